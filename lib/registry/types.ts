@@ -1,0 +1,170 @@
+/**
+ * What runs: services, their ports, and the endpoints behind them, as every registry tells it.
+ *
+ * Plain immutable data. A changed service is a new object, so identity (`===`) answers "did it change?".
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+
+/**
+ * Application protocol of a port. `Unsupported` means "not told": the proxy sniffs it.
+ * Derived from the port's protocol, `appProtocol` or name prefix, in that order.
+ */
+export type Protocol =
+  | "HTTP"
+  | "HTTP2"
+  | "GRPC"
+  | "GRPC-Web"
+  | "HTTPS"
+  | "HTTP_PROXY"
+  | "TCP"
+  | "TLS"
+  | "UDP"
+  | "Mongo"
+  | "MySQL"
+  | "Redis"
+  | "Unsupported";
+
+/** One port of a service. */
+export interface ServicePort {
+  readonly name: string;
+  /** The port that clients dial, 1-65535. */
+  readonly port: number;
+  /** The port at the workload when it is the same for all endpoints; each endpoint carries its own number anyway. */
+  readonly targetPort?: number;
+  readonly protocol: Protocol;
+}
+
+/**
+ * How endpoints of a service are found.
+ * - `static`: from the registry, over EDS.
+ * - `dns`: the proxy resolves names; each address is an endpoint (STRICT_DNS).
+ * - `dnsRoundRobin`: the proxy resolves one name, any address of the answer (LOGICAL_DNS).
+ * - `dynamicDns`: the proxy resolves the host that the request names (wildcard hosts).
+ * - `passthrough`: the address that the client dialled (ORIGINAL_DST).
+ */
+export type Resolution = "static" | "dns" | "dnsRoundRobin" | "dynamicDns" | "passthrough";
+
+/** Which source told of a service. Orchestrator services win over entries of the same host. */
+export type Provider = "Orch" | "External" | "Mock";
+
+/** A service: a host name with ports. Its endpoints live in the endpoint index, not here. */
+export interface Service {
+  /** Fully qualified host, lower case: `reviews.default.svc.cluster.local`, `api.example.com`, `*.example.com`. */
+  readonly hostname: string;
+  readonly namespace: string;
+  /** Name of the object that defines it. */
+  readonly name: string;
+  readonly provider: Provider;
+  readonly ports: readonly ServicePort[];
+  /** Virtual addresses (IP or CIDR) that clients may dial. Empty: none (headless or name only). */
+  readonly addresses: readonly string[];
+  /** Virtual addresses by cluster where they differ; a proxy of that cluster uses these. */
+  readonly clusterAddresses?: Readonly<Record<string, readonly string[]>>;
+  /** Addresses allocated by the control plane, used only by proxies that capture DNS. */
+  readonly autoAllocatedAddresses?: readonly string[];
+  readonly resolution: Resolution;
+  /** Outside the mesh: no mutual TLS, no mesh telemetry identity. */
+  readonly meshExternal: boolean;
+  /** Namespaces that see it: `*`, `.` (own), `~` (none), or names. Empty: the mesh-wide default. */
+  readonly exportTo: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  /** Identities that its endpoints may show, beside those of the endpoints' service accounts. */
+  readonly subjectAltNames: readonly string[];
+  /** No virtual address by intent: clients dial endpoints. */
+  readonly headless: boolean;
+  /** Target of a DNS alias service; the host itself is an alternative name of it. */
+  readonly externalName?: string;
+  /** Clients are to prefer endpoints of their own cluster or locality (`internalTrafficPolicy`, `trafficDistribution`). */
+  readonly trafficDistribution?: "any" | "preferSameZone" | "preferSameNode";
+  readonly nodeLocal?: boolean;
+  /** When it was created, ms since the epoch; the older of two that clash wins. */
+  readonly creationTimestamp: number;
+  /** Key of the config object that defines it (`ServiceEntry/ns/name`); registries without one use `Service/ns/name`. */
+  readonly cause: string;
+}
+
+/** Identity of a service in the mesh: several namespaces may define the same host. */
+export type ServiceKey = `${string}/${string}`;
+
+/** `namespace/hostname`. */
+export function serviceKey(service: { readonly namespace: string; readonly hostname: string }): ServiceKey {
+  return `${service.namespace}/${service.hostname}`;
+}
+
+/** Health as the registry knows it. `draining`: finish what is open, take nothing new. */
+export type Health = "healthy" | "unhealthy" | "draining";
+
+/** One address and port behind one port of a service. */
+export interface Endpoint {
+  /** IP address, DNS name (for `dns` resolutions), or absolute path with `unix://`. */
+  readonly address: string;
+  /** Port at the workload; 0 for a Unix socket. */
+  readonly port: number;
+  /** Name of the service port that it serves. */
+  readonly portName: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** `region/zone/subzone`, or empty. */
+  readonly locality: string;
+  readonly network: string;
+  readonly clusterId: string;
+  /** Relative weight; 0 counts as 1. */
+  readonly weight: number;
+  readonly health: Health;
+  readonly serviceAccount: string;
+  readonly namespace: string;
+  readonly workloadName: string;
+  /** Whether it accepts mutual TLS of the mesh (`security.mesh.io/tlsMode=mesh`). */
+  readonly tlsMode: "mesh" | "disabled";
+  readonly hostname?: string;
+  readonly subdomain?: string;
+  readonly nodeName?: string;
+}
+
+/** All endpoints of one service, all ports, all shards together; a new object whenever one of them changes. */
+export interface ServiceEndpoints {
+  readonly list: readonly Endpoint[];
+}
+
+/**
+ * A workload that may be selected by services of another registry, and that a proxy may run beside
+ * (a pod, a workload entry).
+ */
+export interface Workload {
+  /** Unique in its registry, for example `pod/ns/name`. */
+  readonly id: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly kind: "pod" | "workloadEntry";
+  readonly addresses: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly serviceAccount: string;
+  readonly locality: string;
+  readonly network: string;
+  readonly clusterId: string;
+  readonly weight: number;
+  readonly health: Health;
+  readonly ports: Readonly<Record<string, number>>;
+  readonly tlsMode: "mesh" | "disabled";
+}
+
+/** What a registry reports, incrementally. Calls are cheap: they mark what changed; nothing is rebuilt inside them. */
+export interface RegistrySink {
+  /** Services that appeared or changed, and keys of those that went. */
+  services(upserted: readonly Service[], removed: readonly ServiceKey[]): void;
+  /** The full list of one service's endpoints in one shard (`provider/cluster`); empty removes the shard. */
+  endpoints(service: ServiceKey, shard: string, endpoints: readonly Endpoint[]): void;
+  /** Workloads that appeared or changed, and ids of those that went. */
+  workloads(upserted: readonly Workload[], removed: readonly string[]): void;
+}
+
+/** A source of services: service entries, the mock, an orchestrator, a remote cluster. */
+export interface Registry {
+  readonly provider: Provider;
+  readonly clusterId: string;
+  /** Begins to report. Resolves when what exists now has been reported once. */
+  start(sink: RegistrySink): Promise<void>;
+  stop(): Promise<void>;
+}
