@@ -1,0 +1,56 @@
+/**
+ * What translation reads: the effective form of what users wrote, seen from one place in the mesh.
+ *
+ *     config store ─┐
+ *                   ├─> snapshot ──> scope (namespace + Sidecar) ──> reader of one class of proxies
+ *     registries ───┘
+ *
+ * All values are immutable and identity-stable: as long as nothing that made it changed, the same question gets the
+ * same object (`===`). That is what lets a result be reused for every proxy for which all answers are the same.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { DestinationRule, VirtualService } from "../config/kinds/mod.ts";
+
+/**
+ * A virtual service as the mesh acts on it: short names made full, delegates merged in, hosts lower case.
+ * `spec` has the same shape that users write.
+ */
+export interface EffectiveVirtualService {
+  readonly name: string;
+  readonly namespace: string;
+  readonly hosts: readonly string[];
+  /** `mesh`, or gateways as `namespace/name`. Never empty. */
+  readonly gateways: readonly string[];
+  readonly spec: VirtualService;
+  readonly exportTo: readonly string[];
+  readonly creationTimestamp: number;
+  /** Keys of the config objects that made it: the root first, then its delegates. */
+  readonly causes: readonly string[];
+}
+
+/** The destination rule in force for one host, as one scope sees it: several rules of one host merged. */
+export interface EffectiveDestinationRule {
+  /** Name and namespace of the first rule. */
+  readonly name: string;
+  readonly namespace: string;
+  readonly spec: DestinationRule;
+  /** Keys of the config objects that made it. */
+  readonly causes: readonly string[];
+}
+
+/** How traffic of an egress or ingress listener reaches the proxy. */
+export type CaptureMode = "DEFAULT" | "IPTABLES" | "NONE";
+
+/** One egress listener of a scope. Without a `Sidecar` there is one, catch-all, that sees everything exported. */
+export interface EgressListener {
+  /** Position in the Sidecar; 0 for the implied one. */
+  readonly index: number;
+  /** Absent: catch-all, one listener for every port of the services that it sees. */
+  readonly port?: { readonly number: number; readonly protocol: string; readonly name: string };
+  /** IP address or `unix:///path` to bind; absent: by rule. */
+  readonly bind?: string;
+  readonly captureMode: CaptureMode;
+}
