@@ -1,0 +1,23 @@
+/**
+ * PeerAuthentication: which transport security a workload accepts.
+ * @module
+ * Permissions: none.
+ */
+import type { WorkloadSelector } from "../common/types.ts";
+
+/** Spec of a PeerAuthentication. */
+export interface PeerAuthenticationSpec {
+  readonly selector?: WorkloadSelector;
+  readonly mtls?: MutualTls;
+  /** Port number (as a string key) to its mode; needs a selector. */
+  readonly portLevelMtls?: Readonly<Record<string, MutualTls>>;
+}
+
+/** Mode of mutual TLS. */
+export type MutualTlsMode = "UNSET" | "DISABLE" | "PERMISSIVE" | "STRICT";
+
+/** Mutual TLS settings. */
+export interface MutualTls {
+  /** Default UNSET: inherited. */
+  readonly mode: MutualTlsMode;
+}

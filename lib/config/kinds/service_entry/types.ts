@@ -1,0 +1,38 @@
+/**
+ * ServiceEntry: a service that no registry knows.
+ * @module
+ * Permissions: none.
+ */
+import type { LabelsSelector } from "../common/types.ts";
+import type { WorkloadEntrySpec } from "../workload_entry/types.ts";
+
+/** Spec of a ServiceEntry. */
+export interface ServiceEntrySpec {
+  readonly hosts: readonly string[];
+  /** Virtual IPs or CIDRs. */
+  readonly addresses?: readonly string[];
+  readonly ports?: readonly ServicePort[];
+  /** Default MESH_EXTERNAL. */
+  readonly location: "MESH_EXTERNAL" | "MESH_INTERNAL";
+  /** Default NONE. */
+  readonly resolution: ServiceResolution;
+  readonly endpoints?: readonly WorkloadEntrySpec[];
+  /** Workloads (entries, pods) in the object's namespace; excludes `endpoints`. */
+  readonly workloadSelector?: LabelsSelector;
+  /** Namespaces that see it: `*`, `.` (own), `~` (none), names; absent: the mesh's default. */
+  readonly exportTo?: readonly string[];
+  readonly subjectAltNames?: readonly string[];
+}
+
+/** How endpoints are found. */
+export type ServiceResolution = "NONE" | "STATIC" | "DNS" | "DNS_ROUND_ROBIN";
+
+/** Port of a service. */
+export interface ServicePort {
+  readonly number: number;
+  /** HTTP, HTTPS, GRPC, HTTP2, MONGO, TCP, TLS as written; absent: sniffed. */
+  readonly protocol?: string;
+  readonly name: string;
+  /** Port of the endpoints; absent: `number`. */
+  readonly targetPort?: number;
+}

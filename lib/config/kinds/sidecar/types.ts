@@ -1,0 +1,64 @@
+/**
+ * Sidecar: what a workload's proxy listens for, and which hosts it needs to know.
+ * @module
+ * Permissions: none.
+ */
+import type { ConnectionPoolSettings, LabelsSelector, ServerTlsSettings } from "../common/types.ts";
+import type { Destination } from "../virtual_service/types.ts";
+
+/** Spec of a Sidecar. */
+export interface SidecarSpec {
+  /** Absent: the default of the namespace (of the mesh, in the root namespace). */
+  readonly workloadSelector?: LabelsSelector;
+  /** Absent: derived from the workload's services. */
+  readonly ingress?: readonly SidecarIngress[];
+  /** Absent: inherited from the mesh-wide default. */
+  readonly egress?: readonly SidecarEgress[];
+  readonly inboundConnectionPool?: ConnectionPoolSettings;
+  readonly outboundTrafficPolicy?: OutboundTrafficPolicy;
+}
+
+/** How a listener captures traffic. DEFAULT: as the proxy's mode says. */
+export type CaptureMode = "DEFAULT" | "IPTABLES" | "NONE";
+
+/** Port of a sidecar listener. */
+export interface SidecarPort {
+  readonly number?: number;
+  readonly protocol?: string;
+  readonly name?: string;
+  /** Deprecated. */
+  readonly targetPort?: number;
+}
+
+/** One inbound listener. */
+export interface SidecarIngress {
+  readonly port: SidecarPort;
+  /** IP; absent: the workload's. */
+  readonly bind?: string;
+  /** Default DEFAULT. */
+  readonly captureMode: CaptureMode;
+  /** `127.0.0.1:PORT`, `0.0.0.0:PORT`, `[::1]:PORT`, `[::]:PORT` or `unix:///path`; absent: same port of the workload. */
+  readonly defaultEndpoint?: string;
+  readonly tls?: ServerTlsSettings;
+  readonly connectionPool?: ConnectionPoolSettings;
+}
+
+/** One outbound listener, and the hosts reachable through it. */
+export interface SidecarEgress {
+  /** Absent: all ports of the imported services. */
+  readonly port?: SidecarPort;
+  /** IP or unix socket; absent: per capture mode. */
+  readonly bind?: string;
+  /** Default DEFAULT. */
+  readonly captureMode: CaptureMode;
+  /** `namespace/host`; namespace `*`, `.` (own) or `~` (none). */
+  readonly hosts: readonly string[];
+}
+
+/** Traffic to unknown destinations. */
+export interface OutboundTrafficPolicy {
+  /** Default REGISTRY_ONLY (when the message is written at all). */
+  readonly mode: "REGISTRY_ONLY" | "ALLOW_ANY";
+  /** Send unknown traffic there instead. */
+  readonly egressProxy?: Destination;
+}

@@ -1,0 +1,21 @@
+/**
+ * WorkloadEntry: one workload outside the orchestrator; also the endpoint form of ServiceEntry.
+ * @module
+ * Permissions: none.
+ */
+import type { StringMap } from "../common/types.ts";
+
+/** Spec of a WorkloadEntry. */
+export interface WorkloadEntrySpec {
+  /** IP, host name (DNS resolutions) or `unix://` path; absent only where a network's gateway stands in for it. */
+  readonly address?: string;
+  /** Service port name to the workload's port number. */
+  readonly ports?: Readonly<Record<string, number>>;
+  readonly labels?: StringMap;
+  readonly network?: string;
+  /** `region/zone/subzone`. */
+  readonly locality?: string;
+  /** Load balancing weight; absent: 1 among equals. */
+  readonly weight?: number;
+  readonly serviceAccount?: string;
+}

@@ -1,0 +1,16 @@
+/**
+ * WorkloadGroup: template of WorkloadEntries that register themselves.
+ * @module
+ * Permissions: none.
+ */
+import type { ReadinessProbe, StringMap } from "../common/types.ts";
+import type { WorkloadEntrySpec } from "../workload_entry/types.ts";
+
+/** Spec of a WorkloadGroup. */
+export interface WorkloadGroupSpec {
+  /** Metadata of the created entries. */
+  readonly metadata?: { readonly labels?: StringMap; readonly annotations?: StringMap };
+  /** Spec of the created entries, without address. */
+  readonly template: WorkloadEntrySpec;
+  readonly probe?: ReadinessProbe;
+}

@@ -1,0 +1,61 @@
+/**
+ * Configuration objects: what users write, after it was read, normalised and validated.
+ * @module
+ * Permissions: none.
+ */
+import type { Kind, KindSpecs } from "./kinds/mod.ts";
+
+export type { Kind } from "./kinds/mod.ts";
+
+/** Spec type of a kind. */
+export type SpecOf<K extends Kind> = KindSpecs[K];
+
+/** Metadata of an object, labels and annotations in our spelling (`mesh.io`, never `istio.io`). */
+export interface ObjectMeta {
+  readonly name: string;
+  /** Never empty: objects without a namespace get the source's default namespace. */
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** ms since the epoch; 0 when unknown (files rarely carry one). Older objects win conflicts. */
+  readonly creationTimestamp: number;
+  /** Counts spec changes at the orchestrator; absent for files. */
+  readonly generation?: number;
+}
+
+/** Where an object was written. */
+export interface Origin {
+  /** Path of the file relative to the folder, or `orch`. */
+  readonly source: string;
+  /** 1-based line where the object's document starts; 0 when there are no lines. */
+  readonly line: number;
+}
+
+/**
+ * One valid object. Immutable; a change makes a new one.
+ *
+ * `hash` covers the spec and the metadata that translation reads (see `hashObject` in `lib/config/object.ts`), so two versions with
+ * equal hashes translate alike and an edit of other metadata causes no push.
+ */
+export interface ConfigObject<K extends Kind = Kind> {
+  readonly kind: K;
+  /** `kind/namespace/name`. */
+  readonly key: string;
+  readonly meta: ObjectMeta;
+  readonly spec: SpecOf<K>;
+  readonly origin: Origin;
+  readonly hash: string;
+}
+
+/** An object of any kind as a union, so that `switch (object.kind)` narrows `object.spec`. */
+export type AnyConfigObject = { [K in Kind]: ConfigObject<K> }[Kind];
+
+/** Key of an object: `kind/namespace/name`. */
+export function objectKey(kind: Kind, namespace: string, name: string): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+/** Narrows an object to one kind. */
+export function isKind<K extends Kind>(object: ConfigObject, kind: K): object is ConfigObject<K> {
+  return object.kind === kind;
+}
