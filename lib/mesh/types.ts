@@ -12,7 +12,7 @@
  *
  * @module
  */
-import type { DestinationRule, VirtualService } from "../config/kinds/mod.ts";
+import type { DestinationRuleSpec, VirtualServiceSpec } from "../config/kinds/mod.ts";
 
 /**
  * A virtual service as the mesh acts on it: short names made full, delegates merged in, hosts lower case.
@@ -24,7 +24,7 @@ export interface EffectiveVirtualService {
   readonly hosts: readonly string[];
   /** `mesh`, or gateways as `namespace/name`. Never empty. */
   readonly gateways: readonly string[];
-  readonly spec: VirtualService;
+  readonly spec: VirtualServiceSpec;
   readonly exportTo: readonly string[];
   readonly creationTimestamp: number;
   /** Keys of the config objects that made it: the root first, then its delegates. */
@@ -36,7 +36,7 @@ export interface EffectiveDestinationRule {
   /** Name and namespace of the first rule. */
   readonly name: string;
   readonly namespace: string;
-  readonly spec: DestinationRule;
+  readonly spec: DestinationRuleSpec;
   /** Keys of the config objects that made it. */
   readonly causes: readonly string[];
 }

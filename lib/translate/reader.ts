@@ -49,8 +49,9 @@ export interface ProxyTraits {
   readonly tlsClientCertChain: string;
   readonly tlsClientKey: string;
   readonly tlsClientRootCert: string;
-  /** Raw metadata values that templates and filters may name, by key. */
   readonly isUnprivileged: boolean;
+  /** Labels of the workload. Read them through `Reader.ask` only: nearly every workload has its own. */
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** The process-wide settings that translation reads, fixed at start (a setting is never read from the environment here). */
@@ -92,7 +93,7 @@ export interface TranslateSettings {
 /** Questions a builder may ask. Every answer is identity-stable while nothing behind it changes. */
 export interface Reader {
   readonly settings: TranslateSettings;
-  trait<K extends keyof ProxyTraits>(name: K): ProxyTraits[K];
+  trait<K extends Exclude<keyof ProxyTraits, "labels">>(name: K): ProxyTraits[K];
   /**
    * A fact derived from several traits, recorded as its answer alone: `ask("sameNamespace/a", (t) => t.namespace === "a")`
    * splits the cache in two, where `trait("namespace")` would split it by namespace.
