@@ -11,7 +11,8 @@
  *
  * @module
  */
-import type { MeshConfig } from "../config/mesh/types.ts";
+import type { OutboundTrafficPolicy } from "../config/kinds/sidecar/types.ts";
+import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../config/mesh/types.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../mesh/types.ts";
 import type { Endpoint, Service } from "../registry/types.ts";
 
@@ -118,4 +119,10 @@ export interface Reader {
   egressListeners(): readonly EgressListener[];
   /** Whether that egress listener of the scope sees that host. */
   egressSees(egress: EgressListener, host: string): boolean;
+  /** What becomes of traffic to destinations that nothing names: as the scope's Sidecar says, else as the mesh says. */
+  outboundTrafficPolicy(): OutboundTrafficPolicy;
+  /** Headers that the proxy adds: of its own settings (node metadata `PROXY_CONFIG`), else of the mesh's default ones. */
+  proxyHeaders(): ProxyHeaders | undefined;
+  /** The networks that the mesh spans. */
+  networks(): MeshNetworks;
 }

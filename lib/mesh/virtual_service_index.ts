@@ -1,0 +1,115 @@
+/**
+ * Virtual services by host and by gateway.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { isWildcard, wildcardsOver } from "./host_match.ts";
+import type { EffectiveVirtualService } from "./types.ts";
+import { visibilityRank } from "./visibility.ts";
+
+/** The name that stands for all sidecars in a virtual service's gateway list. */
+export const MESH_GATEWAY = "mesh";
+
+const nothing: readonly EffectiveVirtualService[] = [];
+
+/** All effective virtual services of the mesh. */
+export class VirtualServiceIndex {
+  /** Those for sidecars, by host (exact or wildcard), oldest first. */
+  #byHost = new Map<string, EffectiveVirtualService[]>();
+  /** Those for a gateway (`namespace/name`), oldest first; a new array whenever one of them changes. */
+  #byGateway = new Map<string, readonly EffectiveVirtualService[]>();
+  #size = 0;
+
+  /** How many there are. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Replaces some by others (either list may be empty). */
+  update(removed: Iterable<EffectiveVirtualService>, added: Iterable<EffectiveVirtualService>): void {
+    for (const vs of removed) {
+      this.#size--;
+      this.#each(vs, (list) => list.filter((x) => x !== vs));
+    }
+    for (const vs of added) {
+      this.#size++;
+      this.#each(vs, (list) => [...list, vs].sort(oldestFirst));
+    }
+  }
+
+  #each(
+    vs: EffectiveVirtualService,
+    change: (list: readonly EffectiveVirtualService[]) => EffectiveVirtualService[],
+  ): void {
+    const put = (index: Map<string, readonly EffectiveVirtualService[]>, key: string) => {
+      const next = change(index.get(key) ?? nothing);
+      if (next.length > 0) index.set(key, next);
+      else index.delete(key);
+    };
+    for (const gateway of vs.gateways) {
+      if (gateway !== MESH_GATEWAY) put(this.#byGateway, gateway);
+      else for (const host of vs.hosts) put(this.#byHost as Map<string, readonly EffectiveVirtualService[]>, host);
+    }
+  }
+
+  /** Hosts that some virtual service for sidecars names. */
+  hosts(): Iterable<string> {
+    return this.#byHost.keys();
+  }
+
+  /**
+   * The one in force for a host on sidecars of a namespace: the most specific host; among equals a private one, then
+   * one exported to the namespace by name, then the oldest.
+   *
+   * @param accept Narrows further (what a Sidecar imports).
+   */
+  visible(
+    host: string,
+    namespace: string,
+    accept?: (vs: EffectiveVirtualService) => boolean,
+  ): EffectiveVirtualService | undefined {
+    if (this.#byHost.size === 0) return undefined;
+    const exact = this.#best(host, namespace, accept);
+    if (exact) return exact;
+    for (const pattern of wildcardsOver(host)) {
+      const found = this.#best(pattern, namespace, accept);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  #best(host: string, namespace: string, accept?: (vs: EffectiveVirtualService) => boolean) {
+    let best: EffectiveVirtualService | undefined;
+    let bestRank = 3;
+    for (const vs of this.#byHost.get(host) ?? nothing) {
+      const rank = visibilityRank(vs, namespace);
+      if (rank < 0 || rank >= bestRank || (accept && !accept(vs))) continue;
+      best = vs;
+      bestRank = rank;
+    }
+    return best;
+  }
+
+  /** Those bound to a gateway, oldest first, whoever may see them. Identity-stable while none of them changes. */
+  forGateway(gateway: string): readonly EffectiveVirtualService[] {
+    return this.#byGateway.get(gateway) ?? nothing;
+  }
+}
+
+/** The order in which clashes are decided: oldest first, then by namespace and name. */
+export function oldestFirst(
+  a: { readonly creationTimestamp: number; readonly namespace: string; readonly name: string },
+  b: { readonly creationTimestamp: number; readonly namespace: string; readonly name: string },
+): number {
+  if (a.creationTimestamp !== b.creationTimestamp) return a.creationTimestamp - b.creationTimestamp;
+  const x = `${a.namespace}/${a.name}`;
+  const y = `${b.namespace}/${b.name}`;
+  return x < y ? -1 : x > y ? 1 : 0;
+}
+
+/** Hosts that are patterns among some. */
+export function wildcardsAmong(hosts: Iterable<string>): string[] {
+  return [...hosts].filter(isWildcard);
+}
