@@ -13,6 +13,7 @@
  */
 import type { OutboundTrafficPolicy } from "../config/kinds/sidecar/types.ts";
 import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../config/mesh/types.ts";
+import type { ConfigObject } from "../config/types.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../mesh/types.ts";
 import type { Endpoint, Service } from "../registry/types.ts";
 
@@ -125,4 +126,10 @@ export interface Reader {
   proxyHeaders(): ProxyHeaders | undefined;
   /** The networks that the mesh spans. */
   networks(): MeshNetworks;
+  /** Whether some visible service has a host under that wildcard (`*.example.com`). */
+  hasServiceUnder(pattern: string): boolean;
+  /** The Gateway objects that select this gateway workload, oldest first. */
+  gateways(): readonly ConfigObject<"Gateway">[];
+  /** The virtual services bound to a gateway (`namespace/name`), oldest first, whoever exports them. */
+  virtualServicesOf(gateway: string): readonly EffectiveVirtualService[];
 }
