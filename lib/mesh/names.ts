@@ -1,0 +1,52 @@
+/**
+ * How names that users write short become full.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import ipaddr from "ipaddr.js";
+import { MESH_GATEWAY } from "./virtual_service_index.ts";
+
+/**
+ * A host as a fully qualified, lower-case name: `reviews` written in namespace `default` is
+ * `reviews.default.svc.<domainSuffix>`. Names with a dot, IP addresses and `*` are full already.
+ *
+ * @param domainSuffix DNS suffix of the mesh; empty leaves out `.svc.<suffix>`.
+ */
+export function fullHost(host: string, namespace: string, domainSuffix: string): string {
+  const lower = host.toLowerCase();
+  if (lower === "" || lower === "*" || lower.includes(".") || ipaddr.isValid(lower)) return lower;
+  const inNamespace = namespace === "" ? lower : `${lower}.${namespace}`;
+  return domainSuffix === "" ? inNamespace : `${inNamespace}.svc.${domainSuffix}`;
+}
+
+/**
+ * A gateway reference as `namespace/name`; `mesh` stays. Accepted: `name`, `./name`, `namespace/name`, and the old
+ * DNS forms `name.namespace` and `name.namespace.svc.cluster.local`.
+ */
+export function fullGateway(gateway: string, namespace: string): string {
+  if (gateway === MESH_GATEWAY) return gateway;
+  const slash = gateway.indexOf("/");
+  if (slash >= 0) return gateway.slice(0, slash) === "." ? `${namespace}/${gateway.slice(slash + 1)}` : gateway;
+  const [name = "", inNamespace] = gateway.split(".");
+  return inNamespace === undefined ? `${namespace}/${gateway}` : `${inNamespace}/${name}`;
+}
+
+/**
+ * The namespaces that an object is exported to, in one form: `["*"]`, `["~"]` (nobody), or names, sorted. `.` means
+ * the object's own namespace; `*` wins over all else, then `~`.
+ *
+ * @param exportTo As written; absent or empty means `defaults`.
+ */
+export function effectiveExportTo(
+  exportTo: readonly string[] | undefined,
+  namespace: string,
+  defaults: readonly string[],
+): readonly string[] {
+  const written = exportTo?.length ? exportTo : defaults;
+  for (const whole of ["*", "~"]) {
+    if (written.includes(whole)) return [whole];
+  }
+  return [...new Set(written.map((to) => to === "." ? namespace : to))].sort();
+}

@@ -1,0 +1,222 @@
+/**
+ * Virtual services as the mesh acts on them: names full and lower case, delegates merged in.
+ *
+ * {@linkcode VirtualServiceResolver} does it incrementally: a changed object costs itself, and for a delegate its roots.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { HttpRoute, VirtualServiceSpec } from "../config/kinds/mod.ts";
+import { type ConfigObject, objectKey } from "../config/types.ts";
+import { mergeDelegate } from "./delegate.ts";
+import { effectiveExportTo, fullGateway, fullHost } from "./names.ts";
+import type { EffectiveVirtualService } from "./types.ts";
+import { MESH_GATEWAY, oldestFirst } from "./virtual_service_index.ts";
+import { type Exported, isVisible } from "./visibility.ts";
+
+/** What the resolution of names and visibility depends on. */
+export interface VirtualServiceOptions {
+  /** DNS suffix of the mesh, `--domain`. */
+  readonly domainSuffix: string;
+  /** `defaultVirtualServiceExportTo` of the mesh configuration. */
+  readonly defaultExportTo: readonly string[];
+}
+
+/** What one update changed. An object that was replaced is in both lists. */
+export interface VirtualServiceDelta {
+  readonly removed: readonly EffectiveVirtualService[];
+  readonly added: readonly EffectiveVirtualService[];
+}
+
+type Source = ConfigObject<"VirtualService">;
+
+/**
+ * Keeps the effective virtual services of a changing set of objects. What no change touched keeps its identity (`===`).
+ */
+export class VirtualServiceResolver {
+  readonly #options: VirtualServiceOptions;
+  readonly #sources = new Map<string, Source>();
+  readonly #effective = new Map<string, EffectiveVirtualService>();
+  /** Delegate key to the keys of the roots that name it, also while the delegate does not exist. */
+  readonly #rootsOf = new Map<string, Set<string>>();
+  readonly #problems = new Map<string, readonly string[]>();
+
+  /** @param options Fixed for the resolver's life; another mesh configuration needs a new resolver. */
+  constructor(options: VirtualServiceOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Takes in changes. An object with the key of a known one replaces it; one with an equal hash changes nothing.
+   *
+   * @param added New and changed objects.
+   * @param removed Objects that went (only `key` is read); keys that are also in `added` count as changed.
+   */
+  update(added: Iterable<Source>, removed: Iterable<{ readonly key: string }> = []): VirtualServiceDelta {
+    const dirty = new Set<string>();
+    const arrived = new Map<string, Source>();
+    for (const source of added) arrived.set(source.key, source);
+    for (const { key } of removed) {
+      const old = this.#sources.get(key);
+      if (!old || arrived.has(key)) continue;
+      this.#sources.delete(key);
+      this.#unlink(old);
+      this.#touch(key, dirty);
+    }
+    for (const [key, source] of arrived) {
+      const old = this.#sources.get(key);
+      if (old?.hash === source.hash) continue;
+      if (old) this.#unlink(old);
+      this.#link(source);
+      this.#sources.set(key, source);
+      this.#touch(key, dirty);
+    }
+    const delta = { removed: [] as EffectiveVirtualService[], added: [] as EffectiveVirtualService[] };
+    for (const key of dirty) this.#rebuild(key, delta);
+    return delta;
+  }
+
+  /** All effective virtual services, in order of precedence (older first). */
+  values(): EffectiveVirtualService[] {
+    return [...this.#effective.values()].sort(oldestFirst);
+  }
+
+  /** What could not be merged, in words, by key of the root. */
+  get problems(): ReadonlyMap<string, readonly string[]> {
+    return this.#problems;
+  }
+
+  #touch(key: string, dirty: Set<string>): void {
+    dirty.add(key);
+    for (const root of this.#rootsOf.get(key) ?? []) dirty.add(root);
+  }
+
+  #link(root: Source): void {
+    for (const key of delegateKeys(root)) {
+      const roots = this.#rootsOf.get(key) ?? new Set<string>();
+      this.#rootsOf.set(key, roots.add(root.key));
+    }
+  }
+
+  #unlink(root: Source): void {
+    for (const key of delegateKeys(root)) {
+      const roots = this.#rootsOf.get(key);
+      roots?.delete(root.key);
+      if (roots?.size === 0) this.#rootsOf.delete(key);
+    }
+  }
+
+  #rebuild(key: string, delta: { removed: EffectiveVirtualService[]; added: EffectiveVirtualService[] }): void {
+    const old = this.#effective.get(key);
+    if (old) delta.removed.push(old);
+    this.#effective.delete(key);
+    this.#problems.delete(key);
+    const source = this.#sources.get(key);
+    if (!source?.spec.hosts?.length) return;
+    const { service, problems } = resolve(source, this.#sources, this.#options);
+    this.#effective.set(key, service);
+    if (problems.length) this.#problems.set(key, problems);
+    delta.added.push(service);
+  }
+}
+
+/** The effective virtual services of a whole set of objects, in order of precedence (older first). */
+export function effectiveVirtualServices(
+  objects: Iterable<Source>,
+  options: VirtualServiceOptions,
+): EffectiveVirtualService[] {
+  const resolver = new VirtualServiceResolver(options);
+  resolver.update(objects);
+  return resolver.values();
+}
+
+function delegateKeys(source: Source): string[] {
+  if (!source.spec.hosts?.length) return [];
+  return (source.spec.http ?? []).flatMap((rule) => rule.delegate ? [delegateKey(source, rule)] : []);
+}
+
+function delegateKey(root: Source, rule: HttpRoute): string {
+  return objectKey("VirtualService", rule.delegate?.namespace || root.meta.namespace, rule.delegate?.name ?? "");
+}
+
+function resolve(
+  source: Source,
+  sources: ReadonlyMap<string, Source>,
+  options: VirtualServiceOptions,
+): { service: EffectiveVirtualService; problems: string[] } {
+  const { namespace } = source.meta;
+  const causes = new Set([source.key]);
+  const problems: string[] = [];
+  const spec = fullNames(source, options);
+  const http = spec.http?.flatMap((rule) => {
+    if (!rule.delegate) return [rule];
+    const key = delegateKey(source, rule);
+    const delegate = sources.get(key);
+    if (!delegate || delegate.spec.hosts?.length) {
+      problems.push(`delegate ${key} ${delegate ? "has hosts of its own, so it is no delegate" : "does not exist"}`);
+      return [];
+    }
+    causes.add(key);
+    if (!isVisible(exported(delegate, options), namespace)) {
+      problems.push(`delegate ${key} is not exported to namespace ${namespace}`);
+      return [];
+    }
+    const merged = mergeDelegate(rule, fullNames(delegate, options).http ?? []);
+    problems.push(...merged.problems.map((problem) => `delegate ${key}: ${problem}`));
+    return merged.routes;
+  });
+  const gateways = spec.gateways?.length ? spec.gateways : [MESH_GATEWAY];
+  const service: EffectiveVirtualService = {
+    name: source.meta.name,
+    namespace,
+    hosts: spec.hosts ?? [],
+    gateways,
+    spec: http ? { ...spec, http } : spec,
+    exportTo: exported(source, options).exportTo,
+    creationTimestamp: source.meta.creationTimestamp,
+    causes: [...causes],
+  };
+  return { service, problems };
+}
+
+function exported(source: Source, options: VirtualServiceOptions): Exported {
+  const { namespace } = source.meta;
+  return { namespace, exportTo: effectiveExportTo(source.spec.exportTo, namespace, options.defaultExportTo) };
+}
+
+/** The spec with every host and gateway name full, as seen from the object's own namespace. */
+function fullNames(source: Source, options: VirtualServiceOptions): VirtualServiceSpec {
+  const { spec, meta } = source;
+  const host = (name: string) => fullHost(name, meta.namespace, options.domainSuffix);
+  const gateway = (name: string) => fullGateway(name, meta.namespace);
+  const target = <D extends { readonly host: string }>(to: D): D => ({ ...to, host: host(to.host) });
+  const targets = <R extends { readonly destination: { readonly host: string } }>(routes: readonly R[]): R[] =>
+    routes.map((route) => ({ ...route, destination: target(route.destination) }));
+  const rule = <R extends Rule>(one: R): R => ({
+    ...one,
+    ...(one.match && {
+      match: one.match.map((m) => m.gateways ? { ...m, gateways: m.gateways.map(gateway) } : m),
+    }),
+    ...(one.route && { route: targets(one.route) }),
+  });
+  return {
+    ...spec,
+    ...(spec.hosts && { hosts: [...new Set(spec.hosts.map(host))] }),
+    ...(spec.gateways && { gateways: [...new Set(spec.gateways.map(gateway))] }),
+    ...(spec.http && {
+      http: spec.http.map((one) => ({
+        ...rule(one),
+        ...(one.mirror && { mirror: target(one.mirror) }),
+        ...(one.mirrors && { mirrors: targets(one.mirrors) }),
+      })),
+    }),
+    ...(spec.tls && { tls: spec.tls.map(rule) }),
+    ...(spec.tcp && { tcp: spec.tcp.map(rule) }),
+  };
+}
+
+interface Rule {
+  readonly match?: readonly { readonly gateways?: readonly string[] }[];
+  readonly route?: readonly { readonly destination: { readonly host: string } }[];
+}
