@@ -52,6 +52,12 @@ export const entryMessages: readonly string[] = [
   "envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute",
   // upstreams, load balancing, retries
   "envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+  "envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig",
+  "envoy.extensions.clusters.dns.v3.DnsCluster",
+  "envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig",
+  "envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig",
+  "envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig",
+  "envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig",
   "envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest",
   "envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin",
   "envoy.extensions.load_balancing_policies.random.v3.Random",

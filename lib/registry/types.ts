@@ -101,6 +101,8 @@ export type Health = "healthy" | "unhealthy" | "draining";
 export interface Endpoint {
   /** IP address, DNS name (for `dns` resolutions), or absolute path with `unix://`. */
   readonly address: string;
+  /** Further addresses of the same workload (its other IP family); sent only where dual-stack is on. */
+  readonly additionalAddresses?: readonly string[];
   /** Port at the workload; 0 for a Unix socket. */
   readonly port: number;
   /** Name of the service port that it serves. */

@@ -28,6 +28,8 @@ export interface ProxyTraits {
   readonly dnsDomain: string;
   readonly clusterId: string;
   readonly network: string;
+  /** Networks whose endpoints it asked to see (REQUESTED_NETWORK_VIEW), sorted, comma separated; empty: all. */
+  readonly requestedNetworks: string;
   /** `region/zone/subzone`, or empty. */
   readonly locality: string;
   readonly nodeName: string;
@@ -116,6 +118,8 @@ export interface Reader {
    * The host need not be a service.
    */
   virtualService(host: string): EffectiveVirtualService | undefined;
+  /** Whether endpoints of that network are behind a gateway (mesh networks); without one they are dialled directly. */
+  networkHasGateway(network: string): boolean;
   /** The egress listeners of the scope (see `EgressListener`). */
   egressListeners(): readonly EgressListener[];
   /** Whether that egress listener of the scope sees that host. */
