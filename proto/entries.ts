@@ -53,6 +53,7 @@ export const entryMessages: readonly string[] = [
   // upstreams, load balancing, retries
   "envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
   "envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig",
+  "envoy.extensions.clusters.dns.v3.DnsCluster",
   "envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig",
   "envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig",
   "envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig",

@@ -118,8 +118,6 @@ export interface Reader {
    * The host need not be a service.
    */
   virtualService(host: string): EffectiveVirtualService | undefined;
-  /** Whether endpoints of that network are behind a gateway (mesh networks); without one they are dialled directly. */
-  networkHasGateway(network: string): boolean;
   /** The egress listeners of the scope (see `EgressListener`). */
   egressListeners(): readonly EgressListener[];
   /** Whether that egress listener of the scope sees that host. */
