@@ -1,0 +1,139 @@
+/**
+ * Several destination rules of one namespace for one host become the rules in force.
+ *
+ * Rules for the same audience (equal `exportTo`, equal selector) are merged: the first traffic policy wins, subsets are
+ * collected. Rules for other audiences stay apart, and each client gets the one that is aimed at it most narrowly. A
+ * rule that selects client workloads stands before all others for those workloads, and takes from the namespace's
+ * general rule what it does not say itself.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Subset } from "../config/kinds/mod.ts";
+import type { ConfigObject } from "../config/types.ts";
+import { effectiveExportTo, fullHost } from "./names.ts";
+import type { EffectiveDestinationRule } from "./types.ts";
+import { isVisible, visibilityRank } from "./visibility.ts";
+
+/** What merging depends on. */
+export interface DestinationRuleOptions {
+  /** DNS suffix of the mesh, `--domain`. */
+  readonly domainSuffix: string;
+  /** `defaultDestinationRuleExportTo` of the mesh configuration. */
+  readonly defaultExportTo: readonly string[];
+  /** `ENABLE_ENHANCED_DESTINATIONRULE_MERGE`: rules with unequal `exportTo` stay independent. Off: they merge. */
+  readonly enhancedMerge: boolean;
+}
+
+/** Rules merged into one. `spec.host` is full, `spec.exportTo` has the form of {@linkcode effectiveExportTo}. */
+export interface MergedDestinationRule extends EffectiveDestinationRule {
+  /** Subsets that were dropped because an earlier rule has one of that name. */
+  readonly duplicateSubsets: readonly string[];
+}
+
+type Rule = ConfigObject<"DestinationRule">;
+
+/** The full, lower-case host that a rule is for; may be a wildcard. */
+export function destinationRuleHost(rule: Rule, options: Pick<DestinationRuleOptions, "domainSuffix">): string {
+  return fullHost(rule.spec.host, rule.meta.namespace, options.domainSuffix);
+}
+
+/**
+ * The rules in force among those of one namespace for one host, in order of precedence: of those that a client sees, the
+ * first whose `workloadSelector` is absent or matches the client's labels is its rule.
+ *
+ * @param rules All of one namespace and one host, older first.
+ */
+export function mergeDestinationRules(
+  rules: readonly Rule[],
+  options: DestinationRuleOptions,
+): MergedDestinationRule[] {
+  const named = rules.map((rule) => withFullNames(rule, options));
+  const general = named.filter((rule) => !rule.spec.workloadSelector);
+  const local = general.filter((rule) => seenBy(rule, rule.meta.namespace));
+  const selecting = groups(named.filter((rule) => rule.spec.workloadSelector), selectorKey)
+    .map((group) => merge([...group, ...local]));
+  if (!options.enhancedMerge) return [...selecting, ...mergedRegardless(general, local)];
+  const audiences = groups(general, (rule) => JSON.stringify(rule.spec.exportTo));
+  return [...selecting, ...audiences.map(merge).sort(narrowFirst)];
+}
+
+/**
+ * The rule for one client among those that it sees.
+ *
+ * @param rules In the order of {@linkcode mergeDestinationRules}.
+ * @param selects Whether the client is in the rules' own namespace and carries all these labels.
+ */
+export function ruleForClient<R extends EffectiveDestinationRule>(
+  rules: readonly R[],
+  selects: (matchLabels: Readonly<Record<string, string>>) => boolean,
+): R | undefined {
+  return rules.find(({ spec }) => !spec.workloadSelector || selects(spec.workloadSelector.matchLabels ?? {}));
+}
+
+/** A rule that selects workloads is for its own namespace, whatever its `exportTo` says. */
+function withFullNames(rule: Rule, options: DestinationRuleOptions): Rule {
+  const { spec, meta } = rule;
+  const exportTo = spec.workloadSelector
+    ? [meta.namespace]
+    : effectiveExportTo(spec.exportTo, meta.namespace, options.defaultExportTo);
+  return { ...rule, spec: { ...spec, host: destinationRuleHost(rule, options), exportTo } };
+}
+
+function seenBy(rule: Rule, client: string): boolean {
+  return isVisible({ namespace: rule.meta.namespace, exportTo: rule.spec.exportTo ?? [] }, client);
+}
+
+function selectorKey(rule: Rule): string {
+  return JSON.stringify(Object.entries(rule.spec.workloadSelector?.matchLabels ?? {}).sort());
+}
+
+function groups(rules: readonly Rule[], key: (rule: Rule) => string): Rule[][] {
+  return [...Map.groupBy(rules, key).values()];
+}
+
+/** Private first, then exported by name, then to all; older first among equals. */
+function narrowFirst(a: EffectiveDestinationRule, b: EffectiveDestinationRule): number {
+  return breadth(a) - breadth(b);
+}
+
+function breadth({ namespace, spec }: EffectiveDestinationRule): number {
+  const exportTo = spec.exportTo ?? [];
+  return exportTo.length === 1 ? visibilityRank({ namespace, exportTo }, exportTo[0] ?? "") : 1;
+}
+
+/** One rule for the own namespace, of all that it sees; one for the others, of all that is not private. */
+function mergedRegardless(general: readonly Rule[], local: readonly Rule[]): MergedDestinationRule[] {
+  const exported = general.filter(({ spec, meta }) => spec.exportTo?.some((to) => to !== meta.namespace));
+  const own = local.length ? [merge(local)] : [];
+  const others = exported.length ? [merge(exported)] : [];
+  const [mine] = own;
+  if (!mine || !others.length) return [...own, ...others];
+  return [{ ...mine, spec: { ...mine.spec, exportTo: [mine.namespace] } }, ...others];
+}
+
+/** The first rule, its gaps filled from the later ones. */
+function merge(rules: readonly Rule[]): MergedDestinationRule {
+  const [first, ...rest] = rules as [Rule, ...Rule[]];
+  const subsets = new Map<string, Subset>();
+  const duplicateSubsets: string[] = [];
+  for (const rule of rules) {
+    for (const subset of rule.spec.subsets ?? []) {
+      if (subsets.has(subset.name)) duplicateSubsets.push(subset.name);
+      else subsets.set(subset.name, subset);
+    }
+  }
+  const trafficPolicy = first.spec.trafficPolicy ?? rest.find((rule) => rule.spec.trafficPolicy)?.spec.trafficPolicy;
+  return {
+    name: first.meta.name,
+    namespace: first.meta.namespace,
+    spec: {
+      ...first.spec,
+      ...(trafficPolicy ? { trafficPolicy } : {}),
+      ...(subsets.size ? { subsets: [...subsets.values()] } : {}),
+    },
+    causes: rules.map((rule) => rule.key),
+    duplicateSubsets,
+  };
+}
