@@ -1,0 +1,114 @@
+/**
+ * Decoding of users' JSON or YAML into typed specs, as protobuf's JSON mapping does it: both field spellings, null means unset, integers
+ * as strings, enumerations by name or number, zero values count as unset; and unlike it, every mistake is reported, not the first.
+ *
+ *     raw value ──> Field.decode(value, context) ──> typed value
+ *                                  │
+ *                                  └──> findings with path, value and what was expected
+ *
+ * A schema is a value of type `Field<Spec>` made by `message({...})`; the compiler checks that it has exactly the fields of the
+ * interface, with the right types, and that fields without `?` are `required` or have a default.
+ * @module
+ * Permissions: none.
+ */
+import type { Findings } from "../finding.ts";
+
+/** How one value is decoded. */
+export interface Field<T> {
+  /** What is expected, for findings: "a string". */
+  readonly expected: string;
+  /** The typed value; undefined after it reported why not. */
+  decode(value: unknown, context: DecodeContext): T | undefined;
+  /** Stands in for a value that failed, so that the rest can still be checked. */
+  zero(): T;
+  /** Whether the value is the zero value that counts as not written; absent: zero is kept. */
+  isZero?(value: T): boolean;
+}
+
+/** A field that always has a value. */
+export interface PresentField<T> extends Field<T> {
+  readonly present: true;
+  /** The value when not written; absent: not writing it is an error. */
+  readonly fallback?: () => T;
+}
+
+/** Where decoding stands, and where its findings go. */
+export class DecodeContext {
+  readonly #path: (string | number)[] = [];
+  readonly #findings: Findings;
+  readonly #root: string;
+  /** Whether an unknown field refuses the object. */
+  readonly unknownFields: "error" | "warning";
+
+  /**
+   * @param root First part of every path, for example `spec`; may be empty.
+   * @param findings Gets what is wrong.
+   * @param unknownFields How unknown fields are reported; default `error`.
+   */
+  constructor(root: string, findings: Findings, unknownFields: "error" | "warning" = "error") {
+    this.#root = root;
+    this.#findings = findings;
+    this.unknownFields = unknownFields;
+  }
+
+  /** Enters a field, key or index. Pair with `leave`. */
+  enter(key: string | number): void {
+    this.#path.push(key);
+  }
+
+  /** Leaves what `enter` entered. */
+  leave(): void {
+    this.#path.pop();
+  }
+
+  /** Reports an error at the current path. */
+  fail(value: unknown, expected: string): void {
+    this.#findings.error(this.#where(), value, expected);
+  }
+
+  /** Reports an unknown field below the current path. */
+  unknown(key: string, value: unknown, expected: string): void {
+    const where = joinPath(this.#where(), key);
+    if (this.unknownFields === "error") this.#findings.error(where, value, expected);
+    else this.#findings.warning(where, value, expected);
+  }
+
+  #where(): string {
+    return this.#path.reduce<string>(joinPath, this.#root);
+  }
+}
+
+const PLAIN = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Appends a key or index to a path: `a`, `b` give `a.b`; `0` gives `a[0]`; `x-y` gives `a["x-y"]`. */
+export function joinPath(path: string, key: string | number): string {
+  if (typeof key === "number") return `${path}[${key}]`;
+  if (!PLAIN.test(key)) return `${path}[${JSON.stringify(key.length > 80 ? `${key.slice(0, 79)}…` : key)}]`;
+  return path === "" ? key : `${path}.${key}`;
+}
+
+/** Whether a value is a JSON object (not null, not a list). */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The field must be written. `expected` may say more than the type does: "a host name". */
+export function required<T>(field: Field<T>, expected: string = field.expected): PresentField<T> {
+  return { ...bound(field), expected, present: true };
+}
+
+/** The field has this value when not written. */
+export function withDefault<T>(field: Field<T>, value: NoInfer<T>): PresentField<T> {
+  return { ...bound(field), present: true, fallback: () => value };
+}
+
+/** The zero value is kept: it means something else than not written (protobuf wrappers, members of a oneof). */
+export function keepZero<T>(field: Field<T>): Field<T> {
+  const { expected, decode, zero } = bound(field);
+  return { expected, decode, zero };
+}
+
+// Spreading an object literal with methods keeps them as plain functions; no field uses `this`.
+function bound<T>(field: Field<T>): Field<T> {
+  return { ...field };
+}

@@ -1,0 +1,149 @@
+/**
+ * Messages: objects with known fields.
+ * @module
+ * Permissions: none.
+ */
+import { Findings } from "../finding.ts";
+import { FIELD_SPELLINGS } from "../spelling.ts";
+import { DecodeContext, type Field, isObject, type PresentField } from "./field.ts";
+import { nearestName } from "./nearest.ts";
+
+/** Exactly the fields of `T`; those without `?` must be required or have a default. */
+export type FieldsOf<T> = {
+  readonly [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? Field<NonNullable<T[K]>> : PresentField<T[K]>;
+};
+
+/** Further rules of a message. */
+export interface MessageRules<T> {
+  /** Groups of fields of which at most one may be written. */
+  readonly oneOf?: readonly (readonly (keyof T & string)[])[];
+  /** Names that are accepted and dropped (fields of an older API), with no report. */
+  readonly ignored?: readonly string[];
+}
+
+interface Entry {
+  readonly name: string;
+  readonly field: Field<unknown> & Partial<PresentField<unknown>>;
+}
+
+/** An object with exactly these fields. Fields come out in the order of this declaration, so equal specs give equal text. */
+export function message<T extends object>(fields: FieldsOf<T>, rules: MessageRules<T> = {}): Field<T> {
+  const entries = Object.entries(fields).map(([name, field]) => ({ name, field }) as Entry);
+  const names = new Set(entries.map((entry) => entry.name));
+  const ignored = new Set(rules.ignored ?? []);
+  const oneOf = rules.oneOf ?? [];
+  return {
+    expected: "an object",
+    zero: () => decodeEntries(entries, {}, new DecodeContext("", new Findings())) as T,
+    decode(value, context) {
+      if (!isObject(value)) {
+        context.fail(value, `an object with ${listNames(names)}`);
+        return undefined;
+      }
+      const input = canonicalKeys(value, names, ignored, context);
+      const out = decodeEntries(entries, input, context);
+      for (const group of oneOf) checkOneOf(group, out, context);
+      return out as T;
+    },
+  };
+}
+
+/** The type that a set of fields decodes to. */
+export type ShapeOf<F extends Readonly<Record<string, Field<unknown>>>> =
+  & { readonly [K in keyof F as F[K] extends PresentField<unknown> ? K : never]: ValueOf<F[K]> }
+  & { readonly [K in keyof F as F[K] extends PresentField<unknown> ? never : K]?: ValueOf<F[K]> };
+
+type ValueOf<F> = F extends Field<infer T> ? T : never;
+
+/** A small message without an interface of its own: its type is inferred from the fields. */
+export function shape<F extends Readonly<Record<string, Field<unknown>>>>(fields: F): Field<ShapeOf<F>> {
+  return message<ShapeOf<F>>(fields as unknown as FieldsOf<ShapeOf<F>>);
+}
+
+function decodeEntries(entries: readonly Entry[], input: Readonly<Record<string, unknown>>, context: DecodeContext) {
+  const out: Record<string, unknown> = {};
+  for (const { name, field } of entries) {
+    const raw = input[name];
+    const written = raw !== undefined && raw !== null;
+    let value: unknown;
+    if (written) {
+      context.enter(name);
+      value = field.decode(raw, context);
+      context.leave();
+    }
+    const failed = written && value === undefined;
+    if (value !== undefined && field.isZero?.(value) === true) value = undefined;
+    if (value === undefined) {
+      if (field.present !== true) continue;
+      if (field.fallback !== undefined) value = field.fallback();
+      else {
+        if (!failed) reportMissing(name, field.expected, context);
+        value = field.zero();
+      }
+    }
+    out[name] = value;
+  }
+  return out;
+}
+
+function reportMissing(name: string, expected: string, context: DecodeContext): void {
+  context.enter(name);
+  context.fail(undefined, expected);
+  context.leave();
+}
+
+/** The same object when all keys are known as they are; else a copy with known spellings replaced and unknown keys reported. */
+function canonicalKeys(
+  value: Readonly<Record<string, unknown>>,
+  names: ReadonlySet<string>,
+  ignored: ReadonlySet<string>,
+  context: DecodeContext,
+): Readonly<Record<string, unknown>> {
+  const keys = Object.keys(value);
+  if (keys.every((key) => names.has(key))) return value;
+  const copy: Record<string, unknown> = {};
+  for (const key of keys) {
+    const name = canonicalName(key, names);
+    if (name === undefined) {
+      if (!ignored.has(camelCase(key) ?? key)) reportUnknown(key, value[key], names, context);
+    } else if (Object.hasOwn(copy, name)) {
+      context.unknown(key, value[key], `only one spelling of ${name}`);
+    } else copy[name] = value[key];
+  }
+  return copy;
+}
+
+function canonicalName(key: string, names: ReadonlySet<string>): string | undefined {
+  if (names.has(key)) return key;
+  const camel = camelCase(key) ?? key;
+  if (names.has(camel)) return camel;
+  const respelled = FIELD_SPELLINGS[camel];
+  return respelled !== undefined && names.has(respelled) ? respelled : undefined;
+}
+
+/** `retry_on` gives `retryOn`; undefined when the key is no snake_case name. */
+function camelCase(key: string): string | undefined {
+  if (!/^[a-z][a-zA-Z0-9]*(?:_[a-zA-Z0-9]+)+$/.test(key)) return undefined;
+  return key.replace(/_([a-zA-Z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function reportUnknown(key: string, value: unknown, names: ReadonlySet<string>, context: DecodeContext): void {
+  const near = nearestName(camelCase(key) ?? key, names);
+  context.unknown(
+    key,
+    value,
+    near === undefined
+      ? `a known field: ${listNames(names)}`
+      : `a known field (this one is not); did you mean ${near}?`,
+  );
+}
+
+function listNames(names: ReadonlySet<string>): string {
+  const shown = [...names].slice(0, 12).join(", ");
+  return names.size > 12 ? `${shown}, ...` : shown;
+}
+
+function checkOneOf(group: readonly string[], out: Readonly<Record<string, unknown>>, context: DecodeContext): void {
+  const set = group.filter((name) => out[name] !== undefined);
+  if (set.length > 1) context.fail(set.join(" and "), `only one of ${group.join(", ")}`);
+}

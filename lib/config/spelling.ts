@@ -1,0 +1,127 @@
+/**
+ * The one border where the peer's spelling becomes ours: API groups, kinds, labels, annotations, field and enumeration names.
+ * Nothing behind this module knows the other spelling.
+ * @module
+ * Permissions: none.
+ */
+import type { Kind } from "./kinds/mod.ts";
+
+/** What an apiVersion and kind mean to us. */
+export type KindLookup =
+  | { readonly known: true; readonly kind: Kind }
+  /** Not one of our groups: other people's object, none of our business. */
+  | { readonly known: false; readonly foreign: true }
+  /** One of our groups, but no such kind or version. */
+  | {
+    readonly known: false;
+    readonly foreign: false;
+    readonly field: "apiVersion" | "kind";
+    readonly expected: string;
+  };
+
+const GROUP = /^(networking|security|telemetry|extensions)\.(?:mesh|istio)\.io\/(.*)$/;
+const VERSIONS = new Set(["v1", "v1beta1", "v1alpha3", "v1alpha1"]);
+const KINDS_BY_GROUP: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
+  networking: {
+    VirtualService: "VirtualService",
+    DestinationRule: "DestinationRule",
+    Gateway: "Gateway",
+    ServiceEntry: "ServiceEntry",
+    WorkloadEntry: "WorkloadEntry",
+    WorkloadGroup: "WorkloadGroup",
+    Sidecar: "Sidecar",
+    ProxyConfig: "ProxyConfig",
+    ProxyFilter: "ProxyFilter",
+    EnvoyFilter: "ProxyFilter",
+  },
+  security: {
+    AuthorizationPolicy: "AuthorizationPolicy",
+    RequestAuthentication: "RequestAuthentication",
+    PeerAuthentication: "PeerAuthentication",
+  },
+  telemetry: { Telemetry: "Telemetry" },
+  extensions: { WasmPlugin: "WasmPlugin" },
+};
+
+/** The API group (without `.mesh.io`) of a kind: the last word of our own apiVersion. */
+export function groupOfKind(kind: Kind): string {
+  for (const [group, kinds] of Object.entries(KINDS_BY_GROUP)) if (Object.hasOwn(kinds, kind)) return group;
+  throw new Error(`kind ${kind} has no group`);
+}
+
+/** Finds the kind that an object's `apiVersion` and `kind` name, in either spelling. */
+export function lookupKind(apiVersion: string, kind: string): KindLookup {
+  const match = GROUP.exec(apiVersion);
+  if (match === null) return { known: false, foreign: true };
+  const [, group = "", version = ""] = match;
+  const kinds = KINDS_BY_GROUP[group] ?? {};
+  const found = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
+  if (found === undefined) {
+    return { known: false, foreign: false, field: "kind", expected: `one of ${Object.keys(kinds).join(", ")}` };
+  }
+  if (!VERSIONS.has(version)) {
+    return {
+      known: false,
+      foreign: false,
+      field: "apiVersion",
+      expected: `${group}.mesh.io/v1 (or v1beta1, v1alpha3)`,
+    };
+  }
+  return { known: true, kind: found };
+}
+
+/** A label or annotation key in our spelling: the domain `istio.io`, with any sub-domain, becomes `mesh.io`. */
+export function ownKey(key: string): string {
+  const at = key.indexOf("istio.io/");
+  if (at >= 0 && (at === 0 || key[at - 1] === ".") && key.indexOf("/") === at + 8) {
+    return `${key.slice(0, at)}mesh.io/${key.slice(at + 9)}`;
+  }
+  return PLAIN_KEYS[key] ?? key;
+}
+
+// A null prototype, so that a user's key `constructor` finds nothing.
+const PLAIN_KEYS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  "istio-locality": "mesh-locality",
+  "istio-injection": "mesh-injection",
+});
+
+/** The value of a label in our spelling: only `security.mesh.io/tlsMode: istio` becomes `mesh`. */
+export function ownLabelValue(ownedKey: string, value: string): string {
+  return ownedKey === "security.mesh.io/tlsMode" && value === "istio" ? "mesh" : value;
+}
+
+/** A label name inside a list such as failoverPriority: `key` or `key=value`. */
+export function ownLabelExpression(text: string): string {
+  const at = text.indexOf("=");
+  if (at < 0) return ownKey(text);
+  const key = ownKey(text.slice(0, at));
+  return `${key}=${ownLabelValue(key, text.slice(at + 1))}`;
+}
+
+/** A node metadata variable in our spelling: `ISTIO_META_X` becomes `MESH_META_X`. */
+export function ownMetadataKey(key: string): string {
+  return key.replace(/^ISTIO_(META|METAJSON)_/, "MESH_$1_");
+}
+
+/** The peer's names of fields whose names differ from ours. A null prototype: looked up with users' keys. */
+export const FIELD_SPELLINGS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  enableIstioTags: "enableMeshTags",
+  istiodSide: "meshdSide",
+  enableEnvoyAccessLogService: "enableProxyAccessLogService",
+  disableEnvoyListenerLog: "disableProxyListenerLog",
+  envoyMetricsServiceAddress: "proxyMetricsServiceAddress",
+  envoyAccessLogService: "proxyAccessLogService",
+  envoyMetricsService: "proxyMetricsService",
+  envoyDebugHeaders: "proxyDebugHeaders",
+  envoyExtAuthzHttp: "proxyExtAuthzHttp",
+  envoyExtAuthzGrpc: "proxyExtAuthzGrpc",
+  envoyFileAccessLog: "proxyFileAccessLog",
+  envoyHttpAls: "proxyHttpAls",
+  envoyTcpAls: "proxyTcpAls",
+  envoyOtelAls: "proxyOtelAls",
+});
+
+/** The peer's names of enumeration values whose names differ from ours. */
+export const VALUE_SPELLINGS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  ISTIO_MUTUAL: "MESH_MUTUAL",
+});
