@@ -77,7 +77,7 @@ export class DestinationRuleIndex {
   inForce(host: string, client: string, serviceNamespace: string): readonly EffectiveDestinationRule[] {
     const { rootNamespace } = this.#options;
     if (client !== rootNamespace) {
-      const own = this.#lookup(client, host, undefined);
+      const own = this.#lookup(client, host, client);
       if (own.length > 0) return own;
     }
     if (serviceNamespace !== client || client === rootNamespace) {
@@ -88,7 +88,7 @@ export class DestinationRuleIndex {
     return this.#lookup(rootNamespace, host, client);
   }
 
-  #lookup(namespace: string, host: string, client: string | undefined): readonly EffectiveDestinationRule[] {
+  #lookup(namespace: string, host: string, client: string): readonly EffectiveDestinationRule[] {
     const rules = this.#byNamespace.get(namespace);
     if (!rules) return none;
     const exact = this.#visible(rules.byHost.get(host), namespace, client);
@@ -100,10 +100,9 @@ export class DestinationRuleIndex {
     return none;
   }
 
-  #visible(entry: HostRules | undefined, namespace: string, client: string | undefined) {
+  #visible(entry: HostRules | undefined, namespace: string, client: string) {
     if (!entry) return none;
     const merged = entry.merged ??= mergeDestinationRules(entry.rules, this.#options);
-    if (client === undefined) return merged;
     const seen = merged.filter((rule) => {
       const exportTo = rule.spec.exportTo ?? this.#options.defaultExportTo;
       return isVisible({ namespace, exportTo }, client);

@@ -37,6 +37,11 @@ export class ServiceIndex {
     return true;
   }
 
+  /** Whether some service has that host. */
+  has(host: string): boolean {
+    return this.#byHost.has(host);
+  }
+
   /** Every host that some service has. */
   hosts(): Iterable<string> {
     return this.#byHost.keys();

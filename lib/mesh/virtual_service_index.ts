@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { isWildcard, wildcardsOver } from "./host_match.ts";
+import { wildcardsOver } from "./host_match.ts";
 import type { EffectiveVirtualService } from "./types.ts";
 import { visibilityRank } from "./visibility.ts";
 
@@ -20,21 +20,26 @@ export class VirtualServiceIndex {
   #byHost = new Map<string, EffectiveVirtualService[]>();
   /** Those for a gateway (`namespace/name`), oldest first; a new array whenever one of them changes. */
   #byGateway = new Map<string, readonly EffectiveVirtualService[]>();
-  #size = 0;
+  #all = new Set<EffectiveVirtualService>();
 
   /** How many there are. */
   get size(): number {
-    return this.#size;
+    return this.#all.size;
+  }
+
+  /** Every one, in no order. */
+  all(): Iterable<EffectiveVirtualService> {
+    return this.#all;
   }
 
   /** Replaces some by others (either list may be empty). */
   update(removed: Iterable<EffectiveVirtualService>, added: Iterable<EffectiveVirtualService>): void {
     for (const vs of removed) {
-      this.#size--;
+      this.#all.delete(vs);
       this.#each(vs, (list) => list.filter((x) => x !== vs));
     }
     for (const vs of added) {
-      this.#size++;
+      this.#all.add(vs);
       this.#each(vs, (list) => [...list, vs].sort(oldestFirst));
     }
   }
@@ -109,7 +114,16 @@ export function oldestFirst(
   return x < y ? -1 : x > y ? 1 : 0;
 }
 
-/** Hosts that are patterns among some. */
-export function wildcardsAmong(hosts: Iterable<string>): string[] {
-  return [...hosts].filter(isWildcard);
+/** Every host that a virtual service sends traffic to: routes, mirrors, and its tcp and tls rules. */
+export function destinationHosts(vs: EffectiveVirtualService): Set<string> {
+  const hosts = new Set<string>();
+  for (const http of vs.spec.http ?? []) {
+    for (const route of http.route ?? []) hosts.add(route.destination.host);
+    if (http.mirror) hosts.add(http.mirror.host);
+    for (const mirror of http.mirrors ?? []) hosts.add(mirror.destination.host);
+  }
+  for (const rule of [...vs.spec.tls ?? [], ...vs.spec.tcp ?? []]) {
+    for (const route of rule.route ?? []) hosts.add(route.destination.host);
+  }
+  return hosts;
 }

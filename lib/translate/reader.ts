@@ -54,6 +54,8 @@ export interface ProxyTraits {
   readonly tlsClientKey: string;
   readonly tlsClientRootCert: string;
   readonly isUnprivileged: boolean;
+  /** Headers that its own settings (node metadata `PROXY_CONFIG`) or the mesh's say; equal ones are the same object. */
+  readonly proxyHeaders: ProxyHeaders | undefined;
   /** Labels of the workload. Read them through `Reader.ask` only: nearly every workload has its own. */
   readonly labels: Readonly<Record<string, string>>;
 }
@@ -97,7 +99,7 @@ export interface TranslateSettings {
 /** Questions a builder may ask. Every answer is identity-stable while nothing behind it changes. */
 export interface Reader {
   readonly settings: TranslateSettings;
-  trait<K extends Exclude<keyof ProxyTraits, "labels">>(name: K): ProxyTraits[K];
+  trait<K extends Exclude<keyof ProxyTraits, "labels" | "proxyHeaders">>(name: K): ProxyTraits[K];
   /**
    * A fact derived from several traits, recorded as its answer alone: `ask("sameNamespace/a", (t) => t.namespace === "a")`
    * splits the cache in two, where `trait("namespace")` would split it by namespace.

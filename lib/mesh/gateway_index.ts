@@ -1,0 +1,40 @@
+/**
+ * Gateway objects, and which of them a gateway workload serves.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { ConfigObject } from "../config/types.ts";
+
+type Gateway = ConfigObject<"Gateway">;
+
+/** All Gateway objects of the mesh. */
+export class GatewayIndex {
+  #all: readonly Gateway[] = [];
+  #ownNamespaceOnly: boolean;
+
+  /** @param ownNamespaceOnly `PILOT_SCOPE_GATEWAY_TO_NAMESPACE`: a workload serves only objects of its namespace. */
+  constructor(ownNamespaceOnly: boolean) {
+    this.#ownNamespaceOnly = ownNamespaceOnly;
+  }
+
+  /** Replaces some by others. */
+  update(removed: Iterable<Gateway>, added: Iterable<Gateway>): void {
+    const out = new Set<string>();
+    const put = [...added];
+    for (const gateway of removed) out.add(gateway.key);
+    for (const gateway of put) out.add(gateway.key);
+    this.#all = [...this.#all.filter((g) => !out.has(g.key)), ...put].sort((a, b) =>
+      a.meta.creationTimestamp - b.meta.creationTimestamp || (a.key < b.key ? -1 : 1)
+    );
+  }
+
+  /** Those that select a workload by its labels (no selector selects all), oldest first. */
+  select(namespace: string, labels: Readonly<Record<string, string>>): readonly Gateway[] {
+    return this.#all.filter((gateway) => {
+      if (this.#ownNamespaceOnly && gateway.meta.namespace !== namespace) return false;
+      return Object.entries(gateway.spec.selector ?? {}).every(([k, v]) => labels[k] === v);
+    });
+  }
+}

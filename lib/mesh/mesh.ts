@@ -1,0 +1,199 @@
+/**
+ * The mesh as translation reads it: indexes over configuration and services, kept up to date change by change.
+ *
+ *     config changes ──┐
+ *                      ├─ apply() ─> indexes ─> scopes          (who sees what)
+ *     service changes ─┘        └──> Touched                    (what must be looked at again)
+ *
+ * There is one writer, and it runs in one turn: `apply` changes the indexes, then everything that was touched is
+ * translated again before anyone else reads. So readers see one consistent state without copies, and `===` of an
+ * answer still tells whether it changed.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
+import { KINDS } from "../config/kinds/mod.ts";
+import type { AnyConfigObject, ConfigObject, Kind } from "../config/types.ts";
+import type { Endpoint, Service, ServiceKey } from "../registry/types.ts";
+import { DestinationRuleIndex } from "./destination_rule_index.ts";
+import { GatewayIndex } from "./gateway_index.ts";
+import { Scope } from "./scope.ts";
+import { ServiceIndex } from "./service_index.ts";
+import { SidecarIndex } from "./sidecar_index.ts";
+import { VirtualServiceResolver } from "./virtual_service.ts";
+import { MESH_GATEWAY, VirtualServiceIndex } from "./virtual_service_index.ts";
+
+/** What scopes ask. */
+export interface MeshIndexes {
+  readonly config: MeshConfig;
+  readonly services: ServiceIndex;
+  readonly virtualServices: VirtualServiceIndex;
+  readonly destinationRules: DestinationRuleIndex;
+}
+
+/** Where services and endpoints come from; answers are identity-stable while nothing changes. */
+export interface ServiceSource {
+  service(key: ServiceKey): Service | undefined;
+  endpoints(key: ServiceKey): readonly Endpoint[];
+}
+
+/** What a mesh is made of, fixed for its life; another mesh configuration makes another mesh. */
+export interface MeshOptions {
+  readonly config: MeshConfig;
+  readonly networks: MeshNetworks;
+  /** DNS suffix, `--domain`. */
+  readonly domainSuffix: string;
+  readonly source: ServiceSource;
+  readonly scopeGatewayToNamespace: boolean;
+  readonly enhancedDestinationRuleMerge: boolean;
+}
+
+/** What changed since the last `apply`. */
+export interface MeshChange {
+  readonly removed?: Iterable<AnyConfigObject>;
+  /** New objects, and new versions of objects whose old version is in `removed`. */
+  readonly added?: Iterable<AnyConfigObject>;
+  readonly services?: Iterable<ServiceKey>;
+  readonly endpoints?: Iterable<ServiceKey>;
+}
+
+/** What must be looked at again. */
+export interface Touched {
+  /** Hosts whose service may be another. */
+  readonly services: Set<string>;
+  /** Hosts whose endpoints changed. */
+  readonly endpoints: Set<string>;
+  /** Hosts whose virtual service for sidecars may be another; a wildcard stands for all that it covers. */
+  readonly virtualServices: Set<string>;
+  /** Hosts whose destination rule may be another; a wildcard stands for all that it covers. */
+  readonly destinationRules: Set<string>;
+  /** Namespaces in which workloads may now have another Sidecar; `*`: all. */
+  readonly sidecars: Set<string>;
+  /** Gateways (`namespace/name`) whose virtual services changed. */
+  readonly gatewayRoutes: Set<string>;
+  /** Whether a Gateway object changed. */
+  readonly gateways: boolean;
+}
+
+/** The indexes, and the scopes over them. */
+export class Mesh implements MeshIndexes {
+  readonly config: MeshConfig;
+  readonly networks: MeshNetworks;
+  readonly services: ServiceIndex;
+  readonly virtualServices = new VirtualServiceIndex();
+  readonly destinationRules: DestinationRuleIndex;
+  readonly sidecars: SidecarIndex;
+  readonly gateways: GatewayIndex;
+  readonly #resolver: VirtualServiceResolver;
+  readonly #source: ServiceSource;
+  readonly #scopes = new Map<string, Scope>();
+
+  constructor(options: MeshOptions) {
+    const { config, domainSuffix } = options;
+    this.config = config;
+    this.networks = options.networks;
+    this.#source = options.source;
+    this.services = new ServiceIndex(config.defaultServiceExportTo);
+    this.#resolver = new VirtualServiceResolver({
+      domainSuffix,
+      defaultExportTo: config.defaultVirtualServiceExportTo,
+    });
+    this.destinationRules = new DestinationRuleIndex({
+      domainSuffix,
+      rootNamespace: config.rootNamespace,
+      defaultExportTo: config.defaultDestinationRuleExportTo,
+      enhancedMerge: options.enhancedDestinationRuleMerge,
+    });
+    this.sidecars = new SidecarIndex(config.rootNamespace);
+    this.gateways = new GatewayIndex(options.scopeGatewayToNamespace);
+  }
+
+  /** What could not be resolved in virtual services, in words, by key of the object. */
+  get problems(): ReadonlyMap<string, readonly string[]> {
+    return this.#resolver.problems;
+  }
+
+  /** Takes in changes and tells what they touch. */
+  apply(change: MeshChange): Touched {
+    const removed = byKind(change.removed ?? []);
+    const added = byKind(change.added ?? []);
+    const touched: Touched = {
+      services: new Set(),
+      endpoints: new Set(),
+      virtualServices: new Set(),
+      destinationRules: this.destinationRules.update(removed.DestinationRule, added.DestinationRule),
+      sidecars: this.sidecars.update(removed.Sidecar, added.Sidecar),
+      gatewayRoutes: new Set(),
+      gateways: removed.Gateway.length + added.Gateway.length > 0,
+    };
+    if (touched.gateways) this.gateways.update(removed.Gateway, added.Gateway);
+    for (const key of change.services ?? []) this.#setService(key, touched);
+    for (const key of change.endpoints ?? []) touched.endpoints.add(hostOf(key));
+    this.#updateVirtualServices(added.VirtualService, removed.VirtualService, touched);
+    this.#dropScopes(removed.Sidecar);
+    return touched;
+  }
+
+  /** The scope of a workload; the same object for all that see the same. */
+  scope(namespace: string, labels: Readonly<Record<string, string>>): Scope {
+    const sidecar = this.sidecars.select(namespace, labels);
+    const key = `${namespace}|${sidecar?.key ?? ""}`;
+    const known = this.#scopes.get(key);
+    if (known && known.sidecar === sidecar) return known;
+    const scope = new Scope(this, namespace, sidecar);
+    this.#scopes.set(key, scope);
+    return scope;
+  }
+
+  /** All endpoints of a service. */
+  endpoints(service: Service): readonly Endpoint[] {
+    return this.#source.endpoints(`${service.namespace}/${service.hostname}`);
+  }
+
+  #setService(key: ServiceKey, touched: Touched): void {
+    if (!this.services.set(key, this.#source.service(key))) return;
+    touched.services.add(hostOf(key));
+    touched.endpoints.add(hostOf(key));
+  }
+
+  #updateVirtualServices(
+    added: readonly ConfigObject<"VirtualService">[],
+    removed: readonly ConfigObject<"VirtualService">[],
+    touched: Touched,
+  ): void {
+    const delta = this.#resolver.update(added, removed);
+    if (delta.added.length + delta.removed.length === 0) return;
+    this.virtualServices.update(delta.removed, delta.added);
+    for (const vs of [...delta.removed, ...delta.added]) {
+      for (const gateway of vs.gateways) {
+        if (gateway !== MESH_GATEWAY) touched.gatewayRoutes.add(gateway);
+        else for (const host of vs.hosts) touched.virtualServices.add(host);
+      }
+    }
+    for (const scope of this.#scopes.values()) {
+      for (const host of scope.virtualServicesChanged(delta.removed, delta.added)) {
+        touched.services.add(host);
+      }
+    }
+  }
+
+  #dropScopes(sidecars: readonly ConfigObject<"Sidecar">[]): void {
+    const gone = new Set(sidecars.map((s) => s.key));
+    for (const [key, scope] of this.#scopes) if (scope.sidecar && gone.has(scope.sidecar.key)) this.#scopes.delete(key);
+  }
+}
+
+/** Host part of a service key. */
+function hostOf(key: ServiceKey): string {
+  return key.slice(key.indexOf("/") + 1);
+}
+
+type Grouped = { [K in Kind]: ConfigObject<K>[] };
+
+function byKind(objects: Iterable<AnyConfigObject>): Grouped {
+  const groups = Object.fromEntries(KINDS.map((kind) => [kind, []])) as unknown as Grouped;
+  for (const object of objects) (groups[object.kind] as AnyConfigObject[]).push(object);
+  return groups;
+}

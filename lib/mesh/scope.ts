@@ -1,0 +1,168 @@
+/**
+ * A scope: what one place in the mesh sees. Without a `Sidecar` it is all that is exported to a namespace; with one,
+ * what its egress listeners import, and the destinations of the virtual services among it.
+ *
+ * A scope holds no copies: it asks the indexes each time, so there is nothing to refresh when they change, except the
+ * count of destinations that imported virtual services name.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { OutboundTrafficPolicy, SidecarEgress } from "../config/kinds/sidecar/types.ts";
+import type { ConfigObject } from "../config/types.ts";
+import type { Service } from "../registry/types.ts";
+import { covers, overlaps } from "./host_match.ts";
+import type { MeshIndexes } from "./mesh.ts";
+import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "./types.ts";
+import { isVisible } from "./visibility.ts";
+import { destinationHosts, MESH_GATEWAY } from "./virtual_service_index.ts";
+
+/** The one egress listener of a scope without a Sidecar. */
+const catchAll: EgressListener = { index: 0, captureMode: "DEFAULT" };
+
+/** One imported pattern: `namespace/host`. */
+interface Import {
+  /** `*`, or a namespace. */
+  readonly namespace: string;
+  readonly host: string;
+}
+
+/** What one place in the mesh sees. */
+export class Scope {
+  readonly namespace: string;
+  readonly sidecar: ConfigObject<"Sidecar"> | undefined;
+  readonly egress: readonly EgressListener[];
+  #indexes: MeshIndexes;
+  #imports: readonly (readonly Import[])[];
+  #narrow: boolean;
+  /** Hosts that imported virtual services send to, with the number of those services. */
+  #destinations = new Map<string, number>();
+
+  constructor(indexes: MeshIndexes, namespace: string, sidecar: ConfigObject<"Sidecar"> | undefined) {
+    this.#indexes = indexes;
+    this.namespace = namespace;
+    this.sidecar = sidecar;
+    const egress = sidecar?.spec.egress;
+    this.#narrow = egress !== undefined && egress.length > 0;
+    this.egress = this.#narrow ? egress!.map(egressListener) : [catchAll];
+    this.#imports = this.#narrow ? egress!.map((e) => parseImports(e.hosts, namespace)) : [];
+    if (this.#narrow) this.virtualServicesChanged([], indexes.virtualServices.all());
+  }
+
+  /** Keeps the count of destinations true; to be called with every change of effective virtual services. */
+  virtualServicesChanged(
+    removed: Iterable<EffectiveVirtualService>,
+    added: Iterable<EffectiveVirtualService>,
+  ): Set<string> {
+    const changed = new Set<string>();
+    if (!this.#narrow) return changed;
+    const count = (vs: EffectiveVirtualService, step: number) => {
+      if (!vs.gateways.includes(MESH_GATEWAY) || !this.#seesVirtualService(vs)) return;
+      for (const host of destinationHosts(vs)) {
+        const before = this.#destinations.get(host) ?? 0;
+        if (before + step > 0) this.#destinations.set(host, before + step);
+        else this.#destinations.delete(host);
+        if ((before > 0) !== (before + step > 0)) changed.add(host);
+      }
+    };
+    for (const vs of removed) count(vs, -1);
+    for (const vs of added) count(vs, 1);
+    return changed;
+  }
+
+  /** The visible service of a host. */
+  service(host: string): Service | undefined {
+    const { services } = this.#indexes;
+    if (!this.#narrow) return services.visible(host, this.namespace);
+    const imported = services.visible(host, this.namespace, (s) => this.#importsService(s));
+    if (imported || !this.#destinations.has(host)) return imported;
+    return services.visible(host, this.namespace);
+  }
+
+  /** Whether an egress listener imports a host (a service's, or a virtual service's that is no service). */
+  sees(egress: EgressListener, host: string): boolean {
+    if (!this.#narrow) return true;
+    const imports = this.#imports[egress.index] ?? [];
+    const service = this.#indexes.services.visible(host, this.namespace, (s) => importsService(imports, s));
+    if (service) return true;
+    const vs = this.#indexes.virtualServices.visible(host, this.namespace, (v) => this.#seesVirtualService(v));
+    return vs !== undefined && importsHost(imports, vs.namespace, host);
+  }
+
+  /** The virtual service in force for a host on sidecars. */
+  virtualService(host: string): EffectiveVirtualService | undefined {
+    const { virtualServices } = this.#indexes;
+    if (!this.#narrow) return virtualServices.visible(host, this.namespace);
+    return virtualServices.visible(host, this.namespace, (vs) => this.#seesVirtualService(vs));
+  }
+
+  /** The destination rules in force for a host (see `DestinationRuleIndex.inForce`). */
+  destinationRules(host: string): readonly EffectiveDestinationRule[] {
+    const service = this.service(host);
+    return this.#indexes.destinationRules.inForce(host, this.namespace, service?.namespace ?? this.namespace);
+  }
+
+  /** Policy of the Sidecar, else of the mesh. */
+  outboundTrafficPolicy(): OutboundTrafficPolicy {
+    return this.sidecar?.spec.outboundTrafficPolicy ?? this.#indexes.config.outboundTrafficPolicy;
+  }
+
+  /** Every host that may have something to translate here: of services, and of virtual services for sidecars. */
+  *hosts(): Iterable<string> {
+    const { services, virtualServices } = this.#indexes;
+    yield* services.hosts();
+    for (const host of virtualServices.hosts()) {
+      if (!services.has(host)) yield host;
+    }
+  }
+
+  /** Whether some visible service lies under a wildcard. */
+  hasServiceUnder(pattern: string): boolean {
+    for (const host of this.#indexes.services.hosts()) {
+      if (covers(pattern, host) && this.service(host)) return true;
+    }
+    return false;
+  }
+
+  #importsService(service: Service): boolean {
+    return this.#imports.some((imports) => importsService(imports, service));
+  }
+
+  #seesVirtualService(vs: EffectiveVirtualService): boolean {
+    if (!isVisible(vs, this.namespace)) return false;
+    return this.#imports.some((imports) => vs.hosts.some((host) => importsHost(imports, vs.namespace, host)));
+  }
+}
+
+function egressListener(egress: SidecarEgress, index: number): EgressListener {
+  const { port, bind, captureMode } = egress;
+  return {
+    index,
+    captureMode,
+    ...(port?.number !== undefined || port?.protocol !== undefined
+      ? { port: { number: port.number ?? 0, protocol: port.protocol ?? "", name: port.name ?? "" } }
+      : {}),
+    ...(bind ? { bind } : {}),
+  };
+}
+
+/** `./x`, `ns/x`, `*\/x` and `x` (any namespace); `~/x` imports nothing. */
+function parseImports(hosts: readonly string[], own: string): Import[] {
+  return hosts.flatMap((text) => {
+    const slash = text.indexOf("/");
+    const namespace = slash < 0 ? "*" : text.slice(0, slash);
+    const host = text.slice(slash + 1).toLowerCase();
+    return namespace === "~" ? [] : [{ namespace: namespace === "." ? own : namespace, host }];
+  });
+}
+
+function importsService(imports: readonly Import[], service: Service): boolean {
+  return imports.some((i) =>
+    (i.namespace === "*" || i.namespace === service.namespace) && covers(i.host, service.hostname)
+  );
+}
+
+function importsHost(imports: readonly Import[], namespace: string, host: string): boolean {
+  return imports.some((i) => (i.namespace === "*" || i.namespace === namespace) && overlaps(i.host, host));
+}

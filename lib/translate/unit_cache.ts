@@ -1,0 +1,125 @@
+/**
+ * Results of builders, one per host (a unit), shared by all proxy classes for which they hold.
+ *
+ * A unit is found by replaying its trace: where every question gets the answer that it got at the build, the unit is
+ * the one that a fresh build would give. Units that a change touched are dropped before anyone looks.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { wildcardsOver } from "../mesh/host_match.ts";
+import type { Reader } from "./reader.ts";
+import { type BaseReader, Trace, tracing } from "./trace.ts";
+
+/** A built unit with what it asked. */
+export interface Unit<T> {
+  readonly value: T;
+  readonly trace: Trace;
+}
+
+/** Variants of one unit kept at once; more classes than this with different answers build theirs again. */
+const MAX_VARIANTS = 256;
+
+/** Units by name. */
+export class UnitCache<T> {
+  readonly #build: (read: Reader, name: string) => T;
+  readonly #enabled: boolean;
+  readonly #units = new Map<string, Unit<T>[]>();
+  /** Dependency to the names of the units that have it. */
+  readonly #dependents = new Map<string, Set<string>>();
+  /** Counts of builds and of reuses, for metrics and tests. */
+  readonly stats = { built: 0, reused: 0 };
+
+  /**
+   * @param build Builds one unit; asks only the reader.
+   * @param enabled Off: every class builds its own (`PILOT_ENABLE_XDS_CACHE=false`); dependencies are still tracked.
+   */
+  constructor(build: (read: Reader, name: string) => T, enabled = true) {
+    this.#build = build;
+    this.#enabled = enabled;
+  }
+
+  /** How many variants are kept. */
+  get size(): number {
+    let count = 0;
+    for (const variants of this.#units.values()) count += variants.length;
+    return count;
+  }
+
+  /** The unit of that name as this class of proxies gets it. */
+  get(name: string, reader: BaseReader): Unit<T> {
+    const variants = this.#units.get(name);
+    if (variants && this.#enabled) {
+      for (const unit of variants) {
+        if (!unit.trace.holds(reader)) continue;
+        this.stats.reused++;
+        return unit;
+      }
+    }
+    this.stats.built++;
+    const trace = new Trace();
+    const unit = { value: this.#build(tracing(reader, trace), name), trace };
+    if (!variants) this.#units.set(name, [unit]);
+    else if (variants.length < MAX_VARIANTS) variants.push(unit);
+    else variants.splice(0, 1, unit);
+    for (const dependency of trace.dependencies) {
+      const names = this.#dependents.get(dependency);
+      if (names) names.add(name);
+      else this.#dependents.set(dependency, new Set([name]));
+    }
+    return unit;
+  }
+
+  /** Drops all units that depend on any of these, and tells their names. */
+  invalidate(dependencies: Iterable<string>): Set<string> {
+    const names = new Set<string>();
+    for (const dependency of dependencies) {
+      for (const name of this.#dependents.get(dependency) ?? []) names.add(name);
+    }
+    for (const name of names) this.drop(name);
+    return names;
+  }
+
+  /** Forgets all variants of one unit. */
+  drop(name: string): void {
+    for (const { trace } of this.#units.get(name) ?? []) {
+      for (const dependency of trace.dependencies) {
+        const names = this.#dependents.get(dependency);
+        names?.delete(name);
+        if (names?.size === 0) this.#dependents.delete(dependency);
+      }
+    }
+    this.#units.delete(name);
+  }
+
+  /** All dependencies that some unit has. */
+  dependencies(): Iterable<string> {
+    return this.#dependents.keys();
+  }
+}
+
+/**
+ * The dependencies that a change of hosts touches: of each host, of the wildcards over it, and for a wildcard of all
+ * hosts under it that anyone asked about.
+ */
+export function touchedDependencies(
+  prefix: "s/" | "e/" | "v/" | "d/",
+  hosts: Iterable<string>,
+  known: () => Iterable<string>,
+): Set<string> {
+  const touched = new Set<string>();
+  const suffixes: string[] = [];
+  for (const host of hosts) {
+    touched.add(prefix + host);
+    for (const pattern of wildcardsOver(host)) touched.add(prefix + pattern);
+    if (host.startsWith("*")) suffixes.push(host.slice(1));
+  }
+  if (suffixes.length === 0) return touched;
+  for (const dependency of known()) {
+    if (dependency.startsWith(prefix) && suffixes.some((suffix) => dependency.endsWith(suffix))) {
+      touched.add(dependency);
+    }
+  }
+  return touched;
+}

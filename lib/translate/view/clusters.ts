@@ -1,0 +1,60 @@
+/**
+ * Clusters and load assignments of one class of proxies, kept up to date host by host.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { EncodedResource } from "../../resource/encoded.ts";
+import type { ResourceSet } from "../../resource/set.ts";
+import type { BaseReader } from "../trace.ts";
+import type { Unit, UnitCache } from "../unit_cache.ts";
+
+type HostUnit = Unit<readonly EncodedResource[]>;
+
+/** A set of resources made of one unit a host. */
+export class HostResources {
+  readonly #cache: UnitCache<readonly EncodedResource[]>;
+  readonly #units = new Map<string, HostUnit>();
+  #set: ResourceSet;
+
+  constructor(cache: UnitCache<readonly EncodedResource[]>, empty: ResourceSet) {
+    this.#cache = cache;
+    this.#set = empty;
+  }
+
+  /** All resources now. The same object while none of them changed. */
+  get set(): ResourceSet {
+    return this.#set;
+  }
+
+  /**
+   * Looks at some hosts again.
+   *
+   * @param exists Whether a host still has anything to translate here.
+   * @param onUnit Told of each unit that is new to this class (for its questions about the proxy).
+   */
+  update(
+    hosts: Iterable<string>,
+    reader: BaseReader,
+    exists: (host: string) => boolean,
+    onUnit: (unit: HostUnit) => void,
+  ): void {
+    const upserts: EncodedResource[] = [];
+    const removed: string[] = [];
+    for (const host of hosts) {
+      const old = this.#units.get(host);
+      const unit = exists(host) ? this.#cache.get(host, reader) : undefined;
+      if (unit === old) continue;
+      for (const resource of old?.value ?? []) removed.push(resource.name);
+      if (unit) {
+        this.#units.set(host, unit);
+        upserts.push(...unit.value);
+        onUnit(unit);
+      } else {
+        this.#units.delete(host);
+      }
+    }
+    this.#set = this.#set.with(upserts, removed);
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * From built messages to encoded resources.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import { Cluster_DiscoveryType } from "../../../proto/gen/enums.ts";
+import { encode, TYPE_URL_PREFIX } from "../../pb/codec.ts";
+import { type EncodedResource, encodeResource, type ResourceFacts } from "../../resource/encoded.ts";
+import type { Built } from "../built.ts";
+
+const CLUSTER = "envoy.config.cluster.v3.Cluster";
+const LISTENER = "envoy.config.listener.v3.Listener";
+const ASSIGNMENT = "envoy.config.endpoint.v3.ClusterLoadAssignment";
+const ROUTE = "envoy.config.route.v3.RouteConfiguration";
+const VIRTUAL_HOST = "envoy.config.route.v3.VirtualHost";
+
+/** Type URLs of the resources that proxies subscribe to. */
+export const TYPE = {
+  cluster: TYPE_URL_PREFIX + CLUSTER,
+  listener: TYPE_URL_PREFIX + LISTENER,
+  assignment: TYPE_URL_PREFIX + ASSIGNMENT,
+  route: TYPE_URL_PREFIX + ROUTE,
+  virtualHost: TYPE_URL_PREFIX + VIRTUAL_HOST,
+} as const;
+
+/** A cluster; one that gets its endpoints over EDS warms on its load assignment. */
+export function encodeCluster({ message, causes }: Built<envoy.config.cluster.v3.Cluster>): EncodedResource {
+  const name = message.name ?? "";
+  const facts: ResourceFacts = message.type === Cluster_DiscoveryType.EDS
+    ? { causes, warms: [message.eds_cluster_config?.service_name || name] }
+    : { causes };
+  return encodeResource(TYPE.cluster, name, encode(CLUSTER, message), facts);
+}
+
+/** A listener. */
+export function encodeListener({ message, causes }: Built<envoy.config.listener.v3.Listener>): EncodedResource {
+  return encodeResource(TYPE.listener, message.name ?? "", encode(LISTENER, message), { causes });
+}
+
+/** The endpoints of one cluster. */
+export function encodeAssignment(
+  { message, causes }: Built<envoy.config.endpoint.v3.ClusterLoadAssignment>,
+): EncodedResource {
+  return encodeResource(TYPE.assignment, message.cluster_name ?? "", encode(ASSIGNMENT, message), { causes });
+}
+
+/** A virtual host as a resource of its own, named `<route configuration>/<virtual host>` as VHDS asks. */
+export function encodeVirtualHost(
+  routeConfiguration: string,
+  message: envoy.config.route.v3.VirtualHost,
+  causes: readonly string[],
+): EncodedResource {
+  const name = `${routeConfiguration}/${message.name}`;
+  return encodeResource(TYPE.virtualHost, name, encode(VIRTUAL_HOST, message), { causes });
+}
+
+/** A route configuration whose virtual hosts, if any, are inside the message. */
+export function encodeRouteConfiguration(
+  { message, causes }: Built<envoy.config.route.v3.RouteConfiguration>,
+): EncodedResource {
+  return encodeResource(TYPE.route, message.name ?? "", encode(ROUTE, message), { causes });
+}
+
+/**
+ * A route configuration with virtual hosts that are encoded already: `virtual_hosts` is field 2 and repeated, and
+ * encoded messages concatenate, so nothing is encoded again.
+ */
+export function encodeInlineRouteConfiguration(
+  shell: Built<envoy.config.route.v3.RouteConfiguration>,
+  virtualHosts: readonly EncodedResource[],
+): EncodedResource {
+  const head = encode(ROUTE, shell.message);
+  const values = virtualHosts.map((v) => v.value);
+  let length = head.length;
+  for (const value of values) length += 1 + varintSize(value.length) + value.length;
+  const out = new Uint8Array(length);
+  out.set(head);
+  let at = head.length;
+  for (const value of values) {
+    out[at++] = 0x12; // field 2, length-delimited
+    for (let n = value.length; at < length; n = Math.floor(n / 128)) {
+      out[at++] = n > 127 ? (n % 128) | 128 : n;
+      if (n <= 127) break;
+    }
+    out.set(value, at);
+    at += value.length;
+  }
+  const causes = [...new Set([...shell.causes, ...virtualHosts.flatMap((v) => v.causes)])];
+  return encodeResource(TYPE.route, shell.message.name ?? "", out, { causes });
+}
+
+function varintSize(n: number): number {
+  let size = 1;
+  while (n > 127) {
+    n = Math.floor(n / 128);
+    size++;
+  }
+  return size;
+}
