@@ -84,6 +84,8 @@ export interface Service {
   readonly creationTimestamp: number;
   /** Key of the config object that defines it (`ServiceEntry/ns/name`); registries without one use `Service/ns/name`. */
   readonly cause: string;
+  /** Keys of further objects that were merged into it (several entries of one host), in order of age. */
+  readonly otherCauses?: readonly string[];
 }
 
 /** Identity of a service in the mesh: several namespaces may define the same host. */
@@ -99,7 +101,7 @@ export type Health = "healthy" | "unhealthy" | "draining";
 
 /** One address and port behind one port of a service. */
 export interface Endpoint {
-  /** IP address, DNS name (for `dns` resolutions), or absolute path with `unix://`. */
+  /** IP address (canonical, see `canonicalIp`), DNS name (for `dns` resolutions), or absolute path with `unix://`. */
   readonly address: string;
   /** Further addresses of the same workload (its other IP family); sent only where dual-stack is on. */
   readonly additionalAddresses?: readonly string[];

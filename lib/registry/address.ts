@@ -1,0 +1,42 @@
+/**
+ * Addresses as registries compare them: one spelling for each IP.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import ipaddr from "ipaddr.js";
+
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+
+/** Whether it is an IP address (not a CIDR, not a name). */
+export function isIp(address: string): boolean {
+  return IPV4.test(address) || (address.includes(":") && ipaddr.IPv6.isValid(address));
+}
+
+/** Whether it names a Unix domain socket (`unix:///path`, or `unix://@name`). */
+export function isUnixSocket(address: string): boolean {
+  return address.startsWith("unix://");
+}
+
+/** The same address in the one spelling that indexes use: IPv6 short and lower case; everything else unchanged. */
+export function canonicalIp(address: string): string {
+  if (!address.includes(":") || !ipaddr.IPv6.isValid(address)) return address;
+  return ipaddr.IPv6.parse(address).toRFC5952String();
+}
+
+/**
+ * A service's virtual address as translation uses it: an IP, or a CIDR of more than one address.
+ *
+ * @returns Undefined when it is neither.
+ */
+export function virtualAddress(text: string): string | undefined {
+  if (isIp(text)) return canonicalIp(text);
+  const slash = text.lastIndexOf("/");
+  if (slash < 0 || !isIp(text.slice(0, slash))) return undefined;
+  const ip = canonicalIp(text.slice(0, slash));
+  const bits = text.slice(slash + 1);
+  const width = ip.includes(":") ? 128 : 32;
+  if (!/^\d{1,3}$/.test(bits) || Number(bits) > width) return undefined;
+  return Number(bits) === width ? ip : `${ip}/${Number(bits)}`;
+}

@@ -1,0 +1,256 @@
+/**
+ * One view over all registries: services by key and host, workloads by address, endpoints in their index.
+ *
+ *     service entries ─┐
+ *     orchestrator  ───┼─> sink(source) ──> what each source tells ──settle──> services, changed keys
+ *     remote clusters ─┘                └─> EndpointIndex
+ *
+ * Rules for a service that several sources tell of (same host, same namespace):
+ * - The orchestrator wins over every other provider, so that nobody takes a host over by an entry.
+ * - The same service in several clusters: ports and all else of the first cluster in order of registration; virtual
+ *   addresses by cluster.
+ * - Else the oldest wins, then the source that was registered first.
+ * Endpoints of all sources count, whoever wins.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { samePlain } from "./content.ts";
+import { canonicalIp } from "./address.ts";
+import type { EndpointIndex } from "./endpoint_index.ts";
+import type { Endpoint, Provider, RegistrySink, Service, ServiceKey, Workload } from "./types.ts";
+import { serviceKey } from "./types.ts";
+
+/** Which registry reports. */
+export interface Source {
+  readonly provider: Provider;
+  readonly clusterId: string;
+}
+
+/** What changed between two calls of `Aggregate.drain`. */
+export interface ServiceChanges {
+  /** Services that appeared, changed or went; ask `service(key)` which. */
+  readonly services: ReadonlySet<ServiceKey>;
+  /** Addresses whose workloads appeared, changed or went. */
+  readonly addresses: ReadonlySet<string>;
+}
+
+/** Called with every report about workloads, for registries whose services select workloads of others. */
+export type WorkloadListener = (source: Source, upserted: readonly Workload[], removed: readonly string[]) => void;
+
+interface Told {
+  readonly source: Source;
+  readonly id: string;
+  readonly rank: number;
+  readonly services: Map<ServiceKey, Service>;
+  readonly workloads: Map<string, Workload>;
+  /** Services of which it told endpoints, to take them back when the source goes. */
+  readonly endpoints: Map<ServiceKey, Set<string>>;
+}
+
+const NO_HOST: ReadonlyMap<string, Service> = new Map();
+const NO_WORKLOADS: readonly Workload[] = Object.freeze([]);
+
+/** The view over all registries. All calls are synchronous; writes mark, reads settle. */
+export class Aggregate {
+  readonly #endpoints: EndpointIndex;
+  readonly #sources = new Map<string, Told>();
+  readonly #services = new Map<ServiceKey, Service>();
+  readonly #byHost = new Map<string, Map<string, Service>>();
+  readonly #workloads = new Map<string, readonly Workload[]>();
+  readonly #listeners: WorkloadListener[] = [];
+  readonly #dirty = new Set<ServiceKey>();
+  #changed = new Set<ServiceKey>();
+  #touched = new Set<string>();
+  #ranks = 0;
+
+  /** @param endpoints Where reports about endpoints go. */
+  constructor(endpoints: EndpointIndex) {
+    this.#endpoints = endpoints;
+  }
+
+  /** The sink of one source. Its rank is the order in which sources first ask for theirs; asking again gives the same. */
+  sink(source: Source): RegistrySink {
+    const told = this.#told(source);
+    return {
+      services: (upserted, removed) => this.#onServices(told, upserted, removed),
+      endpoints: (service, shard, endpoints) => this.#onEndpoints(told, service, shard, endpoints),
+      workloads: (upserted, removed) => this.#onWorkloads(told, upserted, removed),
+    };
+  }
+
+  /** Forgets a source and all that it told: its cluster was removed. */
+  removeSource(source: Source): void {
+    const told = this.#sources.get(sourceId(source));
+    if (told === undefined) return;
+    this.#onServices(told, [], [...told.services.keys()]);
+    for (const [service, shards] of told.endpoints) {
+      for (const shard of shards) this.#endpoints.set(service, shard, []);
+    }
+    this.#onWorkloads(told, [], [...told.workloads.keys()]);
+    this.#sources.delete(told.id);
+  }
+
+  /** Has a listener called with every later report about workloads. */
+  onWorkloads(listener: WorkloadListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** The service in force under that key; the same object until its content changes. */
+  service(key: ServiceKey): Service | undefined {
+    this.#settleAll();
+    return this.#services.get(key);
+  }
+
+  /** The services of a host by namespace. */
+  byHost(hostname: string): ReadonlyMap<string, Service> {
+    this.#settleAll();
+    return this.#byHost.get(hostname) ?? NO_HOST;
+  }
+
+  /** All services in force, in no particular order. */
+  services(): IterableIterator<Service> {
+    this.#settleAll();
+    return this.#services.values();
+  }
+
+  /** How many services are in force (`pilot_services`). */
+  get serviceCount(): number {
+    this.#settleAll();
+    return this.#services.size;
+  }
+
+  /** The workloads at an address (canonical spelling), ordered by source and id: whose labels a proxy there has. */
+  workloadsAt(address: string): readonly Workload[] {
+    return this.#workloads.get(address) ?? NO_WORKLOADS;
+  }
+
+  /** What changed since the last call, and forgets it. */
+  drain(): ServiceChanges {
+    this.#settleAll();
+    const changes = { services: this.#changed, addresses: this.#touched };
+    this.#changed = new Set();
+    this.#touched = new Set();
+    return changes;
+  }
+
+  /** Whether `drain` may have something to tell; cheap. */
+  get pending(): boolean {
+    return this.#dirty.size > 0 || this.#changed.size > 0 || this.#touched.size > 0;
+  }
+
+  #told(source: Source): Told {
+    const id = sourceId(source);
+    let told = this.#sources.get(id);
+    if (told === undefined) {
+      told = { source, id, rank: this.#ranks++, services: new Map(), workloads: new Map(), endpoints: new Map() };
+      this.#sources.set(id, told);
+    }
+    return told;
+  }
+
+  #onServices(told: Told, upserted: readonly Service[], removed: readonly ServiceKey[]): void {
+    for (const key of removed) if (told.services.delete(key)) this.#dirty.add(key);
+    for (const service of upserted) {
+      const key = serviceKey(service);
+      told.services.set(key, service);
+      this.#dirty.add(key);
+    }
+  }
+
+  #onEndpoints(told: Told, service: ServiceKey, shard: string, endpoints: readonly Endpoint[]): void {
+    const shards = told.endpoints.get(service);
+    if (endpoints.length > 0) {
+      if (shards) shards.add(shard);
+      else told.endpoints.set(service, new Set([shard]));
+    } else if (shards?.delete(shard) && shards.size === 0) told.endpoints.delete(service);
+    this.#endpoints.set(service, shard, endpoints);
+  }
+
+  #onWorkloads(told: Told, upserted: readonly Workload[], removed: readonly string[]): void {
+    for (const id of removed) {
+      const old = told.workloads.get(id);
+      if (old === undefined) continue;
+      told.workloads.delete(id);
+      this.#move(old, undefined);
+    }
+    for (const workload of upserted) {
+      const old = told.workloads.get(workload.id);
+      if (samePlain(old, workload)) continue;
+      told.workloads.set(workload.id, workload);
+      this.#move(old, workload);
+    }
+    for (const listener of this.#listeners) listener(told.source, upserted, removed);
+  }
+
+  #move(old: Workload | undefined, now: Workload | undefined): void {
+    for (const address of new Set([...old?.addresses ?? [], ...now?.addresses ?? []].map(canonicalIp))) {
+      const others = (this.#workloads.get(address) ?? NO_WORKLOADS).filter((workload) => workload !== old);
+      const stays = now?.addresses.some((other) => canonicalIp(other) === address);
+      const here = stays ? [...others, now!].sort(byClusterAndId) : others;
+      if (here.length === 0) this.#workloads.delete(address);
+      else this.#workloads.set(address, here);
+      this.#touched.add(address);
+    }
+  }
+
+  #settleAll(): void {
+    for (const key of this.#dirty) this.#settle(key);
+  }
+
+  #settle(key: ServiceKey): void {
+    this.#dirty.delete(key);
+    const before = this.#services.get(key);
+    const after = this.#inForce(key);
+    if (samePlain(before, after)) return;
+    this.#changed.add(key);
+    const shown = (after ?? before)!;
+    if (after) this.#services.set(key, after);
+    else this.#services.delete(key);
+    let namespaces = this.#byHost.get(shown.hostname);
+    if (namespaces === undefined) this.#byHost.set(shown.hostname, namespaces = new Map());
+    if (after) namespaces.set(shown.namespace, after);
+    else if (namespaces.delete(shown.namespace) && namespaces.size === 0) this.#byHost.delete(shown.hostname);
+  }
+
+  #inForce(key: ServiceKey): Service | undefined {
+    let winner: { told: Told; service: Service } | undefined;
+    const clusters: { told: Told; service: Service }[] = [];
+    for (const told of this.#sources.values()) {
+      const service = told.services.get(key);
+      if (service === undefined) continue;
+      const candidate = { told, service };
+      if (service.provider === "Orch") clusters.push(candidate);
+      if (winner === undefined || beats(candidate, winner)) winner = candidate;
+    }
+    if (winner === undefined || clusters.length < 2) return winner?.service;
+    return { ...winner.service, clusterAddresses: addressesByCluster(clusters) };
+  }
+}
+
+function sourceId(source: Source): string {
+  return `${source.provider}/${source.clusterId}`;
+}
+
+function beats(a: { told: Told; service: Service }, b: { told: Told; service: Service }): boolean {
+  const [orchA, orchB] = [a.service.provider === "Orch", b.service.provider === "Orch"];
+  if (orchA !== orchB) return orchA;
+  if (!orchA && a.service.creationTimestamp !== b.service.creationTimestamp) {
+    return a.service.creationTimestamp < b.service.creationTimestamp;
+  }
+  return a.told.rank < b.told.rank;
+}
+
+function addressesByCluster(clusters: readonly { told: Told; service: Service }[]): Record<string, readonly string[]> {
+  const byCluster: Record<string, readonly string[]> = {};
+  for (const { told, service } of clusters) {
+    byCluster[told.source.clusterId] = service.clusterAddresses?.[told.source.clusterId] ?? service.addresses;
+  }
+  return byCluster;
+}
+
+function byClusterAndId(a: Workload, b: Workload): number {
+  const [x, y] = [`${a.clusterId}/${a.id}`, `${b.clusterId}/${b.id}`];
+  return x < y ? -1 : x > y ? 1 : 0;
+}

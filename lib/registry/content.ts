@@ -1,0 +1,55 @@
+/**
+ * Equality by content of what registries report, so that telling the same thing twice changes nothing.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Endpoint } from "./types.ts";
+
+/** Whether two plain values (objects, arrays, primitives) are equal; an undefined field equals a missing one. */
+export function samePlain(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) {
+    return Number.isNaN(a) && Number.isNaN(b);
+  }
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
+  let count = 0;
+  for (const key in left) {
+    if (left[key] === undefined) continue;
+    count++;
+    if (!samePlain(left[key], right[key])) return false;
+  }
+  for (const key in right) if (right[key] !== undefined) count--;
+  return count === 0;
+}
+
+/** Whether two endpoints are equal. Hot: spelled out instead of `samePlain`. */
+export function sameEndpoint(a: Endpoint, b: Endpoint): boolean {
+  return a === b ||
+    (a.address === b.address && a.port === b.port && a.portName === b.portName && a.health === b.health &&
+      a.weight === b.weight && a.locality === b.locality && a.network === b.network && a.clusterId === b.clusterId &&
+      a.serviceAccount === b.serviceAccount && a.namespace === b.namespace && a.workloadName === b.workloadName &&
+      a.tlsMode === b.tlsMode && a.hostname === b.hostname && a.subdomain === b.subdomain &&
+      a.nodeName === b.nodeName && sameLabels(a.labels, b.labels));
+}
+
+/** Whether two lists hold equal endpoints in the same order. */
+export function sameEndpoints(a: readonly Endpoint[], b: readonly Endpoint[]): boolean {
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (!sameEndpoint(a[i]!, b[i]!)) return false;
+  return true;
+}
+
+function sameLabels(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  if (a === b) return true;
+  let count = 0;
+  for (const key in a) {
+    if (a[key] !== b[key]) return false;
+    count++;
+  }
+  for (const _ in b) count--;
+  return count === 0;
+}

@@ -1,0 +1,162 @@
+/**
+ * All endpoints of all services: written thousands of times a second, read only where something changed.
+ *
+ *     registries ──set(service, shard, list)──> shards + dirty mark        (a map write; nothing is compared)
+ *                                                   │
+ *     drain(), endpoints(), byAddress() ────────────┴──> settle: merge, compare by content, publish, mark changed
+ *
+ * A service whose endpoints flapped and came back to what was published is no change.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { sameEndpoint, sameEndpoints } from "./content.ts";
+import type { Endpoint, ServiceKey } from "./types.ts";
+
+/** One endpoint of one service, as found by its address. */
+export interface Placement {
+  readonly service: ServiceKey;
+  readonly endpoint: Endpoint;
+}
+
+/** What changed between two calls of `drain`. */
+export interface EndpointChanges {
+  /** Services whose endpoints are not what they were. */
+  readonly services: ReadonlySet<ServiceKey>;
+  /** Addresses at which something appeared, changed or went: proxies there have other services of their own. */
+  readonly addresses: ReadonlySet<string>;
+}
+
+const NONE: readonly Endpoint[] = Object.freeze([]);
+const NOWHERE: readonly Placement[] = Object.freeze([]);
+
+/** The endpoint index. Not shared between threads; all calls are synchronous. */
+export class EndpointIndex {
+  /** What registries told last: the list of each shard (`provider/cluster`) by service. */
+  readonly #shards = new Map<ServiceKey, Map<string, readonly Endpoint[]>>();
+  /** What readers see. The list of a service keeps its identity until its content changes. */
+  readonly #published = new Map<ServiceKey, readonly Endpoint[]>();
+  readonly #byAddress = new Map<string, readonly Placement[]>();
+  readonly #dirty = new Set<ServiceKey>();
+  #changed = new Set<ServiceKey>();
+  #touched = new Set<string>();
+
+  /** Replaces the list of one shard of one service; an empty list removes the shard. The list is kept: never change it afterwards. */
+  set(service: ServiceKey, shard: string, endpoints: readonly Endpoint[]): void {
+    let shards = this.#shards.get(service);
+    if (endpoints.length === 0) {
+      if (!shards?.delete(shard)) return;
+      if (shards.size === 0) this.#shards.delete(service);
+    } else {
+      if (shards === undefined) this.#shards.set(service, shards = new Map());
+      else if (shards.get(shard) === endpoints) return;
+      shards.set(shard, endpoints);
+    }
+    this.#dirty.add(service);
+  }
+
+  /** Removes a shard from every service: its cluster or registry is gone. Costs a walk over all services. */
+  removeShard(shard: string): void {
+    for (const [service, shards] of this.#shards) if (shards.has(shard)) this.set(service, shard, NONE);
+  }
+
+  /** All endpoints of a service: shards by name, each in its registry's order. The same array until its content changes. */
+  endpoints(service: ServiceKey): readonly Endpoint[] {
+    if (this.#dirty.has(service)) this.#settle(service);
+    return this.#published.get(service) ?? NONE;
+  }
+
+  /** What runs at an address (canonical spelling, see `canonicalIp`): the services that a proxy there serves itself. */
+  byAddress(address: string): readonly Placement[] {
+    this.#settleAll();
+    return this.#byAddress.get(address) ?? NOWHERE;
+  }
+
+  /** What changed by content since the last call, and forgets it. */
+  drain(): EndpointChanges {
+    this.#settleAll();
+    const changes = { services: this.#changed, addresses: this.#touched };
+    this.#changed = new Set();
+    this.#touched = new Set();
+    return changes;
+  }
+
+  /** Whether `drain` may have something to tell; cheap. */
+  get pending(): boolean {
+    return this.#dirty.size > 0 || this.#changed.size > 0;
+  }
+
+  /** Services that have endpoints, with them; for debug pages. */
+  *entries(): IterableIterator<[ServiceKey, readonly Endpoint[]]> {
+    this.#settleAll();
+    yield* this.#published;
+  }
+
+  /** The shards of a service by name, as their registries told them last; for debug pages. */
+  shards(service: ServiceKey): ReadonlyMap<string, readonly Endpoint[]> {
+    return this.#shards.get(service) ?? new Map();
+  }
+
+  #settleAll(): void {
+    for (const service of this.#dirty) this.#settle(service);
+  }
+
+  #settle(service: ServiceKey): void {
+    this.#dirty.delete(service);
+    const before = this.#published.get(service) ?? NONE;
+    const told = merged(this.#shards.get(service));
+    if (sameEndpoints(before, told)) return;
+    const after = keepIdentities(before, told);
+    if (after.length === 0) this.#published.delete(service);
+    else this.#published.set(service, after);
+    this.#changed.add(service);
+    this.#place(service, before, after);
+  }
+
+  /** Brings the address index up to date where the two lists of a service differ. */
+  #place(service: ServiceKey, before: readonly Endpoint[], after: readonly Endpoint[]): void {
+    const old = new Set(before);
+    const now = new Set(after);
+    const addresses = new Set<string>();
+    for (const endpoint of before) if (!now.has(endpoint)) addresses.add(endpoint.address);
+    for (const endpoint of after) if (!old.has(endpoint)) addresses.add(endpoint.address);
+    if (addresses.size === 0) return;
+    const fresh = new Map<string, Placement[]>();
+    for (const endpoint of after) {
+      if (!addresses.has(endpoint.address)) continue;
+      const list = fresh.get(endpoint.address);
+      if (list) list.push({ service, endpoint });
+      else fresh.set(endpoint.address, [{ service, endpoint }]);
+    }
+    for (const address of addresses) {
+      const others = (this.#byAddress.get(address) ?? NOWHERE).filter((placement) => placement.service !== service);
+      const here = [...others, ...fresh.get(address) ?? []];
+      if (others.length > 0) here.sort((a, b) => a.service < b.service ? -1 : a.service > b.service ? 1 : 0);
+      if (here.length === 0) this.#byAddress.delete(address);
+      else this.#byAddress.set(address, here);
+      this.#touched.add(address);
+    }
+  }
+}
+
+function merged(shards: ReadonlyMap<string, readonly Endpoint[]> | undefined): readonly Endpoint[] {
+  if (shards === undefined) return NONE;
+  if (shards.size === 1) return [...shards.values()][0]!;
+  return [...shards.keys()].sort().flatMap((name) => shards.get(name)!);
+}
+
+/** The new list with the old object of each endpoint that did not change, so that what was made of it can be reused. */
+function keepIdentities(before: readonly Endpoint[], after: readonly Endpoint[]): readonly Endpoint[] {
+  if (before.length === 0) return after;
+  const known = new Map<string, Endpoint>();
+  for (const endpoint of before) known.set(identity(endpoint), endpoint);
+  return after.map((endpoint) => {
+    const old = known.get(identity(endpoint));
+    return old !== undefined && sameEndpoint(old, endpoint) ? old : endpoint;
+  });
+}
+
+function identity(endpoint: Endpoint): string {
+  return `${endpoint.portName}|${endpoint.port}|${endpoint.address}`;
+}

@@ -1,0 +1,80 @@
+/**
+ * Labels that registries read from workloads, and those that they add to endpoints.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+
+/** Labels by key. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** Set by a workload's owner: `region/zone/subzone`, with dots for slashes where a label value must have none. */
+export const LOCALITY_LABELS: readonly string[] = ["mesh-locality", "istio-locality"];
+/** Whether the workload accepts mutual TLS of the mesh. */
+export const TLS_MODE_LABEL = "security.mesh.io/tlsMode";
+/** Network of a workload. */
+export const NETWORK_LABEL = "topology.mesh.io/network";
+/** Cluster of a workload. */
+export const CLUSTER_LABEL = "topology.mesh.io/cluster";
+/** Subzone of a workload; region and zone have the orchestrator's own labels. */
+export const SUBZONE_LABEL = "topology.mesh.io/subzone";
+/** Region of a workload. */
+export const REGION_LABEL = "topology.kubernetes.io/region";
+/** Zone of a workload. */
+export const ZONE_LABEL = "topology.kubernetes.io/zone";
+/** Node of a workload. */
+export const NODE_LABEL = "kubernetes.io/hostname";
+
+/** Values of the TLS mode label that mean "yes"; the second is what users of Istio have in their manifests. */
+const MESH_TLS_VALUES: ReadonlySet<string> = new Set(["mesh", "istio"]);
+
+/** Whether a workload of these labels accepts mutual TLS: what its label says; without one, whether it has an identity. */
+export function tlsModeOf(labels: Labels, serviceAccount: string): "mesh" | "disabled" {
+  const told = labels[TLS_MODE_LABEL];
+  if (told !== undefined) return MESH_TLS_VALUES.has(told) ? "mesh" : "disabled";
+  return serviceAccount === "" ? "disabled" : "mesh";
+}
+
+/** The locality that the labels tell, or empty. */
+export function localityOf(labels: Labels): string {
+  for (const key of LOCALITY_LABELS) {
+    const told = labels[key];
+    if (told) return told.includes("/") ? told : told.replaceAll(".", "/");
+  }
+  return "";
+}
+
+/** Where an endpoint runs, as far as it is known; empty strings where it is not. */
+export interface Place {
+  readonly locality: string;
+  readonly network: string;
+  readonly clusterId: string;
+  readonly nodeName?: string;
+}
+
+/**
+ * The labels with those of the place added, so that subsets and failover priorities may name them.
+ * A network label that the workload has itself stays.
+ */
+export function withPlace(labels: Labels, place: Place): Labels {
+  const out: Record<string, string> = { ...labels };
+  const [region, zone, subzone] = place.locality.split("/");
+  if (region) out[REGION_LABEL] = region;
+  if (zone) out[ZONE_LABEL] = zone;
+  if (subzone) out[SUBZONE_LABEL] = subzone;
+  if (place.clusterId) out[CLUSTER_LABEL] = place.clusterId;
+  if (place.nodeName) out[NODE_LABEL] = place.nodeName;
+  if (place.network && !out[NETWORK_LABEL]) out[NETWORK_LABEL] = place.network;
+  return out;
+}
+
+/** Whether labels carry everything that a selector asks for. A selector without labels selects nothing. */
+export function selects(selector: Labels, labels: Labels): boolean {
+  let some = false;
+  for (const key in selector) {
+    if (labels[key] !== selector[key]) return false;
+    some = true;
+  }
+  return some;
+}

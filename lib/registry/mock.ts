@@ -1,0 +1,147 @@
+/**
+ * The `Mock` registry (`--registries=Mock`): services and endpoints that a program sets by calls, kept in memory.
+ *
+ * It starts empty, as there is no file or API behind it: a server started with it alone serves a mesh without services.
+ * Tests, benchmarks and programs that embed the library fill it.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { samePlain } from "./content.ts";
+import type { Endpoint, Health, Registry, RegistrySink, Service, ServiceKey, ServicePort, Workload } from "./types.ts";
+import { serviceKey } from "./types.ts";
+
+/** What `MockRegistry.addService` needs; the rest of a `Service` has a plain default. */
+export type MockService =
+  & { readonly hostname: string; readonly ports: readonly ServicePort[] }
+  & Partial<Omit<Service, "hostname" | "ports" | "provider">>;
+
+/** What `MockRegistry.setEndpoints` needs of each endpoint; the rest has a plain default. */
+export type MockEndpoint =
+  & { readonly address: string; readonly port: number; readonly portName: string }
+  & Partial<Omit<Endpoint, "address" | "port" | "portName">>;
+
+/** Services and endpoints in memory. Calls before `start` are reported by `start`; later ones at once. */
+export class MockRegistry implements Registry {
+  readonly provider = "Mock";
+  readonly clusterId: string;
+  readonly #services = new Map<ServiceKey, Service>();
+  readonly #endpoints = new Map<ServiceKey, readonly Endpoint[]>();
+  readonly #workloads = new Map<string, Workload>();
+  #sink: RegistrySink | undefined;
+
+  /** @param clusterId Cluster of everything in it. */
+  constructor(clusterId = "Mock") {
+    this.clusterId = clusterId;
+  }
+
+  /** Shard under which its endpoints are reported. */
+  get shard(): string {
+    return `${this.provider}/${this.clusterId}`;
+  }
+
+  start(sink: RegistrySink): Promise<void> {
+    this.#sink = sink;
+    sink.services([...this.#services.values()], []);
+    sink.workloads([...this.#workloads.values()], []);
+    for (const [key, list] of this.#endpoints) sink.endpoints(key, this.shard, list);
+    return Promise.resolve();
+  }
+
+  stop(): Promise<void> {
+    this.#sink = undefined;
+    return Promise.resolve();
+  }
+
+  /**
+   * Adds a service, or replaces that of the same namespace and host.
+   *
+   * Defaults: namespace `default`, the host's first label as name, resolution `static`, inside the mesh, exported to all.
+   */
+  addService(service: MockService): ServiceKey {
+    const full: Service = {
+      namespace: "default",
+      name: service.hostname.split(".")[0]!,
+      addresses: [],
+      resolution: "static",
+      meshExternal: false,
+      exportTo: [],
+      labels: {},
+      subjectAltNames: [],
+      headless: false,
+      creationTimestamp: 0,
+      cause: `Service/${service.namespace ?? "default"}/${service.name ?? service.hostname.split(".")[0]!}`,
+      ...service,
+      provider: "Mock",
+    };
+    const key = serviceKey(full);
+    if (samePlain(this.#services.get(key), full)) return key;
+    this.#services.set(key, full);
+    this.#sink?.services([full], []);
+    return key;
+  }
+
+  /** Removes a service and its endpoints; unknown keys do nothing. */
+  removeService(key: ServiceKey): void {
+    if (!this.#services.has(key)) return;
+    this.setEndpoints(key, []);
+    this.#services.delete(key);
+    this.#sink?.services([], [key]);
+  }
+
+  /**
+   * Replaces all endpoints of a service.
+   *
+   * Defaults: healthy, weight 1, no locality or network, the registry's cluster, no mutual TLS.
+   *
+   * @throws Error when the service was not added.
+   */
+  setEndpoints(key: ServiceKey, endpoints: readonly MockEndpoint[]): void {
+    const service = this.#services.get(key);
+    if (service === undefined) throw new Error(`service ${key} is not in the mock registry: call addService first`);
+    const full = endpoints.map((endpoint): Endpoint => ({
+      labels: {},
+      locality: "",
+      network: "",
+      clusterId: this.clusterId,
+      weight: 1,
+      health: "healthy",
+      serviceAccount: "",
+      namespace: service.namespace,
+      workloadName: "",
+      tlsMode: "disabled",
+      ...endpoint,
+    }));
+    this.#report(key, full);
+  }
+
+  /** Sets the health of all endpoints of a service at an address; returns how many there are. */
+  setHealth(key: ServiceKey, address: string, health: Health): number {
+    const list = this.#endpoints.get(key) ?? [];
+    const hit = list.filter((endpoint) => endpoint.address === address).length;
+    if (hit > 0) {
+      this.#report(key, list.map((endpoint) => endpoint.address === address ? { ...endpoint, health } : endpoint));
+    }
+    return hit;
+  }
+
+  /** Adds a workload, or replaces that of the same id. */
+  addWorkload(workload: Workload): void {
+    if (samePlain(this.#workloads.get(workload.id), workload)) return;
+    this.#workloads.set(workload.id, workload);
+    this.#sink?.workloads([workload], []);
+  }
+
+  /** Removes a workload; unknown ids do nothing. */
+  removeWorkload(id: string): void {
+    if (this.#workloads.delete(id)) this.#sink?.workloads([], [id]);
+  }
+
+  #report(key: ServiceKey, list: readonly Endpoint[]): void {
+    if (samePlain(this.#endpoints.get(key) ?? [], list)) return;
+    if (list.length === 0) this.#endpoints.delete(key);
+    else this.#endpoints.set(key, list);
+    this.#sink?.endpoints(key, this.shard, list);
+  }
+}

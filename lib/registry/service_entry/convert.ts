@@ -1,0 +1,234 @@
+/**
+ * ServiceEntry and WorkloadEntry objects into the terms of registries: ports, endpoints, workloads.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { ConfigObject } from "../../config/types.ts";
+import type { WorkloadEntrySpec } from "../../config/kinds/mod.ts";
+import { canonicalIp, isIp, isUnixSocket, virtualAddress } from "../address.ts";
+import { type Labels, localityOf, NETWORK_LABEL, tlsModeOf, withPlace } from "../labels.ts";
+import { parseProtocol } from "../protocol.ts";
+import type { Endpoint, Health, Resolution, Service, ServicePort, Workload } from "../types.ts";
+
+/** What conversion takes from the process. */
+export interface ConvertOptions {
+  /** Cluster of everything that entries define. */
+  readonly clusterId: string;
+  /** Network of an endpoint that names none; default: empty (the one unnamed network). */
+  readonly networkOf?: (address: string, labels: Labels) => string;
+  /** Workloads with this label (any value but empty) drain (`PILOT_DRAINING_LABEL`); empty: none do. */
+  readonly drainingLabel: string;
+}
+
+/** A ServiceEntry in parts that the registry puts together: what depends on it alone, made once. */
+export interface Entry {
+  /** Key of the object. */
+  readonly key: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly createdAt: number;
+  /** Lower case, each once. */
+  readonly hosts: readonly string[];
+  readonly addresses: readonly string[];
+  readonly ports: readonly ServicePort[];
+  readonly resolution: Resolution;
+  readonly meshExternal: boolean;
+  readonly exportTo: readonly string[];
+  readonly labels: Labels;
+  readonly subjectAltNames: readonly string[];
+  /** Labels of the workloads that it selects; absent: it lists its endpoints. */
+  readonly selector?: Labels;
+  /** The endpoints that it lists, for each of its ports. */
+  readonly inline: readonly Endpoint[];
+  readonly trafficDistribution?: NonNullable<Service["trafficDistribution"]>;
+  /** False when its owner wants no allocated address (`networking.mesh.io/enable-autoallocate-ip: "false"`). */
+  readonly allocatable: boolean;
+}
+
+const RESOLUTIONS: Readonly<Record<string, Resolution>> = {
+  NONE: "passthrough",
+  STATIC: "static",
+  DNS: "dns",
+  DNS_ROUND_ROBIN: "dnsRoundRobin",
+  DYNAMIC_DNS: "dynamicDns",
+};
+
+const DISTRIBUTIONS: Readonly<Record<string, "preferSameZone" | "preferSameNode">> = {
+  preferclose: "preferSameZone",
+  prefersamezone: "preferSameZone",
+  prefersamenode: "preferSameNode",
+};
+
+const AUTO_ALLOCATE_LABEL = "networking.mesh.io/enable-autoallocate-ip";
+const TRAFFIC_DISTRIBUTION_ANNOTATION = "networking.mesh.io/traffic-distribution";
+
+/** Whether the proxy resolves the endpoints' names, so that endpoints may be names. */
+export function resolvesNames(resolution: Resolution): boolean {
+  return resolution === "dns" || resolution === "dnsRoundRobin";
+}
+
+/** The parts of a ServiceEntry. */
+export function convertEntry(object: ConfigObject<"ServiceEntry">, options: ConvertOptions): Entry {
+  const { meta, spec } = object;
+  const resolution = RESOLUTIONS[spec.resolution] ?? "passthrough";
+  const ports = (spec.ports ?? []).map((port): ServicePort => ({
+    name: port.name,
+    port: port.number,
+    ...(port.targetPort ? { targetPort: port.targetPort } : {}),
+    protocol: parseProtocol(port.protocol),
+  }));
+  const distribution = DISTRIBUTIONS[meta.annotations[TRAFFIC_DISTRIBUTION_ANNOTATION]?.toLowerCase() ?? ""];
+  return {
+    key: object.key,
+    name: meta.name,
+    namespace: meta.namespace,
+    createdAt: meta.creationTimestamp,
+    hosts: [...new Set(spec.hosts.map((host) => host.toLowerCase()))],
+    addresses: [...new Set((spec.addresses ?? []).map(virtualAddress).filter((address) => address !== undefined))],
+    ports,
+    resolution,
+    meshExternal: spec.location === "MESH_EXTERNAL",
+    exportTo: spec.exportTo ?? [],
+    labels: meta.labels,
+    subjectAltNames: spec.subjectAltNames ?? [],
+    ...(spec.workloadSelector ? { selector: spec.workloadSelector.labels ?? {} } : {}),
+    inline: (spec.endpoints ?? []).flatMap((endpoint) => inlineEndpoints(endpoint, meta.namespace, ports, options)),
+    ...(distribution ? { trafficDistribution: distribution } : {}),
+    allocatable: meta.labels[AUTO_ALLOCATE_LABEL]?.toLowerCase() !== "false",
+  };
+}
+
+/**
+ * A WorkloadEntry as a workload. Labels of the object win over those of its spec.
+ *
+ * @param health As probes tell.
+ */
+export function convertWorkload(
+  object: ConfigObject<"WorkloadEntry">,
+  health: Health,
+  options: ConvertOptions,
+): Workload {
+  const { meta, spec } = object;
+  const labels = { ...spec.labels, ...meta.labels };
+  const address = canonicalIp(spec.address ?? "");
+  return {
+    id: object.key,
+    name: meta.name,
+    namespace: meta.namespace,
+    kind: "workloadEntry",
+    addresses: address === "" ? [] : [address],
+    labels,
+    serviceAccount: spec.serviceAccount ?? "",
+    locality: spec.locality ?? localityOf(labels),
+    network: networkOf(spec, labels, options),
+    clusterId: options.clusterId,
+    weight: spec.weight ?? 1,
+    health: draining(labels, options) ? "draining" : health,
+    ports: spec.ports ?? {},
+    tlsMode: tlsModeOf(labels, spec.serviceAccount ?? ""),
+  };
+}
+
+/** The labels of a workload's endpoints: its own and those of its place. Make them once for all its ports and services. */
+export function endpointLabels(workload: Workload): Labels {
+  return withPlace(workload.labels, workload);
+}
+
+/**
+ * The endpoint of a workload behind one port of a service.
+ *
+ * @returns Undefined when it has no address that the resolution can use: a workload without an address is reached
+ * only through its network's gateway, and a name or socket only where the proxy resolves names.
+ */
+export function workloadEndpoint(
+  workload: Workload,
+  labels: Labels,
+  port: ServicePort,
+  resolution: Resolution,
+): Endpoint | undefined {
+  const address = workload.addresses[0];
+  if (address === undefined) return undefined;
+  if (!isIp(address) && !resolvesNames(resolution)) return undefined;
+  return {
+    address,
+    port: endpointPort(address, workload.ports, port),
+    portName: port.name,
+    labels,
+    locality: workload.locality,
+    network: workload.network,
+    clusterId: workload.clusterId,
+    weight: workload.weight,
+    health: workload.health,
+    serviceAccount: workload.serviceAccount,
+    namespace: workload.namespace,
+    workloadName: workload.name,
+    tlsMode: workload.tlsMode,
+  };
+}
+
+/** The endpoints of a service that the proxy finds by the service's own host name: one for each port. */
+export function hostEndpoints(host: string, entry: Entry, clusterId: string): Endpoint[] {
+  return entry.ports.map((port): Endpoint => ({
+    address: host,
+    port: port.targetPort ?? port.port,
+    portName: port.name,
+    labels: {},
+    locality: "",
+    network: "",
+    clusterId,
+    weight: 1,
+    health: "healthy",
+    serviceAccount: "",
+    namespace: entry.namespace,
+    workloadName: "",
+    tlsMode: "disabled",
+  }));
+}
+
+function inlineEndpoints(
+  spec: WorkloadEntrySpec,
+  namespace: string,
+  ports: readonly ServicePort[],
+  options: ConvertOptions,
+): Endpoint[] {
+  // Without an address it is reached through its network's gateway alone.
+  if (!spec.address) return [];
+  const own = spec.labels ?? {};
+  const address = canonicalIp(spec.address);
+  const place = {
+    locality: spec.locality ?? localityOf(own),
+    network: networkOf(spec, own, options),
+    clusterId: options.clusterId,
+  };
+  const labels = withPlace(own, place);
+  return ports.map((port): Endpoint => ({
+    address,
+    port: endpointPort(address, spec.ports ?? {}, port),
+    portName: port.name,
+    labels,
+    ...place,
+    weight: spec.weight ?? 1,
+    health: draining(own, options) ? "draining" : "healthy",
+    serviceAccount: spec.serviceAccount ?? "",
+    namespace,
+    workloadName: "",
+    tlsMode: tlsModeOf(own, spec.serviceAccount ?? ""),
+  }));
+}
+
+/** A socket has no port; else the workload's own for that name, then the service's target port, then its port. */
+function endpointPort(address: string, ports: Readonly<Record<string, number>>, port: ServicePort): number {
+  if (isUnixSocket(address)) return 0;
+  const own = Object.hasOwn(ports, port.name) ? ports[port.name] : undefined;
+  return own || port.targetPort || port.port;
+}
+
+function networkOf(spec: WorkloadEntrySpec, labels: Labels, options: ConvertOptions): string {
+  return spec.network || labels[NETWORK_LABEL] || options.networkOf?.(spec.address ?? "", labels) || "";
+}
+
+function draining(labels: Labels, options: ConvertOptions): boolean {
+  return options.drainingLabel !== "" && !!labels[options.drainingLabel];
+}

@@ -1,0 +1,302 @@
+/**
+ * The registry of service entries: ServiceEntry and WorkloadEntry objects become services, endpoints and workloads.
+ *
+ *     config changes ──apply──> entries, workloads ──touched services──> merge ──> what differs goes to the sink
+ *     workloads of other registries ──onWorkloads──┘
+ *
+ * The cost of a change is that of the services it touches: those of the entry, or those that select the workload.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { AnyConfigObject, ConfigObject } from "../../config/types.ts";
+import { objectKey } from "../../config/types.ts";
+import type { Source } from "../aggregate.ts";
+import { sameEndpoints, samePlain } from "../content.ts";
+import type { Labels } from "../labels.ts";
+import type { Endpoint, Registry, RegistrySink, Service, ServiceKey, ServicePort, Workload } from "../types.ts";
+import { serviceKey } from "../types.ts";
+import { AddressAllocator } from "./allocate.ts";
+import {
+  convertEntry,
+  type ConvertOptions,
+  convertWorkload,
+  endpointLabels,
+  type Entry,
+  hostEndpoints,
+  resolvesNames,
+  workloadEndpoint,
+} from "./convert.ts";
+import { type MergedService, mergeEntries, type Part } from "./merge.ts";
+import { Selection } from "./selection.ts";
+
+/** Settings of the registry. */
+export interface ServiceEntryOptions extends ConvertOptions {
+  /** Selectors also select pods of other registries (`PILOT_ENABLE_SERVICEENTRY_SELECT_PODS`). */
+  readonly selectPods: boolean;
+  /** Services without an address get one (`PILOT_ENABLE_IP_AUTOALLOCATE`). */
+  readonly autoAllocate: boolean;
+  /** Health of workload entries is looked at (`PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS`). */
+  readonly healthChecks: boolean;
+}
+
+/** What was told to the sink of one service. */
+interface Reported {
+  service: Service | undefined;
+  endpoints: readonly Endpoint[];
+}
+
+/** On a WorkloadEntry: its agent probes it; until it tells that it is healthy, it is not. */
+const HEALTH_CHECKED_ANNOTATION = "proxy.mesh.io/health-checks-enabled";
+const NO_ENDPOINTS: readonly Endpoint[] = Object.freeze([]);
+
+/** Service entries as a registry. All calls are synchronous. */
+export class ServiceEntryRegistry implements Registry {
+  readonly provider = "External";
+  readonly clusterId: string;
+  readonly #options: ServiceEntryOptions;
+  readonly #entries = new Map<string, Entry>();
+  readonly #byService = new Map<ServiceKey, Map<string, Entry>>();
+  readonly #entryObjects = new Map<string, ConfigObject<"WorkloadEntry">>();
+  readonly #health = new Map<string, boolean>();
+  /** Workloads that selectors may select: own by key, those of others by source and id. */
+  readonly #workloads = new Map<string, Workload>();
+  readonly #selection = new Selection();
+  readonly #allocator = new AddressAllocator();
+  readonly #merged = new Map<ServiceKey, MergedService>();
+  readonly #reported = new Map<ServiceKey, Reported>();
+  /** Labels with place, and endpoints by service port, made once for each version of a workload. */
+  readonly #labels = new WeakMap<Workload, Labels>();
+  readonly #made = new WeakMap<Workload, WeakMap<ServicePort, Endpoint>>();
+  #sink: RegistrySink | undefined;
+
+  constructor(options: ServiceEntryOptions) {
+    this.#options = options;
+    this.clusterId = options.clusterId;
+  }
+
+  /** Shard under which its endpoints are reported. */
+  get shard(): string {
+    return `${this.provider}/${this.clusterId}`;
+  }
+
+  start(sink: RegistrySink): Promise<void> {
+    this.#sink = sink;
+    sink.workloads([...this.#entryObjects.keys()].map((key) => this.#workloads.get(key)!), []);
+    sink.services(
+      [...this.#reported.values()].map((told) => told.service).filter((service) => service !== undefined),
+      [],
+    );
+    for (const [key, told] of this.#reported) {
+      if (told.endpoints.length > 0) sink.endpoints(key, this.shard, told.endpoints);
+    }
+    return Promise.resolve();
+  }
+
+  stop(): Promise<void> {
+    this.#sink = undefined;
+    return Promise.resolve();
+  }
+
+  /**
+   * Takes config changes. Objects of other kinds are passed over, so the store's changes may come as they are.
+   *
+   * @param upserted Objects that appeared or changed.
+   * @param removed Keys (`kind/namespace/name`) of objects that went.
+   */
+  apply(upserted: readonly AnyConfigObject[], removed: readonly string[]): void {
+    const touched = new Set<ServiceKey>();
+    const workloads = new Map<string, Workload>();
+    const gone: string[] = [];
+    for (const key of removed) {
+      if (this.#removeEntry(key, touched)) continue;
+      if (!this.#entryObjects.delete(key)) continue;
+      this.#setWorkload(key, undefined, touched);
+      this.#health.delete(key);
+      gone.push(key);
+    }
+    for (const object of upserted) {
+      if (object.kind === "ServiceEntry") this.#addEntry(convertEntry(object, this.#options), touched);
+      else if (object.kind === "WorkloadEntry") {
+        this.#entryObjects.set(object.key, object);
+        const workload = this.#convert(object);
+        if (this.#setWorkload(object.key, workload, touched)) workloads.set(object.key, workload);
+      }
+    }
+    if (workloads.size > 0 || gone.length > 0) {
+      this.#sink?.workloads([...workloads.values()], gone.filter((key) => !this.#entryObjects.has(key)));
+    }
+    this.#flush(touched);
+  }
+
+  /** Tells the outcome of the probes of a workload entry (see the annotation `proxy.mesh.io/health-checks-enabled`). */
+  setHealth(namespace: string, name: string, healthy: boolean): void {
+    const key = objectKey("WorkloadEntry", namespace, name);
+    const object = this.#entryObjects.get(key);
+    if (object === undefined) return;
+    this.#health.set(key, healthy);
+    const touched = new Set<ServiceKey>();
+    const workload = this.#convert(object);
+    if (this.#setWorkload(key, workload, touched)) this.#sink?.workloads([workload], []);
+    this.#flush(touched);
+  }
+
+  /** Takes workloads of other registries, for selectors; its own reports, should they come back, are passed over. */
+  onWorkloads(source: Source, upserted: readonly Workload[], removed: readonly string[]): void {
+    if (source.provider === this.provider && source.clusterId === this.clusterId) return;
+    const touched = new Set<ServiceKey>();
+    const prefix = `${source.provider}/${source.clusterId}/`;
+    for (const id of removed) this.#setWorkload(prefix + id, undefined, touched);
+    for (const workload of upserted) {
+      const wanted = workload.kind !== "pod" || this.#options.selectPods;
+      if (wanted) this.#setWorkload(prefix + workload.id, workload, touched);
+    }
+    this.#flush(touched);
+  }
+
+  #convert(object: ConfigObject<"WorkloadEntry">): Workload {
+    const checked = this.#options.healthChecks && object.meta.annotations[HEALTH_CHECKED_ANNOTATION] === "true";
+    const healthy = !checked || this.#health.get(object.key) === true;
+    return convertWorkload(object, healthy ? "healthy" : "unhealthy", this.#options);
+  }
+
+  #addEntry(entry: Entry, touched: Set<ServiceKey>): void {
+    this.#removeEntry(entry.key, touched);
+    this.#entries.set(entry.key, entry);
+    this.#selection.addEntry(entry);
+    for (const hostname of entry.hosts) {
+      const key = serviceKey({ namespace: entry.namespace, hostname });
+      const entries = this.#byService.get(key);
+      if (entries) entries.set(entry.key, entry);
+      else this.#byService.set(key, new Map([[entry.key, entry]]));
+      touched.add(key);
+    }
+  }
+
+  #removeEntry(key: string, touched: Set<ServiceKey>): boolean {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return false;
+    this.#entries.delete(key);
+    this.#selection.removeEntry(entry);
+    for (const hostname of entry.hosts) {
+      const service = serviceKey({ namespace: entry.namespace, hostname });
+      const entries = this.#byService.get(service);
+      if (entries?.delete(key) && entries.size === 0) this.#byService.delete(service);
+      touched.add(service);
+    }
+    return true;
+  }
+
+  /** Replaces a workload; false when it is as it was. */
+  #setWorkload(id: string, workload: Workload | undefined, touched: Set<ServiceKey>): boolean {
+    const old = this.#workloads.get(id);
+    if (samePlain(old, workload)) return false;
+    if (old !== undefined) {
+      for (const entry of this.#selection.entriesOf(old)) touch(entry, touched);
+      this.#selection.removeWorkload(id, old);
+      this.#workloads.delete(id);
+    }
+    if (workload !== undefined) {
+      this.#workloads.set(id, workload);
+      this.#selection.addWorkload(id, workload);
+      for (const entry of this.#selection.entriesOf(workload)) touch(entry, touched);
+    }
+    return true;
+  }
+
+  /** Makes the touched services again and tells the sink what differs: services first, so that endpoints find theirs. */
+  #flush(touched: Set<ServiceKey>): void {
+    for (const key of [...touched]) this.#merge(key, touched);
+    const upserted: Service[] = [];
+    const removed: ServiceKey[] = [];
+    const lists: [ServiceKey, readonly Endpoint[]][] = [];
+    for (const key of touched) {
+      const told = this.#reported.get(key) ?? { service: undefined, endpoints: NO_ENDPOINTS };
+      const merged = this.#merged.get(key);
+      const service = merged && this.#withAddresses(key, merged.service);
+      const endpoints = merged ? this.#endpointsOf(merged) : NO_ENDPOINTS;
+      if (!samePlain(told.service, service)) {
+        told.service = service;
+        if (service) upserted.push(service);
+        else removed.push(key);
+      }
+      if (!sameEndpoints(told.endpoints, endpoints)) {
+        told.endpoints = endpoints;
+        lists.push([key, endpoints]);
+      }
+      if (service) this.#reported.set(key, told);
+      else this.#reported.delete(key);
+    }
+    if (upserted.length > 0 || removed.length > 0) this.#sink?.services(upserted, removed);
+    for (const [key, list] of lists) this.#sink?.endpoints(key, this.shard, list);
+  }
+
+  /** Merges the entries of a service and claims or frees its address, which may touch services that wanted the same. */
+  #merge(key: ServiceKey, touched: Set<ServiceKey>): void {
+    const entries = this.#byService.get(key);
+    if (entries === undefined) {
+      this.#merged.delete(key);
+      for (const other of this.#allocator.remove(key)) touched.add(other);
+      return;
+    }
+    const merged = mergeEntries(key.slice(key.indexOf("/") + 1), [...entries.values()]);
+    this.#merged.set(key, merged);
+    const { service, parts } = merged;
+    const wants = this.#options.autoAllocate && service.addresses.length === 0 && !service.hostname.startsWith("*") &&
+      service.resolution !== "passthrough" && parts[0]!.entry.allocatable;
+    const moved = wants ? this.#allocator.add(key, service.creationTimestamp) : this.#allocator.remove(key);
+    for (const other of moved) touched.add(other);
+  }
+
+  #withAddresses(key: ServiceKey, service: Service): Service {
+    const addresses = this.#allocator.addresses(key);
+    return addresses.length > 0 ? { ...service, autoAllocatedAddresses: addresses } : service;
+  }
+
+  #endpointsOf(merged: MergedService): readonly Endpoint[] {
+    const { service, parts } = merged;
+    const only = parts.length === 1 ? parts[0]!.entry : undefined;
+    // The common case shares the entry's own list with all its hosts.
+    if (only && only.inline.length > 0 && service.resolution !== "dnsRoundRobin") return only.inline;
+    const all = parts.flatMap((part) => this.#partEndpoints(service, part));
+    // One name, of which the proxy takes any address: only the first endpoint of a port can be.
+    if (service.resolution !== "dnsRoundRobin") return all;
+    const ports = new Set<string>();
+    return all.filter((endpoint) => !ports.has(endpoint.portName) && ports.add(endpoint.portName));
+  }
+
+  #partEndpoints(service: Service, part: Part): Endpoint[] {
+    const { entry, portNames } = part;
+    let list: readonly Endpoint[] = entry.inline;
+    if (entry.selector) list = this.#selectedEndpoints(entry);
+    else if (list.length === 0 && resolvesNames(service.resolution)) {
+      list = hostEndpoints(service.hostname, entry, this.clusterId);
+    }
+    return list.flatMap((endpoint) => {
+      const portName = portNames.get(endpoint.portName);
+      if (portName === undefined) return [];
+      return portName === endpoint.portName ? [endpoint] : [{ ...endpoint, portName }];
+    });
+  }
+
+  #selectedEndpoints(entry: Entry): Endpoint[] {
+    return this.#selection.workloadsOf(entry).flatMap((workload) => {
+      let made = this.#made.get(workload);
+      if (made === undefined) this.#made.set(workload, made = new WeakMap());
+      let labels = this.#labels.get(workload);
+      if (labels === undefined) this.#labels.set(workload, labels = endpointLabels(workload));
+      return entry.ports.flatMap((port) => {
+        const known = made.get(port);
+        if (known !== undefined) return known;
+        const endpoint = workloadEndpoint(workload, labels, port, entry.resolution);
+        if (endpoint !== undefined) made.set(port, endpoint);
+        return endpoint ?? [];
+      });
+    });
+  }
+}
+
+function touch(entry: Entry, touched: Set<ServiceKey>): void {
+  for (const hostname of entry.hosts) touched.add(serviceKey({ namespace: entry.namespace, hostname }));
+}

@@ -1,0 +1,79 @@
+/**
+ * Which service entries select which workloads, both ways, by index: a change asks only for what may match.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { type Labels, selects } from "../labels.ts";
+import type { Workload } from "../types.ts";
+import type { Entry } from "./convert.ts";
+
+/** Index of entries by what they select, and of workloads by what selects them. Only the same namespace matches. */
+export class Selection {
+  /** Entries under one label of their selector. */
+  readonly #entries = new Map<string, Set<Entry>>();
+  /** Workload ids under each of their labels. */
+  readonly #workloads = new Map<string, Map<string, Workload>>();
+
+  addEntry(entry: Entry): void {
+    const key = entryKey(entry);
+    if (key === undefined) return;
+    const bucket = this.#entries.get(key);
+    if (bucket) bucket.add(entry);
+    else this.#entries.set(key, new Set([entry]));
+  }
+
+  removeEntry(entry: Entry): void {
+    const key = entryKey(entry);
+    const bucket = key === undefined ? undefined : this.#entries.get(key);
+    if (bucket?.delete(entry) && bucket.size === 0) this.#entries.delete(key!);
+  }
+
+  addWorkload(id: string, workload: Workload): void {
+    for (const key of workloadKeys(workload)) {
+      const bucket = this.#workloads.get(key);
+      if (bucket) bucket.set(id, workload);
+      else this.#workloads.set(key, new Map([[id, workload]]));
+    }
+  }
+
+  removeWorkload(id: string, workload: Workload): void {
+    for (const key of workloadKeys(workload)) {
+      const bucket = this.#workloads.get(key);
+      if (bucket?.delete(id) && bucket.size === 0) this.#workloads.delete(key);
+    }
+  }
+
+  /** The entries that select a workload. */
+  *entriesOf(workload: Workload): IterableIterator<Entry> {
+    for (const key of workloadKeys(workload)) {
+      for (const entry of this.#entries.get(key) ?? []) if (selects(entry.selector!, workload.labels)) yield entry;
+    }
+  }
+
+  /** The workloads that an entry selects, ordered by id. */
+  workloadsOf(entry: Entry): Workload[] {
+    let smallest: ReadonlyMap<string, Workload> | undefined;
+    for (const [label, value] of Object.entries(entry.selector ?? {})) {
+      const bucket = this.#workloads.get(bucketKey(entry.namespace, label, value));
+      if (bucket === undefined) return [];
+      if (smallest === undefined || bucket.size < smallest.size) smallest = bucket;
+    }
+    return [...smallest ?? []].filter(([, workload]) => selects(entry.selector!, workload.labels))
+      .sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0).map(([, workload]) => workload);
+  }
+}
+
+function entryKey(entry: Entry): string | undefined {
+  const label = Object.keys(entry.selector ?? {}).sort()[0];
+  return label === undefined ? undefined : bucketKey(entry.namespace, label, (entry.selector as Labels)[label]!);
+}
+
+function workloadKeys(workload: Workload): string[] {
+  return Object.entries(workload.labels).map(([label, value]) => bucketKey(workload.namespace, label, value));
+}
+
+function bucketKey(namespace: string, label: string, value: string): string {
+  return `${namespace}|${label}=${value}`;
+}
