@@ -13,6 +13,8 @@ type Gateway = ConfigObject<"Gateway">;
 export class GatewayIndex {
   #all: readonly Gateway[] = [];
   #ownNamespaceOnly: boolean;
+  /** Equal selections are one array. */
+  #selections = new Map<string, readonly Gateway[]>();
 
   /** @param ownNamespaceOnly `PILOT_SCOPE_GATEWAY_TO_NAMESPACE`: a workload serves only objects of its namespace. */
   constructor(ownNamespaceOnly: boolean) {
@@ -21,6 +23,7 @@ export class GatewayIndex {
 
   /** Replaces some by others. */
   update(removed: Iterable<Gateway>, added: Iterable<Gateway>): void {
+    this.#selections.clear();
     const out = new Set<string>();
     const put = [...added];
     for (const gateway of removed) out.add(gateway.key);
@@ -30,11 +33,15 @@ export class GatewayIndex {
     );
   }
 
-  /** Those that select a workload by its labels (no selector selects all), oldest first. */
+  /** Those that select a workload by its labels (no selector selects all), oldest first; an equal list is the same array. */
   select(namespace: string, labels: Readonly<Record<string, string>>): readonly Gateway[] {
-    return this.#all.filter((gateway) => {
+    const selected = this.#all.filter((gateway) => {
       if (this.#ownNamespaceOnly && gateway.meta.namespace !== namespace) return false;
       return Object.entries(gateway.spec.selector ?? {}).every(([k, v]) => labels[k] === v);
     });
+    const key = selected.map((gateway) => gateway.key).join();
+    const known = this.#selections.get(key) ?? selected;
+    this.#selections.set(key, known);
+    return known;
   }
 }

@@ -1,0 +1,67 @@
+/**
+ * Who a proxy says it is: its node id, taken apart.
+ *
+ *     sidecar~10.1.2.3~reviews-v1-abc.default~default.svc.cluster.local
+ *     type    address  name.namespace         DNS domain
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { isIp } from "../../registry/address.ts";
+
+/** Kinds of proxies that this server configures. */
+export type ProxyType = "sidecar" | "router";
+
+/** The parts of a node id. */
+export interface NodeId {
+  readonly type: ProxyType;
+  readonly address: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly dnsDomain: string;
+}
+
+/** A node that cannot be served; the message names the part, the value and what was expected. */
+export class NodeRefused extends Error {
+  override name = "NodeRefused";
+}
+
+const longest = 1024;
+
+/**
+ * Takes a node id apart.
+ *
+ * @throws {NodeRefused} With all that is wrong, not the first problem alone.
+ */
+export function parseNodeId(id: string): NodeId {
+  if (id.length > longest) throw new NodeRefused(`node id has ${id.length} characters, expected at most ${longest}`);
+  const parts = id.split("~");
+  if (parts.length !== 4) {
+    throw new NodeRefused(
+      `node id ${JSON.stringify(id)} has ${parts.length} part(s), expected type~IP~name.namespace~domain`,
+    );
+  }
+  const [type, address, workload, dnsDomain] = parts as [string, string, string, string];
+  const problems: string[] = [];
+  if (type !== "sidecar" && type !== "router") problems.push(typeProblem(type));
+  if (address !== "" && !isIp(address)) problems.push(`address ${JSON.stringify(address)}, expected an IP address`);
+  const dot = workload.lastIndexOf(".");
+  if (dot <= 0 || dot === workload.length - 1) {
+    problems.push(`workload ${JSON.stringify(workload)}, expected name.namespace`);
+  }
+  if (dnsDomain === "") problems.push("empty DNS domain, expected one such as default.svc.cluster.local");
+  if (problems.length > 0) throw new NodeRefused(`node id ${JSON.stringify(id)}: ${problems.join("; ")}`);
+  return {
+    type: type as ProxyType,
+    address,
+    name: workload.slice(0, dot),
+    namespace: workload.slice(dot + 1),
+    dnsDomain,
+  };
+}
+
+function typeProblem(type: string): string {
+  if (type === "waypoint" || type === "ztunnel") return `type "${type}" is not served by this version`;
+  return `type ${JSON.stringify(type)}, expected sidecar or router`;
+}

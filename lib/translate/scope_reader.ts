@@ -1,0 +1,103 @@
+/**
+ * The reader of one class of proxies: its scope of the mesh, and the traits of one of its proxies.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { OutboundTrafficPolicy } from "../config/kinds/sidecar/types.ts";
+import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../config/mesh/types.ts";
+import type { ConfigObject } from "../config/types.ts";
+import type { Mesh } from "../mesh/mesh.ts";
+import type { Scope } from "../mesh/scope.ts";
+import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../mesh/types.ts";
+import type { Endpoint, Service } from "../registry/types.ts";
+import type { ProxyTraits, TranslateSettings } from "./reader.ts";
+import type { BaseReader } from "./trace.ts";
+
+const noEndpoints: readonly Endpoint[] = [];
+
+/** Answers from the mesh. */
+export class ScopeReader implements BaseReader {
+  readonly settings: TranslateSettings;
+  readonly traits: ProxyTraits;
+  readonly scope: Scope;
+  readonly #mesh: Mesh;
+
+  constructor(mesh: Mesh, scope: Scope, traits: ProxyTraits, settings: TranslateSettings) {
+    this.#mesh = mesh;
+    this.scope = scope;
+    this.traits = traits;
+    this.settings = settings;
+  }
+
+  /** Whether a host has anything to translate here: a visible service, or a virtual service that names just it. */
+  exists(host: string): boolean {
+    return this.scope.service(host) !== undefined || this.scope.virtualService(host)?.hosts.includes(host) === true;
+  }
+
+  trait<K extends Exclude<keyof ProxyTraits, "labels" | "proxyHeaders">>(name: K): ProxyTraits[K] {
+    return this.traits[name];
+  }
+
+  ask<T extends string | number | boolean>(_key: string, compute: (traits: ProxyTraits) => T): T {
+    return compute(this.traits);
+  }
+
+  mesh(): MeshConfig {
+    return this.#mesh.config;
+  }
+
+  networks(): MeshNetworks {
+    return this.#mesh.networks;
+  }
+
+  service(host: string): Service | undefined {
+    return this.scope.service(host);
+  }
+
+  endpoints(host: string): readonly Endpoint[] {
+    const service = this.scope.service(host);
+    return service ? this.#mesh.endpoints(service) : noEndpoints;
+  }
+
+  destinationRules(host: string): readonly EffectiveDestinationRule[] {
+    return this.scope.destinationRules(host);
+  }
+
+  virtualService(host: string): EffectiveVirtualService | undefined {
+    return this.scope.virtualService(host);
+  }
+
+  egressListeners(): readonly EgressListener[] {
+    return this.scope.egress;
+  }
+
+  egressSees(egress: EgressListener, host: string): boolean {
+    return this.scope.sees(egress, host);
+  }
+
+  outboundTrafficPolicy(): OutboundTrafficPolicy {
+    return this.scope.outboundTrafficPolicy();
+  }
+
+  proxyHeaders(): ProxyHeaders | undefined {
+    return this.traits.proxyHeaders;
+  }
+
+  hasServiceUnder(pattern: string): boolean {
+    return this.scope.hasServiceUnder(pattern);
+  }
+
+  gateways(): readonly ConfigObject<"Gateway">[] {
+    return this.gatewaysOf(this.traits);
+  }
+
+  gatewaysOf(traits: ProxyTraits): readonly ConfigObject<"Gateway">[] {
+    return this.#mesh.gateways.select(traits.namespace, traits.labels);
+  }
+
+  virtualServicesOf(gateway: string): readonly EffectiveVirtualService[] {
+    return this.#mesh.virtualServices.forGateway(gateway);
+  }
+}
