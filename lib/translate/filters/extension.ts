@@ -1,0 +1,13 @@
+/**
+ * Which filters a proxy gets: one that its build lacks is never sent to it.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Reader } from "../reader.ts";
+
+/** Whether the proxy's build has that extension (`envoy.filters.http.fault`), as it told in its first request. */
+export function hasExtension(read: Reader, name: string): boolean {
+  return !read.ask(`lacksExtension/${name}`, (traits) => traits.lacksExtensions.split(",").includes(name));
+}

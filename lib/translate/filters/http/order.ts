@@ -1,0 +1,70 @@
+/**
+ * The HTTP filters of every listener, in the one order in which they run.
+ *
+ * A request passes them from top to bottom, an answer from bottom to top. Why this order:
+ *
+ * 1. External authorization (`CUSTOM` policies): may refuse before anything else is spent on a request.
+ * 2. Extensions of phase AUTHN, then end-user authentication: who is calling.
+ * 3. Extensions of phase AUTHZ, then authorization: may they. Needs the identity from above.
+ * 4. Extensions of phase STATS and of no phase: see only requests that were let in.
+ * 5. `grpc_web`: from here on a browser's call is plain gRPC, so that the next one counts it.
+ * 6. `grpc_stats`: counts the call as it was meant, also when a fault ends it.
+ * 7. `fault`, then `cors`: act by the route; a fault may end the request.
+ * 8. Telemetry: measures what really goes upstream.
+ * 9. `stateful_session`: picks the endpoint, so nothing after it may change the route.
+ * 10. `router`: forwards; always last.
+ *
+ * Steps 1-4 and 8 come from `doors`: the rooms that build them hand their filters in, this list alone says where they run.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../../proto/gen/types.ts";
+import type { Reader } from "../../reader.ts";
+import { hasExtension } from "../extension.ts";
+import { corsFilter } from "./cors.ts";
+import { faultFilter } from "./fault.ts";
+import { grpcStatsFilter } from "./grpc_stats.ts";
+import { grpcWebFilter } from "./grpc_web.ts";
+import { routerFilter, type RouterOptions } from "./router.ts";
+import { statefulSessionFilter } from "./stateful_session.ts";
+
+type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter;
+
+/** Filters built elsewhere, by the step of the order at which they run. */
+export interface HttpFilterDoors {
+  readonly externalAuthorization?: readonly HttpFilter[];
+  readonly authentication?: readonly HttpFilter[];
+  readonly authorization?: readonly HttpFilter[];
+  readonly extensions?: readonly HttpFilter[];
+  readonly telemetry?: readonly HttpFilter[];
+}
+
+/** What decides which filters a listener has. */
+export interface HttpFilterOptions {
+  readonly direction: "inbound" | "outbound" | "gateway";
+  /** Some port behind the listener speaks gRPC-Web. */
+  readonly grpcWeb: boolean;
+  readonly router?: RouterOptions;
+  readonly doors?: HttpFilterDoors;
+}
+
+/** The HTTP filters of one listener, in order, without those that the proxy's build lacks. */
+export function httpFilters(read: Reader, options: HttpFilterOptions): HttpFilter[] {
+  const doors = options.doors ?? {};
+  const sessions = options.direction !== "inbound" && read.settings.enablePersistentSessionFilter;
+  const ordered: HttpFilter[] = [
+    ...doors.externalAuthorization ?? [],
+    ...doors.authentication ?? [],
+    ...doors.authorization ?? [],
+    ...doors.extensions ?? [],
+    ...(options.grpcWeb ? [grpcWebFilter()] : []),
+    grpcStatsFilter(),
+    faultFilter(),
+    corsFilter(),
+    ...doors.telemetry ?? [],
+    ...(sessions ? [statefulSessionFilter()] : []),
+  ];
+  return [...ordered.filter((filter) => hasExtension(read, filter.name ?? "")), routerFilter(options.router)];
+}

@@ -1,0 +1,17 @@
+/**
+ * Tells HTTP from other bytes by the first of them, for filter chains that match `http/1.1` or `h2c`.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../../proto/gen/types.ts";
+import { any } from "../../../pb/codec.ts";
+
+/** `envoy.filters.listener.http_inspector`. */
+export function httpInspectorFilter(): envoy.config.listener.v3.ListenerFilter {
+  return {
+    name: "envoy.filters.listener.http_inspector",
+    typed_config: any("envoy.extensions.filters.listener.http_inspector.v3.HttpInspector"),
+  };
+}

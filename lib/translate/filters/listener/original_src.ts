@@ -1,0 +1,21 @@
+/**
+ * Dials the workload from the client's own address (TPROXY), so that the workload sees who called.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../../proto/gen/types.ts";
+import { any } from "../../../pb/codec.ts";
+
+/** Mark of packets that the proxy sends; the redirection rules let them pass (the field's value). */
+export const ORIGINAL_SRC_MARK = 1337;
+
+/** `envoy.filters.listener.original_src`. */
+export function originalSrcFilter(): envoy.config.listener.v3.ListenerFilter {
+  const config: envoy.extensions.filters.listener.original_src.v3.OriginalSrc = { mark: ORIGINAL_SRC_MARK };
+  return {
+    name: "envoy.filters.listener.original_src",
+    typed_config: any("envoy.extensions.filters.listener.original_src.v3.OriginalSrc", config),
+  };
+}

@@ -1,0 +1,64 @@
+/**
+ * The TCP proxy, the last network filter of a chain without HTTP: carries bytes to a cluster.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../../proto/gen/types.ts";
+import { any } from "../../../pb/codec.ts";
+import { duration } from "../../../pb/wellknown.ts";
+
+/** A destination and its share of connections. */
+export interface WeightedCluster {
+  readonly name: string;
+  /** Relative to the sum over all; above 0. */
+  readonly weight: number;
+}
+
+/** What one TCP proxy does: small plain data. */
+export interface TcpProxyPlan {
+  readonly statPrefix: string;
+  /** One: everything goes there. Several: by weight. Never empty. */
+  readonly clusters: readonly WeightedCluster[];
+  /** ms without bytes; 0 turns the timeout off; absent: Envoy's 1 h. */
+  readonly idleTimeout?: number;
+  /** ms a connection may live; absent: no limit. */
+  readonly maxConnectionDuration?: number;
+  /** Same source address, same endpoint. */
+  readonly hashSourceIp?: boolean;
+  /** Carry the connection inside an HTTP CONNECT (or POST) to this `host:port`. */
+  readonly tunnel?: { readonly hostname: string; readonly post: boolean };
+}
+
+/** `envoy.filters.network.tcp_proxy`. */
+export function tcpProxyFilter(
+  plan: TcpProxyPlan,
+  accessLogs: readonly envoy.config.accesslog.v3.AccessLog[] = [],
+): envoy.config.listener.v3.Filter {
+  const config: envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy = {
+    stat_prefix: plan.statPrefix,
+    ...specifier(plan.clusters),
+    ...(plan.idleTimeout === undefined ? {} : { idle_timeout: duration(plan.idleTimeout) }),
+    ...(plan.maxConnectionDuration === undefined
+      ? {}
+      : { max_downstream_connection_duration: duration(plan.maxConnectionDuration) }),
+    ...(plan.hashSourceIp ? { hash_policy: [{ source_ip: {} }] } : {}),
+    ...(plan.tunnel
+      ? { tunneling_config: { hostname: plan.tunnel.hostname, ...(plan.tunnel.post ? { use_post: true } : {}) } }
+      : {}),
+    ...(accessLogs.length > 0 ? { access_log: [...accessLogs] } : {}),
+  };
+  return {
+    name: "envoy.filters.network.tcp_proxy",
+    typed_config: any("envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", config),
+  };
+}
+
+function specifier(
+  clusters: readonly WeightedCluster[],
+): Pick<envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy, "cluster" | "weighted_clusters"> {
+  const [only, second] = clusters;
+  if (only !== undefined && second === undefined) return { cluster: only.name };
+  return { weighted_clusters: { clusters: clusters.map((c) => ({ name: c.name, weight: c.weight })) } };
+}

@@ -1,0 +1,75 @@
+/**
+ * Where listeners listen: addresses by IP family, names, CIDR ranges.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import { wrap } from "../../pb/wellknown.ts";
+import { isIp, isUnixSocket } from "../../registry/address.ts";
+import type { Reader } from "../reader.ts";
+
+/** IP families that a proxy has; the first is its main one. */
+export type IpMode = "ipv4" | "ipv6" | "dual";
+
+/** IP families of the proxy. */
+export function ipMode(read: Reader): IpMode {
+  return read.ask("ipMode", (t) => t.ipv4 ? (t.ipv6 ? "dual" : "ipv4") : "ipv6");
+}
+
+/** All-addresses binds of the proxy, main family first; the second family only when the mesh is dual stack. */
+export function wildcards(read: Reader): readonly string[] {
+  return byMode(read, "0.0.0.0", "::");
+}
+
+/** Loopback binds of the proxy, main family first; the second family only when the mesh is dual stack. */
+export function localhosts(read: Reader): readonly string[] {
+  return byMode(read, "127.0.0.1", "::1");
+}
+
+function byMode(read: Reader, v4: string, v6: string): readonly string[] {
+  const mode = ipMode(read);
+  if (mode === "ipv6") return [v6];
+  return mode === "dual" && read.settings.dualStack ? [v4, v6] : [v4];
+}
+
+/** Name of a listener: `bind_port`; a Unix socket has port 0. */
+export function listenerName(bind: string, port: number): string {
+  return `${bind}_${port}`;
+}
+
+/** The address of a bind: an IP with port, or a Unix socket (`unix:///path`, `unix://@name`). */
+export function socketAddress(bind: string, port: number): envoy.config.core.v3.Address {
+  if (isUnixSocket(bind)) return { pipe: { path: bind.slice("unix://".length) } };
+  return { socket_address: { address: bind, port_value: port } };
+}
+
+/** `address` of the first bind, `additional_addresses` of the others. */
+export function listenAddresses(
+  binds: readonly string[],
+  port: number,
+): Pick<envoy.config.listener.v3.Listener, "address" | "additional_addresses"> {
+  const [main = "", ...others] = binds;
+  const additional = others.map((bind) => ({ address: socketAddress(bind, port) }));
+  return {
+    address: socketAddress(main, port),
+    ...(additional.length > 0 ? { additional_addresses: additional } : {}),
+  };
+}
+
+/**
+ * An IP or CIDR as a range.
+ *
+ * @returns Undefined for what is neither, and for all IPv4 addresses (`0.0.0.0/0`, `0.0.0.0`), which needs no match.
+ */
+export function cidrRange(text: string): envoy.config.core.v3.CidrRange | undefined {
+  const slash = text.lastIndexOf("/");
+  const ip = slash < 0 ? text : text.slice(0, slash);
+  if (!isIp(ip)) return undefined;
+  const width = ip.includes(":") ? 128 : 32;
+  const bits = slash < 0 ? width : Number(text.slice(slash + 1));
+  if (!Number.isInteger(bits) || bits < 0 || bits > width) return undefined;
+  if (ip === "0.0.0.0" && (bits === 0 || slash < 0)) return undefined;
+  return { address_prefix: ip, prefix_len: wrap(bits) };
+}

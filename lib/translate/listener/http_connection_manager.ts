@@ -1,0 +1,141 @@
+/**
+ * The HTTP connection manager of sidecar listeners, outbound and inbound.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { ApiVersion, HttpConnectionManager_CodecType as Codec } from "../../../proto/gen/enums.ts";
+import { HttpConnectionManager_PathWithEscapedSlashesAction as EscapedSlashes } from "../../../proto/gen/enums.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { MeshConfig, MeshNetworks } from "../../config/mesh/types.ts";
+import { any } from "../../pb/codec.ts";
+import { duration, wrap } from "../../pb/wellknown.ts";
+import { httpFilters } from "../filters/http/order.ts";
+import type { HttpFilterDoors } from "../filters/http/order.ts";
+import type { Reader } from "../reader.ts";
+import { accessLogs } from "./access_log.ts";
+import { cidrRange } from "./address.ts";
+import { clientCertHeaders, ownHeaders, SERVER_NAME } from "./proxy_headers.ts";
+
+type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
+
+/** What differs between HTTP connection managers. */
+export interface HttpConnectionManagerOptions {
+  readonly direction: "inbound" | "outbound";
+  /** `outbound_0.0.0.0_80`; the field's `;` at the end, by which its statistics are parsed, is added here. */
+  readonly statPrefix: string;
+  /** Name of a route configuration that comes over ADS, or the configuration itself. */
+  readonly routes: string | envoy.config.route.v3.RouteConfiguration;
+  /** Some port behind it speaks gRPC-Web. */
+  readonly grpcWeb?: boolean;
+  /** The port is told to be HTTP/2: frames are accepted from the first byte. */
+  readonly http2?: boolean;
+  /** Accept `GET http://host/path` (HTTP proxy listener). */
+  readonly allowAbsoluteUrl?: boolean;
+  readonly doors?: HttpFilterDoors;
+}
+
+/** `envoy.filters.network.http_connection_manager`. */
+export function httpConnectionManager(
+  read: Reader,
+  options: HttpConnectionManagerOptions,
+): envoy.config.listener.v3.Filter {
+  const inbound = options.direction === "inbound";
+  const mesh = read.mesh();
+  const headers = read.proxyHeaders();
+  const useRemoteAddress = !inbound && !options.allowAbsoluteUrl && read.settings.sidecarUseRemoteAddress;
+  const logs = accessLogs(mesh);
+  const config: Hcm = {
+    codec_type: Codec.AUTO,
+    stat_prefix: `${options.statPrefix};`,
+    ...routeSpecifier(options.routes),
+    http_filters: httpFilters(read, {
+      direction: options.direction,
+      grpcWeb: options.grpcWeb ?? false,
+      router: { suppressEnvoyHeaders: headers?.proxyDebugHeaders?.disabled ?? false },
+      ...(options.doors ? { doors: options.doors } : {}),
+    }),
+    ...ownHeaders(headers, inbound ? SERVER_NAME : ""),
+    ...(inbound ? clientCertHeaders(headers) : {}),
+    ...protocolOptions(read, options),
+    ...pathNormalization(mesh),
+    use_remote_address: wrap(useRemoteAddress),
+    ...internalAddresses(read, useRemoteAddress),
+    // A stream may be idle for as long as its route allows: routes carry the timeouts.
+    stream_idle_timeout: duration(0),
+    upgrade_configs: [{ upgrade_type: "websocket" }],
+    ...(read.settings.enable100ContinueHeaders ? { proxy_100_continue: true } : {}),
+    ...(logs.length > 0 ? { access_log: logs } : {}),
+  };
+  return {
+    name: "envoy.filters.network.http_connection_manager",
+    typed_config: any("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", config),
+  };
+}
+
+/** Routes over ADS have no fetch timeout: a listener without routes would answer 404 to everything. */
+function routeSpecifier(routes: HttpConnectionManagerOptions["routes"]): Pick<Hcm, "rds" | "route_config"> {
+  if (typeof routes !== "string") return { route_config: routes };
+  return {
+    rds: {
+      config_source: { ads: {}, initial_fetch_timeout: duration(0), resource_api_version: ApiVersion.V3 },
+      route_config_name: routes,
+    },
+  };
+}
+
+function protocolOptions(
+  read: Reader,
+  options: HttpConnectionManagerOptions,
+): Pick<Hcm, "common_http_protocol_options" | "http_protocol_options" | "http2_protocol_options"> {
+  const http10 = read.settings.enableHttp10 || read.trait("http10");
+  const idleTimeout = read.trait("idleTimeout");
+  const http1: envoy.config.core.v3.Http1ProtocolOptions = {
+    ...(options.allowAbsoluteUrl ? { allow_absolute_url: wrap(true) } : {}),
+    ...(http10 ? { accept_http_10: true } : {}),
+    ...(read.proxyHeaders()?.preserveHttp1HeaderCase ? { header_key_format: preserveCase() } : {}),
+  };
+  return {
+    ...(idleTimeout > 0 ? { common_http_protocol_options: { idle_timeout: duration(idleTimeout) } } : {}),
+    ...(Object.keys(http1).length > 0 ? { http_protocol_options: http1 } : {}),
+    ...(options.http2 ? { http2_protocol_options: {} } : {}),
+  };
+}
+
+function preserveCase(): envoy.config.core.v3.Http1ProtocolOptions.HeaderKeyFormat {
+  return {
+    stateful_formatter: {
+      name: "envoy.http.stateful_header_formatters.preserve_case",
+      typed_config: any("envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig"),
+    },
+  };
+}
+
+function pathNormalization(
+  mesh: MeshConfig,
+): Pick<Hcm, "normalize_path" | "merge_slashes" | "path_with_escaped_slashes_action"> {
+  const how = mesh.pathNormalization.normalization;
+  const decode = how === "DECODE_AND_MERGE_SLASHES";
+  return {
+    normalize_path: wrap(how !== "NONE"),
+    ...(decode || how === "MERGE_SLASHES" ? { merge_slashes: true } : {}),
+    path_with_escaped_slashes_action: decode ? EscapedSlashes.UNESCAPE_AND_FORWARD : EscapedSlashes.KEEP_UNCHANGED,
+  };
+}
+
+/**
+ * Envoy trusts no address by default. With `use_remote_address` it would strip internal headers of every client, so
+ * the ranges of the mesh networks are told to be internal.
+ */
+function internalAddresses(read: Reader, useRemoteAddress: boolean): Pick<Hcm, "internal_address_config"> {
+  if (!useRemoteAddress && !read.settings.enableHcmInternalNetworks) return {};
+  const ranges = internalRanges(read.networks());
+  return ranges.length > 0 ? { internal_address_config: { cidr_ranges: ranges } } : {};
+}
+
+/** CIDR ranges of all networks of the mesh, sorted. */
+function internalRanges(networks: MeshNetworks): envoy.config.core.v3.CidrRange[] {
+  const cidrs = Object.values(networks.networks).flatMap((network) => network.endpoints.map((e) => e.fromCidr ?? ""));
+  return [...new Set(cidrs)].sort().map(cidrRange).filter((range) => range !== undefined);
+}

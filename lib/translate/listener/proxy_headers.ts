@@ -1,0 +1,53 @@
+/**
+ * Headers that a proxy adds on its own, and what it does with those that say who the client is.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { HttpConnectionManager_ForwardClientCertDetails as Forward } from "../../../proto/gen/enums.ts";
+import { HttpConnectionManager_ServerHeaderTransformation as ServerHeader } from "../../../proto/gen/enums.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { ProxyHeaders } from "../../config/mesh/types.ts";
+import { wrap } from "../../pb/wellknown.ts";
+
+type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
+
+/** Value of the `server` header of what this mesh answers inbound. */
+export const SERVER_NAME = "mesh-proxy";
+
+/** Server name and request id: every HTTP connection manager. Outbound keeps Envoy's own server name. */
+export function ownHeaders(
+  headers: ProxyHeaders | undefined,
+  serverName: string,
+): Pick<Hcm, "server_name" | "server_header_transformation" | "generate_request_id"> {
+  const hidden = headers?.server?.disabled === true;
+  const name = hidden ? "" : headers?.server?.value || serverName;
+  return {
+    ...(name === "" ? {} : { server_name: name }),
+    ...(hidden ? { server_header_transformation: ServerHeader.PASS_THROUGH } : {}),
+    ...(headers?.requestId?.disabled ? { generate_request_id: wrap(false) } : {}),
+  };
+}
+
+/**
+ * What an inbound listener does with `x-forwarded-client-cert`: appends the client's certificate, with subject, URI
+ * and DNS names, unless the settings say otherwise.
+ */
+export function clientCertHeaders(
+  headers: ProxyHeaders | undefined,
+): Pick<Hcm, "forward_client_cert_details" | "set_current_client_cert_details"> {
+  const written = headers?.forwardedClientCert ?? "UNDEFINED";
+  const details = headers?.setCurrentClientCertDetails ?? {};
+  const { subject = true, uri = true, dns = true, cert = false, chain = false } = details;
+  return {
+    forward_client_cert_details: Forward[written === "UNDEFINED" ? "APPEND_FORWARD" : written],
+    set_current_client_cert_details: {
+      subject: wrap(subject),
+      ...(uri ? { uri } : {}),
+      ...(dns ? { dns } : {}),
+      ...(cert ? { cert } : {}),
+      ...(chain ? { chain } : {}),
+    },
+  };
+}
