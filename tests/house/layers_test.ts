@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { importsOf, sourceFiles } from "../../scripts/imports.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+
+/** What each room of `lib/` may import beside itself, and why nothing else. */
+const rooms: Readonly<Record<string, { readonly may: readonly string[]; readonly why: string }>> = {
+  kernel: { may: [], why: "it is the ground floor of all three programs; move what it needs down, or pass it in" },
+  pb: { may: [], why: "a codec knows messages, not the mesh" },
+  resource: { may: [], why: "encoded bytes know nothing of what they mean" },
+  cli: { may: ["kernel"], why: "version and completion must load nothing heavy; run engines from cmd" },
+  config: { may: ["kernel"], why: "what users write does not depend on what runs" },
+  registry: { may: ["config", "kernel"], why: "registries tell what runs; mesh decides who sees it" },
+  mesh: { may: ["config", "registry"], why: "the view of config and registry is pure; give it values, not sources" },
+  translate: {
+    may: ["config", "registry", "mesh", "pb", "resource"],
+    why: "translation is a pure function of the mesh; the wire asks it, never the other way",
+  },
+  simulate: { may: ["pb", "config"], why: "it judges what Envoy would get, so it must not know how that was made" },
+  xds: { may: ["resource", "pb", "kernel"], why: "the wire owns streams and nothing else; it asks a ResourceSource" },
+  debug: {
+    may: ["kernel", "config", "registry", "mesh", "translate", "xds", "pb", "resource", "simulate"],
+    why: "pages look at everything; nothing looks at pages",
+  },
+  discovery: {
+    may: ["kernel", "config", "registry", "mesh", "translate", "xds", "pb", "resource", "simulate", "debug"],
+    why: "it assembles the server; programs use it, rooms do not",
+  },
+  dns: { may: ["kernel"], why: "the agent's parts never need the control plane's view of the mesh" },
+  iptables: { may: ["kernel"], why: "the agent's parts never need the control plane's view of the mesh" },
+  cni: { may: ["kernel", "iptables"], why: "the node's parts never need the control plane's view of the mesh" },
+  agent: { may: ["kernel", "dns", "iptables", "pb"], why: "the agent relays configuration, it does not make it" },
+};
+
+const files = sourceFiles(root, ["lib", "cmd"]);
+
+function roomOf(path: string): string | undefined {
+  return path.startsWith("lib/") ? path.split("/")[1] : undefined;
+}
+
+Deno.test("every import goes downhill", () => {
+  const refused: string[] = [];
+  for (const file of files) {
+    const room = roomOf(file);
+    if (room === undefined) continue;
+    const rule = rooms[room];
+    assert.ok(rule, `lib/${room} is a room without a rule: say in this test what it may import, and why`);
+    for (const arrow of importsOf(root, file)) {
+      const target = roomOf(arrow.to);
+      const at = `${file}:${arrow.line} imports ${arrow.to}`;
+      if (arrow.to.startsWith("cmd/")) refused.push(`${at}: lib never imports a program; pass it in`);
+      else if (target !== undefined && target !== room && !rule.may.includes(target)) refused.push(`${at}: ${rule.why}`);
+    }
+  }
+  assert.deepEqual(refused, []);
+});
+
+/** Files at the edge of a pure room, the only ones in it that may touch the system. */
+const edges = new Set(["lib/config/folder/watch.ts"]);
+const pureRooms = new Set(["config", "mesh", "translate", "resource", "pb", "registry", "simulate"]);
+const effects = /^node:(fs|net|http|https|http2|tls|dgram|dns|child_process|worker_threads|os|process)\b/;
+
+Deno.test("pure rooms touch neither the disk nor the network nor processes", () => {
+  const refused: string[] = [];
+  for (const file of files) {
+    if (!pureRooms.has(roomOf(file) ?? "") || edges.has(file)) continue;
+    const code = Deno.readTextFileSync(`${root}/${file}`).replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
+    if (/\bDeno\.|\bprocess\.|\bfetch\(/.test(code)) refused.push(`${file}: uses the runtime; keep effects at the edge`);
+    for (const arrow of importsOf(root, file)) {
+      if (effects.test(arrow.to)) refused.push(`${file}:${arrow.line} imports ${arrow.to}; keep effects at the edge`);
+    }
+  }
+  assert.deepEqual(refused, []);
+});
+
+Deno.test("no file grows past 600 lines", () => {
+  const long = files.map((f) => ({ f, lines: Deno.readTextFileSync(`${root}/${f}`).split("\n").length }))
+    .filter(({ lines }) => lines > 600);
+  assert.deepEqual(long, []);
+});
+
+Deno.test("every module says what it is and which permissions it needs", () => {
+  const silent = files.filter((file) => {
+    const head = Deno.readTextFileSync(`${root}/${file}`).slice(0, 6000);
+    return !/@module\b/.test(head) || !/Permissions?:/i.test(head);
+  });
+  assert.deepEqual(silent, []);
+});
