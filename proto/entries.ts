@@ -70,6 +70,7 @@ export const entryMessages: readonly string[] = [
   // access logs
   "envoy.extensions.access_loggers.file.v3.FileAccessLog",
   "envoy.extensions.access_loggers.stream.v3.StdoutAccessLog",
+  "envoy.extensions.formatter.req_without_query.v3.ReqWithoutQuery",
   // introspection
   "envoy.admin.v3.ConfigDump",
   "envoy.admin.v3.ClustersConfigDump",
