@@ -119,8 +119,10 @@ export class EndpointIndex {
     const old = new Set(before);
     const now = new Set(after);
     const addresses = new Set<string>();
-    for (const endpoint of before) if (!now.has(endpoint)) addresses.add(endpoint.address);
-    for (const endpoint of after) if (!old.has(endpoint)) addresses.add(endpoint.address);
+    // A list may hold one endpoint twice; then membership alone does not tell what changed.
+    const repeats = old.size < before.length || now.size < after.length;
+    for (const endpoint of before) if (repeats || !now.has(endpoint)) addresses.add(endpoint.address);
+    for (const endpoint of after) if (repeats || !old.has(endpoint)) addresses.add(endpoint.address);
     if (addresses.size === 0) return;
     const fresh = new Map<string, Placement[]>();
     for (const endpoint of after) {

@@ -1,0 +1,433 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { AnyConfigObject } from "../../../lib/config/types.ts";
+import { type ServiceEntryOptions, ServiceEntryRegistry } from "../../../lib/registry/mod.ts";
+import { testConformance } from "../conformance.ts";
+import { OPTIONS, pod, RecordingSink, serviceEntry, workloadEntry } from "../objects.ts";
+
+testConformance("service entries, endpoints listed", () => {
+  const registry = new ServiceEntryRegistry(OPTIONS);
+  return {
+    registry,
+    put(service) {
+      registry.apply([
+        serviceEntry(service.name, {
+          ports: service.ports.map((number) => ({ number, name: `p${number}`, protocol: "TCP" })),
+          endpoints: service.addresses.map((address) => ({ address })),
+        }, { namespace: service.namespace }),
+      ], []);
+    },
+    remove(service) {
+      registry.apply([], [`ServiceEntry/${service.namespace}/${service.name}`]);
+    },
+  };
+});
+
+testConformance("service entries, workloads selected", () => {
+  const registry = new ServiceEntryRegistry(OPTIONS);
+  const known = new Set<string>();
+  return {
+    registry,
+    put(service) {
+      const labels = { app: service.name };
+      const workloads = service.addresses.map((address) =>
+        workloadEntry(`${service.name}-${address}`, { address, labels }, { namespace: service.namespace })
+      );
+      const keys = new Set(workloads.map((workload) => workload.key));
+      const gone = [...known].filter((key) =>
+        key.startsWith(`WorkloadEntry/${service.namespace}/${service.name}-`) && !keys.has(key)
+      );
+      for (const key of gone) known.delete(key);
+      for (const key of keys) known.add(key);
+      registry.apply([
+        serviceEntry(service.name, {
+          ports: service.ports.map((number) => ({ number, name: `p${number}`, protocol: "TCP" })),
+          workloadSelector: { labels },
+        }, { namespace: service.namespace }),
+        ...workloads,
+      ], gone);
+    },
+    remove(service) {
+      const workloads = [...known].filter((key) =>
+        key.startsWith(`WorkloadEntry/${service.namespace}/${service.name}-`)
+      );
+      for (const key of workloads) known.delete(key);
+      registry.apply([], [`ServiceEntry/${service.namespace}/${service.name}`, ...workloads]);
+    },
+  };
+});
+
+async function started(objects: readonly AnyConfigObject[] = [], options: Partial<ServiceEntryOptions> = {}) {
+  const registry = new ServiceEntryRegistry({ ...OPTIONS, ...options });
+  const sink = new RecordingSink();
+  registry.apply(objects, []);
+  await registry.start(sink);
+  sink.take();
+  return { registry, sink };
+}
+
+Deno.test("an entry becomes one service for each host, in lower case", async () => {
+  const { sink } = await started([
+    serviceEntry("db", {
+      hosts: ["A.example.com", "b.example.com", "a.EXAMPLE.com"],
+      location: "MESH_EXTERNAL",
+      addresses: ["10.1.0.0/16", "10.0.0.9/32"],
+      ports: [{ number: 443, name: "tls", protocol: "TLS", targetPort: 8443 }, { number: 80, name: "web" }],
+      exportTo: ["."],
+      subjectAltNames: ["spiffe://x"],
+    }, { labels: { team: "x" }, creationTimestamp: 7 }),
+  ]);
+  assert.deepEqual([...sink.state.services.keys()], ["default/a.example.com", "default/b.example.com"]);
+  assert.deepEqual(sink.state.services.get("default/a.example.com"), {
+    hostname: "a.example.com",
+    namespace: "default",
+    name: "db",
+    provider: "External",
+    ports: [
+      { name: "tls", port: 443, targetPort: 8443, protocol: "TLS" },
+      { name: "web", port: 80, protocol: "Unsupported" },
+    ],
+    addresses: ["10.1.0.0/16", "10.0.0.9"],
+    resolution: "static",
+    meshExternal: true,
+    exportTo: ["."],
+    labels: { team: "x" },
+    subjectAltNames: ["spiffe://x"],
+    headless: false,
+    creationTimestamp: 7,
+    cause: "ServiceEntry/default/db",
+  });
+});
+
+Deno.test("a listed endpoint carries its port, place, weight, identity and TLS mode", async () => {
+  const { sink } = await started([
+    serviceEntry("a", {
+      ports: [{ number: 80, name: "http", protocol: "HTTP", targetPort: 8080 }, { number: 9000, name: "tcp" }],
+      endpoints: [
+        {
+          address: "10.0.0.1",
+          ports: { http: 1234 },
+          labels: { v: "1" },
+          locality: "r/z/s",
+          network: "n1",
+          weight: 5,
+          serviceAccount: "sa",
+        },
+        { address: "2001:DB8::1", labels: { "mesh-locality": "r.z2", "mesh.io/draining": "true" } },
+        { address: "unix:///run/a.sock", labels: { "security.mesh.io/tlsMode": "mesh", "istio-locality": "r" } },
+      ],
+    }),
+  ]);
+  const list = sink.endpointsOf("default/a.example.com");
+  assert.deepEqual(sink.addresses("default/a.example.com"), [
+    "10.0.0.1:1234/http",
+    "10.0.0.1:9000/tcp",
+    "2001:db8::1:8080/http",
+    "2001:db8::1:9000/tcp",
+    "unix:///run/a.sock:0/http",
+    "unix:///run/a.sock:0/tcp",
+  ]);
+  assert.deepEqual(list[0], {
+    address: "10.0.0.1",
+    port: 1234,
+    portName: "http",
+    labels: {
+      v: "1",
+      "topology.kubernetes.io/region": "r",
+      "topology.kubernetes.io/zone": "z",
+      "topology.mesh.io/subzone": "s",
+      "topology.mesh.io/cluster": "c1",
+      "topology.mesh.io/network": "n1",
+    },
+    locality: "r/z/s",
+    network: "n1",
+    clusterId: "c1",
+    weight: 5,
+    health: "healthy",
+    serviceAccount: "sa",
+    namespace: "default",
+    workloadName: "",
+    tlsMode: "mesh",
+  });
+  assert.deepEqual([list[2]!.locality, list[2]!.health, list[2]!.tlsMode], ["r/z2", "draining", "disabled"]);
+  assert.deepEqual([list[4]!.locality, list[4]!.tlsMode], ["r", "mesh"]);
+});
+
+Deno.test("a DNS entry without endpoints is found by its own hosts, at the target port", async () => {
+  const { sink } = await started([
+    serviceEntry("a", {
+      hosts: ["a.example.com", "b.example.com"],
+      resolution: "DNS",
+      ports: [{ number: 80, name: "http", protocol: "HTTP", targetPort: 8080 }, { number: 443, name: "tls" }],
+    }),
+  ]);
+  assert.deepEqual(sink.addresses("default/b.example.com"), ["b.example.com:8080/http", "b.example.com:443/tls"]);
+  assert.equal(sink.state.services.get("default/a.example.com")!.resolution, "dns");
+});
+
+Deno.test("an entry without resolution has no endpoints and takes connections where they go", async () => {
+  const { sink } = await started([serviceEntry("a", { hosts: ["*.example.com"], resolution: "NONE" })]);
+  assert.equal(sink.state.services.get("default/*.example.com")!.resolution, "passthrough");
+  assert.equal(sink.state.endpoints.size, 0);
+});
+
+Deno.test("a round-robin DNS service has one endpoint for each port", async () => {
+  const { sink } = await started([
+    serviceEntry("a", { hosts: ["h.com"], resolution: "DNS_ROUND_ROBIN", endpoints: [{ address: "x.com" }] }),
+    serviceEntry("b", { hosts: ["h.com"], resolution: "DNS_ROUND_ROBIN", endpoints: [{ address: "y.com" }] }),
+  ]);
+  assert.deepEqual(sink.addresses("default/h.com"), ["x.com:80/http"]);
+});
+
+Deno.test("a selector takes workload entries of its own namespace alone, with object labels before spec labels", async () => {
+  const { sink } = await started([
+    serviceEntry("a", { workloadSelector: { labels: { app: "a" } } }),
+    workloadEntry("w1", { address: "10.0.0.1", labels: { app: "b", v: "1" } }, { labels: { app: "a" } }),
+    workloadEntry("w2", { address: "10.0.0.2", labels: { app: "a" } }, { labels: { app: "b" } }),
+    workloadEntry("w3", { address: "10.0.0.3", labels: { app: "a" } }, { namespace: "other" }),
+    workloadEntry("w4", { address: "10.0.0.4", labels: { app: "a" }, ports: { http: 99 }, serviceAccount: "sa" }),
+  ]);
+  assert.deepEqual(sink.addresses("default/a.example.com"), ["10.0.0.1:80/http", "10.0.0.4:99/http"]);
+  const last = sink.endpointsOf("default/a.example.com")[1]!;
+  assert.deepEqual([last.workloadName, last.serviceAccount, last.tlsMode], ["w4", "sa", "mesh"]);
+  assert.equal(sink.state.workloads.size, 4);
+});
+
+Deno.test("a selector without labels selects nothing", async () => {
+  const { sink } = await started([
+    serviceEntry("a", { workloadSelector: {} }),
+    workloadEntry("w1", { address: "10.0.0.1", labels: { app: "a" } }),
+  ]);
+  assert.deepEqual(sink.addresses("default/a.example.com"), []);
+});
+
+Deno.test("a workload whose address is a name is selected by DNS entries alone, one without address by none", async () => {
+  const selector = { labels: { app: "a" } };
+  const { sink } = await started([
+    serviceEntry("static", { workloadSelector: selector }),
+    serviceEntry("dns", { workloadSelector: selector, resolution: "DNS" }),
+    workloadEntry("w1", { address: "w1.example.com", labels: { app: "a" } }),
+    workloadEntry("w2", { network: "n2", labels: { app: "a" } }),
+    workloadEntry("w3", { address: "10.0.0.3", labels: { app: "a" } }),
+  ]);
+  assert.deepEqual(sink.addresses("default/static.example.com"), ["10.0.0.3:80/http"]);
+  assert.deepEqual(sink.addresses("default/dns.example.com"), ["w1.example.com:80/http", "10.0.0.3:80/http"]);
+});
+
+Deno.test("a workload change touches only the services that select it", async () => {
+  const { registry, sink } = await started([
+    serviceEntry("a", { workloadSelector: { labels: { app: "a" } } }),
+    serviceEntry("b", { workloadSelector: { labels: { app: "b" } } }),
+    serviceEntry("c", { endpoints: [{ address: "10.9.9.9" }] }),
+    workloadEntry("w1", { address: "10.0.0.1", labels: { app: "a" } }),
+  ]);
+  registry.apply([workloadEntry("w1", { address: "10.0.0.2", labels: { app: "a" } })], []);
+  assert.deepEqual(sink.take(), ["+workload WorkloadEntry/default/w1", "endpoints default/a.example.com 1"]);
+  registry.apply([workloadEntry("w1", { address: "10.0.0.2", labels: { app: "b" } })], []);
+  assert.deepEqual(sink.take().sort(), [
+    "+workload WorkloadEntry/default/w1",
+    "endpoints default/a.example.com 0",
+    "endpoints default/b.example.com 1",
+  ]);
+  registry.apply([], ["WorkloadEntry/default/w1"]);
+  assert.deepEqual(sink.take(), ["-workload WorkloadEntry/default/w1", "endpoints default/b.example.com 0"]);
+});
+
+Deno.test("an edit of an entry touches its own services alone, and endpoints of unchanged workloads stay the same objects", async () => {
+  const workloads = [1, 2, 3].map((i) => workloadEntry(`w${i}`, { address: `10.0.0.${i}`, labels: { app: "a" } }));
+  const { registry, sink } = await started([
+    serviceEntry("a", { workloadSelector: { labels: { app: "a" } } }),
+    serviceEntry("b", {}),
+    ...workloads,
+  ]);
+  const before = sink.endpointsOf("default/a.example.com");
+  registry.apply([workloadEntry("w2", { address: "10.0.0.22", labels: { app: "a" } })], []);
+  const after = sink.endpointsOf("default/a.example.com");
+  assert.equal(after[0], before[0]);
+  assert.equal(after[2], before[2]);
+  assert.equal(after[1]!.address, "10.0.0.22");
+  sink.take();
+  registry.apply([serviceEntry("a", { workloadSelector: { labels: { app: "a" } }, exportTo: ["."] })], []);
+  assert.deepEqual(sink.take(), ["+service default/a.example.com"]);
+});
+
+Deno.test("pods of other registries are selected, unless that is off; its own reports come back without effect", async () => {
+  for (const selectPods of [true, false]) {
+    const { registry, sink } = await started(
+      [serviceEntry("a", { workloadSelector: { labels: { app: "a" } } })],
+      { selectPods },
+    );
+    const orch = { provider: "Orch", clusterId: "c1" } as const;
+    registry.onWorkloads(orch, [pod("p1", "10.0.0.1", { app: "a" })], []);
+    registry.onWorkloads({ provider: "External", clusterId: "c1" }, [pod("p2", "10.0.0.2", { app: "a" })], []);
+    assert.deepEqual(sink.addresses("default/a.example.com"), selectPods ? ["10.0.0.1:80/http"] : []);
+    assert.equal(sink.state.workloads.size, 0);
+    registry.onWorkloads(orch, [], ["pod/default/p1"]);
+    assert.deepEqual(sink.addresses("default/a.example.com"), []);
+  }
+});
+
+Deno.test("a health-checked workload entry is unhealthy until its agent tells otherwise", async () => {
+  const checked = workloadEntry("w1", { address: "10.0.0.1", labels: { app: "a" } }, {
+    annotations: { "proxy.mesh.io/health-checks-enabled": "true" },
+  });
+  const entry = serviceEntry("a", { workloadSelector: { labels: { app: "a" } } });
+  const { registry, sink } = await started([entry, checked]);
+  const health = () => sink.endpointsOf("default/a.example.com").map((endpoint) => endpoint.health);
+  assert.deepEqual(health(), ["unhealthy"]);
+  registry.setHealth("default", "w1", true);
+  assert.deepEqual(health(), ["healthy"]);
+  registry.setHealth("default", "w1", false);
+  assert.deepEqual(health(), ["unhealthy"]);
+  registry.setHealth("default", "unknown", true);
+  const off = await started([entry, checked], { healthChecks: false });
+  assert.equal(off.sink.endpointsOf("default/a.example.com")[0]!.health, "healthy");
+});
+
+Deno.test("entries of one host and namespace: the oldest is the base, alike ones add ports, addresses and endpoints", async () => {
+  const { registry, sink } = await started([
+    serviceEntry("young", {
+      hosts: ["h.com"],
+      addresses: ["10.0.0.2"],
+      ports: [{ number: 80, name: "web", protocol: "TCP" }, { number: 8080, name: "http", protocol: "HTTP" }],
+      endpoints: [{ address: "1.1.1.2" }],
+    }, { creationTimestamp: 2 }),
+    serviceEntry("old", { hosts: ["h.com"], addresses: ["10.0.0.1"], endpoints: [{ address: "1.1.1.1" }] }, {
+      creationTimestamp: 1,
+    }),
+  ]);
+  const service = sink.state.services.get("default/h.com")!;
+  assert.deepEqual(service.ports, [
+    { name: "http", port: 80, protocol: "HTTP" },
+    { name: "http-8080", port: 8080, protocol: "HTTP" },
+  ]);
+  assert.deepEqual(service.addresses, ["10.0.0.1", "10.0.0.2"]);
+  assert.deepEqual([service.cause, service.otherCauses], ["ServiceEntry/default/old", ["ServiceEntry/default/young"]]);
+  assert.deepEqual(sink.addresses("default/h.com"), ["1.1.1.1:80/http", "1.1.1.2:80/http", "1.1.1.2:8080/http-8080"]);
+  registry.apply([], ["ServiceEntry/default/old"]);
+  assert.equal(sink.state.services.get("default/h.com")!.name, "young");
+  assert.deepEqual(sink.addresses("default/h.com"), ["1.1.1.2:80/web", "1.1.1.2:8080/http"]);
+});
+
+Deno.test("entries of one host that are not alike add endpoints of common ports; of another resolution nothing", async () => {
+  const { sink } = await started([
+    serviceEntry("a", { hosts: ["h.com"], endpoints: [{ address: "1.1.1.1" }] }, { creationTimestamp: 1 }),
+    serviceEntry("b", {
+      hosts: ["h.com"],
+      ports: [{ number: 80, name: "x" }, { number: 81, name: "y" }],
+      endpoints: [{ address: "1.1.1.2" }],
+    }, { creationTimestamp: 2, labels: { other: "1" } }),
+    serviceEntry("c", { hosts: ["h.com"], resolution: "DNS" }, { creationTimestamp: 3 }),
+    serviceEntry("d", { hosts: ["h.com"] }, { namespace: "other" }),
+  ]);
+  assert.deepEqual(sink.state.services.get("default/h.com")!.ports.length, 1);
+  assert.deepEqual(sink.addresses("default/h.com"), ["1.1.1.1:80/http", "1.1.1.2:80/http"]);
+  assert.ok(sink.state.services.has("other/h.com"));
+});
+
+Deno.test("services without address get one each, unless they need none, are wildcards, or opted out", async () => {
+  const { sink, registry } = await started([
+    serviceEntry("static", {}),
+    serviceEntry("dns", { resolution: "DNS" }),
+    serviceEntry("own", { addresses: ["10.0.0.1"] }),
+    serviceEntry("none", { resolution: "NONE" }),
+    serviceEntry("wild", { hosts: ["*.wild.com"] }),
+    serviceEntry("out", {}, { labels: { "networking.mesh.io/enable-autoallocate-ip": "False" } }),
+  ]);
+  const allocated = (name: string) => sink.state.services.get(`default/${name}`)!.autoAllocatedAddresses;
+  assert.match(allocated("static.example.com")![0]!, /^240\.240\.\d+\.\d+$/);
+  assert.match(allocated("static.example.com")![1]!, /^2001:2::f0f0:[0-9a-f]+$/);
+  assert.notDeepEqual(allocated("static.example.com"), allocated("dns.example.com"));
+  for (const name of ["own.example.com", "none.example.com", "*.wild.com", "out.example.com"]) {
+    assert.equal(allocated(name), undefined, name);
+  }
+  registry.apply([serviceEntry("static", { addresses: ["10.0.0.2"] })], []);
+  assert.equal(allocated("static.example.com"), undefined);
+  const off = await started([serviceEntry("static", {})], { autoAllocate: false });
+  assert.equal(off.sink.state.services.get("default/static.example.com")!.autoAllocatedAddresses, undefined);
+});
+
+Deno.test("objects of other kinds and unknown keys are passed over", async () => {
+  const { registry, sink } = await started();
+  registry.apply([], ["VirtualService/default/x", "ServiceEntry/default/x"]);
+  assert.deepEqual(sink.take(), []);
+});
+
+const anyEntry = fc.record({
+  name: fc.constantFrom("e1", "e2", "e3"),
+  host: fc.constantFrom("h1.com", "h2.com"),
+  app: fc.constantFrom(undefined, "a", "b"),
+  resolution: fc.constantFrom("STATIC" as const, "DNS" as const),
+  port: fc.constantFrom(80, 81),
+  createdAt: fc.constantFrom(0, 1, 2),
+});
+const anyWorkload = fc.record({
+  name: fc.constantFrom("w1", "w2", "w3"),
+  app: fc.constantFrom("a", "b", "c"),
+  address: fc.constantFrom("10.0.0.1", "10.0.0.2", "name.com"),
+});
+const anyStep = fc.oneof(
+  fc.record({ entry: anyEntry }),
+  fc.record({ workload: anyWorkload }),
+  fc.record({ pod: anyWorkload, gone: fc.boolean() }),
+  fc.record({
+    remove: fc.constantFrom("ServiceEntry/default/", "WorkloadEntry/default/"),
+    n: fc.constantFrom(1, 2, 3),
+  }),
+);
+
+Deno.test("any order of entries, workloads and pods ends in the state of a fresh registry", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), async (steps) => {
+      const { registry, sink } = await started();
+      const objects = new Map<string, AnyConfigObject>();
+      const pods = new Map<string, ReturnType<typeof pod>>();
+      const orch = { provider: "Orch", clusterId: "c1" } as const;
+      for (const step of steps) {
+        if ("remove" in step) {
+          const key = `${step.remove}${step.remove.startsWith("S") ? "e" : "w"}${step.n}`;
+          objects.delete(key);
+          registry.apply([], [key]);
+        } else if ("pod" in step) {
+          const one = pod(step.pod.name, step.pod.address, { app: step.pod.app });
+          if (step.gone) pods.delete(one.id);
+          else pods.set(one.id, one);
+          registry.onWorkloads(orch, step.gone ? [] : [one], step.gone ? [one.id] : []);
+        } else {
+          const object = "entry" in step ? toEntry(step.entry) : toWorkload(step.workload);
+          objects.set(object.key, object);
+          registry.apply([object], []);
+        }
+      }
+      const fresh = new ServiceEntryRegistry(OPTIONS);
+      fresh.onWorkloads(orch, [...pods.values()], []);
+      fresh.apply([...objects.values()].reverse(), []);
+      const expected = new RecordingSink();
+      await fresh.start(expected);
+      assert.deepEqual(sink.state, expected.state);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function toEntry(
+  e: {
+    name: string;
+    host: string;
+    app: string | undefined;
+    resolution: "STATIC" | "DNS";
+    port: number;
+    createdAt: number;
+  },
+) {
+  return serviceEntry(e.name, {
+    hosts: [e.host],
+    resolution: e.resolution,
+    ports: [{ number: e.port, name: "http", protocol: "HTTP" }],
+    ...(e.app ? { workloadSelector: { labels: { app: e.app } } } : { endpoints: [{ address: "10.1.1.1" }] }),
+  }, { creationTimestamp: e.createdAt });
+}
+
+function toWorkload(w: { name: string; app: string; address: string }) {
+  return workloadEntry(w.name, { address: w.address, labels: { app: w.app } });
+}
