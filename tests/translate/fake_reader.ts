@@ -1,0 +1,169 @@
+/**
+ * A `Reader` over plain data, for tests of builders: everything that it is given is visible.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../../lib/config/mesh/types.ts";
+import type { OutboundTrafficPolicy } from "../../lib/config/kinds/sidecar/types.ts";
+import type { ConfigObject } from "../../lib/config/types.ts";
+import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../../lib/mesh/types.ts";
+import type { Endpoint, Service } from "../../lib/registry/types.ts";
+import type { ProxyTraits, Reader, TranslateSettings } from "../../lib/translate/reader.ts";
+
+/** What the world of a test holds; all parts optional. */
+export interface FakeWorld {
+  readonly settings?: Partial<TranslateSettings>;
+  readonly traits?: Partial<ProxyTraits>;
+  readonly mesh?: Partial<MeshConfig>;
+  readonly networks?: MeshNetworks;
+  readonly services?: readonly Service[];
+  /** By host. */
+  readonly endpoints?: Readonly<Record<string, readonly Endpoint[]>>;
+  /** By exact host. */
+  readonly destinationRules?: Readonly<Record<string, EffectiveDestinationRule>>;
+  /** By exact host. */
+  readonly virtualServices?: Readonly<Record<string, EffectiveVirtualService>>;
+  /** Each with the hosts that it sees; absent hosts: all. Absent list: one catch-all listener. */
+  readonly egress?: readonly (EgressListener & { readonly hosts?: readonly string[] })[];
+  readonly gateways?: readonly ConfigObject<"Gateway">[];
+  readonly outboundTrafficPolicy?: OutboundTrafficPolicy;
+  readonly proxyHeaders?: ProxyHeaders;
+}
+
+/** A fake reader; `asked` lists the questions that it was asked, in order, each once. */
+export interface FakeReader extends Reader {
+  readonly asked: readonly string[];
+}
+
+/** Builds a reader that answers from `world`, and from the defaults of the field where it says nothing. */
+export function fakeReader(world: FakeWorld = {}): FakeReader {
+  const traits: ProxyTraits = { ...defaultTraits, ...world.traits };
+  const mesh = { ...defaultMesh, ...world.mesh } as MeshConfig;
+  const services = new Map((world.services ?? []).map((s) => [s.hostname, s]));
+  const egress = world.egress ?? [{ index: 0, captureMode: "DEFAULT" as const }];
+  const policy = world.outboundTrafficPolicy ?? mesh.outboundTrafficPolicy;
+  const networks = world.networks ?? { networks: {} };
+  const asked = new Set<string>();
+  const answer = <T>(question: string, value: T): T => (asked.add(question), value);
+  return {
+    get asked() {
+      return [...asked];
+    },
+    settings: { ...defaultSettings, ...world.settings },
+    trait: (name) => answer(`trait/${name}`, traits[name]),
+    ask: (key, compute) => answer(`ask/${key}`, compute(traits)),
+    mesh: () => answer("mesh", mesh),
+    service: (host) => answer(`service/${host}`, services.get(host)),
+    endpoints: (host) => answer(`endpoints/${host}`, world.endpoints?.[host] ?? []),
+    destinationRule: (host) => answer(`destinationRule/${host}`, world.destinationRules?.[host]),
+    virtualService: (host) => answer(`virtualService/${host}`, world.virtualServices?.[host]),
+    egressListeners: () => answer("egressListeners", egress),
+    egressSees: (listener, host) => {
+      const hosts = egress.find((e) => e.index === listener.index)?.hosts;
+      return answer(`egressSees/${listener.index}/${host}`, hosts === undefined || hosts.includes(host));
+    },
+    outboundTrafficPolicy: () => answer("outboundTrafficPolicy", policy),
+    proxyHeaders: () => answer("proxyHeaders", world.proxyHeaders ?? mesh.defaultConfig.proxyHeaders),
+    networks: () => answer("networks", networks),
+    hasServiceUnder: (pattern) => {
+      const under = [...services.keys()].some((host) => host !== pattern && host.endsWith(pattern.slice(1)));
+      return answer(`hasServiceUnder/${pattern}`, under);
+    },
+    gateways: () => answer("gateways", world.gateways ?? []),
+    virtualServicesOf: (gateway) => {
+      const all = Object.values(world.virtualServices ?? {});
+      return answer(`virtualServicesOf/${gateway}`, all.filter((v) => v.gateways.includes(gateway)));
+    },
+  };
+}
+
+/** An IPv4 sidecar with redirection, in namespace `default`. */
+export const defaultTraits: ProxyTraits = {
+  type: "sidecar",
+  namespace: "default",
+  dnsDomain: "default.svc.cluster.local",
+  clusterId: "Orch",
+  network: "",
+  requestedNetworks: "",
+  locality: "",
+  nodeName: "",
+  ipv4: true,
+  ipv6: false,
+  interceptionMode: "REDIRECT",
+  httpProxyPort: 0,
+  http10: false,
+  idleTimeout: 0,
+  dnsCapture: false,
+  dnsAutoAllocate: false,
+  vhds: false,
+  lacksExtensions: "",
+  inboundExactBalance: false,
+  outboundExactBalance: false,
+  tlsClientCertChain: "",
+  tlsClientKey: "",
+  tlsClientRootCert: "",
+  isUnprivileged: false,
+  proxyHeaders: undefined,
+  labels: {},
+};
+
+/** Settings at their defaults. */
+export const defaultSettings: TranslateSettings = {
+  domainSuffix: "cluster.local",
+  enableAlpnFilter: true,
+  enableHttp10: false,
+  enablePersistentSessionFilter: false,
+  persistentSessionLabel: "mesh.io/persistent-session",
+  persistentSessionHeaderLabel: "mesh.io/persistent-session-header",
+  enableRouteCollapse: true,
+  enableAbsoluteFqdnVhostDomain: true,
+  enable100ContinueHeaders: true,
+  enableEdsForHeadless: false,
+  enableLocalityWeightedLb: true,
+  sendUnhealthyEndpoints: false,
+  drainingLabel: "mesh.io/draining",
+  sidecarUseRemoteAddress: false,
+  enableTlsOnSidecarIngress: false,
+  allowSidecarServiceInboundListenerMerge: false,
+  preferDestinationRuleTlsForExternal: true,
+  dualStack: false,
+  enableIpv4OutboundListenerForIpv6Clusters: false,
+  dnsCaresUdpMaxQueries: 100,
+  dnsJitterMs: 100,
+  enableTelemetryLabel: true,
+  endpointTelemetryLabel: true,
+  maxConnectionsPerSocketEventLoop: 1,
+  stripFragment: true,
+  filterGatewayClusterConfig: false,
+  scopeGatewayToNamespace: false,
+  enableHcmInternalNetworks: false,
+  labelCanonicalServicesForMeshExternal: false,
+  spawnUpstreamSpanForGateway: true,
+  multiclusterHeadless: false,
+};
+
+const defaultMesh: Partial<MeshConfig> = {
+  proxyListenPort: 15001,
+  proxyInboundListenPort: 15006,
+  proxyHttpPort: 0,
+  connectTimeout: 10_000,
+  protocolDetectionTimeout: 0,
+  enableTracing: true,
+  accessLogEncoding: "TEXT",
+  enableProxyAccessLogService: false,
+  disableProxyListenerLog: false,
+  outboundTrafficPolicy: { mode: "ALLOW_ANY" },
+  inboundTrafficPolicy: { mode: "PASSTHROUGH" },
+  enableAutoMtls: true,
+  trustDomain: "cluster.local",
+  trustDomainAliases: [],
+  rootNamespace: "mesh-system",
+  localityLbSetting: {},
+  dnsRefreshRate: 60_000,
+  h2UpgradePolicy: "DO_NOT_UPGRADE",
+  pathNormalization: { normalization: "DEFAULT" },
+  defaultHttpRetryPolicy: { attempts: 2, retryOn: "connect-failure,refused-stream,unavailable,cancelled" },
+  defaultConfig: {} as MeshConfig["defaultConfig"],
+};
