@@ -65,6 +65,9 @@ export const entryMessages: readonly string[] = [
   "envoy.extensions.load_balancing_policies.maglev.v3.Maglev",
   "envoy.extensions.load_balancing_policies.cluster_provided.v3.ClusterProvided",
   "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate",
+  "envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig",
+  "envoy.extensions.http.stateful_session.cookie.v3.CookieBasedSessionState",
+  "envoy.extensions.http.stateful_session.header.v3.HeaderBasedSessionState",
   "envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig",
   "envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig",
   // access logs
