@@ -1,0 +1,117 @@
+/**
+ * Match conditions of an http rule as a route match.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { HttpMatchRequest, StringMatch } from "../../config/kinds/mod.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+
+type RouteMatch = envoy.config.route.v3.RouteMatch;
+type HeaderMatcher = envoy.config.route.v3.HeaderMatcher;
+type QueryMatcher = envoy.config.route.v3.QueryParameterMatcher;
+type StringMatcher = envoy.type.matcher.v3.StringMatcher;
+type MetadataMatcher = envoy.type.matcher.v3.MetadataMatcher;
+
+/** Filter that leaves the claims of a verified token in the request's metadata, and the key they are under. */
+const JWT_FILTER = "envoy.filters.http.jwt_authn";
+const JWT_PAYLOAD = "payload";
+const CLAIMS = "@request.auth.claims";
+
+/**
+ * The route match of one `match` entry. Conditions on the source, the port and the gateway are no part of it: they are
+ * decided when the route is built.
+ *
+ * @param match Absent: everything.
+ */
+export function routeMatch(match?: HttpMatchRequest): RouteMatch {
+  const out: RouteMatch = path(match?.uri);
+  if (!match) return out;
+  if (match.ignoreUriCase) out.case_sensitive = { value: false };
+  const headers: HeaderMatcher[] = [];
+  const claims: MetadataMatcher[] = [];
+  for (const [name, value] of byName(match.headers)) {
+    const claim = claimPath(name);
+    if (claim) claims.push(claimMatcher(claim, value));
+    else headers.push(headerMatcher(name, value));
+  }
+  for (const [name, value] of byName(match.withoutHeaders)) {
+    const claim = claimPath(name);
+    if (claim) claims.push({ ...claimMatcher(claim, value), invert: true });
+    else headers.push(absentMatcher(name, value));
+  }
+  headers.sort((a, b) => a.name! < b.name! ? -1 : a.name! > b.name! ? 1 : 0);
+  for (const field of ["method", "authority", "scheme"] as const) {
+    const value = match[field];
+    if (value) headers.push(headerMatcher(`:${field}`, value));
+  }
+  if (headers.length) out.headers = headers;
+  if (claims.length) out.dynamic_metadata = claims;
+  const query = byName(match.queryParams).map(([name, value]) => queryMatcher(name, value));
+  if (query.length) out.query_parameters = query;
+  return out;
+}
+
+/** Whether a match takes every request, so that no later route is ever reached. */
+export function matchesAll(match: RouteMatch): boolean {
+  const anyPath = match.prefix === "/" || match.path_separated_prefix === "/" || match.safe_regex?.regex === ".*";
+  return anyPath && !match.headers?.length && !match.query_parameters?.length && !match.dynamic_metadata?.length;
+}
+
+/** A string matcher; undefined when nothing is compared (presence alone). */
+export function stringMatcher(match: StringMatch): StringMatcher | undefined {
+  if (match.exact !== undefined) return { exact: match.exact };
+  if (match.prefix !== undefined) return { prefix: match.prefix };
+  if (match.regex !== undefined) return { safe_regex: { regex: match.regex } };
+  return undefined;
+}
+
+function path(uri: StringMatch | undefined): RouteMatch {
+  if (uri?.exact !== undefined) return { path: uri.exact };
+  if (uri?.regex !== undefined) return { safe_regex: { regex: uri.regex } };
+  return { prefix: uri?.prefix ?? "/" };
+}
+
+/** The expression `*` is no RE2; it is accepted as "present". */
+function presence(match: StringMatch): boolean {
+  return match.regex === "*" || stringMatcher(match) === undefined;
+}
+
+function headerMatcher(name: string, match: StringMatch): HeaderMatcher {
+  return presence(match) ? { name, present_match: true } : { name, string_match: stringMatcher(match)! };
+}
+
+/** A missing header is as good as one with another value. */
+function absentMatcher(name: string, match: StringMatch): HeaderMatcher {
+  const matcher = { ...headerMatcher(name, match), invert_match: true };
+  return presence(match) ? matcher : { ...matcher, treat_missing_header_as_empty: true };
+}
+
+function queryMatcher(name: string, match: StringMatch): QueryMatcher {
+  return presence(match) ? { name, present_match: true } : { name, string_match: stringMatcher(match)! };
+}
+
+/** `@request.auth.claims.a.b` and `@request.auth.claims[a][b]` name the claim a.b of a verified token. */
+function claimPath(name: string): string[] | undefined {
+  if (!name.toLowerCase().startsWith(CLAIMS)) return undefined;
+  const rest = name.slice(CLAIMS.length);
+  if (rest.startsWith(".") && rest.length > 1) return rest.slice(1).split(".");
+  if (rest.startsWith("[") && rest.endsWith("]") && rest.length > 2) return rest.slice(1, -1).split("][");
+  return undefined;
+}
+
+/** A claim is a string or a list of strings; one of them must match. */
+function claimMatcher(claim: readonly string[], match: StringMatch): MetadataMatcher {
+  const string = presence(match) ? undefined : stringMatcher(match);
+  const one = string ? { string_match: string } : { present_match: true };
+  return {
+    filter: JWT_FILTER,
+    path: [JWT_PAYLOAD, ...claim].map((key) => ({ key })),
+    value: string ? { or_match: { value_matchers: [one, { list_match: { one_of: one } }] } } : one,
+  };
+}
+
+function byName(map: Readonly<Record<string, StringMatch>> | undefined): [string, StringMatch][] {
+  return Object.entries(map ?? {}).sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0);
+}

@@ -1,0 +1,151 @@
+/**
+ * The http rules of a virtual service as Envoy routes, for one port and one set of gateways.
+ *
+ * Sidecars and gateways share this: a gateway names itself in `gateways` and gives the port of its server.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { HttpMatchRequest, HttpRoute } from "../../config/kinds/mod.ts";
+import type { EffectiveVirtualService } from "../../mesh/types.ts";
+import { any } from "../../pb/codec.ts";
+import { struct } from "../../pb/wellknown.ts";
+import type { envoy, google } from "../../../proto/gen/types.ts";
+import { parseOutboundClusterName } from "../destination/names.ts";
+import type { Reader } from "../reader.ts";
+import { forwardAction } from "./action.ts";
+import { directResponse, redirectAction } from "./answer.ts";
+import { CORS_FILTER, corsPolicy } from "./cors.ts";
+import { FAULT_FILTER, httpFault } from "./fault.ts";
+import { headerChanges } from "./headers.ts";
+import { matchesAll, routeMatch } from "./match.ts";
+import { STATEFUL_SESSION_FILTER, statefulSession } from "./session.ts";
+
+type Route = envoy.config.route.v3.Route;
+
+/** Where routes are for. */
+export interface RouteContext {
+  readonly read: Reader;
+  /** Port that clients dial: the service port at a sidecar, the server's port at a gateway. */
+  readonly port: number;
+  /** `["mesh"]` at a sidecar; at a gateway the names (`namespace/name`) of the Gateways that share the server. */
+  readonly gateways: readonly string[];
+  /** Whether requests arrive over TLS that the proxy terminates. */
+  readonly tls: boolean;
+}
+
+/** Routes in order; the first that matches wins. */
+export interface TranslatedRoutes {
+  readonly routes: Route[];
+  /** What the user wrote and does not get, one sentence each. */
+  readonly warnings: string[];
+}
+
+/**
+ * Translates the http rules of a virtual service.
+ *
+ * A rule is left out where its `port`, `gateways`, `sourceNamespace` or `sourceLabels` exclude this proxy or port; rules
+ * behind one that takes every request are left out because none could reach them. No routes at all means that the
+ * virtual service says nothing about HTTP here.
+ */
+export function httpRoutes(vs: EffectiveVirtualService, context: RouteContext): TranslatedRoutes {
+  const routes: Route[] = [];
+  const warnings: string[] = [];
+  for (const [index, rule] of (vs.spec.http ?? []).entries()) {
+    const ofRule: string[] = [];
+    for (const match of rule.match?.length ? rule.match : [undefined]) {
+      if (match && !applies(match, context)) continue;
+      const route = buildRoute(vs, rule, match, context, ofRule);
+      if (route) routes.push(route);
+      if (route && matchesAll(route.match!)) {
+        return { routes, warnings: [...warnings, ...told(vs, index, rule, ofRule)] };
+      }
+    }
+    warnings.push(...told(vs, index, rule, ofRule));
+  }
+  return { routes, warnings };
+}
+
+function told(vs: EffectiveVirtualService, index: number, rule: HttpRoute, warnings: readonly string[]): string[] {
+  const where = `VirtualService ${vs.namespace}/${vs.name}: http[${index}]${rule.name ? ` "${rule.name}"` : ""}`;
+  return [...new Set(warnings)].map((warning) => `${where}: ${warning}`);
+}
+
+/** Cheap and shared questions first: what only some proxies answer differently is asked last. */
+function applies(match: HttpMatchRequest, { read, port, gateways }: RouteContext): boolean {
+  if (match.port && match.port !== port) return false;
+  if (match.gateways?.length && !match.gateways.some((gateway) => gateways.includes(gateway))) return false;
+  const { sourceNamespace } = match;
+  if (sourceNamespace && !read.ask(`namespace=${sourceNamespace}`, (t) => t.namespace === sourceNamespace)) {
+    return false;
+  }
+  const labels = Object.entries(match.sourceLabels ?? {}).sort();
+  if (!labels.length) return true;
+  return read.ask(`labels=${JSON.stringify(labels)}`, (t) => labels.every(([key, value]) => t.labels[key] === value));
+}
+
+function buildRoute(
+  vs: EffectiveVirtualService,
+  rule: HttpRoute,
+  match: HttpMatchRequest | undefined,
+  context: RouteContext,
+  warnings: string[],
+): Route | undefined {
+  const { read, port } = context;
+  const name = [rule.name, match?.name].filter(Boolean).join(".");
+  const route: Route = { ...(name ? { name } : {}), match: routeMatch(match), metadata: configMetadata(vs) };
+  if (match?.statPrefix) route.stat_prefix = match.statPrefix;
+  const perFilter: Record<string, google.protobuf.Any> = {};
+  if (rule.redirect || rule.directResponse) {
+    if (!answer(rule, context, route, warnings)) return undefined;
+  } else {
+    const forward = forwardAction(read, rule, port);
+    if (!forward) {
+      warnings.push("no destination has a weight above 0; the rule is left out");
+      return undefined;
+    }
+    route.route = forward.action;
+    Object.assign(route, forward.headers);
+    const sessions = forward.targets.flatMap((target) => statefulSession(read, target.service) ?? []);
+    if (sessions[0]) perFilter[STATEFUL_SESSION_FILTER] = sessions[0];
+    if (sessions.length > 1) warnings.push("several destinations keep sessions; the first one's settings hold");
+  }
+  const fault = rule.fault && httpFault(rule.fault, warnings);
+  if (fault) perFilter[FAULT_FILTER] = any("envoy.extensions.filters.http.fault.v3.HTTPFault", fault);
+  if (rule.corsPolicy) {
+    perFilter[CORS_FILTER] = any("envoy.extensions.filters.http.cors.v3.CorsPolicy", corsPolicy(rule.corsPolicy));
+  }
+  if (Object.keys(perFilter).length) route.typed_per_filter_config = perFilter;
+  route.decorator = { operation: operation(route, vs.name, port) };
+  return route;
+}
+
+/** The proxy's own answer; false when Envoy could not give it. */
+function answer(rule: HttpRoute, context: RouteContext, route: Route, warnings: string[]): boolean {
+  Object.assign(route, headerChanges(rule.headers).fields);
+  if (rule.redirect) {
+    const redirect = redirectAction(rule.redirect, context.port, context.tls);
+    if (redirect) route.redirect = redirect;
+    else warnings.push(`redirectCode ${rule.redirect.redirectCode} is no redirect; the rule is left out`);
+  } else if (rule.directResponse) {
+    const response = directResponse(rule.directResponse);
+    if (response) route.direct_response = response;
+    else warnings.push(`directResponse.status ${rule.directResponse.status} is outside 200-599; the rule is left out`);
+  }
+  return route.redirect !== undefined || route.direct_response !== undefined;
+}
+
+/** Names the object behind a route, in the form and place where tools of the field look for it. */
+function configMetadata(vs: EffectiveVirtualService): envoy.config.core.v3.Metadata {
+  const config = `/apis/networking.mesh.io/v1/namespaces/${vs.namespace}/virtual-service/${vs.name}`;
+  return { filter_metadata: { istio: struct({ config }) } };
+}
+
+/** What a trace calls requests of this route: `host:port/path`, or the virtual service's name where hosts differ. */
+function operation(route: Route, name: string, port: number): string {
+  const { match } = route;
+  const path = match?.path ?? match?.safe_regex?.regex ?? `${match?.prefix ?? "/"}*`;
+  const target = parseOutboundClusterName(route.route?.cluster ?? "");
+  return target ? `${target.host}:${target.port}${path}` : `${name}:${port}${path}`;
+}
