@@ -12,7 +12,7 @@
  * @module
  */
 import type { OutboundTrafficPolicy } from "../config/kinds/sidecar/types.ts";
-import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../config/mesh/types.ts";
+import type { GatewayTopology, MeshConfig, MeshNetworks, ProxyHeaders } from "../config/mesh/types.ts";
 import type { ConfigObject } from "../config/types.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../mesh/types.ts";
 import type { Endpoint, Service } from "../registry/types.ts";
@@ -56,6 +56,8 @@ export interface ProxyTraits {
   readonly isUnprivileged: boolean;
   /** Headers that its own settings (node metadata `PROXY_CONFIG`) or the mesh's say; equal ones are the same object. */
   readonly proxyHeaders: ProxyHeaders | undefined;
+  /** What lies before it, as its own settings say (node metadata `PROXY_CONFIG`); absent: what the mesh's say. */
+  readonly gatewayTopology?: GatewayTopology;
   /** Labels of the workload. Read them through `Reader.ask` only: nearly every workload has its own. */
   readonly labels: Readonly<Record<string, string>>;
 }
@@ -99,7 +101,7 @@ export interface TranslateSettings {
 /** Questions a builder may ask. Every answer is identity-stable while nothing behind it changes. */
 export interface Reader {
   readonly settings: TranslateSettings;
-  trait<K extends Exclude<keyof ProxyTraits, "labels" | "proxyHeaders">>(name: K): ProxyTraits[K];
+  trait<K extends Exclude<keyof ProxyTraits, "labels" | "proxyHeaders" | "gatewayTopology">>(name: K): ProxyTraits[K];
   /**
    * A fact derived from several traits, recorded as its answer alone: `ask("sameNamespace/a", (t) => t.namespace === "a")`
    * splits the cache in two, where `trait("namespace")` would split it by namespace.

@@ -1,5 +1,5 @@
 /**
- * The HTTP connection manager of sidecar listeners, outbound and inbound.
+ * The HTTP connection manager of listeners: of sidecars, outbound and inbound, and of gateways.
  *
  * Permissions: none.
  *
@@ -22,7 +22,7 @@ type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConne
 
 /** What differs between HTTP connection managers. */
 export interface HttpConnectionManagerOptions {
-  readonly direction: "inbound" | "outbound";
+  readonly direction: "inbound" | "outbound" | "gateway";
   /** `outbound_0.0.0.0_80`; the field's `;` at the end, by which its statistics are parsed, is added here. */
   readonly statPrefix: string;
   /** Name of a route configuration that comes over ADS, or the configuration itself. */
@@ -34,6 +34,8 @@ export interface HttpConnectionManagerOptions {
   /** Accept `GET http://host/path` (HTTP proxy listener). */
   readonly allowAbsoluteUrl?: boolean;
   readonly doors?: HttpFilterDoors;
+  /** Fields that the caller decides itself, laid over all others (gateways: what lies before them). */
+  readonly overrides?: Partial<Hcm>;
 }
 
 /** `envoy.filters.network.http_connection_manager`. */
@@ -44,7 +46,9 @@ export function httpConnectionManager(
   const inbound = options.direction === "inbound";
   const mesh = read.mesh();
   const headers = read.proxyHeaders();
-  const useRemoteAddress = !inbound && !options.allowAbsoluteUrl && read.settings.sidecarUseRemoteAddress;
+  const gateway = options.direction === "gateway";
+  const useRemoteAddress = gateway ||
+    !inbound && !options.allowAbsoluteUrl && read.settings.sidecarUseRemoteAddress;
   const logs = accessLogs(mesh);
   const config: Hcm = {
     codec_type: Codec.AUTO,
@@ -53,10 +57,13 @@ export function httpConnectionManager(
     http_filters: httpFilters(read, {
       direction: options.direction,
       grpcWeb: options.grpcWeb ?? false,
-      router: { suppressEnvoyHeaders: headers?.proxyDebugHeaders?.disabled ?? false },
+      router: {
+        suppressEnvoyHeaders: headers?.proxyDebugHeaders?.disabled ?? false,
+        startChildSpan: gateway && read.settings.spawnUpstreamSpanForGateway,
+      },
       ...(options.doors ? { doors: options.doors } : {}),
     }),
-    ...ownHeaders(headers, inbound ? SERVER_NAME : ""),
+    ...ownHeaders(headers, options.direction === "outbound" ? "" : SERVER_NAME),
     ...(inbound ? clientCertHeaders(headers) : {}),
     ...protocolOptions(read, options),
     ...pathNormalization(mesh),
@@ -67,6 +74,7 @@ export function httpConnectionManager(
     upgrade_configs: [{ upgrade_type: "websocket" }],
     ...(read.settings.enable100ContinueHeaders ? { proxy_100_continue: true } : {}),
     ...(logs.length > 0 ? { access_log: logs } : {}),
+    ...options.overrides,
   };
   return {
     name: "envoy.filters.network.http_connection_manager",
