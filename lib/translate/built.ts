@@ -1,0 +1,16 @@
+/**
+ * What a builder returns.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+
+/** A message, and why it is as it is. */
+export interface Built<T> {
+  readonly message: T;
+  /** Keys of the config objects that made it (`ServiceEntry/ns/name`, `DestinationRule/ns/name`), the service first. */
+  readonly causes: readonly string[];
+  /** What the user asked for and did not get, one sentence each; absent: nothing. */
+  readonly warnings?: readonly string[];
+}

@@ -1,0 +1,31 @@
+/**
+ * The source address of connections from the proxy to its own workload.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { Reader } from "../reader.ts";
+
+const IPV4 = "127.0.0.6";
+const IPV6 = "::6";
+
+/**
+ * `127.0.0.6` or `::6`: what the redirection rules let pass, so that traffic of the proxy to its workload is not sent
+ * back to the proxy.
+ *
+ * @param both Whether a proxy with both IP versions gets both addresses.
+ */
+export function loopbackBind(read: Reader, both: boolean): envoy.config.core.v3.BindConfig {
+  const ipv4 = read.trait("ipv4");
+  const second = both && ipv4 && read.trait("ipv6");
+  return {
+    source_address: address(ipv4 ? IPV4 : IPV6),
+    ...(second && { extra_source_addresses: [{ address: address(IPV6) }] }),
+  };
+}
+
+function address(ip: string): envoy.config.core.v3.SocketAddress {
+  return { address: ip, port_value: 0 };
+}

@@ -1,0 +1,70 @@
+/**
+ * Limits of connections to a cluster: circuit breakers, timeouts, keepalive.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { ConnectionPoolSettings, TcpKeepalive } from "../../config/kinds/common/types.ts";
+import type { MeshConfig } from "../../config/mesh/types.ts";
+import { duration, wrap } from "../../pb/wellknown.ts";
+
+type Cluster = envoy.config.cluster.v3.Cluster;
+
+/** What "no limit" is to Envoy, whose own defaults (1024 connections and requests, 3 retries) surprise users. */
+export const UNLIMITED = 0xffff_ffff;
+
+/** The pool fields of a cluster: `connect_timeout`, `circuit_breakers` and, where set, `upstream_connection_options`. */
+export function connectionPool(mesh: MeshConfig, pool: ConnectionPoolSettings | undefined): Cluster {
+  const tcp = pool?.tcp;
+  const http = pool?.http;
+  const keepalive = tcpKeepalive(mesh.tcpKeepalive, tcp?.tcpKeepalive);
+  return {
+    connect_timeout: duration(tcp?.connectTimeout ?? mesh.connectTimeout),
+    circuit_breakers: {
+      thresholds: [{
+        max_connections: wrap(tcp?.maxConnections ?? UNLIMITED),
+        max_pending_requests: wrap(http?.http1MaxPendingRequests ?? UNLIMITED),
+        max_requests: wrap(http?.http2MaxRequests ?? UNLIMITED),
+        max_retries: wrap(http?.maxRetries ?? UNLIMITED),
+        track_remaining: true,
+      }],
+    },
+    ...(keepalive && { upstream_connection_options: { tcp_keepalive: keepalive } }),
+  };
+}
+
+/** The mesh's keepalive with what the pool sets in its place, each value by itself. Present even if empty: keepalive on. */
+function tcpKeepalive(
+  mesh: TcpKeepalive | undefined,
+  own: TcpKeepalive | undefined,
+): envoy.config.core.v3.TcpKeepalive | undefined {
+  if (mesh === undefined && own === undefined) return undefined;
+  const { probes, time, interval } = { ...mesh, ...own };
+  return {
+    ...(probes !== undefined && { keepalive_probes: wrap(probes) }),
+    ...(time !== undefined && { keepalive_time: wrap(wholeSeconds(time)) }),
+    ...(interval !== undefined && { keepalive_interval: wrap(wholeSeconds(interval)) }),
+  };
+}
+
+/** The socket options count whole seconds; a fraction is rounded up, for 0 would mean something else. */
+function wholeSeconds(ms: number): number {
+  return Math.ceil(ms / 1000);
+}
+
+/** HTTP limits that belong to `common_http_protocol_options`; undefined when the user set none. */
+export function commonHttpOptions(
+  pool: ConnectionPoolSettings | undefined,
+): envoy.config.core.v3.HttpProtocolOptions | undefined {
+  const idleTimeout = pool?.http?.idleTimeout ?? pool?.tcp?.idleTimeout;
+  const maxRequests = pool?.http?.maxRequestsPerConnection;
+  const maxDuration = pool?.tcp?.maxConnectionDuration;
+  if (idleTimeout === undefined && maxRequests === undefined && maxDuration === undefined) return undefined;
+  return {
+    ...(idleTimeout !== undefined && { idle_timeout: duration(idleTimeout) }),
+    ...(maxDuration !== undefined && { max_connection_duration: duration(maxDuration) }),
+    ...(maxRequests !== undefined && { max_requests_per_connection: wrap(maxRequests) }),
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * Clusters whose endpoints the proxy finds by DNS: names of endpoints (`strictDns`, `logicalDns`), or the host that a
+ * request names (`dynamicDns`).
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import { Cluster_DnsLookupFamily as Family, DnsLookupFamily } from "../../../proto/gen/enums.ts";
+import { any } from "../../pb/codec.ts";
+import { duration, wrap } from "../../pb/wellknown.ts";
+import type { Destination } from "../destination/plan.ts";
+import { localityLbEndpoints } from "../endpoint/group.ts";
+import { resolvedByProxy } from "../endpoint/assignment.ts";
+import type { Reader, TranslateSettings } from "../reader.ts";
+
+type Cluster = envoy.config.cluster.v3.Cluster;
+type DnsCacheConfig = envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheConfig;
+
+/**
+ * Discovery fields of a cluster whose endpoints have names; undefined when there is no endpoint, for Envoy refuses
+ * such a cluster. It is the cluster type `envoy.cluster.dns`, which replaces the fields `STRICT_DNS`, `LOGICAL_DNS`,
+ * `dns_refresh_rate`, `dns_jitter` and `respect_dns_ttl`: Envoy 1.40 warns of each of them and will drop them.
+ */
+export function dnsDiscovery(read: Reader, d: Destination): Cluster | undefined {
+  const groups = resolvedByProxy(read, d);
+  const first = groups[0];
+  if (first === undefined) return undefined;
+  const single = d.discovery === "logicalDns";
+  // One name is resolved, and only one can be: further endpoints of such a service cannot be used.
+  const used = single ? [{ ...first, members: first.members.slice(0, 1) }] : groups;
+  return {
+    cluster_type: {
+      name: "envoy.cluster.dns",
+      typed_config: any("envoy.extensions.clusters.dns.v3.DnsCluster", {
+        dns_refresh_rate: duration(read.mesh().dnsRefreshRate),
+        dns_jitter: duration(read.settings.dnsJitterMs),
+        respect_dns_ttl: true,
+        dns_lookup_family: DnsLookupFamily[family(read)],
+        typed_dns_resolver_config: resolver(read.settings),
+        ...(single && { all_addresses_in_single_endpoint: true }),
+      }),
+    },
+    load_assignment: { cluster_name: d.name, endpoints: used.map(localityLbEndpoints) },
+  };
+}
+
+/**
+ * Discovery fields of a cluster that resolves the host of each request.
+ *
+ * @param insecure Whether the server's name is not checked against that host; Envoy wants it said.
+ */
+export function dynamicDnsDiscovery(read: Reader, insecure: boolean): Cluster {
+  return {
+    cluster_type: {
+      name: "envoy.clusters.dynamic_forward_proxy",
+      typed_config: any("envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig", {
+        dns_cache_config: dynamicDnsCache(read),
+        ...(insecure && { allow_insecure_cluster_options: true }),
+      }),
+    },
+  };
+}
+
+/**
+ * The cache of hosts that requests name. Clusters, and the filters that look hosts up for them
+ * (`envoy.filters.http.dynamic_forward_proxy`, `envoy.filters.network.sni_dynamic_forward_proxy`), must carry the same
+ * value: Envoy keeps one cache per name and refuses two forms of it.
+ */
+export function dynamicDnsCache(read: Reader): DnsCacheConfig {
+  return {
+    name: "dynamic-dns",
+    dns_lookup_family: Family[family(read)],
+    dns_refresh_rate: duration(read.mesh().dnsRefreshRate),
+    typed_dns_resolver_config: resolver(read.settings),
+  };
+}
+
+/** IP versions that the proxy can dial. One with both prefers IPv4, unless dual-stack is on. */
+function family(read: Reader): "V4_ONLY" | "V6_ONLY" | "ALL" {
+  const { dualStack, enableIpv4OutboundListenerForIpv6Clusters: ipv4BesideIpv6 } = read.settings;
+  return read.ask("dnsFamily", ({ ipv4, ipv6 }) => {
+    if (ipv4 && ipv6) return dualStack ? "ALL" : "V4_ONLY";
+    if (!ipv6) return "V4_ONLY";
+    return ipv4BesideIpv6 ? "ALL" : "V6_ONLY";
+  });
+}
+
+function resolver(settings: TranslateSettings): envoy.config.core.v3.TypedExtensionConfig {
+  return {
+    name: "envoy.network.dns_resolver.cares",
+    typed_config: any("envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig", {
+      udp_max_queries: wrap(settings.dnsCaresUdpMaxQueries),
+    }),
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * Which HTTP a cluster speaks, and its limits: the extension `envoy.extensions.upstreams.http.v3.HttpProtocolOptions`.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { ConnectionPoolSettings } from "../../config/kinds/common/types.ts";
+import type { MeshConfig } from "../../config/mesh/types.ts";
+import { any } from "../../pb/codec.ts";
+import { wrap } from "../../pb/wellknown.ts";
+import type { Protocol } from "../../registry/types.ts";
+import type { Reader } from "../reader.ts";
+import { commonHttpOptions } from "./connection_pool.ts";
+
+type Cluster = envoy.config.cluster.v3.Cluster;
+type HttpProtocolOptions = envoy.extensions.upstreams.http.v3.HttpProtocolOptions;
+type Http1 = envoy.config.core.v3.Http1ProtocolOptions;
+
+/** Key of the extension in `typed_extension_protocol_options`, and name of its message. */
+export const HTTP_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+
+/** HTTP of upstream connections: one version always, or the one that the client's connection has. */
+export type UpstreamHttp = "http1" | "http2" | "client";
+
+const http2: ReadonlySet<Protocol> = new Set(["HTTP2", "GRPC", "GRPC-Web"]);
+const http: ReadonlySet<Protocol> = new Set(["HTTP", "HTTP_PROXY", ...http2]);
+
+/**
+ * The HTTP version of a cluster.
+ *
+ * @param outbound Only there connections are upgraded to HTTP/2.
+ */
+export function upstreamHttp(
+  read: Reader,
+  protocol: Protocol,
+  pool: ConnectionPoolSettings | undefined,
+  outbound: boolean,
+): UpstreamHttp {
+  if (pool?.http?.useClientProtocol) return "client";
+  if (http2.has(protocol)) return "http2";
+  if (outbound && upgrades(read.mesh(), protocol, pool)) return "http2";
+  // Where the protocol is not told it is sniffed, and the workload is spoken to as the client spoke. Gateways do not
+  // sniff: a browser's HTTP/2 says nothing about the workload.
+  return protocol === "Unsupported" && read.trait("type") === "sidecar" ? "client" : "http1";
+}
+
+/** A policy on the destination is taken at its word for any port; the mesh's default is for ports known as HTTP. */
+function upgrades(mesh: MeshConfig, protocol: Protocol, pool: ConnectionPoolSettings | undefined): boolean {
+  const policy = pool?.http?.h2UpgradePolicy ?? "DEFAULT";
+  if (policy !== "DEFAULT") return policy === "UPGRADE";
+  return http.has(protocol) && mesh.h2UpgradePolicy === "UPGRADE";
+}
+
+/** What else goes into the options of a cluster. */
+export interface HttpOptionsInput {
+  readonly protocol: Protocol;
+  readonly version: UpstreamHttp;
+  readonly pool: ConnectionPoolSettings | undefined;
+  /** Send the request's host as SNI. */
+  readonly autoSni?: boolean;
+  /** Verify the server's certificate against that host. */
+  readonly autoSanValidation?: boolean;
+}
+
+/** The extension as fields of a cluster; empty where Envoy's defaults (HTTP/1.1, no limits) say it all. */
+export function httpOptions(read: Reader, input: HttpOptionsInput): Cluster {
+  const { protocol, version, pool } = input;
+  const common = commonHttpOptions(pool);
+  const preserveCase = (protocol === "Unsupported" || (http.has(protocol) && !http2.has(protocol))) &&
+    read.proxyHeaders()?.preserveHttp1HeaderCase === true;
+  const auto = input.autoSni || input.autoSanValidation;
+  if (version === "http1" && !preserveCase && common === undefined && !auto) return {};
+  const options: HttpProtocolOptions = {
+    ...(common && { common_http_protocol_options: common }),
+    ...(auto && {
+      upstream_http_protocol_options: {
+        ...(input.autoSni && { auto_sni: true }),
+        ...(input.autoSanValidation && { auto_san_validation: true }),
+      },
+    }),
+    ...versionOptions(version, preserveCase ? caseKeeping() : {}, pool?.http?.maxConcurrentStreams),
+  };
+  return { typed_extension_protocol_options: { [HTTP_OPTIONS]: any(HTTP_OPTIONS, options) } };
+}
+
+function versionOptions(version: UpstreamHttp, http1: Http1, streams: number | undefined): HttpProtocolOptions {
+  const http2 = streams === undefined ? {} : { max_concurrent_streams: wrap(streams) };
+  switch (version) {
+    case "http1":
+      return { explicit_http_config: { http_protocol_options: http1 } };
+    case "http2":
+      return { explicit_http_config: { http2_protocol_options: http2 } };
+    case "client":
+      return { use_downstream_protocol_config: { http_protocol_options: http1, http2_protocol_options: http2 } };
+  }
+}
+
+/** HTTP/1.1 headers leave as the client or the workload wrote them. */
+function caseKeeping(): Http1 {
+  const name = "envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig";
+  return {
+    header_key_format: {
+      stateful_formatter: {
+        name: "envoy.http.stateful_header_formatters.preserve_case",
+        typed_config: any(name, { forward_reason_phrase: false }),
+      },
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/**
+ * Inbound clusters, `inbound|port||`: from the proxy to the workload that it serves.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import { Cluster_DiscoveryType as DiscoveryType, Cluster_LbPolicy as LbPolicy } from "../../../proto/gen/enums.ts";
+import type { ConnectionPoolSettings } from "../../config/kinds/common/types.ts";
+import type { EffectiveDestinationRule } from "../../mesh/types.ts";
+import { duration } from "../../pb/wellknown.ts";
+import type { Service } from "../../registry/types.ts";
+import type { Built } from "../built.ts";
+import { portPolicy } from "../destination/policy.ts";
+import { inboundClusterName, type InboundTarget } from "../inbound_target.ts";
+import type { Reader } from "../reader.ts";
+import { loopbackBind } from "./bind.ts";
+import { connectionPool } from "./connection_pool.ts";
+import { fixedAddress, loopback, type WorkloadAddress } from "./default_endpoint.ts";
+import { httpOptions, upstreamHttp } from "./http_options.ts";
+import { clusterMetadata } from "./metadata.ts";
+import { patternStatName, statName } from "./stat_name.ts";
+
+type Cluster = envoy.config.cluster.v3.Cluster;
+
+/** The largest time that Envoy can count in (about 292 years), ms: hosts of the cluster are never forgotten. */
+const NEVER = 9_223_372_035_000;
+
+/** The cluster of each target; of several targets on one port the first. */
+export function inboundClusters(read: Reader, targets: readonly InboundTarget[]): Built<Cluster>[] {
+  const ports = new Set<number>();
+  return targets.filter((t) => !ports.has(t.port) && ports.add(t.port)).map((t) => inboundCluster(read, t));
+}
+
+function inboundCluster(read: Reader, target: InboundTarget): Built<Cluster> {
+  const name = inboundClusterName(target.port);
+  const { service, servicePort } = target;
+  const rule = service && ruleOf(read, service);
+  const pool = target.connectionPool ?? rulePool(rule, servicePort.port);
+  const fixed = target.fromSidecarIngress ? fixedAddress(read, target) : ofService(read, target);
+  const version = upstreamHttp(read, servicePort.protocol, pool, false);
+  const metadata = clusterMetadata(read.settings, { services: toldServices(target), rule });
+  const message: Cluster = {
+    name,
+    alt_stat_name: altStatName(read, target, name),
+    ...connectionPool(read.mesh(), pool),
+    ...(fixed === undefined ? whereDialled() : at(name, fixed)),
+    ...httpOptions(read, { protocol: servicePort.protocol, version, pool }),
+    ...(fixed?.local !== true && { upstream_bind_config: loopbackBind(read, read.settings.dualStack) }),
+    ...(metadata && { metadata }),
+  };
+  return { message, causes: [...(service ? [service.cause] : []), ...(rule?.causes ?? [])] };
+}
+
+/** Workloads behind a service are reached where the client dialled, or all on loopback, as the mesh says. */
+function ofService(read: Reader, target: InboundTarget): WorkloadAddress | undefined {
+  return read.mesh().inboundTrafficPolicy.mode === "LOCALHOST"
+    ? loopback(read, target.port)
+    : fixedAddress(read, target);
+}
+
+/** Rules for chosen client workloads say nothing about the server's side. */
+function ruleOf(read: Reader, service: Service): EffectiveDestinationRule | undefined {
+  const rule = read.destinationRule(service.hostname);
+  return rule?.spec.workloadSelector === undefined && rule?.spec.trafficPolicy !== undefined ? rule : undefined;
+}
+
+/** The server's side needs room for what a rule lets clients send: of a rule, only the pool counts here. */
+function rulePool(rule: EffectiveDestinationRule | undefined, port: number): ConnectionPoolSettings | undefined {
+  return rule && portPolicy(rule.spec.trafficPolicy, port).connectionPool;
+}
+
+function whereDialled(): Cluster {
+  return {
+    type: DiscoveryType.ORIGINAL_DST,
+    lb_policy: LbPolicy.CLUSTER_PROVIDED,
+    cleanup_interval: duration(NEVER),
+  };
+}
+
+function at(name: string, fixed: WorkloadAddress): Cluster {
+  return {
+    type: DiscoveryType.STATIC,
+    lb_policy: LbPolicy.ROUND_ROBIN,
+    load_assignment: {
+      cluster_name: name,
+      endpoints: [{ lb_endpoints: [{ endpoint: { address: fixed.address } }] }],
+    },
+  };
+}
+
+/** All services on the port, each host once; services outside the mesh are nobody's workload. */
+function toldServices({ service, otherServices }: InboundTarget): Service[] {
+  if (service === undefined || service.meshExternal) return [];
+  return [...new Map([service, ...(otherServices ?? [])].map((s) => [s.hostname, s])).values()];
+}
+
+function altStatName(read: Reader, { service, servicePort, port }: InboundTarget, name: string): string {
+  const pattern = read.mesh().inboundClusterStatName;
+  return pattern && service ? patternStatName(pattern, service, servicePort, "", port) : statName(name);
+}

@@ -1,0 +1,94 @@
+/**
+ * How endpoints of a cluster are picked.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import { Cluster_LbPolicy as LbPolicy, HealthStatus } from "../../../proto/gen/enums.ts";
+import type { ConsistentHashLb, LoadBalancerSettings } from "../../config/kinds/destination_rule/types.ts";
+import { duration, wrap } from "../../pb/wellknown.ts";
+import { sendsDraining, sendsUnhealthy } from "../destination/health.ts";
+import { type LocalityPlan, weighsLocalities } from "../destination/locality_setting.ts";
+import type { Destination } from "../destination/plan.ts";
+import type { Reader } from "../reader.ts";
+
+type Cluster = envoy.config.cluster.v3.Cluster;
+
+/** The balancer fields of a cluster. LEAST_REQUEST is the default of the field. */
+export function loadBalancer(lb: LoadBalancerSettings | undefined): Cluster {
+  if (lb?.consistentHash !== undefined) return consistentHash(lb.consistentHash);
+  const slowStart = lb && slowStartConfig(lb);
+  switch (lb?.simple) {
+    case "RANDOM":
+      return { lb_policy: LbPolicy.RANDOM };
+    case "ROUND_ROBIN":
+      return {
+        lb_policy: LbPolicy.ROUND_ROBIN,
+        ...(slowStart && { round_robin_lb_config: { slow_start_config: slowStart } }),
+      };
+    default:
+      return {
+        lb_policy: LbPolicy.LEAST_REQUEST,
+        ...(slowStart && { least_request_lb_config: { slow_start_config: slowStart } }),
+      };
+  }
+}
+
+function consistentHash(hash: ConsistentHashLb): Cluster {
+  if (hash.maglev !== undefined) {
+    const size = hash.maglev.tableSize;
+    return {
+      lb_policy: LbPolicy.MAGLEV,
+      ...(size !== undefined && { maglev_lb_config: { table_size: wrap(size) } }),
+    };
+  }
+  const size = hash.ringHash === undefined ? hash.minimumRingSize : hash.ringHash.minimumRingSize;
+  return {
+    lb_policy: LbPolicy.RING_HASH,
+    ...(size !== undefined && { ring_hash_lb_config: { minimum_ring_size: wrap(size) } }),
+  };
+}
+
+/** Defaults of the warm-up: 10 percent at the start, a linear ramp. */
+function slowStartConfig(lb: LoadBalancerSettings): envoy.config.cluster.v3.Cluster.SlowStartConfig | undefined {
+  if (lb.warmup === undefined) {
+    return lb.warmupDurationSecs === undefined ? undefined : { slow_start_window: duration(lb.warmupDurationSecs) };
+  }
+  return {
+    slow_start_window: duration(lb.warmup.duration),
+    aggression: { default_value: lb.warmup.aggression ?? 1, runtime_key: "mesh.upstream.slow_start_aggression" },
+    min_weight_percent: { value: lb.warmup.minimumPercent ?? 10 },
+  };
+}
+
+/** The balancer fields that hold whatever the policy: panic threshold, weighted localities, which health may be chosen. */
+export function commonLbConfig(
+  read: Reader,
+  destination: Destination,
+  locality: LocalityPlan,
+): envoy.config.cluster.v3.Cluster.CommonLbConfig | undefined {
+  const { service, policy } = destination;
+  const threshold = panicThreshold(sendsUnhealthy(read.settings, service), policy.outlierDetection?.minHealthPercent);
+  const config = {
+    ...((threshold !== undefined || policy.outlierDetection !== undefined) && {
+      healthy_panic_threshold: { value: threshold ?? 0 },
+    }),
+    ...(weighsLocalities(read, locality) && { locality_weighted_lb_config: {} }),
+    ...(sendsDraining(read.settings, service) && { override_host_status: { statuses: stickyStatuses } }),
+  };
+  return Object.keys(config).length === 0 ? undefined : config;
+}
+
+/**
+ * Below this share of healthy endpoints Envoy would use all of them again. Off (0) by default under outlier
+ * detection, since few services have so many endpoints that half of them failing is implausible; and off wherever
+ * endpoints known to be unhealthy are sent.
+ */
+function panicThreshold(unhealthySent: boolean, minHealthPercent: number | undefined): number | undefined {
+  return unhealthySent ? 0 : minHealthPercent;
+}
+
+/** A sticky session may end at an endpoint that is draining. */
+const stickyStatuses = [HealthStatus.HEALTHY, HealthStatus.DRAINING, HealthStatus.UNKNOWN, HealthStatus.DEGRADED];

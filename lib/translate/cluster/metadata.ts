@@ -1,0 +1,45 @@
+/**
+ * Metadata of clusters: which services they stand for and which rule shaped them, for telemetry and access logs.
+ *
+ * It lies under the key `istio`, which the field's telemetry, dashboards and log formats read.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { EffectiveDestinationRule } from "../../mesh/types.ts";
+import { struct } from "../../pb/wellknown.ts";
+import type { Service } from "../../registry/types.ts";
+import type { TranslateSettings } from "../reader.ts";
+
+/** What a cluster tells about itself. */
+export interface ClusterMetadata {
+  /** Services behind it; told only where the telemetry setting is on. */
+  readonly services: readonly Service[];
+  readonly rule: EffectiveDestinationRule | undefined;
+  readonly subset?: string;
+}
+
+/** The `metadata` of a cluster; undefined when there is nothing to tell. */
+export function clusterMetadata(
+  settings: TranslateSettings,
+  { services, rule, subset }: ClusterMetadata,
+): envoy.config.core.v3.Metadata | undefined {
+  const tells = settings.enableTelemetryLabel && services.length > 0;
+  if (!tells && rule === undefined) return undefined;
+  return {
+    filter_metadata: {
+      istio: struct({
+        ...(rule && { config: rulePath(rule) }),
+        ...(tells &&
+          { services: services.map(({ hostname, name, namespace }) => ({ host: hostname, name, namespace })) }),
+        ...(subset !== undefined && { subset }),
+      }),
+    },
+  };
+}
+
+function rulePath({ namespace, name }: EffectiveDestinationRule): string {
+  return `/apis/networking.mesh.io/v1/namespaces/${namespace}/destination-rule/${name}`;
+}

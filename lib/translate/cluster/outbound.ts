@@ -1,0 +1,113 @@
+/**
+ * Outbound clusters: for each port of a service the default one and one per subset of its destination rule.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import {
+  ApiVersion,
+  Cluster_DiscoveryType as DiscoveryType,
+  Cluster_LbPolicy as LbPolicy,
+} from "../../../proto/gen/enums.ts";
+import { duration } from "../../pb/wellknown.ts";
+import type { Built } from "../built.ts";
+import { localityPlan } from "../destination/locality_setting.ts";
+import { causesOf, type Destination, destinations } from "../destination/plan.ts";
+import type { Reader } from "../reader.ts";
+import { connectionPool } from "./connection_pool.ts";
+import { dnsDiscovery, dynamicDnsDiscovery } from "./dns.ts";
+import { httpOptions, upstreamHttp } from "./http_options.ts";
+import { commonLbConfig, loadBalancer } from "./load_balancer.ts";
+import { clusterMetadata } from "./metadata.ts";
+import { outlierDetection } from "./outlier.ts";
+import { patternStatName, statName } from "./stat_name.ts";
+import { upstreamTls } from "./tls.ts";
+
+type Cluster = envoy.config.cluster.v3.Cluster;
+
+/**
+ * All outbound clusters of a host, `outbound|port|subset|host`; UDP ports have none. Empty when the host is not
+ * visible. A cluster that resolves endpoint names is left out while the service has no endpoint.
+ */
+export function outboundClusters(read: Reader, host: string): Built<Cluster>[] {
+  return destinations(read, host).flatMap((d) => outboundCluster(read, d) ?? []);
+}
+
+function outboundCluster(read: Reader, d: Destination): Built<Cluster> | undefined {
+  const { policy, port, service, subset } = d;
+  const version = upstreamHttp(read, port.protocol, policy.connectionPool, true);
+  const tls = upstreamTls(read, d, version === "http2");
+  // Whom a request names, a dynamic cluster must verify, unless its rule names somebody or wants no verification.
+  const dynamic = d.discovery === "dynamicDns";
+  const autoSni = tls.autoSni ?? dynamic;
+  const autoSanValidation = tls.autoSanValidation ?? dynamic;
+  const found = discovery(read, d, !(autoSni && autoSanValidation));
+  if (found === undefined) return undefined;
+  const metadata = clusterMetadata(read.settings, {
+    services: [service],
+    rule: d.rule,
+    ...(subset && { subset: subset.name }),
+  });
+  const message: Cluster = {
+    name: d.name,
+    alt_stat_name: altStatName(read, d),
+    ...connectionPool(read.mesh(), policy.connectionPool),
+    ...balancing(read, d),
+    ...found,
+    ...httpOptions(read, {
+      protocol: port.protocol,
+      version,
+      pool: policy.connectionPool,
+      autoSni,
+      autoSanValidation,
+    }),
+    ...(policy.outlierDetection && { outlier_detection: outlierDetection(policy.outlierDetection) }),
+    ...(tls.socket && { transport_socket: tls.socket }),
+    ...(metadata && { metadata }),
+  };
+  const warnings = warningsOf(d, tls.warning);
+  return { message, causes: causesOf(d), ...(warnings.length > 0 && { warnings }) };
+}
+
+function discovery(read: Reader, d: Destination, insecure: boolean): Cluster | undefined {
+  switch (d.discovery) {
+    case "eds":
+      return {
+        type: DiscoveryType.EDS,
+        eds_cluster_config: {
+          service_name: d.name,
+          // No timeout: a cluster whose endpoints are not told yet must not pass for one that has none.
+          eds_config: { ads: {}, resource_api_version: ApiVersion.V3, initial_fetch_timeout: duration(0) },
+        },
+      };
+    case "strictDns":
+    case "logicalDns":
+      return dnsDiscovery(read, d);
+    case "dynamicDns":
+      return dynamicDnsDiscovery(read, insecure);
+    case "originalDst":
+      return { type: DiscoveryType.ORIGINAL_DST };
+  }
+}
+
+/** Where the address is given (by the client's dialling, by the request) there is nothing to balance. */
+function balancing(read: Reader, d: Destination): Cluster {
+  if (d.discovery === "originalDst" || d.discovery === "dynamicDns") return { lb_policy: LbPolicy.CLUSTER_PROVIDED };
+  const common = commonLbConfig(read, d, localityPlan(read, d));
+  return { ...loadBalancer(d.policy.loadBalancer), ...(common && { common_lb_config: common }) };
+}
+
+function altStatName(read: Reader, { name, service, port, subset }: Destination): string {
+  const pattern = read.mesh().outboundClusterStatName;
+  return pattern ? patternStatName(pattern, service, port, subset?.name ?? "", 0) : statName(name);
+}
+
+function warningsOf(d: Destination, ofTls: string | undefined): string[] {
+  const found = ofTls === undefined ? [] : [ofTls];
+  if (d.policy.proxyProtocol !== undefined) {
+    found.push(`${d.name}: trafficPolicy.proxyProtocol is not translated yet; connections start without its header`);
+  }
+  return found;
+}

@@ -1,0 +1,45 @@
+/**
+ * Ejection of failing endpoints.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { OutlierDetection } from "../../config/kinds/destination_rule/types.ts";
+import { duration, wrap } from "../../pb/wellknown.ts";
+
+/**
+ * Outlier detection by consecutive errors only: Envoy's ejection by success rate, which is on by default, is turned
+ * off. A detector that the user set to 0 is off; one that is not set keeps Envoy's default (5 errors).
+ */
+export function outlierDetection(outlier: OutlierDetection): envoy.config.cluster.v3.OutlierDetection {
+  const { consecutive5xxErrors: errors, consecutiveGatewayErrors: gateway } = outlier;
+  return {
+    enforcing_success_rate: wrap(0),
+    ...(errors !== undefined && {
+      consecutive_5xx: wrap(errors),
+      enforcing_consecutive_5xx: wrap(errors > 0 ? 100 : 0),
+    }),
+    ...(gateway !== undefined && {
+      consecutive_gateway_failure: wrap(gateway),
+      enforcing_consecutive_gateway_failure: wrap(gateway > 0 ? 100 : 0),
+    }),
+    ...(outlier.interval !== undefined && { interval: duration(outlier.interval) }),
+    ...(outlier.baseEjectionTime !== undefined && { base_ejection_time: duration(outlier.baseEjectionTime) }),
+    ...(outlier.maxEjectionPercent !== undefined && { max_ejection_percent: wrap(outlier.maxEjectionPercent) }),
+    ...(outlier.splitExternalLocalOriginErrors && localOrigin(outlier.consecutiveLocalOriginFailures)),
+  };
+}
+
+/** Failures that arise at the proxy itself (connect timeouts, resets) counted apart from what the server answers. */
+function localOrigin(failures: number | undefined): envoy.config.cluster.v3.OutlierDetection {
+  return {
+    split_external_local_origin_errors: true,
+    enforcing_local_origin_success_rate: wrap(0),
+    ...(failures !== undefined && failures > 0 && {
+      consecutive_local_origin_failure: wrap(failures),
+      enforcing_consecutive_local_origin_failure: wrap(100),
+    }),
+  };
+}

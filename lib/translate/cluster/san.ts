@@ -1,0 +1,27 @@
+/**
+ * Names in certificates.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import ipaddr from "ipaddr.js";
+import type { envoy } from "../../../proto/gen/types.ts";
+import { SubjectAltNameMatcher_SanType as SanType } from "../../../proto/gen/enums.ts";
+
+/**
+ * Matchers of which a certificate must satisfy one. The kind of a name follows from its form: `spiffe://...` and other
+ * URIs, IP addresses, `user@host`; everything else is a DNS name (which Envoy also matches with a wildcard in the
+ * certificate).
+ */
+export function exactNames(
+  names: readonly string[],
+): envoy.extensions.transport_sockets.tls.v3.SubjectAltNameMatcher[] {
+  return names.map((name) => ({ san_type: kindOf(name), matcher: { exact: name } }));
+}
+
+function kindOf(name: string): envoy.extensions.transport_sockets.tls.v3.SubjectAltNameMatcher.SanType {
+  if (name.includes("://")) return SanType.URI;
+  if (ipaddr.isValid(name)) return SanType.IP_ADDRESS;
+  return name.includes("@") ? SanType.EMAIL : SanType.DNS;
+}

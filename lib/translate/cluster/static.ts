@@ -1,0 +1,67 @@
+/**
+ * Clusters that every proxy has, whatever its services: nowhere, and wherever the client dialled.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import { Cluster_DiscoveryType as DiscoveryType, Cluster_LbPolicy as LbPolicy } from "../../../proto/gen/enums.ts";
+import { any } from "../../pb/codec.ts";
+import { duration } from "../../pb/wellknown.ts";
+import type { Built } from "../built.ts";
+import type { Reader } from "../reader.ts";
+import { loopbackBind } from "./bind.ts";
+import { connectionPool } from "./connection_pool.ts";
+import { HTTP_OPTIONS } from "./http_options.ts";
+import { statName } from "./stat_name.ts";
+
+type Cluster = envoy.config.cluster.v3.Cluster;
+
+/** Name of the cluster without endpoints: traffic to it fails. */
+export const BLACK_HOLE = "BlackHoleCluster";
+/** Name of the cluster that sends outbound traffic where the client dialled. */
+export const PASSTHROUGH = "PassthroughCluster";
+/** Name of the cluster that sends inbound traffic to the port that the client dialled. */
+export const INBOUND_PASSTHROUGH = "InboundPassthroughCluster";
+
+/** Idle connections of passthrough clusters close after this, ms. (They are pooled per address and would pile up.) */
+const IDLE_TIMEOUT = 300_000;
+
+/** The static clusters of a proxy: all three for a sidecar; a router has no original destinations. */
+export function staticClusters(read: Reader): Built<Cluster>[] {
+  const messages = [blackHole(read)];
+  if (read.trait("type") === "sidecar") messages.push(passthrough(read, PASSTHROUGH), inboundPassthrough(read));
+  return messages.map((message) => ({ message, causes: [] }));
+}
+
+function blackHole(read: Reader): Cluster {
+  return {
+    name: BLACK_HOLE,
+    alt_stat_name: statName(BLACK_HOLE),
+    type: DiscoveryType.STATIC,
+    connect_timeout: duration(read.mesh().connectTimeout),
+    lb_policy: LbPolicy.ROUND_ROBIN,
+  };
+}
+
+function passthrough(read: Reader, name: string): Cluster {
+  return {
+    name,
+    alt_stat_name: statName(name),
+    ...connectionPool(read.mesh(), undefined),
+    type: DiscoveryType.ORIGINAL_DST,
+    lb_policy: LbPolicy.CLUSTER_PROVIDED,
+    typed_extension_protocol_options: {
+      [HTTP_OPTIONS]: any(HTTP_OPTIONS, {
+        common_http_protocol_options: { idle_timeout: duration(IDLE_TIMEOUT) },
+        use_downstream_protocol_config: { http_protocol_options: {}, http2_protocol_options: {} },
+      }),
+    },
+  };
+}
+
+/** One cluster for both IP versions: Envoy picks the source address of the destination's version. */
+function inboundPassthrough(read: Reader): Cluster {
+  return { ...passthrough(read, INBOUND_PASSTHROUGH), upstream_bind_config: loopbackBind(read, true) };
+}

@@ -1,0 +1,153 @@
+/**
+ * TLS from the proxy to endpoints, as destination rules ask for it.
+ *
+ * Certificates are read from files by Envoy itself, so that a stock proxy needs nothing beside it; those named by
+ * `credentialName` come as secrets over ADS. Mutual TLS with the mesh's own certificates (`MESH_MUTUAL`, and automatic
+ * mutual TLS where no rule speaks) starts where certificates are issued: until then such a connection is plain, and
+ * the result says so.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import { ApiVersion } from "../../../proto/gen/enums.ts";
+import type { ClientTlsSettings } from "../../config/kinds/common/types.ts";
+import { any } from "../../pb/codec.ts";
+import type { Destination } from "../destination/plan.ts";
+import type { Reader } from "../reader.ts";
+import { exactNames } from "./san.ts";
+
+type Tls = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
+type Validation = envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext;
+
+/** What TLS adds to a cluster. */
+export interface UpstreamTls {
+  readonly socket?: envoy.config.core.v3.TransportSocket;
+  /** Send the request's host as SNI: the rule names none. */
+  readonly autoSni?: boolean;
+  /** Verify the server against that host: the rule names nobody. */
+  readonly autoSanValidation?: boolean;
+  /** What was asked for and not given. */
+  readonly warning?: string;
+}
+
+/** Authorities of the operating system, where Debian, Ubuntu and Envoy's own images keep them. */
+const SYSTEM_AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt";
+
+/** TLS protocol versions offered, as `TlsParameters.TlsProtocol`: 1.2 and 1.3. */
+const versions = { tls_minimum_protocol_version: 3, tls_maximum_protocol_version: 4 } as const;
+
+/**
+ * TLS of the connections of one outbound cluster.
+ *
+ * @param http2 Whether the cluster speaks HTTP/2 only; it then says so in the handshake.
+ */
+export function upstreamTls(read: Reader, d: Destination, http2: boolean): UpstreamTls {
+  const asked = d.policy.tls;
+  if (asked === undefined || asked.mode === "DISABLE") return {};
+  const tls = asked.mode === "SIMPLE" ? asked : withProxyFiles(read, d, asked);
+  if (tls.mode === "MESH_MUTUAL") {
+    return { warning: `${d.name}: tls mode ISTIO_MUTUAL waits for certificates of the mesh; connections are plain` };
+  }
+  if (
+    tls.credentialName !== undefined && d.rule?.spec.workloadSelector === undefined && read.trait("type") === "sidecar"
+  ) {
+    return {
+      warning: `${d.name}: tls.credentialName serves gateways, and sidecars only by a rule with a workloadSelector; ` +
+        "connections are plain",
+    };
+  }
+  const names = tls.subjectAltNames ?? externalNames(d);
+  const context = tls.credentialName === undefined ? byFiles(tls, names) : bySecret(tls, tls.credentialName, names);
+  const mesh = read.mesh().tlsDefaults;
+  const common: Tls = {
+    tls_params: {
+      ...versions,
+      ...(mesh?.ecdhCurves?.length && { ecdh_curves: [...mesh.ecdhCurves] }),
+      ...(mesh?.cipherSuites?.length && { cipher_suites: [...mesh.cipherSuites] }),
+    },
+    ...context,
+    ...(http2 && { alpn_protocols: ["h2"] }),
+  };
+  const named = tls.sni !== undefined || tls.subjectAltNames !== undefined || tls.insecureSkipVerify === true;
+  return {
+    socket: socket({ common_tls_context: common, ...(tls.sni !== undefined && { sni: tls.sni }) }),
+    autoSni: tls.sni === undefined,
+    autoSanValidation: !named,
+  };
+}
+
+/**
+ * A proxy that was given client certificates in its metadata uses those for every mutual mode, with the rule's names;
+ * for services outside the mesh the rule's own files win by setting.
+ */
+function withProxyFiles(read: Reader, d: Destination, asked: ClientTlsSettings): ClientTlsSettings {
+  if (read.settings.preferDestinationRuleTlsForExternal && d.service.meshExternal) return asked;
+  const clientCertificate = read.trait("tlsClientCertChain");
+  if (clientCertificate === "") return asked;
+  const caCertificates = read.trait("tlsClientRootCert");
+  return {
+    mode: "MUTUAL",
+    clientCertificate,
+    privateKey: read.trait("tlsClientKey"),
+    ...(caCertificates !== "" && { caCertificates }),
+    ...(asked.subjectAltNames && { subjectAltNames: asked.subjectAltNames }),
+    ...(asked.sni !== undefined && { sni: asked.sni }),
+  };
+}
+
+/** Names that a service entry gives for its endpoints; a rule that gives none is held to these. */
+function externalNames(d: Destination): readonly string[] {
+  return d.service.provider === "External" ? d.service.subjectAltNames : [];
+}
+
+function byFiles(tls: ClientTlsSettings, names: readonly string[]): Tls {
+  const { clientCertificate, privateKey } = tls;
+  const mutual = tls.mode === "MUTUAL" && clientCertificate !== undefined && privateKey !== undefined;
+  return {
+    ...(mutual && {
+      tls_certificates: [{ certificate_chain: { filename: clientCertificate }, private_key: { filename: privateKey } }],
+    }),
+    ...(tls.insecureSkipVerify !== true && {
+      validation_context: {
+        trusted_ca: { filename: tls.caCertificates ?? SYSTEM_AUTHORITIES },
+        ...nameAndRevocation(tls, names),
+      },
+    }),
+  };
+}
+
+/** Key, certificate and authorities under one name; authorities alone have the suffix `-cacert`. */
+function bySecret(tls: ClientTlsSettings, credential: string, names: readonly string[]): Tls {
+  const name = credential.includes("://") ? credential : `kubernetes://${credential}`;
+  return {
+    ...(tls.mode === "MUTUAL" && { tls_certificate_sds_secret_configs: [secret(name)] }),
+    ...(tls.insecureSkipVerify !== true && {
+      combined_validation_context: {
+        default_validation_context: nameAndRevocation(tls, names),
+        validation_context_sds_secret_config: secret(`${name}-cacert`),
+      },
+    }),
+  };
+}
+
+function nameAndRevocation(tls: ClientTlsSettings, names: readonly string[]): Validation {
+  return {
+    ...(names.length > 0 && { match_typed_subject_alt_names: exactNames(names) }),
+    ...(tls.caCrl !== undefined && { crl: { filename: tls.caCrl } }),
+  };
+}
+
+function secret(name: string): envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig {
+  return { name, sds_config: { ads: {}, resource_api_version: ApiVersion.V3 } };
+}
+
+function socket(
+  context: envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext,
+): envoy.config.core.v3.TransportSocket {
+  return {
+    name: "envoy.transport_sockets.tls",
+    typed_config: any("envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext", context),
+  };
+}

@@ -1,0 +1,54 @@
+/**
+ * Which locality rules hold for a destination: its rule's, else its service's traffic distribution, else the mesh's.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { LocalityLbSetting } from "../../config/kinds/common/types.ts";
+import type { Reader } from "../reader.ts";
+import type { Destination } from "./plan.ts";
+
+/** Labels that name a place, from the widest to the narrowest; read from an endpoint's or a proxy's own fields. */
+export const placeLabels = {
+  network: "topology.mesh.io/network",
+  region: "topology.kubernetes.io/region",
+  zone: "topology.kubernetes.io/zone",
+  subzone: "topology.mesh.io/subzone",
+  hostname: "kubernetes.io/hostname",
+} as const;
+
+const { network, region, zone, subzone, hostname } = placeLabels;
+const sameZone: LocalityLbSetting = { failoverPriority: [network, region, zone] };
+const sameNode: LocalityLbSetting = { failoverPriority: [network, region, zone, subzone, hostname] };
+
+/** Locality rules of one destination. */
+export interface LocalityPlan {
+  /** Absent: places do not matter. */
+  readonly setting?: LocalityLbSetting;
+  /**
+   * Whether priorities may be given. They need a way to tell that endpoints are bad, else the proxy never falls back:
+   * outlier detection, or (traffic distribution) the health of endpoints that the registry tells.
+   */
+  readonly failover: boolean;
+}
+
+/** Decides the locality rules of a destination. Asks for the mesh configuration only where rule and service are silent. */
+export function localityPlan(read: Reader, destination: Destination): LocalityPlan {
+  const outlier = destination.policy.outlierDetection !== undefined;
+  const own = destination.policy.loadBalancer?.localityLbSetting;
+  if (own !== undefined) return own.enabled === false ? { failover: outlier } : { setting: own, failover: outlier };
+  const distribution = destination.service.trafficDistribution;
+  if (distribution === "preferSameZone") return { setting: sameZone, failover: true };
+  if (distribution === "preferSameNode") return { setting: sameNode, failover: true };
+  const mesh = read.mesh().localityLbSetting;
+  return mesh.enabled === false ? { failover: outlier } : { setting: mesh, failover: outlier };
+}
+
+/** Whether localities carry weights: by setting, by distribution, or where the user orders localities. */
+export function weighsLocalities(read: Reader, plan: LocalityPlan): boolean {
+  if (read.settings.enableLocalityWeightedLb) return true;
+  const { setting, failover } = plan;
+  if (setting?.distribute !== undefined) return true;
+  return failover && (setting?.failover !== undefined || setting?.failoverPriority !== undefined);
+}

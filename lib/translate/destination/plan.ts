@@ -1,0 +1,108 @@
+/**
+ * Which outbound clusters a host has, and of which type: the one answer that cluster and endpoint builders share.
+ *
+ *     service ports ─┐
+ *                    ├─> port x (default, each subset) -> name, policy, discovery
+ *     effective rule ┘
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Subset } from "../../config/kinds/destination_rule/types.ts";
+import type { EffectiveDestinationRule } from "../../mesh/types.ts";
+import type { Resolution, Service, ServicePort } from "../../registry/types.ts";
+import type { Reader } from "../reader.ts";
+import { outboundClusterName } from "./names.ts";
+import { type EffectivePolicy, portPolicy, subsetPolicy } from "./policy.ts";
+
+/**
+ * How the proxy finds endpoints: told over EDS, by resolving their names (`strictDns`: each address is an endpoint,
+ * `logicalDns`: one endpoint), the host that each request names (`dynamicDns`), or the address that was dialled.
+ */
+export type Discovery = "eds" | "strictDns" | "logicalDns" | "dynamicDns" | "originalDst";
+
+/** One outbound cluster to build. */
+export interface Destination {
+  readonly name: string;
+  readonly service: Service;
+  readonly port: ServicePort;
+  readonly rule: EffectiveDestinationRule | undefined;
+  readonly subset: Subset | undefined;
+  readonly policy: EffectivePolicy;
+  readonly discovery: Discovery;
+}
+
+/** All clusters of a host in order: per port (UDP has none) the default one, then its subsets. Empty: host not visible. */
+export function destinations(read: Reader, host: string): Destination[] {
+  const service = read.service(host);
+  if (service === undefined) return [];
+  const rule = read.destinationRule(host);
+  const byResolution = discoveryOf(read, service);
+  const found: Destination[] = [];
+  for (const port of service.ports) {
+    if (port.protocol === "UDP") continue;
+    found.push(destination(service, port, rule, undefined, byResolution));
+    const names = new Set<string>();
+    for (const subset of rule?.spec.subsets ?? []) {
+      // Names are unique within a rule; rules that were merged may repeat one: the first (older rule) wins.
+      if (names.has(subset.name)) continue;
+      names.add(subset.name);
+      found.push(destination(service, port, rule, subset, byResolution));
+    }
+  }
+  return found;
+}
+
+/** The destination of one port and subset (empty: the default cluster); undefined when the host has no such cluster. */
+export function destinationOf(read: Reader, host: string, portNumber: number, subset: string): Destination | undefined {
+  const service = read.service(host);
+  const port = service?.ports.find((p) => p.port === portNumber && p.protocol !== "UDP");
+  if (service === undefined || port === undefined) return undefined;
+  const rule = read.destinationRule(host);
+  const found = subset === "" ? undefined : rule?.spec.subsets?.find((s) => s.name === subset);
+  if (subset !== "" && found === undefined) return undefined;
+  return destination(service, port, rule, found, discoveryOf(read, service));
+}
+
+function destination(
+  service: Service,
+  port: ServicePort,
+  rule: EffectiveDestinationRule | undefined,
+  subset: Subset | undefined,
+  byResolution: Discovery,
+): Destination {
+  const top = rule?.spec.trafficPolicy;
+  const policy = subset === undefined ? portPolicy(top, port.port) : subsetPolicy(top, subset, port.port);
+  // The user's PASSTHROUGH balancer turns any service into "dial what the client dialled".
+  const passthrough = policy.loadBalancer?.simple === "PASSTHROUGH";
+  return {
+    name: outboundClusterName(port.port, subset?.name ?? "", service.hostname),
+    service,
+    port,
+    rule,
+    subset,
+    policy,
+    discovery: passthrough ? "originalDst" : byResolution,
+  };
+}
+
+const fixed: Readonly<Record<Exclude<Resolution, "passthrough">, Discovery>> = {
+  static: "eds",
+  dns: "strictDns",
+  dnsRoundRobin: "logicalDns",
+  dynamicDns: "dynamicDns",
+};
+
+function discoveryOf(read: Reader, service: Service): Discovery {
+  if (service.resolution !== "passthrough") return fixed[service.resolution];
+  // A gateway's listeners do not know an original destination.
+  if (read.trait("type") === "router") return "eds";
+  return service.provider === "Orch" && read.settings.enableEdsForHeadless ? "eds" : "originalDst";
+}
+
+/** Keys of the config objects behind a destination, the service first. */
+export function causesOf(destination: Destination): readonly string[] {
+  const { service, rule } = destination;
+  return rule === undefined ? [service.cause] : [service.cause, ...rule.causes];
+}

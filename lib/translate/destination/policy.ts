@@ -1,0 +1,63 @@
+/**
+ * Which traffic policy holds for one port of a host, or for one subset on that port.
+ *
+ * Rules of the field: settings of a port replace the whole policy for that port (what they leave out falls back to
+ * defaults, not to the policy of all ports); what a subset sets replaces the same part of the rule's policy.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type {
+  PortPolicy,
+  ProxyProtocolSettings,
+  Subset,
+  TrafficPolicy,
+} from "../../config/kinds/destination_rule/types.ts";
+
+/** A policy with the settings of ports resolved. */
+export interface EffectivePolicy extends PortPolicy {
+  readonly proxyProtocol?: ProxyProtocolSettings;
+}
+
+const nothing: EffectivePolicy = {};
+
+/** The policy for one port: the port's own settings if there are any, else those of all ports. */
+export function portPolicy(policy: TrafficPolicy | undefined, port: number): EffectivePolicy {
+  if (policy === undefined) return nothing;
+  return ownPortPolicy(policy, port) ?? policy;
+}
+
+function ownPortPolicy(policy: TrafficPolicy, port: number): EffectivePolicy | undefined {
+  return policy.portLevelSettings?.find((s) => s.port?.number === port);
+}
+
+/** The policy for one subset on one port: the rule's, with the parts that the subset sets in their place. */
+export function subsetPolicy(rule: TrafficPolicy | undefined, subset: Subset, port: number): EffectivePolicy {
+  const base = portPolicy(rule, port);
+  const own = subset.trafficPolicy;
+  if (own === undefined) return base;
+  const ofPort = ownPortPolicy(own, port);
+  if (ofPort !== undefined) return withProxyProtocol(ofPort, base);
+  return merge(base, own);
+}
+
+/** Settings of a subset for the port replace all four parts, set or not; only the PROXY protocol is kept. */
+function withProxyProtocol(ofPort: EffectivePolicy, base: EffectivePolicy): EffectivePolicy {
+  return base.proxyProtocol === undefined ? ofPort : { ...ofPort, proxyProtocol: base.proxyProtocol };
+}
+
+function merge(base: EffectivePolicy, own: EffectivePolicy): EffectivePolicy {
+  const loadBalancer = own.loadBalancer ?? base.loadBalancer;
+  const connectionPool = own.connectionPool ?? base.connectionPool;
+  const outlierDetection = own.outlierDetection ?? base.outlierDetection;
+  const tls = own.tls ?? base.tls;
+  const proxyProtocol = own.proxyProtocol ?? base.proxyProtocol;
+  return {
+    ...(loadBalancer && { loadBalancer }),
+    ...(connectionPool && { connectionPool }),
+    ...(outlierDetection && { outlierDetection }),
+    ...(tls && { tls }),
+    ...(proxyProtocol && { proxyProtocol }),
+  };
+}

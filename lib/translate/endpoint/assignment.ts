@@ -1,0 +1,84 @@
+/**
+ * Load assignments: which endpoints a cluster has, in which order of preference.
+ *
+ *     endpoints of the host -> usable by the proxy -> port, subset -> by locality -> weights, priorities
+ *
+ * Names and subsets come from `destinations`, as those of clusters do, so that the two always meet.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { Endpoint, Service } from "../../registry/types.ts";
+import type { Built } from "../built.ts";
+import { localityPlan } from "../destination/locality_setting.ts";
+import { parseOutboundClusterName } from "../destination/names.ts";
+import { causesOf, type Destination, destinationOf, destinations } from "../destination/plan.ts";
+import type { Reader, TranslateSettings } from "../reader.ts";
+import { byLocality, type Candidate, type Group, localityLbEndpoints } from "./group.ts";
+import { lbEndpoint } from "./lb_endpoint.ts";
+import { applyLocality } from "./priority.ts";
+import { hasLabels, isResolved, usableEndpoints } from "./select.ts";
+
+type ClusterLoadAssignment = envoy.config.endpoint.v3.ClusterLoadAssignment;
+
+/** Load assignments of all clusters of a host that get them over EDS; one without endpoints is empty, not missing. */
+export function loadAssignments(read: Reader, host: string): Built<ClusterLoadAssignment>[] {
+  const wanted = destinations(read, host).filter((d) => d.discovery === "eds");
+  const service = wanted[0]?.service;
+  if (service === undefined) return [];
+  const usable = usableEndpoints(read, service);
+  const byPort = new Map<string, Candidate[]>();
+  return wanted.map((d) => {
+    let candidates = byPort.get(d.port.name);
+    if (candidates === undefined) {
+      candidates = candidatesOf(read.settings, service, usable, d.port.name);
+      byPort.set(d.port.name, candidates);
+    }
+    return { message: assignment(read, d, candidates), causes: causesOf(d) };
+  });
+}
+
+/**
+ * The load assignment of one cluster by its name. A name that stands for no EDS cluster (its host is not visible, its
+ * port or subset is gone, the proxy resolves it) gets an empty assignment: an answer, so that nobody waits for one.
+ */
+export function loadAssignment(read: Reader, clusterName: string): Built<ClusterLoadAssignment> {
+  const parts = parseOutboundClusterName(clusterName);
+  const d = parts && destinationOf(read, parts.host, parts.port, parts.subset);
+  if (d === undefined || d.discovery !== "eds") return { message: { cluster_name: clusterName }, causes: [] };
+  const candidates = candidatesOf(read.settings, d.service, usableEndpoints(read, d.service), d.port.name);
+  return { message: assignment(read, d, candidates), causes: causesOf(d) };
+}
+
+/** Endpoints for a cluster whose names the proxy resolves itself: names are allowed, Unix sockets are not. */
+export function resolvedByProxy(read: Reader, d: Destination): Group[] {
+  const candidates = usableEndpoints(read, d.service)
+    .filter((e) => e.portName === d.port.name && !e.address.startsWith("unix://"))
+    .filter((e) => hasLabels(e, d.subset?.labels))
+    .map((endpoint) => ({ endpoint, message: lbEndpoint(read.settings, d.service, endpoint) }));
+  return applyLocality(read, byLocality(candidates), localityPlan(read, d));
+}
+
+function candidatesOf(
+  settings: TranslateSettings,
+  service: Service,
+  usable: readonly Endpoint[],
+  portName: string,
+): Candidate[] {
+  const found: Candidate[] = [];
+  for (const endpoint of usable) {
+    if (endpoint.portName !== portName || !isResolved(endpoint.address)) continue;
+    found.push({ endpoint, message: lbEndpoint(settings, service, endpoint) });
+  }
+  return found;
+}
+
+function assignment(read: Reader, d: Destination, candidates: readonly Candidate[]): ClusterLoadAssignment {
+  const labels = d.subset?.labels;
+  const chosen = labels === undefined ? candidates : candidates.filter((c) => hasLabels(c.endpoint, labels));
+  if (chosen.length === 0) return { cluster_name: d.name };
+  const groups = applyLocality(read, byLocality(chosen), localityPlan(read, d));
+  return { cluster_name: d.name, endpoints: groups.map(localityLbEndpoints) };
+}

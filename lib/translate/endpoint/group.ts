@@ -1,0 +1,60 @@
+/**
+ * Endpoints of one cluster, grouped by where they are: the raw form of a load assignment.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { Endpoint } from "../../registry/types.ts";
+import { locality } from "./locality.ts";
+
+/** An endpoint and the message that stands for it. The message may be part of several assignments: never change it. */
+export interface Candidate {
+  readonly endpoint: Endpoint;
+  readonly message: envoy.config.endpoint.v3.LbEndpoint;
+}
+
+/** Endpoints of one locality and one priority. */
+export interface Group {
+  readonly locality: string;
+  readonly members: readonly Candidate[];
+  /** Share of the locality among those of its priority. */
+  readonly weight: number;
+  /** 0 is used first; higher ones only when those before are down. Numbers have no gaps. */
+  readonly priority: number;
+}
+
+/** The largest weight that a message can hold, and that all localities of a priority may sum up to. */
+const MAX_WEIGHT = 0xffff_ffff;
+
+/** Sum of the endpoints' weights (an unset one counts as 1), cut at the largest that a message can hold. */
+export function weightOf(members: readonly Candidate[]): number {
+  let sum = 0;
+  for (const { endpoint } of members) sum += endpoint.weight || 1;
+  return Math.min(sum, MAX_WEIGHT);
+}
+
+/** Groups by locality, sorted by its text; within one the given order stays. All at priority 0. */
+export function byLocality(candidates: readonly Candidate[]): Group[] {
+  const first = candidates[0];
+  if (first === undefined) return [];
+  const only = first.endpoint.locality;
+  if (candidates.every((c) => c.endpoint.locality === only)) {
+    return [{ locality: only, members: candidates, weight: weightOf(candidates), priority: 0 }];
+  }
+  const groups = Map.groupBy(candidates, (c) => c.endpoint.locality);
+  return [...groups].sort(([a], [b]) => a < b ? -1 : 1)
+    .map(([place, members]) => ({ locality: place, members, weight: weightOf(members), priority: 0 }));
+}
+
+/** The message of a group. */
+export function localityLbEndpoints(group: Group): envoy.config.endpoint.v3.LocalityLbEndpoints {
+  const place = locality(group.locality);
+  return {
+    ...(place && { locality: place }),
+    lb_endpoints: group.members.map((m) => m.message),
+    load_balancing_weight: { value: group.weight },
+    ...(group.priority > 0 && { priority: group.priority }),
+  };
+}

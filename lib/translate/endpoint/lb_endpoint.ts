@@ -1,0 +1,78 @@
+/**
+ * One endpoint as Envoy reads it.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import { HealthStatus } from "../../../proto/gen/enums.ts";
+import { struct } from "../../pb/wellknown.ts";
+import type { Endpoint, Service } from "../../registry/types.ts";
+import type { TranslateSettings } from "../reader.ts";
+import { isDraining } from "./select.ts";
+
+type LbEndpoint = envoy.config.endpoint.v3.LbEndpoint;
+
+/**
+ * Builds the message of an endpoint. A weight of 1 is left out (Envoy's default). Metadata is there by setting only.
+ * (Here the mark of endpoints that accept mutual TLS will be added, `envoy.transport_socket_match`.)
+ */
+export function lbEndpoint(settings: TranslateSettings, service: Service, endpoint: Endpoint): LbEndpoint {
+  const message: LbEndpoint = {
+    endpoint: { address: address(endpoint.address, endpoint.port) },
+    health_status: healthStatus(settings, endpoint),
+  };
+  if (settings.dualStack && endpoint.additionalAddresses !== undefined) {
+    message.endpoint!.additional_addresses = endpoint.additionalAddresses.map((a) => ({
+      address: address(a, endpoint.port),
+    }));
+  }
+  if (endpoint.weight > 1) message.load_balancing_weight = { value: endpoint.weight };
+  if (settings.enableTelemetryLabel && settings.endpointTelemetryLabel) {
+    message.metadata = {
+      filter_metadata: { istio: struct({ workload: workloadLabel(settings, service, endpoint) }) },
+    };
+  }
+  return message;
+}
+
+/** An IP address or name with its port, or the pipe of `unix:///path`. */
+export function address(host: string, port: number): envoy.config.core.v3.Address {
+  if (host.startsWith("unix://")) return { pipe: { path: host.slice("unix://".length) } };
+  return { socket_address: { address: host, port_value: port } };
+}
+
+function healthStatus(settings: TranslateSettings, endpoint: Endpoint): envoy.config.core.v3.HealthStatus {
+  if (isDraining(endpoint, settings.drainingLabel)) return HealthStatus.DRAINING;
+  return endpoint.health === "unhealthy" ? HealthStatus.UNHEALTHY : HealthStatus.HEALTHY;
+}
+
+/**
+ * `workload;namespace;canonical name;canonical revision;cluster`: the form that the field's telemetry and access logs
+ * read. The revision `latest` is left out.
+ */
+function workloadLabel(settings: TranslateSettings, service: Service, endpoint: Endpoint): string {
+  const { labels } = endpoint;
+  let name = canonicalName(labels) ?? endpoint.workloadName;
+  let revision = canonicalRevision(labels);
+  let namespace = endpoint.namespace;
+  if (settings.labelCanonicalServicesForMeshExternal && service.meshExternal) {
+    namespace = service.namespace;
+    const own = service.labels["service.mesh.io/canonical-name"];
+    if (own !== undefined) {
+      name = own;
+      revision = service.labels["service.mesh.io/canonical-revision"];
+    }
+  }
+  const shown = revision === undefined || revision === "latest" ? "" : revision;
+  return `${endpoint.workloadName};${namespace};${name};${shown};${endpoint.clusterId}`;
+}
+
+function canonicalName(labels: Readonly<Record<string, string>>): string | undefined {
+  return labels["service.mesh.io/canonical-name"] ?? labels["app.kubernetes.io/name"] ?? labels.app;
+}
+
+function canonicalRevision(labels: Readonly<Record<string, string>>): string | undefined {
+  return labels["service.mesh.io/canonical-revision"] ?? labels["app.kubernetes.io/version"] ?? labels.version;
+}

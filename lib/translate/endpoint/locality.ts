@@ -1,0 +1,74 @@
+/**
+ * Localities: `region/zone/subzone`, each part possibly empty; and the labels that say the same.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+
+/** Parts of a locality, as Envoy names them. */
+export type Locality = envoy.config.core.v3.Locality;
+
+/** Splits `region/zone/subzone`; undefined when empty. What stands behind a third slash is ignored. */
+export function locality(text: string): Locality | undefined {
+  if (text === "") return undefined;
+  const [region = "", zone = "", sub_zone = ""] = text.split("/");
+  return { ...(region && { region }), ...(zone && { zone }), ...(sub_zone && { sub_zone }) };
+}
+
+/** Whether a locality matches a rule's `region/zone/subzone`, where `*` and what is left out match everything. */
+export function matchesLocality(text: string, rule: string): boolean {
+  const [region = "", zone = "", subzone = ""] = text.split("/");
+  const [ruleRegion = "", ruleZone = "", ruleSubzone = ""] = rule.split("/");
+  return (ruleRegion === "*" || region === ruleRegion) && part(zone, ruleZone) && part(subzone, ruleSubzone);
+}
+
+function part(value: string, rule: string): boolean {
+  return rule === "*" || rule === "" || value === rule;
+}
+
+/** How far `there` is from `here`: 0 same subzone, 1 same zone, 2 same region, 3 elsewhere. */
+export function distance(here: string, there: string): 0 | 1 | 2 | 3 {
+  if (here === there) return 0;
+  const [region = "", zone = "", subzone = ""] = here.split("/");
+  const [otherRegion = "", otherZone = "", otherSubzone = ""] = there.split("/");
+  if (region !== otherRegion) return 3;
+  if (zone !== otherZone) return 2;
+  return subzone === otherSubzone ? 0 : 1;
+}
+
+/** Where something runs. */
+export interface Place {
+  readonly locality: string;
+  readonly network: string;
+  readonly clusterId: string;
+  readonly nodeName?: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/**
+ * The value of a label, where labels that name a place (`topology.../region`, `.../zone`, `.../subzone`,
+ * `.../network`, `.../cluster`, `kubernetes.io/hostname`) fall back to the place itself. Empty: not set.
+ */
+export function placeLabel(place: Place, label: string): string {
+  const own = place.labels[label];
+  if (own !== undefined) return own;
+  if (label === "kubernetes.io/hostname") return place.nodeName ?? "";
+  if (!label.startsWith("topology.")) return "";
+  const [region = "", zone = "", subzone = ""] = place.locality.split("/");
+  switch (label.slice(label.lastIndexOf("/") + 1)) {
+    case "region":
+      return region;
+    case "zone":
+      return zone;
+    case "subzone":
+      return subzone;
+    case "network":
+      return place.network;
+    case "cluster":
+      return place.clusterId;
+    default:
+      return "";
+  }
+}

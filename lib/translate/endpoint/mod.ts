@@ -1,0 +1,8 @@
+/**
+ * Endpoints: load assignments of clusters.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+export { loadAssignment, loadAssignments } from "./assignment.ts";

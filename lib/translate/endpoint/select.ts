@@ -1,0 +1,68 @@
+/**
+ * Which endpoints of a service a proxy may use, before port and subset are looked at.
+ *
+ * Each question about the proxy is asked only when an endpoint makes it matter, so that services of one network and
+ * one cluster are built once for all proxies.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Endpoint, Service } from "../../registry/types.ts";
+import { sendsDraining, sendsUnhealthy } from "../destination/health.ts";
+import type { Reader } from "../reader.ts";
+import { clusterLocal } from "./cluster_local.ts";
+
+/** Endpoints of the service that the proxy may see and reach, in the registry's order. */
+export function usableEndpoints(read: Reader, service: Service): readonly Endpoint[] {
+  const all = read.endpoints(service.hostname);
+  if (all.length === 0) return all;
+  const { drainingLabel } = read.settings;
+  const unhealthy = sendsUnhealthy(read.settings, service);
+  const draining = sendsDraining(read.settings, service);
+  const nodeLocal = service.nodeLocal === true;
+  const ownCluster = nodeLocal || clusterLocal(read, service.hostname) ? read.trait("clusterId") : undefined;
+  const ownNode = nodeLocal ? read.trait("nodeName") : undefined;
+  return all.filter((e) => {
+    if (e.health === "unhealthy" && !unhealthy) return false;
+    if (isDraining(e, drainingLabel) && !draining) return false;
+    if (ownCluster !== undefined && e.clusterId !== ownCluster) return false;
+    if (ownNode !== undefined && e.nodeName !== ownNode) return false;
+    return e.network === "" || seesNetwork(read, e.network);
+  });
+}
+
+/** Whether the registry or the label says that an endpoint takes nothing new. */
+export function isDraining(endpoint: Endpoint, drainingLabel: string): boolean {
+  return endpoint.health === "draining" || (drainingLabel !== "" && !!endpoint.labels[drainingLabel]);
+}
+
+/**
+ * Another network without a gateway counts as reachable. One with a gateway is entered through it, by mutual TLS only:
+ * until certificates exist, its endpoints are left out, as they are for workloads without mutual TLS. (Here the
+ * gateways of other networks will stand in for their endpoints.)
+ */
+function seesNetwork(read: Reader, network: string): boolean {
+  const asked = read.ask(`asksForNetwork/${network}`, (t) => {
+    return t.requestedNetworks === "" || t.requestedNetworks.split(",").includes(network);
+  });
+  if (!asked) return false;
+  if (read.ask(`inNetwork/${network}`, (t) => t.network === "" || t.network === network)) return true;
+  return (read.networks().networks[network]?.gateways.length ?? 0) === 0;
+}
+
+/** Whether an endpoint carries all labels of a subset. */
+export function hasLabels(endpoint: Endpoint, labels: Readonly<Record<string, string>> | undefined): boolean {
+  if (labels === undefined) return true;
+  for (const key in labels) {
+    if (endpoint.labels[key] !== labels[key]) return false;
+  }
+  return true;
+}
+
+const ipv4 = /^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$/;
+
+/** Whether EDS may carry the address: an IP address or a Unix socket (a name would make Envoy refuse the assignment). */
+export function isResolved(address: string): boolean {
+  return ipv4.test(address) || address.includes(":");
+}
