@@ -5,6 +5,7 @@
  *
  * @module
  */
+import ipaddr from "ipaddr.js";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import { isIp, isUnixSocket } from "../../registry/address.ts";
@@ -58,18 +59,31 @@ export function listenAddresses(
   };
 }
 
+/** All addresses, as `canonicalRange` tells them. */
+export const ALL_ADDRESSES = "";
+
 /**
- * An IP or CIDR as a range.
+ * A range in its one spelling: `10.1.0.5/24` is `10.1.0.0/24`, an IP is a range of one. All IPv4 addresses (which need
+ * no match) are `ALL_ADDRESSES`.
  *
- * @returns Undefined for what is neither, and for all IPv4 addresses (`0.0.0.0/0`, `0.0.0.0`), which needs no match.
+ * @returns Undefined for what is neither an IP nor a CIDR.
  */
-export function cidrRange(text: string): envoy.config.core.v3.CidrRange | undefined {
+export function canonicalRange(text: string): string | undefined {
   const slash = text.lastIndexOf("/");
   const ip = slash < 0 ? text : text.slice(0, slash);
   if (!isIp(ip)) return undefined;
-  const width = ip.includes(":") ? 128 : 32;
-  const bits = slash < 0 ? width : Number(text.slice(slash + 1));
-  if (!Number.isInteger(bits) || bits < 0 || bits > width) return undefined;
-  if (ip === "0.0.0.0" && (bits === 0 || slash < 0)) return undefined;
-  return { address_prefix: ip, prefix_len: wrap(bits) };
+  const v6 = ip.includes(":");
+  const bits = slash < 0 ? (v6 ? 128 : 32) : Number(text.slice(slash + 1));
+  if (!Number.isInteger(bits) || bits < 0 || bits > (v6 ? 128 : 32)) return undefined;
+  if (ip === "0.0.0.0" && (bits === 0 || slash < 0)) return ALL_ADDRESSES;
+  const first = v6
+    ? ipaddr.IPv6.networkAddressFromCIDR(`${ip}/${bits}`).toRFC5952String()
+    : ipaddr.IPv4.networkAddressFromCIDR(`${ip}/${bits}`).toString();
+  return `${first}/${bits}`;
+}
+
+/** The message of a canonical range. */
+export function cidrRange(range: string): envoy.config.core.v3.CidrRange {
+  const slash = range.lastIndexOf("/");
+  return { address_prefix: range.slice(0, slash), prefix_len: wrap(Number(range.slice(slash + 1))) };
 }

@@ -15,7 +15,7 @@ import { httpFilters } from "../filters/http/order.ts";
 import type { HttpFilterDoors } from "../filters/http/order.ts";
 import type { Reader } from "../reader.ts";
 import { accessLogs } from "./access_log.ts";
-import { cidrRange } from "./address.ts";
+import { ALL_ADDRESSES, canonicalRange, cidrRange } from "./address.ts";
 import { clientCertHeaders, ownHeaders, SERVER_NAME } from "./proxy_headers.ts";
 
 type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
@@ -145,5 +145,6 @@ function internalAddresses(read: Reader, useRemoteAddress: boolean): Pick<Hcm, "
 /** CIDR ranges of all networks of the mesh, sorted. */
 function internalRanges(networks: MeshNetworks): envoy.config.core.v3.CidrRange[] {
   const cidrs = Object.values(networks.networks).flatMap((network) => network.endpoints.map((e) => e.fromCidr ?? ""));
-  return [...new Set(cidrs)].sort().map(cidrRange).filter((range) => range !== undefined);
+  return [...new Set(cidrs.map(canonicalRange))].filter((range) => range !== undefined && range !== ALL_ADDRESSES)
+    .sort().map((range) => cidrRange(range ?? ""));
 }

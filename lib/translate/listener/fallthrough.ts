@@ -1,0 +1,38 @@
+/**
+ * Where connections go that nothing names: wherever they were dialled, to an egress proxy, or nowhere.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import { BLACK_HOLE, PASSTHROUGH } from "../cluster/static.ts";
+import { outboundClusterName } from "../destination/names.ts";
+import { tcpProxyFilter, type TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
+import type { Reader } from "../reader.ts";
+import { accessLogs } from "./access_log.ts";
+
+/** The TCP proxy for unknown destinations, by the outbound traffic policy of the scope. */
+export function fallthroughFilter(read: Reader): envoy.config.listener.v3.Filter {
+  const cluster = fallthroughCluster(read);
+  const idleTimeout = read.trait("idleTimeout");
+  const plan: TcpProxyPlan = {
+    statPrefix: cluster,
+    clusters: [{ name: cluster, weight: 1 }],
+    ...(idleTimeout > 0 ? { idleTimeout } : {}),
+  };
+  return tcpProxyFilter(plan, accessLogs(read.mesh()));
+}
+
+/** The cluster for unknown destinations. */
+export function fallthroughCluster(read: Reader): string {
+  const { mode, egressProxy } = read.outboundTrafficPolicy();
+  if (mode !== "ALLOW_ANY") return BLACK_HOLE;
+  if (egressProxy === undefined) return PASSTHROUGH;
+  return outboundClusterName(egressProxy.port?.number ?? 0, egressProxy.subset ?? "", egressProxy.host);
+}
+
+/** A chain for connections to the capture port itself: passed on, they would come back for ever. */
+export function blackHoleFilter(): envoy.config.listener.v3.Filter {
+  return tcpProxyFilter({ statPrefix: BLACK_HOLE, clusters: [{ name: BLACK_HOLE, weight: 1 }] });
+}

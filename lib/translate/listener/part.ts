@@ -1,0 +1,110 @@
+/**
+ * What one host contributes to outbound listeners: plain data, from which a listener is put together.
+ *
+ *     host a ── parts ─┐
+ *     host b ── parts ─┼─ same key ─> one listener (`merge.ts`)
+ *     host c ── parts ─┘
+ *
+ * A part is made once per host and scope; a listener is put together again only when one of its parts changed.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Protocol } from "../../registry/types.ts";
+import type { TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
+
+/** How a port is listened to: `auto` tells HTTP from other bytes as they come. */
+export type ListenerKind = "http" | "tcp" | "auto";
+
+/** A chain of a listener that carries bytes: what it matches, and where they go. */
+export interface TcpChain {
+  /** Server names of TLS clients, lower case, `*.` in front allowed. Empty: any, or no TLS. */
+  readonly sni: readonly string[];
+  /** IPs and CIDRs that the client dialled. Empty: any. */
+  readonly cidrs: readonly string[];
+  /**
+   * A TLS chain that matches everything: where another host has that match already, it takes the connections that
+   * name one of these servers instead.
+   */
+  readonly fallbackSni?: readonly string[];
+  readonly proxy: TcpProxyPlan;
+  /** The virtual service that made it, `namespace/name`. */
+  readonly virtualService?: string;
+}
+
+/** What one host contributes to one listener. */
+export interface ListenerPart {
+  /** Name of the listener: `bind_port` (`0.0.0.0_80`, `10.1.0.1_3306`, `unix:///tmp/app.sock_0`). */
+  readonly key: string;
+  /** Addresses to listen on, the one in the name first. */
+  readonly binds: readonly string[];
+  /** 0 for a Unix socket. */
+  readonly port: number;
+  /** A real socket; false: reached only by what iptables redirected. */
+  readonly bindToPort: boolean;
+  readonly kind: ListenerKind;
+  readonly protocol: Protocol;
+  readonly hostname: string;
+  /** The port of the service; the listener's own where the service has no such port. */
+  readonly servicePort: number;
+  /** Route configuration of HTTP requests (kinds `http` and `auto`). */
+  readonly routeName?: string;
+  /** HTTP only where the first bytes say so (kinds `http` and `auto`); false: everything is HTTP. */
+  readonly sniffed?: boolean;
+  /** Kinds `tcp` and `auto`. */
+  readonly chains: readonly TcpChain[];
+  /** Index of the egress listener of the scope that it comes from. */
+  readonly egress: number;
+  /** The egress listener has a port of its own: hosts of later egress listeners do not join this listener. */
+  readonly ownPort: boolean;
+  /** Creation of the service, ms since the epoch. */
+  readonly created: number;
+  /** Keys of the config objects that made it, the service's first. */
+  readonly causes: readonly string[];
+}
+
+/** Why a part, or a chain of one, is not in its listener. */
+export type ConflictReason =
+  /** Another TCP chain matches the same connections (metric `pilot_conflict_outbound_listener_tcp_over_current_tcp`). */
+  | "tcpOverTcp"
+  /** All connections to the address go to a TCP service already. */
+  | "httpOverTcp"
+  /** Everything at the address is HTTP already. */
+  | "tcpOverHttp"
+  /** The TCP side of a port whose protocol is sniffed: another host has the listener already. */
+  | "autoOverAuto"
+  /** Servers of MySQL and MongoDB speak first: their port cannot be shared with another protocol. */
+  | "serverSpeaksFirst"
+  /** Envoy matches server names whole or with `*.` in front, nothing else. */
+  | "unsupportedServerName"
+  /** The port belongs to the proxy itself. */
+  | "reservedPort"
+  /** An unprivileged proxy cannot listen on ports below 1024. */
+  | "privilegedPort";
+
+/** Something that was asked for and is not served. */
+export interface ListenerConflict {
+  /** Name of the listener. */
+  readonly listener: string;
+  readonly reason: ConflictReason;
+  /** Who has it: a host, or the proxy. */
+  readonly accepted: string;
+  readonly rejected: string;
+  readonly rejectedProtocol: Protocol;
+  /** Causes of the rejected part. */
+  readonly causes: readonly string[];
+}
+
+/**
+ * The order in which parts join a listener; who comes first wins a conflict: earlier egress listeners, then older
+ * services, then by host, so that neither arrival nor restart changes it.
+ */
+export function compareParts(a: ListenerPart, b: ListenerPart): number {
+  return a.egress - b.egress || a.created - b.created || compareText(a.hostname, b.hostname) ||
+    a.servicePort - b.servicePort || compareText(a.routeName ?? "", b.routeName ?? "");
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

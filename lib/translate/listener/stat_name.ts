@@ -1,0 +1,36 @@
+/**
+ * Statistics prefixes by the patterns of the mesh configuration (`inboundClusterStatName`, `outboundClusterStatName`).
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Service } from "../../registry/types.ts";
+
+/** What a pattern may name. */
+export interface StatNameFacts {
+  readonly host: string;
+  /** Its service, when known: orchestrator services have a short name. */
+  readonly service?: Service;
+  readonly subset: string;
+  readonly port: number;
+  readonly portName: string;
+}
+
+/**
+ * Fills a pattern: `%SERVICE%` (name.namespace of an orchestrator's service, else the host), `%SERVICE_NAME%`,
+ * `%SERVICE_FQDN%`, `%SERVICE_PORT%`, `%SERVICE_PORT_NAME%`, `%SUBSET_NAME%`, `%TARGET_PORT%` (always 0, as in the field).
+ */
+export function statName(pattern: string, facts: StatNameFacts): string {
+  const orch = facts.service?.provider === "Orch" ? facts.service : undefined;
+  const values: Readonly<Record<string, string>> = {
+    SERVICE: orch ? `${orch.name}.${orch.namespace}` : facts.host,
+    SERVICE_NAME: orch ? orch.name : facts.host,
+    SERVICE_FQDN: facts.host,
+    SUBSET_NAME: facts.subset,
+    TARGET_PORT: "0",
+    SERVICE_PORT: String(facts.port),
+    SERVICE_PORT_NAME: facts.portName,
+  };
+  return pattern.replaceAll(/%([A-Z_]+)%/g, (whole, name: string) => values[name] ?? whole);
+}
