@@ -1,0 +1,110 @@
+/**
+ * Flags and variables of `install-cni` to one set of options: a flag that is given wins over its variable.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Address } from "../../lib/cli/address.ts";
+import { UsageError } from "../../lib/cli/command.ts";
+import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
+import type { InstallFlagValues } from "./flags.ts";
+
+/** Everything flags and paired variables say about an installation. */
+export interface InstallOptions {
+  readonly introspection: Address;
+  readonly ambientEnabled: boolean;
+  readonly chainedPlugin: boolean;
+  readonly agentRunDir: string;
+  readonly confName: string | undefined;
+  readonly networkConfig: string | undefined;
+  readonly networkConfigFile: string | undefined;
+  readonly pluginLogLevel: string;
+  readonly mountedNetDir: string;
+  readonly ztunnelSocket: string;
+  readonly monitoringPort: number;
+  readonly orchCaFile: string | undefined;
+  readonly orchconfigMode: number;
+  readonly skipTlsVerify: boolean;
+  readonly repair: RepairOptions;
+}
+
+/** What the repair of broken pods looks for and does. */
+export interface RepairOptions {
+  readonly enabled: boolean;
+  readonly deletePods: boolean;
+  readonly labelPods: boolean;
+  readonly labelKey: string;
+  readonly labelValue: string;
+  readonly nodeName: string | undefined;
+  readonly sidecarAnnotation: string;
+  readonly fieldSelectors: string;
+  readonly labelSelectors: string;
+  readonly initContainerName: string;
+  readonly initContainerExitCode: number;
+  readonly terminationMessage: string | undefined;
+}
+
+type CniSettings = SettingsOf<"install-cni">;
+
+/**
+ * Options of flags and variables.
+ *
+ * @param given Flags that the command line gave; for the others their variables hold.
+ * @throws {UsageError} naming every flag at fault, one per line.
+ */
+export function installOptions(
+  flags: InstallFlagValues,
+  given: ReadonlySet<string>,
+  settings: CniSettings,
+): InstallOptions {
+  const pick = <K extends keyof InstallFlagValues>(name: K, variable: InstallFlagValues[K]): InstallFlagValues[K] =>
+    given.has(name) ? flags[name] : variable;
+  const options: InstallOptions = {
+    introspection: { host: flags.ctrlz_address === "*" ? "" : flags.ctrlz_address, port: flags.ctrlz_port },
+    ambientEnabled: pick("ambient-enabled", settings.AMBIENT_ENABLED),
+    chainedPlugin: pick("chained-cni-plugin", settings.CHAINED_CNI_PLUGIN),
+    agentRunDir: pick("cni-agent-run-dir", settings.CNI_AGENT_RUN_DIR),
+    confName: pick("cni-conf-name", settings.CNI_CONF_NAME) || undefined,
+    networkConfig: pick("cni-network-config", settings.CNI_NETWORK_CONFIG) || undefined,
+    networkConfigFile: pick("cni-network-config-file", settings.CNI_NETWORK_CONFIG_FILE) || undefined,
+    pluginLogLevel: pick("log-level", settings.LOG_LEVEL),
+    mountedNetDir: pick("mounted-cni-net-dir", settings.MOUNTED_CNI_NET_DIR),
+    ztunnelSocket: pick("ztunnel-uds-address", settings.ZTUNNEL_UDS_ADDRESS),
+    monitoringPort: pick("monitoring-port", settings.MONITORING_PORT),
+    orchCaFile: pick("orch-ca-file", settings.ORCH_CA_FILE) || undefined,
+    orchconfigMode: pick("orchconfig-mode", settings.ORCHCONFIG_MODE),
+    skipTlsVerify: pick("skip-tls-verify", settings.SKIP_TLS_VERIFY),
+    repair: {
+      enabled: pick("repair-enabled", settings.REPAIR_ENABLED),
+      deletePods: pick("repair-delete-pods", settings.REPAIR_DELETE_PODS),
+      labelPods: pick("repair-label-pods", settings.REPAIR_LABEL_PODS),
+      labelKey: pick("repair-broken-pod-label-key", settings.REPAIR_BROKEN_POD_LABEL_KEY),
+      labelValue: pick("repair-broken-pod-label-value", settings.REPAIR_BROKEN_POD_LABEL_VALUE),
+      nodeName: pick("repair-node-name", settings.REPAIR_NODE_NAME) || undefined,
+      sidecarAnnotation: pick("repair-sidecar-annotation", settings.REPAIR_SIDECAR_ANNOTATION),
+      fieldSelectors: pick("repair-field-selectors", settings.REPAIR_FIELD_SELECTORS),
+      labelSelectors: pick("repair-label-selectors", settings.REPAIR_LABEL_SELECTORS),
+      initContainerName: pick("repair-init-container-name", settings.REPAIR_INIT_CONTAINER_NAME),
+      initContainerExitCode: pick("repair-init-container-exit-code", settings.REPAIR_INIT_CONTAINER_EXIT_CODE),
+      terminationMessage: pick(
+        "repair-init-container-termination-message",
+        settings.REPAIR_INIT_CONTAINER_TERMINATION_MESSAGE,
+      ) || undefined,
+    },
+  };
+  const problems = rangeProblems(options);
+  if (problems.length > 0) throw new UsageError(problems.join("\n"));
+  return options;
+}
+
+function rangeProblems(options: InstallOptions): string[] {
+  const rows = [
+    ["monitoring-port", options.monitoringPort, 65535, "a port from 0 to 65535"],
+    ["orchconfig-mode", options.orchconfigMode, 0o7777, "a file mode from 0 to 07777"],
+    ["repair-init-container-exit-code", options.repair.initContainerExitCode, 255, "an exit code from 0 to 255"],
+  ] as const;
+  return rows
+    .filter(([, value, max]) => value < 0 || value > max)
+    .map(([name, value, , expected]) => `flag --${name}: got ${value}, expected ${expected}`);
+}

@@ -1,0 +1,11 @@
+/**
+ * Entry of the program `pilot-agent`.
+ *
+ * Permissions: the permission set `pilot-agent` of deno.json.
+ *
+ * @module
+ */
+import { mainProgram } from "../../lib/cli/process.ts";
+import { pilotAgent } from "./commands.ts";
+
+await mainProgram(pilotAgent);

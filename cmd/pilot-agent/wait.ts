@@ -1,0 +1,77 @@
+/**
+ * The command `wait`: waits until the proxy says that it is ready.
+ *
+ * Permissions: net (the polled address).
+ *
+ * @module
+ */
+import { UsageError } from "../../lib/cli/command.ts";
+import { httpExchange } from "../../lib/cli/http.ts";
+import { type Clock, systemClock } from "../../lib/kernel/time/clock.ts";
+
+/** What is polled, and how. Times are milliseconds. */
+export interface WaitOptions {
+  readonly url: URL;
+  readonly period: number;
+  readonly requestTimeout: number;
+  readonly timeout: number;
+}
+
+/** Asks once; resolves with the status. */
+export type Ask = (url: URL, timeout: number) => Promise<number>;
+
+const askByHttp: Ask = async (url, timeout) => (await httpExchange({ method: "GET", url, timeout })).status;
+
+/**
+ * Polls until status 200: first after one period, then each period.
+ *
+ * @throws {UsageError} when the total time is over, with the last cause.
+ */
+export async function waitUntilReady(
+  options: WaitOptions,
+  clock: Clock = systemClock,
+  ask: Ask = askByHttp,
+): Promise<void> {
+  const end = clock.monotonic() + options.timeout;
+  let cause = "it was not asked yet";
+  while (clock.monotonic() + options.period < end) {
+    await clock.sleep(options.period);
+    try {
+      const status = await ask(options.url, options.requestTimeout);
+      if (status === 200) return;
+      cause = `status ${status}`;
+    } catch (error) {
+      cause = error instanceof Error ? error.message : String(error);
+    }
+  }
+  throw new UsageError(`wait: ${options.url} was not ready within ${options.timeout / 1000} s; last answer: ${cause}`);
+}
+
+/**
+ * Options of flag values.
+ *
+ * @throws {UsageError} naming every flag at fault.
+ */
+export function waitOptions(flags: {
+  readonly periodMillis: number;
+  readonly requestTimeoutMillis: number;
+  readonly timeoutSeconds: number;
+  readonly url: string;
+}): WaitOptions {
+  const problems = (["periodMillis", "requestTimeoutMillis", "timeoutSeconds"] as const)
+    .filter((name) => flags[name] <= 0)
+    .map((name) => `flag --${name}: got ${flags[name]}, expected more than 0`);
+  const url = URL.canParse(flags.url) ? new URL(flags.url) : undefined;
+  if (url?.protocol !== "http:") {
+    problems.push(
+      `flag --url: got ${JSON.stringify(flags.url)}, expected an address such as http://localhost:15021/healthz/ready`,
+    );
+  }
+  if (url === undefined || problems.length > 0) throw new UsageError(problems.join("\n"));
+  return {
+    url,
+    period: flags.periodMillis,
+    requestTimeout: flags.requestTimeoutMillis,
+    timeout: flags.timeoutSeconds * 1000,
+  };
+}

@@ -1,0 +1,52 @@
+/**
+ * The command tree of `pilot-discovery`. What a command runs is imported when it runs, so that `version` and
+ * `completion` stay quick.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { type Command, runs } from "../../lib/cli/command.ts";
+import { completionCommand } from "../../lib/cli/completion/command.ts";
+import { vklogFlag } from "../../lib/cli/log_flags.ts";
+import { versionCommand } from "../../lib/cli/version.ts";
+import { discoveryFlags } from "./discovery_flags.ts";
+
+const discovery: Command = {
+  name: "discovery",
+  summary: "Start the proxy discovery service",
+  description:
+    "Starts the discovery server: it watches what users write and what runs, and tells every proxy what it needs.",
+  examples: `  # A folder of configuration, no orchestrator:
+  pilot-discovery discovery --configDir ./mesh --registries Mock`,
+  flags: discoveryFlags,
+  run: runs({ ...discoveryFlags, ...vklogFlag }, async ({ flags, given }) => {
+    const { startDiscovery } = await import("./start.ts");
+    return await startDiscovery(flags, given);
+  }),
+};
+
+/** Port of metrics and debug pages on which a running server is asked. */
+const MONITORING_PORT = 15014;
+
+const request: Command = {
+  name: "request",
+  summary: "Make one HTTP request to a running server's metrics and debug pages",
+  description:
+    `Makes one HTTP request to the server that runs on this machine (127.0.0.1:${MONITORING_PORT}) and prints the answer.`,
+  examples: "  pilot-discovery request GET /debug/syncz",
+  args: { usage: "<method> <path> [<body>]", min: 2, max: 3, values: ["GET", "POST", "PUT", "DELETE"] },
+  run: async ({ args, output }) => {
+    const { requestCommand } = await import("../../lib/cli/request.ts");
+    return await requestCommand(args, { host: "127.0.0.1", port: MONITORING_PORT }, output);
+  },
+};
+
+/** The program. */
+export const pilotDiscovery: Command = {
+  name: "pilot-discovery",
+  summary: "Control-plane discovery server of the service mesh",
+  description: "pilot-discovery manages traffic, security and policy of the mesh and delivers them to its proxies.",
+  globals: vklogFlag,
+  commands: [completionCommand("pilot-discovery"), discovery, request, versionCommand],
+};

@@ -1,0 +1,162 @@
+/**
+ * Flag values of `discovery` to the typed options of the server: checked, all problems at once.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { type Address, parseAddress } from "../../lib/cli/address.ts";
+import { UsageError } from "../../lib/cli/command.ts";
+import type { Settings } from "../../lib/kernel/settings/catalogue.ts";
+import { formatDuration } from "../../lib/kernel/time/duration.ts";
+import type { DiscoveryFlagValues } from "./discovery_flags.ts";
+
+/** Everything the command line says about a discovery server. Durations are milliseconds. */
+export interface DiscoveryOptions {
+  readonly introspection: Address;
+  /** Undefined: plain-text discovery is served on `httpAddr`. */
+  readonly grpcAddr: Address | undefined;
+  readonly httpAddr: Address;
+  /** Undefined: webhooks are served on `httpAddr`. */
+  readonly httpsAddr: Address | undefined;
+  /** Undefined: metrics are served on `httpAddr`. */
+  readonly monitoringAddr: Address | undefined;
+  /** Undefined: no discovery over TLS. */
+  readonly secureGrpcAddr: Address | undefined;
+  /** Alias to cluster. */
+  readonly clusterAliases: Readonly<Record<string, string>>;
+  readonly clusterId: string;
+  readonly clusterRegistriesNamespace: string;
+  readonly cniNamespace: string;
+  readonly namespace: string;
+  /** Undefined: objects come from the orchestrator. */
+  readonly configDir: string | undefined;
+  readonly domain: string;
+  /** Undefined: the pod's own. */
+  readonly orchconfig: string | undefined;
+  readonly orchApiBurst: number;
+  readonly orchApiQps: number;
+  readonly meshConfig: string;
+  readonly networksConfig: string;
+  readonly registries: readonly ("Orch" | "Mock")[];
+  readonly keepaliveInterval: number;
+  readonly keepaliveTimeout: number;
+  readonly keepaliveMaxServerConnectionAge: number;
+  readonly shutdownDuration: number;
+  readonly profile: boolean;
+  readonly tls: DiscoveryTls;
+}
+
+/** TLS material named on the command line. */
+export interface DiscoveryTls {
+  readonly caCertFile: string | undefined;
+  readonly certFile: string | undefined;
+  readonly keyFile: string | undefined;
+  /** Empty: those of the runtime. Names as in TLS's registry. */
+  readonly cipherSuites: readonly string[];
+}
+
+/** Variables that stand in for flags that are not given. */
+type Fallbacks = Pick<Settings, "POD_NAMESPACE" | "CLUSTER_ID" | "GRPC_KEEPALIVE_INTERVAL" | "GRPC_KEEPALIVE_TIMEOUT">;
+
+/**
+ * Checks flag values and makes options of them.
+ *
+ * @param given Flags that the command line gave; for the others some have a variable as default.
+ * @throws {UsageError} naming every flag at fault, its value and what was expected, one per line.
+ */
+export function discoveryOptions(
+  flags: DiscoveryFlagValues,
+  given: ReadonlySet<string>,
+  settings: Fallbacks,
+): DiscoveryOptions {
+  const problems: string[] = [];
+  const namespace = given.has("namespace") ? flags.namespace : settings.POD_NAMESPACE;
+  const options: DiscoveryOptions = {
+    ...readAddresses(flags, problems),
+    clusterAliases: flags.clusterAliases,
+    clusterId: given.has("clusterID") ? flags.clusterID : settings.CLUSTER_ID,
+    clusterRegistriesNamespace: given.has("clusterRegistriesNamespace") ? flags.clusterRegistriesNamespace : namespace,
+    cniNamespace: given.has("cniNamespace") ? flags.cniNamespace : settings.POD_NAMESPACE,
+    namespace,
+    configDir: orNone(flags.configDir),
+    domain: flags.domain,
+    orchconfig: orNone(flags.orchconfig),
+    orchApiBurst: flags.orchApiBurst,
+    orchApiQps: flags.orchApiQPS,
+    meshConfig: flags.meshConfig,
+    networksConfig: flags.networksConfig,
+    registries: [...new Set(flags.registries)] as ("Orch" | "Mock")[],
+    keepaliveInterval: given.has("keepaliveInterval") ? flags.keepaliveInterval : settings.GRPC_KEEPALIVE_INTERVAL,
+    keepaliveTimeout: given.has("keepaliveTimeout") ? flags.keepaliveTimeout : settings.GRPC_KEEPALIVE_TIMEOUT,
+    keepaliveMaxServerConnectionAge: flags.keepaliveMaxServerConnectionAge,
+    shutdownDuration: flags.shutdownDuration,
+    profile: flags.profile,
+    tls: {
+      caCertFile: orNone(flags.caCertFile),
+      certFile: orNone(flags.tlsCertFile),
+      keyFile: orNone(flags.tlsKeyFile),
+      cipherSuites: flags["tls-cipher-suites"],
+    },
+  };
+  problems.push(...durationProblems(flags), ...aliasProblems(flags.clusterAliases), ...otherProblems(flags, options));
+  if (problems.length > 0) throw new UsageError(problems.join("\n"));
+  return options;
+}
+
+function orNone(text: string): string | undefined {
+  return text === "" ? undefined : text;
+}
+
+function readAddresses(flags: DiscoveryFlagValues, problems: string[]) {
+  const read = (name: "grpcAddr" | "httpAddr" | "httpsAddr" | "monitoringAddr" | "secureGRPCAddr") => {
+    const text = flags[name];
+    if (text === "" && name !== "httpAddr") return undefined;
+    const address = parseAddress(text);
+    if (address === undefined) {
+      problems.push(`flag --${name}: got ${JSON.stringify(text)}, expected host:port or :port, port from 0 to 65535`);
+    }
+    return address;
+  };
+  const host = flags.ctrlz_address === "*" ? "" : flags.ctrlz_address;
+  return {
+    introspection: { host, port: flags.ctrlz_port },
+    grpcAddr: read("grpcAddr"),
+    httpAddr: read("httpAddr") ?? { host: "", port: 0 },
+    httpsAddr: read("httpsAddr"),
+    monitoringAddr: read("monitoringAddr"),
+    secureGrpcAddr: read("secureGRPCAddr"),
+  };
+}
+
+function durationProblems(flags: DiscoveryFlagValues): string[] {
+  const atLeastZero = ["keepaliveMaxServerConnectionAge", "shutdownDuration"] as const;
+  const positive = ["keepaliveInterval", "keepaliveTimeout"] as const;
+  const say = (name: string, ms: number, expected: string) =>
+    `flag --${name}: got ${formatDuration(ms)}, expected ${expected}`;
+  return [
+    ...atLeastZero.filter((n) => flags[n] < 0).map((n) => say(n, flags[n], "0s or more")),
+    ...positive.filter((n) => flags[n] <= 0).map((n) => say(n, flags[n], "more than 0s")),
+  ];
+}
+
+/** A cluster with two aliases would make an alias mean nothing when it is looked up the other way. */
+function aliasProblems(aliases: Readonly<Record<string, string>>): string[] {
+  const byCluster = Map.groupBy(Object.entries(aliases), ([, cluster]) => cluster);
+  return [...byCluster].flatMap(([cluster, rows]) => {
+    const names = rows.map(([alias]) => alias).join(", ");
+    if (cluster === "") return [`flag --clusterAliases: alias ${names} names no cluster, expected alias=cluster`];
+    return rows.length > 1 ? [`flag --clusterAliases: cluster ${cluster} has aliases ${names}, expected one`] : [];
+  });
+}
+
+function otherProblems(flags: DiscoveryFlagValues, options: DiscoveryOptions): string[] {
+  const problems: string[] = [];
+  if ((options.tls.certFile === undefined) !== (options.tls.keyFile === undefined)) {
+    problems.push("flags --tlsCertFile and --tlsKeyFile: got one, expected both or neither");
+  }
+  if (options.registries.length === 0) problems.push("flag --registries: got none, expected Orch, Mock or both");
+  if (flags.orchApiBurst < 0) problems.push(`flag --orchApiBurst: got ${flags.orchApiBurst}, expected 0 or more`);
+  if (flags.orchApiQPS < 0) problems.push(`flag --orchApiQPS: got ${flags.orchApiQPS}, expected 0 or more`);
+  return problems;
+}

@@ -1,0 +1,11 @@
+/**
+ * Entry of the program `pilot-discovery`.
+ *
+ * Permissions: the permission set `pilot-discovery` of deno.json.
+ *
+ * @module
+ */
+import { mainProgram } from "../../lib/cli/process.ts";
+import { pilotDiscovery } from "./commands.ts";
+
+await mainProgram(pilotDiscovery);

@@ -1,0 +1,27 @@
+/**
+ * Listen addresses as flags spell them: `:15010`, `127.0.0.1:8080`, `[::1]:8080`, `localhost:9876`.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+
+/** Where to listen. An empty host is every address; port 0 is one that the system chooses. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Reads `host:port`; undefined when it is none. An IPv6 host stands in brackets. */
+export function parseAddress(text: string): Address | undefined {
+  const match = /^(?:\[([0-9A-Fa-f:.%]+)\]|([^:\s[\]/]*)):(\d{1,5})$/.exec(text);
+  if (match === null) return undefined;
+  const port = Number(match[3]);
+  const host = match[1] ?? match[2] ?? "";
+  return port > 65535 ? undefined : { host: host === "*" ? "" : host, port };
+}
+
+/** The address as text, an IPv6 host in brackets. */
+export function showAddress(address: Address): string {
+  return address.host.includes(":") ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
+}

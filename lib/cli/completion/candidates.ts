@@ -1,0 +1,125 @@
+/**
+ * What may stand at the cursor: subcommands, flags, values. The shells' scripts ask for it through the hidden command
+ * `__complete`.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Command, Located } from "../command.ts";
+import type { Flag, FlagSet } from "../flag.ts";
+import { byShort, flagsOf, locate, takesValue } from "../parse.ts";
+
+/** How the shell goes on after a candidate: with a space, without, with file names, with folder names. */
+export type Directive = "space" | "nospace" | "files" | "folders";
+
+/** One candidate: the whole word that replaces the one at the cursor. */
+export interface Candidate {
+  readonly value: string;
+  readonly description: string;
+}
+
+/** Candidates and what the shell does with them. */
+export interface Completion {
+  readonly candidates: readonly Candidate[];
+  readonly directive: Directive;
+}
+
+const NOTHING: Completion = { candidates: [], directive: "space" };
+
+/**
+ * Candidates for the last of `words`, which may be empty.
+ *
+ * @param words The command line behind the program's name, up to the cursor.
+ */
+export function complete(root: Command, words: readonly string[]): Completion {
+  const current = words.at(-1) ?? "";
+  const before = words.slice(0, -1);
+  const helping = before[0] === "help";
+  const located = locate(root, helping ? before.slice(1) : before);
+  if (before.includes("--")) return argumentValues(located, current);
+  const flags = flagsOf(located);
+  const waiting = flagWaiting(flags, before.at(-1));
+  if (waiting !== undefined) return flagValues(waiting, "", current);
+  const equals = current.indexOf("=");
+  if (current.startsWith("--") && equals > 0) {
+    const flag = flags[current.slice(2, equals)];
+    return flag === undefined ? NOTHING : flagValues(flag, current.slice(0, equals + 1), current.slice(equals + 1));
+  }
+  if (current.startsWith("-")) return { candidates: flagNames(flags, current), directive: "space" };
+  if ((located.command.commands ?? []).length > 0) return commandNames(located, current, root, helping);
+  return helping ? NOTHING : argumentValues(located, current);
+}
+
+/** The flag whose value the next word is. */
+function flagWaiting(flags: FlagSet, word: string | undefined): Flag | undefined {
+  if (word === undefined || !word.startsWith("-") || word.includes("=")) return undefined;
+  const name = word.startsWith("--") ? word.slice(2) : byShort(flags, word.at(-1) ?? "");
+  const flag = name === undefined ? undefined : flags[name];
+  return flag !== undefined && takesValue(flag) ? flag : undefined;
+}
+
+function flagNames(flags: FlagSet, current: string): Candidate[] {
+  const rows = Object.entries(flags)
+    .filter(([, flag]) => flag.hidden !== true)
+    .map(([name, flag]) => ({ value: `--${name}`, description: flag.help }));
+  rows.push({ value: "--help", description: "help for this command" });
+  return rows.filter((row) => row.value.startsWith(current)).sort(byValue);
+}
+
+function byValue(a: Candidate, b: Candidate): number {
+  return a.value < b.value ? -1 : 1;
+}
+
+function commandNames(located: Located, current: string, root: Command, helping: boolean): Completion {
+  const rows = (located.command.commands ?? [])
+    .filter((c) => c.hidden !== true)
+    .map((c) => ({ value: c.name, description: c.summary }));
+  if (located.command === root && !helping) rows.push({ value: "help", description: "Help about any command" });
+  return { candidates: rows.filter((row) => row.value.startsWith(current)), directive: "space" };
+}
+
+function argumentValues(located: Located, current: string): Completion {
+  const values = located.command.args?.values ?? [];
+  const candidates = values.filter((v) => v.startsWith(current)).map((value) => ({ value, description: "" }));
+  return { candidates, directive: "space" };
+}
+
+/** Values of a flag; of lists, the element behind the last comma. `prefix` is what the word keeps in front. */
+function flagValues(flag: Flag, prefix: string, current: string): Completion {
+  if (flag.complete === "file") return { candidates: [], directive: "files" };
+  if (flag.complete === "folder") return { candidates: [], directive: "folders" };
+  const isList = flag.type === "stringSlice" || flag.commas === true;
+  const comma = isList ? current.lastIndexOf(",") + 1 : 0;
+  const kept = prefix + current.slice(0, comma);
+  const element = current.slice(comma);
+  const colon = element.indexOf(":");
+  if (flag.pairedWith !== undefined && colon >= 0) {
+    const head = element.slice(0, colon + 1);
+    return { candidates: matching(flag.pairedWith, kept + head, element.slice(colon + 1)), directive: "space" };
+  }
+  const values = flag.complete ?? flag.allowed ?? (flag.type === "bool" ? ["true", "false"] : []);
+  const suffix = flag.pairedWith === undefined ? "" : ":";
+  const candidates = matching(values.map((v) => v + suffix), kept, element);
+  return { candidates, directive: suffix === "" ? "space" : "nospace" };
+}
+
+function matching(values: readonly string[], kept: string, start: string): Candidate[] {
+  return values
+    .filter((v) => v !== "" && v.startsWith(start))
+    .map((value) => ({ value: kept + value, description: "" }));
+}
+
+/** Text that the scripts read: one candidate a line, description behind a tab, the directive last behind a colon. */
+export function completionText(completion: Completion, descriptions: boolean): string {
+  const lines = completion.candidates.map(({ value, description }) =>
+    descriptions && description !== "" ? `${value}\t${description.replace(/\s+/g, " ")}` : value
+  );
+  return [...lines, `:${completion.directive}`].join("\n") + "\n";
+}
+
+/** The subcommands of `completion`, one per shell: kept here so that the tree and the scripts agree. */
+export const shells = ["bash", "zsh", "fish", "powershell"] as const;
+
+/** A shell that a script is made for. */
+export type Shell = (typeof shells)[number];

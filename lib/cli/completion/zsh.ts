@@ -1,0 +1,46 @@
+/**
+ * The completion script for zsh. It asks the program itself for candidates.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+
+/**
+ * Script for one program; it works sourced and as a file of `$fpath`.
+ *
+ * @param program Name of the program as it is typed.
+ * @param request Hidden command that answers: with or without descriptions.
+ */
+export function zshScript(program: string, request: string): string {
+  return `#compdef ${program}
+# Completion of ${program} for zsh.
+#   for this shell:  source <(${program} completion zsh)      (after: autoload -U compinit; compinit)
+#   for every shell: ${program} completion zsh > "\${fpath[1]}/_${program}"
+
+_${program}() {
+    local reply directive value text
+    local -a replies rows
+    replies=("\${(@f)$("\${(Q)words[1]}" ${request} "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+    directive="\${replies[-1]#:}"
+    for reply in "\${(@)replies[1,-2]}"; do
+        value="\${reply%%$'\\t'*}"
+        text="\${reply#*$'\\t'}"
+        value="\${value//:/\\\\:}"
+        if [[ "$reply" == *$'\\t'* ]]; then rows+=("$value:$text"); else rows+=("$value"); fi
+    done
+    case "$directive" in
+        files) _files ;;
+        folders) _files -/ ;;
+        nospace) _describe -t values 'value' rows -S '' ;;
+        *) _describe -t values 'value' rows ;;
+    esac
+}
+
+if [[ "\${funcstack[1]}" == "_${program}" ]]; then
+    _${program} "$@"
+else
+    compdef _${program} ${program}
+fi
+`;
+}

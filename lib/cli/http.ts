@@ -1,0 +1,60 @@
+/**
+ * One HTTP request to a local server, without proxies, redirects or connection reuse.
+ *
+ * Permissions: net (the address that is asked).
+ *
+ * @module
+ */
+import { request } from "node:http";
+
+/** A request. */
+export interface HttpRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly body?: string | undefined;
+  /** Longest time for the whole exchange, milliseconds. */
+  readonly timeout: number;
+}
+
+/** An answer, read whole. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/**
+ * Makes a request.
+ *
+ * @throws {Error} whose message says what failed: refused, timed out, or the protocol's own words.
+ */
+export function httpExchange(ask: HttpRequest): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    const headers = ask.body === undefined ? {} : { "content-length": new TextEncoder().encode(ask.body).length };
+    const call = request(ask.url, { method: ask.method, headers, agent: false }, (answer) => {
+      const chunks: Uint8Array[] = [];
+      answer.on("data", (chunk: Uint8Array) => chunks.push(chunk));
+      answer.on("error", fail);
+      answer.on("end", () => {
+        clearTimeout(timer);
+        resolve({ status: answer.statusCode ?? 0, body: new TextDecoder().decode(joined(chunks)) });
+      });
+    });
+    const timer = setTimeout(() => call.destroy(new Error(`no answer within ${ask.timeout} ms`)), ask.timeout);
+    const fail = (error: Error) => {
+      clearTimeout(timer);
+      reject(error);
+    };
+    call.on("error", fail);
+    call.end(ask.body);
+  });
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(chunks.reduce((sum, c) => sum + c.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}

@@ -1,0 +1,73 @@
+/**
+ * The logging flags, shared by the programs, and their values as log options.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { levels, LogOptionError, parseScopeLevels, parseScopes } from "../kernel/log/level.ts";
+import type { LogOptions } from "../kernel/log/log.ts";
+import { scopes } from "../kernel/log/scopes.ts";
+import type { Program } from "../kernel/program.ts";
+import { UsageError } from "./command.ts";
+import { boolFlag, type FlagValues, levelFlag, stringArrayFlag, stringFlag } from "./flag.ts";
+
+/** `--vklog`, which every command of every program takes. */
+export const vklogFlag = { vklog: levelFlag("verbosity of the low-level library log, like a -v flag") };
+
+/** The logging flags of a program, with its scopes. */
+export function logFlags(program: Program) {
+  const names = scopes[program];
+  const scopeList = `scopes: ${names.join(", ")}`;
+  const levelList = `levels: ${levels.join(", ")}`;
+  const paired = { commas: true, complete: names, pairedWith: levels };
+  return {
+    log_as_json: boolFlag("write log lines as JSON instead of console text"),
+    log_caller: stringFlag("", `comma-separated scopes whose lines name their caller; ${scopeList}`, {
+      commas: true,
+      complete: names,
+    }),
+    log_output_level: stringFlag(
+      "",
+      `comma-separated <scope>:<level> pairs, the least level written per scope; ${scopeList}; ${levelList}`,
+      paired,
+    ),
+    log_stacktrace_level: stringFlag(
+      "default:none",
+      `comma-separated <scope>:<level> pairs, the level from which lines carry a stack; ${scopeList}; ${levelList}`,
+      paired,
+    ),
+    log_target: stringArrayFlag(["stdout"], "where log lines go: a path, stdout or stderr; may be repeated", {
+      complete: "file",
+    }),
+  };
+}
+
+/** Values of the logging flags. */
+export type LogFlagValues = FlagValues<ReturnType<typeof logFlags>> & FlagValues<typeof vklogFlag>;
+
+/**
+ * Log options of flag values. `--vklog` above 3 turns the scope `klog` to debug, unless a level is given for it.
+ *
+ * @throws {UsageError} naming the flag, and what was expected.
+ */
+export function logOptions(program: Program, flags: LogFlagValues): LogOptions {
+  const known = scopes[program];
+  try {
+    const output = parseScopeLevels("log_output_level", flags.log_output_level, known);
+    if (flags.vklog > KLOG_DEBUG_ABOVE && !output.has("klog")) output.set("klog", "debug");
+    return {
+      json: flags.log_as_json,
+      callers: parseScopes("log_caller", flags.log_caller, known),
+      levels: output,
+      stackLevels: parseScopeLevels("log_stacktrace_level", flags.log_stacktrace_level, known),
+      targets: flags.log_target,
+    };
+  } catch (error) {
+    if (error instanceof LogOptionError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+/** Verbosity above which the low-level library log counts as debugging. */
+const KLOG_DEBUG_ABOVE = 3;

@@ -1,0 +1,82 @@
+/**
+ * Runs a program from its command line: the one way in for all three.
+ *
+ * Permissions: none of its own; a command needs what its module says.
+ *
+ * @module
+ */
+import { type Command, type Located, type Output, pathOf, UsageError } from "./command.ts";
+import { COMPLETE, COMPLETE_PLAIN } from "./completion/command.ts";
+import { locate, parseLine } from "./parse.ts";
+import { nearest } from "./suggest.ts";
+
+/** What a program runs in. */
+export interface Surroundings {
+  readonly output: Output;
+  /** Values of the named variables, in our spelling; asked for only when the command has flags that pair with one. */
+  readonly variables?: (names: readonly string[]) => Promise<Readonly<Record<string, string>>>;
+}
+
+/**
+ * Runs a command line and returns the exit code: 0, 1 for a mistake in the line, or what the command says. A mistake is
+ * one line on standard error; an unexpected exception is its message and stack, and 1.
+ */
+export async function runProgram(root: Command, args: readonly string[], around: Surroundings): Promise<number> {
+  try {
+    const [first, ...rest] = args;
+    if (first === COMPLETE || first === COMPLETE_PLAIN) return await answerCompletion(root, first, rest, around.output);
+    if (first === "help") return await showHelp(helped(root, rest), around.output);
+    const names = pairedVariables(root, args);
+    const line = parseLine(root, args, names.length > 0 ? await around.variables?.(names) : {});
+    if (line.help || line.command.run === undefined) return await showHelp(line, around.output);
+    return await line.command.run({
+      flags: line.values,
+      given: line.given,
+      args: line.args,
+      output: around.output,
+      path: pathOf(line),
+    });
+  } catch (error) {
+    around.output.err(errorText(error));
+    return 1;
+  }
+}
+
+/** Variables that pair with flags of the command that the line addresses. */
+function pairedVariables(root: Command, args: readonly string[]): string[] {
+  const { command } = locate(root, args);
+  return Object.values(command.flags ?? {}).flatMap((flag) => flag.env ?? []);
+}
+
+/** Text of an error on standard error. */
+export function errorText(error: unknown): string {
+  if (error instanceof UsageError) return `Error: ${error.message}\n`;
+  return error instanceof Error ? `Error: ${error.stack ?? error.message}\n` : `Error: ${String(error)}\n`;
+}
+
+async function answerCompletion(root: Command, request: string, words: readonly string[], output: Output) {
+  const { complete, completionText } = await import("./completion/candidates.ts");
+  output.out(completionText(complete(root, words), request === COMPLETE));
+  return 0;
+}
+
+async function showHelp(located: Located, output: Output): Promise<number> {
+  const { helpText } = await import("./help.ts");
+  output.out(helpText(located));
+  return 0;
+}
+
+/** The command whose help `help ...` asks for. */
+function helped(root: Command, words: readonly string[]): Located {
+  const { command, line, rest } = locate(root, words);
+  const unknown = rest.find((word) => !word.startsWith("-"));
+  if (unknown !== undefined) {
+    const path = pathOf({ command, line });
+    const guess = nearest(unknown, (command.commands ?? []).map((c) => c.name));
+    throw new UsageError(
+      `${root.name} help: unknown command "${[path, unknown].join(" ")}"` +
+        (guess === undefined ? `; see "${root.name} --help"` : `; did you mean "${path} ${guess}"?`),
+    );
+  }
+  return { command, line };
+}

@@ -1,0 +1,55 @@
+/**
+ * What a long-running program reads from its process at start: its variables and its signals.
+ *
+ * Permissions: env (the program's variables in both spellings).
+ *
+ * @module
+ */
+import type { Drain } from "../kernel/lifecycle/drain.ts";
+import type { Program } from "../kernel/program.ts";
+import { inOurSpelling, spellings } from "../kernel/settings/border.ts";
+import { type SettingsOf, settingsUsedBy } from "../kernel/settings/catalogue.ts";
+import { readSettings, SettingsError } from "../kernel/settings/read.ts";
+import { UsageError } from "./command.ts";
+
+/** The variables of a program that are set, in either spelling, one by one: no more of the environment is read. */
+export function programEnvironment(names: Iterable<string>): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const name of names) {
+    for (const spelling of spellings(name)) {
+      const value = Deno.env.get(spelling);
+      if (value !== undefined) env[spelling] = value;
+    }
+  }
+  return env;
+}
+
+/** The same, turned into our spelling. */
+export function programVariables(names: Iterable<string>): Readonly<Record<string, string>> {
+  return inOurSpelling(programEnvironment(names)).env;
+}
+
+/**
+ * The settings of a program from the process's environment.
+ *
+ * @throws {UsageError} naming every bad variable, one per line.
+ */
+export function readProgramSettings<P extends Program>(program: P): SettingsOf<P> {
+  try {
+    return readSettings(program, programEnvironment(settingsUsedBy(program).map(([name]) => name)));
+  } catch (error) {
+    if (error instanceof SettingsError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+/** Starts draining on SIGTERM or SIGINT; the second such signal ends the process at once. Returns how to let go. */
+export function stopOnSignals(drain: Drain): () => void {
+  const stop = () => {
+    if (drain.started) Deno.exit(130);
+    drain.start("signal");
+  };
+  const signals = ["SIGTERM", "SIGINT"] as const;
+  for (const signal of signals) Deno.addSignalListener(signal, stop);
+  return () => signals.forEach((signal) => Deno.removeSignalListener(signal, stop));
+}

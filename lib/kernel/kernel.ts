@@ -1,0 +1,62 @@
+/**
+ * The ground floor of a running program, made once and passed down: logs, metrics, time, readiness, drain, stop. Rooms
+ * take the parts that they use, not the whole.
+ *
+ * Permissions: those of the log targets.
+ *
+ * @module
+ */
+import { createDrain, type Drain } from "./lifecycle/drain.ts";
+import { createReadiness, type Readiness } from "./lifecycle/readiness.ts";
+import { createStopper, type Stopper } from "./lifecycle/stop.ts";
+import { createLog, defaultLogOptions, type Log, type LogOptions } from "./log/log.ts";
+import { scopes } from "./log/scopes.ts";
+import { createMetrics, type Metrics } from "./metrics/registry.ts";
+import type { Program } from "./program.ts";
+import { type Clock, systemClock } from "./time/clock.ts";
+
+/** What every part of a program may need. */
+export interface Kernel {
+  readonly program: Program;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly readiness: Readiness;
+  readonly drain: Drain;
+  readonly stopper: Stopper;
+}
+
+/** What differs between programs and tests. */
+export interface KernelOptions {
+  /** Time for an ordered stop, milliseconds; default 10 s. */
+  readonly stopDeadline?: number;
+  /** Put before metric names; default none. */
+  readonly metricPrefix?: string;
+  readonly clock?: Clock;
+  /** Instead of a log made from the log options. */
+  readonly log?: Log;
+}
+
+/**
+ * Makes the kernel of a program.
+ *
+ * @throws When a log target cannot be opened.
+ */
+export function startKernel(
+  program: Program,
+  logOptions: LogOptions = defaultLogOptions,
+  options: KernelOptions = {},
+): Kernel {
+  const clock = options.clock ?? systemClock;
+  const log = options.log ?? createLog(scopes[program], logOptions, { clock });
+  const failed = (error: unknown) => log.scope("monitoring").error("a metric could not be computed", { error });
+  return {
+    program,
+    log,
+    metrics: createMetrics(program, { prefix: options.metricPrefix ?? "", failed }),
+    clock,
+    readiness: createReadiness(),
+    drain: createDrain(),
+    stopper: createStopper(options.stopDeadline ?? 10_000, clock),
+  };
+}

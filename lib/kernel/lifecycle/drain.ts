@@ -1,0 +1,43 @@
+/**
+ * Draining: told once, heard by everyone who must let go of work.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+
+/** The trigger and its watchers in one. */
+export interface Drain {
+  /** Starts draining; later calls change nothing. */
+  start(reason: string): void;
+  readonly started: boolean;
+  /** Why draining started; undefined before. */
+  readonly reason: string | undefined;
+  /** Aborts when draining starts; its reason is an Error with the reason as message. */
+  readonly signal: AbortSignal;
+  /** Resolves with the reason when draining starts. */
+  readonly whenStarted: Promise<string>;
+}
+
+/** A drain that has not started. */
+export function createDrain(): Drain {
+  const controller = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let reason: string | undefined;
+  return {
+    start(why) {
+      if (reason !== undefined) return;
+      reason = why;
+      controller.abort(new Error(`draining: ${why}`));
+      resolve(why);
+    },
+    get started() {
+      return reason !== undefined;
+    },
+    get reason() {
+      return reason;
+    },
+    signal: controller.signal,
+    whenStarted: promise,
+  };
+}

@@ -1,0 +1,207 @@
+/**
+ * Logging: scopes with a level each, changeable while running. Levels are decided per call by one number compare, so a
+ * line that is not written costs nothing but its arguments; pass a function for a message that is dear to build.
+ *
+ * Permissions: those of the targets.
+ *
+ * @module
+ */
+import { type Clock, systemClock } from "../time/clock.ts";
+import { consoleLine, type Fields, jsonLine, type Line } from "./format.ts";
+import { ALL, DEFAULT_SCOPE, type Level, rank, type Severity } from "./level.ts";
+import { openTarget, type Target } from "./target.ts";
+
+/** A message, or a function that makes it when the line is written. */
+export type Message = string | (() => string);
+
+/** Writes lines of one scope. */
+export interface Logger {
+  debug(message: Message, fields?: Fields): void;
+  info(message: Message, fields?: Fields): void;
+  warn(message: Message, fields?: Fields): void;
+  error(message: Message, fields?: Fields): void;
+  /** The last words before the program ends; ending it is the caller's. */
+  fatal(message: Message, fields?: Fields): void;
+  /** True when a line of that severity would be written. */
+  enabled(severity: Severity): boolean;
+  /** The same scope with fields that every line carries. */
+  with(fields: Fields): Logger;
+}
+
+/** What one scope does. */
+export interface ScopeState {
+  readonly name: string;
+  readonly level: Level;
+  /** Severity from which lines carry a stack. */
+  readonly stackLevel: Level;
+  readonly caller: boolean;
+}
+
+/** What the logging flags say. */
+export interface LogOptions {
+  readonly json: boolean;
+  readonly callers: ReadonlySet<string>;
+  readonly levels: ReadonlyMap<string, Level>;
+  readonly stackLevels: ReadonlyMap<string, Level>;
+  readonly targets: readonly string[];
+}
+
+/** All scopes of a process. */
+export interface Log {
+  /** The logger of a scope; a name that no flag knows is allowed and starts at the level of `all`. */
+  scope(name: string): Logger;
+  /** Sets a scope's level, or everyone's by `all`. False when no such scope exists. */
+  set(scope: string, level: Level): boolean;
+  /** Sets the severity from which a scope's lines carry a stack. False when no such scope exists. */
+  setStackLevel(scope: string, level: Level): boolean;
+  /** Says whether a scope's lines name their caller. False when no such scope exists. */
+  setCaller(scope: string, on: boolean): boolean;
+  /** Every scope, sorted by name. */
+  states(): ScopeState[];
+  /** Closes the targets. */
+  close(): void;
+}
+
+/** Options when no flag is given: `info`, no stacks, console text on standard output. */
+export const defaultLogOptions: LogOptions = {
+  json: false,
+  callers: new Set(),
+  levels: new Map(),
+  stackLevels: new Map([[DEFAULT_SCOPE, "none"]]),
+  targets: ["stdout"],
+};
+
+/** Switches of a scope, shared by all its loggers. */
+interface Switches {
+  level: number;
+  stack: number;
+  caller: boolean;
+}
+
+/** What logs are made of besides options; for tests and embedding. */
+export interface LogParts {
+  readonly clock?: Clock;
+  readonly open?: (name: string) => Target;
+}
+
+/**
+ * Opens the targets and makes the scopes.
+ *
+ * @param names Scopes of the program.
+ * @throws When a target cannot be opened.
+ */
+export function createLog(
+  names: readonly string[],
+  options: LogOptions = defaultLogOptions,
+  parts: LogParts = {},
+): Log {
+  const clock = parts.clock ?? systemClock;
+  const targets = options.targets.map(parts.open ?? openTarget);
+  const format = options.json ? jsonLine : consoleLine;
+  const encoder = new TextEncoder();
+  const emit = (line: Line) => {
+    const bytes = encoder.encode(format(line));
+    for (const target of targets) target.write(bytes);
+  };
+  const scopes = new Map<string, Switches>();
+  const ensure = (name: string): Switches => {
+    let switches = scopes.get(name);
+    if (switches === undefined) {
+      switches = {
+        level: rank[options.levels.get(name) ?? options.levels.get(ALL) ?? "info"],
+        stack: rank[options.stackLevels.get(name) ?? options.stackLevels.get(ALL) ?? "none"],
+        caller: options.callers.has(name) || options.callers.has(ALL),
+      };
+      scopes.set(name, switches);
+    }
+    return switches;
+  };
+  for (const name of names) if (name !== ALL) ensure(name);
+  const change = (name: string, apply: (s: Switches) => void): boolean => {
+    const touched = name === ALL ? [...scopes.values()] : [scopes.get(name)].filter((s) => s !== undefined);
+    touched.forEach(apply);
+    return touched.length > 0;
+  };
+  return {
+    scope: (name) => new ScopeLogger(name, ensure(name), undefined, emit, clock),
+    set: (name, level) => change(name, (s) => (s.level = rank[level])),
+    setStackLevel: (name, level) => change(name, (s) => (s.stack = rank[level])),
+    setCaller: (name, on) => change(name, (s) => (s.caller = on)),
+    states: () => [...scopes].map(([name, s]) => state(name, s)).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    close: () => targets.forEach((target) => target.close()),
+  };
+}
+
+const byRank = Object.entries(rank).sort(([, a], [, b]) => a - b).map(([name]) => name as Level);
+
+function state(name: string, s: Switches): ScopeState {
+  return { name, level: byRank[s.level] ?? "none", stackLevel: byRank[s.stack] ?? "none", caller: s.caller };
+}
+
+class ScopeLogger implements Logger {
+  constructor(
+    private readonly name: string,
+    private readonly switches: Switches,
+    private readonly fields: Fields | undefined,
+    private readonly emit: (line: Line) => void,
+    private readonly clock: Clock,
+  ) {}
+
+  debug(message: Message, fields?: Fields): void {
+    if (this.switches.level <= 0) this.write("debug", message, fields);
+  }
+
+  info(message: Message, fields?: Fields): void {
+    if (this.switches.level <= 1) this.write("info", message, fields);
+  }
+
+  warn(message: Message, fields?: Fields): void {
+    if (this.switches.level <= 2) this.write("warn", message, fields);
+  }
+
+  error(message: Message, fields?: Fields): void {
+    if (this.switches.level <= 3) this.write("error", message, fields);
+  }
+
+  fatal(message: Message, fields?: Fields): void {
+    if (this.switches.level <= 4) this.write("fatal", message, fields);
+  }
+
+  enabled(severity: Severity): boolean {
+    return this.switches.level <= rank[severity];
+  }
+
+  with(fields: Fields): Logger {
+    return new ScopeLogger(this.name, this.switches, { ...this.fields, ...fields }, this.emit, this.clock);
+  }
+
+  private write(level: Severity, message: Message, fields: Fields | undefined): void {
+    const { caller, stack } = this.switches;
+    const withStack = stack <= rank[level];
+    const frames = caller || withStack ? framesAbove(2) : undefined;
+    this.emit({
+      time: this.clock.now(),
+      level,
+      scope: this.name,
+      message: typeof message === "function" ? message() : message,
+      fields: this.fields === undefined ? fields : { ...this.fields, ...fields },
+      caller: caller ? callerOf(frames?.[0]) : undefined,
+      stack: withStack ? frames?.join("\n") : undefined,
+    });
+  }
+}
+
+/** Stack frames above this function's caller's callers, as text. */
+function framesAbove(skip: number): string[] {
+  return (new Error().stack ?? "").split("\n").slice(2 + skip);
+}
+
+/** `file.ts:12` of a frame. */
+function callerOf(frame: string | undefined): string {
+  return /([^/\\]+:\d+):\d+\)?$/.exec(frame ?? "")?.[1] ?? "unknown";
+}
+
+/** A log that writes nothing, for tests and embedding. */
+export function silentLog(): Log {
+  return createLog([], { ...defaultLogOptions, levels: new Map([[ALL, "none"]]), targets: [] });
+}

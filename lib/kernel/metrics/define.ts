@@ -1,0 +1,49 @@
+/**
+ * What one metric is, as data.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Users } from "../program.ts";
+
+/** Kinds of metrics as the reference tables name them: counter, gauge, histogram. */
+export type MetricType = "Sum" | "LastValue" | "Distribution";
+
+/** One metric. */
+export interface Metric<T extends MetricType = MetricType, L extends string = string> {
+  readonly type: T;
+  readonly users: Users;
+  readonly help: string;
+  readonly labels: readonly L[];
+  /** Upper bounds of a distribution. */
+  readonly buckets?: readonly number[];
+}
+
+/** A counter: it only grows. */
+export function sum<const L extends string = never>(
+  users: Users,
+  help: string,
+  labels: readonly L[] = [],
+): Metric<"Sum", L> {
+  return { type: "Sum", users, help, labels };
+}
+
+/** A gauge: the last value counts. */
+export function gauge<const L extends string = never>(
+  users: Users,
+  help: string,
+  labels: readonly L[] = [],
+): Metric<"LastValue", L> {
+  return { type: "LastValue", users, help, labels };
+}
+
+/** A histogram with its buckets' upper bounds. */
+export function distribution<const L extends string = never>(
+  users: Users,
+  help: string,
+  buckets: readonly number[],
+  labels: readonly L[] = [],
+): Metric<"Distribution", L> {
+  return { type: "Distribution", users, help, labels, buckets };
+}

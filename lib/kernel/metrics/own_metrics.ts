@@ -1,0 +1,11 @@
+/**
+ * Metrics of this project beyond the shared tables. Kept apart, so that each is a decision and not an accident.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Metric } from "./define.ts";
+
+/** Our own metrics. */
+export const ownMetrics = {} as const satisfies Record<string, Metric>;

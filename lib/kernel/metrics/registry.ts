@@ -1,0 +1,132 @@
+/**
+ * The metrics of one process: a registry of its own, no global one, with typed access by name.
+ *
+ * `metrics.counter("pilot_xds_pushes").inc({ type: "cds" })`; on hot paths keep `counter(...).labels({ type: "cds" })`.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Program } from "../program.ts";
+import { type LabelsOf, type MetricName, type MetricNameOf, metricsUsedBy } from "./catalogue.ts";
+import type { Metric } from "./define.ts";
+
+/** Values of labels; a label that is left out is absent from the series. */
+export type LabelValues<L extends string> = Readonly<Partial<Record<L, string | number>>>;
+
+/** Grows. */
+export interface CounterHandle<L extends string> {
+  inc(value?: number): void;
+  inc(labels: LabelValues<L>, value?: number): void;
+  /** The series of these labels, looked up once. */
+  labels(labels: LabelValues<L>): { inc(value?: number): void };
+  /** Forgets a series. */
+  remove(labels: LabelValues<L>): void;
+}
+
+/** Holds the last value. */
+export interface GaugeHandle<L extends string> {
+  set(value: number): void;
+  set(labels: LabelValues<L>, value: number): void;
+  inc(value?: number): void;
+  inc(labels: LabelValues<L>, value?: number): void;
+  dec(value?: number): void;
+  dec(labels: LabelValues<L>, value?: number): void;
+  /** The series of these labels, looked up once. */
+  labels(labels: LabelValues<L>): { set(value: number): void; inc(value?: number): void; dec(value?: number): void };
+  /** Forgets a series. */
+  remove(labels: LabelValues<L>): void;
+}
+
+/** Counts values by size. */
+export interface HistogramHandle<L extends string> {
+  observe(value: number): void;
+  observe(labels: LabelValues<L>, value: number): void;
+  /** The series of these labels, looked up once. */
+  labels(labels: LabelValues<L>): { observe(value: number): void };
+}
+
+/** The metrics of a process. A metric that the program does not have is a handle that does nothing. */
+export interface Metrics {
+  counter<K extends MetricNameOf<"Sum">>(name: K): CounterHandle<LabelsOf<K>>;
+  gauge<K extends MetricNameOf<"LastValue">>(name: K): GaugeHandle<LabelsOf<K>>;
+  histogram<K extends MetricNameOf<"Distribution">>(name: K): HistogramHandle<LabelsOf<K>>;
+  /** Called before each scrape, for values that are computed when asked. */
+  onScrape(compute: () => void): void;
+  /** The text of a scrape, and its content type. */
+  scrape(): Promise<{ readonly contentType: string; readonly body: string }>;
+}
+
+type Instrument = Counter | Gauge | Histogram;
+
+/** What differs between programs. */
+export interface MetricsOptions {
+  /** Put before every name; default none. */
+  readonly prefix?: string;
+  /** Told of an exception in an {@link Metrics.onScrape} function, which spoils no other metric; default: thrown on. */
+  readonly failed?: (error: unknown) => void;
+}
+
+/** Metrics of a program; all of its metrics exist from the start, those without labels with value 0. */
+export function createMetrics(program: Program, options: MetricsOptions = {}): Metrics {
+  const registry = new Registry();
+  const instruments = new Map<MetricName, Instrument>();
+  for (const [name, metric] of metricsUsedBy(program)) {
+    instruments.set(name, instrument(registry, (options.prefix ?? "") + name, metric));
+  }
+  const computed: (() => void)[] = [];
+  // Types are by the catalogue: an instrument of that name has that type and those labels.
+  const find = <T>(name: MetricName): T => (instruments.get(name) ?? nothing) as unknown as T;
+  return {
+    counter: (name) => find(name),
+    gauge: (name) => find(name),
+    histogram: (name) => find(name),
+    onScrape: (compute) => void computed.push(compute),
+    async scrape() {
+      for (const compute of computed) {
+        try {
+          compute();
+        } catch (error) {
+          if (options.failed === undefined) throw error;
+          options.failed(error);
+        }
+      }
+      return { contentType: registry.contentType, body: await registry.metrics() };
+    },
+  };
+}
+
+function instrument(registry: Registry, name: string, metric: Metric): Instrument {
+  const common = { name, help: metric.help, labelNames: [...metric.labels], registers: [registry] };
+  switch (metric.type) {
+    case "Sum":
+      return new Counter(common);
+    case "LastValue":
+      return new Gauge(common);
+    case "Distribution":
+      return new Histogram({ ...common, buckets: [...(metric.buckets ?? [])] });
+  }
+}
+
+/** Does nothing, whatever it is asked. */
+const nothing = {
+  inc() {},
+  dec() {},
+  set() {},
+  observe() {},
+  remove() {},
+  labels: () => nothing,
+};
+
+/** Metrics that are kept nowhere, for tests and embedding. */
+export function noMetrics(): Metrics {
+  const handle = () => nothing;
+  return {
+    counter: handle,
+    gauge: handle,
+    histogram: handle,
+    onScrape() {},
+    scrape: () => Promise.resolve({ contentType: "text/plain", body: "" }),
+  };
+}

@@ -1,0 +1,67 @@
+/**
+ * Reads the environment once, at start, into one typed object that is passed down.
+ *
+ * Permissions: none: the environment comes as a table.
+ *
+ * @module
+ */
+import type { Program } from "../program.ts";
+import { type Environment, inOurSpelling } from "./border.ts";
+import { defaultOf, type SettingsOf, settingsUsedBy } from "./catalogue.ts";
+import type { SettingValue } from "./define.ts";
+import { parseSetting } from "./parse.ts";
+
+/** One variable that cannot be read. */
+export interface SettingProblem {
+  /** Name as it was given, in whichever spelling. */
+  readonly name: string;
+  readonly value: string;
+  readonly expected: string;
+}
+
+/** All variables that cannot be read, in one error. */
+export class SettingsError extends Error {
+  override readonly name = "SettingsError";
+  /** @param problems Every variable at fault. */
+  constructor(readonly problems: readonly SettingProblem[]) {
+    super(problems.map((p) => `${p.name}: got ${JSON.stringify(shorten(p.value))}, expected ${p.expected}`).join("\n"));
+  }
+}
+
+function shorten(value: string): string {
+  return value.length > 80 ? value.slice(0, 77) + "..." : value;
+}
+
+/**
+ * The settings of a program, from its environment, in either spelling ({@link inOurSpelling}). Durations are
+ * milliseconds. An empty variable is unset, except for texts, where it is the empty text.
+ *
+ * @throws {SettingsError} naming every bad variable, its value and what was expected.
+ */
+export function readSettings<P extends Program>(program: P, environment: Environment): SettingsOf<P> {
+  const { env, givenAs } = inOurSpelling(environment);
+  const problems: SettingProblem[] = [];
+  const values: Record<string, SettingValue> = {};
+  const unset: ReturnType<typeof settingsUsedBy> = [];
+  for (const [name, setting] of settingsUsedBy(program)) {
+    const text = setting.type === "String" ? env[name] : env[name]?.trim();
+    if (text === undefined || (text === "" && setting.type !== "String")) {
+      unset.push([name, setting]);
+      continue;
+    }
+    const parsed = parseSetting(setting, text);
+    if ("value" in parsed) values[name] = parsed.value;
+    else problems.push({ name: givenAs.get(name) ?? name, value: text, expected: parsed.expected });
+  }
+  const ambient = values["PILOT_ENABLE_AMBIENT"] === true;
+  for (const [name, setting] of unset) values[name] = defaultOf(setting, program, ambient);
+  if (problems.length > 0) throw new SettingsError(problems);
+  return Object.freeze(values) as SettingsOf<P>;
+}
+
+/** Settings with every default, changed where given: what tests and embedders start from. */
+export function defaultSettings<P extends Program>(program: P, changes: Partial<SettingsOf<P>> = {}): SettingsOf<P> {
+  const ambient = (changes as { PILOT_ENABLE_AMBIENT?: boolean }).PILOT_ENABLE_AMBIENT === true;
+  const defaults = settingsUsedBy(program).map(([name, setting]) => [name, defaultOf(setting, program, ambient)]);
+  return Object.freeze({ ...Object.fromEntries(defaults), ...changes }) as SettingsOf<P>;
+}

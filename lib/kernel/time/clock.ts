@@ -1,0 +1,59 @@
+/**
+ * Time as a parameter: whoever waits or measures takes a {@link Clock}, so that tests move time themselves.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+
+/** Ends a timer; harmless when it has fired or was cancelled before. */
+export type Cancel = () => void;
+
+/** Source of time and timers. */
+export interface Clock {
+  /** Wall time, milliseconds since 1970, for what people read. */
+  now(): number;
+  /** Milliseconds since an arbitrary start, never going back, for measuring. */
+  monotonic(): number;
+  /** Calls `fire` once after `ms` milliseconds. Any length: longer than a platform timer (24.8 days) is chained. */
+  after(ms: number, fire: () => void): Cancel;
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason when it aborts first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** Longest delay of `setTimeout`: a longer one would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** `sleep` for any clock, from its `after`. */
+export function sleepWith(clock: Pick<Clock, "after">, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const stop = () => {
+      cancel();
+      reject(signal?.reason);
+    };
+    const cancel = clock.after(ms, () => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    });
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, fire) {
+    let left = ms;
+    let timer: ReturnType<typeof setTimeout>;
+    const arm = () => {
+      const step = Math.min(left, LONGEST_TIMER_MS);
+      left -= step;
+      timer = setTimeout(() => (left > 0 ? arm() : fire()), step);
+    };
+    arm();
+    return () => clearTimeout(timer);
+  },
+  sleep: (ms, signal) => sleepWith(systemClock, ms, signal),
+};
