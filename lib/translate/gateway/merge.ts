@@ -1,0 +1,210 @@
+/**
+ * All Gateway objects that one workload serves, merged into one set of listening ports.
+ *
+ *     Gateway a ── servers ─┐                         ┌─ 8080            http: one route configuration
+ *     Gateway b ── servers ─┼─ oldest object first ─> ├─ 8443            tls: chains by server name
+ *     Gateway c ── servers ─┘   conflicts reported    └─ 9000, 10.0.0.1  tcp: one destination
+ *
+ * Who comes first keeps a contested place: the older object, then the earlier server. What loses is left out whole and
+ * told in `problems`; everything else is served.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Server } from "../../config/kinds/gateway/types.ts";
+import type { ConfigObject } from "../../config/types.ts";
+import type { InboundTarget } from "../inbound_target.ts";
+import { wildcards } from "../listener/address.ts";
+import type { Reader } from "../reader.ts";
+import { listeningPort } from "./port.ts";
+import { type GatewayServer, routeConfigurationName, serverHosts, serverKind, serverNames } from "./server.ts";
+
+/** A server at the port where the proxy listens for it. */
+export interface MergedServer extends GatewayServer {
+  /** Its route configuration; absent: no HTTP. */
+  readonly routeName?: string;
+}
+
+/** What a port carries: requests, bytes, or TLS told apart by server name. */
+export type PortKind = "http" | "tcp" | "tls";
+
+/** One port that the proxy listens on. */
+export interface MergedPort {
+  /** 1-65535; 0: a Unix socket. */
+  readonly port: number;
+  /** IP address or Unix socket; empty: all addresses. */
+  readonly bind: string;
+  readonly kind: PortKind;
+  /** In order of precedence; a `tcp` port has one. */
+  readonly servers: readonly MergedServer[];
+}
+
+/** Why a server is not served. */
+export type GatewayProblemReason =
+  /** An older server has the port with another protocol (plain HTTP, plain TCP and TLS exclude each other). */
+  | "protocolConflict"
+  /** An older TLS server on the port has one of its hosts. */
+  | "duplicateHosts"
+  /** Another server of the same object has its port name, by which route configurations are told apart. */
+  | "duplicatePortName"
+  /** HTTPS or TLS without `tls` settings. */
+  | "missingTls";
+
+/** A server that is left out. */
+export interface GatewayProblem {
+  /** Key of the Gateway object. */
+  readonly cause: string;
+  /** `servers[index]` of the object. */
+  readonly index: number;
+  /** The port that the proxy would have listened on. */
+  readonly port: number;
+  readonly reason: GatewayProblemReason;
+  /** One sentence for the user: who, where, why. */
+  readonly message: string;
+}
+
+/** The merged form of some Gateway objects. */
+export interface MergedGateways {
+  /** In order of first appearance. */
+  readonly ports: readonly MergedPort[];
+  /** Servers by route configuration, in order of precedence. */
+  readonly routes: ReadonlyMap<string, readonly MergedServer[]>;
+  /** Names (`namespace/name`) of the objects, oldest first. */
+  readonly names: readonly string[];
+  readonly problems: readonly GatewayProblem[];
+}
+
+/**
+ * The gateways of a proxy, merged.
+ *
+ * @param targets Ports of the workload's own services, by which service ports become ports of the workload.
+ */
+export function mergedGateways(read: Reader, targets: readonly InboundTarget[] = []): MergedGateways {
+  return mergeGateways(read.gateways(), targets, wildcards(read)[0]);
+}
+
+/**
+ * Merges Gateway objects.
+ *
+ * @param gateways Oldest first.
+ * @param targets Ports of the workload's own services.
+ * @param wildcard The bind that means the same as none (`0.0.0.0`, or `::`).
+ */
+export function mergeGateways(
+  gateways: readonly ConfigObject<"Gateway">[],
+  targets: readonly InboundTarget[] = [],
+  wildcard = "0.0.0.0",
+): MergedGateways {
+  const merge = new Merge(targets, wildcard);
+  for (const object of gateways) {
+    for (const [index, spec] of object.spec.servers.entries()) merge.add(object, spec, index);
+  }
+  const ports = [...merge.places.values()].map(({ port, bind, kind, servers }) => ({ port, bind, kind, servers }));
+  const names = gateways.map((object) => `${object.meta.namespace}/${object.meta.name}`);
+  return { ports, routes: merge.routes, names, problems: merge.problems };
+}
+
+/** A port while it is being merged. */
+interface Place {
+  readonly port: number;
+  readonly bind: string;
+  readonly kind: PortKind;
+  readonly servers: MergedServer[];
+  /** Route configuration of a plain HTTP port: that of its first server. */
+  readonly routeName: string | undefined;
+  /** Server names that are taken, and by whom. */
+  readonly names: Map<string, GatewayServer>;
+}
+
+class Merge {
+  readonly places = new Map<string, Place>();
+  readonly routes = new Map<string, MergedServer[]>();
+  readonly problems: GatewayProblem[] = [];
+  readonly #targets: readonly InboundTarget[];
+  readonly #wildcard: string;
+
+  constructor(targets: readonly InboundTarget[], wildcard: string) {
+    this.#targets = targets;
+    this.#wildcard = wildcard;
+  }
+
+  /** Takes in one server, or tells why not. */
+  add(object: ConfigObject<"Gateway">, spec: Server, index: number): void {
+    const port = listeningPort(spec.port.number, this.#targets);
+    const bind = spec.bind === undefined || spec.bind === this.#wildcard ? "" : spec.bind;
+    const place = this.places.get(`${bind}|${port}`);
+    const server = gatewayServer(object, spec, index);
+    const refusal = this.#refusal(server, place, object, spec, port);
+    if (server === undefined || refusal !== undefined) {
+      const [reason, why] = refusal ?? ["missingTls" as const, `protocol ${spec.port.protocol} needs tls settings`];
+      this.problems.push({ cause: object.key, index, port, reason, message: sentence(object, spec, index, why) });
+      return;
+    }
+    const kind = portKind(server);
+    const routeName = place?.routeName ?? routeConfigurationName(server, object, port);
+    const merged: MergedServer = routeName === undefined ? server : { ...server, routeName };
+    const at: Place = place ??
+      { port, bind, kind, servers: [], routeName: kind === "http" ? routeName : undefined, names: new Map() };
+    at.servers.push(merged);
+    this.places.set(`${bind}|${port}`, at);
+    if (kind === "tls") { for (const name of serverNames(server)) at.names.set(name, server); }
+    if (routeName === undefined) return;
+    const sharing = this.routes.get(routeName);
+    if (sharing) sharing.push(merged);
+    else this.routes.set(routeName, [merged]);
+  }
+
+  #refusal(
+    server: GatewayServer | undefined,
+    place: Place | undefined,
+    object: ConfigObject<"Gateway">,
+    spec: Server,
+    port: number,
+  ): [GatewayProblemReason, string] | undefined {
+    if (server === undefined) return undefined;
+    const conflict = place && conflictWith(place, server);
+    if (conflict || server.kind !== "https") return conflict;
+    if (!this.routes.has(routeConfigurationName(server, object, port) ?? "")) return undefined;
+    return ["duplicatePortName", `another server of the object has port name "${spec.port.name}"`];
+  }
+}
+
+function portKind({ kind }: GatewayServer): PortKind {
+  return kind === "http" || kind === "tcp" ? kind : "tls";
+}
+
+function conflictWith(place: Place, server: GatewayServer): [GatewayProblemReason, string] | undefined {
+  const [first] = place.servers;
+  const kind = portKind(server);
+  if (place.kind !== kind || kind === "tcp") {
+    return ["protocolConflict", `${nameOf(first)} has the port already, with protocol ${first?.spec.port.protocol}`];
+  }
+  if (kind !== "tls") return undefined;
+  const taken = serverNames(server).filter((name) => place.names.has(name));
+  if (taken.length === 0) return undefined;
+  const owners = [...new Set(taken.map((name) => nameOf(place.names.get(name))))];
+  return ["duplicateHosts", `${owners.join(" and ")} has ${taken.map((name) => `"${name}"`).join(", ")} already`];
+}
+
+function gatewayServer(
+  object: ConfigObject<"Gateway">,
+  spec: Server,
+  index: number,
+): GatewayServer | undefined {
+  const kind = serverKind(spec);
+  if (kind === undefined) return undefined;
+  const { namespace, name } = object.meta;
+  const hosts = serverHosts(spec, namespace);
+  return { gateway: `${namespace}/${name}`, cause: object.key, index, kind, spec, hosts };
+}
+
+function nameOf(server: GatewayServer | undefined): string {
+  return server === undefined ? "another server" : `Gateway ${server.gateway} servers[${server.index}]`;
+}
+
+function sentence(object: ConfigObject<"Gateway">, spec: Server, index: number, why: string): string {
+  const { namespace, name } = object.meta;
+  const { number, protocol } = spec.port;
+  return `Gateway ${namespace}/${name} servers[${index}] (port ${number}, ${protocol}) is left out: ${why}`;
+}

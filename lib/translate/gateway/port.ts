@@ -1,0 +1,29 @@
+/**
+ * From the port of a Gateway server to the port that the proxy listens on.
+ *
+ * Users write the port that clients dial at the gateway's service (80); the workload listens on the service's target
+ * port (8080), which an unprivileged process may open.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { InboundTarget } from "../inbound_target.ts";
+
+/** A service with this label keeps its ports out of it: servers name ports of the workload. */
+export const NO_PORT_TRANSLATION_LABEL = "experimental.mesh.io/disable-gateway-port-translation";
+
+/**
+ * The port to listen on: the workload's port behind the first service port of that number, else the number itself.
+ *
+ * @param number Port of the server, 0 for a Unix socket.
+ * @param targets Ports of the services that select the gateway workload, the service of precedence first.
+ */
+export function listeningPort(number: number, targets: readonly InboundTarget[]): number {
+  for (const target of targets) {
+    if (target.servicePort.port !== number || target.fromSidecarIngress) continue;
+    const labels = target.service?.labels ?? {};
+    if (!Object.hasOwn(labels, NO_PORT_TRANSLATION_LABEL)) return target.port;
+  }
+  return number;
+}

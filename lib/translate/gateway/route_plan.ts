@@ -1,0 +1,181 @@
+/**
+ * Which virtual hosts the route configurations of a gateway have, and from what each is made: an index that is cheap to
+ * make again, so that one changed virtual service rebuilds its own virtual hosts only.
+ *
+ *     server hosts  ∩  virtual service hosts ─> entry (domains, virtual services in order) ─> virtual host
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { EffectiveVirtualService } from "../../mesh/types.ts";
+import type { Reader } from "../reader.ts";
+import type { MergedGateways, MergedServer } from "./merge.ts";
+import { HostIndex, redirectsToHttps } from "./server.ts";
+import { matchesServer, visibleVirtualServices } from "./virtual_services.ts";
+
+/** A virtual service at one gateway, as it contributes routes to a virtual host. */
+export interface RouteSource {
+  readonly virtualService: EffectiveVirtualService;
+  /** `namespace/name`. */
+  readonly gateway: string;
+  /** Port of the server as the user wrote it. */
+  readonly port: number;
+  /** Whether requests arrive over TLS that ends here. */
+  readonly tls: boolean;
+}
+
+/** One virtual host to build. */
+export interface VirtualHostEntry {
+  readonly routeConfiguration: string;
+  /** `host:port`, unique in the route configuration. */
+  readonly name: string;
+  readonly domains: readonly string[];
+  /** Every request that is not encrypted is redirected to HTTPS. */
+  readonly requireTls: boolean;
+  /** In order of precedence; empty: nothing but the redirect. */
+  readonly sources: readonly RouteSource[];
+  /** Keys of the Gateway objects whose servers have these domains. */
+  readonly gatewayCauses: readonly string[];
+}
+
+/** One route configuration. */
+export interface RoutePlan {
+  readonly name: string;
+  /** Port of its first server as the user wrote it. */
+  readonly port: number;
+  /** Sorted by name. */
+  readonly entries: readonly VirtualHostEntry[];
+  /** Keys of its Gateway objects. */
+  readonly causes: readonly string[];
+}
+
+/** The plans of all route configurations of the merged gateways, by name. */
+export function gatewayRoutePlans(read: Reader, merged: MergedGateways): Map<string, RoutePlan> {
+  const bound = new Map<string, readonly EffectiveVirtualService[]>();
+  const virtualServices = (gateway: string) => {
+    const known = bound.get(gateway) ?? visibleVirtualServices(read, gateway);
+    bound.set(gateway, known);
+    return known;
+  };
+  const plans = new Map<string, RoutePlan>();
+  for (const [name, servers] of merged.routes) plans.set(name, routePlan(read, name, servers, virtualServices));
+  return plans;
+}
+
+/** Whether two entries make the same virtual host, as far as the entry alone decides. */
+export function sameEntry(a: VirtualHostEntry, b: VirtualHostEntry): boolean {
+  return a.routeConfiguration === b.routeConfiguration && a.name === b.name && a.requireTls === b.requireTls &&
+    sameList(a.domains, b.domains) && sameList(a.gatewayCauses, b.gatewayCauses) &&
+    a.sources.length === b.sources.length && a.sources.every((source, i) => sameSource(source, b.sources[i]));
+}
+
+function sameSource(a: RouteSource, b: RouteSource | undefined): boolean {
+  return a.virtualService === b?.virtualService && a.gateway === b.gateway && a.port === b.port && a.tls === b.tls;
+}
+
+function sameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((text, i) => text === b[i]);
+}
+
+/** A virtual host while its sources are being collected. */
+interface Draft {
+  readonly host: string;
+  /** Port of the first server that has the host. */
+  readonly port: number;
+  requireTls: boolean;
+  readonly sources: RouteSource[];
+  readonly causes: Set<string>;
+}
+
+function routePlan(
+  read: Reader,
+  name: string,
+  servers: readonly MergedServer[],
+  virtualServices: (gateway: string) => readonly EffectiveVirtualService[],
+): RoutePlan {
+  const drafts = new Map<string, Draft>();
+  for (const server of servers) addServer(drafts, server, virtualServices(server.gateway));
+  // Sessions are kept by the service of each host, so hosts stay apart where that is on.
+  const { enableRouteCollapse, enablePersistentSessionFilter } = read.settings;
+  const groups = enableRouteCollapse && !enablePersistentSessionFilter
+    ? collapse(drafts)
+    : [...drafts.values()].map((draft) => [draft]);
+  const entries = groups.map((group) => entry(name, group));
+  entries.sort((a, b) => a.name < b.name ? -1 : 1);
+  const causes = [...new Set(servers.map((server) => server.cause))];
+  return { name, port: servers[0]?.spec.port.number ?? 0, entries, causes };
+}
+
+function addServer(
+  drafts: Map<string, Draft>,
+  server: MergedServer,
+  virtualServices: readonly EffectiveVirtualService[],
+): void {
+  const hosts = new HostIndex(server.hosts);
+  const port = server.spec.port.number;
+  const redirect = redirectsToHttps(server);
+  const draft = (host: string): Draft => {
+    const found = drafts.get(host) ?? { host, port, requireTls: false, sources: [], causes: new Set() };
+    drafts.set(host, found);
+    found.causes.add(server.cause);
+    if (redirect) found.requireTls = true;
+    return found;
+  };
+  for (const virtualService of virtualServices) {
+    if (!hasHttpRules(virtualService, server.gateway, port)) continue;
+    const source: RouteSource = { virtualService, gateway: server.gateway, port, tls: server.kind === "https" };
+    const common = new Set(virtualService.hosts.flatMap((host) => hosts.common(host, virtualService.namespace)));
+    for (const host of common) {
+      const { sources } = draft(host);
+      // A second server of the same object with the same host adds nothing.
+      if (!sources.some((s) => s.virtualService === virtualService && s.gateway === server.gateway)) {
+        sources.push(source);
+      }
+    }
+  }
+  if (redirect) { for (const { host } of server.hosts) draft(host); }
+}
+
+/** Whether a virtual service says anything about requests at this gateway and port. */
+function hasHttpRules(vs: EffectiveVirtualService, gateway: string, port: number): boolean {
+  return (vs.spec.http ?? []).some((rule) =>
+    !rule.match?.length || rule.match.some((match) => matchesServer(match, gateway, port))
+  );
+}
+
+/** Hosts with the same routes share one virtual host: a virtual service of 100 hosts is sent once, not 100 times. */
+function collapse(drafts: ReadonlyMap<string, Draft>): Draft[][] {
+  const ids = new Map<EffectiveVirtualService, number>();
+  const id = (vs: EffectiveVirtualService) => {
+    const known = ids.get(vs) ?? ids.size;
+    ids.set(vs, known);
+    return known;
+  };
+  const groups = new Map<string, Draft[]>();
+  for (const draft of [...drafts.values()].sort((a, b) => moreSpecificFirst(a.host, b.host))) {
+    const sources = draft.sources.map((s) => `${id(s.virtualService)}|${s.gateway}|${s.port}|${s.tls}`);
+    const key = `${draft.requireTls};${sources.join(";")}`;
+    const group = groups.get(key);
+    if (group) group.push(draft);
+    else groups.set(key, [draft]);
+  }
+  return [...groups.values()];
+}
+
+/** Exact hosts before wildcards, longer before shorter, then by alphabet: the first names the virtual host. */
+function moreSpecificFirst(a: string, b: string): number {
+  return Number(a.startsWith("*")) - Number(b.startsWith("*")) || b.length - a.length || (a < b ? -1 : 1);
+}
+
+function entry(routeConfiguration: string, group: readonly Draft[]): VirtualHostEntry {
+  const [first] = group;
+  return {
+    routeConfiguration,
+    name: `${first?.host}:${first?.port}`,
+    domains: group.map((draft) => draft.host),
+    requireTls: first?.requireTls ?? false,
+    sources: first?.sources ?? [],
+    gatewayCauses: [...new Set(group.flatMap((draft) => [...draft.causes]))],
+  };
+}

@@ -1,0 +1,104 @@
+/**
+ * Route configurations of a gateway: a shell each, and its virtual hosts one by one, so that they can be sent inside it
+ * or as resources of their own (VHDS).
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { VirtualHost_TlsRequirementType as TlsRequirement } from "../../../proto/gen/enums.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import { wrap } from "../../pb/wellknown.ts";
+import type { Built } from "../built.ts";
+import type { InboundTarget } from "../inbound_target.ts";
+import type { Reader } from "../reader.ts";
+import { matchesAll } from "../route/match.ts";
+import { STATEFUL_SESSION_FILTER, statefulSession } from "../route/session.ts";
+import { httpRoutes } from "../route/virtual_service.ts";
+import { mergedGateways } from "./merge.ts";
+import { gatewayRoutePlans, type RoutePlan, type RouteSource, type VirtualHostEntry } from "./route_plan.ts";
+
+type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
+type VirtualHost = envoy.config.route.v3.VirtualHost;
+type Route = envoy.config.route.v3.Route;
+
+/** Longest body of a direct response, bytes (Envoy's own default is 4 KiB, too small for an error page). */
+const MAX_DIRECT_RESPONSE_BODY_BYTES = 1 << 20;
+
+/** A route configuration in both forms that a proxy may get. */
+export interface GatewayRouteConfiguration {
+  /** Without virtual hosts, unless nothing is bound: then with the one that answers 404. */
+  readonly routeConfiguration: Built<RouteConfiguration>;
+  /** Sorted by name; empty: nothing is bound, and the shell is whole as it is. */
+  readonly virtualHosts: readonly Built<VirtualHost>[];
+}
+
+/** All route configurations of a gateway, by name. */
+export function gatewayRouteConfigurations(
+  read: Reader,
+  targets: readonly InboundTarget[] = [],
+): Map<string, GatewayRouteConfiguration> {
+  const built = new Map<string, GatewayRouteConfiguration>();
+  for (const [name, plan] of gatewayRoutePlans(read, mergedGateways(read, targets))) {
+    built.set(name, {
+      routeConfiguration: gatewayRouteConfiguration(plan),
+      virtualHosts: plan.entries.map((entry) => gatewayVirtualHost(read, entry)),
+    });
+  }
+  return built;
+}
+
+/** The route configuration of a plan, without its virtual hosts. Where nothing is bound every request gets 404. */
+export function gatewayRouteConfiguration(plan: RoutePlan): Built<RouteConfiguration> {
+  const message: RouteConfiguration = {
+    name: plan.name,
+    // A virtual host without routes answers 404; the field's name tells it from routes that do not match.
+    ...(plan.entries.length === 0 ? { virtual_hosts: [{ name: `blackhole:${plan.port}`, domains: ["*"] }] } : {}),
+    // Routes may name clusters that are not there yet: 503 until they are, instead of refusing everything.
+    validate_clusters: wrap(false),
+    // Clients send `host:port` where the port is not the scheme's default.
+    ignore_port_in_host_matching: true,
+    max_direct_response_body_size_bytes: wrap(MAX_DIRECT_RESPONSE_BODY_BYTES),
+  };
+  return { message, causes: plan.causes };
+}
+
+/** One virtual host, with the routes of all virtual services that have its hosts. */
+export function gatewayVirtualHost(read: Reader, entry: VirtualHostEntry): Built<VirtualHost> {
+  const routes: Route[] = [];
+  const warnings: string[] = [];
+  for (const source of entry.sources) {
+    const translated = sourceRoutes(read, source);
+    routes.push(...translated.routes);
+    warnings.push(...translated.warnings);
+  }
+  const message: VirtualHost = {
+    name: entry.name,
+    domains: [...entry.domains],
+    routes: inOrder(routes),
+    ...(entry.requireTls ? { require_tls: TlsRequirement.ALL } : {}),
+    ...(read.proxyHeaders()?.attemptCount?.disabled ? {} : { include_request_attempt_count: true }),
+    ...sessionOfHosts(read, entry),
+  };
+  const causes = [...entry.gatewayCauses, ...entry.sources.flatMap((source) => source.virtualService.causes)];
+  return { message, causes: [...new Set(causes)], ...(warnings.length > 0 ? { warnings } : {}) };
+}
+
+function sourceRoutes(read: Reader, source: RouteSource): ReturnType<typeof httpRoutes> {
+  const { virtualService, gateway, port, tls } = source;
+  return httpRoutes(virtualService, { read, port, gateways: [gateway], tls });
+}
+
+/** Routes that take every request come last, so that each virtual service of a host gets its say; one is enough. */
+function inOrder(routes: readonly Route[]): Route[] {
+  const takesAll = (route: Route) => matchesAll(route.match ?? {});
+  return [...routes.filter((route) => !takesAll(route)), ...routes.filter(takesAll).slice(0, 1)];
+}
+
+/** Sessions of the service that the virtual host stands for, for routes whose destinations keep none. */
+function sessionOfHosts(read: Reader, entry: VirtualHostEntry): Pick<VirtualHost, "typed_per_filter_config"> {
+  const [host] = entry.domains;
+  if (!read.settings.enablePersistentSessionFilter || host === undefined) return {};
+  const session = statefulSession(read, read.service(host));
+  return session ? { typed_per_filter_config: { [STATEFUL_SESSION_FILTER]: session } } : {};
+}

@@ -1,0 +1,138 @@
+/**
+ * One server of a Gateway object as the proxy serves it: what kind of traffic, which hosts, under which names.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Server } from "../../config/kinds/gateway/types.ts";
+import type { ConfigObject } from "../../config/types.ts";
+import { wildcardsOver } from "../../mesh/host_match.ts";
+import { parseProtocol } from "../../registry/protocol.ts";
+import { listenerKind } from "../listener/protocol.ts";
+
+/**
+ * What happens to a connection.
+ * - `http`: plain HTTP, routed by requests (also where all requests are redirected to HTTPS).
+ * - `https`: TLS ends here, then routed by requests.
+ * - `tcp`: bytes, to the one destination of the port.
+ * - `tls`: TLS ends here, then bytes to a destination by server name.
+ * - `passthrough`: TLS goes on as it is, to a destination by server name.
+ * - `autoPassthrough`: TLS goes on to the cluster that the server name spells (between networks).
+ */
+export type ServerKind = "http" | "https" | "tcp" | "tls" | "passthrough" | "autoPassthrough";
+
+/** A host of a server, and of which namespace virtual services may claim it. */
+export interface ServerHost {
+  /** A namespace, or `*`: any. */
+  readonly namespace: string;
+  /** Lower case; `*` and `*.example.com` are wildcards. */
+  readonly host: string;
+}
+
+/** A server with the Gateway object that it is part of. */
+export interface GatewayServer {
+  /** `namespace/name` of the Gateway object: what virtual services bind to. */
+  readonly gateway: string;
+  /** Key of the Gateway object. */
+  readonly cause: string;
+  /** Position in the object. */
+  readonly index: number;
+  readonly kind: ServerKind;
+  /** As the user wrote it; `port.number` is what virtual services match, the proxy may listen on another. */
+  readonly spec: Server;
+  readonly hosts: readonly ServerHost[];
+}
+
+/**
+ * What kind of server it is.
+ *
+ * @returns Undefined for HTTPS or TLS without `tls` settings, which validation refuses.
+ */
+export function serverKind(server: Server): ServerKind | undefined {
+  const protocol = parseProtocol(server.port.protocol);
+  if (listenerKind(protocol) === "http") return "http";
+  const tls = server.tls;
+  if (tls === undefined) return protocol === "HTTPS" || protocol === "TLS" ? undefined : "tcp";
+  if (tls.mode === "PASSTHROUGH") return "passthrough";
+  if (tls.mode === "AUTO_PASSTHROUGH") return "autoPassthrough";
+  return protocol === "HTTPS" ? "https" : "tls";
+}
+
+/** Hosts of a server: `host` and `*\/host` of any namespace, `./host` of the object's own, `ns/host` of that one. */
+export function serverHosts(server: Server, namespace: string): ServerHost[] {
+  return server.hosts.map((text) => {
+    const lower = text.toLowerCase();
+    const slash = lower.indexOf("/");
+    if (slash < 0) return { namespace: "*", host: lower };
+    const written = lower.slice(0, slash);
+    return { namespace: written === "." ? namespace : written, host: lower.slice(slash + 1) };
+  });
+}
+
+/** The server names that a TLS client may ask for here: sorted, each once. */
+export function serverNames(server: GatewayServer): string[] {
+  return [...new Set(server.hosts.map(({ host }) => host))].sort();
+}
+
+/** Whether all requests that come unencrypted are to be sent to HTTPS. */
+export function redirectsToHttps(server: GatewayServer): boolean {
+  return server.kind === "http" && server.spec.tls?.httpsRedirect === true;
+}
+
+/**
+ * Name of the route configuration of a server that speaks HTTP: all plain servers of one port (and bind) share one,
+ * each server that ends TLS has its own.
+ *
+ * @param port The port that the proxy listens on.
+ * @returns Undefined when the server carries bytes.
+ */
+export function routeConfigurationName(
+  server: Pick<GatewayServer, "kind" | "spec">,
+  object: ConfigObject<"Gateway">,
+  port: number,
+): string | undefined {
+  const { spec, kind } = server;
+  const bind = spec.bind ? `.${spec.bind}` : "";
+  if (kind === "http") return `http.${port}${bind}`;
+  if (kind !== "https") return undefined;
+  const { name, namespace } = object.meta;
+  return `https.${spec.port.number}.${spec.port.name}.${name}.${namespace}${bind}`;
+}
+
+/** The hosts of one server, indexed: finding those of a virtual service does not walk through all of them. */
+export class HostIndex {
+  /** Host to the namespaces that may claim it. */
+  readonly #hosts = new Map<string, Set<string>>();
+
+  constructor(hosts: readonly ServerHost[]) {
+    for (const { namespace, host } of hosts) {
+      const namespaces = this.#hosts.get(host);
+      if (namespaces) namespaces.add(namespace);
+      else this.#hosts.set(host, new Set([namespace]));
+    }
+  }
+
+  /**
+   * The hosts that a virtual service and the server have in common, the narrower of the two each: `a.example.com` of
+   * `*.example.com` and `a.example.com`, whichever side has the wildcard.
+   *
+   * @param host Host of the virtual service.
+   * @param namespace Namespace of the virtual service.
+   */
+  common(host: string, namespace: string): string[] {
+    const found: string[] = [];
+    if ([host, ...wildcardsOver(host)].some((pattern) => this.#has(pattern, namespace))) found.push(host);
+    if (!host.startsWith("*")) return found;
+    const suffix = host.slice(1);
+    for (const own of this.#hosts.keys()) {
+      if (own !== host && own.endsWith(suffix) && this.#has(own, namespace)) found.push(own);
+    }
+    return found;
+  }
+
+  #has(host: string, namespace: string): boolean {
+    const namespaces = this.#hosts.get(host);
+    return namespaces !== undefined && (namespaces.has("*") || namespaces.has(namespace));
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * The virtual services of a gateway, as the proxy's namespace sees them.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { EffectiveVirtualService } from "../../mesh/types.ts";
+import { visibilityRank } from "../../mesh/visibility.ts";
+import type { Reader } from "../reader.ts";
+
+/** How visible to the proxy: -1 not at all, 0 private to its namespace, 1 exported to it by name, 2 exported to all. */
+function rank(read: Reader, vs: EffectiveVirtualService): number {
+  // Nearly all are exported to everyone; only the others depend on the proxy.
+  if (vs.exportTo.length === 0 || vs.exportTo.includes("*")) return 2;
+  const { namespace, exportTo } = vs;
+  return read.ask(
+    `visibilityRank/${namespace}/${exportTo.join(",")}`,
+    (traits) => visibilityRank({ namespace, exportTo }, traits.namespace),
+  );
+}
+
+/**
+ * The virtual services bound to a gateway that the proxy sees, in order of precedence: private ones first, then those
+ * exported to its namespace, then public ones; oldest first among each.
+ *
+ * @param gateway `namespace/name`.
+ */
+export function visibleVirtualServices(read: Reader, gateway: string): EffectiveVirtualService[] {
+  const groups: [EffectiveVirtualService[], EffectiveVirtualService[], EffectiveVirtualService[]] = [[], [], []];
+  for (const vs of read.virtualServicesOf(gateway)) groups[rank(read, vs)]?.push(vs);
+  return groups.flat();
+}
+
+/** Whether a rule's match is for this gateway and this port of a server. */
+export function matchesServer(
+  match: { readonly port?: number; readonly gateways?: readonly string[] },
+  gateway: string,
+  port: number,
+): boolean {
+  if (match.port && match.port !== port) return false;
+  return !match.gateways?.length || match.gateways.includes(gateway);
+}
