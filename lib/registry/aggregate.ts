@@ -16,7 +16,7 @@
  *
  * @module
  */
-import { samePlain } from "./content.ts";
+import { samePlain, sameWorkload } from "./content.ts";
 import { canonicalIp } from "./address.ts";
 import type { EndpointIndex } from "./endpoint_index.ts";
 import type { Endpoint, Provider, RegistrySink, Service, ServiceKey, Workload } from "./types.ts";
@@ -177,7 +177,7 @@ export class Aggregate {
     }
     for (const workload of upserted) {
       const old = told.workloads.get(workload.id);
-      if (samePlain(old, workload)) continue;
+      if (old !== undefined && sameWorkload(old, workload)) continue;
       told.workloads.set(workload.id, workload);
       this.#move(old, workload);
     }
@@ -185,14 +185,21 @@ export class Aggregate {
   }
 
   #move(old: Workload | undefined, now: Workload | undefined): void {
-    for (const address of new Set([...old?.addresses ?? [], ...now?.addresses ?? []].map(canonicalIp))) {
-      const others = (this.#workloads.get(address) ?? NO_WORKLOADS).filter((workload) => workload !== old);
-      const stays = now?.addresses.some((other) => canonicalIp(other) === address);
-      const here = stays ? [...others, now!].sort(byClusterAndId) : others;
-      if (here.length === 0) this.#workloads.delete(address);
-      else this.#workloads.set(address, here);
-      this.#touched.add(address);
-    }
+    const before = old?.addresses.map(canonicalIp) ?? [];
+    const after = now?.addresses.map(canonicalIp) ?? [];
+    for (const address of before) if (!after.includes(address)) this.#setAt(address, old, undefined);
+    for (const address of after) this.#setAt(address, old, now);
+  }
+
+  #setAt(address: string, old: Workload | undefined, now: Workload | undefined): void {
+    const here = (this.#workloads.get(address) ?? NO_WORKLOADS).filter((workload) =>
+      workload !== old && workload !== now
+    );
+    if (now) here.push(now);
+    if (here.length > 1) here.sort(byClusterAndId);
+    if (here.length === 0) this.#workloads.delete(address);
+    else this.#workloads.set(address, here);
+    this.#touched.add(address);
   }
 
   #settleAll(): void {

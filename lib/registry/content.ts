@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Endpoint } from "./types.ts";
+import type { Endpoint, Workload } from "./types.ts";
 
 /** Whether two plain values (objects, arrays, primitives) are equal; an undefined field equals a missing one. */
 export function samePlain(a: unknown, b: unknown): boolean {
@@ -33,6 +33,15 @@ export function sameEndpoint(a: Endpoint, b: Endpoint): boolean {
       a.serviceAccount === b.serviceAccount && a.namespace === b.namespace && a.workloadName === b.workloadName &&
       a.tlsMode === b.tlsMode && a.hostname === b.hostname && a.subdomain === b.subdomain &&
       a.nodeName === b.nodeName && sameLabels(a.labels, b.labels));
+}
+
+/** Whether two workloads are equal. */
+export function sameWorkload(a: Workload, b: Workload): boolean {
+  return a === b ||
+    (a.id === b.id && a.name === b.name && a.namespace === b.namespace && a.kind === b.kind && a.health === b.health &&
+      a.serviceAccount === b.serviceAccount && a.locality === b.locality && a.network === b.network &&
+      a.clusterId === b.clusterId && a.weight === b.weight && a.tlsMode === b.tlsMode &&
+      samePlain(a.addresses, b.addresses) && sameLabels(a.labels, b.labels) && samePlain(a.ports, b.ports));
 }
 
 /** Whether two lists hold equal endpoints in the same order. */

@@ -67,7 +67,10 @@ export class EndpointIndex {
     return this.#published.get(service) ?? NONE;
   }
 
-  /** What runs at an address (canonical spelling, see `canonicalIp`): the services that a proxy there serves itself. */
+  /**
+   * What runs at an address (canonical spelling, see `canonicalIp`): the services that a proxy there serves itself.
+   * Ordered by service; several endpoints of one service are in no particular order.
+   */
   byAddress(address: string): readonly Placement[] {
     this.#settleAll();
     return this.#byAddress.get(address) ?? NOWHERE;
@@ -107,33 +110,25 @@ export class EndpointIndex {
     const before = this.#published.get(service) ?? NONE;
     const told = merged(this.#shards.get(service));
     if (sameEndpoints(before, told)) return;
-    const after = keepIdentities(before, told);
-    if (after.length === 0) this.#published.delete(service);
-    else this.#published.set(service, after);
+    const { list, gone, fresh } = compare(before, told);
+    if (list.length === 0) this.#published.delete(service);
+    else this.#published.set(service, list);
     this.#changed.add(service);
-    this.#place(service, before, after);
+    this.#place(service, list, new Set([...gone, ...fresh].map((endpoint) => endpoint.address)));
   }
 
-  /** Brings the address index up to date where the two lists of a service differ. */
-  #place(service: ServiceKey, before: readonly Endpoint[], after: readonly Endpoint[]): void {
-    const old = new Set(before);
-    const now = new Set(after);
-    const addresses = new Set<string>();
-    // A list may hold one endpoint twice; then membership alone does not tell what changed.
-    const repeats = old.size < before.length || now.size < after.length;
-    for (const endpoint of before) if (repeats || !now.has(endpoint)) addresses.add(endpoint.address);
-    for (const endpoint of after) if (repeats || !old.has(endpoint)) addresses.add(endpoint.address);
-    if (addresses.size === 0) return;
-    const fresh = new Map<string, Placement[]>();
-    for (const endpoint of after) {
+  /** Notes anew what a service has at some addresses. */
+  #place(service: ServiceKey, list: readonly Endpoint[], addresses: ReadonlySet<string>): void {
+    const now = new Map<string, Placement[]>();
+    for (const endpoint of list) {
       if (!addresses.has(endpoint.address)) continue;
-      const list = fresh.get(endpoint.address);
-      if (list) list.push({ service, endpoint });
-      else fresh.set(endpoint.address, [{ service, endpoint }]);
+      const placements = now.get(endpoint.address);
+      if (placements) placements.push({ service, endpoint });
+      else now.set(endpoint.address, [{ service, endpoint }]);
     }
     for (const address of addresses) {
       const others = (this.#byAddress.get(address) ?? NOWHERE).filter((placement) => placement.service !== service);
-      const here = [...others, ...fresh.get(address) ?? []];
+      const here = [...others, ...now.get(address) ?? []];
       if (others.length > 0) here.sort((a, b) => a.service < b.service ? -1 : a.service > b.service ? 1 : 0);
       if (here.length === 0) this.#byAddress.delete(address);
       else this.#byAddress.set(address, here);
@@ -148,15 +143,39 @@ function merged(shards: ReadonlyMap<string, readonly Endpoint[]> | undefined): r
   return [...shards.keys()].sort().flatMap((name) => shards.get(name)!);
 }
 
-/** The new list with the old object of each endpoint that did not change, so that what was made of it can be reused. */
-function keepIdentities(before: readonly Endpoint[], after: readonly Endpoint[]): readonly Endpoint[] {
-  if (before.length === 0) return after;
-  const known = new Map<string, Endpoint>();
-  for (const endpoint of before) known.set(identity(endpoint), endpoint);
-  return after.map((endpoint) => {
-    const old = known.get(identity(endpoint));
-    return old !== undefined && sameEndpoint(old, endpoint) ? old : endpoint;
-  });
+/** What became of a list. */
+interface Difference {
+  /** The new list, with the old object of each endpoint that did not change, so that what was made of it can be reused. */
+  readonly list: readonly Endpoint[];
+  readonly gone: readonly Endpoint[];
+  readonly fresh: readonly Endpoint[];
+}
+
+/** Most lists change in one place, so endpoints are compared by position first, and searched for only where they moved. */
+function compare(before: readonly Endpoint[], after: readonly Endpoint[]): Difference {
+  const list: Endpoint[] = [...after];
+  const moved: number[] = [];
+  const left = new Map<string, Endpoint[]>();
+  for (let i = 0; i < Math.max(before.length, after.length); i++) {
+    const [old, now] = [before[i], after[i]];
+    if (old !== undefined && now !== undefined && sameEndpoint(old, now)) {
+      list[i] = old;
+      continue;
+    }
+    if (now !== undefined) moved.push(i);
+    if (old === undefined) continue;
+    const same = left.get(identity(old));
+    if (same) same.push(old);
+    else left.set(identity(old), [old]);
+  }
+  const fresh: Endpoint[] = [];
+  for (const i of moved) {
+    const candidates = left.get(identity(list[i]!)) ?? [];
+    const at = candidates.findIndex((old) => sameEndpoint(old, list[i]!));
+    if (at >= 0) list[i] = candidates.splice(at, 1)[0]!;
+    else fresh.push(list[i]!);
+  }
+  return { list, gone: [...left.values()].flat(), fresh };
 }
 
 function identity(endpoint: Endpoint): string {

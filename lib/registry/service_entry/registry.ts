@@ -13,7 +13,7 @@
 import type { AnyConfigObject, ConfigObject } from "../../config/types.ts";
 import { objectKey } from "../../config/types.ts";
 import type { Source } from "../aggregate.ts";
-import { sameEndpoints, samePlain } from "../content.ts";
+import { sameEndpoints, samePlain, sameWorkload } from "../content.ts";
 import type { Labels } from "../labels.ts";
 import type { Endpoint, Registry, RegistrySink, Service, ServiceKey, ServicePort, Workload } from "../types.ts";
 import { serviceKey } from "../types.ts";
@@ -106,13 +106,13 @@ export class ServiceEntryRegistry implements Registry {
    * @param removed Keys (`kind/namespace/name`) of objects that went.
    */
   apply(upserted: readonly AnyConfigObject[], removed: readonly string[]): void {
-    const touched = new Set<ServiceKey>();
+    const [touched, selecting] = [new Set<ServiceKey>(), new Set<ServiceKey>()];
     const workloads = new Map<string, Workload>();
     const gone: string[] = [];
     for (const key of removed) {
       if (this.#removeEntry(key, touched)) continue;
       if (!this.#entryObjects.delete(key)) continue;
-      this.#setWorkload(key, undefined, touched);
+      this.#setWorkload(key, undefined, selecting);
       this.#health.delete(key);
       gone.push(key);
     }
@@ -121,13 +121,13 @@ export class ServiceEntryRegistry implements Registry {
       else if (object.kind === "WorkloadEntry") {
         this.#entryObjects.set(object.key, object);
         const workload = this.#convert(object);
-        if (this.#setWorkload(object.key, workload, touched)) workloads.set(object.key, workload);
+        if (this.#setWorkload(object.key, workload, selecting)) workloads.set(object.key, workload);
       }
     }
     if (workloads.size > 0 || gone.length > 0) {
       this.#sink?.workloads([...workloads.values()], gone.filter((key) => !this.#entryObjects.has(key)));
     }
-    this.#flush(touched);
+    this.#flush(touched, selecting);
   }
 
   /** Tells the outcome of the probes of a workload entry (see the annotation `proxy.mesh.io/health-checks-enabled`). */
@@ -136,23 +136,23 @@ export class ServiceEntryRegistry implements Registry {
     const object = this.#entryObjects.get(key);
     if (object === undefined) return;
     this.#health.set(key, healthy);
-    const touched = new Set<ServiceKey>();
+    const selecting = new Set<ServiceKey>();
     const workload = this.#convert(object);
-    if (this.#setWorkload(key, workload, touched)) this.#sink?.workloads([workload], []);
-    this.#flush(touched);
+    if (this.#setWorkload(key, workload, selecting)) this.#sink?.workloads([workload], []);
+    this.#flush(new Set(), selecting);
   }
 
   /** Takes workloads of other registries, for selectors; its own reports, should they come back, are passed over. */
   onWorkloads(source: Source, upserted: readonly Workload[], removed: readonly string[]): void {
     if (source.provider === this.provider && source.clusterId === this.clusterId) return;
-    const touched = new Set<ServiceKey>();
+    const selecting = new Set<ServiceKey>();
     const prefix = `${source.provider}/${source.clusterId}/`;
-    for (const id of removed) this.#setWorkload(prefix + id, undefined, touched);
+    for (const id of removed) this.#setWorkload(prefix + id, undefined, selecting);
     for (const workload of upserted) {
       const wanted = workload.kind !== "pod" || this.#options.selectPods;
-      if (wanted) this.#setWorkload(prefix + workload.id, workload, touched);
+      if (wanted) this.#setWorkload(prefix + workload.id, workload, selecting);
     }
-    this.#flush(touched);
+    this.#flush(new Set(), selecting);
   }
 
   #convert(object: ConfigObject<"WorkloadEntry">): Workload {
@@ -189,47 +189,59 @@ export class ServiceEntryRegistry implements Registry {
   }
 
   /** Replaces a workload; false when it is as it was. */
-  #setWorkload(id: string, workload: Workload | undefined, touched: Set<ServiceKey>): boolean {
+  #setWorkload(id: string, workload: Workload | undefined, selecting: Set<ServiceKey>): boolean {
     const old = this.#workloads.get(id);
-    if (samePlain(old, workload)) return false;
+    if (old === workload || (old && workload && sameWorkload(old, workload))) return false;
     if (old !== undefined) {
-      for (const entry of this.#selection.entriesOf(old)) touch(entry, touched);
+      for (const entry of this.#selection.entriesOf(old)) touch(entry, selecting);
       this.#selection.removeWorkload(id, old);
       this.#workloads.delete(id);
     }
     if (workload !== undefined) {
       this.#workloads.set(id, workload);
       this.#selection.addWorkload(id, workload);
-      for (const entry of this.#selection.entriesOf(workload)) touch(entry, touched);
+      for (const entry of this.#selection.entriesOf(workload)) touch(entry, selecting);
     }
     return true;
   }
 
-  /** Makes the touched services again and tells the sink what differs: services first, so that endpoints find theirs. */
-  #flush(touched: Set<ServiceKey>): void {
+  /**
+   * Makes what was touched again and tells the sink what differs: services first, so that endpoints find theirs.
+   *
+   * @param touched Services whose entries changed.
+   * @param selecting Services of which only the selected workloads changed.
+   */
+  #flush(touched: Set<ServiceKey>, selecting: ReadonlySet<ServiceKey>): void {
     for (const key of [...touched]) this.#merge(key, touched);
     const upserted: Service[] = [];
     const removed: ServiceKey[] = [];
     const lists: [ServiceKey, readonly Endpoint[]][] = [];
     for (const key of touched) {
       const told = this.#reported.get(key) ?? { service: undefined, endpoints: NO_ENDPOINTS };
-      const merged = this.#merged.get(key);
-      const service = merged && this.#withAddresses(key, merged.service);
-      const endpoints = merged ? this.#endpointsOf(merged) : NO_ENDPOINTS;
+      const service = this.#withAddresses(key);
       if (!samePlain(told.service, service)) {
         told.service = service;
         if (service) upserted.push(service);
         else removed.push(key);
       }
-      if (!sameEndpoints(told.endpoints, endpoints)) {
-        told.endpoints = endpoints;
-        lists.push([key, endpoints]);
-      }
       if (service) this.#reported.set(key, told);
       else this.#reported.delete(key);
+      this.#listEndpoints(key, told, lists);
+    }
+    for (const key of selecting) {
+      const told = touched.has(key) ? undefined : this.#reported.get(key);
+      if (told) this.#listEndpoints(key, told, lists);
     }
     if (upserted.length > 0 || removed.length > 0) this.#sink?.services(upserted, removed);
     for (const [key, list] of lists) this.#sink?.endpoints(key, this.shard, list);
+  }
+
+  #listEndpoints(key: ServiceKey, told: Reported, lists: [ServiceKey, readonly Endpoint[]][]): void {
+    const merged = this.#merged.get(key);
+    const endpoints = merged ? this.#endpointsOf(merged) : NO_ENDPOINTS;
+    if (sameEndpoints(told.endpoints, endpoints)) return;
+    told.endpoints = endpoints;
+    lists.push([key, endpoints]);
   }
 
   /** Merges the entries of a service and claims or frees its address, which may touch services that wanted the same. */
@@ -249,9 +261,10 @@ export class ServiceEntryRegistry implements Registry {
     for (const other of moved) touched.add(other);
   }
 
-  #withAddresses(key: ServiceKey, service: Service): Service {
+  #withAddresses(key: ServiceKey): Service | undefined {
+    const service = this.#merged.get(key)?.service;
     const addresses = this.#allocator.addresses(key);
-    return addresses.length > 0 ? { ...service, autoAllocatedAddresses: addresses } : service;
+    return service && addresses.length > 0 ? { ...service, autoAllocatedAddresses: addresses } : service;
   }
 
   #endpointsOf(merged: MergedService): readonly Endpoint[] {
