@@ -57,36 +57,47 @@ export function finding(severity: Severity, field: string, value: unknown, expec
   return { severity, field, value: shown, expected, message };
 }
 
-/** Collects the findings of one object. At most 100 are kept, then one more says so, so that a hostile object stays cheap. */
+/** Findings of each severity that are kept of one object; one more says that there are others, so that a hostile object stays cheap. */
+const MAX_FINDINGS = 100;
+
+/** Collects the findings of one object, at most 100 of each severity. */
 export class Findings {
-  readonly list: Finding[] = [];
+  readonly #list: Finding[] = [];
+  readonly #counts = { error: 0, warning: 0 };
+
+  /** What was found, in order. */
+  get list(): readonly Finding[] {
+    return this.#list;
+  }
+
+  /** Whether any finding refuses the object, also one that is not kept. */
+  get failed(): boolean {
+    return this.#counts.error > 0;
+  }
 
   /** Adds an error about a field. `value` undefined means that the field is missing. */
   error(field: string, value: unknown, expected: string): void {
-    this.#add("error", field, value, expected);
+    if (this.#hasRoom("error")) this.#list.push(finding("error", field, value, expected));
   }
 
   /** Adds a warning about a field. */
   warning(field: string, value: unknown, expected: string): void {
-    this.#add("warning", field, value, expected);
+    if (this.#hasRoom("warning")) this.#list.push(finding("warning", field, value, expected));
   }
 
-  /** Whether any finding refuses the object. */
-  get failed(): boolean {
-    return this.list.some((one) => one.severity === "error");
+  /** Adds a finding made elsewhere. */
+  add(one: Finding): void {
+    if (this.#hasRoom(one.severity)) this.#list.push(one);
   }
 
-  #add(severity: Severity, field: string, value: unknown, expected: string): void {
-    if (this.list.length < MAX_FINDINGS) this.list.push(finding(severity, field, value, expected));
-    else if (this.list.length === MAX_FINDINGS) {
-      this.list.push(finding(severity, "spec", undefined, `fewer problems: only the first ${MAX_FINDINGS} are shown`));
-    } else if (severity === "error" && this.list[MAX_FINDINGS]?.severity === "warning") {
-      this.list[MAX_FINDINGS] = { ...this.list[MAX_FINDINGS], severity };
+  #hasRoom(severity: Severity): boolean {
+    this.#counts[severity] += 1;
+    if (this.#counts[severity] === MAX_FINDINGS + 1) {
+      this.#list.push(finding(severity, "spec", `more than ${MAX_FINDINGS} ${severity}s`, "fewer (the others are not shown)"));
     }
+    return this.#counts[severity] <= MAX_FINDINGS;
   }
 }
-
-const MAX_FINDINGS = 100;
 
 /** One line for people: `file:line kind namespace/name: message`. */
 export function formatProblem(problem: Problem): string {

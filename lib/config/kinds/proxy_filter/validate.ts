@@ -1,0 +1,87 @@
+/**
+ * Rules of ProxyFilter: patch, match and target must fit together. The patched message itself is checked when patches are translated.
+ * @module
+ * Permissions: none.
+ */
+import type { Findings } from "../../finding.ts";
+import { checkLabelsSelector, checkTargetReferences } from "../../validation/shared.ts";
+import { checkRegex } from "../../validation/values.ts";
+import type { Validate } from "../validate.ts";
+import type { ApplyTo, ConfigObjectMatch, ConfigPatch, ListenerMatch, ProxyFilterSpec } from "./types.ts";
+
+/** Checks a ProxyFilter. */
+export const validateProxyFilter: Validate<ProxyFilterSpec> = (spec, _meta, report) => {
+  checkLabelsSelector(spec.workloadSelector, "spec.workloadSelector", report);
+  if (spec.workloadSelector !== undefined && spec.targetRefs !== undefined) {
+    report.error("spec", "workloadSelector and targetRefs", "only one of workloadSelector, targetRefs");
+  }
+  checkTargetReferences(spec.targetRefs, "spec.targetRefs", report);
+  spec.configPatches?.forEach((patch, index) => checkPatch(patch, `spec.configPatches[${index}]`, report));
+};
+
+function checkPatch(config: ConfigPatch, at: string, report: Findings): void {
+  const { applyTo, match, patch } = config;
+  if (applyTo === "INVALID") {
+    report.error(`${at}.applyTo`, undefined, "what is patched: LISTENER, HTTP_FILTER, CLUSTER, ...");
+  }
+  if (patch === undefined) report.error(`${at}.patch`, undefined, "a patch");
+  else if (patch.operation === "INVALID") {
+    report.error(`${at}.patch.operation`, undefined, "an operation: MERGE, ADD, REMOVE, INSERT_BEFORE, ...");
+  } else if (patch.operation !== "REMOVE" && patch.value === undefined) {
+    report.error(`${at}.patch.value`, undefined, `a value (operation ${patch.operation})`);
+  }
+  if (match?.proxy?.proxyVersion !== undefined) {
+    checkRegex(match.proxy.proxyVersion, `${at}.match.proxy.proxyVersion`, report);
+  }
+  if (match !== undefined) checkMatch(applyTo, match, `${at}.match`, report);
+}
+
+type ObjectMatch = "listener" | "routeConfiguration" | "cluster";
+const OBJECT_MATCHES: readonly ObjectMatch[] = ["listener", "routeConfiguration", "cluster"];
+const MATCH_OF: Readonly<Partial<Record<ApplyTo, ObjectMatch>>> = {
+  LISTENER: "listener",
+  LISTENER_FILTER: "listener",
+  FILTER_CHAIN: "listener",
+  NETWORK_FILTER: "listener",
+  HTTP_FILTER: "listener",
+  ROUTE_CONFIGURATION: "routeConfiguration",
+  VIRTUAL_HOST: "routeConfiguration",
+  HTTP_ROUTE: "routeConfiguration",
+  CLUSTER: "cluster",
+};
+
+function checkMatch(applyTo: ApplyTo, match: ConfigObjectMatch, at: string, report: Findings): void {
+  const fitting = MATCH_OF[applyTo];
+  for (const kind of OBJECT_MATCHES) {
+    if (fitting !== undefined && kind !== fitting && match[kind] !== undefined) {
+      report.error(`${at}.${kind}`, match[kind], `${fitting} (applyTo is ${applyTo})`);
+    }
+  }
+  if (fitting === "listener" && match.listener !== undefined) {
+    checkListenerMatch(applyTo, match.listener, `${at}.listener`, report);
+  }
+}
+
+const CONNECTION_MANAGERS = new Set(["envoy.filters.network.http_connection_manager", "envoy.http_connection_manager"]);
+
+function checkListenerMatch(applyTo: ApplyTo, match: ListenerMatch, at: string, report: Findings): void {
+  const filter = match.filterChain?.filter;
+  if (filter === undefined) return;
+  const where = `${at}.filterChain.filter`;
+  if (applyTo === "LISTENER" || applyTo === "FILTER_CHAIN") {
+    report.warning(where, filter, `no filter: it has no effect with applyTo ${applyTo}`);
+  }
+  if (filter.name === undefined) {
+    report.error(`${where}.name`, undefined, "the name of a network filter");
+    return;
+  }
+  const { subFilter } = filter;
+  if (subFilter === undefined) return;
+  if (applyTo !== "HTTP_FILTER") {
+    report.error(`${where}.subFilter`, subFilter, `nothing: only applyTo HTTP_FILTER has it (this is ${applyTo})`);
+  } else if (!CONNECTION_MANAGERS.has(filter.name)) {
+    report.error(`${where}.name`, filter.name, "envoy.filters.network.http_connection_manager beside subFilter");
+  } else if (subFilter.name === undefined) {
+    report.error(`${where}.subFilter.name`, undefined, "the name of an HTTP filter");
+  }
+}

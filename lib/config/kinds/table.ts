@@ -1,0 +1,60 @@
+/**
+ * One line per kind: its schema and its rules. A new kind is a folder and a line here.
+ * @module
+ * Permissions: none.
+ */
+import type { Field } from "../schema/field.ts";
+import { authorizationPolicy } from "./authorization_policy/schema.ts";
+import { validateAuthorizationPolicy } from "./authorization_policy/validate.ts";
+import { destinationRule } from "./destination_rule/schema.ts";
+import { validateDestinationRule } from "./destination_rule/validate.ts";
+import { gateway } from "./gateway/schema.ts";
+import { validateGateway } from "./gateway/validate.ts";
+import type { Kind, KindSpecs } from "./mod.ts";
+import { peerAuthentication } from "./peer_authentication/schema.ts";
+import { validatePeerAuthentication } from "./peer_authentication/validate.ts";
+import { proxyConfig } from "./proxy_config/schema.ts";
+import { validateProxyConfig } from "./proxy_config/validate.ts";
+import { proxyFilter } from "./proxy_filter/schema.ts";
+import { validateProxyFilter } from "./proxy_filter/validate.ts";
+import { requestAuthentication } from "./request_authentication/schema.ts";
+import { validateRequestAuthentication } from "./request_authentication/validate.ts";
+import { serviceEntry } from "./service_entry/schema.ts";
+import { validateServiceEntry } from "./service_entry/validate.ts";
+import { sidecar } from "./sidecar/schema.ts";
+import { validateSidecar } from "./sidecar/validate.ts";
+import { telemetry } from "./telemetry/schema.ts";
+import { validateTelemetry } from "./telemetry/validate.ts";
+import type { Validate } from "./validate.ts";
+import { virtualService } from "./virtual_service/schema.ts";
+import { validateVirtualService } from "./virtual_service/validate.ts";
+import { wasmPlugin } from "./wasm_plugin/schema.ts";
+import { validateWasmPlugin } from "./wasm_plugin/validate.ts";
+import { workloadEntry } from "./workload_entry/schema.ts";
+import { validateWorkloadEntry } from "./workload_entry/validate.ts";
+import { workloadGroup } from "./workload_group/schema.ts";
+import { validateWorkloadGroup } from "./workload_group/validate.ts";
+
+/** Schema and rules of one kind. */
+export interface KindDefinition<S> {
+  readonly schema: Field<S>;
+  readonly validate: Validate<S>;
+}
+
+/** Schema and rules of every kind. */
+export const KIND_TABLE: { readonly [K in Kind]: KindDefinition<KindSpecs[K]> } = {
+  VirtualService: { schema: virtualService, validate: validateVirtualService },
+  DestinationRule: { schema: destinationRule, validate: validateDestinationRule },
+  Gateway: { schema: gateway, validate: validateGateway },
+  ServiceEntry: { schema: serviceEntry, validate: validateServiceEntry },
+  WorkloadEntry: { schema: workloadEntry, validate: validateWorkloadEntry },
+  WorkloadGroup: { schema: workloadGroup, validate: validateWorkloadGroup },
+  Sidecar: { schema: sidecar, validate: validateSidecar },
+  ProxyConfig: { schema: proxyConfig, validate: validateProxyConfig },
+  ProxyFilter: { schema: proxyFilter, validate: validateProxyFilter },
+  AuthorizationPolicy: { schema: authorizationPolicy, validate: validateAuthorizationPolicy },
+  RequestAuthentication: { schema: requestAuthentication, validate: validateRequestAuthentication },
+  PeerAuthentication: { schema: peerAuthentication, validate: validatePeerAuthentication },
+  Telemetry: { schema: telemetry, validate: validateTelemetry },
+  WasmPlugin: { schema: wasmPlugin, validate: validateWasmPlugin },
+};

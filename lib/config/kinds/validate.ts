@@ -1,0 +1,13 @@
+/**
+ * What every kind's validation gets.
+ * @module
+ * Permissions: none.
+ */
+import type { Findings } from "../finding.ts";
+import type { ObjectMeta } from "../types.ts";
+
+/**
+ * Checks what the schema cannot: rules across fields, syntax of values. Adds all findings to `report`; never throws. The spec may be
+ * incomplete where the schema already reported errors (required fields are then empty).
+ */
+export type Validate<S> = (spec: S, meta: ObjectMeta, report: Findings) => void;

@@ -1,0 +1,197 @@
+/**
+ * One JSON tree becomes one typed, validated object, or a list of what is wrong with it.
+ *
+ *     tree ──> kind by apiVersion and kind ──> metadata ──> schema ──> rules ──> object with hash
+ *
+ * @module
+ * Permissions: none.
+ */
+import { hash as digest } from "node:crypto";
+import { type Finding, Findings } from "./finding.ts";
+import { KIND_TABLE } from "./kinds/table.ts";
+import type { Validate } from "./kinds/validate.ts";
+import { labels, map } from "./schema/containers.ts";
+import { DecodeContext, type Field, isObject } from "./schema/field.ts";
+import { message } from "./schema/message.ts";
+import { string } from "./schema/scalars.ts";
+import { lookupKind, ownKey } from "./spelling.ts";
+import { type ConfigObject, type Kind, objectKey, type ObjectMeta, type Origin } from "./types.ts";
+import { isDnsLabel, objectNameProblem } from "./validation/names.ts";
+
+/** What {@link parseObject} makes of a tree. */
+export interface ParsedObject {
+  /** The object, when it is one of our kinds and has no errors. */
+  readonly object?: ConfigObject;
+  /** Errors and warnings; empty for objects of other people's groups. */
+  readonly findings: readonly Finding[];
+  /** Whether the tree is none of our business: a group that is not ours. */
+  readonly foreign: boolean;
+  /** What could be told of the object, for problem records; empty strings where not. */
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What {@link parseObject} assumes. */
+export interface ParseOptions {
+  /** Namespace of objects that name none. */
+  readonly defaultNamespace: string;
+}
+
+/** Parses and validates one object. Never throws; cost is bounded by the size of the tree. */
+export function parseObject(tree: unknown, origin: Origin, options: ParseOptions): ParsedObject {
+  const report = new Findings();
+  const { apiVersion, kind } = isObject(tree) ? tree : {};
+  if (!isObject(tree) || typeof apiVersion !== "string" || typeof kind !== "string") {
+    report.error("apiVersion", apiVersion, "an object with apiVersion and kind as text");
+    return { findings: report.list, foreign: false, ...identify(tree, options) };
+  }
+  const found = lookupKind(apiVersion, kind);
+  if (!found.known) {
+    if (!found.foreign) report.error(found.field, found.field === "kind" ? kind : apiVersion, found.expected);
+    return { findings: report.list, foreign: found.foreign, ...identify(tree, options) };
+  }
+  const meta = parseMeta(tree["metadata"], options, report);
+  const known = { kind: found.kind, namespace: meta.namespace, name: meta.name };
+  const spec = parseSpec(found.kind, tree["spec"], meta, report);
+  refuseOtherFields(tree, report);
+  if (report.failed) return { findings: report.list, foreign: false, ...known };
+  const object: ConfigObject = {
+    kind: found.kind,
+    key: objectKey(found.kind, meta.namespace, meta.name),
+    meta,
+    spec,
+    origin,
+    hash: hashObject(found.kind, meta, spec),
+  };
+  return { object, findings: report.list, foreign: false, ...known };
+}
+
+function identify(tree: unknown, options: ParseOptions): { kind: string; namespace: string; name: string } {
+  const { kind, metadata } = isObject(tree) ? tree : {};
+  const { name, namespace } = isObject(metadata) ? metadata : {};
+  return {
+    kind: typeof kind === "string" ? kind : "",
+    namespace: typeof namespace === "string" ? namespace : options.defaultNamespace,
+    name: typeof name === "string" ? name : "",
+  };
+}
+
+const rawMeta = message<{ labels?: ObjectMeta["labels"]; annotations?: ObjectMeta["annotations"] }>({
+  labels: labels(),
+  annotations: map(string(), ownKey),
+});
+
+const EMPTY: Readonly<Record<string, string>> = Object.freeze({});
+
+/** Metadata has many fields that are not ours (uid, managedFields, ...): unknown ones are nobody's mistake. */
+function parseMeta(raw: unknown, options: ParseOptions, report: Findings): ObjectMeta {
+  const input = isObject(raw) ? raw : {};
+  const { name, namespace, creationTimestamp, generation } = input;
+  const decoded = rawMeta.decode(
+    { labels: input["labels"], annotations: input["annotations"] },
+    new DecodeContext("metadata", report),
+  );
+  const ownName = typeof name === "string" ? name : "";
+  const wrongName = objectNameProblem(ownName);
+  if (wrongName !== undefined) report.error("metadata.name", name ?? undefined, `a name (${wrongName})`);
+  const written = namespace ?? "";
+  const ownNamespace = written === "" ? options.defaultNamespace : String(written);
+  if (!isDnsLabel(ownNamespace)) report.error("metadata.namespace", namespace, "the name of a namespace");
+  const annotations = decoded?.annotations ?? EMPTY;
+  if (Object.hasOwn(annotations, "internal.mesh.io/webhook-always-reject")) {
+    report.error(
+      "metadata.annotations",
+      "internal.mesh.io/webhook-always-reject",
+      "no such annotation: it refuses any object",
+    );
+  }
+  return {
+    name: ownName,
+    namespace: ownNamespace,
+    labels: decoded?.labels ?? EMPTY,
+    annotations,
+    creationTimestamp: parseTimestamp(creationTimestamp, report),
+    ...(typeof generation === "number" ? { generation } : {}),
+  };
+}
+
+function parseTimestamp(raw: unknown, report: Findings): number {
+  if (raw === undefined || raw === null) return 0;
+  const time = typeof raw === "string" ? Date.parse(raw) : NaN;
+  if (!Number.isNaN(time)) return time;
+  report.error("metadata.creationTimestamp", raw, "a time such as 2024-01-31T12:00:00Z");
+  return 0;
+}
+
+function parseSpec<K extends Kind>(kind: K, raw: unknown, meta: ObjectMeta, report: Findings): ConfigObject<K>["spec"] {
+  // The table pairs each kind's schema with its own rules; the compiler cannot follow that through a generic K.
+  const definition = KIND_TABLE[kind] as {
+    schema: Field<ConfigObject<K>["spec"]>;
+    validate: Validate<ConfigObject<K>["spec"]>;
+  };
+  if (kind !== "AuthorizationPolicy" && Object.hasOwn(meta.annotations, "mesh.io/dry-run")) {
+    report.error(
+      'metadata.annotations["mesh.io/dry-run"]',
+      meta.annotations["mesh.io/dry-run"],
+      "an AuthorizationPolicy: no other kind has dry runs",
+    );
+  }
+  const structural = new Findings();
+  const spec = definition.schema.decode(raw ?? {}, new DecodeContext("spec", structural)) ?? definition.schema.zero();
+  for (const one of structural.list) report.add(one);
+  const semantic = new Findings();
+  definition.validate(spec, meta, semantic);
+  for (const one of semantic.list) if (!isAlreadyReported(one, structural.list)) report.add(one);
+  return spec;
+}
+
+/** Rules run on incomplete specs too, to show all mistakes at once; what they say of a field that did not decode is noise. */
+function isAlreadyReported(one: Finding, structural: readonly Finding[]): boolean {
+  return structural.some((other) =>
+    one.field.startsWith(other.field) || other.field.startsWith(`${one.field}.`) && one.value === ""
+  );
+}
+
+const TOP_LEVEL = new Set(["apiVersion", "kind", "metadata", "spec", "status"]);
+
+function refuseOtherFields(tree: Readonly<Record<string, unknown>>, report: Findings): void {
+  for (const key of Object.keys(tree)) {
+    if (!TOP_LEVEL.has(key)) {
+      report.error(key, tree[key], "a known field: apiVersion, kind, metadata, spec (this one is not; indentation?)");
+    }
+  }
+}
+
+/** Kinds whose labels are data: they become labels of services and workloads. */
+const LABELS_ARE_DATA: ReadonlySet<Kind> = new Set(["ServiceEntry", "WorkloadEntry", "WorkloadGroup"]);
+
+/**
+ * Hash of what translation reads: kind, namespace, name, creation time, spec, labels and annotations of the domain `mesh.io`, and for
+ * services and workloads all labels. An edit of anything else keeps it. 128 bits of SHA-256, base64.
+ */
+export function hashObject(kind: Kind, meta: ObjectMeta, spec: unknown): string {
+  const read = LABELS_ARE_DATA.has(kind) ? sorted(meta.labels) : sorted(meta.labels, isOurs);
+  const text = JSON.stringify([
+    kind,
+    meta.namespace,
+    meta.name,
+    meta.creationTimestamp,
+    read,
+    sorted(meta.annotations, isOurs),
+    spec,
+  ]);
+  return digest("sha256", text, "base64url").slice(0, 22);
+}
+
+function isOurs(key: string): boolean {
+  return key.includes("mesh.io/");
+}
+
+/** Decoded maps are sorted already; this also holds for metadata that others made. */
+function sorted(
+  map: Readonly<Record<string, string>>,
+  keep: (key: string) => boolean = () => true,
+): [string, string][] {
+  return Object.entries(map).filter(([key]) => keep(key)).sort(([a], [b]) => (a < b ? -1 : 1));
+}
