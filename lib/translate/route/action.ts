@@ -9,7 +9,7 @@ import type { Destination, HttpRoute, HttpRouteDestination } from "../../config/
 import { duration, wrap } from "../../pb/wellknown.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { Reader } from "../reader.ts";
-import { hashPolicy, type RouteTarget, routeTarget } from "./destination.ts";
+import { type Hashing, hashing, type RouteTarget, routeTarget } from "./destination.ts";
 import { fractionOf } from "./fraction.ts";
 import { headerChanges, type HeaderFields, joinHeaders } from "./headers.ts";
 import { retryPolicy } from "./retry.ts";
@@ -23,6 +23,8 @@ export interface ForwardAction {
   readonly headers: HeaderFields;
   /** Where it leads, in order. */
   readonly targets: readonly RouteTarget[];
+  /** Keys of the destination rules by which requests are hashed. */
+  readonly causes: readonly string[];
 }
 
 /**
@@ -48,7 +50,8 @@ export function forwardAction(read: Reader, rule: HttpRoute, port: number): Forw
   if (retry) action.retry_policy = retry;
   const mirrors = mirrorPolicies(read, rule, port);
   if (mirrors.length) action.request_mirror_policies = mirrors;
-  return { action, headers: chosen.headers, targets: chosen.targets };
+  const { headers, targets, causes } = chosen;
+  return { action, headers, targets, causes };
 }
 
 /** No `timeout` means none; what gRPC clients ask for in `grpc-timeout` is honoured up to it. */
@@ -61,6 +64,7 @@ export function setTimeouts(action: RouteAction, timeout = 0): void {
 interface Chosen {
   readonly headers: HeaderFields;
   readonly targets: RouteTarget[];
+  readonly causes: readonly string[];
   readonly sticky: boolean;
 }
 
@@ -74,12 +78,13 @@ function single(
 ): Chosen {
   const target = routeTarget(read, route.destination, port);
   const changes = headerChanges(route.headers);
-  const hash = hashPolicy(read, target);
+  const hash = hashing(read, target);
   action.cluster = target.cluster;
-  if (hash) action.hash_policy = [hash];
+  if (hash) action.hash_policy = [hash.policy];
   // The rule's own authority wins over the destination's, as it does with several destinations.
   if (changes.authority && !authority) action.host_rewrite_literal = changes.authority;
-  return { headers: joinHeaders(own, changes.fields), targets: [target], sticky: hash !== undefined };
+  const headers = joinHeaders(own, changes.fields);
+  return { headers, targets: [target], causes: hash?.causes ?? [], sticky: hash !== undefined };
 }
 
 function weighted(
@@ -91,12 +96,12 @@ function weighted(
 ): Chosen | undefined {
   const targets: RouteTarget[] = [];
   const clusters: envoy.config.route.v3.WeightedCluster.ClusterWeight[] = [];
-  const hashes: envoy.config.route.v3.RouteAction.HashPolicy[] = [];
+  const hashes: Hashing[] = [];
   for (const { destination, weight, headers } of routes) {
     if (!weight) continue;
     const target = routeTarget(read, destination, port);
     const changes = headerChanges(headers);
-    const hash = hashPolicy(read, target);
+    const hash = hashing(read, target);
     targets.push(target);
     if (hash) hashes.push(hash);
     clusters.push({
@@ -108,8 +113,8 @@ function weighted(
   }
   if (!clusters.length) return undefined;
   action.weighted_clusters = { clusters };
-  if (hashes.length) action.hash_policy = hashes;
-  return { headers: own, targets, sticky: false };
+  if (hashes.length) action.hash_policy = hashes.map(({ policy }) => policy);
+  return { headers: own, targets, causes: hashes.flatMap(({ causes }) => causes), sticky: false };
 }
 
 function rewritePath(rule: HttpRoute, action: RouteAction): void {

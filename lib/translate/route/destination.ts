@@ -49,7 +49,7 @@ export function behindAlias(read: Reader, host: string): { readonly host: string
 /**
  * Resolves a destination.
  *
- * @param listenPort Port of the listener: taken where the rule names none and the service has it, or has several others.
+ * @param listenPort Port of the listener: taken where the rule names none, unless the service has one port alone.
  */
 export function routeTarget(read: Reader, destination: Destination, listenPort: number): RouteTarget {
   const { host, service } = behindAlias(read, destination.host);
@@ -63,15 +63,23 @@ function impliedPort(service: Service | undefined, listenPort: number): number {
   return only && !more.length ? only.port : listenPort;
 }
 
+/** How requests are hashed, and the keys of the destination rules that say so. */
+export interface Hashing {
+  readonly policy: HashPolicy;
+  readonly causes: readonly string[];
+}
+
 /** How requests to a target are hashed, if its cluster balances by consistent hashing. */
-export function hashPolicy(read: Reader, target: RouteTarget): HashPolicy | undefined {
-  const rule = read.destinationRule(target.host)?.spec;
+export function hashing(read: Reader, target: RouteTarget): Hashing | undefined {
+  const effective = read.destinationRule(target.host);
+  const rule = effective?.spec;
   if (!rule) return undefined;
   const subset = target.subset ? rule.subsets?.find(({ name }) => name === target.subset) : undefined;
   const policy = subset
     ? subsetPolicy(rule.trafficPolicy, subset, target.port)
     : portPolicy(rule.trafficPolicy, target.port);
-  return hashKey(policy.loadBalancer?.consistentHash);
+  const key = hashKey(policy.loadBalancer?.consistentHash);
+  return key && { policy: key, causes: effective.causes };
 }
 
 function hashKey(hash: ConsistentHashLb | undefined): HashPolicy | undefined {

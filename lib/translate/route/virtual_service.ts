@@ -38,6 +38,8 @@ export interface RouteContext {
 /** Routes in order; the first that matches wins. */
 export interface TranslatedRoutes {
   readonly routes: Route[];
+  /** Keys of the destination rules that shaped them (hashing). */
+  readonly causes: string[];
   /** What the user wrote and does not get, one sentence each. */
   readonly warnings: string[];
 }
@@ -51,20 +53,36 @@ export interface TranslatedRoutes {
  */
 export function httpRoutes(vs: EffectiveVirtualService, context: RouteContext): TranslatedRoutes {
   const routes: Route[] = [];
+  const causes = new Set<string>();
   const warnings: string[] = [];
   for (const [index, rule] of (vs.spec.http ?? []).entries()) {
-    const ofRule: string[] = [];
-    for (const match of rule.match?.length ? rule.match : [undefined]) {
-      if (match && !applies(match, context)) continue;
-      const route = buildRoute(vs, rule, match, context, ofRule);
-      if (route) routes.push(route);
-      if (route && matchesAll(route.match!)) {
-        return { routes, warnings: [...warnings, ...told(vs, index, rule, ofRule)] };
-      }
-    }
-    warnings.push(...told(vs, index, rule, ofRule));
+    const notes: Notes = { causes, warnings: [] };
+    const ofRule = routesOfRule(vs, rule, context, notes);
+    routes.push(...ofRule);
+    warnings.push(...told(vs, index, rule, notes.warnings));
+    const last = ofRule.at(-1);
+    if (last && matchesAll(last.match!)) break;
   }
-  return { routes, warnings };
+  return { routes, causes: [...causes], warnings };
+}
+
+/** What comes to light while routes are built. */
+interface Notes {
+  readonly causes: Set<string>;
+  readonly warnings: string[];
+}
+
+/** One route for each match of a rule, up to one that takes every request. */
+function routesOfRule(vs: EffectiveVirtualService, rule: HttpRoute, context: RouteContext, notes: Notes): Route[] {
+  const routes: Route[] = [];
+  for (const match of rule.match?.length ? rule.match : [undefined]) {
+    if (match && !applies(match, context)) continue;
+    const route = buildRoute(vs, rule, match, context, notes);
+    if (!route) continue;
+    routes.push(route);
+    if (matchesAll(route.match!)) break;
+  }
+  return routes;
 }
 
 function told(vs: EffectiveVirtualService, index: number, rule: HttpRoute, warnings: readonly string[]): string[] {
@@ -90,7 +108,7 @@ function buildRoute(
   rule: HttpRoute,
   match: HttpMatchRequest | undefined,
   context: RouteContext,
-  warnings: string[],
+  { causes, warnings }: Notes,
 ): Route | undefined {
   const { read, port } = context;
   const name = [rule.name, match?.name].filter(Boolean).join(".");
@@ -105,6 +123,7 @@ function buildRoute(
       warnings.push("no destination has a weight above 0; the rule is left out");
       return undefined;
     }
+    for (const cause of forward.causes) causes.add(cause);
     route.route = forward.action;
     Object.assign(route, forward.headers);
     const sessions = forward.targets.flatMap((target) => statefulSession(read, target.service) ?? []);

@@ -1,0 +1,91 @@
+/**
+ * Route configurations of sidecars: what stands around the virtual hosts.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { ApiVersion } from "../../../proto/gen/enums.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import { duration, wrap } from "../../pb/wellknown.ts";
+import type { Built } from "../built.ts";
+import type { InboundTarget } from "../inbound_target.ts";
+import type { Reader } from "../reader.ts";
+import { defaultInboundRoute } from "./default_route.ts";
+import { routeTarget } from "./destination.ts";
+import { virtualHostName } from "./domains.ts";
+import { isSniffed, tellsPortsApart } from "./placement.ts";
+
+type VirtualHost = envoy.config.route.v3.VirtualHost;
+type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
+
+/** Virtual hosts for every Host header that no other one takes, by outbound policy. */
+export const ALLOW_ANY = "allow_any";
+export const BLOCK_ALL = "block_all";
+
+/** Cluster that passes requests on to the address that was dialled. */
+const PASSTHROUGH_CLUSTER = "PassthroughCluster";
+
+/** Bytes of a direct response's body; Envoy's own limit is 4 KiB, validation takes bodies up to this. */
+const MAX_DIRECT_RESPONSE_BYTES = 1024 * 1024;
+
+/**
+ * An outbound route configuration.
+ *
+ * @param name `8080`, `host:8080` (a sniffed port), `http_proxy`, `unix:///path`.
+ * @param virtualHosts Those to put in, or `vhds`: the proxy gets them one by one as resources `<name>/<virtual host>`.
+ *   Absent: `vhds` if the proxy takes it, else none.
+ */
+export function sidecarRouteConfiguration(
+  read: Reader,
+  name: string,
+  virtualHosts: readonly VirtualHost[] | "vhds" = read.trait("vhds") ? "vhds" : [],
+): Built<RouteConfiguration> {
+  const inline = virtualHosts === "vhds" ? [] : [...virtualHosts].sort((a, b) => a.name! < b.name! ? -1 : 1);
+  const message: RouteConfiguration = {
+    name,
+    virtual_hosts: isSniffed(name) ? inline : [...inline, catchAllVirtualHost(read)],
+    validate_clusters: wrap(false),
+    max_direct_response_body_size_bytes: wrap(MAX_DIRECT_RESPONSE_BYTES),
+    ...(tellsPortsApart(read, name) ? {} : { ignore_port_in_host_matching: true }),
+    ...(virtualHosts === "vhds" ? { vhds: { config_source: { ads: {}, resource_api_version: ApiVersion.V3 } } } : {}),
+  };
+  return { message, causes: [] };
+}
+
+/** What becomes of requests to hosts that nothing names: passed on as dialled, sent to the egress proxy, or refused. */
+function catchAllVirtualHost(read: Reader): VirtualHost {
+  const { mode, egressProxy } = read.outboundTrafficPolicy();
+  const attempts = read.proxyHeaders()?.attemptCount?.disabled ? {} : { include_request_attempt_count: true };
+  const match = { prefix: "/" };
+  if (mode !== "ALLOW_ANY") {
+    const refuse = { name: BLOCK_ALL, match, direct_response: { status: 502 } };
+    return { name: BLOCK_ALL, domains: ["*"], routes: [refuse], ...attempts };
+  }
+  const cluster = egressProxy ? routeTarget(read, egressProxy, 0).cluster : PASSTHROUGH_CLUSTER;
+  const pass = {
+    name: ALLOW_ANY,
+    match,
+    route: { cluster, timeout: duration(0), max_grpc_timeout: duration(0) },
+  };
+  return { name: ALLOW_ANY, domains: ["*"], routes: [pass], ...attempts };
+}
+
+/**
+ * The route configuration of an inbound port: everything goes to the workload.
+ *
+ * @param clusterName The inbound cluster; also the configuration's name.
+ */
+export function inboundRouteConfiguration(target: InboundTarget, clusterName: string): RouteConfiguration {
+  const { servicePort, service } = target;
+  const operation = `${virtualHostName(service?.hostname ?? "", servicePort.port)}/*`;
+  return {
+    name: clusterName,
+    virtual_hosts: [{
+      name: `inbound|http|${servicePort.port}`,
+      domains: ["*"],
+      routes: [defaultInboundRoute(clusterName, operation, servicePort.protocol)],
+    }],
+    validate_clusters: wrap(false),
+  };
+}

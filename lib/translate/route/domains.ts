@@ -1,0 +1,82 @@
+/**
+ * The domains of a virtual host: every way in which a client may name a service in the Host header.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { isIp } from "../../registry/address.ts";
+import type { Service } from "../../registry/types.ts";
+import { isRange, serviceAddresses } from "../listener/service_address.ts";
+import type { Reader } from "../reader.ts";
+
+/**
+ * Domains without ports, each once, the full name first: the host, its other names (short forms as the proxy's own DNS
+ * domain allows, the absolute name with a trailing dot), names of single pods, virtual addresses.
+ *
+ * @param service Absent: the host is known from a virtual service alone, and only the host itself is a domain.
+ */
+export function hostDomains(read: Reader, host: string, service: Service | undefined): string[] {
+  if (!service) return [bracketed(host)];
+  const names = [bracketed(host), ...otherNames(read, host)];
+  // Clients of a headless service also name one pod: `pod-0.db.default.svc.cluster.local`.
+  const pods = service.headless && service.provider === "Orch" ? names.map((name) => `*.${name}`) : [];
+  const addresses = service.externalName ? [] : serviceAddresses(read, service);
+  return [...new Set([...names, ...pods, ...addresses.flatMap(addressDomain)])];
+}
+
+/** The same domains with the port: as a client of a proxy port names them; 80 is also left out by clients. */
+export function withPort(domains: readonly string[], port: number): string[] {
+  return domains.flatMap((domain) => port === 80 ? [domain, `${domain}:80`] : [`${domain}:${port}`]);
+}
+
+/** Name of the virtual host of a host and port, `host:port`, with an IPv6 address in brackets. */
+export function virtualHostName(host: string, port: number): string {
+  return `${bracketed(host)}:${port}`;
+}
+
+/**
+ * Short forms of a host for a client in a DNS domain.
+ *
+ * With a domain like `ns.svc.cluster.local`: hosts under `.svc.cluster.local` are also named without it, and those of
+ * the same namespace by their first label alone. Other domains: what is left of the host without the part that both
+ * share. Hosts that share nothing with the domain have none.
+ */
+export function shortForms(host: string, dnsDomain: string): string[] {
+  const cut = dnsDomain.indexOf(".svc.");
+  if (cut >= 0) return orchestratorForms(host, dnsDomain.slice(0, cut), dnsDomain.slice(cut));
+  const own = host.split(".");
+  const near = dnsDomain.split(".");
+  let shared = 0;
+  while (shared < Math.min(own.length, near.length) && own.at(-1 - shared) === near.at(-1 - shared)) shared++;
+  const rest = own.slice(0, own.length - shared);
+  if (!shared || !rest.length) return [];
+  const short = rest.join(".");
+  return rest.length === 2 ? [short, `${short}.${own[rest.length]}`] : [short];
+}
+
+function orchestratorForms(host: string, namespace: string, suffix: string): string[] {
+  if (!host.endsWith(suffix) || host.length === suffix.length) return [];
+  const inside = host.slice(0, host.indexOf(".svc."));
+  const dot = inside.indexOf(".");
+  if (dot < 0) return [];
+  const forms = [inside, `${inside}.svc`];
+  return inside.slice(dot + 1) === namespace ? [inside.slice(0, dot), ...forms] : forms;
+}
+
+/** One question for all short forms: proxies of one namespace share the answer, and so do all others. */
+function otherNames(read: Reader, host: string): string[] {
+  if (isIp(host)) return [];
+  const forms = read.ask(`shortForms=${host}`, (t) => shortForms(host, t.dnsDomain).join());
+  const absolute = read.settings.enableAbsoluteFqdnVhostDomain ? [`${host}.`] : [];
+  return [...absolute, ...(forms ? forms.split(",") : [])];
+}
+
+/** A range is no name; the unspecified address is nobody's. */
+function addressDomain(address: string): string[] {
+  return isRange(address) || address === "0.0.0.0" || address === "::" ? [] : [bracketed(address)];
+}
+
+function bracketed(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}

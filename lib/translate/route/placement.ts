@@ -1,0 +1,84 @@
+/**
+ * In which route configurations of a sidecar the virtual hosts of a port belong.
+ *
+ *     HTTP port 8080              "8080"                  one for all services of that port
+ *     sniffed port 8080           "8080" and "host:8080"  its own listener knows the host already
+ *     egress listener, port 9080  "9080"                  only what that listener sees
+ *     egress listener, Unix       "unix:///path"          all ports, told apart by the port in the Host header
+ *     egress listener, HTTP_PROXY "3128"                  the same
+ *     HTTP proxy of the sidecar   "http_proxy"            the same
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { EgressListener } from "../../mesh/types.ts";
+import { parseProtocol } from "../../registry/protocol.ts";
+import { listenerKind } from "../listener/protocol.ts";
+import type { Reader } from "../reader.ts";
+
+/** Route configuration of the sidecar's own HTTP proxy port. */
+export const HTTP_PROXY_ROUTES = "http_proxy";
+
+/** One place for a virtual host. */
+export interface Placement {
+  readonly routeConfiguration: string;
+  /**
+   * - `port`: the listener is for one port, and the port in a Host header is ignored.
+   * - `any`: the listener is for this host and port alone; every Host header is taken.
+   * - `allPorts`: the Host header tells the port.
+   */
+  readonly domains: "port" | "any" | "allPorts";
+}
+
+/**
+ * The places for one port of a host.
+ *
+ * @param sniffed The port's protocol is found out by looking at the first bytes.
+ */
+export function placements(read: Reader, host: string, port: number, sniffed: boolean): Placement[] {
+  const egress = read.egressListeners();
+  const catchAll = egress.find((listener) => !listener.port);
+  const sees = (listener: EgressListener | undefined) => listener !== undefined && read.egressSees(listener, host);
+  const found: Placement[] = [];
+  const owner = egress.find((listener) => listener.port?.number === port) ?? catchAll;
+  if (owner && !forAllPorts(owner) && carriesHttp(owner) && sees(owner)) {
+    found.push({ routeConfiguration: `${port}`, domains: "port" });
+    if (sniffed) found.push({ routeConfiguration: `${host}:${port}`, domains: "any" });
+  }
+  for (const listener of egress) {
+    if (forAllPorts(listener) && sees(listener)) {
+      found.push({ routeConfiguration: egressRoutes(listener), domains: "allPorts" });
+    }
+  }
+  if (read.ask("hasHttpProxy", (t) => t.httpProxyPort > 0) && sees(catchAll)) {
+    found.push({ routeConfiguration: HTTP_PROXY_ROUTES, domains: "allPorts" });
+  }
+  return found;
+}
+
+/** Whether a route configuration serves many ports, so that the port in a Host header counts. */
+export function tellsPortsApart(read: Reader, routeConfiguration: string): boolean {
+  if (routeConfiguration === HTTP_PROXY_ROUTES || routeConfiguration.startsWith("unix:")) return true;
+  return read.egressListeners().some((listener) =>
+    forAllPorts(listener) && egressRoutes(listener) === routeConfiguration
+  );
+}
+
+/** Whether a route configuration is that of a sniffed port, `host:port`. */
+export function isSniffed(routeConfiguration: string): boolean {
+  return !routeConfiguration.startsWith("unix:") && routeConfiguration.includes(":");
+}
+
+function forAllPorts({ port }: EgressListener): boolean {
+  return port !== undefined && (port.number === 0 || parseProtocol(port.protocol) === "HTTP_PROXY");
+}
+
+function egressRoutes({ port, bind }: EgressListener): string {
+  return port?.number ? `${port.number}` : bind ?? "";
+}
+
+function carriesHttp({ port }: EgressListener): boolean {
+  const kind = port ? listenerKind(parseProtocol(port.protocol)) : "http";
+  return kind === "http" || kind === "auto";
+}
