@@ -1,0 +1,84 @@
+/**
+ * Goldens: what each world in `tests/testdata/translate/cluster/in` becomes. To accept a change:
+ * `deno test -A tests/translate/cluster/golden_test.ts -- --update-goldens`.
+ */
+import assert from "node:assert/strict";
+import type { Built } from "../../../lib/translate/built.ts";
+import { outboundClusters, staticClusters } from "../../../lib/translate/cluster/mod.ts";
+import { loadAssignments } from "../../../lib/translate/endpoint/mod.ts";
+import { encode, readable } from "../../../lib/pb/codec.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import { envoyPath, validate } from "../envoy.ts";
+import { fakeReader } from "../fake_reader.ts";
+import { worldFromYaml } from "../world_from_yaml.ts";
+
+type Cluster = envoy.config.cluster.v3.Cluster;
+type ClusterLoadAssignment = envoy.config.endpoint.v3.ClusterLoadAssignment;
+
+const folder = new URL("../../testdata/translate/cluster/", import.meta.url);
+const names = [...Deno.readDirSync(new URL("in/", folder))].map((e) => e.name.replace(".yaml", "")).sort();
+
+function build(name: string, edit: (yaml: string) => string = (yaml) => yaml) {
+  const world = worldFromYaml(edit(Deno.readTextFileSync(new URL(`in/${name}.yaml`, folder))));
+  const read = fakeReader(world);
+  const hosts = (world.services ?? []).map((s) => s.hostname);
+  return {
+    clusters: [...hosts.flatMap((h) => outboundClusters(read, h)), ...staticClusters(read)],
+    assignments: hosts.flatMap((h) => loadAssignments(read, h)),
+  };
+}
+
+function shown<T extends object>(type: string, built: readonly Built<T>[]) {
+  return built.map(({ message, ...rest }) => ({ ...rest, message: readable(type, encode(type, message)) }));
+}
+
+for (const name of names) {
+  Deno.test(`golden ${name}`, () => {
+    const { clusters, assignments } = build(name);
+    const actual = JSON.stringify(
+      {
+        clusters: shown("envoy.config.cluster.v3.Cluster", clusters),
+        assignments: shown("envoy.config.endpoint.v3.ClusterLoadAssignment", assignments),
+      },
+      null,
+      1,
+    ) + "\n";
+    const file = new URL(`out/${name}.json`, folder);
+    if (Deno.args.includes("--update-goldens")) Deno.writeTextFileSync(file, actual);
+    assert.deepEqual(JSON.parse(actual), JSON.parse(Deno.readTextFileSync(file)));
+  });
+}
+
+const envoyBinary = envoyPath();
+
+Deno.test({
+  name: "Envoy accepts every golden cluster and load assignment, and calls no field deprecated",
+  ignore: envoyBinary === undefined,
+  async fn() {
+    const pem = new URL("pem/", folder).pathname;
+    const all = names.map((name) => build(name, (yaml) => yaml.replaceAll("/etc/certs/", pem)));
+    const clusters = all.flatMap((built, i) => [
+      ...built.clusters.map(({ message }) => renamed(message, i)),
+      ...built.assignments.map(({ message }) => carrier(message, i)),
+    ]);
+    const verdict = await validate(envoyBinary!, { clusters });
+    assert.ok(verdict.accepted, verdict.output);
+    assert.deepEqual(verdict.deprecated, []);
+  },
+});
+
+/** Worlds share names of clusters; one Envoy wants each once. */
+function renamed(message: Cluster, world: number): Cluster {
+  return { ...message, name: `${world}/${message.name}` };
+}
+
+/** A cluster that holds a load assignment of EDS, so that Envoy checks it. */
+function carrier(message: ClusterLoadAssignment, world: number): Cluster {
+  return {
+    name: `${world}/eds/${message.cluster_name}`,
+    type: 0,
+    connect_timeout: { seconds: 1 },
+    common_lb_config: { locality_weighted_lb_config: {} },
+    load_assignment: message,
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * A world for builders from what a user writes: ServiceEntry and DestinationRule documents, and one `kind: World` document
+ * with what the proxy and the process are (`traits`, `settings`, `mesh`, `networks`).
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { parseAllDocuments } from "yaml";
+import { Findings } from "../../lib/config/finding.ts";
+import { destinationRule } from "../../lib/config/kinds/destination_rule/schema.ts";
+import { serviceEntry } from "../../lib/config/kinds/service_entry/schema.ts";
+import { DecodeContext, type Field } from "../../lib/config/schema/field.ts";
+import type { ConfigObject, Kind } from "../../lib/config/types.ts";
+import type { EffectiveDestinationRule } from "../../lib/mesh/types.ts";
+import { convertEntry, hostEndpoints } from "../../lib/registry/service_entry/convert.ts";
+import { mergeEntries } from "../../lib/registry/service_entry/merge.ts";
+import type { Endpoint, Service } from "../../lib/registry/types.ts";
+import type { FakeWorld } from "./fake_reader.ts";
+
+interface Document {
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Record<string, string>;
+    readonly annotations?: Record<string, string>;
+  };
+  readonly spec: unknown;
+}
+
+/** Reads the documents of one YAML text. Mistakes throw. */
+export function worldFromYaml(text: string): FakeWorld {
+  let world: FakeWorld = {};
+  const services: Service[] = [];
+  const endpoints: Record<string, readonly Endpoint[]> = {};
+  const destinationRules: Record<string, EffectiveDestinationRule> = {};
+  for (const parsed of parseAllDocuments(text)) {
+    const document = parsed.toJS() as Document;
+    if (document === null) continue;
+    if (document.kind === "World") world = document as unknown as FakeWorld;
+    else if (document.kind === "ServiceEntry") addEntry(document, services, endpoints);
+    else addRule(document, destinationRules);
+  }
+  return { ...world, services, endpoints, destinationRules };
+}
+
+function addEntry(document: Document, services: Service[], endpoints: Record<string, readonly Endpoint[]>): void {
+  const object = configObject("ServiceEntry", document, serviceEntry);
+  const entry = convertEntry(object, { clusterId: "Orch", drainingLabel: "mesh.io/draining" });
+  for (const host of entry.hosts) {
+    services.push(mergeEntries(host, [entry]).service);
+    const byName = entry.resolution === "dns" || entry.resolution === "dnsRoundRobin";
+    endpoints[host] = entry.inline.length === 0 && byName ? hostEndpoints(host, entry, "Orch") : entry.inline;
+  }
+}
+
+function addRule(document: Document, rules: Record<string, EffectiveDestinationRule>): void {
+  const { meta, spec, key } = configObject("DestinationRule", document, destinationRule);
+  rules[spec.host] = { name: meta.name, namespace: meta.namespace, spec, causes: [key] };
+}
+
+function configObject<K extends Kind>(
+  kind: K,
+  document: Document,
+  schema: Field<ConfigObject<K>["spec"]>,
+): ConfigObject<K> {
+  const findings = new Findings();
+  const spec = schema.decode(document.spec, new DecodeContext("spec", findings));
+  const { name, namespace = "default", labels = {}, annotations = {} } = document.metadata;
+  if (spec === undefined || findings.list.length > 0) {
+    throw new Error(`${kind} ${name}: ${findings.list.map((f) => f.message).join("; ")}`);
+  }
+  return {
+    kind,
+    key: `${kind}/${namespace}/${name}`,
+    meta: { name, namespace, labels, annotations, creationTimestamp: 0 },
+    spec,
+    origin: { source: "test", line: 1 },
+    hash: "",
+  };
+}
