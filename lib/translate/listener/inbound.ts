@@ -1,0 +1,213 @@
+/**
+ * The inbound listeners of a sidecar: what its workload serves.
+ *
+ *     virtualInbound ─ to the capture port itself   nowhere
+ *                    ├ port of a target             its cluster
+ *                    └ any other port               passed through
+ *     bind_port ─────  a target that is dialled directly (capture mode NONE), a listener of its own
+ *
+ * Nothing here depends on the address of the proxy unless the user binds to it, so replicas of a workload share it.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { TrafficDirection } from "../../../proto/gen/enums.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import { duration, wrap } from "../../pb/wellknown.ts";
+import type { Built } from "../built.ts";
+import { INBOUND_PASSTHROUGH } from "../cluster/static.ts";
+import { inboundClusterName, type InboundTarget } from "../inbound_target.ts";
+import type { Reader } from "../reader.ts";
+import { listenerAccessLogs } from "./access_log.ts";
+import { listenAddresses, listenerName, wildcards } from "./address.ts";
+import { serverTlsSocket } from "./server_tls.ts";
+import { blackHoleFilter } from "./fallthrough.ts";
+import { type InboundChain, inboundFilterChains, inboundStatPrefix } from "./inbound_chain.ts";
+import { inboundRouteConfiguration } from "./inbound_route.ts";
+import { inboundListenerFilters } from "./inspectors.ts";
+import { afterTlsTermination, listenerKind } from "./protocol.ts";
+import { connectionsPerEvent } from "./virtual.ts";
+
+type Listener = envoy.config.listener.v3.Listener;
+type FilterChain = envoy.config.listener.v3.FilterChain;
+
+/** Name of the listener that inbound connections are redirected to. */
+export const VIRTUAL_INBOUND = "virtualInbound";
+
+/** Two services want the same port of the workload, with different protocols (metric `pilot_conflict_inbound_listener`). */
+export interface InboundConflict {
+  readonly port: number;
+  /** Hosts (or, for a Sidecar, `Sidecar ingress`). */
+  readonly accepted: string;
+  readonly rejected: string;
+  readonly causes: readonly string[];
+}
+
+/** Inbound listeners, and what found no place in them. */
+export interface InboundListeners {
+  readonly listeners: readonly Built<Listener>[];
+  readonly conflicts: readonly InboundConflict[];
+}
+
+/**
+ * The inbound listeners for these targets.
+ *
+ * @param targets In order of precedence; the first of two on one port has it.
+ */
+export function inboundListeners(read: Reader, targets: readonly InboundTarget[]): InboundListeners {
+  const mode = read.trait("interceptionMode");
+  const { served, conflicts } = servedTargets(read, targets, mode === "NONE");
+  const captured: FilterChain[] = [];
+  const capturedCauses = new Set<string>();
+  const bound: Built<Listener>[] = [];
+  for (const target of served) {
+    const chains = inboundFilterChains(read, targetChain(read, target));
+    if (bindsToPort(target, mode === "NONE")) {
+      bound.push({ message: boundListener(read, target, chains), causes: causesOf(target) });
+      continue;
+    }
+    captured.push(...chains);
+    for (const cause of causesOf(target)) capturedCauses.add(cause);
+  }
+  if (mode === "NONE" || read.mesh().proxyInboundListenPort === 0) return { listeners: bound, conflicts };
+  const virtual = { message: virtualInboundListener(read, captured), causes: [...capturedCauses] };
+  return { listeners: [virtual, ...bound], conflicts };
+}
+
+/** The targets that get chains, by port. */
+function servedTargets(read: Reader, targets: readonly InboundTarget[], nothingCaptured: boolean): {
+  readonly served: readonly InboundTarget[];
+  readonly conflicts: readonly InboundConflict[];
+} {
+  const byPort = new Map<number, InboundTarget>();
+  const conflicts: InboundConflict[] = [];
+  for (const target of targets) {
+    if (listenerKind(target.servicePort.protocol) === undefined) continue;
+    // The application listens on the port of its service itself: only a Sidecar can say where else the proxy may.
+    if (nothingCaptured && !target.fromSidecarIngress) continue;
+    const reason = unbindable(read, target, nothingCaptured);
+    const other = byPort.get(target.port);
+    if (reason === undefined && other === undefined) byPort.set(target.port, target);
+    else if (reason !== undefined) conflicts.push(conflict(target, reason));
+    else if (other && other.servicePort.protocol !== target.servicePort.protocol) {
+      conflicts.push(conflict(target, hostOf(other)));
+    }
+  }
+  return { served: [...byPort.values()].sort((a, b) => a.port - b.port), conflicts };
+}
+
+function conflict(target: InboundTarget, accepted: string): InboundConflict {
+  return { port: target.port, accepted, rejected: hostOf(target), causes: causesOf(target) };
+}
+
+/** Whose port it is already: the proxy's own, or the operating system's for an unprivileged proxy. */
+function unbindable(read: Reader, target: InboundTarget, nothingCaptured: boolean): string | undefined {
+  const { proxyListenPort, proxyInboundListenPort } = read.mesh();
+  const everywhere = target.bind === undefined || target.bind === wildcards(read)[0];
+  if (everywhere && [15021, 15090, proxyListenPort, proxyInboundListenPort].includes(target.port)) return "the proxy";
+  if (!bindsToPort(target, nothingCaptured) || target.port >= 1024) return undefined;
+  return read.trait("isUnprivileged") ? "privileged ports" : undefined;
+}
+
+function bindsToPort(target: InboundTarget, nothingCaptured: boolean): boolean {
+  return target.captureMode === "DEFAULT" ? nothingCaptured : target.captureMode === "NONE";
+}
+
+function hostOf(target: InboundTarget): string {
+  return target.service?.hostname ?? "Sidecar ingress";
+}
+
+function causesOf(target: InboundTarget): readonly string[] {
+  return target.service ? [target.service.cause] : [];
+}
+
+/** The chain of a target; a Sidecar's TLS settings hold where the setting `ENABLE_TLS_ON_SIDECAR_INGRESS` is on. */
+function targetChain(read: Reader, target: InboundTarget): InboundChain {
+  const { servicePort, service, port } = target;
+  const tls = read.settings.enableTlsOnSidecarIngress ? target.tls : undefined;
+  const protocol = tls ? afterTlsTermination(servicePort.protocol) : servicePort.protocol;
+  const name = listenerName(mainBind(read, target), port);
+  const cluster = inboundClusterName(port);
+  const facts = { host: hostOf(target), port: servicePort.port, portName: servicePort.name };
+  return {
+    name: { http: name, tcp: name },
+    statPrefix: {
+      http: `inbound_${name}`,
+      tcp: inboundStatPrefix(read, cluster, service ? { ...facts, service } : facts),
+    },
+    port,
+    protocol,
+    cluster,
+    routes: inboundRouteConfiguration({ cluster, host: hostOf(target), port: servicePort.port, protocol }),
+    ...(tls ? { tls: serverTlsSocket(read, tls) } : {}),
+  };
+}
+
+/** Where a target is listened to: as the user wrote, else (bound for real) at the workload's own address. */
+function mainBind(read: Reader, target: InboundTarget): string {
+  return binds(read, target)[0] ?? "";
+}
+
+function binds(read: Reader, target: InboundTarget): readonly string[] {
+  if (target.bind !== undefined) return [target.bind];
+  const none = read.ask("interceptionNone", (t) => t.interceptionMode === "NONE");
+  const own = bindsToPort(target, none) ? target.workloadAddresses ?? [] : [];
+  return own.length > 0 ? own.slice(0, read.settings.dualStack ? 2 : 1) : wildcards(read);
+}
+
+function boundListener(read: Reader, target: InboundTarget, chains: FilterChain[]): Listener {
+  const addresses = binds(read, target);
+  const name = listenerName(addresses[0] ?? "", target.port);
+  return listener(read, { name, addresses, port: target.port, chains, captured: false });
+}
+
+function virtualInboundListener(read: Reader, targets: readonly FilterChain[]): Listener {
+  const port = read.mesh().proxyInboundListenPort;
+  const blackHole: FilterChain = {
+    name: `${VIRTUAL_INBOUND}-blackhole`,
+    filter_chain_match: { destination_port: wrap(port) },
+    filters: [blackHoleFilter()],
+  };
+  const chains = [blackHole, ...passthroughChains(read), ...targets];
+  return listener(read, { name: VIRTUAL_INBOUND, addresses: wildcards(read), port, chains, captured: true });
+}
+
+/** Ports that no service names: passed through, HTTP recognised. */
+function passthroughChains(read: Reader): FilterChain[] {
+  return inboundFilterChains(read, {
+    name: { http: `${VIRTUAL_INBOUND}-catchall-http`, tcp: VIRTUAL_INBOUND },
+    statPrefix: { http: INBOUND_PASSTHROUGH, tcp: INBOUND_PASSTHROUGH },
+    port: 0,
+    protocol: "Unsupported",
+    cluster: INBOUND_PASSTHROUGH,
+    routes: inboundRouteConfiguration({ cluster: INBOUND_PASSTHROUGH, host: "", port: 0, protocol: "Unsupported" }),
+  });
+}
+
+interface ListenerShape {
+  readonly name: string;
+  readonly addresses: readonly string[];
+  readonly port: number;
+  readonly chains: FilterChain[];
+  readonly captured: boolean;
+}
+
+function listener(read: Reader, { name, addresses, port, chains, captured }: ListenerShape): Listener {
+  const mode = read.trait("interceptionMode");
+  const mesh = read.mesh();
+  const logs = listenerAccessLogs(mesh);
+  return {
+    name,
+    ...listenAddresses(addresses, port),
+    traffic_direction: TrafficDirection.INBOUND,
+    ...(captured && mode === "TPROXY" ? { transparent: wrap(true) } : {}),
+    ...(read.trait("inboundExactBalance") ? { connection_balance_config: { exact_balance: {} } } : {}),
+    listener_filters: inboundListenerFilters(chains, captured, mode),
+    listener_filters_timeout: duration(mesh.protocolDetectionTimeout),
+    continue_on_listener_filters_timeout: true,
+    filter_chains: chains,
+    ...connectionsPerEvent(read),
+    ...(logs.length > 0 ? { access_log: logs } : {}),
+  };
+}

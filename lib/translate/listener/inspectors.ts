@@ -1,0 +1,73 @@
+/**
+ * Listener filters of inbound listeners: only where a chain needs what they find out.
+ *
+ * Inspecting costs time on each connection, and would hang where the server speaks first; so each inspector runs on the
+ * ports whose chains match by it and on no other.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import { httpInspectorFilter } from "../filters/listener/http_inspector.ts";
+import { originalDstFilter } from "../filters/listener/original_dst.ts";
+import { originalSrcFilter } from "../filters/listener/original_src.ts";
+import { tlsInspectorFilter } from "../filters/listener/tls_inspector.ts";
+import type { InterceptionMode } from "../reader.ts";
+
+type FilterChain = envoy.config.listener.v3.FilterChain;
+type ListenerFilter = envoy.config.listener.v3.ListenerFilter;
+type Predicate = envoy.config.listener.v3.ListenerFilterChainMatchPredicate;
+
+/**
+ * The listener filters for these chains, in the order in which they must run: where to, from whom, TLS, HTTP.
+ *
+ * @param captured Connections were redirected; false: clients dial the listener itself.
+ */
+export function inboundListenerFilters(
+  chains: readonly FilterChain[],
+  captured: boolean,
+  mode: InterceptionMode,
+): ListenerFilter[] {
+  const tls = portsThatNeed(chains, (match) => match.transport_protocol === "tls");
+  const http = portsThatNeed(chains, (match) => match.application_protocols?.includes("http/1.1") ?? false);
+  return [
+    ...(captured ? [originalDstFilter()] : []),
+    ...(captured && mode === "TPROXY" ? [originalSrcFilter()] : []),
+    ...onPorts(tlsInspectorFilter(), tls),
+    // After TLS: what is encrypted is not looked at.
+    ...onPorts(httpInspectorFilter(), http),
+  ];
+}
+
+/** Ports of a listener, 0 standing for all that no chain names. */
+interface Ports {
+  readonly needing: readonly number[];
+  readonly others: readonly number[];
+}
+
+function portsThatNeed(
+  chains: readonly FilterChain[],
+  needs: (match: envoy.config.listener.v3.FilterChainMatch) => boolean,
+): Ports {
+  const byPort = new Map<number, boolean>();
+  for (const { filter_chain_match: match = {} } of chains) {
+    const port = match.destination_port?.value ?? 0;
+    byPort.set(port, (byPort.get(port) ?? false) || needs(match));
+  }
+  const ports = [...byPort.keys()].sort((a, b) => a - b);
+  return { needing: ports.filter((p) => byPort.get(p)), others: ports.filter((p) => !byPort.get(p)) };
+}
+
+function onPorts(filter: ListenerFilter, { needing, others }: Ports): ListenerFilter[] {
+  if (needing.length === 0) return [];
+  if (others.length === 0) return [filter];
+  const disabled = needing.includes(0) ? anyPort(others) : { not_match: anyPort(needing) };
+  return [{ ...filter, filter_disabled: disabled }];
+}
+
+function anyPort(ports: readonly number[]): Predicate {
+  const rules = ports.map((port) => ({ destination_port_range: { start: port, end: port + 1 } }));
+  const [only, second] = rules;
+  return only !== undefined && second === undefined ? only : { or_match: { rules } };
+}

@@ -1,0 +1,59 @@
+/**
+ * The listener that outbound connections are redirected to. It hands each on to the listener of the address that was
+ * dialled; what has none goes where the outbound traffic policy says.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { TrafficDirection } from "../../../proto/gen/enums.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import { wrap } from "../../pb/wellknown.ts";
+import type { Reader } from "../reader.ts";
+import { listenerAccessLogs } from "./access_log.ts";
+import { ipMode, listenAddresses, wildcards } from "./address.ts";
+import { blackHoleFilter, fallthroughFilter } from "./fallthrough.ts";
+
+/** Name of the listener. */
+export const VIRTUAL_OUTBOUND = "virtualOutbound";
+
+/** The listener; undefined for a proxy that captures nothing, or a mesh without a capture port. */
+export function virtualOutboundListener(read: Reader): envoy.config.listener.v3.Listener | undefined {
+  const mode = read.trait("interceptionMode");
+  const mesh = read.mesh();
+  const port = mesh.proxyListenPort;
+  if (mode === "NONE" || port === 0) return undefined;
+  const logs = listenerAccessLogs(mesh);
+  return {
+    name: VIRTUAL_OUTBOUND,
+    ...listenAddresses(binds(read), port),
+    traffic_direction: TrafficDirection.OUTBOUND,
+    ...(mode === "TPROXY" ? { transparent: wrap(true) } : {}),
+    use_original_dst: wrap(true),
+    filter_chains: [
+      {
+        name: `${VIRTUAL_OUTBOUND}-blackhole`,
+        filter_chain_match: { destination_port: wrap(port) },
+        filters: [blackHoleFilter()],
+      },
+      { name: `${VIRTUAL_OUTBOUND}-catchall-tcp`, filters: [fallthroughFilter(read)] },
+    ],
+    ...connectionsPerEvent(read),
+    ...(logs.length > 0 ? { access_log: logs } : {}),
+  };
+}
+
+/** An IPv6-only cluster may still dial IPv4 addresses outside it (by NAT64): captured too where the setting says so. */
+function binds(read: Reader): readonly string[] {
+  const own = wildcards(read);
+  const ipv4Too = read.settings.enableIpv4OutboundListenerForIpv6Clusters && ipMode(read) === "ipv6";
+  return ipv4Too ? [...own, "0.0.0.0"] : own;
+}
+
+/** How many connections a worker accepts before it serves those that it has (`MAX_CONNECTIONS_PER_SOCKET_EVENT_LOOP`). */
+export function connectionsPerEvent(
+  read: Reader,
+): Pick<envoy.config.listener.v3.Listener, "max_connections_to_accept_per_socket_event"> {
+  const limit = read.settings.maxConnectionsPerSocketEventLoop;
+  return limit > 0 ? { max_connections_to_accept_per_socket_event: wrap(limit) } : {};
+}
