@@ -18,6 +18,7 @@ import type { InboundTarget } from "../inbound_target.ts";
 import { wildcards } from "../listener/address.ts";
 import type { Reader } from "../reader.ts";
 import { listeningPort } from "./port.ts";
+import { type GatewayProblem, type GatewayProblemReason, serverProblem } from "./problem.ts";
 import { type GatewayServer, routeConfigurationName, serverHosts, serverKind, serverNames } from "./server.ts";
 
 /** A server at the port where the proxy listens for it. */
@@ -38,30 +39,6 @@ export interface MergedPort {
   readonly kind: PortKind;
   /** In order of precedence; a `tcp` port has one. */
   readonly servers: readonly MergedServer[];
-}
-
-/** Why a server is not served. */
-export type GatewayProblemReason =
-  /** An older server has the port with another protocol (plain HTTP, plain TCP and TLS exclude each other). */
-  | "protocolConflict"
-  /** An older TLS server on the port has one of its hosts. */
-  | "duplicateHosts"
-  /** Another server of the same object has its port name, by which route configurations are told apart. */
-  | "duplicatePortName"
-  /** HTTPS or TLS without `tls` settings. */
-  | "missingTls";
-
-/** A server that is left out. */
-export interface GatewayProblem {
-  /** Key of the Gateway object. */
-  readonly cause: string;
-  /** `servers[index]` of the object. */
-  readonly index: number;
-  /** The port that the proxy would have listened on. */
-  readonly port: number;
-  readonly reason: GatewayProblemReason;
-  /** One sentence for the user: who, where, why. */
-  readonly message: string;
 }
 
 /** The merged form of some Gateway objects. */
@@ -101,7 +78,7 @@ export function mergeGateways(
     for (const [index, spec] of object.spec.servers.entries()) merge.add(object, spec, index);
   }
   const ports = [...merge.places.values()].map(({ port, bind, kind, servers }) => ({ port, bind, kind, servers }));
-  const names = gateways.map((object) => `${object.meta.namespace}/${object.meta.name}`);
+  const names = gateways.map(nameOf);
   return { ports, routes: merge.routes, names, problems: merge.problems };
 }
 
@@ -135,10 +112,12 @@ class Merge {
     const bind = spec.bind === undefined || spec.bind === this.#wildcard ? "" : spec.bind;
     const place = this.places.get(`${bind}|${port}`);
     const server = gatewayServer(object, spec, index);
-    const refusal = this.#refusal(server, place, object, spec, port);
-    if (server === undefined || refusal !== undefined) {
-      const [reason, why] = refusal ?? ["missingTls" as const, `protocol ${spec.port.protocol} needs tls settings`];
-      this.problems.push({ cause: object.key, index, port, reason, message: sentence(object, spec, index, why) });
+    const refusal = server === undefined
+      ? missingTls(spec)
+      : (place && conflictWith(place, server)) ?? this.#nameTaken(server, object, port);
+    if (server === undefined || refusal) {
+      const about = { gateway: nameOf(object), cause: object.key, index, spec };
+      if (refusal) this.problems.push(serverProblem(about, port, ...refusal));
       return;
     }
     const kind = portKind(server);
@@ -155,56 +134,50 @@ class Merge {
     else this.routes.set(routeName, [merged]);
   }
 
-  #refusal(
-    server: GatewayServer | undefined,
-    place: Place | undefined,
-    object: ConfigObject<"Gateway">,
-    spec: Server,
-    port: number,
-  ): [GatewayProblemReason, string] | undefined {
-    if (server === undefined) return undefined;
-    const conflict = place && conflictWith(place, server);
-    if (conflict || server.kind !== "https") return conflict;
-    if (!this.routes.has(routeConfigurationName(server, object, port) ?? "")) return undefined;
-    return ["duplicatePortName", `another server of the object has port name "${spec.port.name}"`];
+  #nameTaken(server: GatewayServer, object: ConfigObject<"Gateway">, port: number): Refusal | undefined {
+    const { kind, spec } = server;
+    if (kind !== "https" || !this.routes.has(routeConfigurationName(server, object, port) ?? "")) return undefined;
+    return ["duplicatePortName", `left out, another server of the object has port name "${spec.port.name}"`];
   }
+}
+
+type Refusal = [GatewayProblemReason, string];
+
+function missingTls(spec: Server): Refusal {
+  return ["missingTls", `left out, protocol ${spec.port.protocol} needs tls settings`];
 }
 
 function portKind({ kind }: GatewayServer): PortKind {
   return kind === "http" || kind === "tcp" ? kind : "tls";
 }
 
-function conflictWith(place: Place, server: GatewayServer): [GatewayProblemReason, string] | undefined {
+function conflictWith(place: Place, server: GatewayServer): Refusal | undefined {
   const [first] = place.servers;
   const kind = portKind(server);
-  if (place.kind !== kind || kind === "tcp") {
-    return ["protocolConflict", `${nameOf(first)} has the port already, with protocol ${first?.spec.port.protocol}`];
+  if (first && (place.kind !== kind || kind === "tcp")) {
+    return ["protocolConflict", `left out, ${titleOf(first)} has the port with protocol ${first.spec.port.protocol}`];
   }
   if (kind !== "tls") return undefined;
   const taken = serverNames(server).filter((name) => place.names.has(name));
   if (taken.length === 0) return undefined;
-  const owners = [...new Set(taken.map((name) => nameOf(place.names.get(name))))];
-  return ["duplicateHosts", `${owners.join(" and ")} has ${taken.map((name) => `"${name}"`).join(", ")} already`];
+  const owners = new Set(taken.flatMap((name) => place.names.get(name) ?? []).map(titleOf));
+  return [
+    "duplicateHosts",
+    `left out, ${[...owners].join(" and ")} has ${taken.map((name) => `"${name}"`).join(", ")}`,
+  ];
 }
 
-function gatewayServer(
-  object: ConfigObject<"Gateway">,
-  spec: Server,
-  index: number,
-): GatewayServer | undefined {
+function gatewayServer(object: ConfigObject<"Gateway">, spec: Server, index: number): GatewayServer | undefined {
   const kind = serverKind(spec);
   if (kind === undefined) return undefined;
-  const { namespace, name } = object.meta;
-  const hosts = serverHosts(spec, namespace);
-  return { gateway: `${namespace}/${name}`, cause: object.key, index, kind, spec, hosts };
+  const hosts = serverHosts(spec, object.meta.namespace);
+  return { gateway: nameOf(object), cause: object.key, index, kind, spec, hosts };
 }
 
-function nameOf(server: GatewayServer | undefined): string {
-  return server === undefined ? "another server" : `Gateway ${server.gateway} servers[${server.index}]`;
+function nameOf({ meta }: ConfigObject<"Gateway">): string {
+  return `${meta.namespace}/${meta.name}`;
 }
 
-function sentence(object: ConfigObject<"Gateway">, spec: Server, index: number, why: string): string {
-  const { namespace, name } = object.meta;
-  const { number, protocol } = spec.port;
-  return `Gateway ${namespace}/${name} servers[${index}] (port ${number}, ${protocol}) is left out: ${why}`;
+function titleOf({ gateway, index }: GatewayServer): string {
+  return `Gateway ${gateway} servers[${index}]`;
 }

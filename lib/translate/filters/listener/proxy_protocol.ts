@@ -1,0 +1,18 @@
+/**
+ * Takes the PROXY protocol header off a connection: the address of the real client, as a load balancer before the
+ * proxy tells it.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../../proto/gen/types.ts";
+import { any } from "../../../pb/codec.ts";
+
+/** `envoy.filters.listener.proxy_protocol`: versions 1 and 2; a connection without the header is closed. */
+export function proxyProtocolFilter(): envoy.config.listener.v3.ListenerFilter {
+  return {
+    name: "envoy.filters.listener.proxy_protocol",
+    typed_config: any("envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol"),
+  };
+}

@@ -1,0 +1,196 @@
+/**
+ * The filter chains of one port of a gateway: plain data on what each matches, how TLS is handled, where bytes or
+ * requests go.
+ *
+ * Envoy refuses a listener in which two chains match the same connections, so server names are claimed: by the servers
+ * that end TLS first (they come from Gateway objects), then by rules of virtual services, in order of precedence.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { RouteDestination } from "../../config/kinds/virtual_service/types.ts";
+import { overlaps } from "../../mesh/host_match.ts";
+import type { EffectiveVirtualService } from "../../mesh/types.ts";
+import type { TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
+import { type ChainMatch, chainMatch, Claims } from "../listener/claims.ts";
+import { routePlan } from "../listener/tcp_destination.ts";
+import type { Reader } from "../reader.ts";
+import type { MergedPort, MergedServer } from "./merge.ts";
+import { type GatewayProblem, serverProblem, virtualServiceProblem } from "./problem.ts";
+import { serverNames } from "./server.ts";
+import { downstreamTls } from "./tls.ts";
+import { matchesServer, visibleVirtualServices } from "./virtual_services.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+
+/** Where a chain leads. */
+export type ChainTarget =
+  | { readonly routeName: string; readonly statPrefix?: string }
+  | { readonly proxy: TcpProxyPlan };
+
+/** One filter chain. */
+export interface GatewayChain {
+  /** Sorted; empty: any connection. */
+  readonly serverNames: readonly string[];
+  /** Present: TLS ends here. */
+  readonly socket?: envoy.config.core.v3.TransportSocket;
+  readonly target: ChainTarget;
+  /** Keys of the config objects that made it. */
+  readonly causes: readonly string[];
+}
+
+/** The chains of one port, and what was left out. */
+export interface PortChains {
+  readonly chains: readonly GatewayChain[];
+  readonly problems: readonly GatewayProblem[];
+}
+
+interface Building {
+  readonly read: Reader;
+  readonly port: MergedPort;
+  readonly claims: Claims;
+  readonly chains: GatewayChain[];
+  readonly problems: GatewayProblem[];
+}
+
+/** The filter chains of one port. */
+export function portChains(read: Reader, port: MergedPort): PortChains {
+  const building: Building = { read, port, claims: new Claims(), chains: [], problems: [] };
+  if (port.kind === "http") addHttp(building);
+  const ends = (server: MergedServer) => server.kind === "https" || server.kind === "tls" || server.kind === "tcp";
+  for (const server of port.servers.filter(ends)) addTerminated(building, server);
+  for (const server of port.servers) {
+    if (server.kind === "passthrough") addPassthrough(building, server);
+    if (server.kind === "autoPassthrough") {
+      const why = "tls mode AUTO_PASSTHROUGH waits for clusters of other networks";
+      building.problems.push(serverProblem(server, port.port, "autoPassthrough", why));
+    }
+  }
+  return { chains: building.chains, problems: building.problems };
+}
+
+/** All plain HTTP servers of the port are one chain: routes tell their hosts apart. */
+function addHttp({ port, chains }: Building): void {
+  const routeName = port.servers[0]?.routeName;
+  if (routeName === undefined) return;
+  const causes = [...new Set(port.servers.map((server) => server.cause))];
+  chains.push({ serverNames: [], target: { routeName }, causes });
+}
+
+/** A server where TLS ends (or there is none), before requests or bytes. */
+function addTerminated(building: Building, server: MergedServer): void {
+  const { read, port, claims, chains, problems } = building;
+  const secured = server.spec.tls && server.kind !== "tcp"
+    ? downstreamTls(server.spec.tls, read.mesh().tlsDefaults)
+    : undefined;
+  if (secured && "refusal" in secured) {
+    problems.push(serverProblem(server, port.port, secured.refusal, secured.why));
+    return;
+  }
+  const ignored = secured?.ignoredCipherSuites ?? [];
+  if (ignored.length > 0) {
+    const why = `unknown cipher suites are ignored: ${ignored.join(", ")}`;
+    problems.push(serverProblem(server, port.port, "ignoredCipherSuites", why));
+  }
+  const target = server.routeName === undefined ? bytesTarget(building, server) : httpsTarget(server, server.routeName);
+  if (target === undefined) return;
+  const match = chainMatch({ sni: server.kind === "tcp" ? [] : serverNames(server), cidrs: [] });
+  for (const free of match ? claims.claim(match, { hostname: server.gateway, http: false }).free : []) {
+    chains.push({
+      serverNames: free.serverNames,
+      ...(secured ? { socket: secured.socket } : {}),
+      target: target.target,
+      causes: [server.cause, ...target.causes],
+    });
+  }
+}
+
+type Found = { readonly target: ChainTarget; readonly causes: readonly string[] };
+
+function httpsTarget({ spec }: MergedServer, routeName: string): Found {
+  return { target: { routeName, ...(spec.name ? { statPrefix: spec.name } : {}) }, causes: [] };
+}
+
+/** The first `tcp` rule for the server, of the first virtual service that has one. */
+function bytesTarget({ read, port, problems }: Building, server: MergedServer): Found | undefined {
+  for (const vs of virtualServicesOf(read, server)) {
+    for (const rule of vs.spec.tcp ?? []) {
+      const applies = !rule.match?.length || rule.match.some((match) => matches(match, server));
+      const found = applies ? toDestinations(read, vs, rule.route, server) : undefined;
+      if (found) return found;
+    }
+  }
+  const why = "no virtual service that is bound to it has a tcp rule for this port";
+  problems.push(serverProblem(server, port.port, "noRoute", why));
+  return undefined;
+}
+
+/** Each `tls` rule of the server's virtual services is a chain of its own for the server names that are still free. */
+function addPassthrough(building: Building, server: MergedServer): void {
+  const { read, port, problems } = building;
+  let bound = false;
+  for (const vs of virtualServicesOf(read, server)) {
+    for (const [index, rule] of (vs.spec.tls ?? []).entries()) {
+      for (const match of rule.match ?? []) {
+        if (!matches(match, server)) continue;
+        const found = toDestinations(read, vs, rule.route, server);
+        if (!found) continue;
+        bound = true;
+        addRule(building, server, vs, index, chainMatch({ sni: match.sniHosts.map(lower), cidrs: [] }), found);
+      }
+    }
+  }
+  if (bound) return;
+  const why = "no virtual service that is bound to it has a tls rule for this port";
+  problems.push(serverProblem(server, port.port, "noRoute", why));
+}
+
+function addRule(
+  { claims, chains, problems, port }: Building,
+  server: MergedServer,
+  vs: EffectiveVirtualService,
+  rule: number,
+  match: ChainMatch | undefined,
+  found: Found,
+): void {
+  const owner = { hostname: `VirtualService ${vs.namespace}/${vs.name} tls[${rule}]`, http: false };
+  const { free, taken } = match ? claims.claim(match, owner) : { free: [], taken: undefined };
+  for (const { serverNames } of free) {
+    chains.push({ serverNames, target: found.target, causes: [server.cause, ...found.causes] });
+  }
+  if (taken) {
+    const why = `${taken.hostname} has some of its server names at Gateway ${server.gateway} already`;
+    problems.push(virtualServiceProblem(vs, rule, port.port, "duplicateHosts", why));
+  }
+}
+
+/** The virtual services with a host of the server. */
+function virtualServicesOf(read: Reader, server: MergedServer): EffectiveVirtualService[] {
+  return visibleVirtualServices(read, server.gateway).filter((vs) =>
+    server.hosts.some(({ namespace, host }) =>
+      (namespace === "*" || namespace === vs.namespace) && vs.hosts.some((own) => overlaps(host, own))
+    )
+  );
+}
+
+function matches(
+  match: { readonly port?: number; readonly gateways?: readonly string[] },
+  server: MergedServer,
+): boolean {
+  return matchesServer(match, server.gateway, server.spec.port.number);
+}
+
+function toDestinations(
+  read: Reader,
+  vs: EffectiveVirtualService,
+  routes: readonly RouteDestination[] | undefined,
+  server: MergedServer,
+): Found | undefined {
+  const port = { port: server.spec.port.number, name: server.spec.port.name };
+  const proxy = routePlan(read, routes ?? [], port, `${vs.name}.${vs.namespace}`);
+  return proxy && { target: { proxy }, causes: vs.causes };
+}
+
+function lower(host: string): string {
+  return host.toLowerCase();
+}

@@ -1,0 +1,37 @@
+/**
+ * Which hosts a gateway needs clusters of, when it is to get no others (`PILOT_FILTER_GATEWAY_CLUSTER_CONFIG`).
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { ExtensionProvider } from "../../config/mesh/types.ts";
+import { destinationHosts } from "../../mesh/virtual_service_index.ts";
+import type { Reader } from "../reader.ts";
+import { visibleVirtualServices } from "./virtual_services.ts";
+
+/**
+ * The hosts that the virtual services of the gateway's Gateway objects send traffic to, and those of the mesh's
+ * extension providers (authorizers, collectors), which any object may name. They need not be services.
+ */
+export function gatewayHosts(read: Reader): Set<string> {
+  const hosts = new Set<string>();
+  for (const provider of read.mesh().extensionProviders) {
+    const service = providerService(provider);
+    if (service) hosts.add(service.slice(service.indexOf("/") + 1).toLowerCase());
+  }
+  for (const { meta } of read.gateways()) {
+    for (const vs of visibleVirtualServices(read, `${meta.namespace}/${meta.name}`)) {
+      for (const host of destinationHosts(vs)) hosts.add(host);
+    }
+  }
+  return hosts;
+}
+
+/** The host that a provider is reached at, `[namespace/]host`. */
+function providerService(provider: ExtensionProvider): string | undefined {
+  for (const settings of Object.values(provider)) {
+    if (typeof settings === "object" && "service" in settings) return settings.service;
+  }
+  return undefined;
+}

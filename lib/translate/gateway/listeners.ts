@@ -1,0 +1,142 @@
+/**
+ * The listeners of a gateway: one for each port of the merged Gateway objects.
+ *
+ *     0.0.0.0_8080   all requests ─> route configuration http.8080
+ *     0.0.0.0_8443   server name a ─> TLS ends ─> https.443.https-a.gw.ns
+ *                    server name b ─> passed on ─> outbound|443||b.example.com
+ *     10.0.0.1_9000  bytes ─> outbound|9000||db.ns.svc.cluster.local
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { TrafficDirection } from "../../../proto/gen/enums.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import { duration, wrap } from "../../pb/wellknown.ts";
+import { isUnixSocket } from "../../registry/address.ts";
+import { parseProtocol } from "../../registry/protocol.ts";
+import type { Built } from "../built.ts";
+import { proxyProtocolFilter } from "../filters/listener/proxy_protocol.ts";
+import { tlsInspectorFilter } from "../filters/listener/tls_inspector.ts";
+import { tcpProxyFilter, type TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
+import type { InboundTarget } from "../inbound_target.ts";
+import { accessLogs, listenerAccessLogs } from "../listener/access_log.ts";
+import { listenAddresses, listenerName, wildcards } from "../listener/address.ts";
+import { httpConnectionManager } from "../listener/http_connection_manager.ts";
+import type { Reader } from "../reader.ts";
+import { type ChainTarget, type GatewayChain, portChains } from "./chains.ts";
+import { mergedGateways, type MergedPort } from "./merge.ts";
+import { type GatewayProblem, serverProblem } from "./problem.ts";
+import { clientHeaders, gatewayTopology } from "./topology.ts";
+
+/**
+ * How long a client may take for its TLS handshake, ms (the field's value): slow ones would fill the memory of a port
+ * that the whole internet reaches.
+ */
+const HANDSHAKE_TIMEOUT_MS = 15_000;
+
+/** One listener, or why there is none. */
+export interface GatewayListener {
+  /** Absent: nothing is left to serve on the port. */
+  readonly listener?: Built<envoy.config.listener.v3.Listener>;
+  readonly problems: readonly GatewayProblem[];
+}
+
+/** The listeners of a gateway. */
+export interface GatewayListeners {
+  readonly listeners: readonly Built<envoy.config.listener.v3.Listener>[];
+  /** All that is not served as written: of the merge, and of every port. */
+  readonly problems: readonly GatewayProblem[];
+}
+
+/**
+ * All listeners of a gateway, in the order in which the Gateway objects name their ports.
+ *
+ * @param targets Ports of the services that select the workload, by which service ports become ports of the workload.
+ */
+export function gatewayListeners(read: Reader, targets: readonly InboundTarget[] = []): GatewayListeners {
+  const merged = mergedGateways(read, targets);
+  const built = merged.ports.map((port) => gatewayListener(read, port));
+  return {
+    listeners: built.flatMap(({ listener }) => listener ?? []),
+    problems: [...merged.problems, ...built.flatMap(({ problems }) => problems)],
+  };
+}
+
+/** The listener of one port. */
+export function gatewayListener(read: Reader, port: MergedPort): GatewayListener {
+  const privileged = port.port > 0 && port.port < 1024;
+  if (privileged && read.trait("isUnprivileged")) {
+    const why = "left out, an unprivileged proxy cannot listen on ports below 1024";
+    return { problems: port.servers.map((server) => serverProblem(server, port.port, "privilegedPort", why)) };
+  }
+  const { chains, problems } = portChains(read, port);
+  if (chains.length === 0) return { problems };
+  const causes = [...new Set(chains.flatMap((chain) => chain.causes))];
+  return { listener: { message: listener(read, port, chains), causes }, problems };
+}
+
+function listener(
+  read: Reader,
+  port: MergedPort,
+  chains: readonly GatewayChain[],
+): envoy.config.listener.v3.Listener {
+  const binds = port.bind === "" ? wildcards(read) : [port.bind];
+  const name = listenerName(binds[0] ?? "", port.port);
+  const topology = gatewayTopology(read);
+  const perEvent = read.settings.maxConnectionsPerSocketEventLoop;
+  const logs = listenerAccessLogs(read.mesh());
+  return {
+    name,
+    ...listenAddresses(binds, port.port),
+    traffic_direction: TrafficDirection.OUTBOUND,
+    listener_filters: [
+      // Before everything else: what follows the header is what the client sent.
+      ...(topology?.proxyProtocol ? [proxyProtocolFilter()] : []),
+      ...(port.kind === "tls" ? [tlsInspectorFilter()] : []),
+    ],
+    filter_chains: chains.map((chain) => filterChain(read, port, name, chain)),
+    ...(perEvent > 0 ? { max_connections_to_accept_per_socket_event: wrap(perEvent) } : {}),
+    ...(read.trait("outboundExactBalance") && !isUnixSocket(port.bind)
+      ? { connection_balance_config: { exact_balance: {} } }
+      : {}),
+    ...(logs.length > 0 ? { access_log: logs } : {}),
+  };
+}
+
+function filterChain(
+  read: Reader,
+  port: MergedPort,
+  name: string,
+  chain: GatewayChain,
+): envoy.config.listener.v3.FilterChain {
+  return {
+    ...(chain.serverNames.length > 0 ? { filter_chain_match: { server_names: [...chain.serverNames] } } : {}),
+    filters: [targetFilter(read, port, name, chain.target)],
+    ...(chain.socket ? { transport_socket: chain.socket } : {}),
+    transport_socket_connect_timeout: duration(HANDSHAKE_TIMEOUT_MS),
+  };
+}
+
+function targetFilter(
+  read: Reader,
+  port: MergedPort,
+  name: string,
+  target: ChainTarget,
+): envoy.config.listener.v3.Filter {
+  if ("proxy" in target) return tcpProxyFilter(withIdleTimeout(read, target.proxy), accessLogs(read.mesh()));
+  return httpConnectionManager(read, {
+    direction: "gateway",
+    statPrefix: target.statPrefix ?? `outbound_${name}`,
+    routes: target.routeName,
+    grpcWeb: port.servers.some(({ spec }) => parseProtocol(spec.port.protocol) === "GRPC-Web"),
+    overrides: clientHeaders(gatewayTopology(read)),
+  });
+}
+
+/** The destination rule's word, else the proxy's own. */
+function withIdleTimeout(read: Reader, plan: TcpProxyPlan): TcpProxyPlan {
+  if (plan.idleTimeout !== undefined) return plan;
+  const idleTimeout = read.trait("idleTimeout");
+  return idleTimeout > 0 ? { ...plan, idleTimeout } : plan;
+}

@@ -1,0 +1,68 @@
+/**
+ * What users asked of a gateway and do not get, as plain data: for logs, metrics, status and debug pages.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { EffectiveVirtualService } from "../../mesh/types.ts";
+import type { GatewayServer } from "./server.ts";
+import type { TlsRefusal } from "./tls.ts";
+
+/** Why something is not served as written. */
+export type GatewayProblemReason =
+  /** An older server has the port with another protocol (plain HTTP, plain TCP and TLS exclude each other). */
+  | "protocolConflict"
+  /** An older TLS server, or an older rule, on the port has one of its hosts. */
+  | "duplicateHosts"
+  /** Another server of the same object has its port name, by which route configurations are told apart. */
+  | "duplicatePortName"
+  /** HTTPS or TLS without `tls` settings. */
+  | "missingTls"
+  /** Certificates that cannot be had. */
+  | TlsRefusal
+  /** Served, without these. */
+  | "ignoredCipherSuites"
+  /** Bytes without a destination: no rule for them. */
+  | "noRoute"
+  /** TLS to other networks by server name, which needs clusters of them. */
+  | "autoPassthrough"
+  /** An unprivileged proxy cannot listen on ports below 1024. */
+  | "privilegedPort";
+
+/** Something that is not served as written. */
+export interface GatewayProblem {
+  /** Key of the object: a Gateway, or a VirtualService. */
+  readonly cause: string;
+  /** Position in the object: `servers[index]` of a Gateway, `tls[index]` of a VirtualService. */
+  readonly index: number;
+  /** The port that the proxy would listen on. */
+  readonly port: number;
+  readonly reason: GatewayProblemReason;
+  /** One sentence for the user: who, where, why. */
+  readonly message: string;
+}
+
+/** A problem of a server. */
+export function serverProblem(
+  server: Pick<GatewayServer, "gateway" | "cause" | "index" | "spec">,
+  port: number,
+  reason: GatewayProblemReason,
+  why: string,
+): GatewayProblem {
+  const { gateway, cause, index, spec } = server;
+  const where = `Gateway ${gateway} servers[${index}] (port ${spec.port.number}, ${spec.port.protocol})`;
+  return { cause, index, port, reason, message: `${where}: ${why}` };
+}
+
+/** A problem of one `tls` rule of a virtual service. */
+export function virtualServiceProblem(
+  vs: EffectiveVirtualService,
+  rule: number,
+  port: number,
+  reason: GatewayProblemReason,
+  why: string,
+): GatewayProblem {
+  const message = `VirtualService ${vs.namespace}/${vs.name} tls[${rule}]: ${why}`;
+  return { cause: vs.causes[0] ?? "", index: rule, port, reason, message };
+}

@@ -1,0 +1,38 @@
+/**
+ * What lies before a gateway: how many proxies to believe, and whose client certificate header.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { HttpConnectionManager_ForwardClientCertDetails as Forward } from "../../../proto/gen/enums.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { GatewayTopology } from "../../config/mesh/types.ts";
+import { wrap } from "../../pb/wellknown.ts";
+import type { Reader } from "../reader.ts";
+
+type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
+
+/** The topology in force: of the proxy's own settings, else of the mesh's. */
+export function gatewayTopology(read: Reader): GatewayTopology | undefined {
+  const own = read.ask("gatewayTopology", (t) => t.gatewayTopology ? JSON.stringify(t.gatewayTopology) : "");
+  return own === "" ? read.mesh().defaultConfig.gatewayTopology : JSON.parse(own) as GatewayTopology;
+}
+
+/**
+ * How a gateway tells who the client is. By default it believes nobody: the header `x-forwarded-client-cert` of a client
+ * is replaced by the certificate that it really showed.
+ */
+export function clientHeaders(
+  topology: GatewayTopology | undefined,
+): Pick<Hcm, "xff_num_trusted_hops" | "forward_client_cert_details" | "set_current_client_cert_details"> {
+  const hops = topology?.numTrustedProxies ?? 0;
+  const written = topology?.forwardClientCertDetails ?? "UNDEFINED";
+  const forward = written === "UNDEFINED" ? "SANITIZE_SET" : written;
+  const appends = forward === "SANITIZE_SET" || forward === "APPEND_FORWARD";
+  return {
+    ...(hops > 0 ? { xff_num_trusted_hops: hops } : {}),
+    forward_client_cert_details: Forward[forward],
+    ...(appends ? { set_current_client_cert_details: { subject: wrap(true), cert: true, dns: true, uri: true } } : {}),
+  };
+}
