@@ -27,7 +27,10 @@ export interface InboundTarget {
    * workload's own address) or `unix:///path`. Absent: the address that was dialled.
    */
   readonly defaultEndpoint?: string;
-  /** IP addresses of the workload; set only when `defaultEndpoint` asks for them (`0.0.0.0`, `[::]`). */
+  /**
+   * IP addresses of the workload; set only where they matter: `defaultEndpoint` asks for them (`0.0.0.0`, `[::]`), or
+   * the proxy listens for real (capture mode NONE) and no `bind` says where.
+   */
   readonly workloadAddresses?: readonly string[];
   /** TLS that the proxy terminates in place of the workload (Sidecar ingress). */
   readonly tls?: ServerTlsSettings;
@@ -35,6 +38,8 @@ export interface InboundTarget {
   /** Pool of the Sidecar for this port (its ingress entry, else its `inboundConnectionPool`): replaces the destination rule's. */
   readonly connectionPool?: ConnectionPoolSettings;
   readonly fromSidecarIngress: boolean;
+  /** The `Sidecar` that lists it, `namespace/name`; named in causes and in what the proxy shows of its chains. */
+  readonly sidecar?: string;
 }
 
 /** Name of the cluster that carries traffic of this port to the workload, `inbound|8080||`. */

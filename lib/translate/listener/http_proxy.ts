@@ -9,15 +9,13 @@ import { TrafficDirection } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { duration } from "../../pb/wellknown.ts";
 import type { Reader } from "../reader.ts";
+import { HTTP_PROXY_ROUTES } from "../route/placement.ts";
 import { listenAddresses, listenerName, localhosts } from "./address.ts";
 import { httpConnectionManager } from "./http_connection_manager.ts";
 
-/** Route configuration of the HTTP proxy: all services, by host and port. */
-export const HTTP_PROXY_ROUTES = "http_proxy";
-
 /** The listener, on loopback; undefined when neither the proxy (`HTTP_PROXY_PORT`) nor the mesh names a port. */
 export function httpProxyListener(read: Reader): envoy.config.listener.v3.Listener | undefined {
-  const port = read.trait("httpProxyPort") || read.mesh().proxyHttpPort;
+  const port = read.trait("httpProxyPort");
   if (port === 0) return undefined;
   const binds = localhosts(read);
   const name = listenerName(binds[0] ?? "", port);

@@ -19,14 +19,15 @@ import type { Built } from "../built.ts";
 import { INBOUND_PASSTHROUGH } from "../cluster/static.ts";
 import { inboundClusterName, type InboundTarget } from "../inbound_target.ts";
 import type { Reader } from "../reader.ts";
+import { inboundRouteConfiguration } from "../route/configuration.ts";
 import { listenerAccessLogs } from "./access_log.ts";
 import { listenAddresses, listenerName, wildcards } from "./address.ts";
-import { serverTlsSocket } from "./server_tls.ts";
+import { configMetadata } from "./config_metadata.ts";
 import { blackHoleFilter } from "./fallthrough.ts";
 import { type InboundChain, inboundFilterChains, inboundStatPrefix } from "./inbound_chain.ts";
-import { inboundRouteConfiguration } from "./inbound_route.ts";
 import { inboundListenerFilters } from "./inspectors.ts";
 import { afterTlsTermination, listenerKind } from "./protocol.ts";
+import { serverTlsSocket } from "./server_tls.ts";
 import { connectionsPerEvent } from "./virtual.ts";
 
 type Listener = envoy.config.listener.v3.Listener;
@@ -34,6 +35,14 @@ type FilterChain = envoy.config.listener.v3.FilterChain;
 
 /** Name of the listener that inbound connections are redirected to. */
 export const VIRTUAL_INBOUND = "virtualInbound";
+
+/** Stands for the ports that no service names. */
+const ANY_PORT: InboundTarget = {
+  port: 0,
+  servicePort: { name: VIRTUAL_INBOUND, port: 0, protocol: "Unsupported" },
+  captureMode: "DEFAULT",
+  fromSidecarIngress: false,
+};
 
 /** Two services want the same port of the workload, with different protocols (metric `pilot_conflict_inbound_listener`). */
 export interface InboundConflict {
@@ -119,7 +128,7 @@ function hostOf(target: InboundTarget): string {
 }
 
 function causesOf(target: InboundTarget): readonly string[] {
-  return target.service ? [target.service.cause] : [];
+  return [...target.sidecar ? [`Sidecar/${target.sidecar}`] : [], ...target.service ? [target.service.cause] : []];
 }
 
 /** The chain of a target; a Sidecar's TLS settings hold where the setting `ENABLE_TLS_ON_SIDECAR_INGRESS` is on. */
@@ -139,8 +148,9 @@ function targetChain(read: Reader, target: InboundTarget): InboundChain {
     port,
     protocol,
     cluster,
-    routes: inboundRouteConfiguration({ cluster, host: hostOf(target), port: servicePort.port, protocol }),
+    routes: inboundRouteConfiguration(target, cluster),
     ...(tls ? { tls: serverTlsSocket(read, tls) } : {}),
+    ...(target.sidecar ? { metadata: configMetadata("sidecar", target.sidecar) } : {}),
   };
 }
 
@@ -181,7 +191,7 @@ function passthroughChains(read: Reader): FilterChain[] {
     port: 0,
     protocol: "Unsupported",
     cluster: INBOUND_PASSTHROUGH,
-    routes: inboundRouteConfiguration({ cluster: INBOUND_PASSTHROUGH, host: "", port: 0, protocol: "Unsupported" }),
+    routes: inboundRouteConfiguration(ANY_PORT, INBOUND_PASSTHROUGH),
   });
 }
 

@@ -7,7 +7,7 @@
  */
 import { TrafficDirection } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { duration, struct, wrap } from "../../pb/wellknown.ts";
+import { duration, wrap } from "../../pb/wellknown.ts";
 import { httpInspectorFilter } from "../filters/listener/http_inspector.ts";
 import { tlsInspectorFilter } from "../filters/listener/tls_inspector.ts";
 import { tcpProxyFilter } from "../filters/network/tcp_proxy.ts";
@@ -15,6 +15,7 @@ import type { Reader } from "../reader.ts";
 import { accessLogs } from "./access_log.ts";
 import { cidrRange, listenAddresses, wildcards } from "./address.ts";
 import type { ChainMatch } from "./claims.ts";
+import { configMetadata } from "./config_metadata.ts";
 import { fallthroughFilter } from "./fallthrough.ts";
 import { httpConnectionManager } from "./http_connection_manager.ts";
 import { type HttpSide, type JoinedListener, joinParts, type PlacedChain } from "./join.ts";
@@ -134,7 +135,7 @@ function tcpChain(read: Reader, { chain, match }: PlacedChain): FilterChain {
   return {
     ...filterChainMatch(match),
     filters: [tcpProxyFilter(plan, accessLogs(read.mesh()))],
-    ...(chain.virtualService ? { metadata: configMetadata(chain.virtualService) } : {}),
+    ...(chain.virtualService ? { metadata: configMetadata("virtual-service", chain.virtualService) } : {}),
   };
 }
 
@@ -146,11 +147,4 @@ function filterChainMatch({ ranges, serverNames }: ChainMatch): Pick<FilterChain
       ...(serverNames.length > 0 ? { server_names: [...serverNames] } : {}),
     },
   };
-}
-
-/** Names the object behind a chain, in the form and place where tools of the field look for it. */
-function configMetadata(virtualService: string): envoy.config.core.v3.Metadata {
-  const [namespace, name] = virtualService.split("/");
-  const config = `/apis/networking.mesh.io/v1/namespaces/${namespace}/virtual-service/${name}`;
-  return { filter_metadata: { istio: struct({ config }) } };
 }
