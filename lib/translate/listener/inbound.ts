@@ -17,6 +17,7 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import { duration, wrap } from "../../pb/wellknown.ts";
 import type { Built } from "../built.ts";
 import { INBOUND_PASSTHROUGH } from "../cluster/static.ts";
+import { downstreamTls } from "../gateway/tls.ts";
 import { inboundClusterName, type InboundTarget } from "../inbound_target.ts";
 import type { Reader } from "../reader.ts";
 import { inboundRouteConfiguration } from "../route/configuration.ts";
@@ -27,7 +28,6 @@ import { blackHoleFilter } from "./fallthrough.ts";
 import { type InboundChain, inboundFilterChains, inboundStatPrefix } from "./inbound_chain.ts";
 import { inboundListenerFilters } from "./inspectors.ts";
 import { afterTlsTermination, listenerKind } from "./protocol.ts";
-import { serverTlsSocket } from "./server_tls.ts";
 import { connectionsPerEvent } from "./virtual.ts";
 
 type Listener = envoy.config.listener.v3.Listener;
@@ -67,21 +67,25 @@ export interface InboundListeners {
 export function inboundListeners(read: Reader, targets: readonly InboundTarget[]): InboundListeners {
   const mode = read.trait("interceptionMode");
   const { served, conflicts } = servedTargets(read, targets, mode === "NONE");
-  const captured: FilterChain[] = [];
-  const capturedCauses = new Set<string>();
+  const captured = { chains: [] as FilterChain[], causes: new Set<string>(), warnings: [] as string[] };
   const bound: Built<Listener>[] = [];
   for (const target of served) {
-    const chains = inboundFilterChains(read, targetChain(read, target));
+    const { chains, warnings } = targetChains(read, target);
     if (bindsToPort(target, mode === "NONE")) {
-      bound.push({ message: boundListener(read, target, chains), causes: causesOf(target) });
+      bound.push(built(boundListener(read, target, chains), causesOf(target), warnings));
       continue;
     }
-    captured.push(...chains);
-    for (const cause of causesOf(target)) capturedCauses.add(cause);
+    captured.chains.push(...chains);
+    captured.warnings.push(...warnings);
+    for (const cause of causesOf(target)) captured.causes.add(cause);
   }
   if (mode === "NONE" || read.mesh().proxyInboundListenPort === 0) return { listeners: bound, conflicts };
-  const virtual = { message: virtualInboundListener(read, captured), causes: [...capturedCauses] };
-  return { listeners: [virtual, ...bound], conflicts };
+  const virtual = virtualInboundListener(read, captured.chains);
+  return { listeners: [built(virtual, [...captured.causes], captured.warnings), ...bound], conflicts };
+}
+
+function built(message: Listener, causes: readonly string[], warnings: readonly string[]): Built<Listener> {
+  return { message, causes, ...(warnings.length > 0 ? { warnings } : {}) };
 }
 
 /** The targets that get chains, by port. */
@@ -131,11 +135,31 @@ function causesOf(target: InboundTarget): readonly string[] {
   return [...target.sidecar ? [`Sidecar/${target.sidecar}`] : [], ...target.service ? [target.service.cause] : []];
 }
 
-/** The chain of a target; a Sidecar's TLS settings hold where the setting `ENABLE_TLS_ON_SIDECAR_INGRESS` is on. */
-function targetChain(read: Reader, target: InboundTarget): InboundChain {
-  const { servicePort, service, port } = target;
+/** The chains of a target; a Sidecar's TLS settings hold where `ENABLE_TLS_ON_SIDECAR_INGRESS` is on. */
+function targetChains(
+  read: Reader,
+  target: InboundTarget,
+): { readonly chains: FilterChain[]; readonly warnings: readonly string[] } {
   const tls = read.settings.enableTlsOnSidecarIngress ? target.tls : undefined;
-  const protocol = tls ? afterTlsTermination(servicePort.protocol) : servicePort.protocol;
+  if (tls === undefined) return { chains: inboundFilterChains(read, targetChain(read, target)), warnings: [] };
+  const ended = downstreamTls(tls, read.mesh().tlsDefaults);
+  const where = `port ${target.port}`;
+  if ("socket" in ended) {
+    const ignored = ended.ignoredCipherSuites.map((suite) => `${where}: cipher suite "${suite}" is unknown; ignored`);
+    return { chains: inboundFilterChains(read, targetChain(read, target, ended.socket)), warnings: ignored };
+  }
+  // Left out, the port would be passed through in plain text: closed is what the user can notice.
+  const match = { destination_port: wrap(target.port) };
+  const closed = { name: listenerName(mainBind(read, target), target.port), filter_chain_match: match };
+  return { chains: [{ ...closed, filters: [blackHoleFilter()] }], warnings: [`${where} is closed: ${ended.why}`] };
+}
+
+function targetChain(
+  read: Reader,
+  target: InboundTarget,
+  tls?: envoy.config.core.v3.TransportSocket,
+): InboundChain {
+  const { servicePort, service, port } = target;
   const name = listenerName(mainBind(read, target), port);
   const cluster = inboundClusterName(port);
   const facts = { host: hostOf(target), port: servicePort.port, portName: servicePort.name };
@@ -146,10 +170,10 @@ function targetChain(read: Reader, target: InboundTarget): InboundChain {
       tcp: inboundStatPrefix(read, cluster, service ? { ...facts, service } : facts),
     },
     port,
-    protocol,
+    protocol: tls ? afterTlsTermination(servicePort.protocol) : servicePort.protocol,
     cluster,
     routes: inboundRouteConfiguration(target, cluster),
-    ...(tls ? { tls: serverTlsSocket(read, tls) } : {}),
+    ...(tls ? { tls } : {}),
     ...(target.sidecar ? { metadata: configMetadata("sidecar", target.sidecar) } : {}),
   };
 }
