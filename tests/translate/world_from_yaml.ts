@@ -1,6 +1,6 @@
 /**
- * A world for builders from what a user writes: ServiceEntry and DestinationRule documents, and one `kind: World` document
- * with what the proxy and the process are (`traits`, `settings`, `mesh`, `networks`).
+ * A world for builders from what a user writes: ServiceEntry, DestinationRule and VirtualService documents, and one
+ * `kind: World` document with what the proxy and the process are (`traits`, `settings`, `mesh`, `networks`), and `services` that no ServiceEntry can spell.
  *
  * Permissions: none.
  *
@@ -10,9 +10,12 @@ import { parseAllDocuments } from "yaml";
 import { Findings } from "../../lib/config/finding.ts";
 import { destinationRule } from "../../lib/config/kinds/destination_rule/schema.ts";
 import { serviceEntry } from "../../lib/config/kinds/service_entry/schema.ts";
+import { virtualService } from "../../lib/config/kinds/virtual_service/schema.ts";
 import { DecodeContext, type Field } from "../../lib/config/schema/field.ts";
 import type { ConfigObject, Kind } from "../../lib/config/types.ts";
-import type { EffectiveDestinationRule } from "../../lib/mesh/types.ts";
+import type { EffectiveDestinationRule, EffectiveVirtualService } from "../../lib/mesh/types.ts";
+import { effectiveVirtualServices } from "../../lib/mesh/virtual_service.ts";
+import { VirtualServiceIndex } from "../../lib/mesh/virtual_service_index.ts";
 import { convertEntry, hostEndpoints } from "../../lib/registry/service_entry/convert.ts";
 import { mergeEntries } from "../../lib/registry/service_entry/merge.ts";
 import type { Endpoint, Service } from "../../lib/registry/types.ts";
@@ -35,14 +38,33 @@ export function worldFromYaml(text: string): FakeWorld {
   const services: Service[] = [];
   const endpoints: Record<string, readonly Endpoint[]> = {};
   const destinationRules: Record<string, EffectiveDestinationRule> = {};
-  for (const parsed of parseAllDocuments(text)) {
-    const document = parsed.toJS() as Document;
+  const routes: ConfigObject<"VirtualService">[] = [];
+  for (const parsed of parseAllDocuments(text, { merge: true })) {
+    const document = parsed.toJS({ maxAliasCount: 100 }) as Document;
     if (document === null) continue;
     if (document.kind === "World") world = document as unknown as FakeWorld;
     else if (document.kind === "ServiceEntry") addEntry(document, services, endpoints);
+    else if (document.kind === "VirtualService") routes.push(configObject("VirtualService", document, virtualService));
     else addRule(document, destinationRules);
   }
-  return { ...world, services, endpoints, destinationRules };
+  return { ...world, services, endpoints, destinationRules, virtualServices: byHost(services, routes, world) };
+}
+
+/** The virtual service in force for each host that a service has or a virtual service names. */
+function byHost(
+  services: readonly Service[],
+  objects: readonly ConfigObject<"VirtualService">[],
+  world: FakeWorld,
+): Record<string, EffectiveVirtualService> {
+  const effective = effectiveVirtualServices(objects, { domainSuffix: "cluster.local", defaultExportTo: ["*"] });
+  const index = new VirtualServiceIndex();
+  index.update([], effective);
+  const found: Record<string, EffectiveVirtualService> = {};
+  for (const host of [...services.map((s) => s.hostname), ...index.hosts()]) {
+    const vs = index.visible(host, world.traits?.namespace ?? "default");
+    if (vs) found[host] = vs;
+  }
+  return found;
 }
 
 function addEntry(document: Document, services: Service[], endpoints: Record<string, readonly Endpoint[]>): void {

@@ -45,20 +45,14 @@ export function forwardAction(read: Reader, rule: HttpRoute, port: number): Forw
   if (!chosen) return undefined;
   if (authority) action.host_rewrite_literal = authority;
   rewritePath(rule, action);
-  setTimeouts(action, rule.timeout);
+  // Without a word Envoy would give up after 15 s.
+  action.timeout = duration(rule.timeout ?? 0);
   const retry = retryPolicy(rule.retries ?? read.mesh().defaultHttpRetryPolicy, chosen.sticky);
   if (retry) action.retry_policy = retry;
   const mirrors = mirrorPolicies(read, rule, port);
   if (mirrors.length) action.request_mirror_policies = mirrors;
   const { headers, targets, causes } = chosen;
   return { action, headers, targets, causes };
-}
-
-/** No `timeout` means none; what gRPC clients ask for in `grpc-timeout` is honoured up to it. */
-export function setTimeouts(action: RouteAction, timeout = 0): void {
-  action.timeout = duration(timeout);
-  // The newer max_stream_duration also cuts streams that are fine; this field only bounds what clients ask for.
-  action.max_grpc_timeout = duration(timeout);
 }
 
 interface Chosen {

@@ -66,7 +66,7 @@ function catchAllVirtualHost(read: Reader): VirtualHost {
   const pass = {
     name: ALLOW_ANY,
     match,
-    route: { cluster, timeout: duration(0), max_grpc_timeout: duration(0) },
+    route: { cluster, timeout: duration(0) },
   };
   return { name: ALLOW_ANY, domains: ["*"], routes: [pass], ...attempts };
 }

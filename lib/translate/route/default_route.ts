@@ -9,7 +9,6 @@ import { duration, wrap } from "../../pb/wellknown.ts";
 import type { Protocol } from "../../registry/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { Reader } from "../reader.ts";
-import { setTimeouts } from "./action.ts";
 import type { Hashing, RouteTarget } from "./destination.ts";
 import { retryPolicy } from "./retry.ts";
 
@@ -26,8 +25,7 @@ export function defaultOutboundRoute(
   hash: Hashing | undefined,
   operation: string,
 ): Route {
-  const action: RouteAction = { cluster: target.cluster };
-  setTimeouts(action);
+  const action: RouteAction = { cluster: target.cluster, timeout: duration(0) };
   const retry = retryPolicy(read.mesh().defaultHttpRetryPolicy, hash !== undefined);
   if (retry) action.retry_policy = retry;
   if (hash) action.hash_policy = [hash.policy];

@@ -1,0 +1,46 @@
+/**
+ * A listener around a route configuration, so that Envoy can be asked whether it accepts it.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { any } from "../../../lib/pb/codec.ts";
+import { wrap } from "../../../lib/pb/wellknown.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+
+const HTTP = "envoy.extensions.filters.http";
+
+/** The filters that routes configure, and the router. */
+const filters = [
+  ["envoy.filters.http.fault", `${HTTP}.fault.v3.HTTPFault`],
+  ["envoy.filters.http.cors", `${HTTP}.cors.v3.Cors`],
+  ["envoy.filters.http.stateful_session", `${HTTP}.stateful_session.v3.StatefulSession`],
+  ["envoy.filters.http.router", `${HTTP}.router.v3.Router`],
+] as const;
+
+/** A listener that is never bound, on a port of its own. */
+export function routeListener(
+  routes: envoy.config.route.v3.RouteConfiguration,
+  index: number,
+): envoy.config.listener.v3.Listener {
+  const manager = {
+    stat_prefix: "test",
+    route_config: routes,
+    http_filters: filters.map(([name, type]) => ({ name, typed_config: any(type) })),
+  };
+  return {
+    name: `${index}`,
+    address: { socket_address: { address: "127.0.0.1", port_value: 20_000 + index } },
+    bind_to_port: wrap(false),
+    filter_chains: [{
+      filters: [{
+        name: "envoy.filters.network.http_connection_manager",
+        typed_config: any(
+          "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
+          manager,
+        ),
+      }],
+    }],
+  };
+}
