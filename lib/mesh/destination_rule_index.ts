@@ -6,7 +6,7 @@
  * @module
  */
 import type { ConfigObject } from "../config/types.ts";
-import { type DestinationRuleOptions, destinationRuleHost, mergeDestinationRules } from "./destination_rule.ts";
+import { destinationRuleHost, type DestinationRuleOptions, mergeDestinationRules } from "./destination_rule.ts";
 import { isWildcard, wildcardsOver } from "./host_match.ts";
 import type { EffectiveDestinationRule } from "./types.ts";
 import { isVisible } from "./visibility.ts";

@@ -76,5 +76,6 @@ export class ServiceIndex {
 function byPrecedence(a: Service, b: Service): number {
   const orch = Number(b.provider === "Orch") - Number(a.provider === "Orch");
   if (orch !== 0) return orch;
-  return a.creationTimestamp - b.creationTimestamp || (a.namespace < b.namespace ? -1 : a.namespace > b.namespace ? 1 : 0);
+  return a.creationTimestamp - b.creationTimestamp ||
+    (a.namespace < b.namespace ? -1 : a.namespace > b.namespace ? 1 : 0);
 }

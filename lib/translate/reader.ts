@@ -45,8 +45,11 @@ export interface ProxyTraits {
   readonly dnsAutoAllocate: boolean;
   /** Virtual hosts go to it one by one (VHDS over delta) instead of inside route configurations. */
   readonly vhds: boolean;
-  /** Names of extensions that its build lacks among those that we would send; empty for a full build. */
-  readonly lacksExtensions: string;
+  /**
+   * Names of the extensions that its build has; undefined: all (it lists none). Asked about one by one, see
+   * `hasExtension`.
+   */
+  readonly extensions: ReadonlySet<string> | undefined;
   readonly inboundExactBalance: boolean;
   readonly outboundExactBalance: boolean;
   /** Files of the proxy's own metadata (TLS_CLIENT_CERT_CHAIN and so on), for destination rules in mutual mode without files. */
@@ -61,6 +64,9 @@ export interface ProxyTraits {
   /** Labels of the workload. Read them through `Reader.ask` only: nearly every workload has its own. */
   readonly labels: Readonly<Record<string, string>>;
 }
+
+/** Traits that may be read whole; for the others the reader has a question. */
+export type PlainTrait = Exclude<keyof ProxyTraits, "labels" | "proxyHeaders" | "gatewayTopology" | "extensions">;
 
 /** The process-wide settings that translation reads, fixed at start (a setting is never read from the environment here). */
 export interface TranslateSettings {
@@ -101,7 +107,7 @@ export interface TranslateSettings {
 /** Questions a builder may ask. Every answer is identity-stable while nothing behind it changes. */
 export interface Reader {
   readonly settings: TranslateSettings;
-  trait<K extends Exclude<keyof ProxyTraits, "labels" | "proxyHeaders" | "gatewayTopology">>(name: K): ProxyTraits[K];
+  trait<K extends PlainTrait>(name: K): ProxyTraits[K];
   /**
    * A fact derived from several traits, recorded as its answer alone: `ask("sameNamespace/a", (t) => t.namespace === "a")`
    * splits the cache in two, where `trait("namespace")` would split it by namespace.

@@ -12,7 +12,7 @@ import type { Mesh } from "../mesh/mesh.ts";
 import type { Scope } from "../mesh/scope.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../mesh/types.ts";
 import type { Endpoint, Service } from "../registry/types.ts";
-import type { ProxyTraits, TranslateSettings } from "./reader.ts";
+import type { PlainTrait, ProxyTraits, TranslateSettings } from "./reader.ts";
 import type { BaseReader } from "./trace.ts";
 
 const noEndpoints: readonly Endpoint[] = [];
@@ -36,7 +36,7 @@ export class ScopeReader implements BaseReader {
     return this.scope.service(host) !== undefined || this.scope.virtualService(host)?.hosts.includes(host) === true;
   }
 
-  trait<K extends Exclude<keyof ProxyTraits, "labels" | "proxyHeaders">>(name: K): ProxyTraits[K] {
+  trait<K extends PlainTrait>(name: K): ProxyTraits[K] {
     return this.traits[name];
   }
 

@@ -49,6 +49,12 @@ export class Trace {
     return answer;
   }
 
+  /** Whether any of these could change an answer. */
+  dependsOnAny(changed: ReadonlySet<string>): boolean {
+    for (const dependency of this.dependencies) if (changed.has(dependency)) return true;
+    return false;
+  }
+
   /** Whether a proxy with these traits would have got the same answers. */
   fits(traits: ProxyTraits): boolean {
     for (const { compute, answer } of this.traits.values()) if (compute(traits) !== answer) return false;

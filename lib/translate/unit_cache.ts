@@ -16,6 +16,34 @@ import { type BaseReader, Trace, tracing } from "./trace.ts";
 export interface Unit<T> {
   readonly value: T;
   readonly trace: Trace;
+  /** The builder threw: `value` is the fallback, and whoever has an older unit of that name had better keep it. */
+  readonly failed?: true;
+}
+
+/** How a cache behaves. */
+export interface UnitCacheOptions<T> {
+  /** Off: every class builds its own (`PILOT_ENABLE_XDS_CACHE=false`); dependencies are still tracked. */
+  readonly enabled: boolean;
+  /** Stands in for a unit whose builder threw. */
+  readonly fallback: T;
+  /** Told of a builder that threw: one bad object never harms another. */
+  readonly failed: (name: string, error: unknown) => void;
+}
+
+/** Builds one unit, tracing what it asks; a builder that throws gives the fallback. */
+export function makeUnit<T>(
+  name: string,
+  reader: BaseReader,
+  build: (read: Reader) => T,
+  options: Pick<UnitCacheOptions<T>, "fallback" | "failed">,
+): Unit<T> {
+  const trace = new Trace();
+  try {
+    return { value: build(tracing(reader, trace)), trace };
+  } catch (error) {
+    options.failed(name, error);
+    return { value: options.fallback, trace, failed: true };
+  }
 }
 
 /** Variants of one unit kept at once; more classes than this with different answers build theirs again. */
@@ -24,20 +52,17 @@ const MAX_VARIANTS = 256;
 /** Units by name. */
 export class UnitCache<T> {
   readonly #build: (read: Reader, name: string) => T;
-  readonly #enabled: boolean;
+  readonly #options: UnitCacheOptions<T>;
   readonly #units = new Map<string, Unit<T>[]>();
   /** Dependency to the names of the units that have it. */
   readonly #dependents = new Map<string, Set<string>>();
   /** Counts of builds and of reuses, for metrics and tests. */
   readonly stats = { built: 0, reused: 0 };
 
-  /**
-   * @param build Builds one unit; asks only the reader.
-   * @param enabled Off: every class builds its own (`PILOT_ENABLE_XDS_CACHE=false`); dependencies are still tracked.
-   */
-  constructor(build: (read: Reader, name: string) => T, enabled = true) {
+  /** @param build Builds one unit; asks only the reader. */
+  constructor(build: (read: Reader, name: string) => T, options: UnitCacheOptions<T>) {
     this.#build = build;
-    this.#enabled = enabled;
+    this.#options = options;
   }
 
   /** How many variants are kept. */
@@ -50,7 +75,7 @@ export class UnitCache<T> {
   /** The unit of that name as this class of proxies gets it. */
   get(name: string, reader: BaseReader): Unit<T> {
     const variants = this.#units.get(name);
-    if (variants && this.#enabled) {
+    if (variants && this.#options.enabled) {
       for (const unit of variants) {
         if (!unit.trace.holds(reader)) continue;
         this.stats.reused++;
@@ -58,12 +83,11 @@ export class UnitCache<T> {
       }
     }
     this.stats.built++;
-    const trace = new Trace();
-    const unit = { value: this.#build(tracing(reader, trace), name), trace };
+    const unit = makeUnit(name, reader, (read) => this.#build(read, name), this.#options);
     if (!variants) this.#units.set(name, [unit]);
     else if (variants.length < MAX_VARIANTS) variants.push(unit);
     else variants.splice(0, 1, unit);
-    for (const dependency of trace.dependencies) {
+    for (const dependency of unit.trace.dependencies) {
       const names = this.#dependents.get(dependency);
       if (names) names.add(name);
       else this.#dependents.set(dependency, new Set([name]));

@@ -98,7 +98,7 @@ export const defaultTraits: ProxyTraits = {
   dnsCapture: false,
   dnsAutoAllocate: false,
   vhds: false,
-  lacksExtensions: "",
+  extensions: undefined,
   inboundExactBalance: false,
   outboundExactBalance: false,
   tlsClientCertChain: "",

@@ -9,5 +9,5 @@ import type { Reader } from "../reader.ts";
 
 /** Whether the proxy's build has that extension (`envoy.filters.http.fault`), as it told in its first request. */
 export function hasExtension(read: Reader, name: string): boolean {
-  return !read.ask(`lacksExtension/${name}`, (traits) => traits.lacksExtensions.split(",").includes(name));
+  return read.ask(`hasExtension/${name}`, ({ extensions }) => extensions === undefined || extensions.has(name));
 }

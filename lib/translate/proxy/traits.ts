@@ -6,7 +6,7 @@
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { MeshConfig, ProxyHeaders } from "../../config/mesh/types.ts";
+import type { GatewayTopology, MeshConfig, ProxyHeaders } from "../../config/mesh/types.ts";
 import { fromStruct } from "../../pb/wellknown.ts";
 import { canonicalIp, isIp } from "../../registry/address.ts";
 import type { InterceptionMode, ProxyTraits } from "../reader.ts";
@@ -25,6 +25,8 @@ export interface Proxy {
   /** Version that it reports (`MESH_VERSION`); empty: unknown. */
   readonly version: string;
   readonly traits: ProxyTraits;
+  /** As it introduced itself. */
+  readonly node: envoy.config.core.v3.Node;
 }
 
 /** What a node is read with. */
@@ -34,8 +36,8 @@ export interface NodeOptions {
   readonly vhds: boolean;
   /** Cluster of proxies that name none. */
   readonly clusterId: string;
-  /** Names of all extensions that may be sent. */
-  readonly extensions: readonly string[];
+  /** Other names of clusters, by alias. */
+  readonly clusterAliases: Readonly<Record<string, string>>;
   /** Turns equal headers settings into one object. */
   readonly internHeaders: (headers: ProxyHeaders | undefined) => ProxyHeaders | undefined;
 }
@@ -62,6 +64,7 @@ export function readNode(node: envoy.config.core.v3.Node, options: NodeOptions):
     serviceAccount: metadata.text("SERVICE_ACCOUNT"),
     version: metadata.text("MESH_VERSION") || metadata.text("ISTIO_VERSION"),
     traits,
+    node,
   };
 }
 
@@ -77,12 +80,13 @@ interface Parts {
 
 function readTraits({ id, metadata, namespace, labels, addresses, node, options }: Parts): ProxyTraits {
   const settings = metadata.object("PROXY_CONFIG") ?? {};
+  const topology = settings.gatewayTopology as GatewayTopology | undefined;
   const mode = metadata.text("INTERCEPTION_MODE").toUpperCase();
   return {
     type: id.type,
     namespace,
     dnsDomain: id.dnsDomain,
-    clusterId: metadata.text("CLUSTER_ID") || options.clusterId,
+    clusterId: clusterOf(metadata, options),
     network: metadata.text("NETWORK") || (labels["topology.mesh.io/network"] ?? ""),
     requestedNetworks: metadata.list("REQUESTED_NETWORK_VIEW").sort().join(","),
     locality: localityOf(node, labels),
@@ -96,7 +100,7 @@ function readTraits({ id, metadata, namespace, labels, addresses, node, options 
     dnsCapture: metadata.flag("DNS_CAPTURE"),
     dnsAutoAllocate: metadata.flag("DNS_AUTO_ALLOCATE"),
     vhds: options.vhds,
-    lacksExtensions: lacking(node, options.extensions),
+    extensions: listedExtensions(node),
     inboundExactBalance: metadata.flag("INBOUND_LISTENER_EXACT_BALANCE"),
     outboundExactBalance: metadata.flag("OUTBOUND_LISTENER_EXACT_BALANCE"),
     tlsClientCertChain: metadata.text("TLS_CLIENT_CERT_CHAIN"),
@@ -106,8 +110,14 @@ function readTraits({ id, metadata, namespace, labels, addresses, node, options 
     proxyHeaders: options.internHeaders(
       (settings.proxyHeaders as ProxyHeaders | undefined) ?? options.mesh.defaultConfig.proxyHeaders,
     ),
+    ...(topology ? { gatewayTopology: topology } : {}),
     labels,
   };
+}
+
+function clusterOf(metadata: Metadata, { clusterId, clusterAliases }: NodeOptions): string {
+  const named = metadata.text("CLUSTER_ID") || clusterId;
+  return Object.hasOwn(clusterAliases, named) ? clusterAliases[named]! : named;
 }
 
 function addressesOf(id: NodeId, metadata: Metadata): string[] {
@@ -134,9 +144,7 @@ function isMode(text: string): text is InterceptionMode {
 }
 
 /** A client that lists no extensions is taken for a full build (only real proxies list theirs). */
-function lacking(node: envoy.config.core.v3.Node, sent: readonly string[]): string {
-  const listed = node.extensions ?? [];
-  if (listed.length === 0) return "";
-  const has = new Set(listed.map((extension) => extension.name));
-  return sent.filter((name) => !has.has(name)).sort().join(",");
+function listedExtensions(node: envoy.config.core.v3.Node): ReadonlySet<string> | undefined {
+  const names = (node.extensions ?? []).map((extension) => extension.name ?? "");
+  return names.length > 0 ? new Set(names) : undefined;
 }

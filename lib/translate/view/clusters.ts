@@ -45,7 +45,7 @@ export class HostResources {
     for (const host of hosts) {
       const old = this.#units.get(host);
       const unit = exists(host) ? this.#cache.get(host, reader) : undefined;
-      if (unit === old) continue;
+      if (unit === old || (old && unit?.failed)) continue;
       for (const resource of old?.value ?? []) removed.push(resource.name);
       if (unit) {
         this.#units.set(host, unit);

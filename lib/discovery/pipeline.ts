@@ -1,0 +1,261 @@
+/**
+ * The whole way from changes to pushes, without any I/O:
+ *
+ *     config changes ─┬─> service entries ─┐
+ *                     │    registries ─────┼─> aggregate, endpoint index ─┐
+ *                     └────────────────────┴──> waiting ── debounce ──────┴─> mesh ─> translator ─> push event
+ *
+ * Changes only mark what is to be looked at; the work is done once for all of them when the debounce lets go.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
+import type { AnyConfigObject } from "../config/types.ts";
+import { Mesh, type Touched } from "../mesh/mesh.ts";
+import { networkLookup } from "../mesh/networks.ts";
+import {
+  Aggregate,
+  EndpointIndex,
+  type Registry,
+  type RegistrySink,
+  type ServiceEntryOptions,
+  ServiceEntryRegistry,
+  serviceTargets,
+} from "../registry/mod.ts";
+import { ResourceTable } from "../resource/set.ts";
+import type { BuildFailed, CacheSwitches } from "../translate/caches.ts";
+import type { Proxy } from "../translate/proxy/traits.ts";
+import type { TranslateSettings } from "../translate/reader.ts";
+import { Translator } from "../translate/translator.ts";
+import { type DebounceOptions, Debouncer, type MergedChange, REAL_TIMERS, type Timers } from "../xds/debounce.ts";
+import type { PushEvent } from "../xds/source.ts";
+
+/** What a pipeline is made with. */
+export interface PipelineOptions {
+  readonly mesh: MeshConfig;
+  readonly networks: MeshNetworks;
+  readonly settings: TranslateSettings;
+  readonly caches: CacheSwitches;
+  readonly debounce: DebounceOptions;
+  readonly entries: Omit<ServiceEntryOptions, "networkOf">;
+  /** `ENABLE_ENHANCED_DESTINATIONRULE_MERGE`. */
+  readonly enhancedDestinationRuleMerge: boolean;
+  readonly timers?: Timers;
+  /** Reads a proxy's traits again after the mesh configuration changed. */
+  readonly readAgain: (proxy: Proxy, mesh: MeshConfig) => Proxy;
+  /** Told of a builder that threw: its resources stay as they were. */
+  readonly buildFailed: BuildFailed;
+  /** Told of an exception in a push; the server goes on with what it had. */
+  readonly failed: (error: unknown, change: MergedChange) => void;
+  /** Told of each push: seconds of debouncing, and of translation. */
+  readonly measured?: (
+    times: { readonly debounce: number; readonly translate: number; readonly touched: Touched },
+  ) => void;
+}
+
+/** The way from changes to pushes. */
+export class Pipeline {
+  readonly table = new ResourceTable();
+  readonly endpoints = new EndpointIndex();
+  readonly aggregate = new Aggregate(this.endpoints);
+  readonly entries: ServiceEntryRegistry;
+  readonly #options: PipelineOptions;
+  readonly #debouncer: Debouncer;
+  readonly #timers: Timers;
+  readonly #objects = new Map<string, AnyConfigObject>();
+  readonly #listeners = new Set<(push: PushEvent) => void>();
+  #removed = new Map<string, AnyConfigObject>();
+  #added = new Map<string, AnyConfigObject>();
+  #networkOf: (address: string) => string;
+  #meshConfig: MeshConfig;
+  #networks: MeshNetworks;
+  #meshChanged = false;
+  #translator: Translator;
+  #pushes = 0;
+
+  constructor(options: PipelineOptions) {
+    this.#options = options;
+    this.#timers = options.timers ?? REAL_TIMERS;
+    this.#meshConfig = options.mesh;
+    this.#networks = options.networks;
+    this.#networkOf = networkLookup(options.networks, options.entries.clusterId);
+    this.entries = new ServiceEntryRegistry({ ...options.entries, networkOf: (address) => this.#networkOf(address) });
+    this.#debouncer = new Debouncer(options.debounce, (change) => this.#flush(change), this.#timers);
+    this.#translator = this.#newTranslator();
+    this.aggregate.onWorkloads((source, upserted, removed) => this.entries.onWorkloads(source, upserted, removed));
+    void this.addRegistry(this.entries);
+  }
+
+  /** The translator in use; another one after a change of the mesh configuration. */
+  get translator(): Translator {
+    return this.#translator;
+  }
+
+  /** The mesh configuration in force. */
+  get mesh(): MeshConfig {
+    return this.#meshConfig;
+  }
+
+  /** Number of the last push. */
+  get pushes(): number {
+    return this.#pushes;
+  }
+
+  /** Has a listener called after every push; returns the way to stop that. */
+  onPush(listener: (push: PushEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Adds a registry; resolves when what exists in it has been reported. */
+  addRegistry(registry: Registry): Promise<void> {
+    return registry.start(this.#watched(this.aggregate.sink(registry)));
+  }
+
+  /**
+   * Takes changes of configuration.
+   *
+   * @param removed Old versions of objects that went or changed.
+   * @param added New objects and new versions.
+   */
+  configChanged(removed: readonly AnyConfigObject[], added: readonly AnyConfigObject[]): void {
+    const arrived = new Set(added.map((object) => object.key));
+    for (const object of removed) {
+      this.#objects.delete(object.key);
+      // What was added since the last push and is gone again was never seen by anyone.
+      if (!this.#added.delete(object.key)) this.#removed.set(object.key, object);
+    }
+    for (const object of added) {
+      this.#objects.set(object.key, object);
+      this.#added.set(object.key, object);
+    }
+    this.entries.apply(added, removed.filter((o) => !arrived.has(o.key)).map((o) => o.key));
+    const keys = new Set([...removed, ...added].map((object) => object.key));
+    this.#debouncer.add({ reasons: { config: 1 }, objects: [...keys], full: true });
+  }
+
+  /** Takes another mesh configuration: everything is translated anew. */
+  meshChanged(mesh: MeshConfig, networks: MeshNetworks): void {
+    this.#meshConfig = mesh;
+    if (networks !== this.#networks) {
+      this.#networks = networks;
+      this.#networkOf = networkLookup(networks, this.#options.entries.clusterId);
+      const entries = [...this.#objects.values()];
+      this.entries.apply(entries, []);
+    }
+    this.#meshChanged = true;
+    this.#debouncer.add({ reasons: { global: 1 }, objects: [], full: true });
+  }
+
+  /** Does at once what waits, without debouncing: at start, and in tests. */
+  flush(): void {
+    this.#flush({ reasons: {}, objects: new Set(), full: true, startedAt: this.#timers.now(), changes: 0 });
+  }
+
+  /** No more pushes. */
+  stop(): void {
+    this.#debouncer.stop();
+  }
+
+  #watched(sink: RegistrySink): RegistrySink {
+    return {
+      services: (upserted, removed) => {
+        sink.services(upserted, removed);
+        if (this.aggregate.pending) this.#debouncer.add({ reasons: { service: 1 }, objects: [], full: true });
+      },
+      endpoints: (service, shard, endpoints) => {
+        sink.endpoints(service, shard, endpoints);
+        if (this.endpoints.pending) this.#debouncer.add({ reasons: { endpoint: 1 }, objects: [], full: false });
+      },
+      workloads: (upserted, removed) => {
+        sink.workloads(upserted, removed);
+        if (this.aggregate.pending) this.#debouncer.add({ reasons: { proxy: 1 }, objects: [], full: false });
+      },
+    };
+  }
+
+  #newTranslator(): Translator {
+    const { settings } = this.#options;
+    const mesh = new Mesh({
+      config: this.#meshConfig,
+      networks: this.#networks,
+      domainSuffix: settings.domainSuffix,
+      source: {
+        service: (key) => this.aggregate.service(key),
+        endpoints: (key) => this.endpoints.endpoints(key),
+      },
+      scopeGatewayToNamespace: settings.scopeGatewayToNamespace,
+      enhancedDestinationRuleMerge: this.#options.enhancedDestinationRuleMerge,
+    });
+    return new Translator({
+      mesh,
+      settings,
+      table: this.table,
+      caches: this.#options.caches,
+      failed: this.#options.buildFailed,
+      targetsOf: (proxy) => this.#targetsOf(proxy),
+    });
+  }
+
+  #targetsOf(proxy: Proxy) {
+    const { addresses, namespace, traits } = proxy;
+    return serviceTargets({ addresses, namespace, clusterId: traits.clusterId }, this.endpoints, this.aggregate);
+  }
+
+  #flush(change: MergedChange): void {
+    const started = this.#timers.now();
+    try {
+      const touched = this.#meshChanged ? this.#rebuild() : this.#apply();
+      const ended = this.#timers.now();
+      this.#options.measured?.({
+        debounce: (ended - change.startedAt) / 1000,
+        translate: (ended - started) / 1000,
+        touched,
+      });
+    } catch (error) {
+      this.#options.failed(error, change);
+    }
+    const push: PushEvent = {
+      id: ++this.#pushes,
+      reasons: change.reasons,
+      objects: [...change.objects],
+      full: change.full,
+      startedAt: change.startedAt,
+    };
+    for (const listener of this.#listeners) listener(push);
+  }
+
+  #apply(): Touched {
+    const removed = this.#removed;
+    const added = this.#added;
+    this.#removed = new Map();
+    this.#added = new Map();
+    const services = this.aggregate.drain();
+    const endpoints = this.endpoints.drain();
+    const addresses = services.addresses.union(endpoints.addresses);
+    return this.#translator.apply({
+      removed: removed.values(),
+      added: added.values(),
+      services: services.services,
+      endpoints: endpoints.services,
+    }, addresses);
+  }
+
+  /** A mesh of its own for another mesh configuration; the proxies move over. */
+  #rebuild(): Touched {
+    const old = this.#translator;
+    const next = this.#newTranslator();
+    this.#removed = new Map();
+    this.#added = new Map();
+    this.aggregate.drain();
+    this.endpoints.drain();
+    const services = [...this.aggregate.services()].map((s) => `${s.namespace}/${s.hostname}` as const);
+    const touched = next.apply({ added: this.#objects.values(), services });
+    next.adopt(old, (proxy) => this.#options.readAgain(proxy, this.#meshConfig));
+    this.#translator = next;
+    this.#meshChanged = false;
+    return touched;
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * What the wire asks, answered by the pipeline.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { MeshConfig, ProxyHeaders } from "../config/mesh/types.ts";
+import type { ResourceSet } from "../resource/set.ts";
+import type { Member } from "../translate/member.ts";
+import { NodeRefused } from "../translate/proxy/identity.ts";
+import { type Proxy, readNode } from "../translate/proxy/traits.ts";
+import { Code } from "../xds/grpc/status.ts";
+import { type ConnectRequest, type ProxyView, type PushEvent, type ResourceSource, XdsRefusal } from "../xds/source.ts";
+import type { Pipeline } from "./pipeline.ts";
+
+/** Settings of the source. */
+export interface SourceOptions {
+  /** `PILOT_ENABLE_VHDS`: virtual hosts go one by one to clients that speak delta. */
+  readonly vhds: boolean;
+  /** Cluster of proxies that name none. */
+  readonly clusterId: string;
+  /** Other names of clusters (`--clusterAliases`), by alias. */
+  readonly clusterAliases: Readonly<Record<string, string>>;
+}
+
+/** Reads nodes; equal parts of them are one object. */
+export class NodeReader {
+  readonly #options: SourceOptions;
+  readonly #headers = new Map<string, ProxyHeaders>();
+
+  constructor(options: SourceOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads a node.
+   *
+   * @throws {NodeRefused} See `readNode`.
+   */
+  read(node: ConnectRequest["node"], delta: boolean, mesh: MeshConfig): Proxy {
+    const { vhds, clusterId, clusterAliases } = this.#options;
+    return readNode(node, {
+      mesh,
+      vhds: vhds && delta,
+      clusterId,
+      clusterAliases,
+      internHeaders: (headers) => this.#intern(headers),
+    });
+  }
+
+  #intern(headers: ProxyHeaders | undefined): ProxyHeaders | undefined {
+    if (headers === undefined) return undefined;
+    const key = JSON.stringify(headers);
+    const known = this.#headers.get(key);
+    if (known) return known;
+    this.#headers.set(key, headers);
+    return headers;
+  }
+}
+
+/** A proxy as the wire sees it. */
+export class MemberView implements ProxyView {
+  readonly id: string;
+  readonly #close: () => void;
+
+  constructor(readonly member: Member, close: () => void) {
+    this.id = member.proxy.nodeId;
+    this.#close = close;
+  }
+
+  layers(typeUrl: string): readonly ResourceSet[] | undefined {
+    return this.member.layers(typeUrl);
+  }
+
+  virtualHosts(routeConfiguration: string): readonly ResourceSet[] {
+    return this.member.virtualHosts(routeConfiguration);
+  }
+
+  close(): void {
+    this.#close();
+  }
+}
+
+/** The pipeline as a source of resources. */
+export class PipelineSource implements ResourceSource {
+  /** Whether all sources are synced and the first translation is done. */
+  ready = false;
+  readonly #pipeline: Pipeline;
+  readonly #nodes: NodeReader;
+
+  constructor(pipeline: Pipeline, nodes: NodeReader) {
+    this.#pipeline = pipeline;
+    this.#nodes = nodes;
+  }
+
+  connect({ node, delta }: ConnectRequest): ProxyView {
+    try {
+      const member = this.#pipeline.translator.join(this.#nodes.read(node, delta, this.#pipeline.mesh));
+      return new MemberView(member, () => this.#pipeline.translator.leave(member));
+    } catch (error) {
+      if (error instanceof NodeRefused) throw new XdsRefusal(Code.INVALID_ARGUMENT, error.message);
+      throw error;
+    }
+  }
+
+  onPush(listener: (push: PushEvent) => void): () => void {
+    return this.#pipeline.onPush(listener);
+  }
+}

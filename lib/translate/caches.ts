@@ -1,0 +1,153 @@
+/**
+ * The caches of built work, one for each kind of it, shared by all proxies.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Touched } from "../mesh/mesh.ts";
+import type { EncodedResource } from "../resource/encoded.ts";
+import type { ResourceSet, ResourceTable } from "../resource/set.ts";
+import { inboundClusters, outboundClusters, staticClusters } from "./cluster/mod.ts";
+import { loadAssignments } from "./endpoint/mod.ts";
+import { httpProxyListener } from "./listener/http_proxy.ts";
+import { inboundListeners } from "./listener/inbound.ts";
+import { mergeOutboundListener } from "./listener/merge.ts";
+import { outboundListenerParts } from "./listener/outbound.ts";
+import type { InboundTarget } from "./inbound_target.ts";
+import type { ListenerPart } from "./listener/part.ts";
+import { virtualOutboundListener } from "./listener/virtual.ts";
+import { MergeCache } from "./merge_cache.ts";
+import { sidecarRouteConfiguration } from "./route/configuration.ts";
+import { outboundVirtualHosts } from "./route/sidecar.ts";
+import type { Reader } from "./reader.ts";
+import { touchedDependencies, UnitCache } from "./unit_cache.ts";
+import { encodeAssignment, encodeCluster, encodeListener } from "./view/encode.ts";
+import type { MergedListener } from "./view/listeners.ts";
+import { OwnCache } from "./view/own.ts";
+import { encodePieces, encodeShell, type RouteShell, type VirtualHostPiece } from "./view/routes.ts";
+
+/** Names of units to look at again, by kind of work. */
+export interface DirtyUnits {
+  readonly clusters: ReadonlySet<string>;
+  readonly assignments: ReadonlySet<string>;
+  readonly virtualHosts: ReadonlySet<string>;
+  readonly parts: ReadonlySet<string>;
+  readonly shells: ReadonlySet<string>;
+  /** All that changed, as dependencies of traces name it. */
+  readonly dependencies: ReadonlySet<string>;
+}
+
+/** Which caches are on. Off: every class of proxies builds its own. */
+export interface CacheSwitches {
+  /** `PILOT_ENABLE_XDS_CACHE`. */
+  readonly all: boolean;
+  /** `PILOT_ENABLE_CDS_CACHE`; needs `all`. */
+  readonly clusters: boolean;
+  /** `PILOT_ENABLE_RDS_CACHE`; needs `all`. */
+  readonly routes: boolean;
+}
+
+/** Told of a builder that threw. */
+export type BuildFailed = (kind: string, name: string, error: unknown) => void;
+
+/** All caches. */
+export class Caches {
+  /** The set without resources. */
+  readonly empty: ResourceSet;
+  readonly clusters: UnitCache<readonly EncodedResource[]>;
+  readonly assignments: UnitCache<readonly EncodedResource[]>;
+  readonly virtualHosts: UnitCache<readonly VirtualHostPiece[]>;
+  readonly shells: UnitCache<RouteShell | undefined>;
+  readonly parts: UnitCache<readonly ListenerPart[]>;
+  readonly base: UnitCache<{ readonly clusters: ResourceSet; readonly listeners: ResourceSet }>;
+  readonly merged: MergeCache<MergedListener>;
+  readonly own: OwnCache;
+
+  /** @param failed Told of a builder that threw: the kind of work, and what it was for. */
+  constructor(table: ResourceTable, on: CacheSwitches, failed: BuildFailed) {
+    const { empty } = table;
+    this.empty = empty;
+    const options = <T>(kind: string, fallback: T, enabled: boolean) => ({
+      enabled: on.all && enabled,
+      fallback,
+      failed: (name: string, error: unknown) => failed(kind, name, error),
+    });
+    this.clusters = new UnitCache(
+      (read, host) => outboundClusters(read, host).map(encodeCluster),
+      options("clusters", [], on.clusters),
+    );
+    this.assignments = new UnitCache(
+      (read, host) => loadAssignments(read, host).map(encodeAssignment),
+      options("endpoints", [], true),
+    );
+    this.virtualHosts = new UnitCache(
+      (read, host) => encodePieces(outboundVirtualHosts(read, host)),
+      options("virtual hosts", [], on.routes),
+    );
+    this.shells = new UnitCache(routeShell, options("routes", undefined, on.routes));
+    this.parts = new UnitCache(outboundListenerParts, options("listeners", [], true));
+    this.base = new UnitCache(
+      (read) => baseResources(read, empty),
+      options("base", { clusters: empty, listeners: empty }, true),
+    );
+    this.merged = new MergeCache(mergedListener, options("listeners", { listener: undefined, conflicts: [] }, true));
+    const nothing = { clusters: empty, listeners: empty };
+    this.own = new OwnCache(ownResources, options("inbound", nothing, true), empty);
+  }
+
+  /** Drops what a change touched. */
+  invalidate(touched: Touched): DirtyUnits {
+    const known = () => this.#dependencies();
+    const dependencies = new Set([
+      ...touchedDependencies("s/", touched.services, known),
+      ...touchedDependencies("v/", touched.virtualServices, known),
+      ...touchedDependencies("d/", touched.destinationRules, known),
+      ...touchedDependencies("e/", touched.endpoints, known),
+      ...[...touched.gatewayRoutes].map((gateway) => `g/${gateway}`),
+      ...(touched.gateways ? ["g/"] : []),
+    ]);
+    const appearing = [...touched.services, ...touched.virtualServices];
+    const dirty = (cache: UnitCache<unknown>) => {
+      const names = cache.invalidate(dependencies);
+      for (const host of appearing) names.add(host);
+      return names;
+    };
+    return {
+      clusters: dirty(this.clusters),
+      assignments: dirty(this.assignments),
+      virtualHosts: dirty(this.virtualHosts),
+      parts: dirty(this.parts),
+      shells: this.shells.invalidate(dependencies),
+      dependencies,
+    };
+  }
+
+  *#dependencies(): Iterable<string> {
+    for (const cache of [this.clusters, this.assignments, this.virtualHosts, this.parts]) yield* cache.dependencies();
+  }
+}
+
+function routeShell(read: Reader, name: string): RouteShell {
+  return encodeShell(sidecarRouteConfiguration(read, name, read.trait("vhds") ? "vhds" : []));
+}
+
+function baseResources(read: Reader, empty: ResourceSet) {
+  const listeners = [virtualOutboundListener(read), httpProxyListener(read)].filter((l) => l !== undefined);
+  return {
+    clusters: empty.with(staticClusters(read).map(encodeCluster)),
+    listeners: empty.with(listeners.map((message) => encodeListener({ message, causes: [] }))),
+  };
+}
+
+function mergedListener(read: Reader, key: string, parts: readonly ListenerPart[]): MergedListener {
+  const { listener: message, causes, conflicts } = mergeOutboundListener(read, key, parts);
+  return { listener: message && encodeListener({ message, causes }), conflicts };
+}
+
+function ownResources(read: Reader, targets: readonly InboundTarget[]) {
+  return {
+    clusters: inboundClusters(read, targets).map(encodeCluster),
+    listeners: inboundListeners(read, targets).listeners.map(encodeListener),
+  };
+}

@@ -1,0 +1,91 @@
+/**
+ * One connected proxy: the class whose sets it shares, and what is its own.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { ServiceTarget } from "../registry/inbound.ts";
+import type { ResourceSet } from "../resource/set.ts";
+import type { InboundTarget } from "./inbound_target.ts";
+import { inboundTargets } from "./inbound_targets.ts";
+import type { ProxyClass } from "./proxy_class.ts";
+import type { Proxy } from "./proxy/traits.ts";
+import type { ScopeReader } from "./scope_reader.ts";
+import type { Unit } from "./unit_cache.ts";
+import { TYPE } from "./view/encode.ts";
+import type { OwnCache, OwnResources } from "./view/own.ts";
+
+/** A proxy and its resources. */
+export class Member {
+  proxy: Proxy;
+  proxyClass: ProxyClass;
+  #own: Unit<OwnResources> | undefined;
+  #targets: readonly InboundTarget[] = [];
+  /** The last answer by type: the same array is given again while its sets are the same. */
+  readonly #layers = new Map<string, readonly ResourceSet[]>();
+
+  constructor(proxy: Proxy, proxyClass: ProxyClass) {
+    this.proxy = proxy;
+    this.proxyClass = proxyClass;
+  }
+
+  /** Its inbound resources. */
+  get own(): Unit<OwnResources> | undefined {
+    return this.#own;
+  }
+
+  /** The ports that it serves. */
+  get targets(): readonly InboundTarget[] {
+    return this.#targets;
+  }
+
+  /** Whether it serves a service of one of these hosts. */
+  servesAny(hosts: ReadonlySet<string>): boolean {
+    return this.#targets.some((target) => target.service !== undefined && hosts.has(target.service.hostname));
+  }
+
+  /** Makes its inbound resources from the services at its addresses. */
+  setOwn(reader: ScopeReader, services: readonly ServiceTarget[], cache: OwnCache): void {
+    this.#targets = inboundTargets({
+      targets: services,
+      sidecar: reader.scope.sidecar?.spec,
+      addresses: this.proxy.addresses,
+      mergeServicePorts: reader.settings.allowSidecarServiceInboundListenerMerge,
+    });
+    this.#own = cache.get(this.#targets, reader);
+  }
+
+  /** All its resources of a type, as a few sets. Undefined: the type is not served. */
+  layers(typeUrl: string): readonly ResourceSet[] | undefined {
+    const now = this.#setsOf(typeUrl);
+    const before = this.#layers.get(typeUrl);
+    if (now === undefined || (before && before.length === now.length && before.every((set, i) => set === now[i]))) {
+      return before;
+    }
+    this.#layers.set(typeUrl, now);
+    return now;
+  }
+
+  #setsOf(typeUrl: string): readonly ResourceSet[] | undefined {
+    const { sets } = this.proxyClass;
+    const own = this.#own?.value;
+    switch (typeUrl) {
+      case TYPE.cluster:
+        return own ? [sets.clusters, sets.baseClusters, own.clusters] : [sets.clusters, sets.baseClusters];
+      case TYPE.listener:
+        return own ? [sets.listeners, sets.baseListeners, own.listeners] : [sets.listeners, sets.baseListeners];
+      case TYPE.assignment:
+        return [sets.assignments];
+      case TYPE.route:
+        return [sets.routes];
+      default:
+        return undefined;
+    }
+  }
+
+  /** The virtual hosts that a route configuration gets by VHDS. */
+  virtualHosts(routeConfiguration: string): readonly ResourceSet[] {
+    return [this.proxyClass.virtualHosts(routeConfiguration)];
+  }
+}

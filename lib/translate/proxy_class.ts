@@ -1,0 +1,135 @@
+/**
+ * One class of proxies: all that see the same and would get the same answers to everything that translation asked.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Scope } from "../mesh/scope.ts";
+import type { ResourceSet } from "../resource/set.ts";
+import type { Caches, DirtyUnits } from "./caches.ts";
+import type { ProxyTraits } from "./reader.ts";
+import type { ScopeReader } from "./scope_reader.ts";
+import { type BaseReader, Trace, tracing, type TraitQuestion } from "./trace.ts";
+import type { Unit } from "./unit_cache.ts";
+import { HostResources } from "./view/clusters.ts";
+import { OutboundListeners } from "./view/listeners.ts";
+import { Questions } from "./view/questions.ts";
+import { OutboundRoutes } from "./view/routes.ts";
+
+/** What all proxies of a class share. */
+export interface SharedSets {
+  readonly clusters: ResourceSet;
+  /** Clusters and listeners that belong to no host. */
+  readonly baseClusters: ResourceSet;
+  readonly baseListeners: ResourceSet;
+  readonly assignments: ResourceSet;
+  readonly listeners: ResourceSet;
+  readonly routes: ResourceSet;
+}
+
+/** What decides the form of everything in a class, whatever its units ask. */
+export function formQuestions(reader: BaseReader): Trace {
+  const trace = new Trace();
+  const read = tracing(reader, trace);
+  read.trait("type");
+  read.trait("vhds");
+  return trace;
+}
+
+/** A class of proxies. */
+export interface ProxyClass {
+  readonly type: "sidecar" | "router";
+  readonly scope: Scope;
+  readonly sets: SharedSets;
+  fits(traits: ProxyTraits): boolean;
+  takeFreshQuestions(): readonly TraitQuestion[];
+  update(dirty: DirtyUnits): void;
+  virtualHosts(routeConfiguration: string): ResourceSet;
+}
+
+/** A class of sidecars. */
+export class SidecarClass implements ProxyClass {
+  readonly type = "sidecar";
+  readonly scope: Scope;
+  readonly reader: ScopeReader;
+  readonly #caches: Caches;
+  readonly #questions = new Questions();
+  readonly #clusters: HostResources;
+  readonly #assignments: HostResources;
+  readonly #listeners: OutboundListeners;
+  readonly #routes: OutboundRoutes;
+  #base!: { readonly clusters: ResourceSet; readonly listeners: ResourceSet };
+
+  constructor(reader: ScopeReader, caches: Caches) {
+    this.scope = reader.scope;
+    this.reader = reader;
+    this.#caches = caches;
+    const { empty } = caches;
+    this.#clusters = new HostResources(caches.clusters, empty);
+    this.#assignments = new HostResources(caches.assignments, empty);
+    this.#listeners = new OutboundListeners(caches.parts, (key, parts, r) => caches.merged.get(key, parts, r), empty);
+    const both = { routes: empty, virtualHosts: empty };
+    this.#routes = new OutboundRoutes(caches.virtualHosts, caches.shells, both, reader.traits.vhds);
+    this.#questions.add(formQuestions(reader));
+    const hosts = [...reader.scope.hosts()];
+    this.#update({ clusters: hosts, assignments: hosts, virtualHosts: hosts, parts: hosts, shells: true });
+  }
+
+  /** Whether a proxy may join. */
+  fits(traits: ProxyTraits): boolean {
+    return this.#questions.fits(traits);
+  }
+
+  /** Questions that came since the last call: a member that answers one of them differently belongs elsewhere. */
+  takeFreshQuestions(): readonly TraitQuestion[] {
+    return this.#questions.takeFresh();
+  }
+
+  /** Looks again at what a change touched. */
+  update(dirty: DirtyUnits): void {
+    this.#update({ ...dirty, shells: dirty.shells.size > 0 });
+  }
+
+  #update(
+    dirty: { [K in "clusters" | "assignments" | "virtualHosts" | "parts"]: Iterable<string> } & { shells: boolean },
+  ) {
+    const { reader } = this;
+    const exists = (host: string) => reader.exists(host);
+    const onUnit = (unit: Unit<unknown>) => this.#questions.add(unit.trace);
+    this.#clusters.update(dirty.clusters, reader, exists, onUnit);
+    this.#assignments.update(dirty.assignments, reader, exists, onUnit);
+    this.#routes.update(dirty.virtualHosts, reader, exists, onUnit, dirty.shells);
+    this.#listeners.update(dirty.parts, reader, exists, onUnit);
+    const base = this.#caches.base.get("", reader);
+    onUnit(base);
+    this.#base = base.value;
+  }
+
+  /** The shared resources. Each set is the same object while nothing in it changed. */
+  get sets(): SharedSets {
+    return {
+      clusters: this.#clusters.set,
+      baseClusters: this.#base.clusters,
+      baseListeners: this.#base.listeners,
+      assignments: this.#assignments.set,
+      listeners: this.#listeners.set,
+      routes: this.#routes.set,
+    };
+  }
+
+  /** The virtual hosts that a route configuration gets by VHDS. */
+  virtualHosts(routeConfiguration: string): ResourceSet {
+    return this.#routes.virtualHosts(routeConfiguration);
+  }
+
+  /** Ports of hosts that lost a conflict, and to which. */
+  conflicts() {
+    return this.#listeners.conflicts();
+  }
+}
+
+/** The class that a proxy founds where no known one fits. */
+export function makeClass(reader: ScopeReader, caches: Caches): ProxyClass {
+  return new SidecarClass(reader, caches);
+}

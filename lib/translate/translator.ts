@@ -1,0 +1,190 @@
+/**
+ * From changes of the mesh to the resources of every connected proxy.
+ *
+ *     change ─> mesh ─> what it touched ─> units dropped ─> classes look again ─> sets of resources
+ *                                                               └─ proxies ask theirs by type
+ *
+ * Work is done once per class of proxies and touched unit, whatever the number of proxies.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Mesh, MeshChange, Touched } from "../mesh/mesh.ts";
+import type { Scope } from "../mesh/scope.ts";
+import type { ServiceTarget } from "../registry/inbound.ts";
+import type { ResourceTable } from "../resource/set.ts";
+import { type BuildFailed, Caches, type CacheSwitches, type DirtyUnits } from "./caches.ts";
+import { Member } from "./member.ts";
+import { makeClass, type ProxyClass } from "./proxy_class.ts";
+import type { Proxy } from "./proxy/traits.ts";
+import type { TranslateSettings } from "./reader.ts";
+import { ScopeReader } from "./scope_reader.ts";
+import type { TraitQuestion } from "./trace.ts";
+
+/** What a translator works with. */
+export interface TranslatorOptions {
+  readonly mesh: Mesh;
+  readonly settings: TranslateSettings;
+  readonly table: ResourceTable;
+  readonly caches: CacheSwitches;
+  readonly failed: BuildFailed;
+  /** The services at a proxy's addresses, the oldest first. */
+  readonly targetsOf: (proxy: Proxy) => readonly ServiceTarget[];
+}
+
+/** Keeps every connected proxy's resources up to date. */
+export class Translator {
+  readonly mesh: Mesh;
+  readonly caches: Caches;
+  readonly #options: TranslatorOptions;
+  readonly #classes = new Map<Scope, Set<ProxyClass>>();
+  readonly #members = new Set<Member>();
+  readonly #byAddress = new Map<string, Set<Member>>();
+
+  constructor(options: TranslatorOptions) {
+    this.mesh = options.mesh;
+    this.#options = options;
+    this.caches = new Caches(options.table, options.caches, options.failed);
+  }
+
+  /** Number of classes that are alive, and of proxies in them. */
+  get counts(): { readonly classes: number; readonly proxies: number } {
+    let classes = 0;
+    for (const group of this.#classes.values()) classes += group.size;
+    return { classes, proxies: this.#members.size };
+  }
+
+  /** All proxies. */
+  members(): Iterable<Member> {
+    return this.#members;
+  }
+
+  /**
+   * Takes over all proxies of another translator.
+   *
+   * @param readAgain Reads a proxy's traits again (some have their default in the mesh configuration).
+   */
+  adopt(other: Translator, readAgain: (proxy: Proxy) => Proxy): void {
+    for (const member of [...other.#members]) {
+      other.leave(member);
+      member.proxy = readAgain(member.proxy);
+      member.proxyClass = this.#classFor(member.proxy);
+      this.#add(member);
+    }
+  }
+
+  /** Takes a proxy in; its resources are there when this returns. */
+  join(proxy: Proxy): Member {
+    const member = new Member(proxy, this.#classFor(proxy));
+    this.#add(member);
+    return member;
+  }
+
+  #add(member: Member): void {
+    this.#members.add(member);
+    for (const address of member.proxy.addresses) {
+      const there = this.#byAddress.get(address);
+      if (there) there.add(member);
+      else this.#byAddress.set(address, new Set([member]));
+    }
+    this.#refreshOwn(member);
+  }
+
+  /** Lets a proxy go. Its class stays until the next sweep, for its return. */
+  leave(member: Member): void {
+    this.#members.delete(member);
+    for (const address of member.proxy.addresses) {
+      const there = this.#byAddress.get(address);
+      there?.delete(member);
+      if (there?.size === 0) this.#byAddress.delete(address);
+    }
+  }
+
+  /** Takes in a change; afterwards every set is as the mesh is now. */
+  apply(change: MeshChange, addresses: ReadonlySet<string> = new Set()): Touched {
+    const touched = this.mesh.apply(change);
+    const dirty = this.caches.invalidate(touched);
+    const homeless = this.#dropTouchedClasses(touched);
+    const fresh = new Map<ProxyClass, readonly TraitQuestion[]>();
+    for (const group of this.#classes.values()) {
+      for (const proxyClass of group) {
+        proxyClass.update(dirty);
+        const questions = proxyClass.takeFreshQuestions();
+        if (questions.length > 0) fresh.set(proxyClass, questions);
+      }
+    }
+    if (homeless || fresh.size > 0) this.#reclassify(fresh);
+    for (const member of this.#ownDirty(touched, dirty, addresses)) this.#refreshOwn(member);
+    return touched;
+  }
+
+  /** Drops classes and units that no proxy uses; to be called now and then. */
+  sweep(): void {
+    const used = new Set<ProxyClass>();
+    for (const member of this.#members) used.add(member.proxyClass);
+    this.#dropClasses((c) => !used.has(c));
+    this.caches.own.sweep([...this.#members].flatMap((m) => m.own ? [m.own] : []));
+  }
+
+  #classFor(proxy: Proxy): ProxyClass {
+    const scope = this.mesh.scope(proxy.namespace, proxy.traits.labels);
+    let group = this.#classes.get(scope);
+    if (!group) this.#classes.set(scope, group = new Set());
+    for (const known of group) if (known.fits(proxy.traits)) return known;
+    const reader = new ScopeReader(this.mesh, scope, proxy.traits, this.#options.settings);
+    const made = makeClass(reader, this.caches);
+    made.takeFreshQuestions(); // the maker answers them all
+    group.add(made);
+    return made;
+  }
+
+  #dropClasses(drop: (proxyClass: ProxyClass) => boolean): boolean {
+    let dropped = false;
+    for (const [scope, group] of this.#classes) {
+      for (const proxyClass of group) if (drop(proxyClass)) dropped = group.delete(proxyClass);
+      if (group.size === 0) this.#classes.delete(scope);
+    }
+    return dropped;
+  }
+
+  /** Drops the classes whose scope or gateways may be others now; tells whether any was dropped. */
+  #dropTouchedClasses(touched: Touched): boolean {
+    const everywhere = touched.sidecars.has("*");
+    return this.#dropClasses((c) =>
+      (touched.gateways && c.type === "router") || everywhere || touched.sidecars.has(c.scope.namespace)
+    );
+  }
+
+  /** Finds another class for members whose class is gone, or asks what they answer differently. */
+  #reclassify(fresh: ReadonlyMap<ProxyClass, readonly TraitQuestion[]>): void {
+    for (const member of this.#members) {
+      const { proxyClass, proxy: { traits } } = member;
+      const alive = this.#classes.get(proxyClass.scope)?.has(proxyClass);
+      if (alive && (fresh.get(proxyClass) ?? []).every(({ compute, answer }) => compute(traits) === answer)) continue;
+      member.proxyClass = this.#classFor(member.proxy);
+      if (!alive) this.#refreshOwn(member);
+    }
+  }
+
+  /** Members whose own services, or what those depend on, changed. */
+  #ownDirty(touched: Touched, dirty: DirtyUnits, addresses: ReadonlySet<string>): Set<Member> {
+    const members = new Set<Member>();
+    for (const address of addresses) {
+      for (const member of this.#byAddress.get(address) ?? []) members.add(member);
+    }
+    const { services } = touched;
+    for (const member of this.#members) {
+      if (services.size > 0 && member.servesAny(services)) members.add(member);
+      else if (member.own?.trace.dependsOnAny(dirty.dependencies)) members.add(member);
+    }
+    return members;
+  }
+
+  #refreshOwn(member: Member): void {
+    const { proxy, proxyClass } = member;
+    if (proxy.traits.type !== "sidecar") return;
+    const reader = new ScopeReader(this.mesh, proxyClass.scope, proxy.traits, this.#options.settings);
+    member.setOwn(reader, this.#options.targetsOf(proxy), this.caches.own);
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * Outbound listeners of one class of sidecars: contributions of hosts, merged where they share an address and port.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { EncodedResource } from "../../resource/encoded.ts";
+import type { ResourceSet } from "../../resource/set.ts";
+import { compareParts, type ListenerConflict, type ListenerPart } from "../listener/part.ts";
+import type { BaseReader } from "../trace.ts";
+import type { Unit, UnitCache } from "../unit_cache.ts";
+
+type Parts = ReadonlyMap<string, readonly ListenerPart[]>;
+type PartsUnit = Unit<readonly ListenerPart[]>;
+
+/** What merging the parts of one key gave. */
+export interface MergedListener {
+  readonly listener: EncodedResource | undefined;
+  readonly conflicts: readonly ListenerConflict[];
+}
+
+/** Merges parts; shared by all classes. */
+export type MergeListener = (key: string, parts: readonly ListenerPart[], reader: BaseReader) => Unit<MergedListener>;
+
+/** The listeners that hosts contribute to. */
+export class OutboundListeners {
+  readonly #cache: UnitCache<readonly ListenerPart[]>;
+  readonly #merge: MergeListener;
+  readonly #units = new Map<string, PartsUnit>();
+  /** Parts by listener key, then by host. */
+  readonly #parts = new Map<string, Map<string, readonly ListenerPart[]>>();
+  readonly #merged = new Map<string, MergedListener>();
+  #set: ResourceSet;
+
+  constructor(cache: UnitCache<readonly ListenerPart[]>, merge: MergeListener, empty: ResourceSet) {
+    this.#cache = cache;
+    this.#merge = merge;
+    this.#set = empty;
+  }
+
+  /** All listeners now. The same object while none of them changed. */
+  get set(): ResourceSet {
+    return this.#set;
+  }
+
+  /** Parts that lost, and to which. */
+  *conflicts(): Iterable<ListenerConflict> {
+    for (const { conflicts } of this.#merged.values()) yield* conflicts;
+  }
+
+  /** Looks at some hosts again. */
+  update(
+    hosts: Iterable<string>,
+    reader: BaseReader,
+    exists: (host: string) => boolean,
+    onUnit: (unit: Unit<unknown>) => void,
+  ): void {
+    const touched = new Set<string>();
+    for (const host of hosts) {
+      const old = this.#units.get(host);
+      const unit = exists(host) ? this.#cache.get(host, reader) : undefined;
+      if (unit === old || (old && unit?.failed)) continue;
+      this.#replace(host, byKey(old?.value ?? []), byKey(unit?.value ?? []), touched);
+      if (unit) {
+        this.#units.set(host, unit);
+        onUnit(unit);
+      } else {
+        this.#units.delete(host);
+      }
+    }
+    if (touched.size > 0) this.#rebuild(touched, reader, onUnit);
+  }
+
+  /** Equal parts stay as they are: most edits of routes leave the listener alone, however many hosts share it. */
+  #replace(host: string, before: Parts, after: Parts, touched: Set<string>): void {
+    for (const key of before.keys()) if (!after.has(key)) this.#place(key, host, [], touched);
+    for (const [key, parts] of after) {
+      if (JSON.stringify(before.get(key)) !== JSON.stringify(parts)) this.#place(key, host, parts, touched);
+    }
+  }
+
+  #place(key: string, host: string, parts: readonly ListenerPart[], touched: Set<string>): void {
+    touched.add(key);
+    let hosts = this.#parts.get(key);
+    if (!hosts) this.#parts.set(key, hosts = new Map());
+    if (parts.length > 0) hosts.set(host, parts);
+    else hosts.delete(host);
+    if (hosts.size === 0) this.#parts.delete(key);
+  }
+
+  #rebuild(keys: Iterable<string>, reader: BaseReader, onUnit: (unit: Unit<unknown>) => void): void {
+    const upserts: EncodedResource[] = [];
+    const removed: string[] = [];
+    for (const key of keys) {
+      const old = this.#merged.get(key);
+      if (old?.listener) removed.push(old.listener.name);
+      const hosts = this.#parts.get(key);
+      if (!hosts) {
+        this.#merged.delete(key);
+        continue;
+      }
+      const unit = this.#merge(key, [...hosts.values()].flat().sort(compareParts), reader);
+      onUnit(unit);
+      this.#merged.set(key, unit.value);
+      if (unit.value.listener) upserts.push(unit.value.listener);
+    }
+    this.#set = this.#set.with(upserts, removed);
+  }
+}
+
+function byKey(parts: readonly ListenerPart[]): Map<string, ListenerPart[]> {
+  const groups = new Map<string, ListenerPart[]>();
+  for (const part of parts) {
+    const group = groups.get(part.key);
+    if (group) group.push(part);
+    else groups.set(part.key, [part]);
+  }
+  return groups;
+}

@@ -1,0 +1,97 @@
+/**
+ * What is a sidecar's own: the clusters and listeners that carry traffic to its workload. Workloads that serve the same
+ * ports in the same way share them.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { EncodedResource } from "../../resource/encoded.ts";
+import type { ResourceSet } from "../../resource/set.ts";
+import type { InboundTarget } from "../inbound_target.ts";
+import type { Reader } from "../reader.ts";
+import type { BaseReader } from "../trace.ts";
+import { makeUnit, type Unit, type UnitCacheOptions } from "../unit_cache.ts";
+
+/** Inbound resources of one workload. */
+export interface OwnResources {
+  readonly clusters: ResourceSet;
+  readonly listeners: ResourceSet;
+}
+
+/** Builds and encodes inbound resources. */
+export type BuildOwn = (read: Reader, targets: readonly InboundTarget[]) => {
+  readonly clusters: readonly EncodedResource[];
+  readonly listeners: readonly EncodedResource[];
+};
+
+interface Entry {
+  readonly targets: readonly InboundTarget[];
+  readonly unit: Unit<OwnResources>;
+}
+
+/** Variants kept for one list of ports. */
+const MAX_VARIANTS = 32;
+
+/** Inbound resources by what they were made from. */
+export class OwnCache {
+  readonly #build: BuildOwn;
+  readonly #options: UnitCacheOptions<OwnResources>;
+  readonly #empty: ResourceSet;
+  /** By the shape of the list; the services themselves are compared by identity. */
+  #entries = new Map<string, Entry[]>();
+
+  constructor(build: BuildOwn, options: UnitCacheOptions<OwnResources>, empty: ResourceSet) {
+    this.#build = build;
+    this.#options = options;
+    this.#empty = empty;
+  }
+
+  /** The inbound resources of a workload that serves these ports. */
+  get(targets: readonly InboundTarget[], reader: BaseReader): Unit<OwnResources> {
+    const key = targets.map((t) => `${t.port}/${t.service?.namespace}/${t.service?.hostname}`).join();
+    const entries = this.#entries.get(key) ?? [];
+    if (this.#options.enabled) {
+      const known = entries.find((entry) => same(entry.targets, targets) && entry.unit.trace.holds(reader));
+      if (known) return known.unit;
+    }
+    const unit = makeUnit(key, reader, (read) => this.#sets(read, targets), this.#options);
+    this.#entries.set(key, [{ targets, unit }, ...entries].slice(0, MAX_VARIANTS));
+    return unit;
+  }
+
+  #sets(read: Reader, targets: readonly InboundTarget[]): OwnResources {
+    const { clusters, listeners } = this.#build(read, targets);
+    return { clusters: this.#empty.with(clusters), listeners: this.#empty.with(listeners) };
+  }
+
+  /** Forgets entries that no list in use has; to be called now and then. */
+  sweep(inUse: Iterable<Unit<OwnResources>>): void {
+    const used = new Set(inUse);
+    const kept = new Map<string, Entry[]>();
+    for (const [key, entries] of this.#entries) {
+      const live = entries.filter((entry) => used.has(entry.unit));
+      if (live.length > 0) kept.set(key, live);
+    }
+    this.#entries = kept;
+  }
+}
+
+function same(a: readonly InboundTarget[], b: readonly InboundTarget[]): boolean {
+  return a.length === b.length && a.every((target, i) => sameTarget(target, b[i]!));
+}
+
+function sameTarget(a: InboundTarget, b: InboundTarget): boolean {
+  return a.service === b.service && a.port === b.port && a.bind === b.bind && a.captureMode === b.captureMode &&
+    a.defaultEndpoint === b.defaultEndpoint && a.fromSidecarIngress === b.fromSidecarIngress && a.tls === b.tls &&
+    a.connectionPool === b.connectionPool && samePlain(a.servicePort, b.servicePort) &&
+    samePlain(a.workloadAddresses, b.workloadAddresses) && sameServices(a.otherServices, b.otherServices);
+}
+
+function samePlain(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
+}
+
+function sameServices(a: readonly unknown[] = [], b: readonly unknown[] = []): boolean {
+  return a.length === b.length && a.every((service, i) => service === b[i]);
+}

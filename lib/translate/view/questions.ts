@@ -1,0 +1,38 @@
+/**
+ * What the units of one class of proxies asked about the proxy. A proxy belongs to a class when it gives the same
+ * answers to all of it.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { ProxyTraits } from "../reader.ts";
+import type { Trace, TraitQuestion } from "../trace.ts";
+
+/** The questions of one class. They only grow: a question that is no longer asked splits more than needed, never less. */
+export class Questions {
+  readonly #all = new Map<string, TraitQuestion>();
+  #fresh: TraitQuestion[] = [];
+
+  /** Adds the questions of one unit. */
+  add(trace: Trace): void {
+    for (const [key, question] of trace.traits) {
+      if (this.#all.has(key)) continue;
+      this.#all.set(key, question);
+      this.#fresh.push(question);
+    }
+  }
+
+  /** Whether a proxy gives the same answers to all. */
+  fits(traits: ProxyTraits): boolean {
+    for (const { compute, answer } of this.#all.values()) if (compute(traits) !== answer) return false;
+    return true;
+  }
+
+  /** The questions that came since the last call. */
+  takeFresh(): readonly TraitQuestion[] {
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    return fresh;
+  }
+}
