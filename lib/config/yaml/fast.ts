@@ -1,0 +1,338 @@
+/**
+ * A parser for the plain part of YAML that configuration files are written in: block maps and lists, flow collections on one line, plain
+ * and quoted scalars on one line, comments. Anything else (anchors, tags, block scalars, text over several lines, tabs, characters
+ * beyond ASCII, doubtful spellings) makes it give up, and the full parser reads the document instead.
+ *
+ * So it never decides what YAML means: where it answers, its answer equals that of the full parser (a property test and a corpus hold
+ * this), about fifteen times faster. It matters because reading YAML is most of the cost of loading a folder.
+ * @module
+ * Permissions: none.
+ */
+
+/** Thrown inside to give up; one value, since it carries nothing. */
+const GIVE_UP = Symbol("give up");
+
+/** Deepest nesting; beyond it the full parser decides. */
+const MAX_DEPTH = 48;
+
+/** What {@link parseFast} answers when the document is not plain enough. */
+export const NOT_PLAIN: unique symbol = Symbol("not plain");
+
+/** Parses one document. @returns its JSON value, or {@link NOT_PLAIN} */
+export function parseFast(text: string): unknown {
+  if (/[^\x20-\x7e\n]/.test(text)) return NOT_PLAIN;
+  try {
+    const reader = new Reader(text);
+    return reader.document();
+  } catch (thrown) {
+    if (thrown === GIVE_UP) return NOT_PLAIN;
+    throw thrown;
+  }
+}
+
+function giveUp(): never {
+  throw GIVE_UP;
+}
+
+type Tree = Record<string, unknown>;
+
+// A plain scalar starts with none of YAML's indicators; inside block values it ends before ` #`, and has no `: ` and no end in `:`.
+const PLAIN_START = /[A-Za-z0-9_./$+~=<^;()\\]/;
+const NUMBER_START = /^[-+.0-9]/;
+const INTEGER = /^[-+]?[0-9]+$/;
+const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*|(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)[eE][-+]?[0-9]+)$/;
+const SPECIAL = /^(?:0o[0-7]+|0x[0-9a-fA-F]+|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
+const NOT_A_KEY = /^(?:null|true|false|__proto__)$/i;
+const BLOCK_KEY = /([A-Za-z_$][A-Za-z0-9_./$-]*):(?= |\n|$)/y;
+const FLOW_KEY = /([A-Za-z_$][A-Za-z0-9_./$-]*) *:(?= )/y;
+const FLOW_PLAIN =
+  /[A-Za-z0-9_./$+~=<^;()\\-][A-Za-z0-9_./$+~=<>^;()\\*@%&!|'"?-]*(?: +[A-Za-z0-9_./$+~=<>^;()\\*@%&!|'"?-]+)*/y;
+const REST_OF_LINE = /[^\n]*/y;
+
+class Reader {
+  readonly #text: string;
+  #at = 0;
+  /** Column of the current line's first content, when the cursor stands there. */
+  #indent = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  document(): unknown {
+    if (!this.#nextLine()) return giveUp();
+    if (this.#indent !== 0) return giveUp();
+    const value = this.#block(0, 0);
+    return this.#at < this.#text.length ? giveUp() : value;
+  }
+
+  /** Moves to the first content of the next line that has some; false at the end. The cursor stands at a line's start. */
+  #nextLine(): boolean {
+    const text = this.#text;
+    for (;;) {
+      let cursor = this.#at;
+      while (text.charCodeAt(cursor) === 32) cursor++;
+      if (cursor >= text.length) {
+        this.#at = text.length;
+        return false;
+      }
+      const code = text.charCodeAt(cursor);
+      if (code !== 10 && code !== 35) {
+        this.#indent = cursor - this.#at;
+        this.#at = cursor;
+        return true;
+      }
+      const end = text.indexOf("\n", cursor);
+      this.#at = end < 0 ? text.length : end + 1;
+    }
+  }
+
+  /** A map or list whose entries stand at this column; the cursor stands at its first entry. */
+  #block(column: number, depth: number): unknown {
+    if (depth > MAX_DEPTH) return giveUp();
+    const text = this.#text;
+    if (text.charCodeAt(this.#at) === 45 && isSpaceOrEnd(text, this.#at + 1)) return this.#list(column, depth);
+    const code = text.charCodeAt(this.#at);
+    // A document may be one flow collection.
+    if (depth === 0 && (code === 123 || code === 91)) return this.#inline(0, depth);
+    return this.#map(column, depth);
+  }
+
+  #map(column: number, depth: number): Tree {
+    const out: Tree = {};
+    do {
+      const key = this.#key(BLOCK_KEY);
+      if (Object.hasOwn(out, key)) return giveUp();
+      out[key] = this.#valueAfter(column, true, depth);
+    } while (this.#continuesAt(column));
+    return out;
+  }
+
+  #list(column: number, depth: number): unknown[] {
+    const out: unknown[] = [];
+    const text = this.#text;
+    do {
+      if (text.charCodeAt(this.#at) !== 45 || !isSpaceOrEnd(text, this.#at + 1)) return giveUp();
+      const dash = this.#at;
+      this.#at += 1;
+      this.#spaces();
+      const compact = column + (this.#at - dash);
+      const code = text.charCodeAt(this.#at);
+      if (code === 45 && isSpaceOrEnd(text, this.#at + 1)) out.push(this.#block(compact, depth + 1));
+      else if (this.#startsKey()) out.push(this.#map(compact, depth + 1));
+      else out.push(this.#valueAfter(column, false, depth));
+    } while (this.#continuesAt(column));
+    return out;
+  }
+
+  /** Whether the cursor stands at another entry of this column's collection. After a value, the cursor stands at content or at the end. */
+  #continuesAt(column: number): boolean {
+    if (this.#at >= this.#text.length) return false;
+    if (this.#indent > column) return giveUp();
+    return this.#indent === column && !this.#startsOtherCollection(column);
+  }
+
+  /** A list inside a map may stand at the map's own column; then the next key ends it. */
+  #startsOtherCollection(column: number): boolean {
+    return this.#listColumns.at(-1) === column && this.#text.charCodeAt(this.#at) !== 45;
+  }
+
+  /** Columns of lists that stand at the column of the map around them. */
+  readonly #listColumns: number[] = [];
+
+  /** The value after `key:` or `-`: on the same line, or a block on the following ones. */
+  #valueAfter(column: number, ofMap: boolean, depth: number): unknown {
+    this.#spaces();
+    const code = this.#text.charCodeAt(this.#at);
+    if (this.#at < this.#text.length && code !== 10 && !(code === 35 && this.#text[this.#at - 1] === " ")) {
+      return this.#inline(column, depth);
+    }
+    this.#endLine();
+    if (!this.#nextLine()) return null;
+    if (this.#indent > column) return this.#block(this.#indent, depth + 1);
+    const dash = this.#text.charCodeAt(this.#at) === 45 && isSpaceOrEnd(this.#text, this.#at + 1);
+    if (!ofMap || this.#indent !== column || !dash) return null;
+    this.#listColumns.push(column);
+    const value = this.#list(column, depth + 1);
+    this.#listColumns.pop();
+    return value;
+  }
+
+  /** A value that ends with its line. The line after it must not be deeper: that would continue the value. */
+  #inline(column: number, depth: number): unknown {
+    const code = this.#text.charCodeAt(this.#at);
+    let value: unknown;
+    if (code === 123 || code === 91) {
+      value = this.#flow(depth);
+      this.#endOfValue();
+    } else if (code === 34 || code === 39) {
+      value = this.#quoted();
+      this.#endOfValue();
+    } else value = this.#plain();
+    if (this.#nextLine() && this.#indent > column) return giveUp();
+    return value;
+  }
+
+  #endOfValue(): void {
+    const before = this.#at;
+    this.#spaces();
+    const code = this.#text.charCodeAt(this.#at);
+    if (this.#at < this.#text.length && code !== 10 && !(code === 35 && this.#at > before)) giveUp();
+    this.#endLine();
+  }
+
+  #endLine(): void {
+    const end = this.#text.indexOf("\n", this.#at);
+    this.#at = end < 0 ? this.#text.length : end + 1;
+  }
+
+  #spaces(): void {
+    while (this.#text.charCodeAt(this.#at) === 32) this.#at++;
+  }
+
+  #startsKey(): boolean {
+    const code = this.#text.charCodeAt(this.#at);
+    if (code === 34 || code === 39) {
+      return /^(?:"[^"\\\n]*"|'[^'\n]*') *:/.test(this.#text.slice(this.#at, this.#at + 300));
+    }
+    BLOCK_KEY.lastIndex = this.#at;
+    return BLOCK_KEY.test(this.#text);
+  }
+
+  /** A key and its colon; the cursor ends after the colon. */
+  #key(pattern: RegExp): string {
+    const code = this.#text.charCodeAt(this.#at);
+    if (code === 34 || code === 39) {
+      const key = this.#quoted();
+      if (this.#text[this.#at] !== ":" || !isSpaceOrEnd(this.#text, this.#at + 1) || key === "__proto__") giveUp();
+      this.#at += 1;
+      return key;
+    }
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.#text);
+    const key = match?.[1];
+    if (match === null || key === undefined || NOT_A_KEY.test(key)) return giveUp();
+    this.#at += match[0].length;
+    return key;
+  }
+
+  #quoted(): string {
+    const text = this.#text;
+    const quote = text[this.#at] ?? "";
+    let end = this.#at + 1;
+    for (;; end++) {
+      const character = text[end];
+      if (character === undefined || character === "\n") return giveUp();
+      if (character === quote) {
+        if (quote === '"' || text[end + 1] !== "'") break;
+        end += 1;
+      } else if (character === "\\" && quote === '"') end += 1;
+    }
+    const inner = text.slice(this.#at + 1, end);
+    this.#at = end + 1;
+    if (quote === "'") return inner.includes("''") ? inner.replaceAll("''", "'") : inner;
+    if (!inner.includes("\\")) return inner;
+    return /^(?:[^\\]|\\["\\/bfnrt])*$/.test(inner) ? JSON.parse(`"${inner}"`) : giveUp();
+  }
+
+  #plain(): unknown {
+    if (!PLAIN_START.test(this.#text[this.#at] ?? "") && !this.#startsNumber()) return giveUp();
+    REST_OF_LINE.lastIndex = this.#at;
+    let scalar = REST_OF_LINE.exec(this.#text)?.[0] ?? "";
+    const comment = scalar.indexOf(" #");
+    if (comment >= 0) scalar = scalar.slice(0, comment);
+    scalar = scalar.trimEnd();
+    if (scalar.includes(": ") || scalar.endsWith(":")) return giveUp();
+    this.#endLine();
+    return resolve(scalar);
+  }
+
+  #startsNumber(): boolean {
+    return this.#text[this.#at] === "-" && /[0-9.]/.test(this.#text[this.#at + 1] ?? "");
+  }
+
+  #flow(depth: number): unknown {
+    if (depth > MAX_DEPTH) return giveUp();
+    return this.#text[this.#at] === "{" ? this.#flowMap(depth) : this.#flowList(depth);
+  }
+
+  #flowMap(depth: number): Tree {
+    const out: Tree = {};
+    this.#at += 1;
+    this.#spaces();
+    if (this.#text[this.#at] === "}") {
+      this.#at += 1;
+      return out;
+    }
+    do {
+      this.#spaces();
+      const key = this.#key(FLOW_KEY);
+      if (Object.hasOwn(out, key)) return giveUp();
+      out[key] = this.#flowValue(depth);
+    } while (this.#flowContinues("}"));
+    return out;
+  }
+
+  #flowList(depth: number): unknown[] {
+    const out: unknown[] = [];
+    this.#at += 1;
+    this.#spaces();
+    if (this.#text[this.#at] === "]") {
+      this.#at += 1;
+      return out;
+    }
+    do out.push(this.#flowValue(depth)); while (this.#flowContinues("]"));
+    return out;
+  }
+
+  #flowContinues(close: string): boolean {
+    this.#spaces();
+    const character = this.#text[this.#at];
+    if (character !== "," && character !== close) return giveUp();
+    this.#at += 1;
+    return character === ",";
+  }
+
+  #flowValue(depth: number): unknown {
+    this.#spaces();
+    const character = this.#text[this.#at];
+    if (character === "{" || character === "[") return this.#flow(depth + 1);
+    if (character === '"' || character === "'") return this.#quoted();
+    if (character === "-" && !this.#startsNumber()) return giveUp();
+    FLOW_PLAIN.lastIndex = this.#at;
+    const scalar = FLOW_PLAIN.exec(this.#text)?.[0];
+    if (scalar === undefined) return giveUp();
+    this.#at += scalar.length;
+    return resolve(scalar);
+  }
+}
+
+function isSpaceOrEnd(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return at >= text.length || code === 32 || code === 10;
+}
+
+/** The value of a plain scalar by YAML's core schema. */
+function resolve(scalar: string): unknown {
+  if (NUMBER_START.test(scalar)) {
+    if (SPECIAL.test(scalar)) return giveUp();
+    return INTEGER.test(scalar) || FLOAT.test(scalar) ? Number(scalar) : scalar;
+  }
+  switch (scalar) {
+    case "true":
+    case "True":
+    case "TRUE":
+      return true;
+    case "false":
+    case "False":
+    case "FALSE":
+      return false;
+    case "null":
+    case "Null":
+    case "NULL":
+    case "~":
+      return null;
+    default:
+      return scalar;
+  }
+}
