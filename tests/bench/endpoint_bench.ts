@@ -1,0 +1,93 @@
+/**
+ * Cost of load assignments, the hottest path of translation: `deno bench tests/bench/endpoint_bench.ts`.
+ *
+ * Each iteration is one host with one port: plan, selection, grouping, message and encoding.
+ */
+import { encode } from "../../lib/pb/codec.ts";
+import { loadAssignments } from "../../lib/translate/endpoint/mod.ts";
+import type { Endpoint, Service } from "../../lib/registry/types.ts";
+import { type FakeWorld, fakeReader } from "../translate/fake_reader.ts";
+import type { Reader } from "../../lib/translate/reader.ts";
+
+const TYPE = "envoy.config.endpoint.v3.ClusterLoadAssignment";
+const HOST = "reviews.default.svc.cluster.local";
+
+const service: Service = {
+  hostname: HOST,
+  namespace: "default",
+  name: "reviews",
+  provider: "Orch",
+  ports: [{ name: "http", port: 80, protocol: "HTTP" }],
+  addresses: ["10.1.2.3"],
+  resolution: "static",
+  meshExternal: false,
+  exportTo: [],
+  labels: {},
+  subjectAltNames: [],
+  headless: false,
+  creationTimestamp: 0,
+  cause: "Service/default/reviews",
+};
+
+function endpoints(localities: readonly string[]): Endpoint[] {
+  return Array.from({ length: 10 }, (_, i) => ({
+    address: `10.0.${i}.17`,
+    port: 8080,
+    portName: "http",
+    labels: { app: "reviews", version: i % 2 === 0 ? "v1" : "v2" },
+    locality: localities[i % localities.length]!,
+    network: "",
+    clusterId: "Orch",
+    weight: 1,
+    health: "healthy",
+    serviceAccount: "reviews",
+    namespace: "default",
+    workloadName: "reviews-v1",
+    tlsMode: "mesh",
+  }));
+}
+
+/** A reader that costs as little as one can: what is measured is the builder. */
+function reader(world: FakeWorld, eps: readonly Endpoint[]): Reader {
+  const fake = fakeReader({ ...world, services: [service] });
+  const rule = world.destinationRules?.[HOST];
+  return {
+    ...fake,
+    settings: fake.settings,
+    service: () => service,
+    endpoints: () => eps,
+    destinationRule: () => rule,
+    ask: (_key, compute) => compute({ locality: "eu/eu-1/a" } as never),
+    trait: (() => "eu/eu-1/a") as Reader["trait"],
+    mesh: fake.mesh,
+  };
+}
+
+const lean = { settings: { endpointTelemetryLabel: false } };
+const failover: FakeWorld = {
+  ...lean,
+  destinationRules: {
+    [HOST]: {
+      name: "r",
+      namespace: "default",
+      causes: [],
+      spec: { host: HOST, trafficPolicy: { outlierDetection: { consecutive5xxErrors: 5 } } },
+    },
+  },
+};
+const one = endpoints(["eu/eu-1/a"]);
+const three = endpoints(["eu/eu-1/a", "eu/eu-2/b", "us/us-1/c"]);
+const cases = {
+  "10 endpoints": reader(lean, one),
+  "10 endpoints, telemetry labels": reader({}, one),
+  "10 endpoints, 3 localities, failover": reader(failover, three),
+};
+
+for (const [name, read] of Object.entries(cases)) {
+  Deno.bench(`${name}: build`, () => {
+    loadAssignments(read, HOST);
+  });
+  Deno.bench(`${name}: build and encode`, () => {
+    for (const { message } of loadAssignments(read, HOST)) encode(TYPE, message);
+  });
+}

@@ -1,0 +1,62 @@
+/**
+ * Short forms of what registries and rules tell, for tests of builders.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { DestinationRuleSpec } from "../../lib/config/kinds/mod.ts";
+import type { EffectiveDestinationRule } from "../../lib/mesh/types.ts";
+import type { Endpoint, Service, ServicePort } from "../../lib/registry/types.ts";
+
+/** A service of the orchestrator in namespace `default` with one HTTP port 80, where nothing else is said. */
+export function service(hostname: string, given: Partial<Service> = {}): Service {
+  const name = hostname.split(".")[0]!;
+  return {
+    hostname,
+    namespace: "default",
+    name,
+    provider: "Orch",
+    ports: [port(80)],
+    addresses: [],
+    resolution: "static",
+    meshExternal: false,
+    exportTo: [],
+    labels: {},
+    subjectAltNames: [],
+    headless: false,
+    creationTimestamp: 0,
+    cause: `Service/default/${name}`,
+    ...given,
+  };
+}
+
+/** A port; its name is its number in words of its protocol: `http-80`. */
+export function port(number: number, protocol: ServicePort["protocol"] = "HTTP"): ServicePort {
+  return { name: `${protocol.toLowerCase()}-${number}`, port: number, protocol };
+}
+
+/** A healthy endpoint behind port `http-80`. */
+export function endpoint(address: string, given: Partial<Endpoint> = {}): Endpoint {
+  return {
+    address,
+    port: 8080,
+    portName: "http-80",
+    labels: {},
+    locality: "",
+    network: "",
+    clusterId: "Orch",
+    weight: 1,
+    health: "healthy",
+    serviceAccount: "",
+    namespace: "default",
+    workloadName: "",
+    tlsMode: "disabled",
+    ...given,
+  };
+}
+
+/** A destination rule in force. */
+export function rule(host: string, spec: Omit<DestinationRuleSpec, "host">): EffectiveDestinationRule {
+  return { name: "r", namespace: "default", spec: { host, ...spec }, causes: ["DestinationRule/default/r"] };
+}
