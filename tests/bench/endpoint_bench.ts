@@ -6,7 +6,7 @@
 import { encode } from "../../lib/pb/codec.ts";
 import { loadAssignments } from "../../lib/translate/endpoint/mod.ts";
 import type { Endpoint, Service } from "../../lib/registry/types.ts";
-import { type FakeWorld, fakeReader } from "../translate/fake_reader.ts";
+import { fakeReader, type FakeWorld } from "../translate/fake_reader.ts";
 import type { Reader } from "../../lib/translate/reader.ts";
 
 const TYPE = "envoy.config.endpoint.v3.ClusterLoadAssignment";

@@ -29,7 +29,7 @@ function build(given: Partial<InboundTarget> = {}, world: FakeWorld = {}): Clust
 
 /** Where a cluster sends, and from which source address: `ORIGINAL_DST` or an address, `<` the source. */
 function path(cluster: Cluster): string {
-  const to = cluster.load_assignment?.endpoints![0]!.lb_endpoints![0]!.endpoint!.address!;
+  const to = cluster.load_assignment?.endpoints?.[0]?.lb_endpoints?.[0]?.endpoint?.address;
   const where = cluster.type === 4
     ? "ORIGINAL_DST"
     : to!.pipe?.path ?? `${to!.socket_address!.address}:${to!.socket_address!.port_value}`;
