@@ -57,10 +57,7 @@ export function httpConnectionManager(
     http_filters: httpFilters(read, {
       direction: options.direction,
       grpcWeb: options.grpcWeb ?? false,
-      router: {
-        suppressEnvoyHeaders: headers?.proxyDebugHeaders?.disabled ?? false,
-        startChildSpan: gateway && read.settings.spawnUpstreamSpanForGateway,
-      },
+      router: { suppressEnvoyHeaders: headers?.proxyDebugHeaders?.disabled ?? false },
       ...(options.doors ? { doors: options.doors } : {}),
     }),
     ...ownHeaders(headers, options.direction === "outbound" ? "" : SERVER_NAME),
