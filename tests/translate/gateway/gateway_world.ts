@@ -1,0 +1,107 @@
+/**
+ * A world for builders of gateways from files as users write them (any accepted spelling), read by the real schemas and
+ * indexes. A document `kind: World` says what the proxy is: `traits`, `settings`, `mesh`, and `targets` (service port to
+ * workload port).
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { parseAllDocuments } from "yaml";
+import { parseObject } from "../../../lib/config/object.ts";
+import { type AnyConfigObject, isKind } from "../../../lib/config/types.ts";
+import { GatewayIndex } from "../../../lib/mesh/gateway_index.ts";
+import type { EffectiveDestinationRule } from "../../../lib/mesh/types.ts";
+import { effectiveVirtualServices } from "../../../lib/mesh/virtual_service.ts";
+import { VirtualServiceIndex } from "../../../lib/mesh/virtual_service_index.ts";
+import { convertEntry } from "../../../lib/registry/service_entry/convert.ts";
+import { mergeEntries } from "../../../lib/registry/service_entry/merge.ts";
+import type { Service } from "../../../lib/registry/types.ts";
+import type { InboundTarget } from "../../../lib/translate/inbound_target.ts";
+import { defaultTraits, type FakeReader, fakeReader, type FakeWorld } from "../fake_reader.ts";
+
+/** What a gateway's builders are called with. */
+export interface GatewayWorld {
+  readonly read: FakeReader;
+  readonly targets: readonly InboundTarget[];
+}
+
+interface World extends FakeWorld {
+  readonly kind?: string;
+  /** Service port to workload port. */
+  readonly targets?: Readonly<Record<string, number>>;
+}
+
+/**
+ * Reads the documents of one YAML text. Mistakes throw.
+ *
+ * @param more Laid over what the `World` document says.
+ */
+export function gatewayWorld(text: string, more: FakeWorld = {}): GatewayWorld {
+  const objects: AnyConfigObject[] = [];
+  let world: World = {};
+  for (const [index, document] of parseAllDocuments(text, { merge: true }).entries()) {
+    const tree = document.toJS() as World | null;
+    if (tree === null) continue;
+    if (tree.kind === "World") world = tree;
+    else objects.push(parse(tree, index));
+  }
+  return { read: reader(objects, { ...world, ...more }), targets: targetsOf(world) };
+}
+
+function parse(tree: unknown, index: number): AnyConfigObject {
+  const { object, findings, name } = parseObject(tree, { source: "test", line: index }, {
+    defaultNamespace: "default",
+  });
+  if (!object) throw new Error(`document ${index} ${name}: ${JSON.stringify(findings)}`);
+  return object as AnyConfigObject;
+}
+
+function reader(objects: readonly AnyConfigObject[], world: World): FakeReader {
+  const traits = { ...defaultTraits, type: "router" as const, namespace: "mesh-system", ...world.traits };
+  const gateways = new GatewayIndex(world.settings?.scopeGatewayToNamespace ?? false);
+  gateways.update([], objects.filter((o) => isKind(o, "Gateway")));
+  const selected = gateways.select(traits.namespace, { istio: "ingressgateway", ...traits.labels });
+  const virtualServices = new VirtualServiceIndex();
+  const sources = objects.filter((o) => isKind(o, "VirtualService"));
+  virtualServices.update(
+    [],
+    effectiveVirtualServices(sources, { domainSuffix: "cluster.local", defaultExportTo: ["*"] }),
+  );
+  const read = fakeReader({
+    ...world,
+    traits,
+    mesh: { extensionProviders: [], ...world.mesh },
+    gateways: selected,
+    services: services(objects),
+    destinationRules: destinationRules(objects),
+  });
+  // The fake answers by host; a gateway's virtual services are told by gateway.
+  return Object.create(read, {
+    virtualServicesOf: { value: (gateway: string) => virtualServices.forGateway(gateway) },
+  });
+}
+
+function services(objects: readonly AnyConfigObject[]): Service[] {
+  return objects.filter((o) => isKind(o, "ServiceEntry")).flatMap((object) => {
+    const entry = convertEntry(object, { clusterId: "Orch", drainingLabel: "mesh.io/draining" });
+    return entry.hosts.map((host) => mergeEntries(host, [entry]).service);
+  });
+}
+
+function destinationRules(objects: readonly AnyConfigObject[]): Record<string, EffectiveDestinationRule> {
+  const rules: Record<string, EffectiveDestinationRule> = {};
+  for (const { meta, spec, key } of objects.filter((o) => isKind(o, "DestinationRule"))) {
+    rules[spec.host] = { name: meta.name, namespace: meta.namespace, spec, causes: [key] };
+  }
+  return rules;
+}
+
+function targetsOf(world: World): InboundTarget[] {
+  return Object.entries(world.targets ?? {}).map(([servicePort, port]) => ({
+    port,
+    servicePort: { name: `p${servicePort}`, port: Number(servicePort), protocol: "TCP" },
+    captureMode: "DEFAULT",
+    fromSidecarIngress: false,
+  }));
+}

@@ -1,0 +1,72 @@
+/**
+ * Goldens: what each world in `tests/testdata/translate/gateway/in` becomes. To accept a change:
+ * `deno test -A tests/translate/gateway/golden_test.ts -- --update-goldens`.
+ */
+import assert from "node:assert/strict";
+import { encode, readable } from "../../../lib/pb/codec.ts";
+import type { Built } from "../../../lib/translate/built.ts";
+import { gatewayListeners } from "../../../lib/translate/gateway/listeners.ts";
+import { gatewayRouteConfigurations } from "../../../lib/translate/gateway/routes.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import { envoyPath, validate } from "../envoy.ts";
+import { routeListener } from "../route/route_listener.ts";
+import { gatewayWorld } from "./gateway_world.ts";
+
+type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
+
+const folder = new URL("../../testdata/translate/gateway/", import.meta.url);
+const names = [...Deno.readDirSync(new URL("in/", folder))].map((e) => e.name.replace(".yaml", "")).sort();
+
+function build(name: string, edit: (yaml: string) => string = (yaml) => yaml) {
+  const { read, targets } = gatewayWorld(edit(Deno.readTextFileSync(new URL(`in/${name}.yaml`, folder))));
+  return { ...gatewayListeners(read, targets), routes: [...gatewayRouteConfigurations(read, targets).values()] };
+}
+
+function shown<T extends object>(type: string, { message, ...rest }: Built<T>) {
+  return { ...rest, message: readable(type, encode(type, message)) };
+}
+
+for (const name of names) {
+  Deno.test(`golden ${name}`, () => {
+    const { listeners, problems, routes } = build(name);
+    const actual = JSON.stringify(
+      {
+        listeners: listeners.map((built) => shown("envoy.config.listener.v3.Listener", built)),
+        routes: routes.map(({ routeConfiguration, virtualHosts }) => ({
+          routeConfiguration: shown("envoy.config.route.v3.RouteConfiguration", routeConfiguration),
+          virtualHosts: virtualHosts.map((built) => shown("envoy.config.route.v3.VirtualHost", built)),
+        })),
+        problems,
+      },
+      null,
+      1,
+    ) + "\n";
+    const file = new URL(`out/${name}.json`, folder);
+    if (Deno.args.includes("--update-goldens")) Deno.writeTextFileSync(file, actual);
+    assert.deepEqual(JSON.parse(actual), JSON.parse(Deno.readTextFileSync(file)));
+  });
+}
+
+const envoyBinary = envoyPath();
+
+Deno.test({
+  name: "Envoy accepts every golden listener and route configuration of gateways, and calls no field of ours deprecated",
+  ignore: envoyBinary === undefined,
+  async fn() {
+    const pem = new URL("../cluster/pem/", folder).pathname;
+    for (const name of names) {
+      const { listeners, routes } = build(name, (yaml) => yaml.replaceAll("/etc/certs/", pem));
+      const configurations = routes.map(({ routeConfiguration, virtualHosts }): RouteConfiguration => {
+        const own = virtualHosts.map(({ message }) => message);
+        const { message } = routeConfiguration;
+        return own.length > 0 ? { ...message, virtual_hosts: own } : message;
+      });
+      const all = [...listeners.map(({ message }) => message), ...configurations.map(routeListener)];
+      const verdict = await validate(envoyBinary!, { listeners: all });
+      assert.ok(verdict.accepted, `${name}: ${verdict.output}`);
+      const deprecated = new Set(verdict.deprecated);
+      deprecated.delete("envoy.config.route.v3.RouteAction.max_grpc_timeout");
+      assert.deepEqual([...deprecated], []);
+    }
+  },
+});
