@@ -41,10 +41,19 @@ function byLong(flags: FlagSet, typed: string): string {
   return Object.keys(flags).find((name) => flags[name]?.also?.includes(typed) === true) ?? typed;
 }
 
-/** Finds the command that a line addresses, and the rest of the line without the commands' names. */
-export function locate(root: Command, args: readonly string[]): Located & { readonly rest: readonly string[] } {
+/** The command that a line addresses. */
+export interface Addressed extends Located {
+  /** The line without the commands' names. */
+  readonly rest: readonly string[];
+  /** The first argument: the word that is no command's name. */
+  readonly argument: string | undefined;
+}
+
+/** Finds the command that a line addresses. */
+export function locate(root: Command, args: readonly string[]): Addressed {
   let line: Command[] = [root];
   let command = root;
+  let argument: string | undefined;
   const rest = [...args];
   for (let at = 0; at < rest.length; at++) {
     const word = rest[at] ?? "";
@@ -54,12 +63,15 @@ export function locate(root: Command, args: readonly string[]): Located & { read
       continue;
     }
     const next = subcommand(command, word);
-    if (next === undefined) break;
+    if (next === undefined) {
+      argument = word;
+      break;
+    }
     rest.splice(at--, 1);
     command = next;
     line = [...line, next];
   }
-  return { command, line, rest };
+  return { command, line, rest, argument };
 }
 
 /** True when the next word is the value of the flag in `word`. */
@@ -200,7 +212,7 @@ function checkExclusive(command: Command, progress: Progress): void {
   for (const group of command.exclusive ?? []) {
     const both = group.filter((name) => progress.given.has(name));
     if (both.length > 1) {
-      throw new UsageError(
+      throw usageError(
         `${progress.path}: ${both.map((n) => `--${n}`).join(" and ")} exclude each other; give one of them`,
       );
     }
@@ -213,15 +225,15 @@ function checkArguments(located: Located, args: readonly string[]): void {
   const { command } = located;
   if (command.commands !== undefined && first !== undefined) {
     const known = command.commands.filter((c) => c.hidden !== true).map((c) => c.name);
-    throw new UsageError(`${path}: unknown command "${first}"; ${hint(path, nearest(first, [...known, "help"]))}`);
+    throw usageError(`${path}: unknown command "${first}"; ${hint(path, nearest(first, [...known, "help"]))}`);
   }
   const { min, max, usage } = command.args ?? { min: 0, max: 0, usage: "" };
   if (args.length < min) {
-    throw new UsageError(`${path}: expected ${usage}, got ${count(args.length)}; see "${path} --help"`);
+    throw usageError(`${path}: expected ${usage}, got ${count(args.length)}; see "${path} --help"`);
   }
   if (args.length > max) {
     const extra = args.slice(max).map((a) => JSON.stringify(a)).join(" ");
-    throw new UsageError(`${path}: unexpected argument ${extra}; see "${path} --help"`);
+    throw usageError(`${path}: unexpected argument ${extra}; see "${path} --help"`);
   }
 }
 
@@ -236,16 +248,22 @@ function hint(path: string, guess: string | undefined): string {
 function unknownFlag(progress: Progress, shown: string, name: string): UsageError {
   const known = Object.entries(progress.flags).filter(([, f]) => f.hidden !== true).map(([n]) => n);
   const guess = nearest(name, [...known, "help"]);
-  return new UsageError(`${progress.path}: unknown flag ${shown}; ${hint(progress.path, guess && `--${guess}`)}`);
+  return usageError(`${progress.path}: unknown flag ${shown}; ${hint(progress.path, guess && `--${guess}`)}`);
 }
 
 function missing(progress: Progress, shown: string, flag: Flag): UsageError {
-  return new UsageError(`${progress.path}: flag ${shown} needs a value (${flag.type}); see "${progress.path} --help"`);
+  return usageError(`${progress.path}: flag ${shown} needs a value (${flag.type}); see "${progress.path} --help"`);
 }
 
 function badValue(path: string, shown: string, text: string, expected: string, flag: Flag): UsageError {
   const guess = flag.allowed === undefined ? undefined : nearest(text, flag.allowed);
   const tail = guess === undefined ? "" : `; did you mean "${guess}"?`;
   const what = shown.startsWith("-") ? `flag ${shown}` : shown;
-  return new UsageError(`${path}: ${what}: got ${JSON.stringify(text)}, expected ${expected}${tail}`);
+  return usageError(`${path}: ${what}: got ${JSON.stringify(text)}, expected ${expected}${tail}`);
+}
+
+/** A refusal in one line: what was typed may hold line breaks and other control characters. */
+function usageError(text: string): UsageError {
+  // deno-lint-ignore no-control-regex -- control characters are what is looked for
+  return new UsageError(text.replace(/[\u0000-\u001f\u007f]/g, (c) => JSON.stringify(c).slice(1, -1)));
 }

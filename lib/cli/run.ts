@@ -51,7 +51,7 @@ function pairedVariables(root: Command, args: readonly string[]): string[] {
 /** Text of an error on standard error. */
 export function errorText(error: unknown): string {
   if (error instanceof UsageError) return `Error: ${error.message}\n`;
-  return error instanceof Error ? `Error: ${error.stack ?? error.message}\n` : `Error: ${String(error)}\n`;
+  return error instanceof Error ? `${error.stack ?? error.message}\n` : `Error: ${String(error)}\n`;
 }
 
 async function answerCompletion(root: Command, request: string, words: readonly string[], output: Output) {
@@ -68,8 +68,7 @@ async function showHelp(located: Located, output: Output): Promise<number> {
 
 /** The command whose help `help ...` asks for. */
 function helped(root: Command, words: readonly string[]): Located {
-  const { command, line, rest } = locate(root, words);
-  const unknown = rest.find((word) => !word.startsWith("-"));
+  const { command, line, argument: unknown } = locate(root, words);
   if (unknown !== undefined) {
     const path = pathOf({ command, line });
     const guess = nearest(unknown, (command.commands ?? []).map((c) => c.name));

@@ -11,6 +11,7 @@ import { createReadiness, type Readiness } from "./lifecycle/readiness.ts";
 import { createStopper, type Stopper } from "./lifecycle/stop.ts";
 import { createLog, defaultLogOptions, type Log, type LogOptions } from "./log/log.ts";
 import { scopes } from "./log/scopes.ts";
+import { feedBuildMetrics } from "./metrics/build.ts";
 import { createMetrics, type Metrics } from "./metrics/registry.ts";
 import type { Program } from "./program.ts";
 import { type Clock, systemClock } from "./time/clock.ts";
@@ -49,11 +50,14 @@ export function startKernel(
 ): Kernel {
   const clock = options.clock ?? systemClock;
   const log = options.log ?? createLog(scopes[program], logOptions, { clock });
+  const started = clock.monotonic();
   const failed = (error: unknown) => log.scope("monitoring").error("a metric could not be computed", { error });
+  const metrics = createMetrics(program, { prefix: options.metricPrefix ?? "", failed });
+  feedBuildMetrics(metrics, program, () => (clock.monotonic() - started) / 1000);
   return {
     program,
     log,
-    metrics: createMetrics(program, { prefix: options.metricPrefix ?? "", failed }),
+    metrics,
     clock,
     readiness: createReadiness(),
     drain: createDrain(),

@@ -47,7 +47,9 @@ export function complete(root: Command, words: readonly string[]): Completion {
     return flag === undefined ? NOTHING : flagValues(flag, current.slice(0, equals + 1), current.slice(equals + 1));
   }
   if (current.startsWith("-")) return { candidates: flagNames(flags, current), directive: "space" };
-  if ((located.command.commands ?? []).length > 0) return commandNames(located, current, root, helping);
+  if (located.command.commands !== undefined) {
+    return located.argument === undefined ? commandNames(located, current, root, helping) : NOTHING;
+  }
   return helping ? NOTHING : argumentValues(located, current);
 }
 

@@ -27,7 +27,7 @@ export interface Line {
 /** UTC time with microseconds: `2026-01-02T03:04:05.678901Z`. */
 export function timeText(ms: number): string {
   const whole = Math.floor(ms);
-  const micros = Math.floor((ms - whole) * 1000 + 1e-6);
+  const micros = Math.min(999, Math.round((ms - whole) * 1000));
   return new Date(whole).toISOString().slice(0, -1) + String(micros).padStart(3, "0") + "Z";
 }
 

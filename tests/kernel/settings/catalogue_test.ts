@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { catalogue, defaultOf, settingEntries, type SettingName } from "../../../lib/kernel/settings/catalogue.ts";
+import { ownSettings } from "../../../lib/kernel/settings/own.ts";
+import { parseSetting } from "../../../lib/kernel/settings/parse.ts";
+import type { Setting } from "../../../lib/kernel/settings/define.ts";
+import { unreadSettings } from "../../../lib/kernel/settings/unread.ts";
+import { formatDuration } from "../../../lib/kernel/time/duration.ts";
+import { namesFound, sourceText } from "../../surface/source_scan.ts";
+import { copiedSurface, copyText, specSurface } from "../../surface/spec_tables.ts";
+
+const copy = copiedSurface();
+
+/** A default as the tables print it. */
+function shownDefault(setting: Setting): string {
+  const text = (value: Setting["default"]) =>
+    setting.type === "Duration" ? formatDuration(Number(value)) : String(value);
+  if (setting.per === undefined) return Object.values(setting.shown ?? {})[0] ?? text(setting.default);
+  const letters = [...setting.users] as ("D" | "A" | "C")[];
+  return letters.map((letter) => {
+    const value = setting.shown?.[letter] ?? text(setting.per?.[letter] ?? setting.default);
+    return `${letter}: ${value === "" ? "(empty)" : value}`;
+  }).join("; ");
+}
+
+Deno.test("the catalogue has every variable of the tables with its type, default and programs", () => {
+  const ours = copy.settings.map(({ name }) => {
+    const setting: Setting | undefined = (catalogue as Record<string, Setting>)[name];
+    if (setting === undefined) return { name, missing: true };
+    return { name, type: setting.type, default: shownDefault(setting), users: setting.users };
+  });
+  assert.deepEqual(ours, copy.settings);
+});
+
+Deno.test("what the catalogue has beyond the tables is on the list of our own variables, and only there", () => {
+  const known = new Set(copy.settings.map((row) => row.name));
+  const beyond = settingEntries().map(([name]) => name).filter((name) => !known.has(name));
+  assert.deepEqual(beyond, Object.keys(ownSettings));
+  assert.equal(settingEntries().length, copy.settings.length + beyond.length);
+});
+
+const surface = specSurface();
+Deno.test({
+  name: "the checked-in copy of the tables is what the documents say" +
+    (surface === undefined ? " (ignored: the documents are not beside the repository)" : ""),
+  ignore: surface === undefined,
+  fn: () => assert.equal(copyText(copy), surface && copyText(surface)),
+});
+
+Deno.test("every default passes its own check, for every program", () => {
+  for (const [name, setting] of settingEntries()) {
+    for (const program of ["pilot-discovery", "pilot-agent", "install-cni"] as const) {
+      const value = defaultOf(setting, program);
+      const text = setting.type === "Duration" ? formatDuration(Number(value)) : String(value);
+      assert.deepEqual(parseSetting(setting, text), { value }, name);
+    }
+  }
+});
+
+Deno.test("every setting has help that is a sentence of its own", () => {
+  const helps = settingEntries().map(([, s]) => s.help);
+  assert.deepEqual(helps.filter((h) => h.length < 15 || !/[.)]$/.test(h)), []);
+});
+
+const read = namesFound(sourceText(["lib/kernel/settings/"]), /\bsettings(?:\.|\[")([A-Z][A-Z0-9_]+)\b/g);
+
+Deno.test("every setting that is not on the list of unread ones is read in lib or cmd", () => {
+  const listed = new Set<SettingName>(unreadSettings);
+  assert.deepEqual(settingEntries().map(([n]) => n).filter((n) => !listed.has(n) && !read.has(n)), []);
+});
+
+Deno.test("no setting on the list of unread ones is read, and none is there twice", () => {
+  assert.deepEqual(unreadSettings.filter((name) => read.has(name)), []);
+  assert.equal(new Set(unreadSettings).size, unreadSettings.length);
+});

@@ -1,0 +1,33 @@
+/**
+ * The text of the code under `lib/` and `cmd/`, for tests that show that something is really used there.
+ *
+ * Permissions: read (lib, cmd).
+ *
+ * @module
+ */
+
+const root = new URL("../../", import.meta.url);
+
+/** Code, without comments, of every TypeScript file under `lib/` and `cmd/`, but not of the folders given. */
+export function sourceText(without: readonly string[]): string {
+  const texts: string[] = [];
+  const walk = (folder: string) => {
+    if (without.includes(folder)) return;
+    for (const entry of Deno.readDirSync(new URL(folder, root))) {
+      if (entry.isDirectory) walk(`${folder}${entry.name}/`);
+      else if (entry.name.endsWith(".ts")) texts.push(withoutComments(new URL(folder + entry.name, root)));
+    }
+  };
+  walk("lib/");
+  walk("cmd/");
+  return texts.join("\n");
+}
+
+function withoutComments(file: URL): string {
+  return Deno.readTextFileSync(file).replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");
+}
+
+/** Names that the pattern's first group finds. */
+export function namesFound(text: string, pattern: RegExp): Set<string> {
+  return new Set([...text.matchAll(pattern)].map((match) => match[1] ?? ""));
+}
