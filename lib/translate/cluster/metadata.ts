@@ -33,11 +33,16 @@ export function clusterMetadata(
       istio: struct({
         ...(rule && { config: rulePath(rule) }),
         ...(tells &&
-          { services: services.map(({ hostname, name, namespace }) => ({ host: hostname, name, namespace })) }),
+          { services: services.map(told) }),
         ...(subset !== undefined && { subset }),
       }),
     },
   };
+}
+
+/** Outside the orchestrator services have no short name that people know: their host stands for it. */
+function told({ hostname, name, namespace, provider }: Service): Record<string, string> {
+  return { host: hostname, name: provider === "Orch" ? name : hostname, namespace };
 }
 
 function rulePath({ namespace, name }: EffectiveDestinationRule): string {

@@ -15,19 +15,18 @@ import { isDraining } from "./select.ts";
 type LbEndpoint = envoy.config.endpoint.v3.LbEndpoint;
 
 /**
- * Builds the message of an endpoint. A weight of 1 is left out (Envoy's default). Metadata is there by setting only.
+ * Builds the message of an endpoint. A weight of 1 and health are left out (Envoy's defaults). Metadata is there by setting only.
  * (Here the mark of endpoints that accept mutual TLS will be added, `envoy.transport_socket_match`.)
  */
 export function lbEndpoint(settings: TranslateSettings, service: Service, endpoint: Endpoint): LbEndpoint {
-  const message: LbEndpoint = {
-    endpoint: { address: address(endpoint.address, endpoint.port) },
-    health_status: healthStatus(settings, endpoint),
-  };
+  const message: LbEndpoint = { endpoint: { address: address(endpoint.address, endpoint.port) } };
   if (settings.dualStack && endpoint.additionalAddresses !== undefined) {
     message.endpoint!.additional_addresses = endpoint.additionalAddresses.map((a) => ({
       address: address(a, endpoint.port),
     }));
   }
+  if (isDraining(endpoint, settings.drainingLabel)) message.health_status = HealthStatus.DRAINING;
+  else if (endpoint.health === "unhealthy") message.health_status = HealthStatus.UNHEALTHY;
   if (endpoint.weight > 1) message.load_balancing_weight = { value: endpoint.weight };
   if (settings.enableTelemetryLabel && settings.endpointTelemetryLabel) {
     message.metadata = {
@@ -41,11 +40,6 @@ export function lbEndpoint(settings: TranslateSettings, service: Service, endpoi
 export function address(host: string, port: number): envoy.config.core.v3.Address {
   if (host.startsWith("unix://")) return { pipe: { path: host.slice("unix://".length) } };
   return { socket_address: { address: host, port_value: port } };
-}
-
-function healthStatus(settings: TranslateSettings, endpoint: Endpoint): envoy.config.core.v3.HealthStatus {
-  if (isDraining(endpoint, settings.drainingLabel)) return HealthStatus.DRAINING;
-  return endpoint.health === "unhealthy" ? HealthStatus.UNHEALTHY : HealthStatus.HEALTHY;
 }
 
 /**
