@@ -93,7 +93,9 @@ export class Findings {
   #hasRoom(severity: Severity): boolean {
     this.#counts[severity] += 1;
     if (this.#counts[severity] === MAX_FINDINGS + 1) {
-      this.#list.push(finding(severity, "spec", `more than ${MAX_FINDINGS} ${severity}s`, "fewer (the others are not shown)"));
+      this.#list.push(
+        finding(severity, "spec", `more than ${MAX_FINDINGS} ${severity}s`, "fewer (the others are not shown)"),
+      );
     }
     return this.#counts[severity] <= MAX_FINDINGS;
   }

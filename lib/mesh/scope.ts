@@ -18,8 +18,8 @@ import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener 
 import { isVisible } from "./visibility.ts";
 import { destinationHosts, MESH_GATEWAY } from "./virtual_service_index.ts";
 
-/** The one egress listener of a scope without a Sidecar. */
-const catchAll: EgressListener = { index: 0, captureMode: "DEFAULT" };
+/** The egress listeners of every scope without a Sidecar: one object, so that all these scopes give the same answer. */
+const catchAll: readonly EgressListener[] = [{ index: 0, captureMode: "DEFAULT" }];
 
 /** One imported pattern: `namespace/host`. */
 interface Import {
@@ -45,7 +45,7 @@ export class Scope {
     this.sidecar = sidecar;
     const egress = sidecar?.spec.egress;
     this.#narrow = egress !== undefined && egress.length > 0;
-    this.egress = this.#narrow ? egress!.map(egressListener) : [catchAll];
+    this.egress = this.#narrow ? egress!.map(egressListener) : catchAll;
     this.#imports = this.#narrow ? egress!.map((e) => parseImports(e.hosts, namespace)) : [];
     if (this.#narrow) this.virtualServicesChanged([], indexes.virtualServices.all());
   }

@@ -118,19 +118,20 @@ function addresslessParts(port: Port): ListenerPart[] {
 /** At addresses of the service's own: whatever is dialled there is for it. */
 /** At addresses of the service's own: whatever is dialled there is for it. */
 function ownPart(port: Port, binds: readonly string[]): ListenerPart {
-  return part(port, binds, [], `${port.service.hostname}:${port.number}`);
+  const chains = port.kind === "http" ? [] : chainsOf(port, [], false);
+  return part(port, binds, chains, `${port.service.hostname}:${port.number}`);
 }
 
 /** At addresses that other hosts use too, and therefore share routes. */
 function sharedPart(port: Port, binds: readonly string[], ranges: readonly string[]): ListenerPart {
-  return part(port, binds, ranges, port.number === 0 ? binds[0] ?? "" : String(port.number));
+  const chains = port.kind === "http" ? [] : chainsOf(port, ranges, needsName(port, binds, ranges));
+  return part(port, binds, chains, port.number === 0 ? binds[0] ?? "" : String(port.number));
 }
 
-function part(port: Port, binds: readonly string[], ranges: readonly string[], routeName: string): ListenerPart {
+function part(port: Port, binds: readonly string[], chains: readonly TcpChain[], routeName: string): ListenerPart {
   const { read, service, egress, kind } = port;
   const bind = binds[0] ?? "";
   const everywhere = bind === wildcards(read)[0];
-  const chains = kind === "http" ? [] : chainsOf(port, ranges, everywhere);
   const http = kind === "tcp"
     ? {}
     : { routeName, sniffed: kind === "auto" || everywhere && port.protocol !== "HTTP_PROXY" };
@@ -160,7 +161,8 @@ function ruleCauses(read: Reader, service: Service, chains: readonly TcpChain[])
   ];
 }
 
-function chainsOf(port: Port, ranges: readonly string[], everywhere: boolean): TcpChain[] {
+/** @param byName TLS connections are the service's only where they name it. */
+function chainsOf(port: Port, ranges: readonly string[], byName: boolean): TcpChain[] {
   const { read, service } = port;
   const rules = read.virtualService(service.hostname);
   const context = { port: { port: port.number, name: port.name }, cidrs: ranges };
@@ -174,21 +176,22 @@ function chainsOf(port: Port, ranges: readonly string[], everywhere: boolean): T
   const proxy = servicePlan(read, service, { port: port.servicePort, name: port.name });
   // Each range is a chain of its own, so that another host's claim on one of them leaves the others.
   const targets = ranges.length > 0 ? ranges.map((range) => [range]) : [[]];
-  const match = tls ? serviceSni(port, ranges, everywhere) : { sni: [] };
+  const match = tls ? serviceSni(service, byName) : { sni: [] };
   return [...routed.chains, ...targets.map((cidrs) => ({ ...match, cidrs, proxy }))];
 }
 
+/** Where a service gets all connections, its name still counts when another one has them already. */
+function serviceSni(service: Service, byName: boolean): Pick<TcpChain, "sni" | "fallbackSni"> {
+  return byName ? { sni: [service.hostname] } : { sni: [], fallbackSni: [service.hostname] };
+}
+
 /**
- * At all addresses only the server name tells services apart. At one address a service gets all connections, as the
- * only one there usually is; its name counts where it is not.
+ * Whether only the server name tells services apart: in a range, and at all addresses. At one address that several
+ * share (loopback) a service gets all connections, as the only one there usually is, unless it is a range elsewhere.
  */
-function serviceSni(
-  port: Port,
-  ranges: readonly string[],
-  everywhere: boolean,
-): Pick<TcpChain, "sni" | "fallbackSni"> {
-  const names = [port.service.hostname];
-  const addresses = ranges.length > 0 ? ranges : serviceAddresses(port.read, port.service);
-  const byName = addresses.some(isRange) || everywhere && addresses.length === 0;
-  return byName ? { sni: names } : { sni: [], fallbackSni: names };
+function needsName(port: Port, binds: readonly string[], ranges: readonly string[]): boolean {
+  if (ranges.length > 0) return true;
+  const addresses = serviceAddresses(port.read, port.service);
+  if (addresses.length > 0) return addresses.every(isRange);
+  return binds[0] === wildcards(port.read)[0];
 }

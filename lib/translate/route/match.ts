@@ -73,23 +73,20 @@ function path(uri: StringMatch | undefined): RouteMatch {
   return { prefix: uri?.prefix ?? "/" };
 }
 
-/** The expression `*` is no RE2; it is accepted as "present". */
-function presence(match: StringMatch): boolean {
-  return match.regex === "*" || stringMatcher(match) === undefined;
-}
-
 function headerMatcher(name: string, match: StringMatch): HeaderMatcher {
-  return presence(match) ? { name, present_match: true } : { name, string_match: stringMatcher(match)! };
+  const string_match = stringMatcher(match);
+  return string_match ? { name, string_match } : { name, present_match: true };
 }
 
 /** A missing header is as good as one with another value. */
 function absentMatcher(name: string, match: StringMatch): HeaderMatcher {
-  const matcher = { ...headerMatcher(name, match), invert_match: true };
-  return presence(match) ? matcher : { ...matcher, treat_missing_header_as_empty: true };
+  const matcher = headerMatcher(name, match);
+  return { ...matcher, invert_match: true, ...(matcher.string_match ? { treat_missing_header_as_empty: true } : {}) };
 }
 
 function queryMatcher(name: string, match: StringMatch): QueryMatcher {
-  return presence(match) ? { name, present_match: true } : { name, string_match: stringMatcher(match)! };
+  const string_match = stringMatcher(match);
+  return string_match ? { name, string_match } : { name, present_match: true };
 }
 
 /** `@request.auth.claims.a.b` and `@request.auth.claims[a][b]` name the claim a.b of a verified token. */
@@ -103,7 +100,7 @@ function claimPath(name: string): string[] | undefined {
 
 /** A claim is a string or a list of strings; one of them must match. */
 function claimMatcher(claim: readonly string[], match: StringMatch): MetadataMatcher {
-  const string = presence(match) ? undefined : stringMatcher(match);
+  const string = stringMatcher(match);
   const one = string ? { string_match: string } : { present_match: true };
   return {
     filter: JWT_FILTER,

@@ -38,6 +38,8 @@ export interface OutboundVirtualHost {
 interface RoutedPort {
   readonly port: number;
   readonly sniffed: boolean;
+  /** Ways to name the host. */
+  readonly domains: string[];
   readonly routes: Route[];
   readonly causes: readonly string[];
   readonly warnings: readonly string[];
@@ -49,26 +51,28 @@ interface RoutedPort {
  *
  * - A service: one per HTTP or sniffed port, with the routes of the virtual service in force, else the default route.
  * - An alias: the same for the service behind it, under the alias's names.
- * - A host that only a virtual service names: for port 80, and for the ports of the services that it names beside it.
+ * - A host that a virtual service names, for ports that it does not have itself: for port 80, and for the HTTP ports of
+ *   the services that are named beside it, with the routes of that virtual service.
  *
  * @param host A service's host, or one that a virtual service for sidecars names.
  */
 export function outboundVirtualHosts(read: Reader, host: string): OutboundVirtualHost[] {
   const service = read.service(host);
-  const ports = service ? servicePorts(read, host, service) : namedPorts(read, host);
-  if (!ports.length) return [];
-  const domains = hostDomains(read, host, service);
-  return ports.flatMap((port) => virtualHosts(read, host, service, domains, port));
+  const target = service ? behindAlias(read, host) : { host };
+  if (service && !target.service) return [];
+  const vs = read.virtualService(host) ?? (target.host === host ? undefined : read.virtualService(target.host));
+  const own = service && target.service ? servicePorts(read, service, host, target.service, vs) : [];
+  const ports = vs?.hosts.includes(host) ? [...own, ...namedPorts(read, host, vs, target.service)] : own;
+  return ports.flatMap((port) => virtualHosts(read, host, service, port));
 }
 
 function virtualHosts(
   read: Reader,
   host: string,
   service: Service | undefined,
-  domains: string[],
   routed: RoutedPort,
 ): OutboundVirtualHost[] {
-  const { port, routes, causes, warnings, creationTimestamp } = routed;
+  const { port, routes, causes, warnings, creationTimestamp, domains } = routed;
   const session = statefulSession(read, service);
   const common: VirtualHost = {
     name: virtualHostName(host, port),
@@ -86,22 +90,30 @@ function virtualHosts(
   }));
 }
 
-function servicePorts(read: Reader, host: string, service: Service): RoutedPort[] {
-  const target = behindAlias(read, host);
-  if (!target.service) return [];
-  const vs = read.virtualService(host) ?? (target.host === host ? undefined : read.virtualService(target.host));
-  const base = target.service === service ? [service.cause] : [service.cause, target.service.cause];
-  return httpPorts(target.service).map(({ port, sniffed }) => {
+function servicePorts(
+  read: Reader,
+  service: Service,
+  host: string,
+  target: Service,
+  vs: EffectiveVirtualService | undefined,
+): RoutedPort[] {
+  const ports = httpPorts(target);
+  if (!ports.length) return [];
+  const domains = hostDomains(read, host, service);
+  const base = target === service ? [service.cause] : [service.cause, target.cause];
+  return ports.map(({ port, sniffed }) => {
     const own = vs && meshRoutes(read, vs, port);
     if (own?.routes.length) {
-      return { ...own, port, sniffed, causes: [...base, ...own.causes], creationTimestamp: vs!.creationTimestamp };
+      const { creationTimestamp } = vs!;
+      return { ...own, port, sniffed, domains, causes: [...base, ...own.causes], creationTimestamp };
     }
-    const to = routeTarget(read, { host: target.host, port: { number: port } }, port);
+    const to = routeTarget(read, { host: target.hostname, port: { number: port } }, port);
     const hash = hashing(read, to);
     return {
       port,
       sniffed,
-      routes: [defaultOutboundRoute(read, to, hash, `${virtualHostName(target.host, port)}/*`)],
+      domains,
+      routes: [defaultOutboundRoute(read, to, hash, `${virtualHostName(target.hostname, port)}/*`)],
       causes: [...base, ...(hash?.causes ?? [])],
       warnings: own?.warnings ?? [],
       creationTimestamp: service.creationTimestamp,
@@ -109,17 +121,26 @@ function servicePorts(read: Reader, host: string, service: Service): RoutedPort[
   });
 }
 
-/** A wildcard that covers services shapes their virtual hosts and makes none of its own. */
-function namedPorts(read: Reader, host: string): RoutedPort[] {
-  const vs = read.virtualService(host);
-  if (!vs?.hosts.includes(host) || host === "*" || (isWildcard(host) && read.hasServiceUnder(host))) return [];
-  const beside = vs.hosts.flatMap((other) => {
-    const service = other === host || isWildcard(other) ? undefined : read.service(other);
-    return service ? httpPorts(service).map(({ port }) => port) : [];
-  });
-  return [...new Set([80, ...beside])].flatMap((port) => {
+/** `*` is left to the outbound policy, whose virtual host takes everything already. */
+function namedPorts(
+  read: Reader,
+  host: string,
+  vs: EffectiveVirtualService,
+  service: Service | undefined,
+): RoutedPort[] {
+  if (host === "*") return [];
+  const ports = new Set([80]);
+  for (const other of vs.hosts) {
+    const beside = other === host || isWildcard(other) ? undefined : read.service(other);
+    for (const { port } of beside ? httpPorts(beside) : []) ports.add(port);
+  }
+  for (const { port } of service?.ports ?? []) ports.delete(port);
+  const domains = hostDomains(read, host, undefined);
+  return [...ports].flatMap((port) => {
     const own = meshRoutes(read, vs, port);
-    return own.routes.length ? [{ ...own, port, sniffed: false, creationTimestamp: vs.creationTimestamp }] : [];
+    return own.routes.length
+      ? [{ ...own, port, sniffed: false, domains, creationTimestamp: vs.creationTimestamp }]
+      : [];
   });
 }
 
