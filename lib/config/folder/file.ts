@@ -1,0 +1,195 @@
+/**
+ * One file of the folder: its documents, the objects that it contributes, and what is wrong with it.
+ *
+ * A re-read costs what changed: documents whose text was there before keep their parsed objects. What is broken keeps its last good
+ * version: a refused object by kind, namespace and name; a document that does not even tell those, everything that stood in its place.
+ * @module
+ * Permissions: none.
+ */
+import { type DocumentContent, parseDocument } from "../document.ts";
+import { finding, type Problem } from "../finding.ts";
+import type { ParseOptions } from "../object.ts";
+import { type ConfigObject, objectKey } from "../types.ts";
+import { KINDS } from "../kinds/mod.ts";
+import { type DocumentText, splitDocuments } from "../yaml/split.ts";
+
+/** Largest file, bytes. */
+export const MAX_FILE_SIZE = 64 * 1024 * 1024;
+
+/** One document of a file. */
+export interface FileDocument {
+  readonly text: string;
+  readonly line: number;
+  readonly content: DocumentContent;
+  /** Objects that live: those of the content, and the last good versions of what the content refuses. */
+  readonly live: readonly ConfigObject[];
+}
+
+/** One file. Immutable. */
+export interface FileState {
+  readonly path: string;
+  readonly documents: readonly FileDocument[];
+  /** What the file contributes, by key; of duplicates the first. */
+  readonly objects: ReadonlyMap<string, ConfigObject>;
+  readonly problems: readonly Problem[];
+  /** Keys of objects that live in their last good version only, because what is written now is refused. */
+  readonly stale: ReadonlySet<string>;
+}
+
+/** Reads a file's bytes into a new state. Never throws. `previous` is the state before, when there was one. */
+export function readFile(
+  previous: FileState | undefined,
+  path: string,
+  bytes: Uint8Array,
+  options: ParseOptions,
+): FileState {
+  const format = path.endsWith(".json") ? "json" : "yaml";
+  const texts = cut(bytes, format);
+  if (typeof texts === "string") return keepAll(previous, path, texts);
+  const reusable = new Map<string, number[]>();
+  previous?.documents.forEach((document, index) => {
+    const same = reusable.get(document.text);
+    if (same === undefined) reusable.set(document.text, [index]);
+    else same.push(index);
+  });
+  const matched: (number | undefined)[] = [];
+  const contents = texts.map(({ text, line }) => {
+    const index = reusable.get(text)?.shift();
+    matched.push(index);
+    const old = index === undefined ? undefined : previous?.documents[index];
+    return old === undefined
+      ? parseDocument(text, { source: path, line, format }, options)
+      : moveContent(old.content, line - old.line);
+  });
+  const documents = bringToLife(texts, contents, matched, previous);
+  return assemble(path, documents);
+}
+
+function cut(bytes: Uint8Array, format: "yaml" | "json"): DocumentText[] | string {
+  if (bytes.length > MAX_FILE_SIZE) return `at most ${MAX_FILE_SIZE} bytes (this file has ${bytes.length})`;
+  try {
+    if (format === "yaml") return splitDocuments(bytes);
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return text.trim() === "" ? [] : [{ text, line: 1 }];
+  } catch {
+    return "UTF-8 text";
+  }
+}
+
+/** A file that cannot be read at all keeps everything it had. */
+function keepAll(previous: FileState | undefined, path: string, expected: string): FileState {
+  const found = finding("error", "file", undefined, expected);
+  const problem: Problem = {
+    ...found,
+    message: `the file is not readable, expected ${expected}`,
+    source: path,
+    line: 0,
+    kind: "",
+    namespace: "",
+    name: "",
+  };
+  return {
+    path,
+    documents: previous?.documents ?? [],
+    objects: previous?.objects ?? new Map(),
+    problems: [problem],
+    stale: new Set(previous?.objects.keys()),
+  };
+}
+
+/** The same content some lines further down. */
+function moveContent(content: DocumentContent, by: number): DocumentContent {
+  if (by === 0) return content;
+  return {
+    ...content,
+    objects: content.objects.map((object) => ({
+      ...object,
+      origin: { source: object.origin.source, line: object.origin.line + by },
+    })),
+    problems: content.problems.map((problem) => ({ ...problem, line: problem.line + by })),
+  };
+}
+
+/** Decides which objects live, keeping last good versions of what is refused. */
+function bringToLife(
+  texts: readonly DocumentText[],
+  contents: readonly DocumentContent[],
+  matched: readonly (number | undefined)[],
+  previous: FileState | undefined,
+): FileDocument[] {
+  const anyRefused = contents.some((content) => content.refused.length > 0);
+  const taken = new Set<string>();
+  if (anyRefused) { for (const content of contents) for (const object of content.objects) taken.add(object.key); }
+  return texts.map(({ text, line }, index) => {
+    const content = contents[index] as DocumentContent;
+    const kept = content.refused.length === 0 || previous === undefined
+      ? []
+      : lastGood(content, index, matched, previous).filter(({ key }) => !taken.has(key));
+    for (const object of kept) taken.add(object.key);
+    return { text, line, content, live: kept.length === 0 ? content.objects : [...content.objects, ...kept] };
+  });
+}
+
+function lastGood(
+  content: DocumentContent,
+  index: number,
+  matched: readonly (number | undefined)[],
+  previous: FileState,
+): ConfigObject[] {
+  const kept: ConfigObject[] = [];
+  for (const { kind, namespace, name } of content.refused) {
+    const known = KINDS.find((one) => one === kind);
+    if (name === "" || known === undefined) {
+      kept.push(...inPlaceOf(index, matched, previous));
+      continue;
+    }
+    const object = previous.objects.get(objectKey(known, namespace, name));
+    if (object !== undefined) kept.push(object);
+  }
+  return kept;
+}
+
+/** Objects that stood between the nearest unchanged documents around this one. */
+function inPlaceOf(index: number, matched: readonly (number | undefined)[], previous: FileState): ConfigObject[] {
+  if (matched[index] !== undefined) return [...(previous.documents[matched[index]]?.live ?? [])];
+  const before = matched.slice(0, index).findLast((old) => old !== undefined) ?? -1;
+  const after = matched.slice(index + 1).find((old) => old !== undefined) ?? previous.documents.length;
+  return previous.documents.slice(before + 1, after).flatMap((document) => document.live);
+}
+
+function assemble(path: string, documents: readonly FileDocument[]): FileState {
+  const objects = new Map<string, ConfigObject>();
+  const problems: Problem[] = [];
+  const stale = new Set<string>();
+  for (const { content, live } of documents) {
+    problems.push(...content.problems);
+    live.forEach((object, index) => {
+      const first = objects.get(object.key);
+      if (first !== undefined) problems.push(duplicateProblem(object, first));
+      else {
+        objects.set(object.key, object);
+        if (index >= content.objects.length) stale.add(object.key);
+      }
+    });
+  }
+  return { path, documents, objects, problems, stale };
+}
+
+/** The problem of an object that another one with the same key shadows. */
+export function duplicateProblem(loser: ConfigObject, winner: ConfigObject): Problem {
+  const { kind, meta, origin } = loser;
+  const where = `${winner.origin.source}:${winner.origin.line}`;
+  const expected = "each object once";
+  return {
+    severity: "error",
+    field: "metadata.name",
+    value: JSON.stringify(meta.name),
+    expected,
+    message: `${kind} ${meta.namespace}/${meta.name} is also in ${where}, which is used; expected ${expected}`,
+    source: origin.source,
+    line: origin.line,
+    kind,
+    namespace: meta.namespace,
+    name: meta.name,
+  };
+}
