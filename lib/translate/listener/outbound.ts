@@ -116,7 +116,6 @@ function addresslessParts(port: Port): ListenerPart[] {
 }
 
 /** At addresses of the service's own: whatever is dialled there is for it. */
-/** At addresses of the service's own: whatever is dialled there is for it. */
 function ownPart(port: Port, binds: readonly string[]): ListenerPart {
   const chains = port.kind === "http" ? [] : chainsOf(port, [], false);
   return part(port, binds, chains, `${port.service.hostname}:${port.number}`);

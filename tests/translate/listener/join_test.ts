@@ -1,0 +1,177 @@
+/** How parts of several hosts share one listener: the table of `lib/translate/listener/join.ts`, row by row. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { encode } from "../../../lib/pb/codec.ts";
+import type { Protocol } from "../../../lib/registry/types.ts";
+import { type JoinedListener, joinParts } from "../../../lib/translate/listener/join.ts";
+import { mergeOutboundListener } from "../../../lib/translate/listener/merge.ts";
+import { compareParts, type ConflictReason, type ListenerPart } from "../../../lib/translate/listener/part.ts";
+import { listenerKind } from "../../../lib/translate/listener/protocol.ts";
+import { fakeReader } from "../fake_reader.ts";
+
+/** A part at all addresses (`0.0.0.0_80`), where HTTP is sniffed. */
+function everywhere(hostname: string, protocol: Protocol, given: Partial<ListenerPart> = {}): ListenerPart {
+  const kind = listenerKind(protocol)!;
+  const proxy = { statPrefix: hostname, clusters: [{ name: `outbound|80||${hostname}`, weight: 1 }] };
+  return {
+    key: "0.0.0.0_80",
+    binds: ["0.0.0.0"],
+    port: 80,
+    bindToPort: false,
+    kind,
+    protocol,
+    hostname,
+    servicePort: 80,
+    ...(kind === "tcp" ? {} : { routeName: "80", sniffed: true }),
+    chains: kind === "http" ? [] : [{ sni: [], cidrs: [], proxy }],
+    egress: 0,
+    ownPort: false,
+    created: 0,
+    causes: [`ServiceEntry/default/${hostname}`],
+    ...given,
+  };
+}
+
+/** A part at loopback, where everything on an HTTP port is HTTP. */
+function loopback(hostname: string, protocol: Protocol, given: Partial<ListenerPart> = {}): ListenerPart {
+  const sniffed = protocol === "Unsupported";
+  return everywhere(hostname, protocol, {
+    key: "127.0.0.1_80",
+    binds: ["127.0.0.1"],
+    bindToPort: true,
+    ...(listenerKind(protocol) === "tcp" ? {} : { sniffed }),
+    ...given,
+  });
+}
+
+/** The HTTP side, the hosts that have chains, and the reasons of conflicts. */
+function summary(joined: JoinedListener | undefined): [string, string[], ConflictReason[]] {
+  assert.ok(joined);
+  const http = joined.http ? (joined.http.sniffed ? "sniffed" : "all") : "none";
+  return [http, joined.chains.map(({ chain }) => chain.proxy.statPrefix), joined.conflicts.map((c) => c.reason)];
+}
+
+const table: [string, ListenerPart[], [string, string[], ConflictReason[]]][] = [
+  ["HTTP alone", [everywhere("a", "HTTP")], ["sniffed", [], []]],
+  ["HTTP on HTTP shares", [everywhere("a", "HTTP"), everywhere("b", "GRPC")], ["sniffed", [], []]],
+  ["TCP beside sniffed HTTP", [everywhere("a", "HTTP"), everywhere("b", "TCP")], ["sniffed", ["b"], []]],
+  ["HTTP beside TCP", [everywhere("a", "TCP"), everywhere("b", "HTTP")], ["sniffed", ["a"], []]],
+  ["TCP on TCP loses", [everywhere("a", "TCP"), everywhere("b", "TCP")], ["none", ["a"], ["tcpOverTcp"]]],
+  ["sniffed on TCP", [everywhere("a", "TCP"), everywhere("b", "Unsupported")], ["sniffed", ["a"], ["tcpOverTcp"]]],
+  ["TCP on sniffed loses", [everywhere("a", "Unsupported"), everywhere("b", "TCP")], ["sniffed", ["a"], [
+    "tcpOverTcp",
+  ]]],
+  ["sniffed on HTTP", [everywhere("a", "HTTP"), everywhere("b", "Unsupported")], ["sniffed", [], ["autoOverAuto"]]],
+  ["HTTP on sniffed", [everywhere("a", "Unsupported"), everywhere("b", "HTTP")], ["sniffed", ["a"], []]],
+  ["sniffed twice", [everywhere("a", "Unsupported"), everywhere("b", "Unsupported")], [
+    "sniffed",
+    ["a"],
+    ["autoOverAuto"],
+  ]],
+  ["MySQL on HTTP", [everywhere("a", "HTTP"), everywhere("b", "MySQL")], ["sniffed", [], ["serverSpeaksFirst"]]],
+  ["HTTP on Mongo", [everywhere("a", "Mongo"), everywhere("b", "HTTP")], ["none", ["a"], ["serverSpeaksFirst"]]],
+  ["TCP on MySQL", [everywhere("a", "MySQL"), everywhere("b", "TCP")], ["none", ["a"], ["serverSpeaksFirst"]]],
+  ["loopback: TCP on HTTP", [loopback("a", "HTTP"), loopback("b", "TCP")], ["all", [], ["tcpOverHttp"]]],
+  ["loopback: HTTP on TCP", [loopback("a", "TCP"), loopback("b", "HTTP")], ["none", ["a"], ["httpOverTcp"]]],
+  ["loopback: sniffed on HTTP", [loopback("a", "HTTP"), loopback("b", "Unsupported")], ["sniffed", ["b"], []]],
+  ["loopback: HTTP on sniffed", [loopback("a", "Unsupported"), loopback("b", "HTTP")], ["sniffed", ["a"], []]],
+];
+
+for (const [name, parts, expected] of table) {
+  Deno.test(`joining: ${name}`, () => assert.deepEqual(summary(joinParts(parts)), expected));
+}
+
+Deno.test("a port that an egress listener has for itself takes no host of a later one, and that is no conflict", () => {
+  const own = everywhere("a", "HTTP", { ownPort: true });
+  const joined = joinParts([own, everywhere("b", "TCP", { egress: 1 })]);
+  assert.deepEqual(summary(joined), ["sniffed", [], []]);
+});
+
+Deno.test("gRPC-Web is understood when any host of the port speaks it, whoever is older", () => {
+  assert.equal(joinParts([everywhere("a", "HTTP"), everywhere("b", "GRPC-Web")])?.http?.grpcWeb, true);
+});
+
+Deno.test("a TLS host that finds its address taken is still reached by its name", () => {
+  const chain = {
+    sni: [],
+    cidrs: [],
+    fallbackSni: ["b"],
+    proxy: { statPrefix: "b", clusters: [{ name: "b", weight: 1 }] },
+  };
+  const joined = joinParts([everywhere("a", "TLS"), everywhere("b", "TLS", { chains: [chain] })]);
+  assert.deepEqual(joined?.chains.map(({ match }) => match.serverNames), [[], ["b"]]);
+  assert.deepEqual(joined?.conflicts, []);
+});
+
+Deno.test("of a chain that is taken in part the rest is kept, and the loss is told", () => {
+  const proxy = { statPrefix: "p", clusters: [{ name: "c", weight: 1 }] };
+  const first = everywhere("a", "TLS", { chains: [{ sni: ["x", "y"], cidrs: ["10.0.0.0/8"], proxy }] });
+  const second = everywhere("b", "TLS", { chains: [{ sni: ["y", "z"], cidrs: ["10.9.9.9/8", "11.0.0.0/8"], proxy }] });
+  const joined = joinParts([first, second]);
+  assert.deepEqual(joined?.chains.map(({ match }) => match), [
+    { ranges: ["10.0.0.0/8"], serverNames: ["x", "y"] },
+    { ranges: ["10.0.0.0/8"], serverNames: ["z"] },
+    { ranges: ["11.0.0.0/8"], serverNames: ["y", "z"] },
+  ]);
+  assert.deepEqual(joined?.conflicts.map((c) => [c.reason, c.accepted, c.rejected]), [["tcpOverTcp", "a", "b"]]);
+});
+
+Deno.test("a server name that Envoy cannot match costs its chain alone", () => {
+  const proxy = { statPrefix: "p", clusters: [{ name: "c", weight: 1 }] };
+  const part = everywhere("a", "TLS", {
+    chains: [{ sni: ["*foo.com"], cidrs: [], proxy }, { sni: ["ok"], cidrs: [], proxy }],
+  });
+  const joined = joinParts([part]);
+  assert.deepEqual(joined?.chains.map(({ match }) => match.serverNames), [["ok"]]);
+  assert.deepEqual(joined?.conflicts.map((c) => c.reason), ["unsupportedServerName"]);
+});
+
+const anyPart = fc.record({
+  hostname: fc.constantFrom("a", "b", "c", "d", "e"),
+  protocol: fc.constantFrom<Protocol>("HTTP", "GRPC-Web", "TCP", "TLS", "Unsupported", "MySQL"),
+  created: fc.integer({ min: 0, max: 3 }),
+  egress: fc.integer({ min: 0, max: 1 }),
+  sni: fc.subarray(["a.com", "b.com", "*.c.com"]),
+  cidrs: fc.subarray(["10.0.0.0/8", "10.1.2.3/8", "0.0.0.0/0", "2001:db8::/32"]),
+}).map(({ hostname, protocol, created, egress, sni, cidrs }) => {
+  const proxy = { statPrefix: hostname, clusters: [{ name: hostname, weight: 1 }] };
+  const chains = listenerKind(protocol) === "http" ? [] : [{ sni: protocol === "TLS" ? sni : [], cidrs, proxy }];
+  return everywhere(hostname, protocol, { created, egress, ownPort: egress === 0, chains });
+});
+
+/** One part for each host and egress listener, as builders make them. */
+const anyParts = fc.uniqueArray(anyPart, { maxLength: 8, selector: (p) => `${p.hostname}/${p.egress}` });
+
+Deno.test("the order in which parts arrive never changes the listener", () => {
+  const read = fakeReader();
+  const merge = (parts: readonly ListenerPart[]) => {
+    const { listener, ...rest } = mergeOutboundListener(read, "0.0.0.0_80", parts);
+    return { ...rest, bytes: listener && encode("envoy.config.listener.v3.Listener", listener).toHex() };
+  };
+  fc.assert(
+    fc.property(
+      anyParts.chain((parts) => fc.tuple(fc.constant(parts), fc.shuffledSubarray(parts, { minLength: parts.length }))),
+      ([parts, shuffled]) => assert.deepEqual(merge(shuffled), merge(parts)),
+    ),
+  );
+});
+
+Deno.test("no two chains of a listener match the same connections, and every part is served, shared or told", () => {
+  fc.assert(fc.property(anyParts, (parts) => {
+    const sorted = [...parts].sort(compareParts);
+    const joined = joinParts(sorted);
+    const pairs = (joined?.chains ?? []).flatMap(({ match: { ranges, serverNames } }) =>
+      (ranges.length > 0 ? ranges : [""]).flatMap((r) =>
+        (serverNames.length > 0 ? serverNames : [""]).map((s) => `${r}|${s}`)
+      )
+    );
+    assert.equal(new Set(pairs).size, pairs.length);
+    for (const part of sorted) {
+      const left = joined!.first.ownPort && !part.ownPort;
+      const shared = part.kind === "http" && joined!.http !== undefined;
+      const served = joined!.chains.some(({ chain }) => chain.proxy.statPrefix === part.hostname);
+      const told = joined!.conflicts.some((c) => c.rejected === part.hostname);
+      assert.ok(left || shared || served || told, part.hostname);
+    }
+  }));
+});

@@ -1,0 +1,125 @@
+/**
+ * Worlds of listener tests: what `world_from_yaml.ts` reads, and what only listeners ask for.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Endpoint, Service, ServicePort } from "../../../lib/registry/types.ts";
+import type { Built } from "../../../lib/translate/built.ts";
+import type { InboundTarget } from "../../../lib/translate/inbound_target.ts";
+import { httpProxyListener } from "../../../lib/translate/listener/http_proxy.ts";
+import { inboundListeners } from "../../../lib/translate/listener/inbound.ts";
+import { mergeOutboundListener } from "../../../lib/translate/listener/merge.ts";
+import { outboundListenerParts } from "../../../lib/translate/listener/outbound.ts";
+import type { ListenerPart } from "../../../lib/translate/listener/part.ts";
+import { virtualOutboundListener } from "../../../lib/translate/listener/virtual.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import { fakeReader, type FakeWorld } from "../fake_reader.ts";
+import { worldFromYaml } from "../world_from_yaml.ts";
+
+type Listener = envoy.config.listener.v3.Listener;
+
+/** What the `kind: World` document may hold beside a `FakeWorld`. */
+interface ListenerWorld extends FakeWorld {
+  /** Creation times of services, ms, by host; absent: 0. */
+  readonly created?: Readonly<Record<string, number>>;
+  /** Endpoints that a workload selector found, for each port, by host. */
+  readonly selected?: Readonly<Record<string, readonly string[]>>;
+  /** Allocated addresses, by host. */
+  readonly allocated?: Readonly<Record<string, readonly string[]>>;
+  /** Services of the orchestrator with one TCP port 9000. */
+  readonly orchServices?: readonly Pick<Service, "hostname" | "addresses" | "clusterAddresses">[];
+  readonly targets?: readonly (InboundTarget & { readonly serviceHost?: string })[];
+}
+
+/** All listeners of one world. */
+export interface BuiltListeners {
+  readonly listeners: readonly Built<Listener>[];
+  readonly conflicts: readonly unknown[];
+}
+
+/** Builds the listeners of a world. */
+export function buildListeners(yaml: string): BuiltListeners {
+  const world = completed(worldFromYaml(yaml) as ListenerWorld);
+  const read = fakeReader(world);
+  const outbound = mergeAll(read, (world.services ?? []).flatMap((s) => outboundListenerParts(read, s.hostname)));
+  const inbound = inboundListeners(read, (world.targets ?? []).map((t) => withService(t, world.services ?? [])));
+  const own = [httpProxyListener(read), virtualOutboundListener(read)].filter((l) => l !== undefined)
+    .map((message) => ({ message, causes: [] }));
+  return {
+    listeners: [...outbound.listeners, ...own, ...inbound.listeners],
+    conflicts: [...outbound.conflicts, ...inbound.conflicts],
+  };
+}
+
+/** Merges parts key by key, in the order of their names. */
+export function mergeAll(read: ReturnType<typeof fakeReader>, parts: readonly ListenerPart[]): BuiltListeners {
+  const keys = [...new Set(parts.map((part) => part.key))].sort();
+  const merged = keys.map((key) => mergeOutboundListener(read, key, parts.filter((part) => part.key === key)));
+  return {
+    listeners: merged.flatMap(({ listener, causes }) => listener ? [{ message: listener, causes }] : []),
+    conflicts: merged.flatMap(({ conflicts }) => conflicts),
+  };
+}
+
+function completed(world: ListenerWorld): ListenerWorld {
+  const orch = (world.orchServices ?? []).map(orchService);
+  const services = [...(world.services ?? []), ...orch].map((service) => {
+    const allocated = world.allocated?.[service.hostname];
+    const creationTimestamp = world.created?.[service.hostname] ?? 0;
+    return { ...service, creationTimestamp, ...(allocated ? { autoAllocatedAddresses: allocated } : {}) };
+  });
+  const endpoints = { ...world.endpoints };
+  for (const [host, addresses] of Object.entries(world.selected ?? {})) {
+    const ports = services.find((s) => s.hostname === host)?.ports ?? [];
+    endpoints[host] = ports.flatMap((port) => addresses.map((address) => endpoint(address, port)));
+  }
+  return { ...world, services, endpoints };
+}
+
+function orchService(given: Pick<Service, "hostname" | "addresses" | "clusterAddresses">): Service {
+  const [name = "", namespace = ""] = given.hostname.split(".");
+  return {
+    name,
+    namespace,
+    provider: "Orch",
+    ports: [{ name: "tcp", port: 9000, protocol: "TCP" }],
+    resolution: "static",
+    meshExternal: false,
+    exportTo: [],
+    labels: {},
+    subjectAltNames: [],
+    headless: false,
+    creationTimestamp: 0,
+    cause: `Service/${namespace}/${name}`,
+    ...given,
+    addresses: given.addresses ?? [],
+  };
+}
+
+function endpoint(address: string, port: ServicePort): Endpoint {
+  return {
+    address,
+    port: port.port,
+    portName: port.name,
+    labels: {},
+    locality: "",
+    network: "",
+    clusterId: "Orch",
+    weight: 1,
+    health: "healthy",
+    serviceAccount: "",
+    namespace: "default",
+    workloadName: "",
+    tlsMode: "disabled",
+  };
+}
+
+function withService(
+  { serviceHost, ...target }: InboundTarget & { readonly serviceHost?: string },
+  services: readonly Service[],
+): InboundTarget {
+  const service = services.find((s) => s.hostname === serviceHost);
+  return service ? { ...target, service } : target;
+}
