@@ -34,7 +34,20 @@ export interface FileState {
   readonly problems: readonly Problem[];
   /** Keys of objects that live in their last good version only, because what is written now is refused. */
   readonly stale: ReadonlySet<string>;
+  /** Whether the bytes ended a line; see {@link looksTruncated}. */
+  readonly endsLine: boolean;
 }
+
+/**
+ * Whether bytes look like a write that has only begun: nothing at all, or no end of line where there was one. The reader then waits for
+ * the next event, or a moment, before it takes them as they are.
+ */
+export function looksTruncated(previous: FileState | undefined, bytes: Uint8Array): boolean {
+  if (previous === undefined || previous.objects.size === 0) return false;
+  return bytes.length === 0 || (previous.endsLine && bytes.at(-1) !== NEWLINE);
+}
+
+const NEWLINE = 10;
 
 /** Reads a file's bytes into a new state. Never throws. `previous` is the state before, when there was one. */
 export function readFile(
@@ -45,7 +58,7 @@ export function readFile(
 ): FileState {
   const format = path.endsWith(".json") ? "json" : "yaml";
   const texts = cut(bytes, format);
-  if (typeof texts === "string") return keepAll(previous, path, texts);
+  if (typeof texts === "string") return unreadableFile(previous, path, texts);
   const reusable = new Map<string, number[]>();
   previous?.documents.forEach((document, index) => {
     const same = reusable.get(document.text);
@@ -62,7 +75,7 @@ export function readFile(
       : moveContent(old.content, line - old.line);
   });
   const documents = bringToLife(texts, contents, matched, previous);
-  return assemble(path, documents);
+  return assemble(path, documents, bytes.at(-1) === NEWLINE);
 }
 
 function cut(bytes: Uint8Array, format: "yaml" | "json"): DocumentText[] | string {
@@ -76,8 +89,8 @@ function cut(bytes: Uint8Array, format: "yaml" | "json"): DocumentText[] | strin
   }
 }
 
-/** A file that cannot be read at all keeps everything it had. */
-function keepAll(previous: FileState | undefined, path: string, expected: string): FileState {
+/** A file that cannot be read keeps everything it had. `expected` says what would be right. */
+export function unreadableFile(previous: FileState | undefined, path: string, expected: string): FileState {
   const found = finding("error", "file", undefined, expected);
   const problem: Problem = {
     ...found,
@@ -94,6 +107,7 @@ function keepAll(previous: FileState | undefined, path: string, expected: string
     objects: previous?.objects ?? new Map(),
     problems: [problem],
     stale: new Set(previous?.objects.keys()),
+    endsLine: previous?.endsLine ?? true,
   };
 }
 
@@ -157,7 +171,7 @@ function inPlaceOf(index: number, matched: readonly (number | undefined)[], prev
   return previous.documents.slice(before + 1, after).flatMap((document) => document.live);
 }
 
-function assemble(path: string, documents: readonly FileDocument[]): FileState {
+function assemble(path: string, documents: readonly FileDocument[], endsLine: boolean): FileState {
   const objects = new Map<string, ConfigObject>();
   const problems: Problem[] = [];
   const stale = new Set<string>();
@@ -172,7 +186,7 @@ function assemble(path: string, documents: readonly FileDocument[]): FileState {
       }
     });
   }
-  return { path, documents, objects, problems, stale };
+  return { path, documents, objects, problems, stale, endsLine };
 }
 
 /** The problem of an object that another one with the same key shadows. */

@@ -12,13 +12,14 @@ import { formatProblem, type Problem } from "../finding.ts";
 import type { ParseOptions } from "../object.ts";
 import type { StoreChanges } from "../store.ts";
 import type { ConfigObject } from "../types.ts";
-import { duplicateProblem, type FileState, readFile } from "./file.ts";
+import { duplicateProblem, type FileState, readFile, unreadableFile } from "./file.ts";
 
-/** What was read of one file; `bytes` undefined means that it is gone. */
+/** What was read of one file. */
 export interface FileRead {
   /** Path relative to the folder, with `/`. */
   readonly path: string;
-  readonly bytes: Uint8Array | undefined;
+  /** Its content; undefined when it is gone; a phrase (what would be right) when it is there but cannot be read. */
+  readonly bytes: Uint8Array | string | undefined;
 }
 
 /** What a batch of reads changed. */
@@ -65,7 +66,7 @@ export class FolderIndex {
     const after: Problem[] = [];
     for (const { path, bytes } of reads) {
       const old = this.#files.get(path);
-      const next = bytes === undefined ? undefined : readFile(old, path, bytes, this.#options);
+      const next = this.#read(path, bytes);
       if (old !== undefined) before.push(...old.problems);
       if (next !== undefined) after.push(...next.problems);
       if (next === undefined) this.#files.delete(path);
@@ -82,6 +83,12 @@ export class FolderIndex {
       after.push(...this.#noteDuplicates(key, now));
     }
     return { upserted, removed: removed.filter((key) => touched.get(key) !== undefined), ...difference(before, after) };
+  }
+
+  #read(path: string, bytes: FileRead["bytes"]): FileState | undefined {
+    if (bytes === undefined) return undefined;
+    const old = this.#files.get(path);
+    return typeof bytes === "string" ? unreadableFile(old, path, bytes) : readFile(old, path, bytes, this.#options);
   }
 
   #claim(

@@ -1,0 +1,253 @@
+/**
+ * Reads a folder of configuration and watches it: the edge of the folder source. What the bytes mean is decided in `./index.ts`.
+ *
+ *     file system events ──> set of paths ──> (as soon as the event loop is free) stat, read ──> FolderIndex ──> onChanges
+ *
+ * Nothing waits for a fixed delay: what arrives while a batch is read makes the next batch. Only a file that looks half-written waits,
+ * for its next event or {@link SETTLE_MS}. While the folder itself is missing, everything it had is kept.
+ * @module
+ * Permissions: read of the folder.
+ */
+import type { ParseOptions } from "../object.ts";
+import { looksTruncated } from "./file.ts";
+import { type FileRead, type FolderChanges, FolderIndex } from "./index.ts";
+import { errandOf, isConfigName, isTemporaryName } from "./paths.ts";
+
+/** How long a file that looks half-written may stay so before it is taken as it is, ms. */
+const SETTLE_MS = 50;
+/** How often it is checked that the folder is still the same one, ms: watching does not tell when it is removed or replaced. */
+const IDENTITY_CHECK_MS = 1000;
+/** Files read at the same time. */
+const READS_AT_ONCE = 32;
+
+/** How to watch a folder. */
+export interface WatchOptions {
+  /** Path of the folder. */
+  readonly root: string;
+  readonly parse: ParseOptions;
+  /** Gets each batch of changes in order, the first (everything) before `watchFolder` resolves. Must not throw. */
+  readonly onChanges: (changes: FolderChanges) => void;
+  /** Told when the folder goes missing (`false`) and is back (`true`). */
+  readonly onPresence?: (present: boolean) => void;
+}
+
+/** A folder that is watched. */
+export interface WatchedFolder {
+  /** Objects and problems as they are now. */
+  readonly index: FolderIndex;
+  /** Ends watching; resolves when nothing runs any more. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Reads the folder and goes on watching it.
+ * @returns when everything in it has been read and reported once
+ * @throws Deno.errors.NotFound, NotADirectory or PermissionDenied when the folder cannot be read at the start
+ */
+export async function watchFolder(options: WatchOptions): Promise<WatchedFolder> {
+  const folder = new Folder(options);
+  await folder.attach();
+  return { index: folder.index, stop: () => folder.stop() };
+}
+
+class Folder {
+  readonly index: FolderIndex;
+  readonly #options: WatchOptions;
+  /** Where the folder really is; symbolic links are resolved when it is attached. */
+  #real = "";
+  #identity = "";
+  #watcher: Deno.FsWatcher | undefined;
+  #pump: Promise<void> = Promise.resolve();
+  #work: Promise<void> | undefined;
+  #dirty = new Set<string>();
+  #settled = new Set<string>();
+  readonly #settling = new Map<string, ReturnType<typeof setTimeout>>();
+  #check: ReturnType<typeof setTimeout> | undefined;
+  #stopped = false;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    this.index = new FolderIndex(options.parse);
+  }
+
+  /** Watches first and reads then, so that nothing falls between. */
+  async attach(): Promise<void> {
+    const real = await Deno.realPath(this.#options.root);
+    const info = await Deno.stat(real);
+    if (!info.isDirectory) throw new Deno.errors.NotADirectory(`${this.#options.root} is not a folder`);
+    this.#real = real;
+    this.#identity = identityOf(real, info);
+    const watcher = Deno.watchFs(real, { recursive: true });
+    this.#watcher = watcher;
+    this.#pump = this.#listen(watcher);
+    this.#dirty.add("");
+    await this.#schedule();
+    this.#checkLater();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#check);
+    for (const timer of this.#settling.values()) clearTimeout(timer);
+    this.#detach();
+    await this.#pump;
+    await this.#work;
+  }
+
+  #detach(): void {
+    const watcher = this.#watcher;
+    this.#watcher = undefined;
+    watcher?.close();
+  }
+
+  async #listen(watcher: Deno.FsWatcher): Promise<void> {
+    for await (const event of watcher) {
+      if (event.kind === "access") continue;
+      if (event.flag === "rescan") this.#dirty.add("");
+      for (const path of event.paths) this.#note(path);
+      void this.#schedule();
+    }
+  }
+
+  #note(path: string): void {
+    if (path !== this.#real && !path.startsWith(`${this.#real}/`)) return;
+    const errand = errandOf(path.slice(this.#real.length + 1));
+    if (errand.kind !== "nothing") this.#dirty.add(errand.path);
+  }
+
+  /** Runs batches until nothing is left; at most one run at a time. */
+  #schedule(): Promise<void> {
+    this.#work ??= this.#run().finally(() => {
+      this.#work = undefined;
+      if (this.#dirty.size > 0 && !this.#stopped) void this.#schedule();
+    });
+    return this.#work;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#dirty.size > 0 && !this.#stopped) {
+      const batch = this.#dirty;
+      const settled = this.#settled;
+      this.#dirty = new Set();
+      this.#settled = new Set();
+      const reads = (await this.#readAll(batch)).filter((read) => settled.has(read.path) || !this.#awaitsMore(read));
+      // A folder that is gone takes nothing with it: it may be about to come back.
+      const lost = reads.some((read) => read.bytes === undefined) && !(await this.#isPresent());
+      const kept = lost ? reads.filter((read) => read.bytes !== undefined) : reads;
+      if (kept.length > 0 || batch.has("")) this.#options.onChanges(this.index.apply(kept));
+    }
+  }
+
+  /** Holds back a file that looks half-written. */
+  #awaitsMore(read: FileRead): boolean {
+    clearTimeout(this.#settling.get(read.path));
+    this.#settling.delete(read.path);
+    if (!(read.bytes instanceof Uint8Array) || !looksTruncated(this.index.file(read.path), read.bytes)) return false;
+    const again = () => {
+      this.#settling.delete(read.path);
+      this.#settled.add(read.path);
+      this.#dirty.add(read.path);
+      void this.#schedule();
+    };
+    this.#settling.set(read.path, setTimeout(again, SETTLE_MS));
+    return true;
+  }
+
+  async #readAll(paths: ReadonlySet<string>): Promise<FileRead[]> {
+    const files = new Set<string>();
+    const gone = new Set<string>();
+    for (const path of paths) await this.#visit(path, files, gone);
+    const wanted = [...files].sort();
+    const reads: FileRead[] = [...gone].filter((path) => !files.has(path)).map((path) => ({ path, bytes: undefined }));
+    for (let at = 0; at < wanted.length; at += READS_AT_ONCE) {
+      reads.push(...await Promise.all(wanted.slice(at, at + READS_AT_ONCE).map((path) => this.#read(path))));
+    }
+    return reads;
+  }
+
+  /** Finds the files at or below a path, and the known ones there that are no more. */
+  async #visit(path: string, files: Set<string>, gone: Set<string>): Promise<void> {
+    const found = new Set<string>();
+    await this.#collect(path, found, new Set());
+    const prefix = path === "" ? "" : `${path}/`;
+    for (const known of this.index.paths) {
+      if ((known === path || known.startsWith(prefix)) && !found.has(known)) gone.add(known);
+    }
+    for (const file of found) files.add(file);
+  }
+
+  async #collect(path: string, found: Set<string>, folders: Set<string>): Promise<void> {
+    const full = path === "" ? this.#real : `${this.#real}/${path}`;
+    try {
+      const info = await Deno.stat(full);
+      if (info.isFile) {
+        if (isConfigName(path.slice(path.lastIndexOf("/") + 1))) found.add(path);
+        return;
+      }
+      if (!info.isDirectory || folders.has(identityOf("", info))) return;
+      folders.add(identityOf("", info)); // Links to folders may make circles.
+      for await (const entry of Deno.readDir(full)) {
+        if (isTemporaryName(entry.name)) continue;
+        const child = path === "" ? entry.name : `${path}/${entry.name}`;
+        if (entry.isFile) {
+          if (isConfigName(entry.name)) found.add(child);
+        } else await this.#collect(child, found, folders);
+      }
+    } catch (error) {
+      // Gone meanwhile, or a link to nowhere: then it is not found, which is what the caller asks. Anything else shows when it is read.
+      if (!(error instanceof Deno.errors.NotFound)) found.add(path);
+    }
+  }
+
+  async #read(path: string): Promise<FileRead> {
+    try {
+      return { path, bytes: await Deno.readFile(`${this.#real}/${path}`) };
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return { path, bytes: undefined };
+      return { path, bytes: `a file that can be read (${error instanceof Error ? error.message : String(error)})` };
+    }
+  }
+
+  async #isPresent(): Promise<boolean> {
+    return (await this.#currentIdentity()) === this.#identity;
+  }
+
+  async #currentIdentity(): Promise<string> {
+    try {
+      const real = await Deno.realPath(this.#options.root);
+      return identityOf(real, await Deno.stat(real));
+    } catch {
+      return ""; // Missing; whatever the reason, there is nothing to read now.
+    }
+  }
+
+  #checkLater(): void {
+    if (this.#stopped) return;
+    this.#check = setTimeout(() => void this.#checkIdentity(), IDENTITY_CHECK_MS);
+    this.#check.unref();
+  }
+
+  /** Attaches anew when the folder was replaced, or was missing and is back. */
+  async #checkIdentity(): Promise<void> {
+    const now = await this.#currentIdentity();
+    if (this.#stopped) return;
+    if (now === this.#identity && this.#watcher !== undefined) return this.#checkLater();
+    if (this.#watcher !== undefined) {
+      this.#detach();
+      await this.#pump;
+      if (now === "") this.#options.onPresence?.(false);
+    }
+    if (now === "" || this.#stopped) return this.#checkLater();
+    try {
+      await this.attach();
+      this.#options.onPresence?.(true);
+    } catch {
+      this.#detach(); // It went again between the check and the attempt; the next check tries anew.
+      this.#checkLater();
+    }
+  }
+}
+
+function identityOf(real: string, info: Deno.FileInfo): string {
+  return `${real}:${info.dev}:${info.ino}`;
+}
