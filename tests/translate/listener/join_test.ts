@@ -2,47 +2,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encode } from "../../../lib/pb/codec.ts";
-import type { Protocol } from "../../../lib/registry/types.ts";
 import { type JoinedListener, joinParts } from "../../../lib/translate/listener/join.ts";
 import { mergeOutboundListener } from "../../../lib/translate/listener/merge.ts";
 import { compareParts, type ConflictReason, type ListenerPart } from "../../../lib/translate/listener/part.ts";
-import { listenerKind } from "../../../lib/translate/listener/protocol.ts";
 import { fakeReader } from "../fake_reader.ts";
-
-/** A part at all addresses (`0.0.0.0_80`), where HTTP is sniffed. */
-function everywhere(hostname: string, protocol: Protocol, given: Partial<ListenerPart> = {}): ListenerPart {
-  const kind = listenerKind(protocol)!;
-  const proxy = { statPrefix: hostname, clusters: [{ name: `outbound|80||${hostname}`, weight: 1 }] };
-  return {
-    key: "0.0.0.0_80",
-    binds: ["0.0.0.0"],
-    port: 80,
-    bindToPort: false,
-    kind,
-    protocol,
-    hostname,
-    servicePort: 80,
-    ...(kind === "tcp" ? {} : { routeName: "80", sniffed: true }),
-    chains: kind === "http" ? [] : [{ sni: [], cidrs: [], proxy }],
-    egress: 0,
-    ownPort: false,
-    created: 0,
-    causes: [`ServiceEntry/default/${hostname}`],
-    ...given,
-  };
-}
-
-/** A part at loopback, where everything on an HTTP port is HTTP. */
-function loopback(hostname: string, protocol: Protocol, given: Partial<ListenerPart> = {}): ListenerPart {
-  const sniffed = protocol === "Unsupported";
-  return everywhere(hostname, protocol, {
-    key: "127.0.0.1_80",
-    binds: ["127.0.0.1"],
-    bindToPort: true,
-    ...(listenerKind(protocol) === "tcp" ? {} : { sniffed }),
-    ...given,
-  });
-}
+import { anyParts, everywhere, loopback } from "./make_parts.ts";
 
 /** The HTTP side, the hosts that have chains, and the reasons of conflicts. */
 function summary(joined: JoinedListener | undefined): [string, string[], ConflictReason[]] {
@@ -125,22 +89,6 @@ Deno.test("a server name that Envoy cannot match costs its chain alone", () => {
   assert.deepEqual(joined?.chains.map(({ match }) => match.serverNames), [["ok"]]);
   assert.deepEqual(joined?.conflicts.map((c) => c.reason), ["unsupportedServerName"]);
 });
-
-const anyPart = fc.record({
-  hostname: fc.constantFrom("a", "b", "c", "d", "e"),
-  protocol: fc.constantFrom<Protocol>("HTTP", "GRPC-Web", "TCP", "TLS", "Unsupported", "MySQL"),
-  created: fc.integer({ min: 0, max: 3 }),
-  egress: fc.integer({ min: 0, max: 1 }),
-  sni: fc.subarray(["a.com", "b.com", "*.c.com"]),
-  cidrs: fc.subarray(["10.0.0.0/8", "10.1.2.3/8", "0.0.0.0/0", "2001:db8::/32"]),
-}).map(({ hostname, protocol, created, egress, sni, cidrs }) => {
-  const proxy = { statPrefix: hostname, clusters: [{ name: hostname, weight: 1 }] };
-  const chains = listenerKind(protocol) === "http" ? [] : [{ sni: protocol === "TLS" ? sni : [], cidrs, proxy }];
-  return everywhere(hostname, protocol, { created, egress, ownPort: egress === 0, chains });
-});
-
-/** One part for each host and egress listener, as builders make them. */
-const anyParts = fc.uniqueArray(anyPart, { maxLength: 8, selector: (p) => `${p.hostname}/${p.egress}` });
 
 Deno.test("the order in which parts arrive never changes the listener", () => {
   const read = fakeReader();

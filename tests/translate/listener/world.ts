@@ -30,6 +30,8 @@ interface ListenerWorld extends FakeWorld {
   readonly allocated?: Readonly<Record<string, readonly string[]>>;
   /** Services of the orchestrator with one TCP port 9000. */
   readonly orchServices?: readonly Pick<Service, "hostname" | "addresses" | "clusterAddresses">[];
+  /** Names of the extensions that the proxy's build has; absent: all. */
+  readonly extensions?: readonly string[];
   readonly targets?: readonly (InboundTarget & { readonly serviceHost?: string })[];
 }
 
@@ -75,7 +77,8 @@ function completed(world: ListenerWorld): ListenerWorld {
     const ports = services.find((s) => s.hostname === host)?.ports ?? [];
     endpoints[host] = ports.flatMap((port) => addresses.map((address) => endpoint(address, port)));
   }
-  return { ...world, services, endpoints };
+  const extensions = world.extensions ? { extensions: new Set(world.extensions) } : {};
+  return { ...world, services, endpoints, traits: { ...world.traits, ...extensions } };
 }
 
 function orchService(given: Pick<Service, "hostname" | "addresses" | "clusterAddresses">): Service {

@@ -50,21 +50,25 @@ export interface HttpFilterOptions {
   readonly doors?: HttpFilterDoors;
 }
 
-/** The HTTP filters of one listener, in order, without those that the proxy's build lacks. */
+/**
+ * The HTTP filters of one listener, in order. Those that the proxy's build lacks are left out; what comes through the
+ * doors is what its room found right to send.
+ */
 export function httpFilters(read: Reader, options: HttpFilterOptions): HttpFilter[] {
   const doors = options.doors ?? {};
   const sessions = options.direction !== "inbound" && read.settings.enablePersistentSessionFilter;
-  const ordered: HttpFilter[] = [
+  const built = (filter: HttpFilter) => hasExtension(read, filter.name ?? "") ? [filter] : [];
+  return [
     ...doors.externalAuthorization ?? [],
     ...doors.authentication ?? [],
     ...doors.authorization ?? [],
     ...doors.extensions ?? [],
-    ...(options.grpcWeb ? [grpcWebFilter()] : []),
-    grpcStatsFilter(),
-    faultFilter(),
-    corsFilter(),
+    ...(options.grpcWeb ? built(grpcWebFilter()) : []),
+    ...built(grpcStatsFilter()),
+    ...built(faultFilter()),
+    ...built(corsFilter()),
     ...doors.telemetry ?? [],
-    ...(sessions ? [statefulSessionFilter()] : []),
+    ...(sessions ? built(statefulSessionFilter()) : []),
+    routerFilter(options.router),
   ];
-  return [...ordered.filter((filter) => hasExtension(read, filter.name ?? "")), routerFilter(options.router)];
 }

@@ -1,0 +1,78 @@
+/** HTTP connection managers: their filters and what settings change in them. The whole messages are in the goldens. */
+import assert from "node:assert/strict";
+import { decode } from "../../../lib/pb/codec.ts";
+import type { HttpFilterDoors } from "../../../lib/translate/filters/http/order.ts";
+import { httpConnectionManager } from "../../../lib/translate/listener/http_connection_manager.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import { fakeReader, type FakeWorld } from "../fake_reader.ts";
+
+type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
+
+function build(world: FakeWorld = {}, options: { grpcWeb?: boolean; doors?: HttpFilterDoors } = {}): Hcm {
+  const filter = httpConnectionManager(fakeReader(world), {
+    direction: "outbound",
+    statPrefix: "outbound_0.0.0.0_80",
+    routes: "80",
+    ...options,
+  });
+  const name = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+  return decode<Hcm>(name, filter.typed_config?.value as Uint8Array);
+}
+
+function filters(hcm: Hcm): (string | undefined)[] {
+  return hcm.http_filters?.map((f) => f.name?.replace("envoy.filters.http.", "")) ?? [];
+}
+
+Deno.test("filters run in the one order, with what other rooms hand in at its place", () => {
+  const named = (name: string) => ({ name });
+  const doors: HttpFilterDoors = {
+    telemetry: [named("telemetry")],
+    authorization: [named("authz")],
+    authentication: [named("authn")],
+    externalAuthorization: [named("external")],
+    extensions: [named("extension")],
+  };
+  const settings = { enablePersistentSessionFilter: true };
+  assert.deepEqual(filters(build({ settings }, { grpcWeb: true, doors })), [
+    ...["external", "authn", "authz", "extension"],
+    ...["grpc_web", "grpc_stats", "fault", "cors", "telemetry", "stateful_session", "router"],
+  ]);
+});
+
+Deno.test("a filter that the proxy's build lacks is not sent; the router always is", () => {
+  const extensions = new Set(["envoy.filters.http.cors", "envoy.filters.http.grpc_stats"]);
+  assert.deepEqual(filters(build({ traits: { extensions } })), ["grpc_stats", "cors", "router"]);
+});
+
+Deno.test("a listener waits for its routes without a limit", () => {
+  assert.deepEqual(build().rds?.config_source?.initial_fetch_timeout, {});
+});
+
+Deno.test("internal addresses are told only where clients' addresses are believed, and only if there are any", () => {
+  const networks = { networks: { one: { endpoints: [{ fromCidr: "10.0.0.9/8" }], gateways: [] } } };
+  const settings = { sidecarUseRemoteAddress: true };
+  assert.equal(build({ networks }).internal_address_config, undefined);
+  assert.equal(build({ settings }).internal_address_config, undefined);
+  const [range] = build({ networks, settings }).internal_address_config?.cidr_ranges ?? [];
+  assert.equal(range?.address_prefix, "10.0.0.0");
+});
+
+for (
+  const [normalization, expected] of [
+    ["NONE", [false, false, 1]],
+    ["DEFAULT", [true, false, 1]],
+    ["BASE", [true, false, 1]],
+    ["MERGE_SLASHES", [true, true, 1]],
+    ["DECODE_AND_MERGE_SLASHES", [true, true, 4]],
+  ] as const
+) {
+  Deno.test(`path normalisation ${normalization}`, () => {
+    const hcm = build({ mesh: { pathNormalization: { normalization } } });
+    const actual = [
+      hcm.normalize_path?.value ?? false,
+      hcm.merge_slashes ?? false,
+      hcm.path_with_escaped_slashes_action,
+    ];
+    assert.deepEqual(actual, expected);
+  });
+}
