@@ -1,0 +1,81 @@
+/**
+ * Builds the three programs as standalone executables into `dist/`, each with exactly its permission set of deno.json.
+ *
+ * `deno task compile [program...]`. `deno compile` takes a base binary of the runtime, which it downloads unless
+ * `DENORT_BIN` names one; without it nothing can be built, and this says so and exits with 1.
+ *
+ * Permissions: read (deno.json), write (dist), run (deno).
+ *
+ * @module
+ */
+
+/** A permission set as deno.json has it. */
+export interface PermissionSet {
+  readonly [kind: string]: boolean | readonly string[];
+}
+
+/** The programs, in order of building. */
+export const compiledPrograms = ["pilot-discovery", "pilot-agent", "install-cni"] as const;
+
+/** Kinds of permissions that `deno compile` knows as `--allow-<kind>`. */
+const kinds = ["net", "read", "write", "env", "run", "sys", "ffi", "import"];
+
+/**
+ * The permission flags of a set: what the executable may do is what `deno run -P=<set>` may do.
+ *
+ * @throws {RangeError} for a kind that this script does not know: it must not be left out silently.
+ */
+export function permissionFlags(set: PermissionSet): string[] {
+  const flags: string[] = ["--no-prompt"];
+  for (const [kind, value] of Object.entries(set)) {
+    if (!kinds.includes(kind)) throw new RangeError(`permission ${kind}: expected one of ${kinds.join(", ")}`);
+    if (value === true) flags.push(`--allow-${kind}`);
+    else if (Array.isArray(value) && value.length > 0) flags.push(`--allow-${kind}=${value.join(",")}`);
+  }
+  return flags;
+}
+
+/** Arguments of `deno compile` for a program. */
+export function compileArguments(program: string, set: PermissionSet): string[] {
+  return ["compile", "--quiet", ...permissionFlags(set), "--output", `dist/${program}`, `cmd/${program}/main.ts`];
+}
+
+/** Reads the permission sets of deno.json. */
+export function permissionSets(): Record<string, PermissionSet> {
+  return JSON.parse(Deno.readTextFileSync(new URL("../deno.json", import.meta.url))).permissions;
+}
+
+async function build(program: string): Promise<boolean> {
+  const set = permissionSets()[program];
+  if (set === undefined) throw new RangeError(`deno.json has no permission set ${program}`);
+  const output = await new Deno.Command("deno", {
+    args: compileArguments(program, set),
+    cwd: new URL("..", import.meta.url),
+    stdout: "inherit",
+    stderr: "piped",
+  }).output();
+  if (output.success) {
+    console.log(`dist/${program}`);
+    return true;
+  }
+  const text = new TextDecoder().decode(output.stderr);
+  const base = /https:\/\/\S*denort\S*\.zip/.exec(text)?.[0];
+  console.error(
+    base === undefined
+      ? `${program}: deno compile failed:\n${text}`
+      : `${program}: not built: the runtime's base binary cannot be downloaded from ${base}. Unpack it where it can be had and set DENORT_BIN to it.`,
+  );
+  return false;
+}
+
+if (import.meta.main) {
+  const unknown = Deno.args.filter((arg) => !(compiledPrograms as readonly string[]).includes(arg));
+  if (unknown.length > 0) {
+    console.error(`unknown program ${unknown.join(", ")}; expected ${compiledPrograms.join(", ")}`);
+    Deno.exit(1);
+  }
+  const wanted = Deno.args.length > 0 ? Deno.args : compiledPrograms;
+  let built = true;
+  for (const program of wanted) built = (await build(program)) && built;
+  Deno.exit(built ? 0 : 1);
+}

@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { installCni } from "../../cmd/install-cni/commands.ts";
+import type { InstallFlagValues } from "../../cmd/install-cni/flags.ts";
+import { installOptions } from "../../cmd/install-cni/options.ts";
+import { pilotAgent } from "../../cmd/pilot-agent/commands.ts";
+import type { ProxyFlagValues } from "../../cmd/pilot-agent/proxy_flags.ts";
+import { proxyOptions } from "../../cmd/pilot-agent/proxy_options.ts";
+import { pilotDiscovery } from "../../cmd/pilot-discovery/commands.ts";
+import type { DiscoveryFlagValues } from "../../cmd/pilot-discovery/discovery_flags.ts";
+import { discoveryOptions } from "../../cmd/pilot-discovery/discovery_options.ts";
+import { UsageError } from "../../lib/cli/command.ts";
+import { type LogFlagValues, logOptions } from "../../lib/cli/log_flags.ts";
+import { parseLine } from "../../lib/cli/parse.ts";
+import { readSettings } from "../../lib/kernel/settings/read.ts";
+import { MAX_DURATION_MS } from "../../lib/kernel/time/duration.ts";
+
+function discovery(line: string[], env: Record<string, string> = {}) {
+  const parsed = parseLine(pilotDiscovery, ["discovery", ...line]);
+  return discoveryOptions(
+    parsed.values as unknown as DiscoveryFlagValues,
+    parsed.given,
+    readSettings("pilot-discovery", env),
+  );
+}
+
+function install(line: string[], env: Record<string, string> = {}) {
+  const parsed = parseLine(installCni, line);
+  return installOptions(parsed.values as unknown as InstallFlagValues, parsed.given, readSettings("install-cni", env));
+}
+
+function proxy(line: string[], env: Record<string, string> = {}) {
+  const parsed = parseLine(pilotAgent, ["proxy", ...line]);
+  return proxyOptions(parsed.values as unknown as ProxyFlagValues, readSettings("pilot-agent", env));
+}
+
+function refusal(work: () => unknown): string[] {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof UsageError) return error.message.split("\n");
+    throw error;
+  }
+  return assert.fail("nothing was refused");
+}
+
+Deno.test("discovery without flags has the defaults", () => {
+  const options = discovery([]);
+  assert.deepEqual(options.grpcAddr, { host: "", port: 15010 });
+  assert.deepEqual(options.introspection, { host: "localhost", port: 9876 });
+  assert.deepEqual(
+    [options.namespace, options.cniNamespace, options.clusterRegistriesNamespace],
+    Array(3).fill("mesh-system"),
+  );
+  assert.equal(options.keepaliveMaxServerConnectionAge, MAX_DURATION_MS);
+  assert.equal(options.configDir, undefined);
+  assert.deepEqual(options.registries, ["Orch"]);
+  assert.equal(options.profile, false);
+});
+
+Deno.test("a flag of discovery that is not given has its variable as default", () => {
+  const env = { POD_NAMESPACE: "ns", CLUSTER_ID: "c1", GRPC_KEEPALIVE_INTERVAL: "1m", GRPC_KEEPALIVE_TIMEOUT: "3s" };
+  const options = discovery([], env);
+  assert.deepEqual(
+    [options.namespace, options.cniNamespace, options.clusterRegistriesNamespace, options.clusterId],
+    ["ns", "ns", "ns", "c1"],
+  );
+  assert.deepEqual([options.keepaliveInterval, options.keepaliveTimeout], [60_000, 3000]);
+  const given = discovery(["-n", "mine", "--clusterID", "c2", "--keepaliveInterval=5s", "--cniNamespace=cni"], env);
+  assert.deepEqual([given.namespace, given.clusterId, given.keepaliveInterval, given.cniNamespace], [
+    "mine",
+    "c2",
+    5000,
+    "cni",
+  ]);
+});
+
+Deno.test("empty addresses mean: on httpAddr, or none", () => {
+  const options = discovery([
+    "--grpcAddr=",
+    "--httpsAddr=",
+    "--monitoringAddr=",
+    "--secureGRPCAddr=",
+    "--ctrlz_address=*",
+  ]);
+  assert.deepEqual(
+    [options.grpcAddr, options.httpsAddr, options.monitoringAddr, options.secureGrpcAddr],
+    Array(4).fill(undefined),
+  );
+  assert.equal(options.introspection.host, "");
+});
+
+Deno.test("all mistakes in discovery's flags are named at once", () => {
+  const problems = refusal(() =>
+    discovery([
+      "--grpcAddr=nope",
+      "--httpAddr=",
+      "--keepaliveMaxServerConnectionAge=-1s",
+      "--keepaliveInterval=0s",
+      "--clusterAliases=a=c1,b=c1",
+      "--tlsCertFile=x",
+      "--registries=",
+      "--orchApiBurst=-1",
+    ])
+  );
+  for (
+    const expected of [
+      /--grpcAddr: got "nope", expected host:port/,
+      /--httpAddr: got ""/,
+      /--keepaliveMaxServerConnectionAge: got -1s, expected 0s or more/,
+      /--keepaliveInterval: got 0s, expected more than 0s/,
+      /--clusterAliases: cluster c1 has aliases a, b, expected one/,
+      /--tlsCertFile and --tlsKeyFile: got one/,
+      /--registries: got none/,
+      /--orchApiBurst: got -1/,
+    ]
+  ) assert(problems.some((p) => expected.test(p)), String(expected));
+  assert.equal(problems.length, 8);
+});
+
+Deno.test("an unknown cipher suite is refused with the nearest one", () => {
+  const [problem] = refusal(() => discovery(["--tls-cipher-suites", "TLS_AES_128_GCM_SHA255"]));
+  assert.match(problem ?? "", /did you mean "TLS_AES_128_GCM_SHA256"\?$/);
+});
+
+Deno.test("the field's flag names and registry names are accepted", () => {
+  const options = discovery([
+    "--kubeconfig",
+    "f",
+    "--kubernetesApiQPS=1",
+    "--kubernetesApiBurst=2",
+    "--registries=Kubernetes",
+  ]);
+  assert.deepEqual([options.orchconfig, options.orchApiQps, options.orchApiBurst, options.registries], ["f", 1, 2, [
+    "Orch",
+  ]]);
+});
+
+Deno.test("install-cni: a flag wins over its variable, and a variable over the flag's default", () => {
+  assert.equal(install([], { REPAIR_LABEL_PODS: "true", REPAIR_NODE_NAME: "n1" }).repair.labelPods, true);
+  assert.equal(install(["--repair-label-pods=false"], { REPAIR_LABEL_PODS: "true" }).repair.labelPods, false);
+  assert.equal(install(["--repair-node-name", "n2"], { REPAIR_NODE_NAME: "n1" }).repair.nodeName, "n2");
+  assert.equal(install(["--orchconfig-mode", "0644"]).orchconfigMode, 0o644);
+});
+
+Deno.test("install-cni: repair and chaining are on by their variables although the switches are off", () => {
+  const options = install([]);
+  assert.deepEqual([options.repair.enabled, options.chainedPlugin], [true, true]);
+  const off = install(["--repair-enabled=false", "--chained-cni-plugin=false"]);
+  assert.deepEqual([off.repair.enabled, off.chainedPlugin], [false, false]);
+});
+
+Deno.test("install-cni: every paired variable reaches the options", () => {
+  const before = JSON.stringify(install([]));
+  const changes = Object.entries(installCni.flags ?? {}).map(([name, flag]) => {
+    const variable = name.toUpperCase().replaceAll("-", "_");
+    const value = flag.type === "bool" ? String(!readSettings("install-cni", {})[variable as "REPAIR_ENABLED"]) : "77";
+    return [variable, JSON.stringify(install([], { [variable]: value }))] as const;
+  });
+  assert.deepEqual(changes.filter(([, after]) => after === before).map(([variable]) => variable), []);
+});
+
+Deno.test("install-cni: numbers out of range are refused", () => {
+  const problems = refusal(() => install(["--monitoring-port", "70000", "--repair-init-container-exit-code=-1"]));
+  assert.deepEqual(problems.length, 2);
+});
+
+Deno.test("proxy: the domain follows the namespace, levels are read", () => {
+  const options = proxy(["--proxyLogLevel", "info,misc:error,upstream:debug"], { POD_NAMESPACE: "ns" });
+  assert.equal(options.domain, "ns.svc.cluster.local");
+  assert.deepEqual(options.log, { level: "info", components: { misc: "error", upstream: "debug" } });
+  assert.equal(proxy([]).log.level, "warning");
+});
+
+Deno.test("proxy: bad levels and numbers are named at once", () => {
+  const problems = refusal(() =>
+    proxy(["--proxyLogLevel=loud", "--proxyComponentLogLevel=misc", "--concurrency=-1", "--stsPort=70000"])
+  );
+  assert.equal(problems.length, 4);
+  assert.match(problems[0] ?? "", /--proxyComponentLogLevel: got "misc", expected component:level/);
+});
+
+Deno.test("log flags become options, a bad scope is refused by name", () => {
+  const read = (line: string[]) =>
+    logOptions("pilot-agent", parseLine(pilotAgent, ["wait", ...line]).values as unknown as LogFlagValues);
+  const options = read(["--log_as_json", "--log_output_level=dns:debug", "--log_target=stderr", "--vklog=4"]);
+  assert.equal(options.json, true);
+  assert.deepEqual(options.targets, ["stderr"]);
+  assert.deepEqual([...options.levels], [["dns", "debug"], ["klog", "debug"]]);
+  assert.match(refusal(() => read(["--log_caller=ads,pilot"]))[0] ?? "", /--log_caller: got scope "pilot"/);
+});

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { programs } from "../../lib/kernel/program.ts";
+import { spellings } from "../../lib/kernel/settings/border.ts";
+import { settingsUsedBy } from "../../lib/kernel/settings/catalogue.ts";
+import { compileArguments, compiledPrograms, permissionFlags, permissionSets } from "../../scripts/compile.ts";
+
+const sets = permissionSets();
+
+Deno.test("every program has a permission set, and none allows all", () => {
+  assert.deepEqual(Object.keys(sets).toSorted(), programs.toSorted());
+  assert.deepEqual([...compiledPrograms], programs);
+  for (const [name, set] of Object.entries(sets)) {
+    assert(!("all" in set), name);
+    for (const kind of ["run", "ffi", "write", "sys"]) assert.notEqual(set[kind], true, `${name}: ${kind}`);
+  }
+});
+
+/** True when a list of names and prefixes (`PILOT_*`) covers a name. */
+function covered(list: readonly string[], name: string): boolean {
+  return list.some((entry) => entry === name || (entry.endsWith("*") && name.startsWith(entry.slice(0, -1))));
+}
+
+for (const program of ["pilot-discovery", "install-cni"] as const) {
+  Deno.test(`${program} may read exactly its variables, in every spelling`, () => {
+    const list = sets[program]?.["env"];
+    assert(Array.isArray(list));
+    const names = settingsUsedBy(program).flatMap(([name]) => spellings(name));
+    assert.deepEqual(names.filter((name) => !covered(list, name)), []);
+    assert.deepEqual(list.filter((entry) => !names.some((name) => covered([entry], name))), [], "entries without use");
+    assert.deepEqual(list, list.toSorted(), "sorted");
+  });
+}
+
+Deno.test("the flags of deno compile are the permission set, and unknown kinds are refused", () => {
+  const set = { net: true, read: ["/a", "/b"], env: false, run: [] };
+  assert.deepEqual(permissionFlags(set), ["--no-prompt", "--allow-net", "--allow-read=/a,/b"]);
+  assert.throws(() => permissionFlags({ teleport: true }), /permission teleport: expected one of net/);
+  const line = compileArguments("install-cni", sets["install-cni"] ?? {});
+  assert.equal(line[0], "compile");
+  assert.deepEqual(line.slice(-3), ["--output", "dist/install-cni", "cmd/install-cni/main.ts"]);
+  assert(!line.includes("-A") && !line.includes("--allow-all"));
+});
+
+Deno.test("the tasks run the programs with their permission sets", () => {
+  const { tasks } = JSON.parse(Deno.readTextFileSync(new URL("../../deno.json", import.meta.url)));
+  for (const program of programs) {
+    assert.match(tasks[program], new RegExp(`-P=${program} cmd/${program}/main\\.ts$`));
+    assert.doesNotMatch(tasks[program], / -A\b|--allow-all/);
+  }
+});

@@ -1,0 +1,111 @@
+/** The programs as processes: exit codes, streams, and that the quick commands load nothing heavy. */
+import assert from "node:assert/strict";
+import { programs } from "../../lib/kernel/program.ts";
+
+const repository = new URL("../../", import.meta.url).pathname;
+
+async function run(program: string, args: string[], env: Record<string, string> = {}) {
+  const output = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--no-prompt", `-P=${program}`, `cmd/${program}/main.ts`, ...args],
+    cwd: repository,
+    env: { NO_COLOR: "1", ...env },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).output();
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { code: output.code, out: text(output.stdout), err: text(output.stderr) };
+}
+
+for (const program of programs) {
+  Deno.test(`${program} version prints one line and exits 0`, async () => {
+    const { code, out, err } = await run(program, ["version"]);
+    assert.deepEqual({ code, err }, { code: 0, err: "" });
+    assert.match(out, /^client version: \d+\.\d+\.\d+\n$/);
+  });
+
+  Deno.test(`${program} refuses an unknown flag with one line on standard error and exit code 1`, async () => {
+    const { code, out, err } = await run(program, ["version", "--shrot"]);
+    assert.deepEqual({ code, out }, { code: 1, out: "" });
+    assert.equal(err, `Error: ${program} version: unknown flag --shrot; did you mean "--short"?\n`);
+  });
+
+  Deno.test(`${program} loads no package and no catalogue before it knows its command`, async () => {
+    const { out } = await info(program);
+    const graph = JSON.parse(out) as Graph;
+    const loaded = staticModules(graph);
+    assert(loaded.size > 5);
+    const heavy = [...loaded].filter((m) =>
+      m.startsWith("npm:") || /lib\/(?!cli\/|kernel\/)|settings\/catalogue|node:/.test(m)
+    );
+    assert.deepEqual(heavy, []);
+  });
+}
+
+interface Graph {
+  roots: string[];
+  modules: { specifier: string; dependencies?: { code?: { specifier?: string }; isDynamic?: boolean }[] }[];
+}
+
+function info(program: string) {
+  return new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", `cmd/${program}/main.ts`],
+    cwd: repository,
+    stdout: "piped",
+    stderr: "null",
+  }).output().then((o) => ({ out: new TextDecoder().decode(o.stdout) }));
+}
+
+/** Modules that are loaded with the roots, without those imported later. */
+function staticModules(graph: Graph): Set<string> {
+  const found = new Set<string>(graph.roots);
+  for (const specifier of found) {
+    const module = graph.modules.find((m) => m.specifier === specifier);
+    for (const dependency of module?.dependencies ?? []) {
+      const next = dependency.code?.specifier;
+      if (next !== undefined && dependency.isDynamic !== true) found.add(next);
+    }
+  }
+  return found;
+}
+
+const unbuilt: [string, string[], RegExp][] = [
+  ["pilot-agent", ["proxy", "sidecar"], /^Error: pilot-agent proxy: the agent is not built in this version\n$/],
+  [
+    "pilot-agent",
+    ["mesh-iptables", "-p", "15001"],
+    /^Error: pilot-agent mesh-iptables: redirection is not built in this version\n$/,
+  ],
+  ["install-cni", [], /^Error: install-cni: the installer is not built in this version\n$/],
+];
+for (const [program, args, message] of unbuilt) {
+  Deno.test(`${program} ${args.join(" ")} says in one line that its engine is not built, and exits 1`, async () => {
+    const { code, out, err } = await run(program, args);
+    assert.deepEqual({ code, out }, { code: 1, out: "" });
+    assert.match(err, message);
+  });
+}
+
+Deno.test("bad variables end a start with one line each, in the spelling they were given in", async () => {
+  const env = { ISTIO_DUAL_STACK: "maybe", PILOT_DEBOUNCE_AFTER: "5" };
+  const { code, err } = await run("pilot-discovery", ["discovery"], env);
+  assert.equal(code, 1);
+  assert.match(err, /ISTIO_DUAL_STACK: got "maybe", expected true or false\n/);
+  assert.match(err, /PILOT_DEBOUNCE_AFTER: got "5", expected a duration/);
+  assert.equal(err.trimEnd().split("\n").length, 2);
+});
+
+Deno.test("mesh-iptables takes its flags from variables in the field's spelling", async () => {
+  const { code, err } = await run("pilot-agent", ["mesh-iptables"], { ISTIO_INBOUND_INTERCEPTION_MODE: "TPROXI" });
+  assert.equal(code, 1);
+  assert.match(
+    err,
+    /variable MESH_INBOUND_INTERCEPTION_MODE \(for --mesh-inbound-interception-mode\): got "TPROXI", expected one of REDIRECT, TPROXY; did you mean "TPROXY"\?/,
+  );
+});
+
+Deno.test("request --debug-port takes only the ports of a workload", async () => {
+  const { code, err } = await run("pilot-agent", ["request", "GET", "stats", "--debug-port", "8080"]);
+  assert.equal(code, 1);
+  assert.match(err, /--debug-port: got 8080, expected one of 15000, 15004, 15020, 15021/);
+});
