@@ -1,0 +1,60 @@
+/**
+ * A run of bytes that many responses share, plain and compressed, each made at most once and only when asked for.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { gzipSync } from "node:zlib";
+
+/**
+ * zlib level of shared blocks. A block is compressed once and sent to everyone, so size counts more than speed: level
+ * 6 is a tenth smaller than level 2 for twice the time (25 ms for 5 MB of resources), level 9 gains nothing more for
+ * four times that (measured by `tests/bench/wire_bench.ts --levels`).
+ */
+export const BLOCK_GZIP_LEVEL = 6;
+
+/** The two forms of the protocol: `delta` = `Resource` runs, `sotw` = `Any` runs. */
+export type Form = "delta" | "sotw";
+
+/** Concatenates byte runs. A single part is returned as it is. */
+export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
+  if (parts.length === 1) return parts[0]!;
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const out = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}
+
+/** A shared run of bytes. Immutable from outside; caches its forms. */
+export class Block {
+  /** Plain size in bytes. */
+  readonly size: number;
+  #parts: readonly Uint8Array[];
+  #gzip: Uint8Array | undefined;
+
+  /** @param parts byte runs; must not change afterwards */
+  constructor(parts: readonly Uint8Array[]) {
+    this.#parts = parts;
+    let size = 0;
+    for (const part of parts) size += part.length;
+    this.size = size;
+  }
+
+  /** The bytes, concatenated. */
+  get plain(): Uint8Array {
+    if (this.#parts.length !== 1) this.#parts = [concatBytes(this.#parts)];
+    return this.#parts[0]!;
+  }
+
+  /** The bytes as one gzip member. Members concatenate to one valid gzip stream (RFC 1952, section 2.2). */
+  get gzip(): Uint8Array {
+    // Compressing needs the plain bytes once; keeping them as well would double the memory when nobody wants them.
+    return this.#gzip ??= gzipSync(concatBytes(this.#parts), { level: BLOCK_GZIP_LEVEL });
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * One resource as it lies on the wire: encoded once, addressed by the hash of its content, sent to everyone.
+ *
+ * A `DeltaDiscoveryResponse` carries `repeated Resource resources = 2` and a `DiscoveryResponse` carries
+ * `repeated google.protobuf.Any resources = 2`; inside `Resource` the body is `Any resource = 2` as well. So when the
+ * body is written last, the bytes of the state-of-the-world form (tag, length, Any) are exactly the tail of the bytes
+ * of the delta form (tag, length, Resource): one buffer serves both.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { fieldSize, putField, putFieldHead, utf8Bytes } from "./protowire.ts";
+
+/** What is known about a resource beyond its bytes; none of it crosses the wire, none of it is hashed. */
+export interface ResourceFacts {
+  /** Keys of the configuration objects that made this resource (for the push ledger and rejections). */
+  readonly causes?: readonly string[];
+  /**
+   * Names of `ClusterLoadAssignment` resources without which a client keeps this resource warming: whenever this
+   * resource is sent, they are sent again too. A cluster of type EDS gives its service name here.
+   */
+  readonly warms?: readonly string[];
+  /** Further names under which a delta client may subscribe to the resource (`Resource.aliases`). */
+  readonly aliases?: readonly string[];
+}
+
+/** A resource, encoded. Immutable. */
+export class EncodedResource {
+  readonly causes: readonly string[];
+  readonly warms: readonly string[];
+  readonly aliases: readonly string[];
+
+  /** Use {@linkcode encodeResource}. */
+  constructor(
+    /** Resource name, unique within its type for one proxy. */
+    readonly name: string,
+    /** Type URL with the prefix `type.googleapis.com/`. */
+    readonly typeUrl: string,
+    /** Hash of type, name and bytes: 12 characters of base64url, 72 bits. The version that delta clients see. */
+    readonly version: string,
+    /** Field 2 of a `DeltaDiscoveryResponse`: tag, length, `Resource`. */
+    readonly delta: Uint8Array,
+    private readonly sotwAt: number,
+    private readonly valueAt: number,
+    facts: ResourceFacts,
+  ) {
+    this.causes = facts.causes ?? [];
+    this.warms = facts.warms ?? [];
+    this.aliases = facts.aliases ?? [];
+  }
+
+  /** Field 2 of a `DiscoveryResponse`: tag, length, `Any`. A view on the same buffer. */
+  get sotw(): Uint8Array {
+    return this.delta.subarray(this.sotwAt);
+  }
+
+  /** The message itself, as given to {@linkcode encodeResource}. A view on the same buffer. */
+  get value(): Uint8Array {
+    return this.delta.subarray(this.valueAt);
+  }
+}
+
+/** First 72 bits of the SHA-256 of the parts, as 12 characters of base64url. */
+export function contentHash(...parts: (string | Uint8Array)[]): string {
+  const hash = createHash("sha256");
+  for (const part of parts) {
+    hash.update(part);
+    hash.update("\0");
+  }
+  return hash.digest("base64url").slice(0, 12);
+}
+
+/**
+ * Encodes one resource for both forms of the protocol.
+ *
+ * @param typeUrl type URL, e.g. `type.googleapis.com/envoy.config.cluster.v3.Cluster`
+ * @param name resource name
+ * @param value the encoded message; copied
+ * @param facts see {@linkcode ResourceFacts}
+ */
+export function encodeResource(
+  typeUrl: string,
+  name: string,
+  value: Uint8Array,
+  facts: ResourceFacts = {},
+): EncodedResource {
+  const version = contentHash(typeUrl, name, ...(facts.aliases ?? []), value);
+  const nameBytes = utf8Bytes(name);
+  const typeBytes = utf8Bytes(typeUrl);
+  const versionBytes = utf8Bytes(version);
+  const aliases = (facts.aliases ?? []).map(utf8Bytes);
+
+  // An empty bytes field is left out, as every protobuf encoder does.
+  const any = fieldSize(typeBytes.length) + (value.length === 0 ? 0 : fieldSize(value.length));
+  let resource = fieldSize(nameBytes.length) + fieldSize(versionBytes.length) + fieldSize(any);
+  for (const alias of aliases) resource += fieldSize(alias.length);
+
+  const out = new Uint8Array(fieldSize(resource));
+  let at = putFieldHead(out, 0, 2, resource);
+  at = putField(out, at, 3, nameBytes);
+  at = putField(out, at, 1, versionBytes);
+  for (const alias of aliases) at = putField(out, at, 4, alias);
+  const sotwAt = at;
+  at = putFieldHead(out, at, 2, any);
+  at = putField(out, at, 1, typeBytes);
+  if (value.length > 0) at = putField(out, at, 2, value);
+  return new EncodedResource(name, typeUrl, version, out, sotwAt, out.length - value.length, facts);
+}

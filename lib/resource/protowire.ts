@@ -1,0 +1,141 @@
+/**
+ * The few protobuf wire primitives that hand-written messages need: varints, length-delimited fields, and a
+ * cursor that walks the fields of a message without decoding what it does not want.
+ *
+ * Rules: https://protobuf.dev/programming-guides/encoding/
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+
+const utf8 = new TextEncoder();
+const text = new TextDecoder();
+
+/** Bytes that a varint of `value` (a non-negative safe integer) takes. */
+export function varintSize(value: number): number {
+  let size = 1;
+  while (value >= 128) {
+    value = Math.floor(value / 128);
+    size++;
+  }
+  return size;
+}
+
+/** Writes `value` as a varint at `at`; returns the offset after it. */
+export function putVarint(out: Uint8Array, at: number, value: number): number {
+  while (value >= 128) {
+    out[at++] = (value % 128) | 128;
+    value = Math.floor(value / 128);
+  }
+  out[at++] = value;
+  return at;
+}
+
+/** Size of a length-delimited field (wire type 2) with a field number below 16. */
+export function fieldSize(length: number): number {
+  return 1 + varintSize(length) + length;
+}
+
+/** Writes tag and length of a length-delimited field (field number below 16); returns the offset of its content. */
+export function putFieldHead(out: Uint8Array, at: number, field: number, length: number): number {
+  out[at++] = (field << 3) | 2;
+  return putVarint(out, at, length);
+}
+
+/** Writes a whole length-delimited field; returns the offset after it. */
+export function putField(out: Uint8Array, at: number, field: number, bytes: Uint8Array): number {
+  at = putFieldHead(out, at, field, bytes.length);
+  out.set(bytes, at);
+  return at + bytes.length;
+}
+
+/** UTF-8 bytes of a string. */
+export function utf8Bytes(value: string): Uint8Array {
+  return utf8.encode(value);
+}
+
+/** The string that UTF-8 bytes spell; invalid sequences become U+FFFD. */
+export function utf8Text(bytes: Uint8Array): string {
+  return text.decode(bytes);
+}
+
+/** Bytes that cannot be a protobuf message: truncated, an over-long varint, an unknown wire type. */
+export class WireError extends Error {
+  override name = "WireError";
+}
+
+/**
+ * Walks the fields of one message. Call {@linkcode WireCursor.next} until it is false; `field` and `wireType` then
+ * describe the field. Every field must be consumed with `bytes()`, `varint()` or `skip()`.
+ *
+ * @throws WireError on bytes that are not a protobuf message; it never reads outside `data`.
+ */
+export class WireCursor {
+  /** Number of the current field. */
+  field = 0;
+  /** Wire type of the current field: 0 varint, 1 64 bit, 2 length-delimited, 5 32 bit. */
+  wireType = 0;
+  /** Offset of the current field's tag. */
+  start = 0;
+  /** Offset of the next unread byte. */
+  at: number;
+
+  constructor(readonly data: Uint8Array, from = 0, readonly end: number = data.length) {
+    this.at = from;
+  }
+
+  /** Steps to the next field; false at the end of the message. */
+  next(): boolean {
+    if (this.at >= this.end) return false;
+    this.start = this.at;
+    const tag = this.varint();
+    this.field = Math.floor(tag / 8);
+    this.wireType = tag % 8;
+    if (this.field === 0) throw new WireError("field number 0");
+    return true;
+  }
+
+  /** Reads a varint; values above 2^53 lose precision (no field read here is that large). */
+  varint(): number {
+    let value = 0;
+    let scale = 1;
+    for (let i = 0; i < 10; i++) {
+      if (this.at >= this.end) throw new WireError("truncated varint");
+      const byte = this.data[this.at++]!;
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
+      scale *= 128;
+    }
+    throw new WireError("varint longer than 10 bytes");
+  }
+
+  /** The content of a length-delimited field, as a view on the data. */
+  bytes(): Uint8Array {
+    if (this.wireType !== 2) throw new WireError(`field ${this.field} has wire type ${this.wireType}, expected 2`);
+    const length = this.varint();
+    if (length > this.end - this.at) throw new WireError(`field ${this.field} is longer than its message`);
+    const from = this.at;
+    this.at += length;
+    return this.data.subarray(from, this.at);
+  }
+
+  /** The content of a length-delimited field as text. */
+  string(): string {
+    return text.decode(this.bytes());
+  }
+
+  /** Passes over the current field. */
+  skip(): void {
+    if (this.wireType === 0) this.varint();
+    else if (this.wireType === 1) this.advance(8);
+    else if (this.wireType === 2) this.bytes();
+    else if (this.wireType === 5) this.advance(4);
+    else throw new WireError(`unknown wire type ${this.wireType}`);
+  }
+
+  private advance(count: number): void {
+    if (count > this.end - this.at) throw new WireError("truncated field");
+    this.at += count;
+  }
+}

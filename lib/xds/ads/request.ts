@@ -1,0 +1,140 @@
+/**
+ * Reads discovery requests straight from the wire: names stay a run of bytes until someone has not seen them before.
+ *
+ * Fields: `DiscoveryRequest` and `DeltaDiscoveryRequest` of
+ * https://www.envoyproxy.io/docs/envoy/latest/api-v3/service/discovery/v3/discovery.proto
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { concatBytes } from "../../resource/block.ts";
+import type { NameSet, NameTable } from "../../resource/names.ts";
+import { utf8Text, WireCursor, WireError } from "../../resource/protowire.ts";
+import { Code, RpcError } from "../grpc/status.ts";
+
+/** A request of either variant. */
+export interface AdsRequest {
+  /** The encoded node; empty when absent. */
+  readonly node: Uint8Array;
+  readonly typeUrl: string;
+  /** State of the world: all names wanted. Incremental: names to subscribe to. */
+  readonly names: NameSet;
+  /** Incremental only: names to unsubscribe from. */
+  readonly unsubscribe: NameSet;
+  /** Incremental only: versions that the client has from an earlier stream, by name. */
+  readonly initialVersions: ReadonlyMap<string, string>;
+  /** Empty when absent. */
+  readonly nonce: string;
+  /** Present when the client rejects a response. */
+  readonly error: { readonly code: number; readonly message: string } | undefined;
+}
+
+/** Field numbers in which the two variants differ; 0 = the variant has no such field. */
+interface Fields {
+  readonly node: number;
+  readonly names: number;
+  readonly unsubscribe: number;
+  readonly typeUrl: number;
+  readonly initialVersions: number;
+  readonly nonce: number;
+  readonly error: number;
+}
+
+const SOTW: Fields = { node: 2, names: 3, unsubscribe: 0, typeUrl: 4, initialVersions: 0, nonce: 5, error: 6 };
+const DELTA: Fields = { node: 1, names: 3, unsubscribe: 4, typeUrl: 2, initialVersions: 5, nonce: 6, error: 7 };
+
+/**
+ * Decodes a request.
+ *
+ * @throws RpcError INVALID_ARGUMENT when the bytes are no such message or name no type
+ */
+export function readRequest(bytes: Uint8Array, delta: boolean, table: NameTable): AdsRequest {
+  try {
+    return scan(bytes, delta ? DELTA : SOTW, table);
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    throw new RpcError(Code.INVALID_ARGUMENT, `the request is no discovery request: ${error.message}`);
+  }
+}
+
+const NONE = new Uint8Array(0);
+const NO_VERSIONS: ReadonlyMap<string, string> = new Map();
+
+function scan(bytes: Uint8Array, fields: Fields, table: NameTable): AdsRequest {
+  let node: Uint8Array = NONE;
+  let typeUrl = "";
+  let nonce = "";
+  let error: AdsRequest["error"];
+  let versions: Map<string, string> | undefined;
+  const names = new Run(bytes);
+  const unsubscribe = new Run(bytes);
+  const cursor = new WireCursor(bytes);
+  while (cursor.next()) {
+    const { field, start } = cursor;
+    if (field === fields.names) {
+      cursor.bytes();
+      names.add(start, cursor.at);
+    } else if (field === fields.unsubscribe) {
+      cursor.bytes();
+      unsubscribe.add(start, cursor.at);
+    } else if (field === fields.typeUrl) typeUrl = cursor.string();
+    else if (field === fields.nonce) nonce = cursor.string();
+    else if (field === fields.node) node = cursor.bytes();
+    else if (field === fields.error) error = readStatus(cursor.bytes());
+    else if (field === fields.initialVersions) readVersion(cursor.bytes(), versions ??= new Map());
+    else cursor.skip();
+  }
+  if (typeUrl === "") throw new RpcError(Code.INVALID_ARGUMENT, "type_url: expected a type URL, got none");
+  return {
+    node,
+    typeUrl,
+    names: table.decode(names.bytes),
+    unsubscribe: table.decode(unsubscribe.bytes),
+    initialVersions: versions ?? NO_VERSIONS,
+    nonce,
+    error,
+  };
+}
+
+/** Collects the fields of one number; one uninterrupted run, the rule, is a view. */
+class Run {
+  #runs: [number, number][] = [];
+  constructor(private readonly data: Uint8Array) {}
+
+  add(from: number, to: number): void {
+    const last = this.#runs.at(-1);
+    if (last !== undefined && last[1] === from) last[1] = to;
+    else this.#runs.push([from, to]);
+  }
+
+  get bytes(): Uint8Array {
+    return this.#runs.length === 0 ? NONE : concatBytes(this.#runs.map(([from, to]) => this.data.subarray(from, to)));
+  }
+}
+
+/** `google.rpc.Status`: code = 1, message = 2. */
+function readStatus(bytes: Uint8Array): { code: number; message: string } {
+  let code = 0;
+  let message = "";
+  const cursor = new WireCursor(bytes);
+  while (cursor.next()) {
+    if (cursor.field === 1 && cursor.wireType === 0) code = cursor.varint();
+    else if (cursor.field === 2) message = cursor.string();
+    else cursor.skip();
+  }
+  return { code, message };
+}
+
+/** A map entry: key = 1, value = 2. */
+function readVersion(bytes: Uint8Array, into: Map<string, string>): void {
+  let name: Uint8Array = NONE;
+  let version: Uint8Array = NONE;
+  const cursor = new WireCursor(bytes);
+  while (cursor.next()) {
+    if (cursor.field === 1) name = cursor.bytes();
+    else if (cursor.field === 2) version = cursor.bytes();
+    else cursor.skip();
+  }
+  into.set(utf8Text(name), utf8Text(version));
+}

@@ -1,0 +1,43 @@
+/**
+ * The head of a discovery response: all of it but the resources, which are shared byte runs.
+ *
+ * Fields: `DiscoveryResponse` (version_info 1, type_url 4, nonce 5, control_plane 6) and `DeltaDiscoveryResponse`
+ * (system_version_info 1, type_url 4, nonce 5, removed_resources 6, control_plane 8).
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { fieldSize, putField, utf8Bytes } from "../../resource/protowire.ts";
+
+/** What a head says. */
+export interface ResponseHead {
+  readonly delta: boolean;
+  readonly version: string;
+  readonly typeUrl: string;
+  readonly nonce: string;
+  /** Incremental only. */
+  readonly removed: readonly string[];
+  /** Identifier of this server, shown by clients; empty = left out. */
+  readonly controlPlane: string;
+}
+
+/** Encodes a head. Followed by resource runs it is a complete message. */
+export function encodeHead(head: ResponseHead): Uint8Array {
+  const fields: [number, Uint8Array][] = [
+    [1, utf8Bytes(head.version)],
+    [4, utf8Bytes(head.typeUrl)],
+    [5, utf8Bytes(head.nonce)],
+  ];
+  if (head.delta) { for (const name of head.removed) fields.push([6, utf8Bytes(name)]); }
+  if (head.controlPlane !== "") {
+    const identifier = utf8Bytes(head.controlPlane);
+    const message = new Uint8Array(fieldSize(identifier.length));
+    putField(message, 0, 1, identifier);
+    fields.push([head.delta ? 8 : 6, message]);
+  }
+  const out = new Uint8Array(fields.reduce((sum, [, bytes]) => sum + fieldSize(bytes.length), 0));
+  let at = 0;
+  for (const [field, bytes] of fields) at = putField(out, at, field, bytes);
+  return out;
+}

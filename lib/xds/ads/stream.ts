@@ -1,0 +1,285 @@
+/**
+ * One ADS stream: requests in, the least that brings the client up to date out.
+ *
+ * Order (https://www.envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol, "Eventual consistency considerations"):
+ * clusters and endpoints go before listeners, routes and virtual hosts. When clusters have changed, the rest of the
+ * same push waits for the client's answer to them, at most {@linkcode GATE_TIMEOUT}. On incremental streams clusters
+ * that are gone are removed only after listeners and routes have settled.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Diff } from "../../resource/diff.ts";
+import type { NameTable } from "../../resource/names.ts";
+import type { ResourceSet, ResourceTable } from "../../resource/set.ts";
+import { storedGzipMember } from "../grpc/frame.ts";
+import type { XdsMetrics } from "../metrics.ts";
+import type { ProxyView } from "../source.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, typeRules, VIRTUAL_HOST } from "../types.ts";
+import {
+  countLayers,
+  findInLayers,
+  layerBlocks,
+  type Layers,
+  NO_LAYERS,
+  stack,
+  type Step,
+  stepTowards,
+} from "./layers.ts";
+import type { AdsRequest } from "./request.ts";
+import { encodeHead } from "./response.ts";
+import { Watch } from "./watch.ts";
+
+/** Longest time in milliseconds that listeners and routes wait for the answer to clusters. */
+export const GATE_TIMEOUT = 1000;
+/** Responses below this many bytes are not worth compressing. */
+const COMPRESS_ABOVE = 1024;
+/** Layer that keeps clusters that are gone until routes no longer use them. */
+const LEAVING = "leaving";
+
+/** The way out, and what the stream shares with others. */
+export interface StreamContext {
+  readonly delta: boolean;
+  readonly gzip: boolean;
+  readonly names: NameTable;
+  readonly resources: ResourceTable;
+  readonly metrics: XdsMetrics;
+  /** Plain bytes after which a response is split, where the protocol allows it. */
+  readonly maxResponseBytes: number;
+  /** Identifier of the server in responses; may be empty. */
+  readonly controlPlane: string;
+  /** Sends one message; `taken` is called when the connection has taken all of it. */
+  send(parts: readonly Uint8Array[], compressed: boolean, taken: () => void): void;
+  /** A response went out. */
+  onResponse(info: ResponseInfo): void;
+  /** The client rejected a response. */
+  onReject(info: RejectInfo): void;
+  /** All watched types are up to date and answered. */
+  onSettled(): void;
+}
+
+/** A response, for metrics and the ledger. */
+export interface ResponseInfo {
+  readonly typeUrl: string;
+  readonly resources: number;
+  readonly removed: number;
+  /** Bytes of the message, compressed or not. */
+  readonly bytes: number;
+  /** It answers a change of the subscription rather than a change of the sets. */
+  readonly asked: boolean;
+}
+
+/** A rejection. */
+export interface RejectInfo {
+  readonly typeUrl: string;
+  readonly code: number;
+  readonly message: string;
+  /** Resources that the message names. */
+  readonly resources: readonly string[];
+  /** Configuration objects that made them. */
+  readonly causes: readonly string[];
+}
+
+/** A stream after its first request. Call {@linkcode AdsStream.reconcile} when sets may have changed. */
+export class AdsStream {
+  readonly watches = new Map<string, Watch>();
+  #order: Watch[] = [];
+  #responses = 0;
+  #gate: ReturnType<typeof setTimeout> | undefined;
+  #gateOpen = false;
+  #closed = false;
+  readonly #layers = new Map<string, { sets: readonly ResourceSet[]; layers: Layers }>();
+  #hosts: { names: unknown; parts: (readonly ResourceSet[])[]; layers: Layers } | undefined;
+  /** Cluster changes sent before the client subscribed to endpoints: their endpoints are owed. */
+  #owedWarming: Diff[] = [];
+
+  constructor(readonly id: string, readonly view: ProxyView, private readonly context: StreamContext) {}
+
+  /** Applies a request and sends what it calls for. */
+  request(request: AdsRequest): void {
+    let watch = this.watches.get(request.typeUrl);
+    const isNew = watch === undefined;
+    if (watch === undefined) {
+      watch = new Watch(request.typeUrl, typeRules(request.typeUrl), this.context.delta, this.context.names);
+      this.watches.set(request.typeUrl, watch);
+      this.#order = [...this.watches.values()].sort((a, b) => a.rules.rank - b.rules.rank);
+    }
+    const blamed = request.error === undefined ? [] : watch.blamed(request.error.message);
+    const answer = this.context.delta ? watch.applyDelta(request, isNew) : watch.applySotw(request);
+    if (answer === "stale") this.context.metrics.count("pilot_xds_expired_nonce", 1, { type: watch.rules.short });
+    if (answer === "nack" && request.error !== undefined) {
+      this.context.onReject({
+        typeUrl: request.typeUrl,
+        code: request.error.code,
+        message: request.error.message,
+        resources: blamed.map((resource) => resource.name),
+        causes: [...new Set(blamed.flatMap((resource) => resource.causes))],
+      });
+    }
+    if (request.typeUrl === ROUTE && request.names.size > 0 && this.context.delta) this.#renewHosts(request);
+    this.#update(watch);
+    if (request.typeUrl === ENDPOINTS && isNew) this.#payWarming(watch);
+    this.reconcile();
+  }
+
+  /** Looks at all sets again; true when something may have to be sent. Sends nothing. */
+  refresh(): boolean {
+    let dirty = false;
+    for (const watch of this.#order) {
+      this.#update(watch);
+      dirty ||= watch.dirty;
+    }
+    if (!dirty) this.#settled();
+    return dirty;
+  }
+
+  /** Sends what differs, in order. */
+  reconcile(): void {
+    if (this.#closed || !this.refresh()) return;
+    for (const watch of this.#order) {
+      if (watch.inFlight !== undefined || !watch.dirty || this.#gated(watch)) continue;
+      this.#send(watch);
+    }
+    this.#settled();
+  }
+
+  /** The stream is over. */
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#gate);
+  }
+
+  #settled(): void {
+    if (this.#order.every((watch) => watch.clean)) this.context.onSettled();
+  }
+
+  #update(watch: Watch): void {
+    if (watch.typeUrl === VIRTUAL_HOST) return watch.update(this.#virtualHosts());
+    const sets = this.view.layers(watch.typeUrl);
+    // A type that nobody serves is remembered and never answered, as clients of this field expect.
+    if (sets === undefined) return watch.settle();
+    const known = this.#layers.get(watch.typeUrl);
+    if (known?.sets === sets) return watch.update(known.layers);
+    const layers = stack(sets);
+    this.#layers.set(watch.typeUrl, { sets, layers });
+    watch.update(layers);
+  }
+
+  /** Virtual hosts of all route configurations that the client subscribes to; a layer key begins with the name. */
+  #virtualHosts(): Layers {
+    const routes = this.watches.get(ROUTE)?.names;
+    if (routes === undefined) return NO_LAYERS;
+    const names = [...routes.names];
+    const parts = names.map((name) => this.view.virtualHosts(name));
+    const last = this.#hosts;
+    if (last?.names === routes && parts.every((part, i) => part === last.parts[i])) return last.layers;
+    const watch = this.watches.get(VIRTUAL_HOST);
+    // Hosts of a route configuration that the client no longer wants are gone with it; nothing needs to be said.
+    watch?.forgetLayers((key) => !routes.has(key.slice(0, key.lastIndexOf("#"))));
+    const layers = names.flatMap((name, i) => stack(parts[i]!, name + "#"));
+    this.#hosts = { names: routes, parts, layers };
+    return layers;
+  }
+
+  /** A route configuration that is subscribed again needs its virtual hosts again. */
+  #renewHosts(request: AdsRequest): void {
+    const watch = this.watches.get(VIRTUAL_HOST);
+    if (watch === undefined) return;
+    watch.forgetLayers((key) => request.names.has(key.slice(0, key.lastIndexOf("#"))));
+    if (watch.wildcard) watch.owes = true;
+  }
+
+  #gated(watch: Watch): boolean {
+    if (watch.rules.rank < 2 || !watch.established || this.#gateOpen || watch.owes) return false;
+    const clusters = this.watches.get(CLUSTER);
+    if (clusters?.inFlight === undefined || clusters.inFlight.count === 0 || !clusters.established) return false;
+    this.#gate ??= setTimeout(() => {
+      this.#gateOpen = true;
+      this.reconcile();
+      this.#gateOpen = false;
+      this.#gate = undefined;
+    }, GATE_TIMEOUT);
+    return true;
+  }
+
+  #send(watch: Watch): void {
+    const { delta, maxResponseBytes } = this.context;
+    const started = performance.now();
+    const { want, owes } = watch;
+    const whole = watch.rules.whole;
+    // Clusters and listeners come whole: a client takes the first response of these types for all there is.
+    const limit = whole ? Infinity : maxResponseBytes;
+    let step = stepTowards(watch.sent, want, delta ? "delta" : "sotw", limit);
+    if (delta && watch.typeUrl === CLUSTER && step.removed.length > 0) step = this.#keepLeaving(watch, step);
+    const missing = delta ? watch.missing() : [];
+    const removed = missing.length === 0 ? step.removed : [...new Set([...step.removed, ...missing])];
+    // Without whole responses the variant has no way to say that something is gone.
+    const nothing = step.count === 0 && (removed.length === 0 || (!delta && !whole));
+    if (nothing && !owes) {
+      if (step.next === want) watch.settle();
+      return;
+    }
+    const blocks = !delta && whole ? layerBlocks(want, "sotw") : step.blocks;
+    const nonce = `${this.id}-${(++this.#responses).toString(36)}`;
+    const head = encodeHead({
+      delta,
+      version: want.map((layer) => layer.set.digest).join("."),
+      typeUrl: watch.typeUrl,
+      nonce,
+      removed,
+      controlPlane: this.#responses === 1 ? this.context.controlPlane : "",
+    });
+    const plainBytes = blocks.reduce((sum, block) => sum + block.size, head.length);
+    const gzip = this.context.gzip && plainBytes >= COMPRESS_ABOVE;
+    const parts = gzip
+      ? [storedGzipMember(head), ...blocks.map((block) => block.gzip)]
+      : [head, ...blocks.map((block) => block.plain)];
+    const count = !delta && whole ? countLayers(want) : step.count;
+    watch.dispatched({ nonce, changed: step.changed, count, sentAt: started }, step.next);
+    if (watch.typeUrl === CLUSTER) this.#warm(step);
+    this.#measure(watch, started, plainBytes);
+    this.context.onResponse({
+      typeUrl: watch.typeUrl,
+      resources: count,
+      removed: removed.length,
+      bytes: parts.reduce((sum, part) => sum + part.length, 0),
+      asked: owes,
+    });
+    this.context.send(parts, gzip, () => {
+      this.context.metrics.observe("pilot_xds_send_time", (performance.now() - started) / 1000);
+    });
+  }
+
+  #measure(watch: Watch, started: number, plainBytes: number): void {
+    const labels = { type: watch.rules.short };
+    this.context.metrics.count("pilot_xds_pushes", 1, labels);
+    this.context.metrics.observe("pilot_xds_push_time", (performance.now() - started) / 1000, labels);
+    this.context.metrics.observe("pilot_xds_config_size_bytes", plainBytes, labels);
+  }
+
+  /** Keeps clusters that are gone at the client while listeners or routes that may use them are not settled. */
+  #keepLeaving(watch: Watch, step: Step): Step {
+    const users = [LISTENER, ROUTE, VIRTUAL_HOST].map((type) => this.watches.get(type));
+    if (users.every((user) => user === undefined || user.clean)) return step;
+    const leaving = step.removed.map((name) => findInLayers(watch.sent, name)).filter((found) => found !== undefined);
+    const set = this.context.resources.from(leaving);
+    return { ...step, removed: [], next: [...step.next, { key: LEAVING, set }] };
+  }
+
+  /** A client keeps a changed cluster warming until its endpoints come, even when they have not changed. */
+  #warm(step: Step): void {
+    const endpoints = this.watches.get(ENDPOINTS);
+    for (const diff of step.diffs) {
+      if (diff.changed.length === 0) continue;
+      if (endpoints === undefined) this.#owedWarming.push(diff);
+      else endpoints.forget(diff.warms(this.context.names));
+    }
+  }
+
+  /** Endpoints that the client claims to know from an earlier stream, but that clusters of this one warm on. */
+  #payWarming(endpoints: Watch): void {
+    for (const diff of this.#owedWarming) endpoints.forget(diff.warms(this.context.names));
+    this.#owedWarming = [];
+  }
+}

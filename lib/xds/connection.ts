@@ -1,0 +1,180 @@
+/**
+ * One client of the discovery service: from the opening of its call to the end of its stream.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../proto/gen/types.ts";
+import { decode } from "../pb/codec.ts";
+import type { NameTable } from "../resource/names.ts";
+import type { ResourceTable } from "../resource/set.ts";
+import { type AdsRequest, readRequest } from "./ads/request.ts";
+import { AdsStream, type ResponseInfo } from "./ads/stream.ts";
+import type { Call, CallHandler } from "./grpc/call.ts";
+import { Code, RpcError } from "./grpc/status.ts";
+import type { Progress, PushLedger } from "./ledger.ts";
+import type { XdsMetrics } from "./metrics.ts";
+import type { Pushable } from "./push_queue.ts";
+import type { ResourceSource } from "./source.ts";
+import { typeRules } from "./types.ts";
+
+type Node = envoy.config.core.v3.Node;
+
+/** What connections of one server share. */
+export interface ConnectionContext {
+  readonly source: ResourceSource;
+  readonly ledger: PushLedger;
+  readonly metrics: XdsMetrics;
+  readonly names: NameTable;
+  readonly resources: ResourceTable;
+  readonly maxResponseBytes: number;
+  readonly controlPlane: string;
+  readonly log: (level: "debug" | "info" | "warn" | "error", message: string, fields: Record<string, unknown>) => void;
+  /** A number that no other connection of this process has. */
+  readonly nextNumber: () => number;
+  readonly onOpen: (connection: XdsConnection) => void;
+  readonly onClose: (connection: XdsConnection) => void;
+}
+
+/** A client's health report, sent on the stream before or between discovery requests; it asks for nothing. */
+const HEALTH = "type.googleapis.com/istio.v1.HealthInformation";
+/** Prefix of pages that are asked for by discovery requests; not a resource type. */
+const DEBUG = "istio.io/debug";
+
+/** A connected client. */
+export class XdsConnection implements CallHandler, Pushable {
+  /** `<node id>-<number>`; empty before the first request. */
+  id = "";
+  node: Node | undefined;
+  stream: AdsStream | undefined;
+  progress: Progress | undefined;
+  /** Milliseconds since the epoch. */
+  readonly connectedAt = Date.now();
+  /** Responses handed to the connection and not taken yet. */
+  #untaken = 0;
+  #onTaken: (() => void) | undefined;
+
+  constructor(readonly call: Call, readonly delta: boolean, private readonly context: ConnectionContext) {}
+
+  /** `address:port` of the client. */
+  get address(): string {
+    return this.call.peer.address;
+  }
+
+  message(bytes: Uint8Array): void {
+    const request = readRequest(bytes, this.delta, this.context.names);
+    if (request.typeUrl === HEALTH || request.typeUrl.startsWith(DEBUG)) return;
+    if (this.stream === undefined) this.#open(request);
+    this.stream!.request(request);
+  }
+
+  close(): void {
+    if (this.stream === undefined) return;
+    this.stream.close();
+    this.stream.view.close();
+    if (this.progress !== undefined) this.context.ledger.leave(this.progress);
+    this.context.onClose(this);
+    this.#releasePush();
+  }
+
+  /** Sends what a push has changed. */
+  push(taken: () => void): void {
+    this.#onTaken = taken;
+    try {
+      this.stream?.reconcile();
+    } catch (error) {
+      this.call.fail(error);
+    }
+    if (this.#untaken === 0) this.#releasePush();
+  }
+
+  /** Looks whether something has to be sent. */
+  refresh(): boolean {
+    try {
+      return !this.call.closed && this.stream !== undefined && this.stream.refresh();
+    } catch (error) {
+      this.call.fail(error);
+      return false;
+    }
+  }
+
+  #open(request: AdsRequest): void {
+    const node = readNode(request.node);
+    const { context } = this;
+    const view = context.source.connect({
+      node,
+      delta: this.delta,
+      address: this.address,
+      metadata: this.call.headers,
+    });
+    this.node = node;
+    this.id = `${node.id}-${context.nextNumber()}`;
+    this.progress = context.ledger.join(this.id);
+    this.stream = new AdsStream(noncePrefix(), view, {
+      delta: this.delta,
+      gzip: this.call.acceptsGzip,
+      names: context.names,
+      resources: context.resources,
+      metrics: context.metrics,
+      maxResponseBytes: context.maxResponseBytes,
+      controlPlane: context.controlPlane,
+      send: (parts, compressed, taken) => this.#send(parts, compressed, taken),
+      onResponse: (info) => this.#responded(info),
+      onReject: (info) => {
+        const type = typeRules(info.typeUrl).short;
+        context.metrics.count("pilot_total_xds_rejects", 1, { type });
+        if (type === "cds" || type === "eds" || type === "lds" || type === "rds") {
+          context.metrics.gauge(`pilot_xds_${type}_reject`, 1, { node: view.id, err: String(info.code) });
+        }
+        context.ledger.rejected(this.progress!, info);
+        context.log("warn", "a client rejected a response", { connection: this.id, ...info });
+      },
+      onSettled: () => this.#settled(),
+    });
+    context.onOpen(this);
+  }
+
+  #send(parts: readonly Uint8Array[], compressed: boolean, taken: () => void): void {
+    this.#untaken++;
+    this.call.send(parts, compressed, () => {
+      taken();
+      if (--this.#untaken === 0) this.#releasePush();
+    });
+  }
+
+  #responded(info: ResponseInfo): void {
+    if (!info.asked && this.progress !== undefined) this.context.ledger.responded(this.progress, info);
+  }
+
+  #settled(): void {
+    if (this.progress === undefined) return;
+    for (const push of this.context.ledger.settled(this.progress)) {
+      this.context.metrics.observe("pilot_proxy_convergence_time", (Date.now() - push.startedAt) / 1000);
+    }
+  }
+
+  #releasePush(): void {
+    const onTaken = this.#onTaken;
+    this.#onTaken = undefined;
+    onTaken?.();
+  }
+}
+
+/** Nonces must not repeat over streams, or a client's answer to an old stream could count on a new one. */
+function noncePrefix(): string {
+  return crypto.getRandomValues(new Uint8Array(9)).toBase64({ alphabet: "base64url" });
+}
+
+function readNode(bytes: Uint8Array): Node {
+  let node: Node;
+  try {
+    node = decode<Node>("envoy.config.core.v3.Node", bytes);
+  } catch (error) {
+    throw new RpcError(Code.INVALID_ARGUMENT, `node: expected a Node message, got ${(error as Error).message}`);
+  }
+  if (!node.id) {
+    throw new RpcError(Code.INVALID_ARGUMENT, "node.id: expected the proxy's id in the first request, got none");
+  }
+  return node;
+}

@@ -1,0 +1,122 @@
+/**
+ * Debouncing of changes: a push starts when changes have been quiet for a while, at the latest a longer while after
+ * the first one; one push runs at a time, and what comes meanwhile is merged into the next.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+
+/** Settings, in milliseconds. */
+export interface DebounceOptions {
+  /** Quiet time (`PILOT_DEBOUNCE_AFTER`). */
+  readonly after: number;
+  /** Longest wait after the first change (`PILOT_DEBOUNCE_MAX`). */
+  readonly max: number;
+  /** Whether changes of endpoints alone wait too (`PILOT_ENABLE_EDS_DEBOUNCE`). */
+  readonly endpoints: boolean;
+}
+
+/** A change that calls for a push. */
+export interface ChangeEvent {
+  /** Keys are values of label `type` of `pilot_push_triggers`. */
+  readonly reasons: Readonly<Record<string, number>>;
+  /** Keys of the objects that changed. */
+  readonly objects: readonly string[];
+  /** Whether more than endpoints changed. */
+  readonly full: boolean;
+}
+
+/** Changes merged into one. */
+export interface MergedChange {
+  readonly reasons: Record<string, number>;
+  readonly objects: Set<string>;
+  full: boolean;
+  /** When the first of them came, on the timer's clock. */
+  readonly startedAt: number;
+  /** How many were merged. */
+  changes: number;
+}
+
+/** A clock and one-shot timers, for tests. */
+export interface Timers {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls back later; returns the way to cancel. */
+  after(delay: number, callback: () => void): () => void;
+}
+
+/** The real clock. */
+export const REAL_TIMERS: Timers = {
+  now: () => Date.now(),
+  after(delay, callback) {
+    const timer = setTimeout(callback, delay);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Collects changes and releases them merged. */
+export class Debouncer {
+  #merged: MergedChange | undefined;
+  #lastAt = 0;
+  #cancel: (() => void) | undefined;
+  #running = false;
+  #stopped = false;
+
+  /**
+   * @param push runs a push; the next one starts after its promise settles. Its errors are the caller's to handle.
+   */
+  constructor(
+    private readonly options: DebounceOptions,
+    private readonly push: (change: MergedChange) => Promise<void> | void,
+    private readonly timers: Timers = REAL_TIMERS,
+  ) {}
+
+  /** A change has happened. */
+  add(change: ChangeEvent): void {
+    if (this.#stopped) return;
+    const now = this.timers.now();
+    this.#lastAt = now;
+    const merged = this.#merged ??= { reasons: {}, objects: new Set(), full: false, startedAt: now, changes: 0 };
+    for (const [reason, count] of Object.entries(change.reasons)) {
+      merged.reasons[reason] = (merged.reasons[reason] ?? 0) + count;
+    }
+    for (const object of change.objects) merged.objects.add(object);
+    merged.full ||= change.full;
+    merged.changes++;
+    this.#arm();
+  }
+
+  /** Forgets what has not been released. */
+  stop(): void {
+    this.#stopped = true;
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#merged = undefined;
+  }
+
+  #arm(): void {
+    const merged = this.#merged;
+    if (merged === undefined || this.#running || this.#stopped) return;
+    const now = this.timers.now();
+    const immediate = !merged.full && !this.options.endpoints;
+    const due = immediate ? now : Math.min(this.#lastAt + this.options.after, merged.startedAt + this.options.max);
+    if (due <= now) return this.#release(merged);
+    // A timer that is already set is early enough: when it fires it looks again.
+    this.#cancel ??= this.timers.after(due - now, () => {
+      this.#cancel = undefined;
+      this.#arm();
+    });
+  }
+
+  #release(merged: MergedChange): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#merged = undefined;
+    this.#running = true;
+    Promise.resolve(this.push(merged)).finally(() => {
+      this.#running = false;
+      this.#arm();
+    });
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * The push ledger: what each push was, whom it reached and when; which objects are live where; what was rejected.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { RejectInfo, ResponseInfo } from "./ads/stream.ts";
+import type { PushEvent } from "./source.ts";
+import { typeRules } from "./types.ts";
+
+/** Pushes and rejections that are remembered. */
+export const LEDGER_LENGTH = 100;
+
+/** One push, as it went. */
+export interface PushRecord {
+  readonly id: number;
+  readonly reasons: Readonly<Record<string, number>>;
+  readonly objects: readonly string[];
+  readonly full: boolean;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Streams connected when it began. */
+  readonly streams: number;
+  /** Streams that had something sent. */
+  touched: number;
+  /** Streams of those that have not acknowledged yet. */
+  pending: number;
+  /** Responses, resources, removals and bytes by type. */
+  readonly types: Record<string, { responses: number; resources: number; removed: number; bytes: number }>;
+  /** Milliseconds from `startedAt` to the last acknowledgement so far. */
+  lastAckMs: number;
+  /** The proxy that took longest so far. */
+  slowest: string;
+}
+
+/** A rejection, with the proxy that made it. */
+export interface Rejection extends RejectInfo {
+  readonly proxy: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** How far one stream has come. Made by {@linkcode PushLedger.join}. */
+export class Progress {
+  /** The highest push of which the client has everything, acknowledged; -1 before its first. */
+  acked = -1;
+  /** Pushes with responses that are not all acknowledged yet. */
+  readonly touched = new Set<number>();
+  constructor(readonly proxy: string) {}
+}
+
+interface Waiter {
+  readonly push: number;
+  readonly resolve: (live: boolean) => void;
+}
+
+/** Keeps the ledger. */
+export class PushLedger {
+  /** Number of the latest push; 0 before the first. */
+  latest = 0;
+  readonly #records = new Map<number, PushRecord>();
+  readonly #rejections: Rejection[] = [];
+  readonly #streams = new Set<Progress>();
+  readonly #waiters = new Set<Waiter>();
+
+  /** A stream has come; the returned object is to be handed back with everything that concerns it. */
+  join(proxy: string): Progress {
+    const progress = new Progress(proxy);
+    this.#streams.add(progress);
+    return progress;
+  }
+
+  /** A stream has gone. */
+  leave(progress: Progress): void {
+    this.#streams.delete(progress);
+    for (const id of progress.touched) this.#acknowledged(id, undefined);
+    this.#wake();
+  }
+
+  /** A push begins. */
+  begin(push: PushEvent): void {
+    this.latest = Math.max(this.latest, push.id);
+    const { id, reasons, objects, full, startedAt } = push;
+    this.#records.set(id, {
+      ...{ id, reasons, objects, full, startedAt, streams: this.#streams.size },
+      ...{ touched: 0, pending: 0, types: {}, lastAckMs: 0, slowest: "" },
+    });
+    for (const old of this.#records.keys()) {
+      if (this.#records.size <= LEDGER_LENGTH) break;
+      this.#records.delete(old);
+    }
+  }
+
+  /** A response that the latest push caused. */
+  responded(progress: Progress, info: ResponseInfo): void {
+    const record = this.#records.get(this.latest);
+    if (record === undefined) return;
+    if (!progress.touched.has(record.id)) {
+      progress.touched.add(record.id);
+      record.touched++;
+      record.pending++;
+    }
+    const type = typeRules(info.typeUrl).short;
+    const sums = record.types[type] ??= { responses: 0, resources: 0, removed: 0, bytes: 0 };
+    sums.responses++;
+    sums.resources += info.resources;
+    sums.removed += info.removed;
+    sums.bytes += info.bytes;
+  }
+
+  /** The client has everything up to the latest push. Returns the pushes that this completes for it. */
+  settled(progress: Progress): PushRecord[] {
+    if (progress.acked === this.latest && progress.touched.size === 0) return [];
+    progress.acked = this.latest;
+    const done: PushRecord[] = [];
+    for (const id of progress.touched) {
+      const record = this.#acknowledged(id, progress);
+      if (record !== undefined) done.push(record);
+    }
+    progress.touched.clear();
+    this.#wake();
+    return done;
+  }
+
+  /** A client has rejected a response. */
+  rejected(progress: Progress, info: RejectInfo): void {
+    this.#rejections.push({ ...info, proxy: progress.proxy, at: Date.now() });
+    if (this.#rejections.length > LEDGER_LENGTH) this.#rejections.shift();
+  }
+
+  /** The latest pushes, newest first. */
+  pushes(): PushRecord[] {
+    return [...this.#records.values()].reverse();
+  }
+
+  /** The latest rejections, newest first. */
+  rejections(): Rejection[] {
+    return [...this.#rejections].reverse();
+  }
+
+  /** On how many of the connected proxies everything up to a push is in force. */
+  live(push: number): { live: number; total: number } {
+    let live = 0;
+    for (const stream of this.#streams) if (stream.acked >= push) live++;
+    return { live, total: this.#streams.size };
+  }
+
+  /** Resolves true as soon as a push is in force on all connected proxies, false after `timeout` milliseconds. */
+  waitLive(push: number, timeout: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const waiter: Waiter = { push, resolve };
+    const timer = setTimeout(() => resolve(false), timeout);
+    this.#waiters.add(waiter);
+    this.#wake();
+    return promise.finally(() => {
+      clearTimeout(timer);
+      this.#waiters.delete(waiter);
+    });
+  }
+
+  #acknowledged(id: number, by: Progress | undefined): PushRecord | undefined {
+    const record = this.#records.get(id);
+    if (record === undefined) return undefined;
+    record.pending--;
+    const elapsed = Date.now() - record.startedAt;
+    if (by !== undefined && elapsed >= record.lastAckMs) {
+      record.lastAckMs = elapsed;
+      record.slowest = by.proxy;
+    }
+    return record;
+  }
+
+  #wake(): void {
+    for (const waiter of this.#waiters) {
+      if (waiter.push > this.latest) continue;
+      const { live, total } = this.live(waiter.push);
+      if (live === total) waiter.resolve(true);
+    }
+  }
+}

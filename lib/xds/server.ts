@@ -1,0 +1,159 @@
+/**
+ * The discovery server: the aggregated discovery service, both variants, over a {@linkcode ResourceSource}.
+ *
+ * Permissions: net (the listen addresses given to {@linkcode XdsServer.listen}).
+ *
+ * @module
+ */
+import type { Socket } from "node:net";
+import { NameTable } from "../resource/names.ts";
+import { ResourceTable } from "../resource/set.ts";
+import { Admission, defaultAdmissionRate } from "./admission.ts";
+import { type ConnectionContext, XdsConnection } from "./connection.ts";
+import type { Call } from "./grpc/call.ts";
+import { byPreface, listen, type Listener, parseListenAddress } from "./grpc/listen.ts";
+import { GrpcServer, type GrpcServerOptions } from "./grpc/server.ts";
+import { Code } from "./grpc/status.ts";
+import { PushLedger } from "./ledger.ts";
+import { NO_METRICS, type XdsMetrics } from "./metrics.ts";
+import { defaultPushThrottle, PushQueue } from "./push_queue.ts";
+import type { PushEvent, ResourceSource } from "./source.ts";
+
+/** Settings of a server. Times in milliseconds. */
+export interface XdsServerOptions {
+  readonly source: ResourceSource;
+  /** The table that the source's sets are made with. */
+  readonly resources: ResourceTable;
+  readonly metrics?: XdsMetrics;
+  readonly log?: ConnectionContext["log"];
+  /** Keepalive, connection age, message size, streams a connection, back-pressure. */
+  readonly grpc?: Omit<GrpcServerOptions, "onError" | "onClosing">;
+  /** New streams a second (`PILOT_MAX_REQUESTS_PER_SECOND`); 0 = {@linkcode defaultAdmissionRate}. */
+  readonly maxRequestsPerSecond?: number;
+  /** Streams pushed to at a time (`PILOT_PUSH_THROTTLE`); 0 = {@linkcode defaultPushThrottle}. */
+  readonly pushThrottle?: number;
+  /** Cores of this machine, for the two settings before. Default 2. */
+  readonly cores?: number;
+  /**
+   * Plain bytes after which a response is split where the protocol allows it. Default 2 MiB: gRPC clients take 4 MiB
+   * unless told otherwise.
+   */
+  readonly maxResponseBytes?: number;
+  /** Identifier of this server in responses. */
+  readonly controlPlane?: string;
+}
+
+const SERVICE = "/envoy.service.discovery.v3.AggregatedDiscoveryService";
+
+/** A discovery server. */
+export class XdsServer {
+  readonly grpc: GrpcServer;
+  readonly ledger = new PushLedger();
+  readonly #connections = new Set<XdsConnection>();
+  readonly #listeners: Listener[] = [];
+  readonly #metrics: XdsMetrics;
+  readonly #queue: PushQueue;
+  readonly #admission: Admission;
+  readonly #context: ConnectionContext;
+  readonly #stopPushes: () => void;
+  #numbers = 0;
+
+  constructor(private readonly options: XdsServerOptions) {
+    const cores = options.cores ?? 2;
+    const metrics = this.#metrics = options.metrics ?? NO_METRICS;
+    const log = options.log ?? (() => {});
+    this.grpc = new GrpcServer({
+      ...options.grpc,
+      onError: (error, where) => {
+        metrics.count("pilot_total_xds_internal_errors", 1);
+        log("error", "internal error on a call", { where, error });
+      },
+      onClosing: (reason, connection) => {
+        if (reason === "stall") metrics.count("pilot_xds_write_timeout", 1);
+        log(reason === "stall" ? "warn" : "info", "closing a connection", { reason, address: connection.address });
+      },
+    });
+    this.#queue = new PushQueue(
+      options.pushThrottle || defaultPushThrottle(cores),
+      (seconds) => metrics.observe("pilot_proxy_queue_time", seconds),
+    );
+    this.#admission = new Admission(options.maxRequestsPerSecond || defaultAdmissionRate(cores));
+    this.#context = {
+      source: options.source,
+      ledger: this.ledger,
+      metrics,
+      names: new NameTable(),
+      resources: options.resources,
+      maxResponseBytes: options.maxResponseBytes ?? 2 * 1024 * 1024,
+      controlPlane: options.controlPlane ?? "",
+      log,
+      nextNumber: () => ++this.#numbers,
+      onOpen: (connection) => this.#opened(connection),
+      onClose: (connection) => this.#closed(connection),
+    };
+    this.grpc.handle(`${SERVICE}/StreamAggregatedResources`, (call) => this.#admit(call, false));
+    this.grpc.handle(`${SERVICE}/DeltaAggregatedResources`, (call) => this.#admit(call, true));
+    this.#stopPushes = options.source.onPush((push) => this.#push(push));
+  }
+
+  /**
+   * Listens for gRPC, e.g. on `:15010`; with `http1`, connections that do not begin with the HTTP/2 preface are handed
+   * to it, so that both share the port.
+   *
+   * @returns the listener; {@linkcode XdsServer.stop} closes it too
+   */
+  async listen(address: string, http1?: (socket: Socket) => void): Promise<Listener> {
+    const grpc = (socket: Socket) => this.grpc.accept(socket);
+    const listener = await listen(parseListenAddress(address), http1 === undefined ? grpc : byPreface(grpc, http1));
+    this.#listeners.push(listener);
+    return listener;
+  }
+
+  /** Stops listening, tells all clients to go elsewhere, and is done within about `deadline` milliseconds. */
+  async stop(deadline: number): Promise<void> {
+    this.#stopPushes();
+    const closing = this.#listeners.map((listener) => listener.close());
+    await this.grpc.stop(deadline);
+    await Promise.all(closing);
+  }
+
+  /** Clients that have sent their first request. */
+  streams(): Iterable<XdsConnection> {
+    return this.#connections;
+  }
+
+  #admit(call: Call, delta: boolean): void {
+    if (!this.options.source.ready) return call.end(Code.UNAVAILABLE, "the server's sources are not synced yet");
+    const wait = this.#admission.reserve();
+    if (wait === undefined) return call.end(Code.RESOURCE_EXHAUSTED, "too many new streams, try again later");
+    const start = () => {
+      call.respond();
+      call.start(new XdsConnection(call, delta, this.#context));
+    };
+    if (wait < 1) start();
+    else setTimeout(start, wait);
+  }
+
+  #opened(connection: XdsConnection): void {
+    this.#connections.add(connection);
+    this.#metrics.gauge("pilot_xds", this.#connections.size);
+    this.#context.log("info", "client connected", { connection: connection.id, address: connection.address });
+  }
+
+  #closed(connection: XdsConnection): void {
+    this.#connections.delete(connection);
+    this.#queue.remove(connection);
+    this.#metrics.gauge("pilot_xds", this.#connections.size);
+    this.#context.log("info", "client gone", { connection: connection.id, address: connection.address });
+  }
+
+  #push(push: PushEvent): void {
+    for (const [type, count] of Object.entries(push.reasons)) {
+      this.#metrics.count("pilot_push_triggers", count, { type });
+    }
+    this.ledger.begin(push);
+    for (const connection of [...this.#connections]) {
+      if (connection.refresh()) this.#queue.add(connection);
+    }
+  }
+}

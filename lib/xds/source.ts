@@ -1,0 +1,76 @@
+/**
+ * What the wire asks of the rest of the server. The wire owns streams and nothing else: it asks for sets of encoded
+ * resources by type and sends what differs from what a stream already has. Nothing here assumes that translation runs
+ * in the same thread.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../proto/gen/types.ts";
+import type { ResourceSet } from "../resource/set.ts";
+import { type Code, RpcError } from "./grpc/status.ts";
+
+/** A client's first request. */
+export interface ConnectRequest {
+  /** The node as the client describes itself; `id` is not empty. */
+  readonly node: envoy.config.core.v3.Node;
+  /** Whether the stream speaks the incremental variant. */
+  readonly delta: boolean;
+  /** `address:port` of the client's socket. */
+  readonly address: string;
+  /** Metadata of the call (lower-case names), e.g. `authorization`. */
+  readonly metadata: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** Refuses a stream; the code and the message go to the client. Thrown by {@linkcode ResourceSource.connect}. */
+export class XdsRefusal extends RpcError {
+  override name = "XdsRefusal";
+  constructor(code: Code, message: string) {
+    super(code, message);
+  }
+}
+
+/** Sets have changed. */
+export interface PushEvent {
+  /** Increasing number. */
+  readonly id: number;
+  /** Why, with counts; keys are the values of label `type` of `pilot_push_triggers`. */
+  readonly reasons: Readonly<Record<string, number>>;
+  /** Keys of the configuration objects that changed. */
+  readonly objects: readonly string[];
+  /** Whether more than endpoints may have changed. */
+  readonly full: boolean;
+  /** When the first change of this push happened: milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+/** Where resources come from. */
+export interface ResourceSource {
+  /** Whether all sources are synced; until then streams are refused with UNAVAILABLE. */
+  readonly ready: boolean;
+  /**
+   * The view of one proxy.
+   *
+   * @throws XdsRefusal to refuse the stream
+   */
+  connect(request: ConnectRequest): ProxyView;
+  /** Calls the listener after sets have changed; returns the way to stop that. */
+  onPush(listener: (push: PushEvent) => void): () => void;
+}
+
+/** All that one proxy may see. Calls must be cheap: they are made for every stream at every push. */
+export interface ProxyView {
+  /** A name for logs and debug pages, e.g. the node id. */
+  readonly id: string;
+  /**
+   * All resources of a type for this proxy: a few sets, typically one that many proxies share and one of its own.
+   * Where two sets hold a name, the later one wins (sharing is then lost for the earlier one). The same sets must
+   * be returned until their content changes. Undefined when the type is not served.
+   */
+  layers(typeUrl: string): readonly ResourceSet[] | undefined;
+  /** The virtual hosts, named `<route configuration>/<any>`, that a route configuration gets by VHDS. */
+  virtualHosts(routeConfiguration: string): readonly ResourceSet[];
+  /** The stream is over. */
+  close(): void;
+}

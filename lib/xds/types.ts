@@ -1,0 +1,63 @@
+/**
+ * The resource types of the protocol: short names, order of sending, rules.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+
+const PREFIX = "type.googleapis.com/";
+
+/** Type URL of clusters. */
+export const CLUSTER = PREFIX + "envoy.config.cluster.v3.Cluster";
+/** Type URL of endpoints. */
+export const ENDPOINTS = PREFIX + "envoy.config.endpoint.v3.ClusterLoadAssignment";
+/** Type URL of listeners. */
+export const LISTENER = PREFIX + "envoy.config.listener.v3.Listener";
+/** Type URL of route configurations. */
+export const ROUTE = PREFIX + "envoy.config.route.v3.RouteConfiguration";
+/** Type URL of virtual hosts. */
+export const VIRTUAL_HOST = PREFIX + "envoy.config.route.v3.VirtualHost";
+/** Type URL of secrets. */
+export const SECRET = PREFIX + "envoy.extensions.transport_sockets.tls.v3.Secret";
+/** Type URL of extension configurations. */
+export const EXTENSION_CONFIG = PREFIX + "envoy.config.core.v3.TypedExtensionConfig";
+
+/** What the wire must know of a type. */
+export interface TypeRules {
+  /** Short lower-case name, as in metrics and pages: `cds`, `eds`, `lds`, `rds` ... */
+  readonly short: string;
+  /** Types are sent in this order: clusters and endpoints before the listeners and routes that use them. */
+  readonly rank: number;
+  /** A first request without names means all resources. */
+  readonly wildcard: boolean;
+  /** A state-of-the-world response must hold all resources, and what it lacks is deleted. */
+  readonly whole: boolean;
+}
+
+const rules = (short: string, rank: number, wildcard: boolean, whole = false): TypeRules => ({
+  short,
+  rank,
+  wildcard,
+  whole,
+});
+
+const KNOWN: ReadonlyMap<string, TypeRules> = new Map([
+  [CLUSTER, rules("cds", 0, true, true)],
+  [ENDPOINTS, rules("eds", 1, false)],
+  [LISTENER, rules("lds", 2, true, true)],
+  [ROUTE, rules("rds", 3, false)],
+  [VIRTUAL_HOST, rules("vhds", 4, true)],
+  [SECRET, rules("sds", 5, false)],
+  [EXTENSION_CONFIG, rules("ecds", 6, false)],
+  [PREFIX + "istio.networking.nds.v1.NameTable", rules("nds", 10, true)],
+  [PREFIX + "istio.mesh.v1alpha1.ProxyConfig", rules("pcds", 11, true)],
+  [PREFIX + "istio.workload.Address", rules("wds", 7, true)],
+  [PREFIX + "istio.workload.Workload", rules("wls", 8, true)],
+  [PREFIX + "istio.security.Authorization", rules("wads", 9, true)],
+]);
+
+/** The rules of a type; one that is not known here is a wildcard type, sent last. */
+export function typeRules(typeUrl: string): TypeRules {
+  return KNOWN.get(typeUrl) ?? rules(typeUrl.slice(typeUrl.lastIndexOf("/") + 1), 20, true);
+}

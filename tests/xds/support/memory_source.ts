@@ -1,0 +1,101 @@
+/**
+ * A resource source in memory, for tests and benchmarks: sets by type that all proxies share, sets of single proxies,
+ * virtual hosts by route configuration.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { type EncodedResource, encodeResource, type ResourceFacts } from "../../../lib/resource/encoded.ts";
+import { type ResourceSet, ResourceTable } from "../../../lib/resource/set.ts";
+import type { ConnectRequest, ProxyView, PushEvent, ResourceSource } from "../../../lib/xds/source.ts";
+
+const text = new TextEncoder();
+
+/** A resource whose message is the UTF-8 text; good enough wherever nobody decodes it. */
+export function textResource(typeUrl: string, name: string, value: string, facts?: ResourceFacts): EncodedResource {
+  return encodeResource(typeUrl, name, text.encode(value), facts);
+}
+
+/** See the module. */
+export class MemorySource implements ResourceSource {
+  ready = true;
+  readonly table = new ResourceTable();
+  readonly shared = new Map<string, ResourceSet>();
+  readonly hosts = new Map<string, ResourceSet>();
+  readonly views: MemoryView[] = [];
+  readonly closed: string[] = [];
+  refuse: ((request: ConnectRequest) => void) | undefined;
+  #listeners = new Set<(push: PushEvent) => void>();
+  #pushes = 0;
+
+  /** Makes sure that a type is served, if only with nothing. */
+  serve(...typeUrls: string[]): this {
+    for (const typeUrl of typeUrls) if (!this.shared.has(typeUrl)) this.shared.set(typeUrl, this.table.empty);
+    return this;
+  }
+
+  /** Changes what all proxies share; nothing is pushed yet. */
+  change(typeUrl: string, upserts: Iterable<EncodedResource>, removed: Iterable<string> = []): this {
+    this.shared.set(typeUrl, (this.shared.get(typeUrl) ?? this.table.empty).with(upserts, removed));
+    return this;
+  }
+
+  /** Changes the virtual hosts of a route configuration. */
+  changeHosts(routes: string, upserts: Iterable<EncodedResource>, removed: Iterable<string> = []): this {
+    this.hosts.set(routes, (this.hosts.get(routes) ?? this.table.empty).with(upserts, removed));
+    return this;
+  }
+
+  /** Tells the server that sets have changed. */
+  push(reasons: Record<string, number> = { config: 1 }, objects: string[] = []): number {
+    const push = { id: ++this.#pushes, reasons, objects, full: true, startedAt: Date.now() };
+    for (const listener of this.#listeners) listener(push);
+    return push.id;
+  }
+
+  connect(request: ConnectRequest): ProxyView {
+    this.refuse?.(request);
+    const view = new MemoryView(this, request.node.id!);
+    this.views.push(view);
+    return view;
+  }
+
+  onPush(listener: (push: PushEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
+
+/** One proxy's view: the shared set and its own. */
+export class MemoryView implements ProxyView {
+  readonly own = new Map<string, ResourceSet>();
+  readonly #layers = new Map<string, readonly ResourceSet[]>();
+  readonly #hosts = new Map<string, readonly ResourceSet[]>();
+
+  constructor(private readonly source: MemorySource, readonly id: string) {}
+
+  layers(typeUrl: string): readonly ResourceSet[] | undefined {
+    const shared = this.source.shared.get(typeUrl);
+    const own = this.own.get(typeUrl);
+    if (shared === undefined) return undefined;
+    const last = this.#layers.get(typeUrl);
+    if (last !== undefined && last[0] === shared && last[1] === own) return last;
+    const layers = own === undefined ? [shared] : [shared, own];
+    this.#layers.set(typeUrl, layers);
+    return layers;
+  }
+
+  virtualHosts(routeConfiguration: string): readonly ResourceSet[] {
+    const set = this.source.hosts.get(routeConfiguration);
+    const last = this.#hosts.get(routeConfiguration) ?? [];
+    if (last[0] === set) return last;
+    const layers = set === undefined ? [] : [set];
+    this.#hosts.set(routeConfiguration, layers);
+    return layers;
+  }
+
+  close(): void {
+    this.source.closed.push(this.id);
+  }
+}
