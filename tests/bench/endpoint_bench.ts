@@ -4,7 +4,7 @@
  * Each iteration is one host with one port: plan, selection, grouping, message and encoding.
  */
 import { encode } from "../../lib/pb/codec.ts";
-import { loadAssignments } from "../../lib/translate/endpoint/mod.ts";
+import { LoadAssignmentEncoder, loadAssignments } from "../../lib/translate/endpoint/mod.ts";
 import type { Endpoint, Service } from "../../lib/registry/types.ts";
 import { fakeReader, type FakeWorld } from "../translate/fake_reader.ts";
 import type { Reader } from "../../lib/translate/reader.ts";
@@ -83,11 +83,16 @@ const cases = {
   "10 endpoints, 3 localities, failover": reader(failover, three),
 };
 
+const encoder = new LoadAssignmentEncoder();
+
 for (const [name, read] of Object.entries(cases)) {
   Deno.bench(`${name}: build`, () => {
     loadAssignments(read, HOST);
   });
   Deno.bench(`${name}: build and encode`, () => {
+    for (const { message } of loadAssignments(read, HOST)) encoder.encode(message);
+  });
+  Deno.bench(`${name}: build and encode in the general way`, () => {
     for (const { message } of loadAssignments(read, HOST)) encode(TYPE, message);
   });
 }

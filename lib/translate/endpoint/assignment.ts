@@ -9,22 +9,20 @@
  *
  * @module
  */
-import type { envoy } from "../../../proto/gen/types.ts";
 import type { Endpoint, Service } from "../../registry/types.ts";
 import type { Built } from "../built.ts";
 import { localityPlan } from "../destination/locality_setting.ts";
 import { parseOutboundClusterName } from "../destination/names.ts";
 import { causesOf, type Destination, destinationOf, destinations } from "../destination/plan.ts";
 import type { Reader, TranslateSettings } from "../reader.ts";
+import type { LeanAssignment } from "./encode.ts";
 import { byLocality, type Candidate, type Group, localityLbEndpoints } from "./group.ts";
 import { lbEndpoint } from "./lb_endpoint.ts";
 import { applyLocality } from "./priority.ts";
 import { hasLabels, isResolved, usableEndpoints } from "./select.ts";
 
-type ClusterLoadAssignment = envoy.config.endpoint.v3.ClusterLoadAssignment;
-
 /** Load assignments of all clusters of a host that get them over EDS; one without endpoints is empty, not missing. */
-export function loadAssignments(read: Reader, host: string): Built<ClusterLoadAssignment>[] {
+export function loadAssignments(read: Reader, host: string): Built<LeanAssignment>[] {
   const wanted = destinations(read, host).filter((d) => d.discovery === "eds");
   const service = wanted[0]?.service;
   if (service === undefined) return [];
@@ -44,7 +42,7 @@ export function loadAssignments(read: Reader, host: string): Built<ClusterLoadAs
  * The load assignment of one cluster by its name. A name that stands for no EDS cluster (its host is not visible, its
  * port or subset is gone, the proxy resolves it) gets an empty assignment: an answer, so that nobody waits for one.
  */
-export function loadAssignment(read: Reader, clusterName: string): Built<ClusterLoadAssignment> {
+export function loadAssignment(read: Reader, clusterName: string): Built<LeanAssignment> {
   const parts = parseOutboundClusterName(clusterName);
   const d = parts && destinationOf(read, parts.host, parts.port, parts.subset);
   if (d === undefined || d.discovery !== "eds") return { message: { cluster_name: clusterName }, causes: [] };
@@ -75,7 +73,7 @@ function candidatesOf(
   return found;
 }
 
-function assignment(read: Reader, d: Destination, candidates: readonly Candidate[]): ClusterLoadAssignment {
+function assignment(read: Reader, d: Destination, candidates: readonly Candidate[]): LeanAssignment {
   const labels = d.subset?.labels;
   const chosen = labels === undefined ? candidates : candidates.filter((c) => hasLabels(c.endpoint, labels));
   if (chosen.length === 0) return { cluster_name: d.name };

@@ -5,14 +5,14 @@
  *
  * @module
  */
-import type { envoy } from "../../../proto/gen/types.ts";
 import type { Endpoint } from "../../registry/types.ts";
+import type { LeanEndpoint, LeanLocality } from "./encode.ts";
 import { locality } from "./locality.ts";
 
 /** An endpoint and the message that stands for it. The message may be part of several assignments: never change it. */
 export interface Candidate {
   readonly endpoint: Endpoint;
-  readonly message: envoy.config.endpoint.v3.LbEndpoint;
+  readonly message: LeanEndpoint;
 }
 
 /** Endpoints of one locality and one priority. */
@@ -49,7 +49,7 @@ export function byLocality(candidates: readonly Candidate[]): Group[] {
 }
 
 /** The message of a group. */
-export function localityLbEndpoints(group: Group): envoy.config.endpoint.v3.LocalityLbEndpoints {
+export function localityLbEndpoints(group: Group): LeanLocality {
   const place = locality(group.locality);
   return {
     ...(place && { locality: place }),

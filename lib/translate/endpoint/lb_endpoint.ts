@@ -5,23 +5,20 @@
  *
  * @module
  */
-import type { envoy } from "../../../proto/gen/types.ts";
 import { HealthStatus } from "../../../proto/gen/enums.ts";
-import { struct } from "../../pb/wellknown.ts";
 import type { Endpoint, Service } from "../../registry/types.ts";
 import type { TranslateSettings } from "../reader.ts";
+import type { LeanAddress, LeanEndpoint } from "./encode.ts";
 import { isDraining } from "./select.ts";
-
-type LbEndpoint = envoy.config.endpoint.v3.LbEndpoint;
 
 /**
  * Builds the message of an endpoint. A weight of 1 and health are left out (Envoy's defaults). Metadata is there by setting only.
  * (Here the mark of endpoints that accept mutual TLS will be added, `envoy.transport_socket_match`.)
  */
-export function lbEndpoint(settings: TranslateSettings, service: Service, endpoint: Endpoint): LbEndpoint {
-  const message: LbEndpoint = { endpoint: { address: address(endpoint.address, endpoint.port) } };
+export function lbEndpoint(settings: TranslateSettings, service: Service, endpoint: Endpoint): LeanEndpoint {
+  const message: LeanEndpoint = { endpoint: { address: address(endpoint.address, endpoint.port) } };
   if (settings.dualStack && endpoint.additionalAddresses !== undefined) {
-    message.endpoint!.additional_addresses = endpoint.additionalAddresses.map((a) => ({
+    message.endpoint.additional_addresses = endpoint.additionalAddresses.map((a) => ({
       address: address(a, endpoint.port),
     }));
   }
@@ -30,14 +27,16 @@ export function lbEndpoint(settings: TranslateSettings, service: Service, endpoi
   if (endpoint.weight > 1) message.load_balancing_weight = { value: endpoint.weight };
   if (settings.enableTelemetryLabel && settings.endpointTelemetryLabel) {
     message.metadata = {
-      filter_metadata: { istio: struct({ workload: workloadLabel(settings, service, endpoint) }) },
+      filter_metadata: {
+        istio: { fields: { workload: { stringValue: workloadLabel(settings, service, endpoint) } } },
+      },
     };
   }
   return message;
 }
 
 /** An IP address or name with its port, or the pipe of `unix:///path`. */
-export function address(host: string, port: number): envoy.config.core.v3.Address {
+export function address(host: string, port: number): LeanAddress {
   if (host.startsWith("unix://")) return { pipe: { path: host.slice("unix://".length) } };
   return { socket_address: { address: host, port_value: port } };
 }

@@ -5,10 +5,12 @@
  *
  * @module
  */
-import type { envoy } from "../../../proto/gen/types.ts";
-
 /** Parts of a locality, as Envoy names them. */
-export type Locality = envoy.config.core.v3.Locality;
+export interface Locality {
+  region?: string;
+  zone?: string;
+  sub_zone?: string;
+}
 
 /** Splits `region/zone/subzone`; undefined when empty. What stands behind a third slash is ignored. */
 export function locality(text: string): Locality | undefined {

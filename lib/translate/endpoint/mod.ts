@@ -6,3 +6,4 @@
  * @module
  */
 export { loadAssignment, loadAssignments } from "./assignment.ts";
+export { type LeanAssignment, LoadAssignmentEncoder } from "./encode.ts";
