@@ -14,12 +14,12 @@ import { TrafficDirection } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { duration, wrap } from "../../pb/wellknown.ts";
 import { isUnixSocket } from "../../registry/address.ts";
+import type { ServiceTarget } from "../../registry/inbound.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { Built } from "../built.ts";
 import { proxyProtocolFilter } from "../filters/listener/proxy_protocol.ts";
 import { tlsInspectorFilter } from "../filters/listener/tls_inspector.ts";
 import { tcpProxyFilter, type TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
-import type { InboundTarget } from "../inbound_target.ts";
 import { accessLogs, listenerAccessLogs } from "../listener/access_log.ts";
 import { listenAddresses, listenerName, wildcards } from "../listener/address.ts";
 import { httpConnectionManager } from "../listener/http_connection_manager.ts";
@@ -54,7 +54,7 @@ export interface GatewayListeners {
  *
  * @param targets Ports of the services that select the workload, by which service ports become ports of the workload.
  */
-export function gatewayListeners(read: Reader, targets: readonly InboundTarget[] = []): GatewayListeners {
+export function gatewayListeners(read: Reader, targets: readonly ServiceTarget[] = []): GatewayListeners {
   const merged = mergedGateways(read, targets);
   const built = merged.ports.map((port) => gatewayListener(read, port));
   return {
@@ -127,10 +127,13 @@ function targetFilter(
   if ("proxy" in target) return tcpProxyFilter(withIdleTimeout(read, target.proxy), accessLogs(read.mesh()));
   return httpConnectionManager(read, {
     direction: "gateway",
-    statPrefix: target.statPrefix ?? `outbound_${name}`,
+    statPrefix: `outbound_${name}`,
     routes: target.routeName,
     grpcWeb: port.servers.some(({ spec }) => parseProtocol(spec.port.protocol) === "GRPC-Web"),
-    overrides: clientHeaders(gatewayTopology(read)),
+    overrides: {
+      ...clientHeaders(gatewayTopology(read)),
+      ...(target.statPrefix === undefined ? {} : { stat_prefix: target.statPrefix }),
+    },
   });
 }
 

@@ -14,7 +14,7 @@
  */
 import type { Server } from "../../config/kinds/gateway/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
-import type { InboundTarget } from "../inbound_target.ts";
+import type { ServiceTarget } from "../../registry/inbound.ts";
 import { wildcards } from "../listener/address.ts";
 import type { Reader } from "../reader.ts";
 import { listeningPort } from "./port.ts";
@@ -57,7 +57,7 @@ export interface MergedGateways {
  *
  * @param targets Ports of the workload's own services, by which service ports become ports of the workload.
  */
-export function mergedGateways(read: Reader, targets: readonly InboundTarget[] = []): MergedGateways {
+export function mergedGateways(read: Reader, targets: readonly ServiceTarget[] = []): MergedGateways {
   return mergeGateways(read.gateways(), targets, wildcards(read)[0]);
 }
 
@@ -70,7 +70,7 @@ export function mergedGateways(read: Reader, targets: readonly InboundTarget[] =
  */
 export function mergeGateways(
   gateways: readonly ConfigObject<"Gateway">[],
-  targets: readonly InboundTarget[] = [],
+  targets: readonly ServiceTarget[] = [],
   wildcard = "0.0.0.0",
 ): MergedGateways {
   const merge = new Merge(targets, wildcard);
@@ -98,10 +98,10 @@ class Merge {
   readonly places = new Map<string, Place>();
   readonly routes = new Map<string, MergedServer[]>();
   readonly problems: GatewayProblem[] = [];
-  readonly #targets: readonly InboundTarget[];
+  readonly #targets: readonly ServiceTarget[];
   readonly #wildcard: string;
 
-  constructor(targets: readonly InboundTarget[], wildcard: string) {
+  constructor(targets: readonly ServiceTarget[], wildcard: string) {
     this.#targets = targets;
     this.#wildcard = wildcard;
   }

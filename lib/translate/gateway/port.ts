@@ -8,7 +8,7 @@
  *
  * @module
  */
-import type { InboundTarget } from "../inbound_target.ts";
+import type { ServiceTarget } from "../../registry/inbound.ts";
 
 /** A service with this label keeps its ports out of it: servers name ports of the workload. */
 export const NO_PORT_TRANSLATION_LABEL = "experimental.mesh.io/disable-gateway-port-translation";
@@ -19,11 +19,10 @@ export const NO_PORT_TRANSLATION_LABEL = "experimental.mesh.io/disable-gateway-p
  * @param number Port of the server, 0 for a Unix socket.
  * @param targets Ports of the services that select the gateway workload, the service of precedence first.
  */
-export function listeningPort(number: number, targets: readonly InboundTarget[]): number {
-  for (const target of targets) {
-    if (target.servicePort.port !== number || target.fromSidecarIngress) continue;
-    const labels = target.service?.labels ?? {};
-    if (!Object.hasOwn(labels, NO_PORT_TRANSLATION_LABEL)) return target.port;
-  }
-  return number;
+export function listeningPort(number: number, targets: readonly ServiceTarget[]): number {
+  const found = targets.find(({ service, port, endpointPort }) =>
+    port.port === number && port.protocol !== "UDP" && endpointPort > 0 &&
+    !Object.hasOwn(service.labels, NO_PORT_TRANSLATION_LABEL)
+  );
+  return found?.endpointPort ?? number;
 }

@@ -6,11 +6,11 @@
  *
  * @module
  */
-import { VirtualHost_TlsRequirementType as TlsRequirement } from "../../../proto/gen/enums.ts";
+import { ApiVersion, VirtualHost_TlsRequirementType as TlsRequirement } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { wrap } from "../../pb/wellknown.ts";
+import type { ServiceTarget } from "../../registry/inbound.ts";
 import type { Built } from "../built.ts";
-import type { InboundTarget } from "../inbound_target.ts";
 import type { Reader } from "../reader.ts";
 import { matchesAll } from "../route/match.ts";
 import { STATEFUL_SESSION_FILTER, statefulSession } from "../route/session.ts";
@@ -36,24 +36,31 @@ export interface GatewayRouteConfiguration {
 /** All route configurations of a gateway, by name. */
 export function gatewayRouteConfigurations(
   read: Reader,
-  targets: readonly InboundTarget[] = [],
+  targets: readonly ServiceTarget[] = [],
 ): Map<string, GatewayRouteConfiguration> {
   const built = new Map<string, GatewayRouteConfiguration>();
   for (const [name, plan] of gatewayRoutePlans(read, mergedGateways(read, targets))) {
     built.set(name, {
-      routeConfiguration: gatewayRouteConfiguration(plan),
+      routeConfiguration: gatewayRouteConfiguration(read, plan),
       virtualHosts: plan.entries.map((entry) => gatewayVirtualHost(read, entry)),
     });
   }
   return built;
 }
 
-/** The route configuration of a plan, without its virtual hosts. Where nothing is bound every request gets 404. */
-export function gatewayRouteConfiguration(plan: RoutePlan): Built<RouteConfiguration> {
+/**
+ * The route configuration of a plan, without its virtual hosts: they are put in, or a proxy that takes them one by one
+ * (VHDS) is told to ask. Where nothing is bound every request gets 404.
+ */
+export function gatewayRouteConfiguration(read: Reader, plan: RoutePlan): Built<RouteConfiguration> {
+  const bound = plan.entries.length > 0;
+  const vhds = { config_source: { ads: {}, resource_api_version: ApiVersion.V3 } };
   const message: RouteConfiguration = {
     name: plan.name,
     // A virtual host without routes answers 404; the field's name tells it from routes that do not match.
-    ...(plan.entries.length === 0 ? { virtual_hosts: [{ name: `blackhole:${plan.port}`, domains: ["*"] }] } : {}),
+    ...(bound ? {} : { virtual_hosts: [{ name: `blackhole:${plan.port}`, domains: ["*"] }] }),
+    // A listener waits for virtual hosts that it was told of; where there are none it would wait in vain.
+    ...(bound && read.trait("vhds") ? { vhds } : {}),
     // Routes may name clusters that are not there yet: 503 until they are, instead of refusing everything.
     validate_clusters: wrap(false),
     // Clients send `host:port` where the port is not the scheme's default.

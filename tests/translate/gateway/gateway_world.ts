@@ -1,7 +1,7 @@
 /**
  * A world for builders of gateways from files as users write them (any accepted spelling), read by the real schemas and
- * indexes. A document `kind: World` says what the proxy is: `traits`, `settings`, `mesh`, and `targets` (service port to
- * workload port).
+ * indexes. A document `kind: World` says what the proxy is: `traits`, `settings`, `mesh`, and the
+ * `targets` of its `ownService` (service port to workload port).
  *
  * Permissions: none.
  *
@@ -17,18 +17,20 @@ import { VirtualServiceIndex } from "../../../lib/mesh/virtual_service_index.ts"
 import { convertEntry } from "../../../lib/registry/service_entry/convert.ts";
 import { mergeEntries } from "../../../lib/registry/service_entry/merge.ts";
 import type { Service } from "../../../lib/registry/types.ts";
-import type { InboundTarget } from "../../../lib/translate/inbound_target.ts";
+import type { ServiceTarget } from "../../../lib/registry/inbound.ts";
 import { defaultTraits, type FakeReader, fakeReader, type FakeWorld } from "../fake_reader.ts";
 
 /** What a gateway's builders are called with. */
 export interface GatewayWorld {
   readonly read: FakeReader;
-  readonly targets: readonly InboundTarget[];
+  readonly targets: readonly ServiceTarget[];
 }
 
 interface World extends FakeWorld {
   readonly kind?: string;
-  /** Service port to workload port. */
+  /** Host of the service that selects the gateway workload. */
+  readonly ownService?: string;
+  /** Its ports, each with the port at the workload. */
   readonly targets?: Readonly<Record<string, number>>;
 }
 
@@ -46,7 +48,8 @@ export function gatewayWorld(text: string, more: FakeWorld = {}): GatewayWorld {
     if (tree.kind === "World") world = tree;
     else objects.push(parse(tree, index));
   }
-  return { read: reader(objects, { ...world, ...more }), targets: targetsOf(world) };
+  const own = services(objects).filter(({ hostname }) => hostname === world.ownService);
+  return { read: reader(objects, { ...world, ...more }), targets: targetsOf(world, own) };
 }
 
 function parse(tree: unknown, index: number): AnyConfigObject {
@@ -97,11 +100,10 @@ function destinationRules(objects: readonly AnyConfigObject[]): Record<string, E
   return rules;
 }
 
-function targetsOf(world: World): InboundTarget[] {
-  return Object.entries(world.targets ?? {}).map(([servicePort, port]) => ({
-    port,
-    servicePort: { name: `p${servicePort}`, port: Number(servicePort), protocol: "TCP" },
-    captureMode: "DEFAULT",
-    fromSidecarIngress: false,
-  }));
+function targetsOf(world: World, own: readonly Service[]): ServiceTarget[] {
+  const [service] = own;
+  return Object.entries(world.targets ?? {}).flatMap(([servicePort, endpointPort]) => {
+    const port = service?.ports.find((candidate) => candidate.port === Number(servicePort));
+    return service && port ? [{ service, port, endpointPort }] : [];
+  });
 }

@@ -50,7 +50,8 @@ for (const name of names) {
 const envoyBinary = envoyPath();
 
 Deno.test({
-  name: "Envoy accepts every golden listener and route configuration of gateways, and calls no field of ours deprecated",
+  name:
+    "Envoy accepts every golden listener and route configuration of gateways, and calls no field of ours deprecated",
   ignore: envoyBinary === undefined,
   async fn() {
     const pem = new URL("../cluster/pem/", folder).pathname;
