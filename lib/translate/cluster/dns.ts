@@ -47,7 +47,10 @@ export function dnsDiscovery(read: Reader, d: Destination): Cluster | undefined 
 }
 
 /**
- * Discovery fields of a cluster that resolves the host of each request.
+ * Discovery fields of a cluster that resolves the host of each request: its authority, or the SNI of a TLS connection.
+ * Envoy 1.40 looks hosts up in the cluster itself; no filter is needed. The port is that of the authority, else 443
+ * over TLS and 80 without, unless the listener puts it into the filter state `envoy.upstream.dynamic_port` (as it must
+ * for TLS that is passed through, where the cluster knows of no TLS).
  *
  * @param insecure Whether the server's name is not checked against that host; Envoy wants it said.
  */
@@ -63,12 +66,8 @@ export function dynamicDnsDiscovery(read: Reader, insecure: boolean): Cluster {
   };
 }
 
-/**
- * The cache of hosts that requests name. Clusters, and the filters that look hosts up for them
- * (`envoy.filters.http.dynamic_forward_proxy`, `envoy.filters.network.sni_dynamic_forward_proxy`), must carry the same
- * value: Envoy keeps one cache per name and refuses two forms of it.
- */
-export function dynamicDnsCache(read: Reader): DnsCacheConfig {
+/** The cache of hosts that requests name: one for all such clusters, for Envoy refuses two forms of one name. */
+function dynamicDnsCache(read: Reader): DnsCacheConfig {
   return {
     name: "dynamic-dns",
     dns_lookup_family: Family[family(read)],

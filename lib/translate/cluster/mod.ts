@@ -8,4 +8,3 @@
 export { inboundClusters } from "./inbound.ts";
 export { outboundClusters } from "./outbound.ts";
 export { BLACK_HOLE, INBOUND_PASSTHROUGH, PASSTHROUGH, staticClusters } from "./static.ts";
-export { dynamicDnsCache } from "./dns.ts";
