@@ -34,18 +34,22 @@ interface World extends FakeWorld {
   readonly targets?: Readonly<Record<string, number>>;
 }
 
+/** Reads the documents of one YAML text (the parser asks for permission `env`). Mistakes throw. */
+export function gatewayWorld(text: string): GatewayWorld {
+  return gatewayWorldOf(parseAllDocuments(text, { merge: true }).map((document) => document.toJS()));
+}
+
 /**
- * Reads the documents of one YAML text. Mistakes throw.
+ * Reads documents. Mistakes throw.
  *
  * @param more Laid over what the `World` document says.
  */
-export function gatewayWorld(text: string, more: FakeWorld = {}): GatewayWorld {
+export function gatewayWorldOf(documents: readonly unknown[], more: FakeWorld = {}): GatewayWorld {
   const objects: AnyConfigObject[] = [];
   let world: World = {};
-  for (const [index, document] of parseAllDocuments(text, { merge: true }).entries()) {
-    const tree = document.toJS() as World | null;
+  for (const [index, tree] of documents.entries()) {
     if (tree === null) continue;
-    if (tree.kind === "World") world = tree;
+    if ((tree as World).kind === "World") world = tree as World;
     else objects.push(parse(tree, index));
   }
   const own = services(objects).filter(({ hostname }) => hostname === world.ownService);
