@@ -57,7 +57,10 @@ export interface DiscoveryTls {
 }
 
 /** Variables that stand in for flags that are not given. */
-type Fallbacks = Pick<Settings, "POD_NAMESPACE" | "CLUSTER_ID" | "GRPC_KEEPALIVE_INTERVAL" | "GRPC_KEEPALIVE_TIMEOUT">;
+export type DiscoveryFallbacks = Pick<
+  Settings,
+  "POD_NAMESPACE" | "CLUSTER_ID" | "GRPC_KEEPALIVE_INTERVAL" | "GRPC_KEEPALIVE_TIMEOUT"
+>;
 
 /**
  * Checks flag values and makes options of them.
@@ -68,7 +71,7 @@ type Fallbacks = Pick<Settings, "POD_NAMESPACE" | "CLUSTER_ID" | "GRPC_KEEPALIVE
 export function discoveryOptions(
   flags: DiscoveryFlagValues,
   given: ReadonlySet<string>,
-  settings: Fallbacks,
+  settings: DiscoveryFallbacks,
 ): DiscoveryOptions {
   const problems: string[] = [];
   const namespace = given.has("namespace") ? flags.namespace : settings.POD_NAMESPACE;

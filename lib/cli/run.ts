@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { LogOptionError } from "../kernel/log/level.ts";
 import { type Command, type Located, type Output, pathOf, UsageError } from "./command.ts";
 import { COMPLETE, COMPLETE_PLAIN } from "./completion/command.ts";
 import { locate, parseLine } from "./parse.ts";
@@ -50,7 +51,7 @@ function pairedVariables(root: Command, args: readonly string[]): string[] {
 
 /** Text of an error on standard error. */
 export function errorText(error: unknown): string {
-  if (error instanceof UsageError) return `Error: ${error.message}\n`;
+  if (error instanceof UsageError || error instanceof LogOptionError) return `Error: ${error.message}\n`;
   return error instanceof Error ? `${error.stack ?? error.message}\n` : `Error: ${String(error)}\n`;
 }
 

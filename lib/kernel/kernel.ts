@@ -41,7 +41,7 @@ export interface KernelOptions {
 /**
  * Makes the kernel of a program.
  *
- * @throws When a log target cannot be opened.
+ * @throws {LogOptionError} when a log target cannot be opened.
  */
 export function startKernel(
   program: Program,
@@ -63,4 +63,22 @@ export function startKernel(
     drain: createDrain(),
     stopper: createStopper(options.stopDeadline ?? 10_000, clock),
   };
+}
+
+/**
+ * Waits until draining starts, then ends all registered parts in order, and says in the log how it went.
+ *
+ * @returns The exit code: 0, or 1 when a part failed or did not end in time.
+ */
+export async function untilStopped(kernel: Kernel): Promise<number> {
+  const log = kernel.log.scope("default");
+  const reason = await kernel.drain.whenStarted;
+  log.info("stopping", { reason });
+  const outcomes = await kernel.stopper.stop();
+  for (const { name, result, error } of outcomes) {
+    if (result !== "done") log.error("a part did not stop cleanly", { part: name, result, error });
+  }
+  const clean = outcomes.every((outcome) => outcome.result === "done");
+  log.info("stopped", { clean });
+  return clean ? 0 : 1;
 }

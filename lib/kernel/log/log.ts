@@ -8,7 +8,7 @@
  */
 import { type Clock, systemClock } from "../time/clock.ts";
 import { consoleLine, type Fields, jsonLine, type Line } from "./format.ts";
-import { ALL, DEFAULT_SCOPE, type Level, rank, type Severity } from "./level.ts";
+import { ALL, DEFAULT_SCOPE, type Level, LogOptionError, rank, type Severity } from "./level.ts";
 import { openTarget, type Target } from "./target.ts";
 
 /** A message, or a function that makes it when the line is written. */
@@ -88,7 +88,7 @@ export interface LogParts {
  * Opens the targets and makes the scopes.
  *
  * @param names Scopes of the program.
- * @throws When a target cannot be opened.
+ * @throws {LogOptionError} when a target cannot be opened.
  */
 export function createLog(
   names: readonly string[],
@@ -96,7 +96,7 @@ export function createLog(
   parts: LogParts = {},
 ): Log {
   const clock = parts.clock ?? systemClock;
-  const targets = options.targets.map(parts.open ?? openTarget);
+  const targets = options.targets.map((name) => opened(name, parts.open ?? openTarget));
   const format = options.json ? jsonLine : consoleLine;
   const encoder = new TextEncoder();
   const emit = (line: Line) => {
@@ -130,6 +130,17 @@ export function createLog(
     states: () => [...scopes].map(([name, s]) => state(name, s)).sort((a, b) => (a.name < b.name ? -1 : 1)),
     close: () => targets.forEach((target) => target.close()),
   };
+}
+
+function opened(name: string, open: (name: string) => Target): Target {
+  try {
+    return open(name);
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error);
+    throw new LogOptionError(
+      `--log_target: got ${JSON.stringify(name)}, expected a file that can be written: ${cause}`,
+    );
+  }
 }
 
 const byRank = Object.entries(rank).sort(([, a], [, b]) => a - b).map(([name]) => name as Level);

@@ -143,9 +143,12 @@ Deno.test("a file is rotated by size, keeps so many old ones, and is appended to
   Deno.removeSync(folder, { recursive: true });
 });
 
-Deno.test("a target that cannot be opened is refused at start", () => {
+Deno.test("a target that cannot be opened is refused at start, by name", () => {
+  const options = { ...defaultLogOptions, targets: ["/nonexistent/folder/x.log"] };
   assert.throws(
-    () => createLog([], { ...defaultLogOptions, targets: ["/nonexistent/folder/x.log"] }),
-    Deno.errors.NotFound,
+    () => createLog([], options),
+    (e: unknown) =>
+      e instanceof LogOptionError &&
+      /--log_target: got "\/nonexistent\/folder\/x.log", expected a file/.test(e.message),
   );
 });

@@ -1,0 +1,13 @@
+/** A program that runs until a signal: started by the test of signals. */
+import { stopOnSignals } from "../../lib/cli/startup.ts";
+import { startKernel, untilStopped } from "../../lib/kernel/kernel.ts";
+
+const kernel = startKernel("pilot-discovery", undefined, { stopDeadline: Number(Deno.args[1] ?? "10000") });
+stopOnSignals(kernel.drain);
+kernel.stopper.add("store", () => console.log("store ends"));
+kernel.stopper.add("server", () => {
+  console.log("server ends");
+  return Deno.args[0] === "hang" ? new Promise(() => setInterval(() => {}, 1000)) : undefined;
+});
+console.log("ready");
+Deno.exit(await untilStopped(kernel));
