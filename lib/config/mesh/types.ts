@@ -37,8 +37,8 @@ export interface MeshConfig {
   readonly ingressService: string;
   /** Default STRICT. */
   readonly ingressControllerMode: "UNSPECIFIED" | "OFF" | "DEFAULT" | "STRICT";
-  /** Label value of the ingress gateway workloads (`mesh: <value>`); default `ingressgateway`. */
-  readonly ingressSelector: string;
+  /** Label value of the ingress gateway's workloads; absent: found by `ingressService`. */
+  readonly ingressSelector?: string;
   /** Default true. */
   readonly enableTracing: boolean;
   /** Path; absent: no access log. */
@@ -95,7 +95,7 @@ export interface MeshConfig {
   readonly discoverySelectors?: readonly LabelSelector[];
   /** Default DEFAULT (= BASE: RFC 3986 normalisation). */
   readonly pathNormalization: { readonly normalization: PathNormalization };
-  /** Default: 2 attempts, `connect-failure,refused-stream,unavailable,cancelled`. */
+  /** Default: 2 attempts, with the conditions that translation uses where `retryOn` is absent. */
   readonly defaultHttpRetryPolicy: HttpRetry;
   /** TLS between workloads. */
   readonly meshMTLS?: TlsConfig;

@@ -1,0 +1,90 @@
+/**
+ * Mesh configuration and mesh networks from text.
+ *
+ * Unknown fields are warnings here: a configuration written for another version must still load. Wrong values are errors, and then there
+ * is no result: the caller keeps the last good one, or refuses to start.
+ * @module
+ * Permissions: none.
+ */
+import { finding, Findings, type Problem } from "../finding.ts";
+import { DecodeContext, type Field, isObject } from "../schema/field.ts";
+import { splitDocuments } from "../yaml/split.ts";
+import { parseYaml } from "../yaml/parse.ts";
+import { defaultMeshConfig, mergeMeshConfig, mergeProxySettings, type MeshDefaults } from "./merge.ts";
+import { proxySettings } from "./proxy_schema.ts";
+import { meshConfig, meshNetworks } from "./schema.ts";
+import type { MeshConfig, MeshNetworks, ProxySettings } from "./types.ts";
+import { validateMeshConfig, validateMeshNetworks, validateProxySettings } from "./validate.ts";
+
+/** A result, or none when there are errors; and all errors and warnings. */
+export interface Parsed<T> {
+  readonly value?: T;
+  readonly problems: readonly Problem[];
+}
+
+/** How mesh configuration is parsed. */
+export interface MeshParseOptions extends MeshDefaults {
+  /** Where the text is from, for problems; default `mesh`. */
+  readonly source?: string;
+  /** What the text lies over; default: `defaultMeshConfig`. */
+  readonly base?: MeshConfig;
+}
+
+/** Parses mesh configuration (YAML or JSON); an empty text gives the defaults. Never throws. */
+export function parseMeshConfig(text: string, options: MeshParseOptions): Parsed<MeshConfig> {
+  const base = options.base ?? defaultMeshConfig(options);
+  return parseOne(text, "MeshConfig", options.source ?? "mesh", (tree, report) => {
+    const written = decode(meshConfig, tree, report);
+    const merged = mergeMeshConfig(base, written);
+    validateMeshConfig(merged, report);
+    return merged;
+  });
+}
+
+/** Parses mesh networks (YAML or JSON); an empty text gives none. Never throws. */
+export function parseMeshNetworks(text: string, source = "meshNetworks"): Parsed<MeshNetworks> {
+  return parseOne(text, "MeshNetworks", source, (tree, report) => {
+    const networks = decode(meshNetworks, tree, report);
+    validateMeshNetworks(networks, report);
+    return networks;
+  });
+}
+
+/** Parses proxy settings (an annotation, a variable, a proxy's metadata) and lays them over others. Never throws. */
+export function parseProxySettings(text: string, base: ProxySettings, source = "proxyConfig"): Parsed<ProxySettings> {
+  return parseOne(text, "ProxyConfig", source, (tree, report) => {
+    const merged = mergeProxySettings(base, decode(proxySettings, tree, report));
+    validateProxySettings(merged, "", report);
+    return merged;
+  });
+}
+
+function decode<T>(schema: Field<T>, tree: unknown, report: Findings): T {
+  return schema.decode(tree, new DecodeContext("", report, "warning")) ?? schema.zero();
+}
+
+function parseOne<T>(
+  text: string,
+  kind: string,
+  source: string,
+  build: (tree: Readonly<Record<string, unknown>>, report: Findings) => T,
+): Parsed<T> {
+  const report = new Findings();
+  const place = { source, kind, namespace: "", name: "" };
+  const documents = splitDocuments(new TextEncoder().encode(text));
+  const [document] = documents;
+  const parsed = document === undefined ? { tree: {} } : parseYaml(document.text);
+  if ("problem" in parsed) {
+    const { line, reason } = parsed.problem;
+    const found = finding("error", "document", undefined, "YAML or JSON");
+    const message = `does not parse: ${reason}`;
+    return { problems: [{ ...found, message, line: (document?.line ?? 1) + line, ...place }] };
+  }
+  if (documents.length > 1) report.error("document", documents.length, "one document");
+  const tree = parsed.tree ?? {};
+  let value: T | undefined;
+  if (isObject(tree)) value = build(tree, report);
+  else report.error("document", tree, "an object");
+  const problems = report.list.map((one) => ({ ...one, line: document?.line ?? 1, ...place }));
+  return report.failed || value === undefined ? { problems } : { value, problems };
+}

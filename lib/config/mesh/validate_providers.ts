@@ -1,0 +1,61 @@
+/**
+ * Rules of extension providers. What is wrong with one is a warning: it matters only where the provider is used, and must not keep the
+ * rest of the mesh configuration out.
+ * @module
+ * Permissions: none.
+ */
+import type { Findings } from "../finding.ts";
+import { hostProblem, isDnsLabel, wildcardHostProblem } from "../validation/names.ts";
+import { isIpAddress } from "../validation/network.ts";
+import { PROVIDER_TYPES } from "./provider_schema.ts";
+import type { ExtAuthzHttpProvider } from "./provider_types.ts";
+import type { ExtensionProvider } from "./types.ts";
+
+/** Checks all extension providers. */
+export function checkProviders(providers: readonly ExtensionProvider[], report: Findings): void {
+  const names = new Set<string>();
+  providers.forEach((provider, index) => {
+    const at = `extensionProviders[${index}]`;
+    if (names.has(provider.name)) report.warning(`${at}.name`, provider.name, "a name that no other provider has");
+    names.add(provider.name);
+    const type = PROVIDER_TYPES.find((one) => provider[one] !== undefined);
+    if (type === undefined) {
+      report.warning(at, provider.name, `a provider of a known type (${PROVIDER_TYPES.join(", ")})`);
+      return;
+    }
+    const settings = provider[type];
+    if (settings !== undefined && "service" in settings) checkService(settings, `${at}.${type}`, report);
+    const { proxyExtAuthzHttp, proxyExtAuthzGrpc, opentelemetry } = provider;
+    const authorizer = proxyExtAuthzHttp ?? proxyExtAuthzGrpc;
+    if (authorizer !== undefined) checkAuthorizer(authorizer, `${at}.${type}`, report);
+    if (opentelemetry?.http !== undefined && opentelemetry.grpc !== undefined) {
+      report.warning(`${at}.${type}`, "http and grpc", "only one of http, grpc");
+    }
+  });
+}
+
+function checkService(
+  settings: { readonly service: string; readonly port: number },
+  at: string,
+  report: Findings,
+): void {
+  const { service, port } = settings;
+  if (port < 1 || port > 65535) report.warning(`${at}.port`, port, "a port number, 1..65535");
+  const slash = service.indexOf("/");
+  const namespace = service.slice(0, Math.max(slash, 0));
+  const host = service.slice(slash + 1);
+  const right = slash < 0
+    ? isIpAddress(service) || hostProblem(service) === undefined
+    : (namespace === "*" || namespace === "." || isDnsLabel(namespace)) && wildcardHostProblem(host) === undefined;
+  if (!right) report.warning(`${at}.service`, service, "[namespace/]host");
+}
+
+function checkAuthorizer(settings: Partial<ExtAuthzHttpProvider>, at: string, report: Findings): void {
+  const { statusOnError, pathPrefix } = settings;
+  if (statusOnError !== undefined && !/^[1-5]\d\d$/.test(statusOnError)) {
+    report.warning(`${at}.statusOnError`, statusOnError, "an HTTP status in quotes");
+  }
+  if (pathPrefix !== undefined && !pathPrefix.startsWith("/")) {
+    report.warning(`${at}.pathPrefix`, pathPrefix, "a path starting with /");
+  }
+}
