@@ -1,0 +1,80 @@
+/**
+ * From the program's settings to what each room takes: the one place where a variable meets its reader in translation.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { SettingsOf } from "../kernel/settings/catalogue.ts";
+import type { ServiceEntryOptions } from "../registry/mod.ts";
+import type { CacheSwitches } from "../translate/caches.ts";
+import type { TranslateSettings } from "../translate/reader.ts";
+import type { DebounceOptions } from "../xds/debounce.ts";
+
+type Settings = SettingsOf<"pilot-discovery">;
+
+/** What translation reads. */
+export function translateSettings(settings: Settings, domainSuffix: string): TranslateSettings {
+  return {
+    domainSuffix,
+    enableAlpnFilter: settings.PILOT_ENABLE_ALPN_FILTER,
+    enableHttp10: settings.PILOT_HTTP10,
+    enablePersistentSessionFilter: settings.PILOT_ENABLE_PERSISTENT_SESSION_FILTER,
+    persistentSessionLabel: settings.PILOT_PERSISTENT_SESSION_LABEL,
+    persistentSessionHeaderLabel: settings.PILOT_PERSISTENT_SESSION_HEADER_LABEL,
+    enableRouteCollapse: settings.PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION,
+    enableAbsoluteFqdnVhostDomain: settings.PILOT_ENABLE_ABSOLUTE_FQDN_VHOST_DOMAIN,
+    enable100ContinueHeaders: settings.ENABLE_100_CONTINUE_HEADERS,
+    enableEdsForHeadless: settings.PILOT_ENABLE_EDS_FOR_HEADLESS_SERVICES,
+    enableLocalityWeightedLb: settings.ENABLE_LOCALITY_WEIGHTED_LB_CONFIG,
+    sendUnhealthyEndpoints: settings.PILOT_SEND_UNHEALTHY_ENDPOINTS,
+    drainingLabel: settings.PILOT_DRAINING_LABEL,
+    sidecarUseRemoteAddress: settings.PILOT_SIDECAR_USE_REMOTE_ADDRESS,
+    enableTlsOnSidecarIngress: settings.ENABLE_TLS_ON_SIDECAR_INGRESS,
+    allowSidecarServiceInboundListenerMerge: settings.PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE,
+    preferDestinationRuleTlsForExternal: settings.PREFER_DESTINATIONRULE_TLS_FOR_EXTERNAL_SERVICES,
+    dualStack: settings.MESH_DUAL_STACK,
+    enableIpv4OutboundListenerForIpv6Clusters: settings.MESH_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS,
+    dnsCaresUdpMaxQueries: Number(settings.PILOT_DNS_CARES_UDP_MAX_QUERIES),
+    dnsJitterMs: settings.PILOT_DNS_JITTER_DURATION,
+    enableTelemetryLabel: settings.PILOT_ENABLE_TELEMETRY_LABEL,
+    endpointTelemetryLabel: settings.PILOT_ENDPOINT_TELEMETRY_LABEL,
+    maxConnectionsPerSocketEventLoop: settings.MAX_CONNECTIONS_PER_SOCKET_EVENT_LOOP,
+    stripFragment: settings.HTTP_STRIP_FRAGMENT_FROM_PATH_UNSAFE_IF_DISABLED,
+    filterGatewayClusterConfig: settings.PILOT_FILTER_GATEWAY_CLUSTER_CONFIG,
+    scopeGatewayToNamespace: settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE,
+    enableHcmInternalNetworks: settings.ENABLE_HCM_INTERNAL_NETWORKS,
+    labelCanonicalServicesForMeshExternal: settings.LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES,
+    spawnUpstreamSpanForGateway: settings.PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY,
+    multiclusterHeadless: settings.ENABLE_MULTICLUSTER_HEADLESS,
+  };
+}
+
+/** How changes wait. */
+export function debounceOptions(settings: Settings): DebounceOptions {
+  return {
+    after: settings.PILOT_DEBOUNCE_AFTER,
+    max: settings.PILOT_DEBOUNCE_MAX,
+    endpoints: settings.PILOT_ENABLE_EDS_DEBOUNCE,
+  };
+}
+
+/** Which caches are on. */
+export function cacheSwitches(settings: Settings): CacheSwitches {
+  return {
+    all: settings.PILOT_ENABLE_XDS_CACHE,
+    clusters: settings.PILOT_ENABLE_CDS_CACHE,
+    routes: settings.PILOT_ENABLE_RDS_CACHE,
+  };
+}
+
+/** How service entries are read. */
+export function entryOptions(settings: Settings, clusterId: string): Omit<ServiceEntryOptions, "networkOf"> {
+  return {
+    clusterId,
+    drainingLabel: settings.PILOT_DRAINING_LABEL,
+    selectPods: settings.PILOT_ENABLE_SERVICEENTRY_SELECT_PODS,
+    autoAllocate: settings.PILOT_ENABLE_IP_AUTOALLOCATE,
+    healthChecks: settings.PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS,
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * A pipeline for tests: objects from plain data, proxies without a wire, manual time.
+ *
+ * @module
+ */
+import type { MeshConfig } from "../../lib/config/mesh/types.ts";
+import { parseObject } from "../../lib/config/object.ts";
+import type { AnyConfigObject } from "../../lib/config/types.ts";
+import { cacheSwitches, debounceOptions, entryOptions, translateSettings } from "../../lib/discovery/settings.ts";
+import { Pipeline } from "../../lib/discovery/pipeline.ts";
+import { NodeReader } from "../../lib/discovery/source.ts";
+import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
+import { defaultSettings } from "../../lib/kernel/settings/read.ts";
+import type { Member } from "../../lib/translate/member.ts";
+import { TYPE } from "../../lib/translate/view/encode.ts";
+import type { Timers } from "../../lib/xds/debounce.ts";
+import { testMesh } from "./test_mesh.ts";
+
+/** Time that passes only when told to: nothing is debounced by itself. */
+export const stoppedTime: Timers = { now: () => 0, after: () => () => {} };
+
+/** How a test pipeline differs from the default one. */
+export interface FixtureOptions {
+  readonly settings?: Partial<SettingsOf<"pilot-discovery">>;
+  readonly mesh?: Partial<MeshConfig>;
+  /** Every variable of caching off. */
+  readonly cache?: boolean;
+}
+
+/** A pipeline, and what tests do with it. */
+export class Fixture {
+  readonly pipeline: Pipeline;
+  readonly nodes: NodeReader;
+  readonly objects = new Map<string, AnyConfigObject>();
+  readonly failures: unknown[] = [];
+
+  constructor(options: FixtureOptions = {}) {
+    const settings = defaultSettings("pilot-discovery", options.settings ?? {});
+    const caches = cacheSwitches(settings);
+    this.nodes = new NodeReader({ vhds: settings.PILOT_ENABLE_VHDS, clusterId: "Orch", clusterAliases: {} });
+    this.pipeline = new Pipeline({
+      mesh: { ...testMesh, ...options.mesh },
+      networks: { networks: {} },
+      settings: translateSettings(settings, "cluster.local"),
+      caches: { ...caches, all: options.cache ?? true },
+      debounce: debounceOptions(settings),
+      entries: entryOptions(settings, "Orch"),
+      enhancedDestinationRuleMerge: settings.ENABLE_ENHANCED_DESTINATIONRULE_MERGE,
+      timers: stoppedTime,
+      failed: (error) => this.failures.push(error),
+      buildFailed: (_kind, _name, error) => this.failures.push(error),
+      readAgain: (proxy) => proxy,
+    });
+  }
+
+  /** Puts an object if validation takes it, as a folder does; tells whether it did. */
+  offer(tree: unknown): boolean {
+    const { object } = parseObject(tree, { source: "test", line: 1 }, { defaultNamespace: "default" });
+    if (object) this.put(tree);
+    return object !== undefined;
+  }
+
+  /** Puts objects given as plain trees; one that is refused throws. */
+  put(...trees: readonly unknown[]): void {
+    const removed: AnyConfigObject[] = [];
+    const added: AnyConfigObject[] = [];
+    for (const tree of trees) {
+      const { object, findings } = parseObject(tree, { source: "test", line: 1 }, { defaultNamespace: "default" });
+      if (!object) throw new Error(`refused: ${JSON.stringify(findings)}`);
+      const parsed = object as AnyConfigObject;
+      const old = this.objects.get(parsed.key);
+      if (old?.hash === parsed.hash) continue;
+      if (old) removed.push(old);
+      this.objects.set(parsed.key, parsed);
+      added.push(parsed);
+    }
+    if (removed.length + added.length > 0) this.pipeline.configChanged(removed, added);
+  }
+
+  /** Removes objects by key. */
+  remove(...keys: readonly string[]): void {
+    const gone = keys.map((key) => this.objects.get(key)).filter((object) => object !== undefined);
+    for (const { key } of gone) this.objects.delete(key);
+    if (gone.length > 0) this.pipeline.configChanged(gone, []);
+  }
+
+  /** A proxy joins. */
+  join(node: TestNode): Member {
+    const { namespace, address, labels = {}, type = "sidecar", delta = true } = node;
+    const id = `${type}~${address}~${node.name ?? "app"}.${namespace}~${namespace}.svc.cluster.local`;
+    const text = (value: string) => ({ stringValue: value });
+    const fields = Object.fromEntries(Object.entries(labels).map(([k, v]) => [k, text(v)]));
+    const metadata = { fields: { LABELS: { structValue: { fields } }, ...node.metadata } };
+    return this.pipeline.translator.join(this.nodes.read({ id, metadata }, delta, this.pipeline.mesh));
+  }
+}
+
+/** A proxy of a test. */
+export interface TestNode {
+  readonly namespace: string;
+  readonly address: string;
+  readonly name?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly type?: "sidecar" | "router";
+  readonly delta?: boolean;
+  readonly metadata?: Readonly<Record<string, { stringValue: string }>>;
+}
+
+/** All that a proxy would get, by type and name, as content hashes. */
+export function contents(member: Member): Record<string, string> {
+  const found: Record<string, string> = {};
+  const routes: string[] = [];
+  for (const [short, typeUrl] of Object.entries(TYPE)) {
+    if (short === "virtualHost") continue;
+    for (const set of member.layers(typeUrl) ?? []) {
+      for (const resource of set) {
+        found[`${short}/${resource.name}`] = resource.version;
+        if (short === "route") routes.push(resource.name);
+      }
+    }
+  }
+  for (const name of routes) {
+    for (const set of member.virtualHosts(name)) {
+      for (const resource of set) found[`virtualHost/${resource.name}`] = resource.version;
+    }
+  }
+  return found;
+}
