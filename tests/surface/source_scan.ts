@@ -31,3 +31,13 @@ function withoutComments(file: URL): string {
 export function namesFound(text: string, pattern: RegExp): Set<string> {
   return new Set([...text.matchAll(pattern)].map((match) => match[1] ?? ""));
 }
+
+/** Settings that the code reads by name: `settings.NAME` or `settings["NAME"]`, outside the catalogue. */
+export function readSettingNames(): Set<string> {
+  return namesFound(sourceText(["lib/kernel/settings/"]), /\bsettings(?:\.|\[")([A-Z][A-Z0-9_]+)\b/g);
+}
+
+/** Metrics that the code takes by name: `counter("name")`, `gauge("name")`, `histogram("name")`. */
+export function fedMetrics(): Set<string> {
+  return namesFound(sourceText([]), /\.(?:counter|gauge|histogram)\(\s*"([a-z0-9_]+)"/g);
+}
