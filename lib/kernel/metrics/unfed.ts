@@ -11,7 +11,6 @@ import type { MetricName } from "./catalogue.ts";
 /** Names of metrics without a source. */
 export const unfedMetrics: readonly MetricName[] = [
   "pilot_debounce_time",
-  "pilot_inbound_updates",
   "pilot_proxy_convergence_time",
   "pilot_proxy_queue_time",
   "pilot_push_triggers",
@@ -51,7 +50,6 @@ export const unfedMetrics: readonly MetricName[] = [
   "pilot_no_ip",
   "pilot_proxy_filter_status",
   "pilot_services",
-  "pilot_total_rejected_configs",
   "pilot_virt_services",
   "pilot_vservice_dup_domain",
   "ambient_meshd_managed_clusters",

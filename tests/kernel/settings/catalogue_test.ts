@@ -69,6 +69,10 @@ Deno.test("every setting that is not on the list of unread ones is read in lib o
 });
 
 Deno.test("no setting on the list of unread ones is read, and none is there twice", () => {
-  assert.deepEqual(unreadSettings.filter((name) => read.has(name)), [], "run scripts/shrink_lists.ts");
+  assert.deepEqual(
+    unreadSettings.filter((name) => read.has(name)),
+    [],
+    "run deno task shrink-lists, then deno task reference",
+  );
   assert.equal(new Set(unreadSettings).size, unreadSettings.length);
 });
