@@ -48,9 +48,9 @@ export function dnsDiscovery(read: Reader, d: Destination): Cluster | undefined 
 
 /**
  * Discovery fields of a cluster that resolves the host of each request: its authority, or the SNI of a TLS connection.
- * Envoy 1.40 looks hosts up in the cluster itself; no filter is needed. The port is that of the authority, else 443
- * over TLS and 80 without, unless the listener puts it into the filter state `envoy.upstream.dynamic_port` (as it must
- * for TLS that is passed through, where the cluster knows of no TLS).
+ * Envoy 1.40 looks hosts of requests up in the cluster itself, without a filter; the port is that of the authority,
+ * else 443 over TLS and 80 without. A TLS connection that is passed through waits for no lookup of the cluster: the
+ * filter `envoy.filters.network.sni_dynamic_forward_proxy` of the listener looks its SNI up first, and tells the port.
  *
  * @param insecure Whether the server's name is not checked against that host; Envoy wants it said.
  */
@@ -66,8 +66,8 @@ export function dynamicDnsDiscovery(read: Reader, insecure: boolean): Cluster {
   };
 }
 
-/** The cache of hosts that requests name: one for all such clusters, for Envoy refuses two forms of one name. */
-function dynamicDnsCache(read: Reader): DnsCacheConfig {
+/** The cache of hosts that requests name: one for all such clusters and filters, for Envoy refuses two forms of one name. */
+export function dynamicDnsCache(read: Reader): DnsCacheConfig {
   return {
     name: "dynamic-dns",
     dns_lookup_family: Family[family(read)],

@@ -8,12 +8,13 @@
 import type { envoy } from "../../../proto/gen/types.ts";
 import { BLACK_HOLE, PASSTHROUGH } from "../cluster/static.ts";
 import { outboundClusterName } from "../destination/names.ts";
+import { tcpFilters } from "../filters/network/order.ts";
 import { tcpProxyFilter, type TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
 import type { Reader } from "../reader.ts";
 import { accessLogs } from "./access_log.ts";
 
-/** The TCP proxy for unknown destinations, by the outbound traffic policy of the scope. */
-export function fallthroughFilter(read: Reader): envoy.config.listener.v3.Filter {
+/** The filters for unknown destinations, by the outbound traffic policy of the scope. */
+export function fallthroughFilters(read: Reader): envoy.config.listener.v3.Filter[] {
   const cluster = fallthroughCluster(read);
   const idleTimeout = read.trait("idleTimeout");
   const plan: TcpProxyPlan = {
@@ -21,7 +22,7 @@ export function fallthroughFilter(read: Reader): envoy.config.listener.v3.Filter
     clusters: [{ name: cluster, weight: 1 }],
     ...(idleTimeout > 0 ? { idleTimeout } : {}),
   };
-  return tcpProxyFilter(plan, accessLogs(read.mesh()));
+  return tcpFilters(read, plan, accessLogs(read.mesh()));
 }
 
 /** The cluster for unknown destinations. */

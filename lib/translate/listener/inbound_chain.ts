@@ -15,7 +15,7 @@
 import type { envoy } from "../../../proto/gen/types.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import type { Protocol, Service } from "../../registry/types.ts";
-import { tcpProxyFilter } from "../filters/network/tcp_proxy.ts";
+import { tcpFilters } from "../filters/network/order.ts";
 import type { Reader } from "../reader.ts";
 import { accessLogs } from "./access_log.ts";
 import { httpConnectionManager } from "./http_connection_manager.ts";
@@ -56,7 +56,7 @@ export function inboundFilterChains(read: Reader, chain: InboundChain): FilterCh
       ...(variant.alpn ? { application_protocols: [...variant.alpn] } : {}),
     },
     ...(chain.tls && variant.transport === "tls" ? { transport_socket: chain.tls } : {}),
-    filters: [variant.http ? httpFilter(read, chain) : tcpFilter(read, chain)],
+    filters: variant.http ? [httpFilter(read, chain)] : bytesFilters(read, chain),
     ...(chain.metadata ? { metadata: chain.metadata } : {}),
   }));
 }
@@ -80,14 +80,14 @@ function httpFilter(read: Reader, chain: InboundChain): envoy.config.listener.v3
   });
 }
 
-function tcpFilter(read: Reader, chain: InboundChain): envoy.config.listener.v3.Filter {
+function bytesFilters(read: Reader, chain: InboundChain): envoy.config.listener.v3.Filter[] {
   const idleTimeout = read.trait("idleTimeout");
   const plan = {
     statPrefix: chain.statPrefix.tcp,
     clusters: [{ name: chain.cluster, weight: 1 }],
     ...(idleTimeout > 0 ? { idleTimeout } : {}),
   };
-  return tcpProxyFilter(plan, accessLogs(read.mesh()));
+  return tcpFilters(read, plan, accessLogs(read.mesh()));
 }
 
 /** Statistics prefix of bytes to a port: by the mesh's pattern where there is one, else the cluster's name. */

@@ -72,7 +72,7 @@ function joinPart(join: Join, part: ListenerPart): void {
     ? refuse(join, part, "serverSpeaksFirst")
     : joinByKind(join, part);
   if (added) { for (const cause of part.causes) join.causes.add(cause); }
-  if (join.http && part.protocol === "GRPC-Web" && !join.http.grpcWeb) join.http = { ...join.http, grpcWeb: true };
+  if (join.http && part.protocol === "GRPC-Web") join.http = { ...join.http, grpcWeb: true };
 }
 
 function serverSpeaksFirstConflict(join: Join, part: ListenerPart): boolean {
@@ -113,7 +113,7 @@ function addHttp(join: Join, part: ListenerPart): boolean {
   const taken = sniffed ? undefined : join.claims.everything;
   if (taken) return refuse(join, part, "httpOverTcp", taken.hostname);
   if (!sniffed) join.claims.claim({ ranges: [], serverNames: [] }, { hostname: part.hostname, http: true });
-  join.http = { routeName, sniffed, grpcWeb: part.protocol === "GRPC-Web" };
+  join.http = { routeName, sniffed, grpcWeb: false };
   return true;
 }
 

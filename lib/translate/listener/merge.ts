@@ -10,13 +10,13 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import { duration, wrap } from "../../pb/wellknown.ts";
 import { httpInspectorFilter } from "../filters/listener/http_inspector.ts";
 import { tlsInspectorFilter } from "../filters/listener/tls_inspector.ts";
-import { tcpProxyFilter } from "../filters/network/tcp_proxy.ts";
+import { tcpFilters } from "../filters/network/order.ts";
 import type { Reader } from "../reader.ts";
 import { accessLogs } from "./access_log.ts";
 import { cidrRange, listenAddresses, wildcards } from "./address.ts";
 import type { ChainMatch } from "./claims.ts";
 import { configMetadata } from "./config_metadata.ts";
-import { fallthroughFilter } from "./fallthrough.ts";
+import { fallthroughFilters } from "./fallthrough.ts";
 import { httpConnectionManager } from "./http_connection_manager.ts";
 import { type HttpSide, type JoinedListener, joinParts, type PlacedChain } from "./join.ts";
 import { compareParts, type ConflictReason, type ListenerConflict, type ListenerPart } from "./part.ts";
@@ -111,7 +111,7 @@ function placeChains(
   rest: FilterChain | undefined,
 ): Pick<envoy.config.listener.v3.Listener, "filter_chains" | "default_filter_chain"> {
   if (rest && matched.length === 0) return { filter_chains: [rest] };
-  const unknown = { name: "PassthroughFilterChain", filters: [fallthroughFilter(read)] };
+  const unknown = { name: "PassthroughFilterChain", filters: fallthroughFilters(read) };
   return { filter_chains: matched, default_filter_chain: rest ?? unknown };
 }
 
@@ -134,7 +134,7 @@ function tcpChain(read: Reader, { chain, match }: PlacedChain): FilterChain {
   const plan = told ? { ...chain.proxy, idleTimeout } : chain.proxy;
   return {
     ...filterChainMatch(match),
-    filters: [tcpProxyFilter(plan, accessLogs(read.mesh()))],
+    filters: tcpFilters(read, plan, accessLogs(read.mesh())),
     ...(chain.virtualService ? { metadata: configMetadata("virtual-service", chain.virtualService) } : {}),
   };
 }

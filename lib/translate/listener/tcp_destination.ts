@@ -69,6 +69,7 @@ function singlePlan(
   return {
     statPrefix,
     clusters: [{ name: cluster.name, weight: 1 }],
+    ...(service?.resolution === "dynamicDns" ? { resolveServerName: cluster.port } : {}),
     ...connectionSettings(rule, cluster.port, subset),
   };
 }

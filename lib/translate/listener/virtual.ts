@@ -12,7 +12,7 @@ import { wrap } from "../../pb/wellknown.ts";
 import type { Reader } from "../reader.ts";
 import { listenerAccessLogs } from "./access_log.ts";
 import { ipMode, listenAddresses, wildcards } from "./address.ts";
-import { blackHoleFilter, fallthroughFilter } from "./fallthrough.ts";
+import { blackHoleFilter, fallthroughFilters } from "./fallthrough.ts";
 
 /** Name of the listener. */
 export const VIRTUAL_OUTBOUND = "virtualOutbound";
@@ -36,7 +36,7 @@ export function virtualOutboundListener(read: Reader): envoy.config.listener.v3.
         filter_chain_match: { destination_port: wrap(port) },
         filters: [blackHoleFilter()],
       },
-      { name: `${VIRTUAL_OUTBOUND}-catchall-tcp`, filters: [fallthroughFilter(read)] },
+      { name: `${VIRTUAL_OUTBOUND}-catchall-tcp`, filters: fallthroughFilters(read) },
     ],
     ...connectionsPerEvent(read),
     ...(logs.length > 0 ? { access_log: logs } : {}),

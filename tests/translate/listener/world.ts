@@ -20,6 +20,8 @@ import { worldFromYaml } from "../world_from_yaml.ts";
 
 type Listener = envoy.config.listener.v3.Listener;
 
+type GivenService = Pick<Service, "hostname"> & Partial<Service>;
+
 /** What the `kind: World` document may hold beside a `FakeWorld`. */
 interface ListenerWorld extends FakeWorld {
   /** Creation times of services, ms, by host; absent: 0. */
@@ -28,8 +30,8 @@ interface ListenerWorld extends FakeWorld {
   readonly selected?: Readonly<Record<string, readonly string[]>>;
   /** Allocated addresses, by host. */
   readonly allocated?: Readonly<Record<string, readonly string[]>>;
-  /** Services of the orchestrator with one TCP port 9000. */
-  readonly orchServices?: readonly Pick<Service, "hostname" | "addresses" | "clusterAddresses">[];
+  /** Services that no entry can spell; what is left out: of the orchestrator, with one TCP port 9000. */
+  readonly orchServices?: readonly GivenService[];
   /** Names of the extensions that the proxy's build has; absent: all. */
   readonly extensions?: readonly string[];
   readonly targets?: readonly (InboundTarget & { readonly serviceHost?: string })[];
@@ -81,12 +83,13 @@ function completed(world: ListenerWorld): ListenerWorld {
   return { ...world, services, endpoints, traits: { ...world.traits, ...extensions } };
 }
 
-function orchService(given: Pick<Service, "hostname" | "addresses" | "clusterAddresses">): Service {
+function orchService(given: GivenService): Service {
   const [name = "", namespace = ""] = given.hostname.split(".");
   return {
     name,
     namespace,
     provider: "Orch",
+    addresses: [],
     ports: [{ name: "tcp", port: 9000, protocol: "TCP" }],
     resolution: "static",
     meshExternal: false,
@@ -97,7 +100,6 @@ function orchService(given: Pick<Service, "hostname" | "addresses" | "clusterAdd
     creationTimestamp: 0,
     cause: `Service/${namespace}/${name}`,
     ...given,
-    addresses: given.addresses ?? [],
   };
 }
 

@@ -1,0 +1,49 @@
+/**
+ * The network filters of a chain that carries bytes, in the one order in which they run.
+ *
+ * 1. External authorization, then extensions and authorization: whether the connection may be.
+ * 2. Telemetry: only connections that may.
+ * 3. `sni_dynamic_forward_proxy`: resolves the server name, where the destination wants that.
+ * 4. `tcp_proxy`: carries the bytes; always last.
+ *
+ * Steps 1 and 2 come from `doors`: the rooms that build them hand their filters in, this list alone says where they run.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../../../proto/gen/types.ts";
+import type { Reader } from "../../reader.ts";
+import { hasExtension } from "../extension.ts";
+import { sniDynamicForwardProxyFilter } from "./sni_dynamic_forward_proxy.ts";
+import { tcpProxyFilter, type TcpProxyPlan } from "./tcp_proxy.ts";
+
+type Filter = envoy.config.listener.v3.Filter;
+
+/** Filters built elsewhere, by the step of the order at which they run. */
+export interface NetworkFilterDoors {
+  readonly externalAuthorization?: readonly Filter[];
+  readonly extensions?: readonly Filter[];
+  readonly authorization?: readonly Filter[];
+  readonly telemetry?: readonly Filter[];
+}
+
+/** The network filters of a chain that carries bytes. */
+export function tcpFilters(
+  read: Reader,
+  plan: TcpProxyPlan,
+  accessLogs: readonly envoy.config.accesslog.v3.AccessLog[],
+  doors: NetworkFilterDoors = {},
+): Filter[] {
+  const resolver = plan.resolveServerName === undefined
+    ? []
+    : [sniDynamicForwardProxyFilter(read, plan.resolveServerName)];
+  return [
+    ...doors.externalAuthorization ?? [],
+    ...doors.extensions ?? [],
+    ...doors.authorization ?? [],
+    ...doors.telemetry ?? [],
+    ...resolver.filter((filter) => hasExtension(read, filter.name ?? "")),
+    tcpProxyFilter(plan, accessLogs),
+  ];
+}
