@@ -62,11 +62,14 @@ for (
   Deno.test(`${JSON.stringify(text)} is no duration`, () => assert.equal(parseDuration(text), undefined));
 }
 
-Deno.test("every duration up to a year, to the nanosecond, survives text and back", () => {
-  fc.assert(fc.property(fc.integer({ min: 0, max: 365 * 86_400_000 }), fc.integer({ min: 0, max: 999 }), (ms, us) => {
-    const value = ms + us / 1000;
-    assert.equal(parseDuration(formatDuration(value)), value);
-  }));
+Deno.test("every duration up to a hundred days, to the microsecond, survives text and back", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 100 * 86_400 * 1_000_000 }), (microseconds) => {
+      const value = microseconds / 1000;
+      assert.equal(parseDuration(formatDuration(value)), value);
+    }),
+    { numRuns: 1000 },
+  );
 });
 
 Deno.test("what is no number has no text", () => assert.throws(() => formatDuration(NaN), RangeError));
