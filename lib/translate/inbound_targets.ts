@@ -16,6 +16,10 @@ export interface InboundInput {
   /** Services at the workload's addresses, the oldest first. */
   readonly targets: readonly ServiceTarget[];
   readonly sidecar: SidecarSpec | undefined;
+  /** The Sidecar, `namespace/name`. */
+  readonly sidecarName?: string;
+  /** The proxy captures nothing (interception mode NONE): it listens on ports for real. */
+  readonly capturesNothing?: boolean;
   /** IP addresses of the workload. */
   readonly addresses: readonly string[];
   /** `PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE`: ports that the Sidecar does not list are served too. */
@@ -58,7 +62,8 @@ function fromIngress(entry: SidecarIngress, input: InboundInput): InboundTarget 
   const served = input.targets.find((target) => target.endpointPort === port) ??
     input.targets.find((target) => target.port.port === port);
   const pool = entry.connectionPool ?? input.sidecar?.inboundConnectionPool;
-  const toWorkload = /^(0\.0\.0\.0|\[::\]):/.test(entry.defaultEndpoint ?? "");
+  const listens = entry.captureMode === "DEFAULT" ? input.capturesNothing === true : entry.captureMode === "NONE";
+  const ownAddress = listens && !entry.bind || /^(0\.0\.0\.0|\[::\]):/.test(entry.defaultEndpoint ?? "");
   return {
     port,
     servicePort: { name: entry.port.name ?? "", port, protocol: parseProtocol(entry.port.protocol ?? "") },
@@ -67,8 +72,9 @@ function fromIngress(entry: SidecarIngress, input: InboundInput): InboundTarget 
     ...(served ? { service: served.service } : {}),
     ...(entry.bind ? { bind: entry.bind } : {}),
     ...(entry.defaultEndpoint ? { defaultEndpoint: entry.defaultEndpoint } : {}),
-    ...(toWorkload ? { workloadAddresses: input.addresses } : {}),
+    ...(ownAddress ? { workloadAddresses: input.addresses } : {}),
     ...(entry.tls ? { tls: entry.tls } : {}),
+    ...(input.sidecarName ? { sidecar: input.sidecarName } : {}),
     ...(pool ? { connectionPool: pool } : {}),
   };
 }

@@ -47,9 +47,12 @@ export class Member {
 
   /** Makes its inbound resources from the services at its addresses. */
   setOwn(reader: ScopeReader, services: readonly ServiceTarget[], cache: OwnCache): void {
+    const { sidecar } = reader.scope;
     this.#targets = inboundTargets({
       targets: services,
-      sidecar: reader.scope.sidecar?.spec,
+      sidecar: sidecar?.spec,
+      ...(sidecar ? { sidecarName: `${sidecar.meta.namespace}/${sidecar.meta.name}` } : {}),
+      capturesNothing: reader.trait("interceptionMode") === "NONE",
       addresses: this.proxy.addresses,
       mergeServicePorts: reader.settings.allowSidecarServiceInboundListenerMerge,
     });
