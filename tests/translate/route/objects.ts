@@ -1,0 +1,49 @@
+/**
+ * Small objects for tests of routes.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { HttpRoute, VirtualServiceSpec } from "../../../lib/config/kinds/mod.ts";
+import type { EffectiveVirtualService } from "../../../lib/mesh/types.ts";
+import type { Protocol, Service } from "../../../lib/registry/types.ts";
+
+/** A service entry's service; `hostname` is its key as well. */
+export function service(one: Partial<Service> & { readonly hostname: string }): Service {
+  return {
+    namespace: "default",
+    name: one.hostname.split(".")[0]!,
+    provider: "External",
+    ports: [{ name: "http", port: 80, protocol: "HTTP" }],
+    addresses: [],
+    resolution: "static",
+    meshExternal: false,
+    exportTo: ["*"],
+    labels: {},
+    subjectAltNames: [],
+    headless: false,
+    creationTimestamp: 0,
+    cause: `ServiceEntry/default/${one.hostname}`,
+    ...one,
+  };
+}
+
+/** Ports by number and protocol. */
+export function ports(...all: readonly (readonly [number, Protocol])[]): Service["ports"] {
+  return all.map(([port, protocol]) => ({ name: `p${port}`, port, protocol }));
+}
+
+/** A virtual service named `vs` in namespace `default` with these rules, for sidecars unless `spec` says otherwise. */
+export function virtualService(http: readonly HttpRoute[], spec: VirtualServiceSpec = {}): EffectiveVirtualService {
+  return {
+    name: "vs",
+    namespace: "default",
+    hosts: spec.hosts ?? ["a.example.com"],
+    gateways: spec.gateways ?? ["mesh"],
+    spec: { ...spec, http },
+    exportTo: ["*"],
+    creationTimestamp: 0,
+    causes: ["VirtualService/default/vs"],
+  };
+}
