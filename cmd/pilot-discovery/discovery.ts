@@ -5,20 +5,52 @@
  *
  * @module
  */
+import { type Address, showAddress } from "../../lib/cli/address.ts";
 import { UsageError } from "../../lib/cli/command.ts";
-import type { Kernel } from "../../lib/kernel/kernel.ts";
+import { startDiscoveryServer } from "../../lib/discovery/server.ts";
+import { type Kernel, untilStopped } from "../../lib/kernel/kernel.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
+import { MockRegistry } from "../../lib/registry/mod.ts";
 import type { DiscoveryOptions } from "./discovery_options.ts";
 
 /**
  * Runs the server until it is told to stop; resolves with the exit code.
  *
- * @throws {UsageError} while this version has no server.
+ * @throws {UsageError} When it is asked for what this version does not have.
  */
-export function runDiscovery(
-  _options: DiscoveryOptions,
-  _settings: SettingsOf<"pilot-discovery">,
-  _kernel: Kernel,
+export async function runDiscovery(
+  options: DiscoveryOptions,
+  settings: SettingsOf<"pilot-discovery">,
+  kernel: Kernel,
 ): Promise<number> {
-  return Promise.reject(new UsageError("pilot-discovery discovery: the server is not built in this version"));
+  if (options.configDir === undefined) {
+    throw new UsageError("flag --configDir: got none, expected a folder: this version reads no orchestrator yet");
+  }
+  if (options.registries.includes("Orch")) {
+    kernel.log.scope("default").warn("no orchestrator is read by this version; services come from the folder alone");
+  }
+  const address = (at: Address | undefined) => at && showAddress(at);
+  await startDiscoveryServer(
+    {
+      grpc: address(options.grpcAddr),
+      http: showAddress(options.httpAddr),
+      monitoring: address(options.monitoringAddr),
+      configDir: options.configDir,
+      meshConfig: options.meshConfig,
+      networksConfig: options.networksConfig,
+      domain: options.domain,
+      clusterId: options.clusterId,
+      clusterAliases: options.clusterAliases,
+      systemNamespace: options.namespace,
+      registries: options.registries.includes("Mock") ? [new MockRegistry()] : [],
+      keepaliveInterval: options.keepaliveInterval,
+      keepaliveTimeout: options.keepaliveTimeout,
+      keepaliveMaxServerConnectionAge: options.keepaliveMaxServerConnectionAge,
+      shutdownDuration: options.shutdownDuration,
+      cores: navigator.hardwareConcurrency,
+    },
+    settings,
+    kernel,
+  );
+  return await untilStopped(kernel);
 }

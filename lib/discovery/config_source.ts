@@ -1,0 +1,75 @@
+/**
+ * Configuration from a folder: files to the store, the store's changes to the pipeline, problems to people.
+ *
+ * Permissions: read of the folder.
+ *
+ * @module
+ */
+import type { Problem } from "../config/finding.ts";
+import type { FolderChanges } from "../config/folder/index.ts";
+import { watchFolder } from "../config/folder/watch.ts";
+import { type ChangeSet, ConfigStore } from "../config/store.ts";
+import type { AnyConfigObject } from "../config/types.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { Pipeline } from "./pipeline.ts";
+
+/** A folder that feeds a pipeline. */
+export interface ConfigSource {
+  readonly store: ConfigStore;
+  /** What is wrong in the folder now. */
+  problems(): Iterable<Problem>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Reads a folder into a store and keeps both the store and the pipeline up to date.
+ *
+ * @returns When everything in the folder has been handed to the pipeline once.
+ * @throws Deno.errors.NotFound and others when the folder cannot be read at the start.
+ */
+export async function startConfigFolder(root: string, pipeline: Pipeline, kernel: Kernel): Promise<ConfigSource> {
+  const log = kernel.log.scope("file");
+  const store = new ConfigStore();
+  store.subscribe((changes) => handOver(changes, pipeline, kernel));
+  const folder = await watchFolder({
+    root,
+    parse: { defaultNamespace: "default" },
+    onChanges: (changes) => {
+      report(changes, kernel);
+      store.apply(changes);
+    },
+    onPresence: (present) => {
+      if (present) log.info("the configuration folder is back", { folder: root });
+      else log.error("the configuration folder is gone; what it held stays in force", { folder: root });
+    },
+  });
+  return { store, problems: () => folder.index.problems(), stop: () => folder.stop() };
+}
+
+function handOver(changes: ChangeSet, pipeline: Pipeline, kernel: Kernel): void {
+  const updates = kernel.metrics.counter("pilot_inbound_updates");
+  updates.inc({ type: "config" }, changes.added.length + changes.updated.length + changes.removed.length);
+  // The store's lists are of ConfigObject; the union by kind is the same objects with `kind` telling the spec's type.
+  const removed = [...changes.removed, ...changes.updated.map((u) => u.old)] as AnyConfigObject[];
+  const added = [...changes.added, ...changes.updated.map((u) => u.new)] as AnyConfigObject[];
+  pipeline.configChanged(removed, added);
+}
+
+/** One line for each problem that is new: file, line, object, field, value, expectation. */
+function report(changes: FolderChanges, kernel: Kernel): void {
+  const log = kernel.log.scope("validation");
+  const rejected = kernel.metrics.counter("pilot_total_rejected_configs");
+  for (const problem of changes.appeared) {
+    const { source, line, kind, namespace, name, field, value, expected, message } = problem;
+    const fields = { file: source, line, kind, namespace, name, field, value, expected };
+    if (problem.severity === "error") {
+      rejected.inc({ type: kind || "unknown", name: `${namespace}/${name}` });
+      log.error(`refused: ${message}`, fields);
+    } else {
+      log.warn(message, fields);
+    }
+  }
+  for (const { source, line, kind, namespace, name, field } of changes.resolved) {
+    log.info("a problem is gone", { file: source, line, kind, namespace, name, field });
+  }
+}

@@ -1,0 +1,233 @@
+/**
+ * The discovery server, assembled: sources to pipeline to wire, and the pages around them.
+ *
+ *     mesh files ──┐
+ *     folder ──────┼─> pipeline ─> xDS server ─> proxies
+ *     registries ──┘      └──────> pages: /ready, /debug, /metrics, /version
+ *
+ * Permissions: net (the listen addresses), read (the folder and the mesh files).
+ *
+ * @module
+ */
+import type http from "node:http";
+import { ConfigStore } from "../config/store.ts";
+import { buildInfo } from "../kernel/build_info.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { SettingsOf } from "../kernel/settings/catalogue.ts";
+import type { Registry } from "../registry/mod.ts";
+import { listen, type Listener, parseListenAddress } from "../xds/grpc/listen.ts";
+import { XdsServer } from "../xds/server.ts";
+import { type ConfigSource, startConfigFolder } from "./config_source.ts";
+import { type Handler, httpServer, serveConnection, text } from "./http.ts";
+import { scrapeMetrics, wireMetrics } from "./measure.ts";
+import { type MeshSource, startMeshSource } from "./mesh_source.ts";
+import { Pipeline } from "./pipeline.ts";
+import { cacheSwitches, debounceOptions, entryOptions, translateSettings } from "./settings.ts";
+import { NodeReader, PipelineSource } from "./source.ts";
+
+/** How a server is started. Addresses are `host:port` or `:port`; durations milliseconds. */
+export interface DiscoveryServerOptions {
+  /** Undefined: gRPC shares `http`. */
+  readonly grpc: string | undefined;
+  readonly http: string;
+  /** Undefined: metrics are served on `http`. */
+  readonly monitoring: string | undefined;
+  /** Folder of configuration; undefined: none. */
+  readonly configDir: string | undefined;
+  readonly meshConfig: string;
+  readonly networksConfig: string;
+  readonly domain: string;
+  readonly clusterId: string;
+  readonly clusterAliases: Readonly<Record<string, string>>;
+  readonly systemNamespace: string;
+  readonly registries: readonly Registry[];
+  readonly keepaliveInterval: number;
+  readonly keepaliveTimeout: number;
+  readonly keepaliveMaxServerConnectionAge: number;
+  readonly shutdownDuration: number;
+  /** Cores of this machine, for limits that are derived from it. */
+  readonly cores: number;
+}
+
+type Settings = SettingsOf<"pilot-discovery">;
+
+/** A running server. */
+export interface DiscoveryServer {
+  readonly pipeline: Pipeline;
+  readonly xds: XdsServer;
+  readonly store: ConfigStore;
+  readonly mesh: MeshSource;
+  /** Ports in use, of interest where 0 was asked for. */
+  readonly ports: { readonly grpc: number; readonly http: number; readonly monitoring: number };
+}
+
+/**
+ * Starts a server. It registers its parts with the kernel's stopper and its steps with the kernel's readiness.
+ *
+ * @returns When sources are synced and it listens.
+ * @throws When a source cannot be read, the mesh configuration has errors, or a port cannot be had.
+ */
+export async function startDiscoveryServer(
+  options: DiscoveryServerOptions,
+  settings: Settings,
+  kernel: Kernel,
+): Promise<DiscoveryServer> {
+  const synced = kernel.readiness.task("sources synced");
+  const listening = kernel.readiness.task("listening");
+  kernel.readiness.complete();
+  const mesh = await startMeshSource({
+    meshFile: options.meshConfig,
+    networksFile: options.networksConfig,
+    systemNamespace: options.systemNamespace,
+  }, kernel);
+  kernel.stopper.add("mesh configuration", () => mesh.stop());
+
+  const nodes = new NodeReader({ ...options, vhds: settings.PILOT_ENABLE_VHDS });
+  const pipeline = newPipeline(options, settings, kernel, mesh, nodes);
+  kernel.stopper.add("pipeline", () => pipeline.stop());
+  mesh.onChange((state) => pipeline.meshChanged(state.mesh, state.networks));
+
+  const folder = await startSources(options, pipeline, kernel);
+  pipeline.flush();
+  const source = new PipelineSource(pipeline, nodes);
+  source.ready = true;
+  synced();
+
+  const xds = newXdsServer(options, settings, kernel, pipeline, source);
+  scrapeMetrics(kernel.metrics, pipeline);
+  const ports = await openPorts(options, settings, kernel, xds);
+  listening();
+  kernel.log.scope("default").info("serving", { ...ports, objects: folder?.store.size ?? 0 });
+  return { pipeline, xds, store: folder?.store ?? new ConfigStore(), mesh, ports };
+}
+
+function newPipeline(
+  options: DiscoveryServerOptions,
+  settings: Settings,
+  kernel: Kernel,
+  mesh: MeshSource,
+  nodes: NodeReader,
+): Pipeline {
+  const log = kernel.log.scope("fullpush");
+  const internal = kernel.metrics.counter("pilot_total_xds_internal_errors");
+  return new Pipeline({
+    ...mesh.state,
+    settings: translateSettings(settings, options.domain),
+    caches: cacheSwitches(settings),
+    debounce: debounceOptions(settings),
+    entries: entryOptions(settings, options.clusterId),
+    enhancedDestinationRuleMerge: settings.ENABLE_ENHANCED_DESTINATIONRULE_MERGE,
+    readAgain: (proxy, config) => nodes.read(proxy.node, proxy.traits.vhds, config),
+    failed: (error, change) => {
+      internal.inc();
+      log.error("a push failed; what was in force stays", { error, objects: [...change.objects] });
+    },
+    buildFailed: (kind, name, error) => {
+      internal.inc();
+      log.error("a resource could not be built; its last version stays", { kind, name, error });
+    },
+    measured: ({ debounce, translate }) => {
+      kernel.metrics.histogram("pilot_debounce_time").observe(debounce);
+      kernel.metrics.histogram("pilot_pushcontext_init_seconds").observe(translate);
+    },
+  });
+}
+
+async function startSources(
+  options: DiscoveryServerOptions,
+  pipeline: Pipeline,
+  kernel: Kernel,
+): Promise<ConfigSource | undefined> {
+  for (const registry of options.registries) {
+    await pipeline.addRegistry(registry);
+    kernel.stopper.add(`registry ${registry.provider}/${registry.clusterId}`, () => registry.stop());
+  }
+  if (options.configDir === undefined) return undefined;
+  const folder = await startConfigFolder(options.configDir, pipeline, kernel);
+  kernel.stopper.add("configuration folder", () => folder.stop());
+  return folder;
+}
+
+function newXdsServer(
+  options: DiscoveryServerOptions,
+  settings: Settings,
+  kernel: Kernel,
+  pipeline: Pipeline,
+  source: PipelineSource,
+): XdsServer {
+  const log = kernel.log.scope("ads");
+  const xds = new XdsServer({
+    source,
+    resources: pipeline.table,
+    metrics: wireMetrics(kernel.metrics),
+    log: (level, message, fields) => log[level](message, fields),
+    grpc: {
+      keepaliveInterval: options.keepaliveInterval,
+      keepaliveTimeout: options.keepaliveTimeout,
+      maxConnectionAge: options.keepaliveMaxServerConnectionAge,
+      maxMessageSize: settings.MESH_GPRC_MAXRECVMSGSIZE,
+      maxConcurrentStreams: settings.MESH_GPRC_MAXSTREAMS,
+    },
+    maxRequestsPerSecond: settings.PILOT_MAX_REQUESTS_PER_SECOND,
+    pushThrottle: settings.PILOT_PUSH_THROTTLE,
+    cores: options.cores,
+    controlPlane: `${kernel.program} ${buildInfo().version}`,
+  });
+  kernel.stopper.add("discovery", () => xds.stop(options.shutdownDuration));
+  return xds;
+}
+
+async function openPorts(
+  options: DiscoveryServerOptions,
+  settings: Settings,
+  kernel: Kernel,
+  xds: XdsServer,
+): Promise<DiscoveryServer["ports"]> {
+  const { log } = kernel;
+  const failed = (error: unknown, path: string) => log.scope("monitor").error("a page failed", { path, error });
+  const monitoringPages = [monitoring(settings, kernel)];
+  const pages = [readiness(kernel), ...(options.monitoring === undefined ? monitoringPages : [])];
+  const web = httpServer(pages, failed);
+  kernel.stopper.add("http", () => closeHttp(web));
+  const hand = serveConnection(web);
+  const shared = options.grpc === undefined;
+  const first = shared ? await xds.listen(options.http, hand) : await listenHttp(options.http, web, kernel);
+  const grpc = options.grpc === undefined ? first : await xds.listen(options.grpc);
+  let second = first;
+  if (options.monitoring !== undefined) {
+    const monitor = httpServer(monitoringPages, failed);
+    kernel.stopper.add("monitoring", () => closeHttp(monitor));
+    second = await listenHttp(options.monitoring, monitor, kernel);
+  }
+  return { grpc: grpc.port, http: first.port, monitoring: second.port };
+}
+
+async function listenHttp(address: string, server: http.Server, kernel: Kernel): Promise<Listener> {
+  const listener = await listen(parseListenAddress(address), serveConnection(server));
+  kernel.stopper.add(`listener ${address}`, () => listener.close());
+  return listener;
+}
+
+/** Connections that are idle are cut; a page in flight may end. */
+function closeHttp(server: http.Server): void {
+  server.closeAllConnections();
+}
+
+/** `/ready`: 200 when sources are synced and the server listens, else 503. */
+function readiness(kernel: Kernel): Handler {
+  return ({ url }) =>
+    url.pathname === "/ready" ? { status: kernel.readiness.ready() ? 200 : 503, body: "" } : undefined;
+}
+
+/** `/metrics` and `/version`. */
+function monitoring(settings: Settings, kernel: Kernel): Handler {
+  return async ({ url, fromLoopback }) => {
+    if (url.pathname === "/version") {
+      const { version, revision, status } = buildInfo();
+      return text(200, `${version}-${revision}-${status}\n`);
+    }
+    if (url.pathname !== "/metrics") return undefined;
+    if (settings.METRICS_LOCALHOST_ACCESS_ONLY && !fromLoopback) return text(403, "only from this machine\n");
+    return { status: 200, ...await kernel.metrics.scrape() };
+  };
+}
