@@ -14,7 +14,7 @@ import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import type { Member } from "../../lib/translate/member.ts";
 import { TYPE } from "../../lib/translate/view/encode.ts";
 import type { Timers } from "../../lib/xds/debounce.ts";
-import { testMesh } from "./test_mesh.ts";
+import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
 
 /** Time that passes only when told to: nothing is debounced by itself. */
 export const stoppedTime: Timers = { now: () => 0, after: () => () => {} };
@@ -39,7 +39,7 @@ export class Fixture {
     const caches = cacheSwitches(settings);
     this.nodes = new NodeReader({ vhds: settings.PILOT_ENABLE_VHDS, clusterId: "Orch", clusterAliases: {} });
     this.pipeline = new Pipeline({
-      mesh: { ...testMesh, ...options.mesh },
+      mesh: { ...defaultMeshConfig({ systemNamespace: "mesh-system" }), ...options.mesh },
       networks: { networks: {} },
       settings: translateSettings(settings, "cluster.local"),
       caches: { ...caches, all: options.cache ?? true },
