@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import type { HttpMatchRequest, VirtualServiceSpec } from "../../lib/config/kinds/mod.ts";
 import { type ConfigObject, objectKey } from "../../lib/config/types.ts";
 import { effectiveVirtualServices, VirtualServiceResolver } from "../../lib/mesh/virtual_service.ts";
@@ -215,4 +216,45 @@ Deno.test("a key that is both removed and added counts as changed", () => {
   const delta = resolver.update([object("a", { hosts: ["x.z"] })], [old]);
   assert.deepEqual(delta.removed.map((x) => x.hosts), [["x.y"]]);
   assert.deepEqual(delta.added.map((x) => x.hosts), [["x.z"]]);
+});
+
+Deno.test("after any updates the effective virtual services are those of a fresh resolution, untouched ones identical", () => {
+  const rule = fc.constantFrom<VirtualServiceSpec>(
+    { hosts: ["x.y"], http: [{ delegate: { name: "a" } }, { route: to("t") }] },
+    { hosts: ["x.z"], http: [{ delegate: { name: "b", namespace: "n" } }] },
+    { hosts: ["plain.y"], http: [{ route: to("t") }] },
+    { http: [{ route: to("one") }] },
+    { exportTo: ["."], http: [{ name: "two", route: to("two") }] },
+  );
+  const change = fc.record({
+    name: fc.constantFrom("a", "b", "c"),
+    namespace: fc.constantFrom("default", "n"),
+    spec: fc.option(rule, { nil: undefined }),
+  });
+  fc.assert(
+    fc.property(fc.array(fc.array(change, { maxLength: 3 }), { maxLength: 12 }), (updates) => {
+      const resolver = new VirtualServiceResolver(options);
+      const objects = new Map<string, ConfigObject<"VirtualService">>();
+      let before = new Set(resolver.values());
+      for (const changes of updates) {
+        const added: ConfigObject<"VirtualService">[] = [];
+        const removed: { key: string }[] = [];
+        for (const { name, namespace, spec } of changes) {
+          const key = objectKey("VirtualService", namespace, name);
+          if (spec) added.push(object(name, spec, namespace));
+          else removed.push({ key });
+        }
+        for (const { key } of removed) objects.delete(key);
+        for (const one of added) objects.set(one.key, one);
+        const delta = resolver.update(added, removed);
+        assert.deepEqual(resolver.values(), effectiveVirtualServices(objects.values(), options));
+        for (const gone of delta.removed) assert.ok(before.delete(gone));
+        for (const one of delta.added) before.add(one);
+        assert.deepEqual(new Set(resolver.values()), before);
+        for (const one of resolver.values()) assert.ok(before.has(one));
+        before = new Set(resolver.values());
+      }
+    }),
+    { numRuns: 200 },
+  );
 });
