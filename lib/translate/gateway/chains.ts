@@ -35,7 +35,9 @@ export interface GatewayChain {
   /** Present: TLS ends here. */
   readonly socket?: envoy.config.core.v3.TransportSocket;
   readonly target: ChainTarget;
-  /** Keys of the config objects that made it. */
+  /** Key of the object that says where it leads: a Gateway, or a VirtualService. */
+  readonly decidedBy: string;
+  /** Keys of all config objects that made it. */
   readonly causes: readonly string[];
 }
 
@@ -74,7 +76,7 @@ function addHttp({ port, chains }: Building): void {
   const routeName = port.servers[0]?.routeName;
   if (routeName === undefined) return;
   const causes = [...new Set(port.servers.map((server) => server.cause))];
-  chains.push({ serverNames: [], target: { routeName }, causes });
+  chains.push({ serverNames: [], target: { routeName }, decidedBy: causes[0] ?? "", causes });
 }
 
 /** A server where TLS ends (or there is none), before requests or bytes. */
@@ -100,6 +102,7 @@ function addTerminated(building: Building, server: MergedServer): void {
       serverNames: free.serverNames,
       ...(secured ? { socket: secured.socket } : {}),
       target: target.target,
+      decidedBy: target.causes[0] ?? server.cause,
       causes: [server.cause, ...target.causes],
     });
   }
@@ -156,7 +159,8 @@ function addRule(
   const owner = { hostname: `VirtualService ${vs.namespace}/${vs.name} tls[${rule}]`, http: false };
   const { free, taken } = match ? claims.claim(match, owner) : { free: [], taken: undefined };
   for (const { serverNames } of free) {
-    chains.push({ serverNames, target: found.target, causes: [server.cause, ...found.causes] });
+    const causes = [server.cause, ...found.causes];
+    chains.push({ serverNames, target: found.target, decidedBy: found.causes[0] ?? server.cause, causes });
   }
   if (taken) {
     const why = `${taken.hostname} has some of its server names at Gateway ${server.gateway} already`;

@@ -23,6 +23,7 @@ import { tcpProxyFilter, type TcpProxyPlan } from "../filters/network/tcp_proxy.
 import { accessLogs, listenerAccessLogs } from "../listener/access_log.ts";
 import { listenAddresses, listenerName, wildcards } from "../listener/address.ts";
 import { httpConnectionManager } from "../listener/http_connection_manager.ts";
+import { objectMetadata } from "../object_metadata.ts";
 import type { Reader } from "../reader.ts";
 import { type ChainTarget, type GatewayChain, portChains } from "./chains.ts";
 import { mergedGateways, type MergedPort } from "./merge.ts";
@@ -115,6 +116,7 @@ function filterChain(
     filters: [targetFilter(read, port, name, chain.target)],
     ...(chain.socket ? { transport_socket: chain.socket } : {}),
     transport_socket_connect_timeout: duration(HANDSHAKE_TIMEOUT_MS),
+    metadata: objectMetadata(chain.decidedBy),
   };
 }
 

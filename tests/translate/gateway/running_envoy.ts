@@ -1,0 +1,126 @@
+/**
+ * A running Envoy that serves the listeners and routes of a gateway at Unix sockets, and what a client gets from it.
+ *
+ * Permissions: read and write (temp folder), run (envoy).
+ *
+ * @module
+ */
+import { connect as connectPlain, type Socket } from "node:net";
+import { connect as connectTls, type ConnectionOptions } from "node:tls";
+import { any, decode, encode } from "../../../lib/pb/codec.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+
+type Listener = envoy.config.listener.v3.Listener;
+type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
+type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
+
+const HCM = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+
+/** What Envoy is to serve. */
+export interface Served {
+  readonly listeners: readonly Listener[];
+  /** By name; put into the connection managers that ask for them. */
+  readonly routes: ReadonlyMap<string, RouteConfiguration>;
+  readonly clusters?: readonly envoy.config.cluster.v3.Cluster[];
+}
+
+/** Runs Envoy as long as `use` does. */
+export async function withEnvoy(path: string, served: Served, use: () => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  const file = `${folder}/bootstrap.pb`;
+  const bootstrap: envoy.config.bootstrap.v3.Bootstrap = {
+    node: { id: "test", cluster: "test" },
+    static_resources: {
+      listeners: served.listeners.map((listener) => withRoutes(listener, served.routes)),
+      clusters: [...served.clusters ?? []],
+    },
+  };
+  await Deno.writeFile(file, encode("envoy.config.bootstrap.v3.Bootstrap", bootstrap));
+  const args = ["-c", file, "--concurrency", "1", "--disable-hot-restart", "--reject-unknown-dynamic-fields"];
+  const process = new Deno.Command(path, { args, stdout: "null", stderr: "piped" }).spawn();
+  const log = { text: "" };
+  const started = Promise.withResolvers<void>();
+  const reading = readLog(process.stderr, log, started);
+  try {
+    await started.promise;
+    await use();
+  } finally {
+    try {
+      process.kill("SIGKILL");
+    } catch {
+      // It ended on its own; `started` told why.
+    }
+    await process.status;
+    await reading;
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function readLog(
+  stderr: ReadableStream<Uint8Array>,
+  log: { text: string },
+  started: PromiseWithResolvers<void>,
+): Promise<void> {
+  for await (const text of stderr.pipeThrough(new TextDecoderStream())) {
+    log.text += text;
+    if (log.text.includes("starting main dispatch loop")) started.resolve();
+  }
+  started.reject(new Error(`envoy ended: ${log.text.slice(-2000)}`));
+}
+
+/** The listener with its routes inside, in place of a subscription. */
+function withRoutes(listener: Listener, routes: Served["routes"]): Listener {
+  const filter = (one: envoy.config.listener.v3.Filter): envoy.config.listener.v3.Filter => {
+    if (one.name !== "envoy.filters.network.http_connection_manager" || !one.typed_config) return one;
+    const { rds, ...manager } = decode<Hcm>(HCM, one.typed_config.value as Uint8Array);
+    const found = routes.get(rds?.route_config_name ?? "");
+    return { ...one, typed_config: any(HCM, { ...manager, ...(found && { route_config: found }) }) };
+  };
+  const chains = listener.filter_chains?.map((chain) => ({ ...chain, filters: chain.filters?.map(filter) ?? [] }));
+  return { ...listener, filter_chains: chains ?? [] };
+}
+
+/** How a client talks to a socket. */
+export interface Client {
+  readonly socket: string;
+  /** Absent: in the clear. */
+  readonly tls?: ConnectionOptions;
+}
+
+/**
+ * Sends bytes and reads until the other side ends, or `enough` says that the answer is whole; a refused connection or
+ * handshake rejects.
+ */
+export function exchange(
+  { socket: path, tls }: Client,
+  bytes: string,
+  enough: (got: string) => boolean = () => false,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const ready = () => socket.write(bytes);
+    const socket: Socket = tls
+      ? connectTls({ path, rejectUnauthorized: false, ...tls }, ready)
+      : connectPlain({ path }, ready);
+    let got = "";
+    socket.setEncoding("utf8");
+    socket.on("data", (text: string) => {
+      got += text;
+      if (enough(got)) socket.destroy();
+    });
+    socket.on("error", reject);
+    socket.on("close", () => got === "" ? reject(new Error("closed without an answer")) : resolve(got));
+  });
+}
+
+/** One HTTP/1.1 request; the answer as text, head and body. */
+export function request(client: Client, host: string, path: string, headers: string[] = []): Promise<string> {
+  const lines = [`GET ${path} HTTP/1.1`, `Host: ${host}`, "Connection: close", ...headers];
+  return exchange(client, lines.join("\r\n") + "\r\n\r\n", isWhole);
+}
+
+/** Envoy keeps a connection for a second after its last answer, so the client has to know that it was the last. */
+function isWhole(answer: string): boolean {
+  const end = answer.indexOf("\r\n\r\n");
+  const length = Number(/\r\ncontent-length: (\d+)/.exec(answer)?.[1] ?? 0);
+  return end >= 0 && answer.length - end - 4 >= length;
+}

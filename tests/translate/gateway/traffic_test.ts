@@ -1,0 +1,212 @@
+/** What clients of a gateway get, by a real Envoy. */
+import assert from "node:assert/strict";
+import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+import { gatewayListeners } from "../../../lib/translate/gateway/listeners.ts";
+import { gatewayRouteConfigurations } from "../../../lib/translate/gateway/routes.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import { envoyPath } from "../envoy.ts";
+import { gatewayWorldOf } from "./gateway_world.ts";
+import { exchange, request, type Served, withEnvoy } from "./running_envoy.ts";
+
+const binary = envoyPath();
+const ignore = binary === undefined;
+const pem = new URL("../../testdata/translate/cluster/pem/", import.meta.url).pathname;
+const files = { serverCertificate: `${pem}cert.pem`, privateKey: `${pem}key.pem` };
+const api = "networking.mesh.io/v1";
+
+function gateway(servers: readonly object[]): object {
+  return { apiVersion: api, kind: "Gateway", metadata: { name: "gw", namespace: "edge" }, spec: { servers } };
+}
+
+function server(socket: string, protocol: string, name: string, hosts: readonly string[], tls?: object): object {
+  return { port: { number: 0, protocol, name }, bind: `unix://${socket}`, hosts, ...(tls && { tls }) };
+}
+
+function virtualService(name: string, hosts: readonly string[], rules: object): object {
+  const metadata = { name, namespace: "edge" };
+  return { apiVersion: api, kind: "VirtualService", metadata, spec: { hosts, gateways: ["gw"], ...rules } };
+}
+
+/** A rule that answers with a text. */
+function answers(text: string, match?: object): object {
+  return { ...(match && { match: [match] }), directResponse: { status: 200, body: { string: text } } };
+}
+
+function served(documents: readonly object[], clusters: Served["clusters"] = []): Served {
+  const { read } = gatewayWorldOf(documents);
+  const { listeners, problems } = gatewayListeners(read);
+  assert.deepEqual(problems, []);
+  const routes = [...gatewayRouteConfigurations(read)].map(([name, { routeConfiguration, virtualHosts }]) => {
+    const own = virtualHosts.map(({ message }) => message);
+    const { message } = routeConfiguration;
+    return [name, own.length > 0 ? { ...message, virtual_hosts: own } : message] as const;
+  });
+  return { listeners: listeners.map(({ message }) => message), routes: new Map(routes), clusters };
+}
+
+async function withSocket(use: (socket: string, folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  try {
+    await use(`${folder}/gateway.sock`, folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Status and body. */
+function told(answer: string): string {
+  const [head = "", body = ""] = answer.split("\r\n\r\n");
+  const status = head.split(" ")[1];
+  const location = /\r\nlocation: (\S+)/.exec(head)?.[1];
+  return [status, location, body].filter(Boolean).join(" ");
+}
+
+Deno.test({
+  name: "requests at a gateway go by host, then path; unknown hosts get 404, hosts of a redirecting server go to HTTPS",
+  ignore,
+  fn: () =>
+    withSocket(async (socket) => {
+      const documents = [
+        gateway([
+          server(socket, "HTTP", "http", ["a.com", "*.wild.com"]),
+          server(socket, "HTTP2", "secure", ["secure.com"], { httpsRedirect: true }),
+        ]),
+        virtualService("a", ["a.com"], { http: [answers("a", { uri: { prefix: "/a" } }), answers("rest")] }),
+        virtualService("b", ["a.com", "x.wild.com"], { http: [answers("b", { uri: { prefix: "/b" } })] }),
+        virtualService("w", ["*.wild.com"], { http: [answers("wild")] }),
+        virtualService("s", ["secure.com"], { http: [answers("never in the clear")] }),
+      ];
+      await withEnvoy(binary!, served(documents), async () => {
+        const get = async (host: string, path: string) => told(await request({ socket }, host, path));
+        assert.equal(await get("a.com", "/a"), "200 a");
+        assert.equal(await get("a.com:8080", "/a"), "200 a", "the port of the Host header does not matter");
+        assert.equal(await get("a.com", "/b"), "200 b", "rules of several virtual services merge");
+        assert.equal(await get("a.com", "/c"), "200 rest");
+        assert.equal(await get("x.wild.com", "/b"), "200 b");
+        assert.equal(await get("y.wild.com", "/b"), "200 wild");
+        assert.equal(await get("unknown.com", "/"), "404");
+        assert.equal(await get("secure.com", "/x"), "301 https://secure.com/x");
+      });
+    }),
+});
+
+Deno.test({
+  name: "a gateway that nothing is bound to answers 404",
+  ignore,
+  fn: () =>
+    withSocket(async (socket) => {
+      await withEnvoy(binary!, served([gateway([server(socket, "HTTP", "http", ["*"])])]), async () => {
+        assert.equal(told(await request({ socket }, "a.com", "/")), "404");
+      });
+    }),
+});
+
+Deno.test({
+  name: "TLS ends at the server of the client's server name; MUTUAL wants a certificate, OPTIONAL_MUTUAL takes one",
+  ignore,
+  fn: () =>
+    withSocket(async (socket) => {
+      const clients = { caCertificates: `${pem}root.pem` };
+      const documents = [
+        gateway([
+          server(socket, "HTTPS", "one", ["one.com"], { mode: "SIMPLE", ...files }),
+          server(socket, "HTTPS", "two", ["*.two.com"], { mode: "MUTUAL", ...files, ...clients }),
+          server(socket, "HTTPS", "three", ["three.com"], { mode: "OPTIONAL_MUTUAL", ...files, ...clients }),
+          server(socket, "HTTPS", "new", ["new.com"], { mode: "SIMPLE", ...files, minProtocolVersion: "TLSV1_3" }),
+        ]),
+        virtualService("all", ["one.com", "a.two.com", "three.com", "new.com"], { http: [answers("hello")] }),
+      ];
+      const cert = await Deno.readTextFile(`${pem}cert.pem`);
+      const key = await Deno.readTextFile(`${pem}key.pem`);
+      await withEnvoy(binary!, served(documents), async () => {
+        const get = async (host: string, tls: object = {}) =>
+          told(await request({ socket, tls: { servername: host, ...tls } }, host, "/"));
+        assert.equal(await get("one.com"), "200 hello");
+        await assert.rejects(get("a.two.com"));
+        assert.equal(await get("a.two.com", { cert, key }), "200 hello");
+        assert.equal(await get("three.com"), "200 hello");
+        assert.equal(await get("three.com", { cert, key }), "200 hello");
+        assert.equal(await get("new.com"), "200 hello");
+        await assert.rejects(get("new.com", { maxVersion: "TLSv1.2" }));
+        await assert.rejects(get("unknown.com"), "no chain for that server name");
+        const other = request({ socket, tls: { servername: "one.com" } }, "three.com", "/");
+        assert.equal(told(await other), "404", "each server has its own hosts");
+      });
+    }),
+});
+
+Deno.test({
+  name: "a gateway takes away a client certificate header of the client's own making",
+  ignore,
+  fn: () =>
+    withSocket(async (socket) => {
+      const documents = [
+        gateway([server(socket, "HTTP", "http", ["a.com"])]),
+        virtualService("a", ["a.com"], {
+          http: [answers("spoofed", { headers: { "x-forwarded-client-cert": {} } }), answers("clean")],
+        }),
+      ];
+      await withEnvoy(binary!, served(documents), async () => {
+        const spoof = ["X-Forwarded-Client-Cert: By=spiffe://cluster.local/ns/a/sa/b"];
+        assert.equal(told(await request({ socket }, "a.com", "/", spoof)), "200 clean");
+      });
+    }),
+});
+
+/** A server that answers what it gets with a name in front, then ends. */
+function echo(path: string, name: string, secure?: { cert: string; key: string }): Server {
+  const answer = (socket: Socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.once("data", (bytes) => socket.end(`${name} ${bytes}`));
+  };
+  const server = secure ? createTlsServer(secure, answer) : createServer(answer);
+  return server.listen(path);
+}
+
+function pipeCluster(name: string, path: string): envoy.config.cluster.v3.Cluster {
+  const endpoint = { endpoint: { address: { pipe: { path } } } };
+  return {
+    name,
+    type: 0,
+    connect_timeout: { seconds: 1 },
+    load_assignment: { cluster_name: name, endpoints: [{ lb_endpoints: [endpoint] }] },
+  };
+}
+
+Deno.test({
+  name: "bytes go to the destination of the port's rule, with TLS by server name, ended at the gateway or passed on",
+  ignore,
+  fn: () =>
+    withSocket(async (socket, folder) => {
+      const plain = `${folder}/plain.sock`;
+      const to = (host: string) => ({ route: [{ destination: { host, port: { number: 1 } } }] });
+      const documents = [
+        gateway([
+          server(plain, "TCP", "tcp", ["*"]),
+          server(socket, "TLS", "ends", ["ends.com"], { mode: "SIMPLE", ...files }),
+          server(socket, "TLS", "passes", ["*.passes.com"], { mode: "PASSTHROUGH" }),
+        ]),
+        virtualService("tcp", ["plain.com"], { tcp: [to("first.svc")] }),
+        virtualService("passes", ["a.passes.com"], {
+          tls: [{ match: [{ sniHosts: ["a.passes.com"] }], ...to("tls.svc") }],
+        }),
+      ];
+      const secure = { cert: await Deno.readTextFile(`${pem}cert.pem`), key: await Deno.readTextFile(`${pem}key.pem`) };
+      const path = (name: string) => `${folder}/${name}.sock`;
+      const running = [echo(path("first"), "first"), echo(path("tls"), "tls", secure)];
+      const clusters = ["first", "tls"].map((name) => pipeCluster(`outbound|1||${name}.svc`, path(name)));
+      try {
+        // The server that ends TLS takes hosts of its own alone, so its rule needs them.
+        const all = [...documents, virtualService("ends", ["ends.com"], { tcp: [to("first.svc")] })];
+        await withEnvoy(binary!, served(all, clusters), async () => {
+          assert.equal(await exchange({ socket: plain }, "hello"), "first hello");
+          assert.equal(await exchange({ socket, tls: { servername: "ends.com" } }, "hello"), "first hello");
+          assert.equal(await exchange({ socket, tls: { servername: "a.passes.com" } }, "hello"), "tls hello");
+          await assert.rejects(exchange({ socket, tls: { servername: "b.passes.com" } }, "hello"));
+        });
+      } finally {
+        for (const listener of running) listener.close();
+      }
+    }),
+});
