@@ -20,6 +20,8 @@ export interface InboundTarget {
   readonly service?: Service;
   /** Further services on the same port of the workload; only telemetry names them. */
   readonly otherServices?: readonly Service[];
+  /** Those of them that say another protocol for the port, which they do not get. */
+  readonly rejectedServices?: readonly Service[];
   /** IP address to listen on when it is not the captured one (Sidecar ingress). */
   readonly bind?: string;
   /**

@@ -39,20 +39,24 @@ export function inboundTargets(input: InboundInput): InboundTarget[] {
 
 /** Of several services on one port of the workload the first (oldest) gives protocol and name. */
 function fromServices(targets: readonly ServiceTarget[], sidecar: SidecarSpec | undefined): InboundTarget[] {
-  const byPort = new Map<number, { first: ServiceTarget; others: Service[] }>();
+  const byPort = new Map<number, { first: ServiceTarget; others: Service[]; rejected: Service[] }>();
   for (const target of targets) {
     if (target.endpointPort === 0 || target.port.protocol === "UDP") continue;
     const known = byPort.get(target.endpointPort);
-    if (!known) byPort.set(target.endpointPort, { first: target, others: [] });
-    else if (target.service !== known.first.service) known.others.push(target.service);
+    if (!known) byPort.set(target.endpointPort, { first: target, others: [], rejected: [] });
+    else if (target.service !== known.first.service) {
+      known.others.push(target.service);
+      if (target.port.protocol !== known.first.port.protocol) known.rejected.push(target.service);
+    }
   }
-  return [...byPort].map(([port, { first, others }]) => ({
+  return [...byPort].map(([port, { first, others, rejected }]) => ({
     port,
     servicePort: first.port,
     service: first.service,
     captureMode: "DEFAULT",
     fromSidecarIngress: false,
     ...(others.length > 0 ? { otherServices: others } : {}),
+    ...(rejected.length > 0 ? { rejectedServices: rejected } : {}),
     ...(sidecar?.inboundConnectionPool ? { connectionPool: sidecar.inboundConnectionPool } : {}),
   }));
 }

@@ -22,12 +22,21 @@ import { inboundClusterName, type InboundTarget } from "../inbound_target.ts";
 import type { Reader } from "../reader.ts";
 import { inboundRouteConfiguration } from "../route/configuration.ts";
 import { listenerAccessLogs } from "./access_log.ts";
-import { listenAddresses, listenerName, wildcards } from "./address.ts";
+import { listenAddresses, wildcards } from "./address.ts";
 import { configMetadata } from "./config_metadata.ts";
 import { blackHoleFilter } from "./fallthrough.ts";
 import { type InboundChain, inboundFilterChains, inboundStatPrefix } from "./inbound_chain.ts";
+import {
+  bindsToPort,
+  causesOf,
+  hostOf,
+  inboundBinds,
+  type InboundConflict,
+  inboundName,
+  servedTargets,
+} from "./inbound_port.ts";
 import { inboundListenerFilters } from "./inspectors.ts";
-import { afterTlsTermination, listenerKind } from "./protocol.ts";
+import { afterTlsTermination } from "./protocol.ts";
 import { connectionsPerEvent } from "./virtual.ts";
 
 type Listener = envoy.config.listener.v3.Listener;
@@ -43,15 +52,6 @@ const ANY_PORT: InboundTarget = {
   captureMode: "DEFAULT",
   fromSidecarIngress: false,
 };
-
-/** Two services want the same port of the workload, with different protocols (metric `pilot_conflict_inbound_listener`). */
-export interface InboundConflict {
-  readonly port: number;
-  /** Hosts (or, for a Sidecar, `Sidecar ingress`). */
-  readonly accepted: string;
-  readonly rejected: string;
-  readonly causes: readonly string[];
-}
 
 /** Inbound listeners, and what found no place in them. */
 export interface InboundListeners {
@@ -88,53 +88,6 @@ function built(message: Listener, causes: readonly string[], warnings: readonly 
   return { message, causes, ...(warnings.length > 0 ? { warnings } : {}) };
 }
 
-/** The targets that get chains, by port. */
-function servedTargets(read: Reader, targets: readonly InboundTarget[], nothingCaptured: boolean): {
-  readonly served: readonly InboundTarget[];
-  readonly conflicts: readonly InboundConflict[];
-} {
-  const byPort = new Map<number, InboundTarget>();
-  const conflicts: InboundConflict[] = [];
-  for (const target of targets) {
-    if (listenerKind(target.servicePort.protocol) === undefined) continue;
-    // The application listens on the port of its service itself: only a Sidecar can say where else the proxy may.
-    if (nothingCaptured && !target.fromSidecarIngress) continue;
-    const reason = unbindable(read, target, nothingCaptured);
-    const other = byPort.get(target.port);
-    if (reason === undefined && other === undefined) byPort.set(target.port, target);
-    else if (reason !== undefined) conflicts.push(conflict(target, reason));
-    else if (other && other.servicePort.protocol !== target.servicePort.protocol) {
-      conflicts.push(conflict(target, hostOf(other)));
-    }
-  }
-  return { served: [...byPort.values()].sort((a, b) => a.port - b.port), conflicts };
-}
-
-function conflict(target: InboundTarget, accepted: string): InboundConflict {
-  return { port: target.port, accepted, rejected: hostOf(target), causes: causesOf(target) };
-}
-
-/** Whose port it is already: the proxy's own, or the operating system's for an unprivileged proxy. */
-function unbindable(read: Reader, target: InboundTarget, nothingCaptured: boolean): string | undefined {
-  const { proxyListenPort, proxyInboundListenPort } = read.mesh();
-  const everywhere = target.bind === undefined || target.bind === wildcards(read)[0];
-  if (everywhere && [15021, 15090, proxyListenPort, proxyInboundListenPort].includes(target.port)) return "the proxy";
-  if (!bindsToPort(target, nothingCaptured) || target.port >= 1024) return undefined;
-  return read.trait("isUnprivileged") ? "privileged ports" : undefined;
-}
-
-function bindsToPort(target: InboundTarget, nothingCaptured: boolean): boolean {
-  return target.captureMode === "DEFAULT" ? nothingCaptured : target.captureMode === "NONE";
-}
-
-function hostOf(target: InboundTarget): string {
-  return target.service?.hostname ?? "Sidecar ingress";
-}
-
-function causesOf(target: InboundTarget): readonly string[] {
-  return [...target.sidecar ? [`Sidecar/${target.sidecar}`] : [], ...target.service ? [target.service.cause] : []];
-}
-
 /** The chains of a target; a Sidecar's TLS settings hold where `ENABLE_TLS_ON_SIDECAR_INGRESS` is on. */
 function targetChains(
   read: Reader,
@@ -150,7 +103,7 @@ function targetChains(
   }
   // Left out, the port would be passed through in plain text: closed is what the user can notice.
   const match = { destination_port: wrap(target.port) };
-  const closed = { name: listenerName(mainBind(read, target), target.port), filter_chain_match: match };
+  const closed = { name: inboundName(read, target), filter_chain_match: match };
   return { chains: [{ ...closed, filters: [blackHoleFilter()] }], warnings: [`${where} is closed: ${ended.why}`] };
 }
 
@@ -160,7 +113,7 @@ function targetChain(
   tls?: envoy.config.core.v3.TransportSocket,
 ): InboundChain {
   const { servicePort, service, port } = target;
-  const name = listenerName(mainBind(read, target), port);
+  const name = inboundName(read, target);
   const cluster = inboundClusterName(port);
   const facts = { host: hostOf(target), port: servicePort.port, portName: servicePort.name };
   return {
@@ -178,22 +131,9 @@ function targetChain(
   };
 }
 
-/** Where a target is listened to: as the user wrote, else (bound for real) at the workload's own address. */
-function mainBind(read: Reader, target: InboundTarget): string {
-  return binds(read, target)[0] ?? "";
-}
-
-function binds(read: Reader, target: InboundTarget): readonly string[] {
-  if (target.bind !== undefined) return [target.bind];
-  const none = read.ask("interceptionNone", (t) => t.interceptionMode === "NONE");
-  const own = bindsToPort(target, none) ? target.workloadAddresses ?? [] : [];
-  return own.length > 0 ? own.slice(0, read.settings.dualStack ? 2 : 1) : wildcards(read);
-}
-
 function boundListener(read: Reader, target: InboundTarget, chains: FilterChain[]): Listener {
-  const addresses = binds(read, target);
-  const name = listenerName(addresses[0] ?? "", target.port);
-  return listener(read, { name, addresses, port: target.port, chains, captured: false });
+  const addresses = inboundBinds(read, target);
+  return listener(read, { name: inboundName(read, target), addresses, port: target.port, chains, captured: false });
 }
 
 function virtualInboundListener(read: Reader, targets: readonly FilterChain[]): Listener {

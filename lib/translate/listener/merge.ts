@@ -19,13 +19,10 @@ import { configMetadata } from "./config_metadata.ts";
 import { fallthroughFilters } from "./fallthrough.ts";
 import { httpConnectionManager } from "./http_connection_manager.ts";
 import { type HttpSide, type JoinedListener, joinParts, type PlacedChain } from "./join.ts";
-import { compareParts, type ConflictReason, type ListenerConflict, type ListenerPart } from "./part.ts";
+import { compareParts, type ConflictReason, type ListenerConflict, type ListenerPart, STATIC_PORTS } from "./part.ts";
 import { httpAlpn } from "./protocol.ts";
 
 type FilterChain = envoy.config.listener.v3.FilterChain;
-
-/** Ports of the proxy's own listeners on all addresses: readiness and statistics. */
-const STATIC_PORTS: readonly number[] = [15021, 15090];
 
 /** A merged listener. */
 export interface MergedOutboundListener {

@@ -96,6 +96,9 @@ export interface ListenerConflict {
   readonly causes: readonly string[];
 }
 
+/** Ports of the proxy's own listeners on all addresses: readiness and statistics (the field's numbers). */
+export const STATIC_PORTS: readonly number[] = [15021, 15090];
+
 /**
  * The order in which parts join a listener; who comes first wins a conflict: earlier egress listeners, then older
  * services, then by host, so that neither arrival nor restart changes it.
