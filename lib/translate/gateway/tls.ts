@@ -123,12 +123,11 @@ function tlsParameters(
 }
 
 /**
- * Whether Envoy takes it: a suite, `ALL`, either with an operator in front (`-ALL`), or a group of equal preference
- * (`[A|B]`). It refuses the whole listener for one that it does not know.
+ * Whether Envoy takes it: a suite, `ALL`, or a group of equal preference (`[A|B]`). It refuses the whole listener for one
+ * that it does not know, and for operators (`-A`) beside groups.
  */
 function isUsable(suite: string): boolean {
   const group = /^\[(.+)\]$/.exec(suite)?.[1];
   if (group !== undefined) return group.split("|").every((member) => CIPHER_SUITES.has(member));
-  const name = suite.replace(/^[-!+]/, "");
-  return name === "ALL" || CIPHER_SUITES.has(name);
+  return suite === "ALL" || CIPHER_SUITES.has(suite);
 }
