@@ -3,6 +3,8 @@
  * `deno test -A tests/translate/route/golden_test.ts -- --update-goldens`.
  */
 import assert from "node:assert/strict";
+import { parseAllDocuments } from "yaml";
+import { parseObject } from "../../../lib/config/object.ts";
 import { encode, readable } from "../../../lib/pb/codec.ts";
 import { sidecarRouteConfiguration } from "../../../lib/translate/route/configuration.ts";
 import { DomainOwners } from "../../../lib/translate/route/domain_owners.ts";
@@ -29,7 +31,11 @@ function hostsOf(world: FakeWorld): string[] {
 
 function build(name: string) {
   const world = load(name);
-  const read = fakeReader({ ...world, traits: { labels: { app: "mine" }, ...world.traits } });
+  const read = fakeReader({
+    ...world,
+    traits: { labels: { app: "mine" }, ...world.traits },
+    mesh: { defaultHttpRetryPolicy: { attempts: 2 }, ...world.mesh },
+  });
   return { read, virtualHosts: hostsOf(world).flatMap((host) => outboundVirtualHosts(read, host)) };
 }
 
@@ -45,6 +51,17 @@ for (const name of names) {
     assert.deepEqual(JSON.parse(actual), JSON.parse(Deno.readTextFileSync(file)));
   });
 }
+
+Deno.test("every golden world is one that users may write", () => {
+  for (const name of names) {
+    for (const document of parseAllDocuments(Deno.readTextFileSync(new URL(`in/${name}.yaml`, folder)))) {
+      const tree = document.toJS();
+      if (tree === null || tree.kind === "World") continue;
+      const { findings } = parseObject(tree, { source: name, line: 1 }, { defaultNamespace: "default" });
+      assert.deepEqual(findings.filter((one) => one.severity === "error"), [], name);
+    }
+  }
+});
 
 /** The route configurations of a world, whole. */
 function configurations(name: string): RouteConfiguration[] {
