@@ -10,6 +10,7 @@ import type { EncodedResource } from "../resource/encoded.ts";
 import type { ResourceSet, ResourceTable } from "../resource/set.ts";
 import { inboundClusters, outboundClusters, staticClusters } from "./cluster/mod.ts";
 import { loadAssignments } from "./endpoint/mod.ts";
+import { gatewayHosts } from "./gateway/hosts.ts";
 import { httpProxyListener } from "./listener/http_proxy.ts";
 import { inboundListeners } from "./listener/inbound.ts";
 import { mergeOutboundListener } from "./listener/merge.ts";
@@ -25,6 +26,7 @@ import { touchedDependencies, UnitCache } from "./unit_cache.ts";
 import { encodeAssignment, encodeCluster, encodeListener } from "./view/encode.ts";
 import type { MergedListener } from "./view/listeners.ts";
 import { OwnCache } from "./view/own.ts";
+import { RouterCache } from "./view/router_own.ts";
 import { encodePieces, encodeShell, type RouteShell, type VirtualHostPiece } from "./view/routes.ts";
 
 /** Names of units to look at again, by kind of work. */
@@ -34,6 +36,7 @@ export interface DirtyUnits {
   readonly virtualHosts: ReadonlySet<string>;
   readonly parts: ReadonlySet<string>;
   readonly shells: ReadonlySet<string>;
+  readonly gatewayHosts: ReadonlySet<string>;
   /** All that changed, as dependencies of traces name it. */
   readonly dependencies: ReadonlySet<string>;
 }
@@ -63,6 +66,9 @@ export class Caches {
   readonly base: UnitCache<{ readonly clusters: ResourceSet; readonly listeners: ResourceSet }>;
   readonly merged: MergeCache<MergedListener>;
   readonly own: OwnCache;
+  readonly router: RouterCache;
+  /** The hosts that a gateway needs clusters of, where it gets no others. */
+  readonly gatewayHosts: UnitCache<ReadonlySet<string> | undefined>;
 
   /** @param failed Told of a builder that threw: the kind of work, and what it was for. */
   constructor(table: ResourceTable, on: CacheSwitches, failed: BuildFailed) {
@@ -93,6 +99,8 @@ export class Caches {
     );
     this.merged = new MergeCache(mergedListener, options("listeners", { listener: undefined, conflicts: [] }, true));
     const nothing = { clusters: empty, listeners: empty };
+    this.router = new RouterCache(options("gateways", undefined, true));
+    this.gatewayHosts = new UnitCache(neededHosts, options("gateways", undefined, true));
     this.own = new OwnCache(ownResources, options("inbound", nothing, true), empty);
   }
 
@@ -119,6 +127,7 @@ export class Caches {
       virtualHosts: dirty(this.virtualHosts),
       parts: dirty(this.parts),
       shells: this.shells.invalidate(dependencies),
+      gatewayHosts: this.gatewayHosts.invalidate(dependencies),
       dependencies,
     };
   }
@@ -150,4 +159,8 @@ function ownResources(read: Reader, targets: readonly InboundTarget[]) {
     clusters: inboundClusters(read, targets).map(encodeCluster),
     listeners: inboundListeners(read, targets).listeners.map(encodeListener),
   };
+}
+
+function neededHosts(read: Reader): ReadonlySet<string> | undefined {
+  return read.settings.filterGatewayClusterConfig ? gatewayHosts(read) : undefined;
 }

@@ -12,15 +12,17 @@ import { inboundTargets } from "./inbound_targets.ts";
 import type { ProxyClass } from "./proxy_class.ts";
 import type { Proxy } from "./proxy/traits.ts";
 import type { ScopeReader } from "./scope_reader.ts";
-import type { Unit } from "./unit_cache.ts";
 import { TYPE } from "./view/encode.ts";
-import type { OwnCache, OwnResources } from "./view/own.ts";
+import type { Caches } from "./caches.ts";
+import type { Own } from "./view/own.ts";
+import { RouterOwn } from "./view/router_own.ts";
 
 /** A proxy and its resources. */
 export class Member {
   proxy: Proxy;
   proxyClass: ProxyClass;
-  #own: Unit<OwnResources> | undefined;
+  #own: Own | undefined;
+  #services: readonly ServiceTarget[] = [];
   #targets: readonly InboundTarget[] = [];
   /** The last answer by type: the same array is given again while its sets are the same. */
   readonly #layers = new Map<string, readonly ResourceSet[]>();
@@ -30,8 +32,8 @@ export class Member {
     this.proxyClass = proxyClass;
   }
 
-  /** Its inbound resources. */
-  get own(): Unit<OwnResources> | undefined {
+  /** What is its own: inbound resources of a sidecar, listeners and routes of a gateway. */
+  get own(): Own | undefined {
     return this.#own;
   }
 
@@ -42,21 +44,24 @@ export class Member {
 
   /** Whether it serves a service of one of these hosts. */
   servesAny(hosts: ReadonlySet<string>): boolean {
-    return this.#targets.some((target) => target.service !== undefined && hosts.has(target.service.hostname));
+    return this.#services.some(({ service }) => hosts.has(service.hostname));
   }
 
-  /** Makes its inbound resources from the services at its addresses. */
-  setOwn(reader: ScopeReader, services: readonly ServiceTarget[], cache: OwnCache): void {
-    const { sidecar } = reader.scope;
+  /** Makes what is its own from the services at its addresses. */
+  setOwn(reader: ScopeReader, services: readonly ServiceTarget[], caches: Caches): void {
+    this.#services = services;
+    if (this.proxy.traits.type === "router") {
+      const before = this.#own instanceof RouterOwn ? this.#own : undefined;
+      this.#own = new RouterOwn(caches.router, caches.empty, services, reader, before);
+      return;
+    }
     this.#targets = inboundTargets({
       targets: services,
-      sidecar: sidecar?.spec,
-      ...(sidecar ? { sidecarName: `${sidecar.meta.namespace}/${sidecar.meta.name}` } : {}),
-      capturesNothing: reader.trait("interceptionMode") === "NONE",
+      sidecar: reader.scope.sidecar?.spec,
       addresses: this.proxy.addresses,
       mergeServicePorts: reader.settings.allowSidecarServiceInboundListenerMerge,
     });
-    this.#own = cache.get(this.#targets, reader);
+    this.#own = caches.own.get(this.#targets, reader);
   }
 
   /** All its resources of a type, as a few sets. Undefined: the type is not served. */
@@ -72,7 +77,7 @@ export class Member {
 
   #setsOf(typeUrl: string): readonly ResourceSet[] | undefined {
     const { sets } = this.proxyClass;
-    const own = this.#own?.value;
+    const own = this.#own;
     switch (typeUrl) {
       case TYPE.cluster:
         return own ? [sets.clusters, sets.baseClusters, own.clusters] : [sets.clusters, sets.baseClusters];
@@ -81,7 +86,7 @@ export class Member {
       case TYPE.assignment:
         return [sets.assignments];
       case TYPE.route:
-        return [sets.routes];
+        return own ? [sets.routes, own.routes] : [sets.routes];
       default:
         return undefined;
     }
@@ -89,6 +94,6 @@ export class Member {
 
   /** The virtual hosts that a route configuration gets by VHDS. */
   virtualHosts(routeConfiguration: string): readonly ResourceSet[] {
-    return [this.proxyClass.virtualHosts(routeConfiguration)];
+    return [this.#own?.virtualHosts(routeConfiguration) ?? this.proxyClass.virtualHosts(routeConfiguration)];
   }
 }

@@ -129,7 +129,76 @@ export class SidecarClass implements ProxyClass {
   }
 }
 
+/** A class of gateways: what they share are clusters and endpoints. */
+export class RouterClass implements ProxyClass {
+  readonly type = "router";
+  readonly scope: Scope;
+  readonly reader: ScopeReader;
+  readonly #caches: Caches;
+  readonly #questions = new Questions();
+  readonly #clusters: HostResources;
+  readonly #assignments: HostResources;
+  /** Hosts that it gets clusters of; undefined: all that it sees. */
+  #needed: ReadonlySet<string> | undefined;
+  #base!: ResourceSet;
+
+  constructor(reader: ScopeReader, caches: Caches) {
+    this.scope = reader.scope;
+    this.reader = reader;
+    this.#caches = caches;
+    this.#questions.add(formQuestions(reader));
+    this.#clusters = new HostResources(caches.clusters, caches.empty);
+    this.#assignments = new HostResources(caches.assignments, caches.empty);
+    const hosts = [...reader.scope.hosts()];
+    this.#update(hosts, hosts);
+  }
+
+  get sets(): SharedSets {
+    const { empty } = this.#caches;
+    return {
+      clusters: this.#clusters.set,
+      baseClusters: this.#base,
+      baseListeners: empty,
+      assignments: this.#assignments.set,
+      listeners: empty,
+      routes: empty,
+    };
+  }
+
+  fits(traits: ProxyTraits): boolean {
+    return this.#questions.fits(traits);
+  }
+
+  takeFreshQuestions(): readonly TraitQuestion[] {
+    return this.#questions.takeFresh();
+  }
+
+  update(dirty: DirtyUnits): void {
+    this.#update(dirty.clusters, dirty.assignments);
+  }
+
+  #update(clusters: Iterable<string>, assignments: Iterable<string>): void {
+    const { reader } = this;
+    const onUnit = (unit: Unit<unknown>) => this.#questions.add(unit.trace);
+    const before = this.#needed;
+    const needed = this.#caches.gatewayHosts.get("", reader);
+    onUnit(needed);
+    this.#needed = needed.value;
+    const moved = before === needed.value ? [] : [...before ?? [], ...needed.value ?? []];
+    const exists = (host: string) => (this.#needed?.has(host) ?? true) && reader.exists(host);
+    this.#clusters.update(new Set([...clusters, ...moved]), reader, exists, onUnit);
+    this.#assignments.update(new Set([...assignments, ...moved]), reader, exists, onUnit);
+    const base = this.#caches.base.get("", reader);
+    onUnit(base);
+    this.#base = base.value.clusters;
+  }
+
+  virtualHosts(_routeConfiguration: string): ResourceSet {
+    return this.#caches.empty;
+  }
+}
+
 /** The class that a proxy founds where no known one fits. */
 export function makeClass(reader: ScopeReader, caches: Caches): ProxyClass {
-  return new SidecarClass(reader, caches);
+  return reader.traits.type === "router" ? new RouterClass(reader, caches) : new SidecarClass(reader, caches);
 }

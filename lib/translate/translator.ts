@@ -124,7 +124,7 @@ export class Translator {
     const used = new Set<ProxyClass>();
     for (const member of this.#members) used.add(member.proxyClass);
     this.#dropClasses((c) => !used.has(c));
-    this.caches.own.sweep([...this.#members].flatMap((m) => m.own ? [m.own] : []));
+    this.caches.own.sweep([...this.#members].map((member) => member.own));
   }
 
   #classFor(proxy: Proxy): ProxyClass {
@@ -176,15 +176,14 @@ export class Translator {
     const { services } = touched;
     for (const member of this.#members) {
       if (services.size > 0 && member.servesAny(services)) members.add(member);
-      else if (member.own?.trace.dependsOnAny(dirty.dependencies)) members.add(member);
+      else if (member.own?.dependsOnAny(dirty.dependencies)) members.add(member);
     }
     return members;
   }
 
   #refreshOwn(member: Member): void {
     const { proxy, proxyClass } = member;
-    if (proxy.traits.type !== "sidecar") return;
     const reader = new ScopeReader(this.mesh, proxyClass.scope, proxy.traits, this.#options.settings);
-    member.setOwn(reader, this.#options.targetsOf(proxy), this.caches.own);
+    member.setOwn(reader, this.#options.targetsOf(proxy), this.caches);
   }
 }

@@ -58,10 +58,12 @@ const virtualService = fc.record({
   subset: fc.option(subset, { nil: undefined }),
   header: fc.constantFrom("x", "y"),
   source: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }), { nil: undefined }),
-}).map(({ object, hosts, exportTo, to, subset, header, source }) => ({
+  gateways: fc.constantFrom(undefined, ["mesh"], ["a/one"], ["b/one", "mesh"], ["one", "two"]),
+}).map(({ object, hosts, exportTo, to, subset, header, source, gateways }) => ({
   ...object,
   spec: {
     hosts,
+    ...(gateways ? { gateways } : {}),
     ...(exportTo ? { exportTo } : {}),
     http: [
       {

@@ -36,6 +36,9 @@ export function loadBalancer(lb: LoadBalancerSettings | undefined): Cluster {
   }
 }
 
+/** Envoy refuses larger rings, and with them the whole cluster. */
+const MAX_RING_SIZE = 8_388_608;
+
 function consistentHash(hash: ConsistentHashLb): Cluster {
   if (hash.maglev !== undefined) {
     const size = hash.maglev.tableSize;
@@ -47,7 +50,7 @@ function consistentHash(hash: ConsistentHashLb): Cluster {
   const size = hash.ringHash === undefined ? hash.minimumRingSize : hash.ringHash.minimumRingSize;
   return {
     lb_policy: LbPolicy.RING_HASH,
-    ...(size !== undefined && { ring_hash_lb_config: { minimum_ring_size: wrap(size) } }),
+    ...(size !== undefined && { ring_hash_lb_config: { minimum_ring_size: wrap(Math.min(size, MAX_RING_SIZE)) } }),
   };
 }
 

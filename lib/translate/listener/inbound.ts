@@ -19,11 +19,11 @@ import type { Built } from "../built.ts";
 import { INBOUND_PASSTHROUGH } from "../cluster/static.ts";
 import { downstreamTls } from "../gateway/tls.ts";
 import { inboundClusterName, type InboundTarget } from "../inbound_target.ts";
+import { objectMetadata } from "../object_metadata.ts";
 import type { Reader } from "../reader.ts";
 import { inboundRouteConfiguration } from "../route/configuration.ts";
 import { listenerAccessLogs } from "./access_log.ts";
 import { listenAddresses, wildcards } from "./address.ts";
-import { configMetadata } from "./config_metadata.ts";
 import { blackHoleFilter } from "./fallthrough.ts";
 import { type InboundChain, inboundFilterChains, inboundStatPrefix } from "./inbound_chain.ts";
 import {
@@ -127,7 +127,7 @@ function targetChain(
     cluster,
     routes: inboundRouteConfiguration(target, cluster),
     ...(tls ? { tls } : {}),
-    ...(target.sidecar ? { metadata: configMetadata("sidecar", target.sidecar) } : {}),
+    ...(target.sidecar ? { metadata: objectMetadata(`Sidecar/${target.sidecar}`) } : {}),
   };
 }
 

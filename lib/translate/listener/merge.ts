@@ -11,11 +11,11 @@ import { duration, wrap } from "../../pb/wellknown.ts";
 import { httpInspectorFilter } from "../filters/listener/http_inspector.ts";
 import { tlsInspectorFilter } from "../filters/listener/tls_inspector.ts";
 import { tcpFilters } from "../filters/network/order.ts";
+import { objectMetadata } from "../object_metadata.ts";
 import type { Reader } from "../reader.ts";
 import { accessLogs } from "./access_log.ts";
 import { cidrRange, listenAddresses, wildcards } from "./address.ts";
 import type { ChainMatch } from "./claims.ts";
-import { configMetadata } from "./config_metadata.ts";
 import { fallthroughFilters } from "./fallthrough.ts";
 import { httpConnectionManager } from "./http_connection_manager.ts";
 import { type HttpSide, type JoinedListener, joinParts, type PlacedChain } from "./join.ts";
@@ -132,7 +132,7 @@ function tcpChain(read: Reader, { chain, match }: PlacedChain): FilterChain {
   return {
     ...filterChainMatch(match),
     filters: tcpFilters(read, plan, accessLogs(read.mesh())),
-    ...(chain.virtualService ? { metadata: configMetadata("virtual-service", chain.virtualService) } : {}),
+    ...(chain.virtualService ? { metadata: objectMetadata(`VirtualService/${chain.virtualService}`) } : {}),
   };
 }
 

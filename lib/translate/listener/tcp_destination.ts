@@ -63,7 +63,8 @@ function singlePlan(
   const cluster = clusterOf(destination, service, port.port);
   const subset = destination.subset ?? "";
   const pattern = read.mesh().outboundClusterStatName;
-  const facts = { host: destination.host, subset, port: cluster.port, portName: port.name };
+  const portName = service?.ports.find((p) => p.port === cluster.port)?.name ?? port.name;
+  const facts = { host: destination.host, subset, port: cluster.port, portName };
   const statPrefix = pattern && service ? statName(pattern, { ...facts, service }) : cluster.name;
   const rule = service && read.destinationRule(service.hostname)?.spec;
   return {

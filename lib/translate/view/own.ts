@@ -13,6 +13,45 @@ import type { Reader } from "../reader.ts";
 import type { BaseReader } from "../trace.ts";
 import { makeUnit, type Unit, type UnitCacheOptions } from "../unit_cache.ts";
 
+/** What one proxy has for itself, whatever its type. */
+export interface Own {
+  readonly clusters: ResourceSet;
+  readonly listeners: ResourceSet;
+  readonly routes: ResourceSet;
+  /** The virtual hosts that a route configuration of its own gets by VHDS. */
+  virtualHosts(routeConfiguration: string): ResourceSet | undefined;
+  /** Whether one of these changes what it is made from. */
+  dependsOnAny(changed: ReadonlySet<string>): boolean;
+}
+
+/** The inbound side of a sidecar. */
+export class SidecarOwn implements Own {
+  readonly unit: Unit<OwnResources>;
+  readonly routes: ResourceSet;
+
+  constructor(unit: Unit<OwnResources>, empty: ResourceSet) {
+    this.unit = unit;
+    this.routes = empty;
+  }
+
+  get clusters(): ResourceSet {
+    return this.unit.value.clusters;
+  }
+
+  get listeners(): ResourceSet {
+    return this.unit.value.listeners;
+  }
+
+  /** Inbound routes are inside their listeners. */
+  virtualHosts(_routeConfiguration: string): undefined {
+    return undefined;
+  }
+
+  dependsOnAny(changed: ReadonlySet<string>): boolean {
+    return this.unit.trace.dependsOnAny(changed);
+  }
+}
+
 /** Inbound resources of one workload. */
 export interface OwnResources {
   readonly clusters: ResourceSet;
@@ -48,7 +87,11 @@ export class OwnCache {
   }
 
   /** The inbound resources of a workload that serves these ports. */
-  get(targets: readonly InboundTarget[], reader: BaseReader): Unit<OwnResources> {
+  get(targets: readonly InboundTarget[], reader: BaseReader): SidecarOwn {
+    return new SidecarOwn(this.#unit(targets, reader), this.#empty);
+  }
+
+  #unit(targets: readonly InboundTarget[], reader: BaseReader): Unit<OwnResources> {
     const key = targets.map((t) => `${t.port}/${t.service?.namespace}/${t.service?.hostname}`).join();
     const entries = this.#entries.get(key) ?? [];
     if (this.#options.enabled) {
@@ -66,8 +109,8 @@ export class OwnCache {
   }
 
   /** Forgets entries that no list in use has; to be called now and then. */
-  sweep(inUse: Iterable<Unit<OwnResources>>): void {
-    const used = new Set(inUse);
+  sweep(inUse: Iterable<Own | undefined>): void {
+    const used = new Set([...inUse].map((own) => own instanceof SidecarOwn ? own.unit : undefined));
     const kept = new Map<string, Entry[]>();
     for (const [key, entries] of this.#entries) {
       const live = entries.filter((entry) => used.has(entry.unit));

@@ -1,0 +1,155 @@
+/**
+ * What is a gateway's own: its listeners and routes, from the Gateway objects that select it and the services at its
+ * addresses. Replicas of one gateway share what they are made of.
+ *
+ *     gateways ─> plan ─┬─> listeners
+ *                       └─> route configurations ─> virtual hosts, each built again only when its own sources changed
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { ServiceTarget } from "../../registry/inbound.ts";
+import type { EncodedResource } from "../../resource/encoded.ts";
+import type { ResourceSet } from "../../resource/set.ts";
+import type { Built } from "../built.ts";
+import { gatewayListener } from "../gateway/listeners.ts";
+import { mergedGateways } from "../gateway/merge.ts";
+import type { GatewayProblem } from "../gateway/problem.ts";
+import { gatewayRoutePlans, type RoutePlan, sameEntry, type VirtualHostEntry } from "../gateway/route_plan.ts";
+import { gatewayRouteConfiguration, gatewayVirtualHost } from "../gateway/routes.ts";
+import type { Reader } from "../reader.ts";
+import type { BaseReader } from "../trace.ts";
+import { makeUnit, type Unit, type UnitCacheOptions } from "../unit_cache.ts";
+import {
+  encodeInlineRouteConfiguration,
+  encodeListener,
+  encodeRouteConfiguration,
+  encodeVirtualHost,
+} from "./encode.ts";
+import type { Own } from "./own.ts";
+
+/** What a gateway serves, before its virtual hosts are built. */
+interface GatewayPlan {
+  readonly listeners: readonly EncodedResource[];
+  readonly routes: readonly { readonly plan: RoutePlan; readonly shell: Built<object> }[];
+  readonly problems: readonly GatewayProblem[];
+}
+
+type VirtualHostUnit = Unit<EncodedResource | undefined>;
+
+/** Variants kept for one plan or virtual host. */
+const MAX_VARIANTS = 32;
+
+/** Plans and virtual hosts of gateways, shared by all replicas. */
+export class RouterCache {
+  readonly #options: Pick<UnitCacheOptions<unknown>, "enabled" | "failed">;
+  readonly #plans = new Map<string, { targets: readonly ServiceTarget[]; unit: Unit<GatewayPlan> }[]>();
+  readonly #hosts = new Map<string, { entry: VirtualHostEntry; unit: VirtualHostUnit }[]>();
+
+  constructor(options: Pick<UnitCacheOptions<unknown>, "enabled" | "failed">) {
+    this.#options = options;
+  }
+
+  /** The plan of a gateway whose workload runs these services. */
+  plan(targets: readonly ServiceTarget[], reader: BaseReader): Unit<GatewayPlan> {
+    const key = targets.map((t) => `${t.endpointPort}/${t.service.namespace}/${t.service.hostname}`).join();
+    const known = this.#plans.get(key) ?? [];
+    if (this.#options.enabled) {
+      const found = known.find((k) => sameTargets(k.targets, targets) && k.unit.trace.holds(reader));
+      if (found) return found.unit;
+    }
+    const fallback = { listeners: [], routes: [], problems: [] };
+    const unit = makeUnit("gateway", reader, (read) => plan(read, targets), { ...this.#options, fallback });
+    this.#plans.set(key, [{ targets, unit }, ...known].slice(0, MAX_VARIANTS));
+    return unit;
+  }
+
+  /** One virtual host. */
+  virtualHost(entry: VirtualHostEntry, reader: BaseReader): VirtualHostUnit {
+    const key = `${entry.routeConfiguration}/${entry.name}`;
+    const known = this.#hosts.get(key) ?? [];
+    if (this.#options.enabled) {
+      const found = known.find((k) => sameEntry(k.entry, entry) && k.unit.trace.holds(reader));
+      if (found) return found.unit;
+    }
+    const unit = makeUnit(key, reader, (read) => virtualHost(read, entry), { ...this.#options, fallback: undefined });
+    this.#hosts.set(key, [{ entry, unit }, ...known].slice(0, MAX_VARIANTS));
+    return unit;
+  }
+}
+
+/** Listeners and routes of one gateway workload. */
+export class RouterOwn implements Own {
+  readonly listeners: ResourceSet;
+  readonly routes: ResourceSet;
+  readonly clusters: ResourceSet;
+  readonly problems: readonly GatewayProblem[];
+  readonly #units: readonly Unit<unknown>[];
+  readonly #virtualHosts = new Map<string, ResourceSet>();
+
+  /** @param before What it was, so that sets which do not change stay the same objects. */
+  constructor(
+    cache: RouterCache,
+    empty: ResourceSet,
+    targets: readonly ServiceTarget[],
+    reader: BaseReader,
+    before: RouterOwn | undefined,
+  ) {
+    const unit = cache.plan(targets, reader);
+    const units: Unit<unknown>[] = [unit];
+    const routes: EncodedResource[] = [];
+    for (const { plan, shell } of unit.value.routes) {
+      const hosts = plan.entries.map((entry) => cache.virtualHost(entry, reader));
+      units.push(...hosts);
+      const resources = hosts.flatMap(({ value }) => value ?? []);
+      this.#virtualHosts.set(plan.name, replaced(before?.virtualHosts(plan.name) ?? empty, resources));
+      const bound = resources.length > 0 && !reader.traits.vhds;
+      routes.push(bound ? encodeInlineRouteConfiguration(shell, resources) : encodeRouteConfiguration(shell));
+    }
+    this.clusters = empty;
+    this.listeners = replaced(before?.listeners ?? empty, unit.value.listeners);
+    this.routes = replaced(before?.routes ?? empty, routes);
+    this.problems = unit.value.problems;
+    this.#units = units;
+  }
+
+  virtualHosts(routeConfiguration: string): ResourceSet | undefined {
+    return this.#virtualHosts.get(routeConfiguration);
+  }
+
+  dependsOnAny(changed: ReadonlySet<string>): boolean {
+    return this.#units.some((unit) => unit.trace.dependsOnAny(changed));
+  }
+}
+
+/** A set with just these resources, made from another by what differs. */
+function replaced(set: ResourceSet, resources: readonly EncodedResource[]): ResourceSet {
+  const names = new Set(resources.map((resource) => resource.name));
+  return set.with(resources, [...set].map((resource) => resource.name).filter((name) => !names.has(name)));
+}
+
+function plan(read: Reader, targets: readonly ServiceTarget[]): GatewayPlan {
+  const merged = mergedGateways(read, targets);
+  const ports = merged.ports.map((port) => gatewayListener(read, port));
+  return {
+    listeners: ports.flatMap(({ listener }) => listener ? [encodeListener(listener)] : []),
+    routes: [...gatewayRoutePlans(read, merged).values()].map((plan) => ({
+      plan,
+      shell: gatewayRouteConfiguration(read, plan),
+    })),
+    problems: [...merged.problems, ...ports.flatMap(({ problems }) => problems)],
+  };
+}
+
+function virtualHost(read: Reader, entry: VirtualHostEntry): EncodedResource {
+  const { message, causes } = gatewayVirtualHost(read, entry);
+  return encodeVirtualHost(entry.routeConfiguration, message, causes);
+}
+
+function sameTargets(a: readonly ServiceTarget[], b: readonly ServiceTarget[]): boolean {
+  return a.length === b.length && a.every((target, i) => {
+    const other = b[i]!;
+    return target.service === other.service && target.port === other.port && target.endpointPort === other.endpointPort;
+  });
+}
