@@ -140,6 +140,7 @@ export class ResourceSet {
    * version. Costs the touched buckets plus one array of bucket pointers.
    */
   with(upserts: Iterable<EncodedResource>, removed: Iterable<string> = []): ResourceSet {
+    if (this.size === 0) return this.#filled(upserts);
     const touched = new Map<number, Map<string, EncodedResource | undefined>>();
     const mask = this.buckets.length - 1;
     const touch = (name: string, resource: EncodedResource | undefined) => {
@@ -168,9 +169,20 @@ export class ResourceSet {
     return new ResourceSet(this.table, buckets, size);
   }
 
+  #filled(upserts: Iterable<EncodedResource>): ResourceSet {
+    const resources = new Map<string, EncodedResource>();
+    for (const resource of upserts) resources.set(resource.name, resource);
+    if (resources.size === 0) return this;
+    return this.#grouped([[...resources.values()]], resources.size, bucketCount(resources.size, 1));
+  }
+
   #rebuilt(changed: [number, EncodedResource[]][], size: number, count: number): ResourceSet {
     const contents: (readonly EncodedResource[])[] = this.buckets.map((bucket) => bucket.resources);
     for (const [index, resources] of changed) contents[index] = resources;
+    return this.#grouped(contents, size, count);
+  }
+
+  #grouped(contents: readonly (readonly EncodedResource[])[], size: number, count: number): ResourceSet {
     const groups = Array.from({ length: count }, (): EncodedResource[] => []);
     for (const resources of contents) {
       for (const resource of resources) groups[hashName(resource.name) & (count - 1)]!.push(resource);

@@ -217,3 +217,7 @@ const listening = await server.listen(
   (socket) => pages.emit("connection", socket),
 );
 console.log(`listening on ${listening.port}, pid ${Deno.pid}`);
+Deno.addSignalListener("SIGTERM", async () => {
+  await server.stop(2000);
+  Deno.exit(0);
+});

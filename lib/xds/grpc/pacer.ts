@@ -33,6 +33,8 @@ export interface PacerOptions {
 }
 
 const MIN_HIGH_WATER = 32 * 1024;
+/** Longest time in milliseconds between two looks at a lane. */
+const MAX_PATIENCE = 50;
 
 type Write = (chunk: Uint8Array) => void;
 type Item = { readonly chunk: Uint8Array; readonly write: Write; readonly done: (() => void) | undefined };
@@ -46,6 +48,8 @@ export class Lane {
   #lastTaken = 0;
   #lastProgress = performance.now();
   #closed = false;
+  #patience = 0;
+  #nextLook = 0;
   /** Bytes that wait here, not yet handed to http2. */
   queued = 0;
 
@@ -100,14 +104,19 @@ export class Lane {
     }
   }
 
-  /** Looks for progress; true while the lane still needs looking after. */
+  /** Looks for progress when it is time to; true while the lane still needs looking after. */
   poll(now: number, highWater: number, stallTimeout: number): boolean {
+    if (now < this.#nextLook) return true;
     if (this.#closed || this.socket.destroyed) return false;
     const taken = this.#taken();
     if (taken !== this.#lastTaken) {
       this.#lastTaken = taken;
       this.#lastProgress = now;
+      this.#patience = 0;
     }
+    // A lane without progress is looked at ever more rarely: reading the counters of a socket costs microseconds.
+    this.#patience = Math.min(MAX_PATIENCE, this.#patience * 2 + 2);
+    this.#nextLook = now + (this.queued > 0 ? this.#patience : MAX_PATIENCE);
     this.flush(highWater);
     if (this.idle) return false;
     if (now - this.#lastProgress > stallTimeout) {

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { decode, encode } from "../../lib/pb/codec.ts";
+import { Block } from "../../lib/resource/block.ts";
+import { encodeResource } from "../../lib/resource/encoded.ts";
+import { putVarint, varintSize, WireCursor, WireError } from "../../lib/resource/protowire.ts";
+import { gunzipSync } from "node:zlib";
+
+const TYPE = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+interface Delta {
+  resources: {
+    name: string;
+    version: string;
+    aliases?: string[];
+    resource: { type_url: string; value?: Uint8Array };
+  }[];
+}
+interface Sotw {
+  resources: { type_url: string; value?: Uint8Array }[];
+}
+
+Deno.test("a resource decodes the same from its delta run and from its state-of-the-world run", () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: "grapheme", minLength: 1 }),
+      fc.uint8Array({ maxLength: 70_000, size: "max" }),
+      fc.array(fc.string({ minLength: 1 }), { maxLength: 3 }),
+      (name, value, aliases) => {
+        const resource = encodeResource(TYPE, name, value, { aliases });
+        const delta = decode<Delta>("envoy.service.discovery.v3.DeltaDiscoveryResponse", resource.delta).resources[0]!;
+        const sotw = decode<Sotw>("envoy.service.discovery.v3.DiscoveryResponse", resource.sotw).resources[0]!;
+        assert.equal(delta.name, new TextDecoder().decode(new TextEncoder().encode(name)));
+        assert.equal(delta.version, resource.version);
+        assert.deepEqual(delta.aliases ?? [], aliases);
+        assert.equal(delta.resource.type_url, TYPE);
+        assert.deepEqual(Buffer.from(delta.resource.value ?? []), Buffer.from(value));
+        assert.equal(sotw.type_url, TYPE);
+        assert.deepEqual(Buffer.from(sotw.value ?? []), Buffer.from(value));
+        assert.deepEqual(Buffer.from(resource.value), Buffer.from(value));
+        assert.equal(resource.sotw.buffer, resource.delta.buffer);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+Deno.test("the version changes with type, name, aliases and bytes, and with nothing else", () => {
+  const value = encode("envoy.config.cluster.v3.Cluster", { name: "a" });
+  const base = encodeResource(TYPE, "a", value).version;
+  assert.equal(encodeResource(TYPE, "a", value.slice(), { causes: ["x"], warms: ["y"] }).version, base);
+  assert.notEqual(encodeResource(TYPE + "2", "a", value).version, base);
+  assert.notEqual(encodeResource(TYPE, "b", value).version, base);
+  assert.notEqual(encodeResource(TYPE, "a", value, { aliases: ["c"] }).version, base);
+  assert.notEqual(encodeResource(TYPE, "a", new Uint8Array([...value, 0])).version, base);
+  assert.match(base, /^[\w-]{12}$/);
+});
+
+Deno.test("varints of any safe size survive a round trip", () => {
+  fc.assert(fc.property(fc.maxSafeNat(), (value) => {
+    const out = new Uint8Array(10);
+    const end = putVarint(out, 0, value);
+    assert.equal(end, varintSize(value));
+    assert.equal(new WireCursor(out, 0, end).varint(), value);
+  }));
+});
+
+Deno.test("a cursor over arbitrary bytes ends or throws WireError, and reads nothing outside", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      const cursor = new WireCursor(bytes);
+      try {
+        while (cursor.next()) cursor.skip();
+        assert.equal(cursor.at, bytes.length);
+      } catch (error) {
+        assert.ok(error instanceof WireError);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+Deno.test("gzip members of several blocks concatenate to one gzip stream of their plain bytes", () => {
+  const blocks = ["one", "two".repeat(5000), ""].map((part) => new Block([new TextEncoder().encode(part)]));
+  const joined = Buffer.concat(blocks.map((block) => block.gzip));
+  assert.equal(gunzipSync(joined).toString(), "one" + "two".repeat(5000));
+});

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { concatBytes } from "../../lib/resource/block.ts";
+import { setBlocks } from "../../lib/resource/diff.ts";
+import { type EncodedResource, encodeResource } from "../../lib/resource/encoded.ts";
+import { NameTable } from "../../lib/resource/names.ts";
+import { BUCKET_TARGET, type ResourceSet, ResourceTable } from "../../lib/resource/set.ts";
+
+const TYPE = "type.googleapis.com/test.Type";
+const resource = (name: string, value = 0) => encodeResource(TYPE, name, new Uint8Array([value]));
+const contents = (set: ResourceSet) =>
+  new Map([...set].map((r): [string, string] => [r.name, r.version]).sort((a, b) => a[0] < b[0] ? -1 : 1));
+
+const change = fc.record({
+  upserts: fc.array(fc.tuple(fc.nat(400), fc.nat(3)), { maxLength: 80 }),
+  removed: fc.array(fc.nat(400), { maxLength: 80 }),
+});
+
+Deno.test("a set behaves like a map under any sequence of changes, and its diffs lead from each state to the next", () => {
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
+      const table = new ResourceTable();
+      let set = table.empty;
+      const model = new Map<string, EncodedResource>();
+      for (const { upserts, removed } of changes) {
+        const put = upserts.map(([i, value]) => resource(`r${i}`, value));
+        const out = removed.map((i) => `r${i}`);
+        const before = set;
+        set = set.with(put, out);
+        for (const name of out) model.delete(name);
+        for (const r of put) model.set(r.name, r);
+        assert.equal(set.size, model.size);
+        assert.deepEqual(
+          contents(set),
+          new Map([...model].map(([n, r]): [string, string] => [n, r.version]).sort((a, b) => a[0] < b[0] ? -1 : 1)),
+        );
+        for (const r of model.values()) assert.equal(set.get(r.name)!.version, r.version);
+        assert.equal(set.has("absent"), false);
+
+        const diff = before.diffTo(set);
+        const replay = contents(before);
+        for (const r of diff.changed) {
+          assert.notEqual(replay.get(r.name), r.version, "nothing unchanged in a diff");
+          replay.set(r.name, r.version);
+        }
+        for (const name of diff.removed) assert.ok(replay.delete(name), "only what was there is removed");
+        assert.deepEqual(new Map([...replay].sort((a, b) => a[0] < b[0] ? -1 : 1)), contents(set));
+        assert.equal(diff.empty, before === set);
+        const bytes = diff.blocks("delta").reduce((sum, block) => sum + block.plain.length, 0);
+        assert.equal(bytes, diff.changed.reduce((sum, r) => sum + r.delta.length, 0));
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+Deno.test("with() returns the same set when no version differs", () => {
+  const set = new ResourceTable().from([resource("a"), resource("b")]);
+  assert.equal(set.with([resource("a")], ["c"]), set);
+  assert.equal(set.with([resource("a")], ["a"]), set, "upserts win over removals");
+  assert.notEqual(set.with([resource("a", 1)]), set);
+});
+
+Deno.test("sets with nearly the same content share nearly all buckets, and one change copies one bucket", () => {
+  const table = new ResourceTable();
+  const many = Array.from({ length: 2000 }, (_, i) => resource(`r${i}`));
+  const one = table.from(many);
+  const two = table.from([...many.slice(1), resource("r0", 1)].reverse());
+  assert.ok(one.buckets.length >= 2000 / BUCKET_TARGET / 2);
+  assert.equal(one.buckets.filter((bucket, i) => bucket !== two.buckets[i]).length, 1);
+  assert.equal(table.from(many.toReversed()).diffTo(one).empty, true);
+});
+
+Deno.test("bucket numbers follow the size with hysteresis", () => {
+  const table = new ResourceTable();
+  let set = table.from(Array.from({ length: 1000 }, (_, i) => resource(`r${i}`)));
+  const large = set.buckets.length;
+  set = set.with([], Array.from({ length: 500 }, (_, i) => `r${i}`));
+  assert.equal(set.buckets.length, large, "half the size keeps the buckets");
+  set = set.with([], Array.from({ length: 490 }, (_, i) => `r${500 + i}`));
+  assert.equal(set.buckets.length, 1);
+  assert.equal(set.size, 10);
+});
+
+Deno.test("a diff is computed once per pair of sets and its byte runs are shared", () => {
+  const table = new ResourceTable();
+  const from = table.from([resource("a"), resource("b")]);
+  const to = from.with([resource("a", 1)], ["b"]);
+  assert.equal(from.diffTo(to), from.diffTo(to));
+  assert.equal(from.diffTo(to).blocks("sotw"), from.diffTo(to).blocks("sotw"));
+  assert.equal(from.diffTo(to).blocks("delta")[0]!.gzip, from.diffTo(to).blocks("delta")[0]!.gzip);
+});
+
+Deno.test("the first content of a holder of nothing is made of the shared blocks of whole buckets", () => {
+  const table = new ResourceTable();
+  const set = table.from(Array.from({ length: 300 }, (_, i) => resource(`r${i}`)));
+  assert.deepEqual(table.empty.diffTo(set).blocks("delta"), setBlocks(set, "delta"));
+  assert.equal(table.empty.diffTo(set).blocks("delta")[0], setBlocks(set, "delta")[0]);
+});
+
+Deno.test("parts of a diff stay under the limit, and together are the whole", () => {
+  const table = new ResourceTable();
+  const to = table.from(Array.from({ length: 500 }, (_, i) => resource(`r${i}`)));
+  let at: ResourceSet = table.empty;
+  let parts = 0;
+  const seen = new Set<string>();
+  while (at !== to) {
+    const part = at.diffTo(to).upTo(2000, at, to, "delta");
+    assert.ok(concatBytes(part.diff.blocks("delta").map((b) => b.plain)).length <= 2000);
+    for (const r of part.diff.changed) {
+      assert.ok(!seen.has(r.name), "nothing twice");
+      seen.add(r.name);
+    }
+    at = part.next;
+    assert.ok(++parts < 100);
+  }
+  assert.equal(seen.size, 500);
+  assert.ok(parts > 10);
+});
+
+Deno.test("name sets are interned, and equal runs of fields are decoded once", () => {
+  const names = new NameTable();
+  assert.equal(names.of(["a", "b"]), names.of(["b", "a", "b"]));
+  const run = new Uint8Array([0x1a, 1, 97, 0x1a, 1, 98]);
+  assert.equal(names.decode(run), names.of(["a", "b"]));
+  assert.equal(names.decode(run.slice()), names.decode(run));
+  assert.equal(names.union(names.of(["a"]), names.of(["b"])), names.of(["a", "b"]));
+  assert.equal(names.minus(names.of(["a", "b"]), names.of(["b"])), names.of(["a"]));
+  assert.equal(names.minus(names.of(["a"]), names.of(["a"])), names.empty);
+});
+
+Deno.test("selecting all names of a set gives the set itself; selecting and excluding split it", () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.nat(200)), fc.uniqueArray(fc.nat(200)), (held, asked) => {
+      const table = new ResourceTable();
+      const names = new NameTable();
+      const set = table.from(held.map((i) => resource(`r${i}`)));
+      const selected = names.of(asked.map((i) => `r${i}`)).select(set);
+      const excluded = names.of(asked.map((i) => `r${i}`)).exclude(set);
+      assert.deepEqual(
+        [...contents(selected).keys()],
+        held.filter((i) => asked.includes(i)).map((i) => `r${i}`).sort(),
+      );
+      assert.equal(selected.size + excluded.size, set.size);
+      assert.equal(names.of([...set].map((r) => r.name)).select(set), set);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+Deno.test("aliases select a resource", () => {
+  const table = new ResourceTable();
+  const set = table.from([encodeResource(TYPE, "a", new Uint8Array(1), { aliases: ["x"] }), resource("b")]);
+  assert.deepEqual([...contents(new NameTable().of(["x"]).select(set)).keys()], ["a"]);
+});
