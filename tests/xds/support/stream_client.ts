@@ -1,0 +1,163 @@
+/**
+ * A client of one ADS stream without a network: it encodes real requests, decodes real responses, and keeps what a
+ * client would have.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { decode, encode } from "../../../lib/pb/codec.ts";
+import { concatBytes } from "../../../lib/resource/block.ts";
+import { NameTable } from "../../../lib/resource/names.ts";
+import { readRequest } from "../../../lib/xds/ads/request.ts";
+import { AdsStream, type RejectInfo, type ResponseInfo } from "../../../lib/xds/ads/stream.ts";
+import { typeRules } from "../../../lib/xds/types.ts";
+import type { MemorySource, MemoryView } from "./memory_source.ts";
+
+const text = new TextDecoder();
+
+/** A decoded response of either variant. */
+export interface Received {
+  readonly typeUrl: string;
+  readonly nonce: string;
+  readonly version: string;
+  /** Message text by resource name; in state of the world the name is the text before the first `=`. */
+  readonly resources: Map<string, { version: string; value: string; bytes: Uint8Array }>;
+  readonly removed: string[];
+}
+
+/** Fields of a request; `names` is `resource_names` or `resource_names_subscribe`. */
+export interface Ask {
+  names?: string[];
+  unsubscribe?: string[];
+  versions?: Record<string, string>;
+  nonce?: string;
+  error?: string;
+}
+
+/** See the module. */
+export class StreamClient {
+  /** Responses not answered yet, oldest first. */
+  readonly inbox: Received[] = [];
+  /** All responses ever. */
+  readonly received: Received[] = [];
+  readonly infos: ResponseInfo[] = [];
+  readonly rejects: RejectInfo[] = [];
+  readonly counts = new Map<string, number>();
+  /** What the client has, by type and name. */
+  readonly has = new Map<string, Map<string, { version: string; value: string }>>();
+  settled = 0;
+  readonly stream: AdsStream;
+  readonly view: MemoryView;
+  readonly #names: NameTable;
+
+  constructor(
+    source: MemorySource,
+    readonly delta: boolean,
+    options: { maxResponseBytes?: number; names?: NameTable } = {},
+  ) {
+    this.#names = options.names ?? new NameTable();
+    this.view = source.connect({ node: { id: "client" }, delta, address: "", metadata: {} }) as MemoryView;
+    this.stream = new AdsStream("s", this.view, {
+      delta,
+      gzip: false,
+      names: this.#names,
+      resources: source.table,
+      metrics: {
+        count: (name, by) => this.counts.set(name, (this.counts.get(name) ?? 0) + by),
+        gauge() {},
+        observe() {},
+      },
+      maxResponseBytes: options.maxResponseBytes ?? 1 << 20,
+      controlPlane: "",
+      send: (parts, _compressed, taken) => {
+        const response = this.#read(concatBytes(parts));
+        this.inbox.push(response);
+        this.received.push(response);
+        taken();
+      },
+      onResponse: (info) => this.infos.push(info),
+      onReject: (info) => this.rejects.push(info),
+      onSettled: () => this.settled++,
+    });
+  }
+
+  /** Sends a request. */
+  ask(typeUrl: string, ask: Ask = {}): void {
+    const error_detail = ask.error === undefined ? undefined : { code: 13, message: ask.error };
+    const request = this.delta
+      ? encode("envoy.service.discovery.v3.DeltaDiscoveryRequest", {
+        type_url: typeUrl,
+        resource_names_subscribe: ask.names ?? [],
+        resource_names_unsubscribe: ask.unsubscribe ?? [],
+        initial_resource_versions: ask.versions ?? {},
+        response_nonce: ask.nonce ?? "",
+        ...(error_detail && { error_detail }),
+      })
+      : encode("envoy.service.discovery.v3.DiscoveryRequest", {
+        type_url: typeUrl,
+        resource_names: ask.names ?? [],
+        response_nonce: ask.nonce ?? "",
+        ...(error_detail && { error_detail }),
+      });
+    this.stream.request(readRequest(request, this.delta, this.#names));
+  }
+
+  /** Takes the oldest response of a type out of the inbox. */
+  take(typeUrl?: string): Received {
+    const at = this.inbox.findIndex((response) => typeUrl === undefined || response.typeUrl === typeUrl);
+    if (at < 0) throw new Error(`no response of type ${typeUrl ?? "any"} is waiting`);
+    return this.inbox.splice(at, 1)[0]!;
+  }
+
+  /** Takes the oldest response of a type in, applies it and acknowledges; `names` as in state of the world. */
+  accept(typeUrl?: string, names: string[] = []): Received {
+    const response = this.take(typeUrl);
+    this.apply(response);
+    this.ask(response.typeUrl, { nonce: response.nonce, names: this.delta ? [] : names });
+    return response;
+  }
+
+  /** Rejects the oldest response of a type. */
+  reject(typeUrl: string, error: string, names: string[] = []): Received {
+    const response = this.take(typeUrl);
+    this.ask(typeUrl, { nonce: response.nonce, error, names: this.delta ? [] : names });
+    return response;
+  }
+
+  /** Takes a response in as a client of the protocol does. */
+  apply(response: Received): void {
+    let map = this.has.get(response.typeUrl);
+    if (map === undefined || (!this.delta && typeRules(response.typeUrl).whole)) {
+      this.has.set(response.typeUrl, map = new Map());
+    }
+    for (const [name, { version, value }] of response.resources) map.set(name, { version, value });
+    for (const name of response.removed) map.delete(name);
+  }
+
+  /** Names of a response, sorted. */
+  static names(response: Received): string[] {
+    return [...response.resources.keys()].sort();
+  }
+
+  #read(bytes: Uint8Array): Received {
+    // deno-lint-ignore no-explicit-any -- the two message types differ, the fields read here are checked by the tests
+    const message = decode<any>(`envoy.service.discovery.v3.${this.delta ? "Delta" : ""}DiscoveryResponse`, bytes);
+    const resources: Received["resources"] = new Map();
+    for (const item of message.resources ?? []) {
+      const body = this.delta ? item.resource : item;
+      const value = text.decode(body.value ?? new Uint8Array());
+      const name = this.delta ? item.name : value.slice(0, value.indexOf("="));
+      if (resources.has(name)) throw new Error(`resource ${name} twice in one response`);
+      if (body.type_url !== message.type_url) throw new Error(`a ${body.type_url} in a ${message.type_url} response`);
+      resources.set(name, { version: item.version ?? "", value, bytes: body.value });
+    }
+    return {
+      typeUrl: message.type_url,
+      nonce: message.nonce,
+      version: (this.delta ? message.system_version_info : message.version_info) ?? "",
+      resources,
+      removed: message.removed_resources ?? [],
+    };
+  }
+}
