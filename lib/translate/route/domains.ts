@@ -43,8 +43,7 @@ export function virtualHostName(host: string, port: number): string {
  * share. Hosts that share nothing with the domain have none.
  */
 export function shortForms(host: string, dnsDomain: string): string[] {
-  const cut = dnsDomain.indexOf(".svc.");
-  if (cut >= 0) return orchestratorForms(host, dnsDomain.slice(0, cut), dnsDomain.slice(cut));
+  if (isOrchestrators(dnsDomain)) return orchestratorForms(host, nearness(domainOf(host), dnsDomain));
   const own = host.split(".");
   const near = dnsDomain.split(".");
   let shared = 0;
@@ -55,21 +54,43 @@ export function shortForms(host: string, dnsDomain: string): string[] {
   return rest.length === 2 ? [short, `${short}.${own[rest.length]}`] : [short];
 }
 
-function orchestratorForms(host: string, namespace: string, suffix: string): string[] {
-  if (!host.endsWith(suffix) || host.length === suffix.length) return [];
-  const inside = host.slice(0, host.indexOf(".svc."));
-  const dot = inside.indexOf(".");
-  if (dot < 0) return [];
-  const forms = [inside, `${inside}.svc`];
-  return inside.slice(dot + 1) === namespace ? [inside.slice(0, dot), ...forms] : forms;
+type Nearness = "same namespace" | "same mesh" | "elsewhere";
+
+function isOrchestrators(dnsDomain: string): boolean {
+  return dnsDomain.includes(".svc.");
 }
 
-/** One question for all short forms: proxies of one namespace share the answer, and so do all others. */
+function domainOf(host: string): string {
+  return host.slice(host.indexOf(".") + 1);
+}
+
+function nearness(domain: string, dnsDomain: string): Nearness {
+  if (domain === dnsDomain) return "same namespace";
+  const suffix = dnsDomain.slice(dnsDomain.indexOf(".svc."));
+  return domain.endsWith(suffix) ? "same mesh" : "elsewhere";
+}
+
+function orchestratorForms(host: string, near: Nearness): string[] {
+  const inside = host.slice(0, Math.max(host.indexOf(".svc."), 0));
+  if (near === "elsewhere" || !inside.includes(".")) return [];
+  const forms = [inside, `${inside}.svc`];
+  return near === "same namespace" ? [host.slice(0, host.indexOf(".")), ...forms] : forms;
+}
+
+/**
+ * The questions are about a namespace, not about a host: a proxy is asked as many as there are namespaces, and proxies of
+ * one namespace answer alike.
+ */
 function otherNames(read: Reader, host: string): string[] {
   if (isIp(host)) return [];
-  const forms = read.ask(`shortForms=${host}`, (t) => shortForms(host, t.dnsDomain).join());
   const absolute = read.settings.enableAbsoluteFqdnVhostDomain ? [`${host}.`] : [];
-  return [...absolute, ...(forms ? forms.split(",") : [])];
+  if (!read.ask("orchestratorDnsDomain", (t) => isOrchestrators(t.dnsDomain))) {
+    return [...absolute, ...shortForms(host, read.trait("dnsDomain"))];
+  }
+  if (!isOrchestrators(host)) return absolute;
+  const domain = domainOf(host);
+  const near = read.ask<Nearness>(`nearness=${domain}`, (t) => nearness(domain, t.dnsDomain));
+  return [...absolute, ...orchestratorForms(host, near)];
 }
 
 /** A range is no name; the unspecified address is nobody's. */

@@ -10,9 +10,9 @@
 import type { HttpMatchRequest, HttpRoute } from "../../config/kinds/mod.ts";
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import { any } from "../../pb/codec.ts";
-import { struct } from "../../pb/wellknown.ts";
 import type { envoy, google } from "../../../proto/gen/types.ts";
 import { parseOutboundClusterName } from "../destination/names.ts";
+import { objectMetadata } from "../object_metadata.ts";
 import type { Reader } from "../reader.ts";
 import { forwardAction } from "./action.ts";
 import { directResponse, redirectAction } from "./answer.ts";
@@ -55,8 +55,9 @@ export function httpRoutes(vs: EffectiveVirtualService, context: RouteContext): 
   const routes: Route[] = [];
   const causes = new Set<string>();
   const warnings: string[] = [];
+  const metadata = objectMetadata(`VirtualService/${vs.namespace}/${vs.name}`);
   for (const [index, rule] of (vs.spec.http ?? []).entries()) {
-    const notes: Notes = { causes, warnings: [] };
+    const notes: Notes = { causes, warnings: [], metadata };
     const ofRule = routesOfRule(vs, rule, context, notes);
     routes.push(...ofRule);
     warnings.push(...told(vs, index, rule, notes.warnings));
@@ -66,8 +67,9 @@ export function httpRoutes(vs: EffectiveVirtualService, context: RouteContext): 
   return { routes, causes: [...causes], warnings };
 }
 
-/** What comes to light while routes are built. */
+/** What comes to light while routes are built, and what they share. */
 interface Notes {
+  readonly metadata: envoy.config.core.v3.Metadata;
   readonly causes: Set<string>;
   readonly warnings: string[];
 }
@@ -108,11 +110,11 @@ function buildRoute(
   rule: HttpRoute,
   match: HttpMatchRequest | undefined,
   context: RouteContext,
-  { causes, warnings }: Notes,
+  { causes, warnings, metadata }: Notes,
 ): Route | undefined {
   const { read, port } = context;
   const name = [rule.name, match?.name].filter(Boolean).join(".");
-  const route: Route = { ...(name ? { name } : {}), match: routeMatch(match), metadata: configMetadata(vs) };
+  const route: Route = { ...(name ? { name } : {}), match: routeMatch(match), metadata };
   if (match?.statPrefix) route.stat_prefix = match.statPrefix;
   const perFilter: Record<string, google.protobuf.Any> = {};
   if (rule.redirect || rule.directResponse) {
@@ -153,12 +155,6 @@ function answer(rule: HttpRoute, context: RouteContext, route: Route, warnings: 
     else warnings.push(`directResponse.status ${rule.directResponse.status} is outside 200-599; the rule is left out`);
   }
   return route.redirect !== undefined || route.direct_response !== undefined;
-}
-
-/** Names the object behind a route, in the form and place where tools of the field look for it. */
-function configMetadata(vs: EffectiveVirtualService): envoy.config.core.v3.Metadata {
-  const config = `/apis/networking.mesh.io/v1/namespaces/${vs.namespace}/virtual-service/${vs.name}`;
-  return { filter_metadata: { istio: struct({ config }) } };
 }
 
 /** What a trace calls requests of this route: `host:port/path`, or the virtual service's name where hosts differ. */

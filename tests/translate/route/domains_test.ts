@@ -75,8 +75,14 @@ Deno.test("where the port tells services apart, 80 may be left out and others ma
   assert.deepEqual(withPort(["a", "*.b"], 8080), ["a:8080", "*.b:8080"]);
 });
 
-Deno.test("names of a host cost one question, which proxies of one namespace answer alike", () => {
-  const read = fakeReader();
-  hostDomains(read, "foo.default.svc.cluster.local", service({ hostname: "foo.default.svc.cluster.local" }));
-  assert.deepEqual(read.asked.filter((q) => !q.startsWith("ask/shortForms=")), []);
+Deno.test("hosts of one namespace share their questions about the proxy", () => {
+  const asked = (host: string) => {
+    const read = fakeReader();
+    hostDomains(read, host, service({ hostname: host }));
+    return read.asked;
+  };
+  const questions = asked("foo.default.svc.cluster.local");
+  assert.deepEqual(questions, ["ask/orchestratorDnsDomain", "ask/nearness=default.svc.cluster.local"]);
+  assert.deepEqual(asked("bar.default.svc.cluster.local"), questions);
+  assert.deepEqual(asked("api.example.com"), ["ask/orchestratorDnsDomain"]);
 });
