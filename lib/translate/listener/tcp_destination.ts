@@ -46,7 +46,7 @@ export function routePlan(
   for (const { destination, weight = 0 } of routes) {
     if (weight <= 0) continue;
     const target = destination.host === first.destination.host ? service : read.service(destination.host);
-    clusters.push({ name: clusterOf(destination, target, port.port).name, weight });
+    clusters.push({ name: destinationCluster(destination, target, port.port).name, weight });
   }
   if (clusters.length === 0) return undefined;
   const rule = service && read.destinationRule(service.hostname)?.spec;
@@ -60,7 +60,7 @@ function singlePlan(
   service: Service | undefined,
   port: TcpPort,
 ): TcpProxyPlan {
-  const cluster = clusterOf(destination, service, port.port);
+  const cluster = destinationCluster(destination, service, port.port);
   const subset = destination.subset ?? "";
   const pattern = read.mesh().outboundClusterStatName;
   const portName = service?.ports.find((p) => p.port === cluster.port)?.name ?? port.name;
@@ -75,8 +75,11 @@ function singlePlan(
   };
 }
 
-/** The port that the destination names, else the only one of its service, else the one that was dialled. */
-function clusterOf(
+/**
+ * The cluster of a destination: at the port that it names, else the only one of its service, else the one that was
+ * dialled.
+ */
+export function destinationCluster(
   destination: Destination,
   service: Service | undefined,
   dialled: number,

@@ -1,0 +1,144 @@
+/** Real connections through a real Envoy with our listeners: who gets which. */
+import assert from "node:assert/strict";
+import { encode } from "../../../lib/pb/codec.ts";
+import type { InboundTarget } from "../../../lib/translate/inbound_target.ts";
+import { inboundClusterName } from "../../../lib/translate/inbound_target.ts";
+import { inboundListeners } from "../../../lib/translate/listener/inbound.ts";
+import { outboundListenerParts } from "../../../lib/translate/listener/outbound.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import { envoyPath } from "../envoy.ts";
+import { fakeReader } from "../fake_reader.ts";
+import { port, service } from "../make.ts";
+import { mergeAll } from "./world.ts";
+
+const envoyBinary = envoyPath();
+
+/** A server that echoes, and tells when someone comes. */
+function echoServer() {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const first = Promise.withResolvers<void>();
+  const connections: Deno.Conn[] = [];
+  (async () => {
+    for await (const connection of listener) {
+      first.resolve();
+      connections.push(connection);
+      connection.readable.pipeTo(connection.writable).catch(() => {/* the client went away */});
+    }
+  })();
+  return {
+    port: listener.addr.port,
+    reached: first.promise,
+    [Symbol.dispose]() {
+      listener.close();
+      for (const connection of connections) {
+        try {
+          connection.close();
+        } catch { /* closed by the end of its stream */ }
+      }
+    },
+  };
+}
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+/** A cluster with one endpoint on loopback. */
+function cluster(name: string, port: number): envoy.config.cluster.v3.Cluster {
+  const address = { socket_address: { address: "127.0.0.1", port_value: port } };
+  const endpoints = [{ lb_endpoints: [{ endpoint: { address } }] }];
+  return { name, type: 0, connect_timeout: { seconds: 5 }, load_assignment: { cluster_name: name, endpoints } };
+}
+
+/** Runs Envoy until `use` is done. */
+async function withEnvoy(
+  resources: envoy.config.bootstrap.v3.Bootstrap.StaticResources,
+  use: () => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  const file = `${folder}/bootstrap.pb`;
+  await Deno.writeFile(file, encode("envoy.config.bootstrap.v3.Bootstrap", { static_resources: resources }));
+  const args = ["--disable-hot-restart", "--concurrency", "1", "-l", "info", "-c", file];
+  const child = new Deno.Command(envoyBinary!, { args, stdout: "null", stderr: "piped" }).spawn();
+  const [ready, rest] = child.stderr.tee();
+  const drained = rest.pipeTo(new WritableStream());
+  try {
+    let log = "";
+    for await (const text of ready.pipeThrough(new TextDecoderStream())) {
+      log += text;
+      if (log.includes("starting workers")) break;
+    }
+    assert.ok(log.includes("starting workers"), log);
+    await use();
+  } finally {
+    child.kill("SIGKILL");
+    await child.status;
+    await drained;
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test({
+  name: "a sniffed inbound port takes HTTP as HTTP and all else as bytes",
+  ignore: envoyBinary === undefined,
+  async fn() {
+    using upstream = echoServer();
+    const number = freePort();
+    const target: InboundTarget = {
+      port: number,
+      servicePort: port(number, "Unsupported"),
+      bind: "127.0.0.1",
+      captureMode: "NONE",
+      fromSidecarIngress: true,
+    };
+    const built = inboundListeners(fakeReader({ traits: { interceptionMode: "NONE" } }), [target]);
+    const listeners = built.listeners.map(({ message }) => message);
+    await withEnvoy({ listeners, clusters: [cluster(inboundClusterName(number), upstream.port)] }, async () => {
+      using bytes = await Deno.connect({ hostname: "127.0.0.1", port: number });
+      await bytes.write(new TextEncoder().encode("no http\n"));
+      const buffer = new Uint8Array(64);
+      const read = await bytes.read(buffer);
+      assert.equal(new TextDecoder().decode(buffer.subarray(0, read ?? 0)), "no http\n");
+      // The echo is no HTTP answer; that the proxy says so itself shows that it took the request as one.
+      const answer = await fetch(`http://127.0.0.1:${number}/`);
+      await answer.body?.cancel();
+      assert.equal(answer.status, 502);
+      assert.equal(answer.headers.get("server"), "mesh-proxy");
+    });
+  },
+});
+
+Deno.test({
+  name: "two TLS services on one loopback port: each is reached by its name, the older also without one",
+  ignore: envoyBinary === undefined,
+  async fn() {
+    using older = echoServer();
+    using younger = echoServer();
+    const number = freePort();
+    const ports = [port(number, "TLS")];
+    const services = [
+      service("older.example.com", { ports, addresses: ["10.1.0.1"], creationTimestamp: 1 }),
+      service("younger.example.com", { ports, addresses: ["10.1.0.2"], creationTimestamp: 2 }),
+    ];
+    const read = fakeReader({ traits: { interceptionMode: "NONE" }, services });
+    const merged = mergeAll(read, services.flatMap((s) => outboundListenerParts(read, s.hostname)));
+    assert.deepEqual(merged.conflicts, []);
+    const listeners = merged.listeners.map(({ message }) => message);
+    const clusters = [
+      cluster(`outbound|${number}||older.example.com`, older.port),
+      cluster(`outbound|${number}||younger.example.com`, younger.port),
+    ];
+    await withEnvoy({ listeners, clusters }, async () => {
+      await hello("younger.example.com", number, younger.reached);
+      await hello("unknown.example.com", number, older.reached);
+    });
+  },
+});
+
+/** Begins a TLS handshake with that name and waits for who gets it. (The echo of it ends the handshake.) */
+async function hello(serverName: string, number: number, reached: Promise<void>): Promise<void> {
+  const plain = await Deno.connect({ hostname: "127.0.0.1", port: number });
+  using tls = await Deno.startTls(plain, { hostname: serverName });
+  await Promise.all([reached, assert.rejects(tls.handshake())]);
+}
