@@ -125,12 +125,13 @@ function addServer(
   for (const virtualService of virtualServices) {
     if (!hasHttpRules(virtualService, server.gateway, port)) continue;
     const source: RouteSource = { virtualService, gateway: server.gateway, port, tls: server.kind === "https" };
-    const common = new Set(virtualService.hosts.flatMap((host) => hosts.common(host, virtualService.namespace)));
-    for (const host of common) {
-      const { sources } = draft(host);
-      // A second server of the same object with the same host adds nothing.
-      if (!sources.some((s) => s.virtualService === virtualService && s.gateway === server.gateway)) {
-        sources.push(source);
+    for (const own of virtualService.hosts) {
+      for (const host of hosts.common(own, virtualService.namespace)) {
+        const { sources } = draft(host);
+        // A host that two hosts of the virtual service cover, or two servers of one object have, counts once.
+        if (!sources.some((s) => s.virtualService === virtualService && s.gateway === server.gateway)) {
+          sources.push(source);
+        }
       }
     }
   }
@@ -153,14 +154,16 @@ function collapse(drafts: ReadonlyMap<string, Draft>): Draft[][] {
     return known;
   };
   const groups = new Map<string, Draft[]>();
-  for (const draft of [...drafts.values()].sort((a, b) => moreSpecificFirst(a.host, b.host))) {
-    const sources = draft.sources.map((s) => `${id(s.virtualService)}|${s.gateway}|${s.port}|${s.tls}`);
-    const key = `${draft.requireTls};${sources.join(";")}`;
+  for (const draft of drafts.values()) {
+    let key = draft.requireTls ? "tls" : "";
+    for (const s of draft.sources) key += `;${id(s.virtualService)}|${s.gateway}|${s.port}|${s.tls}`;
     const group = groups.get(key);
     if (group) group.push(draft);
     else groups.set(key, [draft]);
   }
-  return [...groups.values()];
+  const collapsed = [...groups.values()];
+  for (const group of collapsed) group.sort((a, b) => moreSpecificFirst(a.host, b.host));
+  return collapsed;
 }
 
 /** Exact hosts before wildcards, longer before shorter, then by alphabet: the first names the virtual host. */

@@ -122,7 +122,10 @@ export class HostIndex {
    */
   common(host: string, namespace: string): string[] {
     const found: string[] = [];
-    if ([host, ...wildcardsOver(host)].some((pattern) => this.#has(pattern, namespace))) found.push(host);
+    // Most servers take everything or name their hosts; the wildcards between are asked last.
+    const covered = this.#has(host, namespace) || this.#has("*", namespace) ||
+      wildcardsOver(host).some((pattern) => this.#has(pattern, namespace));
+    if (covered) found.push(host);
     if (!host.startsWith("*")) return found;
     const suffix = host.slice(1);
     for (const own of this.#hosts.keys()) {
