@@ -43,8 +43,11 @@ export function parseObject(tree: unknown, origin: Origin, options: ParseOptions
   const report = new Findings();
   const { apiVersion, kind } = isObject(tree) ? tree : {};
   if (!isObject(tree) || typeof apiVersion !== "string" || typeof kind !== "string") {
-    report.error("apiVersion", apiVersion, "an object with apiVersion and kind as text");
-    return { findings: report.list, foreign: false, ...identify(tree, options) };
+    // Something that does not even look like an object is likely no configuration at all, so it is only mentioned.
+    const looksLikeObject = isObject(tree) && ["kind", "metadata", "spec"].some((key) => Object.hasOwn(tree, key));
+    if (looksLikeObject) report.error("apiVersion", apiVersion, "an object with apiVersion and kind as text");
+    else report.warning("document", tree, "an object with apiVersion, kind, metadata and spec (this one is ignored)");
+    return { findings: report.list, foreign: !looksLikeObject, ...identify(tree, options) };
   }
   const found = lookupKind(apiVersion, kind);
   if (!found.known) {
@@ -95,9 +98,10 @@ function parseMeta(raw: unknown, options: ParseOptions, report: Findings): Objec
   const ownName = typeof name === "string" ? name : "";
   const wrongName = objectNameProblem(ownName);
   if (wrongName !== undefined) report.error("metadata.name", name ?? undefined, `a name (${wrongName})`);
-  const written = namespace ?? "";
-  const ownNamespace = written === "" ? options.defaultNamespace : String(written);
-  if (!isDnsLabel(ownNamespace)) report.error("metadata.namespace", namespace, "the name of a namespace");
+  const written = typeof namespace === "string" ? namespace : "";
+  const ownNamespace = written === "" ? options.defaultNamespace : written;
+  const isText = namespace === undefined || namespace === null || typeof namespace === "string";
+  if (!isText || !isDnsLabel(ownNamespace)) report.error("metadata.namespace", namespace, "the name of a namespace");
   const annotations = decoded?.annotations ?? EMPTY;
   if (Object.hasOwn(annotations, "internal.mesh.io/webhook-always-reject")) {
     report.error(
@@ -137,20 +141,21 @@ function parseSpec<K extends Kind>(kind: K, raw: unknown, meta: ObjectMeta, repo
       "an AuthorizationPolicy: no other kind has dry runs",
     );
   }
-  const structural = new Findings();
-  const spec = definition.schema.decode(raw ?? {}, new DecodeContext("spec", structural)) ?? definition.schema.zero();
-  for (const one of structural.list) report.add(one);
-  const semantic = new Findings();
-  definition.validate(spec, meta, semantic);
-  for (const one of semantic.list) if (!isAlreadyReported(one, structural.list)) report.add(one);
+  const context = new DecodeContext("spec", report);
+  const spec = definition.schema.decode(raw ?? {}, context) ?? definition.schema.zero();
+  if (context.failed.length === 0) definition.validate(spec, meta, report);
+  else {
+    // Rules run on incomplete specs too, to show all mistakes at once; but not of what did not decode.
+    const rules = new Findings();
+    definition.validate(spec, meta, rules);
+    for (const one of rules.list) if (!context.failed.some((path) => isAtOrBelow(one.field, path))) report.add(one);
+  }
   return spec;
 }
 
-/** Rules run on incomplete specs too, to show all mistakes at once; what they say of a field that did not decode is noise. */
-function isAlreadyReported(one: Finding, structural: readonly Finding[]): boolean {
-  return structural.some((other) =>
-    one.field.startsWith(other.field) || other.field.startsWith(`${one.field}.`) && one.value === ""
-  );
+function isAtOrBelow(field: string, path: string): boolean {
+  return field.startsWith(path) &&
+    (field.length === path.length || field[path.length] === "." || field[path.length] === "[");
 }
 
 const TOP_LEVEL = new Set(["apiVersion", "kind", "metadata", "spec", "status"]);

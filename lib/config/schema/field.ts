@@ -61,8 +61,18 @@ export class DecodeContext {
     this.#path.pop();
   }
 
-  /** Reports an error at the current path. */
+  /** Paths whose value did not decode; what rules say of them, or of anything below, is noise. */
+  readonly failed: string[] = [];
+
+  /** Reports that the value at the current path does not decode. */
   fail(value: unknown, expected: string): void {
+    const where = this.#where();
+    this.failed.push(where);
+    this.#findings.error(where, value, expected);
+  }
+
+  /** Reports an error at the current path whose value decodes nevertheless. */
+  conflict(value: unknown, expected: string): void {
     this.#findings.error(this.#where(), value, expected);
   }
 

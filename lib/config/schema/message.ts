@@ -145,5 +145,5 @@ function listNames(names: ReadonlySet<string>): string {
 
 function checkOneOf(group: readonly string[], out: Readonly<Record<string, unknown>>, context: DecodeContext): void {
   const set = group.filter((name) => out[name] !== undefined);
-  if (set.length > 1) context.fail(set.join(" and "), `only one of ${group.join(", ")}`);
+  if (set.length > 1) context.conflict(set.join(" and "), `only one of ${group.join(", ")}`);
 }

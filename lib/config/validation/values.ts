@@ -86,7 +86,7 @@ export function checkChangedHeaderName(name: string, authorityAllowed: boolean, 
   }
 }
 
-/** Checks the value of a changed header: no control characters, and `%` only as `%%` or `%COMMAND%`, `%COMMAND(argument)%`. */
+/** Checks the value of a changed header: no control characters, and `%` only as `%%` or `%COMMAND%`, `%COMMAND(argument):LENGTH%`. */
 export function checkHeaderValue(value: string, at: string, report: Findings): void {
   if (!HEADER_VALUE.test(value)) report.error(at, value, "a header value without control characters");
   else if (!hasBalancedCommands(value)) {
@@ -94,7 +94,7 @@ export function checkHeaderValue(value: string, at: string, report: Findings): v
   }
 }
 
-type State = "literal" | "name" | "argument" | "item" | "string" | "delimiter" | "close" | "end";
+type State = "literal" | "name" | "argument" | "item" | "string" | "delimiter" | "close" | "end" | "length";
 
 /** Walks the value as the proxy's parser does; every command must be finished at the end. */
 function hasBalancedCommands(value: string): boolean {
@@ -131,6 +131,8 @@ function nextState(state: State, character: string): State | undefined {
     case "close":
       return character === ")" ? "end" : stay;
     case "end":
-      return character === "%" ? "literal" : stay;
+      return character === "%" ? "literal" : character === ":" ? "length" : stay;
+    case "length":
+      return character === "%" ? "literal" : /\d/.test(character) ? state : undefined;
   }
 }

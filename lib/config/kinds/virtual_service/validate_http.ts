@@ -69,7 +69,7 @@ function checkActions(route: HttpRoute, inDelegate: boolean, at: string, report:
     if (!inDelegate) return;
   }
   const actions = ACTIONS.filter((action) => route[action] !== undefined);
-  if (actions.length === 0) report.error(at, undefined, "one of route, redirect, directResponse");
+  if (actions.length === 0) report.error(at, {}, "one of route, redirect, directResponse");
   if (actions.length > 1) report.error(at, actions.join(" and "), "only one of route, redirect, directResponse");
   const answer = route.redirect !== undefined
     ? "redirect"

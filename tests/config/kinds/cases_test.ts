@@ -1,0 +1,94 @@
+/**
+ * Runs the case tables of tests/testdata/config/kinds: one file per kind, each case a spec with the fields that must be reported (exactly
+ * those). The texts of all findings are a golden beside it; `UPDATE_GOLDENS=1` rewrites it.
+ */
+import assert from "node:assert/strict";
+import { KINDS } from "../../../lib/config/kinds/mod.ts";
+import { parseObject } from "../../../lib/config/object.ts";
+import { isObject } from "../../../lib/config/schema/field.ts";
+import { groupOfKind } from "../../../lib/config/spelling.ts";
+import { parseYaml } from "../../../lib/config/yaml/parse.ts";
+
+const FOLDER = new URL("../../testdata/config/kinds/", import.meta.url);
+const update = Deno.env.get("UPDATE_GOLDENS") === "1";
+
+interface Case {
+  readonly case: string;
+  readonly errors?: readonly string[];
+  readonly warnings?: readonly string[];
+  readonly meta?: Readonly<Record<string, unknown>>;
+  readonly spec: unknown;
+}
+
+for (const kind of KINDS) {
+  const parsed = parseYaml(Deno.readTextFileSync(new URL(`${kind}.yaml`, FOLDER)));
+  assert.ok("tree" in parsed, JSON.stringify(parsed));
+  const cases = parsed.tree as readonly Case[];
+  const lines: string[] = [];
+
+  for (const { case: name, errors = [], warnings = [], meta = {}, spec } of cases) {
+    const expected = [...errors.map((field) => `error ${field}`), ...warnings.map((field) => `warning ${field}`)];
+    const verdict = errors.length > 0 ? "is refused" : warnings.length > 0 ? "is taken with warnings" : "is taken";
+    const tree = {
+      apiVersion: `${groupOfKind(kind)}.mesh.io/v1`,
+      kind,
+      metadata: { name: "case", namespace: "here", ...meta },
+      spec,
+    };
+    const result = parseObject(tree, { source: "case.yaml", line: 1 }, { defaultNamespace: "default" });
+    lines.push(`# ${name}`, ...result.findings.map((found) => `${found.severity}: ${found.message}`), "");
+
+    Deno.test({
+      name: `${kind}: "${name}" ${verdict}`,
+      permissions: "none",
+      fn() {
+        const got = new Set(result.findings.map((found) => `${found.severity} ${found.field}`));
+        assert.deepEqual([...got].sort(), expected.sort());
+        assert.equal(result.object === undefined, errors.length > 0);
+        for (const found of result.findings) assert.ok(found.expected !== "" && found.message.includes(found.field));
+      },
+    });
+  }
+
+  const golden = new URL(`${kind}.findings.txt`, FOLDER);
+  const text = lines.join("\n");
+  if (update) Deno.writeTextFileSync(golden, text);
+  const kept = Deno.readTextFileSync(golden);
+  Deno.test({
+    name: `${kind}: the texts of all findings are as in the golden file`,
+    permissions: "none",
+    fn: () => assert.equal(text, kept),
+  });
+  Deno.test({
+    name: `${kind}: accepted specs survive a second pass unchanged`,
+    permissions: "none",
+    fn() {
+      for (const { spec, meta = {}, errors = [] } of cases) {
+        if (errors.length > 0) continue;
+        const head = { apiVersion: `${groupOfKind(kind)}.istio.io/v1beta1`, kind, metadata: { name: "case", ...meta } };
+        const origin = { source: "case.yaml", line: 1 };
+        const first = parseObject({ ...head, spec }, origin, { defaultNamespace: "here" }).object;
+        assert.ok(first !== undefined && isObject(first.spec));
+        const respelled = { ...head, spec: withDurations(first.spec) };
+        const second = parseObject(respelled, origin, { defaultNamespace: "here" }).object;
+        assert.deepEqual(second?.spec, first.spec);
+        assert.equal(second?.hash, first.hash);
+      }
+    },
+  });
+}
+
+const DURATION_FIELDS =
+  /^(?:timeout|perTryTimeout|backoff|fixedDelay|maxAge|ttl|connectTimeout|maxConnectionDuration|idleTimeout|time|interval|baseEjectionTime|duration|warmupDurationSecs|reportingInterval)$/;
+
+/** Typed specs hold durations in ms; users write units. */
+function withDurations(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withDurations);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [
+      key,
+      typeof part === "number" && DURATION_FIELDS.test(key) ? `${part}ms` : withDurations(part),
+    ]),
+  );
+}
