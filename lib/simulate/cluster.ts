@@ -1,0 +1,85 @@
+/**
+ * A cluster and the endpoints behind it.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../proto/gen/types.ts";
+import { Cluster_DiscoveryType, HealthStatus } from "../../proto/gen/enums.ts";
+import { causeOf, packedName } from "./decode.ts";
+import type { Destination } from "./action.ts";
+import type { ClusterStep, ProxyResources, SimulatedEndpoint, SocketAddress } from "./types.ts";
+
+type Cluster = envoy.config.cluster.v3.Cluster;
+
+const TYPE_NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(Cluster_DiscoveryType).map(([name, value]) => [value, name]),
+);
+
+/** The cluster of a destination, with its endpoints. */
+export function clusterStep(resources: ProxyResources, destination: Destination, original: SocketAddress): ClusterStep {
+  const { name, weight } = destination;
+  const cluster = resources.clusters.get(name);
+  if (cluster === undefined) {
+    return { step: "cluster", name, weight, type: "missing", transport: "plaintext", endpoints: [] };
+  }
+  return {
+    step: "cluster",
+    name,
+    weight,
+    type: cluster.cluster_type?.name ?? TYPE_NAMES.get(cluster.type ?? 0) ?? "unknown",
+    transport: transportOf(cluster),
+    endpoints: endpointsOf(resources, cluster, original),
+    ...causeOf(cluster.metadata),
+  };
+}
+
+/** Whether the cluster may have an endpoint for a request: it has a healthy one, or finds them only as it goes. */
+export function mayForward(step: ClusterStep): boolean {
+  return step.endpoints.some((endpoint) => endpoint.healthy) || step.type.includes("dynamic_forward_proxy");
+}
+
+function transportOf(cluster: Cluster): ClusterStep["transport"] {
+  if (cluster.transport_socket_matches?.length) return "by endpoint";
+  const type = packedName(cluster.transport_socket?.typed_config);
+  return type === "" || type.endsWith(".RawBuffer") ? "plaintext" : "tls";
+}
+
+function endpointsOf(resources: ProxyResources, cluster: Cluster, original: SocketAddress): SimulatedEndpoint[] {
+  if (cluster.type === Cluster_DiscoveryType.ORIGINAL_DST) {
+    const port = cluster.original_dst_lb_config?.upstream_port_override?.value ?? original.port;
+    return [{ ...PLAIN, address: original.ip, port }];
+  }
+  const eds = cluster.type === Cluster_DiscoveryType.EDS;
+  const assignment = eds
+    ? resources.assignments.get(cluster.eds_cluster_config?.service_name || cluster.name || "")
+    : cluster.load_assignment;
+  return (assignment?.endpoints ?? []).flatMap((group) =>
+    (group.lb_endpoints ?? []).map((one) => ({
+      ...addressOf(one.endpoint?.address),
+      priority: group.priority ?? 0,
+      locality: localityOf(group.locality),
+      localityWeight: group.load_balancing_weight?.value ?? 0,
+      weight: one.load_balancing_weight?.value ?? 1,
+      healthy: isHealthy(one.health_status ?? 0),
+    }))
+  ).sort((a, b) => a.priority - b.priority);
+}
+
+const PLAIN = { priority: 0, locality: "", localityWeight: 0, weight: 1, healthy: true } as const;
+
+function addressOf(address: envoy.config.core.v3.Address | undefined): { address: string; port: number } {
+  if (address?.pipe) return { address: address.pipe.path ?? "", port: 0 };
+  const internal = address?.envoy_internal_address;
+  if (internal) return { address: `internal:${internal.server_listener_name ?? ""}`, port: 0 };
+  return { address: address?.socket_address?.address ?? "", port: address?.socket_address?.port_value ?? 0 };
+}
+
+function localityOf(locality: envoy.config.core.v3.Locality | undefined): string {
+  return [locality?.region, locality?.zone, locality?.sub_zone].filter((part) => part).join("/");
+}
+
+function isHealthy(status: number): boolean {
+  return status === HealthStatus.UNKNOWN || status === HealthStatus.HEALTHY || status === HealthStatus.DEGRADED;
+}

@@ -1,0 +1,54 @@
+/**
+ * What listener filters learn of a connection before a filter chain is chosen.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../proto/gen/types.ts";
+import type { DetectionStep, SimulatedRequest } from "./types.ts";
+
+type Predicate = envoy.config.listener.v3.ListenerFilterChainMatchPredicate;
+
+/** Names under which the field's listeners carry the two inspectors, by the ends of their type. */
+const TLS_INSPECTOR = "tls_inspector.v3.TlsInspector";
+const HTTP_INSPECTOR = "http_inspector.v3.HttpInspector";
+
+const ALPN_OF_VERSION = { "HTTP/1.0": "http/1.0", "HTTP/1.1": "http/1.1", "HTTP/2": "h2c" } as const;
+
+/**
+ * Runs the inspectors of a listener over the first bytes of a connection.
+ *
+ * Without the TLS inspector a TLS hello is not recognised; without the HTTP inspector no application protocol is.
+ */
+export function detect(listener: envoy.config.listener.v3.Listener, request: SimulatedRequest): DetectionStep {
+  let [transport, sni, applicationProtocols]: [DetectionStep["transport"], string, readonly string[]] = [
+    "raw_buffer",
+    "",
+    [],
+  ];
+  for (const filter of listener.listener_filters ?? []) {
+    if (filter.filter_disabled && holds(filter.filter_disabled, request.destination.port)) continue;
+    const type = filter.typed_config?.type_url ?? "";
+    if (type.endsWith(TLS_INSPECTOR) && request.protocol === "tls") {
+      transport = "tls";
+      sni = (request.sni ?? "").toLowerCase();
+      applicationProtocols = request.alpn ?? [];
+    }
+    if (type.endsWith(HTTP_INSPECTOR) && request.protocol === "http" && transport === "raw_buffer") {
+      applicationProtocols = [ALPN_OF_VERSION[request.httpVersion ?? "HTTP/1.1"]];
+    }
+  }
+  return { step: "detection", transport, sni, applicationProtocols };
+}
+
+function holds(predicate: Predicate, port: number): boolean {
+  if (predicate.or_match) return (predicate.or_match.rules ?? []).some((rule) => holds(rule, port));
+  if (predicate.and_match) return (predicate.and_match.rules ?? []).every((rule) => holds(rule, port));
+  if (predicate.not_match) return !holds(predicate.not_match, port);
+  if (predicate.destination_port_range) {
+    const { start = 0, end = 0 } = predicate.destination_port_range;
+    return port >= start && port < end;
+  }
+  return predicate.any_match === true;
+}

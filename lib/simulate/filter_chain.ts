@@ -1,0 +1,129 @@
+/**
+ * Which filter chain of a listener takes a connection.
+ *
+ * Envoy narrows the chains criterion by criterion, in a fixed order, each time to those with the most specific value
+ * that matches; it never goes back. So a chain that matches in all may lose to one that is more specific in an earlier
+ * criterion, and when that one fails in a later criterion the default chain takes the connection, or none.
+ * (Order: documentation of `FilterChainMatch`.)
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../proto/gen/types.ts";
+import { isLoopback, longestRange, sameIp } from "./ip.ts";
+import type { DetectionStep, SimulatedRequest } from "./types.ts";
+
+type Chain = envoy.config.listener.v3.FilterChain;
+type Match = envoy.config.listener.v3.FilterChainMatch;
+
+/** A connection as the chains see it. */
+export interface Connection {
+  readonly request: SimulatedRequest;
+  readonly detection: DetectionStep;
+}
+
+/** The chain that was chosen. */
+export interface ChosenChain {
+  readonly chain: Chain;
+  /** -1: the default chain. */
+  readonly index: number;
+  readonly matched: readonly string[];
+}
+
+/** How well a chain meets a criterion. Undefined: it does not. 0: it does not care. */
+type Fit = { readonly rank: number; readonly text: string } | undefined;
+
+const INDIFFERENT: Fit = { rank: 0, text: "" };
+
+/** The criteria in Envoy's order. */
+const CRITERIA: readonly ((match: Match, connection: Connection) => Fit)[] = [
+  destinationPort,
+  (match, { request }) => range("destination", match.prefix_ranges, request.destination.ip),
+  serverName,
+  transportProtocol,
+  applicationProtocol,
+  (match, { request }) => range("direct source", match.direct_source_prefix_ranges, sourceIp(request)),
+  sourceType,
+  (match, { request }) => range("source", match.source_prefix_ranges, sourceIp(request)),
+  sourcePort,
+];
+
+/** The chain of a connection; undefined when there is none: the connection is closed. */
+export function chooseChain(
+  listener: envoy.config.listener.v3.Listener,
+  connection: Connection,
+): ChosenChain | undefined {
+  let left = (listener.filter_chains ?? []).map((chain, index) => ({ chain, index }));
+  const matched: string[] = [];
+  for (const criterion of CRITERIA) {
+    const fits = left.map((candidate) => criterion(candidate.chain.filter_chain_match ?? {}, connection));
+    const best = Math.max(...fits.map((fit) => fit?.rank ?? -1));
+    left = left.filter((_, i) => fits[i]?.rank === best && best >= 0);
+    const text = fits.find((fit) => fit?.rank === best)?.text;
+    if (text) matched.push(text);
+  }
+  const [first] = left;
+  if (first) return { ...first, matched };
+  const rest = listener.default_filter_chain;
+  return rest && { chain: rest, index: -1, matched: [] };
+}
+
+function destinationPort(match: Match, { request }: Connection): Fit {
+  const port = match.destination_port?.value;
+  if (!port) return INDIFFERENT;
+  return port === request.destination.port ? { rank: 1, text: `destination port ${port}` } : undefined;
+}
+
+function range(what: string, ranges: Match["prefix_ranges"], address: string): Fit {
+  if (!ranges?.length) return INDIFFERENT;
+  const length = longestRange(ranges, address);
+  return length === undefined ? undefined : { rank: length + 1, text: `${what} ${address} within /${length}` };
+}
+
+function serverName(match: Match, { detection: { sni } }: Connection): Fit {
+  if (!match.server_names?.length) return INDIFFERENT;
+  let best: Fit;
+  for (const name of match.server_names) {
+    const suffix = name.startsWith("*.") ? name.slice(1) : undefined;
+    // A longer suffix is more specific; a whole name is more so than any suffix.
+    const rank = suffix === undefined
+      ? (name === sni ? Infinity : -1)
+      : (sni.endsWith(suffix) && sni.length > suffix.length ? suffix.length : -1);
+    if (rank > (best?.rank ?? 0)) best = { rank, text: `server name ${name}` };
+  }
+  return best;
+}
+
+function transportProtocol(match: Match, { detection }: Connection): Fit {
+  if (!match.transport_protocol) return INDIFFERENT;
+  return match.transport_protocol === detection.transport
+    ? { rank: 1, text: `transport ${match.transport_protocol}` }
+    : undefined;
+}
+
+function applicationProtocol(match: Match, { detection: { applicationProtocols } }: Connection): Fit {
+  if (!match.application_protocols?.length) return INDIFFERENT;
+  // The client's first protocol that any chain names decides.
+  const index = applicationProtocols.findIndex((protocol) => match.application_protocols?.includes(protocol));
+  if (index < 0) return undefined;
+  return { rank: applicationProtocols.length - index, text: `application protocol ${applicationProtocols[index]}` };
+}
+
+/** 0 any, 1 same IP or loopback, 2 external. */
+function sourceType(match: Match, { request }: Connection): Fit {
+  if (!match.source_type) return INDIFFERENT;
+  const local = isLoopback(sourceIp(request)) || sameIp(sourceIp(request), request.destination.ip);
+  if (match.source_type === 1) return local ? { rank: 1, text: "source is local" } : undefined;
+  return local ? undefined : { rank: 1, text: "source is external" };
+}
+
+function sourcePort(match: Match, { request }: Connection): Fit {
+  if (!match.source_ports?.length) return INDIFFERENT;
+  const port = request.source?.port;
+  return port !== undefined && match.source_ports.includes(port) ? { rank: 1, text: `source port ${port}` } : undefined;
+}
+
+function sourceIp(request: SimulatedRequest): string {
+  return request.source?.ip ?? "127.0.0.1";
+}

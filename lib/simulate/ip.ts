@@ -1,0 +1,51 @@
+/**
+ * IP addresses and ranges as Envoy compares them.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import ipaddr from "ipaddr.js";
+import type { envoy } from "../../proto/gen/types.ts";
+
+/** The parsed address; undefined when it is none. */
+export function ipOf(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  return ipaddr.isValid(text) ? ipaddr.parse(text) : undefined;
+}
+
+/** Whether two texts are one address. */
+export function sameIp(a: string, b: string): boolean {
+  if (a === b) return true;
+  const [left, right] = [ipOf(a), ipOf(b)];
+  return left !== undefined && right !== undefined && left.toNormalizedString() === right.toNormalizedString();
+}
+
+/** Whether it is a loopback address. */
+export function isLoopback(text: string): boolean {
+  return ipOf(text)?.range() === "loopback";
+}
+
+/** Length of the longest of the ranges that holds the address; undefined when none does. */
+export function longestRange(
+  ranges: readonly envoy.config.core.v3.CidrRange[],
+  address: string,
+): number | undefined {
+  const ip = ipOf(address);
+  let longest: number | undefined;
+  for (const range of ranges) {
+    const prefix = ipOf(range.address_prefix ?? "");
+    const length = range.prefix_len?.value ?? 0;
+    if (!ip || !prefix || ip.kind() !== prefix.kind() || !inRange(ip, prefix, length)) continue;
+    if (longest === undefined || length > longest) longest = length;
+  }
+  return longest;
+}
+
+function inRange(ip: ipaddr.IPv4 | ipaddr.IPv6, prefix: ipaddr.IPv4 | ipaddr.IPv6, length: number): boolean {
+  const [a, b] = [ip.toByteArray(), prefix.toByteArray()];
+  for (let i = 0, left = length; left > 0; i++, left -= 8) {
+    const mask = left >= 8 ? 0xff : (0xff << (8 - left)) & 0xff;
+    if ((a[i]! & mask) !== (b[i]! & mask)) return false;
+  }
+  return true;
+}

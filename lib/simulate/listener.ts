@@ -1,0 +1,82 @@
+/**
+ * Which listener takes a connection.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../proto/gen/types.ts";
+import { TrafficDirection } from "../../proto/gen/enums.ts";
+import { isFalse } from "./decode.ts";
+import { ipOf, sameIp } from "./ip.ts";
+import type { ListenerStep, ProxyResources, SimulatedRequest, SocketAddress } from "./types.ts";
+
+type Listener = envoy.config.listener.v3.Listener;
+
+/** The listener of a connection, and why. */
+export interface ChosenListener {
+  readonly listener: Listener;
+  readonly via?: string;
+  readonly why: ListenerStep["why"];
+}
+
+/**
+ * Chooses the listener.
+ *
+ * A redirected connection arrives at the virtual listener of its direction. Where that hands connections on
+ * (`use_original_dst`), the listener of the original address takes it, else one of any address and that port, else
+ * the virtual listener keeps it. A connection that is not redirected needs a listener that is bound to a socket.
+ *
+ * @returns Undefined when nobody listens: the connection is refused.
+ */
+export function chooseListener(resources: ProxyResources, request: SimulatedRequest): ChosenListener | undefined {
+  const listeners = [...resources.listeners.values()];
+  if (request.direction === "direct") {
+    return byAddress(listeners.filter((listener) => isBound(listener)), request.destination);
+  }
+  const virtual = virtualListener(listeners, request.direction);
+  if (virtual === undefined) return undefined;
+  const why = "no listener for the original destination";
+  if (!virtual.use_original_dst?.value) return { listener: virtual, why };
+  const found = byAddress(listeners.filter((listener) => listener !== virtual), request.destination);
+  return found ? { ...found, via: virtual.name ?? "" } : { listener: virtual, why };
+}
+
+function virtualListener(listeners: readonly Listener[], direction: "outbound" | "inbound"): Listener | undefined {
+  const outbound = direction === "outbound";
+  const named = listeners.find((listener) => listener.name === (outbound ? "virtualOutbound" : "virtualInbound"));
+  const way = outbound ? TrafficDirection.OUTBOUND : TrafficDirection.INBOUND;
+  return named ??
+    listeners.find((listener) => listener.use_original_dst?.value && listener.traffic_direction === way);
+}
+
+function byAddress(listeners: readonly Listener[], to: SocketAddress): ChosenListener | undefined {
+  const exact = listeners.find((listener) =>
+    addresses(listener).some((at) => at.port === to.port && sameIp(at.ip, to.ip))
+  );
+  if (exact) return { listener: exact, why: "exact address" };
+  const any = to.ip.includes(":") ? "::" : "0.0.0.0";
+  const wildcard = listeners.find((listener) =>
+    addresses(listener).some((at) => at.port === to.port && (sameIp(at.ip, any) || at.dual))
+  );
+  return wildcard && { listener: wildcard, why: "wildcard address" };
+}
+
+interface BoundAddress extends SocketAddress {
+  /** `::` that takes IPv4 too. */
+  readonly dual: boolean;
+}
+
+function addresses(listener: Listener): BoundAddress[] {
+  const all = [listener.address, ...(listener.additional_addresses ?? []).map((additional) => additional.address)];
+  return all.flatMap((address) => {
+    const socket = address?.socket_address;
+    if (!socket || ipOf(socket.address ?? "") === undefined) return [];
+    const dual = socket.ipv4_compat === true && sameIp(socket.address ?? "", "::");
+    return [{ ip: socket.address ?? "", port: socket.port_value ?? 0, dual }];
+  });
+}
+
+function isBound(listener: Listener): boolean {
+  return !isFalse(listener.bind_to_port) && !isFalse(listener.deprecated_v1?.bind_to_port);
+}

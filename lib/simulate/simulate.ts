@@ -1,0 +1,156 @@
+/**
+ * What a proxy with given resources would do with a request, step by step.
+ *
+ *     request ─> listener ─> first bytes ─> filter chain ─┬─> HTTP: virtual host ─> route ─> action ─┐
+ *                                                         └─> TCP proxy ─────────────────────────────┴─> clusters ─> endpoints
+ *
+ * It knows the rules by which Envoy decides, not what a moment brings: shares and weights are told, not drawn; health
+ * is what the control plane said. What it does not know ends as `unknown`, never as a guess.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../proto/gen/types.ts";
+import { act, type Destination } from "./action.ts";
+import { clusterStep, mayForward } from "./cluster.ts";
+import { causeOf, packedName, unpack } from "./decode.ts";
+import { detect } from "./detection.ts";
+import { chooseChain } from "./filter_chain.ts";
+import { type HttpRequest, normalize } from "./http_request.ts";
+import { chooseListener } from "./listener.ts";
+import { NotJudged } from "./matchers.ts";
+import { chooseRoute } from "./route.ts";
+import type { Outcome, ProxyResources, SimulatedRequest, Simulation, Step } from "./types.ts";
+import { chooseVirtualHost } from "./virtual_host.ts";
+
+type FilterChain = envoy.config.listener.v3.FilterChain;
+type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
+type TcpProxy = envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy;
+
+const HCM = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+const TCP_PROXY = "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy";
+const PLAINTEXT_SOCKETS: ReadonlySet<string> = new Set([
+  "",
+  "envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer",
+]);
+
+/** Simulates a request. Never throws for what resources may hold: that ends as `unknown`. */
+export function simulate(resources: ProxyResources, request: SimulatedRequest): Simulation {
+  const steps: Step[] = [];
+  try {
+    return { steps, outcome: connect({ resources, request, steps }) };
+  } catch (error) {
+    if (!(error instanceof NotJudged)) throw error;
+    return { steps, outcome: { kind: "unknown", why: error.message } };
+  }
+}
+
+interface Walk {
+  readonly resources: ProxyResources;
+  readonly request: SimulatedRequest;
+  readonly steps: Step[];
+}
+
+function connect(walk: Walk): Outcome {
+  const { resources, request, steps } = walk;
+  const chosen = chooseListener(resources, request);
+  if (chosen === undefined) return { kind: "closed", why: "nobody listens there" };
+  const { listener, via, why } = chosen;
+  steps.push({
+    step: "listener",
+    name: listener.name ?? "",
+    why,
+    ...(via === undefined ? {} : { via }),
+    ...causeOf(listener.metadata),
+  });
+  if (listener.filter_chain_matcher) throw new NotJudged("a listener with a matcher tree");
+  const detection = detect(listener, request);
+  steps.push(detection);
+  const match = chooseChain(listener, { request, detection });
+  if (match === undefined) return { kind: "closed", why: "no filter chain matches" };
+  const { chain, index, matched } = match;
+  const terminatesTls = !PLAINTEXT_SOCKETS.has(packedName(chain.transport_socket?.typed_config));
+  const name = chain.name ?? "";
+  steps.push({ step: "filterChain", name, index, matched, terminatesTls, ...causeOf(chain.metadata) });
+  if (terminatesTls && request.protocol !== "tls") return { kind: "closed", why: "the chain expects TLS" };
+  return throughFilters(walk, chain, terminatesTls);
+}
+
+function throughFilters(walk: Walk, chain: FilterChain, terminatesTls: boolean): Outcome {
+  let last: string | undefined;
+  for (const filter of chain.filters ?? []) {
+    const type = packedName(filter.typed_config);
+    last = filter.name ?? type;
+    const terminal = type === HCM || type === TCP_PROXY;
+    walk.steps.push({ step: "networkFilter", name: last, terminal });
+    const hcm = unpack<Hcm>(filter.typed_config, HCM);
+    if (hcm) return http(walk, hcm, terminatesTls);
+    const tcp = unpack<TcpProxy>(filter.typed_config, TCP_PROXY);
+    if (tcp) return forward(walk, tcpDestinations(tcp), undefined);
+  }
+  if (last === undefined) return { kind: "closed", why: "the chain has no filters" };
+  throw new NotJudged(`what the filter ${last} does with the connection`);
+}
+
+function tcpDestinations(tcp: TcpProxy): Destination[] {
+  if (tcp.cluster !== undefined) return [{ name: tcp.cluster, weight: 1 }];
+  return (tcp.weighted_clusters?.clusters ?? []).map(({ name = "", weight = 0 }) => ({ name, weight }))
+    .filter(({ weight }) => weight > 0);
+}
+
+function http(walk: Walk, hcm: Hcm, terminatesTls: boolean): Outcome {
+  const { request, resources, steps } = walk;
+  const isHttp = request.protocol === "http" || (terminatesTls && request.host !== undefined);
+  if (!isHttp) return { kind: "closed", why: "the bytes are no HTTP, and the chain carries HTTP alone" };
+  const normal = normalize(hcm, request, terminatesTls);
+  if ("status" in normal) return { kind: "answered", ...normal };
+  const inline = hcm.route_config;
+  const name = hcm.rds?.route_config_name ?? inline?.name ?? "";
+  const configuration = inline ?? (hcm.rds ? resources.routes.get(name) : undefined);
+  if (hcm.scoped_routes) throw new NotJudged("scoped routes");
+  steps.push({ step: "routeConfiguration", name, source: inline ? "inline" : "RDS" });
+  if (configuration === undefined) return { kind: "answered", status: 404, why: "the route configuration is missing" };
+  return route(walk, configuration, normal);
+}
+
+function route(walk: Walk, configuration: envoy.config.route.v3.RouteConfiguration, request: HttpRequest): Outcome {
+  const chosen = chooseVirtualHost(walk.resources, configuration, request.authority);
+  if (chosen === undefined) return { kind: "answered", status: 404, why: "no virtual host matches" };
+  const { virtualHost, domain, source } = chosen;
+  const virtualHostName = virtualHost.name ?? "";
+  walk.steps.push({ step: "virtualHost", name: virtualHostName, domain, source, ...causeOf(virtualHost.metadata) });
+  if (virtualHost.matcher) throw new NotJudged("a virtual host with a matcher tree");
+  if (virtualHost.require_tls && request.scheme === "http") {
+    const location = `https://${request.authority}${request.path}`;
+    return { kind: "answered", status: 301, location, why: "the virtual host requires TLS" };
+  }
+  const match = chooseRoute(virtualHost.routes ?? [], request);
+  if (match === undefined) return { kind: "answered", status: 404, why: "no route matches" };
+  const filters = new Set(
+    [virtualHost, match.route].flatMap((level) => Object.keys(level.typed_per_filter_config ?? {})),
+  );
+  walk.steps.push({
+    step: "route",
+    name: match.route.name ?? "",
+    index: match.index,
+    ...(match.share < 1 ? { share: match.share } : {}),
+    filters: [...filters],
+    ...causeOf(match.route.metadata),
+  });
+  const acted = act(match.route, request);
+  walk.steps.push(acted.step);
+  return acted.outcome ?? forward(walk, acted.destinations, acted.missingStatus);
+}
+
+/** @param missingStatus Status of a request whose cluster is missing; undefined for a connection of bytes. */
+function forward(walk: Walk, destinations: readonly Destination[], missingStatus: number | undefined): Outcome {
+  const clusters = destinations.map((one) => clusterStep(walk.resources, one, walk.request.destination));
+  walk.steps.push(...clusters);
+  const able = clusters.filter(mayForward);
+  if (able.length > 0) return { kind: "forwarded", clusters: clusters.map(({ name, weight }) => ({ name, weight })) };
+  const missing = clusters.every((cluster) => cluster.type === "missing");
+  const why = missing ? "the cluster does not exist" : "no healthy endpoint";
+  if (missingStatus === undefined) return { kind: "closed", why };
+  return { kind: "answered", status: missing ? missingStatus : 503, why };
+}

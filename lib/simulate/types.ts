@@ -1,0 +1,203 @@
+/**
+ * What the simulator takes and gives: the resources of one proxy, a request, and what the proxy would do step by step.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { envoy } from "../../proto/gen/types.ts";
+
+/** The resources of one proxy by name, as decoded messages (enums as numbers, `Any` packed). */
+export interface ProxyResources {
+  readonly listeners: ReadonlyMap<string, envoy.config.listener.v3.Listener>;
+  readonly routes: ReadonlyMap<string, envoy.config.route.v3.RouteConfiguration>;
+  /** Virtual hosts that come one by one, named `<route configuration>/<virtual host>`. */
+  readonly virtualHosts: ReadonlyMap<string, envoy.config.route.v3.VirtualHost>;
+  readonly clusters: ReadonlyMap<string, envoy.config.cluster.v3.Cluster>;
+  /** Endpoints by the name that the cluster asks for. */
+  readonly assignments: ReadonlyMap<string, envoy.config.endpoint.v3.ClusterLoadAssignment>;
+}
+
+/** An IP address and port. */
+export interface SocketAddress {
+  readonly ip: string;
+  readonly port: number;
+}
+
+/** What the client sends over the connection, as the proxy sees its first bytes. */
+export type WireProtocol =
+  /** HTTP in the clear. */
+  | "http"
+  /** Bytes that are neither TLS nor HTTP. */
+  | "tcp"
+  /** TLS; what is inside is HTTP when the request has a `host`, else bytes. */
+  | "tls";
+
+/** One request, or one connection where the bytes are no HTTP. */
+export interface SimulatedRequest {
+  /**
+   * How the connection reaches the proxy. `outbound` and `inbound`: redirected to `virtualOutbound` or
+   * `virtualInbound`, which learn the original destination. `direct`: the client dials a listener itself (gateways,
+   * HTTP proxy port, bound sockets).
+   */
+  readonly direction: "outbound" | "inbound" | "direct";
+  /** The address that the client dialled. */
+  readonly destination: SocketAddress;
+  /** Default 127.0.0.1 with an ephemeral port. */
+  readonly source?: Partial<SocketAddress>;
+  readonly protocol: WireProtocol;
+  /** Server name in the TLS hello. */
+  readonly sni?: string;
+  /** Application protocols in the TLS hello. */
+  readonly alpn?: readonly string[];
+  /** Default `HTTP/1.1`. */
+  readonly httpVersion?: "HTTP/1.0" | "HTTP/1.1" | "HTTP/2";
+  /** Host header or `:authority`, with port if the client writes it. */
+  readonly host?: string;
+  /** Default GET. */
+  readonly method?: string;
+  /** Path with query; default `/`. */
+  readonly path?: string;
+  /** Other headers, names in any case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What filters before the router leave in the request's metadata (claims of a token), by filter. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** Every step names the object that caused it, where the configuration tells (`filter_metadata.istio.config`). */
+interface Caused {
+  readonly cause?: string;
+}
+
+/** The listener that takes the connection. */
+export interface ListenerStep extends Caused {
+  readonly step: "listener";
+  readonly name: string;
+  /** Listener to which the connection was redirected before it was handed on. */
+  readonly via?: string;
+  readonly why: "exact address" | "wildcard address" | "no listener for the original destination";
+}
+
+/** What listener filters found in the first bytes. */
+export interface DetectionStep {
+  readonly step: "detection";
+  readonly transport: "tls" | "raw_buffer";
+  readonly sni: string;
+  readonly applicationProtocols: readonly string[];
+}
+
+/** The filter chain that matches. */
+export interface FilterChainStep extends Caused {
+  readonly step: "filterChain";
+  readonly name: string;
+  /** Position in `filter_chains`; -1 for the default chain. */
+  readonly index: number;
+  /** Conditions of the chain that decided, in Envoy's order of precedence. */
+  readonly matched: readonly string[];
+  /** The chain ends TLS. */
+  readonly terminatesTls: boolean;
+}
+
+/** A network filter that the connection passes. */
+export interface NetworkFilterStep {
+  readonly step: "networkFilter";
+  readonly name: string;
+  /** It takes the connection: HTTP connection manager or TCP proxy. */
+  readonly terminal: boolean;
+}
+
+/** The route configuration that is asked. */
+export interface RouteConfigurationStep {
+  readonly step: "routeConfiguration";
+  readonly name: string;
+  readonly source: "inline" | "RDS";
+}
+
+/** The virtual host that matches. */
+export interface VirtualHostStep extends Caused {
+  readonly step: "virtualHost";
+  readonly name: string;
+  /** Its domain that matched. */
+  readonly domain: string;
+  readonly source: "route configuration" | "VHDS";
+}
+
+/** The route that matches. */
+export interface RouteStep extends Caused {
+  readonly step: "route";
+  readonly name: string;
+  /** Position in the virtual host. */
+  readonly index: number;
+  /** Share of requests that take it, 0-1, where it is not all; the others go on to later routes. */
+  readonly share?: number;
+  /** Settings of HTTP filters that this route or its virtual host overrides (fault, CORS, ...). */
+  readonly filters: readonly string[];
+}
+
+/** What the route does. */
+export interface ActionStep {
+  readonly step: "action";
+  readonly action: "cluster" | "weightedClusters" | "redirect" | "directResponse";
+  /** Path and authority as the upstream sees them; absent where the proxy answers itself. */
+  readonly path?: string;
+  readonly authority?: string;
+  /** Clusters that get a copy. */
+  readonly mirrors: readonly string[];
+}
+
+/** One endpoint. */
+export interface SimulatedEndpoint {
+  /** IP, name or socket path. */
+  readonly address: string;
+  readonly port: number;
+  /** 0 is used first. */
+  readonly priority: number;
+  /** `region/zone/subzone`. */
+  readonly locality: string;
+  /** Weight of the locality; 0 when not told. */
+  readonly localityWeight: number;
+  readonly weight: number;
+  readonly healthy: boolean;
+}
+
+/** A cluster that the request may reach. */
+export interface ClusterStep extends Caused {
+  readonly step: "cluster";
+  readonly name: string;
+  /** Relative to the sum over all clusters of the action. */
+  readonly weight: number;
+  /** `EDS`, `STATIC`, `STRICT_DNS`, `LOGICAL_DNS`, `ORIGINAL_DST`, or the name of a custom type; `missing` without cluster. */
+  readonly type: string;
+  /** How the proxy talks to its endpoints. */
+  readonly transport: "plaintext" | "tls" | "by endpoint";
+  readonly endpoints: readonly SimulatedEndpoint[];
+}
+
+/** One step of the way. */
+export type Step =
+  | ListenerStep
+  | DetectionStep
+  | FilterChainStep
+  | NetworkFilterStep
+  | RouteConfigurationStep
+  | VirtualHostStep
+  | RouteStep
+  | ActionStep
+  | ClusterStep;
+
+/** How it ends. */
+export type Outcome =
+  /** An endpoint of one of these clusters gets it. */
+  | { readonly kind: "forwarded"; readonly clusters: readonly { readonly name: string; readonly weight: number }[] }
+  /** The proxy answers by itself. */
+  | { readonly kind: "answered"; readonly status: number; readonly location?: string; readonly why: string }
+  /** The connection is refused or closed. */
+  | { readonly kind: "closed"; readonly why: string }
+  /** The configuration uses something that the simulator does not judge. */
+  | { readonly kind: "unknown"; readonly why: string };
+
+/** What the proxy would do with a request. */
+export interface Simulation {
+  readonly steps: readonly Step[];
+  readonly outcome: Outcome;
+}
