@@ -82,7 +82,7 @@ Deno.test({
   name: "Envoy accepts every golden route configuration, and calls no field deprecated",
   ignore: envoyBinary === undefined,
   async fn() {
-    const listeners = names.flatMap(configurations).map(routeListener);
+    const listeners = names.flatMap(configurations).map((routes, index) => routeListener(routes, index));
     const verdict = await validate(envoyBinary!, { listeners });
     assert.ok(verdict.accepted, verdict.output);
     assert.deepEqual(verdict.deprecated, []);

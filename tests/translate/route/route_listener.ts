@@ -19,10 +19,10 @@ const filters = [
   ["envoy.filters.http.router", `${HTTP}.router.v3.Router`],
 ] as const;
 
-/** A listener that is never bound, on a port of its own. */
+/** A listener with these routes: at a Unix socket, or never bound, on a port of its own. */
 export function routeListener(
   routes: envoy.config.route.v3.RouteConfiguration,
-  index: number,
+  at: number | string,
 ): envoy.config.listener.v3.Listener {
   const manager = {
     stat_prefix: "test",
@@ -30,9 +30,11 @@ export function routeListener(
     http_filters: filters.map(([name, type]) => ({ name, typed_config: any(type) })),
   };
   return {
-    name: `${index}`,
-    address: { socket_address: { address: "127.0.0.1", port_value: 20_000 + index } },
-    bind_to_port: wrap(false),
+    name: `${at}`,
+    ...(typeof at === "string" ? { address: { pipe: { path: at } } } : {
+      address: { socket_address: { address: "127.0.0.1", port_value: 20_000 + at } },
+      bind_to_port: wrap(false),
+    }),
     filter_chains: [{
       filters: [{
         name: "envoy.filters.network.http_connection_manager",
