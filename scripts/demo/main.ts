@@ -1,0 +1,157 @@
+/**
+ * The demo: a mesh of real Envoys on one machine, ruled by files that are edited while traffic runs.
+ *
+ *     deno task demo           shows it and ends by itself
+ *     deno task demo --keep    stays, for you to edit the files
+ *
+ *     requests ─> gateway Envoy ─┬─> sidecar Envoy ─> hello v1
+ *                                └─> sidecar Envoy ─> hello v2
+ *
+ * Permissions: run (deno, envoy), net (loopback), read and write (a temporary folder), env (ENVOY), sys nothing else.
+ *
+ * @module
+ */
+import { type RunningEnvoy, startEnvoy } from "./envoy.ts";
+import { freePorts } from "./ports.ts";
+import { type DemoServer, startServer } from "./server.ts";
+import { type DemoService, startService } from "./service.ts";
+import { type Counts, request, Traffic } from "./traffic.ts";
+import { type DemoWorld, gatewayFile, routesFile, serviceFile, type Weights } from "./world.ts";
+
+const say = (text = "") => console.log(text);
+
+/** Everything that runs, in order of start. */
+class Stage {
+  readonly folder = Deno.makeTempDirSync({ prefix: "mesh-demo-" });
+  readonly config = `${this.folder}/config`;
+  readonly #parts: { readonly name: string; stop(): Promise<unknown> }[] = [];
+
+  /** Remembers a part, to end it. */
+  keep<T extends { stop(): Promise<unknown> }>(name: string, part: T): T {
+    this.#parts.push({ name, stop: () => part.stop() });
+    return part;
+  }
+
+  /** Ends everything, last started first. */
+  async close(): Promise<void> {
+    for (const { stop } of this.#parts.reverse()) await stop();
+    await Deno.remove(this.folder, { recursive: true });
+  }
+
+  /** Writes a file of the configuration in one step, as editors do. */
+  async write(name: string, text: string): Promise<void> {
+    const temporary = `${this.folder}/${name}.new`;
+    await Deno.writeTextFile(temporary, text);
+    await Deno.rename(temporary, `${this.config}/${name}`);
+  }
+}
+
+interface Running {
+  readonly world: DemoWorld;
+  readonly server: DemoServer;
+  readonly traffic: Traffic;
+  readonly envoys: readonly RunningEnvoy[];
+}
+
+async function raise(stage: Stage): Promise<Running> {
+  const binary = Deno.env.get("ENVOY") ?? new URL("../../.cache/envoy/envoy/_bin/envoy", import.meta.url).pathname;
+  const services: DemoService[] = ["v1", "v2"].map((version) => stage.keep(version, startService(version)));
+  const [gatewayPort, grpc, http, monitoring, ...rest] = freePorts(9) as [number, number, number, number, ...number[]];
+  const admins = rest.slice(2);
+  const world: DemoWorld = {
+    gatewayPort,
+    sidecars: services.map((service, i) => ({
+      version: `v${i + 1}`,
+      address: `127.0.1.${i + 1}`,
+      port: rest[i]!,
+      appPort: service.port,
+    })),
+  };
+  await Deno.mkdir(stage.config);
+  await stage.write("service.yaml", serviceFile(world));
+  await stage.write("gateway.yaml", gatewayFile(world));
+  await stage.write("routes.yaml", routesFile({ v1: 90, v2: 10 }));
+  say(`1  configuration: three files in ${stage.config}`);
+  const server = stage.keep("server", await startServer(stage.config, { grpc, http, monitoring }));
+  say(`2  pilot-discovery serves xDS on 127.0.0.1:${grpc}, pages on http://127.0.0.1:${http}/debug`);
+  const identities = [
+    { type: "router" as const, name: "door", address: "127.0.0.1", labels: { app: "door" } },
+    ...world.sidecars.map(({ version, address }) => ({
+      type: "sidecar" as const,
+      name: `hello-${version}`,
+      address,
+      labels: { app: "hello", version },
+    })),
+  ];
+  const envoys: RunningEnvoy[] = [];
+  for (const [i, identity] of identities.entries()) {
+    const options = { binary, folder: stage.folder, discoveryPort: grpc, adminPort: admins[i]!, baseId: grpc * 4 + i };
+    const envoy = await startEnvoy({ ...options, identity: { ...identity, namespace: "demo" } });
+    envoys.push(stage.keep(identity.name, envoy));
+  }
+  say(`3  three Envoys run: the gateway on http://127.0.0.1:${gatewayPort}/ and a sidecar for each version`);
+  await untilAnswered(`http://127.0.0.1:${gatewayPort}/`);
+  const traffic = stage.keep("traffic", new Traffic(gatewayPort));
+  traffic.start();
+  return { world, server, traffic, envoys };
+}
+
+async function untilAnswered(url: string): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  while (await request(url) === undefined) {
+    if (performance.now() > deadline) throw new Error(`no answer from ${url} within 30 s`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+async function show({ server, traffic }: Running, stage: Stage): Promise<void> {
+  say("4  traffic runs; of 1,000 requests:");
+  say(`     ${counted(await traffic.sample(1000))}   (the rule says 90 and 10)`);
+  await stage.write("routes.yaml", routesFile({ v1: 100, v2: 0 }));
+  await traffic.streak("v1", 200);
+  say("5  routes.yaml says 100 and 0 now:");
+  say(`     ${counted(await traffic.sample(300))}`);
+  const toV2 = await edit(stage, traffic, { v1: 0, v2: 100 }, "v2");
+  say(`6  routes.yaml says 0 and 100 now; the first answer of v2 came ${toV2} after the edit:`);
+  say(`     ${counted(await traffic.sample(300))}`);
+  const refusal = server.line("refused");
+  traffic.take();
+  await stage.write("routes.yaml", routesFile({ v1: 100, v2: "plenty" }));
+  say("7  a bad edit (weight: plenty) is refused:");
+  say(`     ${(await refusal).split("\t").slice(3, 4).join("")}`);
+  say(`     and traffic goes on as before: ${counted(await traffic.sample(300))}`);
+}
+
+/** Edits the rule; the time until a version answers because of it. */
+async function edit(stage: Stage, traffic: Traffic, weights: Weights, version: string): Promise<string> {
+  const started = performance.now();
+  await stage.write("routes.yaml", routesFile(weights));
+  await traffic.until(version);
+  return `${Math.round(performance.now() - started)} ms`;
+}
+
+function counted({ versions, failed }: Counts): string {
+  const parts = Object.entries(versions).sort().map(([version, count]) => `${version} ${count}`);
+  return [...parts, ...(failed > 0 ? [`failed ${failed}`] : [])].join(", ");
+}
+
+function invite({ world, server, envoys }: Running, stage: Stage): void {
+  say("\nIt stays until you press Ctrl-C. Try:");
+  say(`     edit   ${stage.config}/routes.yaml`);
+  say(`     ask    curl http://127.0.0.1:${world.gatewayPort}/`);
+  say(`     pages  http://127.0.0.1:${server.httpPort}/debug`);
+  for (const { adminPort } of envoys) say(`     Envoy  http://127.0.0.1:${adminPort}/config_dump`);
+}
+
+const stage = new Stage();
+try {
+  const running = await raise(stage);
+  await show(running, stage);
+  if (Deno.args.includes("--keep")) {
+    invite(running, stage);
+    await new Promise<void>((resolve) => Deno.addSignalListener("SIGINT", resolve));
+  }
+} finally {
+  await stage.close();
+}
+say("done: everything has been stopped");
