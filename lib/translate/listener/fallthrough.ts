@@ -10,8 +10,8 @@ import { BLACK_HOLE, PASSTHROUGH } from "../cluster/static.ts";
 import { tcpFilters } from "../filters/network/order.ts";
 import { tcpProxyFilter, type TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
 import type { Reader } from "../reader.ts";
+import { routeTarget } from "../route/destination.ts";
 import { accessLogs } from "./access_log.ts";
-import { destinationCluster } from "./tcp_destination.ts";
 
 /** The filters for unknown destinations, by the outbound traffic policy of the scope. */
 export function fallthroughFilters(read: Reader): envoy.config.listener.v3.Filter[] {
@@ -30,7 +30,7 @@ export function fallthroughCluster(read: Reader): string {
   const { mode, egressProxy } = read.outboundTrafficPolicy();
   if (mode !== "ALLOW_ANY") return BLACK_HOLE;
   if (egressProxy === undefined) return PASSTHROUGH;
-  return destinationCluster(egressProxy, read.service(egressProxy.host), 0).name;
+  return routeTarget(read, egressProxy, 0).cluster;
 }
 
 /** A chain for connections to the capture port itself: passed on, they would come back for ever. */

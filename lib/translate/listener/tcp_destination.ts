@@ -8,10 +8,10 @@
 import type { DestinationRuleSpec } from "../../config/kinds/destination_rule/types.ts";
 import type { Destination, RouteDestination } from "../../config/kinds/virtual_service/types.ts";
 import type { Service } from "../../registry/types.ts";
-import { outboundClusterName } from "../destination/names.ts";
 import { portPolicy, subsetPolicy } from "../destination/policy.ts";
-import type { TcpProxyPlan, WeightedCluster } from "../filters/network/tcp_proxy.ts";
+import type { TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
 import type { Reader } from "../reader.ts";
+import { routeTarget } from "../route/destination.ts";
 import { statName } from "./stat_name.ts";
 
 /** The listener's port, for destinations that name none. */
@@ -22,8 +22,7 @@ export interface TcpPort {
 
 /** Everything to one port of a service, as without any rule. */
 export function servicePlan(read: Reader, service: Service, port: TcpPort): TcpProxyPlan {
-  const destination = { host: service.hostname, port: { number: port.port } };
-  return singlePlan(read, destination, service, port);
+  return singlePlan(read, { host: service.hostname, port: { number: port.port } }, port);
 }
 
 /**
@@ -31,6 +30,7 @@ export function servicePlan(read: Reader, service: Service, port: TcpPort): TcpP
  *
  * @param routes At least one.
  * @param owner `name.namespace` of the virtual service: the statistics prefix of weighted destinations.
+ * @returns Undefined when no destination gets anything.
  */
 export function routePlan(
   read: Reader,
@@ -40,54 +40,33 @@ export function routePlan(
 ): TcpProxyPlan | undefined {
   const [first, second] = routes;
   if (first === undefined) return undefined;
-  const service = read.service(first.destination.host);
-  if (second === undefined) return singlePlan(read, first.destination, service, port);
-  const clusters: WeightedCluster[] = [];
-  for (const { destination, weight = 0 } of routes) {
-    if (weight <= 0) continue;
-    const target = destination.host === first.destination.host ? service : read.service(destination.host);
-    clusters.push({ name: destinationCluster(destination, target, port.port).name, weight });
-  }
+  if (second === undefined) return singlePlan(read, first.destination, port);
+  const targets = routes.map(({ destination, weight = 0 }) => ({
+    ...routeTarget(read, destination, port.port),
+    weight,
+  }));
+  const clusters = targets.filter(({ weight }) => weight > 0).map(({ cluster, weight }) => ({ name: cluster, weight }));
   if (clusters.length === 0) return undefined;
-  const rule = service && read.destinationRule(service.hostname)?.spec;
   // The connection settings of several destinations: those of the first one's rule, for all ports and no subset.
+  const rule = ruleOf(read, targets[0]?.service);
   return { statPrefix: owner, clusters, ...connectionSettings(rule, 0, "") };
 }
 
-function singlePlan(
-  read: Reader,
-  destination: Destination,
-  service: Service | undefined,
-  port: TcpPort,
-): TcpProxyPlan {
-  const cluster = destinationCluster(destination, service, port.port);
-  const subset = destination.subset ?? "";
+function singlePlan(read: Reader, destination: Destination, listened: TcpPort): TcpProxyPlan {
+  const { cluster, service, port, subset, host } = routeTarget(read, destination, listened.port);
   const pattern = read.mesh().outboundClusterStatName;
-  const portName = service?.ports.find((p) => p.port === cluster.port)?.name ?? port.name;
-  const facts = { host: destination.host, subset, port: cluster.port, portName };
-  const statPrefix = pattern && service ? statName(pattern, { ...facts, service }) : cluster.name;
-  const rule = service && read.destinationRule(service.hostname)?.spec;
+  const portName = service?.ports.find((p) => p.port === port)?.name ?? listened.name;
+  const statPrefix = pattern && service ? statName(pattern, { host, service, subset, port, portName }) : cluster;
   return {
     statPrefix,
-    clusters: [{ name: cluster.name, weight: 1 }],
-    ...(service?.resolution === "dynamicDns" ? { resolveServerName: cluster.port } : {}),
-    ...connectionSettings(rule, cluster.port, subset),
+    clusters: [{ name: cluster, weight: 1 }],
+    ...(service?.resolution === "dynamicDns" ? { resolveServerName: port } : {}),
+    ...connectionSettings(ruleOf(read, service), port, subset),
   };
 }
 
-/**
- * The cluster of a destination: at the port that it names, else the only one of its service, else the one that was
- * dialled.
- */
-export function destinationCluster(
-  destination: Destination,
-  service: Service | undefined,
-  dialled: number,
-): { readonly name: string; readonly port: number } {
-  const only = service?.ports.length === 1 ? service.ports[0]?.port : undefined;
-  const port = destination.port?.number ?? only ?? dialled;
-  const host = service?.externalName ?? destination.host;
-  return { name: outboundClusterName(port, destination.subset ?? "", host), port };
+function ruleOf(read: Reader, service: Service | undefined): DestinationRuleSpec | undefined {
+  return service && read.destinationRule(service.hostname)?.spec;
 }
 
 /** What a destination rule says about connections and not about clusters. */

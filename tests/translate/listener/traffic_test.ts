@@ -51,6 +51,19 @@ function cluster(name: string, port: number): envoy.config.cluster.v3.Cluster {
   return { name, type: 0, connect_timeout: { seconds: 5 }, load_assignment: { cluster_name: name, endpoints } };
 }
 
+/** Workers open their sockets a moment after Envoy says that it starts them. */
+async function listening(port: number): Promise<void> {
+  for (let attempt = 0;; attempt++) {
+    try {
+      (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+      return;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.ConnectionRefused) || attempt === 200) throw error;
+      await new Promise((done) => setTimeout(done, 20));
+    }
+  }
+}
+
 /** Runs Envoy until `use` is done. */
 async function withEnvoy(
   resources: envoy.config.bootstrap.v3.Bootstrap.StaticResources,
@@ -70,6 +83,7 @@ async function withEnvoy(
       if (log.includes("starting workers")) break;
     }
     assert.ok(log.includes("starting workers"), log);
+    for (const { address } of resources.listeners ?? []) await listening(address?.socket_address?.port_value ?? 0);
     await use();
   } finally {
     child.kill("SIGKILL");
