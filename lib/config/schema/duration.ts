@@ -26,14 +26,17 @@ export function parseDuration(text: string): number | undefined {
   if (text.length > 64) return undefined;
   const match = WHOLE.exec(text);
   if (match === null) return undefined;
+  let milliseconds = 0;
   let nanoseconds = 0;
   for (const [, whole = "", fraction = "", unit = ""] of text.matchAll(PARTS)) {
     const scale = NANOSECONDS[unit] ?? 0;
-    // Integers as far as possible: 1.001 s must be 1001 ms, not 1000.9999999999999.
-    nanoseconds += Number(whole || "0") * scale;
+    // In integers, and milliseconds apart: 1.001 s must be 1001 ms, not 1000.9999999999999, also after many years.
+    if (scale >= 1e6) milliseconds += Number(whole || "0") * (scale / 1e6);
+    else nanoseconds += Number(whole || "0") * scale;
     if (fraction !== "") nanoseconds += Math.round((Number(fraction) * scale) / 10 ** fraction.length);
   }
-  return (match[1] === "-" ? -nanoseconds : nanoseconds) / 1e6;
+  const total = milliseconds + Math.floor(nanoseconds / 1e6) + (nanoseconds % 1e6) / 1e6;
+  return match[1] === "-" ? -total : total;
 }
 
 /** Writes milliseconds as a protobuf JSON duration: 1500 gives `1.5s`. */

@@ -3,7 +3,8 @@
  *
  * Bounds: 2 MiB of text, 64 levels, 500,000 nodes after aliases are expanded, 100 expansions of aliases in all.
  * @module
- * Permissions: none.
+ * Permissions: env LOG_TOKENS and LOG_STREAM, which the YAML library looks at whenever it parses (nothing else does); documents that
+ * `./fast.ts` can read need none.
  */
 import { isAlias, isMap, isScalar, parseDocument, visit } from "yaml";
 import { NOT_PLAIN, parseFast } from "./fast.ts";

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { parseJson, parseYaml } from "../../../lib/config/yaml/parse.ts";
+
+/** The YAML library looks at these whenever it parses. */
+const YAML_LIBRARY = { env: ["LOG_TOKENS", "LOG_STREAM"] };
+
+function reason(text: string): string {
+  const parsed = parseYaml(text);
+  return "problem" in parsed ? parsed.problem.reason : "";
+}
+
+/** Generous: hostile input must end in well under this on a slow machine; without its bound it takes minutes or never ends. */
+const BOUND_MS = 10_000;
+
+const HOSTILE: readonly (readonly [string, string, RegExp])[] = [
+  ["an alias bomb", bomb(), /alias/i],
+  ["an anchor that holds itself", "a: &x [*x]", /nested|alias|resolve/i],
+  ["an anchor that holds itself in a map", "a: &x {b: {c: *x}}", /nested|alias|resolve/i],
+  ["a hundred thousand brackets", "[".repeat(100_000), /nested/],
+  [
+    "deep block nesting",
+    Array.from({ length: 1500 }, (_, depth) => `${" ".repeat(depth)}a:`).join("\n"),
+    /nested|stack|size/i,
+  ],
+  ["deep lists on one line", `a: ${"- ".repeat(5000)}b`, /./],
+  ["__proto__ as a key", '"__proto__": {polluted: true}', /__proto__/],
+  ["__proto__ deep inside", "a: [{__proto__: {b: c}}]", /__proto__/],
+  ["a key twice", "a: 1\nb: 2\na: 3", /"a" is written twice/],
+  ["three million characters", `a: ${"b".repeat(3_000_000)}`, /characters/],
+  ["a number that JSON has not", "a: .inf", /Infinity/],
+  ["an unfinished quote", 'a: "b', /quote/i],
+  ["a bad indentation", "a:\n  b: 1\n c: 2", /./],
+];
+
+function bomb(): string {
+  const levels = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"];
+  for (let level = 1; level < 10; level++) {
+    levels.push(`a${level}: &a${level} [${new Array(9).fill(`*a${level - 1}`).join(", ")}]`);
+  }
+  return levels.join("\n");
+}
+
+for (const [name, text, expected] of HOSTILE) {
+  Deno.test({
+    name: `refused in bounded time: ${name}`,
+    permissions: YAML_LIBRARY,
+    fn() {
+      const start = performance.now();
+      assert.match(reason(text), expected);
+      assert.ok(performance.now() - start < BOUND_MS);
+    },
+  });
+}
+
+Deno.test({
+  name: "many keys and many anchors cost linear time",
+  permissions: YAML_LIBRARY,
+  fn() {
+    const keys = Array.from({ length: 50_000 }, (_, index) => `'k${index}': é`).join("\n");
+    const start = performance.now();
+    const parsed = parseYaml(keys);
+    assert.ok("tree" in parsed);
+    assert.ok(performance.now() - start < BOUND_MS);
+  },
+});
+
+Deno.test({
+  name: "the prototype of parsed objects cannot be reached",
+  permissions: YAML_LIBRARY,
+  fn() {
+    parseYaml("__proto__: {polluted: 1}");
+    parseJson('{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}');
+    assert.equal(({} as { polluted?: unknown }).polluted, undefined);
+    assert.ok("problem" in parseJson('{"__proto__": {}}'));
+  },
+});
+
+Deno.test({
+  name: "anchors, merge keys and block scalars work as users know them",
+  permissions: YAML_LIBRARY,
+  fn() {
+    const text = "base: &b {a: 1, b: 2}\nx:\n  <<: *b\n  b: 3\ny: *b\nz: |\n  one\n  two\n";
+    const parsed = parseYaml(text);
+    assert.ok("tree" in parsed);
+    assert.deepEqual(parsed.tree, { base: { a: 1, b: 2 }, x: { a: 1, b: 3 }, y: { a: 1, b: 2 }, z: "one\ntwo\n" });
+  },
+});
+
+Deno.test({
+  name: "a syntax problem tells its line",
+  permissions: YAML_LIBRARY,
+  fn() {
+    const parsed = parseYaml("a: 1\nb: [\nc: d\n");
+    assert.ok("problem" in parsed && parsed.problem.line > 0);
+    const json = parseJson('{\n "a": 1,\n b\n}');
+    assert.ok("problem" in json && json.problem.line === 2);
+  },
+});
