@@ -19,7 +19,7 @@ import type { Reader } from "../reader.ts";
 import type { MergedPort, MergedServer } from "./merge.ts";
 import { type GatewayProblem, serverProblem, virtualServiceProblem } from "./problem.ts";
 import { serverNames } from "./server.ts";
-import { downstreamTls } from "./tls.ts";
+import { downstreamTls } from "../listener/downstream_tls.ts";
 import { matchesServer, visibleVirtualServices } from "./virtual_services.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 

@@ -7,7 +7,7 @@
  */
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import type { GatewayServer } from "./server.ts";
-import type { TlsRefusal } from "./tls.ts";
+import type { TlsRefusal } from "../listener/downstream_tls.ts";
 
 /** Why something is not served as written. */
 export type GatewayProblemReason =

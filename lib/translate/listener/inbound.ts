@@ -17,13 +17,13 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import { duration, wrap } from "../../pb/wellknown.ts";
 import type { Built } from "../built.ts";
 import { INBOUND_PASSTHROUGH } from "../cluster/static.ts";
-import { downstreamTls } from "../gateway/tls.ts";
 import { inboundClusterName, type InboundTarget } from "../inbound_target.ts";
 import { objectMetadata } from "../object_metadata.ts";
 import type { Reader } from "../reader.ts";
 import { inboundRouteConfiguration } from "../route/configuration.ts";
 import { listenerAccessLogs } from "./access_log.ts";
 import { listenAddresses, wildcards } from "./address.ts";
+import { downstreamTls } from "./downstream_tls.ts";
 import { blackHoleFilter } from "./fallthrough.ts";
 import { type InboundChain, inboundFilterChains, inboundStatPrefix } from "./inbound_chain.ts";
 import {

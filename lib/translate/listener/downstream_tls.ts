@@ -1,5 +1,5 @@
 /**
- * TLS that a gateway ends, with certificates from files of its own machine.
+ * TLS that a proxy ends, at a gateway or for its workload, with certificates from files of its own machine.
  *
  * Envoy reads the files when it gets the listener, so a stock proxy needs nothing beside it. Certificates by name
  * (`credentialName`) and those of the mesh (`MESH_MUTUAL`) need a server of secrets; a server that asks for them is
@@ -49,7 +49,7 @@ const VERSIONS: Readonly<Record<TlsProtocol, (typeof Version)[keyof typeof Versi
  */
 export function downstreamTls(tls: ServerTlsSettings, defaults: TlsConfig | undefined): DownstreamTls {
   if (tls.mode === "MESH_MUTUAL") {
-    return { refusal: "meshCertificate", why: `tls mode ISTIO_MUTUAL waits for certificates of the mesh` };
+    return { refusal: "meshCertificate", why: "tls mode MESH_MUTUAL waits for certificates of the mesh" };
   }
   const name = tls.credentialName ?? tls.credentialNames?.join(", ");
   if (name !== undefined) {
