@@ -1,0 +1,141 @@
+/**
+ * A running Envoy that takes everything over ADS from a server under test.
+ *
+ * Permissions: env (ENVOY), read and write (temp folder), run (envoy), net (its admin port).
+ *
+ * @module
+ */
+import { envoyPath } from "../../translate/envoy.ts";
+
+export { envoyPath };
+
+/** See the module. */
+export class RunningEnvoy {
+  /** Milliseconds a wait may take; generous, since the machine may be busy. */
+  static readonly PATIENCE = 30_000;
+
+  private constructor(
+    private readonly process: Deno.ChildProcess,
+    private readonly folder: string,
+    readonly admin: string,
+    private readonly log: Promise<string>,
+  ) {}
+
+  /** Starts Envoy against `localhost:xdsPort`, by the incremental variant or the other one. */
+  static async start(path: string, xdsPort: number, delta: boolean, id = "envoy-1"): Promise<RunningEnvoy> {
+    const folder = await Deno.makeTempDir();
+    const ads = {
+      api_type: delta ? "DELTA_GRPC" : "GRPC",
+      transport_api_version: "V3",
+      grpc_services: [{ envoy_grpc: { cluster_name: "xds" } }],
+    };
+    const source = { ads: {}, resource_api_version: "V3", initial_fetch_timeout: "20s" };
+    const bootstrap = {
+      node: { id, cluster: "test" },
+      admin: { address: { socket_address: { address: "127.0.0.1", port_value: 0 } } },
+      dynamic_resources: { ads_config: ads, cds_config: source, lds_config: source },
+      static_resources: {
+        clusters: [{
+          name: "xds",
+          type: "STATIC",
+          connect_timeout: "2s",
+          typed_extension_protocol_options: {
+            "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
+              "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+              explicit_http_config: { http2_protocol_options: {} },
+            },
+          },
+          load_assignment: {
+            cluster_name: "xds",
+            endpoints: [{
+              lb_endpoints: [{
+                endpoint: { address: { socket_address: { address: "127.0.0.1", port_value: xdsPort } } },
+              }],
+            }],
+          },
+        }],
+      },
+    };
+    await Deno.writeTextFile(`${folder}/bootstrap.json`, JSON.stringify(bootstrap));
+    const process = new Deno.Command(path, {
+      args: [
+        ...["-c", `${folder}/bootstrap.json`, "--reject-unknown-dynamic-fields", "--use-dynamic-base-id"],
+        ...["--concurrency", "1", "-l", "warning", "--admin-address-path", `${folder}/admin`],
+      ],
+      stdout: "null",
+      stderr: "piped",
+    }).spawn();
+    const log = new Response(process.stderr).text();
+    const admin = await until("Envoy's admin address", async () => {
+      const text = await Deno.readTextFile(`${folder}/admin`).catch(() => "");
+      return text === "" ? undefined : text;
+    });
+    return new RunningEnvoy(process, folder, admin, log);
+  }
+
+  /** Text of an admin page. */
+  async page(path: string): Promise<string> {
+    const response = await fetch(`http://${this.admin}${path}`);
+    return await response.text();
+  }
+
+  /** Value of a counter or gauge; 0 when it does not exist. */
+  async stat(name: string): Promise<number> {
+    const text = await this.page(`/stats?filter=^${name.replaceAll(".", "\\.")}$`);
+    return Number(/: (\d+)/.exec(text)?.[1] ?? 0);
+  }
+
+  /** Sum of all counters of rejected updates. */
+  async rejections(): Promise<string[]> {
+    const text = await this.page("/stats?filter=update_rejected");
+    return text.split("\n").filter((line) => line !== "" && !line.endsWith(": 0"));
+  }
+
+  /** Address of a listener, once it is active. */
+  async listener(name: string): Promise<string> {
+    return await until(`listener ${name}`, async () => {
+      const line = (await this.page("/listeners")).split("\n").find((text) => text.startsWith(`${name}::`));
+      return line?.slice(name.length + 2);
+    });
+  }
+
+  /** Status and body of a request to a listener; undefined when nobody takes the connection. */
+  static async get(address: string, host: string): Promise<{ status: number; body: string } | undefined> {
+    // fetch() cannot set Host, and keeps connections to listeners that are gone.
+    const [hostname, port] = [
+      address.slice(0, address.lastIndexOf(":")),
+      Number(address.slice(address.lastIndexOf(":") + 1)),
+    ];
+    try {
+      using connection = await Deno.connect({ hostname, port });
+      await connection.write(new TextEncoder().encode(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`));
+      const text = await new Response(connection.readable).text();
+      return { status: Number(text.slice(9, 12)), body: text.slice(text.indexOf("\r\n\r\n") + 4) };
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Stops Envoy; returns its log. */
+  async stop(): Promise<string> {
+    this.process.kill("SIGKILL");
+    await this.process.status;
+    const log = await this.log;
+    await Deno.remove(this.folder, { recursive: true });
+    return log;
+  }
+}
+
+/** Asks again until the answer is neither undefined nor false. */
+export async function until<T>(
+  what: string,
+  ask: () => Promise<T | undefined | false> | T | undefined | false,
+): Promise<T> {
+  const limit = performance.now() + RunningEnvoy.PATIENCE;
+  while (true) {
+    const answer = await ask();
+    if (answer !== undefined && answer !== false) return answer;
+    if (performance.now() > limit) throw new Error(`waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
