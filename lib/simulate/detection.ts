@@ -17,29 +17,30 @@ const HTTP_INSPECTOR = "http_inspector.v3.HttpInspector";
 const ALPN_OF_VERSION = { "HTTP/1.0": "http/1.0", "HTTP/1.1": "http/1.1", "HTTP/2": "h2c" } as const;
 
 /**
- * Runs the inspectors of a listener over the first bytes of a connection.
+ * Runs the inspectors of the listeners that a connection passes over its first bytes. What one found stays known when
+ * the connection is handed on.
  *
- * Without the TLS inspector a TLS hello is not recognised; without the HTTP inspector no application protocol is.
+ * Without a TLS inspector a TLS hello is not recognised; without an HTTP inspector no application protocol is.
+ *
+ * @param listeners In the order in which the connection passes them.
  */
-export function detect(listener: envoy.config.listener.v3.Listener, request: SimulatedRequest): DetectionStep {
-  let [transport, sni, applicationProtocols]: [DetectionStep["transport"], string, readonly string[]] = [
-    "raw_buffer",
-    "",
-    [],
-  ];
-  for (const filter of listener.listener_filters ?? []) {
+export function detect(
+  listeners: readonly envoy.config.listener.v3.Listener[],
+  request: SimulatedRequest,
+): DetectionStep {
+  let found: DetectionStep = { step: "detection", transport: "raw_buffer", sni: "", applicationProtocols: [] };
+  for (const filter of listeners.flatMap((listener) => listener.listener_filters ?? [])) {
     if (filter.filter_disabled && holds(filter.filter_disabled, request.destination.port)) continue;
     const type = filter.typed_config?.type_url ?? "";
     if (type.endsWith(TLS_INSPECTOR) && request.protocol === "tls") {
-      transport = "tls";
-      sni = (request.sni ?? "").toLowerCase();
-      applicationProtocols = request.alpn ?? [];
+      const sni = (request.sni ?? "").toLowerCase();
+      found = { step: "detection", transport: "tls", sni, applicationProtocols: request.alpn ?? [] };
     }
-    if (type.endsWith(HTTP_INSPECTOR) && request.protocol === "http" && transport === "raw_buffer") {
-      applicationProtocols = [ALPN_OF_VERSION[request.httpVersion ?? "HTTP/1.1"]];
+    if (type.endsWith(HTTP_INSPECTOR) && request.protocol === "http") {
+      found = { ...found, applicationProtocols: [ALPN_OF_VERSION[request.httpVersion ?? "HTTP/1.1"]] };
     }
   }
-  return { step: "detection", transport, sni, applicationProtocols };
+  return found;
 }
 
 function holds(predicate: Predicate, port: number): boolean {

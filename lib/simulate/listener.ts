@@ -16,7 +16,8 @@ type Listener = envoy.config.listener.v3.Listener;
 /** The listener of a connection, and why. */
 export interface ChosenListener {
   readonly listener: Listener;
-  readonly via?: string;
+  /** The virtual listener that handed the connection on. */
+  readonly via?: Listener;
   readonly why: ListenerStep["why"];
 }
 
@@ -39,7 +40,7 @@ export function chooseListener(resources: ProxyResources, request: SimulatedRequ
   const why = "no listener for the original destination";
   if (!virtual.use_original_dst?.value) return { listener: virtual, why };
   const found = byAddress(listeners.filter((listener) => listener !== virtual), request.destination);
-  return found ? { ...found, via: virtual.name ?? "" } : { listener: virtual, why };
+  return found ? { ...found, via: virtual } : { listener: virtual, why };
 }
 
 function virtualListener(listeners: readonly Listener[], direction: "outbound" | "inbound"): Listener | undefined {

@@ -61,11 +61,11 @@ function connect(walk: Walk): Outcome {
     step: "listener",
     name: listener.name ?? "",
     why,
-    ...(via === undefined ? {} : { via }),
+    ...(via === undefined ? {} : { via: via.name ?? "" }),
     ...causeOf(listener.metadata),
   });
   if (listener.filter_chain_matcher) throw new NotJudged("a listener with a matcher tree");
-  const detection = detect(listener, request);
+  const detection = detect(via ? [via, listener] : [listener], request);
   steps.push(detection);
   const match = chooseChain(listener, { request, detection });
   if (match === undefined) return { kind: "closed", why: "no filter chain matches" };
