@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { encode } from "../../lib/pb/codec.ts";
+import { any, encode, TYPE_URL_PREFIX } from "../../lib/pb/codec.ts";
 import type { envoy } from "../../proto/gen/types.ts";
 
 const cached = new URL("../../.cache/envoy/envoy/_bin/envoy", import.meta.url).pathname;
@@ -44,12 +44,62 @@ export async function validate(
       stdout: "null",
       stderr: "piped",
     }).output();
-    const output = new TextDecoder().decode(stderr);
-    const deprecated = [...output.matchAll(/Using deprecated option '([^']+)'/g)].map((m) => m[1]!);
-    return { accepted: success, output, deprecated };
+    return verdict(success, new TextDecoder().decode(stderr));
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+}
+
+/**
+ * Sends clusters to a running Envoy as CDS would, and tells whether it took them all. (Unlike static ones these may
+ * take secrets over ADS.)
+ */
+export async function acceptClusters(
+  path: string,
+  clusters: readonly envoy.config.cluster.v3.Cluster[],
+): Promise<Verdict> {
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.writeFile(
+      `${folder}/cds.pb`,
+      encode("envoy.service.discovery.v3.DiscoveryResponse", response(clusters)),
+    );
+    const { dynamic_resources, ...rest } = bootstrap({});
+    const cds_config = { resource_api_version: 2, path_config_source: { path: `${folder}/cds.pb` } } as const;
+    const file = `${folder}/bootstrap.pb`;
+    const config = { ...rest, dynamic_resources: { ...dynamic_resources, cds_config } };
+    await Deno.writeFile(file, encode("envoy.config.bootstrap.v3.Bootstrap", config));
+    const child = new Deno.Command(path, {
+      args: ["--use-dynamic-base-id", "--reject-unknown-dynamic-fields", "-c", file],
+      stdout: "null",
+      stderr: "piped",
+    }).spawn();
+    let output = "";
+    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
+      output += text;
+      if (APPLIED.test(output) || /update rejected|critical/.test(output)) break;
+    }
+    child.kill("SIGKILL");
+    await child.status;
+    return verdict(Number(APPLIED.exec(output)?.[1]) === clusters.length, output);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Says how many clusters were taken; refused ones do not count. */
+const APPLIED = /cds: added\/updated (\d+) cluster.*\n/;
+
+function response(
+  clusters: readonly envoy.config.cluster.v3.Cluster[],
+): envoy.service.discovery.v3.DiscoveryResponse {
+  const name = "envoy.config.cluster.v3.Cluster";
+  return { version_info: "1", type_url: TYPE_URL_PREFIX + name, resources: clusters.map((c) => any(name, c)) };
+}
+
+function verdict(accepted: boolean, output: string): Verdict {
+  const deprecated = [...output.matchAll(/Using deprecated option '([^']+)'/g)].map((m) => m[1]!);
+  return { accepted, output, deprecated };
 }
 
 function bootstrap(

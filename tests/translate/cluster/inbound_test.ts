@@ -4,7 +4,7 @@ import { inboundClusters, staticClusters } from "../../../lib/translate/cluster/
 import { HTTP_OPTIONS } from "../../../lib/translate/cluster/http_options.ts";
 import type { InboundTarget } from "../../../lib/translate/inbound_target.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { envoyPath, validate } from "../envoy.ts";
+import { acceptClusters, envoyPath } from "../envoy.ts";
 import { fakeReader, type FakeWorld } from "../fake_reader.ts";
 import { port, rule, service } from "../make.ts";
 
@@ -148,7 +148,7 @@ Deno.test({
       build({}, { traits: { ipv6: true }, settings: { dualStack: true } }),
     ];
     const clusters = forms.map((c, i) => ({ ...c, name: `${c.name}${i}` }));
-    const verdict = await validate(envoyBinary!, { clusters });
+    const verdict = await acceptClusters(envoyBinary!, clusters);
     assert.ok(verdict.accepted, verdict.output);
   },
 });
