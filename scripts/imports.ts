@@ -36,7 +36,8 @@ export function sourceFiles(root: string, folders: readonly string[]): string[] 
   return found.sort();
 }
 
-const statement = /^\s*(?:import|export)\s+(type\s)?[^;"']*?from\s*["']([^"']+)["']|^\s*import\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']/gm;
+const statement =
+  /^\s*(?:import|export)\s+(type\s)?[^;"']*?from\s*["']([^"']+)["']|^\s*import\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']/gm;
 
 /** The imports of one file. */
 export function importsOf(root: string, file: string): ImportArrow[] {

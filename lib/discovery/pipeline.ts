@@ -74,6 +74,8 @@ export class Pipeline {
   #meshChanged = false;
   #translator: Translator;
   #pushes = 0;
+  /** The push in which each object last changed. */
+  readonly #changedIn = new Map<string, number>();
 
   constructor(options: PipelineOptions) {
     this.#options = options;
@@ -151,7 +153,8 @@ export class Pipeline {
 
   /** Does at once what waits, without debouncing: at start, and in tests. */
   flush(): void {
-    this.#flush({ reasons: {}, objects: new Set(), full: true, startedAt: this.#timers.now(), changes: 0 });
+    const nothing = { reasons: {}, objects: new Set<string>(), full: true, startedAt: this.#timers.now(), changes: 0 };
+    this.#flush(this.#debouncer.take() ?? nothing);
   }
 
   /** No more pushes. */
@@ -215,6 +218,8 @@ export class Pipeline {
         touched,
       });
     } catch (error) {
+      // Nothing of the half-done change is trusted: the next push begins from the sources.
+      this.#meshChanged = true;
       this.#options.failed(error, change);
     }
     const push: PushEvent = {
@@ -224,7 +229,23 @@ export class Pipeline {
       full: change.full,
       startedAt: change.startedAt,
     };
+    for (const key of change.objects) {
+      if (this.#objects.has(key)) this.#changedIn.set(key, push.id);
+      else this.#changedIn.delete(key);
+    }
     for (const listener of this.#listeners) listener(push);
+  }
+
+  /** The push in which an object last changed; 0 for one that was there at the start; undefined: no such object. */
+  changedIn(objectKey: string): number | undefined {
+    return this.#objects.has(objectKey) ? this.#changedIn.get(objectKey) ?? 0 : undefined;
+  }
+
+  /** Translates everything anew and pushes what differs; tells how many proxies there are. */
+  pushAll(): number {
+    this.#meshChanged = true;
+    this.#debouncer.add({ reasons: { debug: 1 }, objects: [], full: true });
+    return this.#translator.counts.proxies;
   }
 
   #apply(): Touched {

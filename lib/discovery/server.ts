@@ -18,7 +18,9 @@ import type { Registry } from "../registry/mod.ts";
 import { listen, type Listener, parseListenAddress } from "../xds/grpc/listen.ts";
 import { XdsServer } from "../xds/server.ts";
 import { type ConfigSource, startConfigFolder } from "./config_source.ts";
-import { type Handler, httpServer, serveConnection, text } from "./http.ts";
+import { type Handler, httpServer, serveConnection, text } from "../debug/http.ts";
+import { debugPages } from "../debug/pages.ts";
+import type { DebugView } from "../debug/view.ts";
 import { scrapeMetrics, wireMetrics } from "./measure.ts";
 import { type MeshSource, startMeshSource } from "./mesh_source.ts";
 import { Pipeline } from "./pipeline.ts";
@@ -95,10 +97,39 @@ export async function startDiscoveryServer(
 
   const xds = newXdsServer(options, settings, kernel, pipeline, source);
   scrapeMetrics(kernel.metrics, pipeline);
-  const ports = await openPorts(options, settings, kernel, xds);
+  const store = folder?.store ?? new ConfigStore();
+  const view = debugView({ pipeline, xds, store, mesh, folder });
+  const ports = await openPorts(options, settings, kernel, xds, view);
   listening();
   kernel.log.scope("default").info("serving", { ...ports, objects: folder?.store.size ?? 0 });
-  return { pipeline, xds, store: folder?.store ?? new ConfigStore(), mesh, ports };
+  return { pipeline, xds, store, mesh, ports };
+}
+
+function debugView({ pipeline, xds, store, mesh, folder }: {
+  readonly pipeline: Pipeline;
+  readonly xds: XdsServer;
+  readonly store: ConfigStore;
+  readonly mesh: MeshSource;
+  readonly folder: ConfigSource | undefined;
+}): DebugView {
+  return {
+    store,
+    xds,
+    services: pipeline.aggregate,
+    endpoints: pipeline.endpoints,
+    get mesh() {
+      return pipeline.mesh;
+    },
+    get networks() {
+      return mesh.state.networks;
+    },
+    get translator() {
+      return pipeline.translator;
+    },
+    problems: () => [...mesh.problems(), ...folder?.problems() ?? []],
+    changedIn: (key) => pipeline.changedIn(key),
+    pushAll: () => pipeline.pushAll(),
+  };
 }
 
 function newPipeline(
@@ -182,11 +213,13 @@ async function openPorts(
   settings: Settings,
   kernel: Kernel,
   xds: XdsServer,
+  view: DebugView,
 ): Promise<DiscoveryServer["ports"]> {
   const { log } = kernel;
   const failed = (error: unknown, path: string) => log.scope("monitor").error("a page failed", { path, error });
-  const monitoringPages = [monitoring(settings, kernel)];
-  const pages = [readiness(kernel), ...(options.monitoring === undefined ? monitoringPages : [])];
+  const debug = settings.ENABLE_DEBUG_ON_HTTP ? [debugPages(view)] : [];
+  const monitoringPages = [monitoring(settings, kernel), ...debug];
+  const pages = [readiness(kernel), ...debug, ...(options.monitoring === undefined ? monitoringPages : [])];
   const web = httpServer(pages, failed);
   kernel.stopper.add("http", () => closeHttp(web));
   const hand = serveConnection(web);

@@ -8,6 +8,7 @@
 import type { Scope } from "../mesh/scope.ts";
 import type { ResourceSet } from "../resource/set.ts";
 import type { Caches, DirtyUnits } from "./caches.ts";
+import type { ListenerConflict } from "./listener/part.ts";
 import type { ProxyTraits } from "./reader.ts";
 import type { ScopeReader } from "./scope_reader.ts";
 import { type BaseReader, Trace, tracing, type TraitQuestion } from "./trace.ts";
@@ -46,6 +47,7 @@ export interface ProxyClass {
   takeFreshQuestions(): readonly TraitQuestion[];
   update(dirty: DirtyUnits): void;
   virtualHosts(routeConfiguration: string): ResourceSet;
+  conflicts(): Iterable<ListenerConflict>;
 }
 
 /** A class of sidecars. */
@@ -124,7 +126,7 @@ export class SidecarClass implements ProxyClass {
   }
 
   /** Ports of hosts that lost a conflict, and to which. */
-  conflicts() {
+  conflicts(): Iterable<ListenerConflict> {
     return this.#listeners.conflicts();
   }
 }
@@ -195,6 +197,10 @@ export class RouterClass implements ProxyClass {
 
   virtualHosts(_routeConfiguration: string): ResourceSet {
     return this.#caches.empty;
+  }
+
+  conflicts(): Iterable<ListenerConflict> {
+    return [];
   }
 }
 

@@ -15,6 +15,7 @@ import type { Scope } from "../mesh/scope.ts";
 import type { ServiceTarget } from "../registry/inbound.ts";
 import type { ResourceTable } from "../resource/set.ts";
 import { type BuildFailed, Caches, type CacheSwitches, type DirtyUnits } from "./caches.ts";
+import type { ListenerConflict } from "./listener/part.ts";
 import { Member } from "./member.ts";
 import { makeClass, type ProxyClass } from "./proxy_class.ts";
 import type { Proxy } from "./proxy/traits.ts";
@@ -53,6 +54,15 @@ export class Translator {
     let classes = 0;
     for (const group of this.#classes.values()) classes += group.size;
     return { classes, proxies: this.#members.size };
+  }
+
+  /** Ports of hosts that lost a conflict, and to which; each once, whatever the number of classes that have it. */
+  conflicts(): ListenerConflict[] {
+    const found = new Map<string, ListenerConflict>();
+    for (const group of this.#classes.values()) {
+      for (const proxyClass of group) for (const c of proxyClass.conflicts()) found.set(JSON.stringify(c), c);
+    }
+    return [...found.values()];
   }
 
   /** All proxies. */

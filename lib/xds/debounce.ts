@@ -87,6 +87,15 @@ export class Debouncer {
     this.#arm();
   }
 
+  /** Hands over what waits, to a caller that pushes it at once. */
+  take(): MergedChange | undefined {
+    const merged = this.#merged;
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#merged = undefined;
+    return merged;
+  }
+
   /** Forgets what has not been released. */
   stop(): void {
     this.#stopped = true;

@@ -1,0 +1,94 @@
+/**
+ * Pages about connected proxies: who is there, and what each has and acknowledged.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { fromStruct } from "../pb/wellknown.ts";
+import type { XdsConnection } from "../xds/connection.ts";
+import { typeRules } from "../xds/types.ts";
+import { type Answer, type Ask, json, text } from "./http.ts";
+import type { DebugView } from "./view.ts";
+
+const time = (ms: number) => ms === 0 ? undefined : new Date(ms).toISOString();
+
+/** `/debug/connections`: who is connected, since when. */
+export function connections(ask: Ask, view: DebugView): Answer {
+  const clients = [...view.xds.streams()].map(identity);
+  return json({ totalClients: clients.length, clients }, ask);
+}
+
+/** `/debug/adsz`: the same with node facts and watches; `push=any` pushes everything to everyone. */
+export function adsz(ask: Ask, view: DebugView): Answer {
+  if (ask.url.searchParams.has("push")) return text(200, `Pushed to ${view.pushAll()} servers\n`);
+  const wanted = ask.url.searchParams.get("proxyID") ?? "";
+  const clients = [...view.xds.streams()].filter(({ id }) => id.includes(wanted)).map((connection) => {
+    const metadata = fromStruct(connection.node?.metadata);
+    return {
+      ...identity(connection),
+      labels: metadata.LABELS ?? {},
+      metadata,
+      locality: connection.node?.locality ?? {},
+      watches: Object.fromEntries(
+        [...connection.stream?.watches.values() ?? []].map((w) => [w.typeUrl, w.wildcard ? ["*"] : [...w.names.names]]),
+      ),
+    };
+  });
+  return json({ totalClients: clients.length, clients }, ask);
+}
+
+/** `/debug/syncz`: what was sent to each proxy and what it acknowledged. */
+export function syncz(ask: Ask, view: DebugView): Answer {
+  const namespace = ask.url.searchParams.get("namespace");
+  const rows = [];
+  for (const connection of view.xds.streams()) {
+    const metadata = fromStruct(connection.node?.metadata);
+    if (namespace !== null && metadata.NAMESPACE !== namespace) continue;
+    rows.push({
+      cluster_id: metadata.CLUSTER_ID ?? "",
+      proxy: connection.node?.id?.split("~")[2] ?? "",
+      connection: connection.id,
+      proxy_type: connection.node?.id?.split("~")[0] ?? "",
+      mesh_version: metadata.MESH_VERSION ?? metadata.ISTIO_VERSION ?? "",
+      protocol: connection.delta ? "delta" : "state of the world",
+      synced: connection.progress?.acked === view.xds.ledger.latest,
+      ...nonces(connection),
+      resources: Object.fromEntries([...connection.stream?.watches.values() ?? []].map((watch) => [
+        watch.typeUrl,
+        {
+          sent: watch.nonceSent,
+          acked: watch.nonceAcked,
+          sentTime: time(watch.sentAt),
+          ackedTime: time(watch.ackedAt),
+          lastError: watch.lastError || undefined,
+        },
+      ])),
+    });
+  }
+  return json(rows, ask);
+}
+
+function identity(connection: XdsConnection) {
+  return { connectionId: connection.id, connectedAt: time(connection.connectedAt), address: connection.address };
+}
+
+const PREFIXES: Readonly<Record<string, string>> = {
+  cds: "cluster",
+  lds: "listener",
+  rds: "route",
+  eds: "endpoint",
+  vhds: "virtualhost",
+  ecds: "extensionconfig",
+};
+
+function nonces(connection: XdsConnection): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const watch of connection.stream?.watches.values() ?? []) {
+    const prefix = PREFIXES[typeRules(watch.typeUrl).short];
+    if (prefix === undefined) continue;
+    found[`${prefix}_sent`] = watch.nonceSent;
+    found[`${prefix}_acked`] = watch.nonceAcked;
+  }
+  return found;
+}

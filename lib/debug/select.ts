@@ -1,0 +1,25 @@
+/**
+ * Finding the proxy that a page is about.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { XdsConnection } from "../xds/connection.ts";
+import { type Answer, type Ask, text } from "./http.ts";
+import type { DebugView } from "./view.ts";
+
+/** The connection that `proxyID` names by a part of its id, or the answer that tells why there is none. */
+export function chosenProxy(ask: Ask, view: DebugView): XdsConnection | Answer {
+  const wanted = ask.url.searchParams.get("proxyID");
+  if (!wanted) {
+    return text(400, "query proxyID is missing, expected a part of a proxy's connection id (see /debug/syncz)\n");
+  }
+  for (const connection of view.xds.streams()) if (connection.id.includes(wanted)) return connection;
+  return text(404, `no proxy whose connection id contains ${JSON.stringify(wanted)} is connected here\n`);
+}
+
+/** Whether it is the answer instead of a connection. */
+export function isAnswer(found: XdsConnection | Answer): found is Answer {
+  return "status" in found;
+}

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { startDiscoveryServer } from "../../lib/discovery/server.ts";
+import { silentLog } from "../../lib/kernel/log/log.ts";
+import { startKernel } from "../../lib/kernel/kernel.ts";
+import { defaultSettings } from "../../lib/kernel/settings/read.ts";
+
+const entry = `apiVersion: networking.mesh.io/v1
+kind: ServiceEntry
+metadata: { name: a, namespace: x }
+spec:
+  hosts: [a.example.com]
+  ports: [{ number: 80, name: http, protocol: HTTP }]
+  resolution: STATIC
+  endpoints: [{ address: 10.0.0.1 }]
+`;
+
+async function withServer(
+  files: Readonly<Record<string, string>>,
+  run: (server: Awaited<ReturnType<typeof startDiscoveryServer>>, folder: string) => Promise<void>,
+  changes: { readonly grpc?: undefined } = {},
+) {
+  const folder = await Deno.makeTempDir();
+  for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/${name}`, text);
+  const kernel = startKernel("pilot-discovery", undefined, { log: silentLog() });
+  try {
+    const server = await startDiscoveryServer({
+      grpc: "grpc" in changes ? undefined : "127.0.0.1:0",
+      http: "127.0.0.1:0",
+      monitoring: "127.0.0.1:0",
+      configDir: folder,
+      meshConfig: `${folder}/absent`,
+      networksConfig: `${folder}/absent`,
+      domain: "cluster.local",
+      clusterId: "Orch",
+      clusterAliases: {},
+      systemNamespace: "mesh-system",
+      registries: [],
+      keepaliveInterval: 30_000,
+      keepaliveTimeout: 10_000,
+      keepaliveMaxServerConnectionAge: Infinity,
+      shutdownDuration: 1000,
+      cores: 2,
+    }, defaultSettings("pilot-discovery"), kernel);
+    await run(server, folder);
+  } finally {
+    const outcomes = await kernel.stopper.stop();
+    await Deno.remove(folder, { recursive: true });
+    assert.deepEqual(outcomes.filter((o) => o.result !== "done"), []);
+  }
+}
+
+async function page(port: number, path: string): Promise<{ status: number; body: string }> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`);
+  return { status: response.status, body: await response.text() };
+}
+
+Deno.test("a server is ready, shows its services and metrics, and stops cleanly", async () => {
+  await withServer({ "a.yaml": entry }, async ({ ports }) => {
+    assert.equal((await page(ports.http, "/ready")).status, 200);
+    const services = JSON.parse((await page(ports.http, "/debug/registryz")).body);
+    assert.deepEqual(services.map((s: { hostname: string }) => s.hostname), ["a.example.com"]);
+    assert.match((await page(ports.monitoring, "/metrics")).body, /^pilot_services 1$/m);
+    assert.match((await page(ports.monitoring, "/version")).body, /^\S+-\S+-\S+\n$/);
+    assert.equal((await page(ports.http, "/debug/nothing")).status, 404);
+    assert.equal((await page(ports.http, "/debug/config_dump")).status, 400);
+    assert.equal((await page(ports.http, "/debug/config_dump?proxyID=nobody")).status, 404);
+  });
+});
+
+Deno.test("a broken object is named with file, line, field and expectation, and the others are served", async () => {
+  const broken = `---\n${entry.replace("name: a", "name: b").replace("number: 80", "number: 800000")}`;
+  await withServer({ "a.yaml": entry + broken }, async ({ ports }) => {
+    const [problem] = JSON.parse((await page(ports.http, "/debug/problemz")).body);
+    assert.equal(problem.source, "a.yaml");
+    assert.equal(problem.line, 10);
+    assert.equal(problem.field, "spec.ports[0].number");
+    assert.equal(problem.value, "800000");
+    assert.match(await page(ports.monitoring, "/metrics").then((p) => p.body), /pilot_total_rejected_configs\{.*} 1/);
+    assert.equal(JSON.parse((await page(ports.http, "/debug/registryz")).body).length, 1);
+  });
+});
+
+Deno.test("an edit is pushed, and its object tells in which push it changed", async () => {
+  await withServer({ "a.yaml": entry }, async ({ ports, pipeline }, folder) => {
+    const pushed = new Promise<readonly string[]>((resolve) => pipeline.onPush((push) => resolve(push.objects)));
+    await Deno.writeTextFile(`${folder}/a.yaml`, entry.replace("10.0.0.1", "10.0.0.2"));
+    assert.deepEqual(await pushed, ["ServiceEntry/x/a"]);
+    const live = JSON.parse((await page(ports.http, "/debug/live?object=ServiceEntry/x/a")).body);
+    assert.deepEqual(live, { object: "ServiceEntry/x/a", push: pipeline.pushes, live: 0, total: 0, everywhere: true });
+    assert.equal((await page(ports.http, "/debug/live?object=ServiceEntry/x/none")).status, 404);
+  });
+});
+
+Deno.test("gRPC and pages share one port where gRPC has none of its own", async () => {
+  await withServer({ "a.yaml": entry }, async ({ ports }) => {
+    assert.equal(ports.grpc, ports.http);
+    assert.equal((await page(ports.http, "/ready")).status, 200);
+  }, { grpc: undefined });
+});
