@@ -6,21 +6,15 @@
  * @module
  */
 import type { LocalityLbSetting } from "../../config/kinds/common/types.ts";
+import { NETWORK_LABEL, NODE_LABEL, REGION_LABEL, SUBZONE_LABEL, ZONE_LABEL } from "../../registry/labels.ts";
 import type { Reader } from "../reader.ts";
 import type { Destination } from "./plan.ts";
 
-/** Labels that name a place, from the widest to the narrowest; read from an endpoint's or a proxy's own fields. */
-export const placeLabels = {
-  network: "topology.mesh.io/network",
-  region: "topology.kubernetes.io/region",
-  zone: "topology.kubernetes.io/zone",
-  subzone: "topology.mesh.io/subzone",
-  hostname: "kubernetes.io/hostname",
-} as const;
-
-const { network, region, zone, subzone, hostname } = placeLabels;
-const sameZone: LocalityLbSetting = { failoverPriority: [network, region, zone] };
-const sameNode: LocalityLbSetting = { failoverPriority: [network, region, zone, subzone, hostname] };
+/** From the widest place to the narrowest. */
+const sameZone: LocalityLbSetting = { failoverPriority: [NETWORK_LABEL, REGION_LABEL, ZONE_LABEL] };
+const sameNode: LocalityLbSetting = {
+  failoverPriority: [NETWORK_LABEL, REGION_LABEL, ZONE_LABEL, SUBZONE_LABEL, NODE_LABEL],
+};
 
 /** Locality rules of one destination. */
 export interface LocalityPlan {

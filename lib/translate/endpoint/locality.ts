@@ -5,6 +5,15 @@
  *
  * @module
  */
+import {
+  CLUSTER_LABEL,
+  NETWORK_LABEL,
+  NODE_LABEL,
+  REGION_LABEL,
+  SUBZONE_LABEL,
+  ZONE_LABEL,
+} from "../../registry/labels.ts";
+
 /** Parts of a locality, as Envoy names them. */
 export interface Locality {
   region?: string;
@@ -50,26 +59,26 @@ export interface Place {
 }
 
 /**
- * The value of a label, where labels that name a place (`topology.../region`, `.../zone`, `.../subzone`,
- * `.../network`, `.../cluster`, `kubernetes.io/hostname`) fall back to the place itself. Empty: not set.
+ * The value of a label; those that name a place (region, zone, subzone, network, cluster, node) fall back to the place
+ * itself. Empty: not set.
  */
 export function placeLabel(place: Place, label: string): string {
   const own = place.labels[label];
   if (own !== undefined) return own;
-  if (label === "kubernetes.io/hostname") return place.nodeName ?? "";
-  if (!label.startsWith("topology.")) return "";
   const [region = "", zone = "", subzone = ""] = place.locality.split("/");
-  switch (label.slice(label.lastIndexOf("/") + 1)) {
-    case "region":
+  switch (label) {
+    case REGION_LABEL:
       return region;
-    case "zone":
+    case ZONE_LABEL:
       return zone;
-    case "subzone":
+    case SUBZONE_LABEL:
       return subzone;
-    case "network":
+    case NETWORK_LABEL:
       return place.network;
-    case "cluster":
+    case CLUSTER_LABEL:
       return place.clusterId;
+    case NODE_LABEL:
+      return place.nodeName ?? "";
     default:
       return "";
   }
