@@ -9,7 +9,7 @@ import type { Destination, HttpRoute, HttpRouteDestination } from "../../config/
 import { duration, wrap } from "../../pb/wellknown.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { Reader } from "../reader.ts";
-import { type Hashing, hashing, type RouteTarget, routeTarget } from "./destination.ts";
+import { hashing, type RouteTarget, routeTarget } from "./destination.ts";
 import { fractionOf } from "./fraction.ts";
 import { headerChanges, type HeaderFields, joinHeaders } from "./headers.ts";
 import { retryPolicy } from "./retry.ts";
@@ -27,23 +27,34 @@ export interface ForwardAction {
   readonly causes: readonly string[];
 }
 
+/** What the parts of an action are built from. */
+interface Draft {
+  readonly read: Reader;
+  readonly port: number;
+  readonly warnings: string[];
+  readonly action: RouteAction;
+}
+
 /**
  * Builds the action.
  *
  * @param port Port of the listener that the route is for.
+ * @param warnings Takes what the user wrote and does not get.
  * @returns Undefined when the rule leaves no destination with a share of the requests.
  */
-export function forwardAction(read: Reader, rule: HttpRoute, port: number): ForwardAction | undefined {
-  const own = headerChanges(rule.headers);
+export function forwardAction(
+  read: Reader,
+  rule: HttpRoute,
+  port: number,
+  warnings: string[],
+): ForwardAction | undefined {
+  const own = headerChanges(rule.headers, warnings);
   const authority = rule.rewrite?.authority || own.authority;
-  const action: RouteAction = {};
-  const routes = rule.route ?? [];
-  const [only] = routes;
-  const chosen = only && routes.length === 1
-    ? single(read, only, port, own.fields, action, authority)
-    : weighted(read, routes, port, own.fields, action);
+  const action: RouteAction = authority ? { host_rewrite_literal: authority } : {};
+  const draft = { read, port, warnings, action };
+  const [only, ...more] = rule.route ?? [];
+  const chosen = only && !more.length ? single(draft, only) : weighted(draft, rule.route ?? []);
   if (!chosen) return undefined;
-  if (authority) action.host_rewrite_literal = authority;
   rewritePath(rule, action);
   // Without a word Envoy would give up after 15 s.
   action.timeout = duration(rule.timeout ?? 0);
@@ -51,64 +62,50 @@ export function forwardAction(read: Reader, rule: HttpRoute, port: number): Forw
   if (retry) action.retry_policy = retry;
   const mirrors = mirrorPolicies(read, rule, port);
   if (mirrors.length) action.request_mirror_policies = mirrors;
-  const { headers, targets, causes } = chosen;
-  return { action, headers, targets, causes };
+  const { targets, causes } = chosen;
+  return { action, headers: joinHeaders(own.fields, chosen.headers), targets, causes };
 }
 
 interface Chosen {
+  /** Header operations of the only destination. */
   readonly headers: HeaderFields;
-  readonly targets: RouteTarget[];
+  readonly targets: readonly RouteTarget[];
   readonly causes: readonly string[];
   readonly sticky: boolean;
 }
 
-function single(
-  read: Reader,
-  route: HttpRouteDestination,
-  port: number,
-  own: HeaderFields,
-  action: RouteAction,
-  authority: string | undefined,
-): Chosen {
+function single({ read, port, warnings, action }: Draft, route: HttpRouteDestination): Chosen {
   const target = routeTarget(read, route.destination, port);
-  const changes = headerChanges(route.headers);
+  const { fields, authority } = headerChanges(route.headers, warnings);
   const hash = hashing(read, target);
   action.cluster = target.cluster;
   if (hash) action.hash_policy = [hash.policy];
   // The rule's own authority wins over the destination's, as it does with several destinations.
-  if (changes.authority && !authority) action.host_rewrite_literal = changes.authority;
-  const headers = joinHeaders(own, changes.fields);
-  return { headers, targets: [target], causes: hash?.causes ?? [], sticky: hash !== undefined };
+  if (authority) action.host_rewrite_literal ??= authority;
+  return { headers: fields, targets: [target], causes: hash?.causes ?? [], sticky: hash !== undefined };
 }
 
 function weighted(
-  read: Reader,
+  { read, port, warnings, action }: Draft,
   routes: readonly HttpRouteDestination[],
-  port: number,
-  own: HeaderFields,
-  action: RouteAction,
 ): Chosen | undefined {
-  const targets: RouteTarget[] = [];
-  const clusters: envoy.config.route.v3.WeightedCluster.ClusterWeight[] = [];
-  const hashes: Hashing[] = [];
-  for (const { destination, weight, headers } of routes) {
-    if (!weight) continue;
-    const target = routeTarget(read, destination, port);
-    const changes = headerChanges(headers);
-    const hash = hashing(read, target);
-    targets.push(target);
-    if (hash) hashes.push(hash);
-    clusters.push({
-      name: target.cluster,
-      weight: wrap(weight),
-      ...changes.fields,
-      ...(changes.authority ? { host_rewrite_literal: changes.authority } : {}),
-    });
-  }
-  if (!clusters.length) return undefined;
-  action.weighted_clusters = { clusters };
+  const shared = routes.filter((route) => route.weight);
+  if (!shared.length) return undefined;
+  const targets = shared.map(({ destination }) => routeTarget(read, destination, port));
+  const hashes = targets.flatMap((target) => hashing(read, target) ?? []);
+  action.weighted_clusters = {
+    clusters: shared.map(({ weight, headers }, index) => {
+      const { fields, authority } = headerChanges(headers, warnings);
+      return {
+        name: targets[index]!.cluster,
+        weight: wrap(weight!),
+        ...fields,
+        ...(authority ? { host_rewrite_literal: authority } : {}),
+      };
+    }),
+  };
   if (hashes.length) action.hash_policy = hashes.map(({ policy }) => policy);
-  return { headers: own, targets, causes: hashes.flatMap(({ causes }) => causes), sticky: false };
+  return { headers: {}, targets, causes: hashes.flatMap(({ causes }) => causes), sticky: false };
 }
 
 function rewritePath(rule: HttpRoute, action: RouteAction): void {

@@ -6,6 +6,7 @@
  * @module
  */
 import type { HeaderOperations, Headers, StringMap } from "../../config/kinds/mod.ts";
+import { substitutionProblem } from "../../config/validation/substitution.ts";
 import { HeaderValueOption_HeaderAppendAction as Append } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 
@@ -26,14 +27,17 @@ export interface HeaderChanges {
   readonly authority?: string;
 }
 
-/** Translates operations. Pseudo headers (`:path`) and `host` are never changed as headers: the proxy forbids it. */
-export function headerChanges(headers: Headers | undefined): HeaderChanges {
+/**
+ * Translates operations. Pseudo headers (`:path`) and `host` are never changed as headers: the proxy forbids it. A value
+ * that Envoy cannot read is left out and told: it would refuse all routes of the port for it.
+ */
+export function headerChanges(headers: Headers | undefined, warnings: string[]): HeaderChanges {
   if (!headers) return { fields: {} };
   const authority = hostOf(headers.request?.set) ?? hostOf(headers.request?.add);
   return {
     fields: joinHeaders(
-      named("request", headers.request),
-      named("response", headers.response),
+      named("request", headers.request, warnings),
+      named("response", headers.response, warnings),
     ),
     ...(authority === undefined ? {} : { authority }),
   };
@@ -51,11 +55,15 @@ export function joinHeaders(a: HeaderFields, b: HeaderFields): HeaderFields {
   return out;
 }
 
-function named(direction: "request" | "response", operations: HeaderOperations | undefined): HeaderFields {
+function named(
+  direction: "request" | "response",
+  operations: HeaderOperations | undefined,
+  warnings: string[],
+): HeaderFields {
   if (!operations) return {};
   const add = [
-    ...options(operations.set, Append.OVERWRITE_IF_EXISTS_OR_ADD),
-    ...options(operations.add, Append.APPEND_IF_EXISTS_OR_ADD),
+    ...options(operations.set, warnings, Append.OVERWRITE_IF_EXISTS_OR_ADD),
+    ...options(operations.add, warnings, Append.APPEND_IF_EXISTS_OR_ADD),
   ];
   const remove = (operations.remove ?? []).filter((name) => !isReserved(name));
   return {
@@ -64,11 +72,20 @@ function named(direction: "request" | "response", operations: HeaderOperations |
   };
 }
 
-function options(map: StringMap | undefined, append_action: HeaderValueOption["append_action"]): HeaderValueOption[] {
-  return Object.entries(map ?? {})
+function options(
+  map: StringMap | undefined,
+  warnings: string[],
+  append_action: HeaderValueOption["append_action"],
+): HeaderValueOption[] {
+  const written = Object.entries(map ?? {})
     .filter(([key]) => !isReserved(key))
-    .sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0)
-    .map(([key, value]) => ({ header: { key, value }, append_action: append_action! }));
+    .sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0);
+  return written.flatMap(([key, value]) => {
+    const problem = substitutionProblem(value);
+    if (problem === undefined) return [{ header: { key, value }, append_action: append_action! }];
+    warnings.push(`header ${key}: ${problem}; it is left out`);
+    return [];
+  });
 }
 
 function isReserved(name: string): boolean {

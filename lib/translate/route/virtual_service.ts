@@ -120,7 +120,7 @@ function buildRoute(
   if (rule.redirect || rule.directResponse) {
     if (!answer(rule, context, route, warnings)) return undefined;
   } else {
-    const forward = forwardAction(read, rule, port);
+    const forward = forwardAction(read, rule, port, warnings);
     if (!forward) {
       warnings.push("no destination has a weight above 0; the rule is left out");
       return undefined;
@@ -144,7 +144,7 @@ function buildRoute(
 
 /** The proxy's own answer; false when Envoy could not give it. */
 function answer(rule: HttpRoute, context: RouteContext, route: Route, warnings: string[]): boolean {
-  Object.assign(route, headerChanges(rule.headers).fields);
+  Object.assign(route, headerChanges(rule.headers, warnings).fields);
   if (rule.redirect) {
     const redirect = redirectAction(rule.redirect, context.port, context.tls);
     if (redirect) route.redirect = redirect;
