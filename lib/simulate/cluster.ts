@@ -7,7 +7,7 @@
  */
 import type { envoy } from "../../proto/gen/types.ts";
 import { Cluster_DiscoveryType, HealthStatus } from "../../proto/gen/enums.ts";
-import { causeOf, packedName } from "./decode.ts";
+import { causeOf, causesOf, packedName } from "./decode.ts";
 import type { Destination } from "./action.ts";
 import type { ClusterStep, ProxyResources, SimulatedEndpoint, SocketAddress } from "./types.ts";
 
@@ -32,6 +32,7 @@ export function clusterStep(resources: ProxyResources, destination: Destination,
     transport: transportOf(cluster),
     endpoints: endpointsOf(resources, cluster, original),
     ...causeOf(cluster.metadata),
+    ...causesOf(resources, "clusters", name),
   };
 }
 

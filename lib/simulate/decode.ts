@@ -8,6 +8,7 @@
 import type { envoy, google } from "../../proto/gen/types.ts";
 import { decode, knowsMessage } from "../pb/codec.ts";
 import { fromStruct } from "../pb/wellknown.ts";
+import type { ProxyResources } from "./types.ts";
 
 /** Full name of the message in an `Any`; empty when there is none. */
 export function packedName(any: google.protobuf.Any | undefined): string {
@@ -19,6 +20,16 @@ export function packedName(any: google.protobuf.Any | undefined): string {
 export function unpack<T>(any: google.protobuf.Any | undefined, name: string): T | undefined {
   if (packedName(any) !== name || !knowsMessage(name)) return undefined;
   return decode<T>(name, any?.value ?? new Uint8Array());
+}
+
+/** The objects that made a resource, as the server knows; an object to spread into a step. */
+export function causesOf(
+  resources: ProxyResources,
+  kind: Parameters<NonNullable<ProxyResources["causesOf"]>>[0],
+  name: string,
+): { readonly causes?: readonly string[] } {
+  const causes = resources.causesOf?.(kind, name) ?? [];
+  return causes.length > 0 ? { causes } : {};
 }
 
 /** The configuration object that caused a resource, as its metadata tells; an object to spread into a step. */

@@ -9,6 +9,8 @@ import type { ClusterStep, Outcome, Simulation, Step } from "./types.ts";
 
 /** At most so many endpoints of a cluster are written out. */
 const MAX_ENDPOINTS = 5;
+/** At most so many objects behind a step are named. */
+const MAX_CAUSES = 3;
 
 /** The steps and the outcome, one line each. */
 export function explain({ steps, outcome }: Simulation): string {
@@ -16,8 +18,10 @@ export function explain({ steps, outcome }: Simulation): string {
 }
 
 function withCause(step: Step): string {
-  const cause = "cause" in step && step.cause ? `  <- ${step.cause}` : "";
-  return line(step) + cause;
+  const { cause, causes = [] } = step as { readonly cause?: string; readonly causes?: readonly string[] };
+  const names = cause ? [cause] : causes;
+  const more = names.length > MAX_CAUSES ? ` and ${names.length - MAX_CAUSES} more` : "";
+  return line(step) + (names.length > 0 ? `  <- ${names.slice(0, MAX_CAUSES).join(", ")}${more}` : "");
 }
 
 function line(step: Step): string {

@@ -15,6 +15,7 @@
  *
  * @module
  */
+export { type EncodedMessage, resourcesFrom } from "./decoded.ts";
 export { explain } from "./explain.ts";
 export { simulate } from "./simulate.ts";
 export type * from "./types.ts";

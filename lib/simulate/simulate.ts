@@ -14,7 +14,7 @@
 import type { envoy } from "../../proto/gen/types.ts";
 import { act, type Destination } from "./action.ts";
 import { clusterStep, mayForward } from "./cluster.ts";
-import { causeOf, packedName, unpack } from "./decode.ts";
+import { causeOf, causesOf, packedName, unpack } from "./decode.ts";
 import { detect } from "./detection.ts";
 import { chooseChain } from "./filter_chain.ts";
 import { type HttpRequest, normalize } from "./http_request.ts";
@@ -63,6 +63,7 @@ function connect(walk: Walk): Outcome {
     why,
     ...(via === undefined ? {} : { via: via.name ?? "" }),
     ...causeOf(listener.metadata),
+    ...causesOf(resources, "listeners", listener.name ?? ""),
   });
   if (listener.filter_chain_matcher) throw new NotJudged("a listener with a matcher tree");
   const detection = detect(via ? [via, listener] : [listener], request);
@@ -109,7 +110,8 @@ function http(walk: Walk, hcm: Hcm, terminatesTls: boolean): Outcome {
   const name = hcm.rds?.route_config_name ?? inline?.name ?? "";
   const configuration = inline ?? (hcm.rds ? resources.routes.get(name) : undefined);
   if (hcm.scoped_routes) throw new NotJudged("scoped routes");
-  steps.push({ step: "routeConfiguration", name, source: inline ? "inline" : "RDS" });
+  const told = inline ? {} : causesOf(resources, "routes", name);
+  steps.push({ step: "routeConfiguration", name, source: inline ? "inline" : "RDS", ...told });
   if (configuration === undefined) return { kind: "answered", status: 404, why: "the route configuration is missing" };
   return route(walk, configuration, normal);
 }
@@ -119,7 +121,14 @@ function route(walk: Walk, configuration: envoy.config.route.v3.RouteConfigurati
   if (chosen === undefined) return { kind: "answered", status: 404, why: "no virtual host matches" };
   const { virtualHost, domain, source } = chosen;
   const virtualHostName = virtualHost.name ?? "";
-  walk.steps.push({ step: "virtualHost", name: virtualHostName, domain, source, ...causeOf(virtualHost.metadata) });
+  walk.steps.push({
+    step: "virtualHost",
+    name: virtualHostName,
+    domain,
+    source,
+    ...causeOf(virtualHost.metadata),
+    ...causesOf(walk.resources, "virtualHosts", `${configuration.name}/${virtualHostName}`),
+  });
   if (virtualHost.matcher) throw new NotJudged("a virtual host with a matcher tree");
   if (virtualHost.require_tls && request.scheme === "http") {
     const location = `https://${request.authority}${request.path}`;

@@ -16,6 +16,8 @@ export interface ProxyResources {
   readonly clusters: ReadonlyMap<string, envoy.config.cluster.v3.Cluster>;
   /** Endpoints by the name that the cluster asks for. */
   readonly assignments: ReadonlyMap<string, envoy.config.endpoint.v3.ClusterLoadAssignment>;
+  /** Keys of the configuration objects that made a resource, where that is known (`VirtualService/ns/name`). */
+  readonly causesOf?: (kind: "listeners" | "routes" | "virtualHosts" | "clusters", name: string) => readonly string[];
 }
 
 /** An IP address and port. */
@@ -64,9 +66,12 @@ export interface SimulatedRequest {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** Every step names the object that caused it, where the configuration tells (`filter_metadata.istio.config`). */
+/** Every step names what caused it, as far as it is known. */
 interface Caused {
+  /** The object that the resource itself names (`filter_metadata.istio.config`). */
   readonly cause?: string;
+  /** Keys of all objects that made the resource (see `ProxyResources.causesOf`). */
+  readonly causes?: readonly string[];
 }
 
 /** The listener that takes the connection. */
@@ -107,7 +112,7 @@ export interface NetworkFilterStep {
 }
 
 /** The route configuration that is asked. */
-export interface RouteConfigurationStep {
+export interface RouteConfigurationStep extends Caused {
   readonly step: "routeConfiguration";
   readonly name: string;
   readonly source: "inline" | "RDS";

@@ -52,8 +52,10 @@ function* virtualHosts(
 ): IterableIterator<{ virtualHost: VirtualHost; source: VirtualHostStep["source"] }> {
   for (const virtualHost of configuration.virtual_hosts ?? []) yield { virtualHost, source: "route configuration" };
   if (!configuration.vhds) return;
-  for (const [name, virtualHost] of resources.virtualHosts) {
-    if (name.startsWith(`${configuration.name}/`)) yield { virtualHost, source: "VHDS" };
+  for (const name of resources.virtualHosts.keys()) {
+    if (!name.startsWith(`${configuration.name}/`)) continue;
+    const virtualHost = resources.virtualHosts.get(name);
+    if (virtualHost) yield { virtualHost, source: "VHDS" };
   }
 }
 
