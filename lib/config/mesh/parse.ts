@@ -15,6 +15,7 @@ import { proxySettings } from "./proxy_schema.ts";
 import { meshConfig, meshNetworks } from "./schema.ts";
 import type { MeshConfig, MeshNetworks, ProxySettings } from "./types.ts";
 import { validateMeshConfig, validateMeshNetworks, validateProxySettings } from "./validate.ts";
+import { checkProviderNames } from "./validate_providers.ts";
 
 /** A result, or none when there are errors; and all errors and warnings. */
 export interface Parsed<T> {
@@ -35,6 +36,7 @@ export function parseMeshConfig(text: string, options: MeshParseOptions): Parsed
   const base = options.base ?? defaultMeshConfig(options);
   return parseOne(text, "MeshConfig", options.source ?? "mesh", (tree, report) => {
     const written = decode(meshConfig, tree, report);
+    checkProviderNames(written.extensionProviders ?? [], report);
     const merged = mergeMeshConfig(base, written);
     validateMeshConfig(merged, report);
     return merged;

@@ -11,13 +11,10 @@ import { PROVIDER_TYPES } from "./provider_schema.ts";
 import type { ExtAuthzHttpProvider } from "./provider_types.ts";
 import type { ExtensionProvider } from "./types.ts";
 
-/** Checks all extension providers. */
+/** Checks all extension providers, after they were merged by name. */
 export function checkProviders(providers: readonly ExtensionProvider[], report: Findings): void {
-  const names = new Set<string>();
   providers.forEach((provider, index) => {
     const at = `extensionProviders[${index}]`;
-    if (names.has(provider.name)) report.warning(`${at}.name`, provider.name, "a name that no other provider has");
-    names.add(provider.name);
     const type = PROVIDER_TYPES.find((one) => provider[one] !== undefined);
     if (type === undefined) {
       report.warning(at, provider.name, `a provider of a known type (${PROVIDER_TYPES.join(", ")})`);
@@ -31,6 +28,15 @@ export function checkProviders(providers: readonly ExtensionProvider[], report: 
     if (opentelemetry?.http !== undefined && opentelemetry.grpc !== undefined) {
       report.warning(`${at}.${type}`, "http and grpc", "only one of http, grpc");
     }
+  });
+}
+
+/** Warns about names that are written twice: the later provider replaces the earlier one. */
+export function checkProviderNames(written: readonly ExtensionProvider[], report: Findings): void {
+  const names = new Set<string>();
+  written.forEach(({ name }, index) => {
+    if (names.has(name)) report.warning(`extensionProviders[${index}].name`, name, "a name that no other provider has");
+    names.add(name);
   });
 }
 

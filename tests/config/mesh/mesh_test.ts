@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { formatProblem } from "../../../lib/config/finding.ts";
+import { defaultMeshConfig, defaultProxySettings } from "../../../lib/config/mesh/merge.ts";
+import { parseMeshConfig, parseMeshNetworks, parseProxySettings } from "../../../lib/config/mesh/parse.ts";
+
+/** The YAML library looks at these whenever it parses. */
+const YAML_LIBRARY = { env: ["LOG_TOKENS", "LOG_STREAM"] };
+const OPTIONS = { systemNamespace: "mesh-system" };
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: YAML_LIBRARY, fn });
+}
+
+function mesh(text: string) {
+  const { value, problems } = parseMeshConfig(text, OPTIONS);
+  assert.ok(value !== undefined, problems.map(formatProblem).join("\n"));
+  return { mesh: value, problems };
+}
+
+test("an empty text is the default mesh", () => {
+  for (const text of ["", "# nothing\n", "{}"]) {
+    assert.deepEqual(mesh(text), { mesh: defaultMeshConfig(OPTIONS), problems: [] });
+  }
+  const { mesh: config } = mesh("");
+  assert.equal(config.defaultConfig.discoveryAddress, "meshd.mesh-system.svc:15012");
+  assert.equal(config.ingressClass, "mesh");
+  assert.equal(config.rootNamespace, "mesh-system");
+});
+
+test("the defaults of another system namespace", () => {
+  const { value } = parseMeshConfig("", { systemNamespace: "other" });
+  assert.equal(value?.rootNamespace, "other");
+  assert.equal(value?.defaultConfig.discoveryAddress, "meshd.other.svc:15012");
+});
+
+test("what is written lies over the defaults, each part as its rule says", () => {
+  const { mesh: config, problems } = mesh(`
+enableTracing: false
+accessLogFile: /dev/stdout
+connectTimeout: 5s
+trustDomain: example.com
+trustDomainAliases: [b, a, b]
+outboundTrafficPolicy: {mode: REGISTRY_ONLY}
+defaultServiceExportTo: ["."]
+defaultProviders: {metrics: [prometheus]}
+extensionProviders:
+- {name: envoy, envoyFileAccessLog: {path: /tmp/log}}
+- {name: authz, envoyExtAuthzGrpc: {service: authz.default.svc.cluster.local, port: 9000, timeout: 1s}}
+defaultConfig:
+  proxyMetadata: {ISTIO_META_DNS_CAPTURE: "true"}
+  concurrency: 0
+  drainDuration: 10s
+  tracing: {sampling: 50}
+serviceSettings: [{settings: {clusterLocal: true}, hosts: ["*.local"]}]
+meshMTLS: {minProtocolVersion: TLSV1_3}
+pathNormalization: {normalization: MERGE_SLASHES}
+`);
+  assert.deepEqual(problems, []);
+  assert.equal(config.enableTracing, false);
+  assert.equal(config.connectTimeout, 5000);
+  assert.deepEqual(config.trustDomainAliases, ["a", "b"]);
+  assert.deepEqual(config.defaultServiceExportTo, ["."]);
+  assert.deepEqual(config.defaultVirtualServiceExportTo, ["*"]);
+  assert.deepEqual(config.extensionProviders.map((provider) => provider.name), [
+    "prometheus",
+    "stackdriver",
+    "envoy",
+    "authz",
+  ]);
+  assert.deepEqual(config.extensionProviders[2], { name: "envoy", proxyFileAccessLog: { path: "/tmp/log" } });
+  assert.equal(config.defaultConfig.drainDuration, 10_000);
+  assert.equal(config.defaultConfig.concurrency, 0);
+  assert.equal(config.defaultConfig.statusPort, 15020);
+  assert.deepEqual(config.defaultConfig.proxyMetadata, { MESH_META_DNS_CAPTURE: "true" });
+});
+
+test("a tracing service name takes the place of the default cluster name", () => {
+  const { mesh: config } = mesh("defaultConfig: {tracingServiceName: CANONICAL_NAME_ONLY}");
+  assert.equal(config.defaultConfig.serviceCluster, undefined);
+  assert.equal(config.defaultConfig.tracingServiceName, "CANONICAL_NAME_ONLY");
+});
+
+test("unknown fields are warnings, so that a configuration of another version loads", () => {
+  const { mesh: config, problems } = mesh(
+    "mixerCheckServer: x\nconectTimeout: 5s\ndefaultConfig: {parentShutdownDuration: 1s}\n",
+  );
+  assert.equal(config.connectTimeout, 10_000);
+  assert.deepEqual(problems.map(({ severity, field }) => [severity, field]), [
+    ["warning", "mixerCheckServer"],
+    ["warning", "conectTimeout"],
+    ["warning", "defaultConfig.parentShutdownDuration"],
+  ]);
+  assert.match(problems[1]?.expected ?? "", /did you mean connectTimeout/);
+});
+
+test("wrong values are errors, all at once, and then there is no result", () => {
+  const { value, problems } = parseMeshConfig(
+    `
+proxyListenPort: 0
+connectTimeout: 2h
+trustDomain: ""
+trustDomainAliases: ["a b"]
+accessLogEncoding: XML
+rootNamespace: a.b
+meshMTLS: {ecdhCurves: [P-256]}
+tlsDefaults: {ecdhCurves: [P-999]}
+localityLbSetting: {distribute: [{from: a, to: {b: 50}}]}
+serviceSettings: [{hosts: [a_b]}]
+defaultConfig:
+  discoveryAddress: nowhere
+  drainDuration: 1500ms
+  proxyAdminPort: 70000
+  statusPort: 0
+  controlPlaneAuthPolicy: INHERIT
+  tracing: {zipkin: {address: x}, sampling: 101}
+  privateKeyProvider: {cryptomb: {}}
+`,
+    OPTIONS,
+  );
+  assert.equal(value, undefined);
+  assert.deepEqual(problems.filter((one) => one.severity === "error").map((one) => one.field).sort(), [
+    "accessLogEncoding",
+    "connectTimeout",
+    "defaultConfig.controlPlaneAuthPolicy",
+    "defaultConfig.discoveryAddress",
+    "defaultConfig.drainDuration",
+    "defaultConfig.privateKeyProvider.cryptomb.pollDelay",
+    "defaultConfig.proxyAdminPort",
+    "defaultConfig.statusPort",
+    "defaultConfig.tracing.sampling",
+    "defaultConfig.tracing.zipkin.address",
+    "localityLbSetting.distribute[0].to",
+    "meshMTLS.ecdhCurves",
+    "proxyListenPort",
+    "rootNamespace",
+    "serviceSettings[0].hosts[0]",
+    "trustDomain",
+    "trustDomainAliases[0]",
+  ]);
+  assert.deepEqual(problems.filter((one) => one.severity === "warning").map((one) => one.field), [
+    "tlsDefaults.ecdhCurves[0]",
+  ]);
+});
+
+test("what is wrong with an extension provider is a warning", () => {
+  const { problems } = mesh(`
+extensionProviders:
+- {name: a, zipkin: {service: "a b", port: 70000}}
+- {name: b}
+- {name: c, envoyExtAuthzHttp: {service: ns/c.example.com, port: 80, statusOnError: "999", pathPrefix: x}}
+- {name: d, opentelemetry: {service: d.example.com, port: 80}}
+- {name: d, opentelemetry: {service: d.example.com, port: 80, http: {path: /}, grpc: {timeout: 1s}}}
+`);
+  assert.deepEqual(problems.map(({ severity, field }) => `${severity} ${field}`), [
+    "warning extensionProviders[4].name",
+    "warning extensionProviders[3].zipkin.port",
+    "warning extensionProviders[3].zipkin.service",
+    "warning extensionProviders[4]",
+    "warning extensionProviders[5].proxyExtAuthzHttp.statusOnError",
+    "warning extensionProviders[5].proxyExtAuthzHttp.pathPrefix",
+    "warning extensionProviders[6].opentelemetry",
+  ]);
+});
+
+test("a text that is no object, or several, or no YAML", () => {
+  for (const text of ["[]", "5", "a: 1\n---\nb: 2", "a: [", "a: &x [*x]"]) {
+    const { value, problems } = parseMeshConfig(text, OPTIONS);
+    assert.equal(value, undefined, text);
+    assert.ok(problems.some((problem) => problem.severity === "error"), text);
+  }
+});
+
+test("settings of one proxy lie over those of the mesh", () => {
+  const base = defaultProxySettings(OPTIONS);
+  const { value } = parseProxySettings("proxyMetadata: {A: b}\nholdApplicationUntilProxyStarts: true\n", {
+    ...base,
+    proxyMetadata: { C: "d" },
+  });
+  assert.deepEqual(value?.proxyMetadata, { C: "d", A: "b" });
+  assert.equal(value?.holdApplicationUntilProxyStarts, true);
+  const broken = parseProxySettings("statusPort: 70000", base);
+  assert.deepEqual(broken.problems.map((problem) => problem.field), ["statusPort"]);
+});
+
+test("networks", () => {
+  const { value, problems } = parseMeshNetworks(`
+networks:
+  network1:
+    endpoints: [{fromRegistry: cluster1}, {fromCidr: 10.0.0.0/8}]
+    gateways: [{address: 1.2.3.4, port: 15443}, {registryServiceName: gw.istio-system.svc.cluster.local, port: 15443, locality: us/a}]
+  network2: {}
+`);
+  assert.deepEqual(problems, []);
+  assert.deepEqual(value?.networks["network2"], { endpoints: [], gateways: [] });
+  assert.equal(value?.networks["network1"]?.gateways[1]?.locality, "us/a");
+  assert.deepEqual(parseMeshNetworks("").value, { networks: {} });
+});
+
+test("broken networks name every mistake", () => {
+  const { value, problems } = parseMeshNetworks(`
+networks:
+  n:
+    endpoints: [{fromCidr: x}, {fromRegistry: a.b}, {}]
+    gateways: [{address: "a b", port: 1}, {port: 70000}, {address: 1.1.1.1}]
+`);
+  assert.equal(value, undefined);
+  assert.deepEqual(problems.map((problem) => problem.field).sort(), [
+    "networks.n.endpoints[0].fromCidr",
+    "networks.n.endpoints[1].fromRegistry",
+    "networks.n.endpoints[2]",
+    "networks.n.gateways[0].address",
+    "networks.n.gateways[1]",
+    "networks.n.gateways[1].port",
+    "networks.n.gateways[2].port",
+  ]);
+});
