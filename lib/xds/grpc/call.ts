@@ -13,6 +13,8 @@ import { Code, encodeStatusMessage, parseTimeout, RpcError } from "./status.ts";
 
 /** Chunks below this are joined before they are handed to http2: a write costs some 10 us, copying 16 KiB 2 us. */
 const JOIN_BELOW = 16 * 1024;
+/** Milliseconds that a client has to close its half of a call that has ended. */
+const LINGER = 2000;
 /** Size of the joined chunks. */
 const JOIN_TO = 64 * 1024;
 
@@ -54,6 +56,7 @@ export class Call {
   #ended = false;
   #closed = false;
   #deadline: ReturnType<typeof setTimeout> | undefined;
+  #linger: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     private readonly stream: ServerHttp2Stream,
@@ -134,7 +137,11 @@ export class Call {
       this.#guard(() => this.stream.close(0));
       return;
     }
-    this.stream.once("wantTrailers", () => this.#guard(() => this.stream.sendTrailers(status)));
+    this.stream.once("wantTrailers", () => {
+      this.#guard(() => this.stream.sendTrailers(status));
+      // A client that keeps its half open would keep the stream for ever; a reset at once could overtake the trailers.
+      this.#linger = setTimeout(() => this.#guard(() => this.stream.close(0)), LINGER);
+    });
     this.lane.push(new Uint8Array(0), () => this.#guard(() => this.stream.end()));
   }
 
@@ -218,6 +225,7 @@ export class Call {
     if (this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#deadline);
+    clearTimeout(this.#linger);
     this.#handler?.close?.();
   }
 
