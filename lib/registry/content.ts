@@ -52,7 +52,8 @@ export function sameEndpoints(a: readonly Endpoint[], b: readonly Endpoint[]): b
   return true;
 }
 
-function sameLabels(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+/** Whether two sets of labels are equal. */
+export function sameLabels(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
   if (a === b) return true;
   let count = 0;
   for (const key in a) {

@@ -13,7 +13,7 @@
 import type { AnyConfigObject, ConfigObject } from "../../config/types.ts";
 import { objectKey } from "../../config/types.ts";
 import type { Source } from "../aggregate.ts";
-import { sameEndpoints, samePlain, sameWorkload } from "../content.ts";
+import { sameEndpoints, sameLabels, samePlain, sameWorkload } from "../content.ts";
 import type { Labels } from "../labels.ts";
 import type { Endpoint, Registry, RegistrySink, Service, ServiceKey, ServicePort, Workload } from "../types.ts";
 import { serviceKey } from "../types.ts";
@@ -192,16 +192,18 @@ export class ServiceEntryRegistry implements Registry {
   #setWorkload(id: string, workload: Workload | undefined, selecting: Set<ServiceKey>): boolean {
     const old = this.#workloads.get(id);
     if (old === workload || (old && workload && sameWorkload(old, workload))) return false;
-    if (old !== undefined) {
+    // The usual event leaves labels alone: whoever selected the old one selects the new one, under the same keys.
+    const alike = old !== undefined && workload !== undefined && old.namespace === workload.namespace &&
+      sameLabels(old.labels, workload.labels);
+    if (old !== undefined && !alike) {
       for (const entry of this.#selection.entriesOf(old)) touch(entry, selecting);
       this.#selection.removeWorkload(id, old);
-      this.#workloads.delete(id);
     }
     if (workload !== undefined) {
       this.#workloads.set(id, workload);
       this.#selection.addWorkload(id, workload);
       for (const entry of this.#selection.entriesOf(workload)) touch(entry, selecting);
-    }
+    } else this.#workloads.delete(id);
     return true;
   }
 

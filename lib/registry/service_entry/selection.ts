@@ -30,6 +30,7 @@ export class Selection {
     if (bucket?.delete(entry) && bucket.size === 0) this.#entries.delete(key!);
   }
 
+  /** Adds a workload, or replaces one of the same namespace and labels. */
   addWorkload(id: string, workload: Workload): void {
     for (const key of workloadKeys(workload)) {
       const bucket = this.#workloads.get(key);
