@@ -78,16 +78,20 @@ const fish: Shell = {
   },
 };
 
-/** zsh completes in its line editor only: one is run in a pseudo terminal and asked with the tab key. */
+/**
+ * zsh completes in its line editor only: one is run in a pseudo terminal and asked with the tab key. Keys are sent when
+ * the editor says that it reads: before, the terminal itself would act on them.
+ */
 const zshDriver = `
 zmodload zsh/zpty
 zpty shell zsh -f -i
-zpty -w shell "PROMPT=; RPROMPT=; unsetopt zle_bracketed_paste; autoload -U compinit; compinit -u -d '$2/dump'; cd '$2'"
+zpty -w shell "PROMPT=; RPROMPT=; autoload -U compinit; compinit -u -d '$2/dump'; cd '$2'"
 zpty -w shell "zstyle ':completion:*' list-separator '--'; zstyle ':completion:*' menu no; LISTMAX=1000; setopt list_rows_first"
-zpty -w shell "source '$1'; bindkey '^I' list-choices; bindkey '^X' expand-or-complete; print -r -- LOADED\${:-}1"
-zpty -r shell reply '*LOADED1*'
+zpty -w shell "source '$1'; bindkey '^I' list-choices; bindkey '^T' expand-or-complete; print -r -- LOADED\\\${:-}1"
+zpty -w shell "zle-line-init() { print -rn -- EDITING\\\${:-}3 }; zle -N zle-line-init"
+zpty -r shell reply '*LOADED1*EDITING3*'
 zpty -w -n shell "$3"$'\\t'
-zpty -w -n shell $'\\x18\\x15'"print -r -- END\${:-}2"$'\\n'
+zpty -w -n shell $'\\x14\\x15'"print -r -- END\\\${:-}2"$'\\n'
 zpty -r shell reply '*END2*'
 print -r -- "$reply"
 zpty -d shell

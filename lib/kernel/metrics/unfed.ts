@@ -10,13 +10,10 @@ import type { MetricName } from "./catalogue.ts";
 
 /** Names of metrics without a source. */
 export const unfedMetrics: readonly MetricName[] = [
-  "pilot_debounce_time",
   "pilot_proxy_convergence_time",
   "pilot_proxy_queue_time",
   "pilot_push_triggers",
-  "pilot_pushcontext_init_seconds",
   "pilot_sds_certificate_errors_total",
-  "pilot_total_xds_internal_errors",
   "pilot_total_xds_rejects",
   "pilot_xds_cds_reject",
   "pilot_xds_config_size_bytes",
@@ -49,8 +46,6 @@ export const unfedMetrics: readonly MetricName[] = [
   "pilot_jwks_resolver_network_fetch_success_total",
   "pilot_no_ip",
   "pilot_proxy_filter_status",
-  "pilot_services",
-  "pilot_virt_services",
   "pilot_vservice_dup_domain",
   "ambient_meshd_managed_clusters",
   "ambient_remote_cluster_sync_timeouts_total",
