@@ -5,6 +5,7 @@
  */
 import { RE2JS } from "re2js";
 import type { Findings } from "../finding.ts";
+import { substitutionProblem } from "./substitution.ts";
 
 /** Checks a duration: at least 1 ms, whole milliseconds. Absent is right. */
 export function checkDuration(milliseconds: number | undefined, at: string, report: Findings): void {
@@ -91,6 +92,11 @@ export function checkHeaderValue(value: string, at: string, report: Findings): v
   if (!HEADER_VALUE.test(value)) report.error(at, value, "a header value without control characters");
   else if (!hasBalancedCommands(value)) {
     report.error(at, value, "a header value where % appears as %% or in %COMMAND% pairs");
+  } else {
+    const problem = substitutionProblem(value);
+    if (problem !== undefined) {
+      report.warning(at, value, `a value that the proxy can read (${problem}); the header is left out`);
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { formatDuration, parseDuration } from "../../../lib/config/schema/duration.ts";
+import { parseDuration } from "../../../lib/config/schema/duration.ts";
 
 const TABLE: readonly (readonly [string, number | undefined])[] = [
   ["5s", 5000],
@@ -41,6 +41,6 @@ Deno.test({
   permissions: "none",
   fn: () =>
     fc.assert(fc.property(fc.integer({ min: -(10 ** 12), max: 10 ** 12 }), (milliseconds) => {
-      assert.equal(parseDuration(formatDuration(milliseconds)), milliseconds);
+      assert.equal(parseDuration(`${milliseconds / 1000}s`), milliseconds);
     })),
 });
