@@ -7,6 +7,7 @@
  */
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
+import { concatBytes } from "../../resource/block.ts";
 import { ACCEPTED_ENCODINGS, frameHead, MessageReader } from "./frame.ts";
 import type { Lane } from "./pacer.ts";
 import { Code, encodeStatusMessage, parseTimeout, RpcError } from "./status.ts";
@@ -15,8 +16,8 @@ import { Code, encodeStatusMessage, parseTimeout, RpcError } from "./status.ts";
 const JOIN_BELOW = 16 * 1024;
 /** Milliseconds that a client has to close its half of a call that has ended. */
 const LINGER = 2000;
-/** Size of the joined chunks. */
-const JOIN_TO = 64 * 1024;
+/** Largest chunk. */
+const CHUNK = 64 * 1024;
 
 /** Who is at the other end. */
 export interface Peer {
@@ -117,7 +118,7 @@ export class Call {
     const write = (chunk: Uint8Array) => {
       if (!this.#closed) this.stream.write(chunk);
     };
-    const chunks = joinSmall([frameHead(length, compressed), ...parts]);
+    const chunks = evenChunks([frameHead(length, compressed), ...parts]);
     chunks.forEach((chunk, i) => this.lane.push(chunk, write, i === chunks.length - 1 ? taken : undefined));
   }
 
@@ -241,34 +242,21 @@ export class Call {
   }
 }
 
-/** Joins runs of small parts into larger chunks; large parts stay as they are. */
-function joinSmall(parts: readonly Uint8Array[]): Uint8Array[] {
+/** Joins small parts and slices large ones, so that chunks are neither many nor more than a window can take. */
+function evenChunks(parts: readonly Uint8Array[]): Uint8Array[] {
   const chunks: Uint8Array[] = [];
   let small: Uint8Array[] = [];
   let size = 0;
   const flush = () => {
-    if (small.length === 1) chunks.push(small[0]!);
-    else if (small.length > 1) {
-      const joined = new Uint8Array(size);
-      let at = 0;
-      for (const part of small) {
-        joined.set(part, at);
-        at += part.length;
-      }
-      chunks.push(joined);
-    }
+    if (small.length > 0) chunks.push(concatBytes(small));
     small = [];
     size = 0;
   };
   for (const part of parts) {
-    if (part.length >= JOIN_BELOW && size === 0) chunks.push(part);
-    else if (size + part.length > JOIN_TO) {
-      flush();
-      if (part.length >= JOIN_BELOW) chunks.push(part);
-      else {
-        small.push(part);
-        size = part.length;
-      }
+    const large = part.length >= JOIN_BELOW;
+    if (size + part.length > CHUNK || (large && size === 0)) flush();
+    if (large && size === 0) {
+      for (let at = 0; at < part.length; at += CHUNK) chunks.push(part.subarray(at, at + CHUNK));
     } else {
       small.push(part);
       size += part.length;
