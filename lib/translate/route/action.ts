@@ -6,13 +6,15 @@
  * @module
  */
 import type { Destination, HttpRoute, HttpRouteDestination } from "../../config/kinds/mod.ts";
-import { duration, wrap } from "../../pb/wellknown.ts";
+import { wrap } from "../../pb/wellknown.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { Reader } from "../reader.ts";
 import { hashing, type RouteTarget, routeTarget } from "./destination.ts";
 import { fractionOf } from "./fraction.ts";
 import { headerChanges, type HeaderFields, joinHeaders } from "./headers.ts";
+import { regexMatcher } from "./regex.ts";
 import { retryPolicy } from "./retry.ts";
+import { boundedDuration, boundedWeights } from "./wire_limits.ts";
 
 type RouteAction = envoy.config.route.v3.RouteAction;
 
@@ -57,7 +59,7 @@ export function forwardAction(
   if (!chosen) return undefined;
   rewritePath(rule, action);
   // Without a word Envoy would give up after 15 s.
-  action.timeout = duration(rule.timeout ?? 0);
+  action.timeout = boundedDuration(rule.timeout ?? 0);
   const retry = retryPolicy(rule.retries ?? read.mesh().defaultHttpRetryPolicy, chosen.sticky);
   if (retry) action.retry_policy = retry;
   const mirrors = mirrorPolicies(read, rule, port);
@@ -92,13 +94,14 @@ function weighted(
   const shared = routes.filter((route) => route.weight);
   if (!shared.length) return undefined;
   const targets = shared.map(({ destination }) => routeTarget(read, destination, port));
+  const weights = boundedWeights(shared.map(({ weight }) => weight ?? 0));
   const hashes = targets.flatMap((target) => hashing(read, target) ?? []);
   action.weighted_clusters = {
-    clusters: shared.map(({ weight, headers }, index) => {
+    clusters: shared.map(({ headers }, index) => {
       const { fields, authority } = headerChanges(headers, warnings);
       return {
         name: targets[index]!.cluster,
-        weight: wrap(weight!),
+        weight: wrap(weights[index]!),
         ...fields,
         ...(authority ? { host_rewrite_literal: authority } : {}),
       };
@@ -112,7 +115,7 @@ function rewritePath(rule: HttpRoute, action: RouteAction): void {
   const { uri, uriRegexRewrite } = rule.rewrite ?? {};
   if (uriRegexRewrite) {
     action.regex_rewrite = {
-      pattern: { regex: uriRegexRewrite.match },
+      pattern: regexMatcher(uriRegexRewrite.match),
       substitution: uriRegexRewrite.rewrite ?? "",
     };
   } else if (uri) {

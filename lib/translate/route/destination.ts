@@ -6,12 +6,12 @@
  * @module
  */
 import type { ConsistentHashLb, Destination } from "../../config/kinds/mod.ts";
-import { duration } from "../../pb/wellknown.ts";
 import type { Service } from "../../registry/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { outboundClusterName } from "../destination/names.ts";
 import { portPolicy, subsetPolicy } from "../destination/policy.ts";
 import type { Reader } from "../reader.ts";
+import { boundedDuration, breaksLines } from "./wire_limits.ts";
 
 type HashPolicy = envoy.config.route.v3.RouteAction.HashPolicy;
 
@@ -83,10 +83,12 @@ export function hashing(read: Reader, target: RouteTarget): Hashing | undefined 
 }
 
 function hashKey(hash: ConsistentHashLb | undefined): HashPolicy | undefined {
-  if (hash?.httpHeaderName) return { header: { header_name: hash.httpHeaderName } };
+  if (hash?.httpHeaderName) {
+    return breaksLines(hash.httpHeaderName) ? undefined : { header: { header_name: hash.httpHeaderName } };
+  }
   if (hash?.httpCookie) {
     const { name, path, ttl } = hash.httpCookie;
-    return { cookie: { name, ...(path ? { path } : {}), ...(ttl === undefined ? {} : { ttl: duration(ttl) }) } };
+    return { cookie: { name, ...(path ? { path } : {}), ...(ttl === undefined ? {} : { ttl: boundedDuration(ttl) }) } };
   }
   if (hash?.useSourceIp) return { connection_properties: { source_ip: true } };
   if (hash?.httpQueryParameterName) return { query_parameter: { name: hash.httpQueryParameterName } };

@@ -17,10 +17,27 @@ interface Claim {
 
 /** The owners of one route configuration. An update costs the domains of the virtual host that changed. */
 export class DomainOwners {
-  readonly #claims = new Map<string, Claim>();
+  readonly #claims: Map<string, Claim>;
   /** Names of the claimants by domain, the owner first; a lone claimant needs no list. */
-  readonly #claimants = new Map<string, string | readonly string[]>();
-  #lost = 0;
+  readonly #claimants: Map<string, string | readonly string[]>;
+  #lost: number;
+
+  /** @param from Begins with the claims of another; from then on they are apart. */
+  constructor(from?: DomainOwners) {
+    this.#claims = new Map(from?.claims);
+    this.#claimants = new Map(from?.claimants);
+    this.#lost = from?.lost ?? 0;
+  }
+
+  /** What each virtual host claims. */
+  get claims(): ReadonlyMap<string, Claim> {
+    return this.#claims;
+  }
+
+  /** Who claims each domain. */
+  get claimants(): ReadonlyMap<string, string | readonly string[]> {
+    return this.#claimants;
+  }
 
   /** How many claims go without their domain now (metric `pilot_vservice_dup_domain`). */
   get lost(): number {

@@ -6,9 +6,9 @@
  * @module
  */
 import type { HttpFaultInjection } from "../../config/kinds/mod.ts";
-import { duration } from "../../pb/wellknown.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { fractionOf } from "./fraction.ts";
+import { boundedDuration } from "./wire_limits.ts";
 
 /** Name of the filter in the chain, and so of its per-route configuration. */
 export const FAULT_FILTER = "envoy.filters.http.fault";
@@ -50,7 +50,7 @@ function faultDelay(delay: HttpFaultInjection["delay"], warnings: string[]): Htt
     return undefined;
   }
   return {
-    fixed_delay: duration(delay.fixedDelay),
+    fixed_delay: boundedDuration(delay.fixedDelay),
     percentage: fractionOf(delay.percentage?.value ?? delay.percent ?? 0),
   };
 }

@@ -7,6 +7,7 @@
  */
 import type { HttpMatchRequest, StringMatch } from "../../config/kinds/mod.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
+import { regexMatcher } from "./regex.ts";
 
 type RouteMatch = envoy.config.route.v3.RouteMatch;
 type HeaderMatcher = envoy.config.route.v3.HeaderMatcher;
@@ -63,13 +64,13 @@ export function matchesAll(match: RouteMatch): boolean {
 export function stringMatcher(match: StringMatch): StringMatcher | undefined {
   if (match.exact !== undefined) return { exact: match.exact };
   if (match.prefix !== undefined) return { prefix: match.prefix };
-  if (match.regex !== undefined) return { safe_regex: { regex: match.regex } };
+  if (match.regex !== undefined) return { safe_regex: regexMatcher(match.regex) };
   return undefined;
 }
 
 function path(uri: StringMatch | undefined): RouteMatch {
   if (uri?.exact !== undefined) return { path: uri.exact };
-  if (uri?.regex !== undefined) return { safe_regex: { regex: uri.regex } };
+  if (uri?.regex !== undefined) return { safe_regex: regexMatcher(uri.regex) };
   return { prefix: uri?.prefix ?? "/" };
 }
 

@@ -7,8 +7,9 @@
  */
 import type { HttpRetry } from "../../config/kinds/mod.ts";
 import { any, TYPE_URL_PREFIX } from "../../pb/codec.ts";
-import { duration, wrap } from "../../pb/wellknown.ts";
+import { wrap } from "../../pb/wellknown.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
+import { boundedDuration } from "./wire_limits.ts";
 
 type RetryPolicy = envoy.config.route.v3.RetryPolicy;
 
@@ -37,10 +38,10 @@ export function retryPolicy(retry: HttpRetry | undefined, sticky: boolean): Retr
     host_selection_retry_max_attempts: HOST_SELECTION_ATTEMPTS,
   };
   if (conditions?.codes.length) out.retriable_status_codes = conditions.codes;
-  if (retry?.perTryTimeout !== undefined) out.per_try_timeout = duration(retry.perTryTimeout);
+  if (retry?.perTryTimeout !== undefined) out.per_try_timeout = boundedDuration(retry.perTryTimeout);
   if (retry?.retryIgnorePreviousHosts ?? !sticky) out.retry_host_predicate = [previousHosts()];
   if (retry?.retryRemoteLocalities) out.retry_priority = previousPriorities();
-  if (retry?.backoff) out.retry_back_off = { base_interval: duration(retry.backoff) };
+  if (retry?.backoff) out.retry_back_off = { base_interval: boundedDuration(retry.backoff) };
   return out;
 }
 

@@ -21,6 +21,7 @@ import { FAULT_FILTER, httpFault } from "./fault.ts";
 import { headerChanges } from "./headers.ts";
 import { matchesAll, routeMatch } from "./match.ts";
 import { STATEFUL_SESSION_FILTER, statefulSession } from "./session.ts";
+import { unsendable } from "./wire_limits.ts";
 
 type Route = envoy.config.route.v3.Route;
 
@@ -113,6 +114,11 @@ function buildRoute(
   { causes, warnings, metadata }: Notes,
 ): Route | undefined {
   const { read, port } = context;
+  const refused = unsendable(rule, match);
+  if (refused !== undefined) {
+    warnings.push(`${refused}; the rule is left out`);
+    return undefined;
+  }
   const name = [rule.name, match?.name].filter(Boolean).join(".");
   const route: Route = { ...(name ? { name } : {}), match: routeMatch(match), metadata };
   if (match?.statPrefix) route.stat_prefix = match.statPrefix;
