@@ -17,6 +17,11 @@ export interface PermissionSet {
 /** The programs, in order of building. */
 export const compiledPrograms = ["pilot-discovery", "pilot-agent", "install-cni"] as const;
 
+/** Modules that a program imports by a name made at run time, which `deno compile` cannot see. */
+export const lateModules: Readonly<Record<string, readonly string[]>> = {
+  "pilot-discovery": ["cmd/pilot-discovery/start.ts"],
+};
+
 /** Kinds of permissions that `deno compile` knows as `--allow-<kind>`. */
 const kinds = ["net", "read", "write", "env", "run", "sys", "ffi", "import"];
 
@@ -37,7 +42,9 @@ export function permissionFlags(set: PermissionSet): string[] {
 
 /** Arguments of `deno compile` for a program. */
 export function compileArguments(program: string, set: PermissionSet): string[] {
-  return ["compile", "--quiet", ...permissionFlags(set), "--output", `dist/${program}`, `cmd/${program}/main.ts`];
+  const included = (lateModules[program] ?? []).flatMap((module) => ["--include", module]);
+  const output = ["--output", `dist/${program}`];
+  return ["compile", "--quiet", ...permissionFlags(set), ...included, ...output, `cmd/${program}/main.ts`];
 }
 
 /** Reads the permission sets of deno.json. */

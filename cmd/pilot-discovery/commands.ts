@@ -12,6 +12,12 @@ import { vklogFlag } from "../../lib/cli/log_flags.ts";
 import { versionCommand } from "../../lib/cli/version.ts";
 import { discoveryFlags } from "./discovery_flags.ts";
 
+/**
+ * The server's module, named where Deno does not look: an import that it can see is read and parsed, with all that it
+ * imports, before the program runs, whichever command that is. (`scripts/compile.ts` names it to `deno compile`.)
+ */
+const serverModule = new URL("start.ts", import.meta.url).href;
+
 const discovery: Command = {
   name: "discovery",
   summary: "Start the proxy discovery service",
@@ -21,8 +27,8 @@ const discovery: Command = {
   pilot-discovery discovery --configDir ./mesh --registries Mock`,
   flags: discoveryFlags,
   run: runs({ ...discoveryFlags, ...vklogFlag }, async ({ flags, given }) => {
-    const { startDiscovery } = await import("./start.ts");
-    return await startDiscovery(flags, given);
+    const server: typeof import("./start.ts") = await import(serverModule);
+    return await server.startDiscovery(flags, given);
   }),
 };
 

@@ -38,6 +38,8 @@ Deno.test("the flags of deno compile are the permission set, and unknown kinds a
   const line = compileArguments("install-cni", sets["install-cni"] ?? {});
   assert.equal(line[0], "compile");
   assert.deepEqual(line.slice(-3), ["--output", "dist/install-cni", "cmd/install-cni/main.ts"]);
+  const server = compileArguments("pilot-discovery", sets["pilot-discovery"] ?? {});
+  assert.equal(server[server.indexOf("--include") + 1], "cmd/pilot-discovery/start.ts");
   assert(!line.includes("-A") && !line.includes("--allow-all"));
 });
 

@@ -56,14 +56,21 @@ function info(program: string) {
   }).output().then((o) => ({ out: new TextDecoder().decode(o.stdout) }));
 }
 
-/** Modules that are loaded with the roots, without those imported later. */
-function staticModules(graph: Graph): Set<string> {
+Deno.test("Deno does not even read the server before it knows the command", async () => {
+  const graph = JSON.parse((await info("pilot-discovery")).out) as Graph;
+  const read = [...staticModules(graph, true)];
+  assert.deepEqual(read.filter((m) => m.includes("/start.ts") || m.startsWith("npm:")), []);
+  assert(read.some((m) => m.endsWith("/lib/cli/request.ts")), "other imports are seen");
+});
+
+/** Modules that are loaded with the roots; with `later`, also those that are imported later by a plain name. */
+function staticModules(graph: Graph, later = false): Set<string> {
   const found = new Set<string>(graph.roots);
   for (const specifier of found) {
     const module = graph.modules.find((m) => m.specifier === specifier);
     for (const dependency of module?.dependencies ?? []) {
       const next = dependency.code?.specifier;
-      if (next !== undefined && dependency.isDynamic !== true) found.add(next);
+      if (next !== undefined && (later || dependency.isDynamic !== true)) found.add(next);
     }
   }
   return found;
