@@ -23,7 +23,7 @@ import { sidecarRouteConfiguration } from "./route/configuration.ts";
 import { outboundVirtualHosts } from "./route/sidecar.ts";
 import type { Reader } from "./reader.ts";
 import { touchedDependencies, UnitCache } from "./unit_cache.ts";
-import { encodeAssignment, encodeCluster, encodeListener } from "./view/encode.ts";
+import { assignmentEncoder, encodeCluster, encodeListener } from "./view/encode.ts";
 import type { MergedListener } from "./view/listeners.ts";
 import { OwnCache } from "./view/own.ts";
 import { RouterCache } from "./view/router_own.ts";
@@ -83,6 +83,7 @@ export class Caches {
       (read, host) => outboundClusters(read, host).map(encodeCluster),
       options("clusters", [], on.clusters),
     );
+    const encodeAssignment = assignmentEncoder();
     this.assignments = new UnitCache(
       (read, host) => loadAssignments(read, host).map(encodeAssignment),
       options("endpoints", [], true),

@@ -14,7 +14,7 @@ import type { ScopeReader } from "./scope_reader.ts";
 import { type BaseReader, Trace, tracing, type TraitQuestion } from "./trace.ts";
 import type { Unit } from "./unit_cache.ts";
 import { HostResources } from "./view/clusters.ts";
-import { OutboundListeners } from "./view/listeners.ts";
+import { type MergeListener, OutboundListeners } from "./view/listeners.ts";
 import { Questions } from "./view/questions.ts";
 import { OutboundRoutes } from "./view/routes.ts";
 
@@ -63,18 +63,25 @@ export class SidecarClass implements ProxyClass {
   readonly #routes: OutboundRoutes;
   #base!: { readonly clusters: ResourceSet; readonly listeners: ResourceSet };
 
-  constructor(reader: ScopeReader, caches: Caches) {
+  /**
+   * @param like A class to begin as a copy of. Most classes are nearly alike, and to find that a unit is the same is
+   * much cheaper than to put it into place.
+   */
+  constructor(reader: ScopeReader, caches: Caches, like?: SidecarClass) {
     this.scope = reader.scope;
     this.reader = reader;
     this.#caches = caches;
-    const { empty } = caches;
-    this.#clusters = new HostResources(caches.clusters, empty);
-    this.#assignments = new HostResources(caches.assignments, empty);
-    this.#listeners = new OutboundListeners(caches.parts, (key, parts, r) => caches.merged.get(key, parts, r), empty);
-    const both = { routes: empty, virtualHosts: empty };
-    this.#routes = new OutboundRoutes(caches.virtualHosts, caches.shells, both, reader.traits.vhds);
     this.#questions.add(formQuestions(reader));
-    const hosts = [...reader.scope.hosts()];
+    const { empty } = caches;
+    const merge: MergeListener = (key, parts, r) => caches.merged.get(key, parts, r);
+    this.#clusters = new HostResources(caches.clusters, empty, like ? like.#clusters : undefined);
+    this.#assignments = new HostResources(caches.assignments, empty, like ? like.#assignments : undefined);
+    this.#listeners = new OutboundListeners(caches.parts, merge, empty, like ? like.#listeners : undefined);
+    const both = { routes: empty, virtualHosts: empty };
+    const sameForm = like && like.reader.traits.vhds === reader.traits.vhds;
+    const routes = sameForm ? like.#routes : undefined;
+    this.#routes = new OutboundRoutes(caches.virtualHosts, caches.shells, both, reader.traits.vhds, routes);
+    const hosts = new Set([...reader.scope.hosts(), ...like ? like.scope.hosts() : []]);
     this.#update({ clusters: hosts, assignments: hosts, virtualHosts: hosts, parts: hosts, shells: true });
   }
 
@@ -205,6 +212,7 @@ export class RouterClass implements ProxyClass {
 }
 
 /** The class that a proxy founds where no known one fits. */
-export function makeClass(reader: ScopeReader, caches: Caches): ProxyClass {
-  return reader.traits.type === "router" ? new RouterClass(reader, caches) : new SidecarClass(reader, caches);
+export function makeClass(reader: ScopeReader, caches: Caches, like: ProxyClass | undefined): ProxyClass {
+  if (reader.traits.type === "router") return new RouterClass(reader, caches);
+  return new SidecarClass(reader, caches, like instanceof SidecarClass ? like : undefined);
 }

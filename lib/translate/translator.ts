@@ -40,6 +40,8 @@ export class Translator {
   readonly caches: Caches;
   readonly #options: TranslatorOptions;
   readonly #classes = new Map<Scope, Set<ProxyClass>>();
+  /** What the next class begins as a copy of. */
+  #latest: ProxyClass | undefined;
   readonly #members = new Set<Member>();
   readonly #byAddress = new Map<string, Set<Member>>();
 
@@ -143,7 +145,8 @@ export class Translator {
     if (!group) this.#classes.set(scope, group = new Set());
     for (const known of group) if (known.fits(proxy.traits)) return known;
     const reader = new ScopeReader(this.mesh, scope, proxy.traits, this.#options.settings);
-    const made = makeClass(reader, this.caches);
+    const made = makeClass(reader, this.caches, this.#latest);
+    this.#latest = made;
     made.takeFreshQuestions(); // the maker answers them all
     group.add(made);
     return made;
@@ -152,7 +155,11 @@ export class Translator {
   #dropClasses(drop: (proxyClass: ProxyClass) => boolean): boolean {
     let dropped = false;
     for (const [scope, group] of this.#classes) {
-      for (const proxyClass of group) if (drop(proxyClass)) dropped = group.delete(proxyClass);
+      for (const proxyClass of group) {
+        if (!drop(proxyClass)) continue;
+        dropped = group.delete(proxyClass);
+        if (this.#latest === proxyClass) this.#latest = undefined;
+      }
       if (group.size === 0) this.#classes.delete(scope);
     }
     return dropped;

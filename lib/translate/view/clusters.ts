@@ -15,12 +15,19 @@ type HostUnit = Unit<readonly EncodedResource[]>;
 /** A set of resources made of one unit a host. */
 export class HostResources {
   readonly #cache: UnitCache<readonly EncodedResource[]>;
-  readonly #units = new Map<string, HostUnit>();
+  readonly #units: Map<string, HostUnit>;
   #set: ResourceSet;
 
-  constructor(cache: UnitCache<readonly EncodedResource[]>, empty: ResourceSet) {
+  /** @param like Begins as a copy of another class's; the first update must look at all hosts of both. */
+  constructor(cache: UnitCache<readonly EncodedResource[]>, empty: ResourceSet, like?: HostResources) {
     this.#cache = cache;
-    this.#set = empty;
+    this.#units = new Map(like?.units);
+    this.#set = like?.set ?? empty;
+  }
+
+  /** The unit of each host. */
+  get units(): ReadonlyMap<string, HostUnit> {
+    return this.#units;
   }
 
   /** All resources now. The same object while none of them changed. */
@@ -45,12 +52,12 @@ export class HostResources {
     for (const host of hosts) {
       const old = this.#units.get(host);
       const unit = exists(host) ? this.#cache.get(host, reader) : undefined;
+      if (unit) onUnit(unit);
       if (unit === old || (old && unit?.failed)) continue;
       for (const resource of old?.value ?? []) removed.push(resource.name);
       if (unit) {
         this.#units.set(host, unit);
         upserts.push(...unit.value);
-        onUnit(unit);
       } else {
         this.#units.delete(host);
       }

@@ -10,6 +10,7 @@ import { Cluster_DiscoveryType } from "../../../proto/gen/enums.ts";
 import { encode, TYPE_URL_PREFIX } from "../../pb/codec.ts";
 import { type EncodedResource, encodeResource, type ResourceFacts } from "../../resource/encoded.ts";
 import type { Built } from "../built.ts";
+import { type LeanAssignment, LoadAssignmentEncoder } from "../endpoint/encode.ts";
 
 const CLUSTER = "envoy.config.cluster.v3.Cluster";
 const LISTENER = "envoy.config.listener.v3.Listener";
@@ -40,11 +41,11 @@ export function encodeListener({ message, causes }: Built<envoy.config.listener.
   return encodeResource(TYPE.listener, message.name ?? "", encode(LISTENER, message), { causes });
 }
 
-/** The endpoints of one cluster. */
-export function encodeAssignment(
-  { message, causes }: Built<envoy.config.endpoint.v3.ClusterLoadAssignment>,
-): EncodedResource {
-  return encodeResource(TYPE.assignment, message.cluster_name ?? "", encode(ASSIGNMENT, message), { causes });
+/** Encodes the endpoints of clusters. */
+export function assignmentEncoder(): (built: Built<LeanAssignment>) => EncodedResource {
+  const encoder = new LoadAssignmentEncoder();
+  return ({ message, causes }) =>
+    encodeResource(TYPE.assignment, message.cluster_name, encoder.encode(message), { causes });
 }
 
 /** A virtual host as a resource of its own, named `<route configuration>/<virtual host>` as VHDS asks. */

@@ -27,16 +27,28 @@ export type MergeListener = (key: string, parts: readonly ListenerPart[], reader
 export class OutboundListeners {
   readonly #cache: UnitCache<readonly ListenerPart[]>;
   readonly #merge: MergeListener;
-  readonly #units = new Map<string, PartsUnit>();
+  readonly #units: Map<string, PartsUnit>;
   /** Parts by listener key, then by host. */
-  readonly #parts = new Map<string, Map<string, readonly ListenerPart[]>>();
-  readonly #merged = new Map<string, MergedListener>();
+  readonly #parts: Map<string, Map<string, readonly ListenerPart[]>>;
+  readonly #merged: Map<string, Unit<MergedListener>>;
   #set: ResourceSet;
+  /** Begun as a copy, and not looked at since. */
+  #copied: boolean;
 
-  constructor(cache: UnitCache<readonly ListenerPart[]>, merge: MergeListener, empty: ResourceSet) {
+  /** @param like Begins as a copy of another class's; the first update must look at all hosts of both. */
+  constructor(
+    cache: UnitCache<readonly ListenerPart[]>,
+    merge: MergeListener,
+    empty: ResourceSet,
+    like?: OutboundListeners,
+  ) {
     this.#cache = cache;
     this.#merge = merge;
-    this.#set = empty;
+    this.#units = new Map(like ? like.#units : []);
+    this.#parts = new Map([...like ? like.#parts : []].map(([key, hosts]) => [key, new Map(hosts)]));
+    this.#merged = new Map(like ? like.#merged : []);
+    this.#set = like?.set ?? empty;
+    this.#copied = like !== undefined;
   }
 
   /** All listeners now. The same object while none of them changed. */
@@ -46,7 +58,7 @@ export class OutboundListeners {
 
   /** Parts that lost, and to which. */
   *conflicts(): Iterable<ListenerConflict> {
-    for (const { conflicts } of this.#merged.values()) yield* conflicts;
+    for (const { value } of this.#merged.values()) yield* value.conflicts;
   }
 
   /** Looks at some hosts again. */
@@ -60,15 +72,19 @@ export class OutboundListeners {
     for (const host of hosts) {
       const old = this.#units.get(host);
       const unit = exists(host) ? this.#cache.get(host, reader) : undefined;
+      if (unit) onUnit(unit);
       if (unit === old || (old && unit?.failed)) continue;
       this.#replace(host, byKey(old?.value ?? []), byKey(unit?.value ?? []), touched);
       if (unit) {
         this.#units.set(host, unit);
-        onUnit(unit);
       } else {
         this.#units.delete(host);
       }
     }
+    // What was merged for another class may ask what this class answers differently.
+    for (const [key, unit] of this.#merged) if (this.#copied && !unit.trace.holds(reader)) touched.add(key);
+    if (this.#copied) { for (const unit of this.#merged.values()) onUnit(unit); }
+    this.#copied = false;
     if (touched.size > 0) this.#rebuild(touched, reader, onUnit);
   }
 
@@ -76,7 +92,8 @@ export class OutboundListeners {
   #replace(host: string, before: Parts, after: Parts, touched: Set<string>): void {
     for (const key of before.keys()) if (!after.has(key)) this.#place(key, host, [], touched);
     for (const [key, parts] of after) {
-      if (JSON.stringify(before.get(key)) !== JSON.stringify(parts)) this.#place(key, host, parts, touched);
+      const old = before.get(key);
+      if (!old || JSON.stringify(old) !== JSON.stringify(parts)) this.#place(key, host, parts, touched);
     }
   }
 
@@ -93,7 +110,7 @@ export class OutboundListeners {
     const upserts: EncodedResource[] = [];
     const removed: string[] = [];
     for (const key of keys) {
-      const old = this.#merged.get(key);
+      const old = this.#merged.get(key)?.value;
       if (old?.listener) removed.push(old.listener.name);
       const hosts = this.#parts.get(key);
       if (!hosts) {
@@ -102,7 +119,7 @@ export class OutboundListeners {
       }
       const unit = this.#merge(key, [...hosts.values()].flat().sort(compareParts), reader);
       onUnit(unit);
-      this.#merged.set(key, unit.value);
+      this.#merged.set(key, unit);
       if (unit.value.listener) upserts.push(unit.value.listener);
     }
     this.#set = this.#set.with(upserts, removed);

@@ -57,15 +57,19 @@ export function encodeShell(built: Built<envoy.config.route.v3.RouteConfiguratio
 
 /** One route configuration. */
 class Table {
-  readonly pieces = new Map<string, VirtualHostPiece>();
-  readonly owners = new DomainOwners();
+  readonly pieces: Map<string, VirtualHostPiece>;
+  readonly owners: DomainOwners;
   set: ResourceSet;
   /** What `inline` was made of. */
   inlineOf: { readonly set: ResourceSet; readonly shell: RouteShell } | undefined;
   inline: EncodedResource | undefined;
 
-  constructor(empty: ResourceSet) {
-    this.set = empty;
+  constructor(empty: ResourceSet, like?: Table) {
+    this.pieces = new Map(like?.pieces);
+    this.owners = new DomainOwners(like?.owners);
+    this.set = like?.set ?? empty;
+    this.inline = like?.inline;
+    this.inlineOf = like?.inlineOf;
   }
 
   /** Puts in and takes out virtual hosts; those that lose or gain domains by it are encoded with what they own. */
@@ -107,23 +111,27 @@ class Table {
 export class OutboundRoutes {
   readonly #cache: UnitCache<readonly VirtualHostPiece[]>;
   readonly #shells: UnitCache<RouteShell | undefined>;
-  readonly #units = new Map<string, Unit<readonly VirtualHostPiece[]>>();
-  readonly #tables = new Map<string, Table>();
+  readonly #units: Map<string, Unit<readonly VirtualHostPiece[]>>;
+  readonly #tables: Map<string, Table>;
   readonly #empty: { readonly routes: ResourceSet; readonly virtualHosts: ResourceSet };
   readonly #vhds: boolean;
   #set: ResourceSet;
 
+  /** @param like Begins as a copy of another class's; the first update must look at all hosts of both. */
   constructor(
     cache: UnitCache<readonly VirtualHostPiece[]>,
     shells: UnitCache<RouteShell | undefined>,
     empty: { readonly routes: ResourceSet; readonly virtualHosts: ResourceSet },
     vhds: boolean,
+    like?: OutboundRoutes,
   ) {
+    this.#units = new Map(like ? like.#units : []);
+    this.#tables = new Map([...like ? like.#tables : []].map(([name, t]) => [name, new Table(empty.virtualHosts, t)]));
     this.#cache = cache;
     this.#shells = shells;
     this.#empty = empty;
     this.#vhds = vhds;
-    this.#set = empty.routes;
+    this.#set = like?.set ?? empty.routes;
   }
 
   /** The route configurations: shells for VHDS, whole ones otherwise. */
@@ -149,12 +157,12 @@ export class OutboundRoutes {
     for (const host of hosts) {
       const old = this.#units.get(host);
       const unit = exists(host) ? this.#cache.get(host, reader) : undefined;
+      if (unit) onUnit(unit);
       if (unit === old || (old && unit?.failed)) continue;
       for (const piece of old?.value ?? []) push(removed, piece);
       for (const piece of unit?.value ?? []) push(added, piece);
       if (unit) {
         this.#units.set(host, unit);
-        onUnit(unit);
       } else {
         this.#units.delete(host);
       }
