@@ -11,15 +11,14 @@ import { finding, type Problem } from "../finding.ts";
 import type { ParseOptions } from "../object.ts";
 import { type ConfigObject, objectKey } from "../types.ts";
 import { KINDS } from "../kinds/mod.ts";
-import { type DocumentText, splitDocuments } from "../yaml/split.ts";
+import { type DocumentRange, documentText, type Recut, recutDocuments, splitDocuments } from "../yaml/split.ts";
 
 /** Largest file, bytes. */
 export const MAX_FILE_SIZE = 64 * 1024 * 1024;
 
 /** One document of a file. */
 export interface FileDocument {
-  readonly text: string;
-  readonly line: number;
+  readonly range: DocumentRange;
   readonly content: DocumentContent;
   /** Objects that live: those of the content, and the last good versions of what the content refuses. */
   readonly live: readonly ConfigObject[];
@@ -28,14 +27,13 @@ export interface FileDocument {
 /** One file. Immutable. */
 export interface FileState {
   readonly path: string;
+  readonly bytes: Uint8Array;
   readonly documents: readonly FileDocument[];
   /** What the file contributes, by key; of duplicates the first. */
   readonly objects: ReadonlyMap<string, ConfigObject>;
   readonly problems: readonly Problem[];
   /** Keys of objects that live in their last good version only, because what is written now is refused. */
   readonly stale: ReadonlySet<string>;
-  /** Whether the bytes ended a line; see {@link looksTruncated}. */
-  readonly endsLine: boolean;
 }
 
 /**
@@ -44,7 +42,7 @@ export interface FileState {
  */
 export function looksTruncated(previous: FileState | undefined, bytes: Uint8Array): boolean {
   if (previous === undefined || previous.objects.size === 0) return false;
-  return bytes.length === 0 || (previous.endsLine && bytes.at(-1) !== NEWLINE);
+  return bytes.length === 0 || (previous.bytes.at(-1) === NEWLINE && bytes.at(-1) !== NEWLINE);
 }
 
 const NEWLINE = 10;
@@ -56,37 +54,61 @@ export function readFile(
   bytes: Uint8Array,
   options: ParseOptions,
 ): FileState {
-  const format = path.endsWith(".json") ? "json" : "yaml";
-  const texts = cut(bytes, format);
-  if (typeof texts === "string") return unreadableFile(previous, path, texts);
-  const reusable = new Map<string, number[]>();
-  previous?.documents.forEach((document, index) => {
-    const same = reusable.get(document.text);
-    if (same === undefined) reusable.set(document.text, [index]);
-    else same.push(index);
-  });
-  const matched: (number | undefined)[] = [];
-  const contents = texts.map(({ text, line }) => {
-    const index = reusable.get(text)?.shift();
-    matched.push(index);
-    const old = index === undefined ? undefined : previous?.documents[index];
-    return old === undefined
-      ? parseDocument(text, { source: path, line, format }, options)
-      : moveContent(old.content, line - old.line);
-  });
-  const documents = bringToLife(texts, contents, matched, previous);
-  return assemble(path, documents, bytes.at(-1) === NEWLINE);
+  if (bytes.length > MAX_FILE_SIZE) {
+    return unreadableFile(previous, path, `at most ${MAX_FILE_SIZE} bytes (this file has ${bytes.length})`);
+  }
+  try {
+    return readDocuments(previous, path, bytes, options);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return unreadableFile(previous, path, "UTF-8 text");
+  }
 }
 
-function cut(bytes: Uint8Array, format: "yaml" | "json"): DocumentText[] | string {
-  if (bytes.length > MAX_FILE_SIZE) return `at most ${MAX_FILE_SIZE} bytes (this file has ${bytes.length})`;
-  try {
-    if (format === "yaml") return splitDocuments(bytes);
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return text.trim() === "" ? [] : [{ text, line: 1 }];
-  } catch {
-    return "UTF-8 text";
+/** @throws TypeError when the bytes are not UTF-8 */
+function readDocuments(
+  previous: FileState | undefined,
+  path: string,
+  bytes: Uint8Array,
+  options: ParseOptions,
+): FileState {
+  const format = path.endsWith(".json") ? "json" : "yaml";
+  const { ranges, sameBefore, sameAfter } = cut(previous, bytes, format);
+  const old = previous?.documents ?? [];
+  const firstAfter = ranges.length - sameAfter;
+  // Documents in between that only moved are found by their text.
+  const moved = new Map<string, number[]>();
+  for (let index = sameBefore; index < old.length - sameAfter; index++) {
+    const text = documentText(previous?.bytes ?? bytes, old[index]?.range ?? WHOLE);
+    const same = moved.get(text);
+    if (same === undefined) moved.set(text, [index]);
+    else same.push(index);
   }
+  const matched: (number | undefined)[] = [];
+  const contents = ranges.map((range, index) => {
+    let text: string | undefined;
+    if (index < sameBefore) matched.push(index);
+    else if (index >= firstAfter) matched.push(index - ranges.length + old.length);
+    else {
+      text = documentText(bytes, range);
+      matched.push(moved.get(text)?.shift());
+    }
+    const before = old[matched[index] ?? -1];
+    if (before !== undefined) return moveContent(before.content, range.line - before.range.line);
+    return parseDocument(text ?? "", { source: path, line: range.line, format }, options);
+  });
+  return assemble(path, bytes, bringToLife(ranges, contents, matched, previous));
+}
+
+const WHOLE: DocumentRange = { start: 0, end: 0, line: 1 };
+
+function cut(previous: FileState | undefined, bytes: Uint8Array, format: "yaml" | "json"): Recut {
+  if (format === "yaml" && previous !== undefined) {
+    return recutDocuments(previous.bytes, previous.documents.map(({ range }) => range), bytes);
+  }
+  const isBlank = bytes.every((byte) => byte === 32 || (byte >= 9 && byte <= 13));
+  const whole = isBlank ? [] : [{ start: 0, end: bytes.length, line: 1 }];
+  return { ranges: format === "yaml" ? splitDocuments(bytes) : whole, sameBefore: 0, sameAfter: 0 };
 }
 
 /** A file that cannot be read keeps everything it had. `expected` says what would be right. */
@@ -103,11 +125,11 @@ export function unreadableFile(previous: FileState | undefined, path: string, ex
   };
   return {
     path,
+    bytes: previous?.bytes ?? new Uint8Array(),
     documents: previous?.documents ?? [],
     objects: previous?.objects ?? new Map(),
     problems: [problem],
     stale: new Set(previous?.objects.keys()),
-    endsLine: previous?.endsLine ?? true,
   };
 }
 
@@ -126,7 +148,7 @@ function moveContent(content: DocumentContent, by: number): DocumentContent {
 
 /** Decides which objects live, keeping last good versions of what is refused. */
 function bringToLife(
-  texts: readonly DocumentText[],
+  ranges: readonly DocumentRange[],
   contents: readonly DocumentContent[],
   matched: readonly (number | undefined)[],
   previous: FileState | undefined,
@@ -134,13 +156,13 @@ function bringToLife(
   const anyRefused = contents.some((content) => content.refused.length > 0);
   const taken = new Set<string>();
   if (anyRefused) { for (const content of contents) for (const object of content.objects) taken.add(object.key); }
-  return texts.map(({ text, line }, index) => {
+  return ranges.map((range, index) => {
     const content = contents[index] as DocumentContent;
     const kept = content.refused.length === 0 || previous === undefined
       ? []
       : lastGood(content, index, matched, previous).filter(({ key }) => !taken.has(key));
     for (const object of kept) taken.add(object.key);
-    return { text, line, content, live: kept.length === 0 ? content.objects : [...content.objects, ...kept] };
+    return { range, content, live: kept.length === 0 ? content.objects : [...content.objects, ...kept] };
   });
 }
 
@@ -171,7 +193,7 @@ function inPlaceOf(index: number, matched: readonly (number | undefined)[], prev
   return previous.documents.slice(before + 1, after).flatMap((document) => document.live);
 }
 
-function assemble(path: string, documents: readonly FileDocument[], endsLine: boolean): FileState {
+function assemble(path: string, bytes: Uint8Array, documents: readonly FileDocument[]): FileState {
   const objects = new Map<string, ConfigObject>();
   const problems: Problem[] = [];
   const stale = new Set<string>();
@@ -186,7 +208,7 @@ function assemble(path: string, documents: readonly FileDocument[], endsLine: bo
       }
     });
   }
-  return { path, documents, objects, problems, stale, endsLine };
+  return { path, bytes, documents, objects, problems, stale };
 }
 
 /** The problem of an object that another one with the same key shadows. */

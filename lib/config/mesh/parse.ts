@@ -8,7 +8,7 @@
  */
 import { finding, Findings, type Problem } from "../finding.ts";
 import { DecodeContext, type Field, isObject } from "../schema/field.ts";
-import { splitDocuments } from "../yaml/split.ts";
+import { documentText, splitDocuments } from "../yaml/split.ts";
 import { parseYaml } from "../yaml/parse.ts";
 import { defaultMeshConfig, mergeMeshConfig, mergeProxySettings, type MeshDefaults } from "./merge.ts";
 import { proxySettings } from "./proxy_schema.ts";
@@ -73,9 +73,10 @@ function parseOne<T>(
 ): Parsed<T> {
   const report = new Findings();
   const place = { source, kind, namespace: "", name: "" };
-  const documents = splitDocuments(new TextEncoder().encode(text));
+  const bytes = new TextEncoder().encode(text);
+  const documents = splitDocuments(bytes);
   const [document] = documents;
-  const parsed = document === undefined ? { tree: {} } : parseYaml(document.text);
+  const parsed = document === undefined ? { tree: {} } : parseYaml(documentText(bytes, document));
   if ("problem" in parsed) {
     const { line, reason } = parsed.problem;
     const found = finding("error", "document", undefined, "YAML or JSON");

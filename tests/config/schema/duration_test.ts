@@ -40,7 +40,7 @@ Deno.test({
   name: "whole milliseconds survive being written and read",
   permissions: "none",
   fn: () =>
-    fc.assert(fc.property(fc.integer({ min: -(10 ** 12), max: 10 ** 12 }), (milliseconds) => {
+    fc.assert(fc.property(fc.integer({ min: -9e9, max: 9e9 }), (milliseconds) => {
       assert.equal(parseDuration(`${milliseconds / 1000}s`), milliseconds);
     })),
 });
