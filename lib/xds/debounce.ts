@@ -64,12 +64,14 @@ export class Debouncer {
   #stopped = false;
 
   /**
-   * @param push runs a push; the next one starts after its promise settles. Its errors are the caller's to handle.
+   * @param push runs a push; the next one starts after its promise settles
+   * @param failed told of errors of `push`; by default they are thrown to the runtime
    */
   constructor(
     private readonly options: DebounceOptions,
     private readonly push: (change: MergedChange) => Promise<void> | void,
     private readonly timers: Timers = REAL_TIMERS,
+    private readonly failed: (error: unknown) => void = reportError,
   ) {}
 
   /** A change has happened. */
@@ -123,9 +125,21 @@ export class Debouncer {
     this.#cancel = undefined;
     this.#merged = undefined;
     this.#running = true;
-    Promise.resolve(this.push(merged)).finally(() => {
+    const done = () => {
       this.#running = false;
       this.#arm();
-    });
+    };
+    let running: Promise<void> | void;
+    try {
+      running = this.push(merged);
+    } catch (error) {
+      running = Promise.reject(error);
+    }
+    // A push without waiting is over at once, so that the next change does not wait for a turn of the event loop.
+    if (running === undefined) done();
+    else {running.then(done, (error) => {
+        done();
+        this.failed(error);
+      });}
   }
 }

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { LEDGER_LENGTH, PushLedger } from "../../lib/xds/ledger.ts";
+import type { PushEvent } from "../../lib/xds/source.ts";
+import { CLUSTER, ENDPOINTS } from "../../lib/xds/types.ts";
+
+const push = (id: number): PushEvent => ({
+  id,
+  reasons: { config: 1 },
+  objects: [`o${id}`],
+  full: true,
+  startedAt: Date.now(),
+});
+const response = (typeUrl: string, bytes: number) => ({ typeUrl, resources: 2, removed: 1, bytes, asked: false });
+
+Deno.test("a push is recorded with whom it reached, what it sent, and who was last", () => {
+  const ledger = new PushLedger();
+  const [a, b, idle] = ["a", "b", "idle"].map((proxy) => ledger.join(proxy));
+  ledger.begin(push(1));
+  for (const stream of [a!, b!]) {
+    ledger.responded(stream, response(CLUSTER, 10));
+    ledger.responded(stream, response(ENDPOINTS, 5));
+  }
+  ledger.settled(idle!);
+  assert.deepEqual(ledger.live(1), { live: 1, total: 3 });
+  assert.equal(ledger.settled(a!).length, 1);
+  assert.equal(ledger.pushes()[0]!.pending, 1);
+  ledger.settled(b!);
+  const record = ledger.pushes()[0]!;
+  assert.deepEqual([record.streams, record.touched, record.pending, record.slowest], [3, 2, 0, "b"]);
+  assert.deepEqual(record.types, {
+    cds: { responses: 2, resources: 4, removed: 2, bytes: 20 },
+    eds: { responses: 2, resources: 4, removed: 2, bytes: 10 },
+  });
+  assert.deepEqual(ledger.live(1), { live: 3, total: 3 });
+});
+
+Deno.test("waiting for a push ends when all streams have it, when the missing one leaves, or at the time limit", async () => {
+  const ledger = new PushLedger();
+  const [a, b] = ["a", "b"].map((proxy) => ledger.join(proxy));
+  ledger.begin(push(1));
+  const all = ledger.waitLive(1, 10_000);
+  ledger.settled(a!);
+  ledger.settled(b!);
+  assert.equal(await all, true);
+
+  ledger.begin(push(2));
+  ledger.responded(b!, response(CLUSTER, 1));
+  ledger.settled(a!);
+  assert.equal(await ledger.waitLive(2, 20), false);
+  const left = ledger.waitLive(2, 10_000);
+  ledger.leave(b!);
+  assert.equal(await left, true);
+  assert.equal(ledger.pushes()[0]!.pending, 0, "who left is not waited for");
+});
+
+Deno.test("a push that has not begun is not live, even without streams", async () => {
+  const ledger = new PushLedger();
+  assert.equal(await ledger.waitLive(5, 20), false);
+  const waiting = ledger.waitLive(1, 10_000);
+  const stream = ledger.join("a");
+  ledger.begin(push(1));
+  ledger.settled(stream);
+  assert.equal(await waiting, true);
+});
+
+Deno.test("only the latest pushes and rejections are kept, newest first", () => {
+  const ledger = new PushLedger();
+  const stream = ledger.join("a");
+  for (let i = 1; i <= LEDGER_LENGTH + 20; i++) {
+    ledger.begin(push(i));
+    ledger.rejected(stream, { typeUrl: CLUSTER, code: 3, message: `m${i}`, resources: [], causes: [] });
+  }
+  assert.equal(ledger.pushes().length, LEDGER_LENGTH);
+  assert.equal(ledger.pushes()[0]!.id, LEDGER_LENGTH + 20);
+  assert.equal(ledger.rejections().length, LEDGER_LENGTH);
+  assert.equal(ledger.rejections()[0]!.message, `m${LEDGER_LENGTH + 20}`);
+  assert.equal(ledger.rejections()[0]!.proxy, "a");
+});
