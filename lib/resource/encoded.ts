@@ -10,7 +10,7 @@
  *
  * @module
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { fieldSize, putField, putFieldHead, utf8Bytes } from "./protowire.ts";
 
 /** What is known about a resource beyond its bytes; none of it crosses the wire, none of it is hashed. */
@@ -62,14 +62,12 @@ export class EncodedResource {
   }
 }
 
-/** First 72 bits of the SHA-256 of the parts, as 12 characters of base64url. */
-export function contentHash(...parts: (string | Uint8Array)[]): string {
-  const hash = createHash("sha256");
-  for (const part of parts) {
-    hash.update(part);
-    hash.update("\0");
-  }
-  return hash.digest("base64url").slice(0, 12);
+/** Characters of a version. */
+const VERSION_LENGTH = 12;
+
+/** First 72 bits of the SHA-256, as 12 characters of base64url. */
+export function contentHash(content: string | Uint8Array): string {
+  return hash("sha256", content, "base64url").slice(0, VERSION_LENGTH);
 }
 
 /**
@@ -86,25 +84,27 @@ export function encodeResource(
   value: Uint8Array,
   facts: ResourceFacts = {},
 ): EncodedResource {
-  const version = contentHash(typeUrl, name, ...(facts.aliases ?? []), value);
   const nameBytes = utf8Bytes(name);
   const typeBytes = utf8Bytes(typeUrl);
-  const versionBytes = utf8Bytes(version);
   const aliases = (facts.aliases ?? []).map(utf8Bytes);
 
   // An empty bytes field is left out, as every protobuf encoder does.
   const any = fieldSize(typeBytes.length) + (value.length === 0 ? 0 : fieldSize(value.length));
-  let resource = fieldSize(nameBytes.length) + fieldSize(versionBytes.length) + fieldSize(any);
+  let resource = fieldSize(nameBytes.length) + fieldSize(VERSION_LENGTH) + fieldSize(any);
   for (const alias of aliases) resource += fieldSize(alias.length);
 
   const out = new Uint8Array(fieldSize(resource));
   let at = putFieldHead(out, 0, 2, resource);
   at = putField(out, at, 3, nameBytes);
-  at = putField(out, at, 1, versionBytes);
+  const versionAt = at = putFieldHead(out, at, 1, VERSION_LENGTH);
+  at += VERSION_LENGTH;
   for (const alias of aliases) at = putField(out, at, 4, alias);
   const sotwAt = at;
   at = putFieldHead(out, at, 2, any);
   at = putField(out, at, 1, typeBytes);
   if (value.length > 0) at = putField(out, at, 2, value);
+  // Everything that the version stands for (name, aliases, type, message) is in place: it is hashed where it lies.
+  const version = contentHash(out);
+  for (let i = 0; i < VERSION_LENGTH; i++) out[versionAt + i] = version.charCodeAt(i);
   return new EncodedResource(name, typeUrl, version, out, sotwAt, out.length - value.length, facts);
 }
