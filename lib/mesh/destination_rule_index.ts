@@ -6,7 +6,12 @@
  * @module
  */
 import type { ConfigObject } from "../config/types.ts";
-import { destinationRuleHost, type DestinationRuleOptions, mergeDestinationRules } from "./destination_rule.ts";
+import {
+  destinationRuleHost,
+  type DestinationRuleOptions,
+  type MergedDestinationRule,
+  mergeDestinationRules,
+} from "./destination_rule.ts";
 import { isWildcard, wildcardsOver } from "./host_match.ts";
 import type { EffectiveDestinationRule } from "./types.ts";
 import { isVisible } from "./visibility.ts";
@@ -16,7 +21,7 @@ type Rule = ConfigObject<"DestinationRule">;
 interface HostRules {
   readonly rules: readonly Rule[];
   /** Merged at first use. */
-  merged?: readonly EffectiveDestinationRule[];
+  merged?: readonly MergedDestinationRule[];
 }
 
 interface NamespaceRules {
@@ -86,6 +91,23 @@ export class DestinationRuleIndex {
     }
     if (rootNamespace === serviceNamespace) return none;
     return this.#lookup(rootNamespace, host, client);
+  }
+
+  /** Subsets that were left out because an earlier rule for the host has one of that name; each name once. */
+  *duplicateSubsets(): Iterable<{
+    readonly host: string;
+    readonly subset: string;
+    readonly causes: readonly string[];
+  }> {
+    for (const { byHost } of this.#byNamespace.values()) {
+      for (const [host, entry] of byHost) {
+        if (entry.rules.length < 2) continue;
+        const merged = entry.merged ??= mergeDestinationRules(entry.rules, this.#options);
+        const names = new Set(merged.flatMap((rule) => rule.duplicateSubsets));
+        const causes = entry.rules.map((rule) => rule.key);
+        for (const subset of names) yield { host, subset, causes };
+      }
+    }
   }
 
   #lookup(namespace: string, host: string, client: string): readonly EffectiveDestinationRule[] {

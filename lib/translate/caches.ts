@@ -23,6 +23,7 @@ import { sidecarRouteConfiguration } from "./route/configuration.ts";
 import { outboundVirtualHosts } from "./route/sidecar.ts";
 import type { Reader } from "./reader.ts";
 import { touchedDependencies, UnitCache } from "./unit_cache.ts";
+import { inboundWarning, type Warn, warned, type Warning } from "./warning.ts";
 import { assignmentEncoder, encodeCluster, encodeListener } from "./view/encode.ts";
 import type { MergedListener } from "./view/listeners.ts";
 import { OwnCache } from "./view/own.ts";
@@ -80,22 +81,22 @@ export class Caches {
       failed: (name: string, error: unknown) => failed(kind, name, error),
     });
     this.clusters = new UnitCache(
-      (read, host) => outboundClusters(read, host).map(encodeCluster),
+      (read, host, warn) => outboundClusters(read, host).map(warned("clusters", warn)).map(encodeCluster),
       options("clusters", [], on.clusters),
     );
     const encodeAssignment = assignmentEncoder();
     this.assignments = new UnitCache(
-      (read, host) => loadAssignments(read, host).map(encodeAssignment),
+      (read, host, warn) => loadAssignments(read, host).map(warned("endpoints", warn)).map(encodeAssignment),
       options("endpoints", [], true),
     );
     this.virtualHosts = new UnitCache(
-      (read, host) => encodePieces(outboundVirtualHosts(read, host)),
+      (read, host, warn) => encodePieces(outboundVirtualHosts(read, host).map(warned("routes", warn))),
       options("virtual hosts", [], on.routes),
     );
     this.shells = new UnitCache(routeShell, options("routes", undefined, on.routes));
     this.parts = new UnitCache(outboundListenerParts, options("listeners", [], true));
     this.base = new UnitCache(
-      (read) => baseResources(read, empty),
+      (read, _name, warn) => baseResources(read, empty, warn),
       options("base", { clusters: empty, listeners: empty }, true),
     );
     this.merged = new MergeCache(mergedListener, options("listeners", { listener: undefined, conflicts: [] }, true));
@@ -133,6 +134,13 @@ export class Caches {
     };
   }
 
+  /** What builders had to say to users, but for what is a proxy's own. */
+  *warnings(): Iterable<Warning> {
+    for (const cache of [this.clusters, this.assignments, this.virtualHosts, this.shells, this.base]) {
+      yield* cache.warnings();
+    }
+  }
+
   *#dependencies(): Iterable<string> {
     for (const cache of [this.clusters, this.assignments, this.virtualHosts, this.parts]) yield* cache.dependencies();
   }
@@ -142,10 +150,10 @@ function routeShell(read: Reader, name: string): RouteShell {
   return encodeShell(sidecarRouteConfiguration(read, name, read.trait("vhds") ? "vhds" : []));
 }
 
-function baseResources(read: Reader, empty: ResourceSet) {
+function baseResources(read: Reader, empty: ResourceSet, warn: Warn) {
   const listeners = [virtualOutboundListener(read), httpProxyListener(read)].filter((l) => l !== undefined);
   return {
-    clusters: empty.with(staticClusters(read).map(encodeCluster)),
+    clusters: empty.with(staticClusters(read).map(warned("clusters", warn)).map(encodeCluster)),
     listeners: empty.with(listeners.map((message) => encodeListener({ message, causes: [] }))),
   };
 }
@@ -155,10 +163,12 @@ function mergedListener(read: Reader, key: string, parts: readonly ListenerPart[
   return { listener: message && encodeListener({ message, causes }), conflicts };
 }
 
-function ownResources(read: Reader, targets: readonly InboundTarget[]) {
+function ownResources(read: Reader, targets: readonly InboundTarget[], warn: Warn) {
+  const { listeners, conflicts } = inboundListeners(read, targets);
+  for (const conflict of conflicts) warn(inboundWarning(conflict));
   return {
-    clusters: inboundClusters(read, targets).map(encodeCluster),
-    listeners: inboundListeners(read, targets).listeners.map(encodeListener),
+    clusters: inboundClusters(read, targets).map(warned("inbound", warn)).map(encodeCluster),
+    listeners: listeners.map(warned("inbound", warn)).map(encodeListener),
   };
 }
 

@@ -13,6 +13,7 @@ import type { ProxyTraits } from "./reader.ts";
 import type { ScopeReader } from "./scope_reader.ts";
 import { type BaseReader, Trace, tracing, type TraitQuestion } from "./trace.ts";
 import type { Unit } from "./unit_cache.ts";
+import { listenerWarning, type Warning } from "./warning.ts";
 import { HostResources } from "./view/clusters.ts";
 import { type MergeListener, OutboundListeners } from "./view/listeners.ts";
 import { Questions } from "./view/questions.ts";
@@ -48,6 +49,8 @@ export interface ProxyClass {
   update(dirty: DirtyUnits): void;
   virtualHosts(routeConfiguration: string): ResourceSet;
   conflicts(): Iterable<ListenerConflict>;
+  /** What users wrote and do not get because of what else this class sees. */
+  warnings(): Iterable<Warning>;
 }
 
 /** A class of sidecars. */
@@ -136,6 +139,11 @@ export class SidecarClass implements ProxyClass {
   conflicts(): Iterable<ListenerConflict> {
     return this.#listeners.conflicts();
   }
+
+  *warnings(): Iterable<Warning> {
+    for (const conflict of this.#listeners.conflicts()) yield listenerWarning(conflict);
+    yield* this.#routes.warnings();
+  }
 }
 
 /** A class of gateways: what they share are clusters and endpoints. */
@@ -207,6 +215,10 @@ export class RouterClass implements ProxyClass {
   }
 
   conflicts(): Iterable<ListenerConflict> {
+    return [];
+  }
+
+  warnings(): Iterable<Warning> {
     return [];
   }
 }

@@ -22,6 +22,7 @@ import type { Proxy } from "./proxy/traits.ts";
 import type { TranslateSettings } from "./reader.ts";
 import { ScopeReader } from "./scope_reader.ts";
 import type { TraitQuestion } from "./trace.ts";
+import { distinctWarnings, meshWarnings, type Warning } from "./warning.ts";
 
 /** What a translator works with. */
 export interface TranslatorOptions {
@@ -65,6 +66,18 @@ export class Translator {
       for (const proxyClass of group) for (const c of proxyClass.conflicts()) found.set(JSON.stringify(c), c);
     }
     return [...found.values()];
+  }
+
+  /** What users wrote and do not get, each once. Costs what there is to say, and a look at each class and proxy. */
+  warnings(): Warning[] {
+    return distinctWarnings(this.#allWarnings());
+  }
+
+  *#allWarnings(): Iterable<Warning> {
+    yield* meshWarnings(this.mesh);
+    yield* this.caches.warnings();
+    for (const group of this.#classes.values()) for (const proxyClass of group) yield* proxyClass.warnings();
+    for (const member of this.#members) yield* member.own?.warnings() ?? [];
   }
 
   /** All proxies. */

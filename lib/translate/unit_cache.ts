@@ -11,6 +11,7 @@
 import { wildcardsOver } from "../mesh/host_match.ts";
 import type { Reader } from "./reader.ts";
 import { type BaseReader, Trace, tracing } from "./trace.ts";
+import type { Warn, Warning } from "./warning.ts";
 
 /** A built unit with what it asked. */
 export interface Unit<T> {
@@ -18,6 +19,8 @@ export interface Unit<T> {
   readonly trace: Trace;
   /** The builder threw: `value` is the fallback, and whoever has an older unit of that name had better keep it. */
   readonly failed?: true;
+  /** What the builder had to say to users; absent: nothing. */
+  readonly warnings?: readonly Warning[];
 }
 
 /** How a cache behaves. */
@@ -34,12 +37,14 @@ export interface UnitCacheOptions<T> {
 export function makeUnit<T>(
   name: string,
   reader: BaseReader,
-  build: (read: Reader) => T,
+  build: (read: Reader, warn: Warn) => T,
   options: Pick<UnitCacheOptions<T>, "fallback" | "failed">,
 ): Unit<T> {
   const trace = new Trace();
+  const warnings: Warning[] = [];
   try {
-    return { value: build(tracing(reader, trace)), trace };
+    const value = build(tracing(reader, trace), (warning) => void warnings.push(warning));
+    return warnings.length > 0 ? { value, trace, warnings } : { value, trace };
   } catch (error) {
     options.failed(name, error);
     return { value: options.fallback, trace, failed: true };
@@ -51,16 +56,18 @@ const MAX_VARIANTS = 256;
 
 /** Units by name. */
 export class UnitCache<T> {
-  readonly #build: (read: Reader, name: string) => T;
+  readonly #build: (read: Reader, name: string, warn: Warn) => T;
   readonly #options: UnitCacheOptions<T>;
   readonly #units = new Map<string, Unit<T>[]>();
   /** Dependency to the names of the units that have it. */
   readonly #dependents = new Map<string, Set<string>>();
+  /** Names of the units that have something to say. */
+  readonly #warned = new Set<string>();
   /** Counts of builds and of reuses, for metrics and tests. */
   readonly stats = { built: 0, reused: 0 };
 
   /** @param build Builds one unit; asks only the reader. */
-  constructor(build: (read: Reader, name: string) => T, options: UnitCacheOptions<T>) {
+  constructor(build: (read: Reader, name: string, warn: Warn) => T, options: UnitCacheOptions<T>) {
     this.#build = build;
     this.#options = options;
   }
@@ -83,7 +90,8 @@ export class UnitCache<T> {
       }
     }
     this.stats.built++;
-    const unit = makeUnit(name, reader, (read) => this.#build(read, name), this.#options);
+    const unit = makeUnit(name, reader, (read, warn) => this.#build(read, name, warn), this.#options);
+    if (unit.warnings) this.#warned.add(name);
     if (!variants) this.#units.set(name, [unit]);
     else if (variants.length < MAX_VARIANTS) variants.push(unit);
     else variants.splice(0, 1, unit);
@@ -115,6 +123,12 @@ export class UnitCache<T> {
       }
     }
     this.#units.delete(name);
+    this.#warned.delete(name);
+  }
+
+  /** What the builders of the units that are kept had to say to users. */
+  *warnings(): Iterable<Warning> {
+    for (const name of this.#warned) for (const unit of this.#units.get(name) ?? []) yield* unit.warnings ?? [];
   }
 
   /** All dependencies that some unit has. */

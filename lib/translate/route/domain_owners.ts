@@ -69,6 +69,16 @@ export class DomainOwners {
     return domains.filter((domain) => this.#owner(domain) === name);
   }
 
+  /** Claims that go without their domain. Costs nothing while there are none. */
+  *losers(): Iterable<{ readonly domain: string; readonly owner: string; readonly loser: string }> {
+    if (this.#lost === 0) return;
+    for (const [domain, names] of this.#claimants) {
+      if (typeof names === "string") continue;
+      const [owner, ...losers] = names;
+      for (const loser of losers) yield { domain, owner: owner!, loser };
+    }
+  }
+
   #owner(domain: string): string | undefined {
     const names = this.#claimants.get(domain);
     return typeof names === "string" ? names : names?.[0];

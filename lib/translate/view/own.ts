@@ -12,6 +12,7 @@ import type { InboundTarget } from "../inbound_target.ts";
 import type { Reader } from "../reader.ts";
 import type { BaseReader } from "../trace.ts";
 import { makeUnit, type Unit, type UnitCacheOptions } from "../unit_cache.ts";
+import type { Warn, Warning } from "../warning.ts";
 
 /** What one proxy has for itself, whatever its type. */
 export interface Own {
@@ -22,6 +23,8 @@ export interface Own {
   virtualHosts(routeConfiguration: string): ResourceSet | undefined;
   /** Whether one of these changes what it is made from. */
   dependsOnAny(changed: ReadonlySet<string>): boolean;
+  /** What users wrote for it and do not get. */
+  warnings(): Iterable<Warning>;
 }
 
 /** The inbound side of a sidecar. */
@@ -50,6 +53,10 @@ export class SidecarOwn implements Own {
   dependsOnAny(changed: ReadonlySet<string>): boolean {
     return this.unit.trace.dependsOnAny(changed);
   }
+
+  warnings(): readonly Warning[] {
+    return this.unit.warnings ?? [];
+  }
 }
 
 /** Inbound resources of one workload. */
@@ -59,7 +66,7 @@ export interface OwnResources {
 }
 
 /** Builds and encodes inbound resources. */
-export type BuildOwn = (read: Reader, targets: readonly InboundTarget[]) => {
+export type BuildOwn = (read: Reader, targets: readonly InboundTarget[], warn: Warn) => {
   readonly clusters: readonly EncodedResource[];
   readonly listeners: readonly EncodedResource[];
 };
@@ -98,13 +105,13 @@ export class OwnCache {
       const known = entries.find((entry) => same(entry.targets, targets) && entry.unit.trace.holds(reader));
       if (known) return known.unit;
     }
-    const unit = makeUnit(key, reader, (read) => this.#sets(read, targets), this.#options);
+    const unit = makeUnit(key, reader, (read, warn) => this.#sets(read, targets, warn), this.#options);
     this.#entries.set(key, [{ targets, unit }, ...entries].slice(0, MAX_VARIANTS));
     return unit;
   }
 
-  #sets(read: Reader, targets: readonly InboundTarget[]): OwnResources {
-    const { clusters, listeners } = this.#build(read, targets);
+  #sets(read: Reader, targets: readonly InboundTarget[], warn: Warn): OwnResources {
+    const { clusters, listeners } = this.#build(read, targets, warn);
     return { clusters: this.#empty.with(clusters), listeners: this.#empty.with(listeners) };
   }
 

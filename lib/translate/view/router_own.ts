@@ -15,12 +15,12 @@ import type { ResourceSet } from "../../resource/set.ts";
 import type { Built } from "../built.ts";
 import { gatewayListener } from "../gateway/listeners.ts";
 import { mergedGateways } from "../gateway/merge.ts";
-import type { GatewayProblem } from "../gateway/problem.ts";
 import { gatewayRoutePlans, type RoutePlan, sameEntry, type VirtualHostEntry } from "../gateway/route_plan.ts";
 import { gatewayRouteConfiguration, gatewayVirtualHost } from "../gateway/routes.ts";
 import type { Reader } from "../reader.ts";
 import type { BaseReader } from "../trace.ts";
 import { makeUnit, type Unit, type UnitCacheOptions } from "../unit_cache.ts";
+import { gatewayWarning, type Warn, warned, type Warning } from "../warning.ts";
 import {
   encodeInlineRouteConfiguration,
   encodeListener,
@@ -33,7 +33,6 @@ import type { Own } from "./own.ts";
 interface GatewayPlan {
   readonly listeners: readonly EncodedResource[];
   readonly routes: readonly { readonly plan: RoutePlan; readonly shell: Built<object> }[];
-  readonly problems: readonly GatewayProblem[];
 }
 
 type VirtualHostUnit = Unit<EncodedResource | undefined>;
@@ -59,8 +58,8 @@ export class RouterCache {
       const found = known.find((k) => sameTargets(k.targets, targets) && k.unit.trace.holds(reader));
       if (found) return found.unit;
     }
-    const fallback = { listeners: [], routes: [], problems: [] };
-    const unit = makeUnit("gateway", reader, (read) => plan(read, targets), { ...this.#options, fallback });
+    const fallback = { listeners: [], routes: [] };
+    const unit = makeUnit("gateway", reader, (read, warn) => plan(read, targets, warn), { ...this.#options, fallback });
     this.#plans.set(key, [{ targets, unit }, ...known].slice(0, MAX_VARIANTS));
     return unit;
   }
@@ -73,7 +72,10 @@ export class RouterCache {
       const found = known.find((k) => sameEntry(k.entry, entry) && k.unit.trace.holds(reader));
       if (found) return found.unit;
     }
-    const unit = makeUnit(key, reader, (read) => virtualHost(read, entry), { ...this.#options, fallback: undefined });
+    const unit = makeUnit(key, reader, (read, warn) => virtualHost(read, entry, warn), {
+      ...this.#options,
+      fallback: undefined,
+    });
     this.#hosts.set(key, [{ entry, unit }, ...known].slice(0, MAX_VARIANTS));
     return unit;
   }
@@ -84,7 +86,6 @@ export class RouterOwn implements Own {
   readonly listeners: ResourceSet;
   readonly routes: ResourceSet;
   readonly clusters: ResourceSet;
-  readonly problems: readonly GatewayProblem[];
   readonly #units: readonly Unit<unknown>[];
   readonly #virtualHosts = new Map<string, ResourceSet>();
 
@@ -110,7 +111,6 @@ export class RouterOwn implements Own {
     this.clusters = empty;
     this.listeners = replaced(before?.listeners ?? empty, unit.value.listeners);
     this.routes = replaced(before?.routes ?? empty, routes);
-    this.problems = unit.value.problems;
     this.#units = units;
   }
 
@@ -121,6 +121,10 @@ export class RouterOwn implements Own {
   dependsOnAny(changed: ReadonlySet<string>): boolean {
     return this.#units.some((unit) => unit.trace.dependsOnAny(changed));
   }
+
+  *warnings(): Iterable<Warning> {
+    for (const unit of this.#units) yield* unit.warnings ?? [];
+  }
 }
 
 /** A set with just these resources, made from another by what differs. */
@@ -129,21 +133,23 @@ function replaced(set: ResourceSet, resources: readonly EncodedResource[]): Reso
   return set.with(resources, [...set].map((resource) => resource.name).filter((name) => !names.has(name)));
 }
 
-function plan(read: Reader, targets: readonly ServiceTarget[]): GatewayPlan {
+function plan(read: Reader, targets: readonly ServiceTarget[], warn: Warn): GatewayPlan {
   const merged = mergedGateways(read, targets);
   const ports = merged.ports.map((port) => gatewayListener(read, port));
+  for (const problem of [...merged.problems, ...ports.flatMap(({ problems }) => problems)]) {
+    warn(gatewayWarning(problem));
+  }
   return {
     listeners: ports.flatMap(({ listener }) => listener ? [encodeListener(listener)] : []),
     routes: [...gatewayRoutePlans(read, merged).values()].map((plan) => ({
       plan,
       shell: gatewayRouteConfiguration(read, plan),
     })),
-    problems: [...merged.problems, ...ports.flatMap(({ problems }) => problems)],
   };
 }
 
-function virtualHost(read: Reader, entry: VirtualHostEntry): EncodedResource {
-  const { message, causes } = gatewayVirtualHost(read, entry);
+function virtualHost(read: Reader, entry: VirtualHostEntry, warn: Warn): EncodedResource {
+  const { message, causes } = warned("gateways", warn)(gatewayVirtualHost(read, entry));
   return encodeVirtualHost(entry.routeConfiguration, message, causes);
 }
 

@@ -16,6 +16,7 @@ import { DomainOwners } from "../route/domain_owners.ts";
 import type { OutboundVirtualHost } from "../route/sidecar.ts";
 import type { BaseReader } from "../trace.ts";
 import type { Unit, UnitCache } from "../unit_cache.ts";
+import { domainWarning, type Warning } from "../warning.ts";
 import { encodeInlineRouteConfiguration, encodeRouteConfiguration, encodeVirtualHost } from "./encode.ts";
 
 type VirtualHost = envoy.config.route.v3.VirtualHost;
@@ -137,6 +138,16 @@ export class OutboundRoutes {
   /** The route configurations: shells for VHDS, whole ones otherwise. */
   get set(): ResourceSet {
     return this.#set;
+  }
+
+  /** Domains that several virtual hosts claim. */
+  *warnings(): Iterable<Warning> {
+    for (const [name, table] of this.#tables) {
+      for (const { domain, owner, loser } of table.owners.losers()) {
+        const objects = table.pieces.get(loser)?.resource.causes ?? [];
+        yield domainWarning(name, domain, owner, loser, objects);
+      }
+    }
   }
 
   /** The virtual hosts that a route configuration gets by VHDS. */
