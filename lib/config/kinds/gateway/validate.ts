@@ -42,10 +42,10 @@ function checkServer(server: Server, at: string, report: Findings): void {
   if (protocol === "tls" && tls === undefined) {
     report.error(`${at}.tls`, undefined, `TLS settings (the protocol is ${port.protocol})`);
   }
-  if (tls === undefined || protocol === "tls" || protocol === "unknown") return;
-  if (tls.httpsRedirect === true && protocol !== "http") {
+  if (tls?.httpsRedirect === true && protocol !== "http") {
     report.warning(`${at}.tls.httpsRedirect`, true, "an HTTP port");
   }
+  if (tls === undefined || protocol === "tls" || protocol === "unknown") return;
   const onlyRedirect = (tls.mode === "PASSTHROUGH" || tls.mode === "AUTO_PASSTHROUGH") &&
     tls.caCertificates === undefined && tls.privateKey === undefined && tls.serverCertificate === undefined;
   if (protocol !== "http") report.error(`${at}.tls`, tls, `protocol HTTPS or TLS instead of ${port.protocol}`);
