@@ -19,19 +19,12 @@ import type { AnyConfigObject, ConfigObject, Kind } from "../config/types.ts";
 import type { Endpoint, Service, ServiceKey } from "../registry/types.ts";
 import { DestinationRuleIndex } from "./destination_rule_index.ts";
 import { GatewayIndex } from "./gateway_index.ts";
+import type { MeshIndexes } from "./indexes.ts";
 import { Scope } from "./scope.ts";
 import { ServiceIndex } from "./service_index.ts";
 import { SidecarIndex } from "./sidecar_index.ts";
 import { VirtualServiceResolver } from "./virtual_service.ts";
 import { MESH_GATEWAY, VirtualServiceIndex } from "./virtual_service_index.ts";
-
-/** What scopes ask. */
-export interface MeshIndexes {
-  readonly config: MeshConfig;
-  readonly services: ServiceIndex;
-  readonly virtualServices: VirtualServiceIndex;
-  readonly destinationRules: DestinationRuleIndex;
-}
 
 /** Where services and endpoints come from; answers are identity-stable while nothing changes. */
 export interface ServiceSource {

@@ -13,7 +13,7 @@ import type { OutboundTrafficPolicy, SidecarEgress } from "../config/kinds/sidec
 import type { ConfigObject } from "../config/types.ts";
 import type { Service } from "../registry/types.ts";
 import { covers, overlaps } from "./host_match.ts";
-import type { MeshIndexes } from "./mesh.ts";
+import type { MeshIndexes } from "./indexes.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "./types.ts";
 import { isVisible } from "./visibility.ts";
 import { destinationHosts, MESH_GATEWAY } from "./virtual_service_index.ts";
