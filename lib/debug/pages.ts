@@ -8,7 +8,7 @@
 import { configDump } from "./config_dump.ts";
 import { type Answer, type Ask, type Handler, json, text } from "./http.ts";
 import { adsz, connections, syncz } from "./proxies.ts";
-import { live, pushes, pushStatus } from "./pushes.ts";
+import { live, pushes, pushStatus, warningz } from "./pushes.ts";
 import type { DebugView } from "./view.ts";
 import { configz, endpointShardz, instancesz, mesh, networkz, problemz, registryz, resourcesz } from "./world.ts";
 
@@ -31,7 +31,16 @@ export const PAGES: readonly Page[] = [
   },
   { path: "pushes", help: "the last pushes: triggers, proxies, types, bytes, time, slowest", answer: pushes },
   { path: "live", help: "where an object is in force; ?object=kind/namespace/name, wait=30s", answer: live },
-  { path: "push_status", help: "conflicts of listeners, and what proxies rejected", answer: pushStatus },
+  {
+    path: "push_status",
+    help: "conflicts of listeners, other warnings by object, and what proxies rejected",
+    answer: pushStatus,
+  },
+  {
+    path: "warningz",
+    help: "what configuration asks for and proxies do not get: room, objects, text, metric",
+    answer: warningz,
+  },
   {
     path: "problemz",
     help: "what is wrong with configuration: file, line, object, field, value, expected",

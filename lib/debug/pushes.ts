@@ -25,7 +25,22 @@ export function pushStatus(ask: Ask, view: DebugView): Answer {
       message: `${listener}: ${accepted} has it, so ${rejectedProtocol} of ${rejected} is not served`,
     };
   }
-  return json({ ...conflicts, rejections: view.xds.ledger.rejections() }, ask);
+  return json({ ...conflicts, warnings: byObject(view), rejections: view.xds.ledger.rejections() }, ask);
+}
+
+/** Sentences by the first object that each is about; conflicts of listeners are told apart already. */
+function byObject(view: DebugView): Record<string, string[]> {
+  const texts = new Map<string, string[]>();
+  for (const { room, objects: [object = ""], text } of view.translator.warnings()) {
+    if (room === "listeners") continue;
+    texts.set(object, [...texts.get(object) ?? [], text]);
+  }
+  return Object.fromEntries(texts);
+}
+
+/** `/debug/warningz`: what users wrote and do not get, as translation found it. */
+export function warningz(ask: Ask, view: DebugView): Answer {
+  return json(view.translator.warnings(), ask);
 }
 
 /**

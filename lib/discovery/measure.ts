@@ -6,38 +6,139 @@
  * @module
  */
 import type { Metrics } from "../kernel/metrics/registry.ts";
-import type { XdsMetrics } from "../xds/metrics.ts";
+import type { Caches } from "../translate/caches.ts";
+import type { WarningMetric } from "../translate/warning.ts";
+import type { XdsCounter, XdsDistribution, XdsGauge, XdsMetrics } from "../xds/metrics.ts";
 import type { Pipeline } from "./pipeline.ts";
+import { worldFacts } from "./world_facts.ts";
 
-/** The wire's measurements as metrics of the program. */
+/** The wire's measurements as metrics of the program. Its own `pilot_xds` knows no versions: see `scrapeMetrics`. */
 export function wireMetrics(metrics: Metrics): XdsMetrics {
+  type Labels = Readonly<Record<string, string>>;
+  // The wire's calls are plain: that each name gets its labels is said beside its types and held by a test.
+  type Count = { inc(labels: Labels, by: number): void };
+  type Hold = { set(labels: Labels, value: number): void };
+  type Observe = { observe(labels: Labels, value: number): void };
+  const counters = {
+    pilot_push_triggers: metrics.counter("pilot_push_triggers"),
+    pilot_total_xds_internal_errors: metrics.counter("pilot_total_xds_internal_errors"),
+    pilot_total_xds_rejects: metrics.counter("pilot_total_xds_rejects"),
+    pilot_xds_expired_nonce: metrics.counter("pilot_xds_expired_nonce"),
+    pilot_xds_pushes: metrics.counter("pilot_xds_pushes"),
+    pilot_xds_write_timeout: metrics.counter("pilot_xds_write_timeout"),
+  } satisfies Record<XdsCounter, unknown>;
+  const gauges = {
+    pilot_xds_cds_reject: metrics.gauge("pilot_xds_cds_reject"),
+    pilot_xds_eds_reject: metrics.gauge("pilot_xds_eds_reject"),
+    pilot_xds_lds_reject: metrics.gauge("pilot_xds_lds_reject"),
+    pilot_xds_rds_reject: metrics.gauge("pilot_xds_rds_reject"),
+  } satisfies Record<Exclude<XdsGauge, "pilot_xds">, unknown>;
+  const distributions = {
+    pilot_debounce_time: metrics.histogram("pilot_debounce_time"),
+    pilot_proxy_convergence_time: metrics.histogram("pilot_proxy_convergence_time"),
+    pilot_proxy_queue_time: metrics.histogram("pilot_proxy_queue_time"),
+    pilot_xds_config_size_bytes: metrics.histogram("pilot_xds_config_size_bytes"),
+    pilot_xds_push_time: metrics.histogram("pilot_xds_push_time"),
+    pilot_xds_send_time: metrics.histogram("pilot_xds_send_time"),
+  } satisfies Record<XdsDistribution, unknown>;
   return {
-    // The wire names only metrics of the catalogue, with their labels; the catalogue's types are stricter than its calls.
-    count: (name, by, labels) => metrics.counter(name).inc((labels ?? {}) as never, by),
-    gauge: (name, value, labels) => {
-      if (name !== "pilot_xds") metrics.gauge(name).set((labels ?? {}) as never, value);
+    count: (name, by, labels = {}) => (counters[name] as Count).inc(labels, by),
+    gauge: (name, value, labels = {}) => {
+      if (name !== "pilot_xds") (gauges[name] as Hold).set(labels, value);
     },
-    observe: (name, value, labels) => metrics.histogram(name).observe((labels ?? {}) as never, value),
+    observe: (name, value, labels = {}) => (distributions[name] as Observe).observe(labels, value),
   };
 }
 
-/** Values that are computed when a scrape asks. */
-export function scrapeMetrics(metrics: Metrics, pipeline: Pipeline): void {
-  /** Versions that were counted once: they go to 0, not away. */
+/**
+ * Values that are computed when a scrape asks.
+ *
+ * @param cacheStats `PILOT_XDS_CACHE_STATS`: whether the metrics of caches are fed.
+ */
+export function scrapeMetrics(metrics: Metrics, pipeline: Pipeline, cacheStats: boolean): void {
+  metrics.onScrape(() => feedWorld(metrics, pipeline));
+  metrics.onScrape(() => feedWarnings(metrics, pipeline));
+  metrics.onScrape(versions(metrics, pipeline));
+  metrics.onScrape(updates(metrics, pipeline));
+  if (cacheStats) metrics.onScrape(caches(metrics, pipeline));
+}
+
+function feedWorld(metrics: Metrics, pipeline: Pipeline): void {
+  const { mesh } = pipeline.translator;
+  metrics.gauge("pilot_services").set(pipeline.aggregate.serviceCount);
+  metrics.gauge("pilot_virt_services").set(mesh.virtualServices.size);
+  const facts = worldFacts(pipeline.aggregate.services(), (key) => pipeline.endpoints.endpoints(key));
+  metrics.gauge("pilot_eds_no_instances").set(facts.withoutInstances);
+  metrics.gauge("pilot_dns_cluster_without_endpoints").set(facts.dnsWithoutEndpoints);
+  metrics.gauge("pilot_duplicate_proxy_clusters").set(facts.duplicates);
+  metrics.gauge("pilot_endpoint_not_ready").set(facts.notReady);
+  let unplaced = 0;
+  for (const { proxy, targets } of pipeline.translator.members()) {
+    if (proxy.traits.type === "sidecar" && targets.length === 0) unplaced++;
+  }
+  metrics.gauge("pilot_no_ip").set(unplaced);
+}
+
+function feedWarnings(metrics: Metrics, pipeline: Pipeline): void {
+  const counts = new Map<WarningMetric, number>();
+  for (const { metric } of pipeline.translator.warnings()) {
+    if (metric) counts.set(metric, (counts.get(metric) ?? 0) + 1);
+  }
+  const gauges = {
+    pilot_conflict_inbound_listener: metrics.gauge("pilot_conflict_inbound_listener"),
+    pilot_conflict_outbound_listener_tcp_over_current_tcp: metrics.gauge(
+      "pilot_conflict_outbound_listener_tcp_over_current_tcp",
+    ),
+    pilot_destrule_subsets: metrics.gauge("pilot_destrule_subsets"),
+    pilot_vservice_dup_domain: metrics.gauge("pilot_vservice_dup_domain"),
+  } satisfies Record<WarningMetric, unknown>;
+  for (const [name, gauge] of Object.entries(gauges)) gauge.set(counts.get(name as WarningMetric) ?? 0);
+}
+
+/** Proxies by version. Versions that were counted once go to 0, not away. */
+function versions(metrics: Metrics, pipeline: Pipeline): () => void {
   const seen = new Set<string>();
-  metrics.onScrape(() => {
-    metrics.gauge("pilot_services").set(pipeline.aggregate.serviceCount);
-    metrics.gauge("pilot_virt_services").set(pipeline.translator.mesh.virtualServices.size);
-    const versions = new Map<string, number>();
-    for (const member of pipeline.translator.members()) {
-      const version = member.proxy.version || "unknown";
-      versions.set(version, (versions.get(version) ?? 0) + 1);
+  return () => {
+    const now = new Map<string, number>();
+    for (const { proxy } of pipeline.translator.members()) {
+      const version = proxy.version || "unknown";
+      now.set(version, (now.get(version) ?? 0) + 1);
+      seen.add(version);
     }
     const known = metrics.gauge("pilot_xds");
-    for (const version of seen) known.set({ version }, versions.get(version) ?? 0);
-    for (const [version, count] of versions) {
-      seen.add(version);
-      known.set({ version }, count);
+    for (const version of seen) known.set({ version }, now.get(version) ?? 0);
+  };
+}
+
+/** Updates of registries since the last scrape. */
+function updates(metrics: Metrics, pipeline: Pipeline): () => void {
+  const counted = { eds: 0, svc: 0, svcdelete: 0 };
+  return () => {
+    for (const type of ["eds", "svc", "svcdelete"] as const) {
+      metrics.counter("pilot_inbound_updates").inc({ type }, pipeline.updates[type] - counted[type]);
+      counted[type] = pipeline.updates[type];
     }
-  });
+  };
+}
+
+/** What the caches of translation did since the last scrape; another mesh configuration makes new caches. */
+function caches(metrics: Metrics, pipeline: Pipeline): () => void {
+  const none = { hits: 0, misses: 0, cleared: 0, crowdedOut: 0 };
+  let of: Caches | undefined;
+  let before = none;
+  return () => {
+    const { caches } = pipeline.translator;
+    if (of !== caches) before = none;
+    of = caches;
+    const now = caches.stats();
+    const reads = metrics.counter("xds_cache_reads");
+    reads.inc({ type: "hit" }, now.hits - before.hits);
+    reads.inc({ type: "miss" }, now.misses - before.misses);
+    const evictions = metrics.counter("xds_cache_evictions");
+    evictions.inc({ type: "clear" }, now.cleared - before.cleared);
+    evictions.inc({ type: "size" }, now.crowdedOut - before.crowdedOut);
+    metrics.gauge("xds_cache_size").set(now.size);
+    metrics.gauge("xds_cache_dependent_config_size").set(now.dependencies);
+    before = now;
+  };
 }

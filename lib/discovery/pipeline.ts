@@ -66,6 +66,8 @@ export class Pipeline {
   readonly #timers: Timers;
   readonly #objects = new Map<string, AnyConfigObject>();
   readonly #listeners = new Set<(push: PushEvent) => void>();
+  /** Updates of registries so far, by the names that metric `pilot_inbound_updates` has for them. */
+  readonly updates = { eds: 0, svc: 0, svcdelete: 0 };
   #removed = new Map<string, AnyConfigObject>();
   #added = new Map<string, AnyConfigObject>();
   #networkOf: (address: string) => string;
@@ -165,10 +167,13 @@ export class Pipeline {
   #watched(sink: RegistrySink): RegistrySink {
     return {
       services: (upserted, removed) => {
+        this.updates.svc += upserted.length;
+        this.updates.svcdelete += removed.length;
         sink.services(upserted, removed);
         if (this.aggregate.pending) this.#debouncer.add({ reasons: { service: 1 }, objects: [], full: true });
       },
       endpoints: (service, shard, endpoints) => {
+        this.updates.eds++;
         sink.endpoints(service, shard, endpoints);
         if (this.endpoints.pending) this.#debouncer.add({ reasons: { endpoint: 1 }, objects: [], full: false });
       },

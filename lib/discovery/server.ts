@@ -26,6 +26,7 @@ import { type MeshSource, startMeshSource } from "./mesh_source.ts";
 import { Pipeline } from "./pipeline.ts";
 import { cacheSwitches, debounceOptions, entryOptions, translateSettings } from "./settings.ts";
 import { NodeReader, PipelineSource } from "./source.ts";
+import { startUpkeep } from "./upkeep.ts";
 
 /** How a server is started. Addresses are `host:port` or `:port`; durations milliseconds. */
 export interface DiscoveryServerOptions {
@@ -96,11 +97,15 @@ export async function startDiscoveryServer(
   synced();
 
   const xds = newXdsServer(options, settings, kernel, pipeline, source);
-  scrapeMetrics(kernel.metrics, pipeline);
+  scrapeMetrics(kernel.metrics, pipeline, settings.PILOT_XDS_CACHE_STATS);
+  startUpkeep(pipeline, kernel);
   const store = folder?.store ?? new ConfigStore();
   const view = debugView({ pipeline, xds, store, mesh, folder });
   const ports = await openPorts(options, settings, kernel, xds, view);
   listening();
+  kernel.metrics.gauge("startup_duration_seconds").set(kernel.clock.monotonic() / 1000);
+  kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "local" }, 1);
+  kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, 0);
   kernel.log.scope("default").info("serving", { ...ports, objects: folder?.store.size ?? 0 });
   return { pipeline, xds, store, mesh, ports };
 }

@@ -52,6 +52,19 @@ export interface CacheSwitches {
   readonly routes: boolean;
 }
 
+/** Counts over the caches of shared units since they were made, and what they hold now. */
+export interface CacheStats {
+  /** Look-ups that found a unit, and that had to build one. */
+  readonly hits: number;
+  readonly misses: number;
+  /** Units that went because what they were made from changed, and because too many variants of them came. */
+  readonly cleared: number;
+  readonly crowdedOut: number;
+  readonly size: number;
+  /** Things (services, rules) on which units depend. */
+  readonly dependencies: number;
+}
+
 /** Told of a builder that threw. */
 export type BuildFailed = (kind: string, name: string, error: unknown) => void;
 
@@ -134,11 +147,28 @@ export class Caches {
     };
   }
 
+  /** What the caches of shared units did and hold, for metrics. */
+  stats(): CacheStats {
+    const sums = { hits: 0, misses: 0, cleared: 0, crowdedOut: 0, size: 0, dependencies: 0 };
+    for (const cache of this.#shared()) {
+      sums.hits += cache.stats.reused;
+      sums.misses += cache.stats.built;
+      sums.cleared += cache.stats.dropped;
+      sums.crowdedOut += cache.stats.crowdedOut;
+      sums.size += cache.size;
+      sums.dependencies += cache.dependencyCount;
+    }
+    return sums;
+  }
+
+  #shared(): readonly UnitCache<unknown>[] {
+    const { clusters, assignments, virtualHosts, shells, parts, base, gatewayHosts } = this;
+    return [clusters, assignments, virtualHosts, shells, parts, base, gatewayHosts];
+  }
+
   /** What builders had to say to users, but for what is a proxy's own. */
   *warnings(): Iterable<Warning> {
-    for (const cache of [this.clusters, this.assignments, this.virtualHosts, this.shells, this.base]) {
-      yield* cache.warnings();
-    }
+    for (const cache of this.#shared()) yield* cache.warnings();
   }
 
   *#dependencies(): Iterable<string> {

@@ -63,8 +63,8 @@ export class UnitCache<T> {
   readonly #dependents = new Map<string, Set<string>>();
   /** Names of the units that have something to say. */
   readonly #warned = new Set<string>();
-  /** Counts of builds and of reuses, for metrics and tests. */
-  readonly stats = { built: 0, reused: 0 };
+  /** Counts of builds, of reuses, and of units that went by a change or for others, for metrics and tests. */
+  readonly stats = { built: 0, reused: 0, dropped: 0, crowdedOut: 0 };
 
   /** @param build Builds one unit; asks only the reader. */
   constructor(build: (read: Reader, name: string, warn: Warn) => T, options: UnitCacheOptions<T>) {
@@ -94,7 +94,10 @@ export class UnitCache<T> {
     if (unit.warnings) this.#warned.add(name);
     if (!variants) this.#units.set(name, [unit]);
     else if (variants.length < MAX_VARIANTS) variants.push(unit);
-    else variants.splice(0, 1, unit);
+    else {
+      variants.splice(0, 1, unit);
+      this.stats.crowdedOut++;
+    }
     for (const dependency of unit.trace.dependencies) {
       const names = this.#dependents.get(dependency);
       if (names) names.add(name);
@@ -116,6 +119,7 @@ export class UnitCache<T> {
   /** Forgets all variants of one unit. */
   drop(name: string): void {
     for (const { trace } of this.#units.get(name) ?? []) {
+      this.stats.dropped++;
       for (const dependency of trace.dependencies) {
         const names = this.#dependents.get(dependency);
         names?.delete(name);
@@ -129,6 +133,11 @@ export class UnitCache<T> {
   /** What the builders of the units that are kept had to say to users. */
   *warnings(): Iterable<Warning> {
     for (const name of this.#warned) for (const unit of this.#units.get(name) ?? []) yield* unit.warnings ?? [];
+  }
+
+  /** How many dependencies the units have. */
+  get dependencyCount(): number {
+    return this.#dependents.size;
   }
 
   /** All dependencies that some unit has. */

@@ -1,0 +1,88 @@
+/**
+ * What a server does now and then, whatever its proxies do: forget what nobody uses, and tell of what users wrote and
+ * do not get.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Kernel } from "../kernel/kernel.ts";
+import type { Log } from "../kernel/log/log.ts";
+import type { Cancel } from "../kernel/time/clock.ts";
+import { type Warning, warningKey, type WarningRoom } from "../translate/warning.ts";
+import type { Pipeline } from "./pipeline.ts";
+
+/** Time between two sweeps, ms. */
+export const SWEEP_INTERVAL = 60_000;
+
+/** Time from a push to the look at warnings, ms: pushes in a row cost one look, and no push waits for it. */
+export const REVIEW_DELAY = 1000;
+
+/** The log scope of each room's warnings. */
+const SCOPES: Readonly<Record<WarningRoom, "model" | "gateway">> = {
+  clusters: "model",
+  endpoints: "model",
+  routes: "model",
+  listeners: "model",
+  inbound: "model",
+  gateways: "gateway",
+  configuration: "model",
+};
+
+/** Logs each warning once, until it is gone and comes again. */
+export class WarningLog {
+  readonly #log: Log;
+  #told = new Set<string>();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Takes all warnings that hold now. */
+  review(warnings: readonly Warning[]): void {
+    const now = new Set<string>();
+    for (const warning of warnings) {
+      const key = warningKey(warning);
+      now.add(key);
+      if (this.#told.has(key)) continue;
+      this.#log.scope(SCOPES[warning.room]).warn(warning.text, { objects: [...warning.objects], room: warning.room });
+    }
+    this.#told = now;
+  }
+}
+
+/** Starts the upkeep of a pipeline; it ends with the kernel's stopper. */
+export function startUpkeep(pipeline: Pipeline, kernel: Kernel): void {
+  const { clock } = kernel;
+  const warnings = new WarningLog(kernel.log);
+  let sweep: Cancel;
+  let review: Cancel | undefined;
+  const guarded = (what: string, work: () => void) => {
+    try {
+      work();
+    } catch (error) {
+      kernel.metrics.counter("pilot_total_xds_internal_errors").inc();
+      kernel.log.scope("default").error("upkeep failed", { what, error });
+    }
+  };
+  const look = () => {
+    review = undefined;
+    guarded("review of warnings", () => warnings.review(pipeline.translator.warnings()));
+  };
+  const tidy = () => {
+    sweep = clock.after(SWEEP_INTERVAL, tidy);
+    guarded("sweep", () => pipeline.translator.sweep());
+    guarded("review of warnings", () => warnings.review(pipeline.translator.warnings()));
+  };
+  sweep = clock.after(SWEEP_INTERVAL, tidy);
+  const pushed = () => {
+    review ??= clock.after(REVIEW_DELAY, look);
+  };
+  const quiet = pipeline.onPush(pushed);
+  pushed();
+  kernel.stopper.add("upkeep", () => {
+    quiet();
+    sweep();
+    review?.();
+  });
+}
