@@ -17,7 +17,6 @@ type Settings = SettingsOf<"pilot-discovery">;
 export function translateSettings(settings: Settings, domainSuffix: string): TranslateSettings {
   return {
     domainSuffix,
-    enableAlpnFilter: settings.PILOT_ENABLE_ALPN_FILTER,
     enableHttp10: settings.PILOT_HTTP10,
     enablePersistentSessionFilter: settings.PILOT_ENABLE_PERSISTENT_SESSION_FILTER,
     persistentSessionLabel: settings.PILOT_PERSISTENT_SESSION_LABEL,
@@ -40,13 +39,10 @@ export function translateSettings(settings: Settings, domainSuffix: string): Tra
     enableTelemetryLabel: settings.PILOT_ENABLE_TELEMETRY_LABEL,
     endpointTelemetryLabel: settings.PILOT_ENDPOINT_TELEMETRY_LABEL,
     maxConnectionsPerSocketEventLoop: settings.MAX_CONNECTIONS_PER_SOCKET_EVENT_LOOP,
-    stripFragment: settings.HTTP_STRIP_FRAGMENT_FROM_PATH_UNSAFE_IF_DISABLED,
     filterGatewayClusterConfig: settings.PILOT_FILTER_GATEWAY_CLUSTER_CONFIG,
     scopeGatewayToNamespace: settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE,
     enableHcmInternalNetworks: settings.ENABLE_HCM_INTERNAL_NETWORKS,
     labelCanonicalServicesForMeshExternal: settings.LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES,
-    spawnUpstreamSpanForGateway: settings.PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY,
-    multiclusterHeadless: settings.ENABLE_MULTICLUSTER_HEADLESS,
   };
 }
 

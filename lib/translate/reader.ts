@@ -72,7 +72,6 @@ export type PlainTrait = Exclude<keyof ProxyTraits, "labels" | "proxyHeaders" | 
 export interface TranslateSettings {
   /** DNS suffix of the mesh, `--domain`. */
   readonly domainSuffix: string;
-  readonly enableAlpnFilter: boolean;
   readonly enableHttp10: boolean;
   readonly enablePersistentSessionFilter: boolean;
   readonly persistentSessionLabel: string;
@@ -95,13 +94,10 @@ export interface TranslateSettings {
   readonly enableTelemetryLabel: boolean;
   readonly endpointTelemetryLabel: boolean;
   readonly maxConnectionsPerSocketEventLoop: number;
-  readonly stripFragment: boolean;
   readonly filterGatewayClusterConfig: boolean;
   readonly scopeGatewayToNamespace: boolean;
   readonly enableHcmInternalNetworks: boolean;
   readonly labelCanonicalServicesForMeshExternal: boolean;
-  readonly spawnUpstreamSpanForGateway: boolean;
-  readonly multiclusterHeadless: boolean;
 }
 
 /** Questions a builder may ask. Every answer is identity-stable while nothing behind it changes. */

@@ -112,7 +112,6 @@ export const defaultTraits: ProxyTraits = {
 /** Settings at their defaults. */
 export const defaultSettings: TranslateSettings = {
   domainSuffix: "cluster.local",
-  enableAlpnFilter: true,
   enableHttp10: false,
   enablePersistentSessionFilter: false,
   persistentSessionLabel: "mesh.io/persistent-session",
@@ -135,13 +134,10 @@ export const defaultSettings: TranslateSettings = {
   enableTelemetryLabel: true,
   endpointTelemetryLabel: true,
   maxConnectionsPerSocketEventLoop: 1,
-  stripFragment: true,
   filterGatewayClusterConfig: false,
   scopeGatewayToNamespace: false,
   enableHcmInternalNetworks: false,
   labelCanonicalServicesForMeshExternal: false,
-  spawnUpstreamSpanForGateway: true,
-  multiclusterHeadless: false,
 };
 
 const defaultMesh: Partial<MeshConfig> = {
