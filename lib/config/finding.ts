@@ -60,10 +60,15 @@ export function finding(severity: Severity, field: string, value: unknown, expec
 /** Findings of each severity that are kept of one object; one more says that there are others, so that a hostile object stays cheap. */
 const MAX_FINDINGS = 100;
 
-/** Collects the findings of one object, at most 100 of each severity. */
+/** Steps of compiled regular expressions that one object may ask for: about half a second of work. */
+const REGEX_STEPS = 200_000;
+
+/** Collects the findings of one object, at most 100 of each severity; and bounds the work that is done for it. */
 export class Findings {
   readonly #list: Finding[] = [];
   readonly #counts = { error: 0, warning: 0 };
+  readonly #regexes = new Map<string, string | undefined>();
+  #regexSteps = REGEX_STEPS;
 
   /** What was found, in order. */
   get list(): readonly Finding[] {
@@ -83,6 +88,19 @@ export class Findings {
   /** Adds a warning about a field. */
   warning(field: string, value: unknown, expected: string): void {
     if (this.#hasRoom("warning")) this.#list.push(finding("warning", field, value, expected));
+  }
+
+  /**
+   * What is wrong with a regular expression of so many steps, undefined when nothing. The same expression is compiled once per object, and
+   * what an object may have compiled is bounded.
+   */
+  regexProblem(regex: string, steps: number, compile: () => string | undefined): string | undefined {
+    if (this.#regexes.has(regex)) return this.#regexes.get(regex);
+    if (this.#regexSteps < steps) return "fewer or smaller regular expressions in one object";
+    this.#regexSteps -= steps;
+    const problem = compile();
+    this.#regexes.set(regex, problem);
+    return problem;
   }
 
   /** Adds a finding made elsewhere. */

@@ -1,9 +1,8 @@
 /**
- * Values with a syntax of their own: durations, percentages, regular expressions, header names and values.
+ * Values with a syntax of their own: durations, percentages, header names and values.
  * @module
  * Permissions: none.
  */
-import { RE2JS } from "re2js";
 import type { Findings } from "../finding.ts";
 import { substitutionProblem } from "./substitution.ts";
 
@@ -22,27 +21,6 @@ export function checkPercent(value: number | undefined, at: string, report: Find
 /** Checks that a count is not negative. Absent is right. */
 export function checkCount(value: number | undefined, at: string, report: Findings): void {
   if (value !== undefined && value < 0) report.error(at, value, "0 or more");
-}
-
-/** Longest regular expression, in characters: the proxy compiles what we accept, and this bounds its program. */
-export const MAX_REGEX_LENGTH = 1024;
-
-/** Checks that a regular expression compiles as RE2, the syntax of the proxy. Bounded: at most 1024 characters are compiled. */
-export function checkRegex(regex: string, at: string, report: Findings): void {
-  if (regex.length > MAX_REGEX_LENGTH) {
-    report.error(
-      at,
-      regex,
-      `a regular expression of at most ${MAX_REGEX_LENGTH} characters (this one has ${regex.length})`,
-    );
-    return;
-  }
-  try {
-    RE2JS.compile(regex);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    report.error(at, regex, `an RE2 regular expression (${reason})`);
-  }
 }
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~A-Za-z0-9]+$/;

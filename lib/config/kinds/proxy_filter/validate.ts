@@ -5,7 +5,7 @@
  */
 import type { Findings } from "../../finding.ts";
 import { checkLabelsSelector, checkTargetReferences } from "../../validation/shared.ts";
-import { checkRegex } from "../../validation/values.ts";
+import { checkRegex } from "../../validation/regex.ts";
 import type { Validate } from "../validate.ts";
 import type { ApplyTo, ConfigObjectMatch, ConfigPatch, ListenerMatch, ProxyFilterSpec } from "./types.ts";
 

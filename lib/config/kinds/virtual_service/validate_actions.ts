@@ -5,7 +5,8 @@
  */
 import type { Findings } from "../../finding.ts";
 import { checkPort } from "../../validation/network.ts";
-import { checkCorsHeaderName, checkDuration, checkPercent, checkRegex } from "../../validation/values.ts";
+import { checkRegex } from "../../validation/regex.ts";
+import { checkCorsHeaderName, checkDuration, checkPercent } from "../../validation/values.ts";
 import type { HttpRetry, Percent } from "../common/types.ts";
 import type { CorsPolicy, HttpDirectResponse, HttpFaultInjection, HttpRedirect } from "./types.ts";
 

@@ -7,12 +7,12 @@ import type { Findings } from "../../finding.ts";
 import { joinPath } from "../../schema/field.ts";
 import { checkLabels, isDnsLabel, wildcardHostProblem } from "../../validation/names.ts";
 import { checkPort } from "../../validation/network.ts";
+import { checkRegex } from "../../validation/regex.ts";
 import {
   checkChangedHeaderName,
   checkDuration,
   checkHeaderValue,
   checkMatchHeaderName,
-  checkRegex,
   isAuthorityHeader,
 } from "../../validation/values.ts";
 import type { StringMatch } from "../common/types.ts";

@@ -1,0 +1,64 @@
+/**
+ * Regular expressions, in RE2 syntax: the proxy's. Checking one means compiling it, so what an expression may cost is bounded first.
+ * @module
+ * Permissions: none.
+ */
+import { RE2JS } from "re2js";
+import type { Findings } from "../finding.ts";
+
+/** Longest regular expression, in characters. */
+export const MAX_REGEX_LENGTH = 1024;
+/** Largest expression once its repetitions are written out, in steps of its program; about 30 ms of work here. */
+const MAX_REGEX_STEPS = 10_000;
+
+/** Checks that a regular expression compiles as RE2. An expression that the object had before costs nothing. */
+export function checkRegex(regex: string, at: string, report: Findings): void {
+  if (regex.length > MAX_REGEX_LENGTH) {
+    report.error(
+      at,
+      regex,
+      `a regular expression of at most ${MAX_REGEX_LENGTH} characters (this one has ${regex.length})`,
+    );
+    return;
+  }
+  const steps = programSteps(regex);
+  const problem = steps > MAX_REGEX_STEPS
+    ? `a smaller regular expression (repetitions written out it has ${steps} steps, at most ${MAX_REGEX_STEPS})`
+    : report.regexProblem(regex, steps, () => compileProblem(regex));
+  if (problem !== undefined) report.error(at, regex, problem);
+}
+
+function compileProblem(regex: string): string | undefined {
+  try {
+    RE2JS.compile(regex);
+    return undefined;
+  } catch (error) {
+    return `an RE2 regular expression (${error instanceof Error ? error.message : String(error)})`;
+  }
+}
+
+/**
+ * Steps of the program that the expression compiles to, roughly: characters and classes count one, repetitions what they repeat. An
+ * expression with wrong syntax gets some number; the compiler tells what is wrong.
+ */
+export function programSteps(regex: string): number {
+  const groups: number[] = [];
+  let total = 0;
+  let last = 0;
+  const token =
+    /\\(?:[pP](?:\{[^}]*\}|.)|Q.*?(?:\\E|$)|x\{[^}]*\}|.)|\[(?:\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*)\]|\{(\d+)(?:,(\d*))?\}|[()]|[^]/gsy;
+  for (const match of regex.matchAll(token)) {
+    const [text, least, most] = match;
+    if (text === "(") groups.push(total);
+    else if (text === ")") last = total - (groups.pop() ?? 0);
+    else if (least !== undefined) {
+      const times = Math.max(1, Number(most || least));
+      total += last * (times - 1);
+      last *= times;
+    } else {
+      last = text.startsWith("\\Q") ? text.length : 1;
+      total += last;
+    }
+  }
+  return total;
+}

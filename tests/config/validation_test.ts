@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { RE2JS } from "re2js";
+import { Findings } from "../../lib/config/finding.ts";
+import { hostProblem, hostsOverlap, isHostWithin, wildcardHostProblem } from "../../lib/config/validation/names.ts";
+import { isCidr, isIpAddress } from "../../lib/config/validation/network.ts";
+import { checkRegex, programSteps } from "../../lib/config/validation/regex.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const HOSTS: readonly (readonly [string, boolean, boolean])[] = [
+  ["a", true, true],
+  ["a.b", true, true],
+  ["a.b.", true, true],
+  ["*.b", false, true],
+  ["*-a.b", false, true],
+  ["*a.b", false, true],
+  ["*", false, true],
+  ["a.*.b", false, false],
+  ["a..b", false, false],
+  ["", false, false],
+  ["a_b", false, false],
+  ["-a", false, false],
+  ["a.123", false, false],
+  ["A.B", true, true],
+  ["a".repeat(63), true, true],
+  ["a".repeat(64), false, false],
+  [`${"a.".repeat(130)}a`, false, false],
+];
+
+for (const [host, plain, wildcard] of HOSTS) {
+  test(`${host.slice(0, 20)} is ${plain ? "a host" : wildcard ? "a wildcard host" : "no host"}`, () => {
+    assert.equal(hostProblem(host) === undefined, plain);
+    assert.equal(wildcardHostProblem(host) === undefined, wildcard);
+  });
+}
+
+const OVERLAPS: readonly (readonly [string, string, boolean, boolean])[] = [
+  ["foo.com", "foo.com", true, true],
+  ["foo.com", "bar.com", false, false],
+  ["*.com", "foo.com", true, false],
+  ["foo.com", "*.com", true, true],
+  ["*.foo.com", "foo.com", false, false],
+  ["*.foo.com", "*.com", true, true],
+  ["*.com", "*.foo.com", true, false],
+  ["*", "foo.com", true, false],
+  ["*", "*.com", true, false],
+];
+
+for (const [a, b, overlap, within] of OVERLAPS) {
+  test(`${a} ${overlap ? "overlaps" : "does not overlap"} ${b}, and is ${within ? "" : "not "}within it`, () => {
+    assert.equal(hostsOverlap(a, b), overlap);
+    assert.equal(hostsOverlap(b, a), overlap);
+    assert.equal(isHostWithin(a, b), within);
+  });
+}
+
+const ADDRESSES: readonly (readonly [string, boolean, boolean])[] = [
+  ["10.0.0.1", true, false],
+  ["10.0.0.01", false, false],
+  ["256.0.0.1", false, false],
+  ["10.0.1", false, false],
+  ["::1", true, false],
+  ["2001:db8::", true, false],
+  ["fe80::1%eth0", true, false],
+  ["::ffff:1.2.3.4", true, false],
+  [":::", false, false],
+  ["10.0.0.0/8", false, true],
+  ["10.0.0.0/33", false, false],
+  ["10.0.0.0/08", false, false],
+  ["2001:db8::/32", false, true],
+  ["2001:db8::/129", false, false],
+  ["10.0.0.0/", false, false],
+  ["a", false, false],
+];
+
+for (const [text, address, cidr] of ADDRESSES) {
+  test(`${text} is ${address ? "an address" : cidr ? "a CIDR" : "neither address nor CIDR"}`, () => {
+    assert.equal(isIpAddress(text), address);
+    assert.equal(isCidr(text), cidr);
+  });
+}
+
+const STEPS: readonly (readonly [string, number])[] = [
+  ["abc", 3],
+  ["[a-z]+", 2],
+  ["a{10}", 10],
+  ["(ab){10}c", 21],
+  ["((a{10}){10}){10}", 1000],
+  ["\\p{L}{5}", 5],
+  ["[]a]{3}", 3],
+  ["\\({4}", 4],
+  ["a{2,5}", 5],
+  ["a{2,}", 2],
+];
+
+for (const [regex, steps] of STEPS) {
+  test(`${regex} has about ${steps} steps`, () => assert.equal(programSteps(regex), steps));
+}
+
+test("the estimate of steps never falls far below the real program", () => {
+  const atom = fc.constantFrom("a", "[a-z]", "\\d", ".", "(b|c)", "\\p{L}");
+  const count = fc.constantFrom("", "*", "+", "?", "{3}", "{2,7}", "{40}");
+  const piece = fc.tuple(atom, count).map((parts) => parts.join(""));
+  const group = fc.tuple(fc.array(piece, { minLength: 1, maxLength: 4 }), count).map(([pieces, count]) =>
+    `(${pieces.join("")})${count}`
+  );
+  fc.assert(
+    fc.property(fc.array(fc.oneof(piece, group), { maxLength: 6 }).map((parts) => parts.join("")), (regex) => {
+      const size = compiledSize(regex);
+      if (size !== undefined) {
+        assert.ok(size <= 8 * programSteps(regex) + 20, `${regex}: ${size} against ${programSteps(regex)}`);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function compiledSize(regex: string): number | undefined {
+  try {
+    return RE2JS.compile(regex).programSize();
+  } catch {
+    return undefined; // Repetitions beyond RE2's limit.
+  }
+}
+
+test("regex bombs are refused before they are compiled, and an object's total is bounded", () => {
+  const errors = (regexes: readonly string[]) => {
+    const report = new Findings();
+    const start = performance.now();
+    for (const regex of regexes) checkRegex(regex, "spec", report);
+    assert.ok(performance.now() - start < 10_000);
+    return report.list.map((one) => one.expected);
+  };
+  assert.match(errors(["x{1000}".repeat(146)])[0] ?? "", /146000 steps/);
+  assert.match(errors(["a".repeat(1025)])[0] ?? "", /at most 1024 characters/);
+  assert.match(errors(["((a{100}){100}){100}"])[0] ?? "", /1000000 steps/);
+  const many = Array.from({ length: 5000 }, (_, index) => `${index}[a-z]{900}`);
+  assert.ok(errors(many).some((text) => text.includes("fewer or smaller")));
+  assert.deepEqual(errors(new Array(100_000).fill("[a-z]{900}")), []);
+});
