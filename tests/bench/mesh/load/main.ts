@@ -1,0 +1,116 @@
+/**
+ * The load generator: many simulated proxies in a process of their own, driven by commands on standard input
+ * (`./protocol.ts`). The first line holds the options.
+ *
+ * Permissions: net (the server), env (grpc-js).
+ *
+ * @module
+ */
+import { watchCompression } from "./compression.ts";
+import type { LoadAnswer, LoadCommand, LoadOptions } from "./protocol.ts";
+import { type ProxyEvents, SimulatedProxy } from "./proxy.ts";
+import type { ScannedResponse } from "./response.ts";
+import { readLines } from "../lines.ts";
+
+/** How long a step may take before the answer tells how far it came, ms. */
+const PATIENCE = 300_000;
+
+class Load implements ProxyEvents {
+  readonly #proxies: SimulatedProxy[] = [];
+  readonly #texts = new Map<string, string>();
+  #times = new Map<SimulatedProxy, number>();
+  #marker: string | undefined;
+  #lastAt = 0;
+  #wire = 0;
+  #plain = 0;
+  #messages = new Map<string, number>();
+  #resources = new Map<string, number>();
+  #errors: string[] = [];
+  #done = Promise.withResolvers<void>();
+
+  constructor(options: LoadOptions) {
+    watchCompression(options.gzip, (bytes) => this.#wire += bytes);
+    const intern = (bytes: Uint8Array) => this.#intern(bytes);
+    for (let i = 0; i < options.proxies; i++) this.#proxies.push(new SimulatedProxy(i, options, this, intern));
+  }
+
+  async run(command: LoadCommand): Promise<LoadAnswer> {
+    if (command.do === "connect") {
+      this.#begin(undefined);
+      for (const proxy of this.#proxies) proxy.connect();
+      await this.#untilDone();
+    } else if (command.do === "reconnect") {
+      this.#begin(undefined);
+      for (const proxy of this.#proxies) proxy.connect();
+    } else if (command.do === "expect") this.#begin(command.marker);
+    else if (command.do === "seen") await this.#untilDone();
+    else if (command.do === "disconnect") { for (const proxy of this.#proxies) proxy.disconnect(); }
+    else await this.#quiet(command.ms);
+    return {
+      times: [...this.#times.values()],
+      lastAt: this.#lastAt,
+      wireBytes: this.#wire,
+      plainBytes: this.#plain,
+      messages: Object.fromEntries(this.#messages),
+      resources: Object.fromEntries(this.#resources),
+      errors: this.#errors,
+    };
+  }
+
+  message(proxy: SimulatedProxy, bytes: Uint8Array, response: ScannedResponse): void {
+    const now = this.#lastAt = Date.now();
+    const type = response.typeUrl.slice(response.typeUrl.lastIndexOf(".") + 1);
+    this.#plain += bytes.length;
+    this.#messages.set(type, (this.#messages.get(type) ?? 0) + 1);
+    this.#resources.set(type, (this.#resources.get(type) ?? 0) + response.resources.length);
+    if (this.#times.has(proxy)) return;
+    const here = this.#marker === undefined
+      ? proxy.warm
+      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(this.#marker);
+    if (!here) return;
+    this.#times.set(proxy, now);
+    if (this.#times.size === this.#proxies.length) this.#done.resolve();
+  }
+
+  failed(proxy: SimulatedProxy, message: string): void {
+    this.#errors.push(`proxy ${proxy.index}: ${message}`);
+  }
+
+  #begin(marker: string | undefined): void {
+    this.#marker = marker;
+    this.#times = new Map();
+    this.#messages = new Map();
+    this.#resources = new Map();
+    this.#errors = [];
+    this.#wire = this.#plain = 0;
+    this.#done = Promise.withResolvers();
+  }
+
+  async #untilDone(): Promise<void> {
+    const timer = setTimeout(() => this.#done.resolve(), PATIENCE);
+    await this.#done.promise;
+    clearTimeout(timer);
+  }
+
+  async #quiet(ms: number): Promise<void> {
+    for (let rest = ms; rest > 0; rest = this.#lastAt + ms - Date.now()) {
+      await new Promise((resolve) => setTimeout(resolve, rest));
+    }
+  }
+
+  /** Equal bytes give one string: the same names come to every proxy. */
+  #intern(bytes: Uint8Array): string {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+    const known = this.#texts.get(text);
+    if (known !== undefined) return known;
+    this.#texts.set(text, text);
+    return text;
+  }
+}
+
+let load: Load | undefined;
+await readLines(Deno.stdin.readable, async (line) => {
+  if (load) console.log(JSON.stringify(await load.run(JSON.parse(line) as LoadCommand)));
+  else load = new Load(JSON.parse(line) as LoadOptions);
+});
+Deno.exit(0);

@@ -1,0 +1,57 @@
+/**
+ * What the runner and the load generator say to each other: one JSON object a line, one answer to each command.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Shape } from "../configuration.ts";
+
+/** How the simulated proxies are. */
+export interface LoadOptions {
+  /** `host:port` of the server. */
+  readonly target: string;
+  readonly proxies: number;
+  /** Incremental, or state of the world. */
+  readonly delta: boolean;
+  /** Whether they offer gzip; Envoy does not. */
+  readonly gzip: boolean;
+  /** Proxy i is the first endpoint of service i of this mesh. */
+  readonly shape: Shape;
+}
+
+/** A command of the runner. */
+export type LoadCommand =
+  /** All proxies connect; answered when each has all that it asked for. */
+  | { readonly do: "connect" }
+  /** All connections are closed; what the proxies have is kept. */
+  | { readonly do: "disconnect" }
+  /** All proxies connect with the versions that they have; answered at once: nothing needs to come. */
+  | { readonly do: "reconnect" }
+  /** From here on messages that contain a text are noted, and counting begins anew. */
+  | { readonly do: "expect"; readonly marker: string }
+  /** Answered when every proxy has got the marker. */
+  | { readonly do: "seen" }
+  /** Answered when nothing has come for a while. */
+  | { readonly do: "quiet"; readonly ms: number };
+
+/** What was received since the last `connect`, `reconnect` or `expect`. */
+export interface Counters {
+  /** Bytes of gRPC messages with their 5-byte heads, as they crossed the wire, both ways. */
+  readonly wireBytes: number;
+  /** The same after unpacking, towards the proxies. */
+  readonly plainBytes: number;
+  /** Messages and resources by the last part of their type URL. */
+  readonly messages: Readonly<Record<string, number>>;
+  readonly resources: Readonly<Record<string, number>>;
+  /** Streams that ended or failed by themselves. */
+  readonly errors: readonly string[];
+}
+
+/** The answer to any command. */
+export interface LoadAnswer extends Counters {
+  /** Epoch milliseconds, one of each proxy that has all (`connect`) or has the marker (`seen`). */
+  readonly times: readonly number[];
+  /** Epoch milliseconds of the last message. */
+  readonly lastAt: number;
+}

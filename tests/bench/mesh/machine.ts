@@ -1,0 +1,24 @@
+/**
+ * The machine that figures were measured on.
+ *
+ * Permissions: sys (cpus, osRelease, systemMemoryInfo, loadavg).
+ *
+ * @module
+ */
+import os from "node:os";
+
+/** Facts by name, as they are written. */
+export type MachineFacts = Readonly<Record<string, string>>;
+
+/** Facts of this machine, with its load now: to be read before the first benchmark. */
+export function machineFacts(): MachineFacts {
+  const cpus = os.cpus();
+  return {
+    date: new Date().toISOString().slice(0, 16).replace("T", " ") + " UTC",
+    processor: `${cpus[0]?.model.trim() ?? "unknown"}, ${cpus.length} cores`,
+    memory: `${Math.round(Deno.systemMemoryInfo().total / 1e9)} GB`,
+    system: `${Deno.build.os} ${Deno.osRelease()}, ${Deno.build.arch}`,
+    runtime: `Deno ${Deno.version.deno}, V8 ${Deno.version.v8}`,
+    "load average at the start": Deno.loadavg().map((load) => load.toFixed(2)).join(", "),
+  };
+}

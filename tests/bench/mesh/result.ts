@@ -1,0 +1,78 @@
+/**
+ * Results of benchmarks: rows of figures, and what they were compared with.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+
+/** What a figure counts; decides how it is written. */
+export type Unit = "CPU s" | "s" | "ms" | "MB" | "kB" | "MiB" | "resources" | "events/s" | "%" | "x";
+
+/** One measured quantity of a row, one value a run. */
+export interface Figure {
+  /** What it is; empty where the unit says it. */
+  readonly name: string;
+  readonly unit: Unit;
+  readonly values: readonly number[];
+  /** The most that it should be; undefined: none was set. */
+  readonly atMost?: number;
+  /** The least that it should be. */
+  readonly atLeast?: number;
+}
+
+/** One row of the table. */
+export interface Row {
+  /** Name for `--only`. */
+  readonly id: string;
+  readonly work: string;
+  /** What the peer needs for the same. */
+  readonly peer: string;
+  readonly figures: readonly Figure[];
+  /** Anything to know, in one sentence. */
+  readonly note?: string;
+}
+
+/** Median, least and greatest. */
+export interface Spread {
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Spread of some values; of an even number the median is the mean of the two in the middle. */
+export function spread(values: readonly number[]): Spread {
+  if (values.length === 0) throw new RangeError("values: got none, expected one at least");
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (i: number) => sorted[i]!;
+  const middle = sorted.length >> 1;
+  const median = sorted.length % 2 === 1 ? at(middle) : (at(middle - 1) + at(middle)) / 2;
+  return { median, min: at(0), max: at(sorted.length - 1) };
+}
+
+/** The value below which a part of the values lie. */
+export function quantile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN;
+}
+
+/** Whether the median meets the target; undefined where there is none. */
+export function met({ values, atMost, atLeast }: Figure): boolean | undefined {
+  if (atMost === undefined && atLeast === undefined) return undefined;
+  const { median } = spread(values);
+  return median <= (atMost ?? Infinity) && median >= (atLeast ?? -Infinity);
+}
+
+/** Joins the same row of several runs into one with all their values. */
+export function joinRuns(runs: readonly (readonly Row[])[]): Row[] {
+  const rows = new Map<string, Row>();
+  for (const row of runs.flat()) {
+    const before = rows.get(row.id);
+    const figures = row.figures.map((figure, i) => ({
+      ...figure,
+      values: [...before?.figures[i]?.values ?? [], ...figure.values],
+    }));
+    rows.set(row.id, { ...row, figures });
+  }
+  return [...rows.values()];
+}

@@ -1,0 +1,122 @@
+/**
+ * Rows as a Markdown table, and the page around it.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { MachineFacts } from "./machine.ts";
+import { type Figure, met, type Row, spread, type Unit } from "./result.ts";
+
+/** How the figures came to be. */
+export interface RunFacts {
+  readonly machine: MachineFacts;
+  readonly runs: number;
+  /** Edits in each run. */
+  readonly rounds: number;
+  /** Small sizes, to try the benchmarks themselves. */
+  readonly quick: boolean;
+}
+
+const DIGITS: Readonly<Record<Unit, number>> = {
+  "CPU s": 2,
+  s: 1,
+  ms: 0,
+  MB: 0,
+  kB: 0,
+  MiB: 0,
+  resources: 0,
+  "events/s": 0,
+  "%": 0,
+  x: 2,
+};
+
+function number(value: number, unit: Unit): string {
+  // Small figures of coarse units keep two digits that tell something.
+  const digits = unit === "CPU s" && value < 0.1 ? 3 : (unit === "MB" || unit === "%") && value < 10 ? 1 : DIGITS[unit];
+  return value.toFixed(digits);
+}
+
+/** A figure with its spread: `1.71 CPU s (1.66-1.80)`. */
+export function showFigure({ name, unit, values }: Figure): string {
+  const { median, min, max } = spread(values);
+  const range = values.length > 1 ? ` (${number(min, unit)}-${number(max, unit)})` : "";
+  return `${number(median, unit)} ${unit}${range}${name === "" ? "" : ` ${name}`}`;
+}
+
+/** A target and whether it is met: `<= 2 CPU s: met`; empty where there is none. */
+export function showTarget(figure: Figure): string {
+  const verdict = met(figure);
+  if (verdict === undefined) return "";
+  const { name, unit, atMost, atLeast } = figure;
+  const bound = atMost !== undefined ? `<= ${atMost}` : `>= ${atLeast}`;
+  return `${bound} ${unit}${name === "" ? "" : ` ${name}`}: ${verdict ? "met" : "**missed**"}`;
+}
+
+const cell = (text: string) => text.replaceAll("|", "\\|");
+const lines = (texts: readonly string[]) => texts.filter((t) => t !== "").map(cell).join("<br>");
+
+/** The table: work, the peer, what was measured, the targets. */
+export function table(rows: readonly Row[]): string {
+  const head = "| work | peer | measured | target |\n|---|---|---|---|\n";
+  return head + rows.map(({ work, peer, figures, note }) => {
+    const cells = [
+      cell(work),
+      cell(peer),
+      lines([...figures.map(showFigure), note ?? ""]),
+      lines(figures.map(showTarget)),
+    ];
+    return `| ${cells.join(" | ")} |\n`;
+  }).join("");
+}
+
+/** The whole page. */
+export function page(rows: readonly Row[], { machine, runs, rounds, quick }: RunFacts): string {
+  const warning = quick
+    ? "\n**These are the figures of a quick run with small sizes. They compare with nothing.**\n"
+    : "";
+  return `# Benchmarks
+
+Written by \`deno task bench --write\`; do not edit the figures by hand.
+${warning}
+What is measured: the program \`pilot-discovery\` as users start it, on a folder of configuration, with simulated proxies
+in another process on the same machine. Unless a row says otherwise the folder holds 1,000 services with 10 endpoints
+each in 10 namespaces, 100 of them routed by a VirtualService over two subsets; each proxy is another workload, on a
+connection of its own, and asks what Envoy asks.
+
+- **CPU s**: user and system time of the server alone, from \`/proc\`. It is the figure to trust: the simulated proxies share
+  the cores with the server, so times on the clock include what they need to unpack and look through the messages.
+- **s, ms**: on the clock. Of a connect: until the last proxy has everything that it asked for. Of an edit: from the moment
+  after the file was renamed into place until the new content was in a message at a proxy, with watching the folder and
+  the debounce of 100 ms (\`PILOT_DEBOUNCE_AFTER\`).
+- **MiB**: memory, 2^20 bytes. Resident: \`VmRSS\` when the server has come to rest; peak: \`VmHWM\` since its start.
+- **MB, kB**: 10^6 and 10^3 bytes on the wire: gRPC messages both ways as they are sent, compressed where they are, without
+  the heads of HTTP/2 and TCP.
+- An edit is made ${rounds} times a run; CPU and bytes are per edit. Each figure is the median of ${runs} run${
+    runs === 1 ? "" : "s"
+  } of new processes, with the least and the greatest in parentheses.
+- **gzip** says that proxies offer it (Envoy does not, this project's agent does).
+- **peer**: Istio (commit 46aaf05beec), same shapes of mesh, on a machine of the same kind with 2 cores that it shared with
+  its load generator, measured on 2026-11-20 by another generator. It was another time and another tool: read orders of
+  magnitude, not percents. The peer was measured without gzip, which it does not use.
+
+## Machine
+
+${Object.entries(machine).map(([name, value]) => `- ${name}: ${value}`).join("\n")}
+
+## Figures
+
+${table(rows)}
+${missed(rows)}
+`;
+}
+
+/** One sentence about the targets. */
+export function missed(rows: readonly Row[]): string {
+  const verdicts = rows.flatMap((row) => row.figures.map((figure) => ({ row, figure, verdict: met(figure) })));
+  const targets = verdicts.filter(({ verdict }) => verdict !== undefined);
+  const bad = targets.filter(({ verdict }) => verdict === false);
+  if (bad.length === 0) return `All ${targets.length} targets are met.`;
+  const list = bad.map(({ row, figure }) => `- ${row.work}: ${showFigure(figure)}, ${showTarget(figure)}`);
+  return `${bad.length} of ${targets.length} targets are missed:\n\n${list.join("\n")}`;
+}
