@@ -44,9 +44,21 @@ const iptables: Command = {
   description:
     "Sets up the rules that redirect a workload's traffic to its proxy. Needs NET_ADMIN in the network namespace.",
   flags: iptablesFlags,
-  run: runs({ ...iptablesFlags, ...globals }, ({ flags }) => {
-    logOptions("pilot-agent", flags);
-    throw new UsageError("pilot-agent mesh-iptables: redirection is not built in this version");
+  run: runs({ ...iptablesFlags, ...globals }, async ({ flags, given, output }) => {
+    const options = logOptions("pilot-agent", flags);
+    const [{ readProgramSettings }, { createLog }, { scopes }, { meshIptables }] = await Promise.all([
+      import("../../lib/cli/startup.ts"),
+      import("../../lib/kernel/log/log.ts"),
+      import("../../lib/kernel/log/scopes.ts"),
+      import("./mesh_iptables.ts"),
+    ]);
+    const settings = readProgramSettings("pilot-agent");
+    const log = createLog(scopes["pilot-agent"], options);
+    try {
+      return await meshIptables({ flags, given, settings, log: log.scope("default"), out: output.out });
+    } finally {
+      log.close();
+    }
   }),
 };
 

@@ -78,11 +78,6 @@ function staticModules(graph: Graph, later = false): Set<string> {
 
 const unbuilt: [string, string[], RegExp][] = [
   ["pilot-agent", ["proxy", "sidecar"], /^Error: pilot-agent proxy: the agent is not built in this version\n$/],
-  [
-    "pilot-agent",
-    ["mesh-iptables", "-p", "15001"],
-    /^Error: pilot-agent mesh-iptables: redirection is not built in this version\n$/,
-  ],
   ["install-cni", [], /^Error: install-cni: the installer is not built in this version\n$/],
 ];
 for (const [program, args, message] of unbuilt) {

@@ -1,0 +1,38 @@
+/**
+ * Addresses and ranges as the kernel's tools print them.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import ipaddr from "ipaddr.js";
+import type { Ranges } from "./config.ts";
+
+/**
+ * Ranges of a list by family, canonical: `10.1.2.3/8` is `10.0.0.0/8`, an address alone is itself. Repetitions are left
+ * out.
+ *
+ * @param refuse Called for each text that is no range.
+ */
+export function parseRanges(texts: readonly string[], refuse: (text: string) => void): Ranges {
+  const found = { 4: new Set<string>(), 6: new Set<string>() };
+  for (const text of texts) {
+    const range = parseRange(text);
+    if (range === undefined) refuse(text);
+    else found[range.includes(":") ? 6 : 4].add(range);
+  }
+  return { 4: [...found[4]], 6: [...found[6]] };
+}
+
+function parseRange(text: string): string | undefined {
+  const match = /^([0-9.]+|[0-9a-f:]+:[0-9a-f:.]*)(?:\/(\d{1,3}))?$/i.exec(text);
+  const address = match?.[1] ?? "";
+  if (!ipaddr.IPv4.isValidFourPartDecimal(address) && !ipaddr.IPv6.isValid(address)) return undefined;
+  const parsed = ipaddr.parse(address);
+  const width = parsed.kind() === "ipv4" ? 32 : 128;
+  const bits = Number(match?.[2] ?? width);
+  if (bits > width) return undefined;
+  if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress()) return undefined;
+  const bytes = parsed.toByteArray().map((byte, i) => byte & (0xff00 >> Math.min(8, Math.max(0, bits - 8 * i))) & 0xff);
+  return `${ipaddr.fromByteArray(bytes).toString()}/${bits}`;
+}

@@ -1,0 +1,223 @@
+/**
+ * Brings the kernel from what it has to what is wanted, or back to nothing.
+ *
+ * Each family is looked at first, and nothing is changed if one of them cannot be set up. Then per family: routing,
+ * then rules, one step per table that the kernel takes as a whole; then the list is read again and must be the wanted
+ * one.
+ *
+ * Permissions: those of the {@link Run} that is passed in.
+ *
+ * @module
+ */
+import { type Backend, findBackend, type Found, relist, restore } from "./backend.ts";
+import { differences, steps } from "./change.ts";
+import type { RedirectionConfig } from "./config.ts";
+import { families, type Family } from "./names.ts";
+import {
+  addRouting,
+  type ListedRouting,
+  listRouting,
+  possibleRouting,
+  removeRouting,
+  wantedRouting,
+} from "./routing.ts";
+import type { Ruleset } from "./rule.ts";
+import { buildRules, noRules } from "./rules/build.ts";
+import { NOT_FOUND, type Run } from "./run.ts";
+import { hasOwnPart } from "./state.ts";
+
+/** What to do. */
+export interface Task {
+  readonly config: RedirectionConfig;
+  /** Both families must be set up, whether they have addresses or not. */
+  readonly dualStack: boolean;
+  /** Replace rules that differ, instead of refusing. */
+  readonly reconcile: boolean;
+  /** Apply even when nothing differs. */
+  readonly force: boolean;
+  /** Take everything away. */
+  readonly cleanup: boolean;
+}
+
+/** Hears what is done. */
+export interface Reporter {
+  info(message: string): void;
+  warn(message: string): void;
+}
+
+/** What came of a family. */
+export type Outcome = "applied" | "unchanged" | "replaced" | "cleaned" | "skipped";
+
+/** Why rules cannot be as wanted: each reason is a line. */
+export class ApplyError extends Error {
+  override readonly name = "ApplyError";
+}
+
+/** How often a family is tried when others change it meanwhile. */
+const ATTEMPTS = 3;
+
+/** One family, looked at. */
+interface Plan {
+  readonly family: Family;
+  readonly wanted: Ruleset;
+  readonly found: Found;
+  readonly outcome: Outcome;
+}
+
+/**
+ * Does the task in both families.
+ *
+ * @returns What came of each.
+ * @throws {ApplyError} when a family that has addresses cannot be set up, or has rules of ours that differ and may not
+ * be replaced.
+ */
+export async function applyRedirection(task: Task, run: Run, report: Reporter): Promise<Record<Family, Outcome>> {
+  const addressed = await addressedFamilies(run);
+  const plans: Plan[] = [];
+  const problems: string[] = [];
+  for (const family of families) {
+    const required = task.dualStack || addressed.has(family);
+    const plan = await planFamily(task, family, required, run, report);
+    if (typeof plan === "string") problems.push(plan);
+    else plans.push(plan);
+  }
+  if (problems.length > 0) throw new ApplyError(problems.join("\n"));
+  const outcomes = { 4: "skipped", 6: "skipped" } as Record<Family, Outcome>;
+  for (const plan of plans) {
+    await carryOut(plan, task, run, task.dualStack || addressed.has(plan.family));
+    outcomes[plan.family] = plan.outcome;
+    report.info(`IPv${plan.family}: ${outcomeText[plan.outcome]}`);
+  }
+  return outcomes;
+}
+
+const outcomeText: Readonly<Record<Outcome, string>> = {
+  applied: "rules applied and found in the kernel's list",
+  unchanged: "the rules are in place already; nothing done",
+  replaced: "rules replaced and found in the kernel's list",
+  cleaned: "no rules of ours are left",
+  skipped: "left alone",
+};
+
+/** Families with an address that other machines can reach. */
+export async function addressedFamilies(run: Run): Promise<Set<Family>> {
+  const listed = await run("ip", ["-o", "addr", "show", "scope", "global"]);
+  if (listed.code !== 0) throw new ApplyError(`ip addr show: ${failure(listed)}`);
+  const found = new Set<Family>();
+  if (/\binet \d/.test(listed.stdout)) found.add(4);
+  // The address that we add is none that others can reach.
+  if (/\binet6 (?!::6\/128)[0-9a-f]/.test(listed.stdout)) found.add(6);
+  return found;
+}
+
+async function planFamily(
+  task: Task,
+  family: Family,
+  required: boolean,
+  run: Run,
+  report: Reporter,
+): Promise<Plan | string> {
+  const wanted = task.cleanup ? noRules(family) : buildRules(task.config, family);
+  const found = await findBackend(wanted, run);
+  for (const line of found.evidence) report.info(`IPv${family}: ${line}`);
+  const plan = (outcome: Outcome): Plan => ({ family, wanted, found, outcome });
+  if (task.cleanup) return plan("cleaned");
+  const { chosen } = found;
+  if (chosen === undefined) {
+    const text = `IPv${family}: no back end of the packet filter can be used:\n  ${found.evidence.join("\n  ")}`;
+    if (required) return text;
+    report.warn(`IPv${family}: no back end can be used; there is no address of that family, so it is left alone`);
+    return plan("skipped");
+  }
+  const different = [
+    ...differences(chosen.listing, wanted),
+    ...found.stale.map(({ name }) => `${name} has rules of ours too`),
+  ];
+  if (!hasOwnPart(chosen.listing) && found.stale.length === 0) return plan("applied");
+  if (different.length === 0) return plan(task.force ? "replaced" : "unchanged");
+  const text = `IPv${family}: rules of a former run differ from those wanted:\n  ${different.join("\n  ")}`;
+  if (task.reconcile || task.force) {
+    for (const line of text.split("\n")) report.info(line);
+    return plan("replaced");
+  }
+  return `${text}\n  --reconcile replaces them, without a moment in which traffic goes past the proxy`;
+}
+
+async function carryOut(plan: Plan, task: Task, run: Run, required: boolean): Promise<void> {
+  const { family, wanted, found, outcome } = plan;
+  if (outcome === "skipped") return;
+  if (outcome === "cleaned") {
+    for (const backend of [found.chosen, ...found.stale]) {
+      if (backend !== undefined && hasOwnPart(backend.listing)) await settle(backend, wanted, false, run);
+    }
+    await unroute(task.config, family, run);
+    return;
+  }
+  // An address or a route that is missing may be the only drift, so routing is looked at even if rules are in place.
+  await route(task.config, family, run, required);
+  if (found.chosen !== undefined && outcome !== "unchanged") {
+    await settle(found.chosen, wanted, task.force, run);
+    for (const backend of found.stale) await settle(backend, noRules(family), false, run);
+  }
+  if (outcome === "replaced" && wantedRouting(task.config, family).marked === undefined) {
+    await unroute(task.config, family, run, { keepAddress: true });
+  }
+}
+
+/** Changes a back end's tables step by step until its list is the wanted one. */
+async function settle(backend: Backend, wanted: Ruleset, all: boolean, run: Run): Promise<void> {
+  const said: string[] = [];
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const before = await relist(backend, run);
+    for (const { table, text } of steps(before, wanted, all && attempt === 1)) {
+      const refused = await restore(backend, text, run);
+      if (refused !== undefined) said.push(`${backend.name}-restore, table ${table}: ${refused}`);
+    }
+    const left = differences(await relist(backend, run), wanted);
+    if (left.length === 0) return;
+    if (attempt === ATTEMPTS) {
+      throw new ApplyError([...said, ...left.map((line) => `${backend.name}: ${line}`)].join("\n"));
+    }
+  }
+}
+
+async function listed(routing: ReturnType<typeof wantedRouting>, run: Run): Promise<ListedRouting> {
+  const commands = listRouting(routing);
+  const [rules, routes, addresses] = await Promise.all([
+    run("ip", commands.rules),
+    run("ip", commands.routes),
+    run("ip", commands.addresses),
+  ]);
+  return { rules: rules.stdout, routes: routes.stdout, addresses: addresses.stdout };
+}
+
+async function route(config: RedirectionConfig, family: Family, run: Run, required: boolean): Promise<void> {
+  const wanted = wantedRouting(config, family);
+  // A family that nobody uses may be switched off; then its rules are a precaution that needs no addresses.
+  if (family === 6 && !required) return;
+  for (const args of addRouting(wanted, await listed(wanted, run))) {
+    const result = await run("ip", args);
+    if (result.code !== 0 && !/File exists/.test(result.stderr)) {
+      throw new ApplyError(`ip ${args.join(" ")}: ${failure(result)}`);
+    }
+  }
+}
+
+async function unroute(
+  config: RedirectionConfig,
+  family: Family,
+  run: Run,
+  { keepAddress = false } = {},
+): Promise<void> {
+  const unwanted = possibleRouting(config, family);
+  const part = keepAddress ? { ...unwanted, address: undefined } : unwanted;
+  for (const args of removeRouting(part, await listed(part, run))) {
+    const result = await run("ip", args);
+    if (result.code !== 0) throw new ApplyError(`ip ${args.join(" ")}: ${failure(result)}`);
+  }
+}
+
+function failure({ code, stderr }: { readonly code: number; readonly stderr: string }): string {
+  if (code === NOT_FOUND) return "not installed, or not permitted to run";
+  return stderr.trim().split("\n")[0] || `exit code ${code}`;
+}

@@ -1,0 +1,144 @@
+/**
+ * Which of the kernel's two back ends, and so which tools, a family's rules go to: found by trying, with the evidence.
+ *
+ * Permissions: those of the {@link Run} that is passed in.
+ *
+ * @module
+ */
+import { type Feature, featuresOf, type Kind, modulesOf, trialText } from "./features.ts";
+import { type Family, TRIAL_CHAIN } from "./names.ts";
+import type { Ruleset } from "./rule.ts";
+import { NOT_FOUND, type Run } from "./run.ts";
+import { foreignCount, hasOwnPart, type Listing, parseListing } from "./state.ts";
+
+/** The tools of one back end, for one family. */
+export interface Backend {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly version: string;
+  readonly family: Family;
+  /** What it listed when it was found. */
+  readonly listing: Listing;
+}
+
+/** What was found. */
+export interface Found {
+  /** Where rules go; undefined when no back end can take them. */
+  readonly chosen: Backend | undefined;
+  /** The others that have something of ours: left from before, when another one was in use. */
+  readonly stale: readonly Backend[];
+  /** What was looked at and what it said, a line each. */
+  readonly evidence: readonly string[];
+}
+
+/** Seconds for which the tools wait for each other. */
+const LOCK_WAIT = 30;
+
+/** Names of the tools, most telling first: the plain name is one of the other two. */
+const toolNames = ["iptables-nft", "iptables-legacy", "iptables"] as const;
+
+/** Name of a tool for a family. */
+function forFamily(name: string, family: Family): string {
+  return family === 4 ? name : name.replace(/^iptables/, "ip6tables");
+}
+
+/**
+ * Looks at every back end of a family and tries those that come into question until one can do what the rules need.
+ *
+ * The one that has rules of ours comes first, so that a second run finds what the first one did; then legacy if others
+ * have rules there, because the two back ends do not see each other; then nft; then legacy.
+ */
+export async function findBackend(wanted: Ruleset, run: Run): Promise<Found> {
+  const evidence: string[] = [];
+  const present: Backend[] = [];
+  for (const name of toolNames) {
+    if (name === "iptables" && present.length > 0) break;
+    const backend = await look(forFamily(name, wanted.family), wanted.family, run, evidence);
+    if (backend !== undefined) present.push(backend);
+  }
+  const rank = (backend: Backend) => {
+    if (hasOwnPart(backend.listing)) return 0;
+    if (backend.kind === "legacy") return foreignCount(backend.listing) > 0 ? 1 : 3;
+    return 2;
+  };
+  const stale = present.filter((backend) => hasOwnPart(backend.listing));
+  for (const backend of present.toSorted((a, b) => rank(a) - rank(b))) {
+    if (await tryOut(backend, wanted, run, evidence)) {
+      return { chosen: backend, stale: stale.filter((other) => other !== backend), evidence };
+    }
+  }
+  return { chosen: undefined, stale, evidence };
+}
+
+/** One back end, if its tools are there and can list. */
+async function look(name: string, family: Family, run: Run, evidence: string[]): Promise<Backend | undefined> {
+  const version = await run(name, ["--version"]);
+  if (version.code !== 0) {
+    evidence.push(`${name}: ${version.code === NOT_FOUND ? "not installed" : firstLine(version.stderr)}`);
+    return undefined;
+  }
+  const listed = await run(`${name}-save`, []);
+  if (listed.code !== 0) {
+    evidence.push(`${name}: cannot list rules: ${firstLine(listed.stderr)}`);
+    return undefined;
+  }
+  const backend: Backend = {
+    name,
+    kind: version.stdout.includes("nf_tables") ? "nft" : "legacy",
+    version: /v(\d+(?:\.\d+)+)/.exec(version.stdout)?.[1] ?? "unknown",
+    family,
+    listing: parseListing(listed.stdout),
+  };
+  const ours = hasOwnPart(backend.listing) ? "has rules of ours" : "has no rules of ours";
+  evidence.push(
+    `${name}: version ${backend.version}, ${backend.kind}, ${ours}, ${foreignCount(backend.listing)} of others`,
+  );
+  return backend;
+}
+
+async function tryOut(backend: Backend, wanted: Ruleset, run: Run, evidence: string[]): Promise<boolean> {
+  const features = featuresOf(wanted);
+  const together = await restore(backend, trialText(features, trialChain()), run);
+  const names = [...new Set(features.map(({ name }) => name))].join(", ");
+  if (together === undefined) {
+    evidence.push(`${backend.name}: chosen, a trial of ${names || "nothing"} succeeded`);
+    return true;
+  }
+  const missing: string[] = [];
+  for (const feature of features) {
+    const failure = await restore(backend, trialText([feature], trialChain()), run);
+    if (failure !== undefined) missing.push(missingText(feature, backend));
+  }
+  const tableless = missing.filter((text) => text.includes(": table "));
+  evidence.push(...(tableless.length > 0 ? tableless : missing), `${backend.name}: a trial failed: ${together}`);
+  return false;
+}
+
+function missingText(feature: Feature, backend: Backend): string {
+  const what = feature.name === "table" ? `table ${feature.table}` : `${feature.name} in table ${feature.table}`;
+  const modules = modulesOf(feature, backend.kind, backend.family);
+  return `${backend.name}: ${what} is not available; load the kernel module ${modules} on the machine`;
+}
+
+/** A name of its own for each trial, so that concurrent runs do not meet. */
+function trialChain(): string {
+  return `${TRIAL_CHAIN}_${crypto.getRandomValues(new Uint32Array(1))[0]?.toString(36)}`;
+}
+
+/** Lists again. */
+export async function relist(backend: Backend, run: Run): Promise<Listing> {
+  const listed = await run(`${backend.name}-save`, []);
+  if (listed.code !== 0) throw new Error(`${backend.name}-save: ${firstLine(listed.stderr)}`);
+  return parseListing(listed.stdout);
+}
+
+/** Has the kernel take a text; resolves with what it said against it, or undefined. */
+export async function restore(backend: Backend, text: string, run: Run): Promise<string | undefined> {
+  const args = ["--noflush", ...(backend.kind === "legacy" ? [`--wait=${LOCK_WAIT}`] : [])];
+  const { code, stderr } = await run(`${backend.name}-restore`, args, text);
+  return code === 0 ? undefined : stderr.trim().split("\n").slice(0, 4).join(" ") || `exit code ${code}`;
+}
+
+function firstLine(text: string): string {
+  return text.trim().split("\n")[0] ?? "";
+}

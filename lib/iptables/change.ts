@@ -1,0 +1,131 @@
+/**
+ * From what the kernel has to what is wanted: the differences for people, and the one step per table that mends them.
+ *
+ * A step is a text for `iptables-restore --noflush`, which the kernel takes as a whole or not at all: there is no
+ * moment at which a table has half of it. It touches our chains and the jumps to them, nothing else.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { chains, type Family, tableNames } from "./names.ts";
+import { normalRule } from "./normal.ts";
+import { type Rule, type Ruleset, ruleText, type Table } from "./rule.ts";
+import { type Listing, type OwnPart, ownPart } from "./state.ts";
+
+/** A step: the table, and the text that changes it. */
+export interface Step {
+  readonly table: string;
+  readonly text: string;
+}
+
+/** Tables to look at: ours and those listed. */
+function tablesOf(listing: Listing): string[] {
+  return [...new Set<string>([...tableNames, ...listing.keys()])];
+}
+
+/** Differences between the kernel's list and the rules wanted, a line each. None: nothing is to be done. */
+export function differences(listing: Listing, wanted: Ruleset): string[] {
+  return tablesOf(listing).flatMap((name) => {
+    const table = wanted.tables.get(name);
+    return tableDifferences(ownPart(listing.get(name)), table, wanted.family).map((text) => `${name}: ${text}`);
+  });
+}
+
+function tableDifferences(own: OwnPart, wanted: Table | undefined, family: Family): string[] {
+  const found: string[] = [];
+  for (const [chain, rules] of wanted?.chains ?? []) {
+    const listed = own.chains.get(chain);
+    if (listed === undefined) found.push(`chain ${chain} is missing`);
+    else found.push(...chainDifferences(chain, listed, rules.map((rule) => ruleText(rule, family))));
+  }
+  for (const chain of own.chains.keys()) {
+    if (wanted?.chains.has(chain) !== true) found.push(`chain ${chain} is not wanted`);
+  }
+  const jumps = own.jumps.map(({ chain, rule }) => `${chain} ${rule}`);
+  const hooks = (wanted?.hooks ?? []).map((hook) => `${hook.hook} ${ruleText(hook, family)}`);
+  if (!sameJumps(own, wanted, family)) {
+    found.push(`ways into our chains are ${listText(jumps)}, wanted ${listText(hooks)}`);
+  }
+  return found;
+}
+
+function chainDifferences(chain: string, listed: readonly string[], wanted: readonly string[]): string[] {
+  const at = wanted.findIndex((rule, i) => normalRule(listed[i] ?? "") !== normalRule(rule));
+  if (at >= 0) {
+    return [`rule ${at + 1} of ${chain} is ${listed[at] ?? "missing"}, wanted ${wanted[at]}`];
+  }
+  return listed.length > wanted.length ? [`${chain} has ${listed.length - wanted.length} rules too many`] : [];
+}
+
+function listText(rules: readonly string[]): string {
+  return rules.length === 0 ? "none" : rules.join("; ");
+}
+
+/** True when the ways into our chains are the wanted ones. The order counts within a chain only. */
+function sameJumps(own: OwnPart, wanted: Table | undefined, family: Family): boolean {
+  const listed = own.jumps.map(({ chain, rule }) => `${chain} ${normalRule(rule)}`);
+  const hooks = (wanted?.hooks ?? []).map((hook) => `${hook.hook} ${normalRule(ruleText(hook, family))}`);
+  return byChain(listed).join("\n") === byChain(hooks).join("\n");
+}
+
+/** Rules in the order of their chains, keeping the order of rules in each. */
+function byChain(rules: readonly string[]): string[] {
+  const chainOf = (rule: string) => rule.slice(0, rule.indexOf(" "));
+  return rules.toSorted((a, b) => (chainOf(a) < chainOf(b) ? -1 : chainOf(a) > chainOf(b) ? 1 : 0));
+}
+
+/**
+ * Steps that make our part of the tables what is wanted, one per table that differs, or per table if `all`.
+ *
+ * Tables that begin to take packets come before tables that stop: between two steps a packet may meet both, never none.
+ */
+export function steps(listing: Listing, wanted: Ruleset, all = false): Step[] {
+  const result: Step[] = [];
+  for (const name of tablesOf(listing)) {
+    const own = ownPart(listing.get(name));
+    const table = wanted.tables.get(name);
+    const differs = tableDifferences(own, table, wanted.family).length > 0;
+    if (differs || (all && table !== undefined)) {
+      result.push({ table: name, text: stepText(name, own, table, wanted.family) });
+    }
+  }
+  const takesLess = ({ table }: Step) => {
+    const listed = listing.get(table)?.get(chains.inbound)?.length ?? 0;
+    return listed > (wanted.tables.get(table)?.chains.get(chains.inbound)?.length ?? 0) ? 1 : 0;
+  };
+  return result.toSorted((a, b) => takesLess(a) - takesLess(b));
+}
+
+function stepText(name: string, own: OwnPart, wanted: Table | undefined, family: Family): string {
+  const stale = [...own.chains.keys()].filter((chain) => wanted?.chains.has(chain) !== true);
+  const declared = [...(wanted?.chains.keys() ?? []), ...stale];
+  const lines = [`*${name}`, ...declared.map((chain) => `:${chain} - [0:0]`)];
+  if (!sameJumps(own, wanted, family)) {
+    for (const { chain, rule } of own.jumps) lines.push(`-D ${chain} ${rule}`);
+    for (const hook of wanted?.hooks ?? []) lines.push(`-A ${hook.hook} ${ruleText(hook, family)}`);
+  }
+  for (const [chain, rules] of wanted?.chains ?? []) {
+    for (const rule of rules) lines.push(`-A ${chain} ${ruleText(rule, family)}`);
+  }
+  for (const chain of stale) lines.push(`-X ${chain}`);
+  return [...lines, "COMMIT", ""].join("\n");
+}
+
+/** The rules as a text for `iptables-restore --noflush` on tables without any of ours, with why each is there. */
+export function explainedText(wanted: Ruleset): string {
+  const lines: string[] = [];
+  const add = (chain: string, rule: Rule, before: { why: string }) => {
+    if (rule.why !== before.why) lines.push(`# ${rule.why}`);
+    before.why = rule.why;
+    lines.push(`-A ${chain} ${ruleText(rule, wanted.family)}`);
+  };
+  for (const [name, table] of wanted.tables) {
+    lines.push(`*${name}`, ...[...table.chains.keys()].map((chain) => `:${chain} - [0:0]`));
+    const before = { why: "" };
+    for (const hook of table.hooks) add(hook.hook, hook, before);
+    for (const [chain, rules] of table.chains) rules.forEach((rule) => add(chain, rule, before));
+    lines.push("COMMIT");
+  }
+  return lines.join("\n") + (lines.length > 0 ? "\n" : "");
+}

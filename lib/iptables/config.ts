@@ -1,0 +1,73 @@
+/**
+ * What is redirected, as checked values: the only thing that rules are made of. No text of a user reaches a rule.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Family } from "./names.ts";
+import type { PortRange } from "./rule.ts";
+
+/** Everything, with exceptions, or only what is named. */
+export type Selection<T> = { readonly all: true; readonly except: readonly T[] } | {
+  readonly all: false;
+  readonly only: readonly T[];
+};
+
+/** Ranges of addresses by family, each `address/bits` with no bits set behind the prefix. */
+export type Ranges = Readonly<Record<Family, readonly string[]>>;
+
+/** Which DNS is redirected to the agent: all, or that to the servers named. */
+export type DnsCapture = { readonly all: true } | {
+  readonly all: false;
+  readonly servers: Readonly<Record<Family, readonly string[]>>;
+};
+
+/** What is redirected where. */
+export interface RedirectionConfig {
+  /** Port that receives outbound TCP. */
+  readonly proxyPort: number;
+  /** Port that receives inbound TCP. */
+  readonly inboundPort: number;
+  /** Port of inbound tunnels: reached directly. */
+  readonly tunnelPort: number;
+  /** Users and groups whose traffic is the proxy's own. */
+  readonly proxyUids: readonly number[];
+  readonly proxyGids: readonly number[];
+  readonly inboundMode: "REDIRECT" | "TPROXY";
+  /** Packet mark and routing table of connections taken by TPROXY. */
+  readonly tproxyMark: number;
+  readonly tproxyTable: number;
+  readonly inboundPorts: Selection<PortRange>;
+  /** Ports redirected whatever the address, and ports left alone. */
+  readonly outboundPorts: readonly PortRange[];
+  readonly outboundPortsExcluded: readonly PortRange[];
+  /** Ranges redirected: all, or those named. */
+  readonly outboundRanges: { readonly all: boolean; readonly only: Ranges };
+  readonly outboundRangesExcluded: Ranges;
+  readonly interfacesExcluded: readonly string[];
+  /** Devices of virtual machines, whose inbound traffic counts as outbound. */
+  readonly virtualInterfaces: readonly string[];
+  /** Groups whose outbound traffic is redirected. */
+  readonly groups: Selection<number>;
+  /** Range on the loopback device that means the application itself. */
+  readonly loopback: Readonly<Record<Family, string>>;
+  readonly dns: DnsCapture | undefined;
+  readonly dropInvalid: boolean;
+}
+
+/** True when inbound traffic of any port is redirected. */
+export function capturesInbound(config: RedirectionConfig): boolean {
+  return config.inboundPorts.all || config.inboundPorts.only.length > 0;
+}
+
+/** True when inbound connections keep their source address on the way through the proxy. */
+export function usesTproxy(config: RedirectionConfig): boolean {
+  return config.inboundMode === "TPROXY" && capturesInbound(config);
+}
+
+/** True when DNS of a family is redirected. */
+export function capturesDns(config: RedirectionConfig, family: Family): boolean {
+  const { dns } = config;
+  return dns !== undefined && (dns.all || dns.servers[family].length > 0);
+}

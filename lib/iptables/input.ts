@@ -1,0 +1,260 @@
+/**
+ * Texts of flags and variables to checked values. All problems are told at once, each with the input's name, its value
+ * and what was expected.
+ *
+ * Permissions: none: accounts and name servers come as texts.
+ *
+ * @module
+ */
+import { parseAccount } from "./accounts.ts";
+import { parseRanges } from "./address.ts";
+import type { DnsCapture, RedirectionConfig, Selection } from "./config.ts";
+import { families, OUTBOUND_MARK } from "./names.ts";
+import type { PortRange } from "./rule.ts";
+
+/** An input: under which name it was asked for, and its text. */
+export interface Input {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Inputs of redirection, as texts. Lists are comma separated; `*` stands for all. */
+export interface RedirectionInputs {
+  readonly proxyPort: Input;
+  readonly inboundPort: Input;
+  readonly tunnelPort: Input;
+  readonly proxyUid: Input;
+  readonly proxyGid: Input;
+  readonly inboundMode: Input;
+  readonly tproxyMark: Input;
+  readonly tproxyTable: Input;
+  readonly inboundPorts: Input;
+  readonly inboundPortsExcluded: Input;
+  readonly outboundPorts: Input;
+  readonly outboundPortsExcluded: Input;
+  readonly outboundRanges: Input;
+  readonly outboundRangesExcluded: Input;
+  readonly interfacesExcluded: Input;
+  readonly virtualInterfaces: Input;
+  readonly groups: Input;
+  readonly groupsExcluded: Input;
+  readonly loopback: Input;
+  /** Name of the user under which the proxy runs, when no number is given. */
+  readonly proxyUser: string;
+  readonly captureDns: boolean;
+  readonly captureAllDns: boolean;
+  readonly dropInvalid: boolean;
+}
+
+/** What of the machine the inputs refer to. */
+export interface Surroundings {
+  /** `/etc/passwd` and `/etc/group`, for names; empty when there are none. */
+  readonly passwd: string;
+  readonly group: string;
+  /** Addresses of the name servers in use. */
+  readonly nameServers: readonly string[];
+}
+
+/** One input that cannot be read. */
+export interface InputProblem extends Input {
+  readonly expected: string;
+}
+
+/** All inputs that cannot be read, in one error. */
+export class InputError extends Error {
+  override readonly name = "InputError";
+  /** @param problems Every input at fault. */
+  constructor(readonly problems: readonly InputProblem[]) {
+    super(problems.map((p) => `${p.name}: got ${JSON.stringify(p.value)}, expected ${p.expected}`).join("\n"));
+  }
+}
+
+/** User of the proxy when no such user is known: that of the injected container. */
+export const DEFAULT_PROXY_UID = 1337;
+
+/** Most groups that one rule may name: kernels take 128 matches and more, so this leaves room. */
+const MAX_GROUPS = 64;
+
+/** What came of the inputs, and what deserves a word although it is no mistake. */
+export interface ReadInputs {
+  readonly config: RedirectionConfig;
+  readonly warnings: readonly string[];
+}
+
+/** Collects problems while inputs are read. */
+class Reader {
+  readonly problems: InputProblem[] = [];
+
+  /** Notes a problem; `part` is the element of a list at fault. */
+  refuse(input: Input, expected: string, part = input.value): void {
+    this.problems.push({ name: input.name, value: part, expected });
+  }
+
+  /** Elements of a list, without spaces around them; empty ones and repetitions are left out. */
+  list<T>(input: Input, read: (part: string) => T | undefined, expected: string): T[] {
+    const parts = new Set(input.value.split(",").map((part) => part.trim()).filter((part) => part !== ""));
+    return [...parts].flatMap((part) => {
+      const value = read(part);
+      if (value === undefined) this.refuse(input, expected, part);
+      return value === undefined ? [] : [value];
+    });
+  }
+
+  number(input: Input, min: number, max: number, expected: string): number {
+    const value = parseNumber(input.value.trim());
+    if (value !== undefined && value >= min && value <= max) return value;
+    this.refuse(input, expected);
+    return min;
+  }
+
+  port(input: Input): number {
+    return this.number(input, 1, 65535, "a port from 1 to 65535");
+  }
+
+  ports(input: Input): PortRange[] {
+    return this.list(input, parsePorts, "a port from 1 to 65535, or a range such as 8000:8010");
+  }
+
+  interfaces(input: Input): string[] {
+    const expected =
+      "the name of a network device: at most 15 characters, no space, quote or /; + at its end for any rest";
+    return this.list(
+      input,
+      (part) => (/^[A-Za-z0-9_.:@~=-][A-Za-z0-9_.:@~=-]{0,13}[A-Za-z0-9_.:@~=+-]?$/.test(part) ? part : undefined),
+      expected,
+    );
+  }
+
+  /** A list, or `*`. */
+  selection<T>(include: Input, exclude: Input, read: (input: Input) => T[]): Selection<T> {
+    const except = read(exclude);
+    return include.value.trim() === "*" ? { all: true, except } : { all: false, only: read(include) };
+  }
+}
+
+/**
+ * Reads the inputs.
+ *
+ * @throws {InputError} naming every input at fault.
+ */
+export function readInputs(inputs: RedirectionInputs, around: Surroundings): ReadInputs {
+  const reader = new Reader();
+  const warnings: string[] = [];
+  const { proxyUids, proxyGids } = readOwners(reader, inputs, around);
+  const outboundPortsExcluded = reader.ports(inputs.outboundPortsExcluded);
+  const config: RedirectionConfig = {
+    proxyPort: reader.port(inputs.proxyPort),
+    inboundPort: reader.port(inputs.inboundPort),
+    tunnelPort: reader.port(inputs.tunnelPort),
+    proxyUids,
+    proxyGids,
+    inboundMode: readMode(reader, inputs.inboundMode),
+    ...readTproxy(reader, inputs),
+    inboundPorts: reader.selection(inputs.inboundPorts, inputs.inboundPortsExcluded, (input) => reader.ports(input)),
+    outboundPorts: reader.ports(inputs.outboundPorts),
+    outboundPortsExcluded,
+    outboundRanges: readRanges(reader, inputs.outboundRanges, true),
+    outboundRangesExcluded: readRanges(reader, inputs.outboundRangesExcluded, false).only,
+    interfacesExcluded: reader.interfaces(inputs.interfacesExcluded),
+    virtualInterfaces: reader.interfaces(inputs.virtualInterfaces),
+    groups: readGroups(reader, inputs, around),
+    loopback: { 4: readLoopback(reader, inputs.loopback), 6: "::1/128" },
+    dns: readDns(inputs, around, outboundPortsExcluded, warnings),
+    dropInvalid: inputs.dropInvalid,
+  };
+  if (reader.problems.length > 0) throw new InputError(reader.problems);
+  return { config, warnings };
+}
+
+function readOwners(reader: Reader, inputs: RedirectionInputs, around: Surroundings) {
+  const uid = (part: string) => parseAccount(part, around.passwd);
+  const gid = (part: string) => parseAccount(part, around.group);
+  const expectedUid = "a user: a number, or a name of /etc/passwd";
+  const given = reader.list(inputs.proxyUid, uid, expectedUid);
+  const proxyUids = inputs.proxyUid.value.trim() === "" ? [uid(inputs.proxyUser) ?? DEFAULT_PROXY_UID] : given;
+  const gids = reader.list(inputs.proxyGid, gid, "a group: a number, or a name of /etc/group");
+  return { proxyUids, proxyGids: inputs.proxyGid.value.trim() === "" ? proxyUids : gids };
+}
+
+function readMode(reader: Reader, input: Input): "REDIRECT" | "TPROXY" {
+  if (input.value === "TPROXY" || input.value === "REDIRECT") return input.value;
+  if (input.value !== "") reader.refuse(input, "REDIRECT or TPROXY");
+  return "REDIRECT";
+}
+
+function readTproxy(reader: Reader, inputs: RedirectionInputs) {
+  const tproxyMark = reader.number(inputs.tproxyMark, 1, 0xffffffff, "a mark from 1 to 4294967295");
+  if (tproxyMark === OUTBOUND_MARK) {
+    reader.refuse(
+      inputs.tproxyMark,
+      `a mark other than ${OUTBOUND_MARK}, which marks the outbound proxy's connections`,
+    );
+  }
+  const expected = "a routing table from 1 to 4294967295 other than 253, 254 and 255, which are the system's";
+  const tproxyTable = reader.number(inputs.tproxyTable, 1, 0xffffffff, expected);
+  if (tproxyTable >= 253 && tproxyTable <= 255) reader.refuse(inputs.tproxyTable, expected);
+  return { tproxyMark, tproxyTable };
+}
+
+function readRanges(reader: Reader, input: Input, star: boolean): RedirectionConfig["outboundRanges"] {
+  if (star && input.value.trim() === "*") return { all: true, only: { 4: [], 6: [] } };
+  const expected = `an address range such as 10.0.0.0/8 or fd00::/8${star ? ", or * alone for all" : ""}`;
+  return {
+    all: false,
+    only: parseRanges(reader.list(input, (part) => part, expected), (part) => reader.refuse(input, expected, part)),
+  };
+}
+
+function readGroups(reader: Reader, inputs: RedirectionInputs, around: Surroundings): Selection<number> {
+  const expected = "a group: a number, or a name of /etc/group";
+  const read = (input: Input) => reader.list(input, (part) => parseAccount(part, around.group), expected);
+  const groups = reader.selection(inputs.groups, inputs.groupsExcluded, read);
+  if (!groups.all && groups.only.length > MAX_GROUPS) {
+    reader.refuse(inputs.groups, `at most ${MAX_GROUPS} groups, because one rule names them all`);
+  }
+  return groups;
+}
+
+function readLoopback(reader: Reader, input: Input): string {
+  const expected = "an IPv4 range within 127.0.0.0/8, such as 127.0.0.1/32";
+  const [range, ...more] = parseRanges([input.value.trim()], () => {})[4];
+  if (range !== undefined && more.length === 0 && /^127\..*\/([89]|[12]\d|3[0-2])$/.test(range)) return range;
+  reader.refuse(input, expected);
+  return "127.0.0.1/32";
+}
+
+function readDns(
+  inputs: RedirectionInputs,
+  around: Surroundings,
+  excluded: readonly PortRange[],
+  warnings: string[],
+): DnsCapture | undefined {
+  if (!inputs.captureDns) return undefined;
+  if (excluded.some(({ first, last }) => first <= 53 && last >= 53)) {
+    warnings.push(`DNS is not redirected: port 53 is excluded by ${inputs.outboundPortsExcluded.name}`);
+    return undefined;
+  }
+  if (inputs.captureAllDns) return { all: true };
+  const ranges = parseRanges(around.nameServers, (part) => {
+    warnings.push(`name server ${part} of /etc/resolv.conf is no address; DNS to it is not redirected`);
+  });
+  const bare = (list: readonly string[]) => list.map((range) => range.replace(/\/\d+$/, ""));
+  const servers = { 4: bare(ranges[4]), 6: bare(ranges[6]) };
+  if (families.every((family) => servers[family].length === 0)) {
+    warnings.push("DNS is not redirected: /etc/resolv.conf names no server; --capture-all-dns needs none");
+    return undefined;
+  }
+  return { all: false, servers };
+}
+
+function parseNumber(text: string): number | undefined {
+  return /^(\d{1,10}|0x[0-9a-f]{1,8})$/i.test(text) ? Number(text) : undefined;
+}
+
+function parsePorts(text: string): PortRange | undefined {
+  const match = /^(\d{1,5})(?::(\d{1,5}))?$/.exec(text);
+  if (match === null) return undefined;
+  const first = Number(match[1]);
+  const last = Number(match[2] ?? match[1]);
+  return first >= 1 && first <= last && last <= 65535 ? { first, last } : undefined;
+}

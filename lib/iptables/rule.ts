@@ -1,0 +1,146 @@
+/**
+ * One rule as data, and its text: exactly what `iptables-save` prints for it, so that the kernel's list and ours compare.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Chain, Family, Hook } from "./names.ts";
+
+/** Ports `first` to `last`, both included. */
+export interface PortRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** What a packet must have. All parts must hold; a part left out holds for every packet. */
+export interface Match {
+  /** Source range, `address/bits`. */
+  readonly source?: string;
+  readonly destination?: string;
+  readonly notDestination?: string;
+  /** Device by which the packet came; `+` at its end stands for any rest. */
+  readonly in?: string;
+  /** Device by which it leaves. */
+  readonly out?: string;
+  readonly protocol?: "tcp" | "udp";
+  readonly sourcePort?: number;
+  readonly destinationPort?: PortRange;
+  /** None of these ports. */
+  readonly notDestinationPorts?: readonly number[];
+  /** State of the connection, as the kernel tracks it. */
+  readonly state?: "INVALID" | "RELATED,ESTABLISHED";
+  /** Mark of the packet. */
+  readonly mark?: number;
+  readonly notMark?: number;
+  /** Mark of its connection. */
+  readonly connmark?: number;
+  /** User of the process that sends it. */
+  readonly uid?: number;
+  /** Group of that process. */
+  readonly gid?: number;
+  /** None of these groups. */
+  readonly notGids?: readonly number[];
+}
+
+/** What happens to a packet that matches. */
+export type Target =
+  | { readonly kind: "return" | "accept" | "drop" }
+  | { readonly kind: "jump"; readonly to: Chain }
+  | { readonly kind: "redirect"; readonly port: number }
+  | { readonly kind: "tproxy"; readonly port: number; readonly mark: number }
+  | { readonly kind: "mark"; readonly mark: number }
+  /** Copies the packet's mark to its connection, or back. */
+  | { readonly kind: "save mark" | "restore mark" }
+  /** Tracks the connection in a zone of its own. */
+  | { readonly kind: "zone"; readonly zone: number };
+
+/** One rule. */
+export interface Rule {
+  readonly match: Match;
+  readonly target: Target;
+  /** Why it is there, for who reads a dry run. */
+  readonly why: string;
+}
+
+/** What is wanted in one table. */
+export interface Table {
+  /** Ways in: rules at the end of the kernel's own chains. */
+  readonly hooks: readonly (Rule & { readonly hook: Hook })[];
+  /** Our chains in order; a chain's rules hold from first to last. */
+  readonly chains: ReadonlyMap<string, readonly Rule[]>;
+}
+
+/** What is wanted in one family. Tables without rules are left out. */
+export interface Ruleset {
+  readonly family: Family;
+  readonly tables: ReadonlyMap<string, Table>;
+}
+
+/** Text of a rule, without its chain. */
+export function ruleText({ match, target }: Rule, family: Family): string {
+  return [...matchWords(match), ...targetWords(target, family)].join(" ");
+}
+
+function matchWords(m: Match): string[] {
+  const words: string[] = [];
+  const add = (...more: string[]) => words.push(...more);
+  // A range of all addresses is not printed by the kernel's tools.
+  if (m.source !== undefined && !m.source.endsWith("/0")) add("-s", m.source);
+  if (m.destination !== undefined && !m.destination.endsWith("/0")) add("-d", m.destination);
+  if (m.notDestination !== undefined) add("!", "-d", m.notDestination);
+  if (m.in !== undefined) add("-i", m.in);
+  if (m.out !== undefined) add("-o", m.out);
+  if (m.protocol !== undefined) add("-p", m.protocol);
+  const [one, ...more] = m.notDestinationPorts ?? [];
+  if (m.sourcePort !== undefined || m.destinationPort !== undefined || (one !== undefined && more.length === 0)) {
+    add("-m", m.protocol ?? "tcp");
+    if (m.sourcePort !== undefined) add("--sport", String(m.sourcePort));
+    if (m.destinationPort !== undefined) add("--dport", portText(m.destinationPort));
+    if (one !== undefined) add("!", "--dport", String(one));
+  }
+  if (one !== undefined && more.length > 0) add("-m", "multiport", "!", "--dports", [one, ...more].join(","));
+  if (m.state !== undefined) add("-m", "conntrack", "--ctstate", m.state);
+  if (m.mark !== undefined) add("-m", "mark", "--mark", hex(m.mark));
+  if (m.notMark !== undefined) add("-m", "mark", "!", "--mark", hex(m.notMark));
+  if (m.connmark !== undefined) add("-m", "connmark", "--mark", hex(m.connmark));
+  if (m.uid !== undefined) add("-m", "owner", "--uid-owner", String(m.uid));
+  if (m.gid !== undefined) add("-m", "owner", "--gid-owner", String(m.gid));
+  for (const gid of m.notGids ?? []) add("-m", "owner", "!", "--gid-owner", String(gid));
+  return words;
+}
+
+function targetWords(target: Target, family: Family): string[] {
+  switch (target.kind) {
+    case "return":
+    case "accept":
+    case "drop":
+      return ["-j", target.kind.toUpperCase()];
+    case "jump":
+      return ["-j", target.to];
+    case "redirect":
+      return ["-j", "REDIRECT", "--to-ports", String(target.port)];
+    case "tproxy":
+      return [
+        ...["-j", "TPROXY", "--on-port", String(target.port), "--on-ip", family === 4 ? "0.0.0.0" : "::"],
+        ...["--tproxy-mark", `${hex(target.mark)}/0xffffffff`],
+      ];
+    case "mark":
+      return ["-j", "MARK", "--set-xmark", `${hex(target.mark)}/0xffffffff`];
+    case "save mark":
+      return ["-j", "CONNMARK", "--save-mark", "--nfmask", "0xffffffff", "--ctmask", "0xffffffff"];
+    case "restore mark":
+      return ["-j", "CONNMARK", "--restore-mark", "--nfmask", "0xffffffff", "--ctmask", "0xffffffff"];
+    case "zone":
+      return ["-j", "CT", "--zone", String(target.zone)];
+  }
+}
+
+/** `8080`, or `8080:8090`. */
+export function portText({ first, last }: PortRange): string {
+  return first === last ? String(first) : `${first}:${last}`;
+}
+
+function hex(value: number): string {
+  return `0x${value.toString(16)}`;
+}

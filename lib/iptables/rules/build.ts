@@ -1,0 +1,44 @@
+/**
+ * The rules of one address family: a pure function of the configuration.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { type RedirectionConfig, usesTproxy } from "../config.ts";
+import { chains, type Family, type TableName } from "../names.ts";
+import type { Ruleset, Table } from "../rule.ts";
+import { addDnsRedirect, addDnsZones } from "./dns.ts";
+import { addInboundRedirect, addInboundTproxy } from "./inbound.ts";
+import { addOutbound } from "./outbound.ts";
+import { leave, TableBuilder, to } from "./table.ts";
+
+/** All rules that the configuration asks for in a family. */
+export function buildRules(config: RedirectionConfig, family: Family): Ruleset {
+  const raw = new TableBuilder();
+  addDnsZones(raw, config, family);
+
+  const mangle = new TableBuilder();
+  if (config.dropInvalid) addDropInvalid(mangle, config);
+  if (usesTproxy(config)) addInboundTproxy(mangle, config, family);
+
+  const nat = new TableBuilder();
+  addInboundRedirect(nat, config, family);
+  addOutbound(nat, config, family);
+  addDnsRedirect(nat, config, family);
+
+  const tables: [TableName, Table][] = [["raw", raw.table()], ["mangle", mangle.table()], ["nat", nat.table()]];
+  return { family, tables: new Map(tables.filter(([, table]) => table.hooks.length > 0)) };
+}
+
+/** No rules at all: what clean-up wants. */
+export function noRules(family: Family): Ruleset {
+  return { family, tables: new Map() };
+}
+
+/** Drops packets of no known connection: late ones would else be answered by a reset that ends a live connection. */
+function addDropInvalid(mangle: TableBuilder, config: RedirectionConfig): void {
+  for (const device of config.interfacesExcluded) mangle.add(chains.drop, { in: device }, leave, "excluded device");
+  mangle.add(chains.drop, {}, { kind: "drop" }, "a packet of no known connection");
+  mangle.hook("PREROUTING", { state: "INVALID" }, to(chains.drop), "packets of no known connection");
+}

@@ -1,0 +1,70 @@
+/**
+ * DNS that goes to the agent: the chain MESH_OUTPUT_DNS in the table nat, and conntrack zones in the table raw.
+ *
+ * The agent asks the same servers that the workload asks. If client and agent happened to use one source port, the
+ * kernel would take both queries for one UDP connection and answer the wrong one; so they are tracked in two zones.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { capturesDns, type RedirectionConfig } from "../config.ts";
+import { chains, DNS_PORT, type Family, zones } from "../names.ts";
+import type { Match } from "../rule.ts";
+import { proxyOwners } from "./outbound.ts";
+import { leave, type TableBuilder, to } from "./table.ts";
+
+const dnsPort = { first: 53, last: 53 };
+const udp = { protocol: "udp" } as const;
+
+/** Servers whose DNS is taken, as `address/bits`; one undefined stands for all. */
+function servers({ dns }: RedirectionConfig, family: Family): (string | undefined)[] {
+  if (dns === undefined) return [];
+  return dns.all ? [undefined] : dns.servers[family].map((address) => `${address}/${family === 4 ? 32 : 128}`);
+}
+
+/** Adds redirection of DNS, UDP and TCP. */
+export function addDnsRedirect(nat: TableBuilder, config: RedirectionConfig, family: Family): void {
+  for (const protocol of ["tcp", "udp"] as const) {
+    for (const server of servers(config, family)) {
+      const destination = server === undefined ? {} : { destination: server };
+      nat.add(
+        chains.outputDns,
+        { ...destination, protocol, destinationPort: dnsPort },
+        { kind: "redirect", port: DNS_PORT },
+        "to the agent",
+      );
+    }
+  }
+}
+
+/** Adds the zones of DNS over UDP. What is not redirected stays in the kernel's own zone. */
+export function addDnsZones(raw: TableBuilder, config: RedirectionConfig, family: Family): void {
+  if (!capturesDns(config, family)) return;
+  const add = (match: Match, zone: number, why: string) =>
+    raw.add(chains.outputDns, { ...match, ...udp }, { kind: "zone", zone }, why);
+
+  for (const out of config.interfacesExcluded) raw.add(chains.outputDns, { out }, leave, "excluded device");
+  for (const device of config.interfacesExcluded) raw.add(chains.inbound, { in: device }, leave, "excluded device");
+  for (const owner of proxyOwners(config)) {
+    add({ ...owner, destinationPort: dnsPort }, zones.upstream, "the agent asks");
+    add({ ...owner, sourcePort: DNS_PORT }, zones.client, "the agent answers");
+  }
+  // The first zone given to a packet counts. Who is not redirected shares the agent's zone, where the answers are.
+  const upstream = (match: Match) => add({ ...match, destinationPort: dnsPort }, zones.upstream, "not redirected");
+  if (config.groups.all) config.groups.except.forEach((gid) => upstream({ gid }));
+  else upstream({ notGids: config.groups.only });
+  for (const server of servers(config, family)) {
+    const destination = server === undefined ? {} : { destination: server };
+    const source = server === undefined ? {} : { source: server };
+    add({ ...destination, destinationPort: dnsPort }, zones.client, "a client asks");
+    raw.add(
+      chains.inbound,
+      { ...source, ...udp, sourcePort: 53 },
+      { kind: "zone", zone: zones.upstream },
+      "a server answers",
+    );
+  }
+  raw.hook("OUTPUT", {}, to(chains.outputDns), "packets that processes send");
+  raw.hook("PREROUTING", {}, to(chains.inbound), "packets that arrive");
+}

@@ -1,0 +1,98 @@
+/**
+ * What happens to packets that processes send: the chain MESH_OUTPUT of the table nat.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { capturesDns, type RedirectionConfig } from "../config.ts";
+import { chains, type Family, passthroughSource } from "../names.ts";
+import type { Match } from "../rule.ts";
+import { leave, type TableBuilder, to } from "./table.ts";
+
+/** Users and groups of the proxy, as matches. */
+export function proxyOwners(config: RedirectionConfig): Match[] {
+  return [...config.proxyUids.map((uid) => ({ uid })), ...config.proxyGids.map((gid) => ({ gid }))];
+}
+
+/** Adds the way of outbound packets. Order matters: the first rule that matches decides. */
+export function addOutbound(nat: TableBuilder, config: RedirectionConfig, family: Family): void {
+  const add = (match: Match, target: Parameters<TableBuilder["add"]>[2], why: string) =>
+    nat.add(chains.output, match, target, why);
+  const loopback = config.loopback[family];
+
+  for (const out of config.interfacesExcluded) add({ out }, leave, "excluded device");
+  for (const destinationPort of config.outboundPortsExcluded) {
+    add({ protocol: "tcp", destinationPort }, leave, "excluded port");
+    add({ protocol: "udp", destinationPort }, leave, "excluded port");
+  }
+  add({ source: passthroughSource[family], out: "lo" }, leave, "the inbound proxy reaches the application");
+
+  // An application that calls its own service: its proxy chose this very workload, so the call is inbound to it. DNS is
+  // the agent asking a server in this workload, and the tunnel port is listened on by the proxy itself.
+  const direct = [...(capturesDns(config, family) ? [53] : []), config.tunnelPort];
+  for (const owner of proxyOwners(config)) {
+    add(
+      { ...owner, out: "lo", notDestination: loopback, protocol: "tcp", notDestinationPorts: direct },
+      to(chains.inRedirect),
+      "the outbound proxy chose its own workload",
+    );
+  }
+  for (const owner of proxyOwners(config)) add(owner, leave, "the proxy's own traffic");
+
+  addGroups(nat, config);
+  add({}, to(chains.outputDns), "DNS for the agent");
+
+  const namesLoopback = config.outboundRanges.only[family].some((range) => isLoopback(range, family));
+  if (!namesLoopback) add({ out: "lo" }, leave, "a process that calls its own address");
+  add({ destination: loopback }, leave, "a process that calls localhost");
+  for (const destination of config.outboundRangesExcluded[family]) add({ destination }, leave, "excluded range");
+  addCaptured(nat, config, family, chains.output, {});
+
+  nat.add(
+    chains.redirect,
+    { protocol: "tcp" },
+    { kind: "redirect", port: config.proxyPort },
+    "to the proxy's outbound port",
+  );
+  nat.add(
+    chains.inRedirect,
+    { protocol: "tcp" },
+    { kind: "redirect", port: config.inboundPort },
+    "to the proxy's inbound port",
+  );
+  nat.hook("OUTPUT", {}, to(chains.output), "packets that processes send");
+}
+
+/** Leaves alone processes of groups that are not redirected. */
+function addGroups(nat: TableBuilder, { groups }: RedirectionConfig): void {
+  if (groups.all) {
+    for (const gid of groups.except) nat.add(chains.output, { gid }, leave, "excluded group");
+  } else {
+    nat.add(chains.output, { notGids: groups.only }, leave, "none of the groups that are redirected");
+  }
+}
+
+/** Adds what is redirected, by port and by range, of packets with `where`. */
+export function addCaptured(
+  nat: TableBuilder,
+  config: RedirectionConfig,
+  family: Family,
+  chain: typeof chains.output | typeof chains.inbound,
+  where: Match,
+): void {
+  for (const destinationPort of config.outboundPorts) {
+    nat.add(chain, { ...where, protocol: "tcp", destinationPort }, to(chains.redirect), "included port");
+  }
+  if (config.outboundRanges.all) {
+    nat.add(chain, where, to(chains.redirect), "everything else");
+    return;
+  }
+  for (const destination of config.outboundRanges.only[family]) {
+    nat.add(chain, { ...where, destination }, to(chains.redirect), "included range");
+  }
+}
+
+function isLoopback(range: string, family: Family): boolean {
+  return family === 4 ? range.startsWith("127.") : range.startsWith("::1/");
+}

@@ -1,0 +1,52 @@
+/**
+ * Gathers rules into a table while they are thought of in the order in which a packet meets them.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Chain, Hook } from "../names.ts";
+import type { Match, Rule, Table, Target } from "../rule.ts";
+
+/** Target that ends our part: the packet goes on as if we were not there. */
+export const leave: Target = { kind: "return" };
+
+/** A jump to a chain of ours. */
+export function to(chain: Chain): Target {
+  return { kind: "jump", to: chain };
+}
+
+/** A table in the making. */
+export class TableBuilder {
+  readonly #hooks: (Rule & { readonly hook: Hook })[] = [];
+  readonly #chains = new Map<Chain, Rule[]>();
+
+  /** Adds a way in. */
+  hook(hook: Hook, match: Match, target: Target, why: string): void {
+    this.#hooks.push({ hook, match, target, why });
+  }
+
+  /** Adds a rule at the end of a chain. */
+  add(chain: Chain, match: Match, target: Target, why: string): void {
+    const rules = this.#chains.get(chain);
+    if (rules === undefined) this.#chains.set(chain, [{ match, target, why }]);
+    else rules.push({ match, target, why });
+  }
+
+  /** The table. A way into a chain without rules is left out, and so is a chain to which no way leads. */
+  table(): Table {
+    const leadsSomewhere = ({ target }: Rule) => target.kind !== "jump" || this.#chains.has(target.to);
+    const hooks = this.#hooks.filter(leadsSomewhere);
+    const reached = new Set<Chain>();
+    const follow = (rules: readonly Rule[]) => {
+      for (const { target } of rules) {
+        if (target.kind !== "jump" || reached.has(target.to)) continue;
+        reached.add(target.to);
+        follow(this.#chains.get(target.to) ?? []);
+      }
+    };
+    follow(hooks);
+    const kept = [...this.#chains].filter(([chain]) => reached.has(chain));
+    return { hooks, chains: new Map(kept.map(([chain, rules]) => [chain, rules.filter(leadsSomewhere)])) };
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * What the kernel has: `iptables-save` as data, and what of it is ours.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { ownChains } from "./names.ts";
+import { ruleWords } from "./normal.ts";
+
+/** A table as listed: rules by chain, each without its chain, in order. */
+export type ListedTable = ReadonlyMap<string, readonly string[]>;
+
+/** Everything listed for one family by one back end, by table. */
+export type Listing = ReadonlyMap<string, ListedTable>;
+
+/** Reads the output of `iptables-save`. Comments, counters and policies are left out. */
+export function parseListing(text: string): Listing {
+  const tables = new Map<string, Map<string, string[]>>();
+  let table = new Map<string, string[]>();
+  for (const line of text.split("\n")) {
+    const [, name] = /^\*\s*(\S+)/.exec(line) ?? [];
+    const [, declared] = /^:(\S+)/.exec(line) ?? [];
+    const [, chain, rule] = /^(?:\[\d+:\d+\] )?-A (\S+) ?(.*)$/.exec(line) ?? [];
+    if (name !== undefined) tables.set(name, table = new Map());
+    else if (declared !== undefined) table.set(declared, []);
+    else if (chain !== undefined) table.set(chain, [...(table.get(chain) ?? []), (rule ?? "").trimEnd()]);
+  }
+  return tables;
+}
+
+/** Chain to which a rule leads, if it is one of ours. */
+export function ownTarget(rule: string): string | undefined {
+  const words = ruleWords(rule);
+  const at = words.findLastIndex((word) => ["-j", "--jump", "-g", "--goto"].includes(word));
+  const target = words[at + 1];
+  return at >= 0 && target !== undefined && ownChains.has(target) ? target : undefined;
+}
+
+/** What of a table is ours. */
+export interface OwnPart {
+  readonly chains: ReadonlyMap<string, readonly string[]>;
+  /** Rules in chains of others that lead to ours, in order. */
+  readonly jumps: readonly { readonly chain: string; readonly rule: string }[];
+}
+
+/** Finds what is ours in a table. */
+export function ownPart(table: ListedTable | undefined): OwnPart {
+  const all = [...(table ?? [])];
+  return {
+    chains: new Map(all.filter(([chain]) => ownChains.has(chain))),
+    jumps: all.filter(([chain]) => !ownChains.has(chain)).flatMap(([chain, rules]) =>
+      rules.filter((rule) => ownTarget(rule) !== undefined).map((rule) => ({ chain, rule }))
+    ),
+  };
+}
+
+/** True when any table has something of ours. */
+export function hasOwnPart(listing: Listing): boolean {
+  return [...listing.values()].some((table) => {
+    const { chains, jumps } = ownPart(table);
+    return chains.size > 0 || jumps.length > 0;
+  });
+}
+
+/** Number of rules, and of chains beyond the kernel's own, that are not ours. */
+export function foreignCount(listing: Listing): number {
+  let count = 0;
+  for (const table of listing.values()) {
+    for (const [chain, rules] of table) {
+      if (ownChains.has(chain)) continue;
+      if (!/^[A-Z]+$/.test(chain)) count++;
+      count += rules.filter((rule) => ownTarget(rule) === undefined).length;
+    }
+  }
+  return count;
+}

@@ -1,0 +1,134 @@
+/**
+ * Shows that redirection works, with real sockets: listens on the proxy's ports, connects to a port on which nobody
+ * listens, and is answered by its own listener only if the kernel turned the connection there.
+ *
+ * Must run as the proxy's user, whose connections over the loopback device to this workload are inbound to it, and
+ * before the proxy, because it takes its ports.
+ *
+ * Permissions: net (the loopback addresses and this machine's own), sys (networkInterfaces).
+ *
+ * @module
+ */
+import { families, type Family } from "./names.ts";
+
+/** What is tried. */
+export interface Probe {
+  /** The proxy's ports. */
+  readonly proxyPort: number;
+  readonly inboundPort: number;
+  /** Port that is dialled, on which nobody listens. */
+  readonly probePort: number;
+  /** Time for each family, in milliseconds: rules may come while we wait. */
+  readonly timeout: number;
+}
+
+/** Why a family's redirection does not work; undefined when it does. */
+export interface Verdict {
+  readonly family: Family;
+  readonly dialled: string;
+  readonly failure: string | undefined;
+}
+
+/** Time between attempts, in milliseconds. */
+const PERIOD = 200;
+
+/** Listening addresses: redirection of what a process of this machine sends goes to the loopback address. */
+const loopback: Readonly<Record<Family, string>> = { 4: "127.0.0.1", 6: "::1" };
+
+/**
+ * Address to dial. IPv4: any loopback address but 127.0.0.1. IPv6: an address of this machine, because a connection to
+ * `::6` would come from `::6`, which is never redirected. Undefined when the family has no address.
+ */
+export function dialled(family: Family, interfaces: readonly Deno.NetworkInterfaceInfo[]): string | undefined {
+  if (family === 4) return "127.0.0.6";
+  return interfaces.find((i) => i.family === "IPv6" && !/^(::|fe[89ab])/i.test(i.address))?.address;
+}
+
+/** Tries every family that has addresses, one after the other. */
+export async function validateRedirection(probe: Probe): Promise<Verdict[]> {
+  const verdicts: Verdict[] = [];
+  const interfaces = Deno.networkInterfaces();
+  for (const family of families) {
+    const hostname = dialled(family, interfaces);
+    if (hostname === undefined) continue;
+    verdicts.push({ family, dialled: hostname, failure: await tryFamily(probe, family, hostname) });
+  }
+  return verdicts;
+}
+
+async function tryFamily(probe: Probe, family: Family, hostname: string): Promise<string | undefined> {
+  const word = crypto.randomUUID();
+  const listeners: Deno.Listener[] = [];
+  try {
+    for (const port of new Set([probe.proxyPort, probe.inboundPort])) {
+      const listener = open(loopback[family], port);
+      if (typeof listener === "string") return listener;
+      listeners.push(listener);
+      answer(listener, `${word} ${port}`);
+    }
+    return await dialUntil(probe, hostname, `${word} ${probe.inboundPort}`);
+  } finally {
+    listeners.forEach((listener) => listener.close());
+  }
+}
+
+function open(hostname: string, port: number): Deno.Listener | string {
+  try {
+    return Deno.listen({ hostname, port });
+  } catch (error) {
+    if (error instanceof Deno.errors.AddrInUse) {
+      return `port ${port} is in use: the check needs it, so run it before the proxy starts`;
+    }
+    if (error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.AddrNotAvailable) {
+      return `cannot listen on ${hostname} port ${port}: ${error.message}`;
+    }
+    throw error;
+  }
+}
+
+/** Answers every connection with a text, until the listener is closed. */
+async function answer(listener: Deno.Listener, text: string): Promise<void> {
+  for await (const conn of listener) {
+    try {
+      await conn.write(new TextEncoder().encode(text));
+    } catch {
+      // The dialler went away: it asks again.
+    } finally {
+      conn.close();
+    }
+  }
+}
+
+async function dialUntil(probe: Probe, hostname: string, expected: string): Promise<string | undefined> {
+  const end = performance.now() + probe.timeout;
+  let last = "";
+  while (true) {
+    const got = await dial(hostname, probe.probePort, Math.max(1, end - performance.now()));
+    if (got.answer === expected) return undefined;
+    last = got.failure ?? `the answer ${JSON.stringify(got.answer)} of another listener`;
+    if (performance.now() + PERIOD > end) break;
+    await new Promise((resolve) => setTimeout(resolve, PERIOD));
+  }
+  return `connections to ${hostname} port ${probe.probePort} do not reach port ${probe.inboundPort}: ${last}`;
+}
+
+/** Connects and reads what is said, within a time. */
+async function dial(
+  hostname: string,
+  port: number,
+  timeout: number,
+): Promise<{ readonly answer?: string; readonly failure?: string }> {
+  const signal = AbortSignal.timeout(timeout);
+  try {
+    using conn = await Deno.connect({ hostname, port, signal });
+    const late = () => conn.close();
+    signal.addEventListener("abort", late, { once: true });
+    const buffer = new Uint8Array(200);
+    const length = await conn.read(buffer);
+    signal.removeEventListener("abort", late);
+    return { answer: new TextDecoder().decode(buffer.subarray(0, length ?? 0)) };
+  } catch (error) {
+    if (signal.aborted) return { failure: "no answer in time" };
+    return { failure: error instanceof Error ? error.message : String(error) };
+  }
+}
