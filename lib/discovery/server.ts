@@ -10,6 +10,7 @@
  * @module
  */
 import type http from "node:http";
+import type { Problem } from "../config/finding.ts";
 import { ConfigStore } from "../config/store.ts";
 import { buildInfo } from "../kernel/build_info.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -60,6 +61,8 @@ export interface DiscoveryServer {
   readonly xds: XdsServer;
   readonly store: ConfigStore;
   readonly mesh: MeshSource;
+  /** What is wrong with configuration now. */
+  readonly problems: () => Iterable<Problem>;
   /** Ports in use, of interest where 0 was asked for. */
   readonly ports: { readonly grpc: number; readonly http: number; readonly monitoring: number };
 }
@@ -107,7 +110,7 @@ export async function startDiscoveryServer(
   kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "local" }, 1);
   kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, 0);
   kernel.log.scope("default").info("serving", { ...ports, objects: folder?.store.size ?? 0 });
-  return { pipeline, xds, store, mesh, ports };
+  return { pipeline, xds, store, mesh, problems: view.problems, ports };
 }
 
 function debugView({ pipeline, xds, store, mesh, folder }: {

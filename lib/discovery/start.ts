@@ -1,0 +1,108 @@
+/**
+ * A discovery server in this process, with the defaults that a person would choose for a try.
+ *
+ * Permissions: net (the listen addresses), read (the folder and the mesh files), env (`LOG_TOKENS` and `LOG_STREAM`,
+ * which the YAML package reads).
+ *
+ * @module
+ */
+import type { Problem } from "../config/finding.ts";
+import { startKernel } from "../kernel/kernel.ts";
+import { defaultLogOptions, silentLog } from "../kernel/log/log.ts";
+import type { SettingsOf } from "../kernel/settings/catalogue.ts";
+import { defaultSettings } from "../kernel/settings/read.ts";
+import type { Registry } from "../registry/mod.ts";
+import { startDiscoveryServer } from "./server.ts";
+
+/** How a server is started. Addresses are `host:port`; port 0 takes a free one. */
+export interface ServerOptions {
+  /** Folder of configuration, watched. Default: none. */
+  readonly configDir?: string;
+  /** Discovery over gRPC. Default `127.0.0.1:0`. */
+  readonly grpc?: string;
+  /** Readiness, debug pages and metrics. Default `127.0.0.1:0`. */
+  readonly http?: string;
+  /** File of the mesh configuration, watched. Default `./etc/mesh/config/mesh`; where it is absent the defaults hold. */
+  readonly meshConfig?: string;
+  /** File of the mesh networks, watched. Default `./etc/mesh/config/meshNetworks`; none where it is absent. */
+  readonly networksConfig?: string;
+  /** DNS suffix of services. Default `cluster.local`. */
+  readonly domain?: string;
+  /** Where services come from beside the folder. Default: nowhere. */
+  readonly registries?: readonly Registry[];
+  /** Settings that differ from their defaults (docs/reference/settings.md). Environment variables are not read. */
+  readonly settings?: Partial<SettingsOf<"pilot-discovery">>;
+  /** Writes the log to the console. Default false: nothing is written. */
+  readonly log?: boolean;
+}
+
+/** A running server. */
+export interface RunningServer {
+  /** Ports in use. */
+  readonly ports: { readonly grpc: number; readonly http: number };
+  /** What is wrong with configuration now. */
+  problems(): Problem[];
+  /** Ends the server: clients are told to go elsewhere. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a discovery server in this process.
+ *
+ * ```ts
+ * import { startServer } from "@mesh/pilot";
+ *
+ * const configDir = await Deno.makeTempDir();
+ * const server = await startServer({ configDir });
+ * const ready = await fetch(`http://127.0.0.1:${server.ports.http}/ready`);
+ * await ready.body?.cancel();
+ * await server.stop();
+ * if (ready.status !== 200) throw new Error(String(ready.status));
+ * ```
+ *
+ * @returns When its sources are synced and it listens.
+ * @throws When the folder cannot be read, the mesh configuration has errors, or a port cannot be had.
+ */
+export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
+  const settings = defaultSettings("pilot-discovery", options.settings ?? {});
+  const kernel = startKernel("pilot-discovery", defaultLogOptions, options.log ? {} : { log: silentLog() });
+  const stop = async () => {
+    const outcomes = await kernel.stopper.stop();
+    kernel.log.close();
+    const failed = outcomes.filter(({ result }) => result !== "done");
+    if (failed.length > 0) throw new Error(`parts that did not stop cleanly: ${failed.map((o) => o.name).join(", ")}`);
+  };
+  try {
+    const server = await startDiscoveryServer(serverOptions(options, settings), settings, kernel);
+    const { grpc, http } = server.ports;
+    return {
+      ports: { grpc, http },
+      problems: () => [...server.problems()],
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function serverOptions(options: ServerOptions, settings: SettingsOf<"pilot-discovery">) {
+  return {
+    grpc: options.grpc ?? "127.0.0.1:0",
+    http: options.http ?? "127.0.0.1:0",
+    monitoring: undefined,
+    configDir: options.configDir,
+    meshConfig: options.meshConfig ?? "./etc/mesh/config/mesh",
+    networksConfig: options.networksConfig ?? "./etc/mesh/config/meshNetworks",
+    domain: options.domain ?? "cluster.local",
+    clusterId: "Orch",
+    clusterAliases: {},
+    systemNamespace: "mesh-system",
+    registries: options.registries ?? [],
+    keepaliveInterval: settings.GRPC_KEEPALIVE_INTERVAL,
+    keepaliveTimeout: settings.GRPC_KEEPALIVE_TIMEOUT,
+    keepaliveMaxServerConnectionAge: Infinity,
+    shutdownDuration: 1000,
+    cores: navigator.hardwareConcurrency,
+  };
+}

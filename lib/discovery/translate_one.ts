@@ -1,0 +1,156 @@
+/**
+ * What one proxy would be told, from texts alone: no server, no wire, no watching.
+ *
+ *     texts ─> objects ─> pipeline ─> one proxy joins ─> its resources, encoded and readable
+ *
+ * Permissions: env (`LOG_TOKENS` and `LOG_STREAM`, which the YAML package reads).
+ *
+ * @module
+ */
+import type { Problem } from "../config/finding.ts";
+import { FolderIndex } from "../config/folder/index.ts";
+import { parseMeshConfig } from "../config/mesh/parse.ts";
+import type { AnyConfigObject } from "../config/types.ts";
+import type { SettingsOf } from "../kernel/settings/catalogue.ts";
+import { defaultSettings } from "../kernel/settings/read.ts";
+import { readable, TYPE_URL_PREFIX } from "../pb/codec.ts";
+import { struct } from "../pb/wellknown.ts";
+import type { EncodedResource } from "../resource/encoded.ts";
+import type { Member } from "../translate/member.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../xds/types.ts";
+import { Pipeline } from "./pipeline.ts";
+import { cacheSwitches, debounceOptions, entryOptions, translateSettings } from "./settings.ts";
+import { NodeReader } from "./source.ts";
+
+/** A proxy as it introduces itself in its first request. */
+export interface ProxyNode {
+  /** `sidecar~10.1.2.3~reviews-1.default~default.svc.cluster.local`, or `router~...` for a gateway. */
+  readonly id: string;
+  /** Node metadata as plain JSON: `NAMESPACE`, `LABELS`, `INSTANCE_IPS`, `INTERCEPTION_MODE`, ... */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** What is translated, and for whom. */
+export interface TranslateRequest {
+  /** Texts of configuration by file name; the name ends in `.yaml`, `.yml` or `.json`. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly node: ProxyNode;
+  /** Text of the mesh configuration; default: the defaults. */
+  readonly meshConfig?: string;
+  /** Virtual hosts apart from their route configuration, as delta clients get them. Default false: whole routes. */
+  readonly vhds?: boolean;
+  /** DNS suffix of services. Default `cluster.local`. */
+  readonly domain?: string;
+  /** Settings that differ from their defaults (docs/reference/settings.md). */
+  readonly settings?: Partial<SettingsOf<"pilot-discovery">>;
+}
+
+/** The resources of one proxy. Readable ones have Envoy's field names, enums as names, and `Any` opened. */
+export interface TranslatedProxy {
+  readonly listeners: readonly Record<string, unknown>[];
+  readonly routes: readonly Record<string, unknown>[];
+  /** Only where they go apart from their routes. */
+  readonly virtualHosts: readonly Record<string, unknown>[];
+  readonly clusters: readonly Record<string, unknown>[];
+  readonly endpoints: readonly Record<string, unknown>[];
+  /** The same as it would lie on the wire, each with the objects that made it: `resourcesFrom` takes these. */
+  readonly encoded: readonly EncodedResource[];
+  /** What is wrong in the texts. An object with an error is left out, as it is in a server. */
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Translates configuration for one proxy.
+ *
+ * ```ts
+ * import { translateForProxy } from "@mesh/pilot";
+ *
+ * const { clusters, problems } = translateForProxy({
+ *   files: {
+ *     "service.yaml": `
+ *       apiVersion: networking.mesh.io/v1
+ *       kind: ServiceEntry
+ *       metadata: { name: hello, namespace: demo }
+ *       spec:
+ *         hosts: [hello.example.com]
+ *         ports: [{ number: 80, name: http, protocol: HTTP }]
+ *         resolution: STATIC
+ *         endpoints: [{ address: 10.0.0.1 }]`,
+ *   },
+ *   node: { id: "sidecar~10.9.9.9~app.demo~demo.svc.cluster.local" },
+ * });
+ *
+ * if (problems.length > 0) throw new Error(problems[0]!.message);
+ * const names = clusters.map((cluster) => cluster.name);
+ * if (!names.includes("outbound|80||hello.example.com")) throw new Error(String(names));
+ * ```
+ *
+ * @throws {NodeRefused} when the node cannot be served.
+ * @throws {RangeError} naming every problem of the mesh configuration.
+ * @throws whatever a builder threw: a defect of this library, never of the configuration.
+ */
+export function translateForProxy(request: TranslateRequest): TranslatedProxy {
+  const settings = defaultSettings("pilot-discovery", request.settings ?? {});
+  const mesh = meshOf(request.meshConfig ?? "");
+  const pipeline = new Pipeline({
+    mesh,
+    networks: { networks: {} },
+    settings: translateSettings(settings, request.domain ?? "cluster.local"),
+    caches: cacheSwitches(settings),
+    debounce: debounceOptions(settings),
+    entries: entryOptions(settings, CLUSTER_ID),
+    enhancedDestinationRuleMerge: settings.ENABLE_ENHANCED_DESTINATIONRULE_MERGE,
+    timers: { now: () => 0, after: () => () => {} },
+    readAgain: (proxy) => proxy,
+    failed: rethrow,
+    buildFailed: (_kind, _name, error) => rethrow(error),
+  });
+  const index = new FolderIndex({ defaultNamespace: "default" });
+  const encoder = new TextEncoder();
+  const { upserted } = index.apply(
+    Object.entries(request.files).map(([path, text]) => ({ path, bytes: encoder.encode(text) })),
+  );
+  // The index knows objects as ConfigObject; the union by kind is the same objects with `kind` telling the spec's type.
+  pipeline.configChanged([], upserted as AnyConfigObject[]);
+  pipeline.flush();
+  const { vhds = false, node: { id, metadata = {} } } = request;
+  const nodes = new NodeReader({ vhds, clusterId: CLUSTER_ID, clusterAliases: {} });
+  const member = pipeline.translator.join(nodes.read({ id, metadata: struct(metadata) }, vhds, mesh));
+  return { ...resourcesOf(member), problems: index.problems() };
+}
+
+const CLUSTER_ID = "Orch";
+
+function rethrow(error: unknown): never {
+  throw error;
+}
+
+function meshOf(text: string) {
+  const { value, problems } = parseMeshConfig(text, { systemNamespace: "mesh-system" });
+  if (value === undefined) throw new RangeError(problems.map((p) => p.message).join("\n"));
+  return value;
+}
+
+function resourcesOf(member: Member): Omit<TranslatedProxy, "problems"> {
+  const of = (typeUrl: string) => sorted((member.layers(typeUrl) ?? []).flatMap((set) => [...set]));
+  const [listeners, routes, clusters, endpoints] = [of(LISTENER), of(ROUTE), of(CLUSTER), of(ENDPOINTS)];
+  const virtualHosts = sorted(routes.flatMap(({ name }) => member.virtualHosts(name).flatMap((set) => [...set])))
+    .filter(({ typeUrl }) => typeUrl === VIRTUAL_HOST);
+  return {
+    listeners: listeners.map(open),
+    routes: routes.map(open),
+    virtualHosts: virtualHosts.map(open),
+    clusters: clusters.map(open),
+    endpoints: endpoints.map(open),
+    encoded: [...listeners, ...routes, ...virtualHosts, ...clusters, ...endpoints],
+  };
+}
+
+/** By name; where layers hold one name twice the later layer wins, as on the wire. */
+function sorted(resources: readonly EncodedResource[]): EncodedResource[] {
+  return [...new Map(resources.map((r) => [r.name, r])).values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function open({ typeUrl, value }: EncodedResource): Record<string, unknown> {
+  return readable(typeUrl.slice(TYPE_URL_PREFIX.length), value);
+}

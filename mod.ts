@@ -1,0 +1,48 @@
+/**
+ * The library's door: what programs of other people may use.
+ *
+ * - {@linkcode startServer} starts a discovery server in this process.
+ * - {@linkcode translateForProxy} tells what one proxy would be sent, from texts alone.
+ * - {@linkcode simulate} tells what a proxy would do with a request, and which object caused each step.
+ *
+ * ```ts
+ * import { explain, resourcesFrom, simulate, translateForProxy } from "@mesh/pilot";
+ *
+ * const { encoded } = translateForProxy({
+ *   files: {
+ *     "reviews.yaml": `
+ *       apiVersion: networking.mesh.io/v1
+ *       kind: ServiceEntry
+ *       metadata: { name: reviews, namespace: shop }
+ *       spec:
+ *         hosts: [reviews.shop.svc.cluster.local]
+ *         addresses: [10.96.0.10]
+ *         ports: [{ number: 80, name: http, protocol: HTTP }]
+ *         resolution: STATIC
+ *         endpoints: [{ address: 10.0.0.1 }]`,
+ *   },
+ *   node: { id: "sidecar~10.0.0.9~cart-1.shop~shop.svc.cluster.local" },
+ * });
+ * const answer = simulate(resourcesFrom(encoded), {
+ *   direction: "outbound",
+ *   destination: { ip: "10.96.0.10", port: 80 },
+ *   protocol: "http",
+ *   host: "reviews",
+ * });
+ * if (answer.outcome.kind !== "forwarded") throw new Error(explain(answer));
+ * ```
+ *
+ * Permissions: none to import; each function names what it needs.
+ *
+ * @module
+ */
+export { type RunningServer, type ServerOptions, startServer } from "./lib/discovery/start.ts";
+export {
+  type ProxyNode,
+  type TranslatedProxy,
+  translateForProxy,
+  type TranslateRequest,
+} from "./lib/discovery/translate_one.ts";
+export * from "./lib/simulate/mod.ts";
+export type { Problem } from "./lib/config/finding.ts";
+export type { Registry, RegistrySink } from "./lib/registry/mod.ts";

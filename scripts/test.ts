@@ -1,0 +1,123 @@
+/**
+ * Runs tests: group by group, each with the permissions that it needs and no others.
+ *
+ *     deno task test                    everything
+ *     deno task test tests/mesh ...     some files or folders
+ *
+ * Ends with one line, `N passed, N failed, N skipped`. Exits with 1 when a test failed, did not end in time, or, where
+ * `CI` is set, was skipped: there every component has to be.
+ *
+ * Permissions: read and write (a temporary file), run (deno), env (CI).
+ *
+ * @module
+ */
+import { reasonIgnored } from "./test/reasons.ts";
+import { type TestCase, testCases } from "./test/junit.ts";
+import { type TestGroup, testGroups } from "./test/groups.ts";
+
+const root = new URL("..", import.meta.url).pathname.replace(/\/$/, "");
+
+/** A group that takes longer hangs, ms. */
+const GROUP_DEADLINE = 8 * 60_000;
+
+interface GroupResult {
+  readonly cases: readonly TestCase[];
+  /** What the group wrote. */
+  readonly output: string;
+  /** Why it counts as failed although no test did. */
+  readonly trouble?: string;
+  readonly seconds: number;
+}
+
+async function deno(args: readonly string[], deadline: number): Promise<{ code: number; late: boolean; text: string }> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    cwd: root,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+    env: { NO_COLOR: "1" },
+  }).spawn();
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    child.kill("SIGKILL");
+  }, deadline);
+  const [out, err, status] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.status,
+  ]);
+  clearTimeout(timer);
+  return { code: status.code, late, text: out + err };
+}
+
+async function runGroup(group: TestGroup): Promise<GroupResult> {
+  const started = performance.now();
+  const report = await Deno.makeTempFile({ suffix: ".xml" });
+  // Examples are no modules of the tree, so the check of the tree does not cover them.
+  const kind = group.examples ? ["--doc", "--permit-no-files"] : ["--no-check"];
+  const args = ["test", "--quiet", "--no-prompt", "--parallel", `--junit-path=${report}`, ...kind];
+  const { code, late, text } = await deno([...args, ...group.permissions, ...group.paths], GROUP_DEADLINE);
+  const cases = testCases(await Deno.readTextFile(report));
+  await Deno.remove(report);
+  const seconds = (performance.now() - started) / 1000;
+  const done = { cases, output: text, seconds };
+  if (late) {
+    return { ...done, trouble: `killed after ${GROUP_DEADLINE / 60_000} minutes; in: ${unfinished(group, text)}` };
+  }
+  if (code !== 0 && !cases.some((c) => c.result === "failed")) return { ...done, trouble: `exit code ${code}` };
+  if (cases.length === 0) return { ...done, trouble: "no tests were found" };
+  return done;
+}
+
+/** Files of which a group that was killed has said nothing. */
+function unfinished(group: TestGroup, text: string): string {
+  const files: string[] = [];
+  const walk = (path: string) => {
+    if (/\.ts$/.test(path)) return void files.push(path);
+    for (const entry of Deno.readDirSync(`${root}/${path}`)) {
+      if (entry.isDirectory || /_test\.ts$/.test(entry.name)) walk(`${path}/${entry.name}`);
+    }
+  };
+  group.paths.forEach(walk);
+  return files.filter((file) => !text.includes(file)).join(", ") || "unknown";
+}
+
+function count(cases: readonly TestCase[], result: TestCase["result"]): number {
+  return cases.filter((c) => c.result === result).length;
+}
+
+const groups = testGroups(root, Deno.args);
+const ci = Deno.env.get("CI") !== undefined;
+const wide = Math.max(...groups.map(({ name }) => name.length));
+if (Deno.args.length === 0) {
+  console.log("types ...");
+  const { code, text } = await deno(["check", "--quiet", "mod.ts", "lib", "cmd", "scripts", "tests"], GROUP_DEADLINE);
+  if (code !== 0) {
+    console.log(`${text}\nthe tree does not type-check: no test was run\n0 passed, 1 failed, 0 skipped`);
+    Deno.exit(1);
+  }
+}
+const total = { passed: 0, failed: 0, skipped: 0 };
+const ignored: string[] = [];
+for (const [i, group] of groups.entries()) {
+  const { cases, output, trouble, seconds } = await runGroup(group);
+  const failed = count(cases, "failed") + (trouble === undefined ? 0 : 1);
+  total.passed += count(cases, "passed");
+  total.failed += failed;
+  total.skipped += count(cases, "skipped");
+  for (const test of cases.filter((c) => c.result === "skipped")) {
+    ignored.push(`${test.file}: ${test.name}\n      ${reasonIgnored(root, test) ?? "it does not tell why"}`);
+  }
+  const label = `[${String(i + 1).padStart(2)}/${groups.length}] ${group.name.padEnd(wide)}`;
+  console.log(
+    `${label} ${String(cases.length).padStart(4)} tests ${seconds.toFixed(1).padStart(6)} s${
+      failed > 0 ? `   ${failed} FAILED` : ""
+    }`,
+  );
+  if (failed > 0) console.log(`${output}\n${group.name}: ${trouble ?? `${failed} failed`}`);
+}
+if (ignored.length > 0) console.log(`ignored${ci ? ", which CI does not allow" : ""}:\n  - ${ignored.join("\n  - ")}`);
+console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+Deno.exit(total.failed > 0 || (ci && total.skipped > 0) ? 1 : 0);

@@ -1,0 +1,83 @@
+/**
+ * The groups in which tests run, with the permissions of each: a folder of `tests/`, or the examples in doc comments.
+ *
+ * Permissions: read of the repository.
+ *
+ * @module
+ */
+
+/** Tests that run in one process. */
+export interface TestGroup {
+  readonly name: string;
+  /** Files and folders. */
+  readonly paths: readonly string[];
+  readonly permissions: readonly string[];
+  /** The examples in doc comments instead of test files. */
+  readonly examples?: true;
+}
+
+const READ = "--allow-read";
+const TEMP = "--allow-write=/tmp";
+const ENV = "--allow-env";
+/** Servers listen on loopback addresses with free ports; listeners of Envoys are dialled there. */
+const NET = "--allow-net";
+const DENO = "--allow-run=deno," + Deno.execPath();
+/** Where the program to run is made by the test (a wrapper, a compiled client) or named by a variable (ENVOY). */
+const RUN = "--allow-run";
+
+/** What the tests of each folder may do; a folder that is not here may do nothing. */
+const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
+  // wrappers of the programs, bash, zsh and fish; ports of a test server
+  cli: [READ, TEMP, ENV, NET, RUN],
+  // the programs as processes
+  cmd: [READ, TEMP, ENV, NET, DENO],
+  // folders that are watched; symbolic links cannot be made with less; other readers as processes
+  config: [READ, "--allow-write", ENV, DENO],
+  discovery: [READ, TEMP, ENV, NET],
+  debug: [READ, TEMP, ENV, NET],
+  // the demo and servers as processes, with real Envoys
+  e2e: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo"],
+  // the tree itself; `deno doc`
+  house: [READ, ENV, DENO],
+  kernel: [READ, TEMP, ENV, NET],
+  // the commands that the page names
+  readme: [READ, TEMP, ENV, NET, RUN],
+  // real Envoys
+  simulate: [READ, TEMP, ENV, NET, RUN],
+  translate: [READ, TEMP, ENV, NET, RUN],
+  // real Envoys, a client that is compiled
+  wire_conformance: [READ, TEMP, ENV, NET, RUN],
+  xds: [READ, TEMP, ENV, NET],
+};
+
+/** What examples may do: start a server on a folder that they make. */
+const EXAMPLES = [READ, TEMP, ENV, NET, "--allow-sys=hostname,cpus,systemMemoryInfo"];
+
+/** Folders of `tests/` that have no tests of their own. */
+const NO_TESTS = new Set(["bench", "testdata", "surface"]);
+
+/**
+ * The groups to run.
+ *
+ * @param wanted Paths of files or folders; none: everything.
+ */
+export function testGroups(root: string, wanted: readonly string[]): TestGroup[] {
+  if (wanted.length > 0) {
+    const byGroup = Map.groupBy(wanted, (path) => /^(?:\.\/)?tests\/([^/]+)/.exec(path)?.[1] ?? path);
+    return [...byGroup].map(([name, paths]) => ({ name, paths, permissions: PERMISSIONS[name] ?? [] }));
+  }
+  const folders = [...Deno.readDirSync(`${root}/tests`)].filter((e) => e.isDirectory && !NO_TESTS.has(e.name))
+    .map((e) => e.name).sort();
+  const groups: TestGroup[] = folders.filter((name) => hasTests(`${root}/tests/${name}`)).map((name) => ({
+    name,
+    paths: [`tests/${name}`],
+    permissions: PERMISSIONS[name] ?? [],
+  }));
+  return [...groups, { name: "examples", paths: ["mod.ts", "lib"], permissions: EXAMPLES, examples: true }];
+}
+
+function hasTests(folder: string): boolean {
+  return [...Deno.readDirSync(folder)].some((entry) =>
+    entry.isDirectory ? hasTests(`${folder}/${entry.name}`) : /_test\.ts$/.test(entry.name)
+  );
+}

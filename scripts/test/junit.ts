@@ -1,0 +1,39 @@
+/**
+ * Reads the report that `deno test --junit-path` writes.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+
+/** One test. Steps inside a test are not counted: they are part of it. */
+export interface TestCase {
+  readonly name: string;
+  readonly file: string;
+  readonly result: "passed" | "failed" | "skipped";
+}
+
+const CASE = /<testcase name="([^"]*)" classname="([^"]*)"[^>]*>([\s\S]*?)<\/testcase>/g;
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+/** The tests of a report, in its order. */
+export function testCases(xml: string): TestCase[] {
+  const cases = [...xml.matchAll(CASE)].map(([, name = "", file = "", body = ""]): TestCase => ({
+    name: plain(name),
+    file: plain(file).replace(/^\.\//, ""),
+    result: /<(failure|error)\b/.test(body) ? "failed" : body.includes("<skipped") ? "skipped" : "passed",
+  }));
+  const names = new Set(cases.map(({ file, name }) => `${file} ${name}`));
+  // A step is reported beside its test, as "test > step".
+  return cases.filter(({ file, name }) => !parents(name).some((parent) => names.has(`${file} ${parent}`)));
+}
+
+function parents(name: string): string[] {
+  const parts = name.split(" > ");
+  return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join(" > "));
+}
+
+function plain(text: string): string {
+  return text.replace(/&(\w+);/g, (whole, entity) => ENTITIES[entity] ?? whole)
+    .replace(/&#(x?)([0-9a-f]+);/gi, (_, hex, digits) => String.fromCodePoint(parseInt(digits, hex ? 16 : 10)));
+}
