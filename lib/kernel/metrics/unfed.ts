@@ -60,7 +60,6 @@ export const unfedMetrics: readonly MetricName[] = [
   "webhook_patch_failures_total",
   "webhook_patch_retries_total",
   "cert_expiry_seconds",
-  "dns_requests_total",
   "mesh_cni_install_ready",
   "mesh_cni_installs_total",
   "mesh_cni_repair_pods_repaired_total",

@@ -1,0 +1,181 @@
+/**
+ * Turns a question into its answer, in the packet that it came in: the name stays where it is, the records follow it.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import {
+  BITS3,
+  BITS4,
+  CLASS_IN,
+  HEADER,
+  MAX_UDP_SIZE,
+  MIN_UDP_SIZE,
+  OPT_SIZE,
+  RCODE,
+  setUint16,
+  TYPE,
+} from "./packet/wire.ts";
+import { type Question, READ, readQuestion } from "./packet/question.ts";
+import { type Records, TTL_SECONDS } from "./table/addresses.ts";
+import type { LookupTable } from "./table/lookup.ts";
+
+/** What is to be done with a packet that has no answer here. */
+export const VERDICT = {
+  /** Nothing at all. */
+  DROP: -1,
+  /** Ask upstream; the name is unknown here. */
+  FORWARD: -2,
+  /** Ask upstream for a type that is not kept here; the name itself exists. */
+  FORWARD_KNOWN: -3,
+} as const;
+
+/** What a server does with questions that come before its first table. */
+export type BeforeTable = "fail" | "forward";
+
+/** BADVERS (RFC 6891, 6.1.3): the bits beyond the header's four. */
+const BADVERS_UPPER = 1;
+
+/**
+ * Reads a packet and answers it in place.
+ *
+ * @param packet Its first `length` bytes are the packet; the rest is room for the answer, `limit` bytes in all at least.
+ * @param question Scratch space; afterwards what was asked.
+ * @param table Undefined before the first one.
+ * @param limit Bytes of the transport: 65,535 over TCP; over UDP what the client takes, at most 4,096, is a limit too.
+ * @param random Numbers from 0 to below 1, for the order of addresses.
+ * @returns Length of the answer, or one of {@link VERDICT}.
+ */
+export function answer(
+  packet: Uint8Array,
+  length: number,
+  question: Question,
+  table: LookupTable | undefined,
+  before: BeforeTable,
+  udp: boolean,
+  limit: number,
+  random: () => number,
+): number {
+  const read = readQuestion(packet, length, question);
+  if (read !== READ.OK) return refusal(packet, read, question);
+  if (table === undefined) return before === "fail" ? failure(packet, question, RCODE.SERVFAIL) : VERDICT.FORWARD;
+  if (question.class !== CLASS_IN) return VERDICT.FORWARD;
+  const known = table.find(packet, question);
+  if (known === undefined) return VERDICT.FORWARD;
+  if (question.type !== TYPE.A && question.type !== TYPE.AAAA) return VERDICT.FORWARD_KNOWN;
+  const records = question.type === TYPE.A ? known.v4 : known.v6;
+  const size = udp ? Math.min(limit, udpLimit(question)) : limit;
+  return records === undefined
+    ? finish(packet, question, question.end, 0, true, false)
+    : write(packet, question, records, known.aliasTail, size, random);
+}
+
+/** What a client takes over UDP. */
+export function udpLimit(question: Question): number {
+  return Math.min(MAX_UDP_SIZE, Math.max(MIN_UDP_SIZE, question.udpSize));
+}
+
+/** Writes the records behind the question, as many as fit, in a new order. */
+function write(
+  packet: Uint8Array,
+  question: Question,
+  records: Records,
+  aliasTail: number,
+  limit: number,
+  random: () => number,
+): number {
+  let at = question.end;
+  let owner = HEADER;
+  let answers = 0;
+  if (aliasTail > 0) {
+    owner = at + 12;
+    at = writeAlias(packet, question, at, aliasTail);
+    answers = 1;
+  }
+  const { size, count, bytes, order } = records;
+  const room = limit - at - (question.edns ? OPT_SIZE : 0);
+  const fits = Math.min(count, Math.floor(room / size));
+  for (let i = 0; i < fits; i++) {
+    // Fisher and Yates: any order that it starts from becomes any other with equal chance, as far as it goes.
+    const j = count === 1 ? 0 : i + Math.floor(random() * (count - i));
+    const chosen = order[j]!;
+    order[j] = order[i]!;
+    order[i] = chosen;
+    const from = chosen * size;
+    for (let k = 0; k < size; k++) packet[at + k] = bytes[from + k]!;
+    if (aliasTail > 0) setUint16(packet, at, 0xc000 | owner);
+    at += size;
+  }
+  return finish(packet, question, at, answers + fits, true, fits < count);
+}
+
+/**
+ * Writes the CNAME from the name that was asked to the known one, which is the same without the search domain. It is
+ * taken from the question, so that a wildcard's alias leads to a name that was asked for: a `*` is no host name to
+ * glibc, which would refuse the answer.
+ */
+function writeAlias(packet: Uint8Array, question: Question, at: number, aliasTail: number): number {
+  const head = question.nameEnd - 1 - aliasTail - HEADER;
+  setUint16(packet, at, 0xc000 | HEADER);
+  setUint16(packet, at + 2, TYPE.CNAME);
+  setUint16(packet, at + 4, CLASS_IN);
+  setUint16(packet, at + 6, 0);
+  setUint16(packet, at + 8, TTL_SECONDS);
+  setUint16(packet, at + 10, head + 1);
+  packet.copyWithin(at + 12, HEADER, HEADER + head);
+  packet[at + 12 + head] = 0;
+  return at + 12 + head + 1;
+}
+
+/** Header and OPT of an answer whose records are written. */
+function finish(
+  packet: Uint8Array,
+  question: Question,
+  at: number,
+  answers: number,
+  authoritative: boolean,
+  truncated: boolean,
+): number {
+  packet[2] = BITS3.QR | (authoritative ? BITS3.AA : 0) | (truncated ? BITS3.TC : 0) | (packet[2]! & BITS3.RD);
+  packet[3] = BITS4.RA | (packet[3]! & BITS4.CD);
+  setUint16(packet, 4, 1);
+  setUint16(packet, 6, answers);
+  setUint16(packet, 8, 0);
+  setUint16(packet, 10, question.edns ? 1 : 0);
+  return question.edns ? writeOpt(packet, at, 0, question.dnssecOk) : at;
+}
+
+/** An OPT record: what this server takes, the upper bits of the response code, and the client's DO bit. */
+function writeOpt(packet: Uint8Array, at: number, upper: number, dnssecOk: boolean): number {
+  packet[at] = 0;
+  setUint16(packet, at + 1, TYPE.OPT);
+  setUint16(packet, at + 3, MAX_UDP_SIZE);
+  packet[at + 5] = upper;
+  packet[at + 6] = 0;
+  setUint16(packet, at + 7, dnssecOk ? 0x8000 : 0);
+  setUint16(packet, at + 9, 0);
+  return at + OPT_SIZE;
+}
+
+/** An answer without records to a question that was read. Never longer than the question, but for an OPT record. */
+export function failure(packet: Uint8Array, question: Question, rcode: number): number {
+  const end = finish(packet, question, question.end, 0, false, false);
+  packet[3]! |= rcode;
+  return end;
+}
+
+/** What a packet gets that is no question. */
+function refusal(packet: Uint8Array, read: number, question: Question): number {
+  if (read === READ.DROP) return VERDICT.DROP;
+  if (read === READ.BAD_VERSION) {
+    const at = finish(packet, question, question.end, 0, false, false);
+    packet[at - OPT_SIZE + 5] = BADVERS_UPPER;
+    return at;
+  }
+  const rcode = read === READ.NOT_A_QUERY ? RCODE.NOTIMP : RCODE.FORMERR;
+  packet[2] = BITS3.QR | (packet[2]! & (BITS3.OPCODE | BITS3.RD));
+  packet[3] = rcode;
+  packet.fill(0, 4, HEADER);
+  return HEADER;
+}

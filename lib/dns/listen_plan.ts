@@ -1,0 +1,60 @@
+/**
+ * Decides where the server listens and what it asks, from DNS_PROXY_ADDR and `resolv.conf`.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+
+/** A host and a port. */
+export interface Endpoint {
+  readonly hostname: string;
+  readonly port: number;
+}
+
+/** Where the server listens when DNS_PROXY_ADDR is empty or cannot be had. */
+export const DEFAULT_ADDRESS = "localhost:15053";
+
+/** What the server does without redirection: it listens on port 53 itself, and the file that it would read names it. */
+export interface ListenPlan {
+  readonly address: Endpoint;
+  /** Asked upstream also before the first table: without redirection nobody else would answer. */
+  readonly direct: boolean;
+  /** Why the address is not the one that was given. */
+  readonly warning?: string;
+}
+
+/**
+ * Reads DNS_PROXY_ADDR. Port 53 needs root: without it the default address is used.
+ *
+ * @throws {Error} when the text is no `host:port`.
+ */
+export function listenPlan(text: string, root: boolean): ListenPlan {
+  const address = parseEndpoint(text === "" ? DEFAULT_ADDRESS : text);
+  if (address.port !== 53) return { address, direct: false };
+  if (root) return { address, direct: true };
+  const warning = `DNS_PROXY_ADDR: port 53 needs root; listening on ${DEFAULT_ADDRESS} instead`;
+  return { address: parseEndpoint(DEFAULT_ADDRESS), direct: false, warning };
+}
+
+function parseEndpoint(text: string): Endpoint {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[3] ?? NaN);
+  if (match === null || port > 65535) {
+    throw new Error(
+      `DNS_PROXY_ADDR: got ${JSON.stringify(text)}, expected host:port, such as localhost:15053 or [::1]:53`,
+    );
+  }
+  return { hostname: match[1] ?? (match[2] || "0.0.0.0"), port };
+}
+
+/**
+ * The addresses to listen on. `localhost` is the loopback of each family that name servers have, because redirection
+ * sends each family's questions to its own loopback; without name servers it is that of IPv4.
+ */
+export function listenAddresses(address: Endpoint, servers: readonly string[]): Endpoint[] {
+  if (address.hostname !== "localhost") return [address];
+  const v6 = servers.some((server) => server.includes(":"));
+  const v4 = servers.some((server) => !server.includes(":")) || !v6;
+  return [...(v4 ? ["127.0.0.1"] : []), ...(v6 ? ["::1"] : [])].map((hostname) => ({ hostname, port: address.port }));
+}

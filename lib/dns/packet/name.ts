@@ -1,0 +1,58 @@
+/**
+ * Names as text and as bytes of a packet: labels with their length before them, then a zero.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { MAX_NAME } from "./wire.ts";
+
+const encoder = new TextEncoder();
+
+/**
+ * The wire form of a name, in lower case; a dot at its end is optional, the empty text and `.` are the root.
+ *
+ * @returns Undefined when the text is no name: a label that is empty or longer than 63 bytes, or more than 255 bytes in
+ *   all. Any byte may stand in a label, as on the wire; text outside ASCII is taken as UTF-8.
+ */
+export function nameToWire(text: string): Uint8Array | undefined {
+  const body = text.endsWith(".") ? text.slice(0, -1) : text;
+  if (body === "") return text === "" || text === "." ? new Uint8Array(1) : undefined;
+  const bytes = encoder.encode(body);
+  if (bytes.length + 2 > MAX_NAME) return undefined;
+  const wire = new Uint8Array(bytes.length + 2);
+  let label = 0;
+  for (let i = 0; i <= bytes.length; i++) {
+    const byte = bytes[i];
+    if (byte !== undefined && byte !== 0x2e) {
+      wire[i + 1] = lower(byte);
+      continue;
+    }
+    const length = i - label;
+    if (length === 0 || length > 63) return undefined;
+    wire[label] = length;
+    label = i + 1;
+  }
+  return wire;
+}
+
+/** The text of a wire name that was found well-formed, with its last dot; bytes outside printable ASCII as `\ddd`. */
+export function nameToText(packet: Uint8Array, at: number): string {
+  let text = "";
+  for (let length = packet[at] ?? 0; length !== 0; length = packet[at] ?? 0) {
+    for (let i = at + 1; i <= at + length; i++) text += character(packet[i] ?? 0);
+    text += ".";
+    at += length + 1;
+  }
+  return text === "" ? "." : text;
+}
+
+function character(byte: number): string {
+  if (byte === 0x2e || byte === 0x5c) return "\\" + String.fromCharCode(byte);
+  return byte > 0x20 && byte < 0x7f ? String.fromCharCode(byte) : "\\" + String(byte).padStart(3, "0");
+}
+
+/** An ASCII capital as small letter; other bytes as they are. Lengths of labels (at most 63) stay what they are. */
+export function lower(byte: number): number {
+  return byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
+}

@@ -1,0 +1,43 @@
+/**
+ * Reads `resolv.conf` (resolv.conf(5)): which servers to ask, and what the workload's resolver appends to names.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import ipaddr from "ipaddr.js";
+
+/** What of the file matters here. */
+export interface ResolvConf {
+  /** Addresses of name servers, in order, each once. All are used, also beyond the three that C libraries take. */
+  readonly servers: readonly string[];
+  /** Search domains, in order. */
+  readonly search: readonly string[];
+  /** What could not be used, for people. */
+  readonly findings: readonly string[];
+}
+
+/** Reads the text. Of several `search` and `domain` lines the last holds, as C libraries have it. */
+export function parseResolvConf(text: string): ResolvConf {
+  const servers = new Set<string>();
+  const findings: string[] = [];
+  let search: string[] = [];
+  text.split("\n").forEach((line, number) => {
+    const [keyword, ...values] = line.replace(/[#;].*$/, "").trim().split(/\s+/);
+    if (keyword === "search") search = values;
+    else if (keyword === "domain") search = values.slice(0, 1);
+    else if (keyword === "nameserver") {
+      const address = values[0] ?? "";
+      if (isServer(address)) servers.add(address);
+      else {findings.push(
+          `line ${number + 1}: nameserver: got ${JSON.stringify(address)}, expected an address without zone`,
+        );}
+    }
+  });
+  return { servers: [...servers], search, findings };
+}
+
+function isServer(address: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(address) ||
+    (address.includes(":") && !address.includes("%") && ipaddr.IPv6.isValid(address));
+}

@@ -1,0 +1,78 @@
+/**
+ * What both transports ask: answers from the table, and the way upstream. It counts, and guards against loops.
+ *
+ * Permissions: those of the forwarder.
+ *
+ * @module
+ */
+import type { Logger } from "../kernel/log/log.ts";
+import type { Metrics } from "../kernel/metrics/registry.ts";
+import { answer, type BeforeTable, failure, udpLimit, VERDICT } from "./answer.ts";
+import { Question, readQuestion } from "./packet/question.ts";
+import { truncate } from "./packet/records.ts";
+import { MAX_TCP_SIZE, RCODE } from "./packet/wire.ts";
+import type { LookupTable } from "./table/lookup.ts";
+import type { Forwarder } from "./upstream/forwarder.ts";
+
+/** Answers packets. */
+export class Responder {
+  /** Undefined before the first one. */
+  table: LookupTable | undefined;
+  /** Where messages of TCP are answered: one at a time, as answering never waits. */
+  readonly room = new Uint8Array(MAX_TCP_SIZE);
+  readonly #question = new Question();
+  #requests = 0;
+  #loopTold = false;
+
+  constructor(
+    private readonly forwarder: Forwarder,
+    private readonly before: BeforeTable,
+    private readonly random: () => number,
+    private readonly log: Logger,
+    metrics: Metrics,
+  ) {
+    const counter = metrics.counter("dns_requests_total");
+    // Counted by hand: an increment of the registry would cost as much as half an answer.
+    metrics.onScrape(() => {
+      counter.inc(this.#requests);
+      this.#requests = 0;
+    });
+  }
+
+  /** Answers in place; see {@link answer}. */
+  answer(packet: Uint8Array, length: number, udp: boolean, limit: number): number {
+    this.#requests++;
+    return answer(packet, length, this.#question, this.table, this.before, udp, limit, this.random);
+  }
+
+  /**
+   * The answer of name servers to a question that was read before.
+   *
+   * @param port Of the client.
+   * @param verdict What answering it here said.
+   */
+  async forward(query: Uint8Array, udp: boolean, port: number, verdict: number): Promise<Uint8Array> {
+    const question = new Question();
+    readQuestion(query, query.length, question);
+    if (this.forwarder.isOwn(udp, port, query)) {
+      this.#tellLoop();
+      return query.subarray(0, failure(query, question, RCODE.SERVFAIL));
+    }
+    const message = await this.forwarder.forward({ query, udp, known: verdict === VERDICT.FORWARD_KNOWN });
+    return truncate(message, udp ? udpLimit(question) : MAX_TCP_SIZE);
+  }
+
+  /** An error of a socket that concerns one packet or connection. */
+  failed(transport: "udp" | "tcp", error: unknown): void {
+    this.log.debug("an answer was not delivered", { transport, error });
+  }
+
+  #tellLoop(): void {
+    if (this.#loopTold) return;
+    this.#loopTold = true;
+    this.log.error(
+      "questions to a name server come back here, so names that are not in the mesh cannot be resolved; " +
+        "a name server of resolv.conf leads here, or redirection does not spare the agent's own questions",
+    );
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * Addresses of a host as the bytes of the records that carry them.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import ipaddr from "ipaddr.js";
+import { CLASS_IN, setUint16, TYPE } from "../packet/wire.ts";
+
+/**
+ * Time to live of answers from the table, seconds: low, so that who keeps answers soon hears of a change. (The field's
+ * value.)
+ */
+export const TTL_SECONDS = 30;
+
+/** Records of one family of one host, ready to be copied into an answer. */
+export interface Records {
+  /** Bytes of one record: 16 with an IPv4 address, 28 with an IPv6 one. */
+  readonly size: number;
+  readonly count: number;
+  /**
+   * The records one after the other. The owner of each is a pointer (two bytes) to the name of the question, which
+   * stands at the same place in every packet; behind a CNAME the pointer is set anew.
+   */
+  readonly bytes: Uint8Array;
+  /** Order in which they were last sent; shuffled further with every answer. */
+  readonly order: Uint16Array;
+}
+
+/** Records of a host; a family without addresses has none. */
+export interface HostRecords {
+  readonly v4: Records | undefined;
+  readonly v6: Records | undefined;
+}
+
+/** At most this many addresses fit into the largest message of all; more are left out. */
+const MAX_ADDRESSES = 4000;
+
+/**
+ * Builds the records of a host from its addresses, each once. IPv4 addresses in IPv6 spelling (`::ffff:10.0.0.1`) are
+ * IPv4 addresses.
+ *
+ * @returns The records, and the texts that are no addresses.
+ */
+export function hostRecords(ips: readonly string[]): { records: HostRecords; refused: string[] } {
+  const v4: number[][] = [];
+  const v6: number[][] = [];
+  const refused: string[] = [];
+  for (const ip of ips.length < 2 ? ips : new Set(ips)) {
+    const bytes = addressBytes(ip);
+    if (bytes === undefined) refused.push(ip);
+    else (bytes.length === 4 ? v4 : v6).push(bytes);
+  }
+  return { records: { v4: records(TYPE.A, v4), v6: records(TYPE.AAAA, v6) }, refused };
+}
+
+/** The bytes of an address; undefined when the text is none, or one that means something on one machine only (a zone). */
+function addressBytes(text: string): number[] | undefined {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text).toByteArray();
+  if (!text.includes(":") || text.includes("%") || !ipaddr.IPv6.isValid(text)) return undefined;
+  const address = ipaddr.IPv6.parse(text);
+  return address.isIPv4MappedAddress() ? address.toIPv4Address().toByteArray() : address.toByteArray();
+}
+
+function records(type: number, addresses: readonly number[][]): Records | undefined {
+  const first = addresses[0];
+  if (first === undefined) return undefined;
+  const count = Math.min(addresses.length, MAX_ADDRESSES);
+  const size = 12 + first.length;
+  const bytes = new Uint8Array(count * size);
+  for (let i = 0; i < count; i++) {
+    const at = i * size;
+    setUint16(bytes, at, 0xc00c);
+    setUint16(bytes, at + 2, type);
+    setUint16(bytes, at + 4, CLASS_IN);
+    setUint16(bytes, at + 8, TTL_SECONDS);
+    setUint16(bytes, at + 10, first.length);
+    bytes.set(addresses[i]!, at + 12);
+  }
+  return { size, count, bytes, order: Uint16Array.from({ length: count }, (_, i) => i) };
+}

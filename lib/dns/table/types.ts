@@ -1,0 +1,43 @@
+/**
+ * The name table as plain data: what the control plane sends (`istio.networking.nds.v1.NameTable`), field by field.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+
+/** What is known of one host. */
+export interface NameInfo {
+  /** Addresses of both families; what is no address (a range, say) is left out. */
+  readonly ips: readonly string[];
+  /** Where the host comes from; the orchestrator's services carry one of {@link ORCHESTRATOR_REGISTRIES}. */
+  readonly registry?: string;
+  /** Name of the orchestrator's service; only with its registry. */
+  readonly shortname?: string;
+  /** Its namespace; only with its registry. */
+  readonly namespace?: string;
+  /** Further names of it, complete ones; only with its registry. */
+  readonly altHosts?: readonly string[];
+}
+
+/** What is known by host name; a wildcard starts with `*.`. */
+export type NameTable = Readonly<Record<string, NameInfo>>;
+
+/** Values of `registry` that mean a service of the orchestrator: the field's word on the wire, and ours. */
+export const ORCHESTRATOR_REGISTRIES: ReadonlySet<string> = new Set(["Kubernetes", "orch"]);
+
+/** What names mean to the workload that asks. */
+export interface Locality {
+  /** Namespace of the workload: services of it answer to their short names. */
+  readonly namespace: string;
+  /** Domain of the workload, such as `ns1.svc.cluster.local` or `svc.cluster.local`; empty: none. */
+  readonly domain: string;
+  /** Search domains of the workload's resolver, first one first. */
+  readonly search: readonly string[];
+}
+
+/** Something in a table that was left out. */
+export interface TableFinding {
+  readonly host: string;
+  readonly message: string;
+}

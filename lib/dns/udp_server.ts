@@ -1,0 +1,70 @@
+/**
+ * Answers over UDP: a few loops that each receive into a buffer of their own, answer in it and send it, so that answers
+ * from the table allocate nothing of ours.
+ *
+ * Permissions: net (the listening address).
+ *
+ * @module
+ */
+import type { Endpoint } from "./listen_plan.ts";
+import { MAX_UDP_SIZE } from "./packet/wire.ts";
+import { VERDICT } from "./answer.ts";
+import type { Responder } from "./responder.ts";
+
+/** Receive loops of a socket: while one sends, another receives. More gained nothing when measured. */
+const LOOPS = 4;
+
+/** A listening socket. */
+export interface Listening {
+  readonly transport: "udp" | "tcp";
+  readonly address: Endpoint;
+  /** Stops listening and answering. */
+  close(): void;
+}
+
+/**
+ * Listens.
+ *
+ * @throws {Deno.errors.AddrInUse} and other errors of the system when the address cannot be had.
+ */
+export function listenUdp(address: Endpoint, responder: Responder): Listening {
+  const conn = Deno.listenDatagram({ transport: "udp", ...address });
+  for (let i = 0; i < LOOPS; i++) void serve(conn, responder);
+  const { hostname, port } = conn.addr as Deno.NetAddr;
+  return { transport: "udp", address: { hostname, port }, close: () => conn.close() };
+}
+
+async function serve(conn: Deno.DatagramConn, responder: Responder): Promise<void> {
+  const buffer = new Uint8Array(MAX_UDP_SIZE);
+  for (;;) {
+    try {
+      const [packet, from] = await conn.receive(buffer);
+      const length = responder.answer(buffer, packet.length, true, MAX_UDP_SIZE);
+      if (length > 0) await conn.send(buffer.subarray(0, length), from);
+      else if (length !== VERDICT.DROP) {
+        forward(conn, buffer.slice(0, packet.length), from as Deno.NetAddr, length, responder);
+      }
+    } catch (error) {
+      if (closed(error)) return;
+      // A client that went away, or one that cannot be reached, ends no loop.
+      responder.failed("udp", error);
+    }
+  }
+}
+
+function forward(
+  conn: Deno.DatagramConn,
+  query: Uint8Array,
+  from: Deno.NetAddr,
+  verdict: number,
+  responder: Responder,
+): void {
+  responder.forward(query, true, from.port, verdict).then((message) => conn.send(message, from)).catch((error) => {
+    if (!closed(error)) responder.failed("udp", error);
+  });
+}
+
+/** Whether an error only says that the socket was closed. */
+export function closed(error: unknown): boolean {
+  return error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted;
+}

@@ -1,0 +1,86 @@
+/**
+ * Answers kept for the time when no name server answers (RFC 8767): an address of yesterday is better than none. They
+ * are never used while a server answers.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { lower } from "../packet/name.ts";
+import type { Question } from "../packet/question.ts";
+import { setAges } from "../packet/records.ts";
+import { BITS3, BITS4, HEADER, RCODE } from "../packet/wire.ts";
+import { TTL_SECONDS } from "../table/addresses.ts";
+
+/** How long an answer may be used after it came: RFC 8767, section 5, names one to three days. */
+export const MAX_STALE_MS = 86_400_000;
+/** Bytes of answers kept; the ones unused for longest make room. */
+const MAX_BYTES = 1 << 20;
+/** Longer answers are not kept. */
+const MAX_ANSWER = 4096;
+
+interface Kept {
+  readonly message: Uint8Array;
+  readonly at: number;
+}
+
+/** Answers by question. */
+export class StaleAnswers {
+  readonly #kept = new Map<string, Kept>();
+  #bytes = 0;
+
+  /** Answers kept. */
+  get size(): number {
+    return this.#kept.size;
+  }
+
+  /** Keeps an answer, unless it is one that says nothing for sure (cut, or another code than NOERROR and NXDOMAIN). */
+  keep(key: string, message: Uint8Array, now: number): void {
+    const rcode = message[3]! & BITS4.RCODE;
+    const sure = (rcode === RCODE.NOERROR || rcode === RCODE.NXDOMAIN) && (message[2]! & BITS3.TC) === 0;
+    if (!sure || message.length > MAX_ANSWER) return;
+    this.#drop(key);
+    this.#kept.set(key, { message, at: now });
+    this.#bytes += message.length + key.length;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#bytes <= MAX_BYTES) break;
+      this.#drop(oldest);
+    }
+  }
+
+  /** A copy of the answer with ages of 30 seconds (RFC 8767, section 4); undefined when there is none. */
+  find(key: string, now: number): Uint8Array | undefined {
+    const kept = this.#kept.get(key);
+    if (kept === undefined) return undefined;
+    this.#drop(key);
+    if (now - kept.at > MAX_STALE_MS) return undefined;
+    this.#kept.set(key, kept);
+    this.#bytes += kept.message.length + key.length;
+    const message = kept.message.slice();
+    setAges(message, TTL_SECONDS);
+    return message;
+  }
+
+  /** Whether there is an answer that could be used now. */
+  has(key: string, now: number): boolean {
+    const kept = this.#kept.get(key);
+    return kept !== undefined && now - kept.at <= MAX_STALE_MS;
+  }
+
+  #drop(key: string): void {
+    const kept = this.#kept.get(key);
+    if (kept === undefined) return;
+    this.#kept.delete(key);
+    this.#bytes -= kept.message.length + key.length;
+  }
+}
+
+/** What must be equal for an answer to serve for another question: name, type, class, EDNS, DO and CD. */
+export function staleKey(packet: Uint8Array, question: Question): string {
+  let key = String.fromCharCode(
+    (question.edns ? 1 : 0) | (question.dnssecOk ? 2 : 0) | (packet[3]! & BITS4.CD),
+  );
+  for (let i = HEADER; i < question.nameEnd; i++) key += String.fromCharCode(lower(packet[i]!));
+  for (let i = question.nameEnd; i < question.end; i++) key += String.fromCharCode(packet[i]!);
+  return key;
+}

@@ -1,0 +1,115 @@
+/**
+ * A name server for tests: says what it is told to, over UDP and TCP on one port, and counts what it was asked.
+ *
+ * Permissions: net (loopback).
+ *
+ * @module
+ */
+import { Buffer } from "node:buffer";
+// @ts-types="npm:@types/dns-packet@5.6.5"
+import dnsPacket from "dns-packet";
+
+/** What to answer: addresses, a response code, `silence`, or bytes made from the query. */
+export type Behaviour =
+  | readonly string[]
+  | "NXDOMAIN"
+  | "SERVFAIL"
+  | "REFUSED"
+  | "silence"
+  | ((query: Uint8Array) => Uint8Array);
+
+/** A running name server. */
+export interface FakeUpstream {
+  readonly hostname: string;
+  readonly port: number;
+  /** Behaviour by name without dot, `*` for the rest; may be changed while running. */
+  readonly zone: Map<string, Behaviour>;
+  /** `udp name TYPE` or `tcp name TYPE` of every question. */
+  readonly asked: string[];
+  close(): void;
+}
+
+const rcodes = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5 };
+
+/** Starts one on an address of the loopback. Names that are in no zone do not exist. */
+export function startUpstream(hostname = "127.0.0.1", port = 0, zone: Record<string, Behaviour> = {}): FakeUpstream {
+  const behaviours = new Map(Object.entries(zone));
+  const asked: string[] = [];
+  const { udp, tcp } = bindBoth(hostname, port);
+  const respond = (query: Uint8Array, via: string): Uint8Array | undefined => {
+    const { questions } = dnsPacket.decode(Buffer.from(query));
+    const { name, type } = questions![0]!;
+    asked.push(`${via} ${name} ${type}`);
+    const behaviour = behaviours.get(name.toLowerCase()) ?? behaviours.get("*") ?? "NXDOMAIN";
+    if (behaviour === "silence") return undefined;
+    return typeof behaviour === "function" ? behaviour(query) : answerTo(query, behaviour);
+  };
+  void serveUdp(udp, respond);
+  void serveTcp(tcp, respond);
+  return {
+    hostname,
+    port: (udp.addr as Deno.NetAddr).port,
+    zone: behaviours,
+    asked,
+    close() {
+      udp.close();
+      tcp.close();
+    },
+  };
+}
+
+function bindBoth(hostname: string, port: number): { udp: Deno.DatagramConn; tcp: Deno.TcpListener } {
+  for (let tries = 20;; tries--) {
+    const tcp = Deno.listen({ hostname, port });
+    try {
+      return { tcp, udp: Deno.listenDatagram({ transport: "udp", hostname, port: tcp.addr.port }) };
+    } catch (error) {
+      tcp.close();
+      if (tries === 0 || port !== 0) throw error;
+    }
+  }
+}
+
+/** A plain answer, uncompressed and not cut. */
+export function answerTo(
+  query: Uint8Array,
+  behaviour: readonly string[] | "NXDOMAIN" | "SERVFAIL" | "REFUSED",
+): Uint8Array {
+  const { id, questions } = dnsPacket.decode(Buffer.from(query));
+  const { name, type } = questions![0]!;
+  const answers = typeof behaviour === "string"
+    ? []
+    : behaviour.filter((ip) => ip.includes(":") === (type === "AAAA")).map((data) => ({
+      name,
+      type: type as "A",
+      ttl: 3600,
+      data,
+    }));
+  const flags = 0x0180 | (typeof behaviour === "string" ? rcodes[behaviour] : 0);
+  return new Uint8Array(dnsPacket.encode({ type: "response", id: id!, flags, questions: questions!, answers }));
+}
+
+async function serveUdp(conn: Deno.DatagramConn, respond: (query: Uint8Array, via: string) => Uint8Array | undefined) {
+  for await (const [query, from] of conn) {
+    const answer = respond(query, "udp");
+    if (answer !== undefined) await conn.send(answer, from);
+  }
+}
+
+async function serveTcp(
+  listener: Deno.TcpListener,
+  respond: (query: Uint8Array, via: string) => Uint8Array | undefined,
+) {
+  for await (const conn of listener) {
+    const buffer = new Uint8Array(65537);
+    const count = await conn.read(buffer);
+    if (count !== null) {
+      const answer = respond(buffer.subarray(2, count), "tcp");
+      if (answer !== undefined) {
+        const framed = Uint8Array.from([answer.length >>> 8, answer.length & 255, ...answer]);
+        for (let at = 0; at < framed.length;) at += await conn.write(framed.subarray(at));
+      }
+    }
+    conn.close();
+  }
+}
