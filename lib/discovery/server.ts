@@ -25,7 +25,7 @@ import type { DebugView } from "../debug/view.ts";
 import { scrapeMetrics, wireMetrics } from "./measure.ts";
 import { type MeshSource, startMeshSource } from "./mesh_source.ts";
 import { Pipeline } from "./pipeline.ts";
-import { cacheSwitches, debounceOptions, entryOptions, translateSettings } from "./settings.ts";
+import { cacheSwitches, callLimits, debounceOptions, entryOptions, translateSettings, wireLimits } from "./settings.ts";
 import { NodeReader, PipelineSource } from "./source.ts";
 import { startUpkeep } from "./upkeep.ts";
 
@@ -204,11 +204,9 @@ function newXdsServer(
       keepaliveInterval: options.keepaliveInterval,
       keepaliveTimeout: options.keepaliveTimeout,
       maxConnectionAge: options.keepaliveMaxServerConnectionAge,
-      maxMessageSize: settings.MESH_GPRC_MAXRECVMSGSIZE,
-      maxConcurrentStreams: settings.MESH_GPRC_MAXSTREAMS,
+      ...callLimits(settings),
     },
-    maxRequestsPerSecond: settings.PILOT_MAX_REQUESTS_PER_SECOND,
-    pushThrottle: settings.PILOT_PUSH_THROTTLE,
+    ...wireLimits(settings),
     cores: options.cores,
     controlPlane: `${kernel.program} ${buildInfo().version}`,
   });

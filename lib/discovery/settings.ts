@@ -10,6 +10,8 @@ import type { ServiceEntryOptions } from "../registry/mod.ts";
 import type { CacheSwitches } from "../translate/caches.ts";
 import type { TranslateSettings } from "../translate/reader.ts";
 import type { DebounceOptions } from "../xds/debounce.ts";
+import type { GrpcServerOptions } from "../xds/grpc/server.ts";
+import type { XdsServerOptions } from "../xds/server.ts";
 
 type Settings = SettingsOf<"pilot-discovery">;
 
@@ -73,4 +75,17 @@ export function entryOptions(settings: Settings, clusterId: string): Omit<Servic
     autoAllocate: settings.PILOT_ENABLE_IP_AUTOALLOCATE,
     healthChecks: settings.PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS,
   };
+}
+
+/** Limits of the wire for all streams together; 0: derived from the number of cores. */
+export function wireLimits(settings: Settings): Pick<XdsServerOptions, "maxRequestsPerSecond" | "pushThrottle"> {
+  return {
+    maxRequestsPerSecond: settings.PILOT_MAX_REQUESTS_PER_SECOND,
+    pushThrottle: settings.PILOT_PUSH_THROTTLE,
+  };
+}
+
+/** Limits of the wire for one connection. */
+export function callLimits(settings: Settings): Pick<GrpcServerOptions, "maxMessageSize" | "maxConcurrentStreams"> {
+  return { maxMessageSize: settings.MESH_GPRC_MAXRECVMSGSIZE, maxConcurrentStreams: settings.MESH_GPRC_MAXSTREAMS };
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { MeshConfig } from "../../lib/config/mesh/types.ts";
+import type { MeshConfig, MeshNetworks } from "../../lib/config/mesh/types.ts";
 import { parseObject } from "../../lib/config/object.ts";
 import type { AnyConfigObject } from "../../lib/config/types.ts";
 import { cacheSwitches, debounceOptions, entryOptions, translateSettings } from "../../lib/discovery/settings.ts";
@@ -11,6 +11,8 @@ import { Pipeline } from "../../lib/discovery/pipeline.ts";
 import { NodeReader } from "../../lib/discovery/source.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
+import { readable, TYPE_URL_PREFIX } from "../../lib/pb/codec.ts";
+import type { EncodedResource } from "../../lib/resource/encoded.ts";
 import type { Member } from "../../lib/translate/member.ts";
 import { TYPE } from "../../lib/translate/view/encode.ts";
 import type { Timers } from "../../lib/xds/debounce.ts";
@@ -23,6 +25,9 @@ export const stoppedTime: Timers = { now: () => 0, after: () => () => {} };
 export interface FixtureOptions {
   readonly settings?: Partial<SettingsOf<"pilot-discovery">>;
   readonly mesh?: Partial<MeshConfig>;
+  readonly networks?: MeshNetworks;
+  /** Manual time; default: it stands still. */
+  readonly timers?: Timers;
   /** Every variable of caching off. */
   readonly cache?: boolean;
 }
@@ -40,13 +45,13 @@ export class Fixture {
     this.nodes = new NodeReader({ vhds: settings.PILOT_ENABLE_VHDS, clusterId: "Orch", clusterAliases: {} });
     this.pipeline = new Pipeline({
       mesh: { ...defaultMeshConfig({ systemNamespace: "mesh-system" }), ...options.mesh },
-      networks: { networks: {} },
+      networks: options.networks ?? { networks: {} },
       settings: translateSettings(settings, "cluster.local"),
-      caches: { ...caches, all: options.cache ?? true },
+      caches: { ...caches, all: options.cache ?? caches.all },
       debounce: debounceOptions(settings),
       entries: entryOptions(settings, "Orch"),
       enhancedDestinationRuleMerge: settings.ENABLE_ENHANCED_DESTINATIONRULE_MERGE,
-      timers: stoppedTime,
+      timers: options.timers ?? stoppedTime,
       failed: (error) => this.failures.push(error),
       buildFailed: (_kind, _name, error) => this.failures.push(error),
       readAgain: (proxy) => proxy,
@@ -108,20 +113,32 @@ export interface TestNode {
 
 /** All that a proxy would get, by type and name, as content hashes. */
 export function contents(member: Member): Record<string, string> {
-  const found: Record<string, string> = {};
+  return Object.fromEntries(Object.entries(resources(member)).map(([name, resource]) => [name, resource.version]));
+}
+
+/** All that a proxy would get, by type and name, as readable text. */
+export function texts(member: Member): Record<string, string> {
+  const text = ({ typeUrl, value }: EncodedResource) =>
+    JSON.stringify(readable(typeUrl.slice(TYPE_URL_PREFIX.length), value));
+  return Object.fromEntries(Object.entries(resources(member)).map(([name, resource]) => [name, text(resource)]));
+}
+
+/** All that a proxy would get, by type and name. */
+export function resources(member: Member): Record<string, EncodedResource> {
+  const found: Record<string, EncodedResource> = {};
   const routes: string[] = [];
   for (const [short, typeUrl] of Object.entries(TYPE)) {
     if (short === "virtualHost") continue;
     for (const set of member.layers(typeUrl) ?? []) {
       for (const resource of set) {
-        found[`${short}/${resource.name}`] = resource.version;
+        found[`${short}/${resource.name}`] = resource;
         if (short === "route") routes.push(resource.name);
       }
     }
   }
   for (const name of routes) {
     for (const set of member.virtualHosts(name)) {
-      for (const resource of set) found[`virtualHost/${resource.name}`] = resource.version;
+      for (const resource of set) found[`virtualHost/${resource.name}`] = resource;
     }
   }
   return found;

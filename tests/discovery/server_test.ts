@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
-import { startDiscoveryServer } from "../../lib/discovery/server.ts";
-import { silentLog } from "../../lib/kernel/log/log.ts";
-import { startKernel } from "../../lib/kernel/kernel.ts";
-import { defaultSettings } from "../../lib/kernel/settings/read.ts";
+import { page, withServer } from "./running.ts";
 
 const entry = `apiVersion: networking.mesh.io/v1
 kind: ServiceEntry
@@ -13,46 +10,6 @@ spec:
   resolution: STATIC
   endpoints: [{ address: 10.0.0.1 }]
 `;
-
-async function withServer(
-  files: Readonly<Record<string, string>>,
-  run: (server: Awaited<ReturnType<typeof startDiscoveryServer>>, folder: string) => Promise<void>,
-  changes: { readonly grpc?: undefined } = {},
-) {
-  const folder = await Deno.makeTempDir();
-  for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/${name}`, text);
-  const kernel = startKernel("pilot-discovery", undefined, { log: silentLog() });
-  try {
-    const server = await startDiscoveryServer({
-      grpc: "grpc" in changes ? undefined : "127.0.0.1:0",
-      http: "127.0.0.1:0",
-      monitoring: "127.0.0.1:0",
-      configDir: folder,
-      meshConfig: `${folder}/absent`,
-      networksConfig: `${folder}/absent`,
-      domain: "cluster.local",
-      clusterId: "Orch",
-      clusterAliases: {},
-      systemNamespace: "mesh-system",
-      registries: [],
-      keepaliveInterval: 30_000,
-      keepaliveTimeout: 10_000,
-      keepaliveMaxServerConnectionAge: Infinity,
-      shutdownDuration: 1000,
-      cores: 2,
-    }, defaultSettings("pilot-discovery"), kernel);
-    await run(server, folder);
-  } finally {
-    const outcomes = await kernel.stopper.stop();
-    await Deno.remove(folder, { recursive: true });
-    assert.deepEqual(outcomes.filter((o) => o.result !== "done"), []);
-  }
-}
-
-async function page(port: number, path: string): Promise<{ status: number; body: string }> {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`);
-  return { status: response.status, body: await response.text() };
-}
 
 Deno.test("a server is ready, shows its services and metrics, and stops cleanly", async () => {
   await withServer({ "a.yaml": entry }, async ({ ports }) => {
@@ -95,5 +52,5 @@ Deno.test("gRPC and pages share one port where gRPC has none of its own", async 
   await withServer({ "a.yaml": entry }, async ({ ports }) => {
     assert.equal(ports.grpc, ports.http);
     assert.equal((await page(ports.http, "/ready")).status, 200);
-  }, { grpc: undefined });
+  }, { options: { grpc: undefined } });
 });

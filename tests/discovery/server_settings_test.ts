@@ -1,0 +1,145 @@
+import * as grpc from "@grpc/grpc-js";
+import assert from "node:assert/strict";
+import http2 from "node:http2";
+import { networkInterfaces } from "node:os";
+import { callLimits, wireLimits } from "../../lib/discovery/settings.ts";
+import { defaultSettings } from "../../lib/kernel/settings/read.ts";
+import { encode } from "../../lib/pb/codec.ts";
+import { PushQueue } from "../../lib/xds/push_queue.ts";
+import { page, withServer } from "./running.ts";
+
+const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
+const CLUSTERS = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+const same = (bytes: Uint8Array) => Buffer.from(bytes);
+
+/** Asks for clusters; tells the status if the stream ends, or `answer` when one comes. */
+function ask(port: number, node: object): Promise<string | grpc.StatusObject> {
+  const client = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure(), {
+    "grpc.use_local_subchannel_pool": 1,
+  });
+  const call = client.makeBidiStreamRequest(ADS, same, same, new grpc.Metadata());
+  const outcome = new Promise<string | grpc.StatusObject>((resolve) => {
+    call.on("data", () => resolve("answer"));
+    call.on("error", () => {});
+    call.on("status", resolve);
+  });
+  call.write(encode("envoy.service.discovery.v3.DiscoveryRequest", { type_url: CLUSTERS, node }));
+  return outcome.finally(() => client.close());
+}
+
+const node = { id: "sidecar~10.0.0.1~a.x~x.svc.cluster.local" };
+const large = {
+  ...node,
+  metadata: { fields: { EXTRA: { stringValue: "x".repeat(20_000) } } },
+};
+
+Deno.test("MESH_GPRC_MAXRECVMSGSIZE: a larger request is refused, and only then", async () => {
+  await withServer({}, async ({ ports }) => {
+    assert.equal(await ask(ports.grpc, large), "answer");
+  });
+  await withServer({}, async ({ ports }) => {
+    const outcome = await ask(ports.grpc, large) as grpc.StatusObject;
+    assert.equal(outcome.code, grpc.status.RESOURCE_EXHAUSTED);
+    assert.equal(await ask(ports.grpc, node), "answer");
+  }, { settings: { MESH_GPRC_MAXRECVMSGSIZE: 10_000 } });
+});
+
+Deno.test("MESH_GPRC_MAXSTREAMS is announced to clients", async () => {
+  await withServer({}, async ({ ports }) => {
+    const session = http2.connect(`http://127.0.0.1:${ports.grpc}`);
+    try {
+      const settings = await new Promise<http2.Settings>((resolve, reject) => {
+        session.on("remoteSettings", resolve);
+        session.on("error", reject);
+      });
+      assert.equal(settings.maxConcurrentStreams, 7);
+    } finally {
+      await new Promise<void>((resolve) => session.close(resolve));
+    }
+  }, { settings: { MESH_GPRC_MAXSTREAMS: 7 } });
+});
+
+Deno.test("PILOT_MAX_REQUESTS_PER_SECOND spreads streams that come at once", async () => {
+  const took = async (settings: { readonly PILOT_MAX_REQUESTS_PER_SECOND?: number }) => {
+    let ms = 0;
+    await withServer({}, async ({ ports }) => {
+      const start = performance.now();
+      const answers = await Promise.all(Array.from({ length: 6 }, () => ask(ports.grpc, node)));
+      ms = performance.now() - start;
+      assert.deepEqual(answers, Array(6).fill("answer"));
+    }, { settings });
+    return ms;
+  };
+  // Two a second: two at once, the four others half a second apart.
+  const limited = await took({ PILOT_MAX_REQUESTS_PER_SECOND: 2 });
+  assert.ok(limited >= 1500, `six streams in ${limited} ms`);
+});
+
+Deno.test("PILOT_PUSH_THROTTLE is the number of streams that are pushed to at a time; 0 leaves it to the cores", async () => {
+  assert.equal(wireLimits(defaultSettings("pilot-discovery", { PILOT_PUSH_THROTTLE: 3 })).pushThrottle, 3);
+  assert.equal(wireLimits(defaultSettings("pilot-discovery")).pushThrottle, 0);
+  const started: number[] = [];
+  const queue = new PushQueue(3, () => {});
+  const served = Promise.withResolvers<void>();
+  const release: (() => void)[] = [];
+  for (let i = 0; i < 5; i++) {
+    queue.add({
+      push(taken) {
+        started.push(i);
+        release.push(taken);
+        if (started.length >= 3) served.resolve();
+      },
+    });
+  }
+  await served.promise;
+  assert.deepEqual([started, queue.length], [[0, 1, 2], 2]);
+});
+
+Deno.test("limits of one connection are handed on as they are", () => {
+  const settings = defaultSettings("pilot-discovery", { MESH_GPRC_MAXRECVMSGSIZE: 1, MESH_GPRC_MAXSTREAMS: 2 });
+  assert.deepEqual(callLimits(settings), { maxMessageSize: 1, maxConcurrentStreams: 2 });
+});
+
+Deno.test("ENABLE_DEBUG_ON_HTTP=false takes the debug pages away, and nothing else", async () => {
+  await withServer({}, async ({ ports }) => {
+    assert.equal((await page(ports.http, "/debug/registryz")).status, 404);
+    assert.equal((await page(ports.monitoring, "/debug/registryz")).status, 404);
+    assert.equal((await page(ports.http, "/ready")).status, 200);
+    assert.equal((await page(ports.monitoring, "/metrics")).status, 200);
+  }, { settings: { ENABLE_DEBUG_ON_HTTP: false } });
+});
+
+Deno.test("METRICS_LOCALHOST_ACCESS_ONLY refuses callers that are not on this machine's loopback", async (t) => {
+  const outside = Object.values(networkInterfaces()).flat().find((i) => i && !i.internal && i.family === "IPv4");
+  const options = { monitoring: "0.0.0.0:0" };
+  for (const only of [false, true]) {
+    await withServer({}, async ({ ports }) => {
+      assert.equal((await page(ports.monitoring, "/metrics")).status, 200);
+      await t.step({
+        name: `from another address, ${only ? "with" : "without"} the setting`,
+        ignore: outside === undefined,
+        fn: async () => {
+          assert.equal((await page(ports.monitoring, "/metrics", outside!.address)).status, only ? 403 : 200);
+        },
+      });
+    }, { options, settings: { METRICS_LOCALHOST_ACCESS_ONLY: only } });
+  }
+});
+
+Deno.test("PILOT_XDS_CACHE_STATS feeds the metrics of the cache, which are 0 without it", async () => {
+  const entry = JSON.stringify({
+    apiVersion: "networking.mesh.io/v1",
+    kind: "ServiceEntry",
+    metadata: { name: "a", namespace: "x" },
+    spec: { hosts: ["a.example.com"], ports: [{ number: 80, name: "http", protocol: "HTTP" }] },
+  });
+  for (const on of [false, true]) {
+    await withServer({ "a.json": entry }, async ({ ports }) => {
+      assert.equal(await ask(ports.grpc, node), "answer");
+      const { body } = await page(ports.monitoring, "/metrics");
+      assert.equal(/^xds_cache_reads\{type="miss"\} [1-9]/m.test(body), on);
+      assert.equal(/^xds_cache_size [1-9]/m.test(body), on);
+      assert.equal(/^xds_cache_dependent_config_size [1-9]/m.test(body), on);
+    }, { settings: { PILOT_XDS_CACHE_STATS: on } });
+  }
+});
