@@ -73,15 +73,12 @@ interface Plan {
  */
 export async function applyRedirection(task: Task, run: Run, report: Reporter): Promise<Record<Family, Outcome>> {
   const addressed = await addressedFamilies(run);
-  const plans: Plan[] = [];
-  const problems: string[] = [];
-  for (const family of families) {
-    const required = task.dualStack || addressed.has(family);
-    const plan = await planFamily(task, family, required, run, report);
-    if (typeof plan === "string") problems.push(plan);
-    else plans.push(plan);
-  }
+  const looked = await Promise.all(
+    families.map((family) => planFamily(task, family, task.dualStack || addressed.has(family), run, report)),
+  );
+  const problems = looked.filter((plan) => typeof plan === "string");
   if (problems.length > 0) throw new ApplyError(problems.join("\n"));
+  const plans = looked.filter((plan) => typeof plan !== "string");
   const outcomes = { 4: "skipped", 6: "skipped" } as Record<Family, Outcome>;
   for (const plan of plans) {
     await carryOut(plan, task, run, task.dualStack || addressed.has(plan.family));

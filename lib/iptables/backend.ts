@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { differences } from "./change.ts";
 import { type Feature, featuresOf, type Kind, modulesOf, trialText } from "./features.ts";
 import { type Family, TRIAL_CHAIN } from "./names.ts";
 import type { Ruleset } from "./rule.ts";
@@ -51,11 +52,16 @@ function forFamily(name: string, family: Family): string {
 export async function findBackend(wanted: Ruleset, run: Run): Promise<Found> {
   const evidence: string[] = [];
   const present: Backend[] = [];
-  for (const name of toolNames) {
-    if (name === "iptables" && present.length > 0) break;
-    const backend = await look(forFamily(name, wanted.family), wanted.family, run, evidence);
-    if (backend !== undefined) present.push(backend);
-  }
+  const add = (seen: Backend | string) => {
+    if (typeof seen === "string") evidence.push(seen);
+    else {
+      present.push(seen);
+      evidence.push(describe(seen));
+    }
+  };
+  const [nft, legacy, plain] = toolNames;
+  for (const seen of await Promise.all([nft, legacy].map((name) => look(name, wanted.family, run)))) add(seen);
+  if (present.length === 0) add(await look(plain, wanted.family, run));
   const rank = (backend: Backend) => {
     if (hasOwnPart(backend.listing)) return 0;
     if (backend.kind === "legacy") return foreignCount(backend.listing) > 0 ? 1 : 3;
@@ -63,45 +69,44 @@ export async function findBackend(wanted: Ruleset, run: Run): Promise<Found> {
   };
   const stale = present.filter((backend) => hasOwnPart(backend.listing));
   for (const backend of present.toSorted((a, b) => rank(a) - rank(b))) {
-    if (await tryOut(backend, wanted, run, evidence)) {
+    const inPlace = wanted.tables.size > 0 && differences(backend.listing, wanted).length === 0;
+    if (inPlace) evidence.push(`${backend.name}: chosen, it has the rules`);
+    if (inPlace || await tryOut(backend, wanted, run, evidence)) {
       return { chosen: backend, stale: stale.filter((other) => other !== backend), evidence };
     }
   }
   return { chosen: undefined, stale, evidence };
 }
 
-/** One back end, if its tools are there and can list. */
-async function look(name: string, family: Family, run: Run, evidence: string[]): Promise<Backend | undefined> {
-  const version = await run(name, ["--version"]);
+/** One back end, or why its tools cannot be used. */
+async function look(tool: string, family: Family, run: Run): Promise<Backend | string> {
+  const name = forFamily(tool, family);
+  const [version, listed] = await Promise.all([run(name, ["--version"]), run(`${name}-save`, [])]);
   if (version.code !== 0) {
-    evidence.push(`${name}: ${version.code === NOT_FOUND ? "not installed" : firstLine(version.stderr)}`);
-    return undefined;
+    return `${name}: ${version.code === NOT_FOUND ? "not installed" : firstLine(version.stderr)}`;
   }
-  const listed = await run(`${name}-save`, []);
-  if (listed.code !== 0) {
-    evidence.push(`${name}: cannot list rules: ${firstLine(listed.stderr)}`);
-    return undefined;
-  }
-  const backend: Backend = {
+  if (listed.code !== 0) return `${name}: cannot list rules: ${firstLine(listed.stderr)}`;
+  return {
     name,
     kind: version.stdout.includes("nf_tables") ? "nft" : "legacy",
     version: /v(\d+(?:\.\d+)+)/.exec(version.stdout)?.[1] ?? "unknown",
     family,
     listing: parseListing(listed.stdout),
   };
-  const ours = hasOwnPart(backend.listing) ? "has rules of ours" : "has no rules of ours";
-  evidence.push(
-    `${name}: version ${backend.version}, ${backend.kind}, ${ours}, ${foreignCount(backend.listing)} of others`,
-  );
-  return backend;
+}
+
+function describe({ name, version, kind, listing }: Backend): string {
+  const ours = hasOwnPart(listing) ? "has rules of ours" : "has no rules of ours";
+  return `${name}: version ${version}, ${kind}, ${ours}, ${foreignCount(listing)} of others`;
 }
 
 async function tryOut(backend: Backend, wanted: Ruleset, run: Run, evidence: string[]): Promise<boolean> {
   const features = featuresOf(wanted);
+  if (features.length === 0) return true;
   const together = await restore(backend, trialText(features, trialChain()), run);
   const names = [...new Set(features.map(({ name }) => name))].join(", ");
   if (together === undefined) {
-    evidence.push(`${backend.name}: chosen, a trial of ${names || "nothing"} succeeded`);
+    evidence.push(`${backend.name}: chosen, a trial of ${names} succeeded`);
     return true;
   }
   const missing: string[] = [];
