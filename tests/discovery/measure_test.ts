@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { scrapeMetrics } from "../../lib/discovery/measure.ts";
+import { worldFacts } from "../../lib/discovery/world_facts.ts";
+import { createMetrics } from "../../lib/kernel/metrics/registry.ts";
+import { MockRegistry } from "../../lib/registry/mod.ts";
+import { Fixture } from "./fixture.ts";
+
+async function scraped(fixture: Fixture): Promise<(name: string) => number | undefined> {
+  const metrics = createMetrics("pilot-discovery");
+  scrapeMetrics(metrics, fixture.pipeline, true);
+  await metrics.scrape();
+  const { body } = await metrics.scrape();
+  return (name) => {
+    const line = body.split("\n").find((l) => l.startsWith(`${name} `));
+    return line === undefined ? undefined : Number(line.slice(name.length));
+  };
+}
+
+const http = { name: "http", port: 80, protocol: "HTTP" } as const;
+const tcp = { name: "tcp", port: 5432, protocol: "TCP" } as const;
+
+function world(): Fixture {
+  const fixture = new Fixture();
+  const mock = new MockRegistry("Orch");
+  mock.addService({ hostname: "full.example.com", namespace: "x", ports: [http] });
+  mock.setEndpoints("x/full.example.com", [
+    { address: "10.0.0.1", port: 80, portName: "http" },
+    { address: "10.0.0.2", port: 80, portName: "http", health: "unhealthy" },
+  ]);
+  mock.addService({ hostname: "empty.example.com", namespace: "x", ports: [http, tcp] });
+  mock.addService({ hostname: "sick.example.com", namespace: "x", ports: [http] });
+  mock.setEndpoints("x/sick.example.com", [{ address: "10.0.0.3", port: 80, portName: "http", health: "unhealthy" }]);
+  mock.addService({ hostname: "named.example.com", namespace: "x", ports: [tcp], resolution: "dns" });
+  mock.addService({ hostname: "full.example.com", namespace: "y", ports: [http, tcp], resolution: "passthrough" });
+  void fixture.pipeline.addRegistry(mock);
+  fixture.pipeline.flush();
+  return fixture;
+}
+
+Deno.test("gauges of services and endpoints count what a scrape finds", async () => {
+  const value = await scraped(world());
+  assert.equal(value("pilot_services"), 5);
+  assert.equal(value("pilot_eds_no_instances"), 3, "two ports of empty, one of sick");
+  assert.equal(value("pilot_dns_cluster_without_endpoints"), 1);
+  assert.equal(value("pilot_duplicate_proxy_clusters"), 1, "port 80 of full, in two namespaces");
+  assert.equal(value("pilot_endpoint_not_ready"), 2);
+  assert.equal(value('pilot_inbound_updates{type="svc"}'), 5);
+  assert.equal(value('pilot_inbound_updates{type="eds"}'), 2);
+  assert.equal(value('pilot_inbound_updates{type="svcdelete"}'), 0);
+});
+
+Deno.test("pilot_no_ip counts sidecars at whose addresses no service is", async () => {
+  const fixture = world();
+  fixture.join({ namespace: "x", address: "10.0.0.1" });
+  fixture.join({ namespace: "x", address: "10.0.0.99" });
+  fixture.join({ namespace: "x", address: "10.0.0.98", type: "router" });
+  assert.equal((await scraped(fixture))("pilot_no_ip"), 1);
+});
+
+Deno.test("a listener that two TCP services want is counted once for all proxies", async () => {
+  const fixture = new Fixture();
+  const mock = new MockRegistry("Orch");
+  for (const name of ["a", "b"]) {
+    mock.addService({ hostname: `${name}.example.com`, namespace: "x", ports: [tcp] });
+    mock.setEndpoints(`x/${name}.example.com`, [{ address: "10.0.0.1", port: 5432, portName: "tcp" }]);
+  }
+  void fixture.pipeline.addRegistry(mock);
+  fixture.pipeline.flush();
+  for (const namespace of ["x", "y", "z"]) fixture.join({ namespace, address: `10.1.0.${namespace.charCodeAt(0)}` });
+  const value = await scraped(fixture);
+  assert.equal(value("pilot_conflict_outbound_listener_tcp_over_current_tcp"), 1);
+  assert.equal(value("pilot_conflict_inbound_listener"), 0);
+});
+
+Deno.test("a UDP port is no cluster", () => {
+  const service = [...world().pipeline.aggregate.services()][0]!;
+  const udp = { ...service, ports: [{ name: "dns", port: 53, protocol: "UDP" } as const] };
+  assert.deepEqual(worldFacts([udp], () => []), {
+    withoutInstances: 0,
+    dnsWithoutEndpoints: 0,
+    duplicates: 0,
+    notReady: 0,
+  });
+});

@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { createLog, defaultLogOptions, type Log } from "../../lib/kernel/log/log.ts";
+import { scopes } from "../../lib/kernel/log/scopes.ts";
+import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
+import { REVIEW_DELAY, SWEEP_INTERVAL, WarningLog } from "../../lib/discovery/upkeep.ts";
+import type { Warning } from "../../lib/translate/warning.ts";
+import { Fixture } from "./fixture.ts";
+import { page, withServer } from "./running.ts";
+
+/** A log of which every line can be read. */
+function openLog(): { readonly log: Log; readonly lines: Record<string, unknown>[] } {
+  const lines: Record<string, unknown>[] = [];
+  const text = new TextDecoder();
+  const target = {
+    write: (bytes: Uint8Array) => void lines.push(JSON.parse(text.decode(bytes))),
+    close() {},
+  };
+  const log = createLog(scopes["pilot-discovery"], { ...defaultLogOptions, json: true, targets: ["test"] }, {
+    open: () => target,
+  });
+  return { log, lines };
+}
+
+const object = (kind: string, name: string, spec: object, namespace = "x") => ({
+  apiVersion: "networking.mesh.io/v1",
+  kind,
+  metadata: { name, namespace },
+  spec,
+});
+
+/** A service, a route whose header value names no command of the proxy and a delegate that does not exist. */
+const entry = (name: string, host: string, port = { number: 80, name: "http", protocol: "HTTP" }) =>
+  object("ServiceEntry", name, {
+    hosts: [host],
+    location: "MESH_INTERNAL",
+    ports: [port],
+    resolution: "STATIC",
+    endpoints: [{ address: "10.0.0.1" }],
+  });
+const delegating = object("VirtualService", "parent", {
+  hosts: ["a.example.com"],
+  http: [{ match: [{ uri: { prefix: "/" } }], delegate: { name: "child", namespace: "x" } }],
+});
+const rule = (name: string) =>
+  object("DestinationRule", name, { host: "a.example.com", subsets: [{ name: "v1", labels: { version: name } }] });
+const plain = object("DestinationRule", "mutual", {
+  host: "b.example.com",
+  trafficPolicy: { tls: { mode: "ISTIO_MUTUAL" } },
+});
+
+function warned(): Fixture {
+  const fixture = new Fixture();
+  fixture.put(
+    entry("a", "a.example.com"),
+    entry("a2", "a2.example.com", { number: 80, name: "tcp", protocol: "TCP" }),
+    entry("b", "b.example.com"),
+    delegating,
+    rule("one"),
+    rule("two"),
+    plain,
+  );
+  fixture.pipeline.flush();
+  fixture.join({ namespace: "x", address: "10.0.0.1" });
+  return fixture;
+}
+
+Deno.test("a warning names its objects, and there is one, however many proxies and classes have it", () => {
+  const fixture = warned();
+  const before = fixture.pipeline.translator.warnings();
+  const find = (pattern: RegExp) => before.find(({ text }) => pattern.test(text));
+  assert.deepEqual(find(/delegate VirtualService\/x\/child does not exist/)?.objects, ["VirtualService/x/parent"]);
+  assert.deepEqual(find(/first subset v1/)?.objects, ["DestinationRule/x/one", "DestinationRule/x/two"]);
+  assert.deepEqual(find(/ISTIO_MUTUAL/)?.objects, ["ServiceEntry/x/b", "DestinationRule/x/mutual"]);
+  assert.equal(find(/^inbound port 80: .*a2\.example/)?.metric, "pilot_conflict_inbound_listener");
+  fixture.join({ namespace: "x", address: "10.0.0.1", name: "twin", labels: { app: "twin" } });
+  fixture.join({ namespace: "y", address: "10.0.0.77" });
+  const texts = fixture.pipeline.translator.warnings().map(({ text }) => text);
+  assert.equal(new Set(texts).size, texts.length);
+  assert.deepEqual(fixture.failures, []);
+});
+
+Deno.test("a warning goes with what it was about", () => {
+  const fixture = warned();
+  fixture.remove("VirtualService/x/parent", "DestinationRule/x/mutual", "DestinationRule/x/two", "ServiceEntry/x/a2");
+  fixture.pipeline.flush();
+  assert.deepEqual(fixture.pipeline.translator.warnings(), []);
+});
+
+Deno.test("a warning is logged once, again only after it was gone, with its objects", () => {
+  const { log, lines } = openLog();
+  const warnings = new WarningLog(log);
+  const one: Warning = { room: "routes", objects: ["VirtualService/x/v"], text: "one is left out" };
+  const two: Warning = { room: "gateways", objects: ["Gateway/x/g"], text: "two is left out" };
+  warnings.review([one]);
+  warnings.review([one, two]);
+  warnings.review([two]);
+  warnings.review([one, two]);
+  assert.deepEqual(lines.map((l) => [l.level, l.scope, l.msg, l.objects]), [
+    ["warn", "model", one.text, one.objects],
+    ["warn", "gateway", two.text, two.objects],
+    ["warn", "model", one.text, one.objects],
+  ]);
+});
+
+Deno.test("warnings are logged after a push, and shown on the debug pages and in the metrics", async () => {
+  const { log, lines } = openLog();
+  const clock = createFakeClock();
+  const objects = [entry("a", "a.example.com"), delegating, rule("one"), rule("two")];
+  const files = { "all.yaml": objects.map((o) => JSON.stringify(o)).join("\n---\n") };
+  await withServer(files, async ({ ports }) => {
+    const told = () =>
+      lines.filter((l) => l.level === "warn" && String(l.msg).includes("delegate VirtualService/x/child"));
+    assert.equal(told().length, 0);
+    await clock.advance(REVIEW_DELAY);
+    assert.equal(told().length, 1);
+    await clock.advance(10 * SWEEP_INTERVAL);
+    assert.equal(told().length, 1);
+    const shown = JSON.parse((await page(ports.http, "/debug/warningz")).body) as Warning[];
+    assert.ok(shown.some(({ text }) => text.includes("delegate VirtualService/x/child")));
+    const status = JSON.parse((await page(ports.http, "/debug/push_status")).body);
+    assert.match(status.warnings["VirtualService/x/parent"][0], /delegate VirtualService\/x\/child/);
+    assert.match((await page(ports.monitoring, "/metrics")).body, /^pilot_destrule_subsets 1$/m);
+  }, { log, clock });
+});
+
+Deno.test("each minute the server forgets classes that no proxy is in any more", async () => {
+  const clock = createFakeClock();
+  await withServer({ "a.json": JSON.stringify(entry("a", "a.example.com")) }, async ({ pipeline }) => {
+    const fixture = new Fixture();
+    const node = { id: "sidecar~10.0.0.9~app.x~x.svc.cluster.local" };
+    const { translator } = pipeline;
+    const member = translator.join(fixture.nodes.read(node, true, pipeline.mesh));
+    assert.equal(translator.counts.classes, 1);
+    await clock.advance(SWEEP_INTERVAL);
+    assert.equal(translator.counts.classes, 1, "a class in use stays");
+    translator.leave(member);
+    await clock.advance(SWEEP_INTERVAL - 1);
+    assert.equal(translator.counts.classes, 1, "a proxy may come back within the minute");
+    await clock.advance(1);
+    assert.equal(translator.counts.classes, 0);
+  }, { clock });
+});
