@@ -100,7 +100,7 @@ function prune(ns: protobuf.NamespaceBase, keep: Set<unknown>): Record<string, u
   }
   const hasNested = Object.keys(nested).length > 0;
   if (ns instanceof protobuf.Type && keep.has(ns)) {
-    const json = ns.toJSON({ keepComments: false }) as Record<string, unknown>;
+    const json = ns.toJSON({ keepComments: false }) as unknown as Record<string, unknown>;
     delete json.options;
     delete json.reserved;
     delete json.extensions;

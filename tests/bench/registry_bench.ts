@@ -10,6 +10,7 @@
  * @module
  */
 import process from "node:process";
+import type { AnyConfigObject } from "../../lib/config/types.ts";
 import {
   Aggregate,
   type Endpoint,
