@@ -131,7 +131,7 @@ export class XdsServer {
       call.start(new XdsConnection(call, delta, this.#context));
     };
     if (wait < 1) start();
-    else setTimeout(start, wait);
+    else call.wait(wait, start);
   }
 
   #opened(connection: XdsConnection): void {

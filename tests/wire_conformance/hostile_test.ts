@@ -106,14 +106,14 @@ for (
       gauge() {},
       observe() {},
     };
-    const grpcOptions = { pacer: { stallTimeout: 1000 } };
+    const grpcOptions = { stallTimeout: 1000 };
     const { server, port } = await serve(from, grpcOptions, 0, { metrics });
     const frames = [PREFACE, settings(window), windowUpdate(0x7fff0000 - 65535), headers(1, DELTA), message(1, first)];
     const raw = await connectRaw(port, ...frames);
     await until("the stream", () => [...server.streams()].length === 1);
     const [connection] = [...server.grpc.connections];
-    await until("bytes under way", () => connection!.lane.queued > 0);
-    const handed = connection!.lane.inFlight + connection!.socket.writableLength;
+    await until("bytes under way", () => connection!.h2.outbound.busy);
+    const handed = connection!.h2.outbound.unwritten + connection!.socket.writableLength;
     assert.ok(handed < 2_000_000, `${handed} bytes handed over for a reader that takes none`);
     await until("the drop", () => connections(server) === 0);
     assert.equal(counts.get("pilot_xds_write_timeout"), 1);
@@ -244,7 +244,7 @@ Deno.test("streams opened and cut in every way leave nothing behind", async () =
     memory.push(Deno.memoryUsage().rss / 1e6);
   }
   assert.deepEqual([...server.streams()], []);
-  assert.equal(server.grpc.pacer.active, 0);
+  assert.equal(server.grpc.budget.active.size, 0);
   const growth = memory.at(-1)! - memory[1]!;
   assert.ok(growth < 60, `resident memory grew by ${growth} MB: ${memory.map(Math.round)}`);
   await server.stop(0);

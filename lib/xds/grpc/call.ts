@@ -5,19 +5,11 @@
  *
  * @module
  */
-import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
-import { concatBytes } from "../../resource/block.ts";
+import type { Headers } from "../h2/hpack.ts";
+import type { H2Stream } from "../h2/stream.ts";
 import { ACCEPTED_ENCODINGS, frameHead, MessageReader } from "./frame.ts";
-import type { Lane } from "./pacer.ts";
 import { Code, encodeStatusMessage, parseTimeout, RpcError } from "./status.ts";
-
-/** Chunks below this are joined before they are handed to http2: a write costs some 10 us, copying 16 KiB 2 us. */
-const JOIN_BELOW = 16 * 1024;
-/** Milliseconds that a client has to close its half of a call that has ended. */
-const LINGER = 2000;
-/** Largest chunk. */
-const CHUNK = 64 * 1024;
 
 /** Who is at the other end. */
 export interface Peer {
@@ -41,51 +33,56 @@ export interface CallHandler {
 export interface CallOptions {
   readonly maxMessageSize: number;
   readonly onError: (error: unknown, call: Call) => void;
+  readonly onClose: (call: Call) => void;
 }
 
 /** A call under way. */
 export class Call {
   /** Request headers, i.e. the call's metadata. */
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: Headers;
   /** Whether the client takes messages compressed by gzip. */
   readonly acceptsGzip: boolean;
   readonly #reader: MessageReader;
   #handler: CallHandler | undefined;
   #early: Uint8Array[] = [];
+  #earlySize = 0;
   #halfClosed = false;
   #responded = false;
   #ended = false;
   #closed = false;
   #deadline: ReturnType<typeof setTimeout> | undefined;
-  #linger: ReturnType<typeof setTimeout> | undefined;
+  #waiting: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
-    private readonly stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
+    private readonly stream: H2Stream,
     readonly peer: Peer,
-    private readonly lane: Lane,
     private readonly options: CallOptions,
   ) {
-    this.headers = headers;
-    const offered = String(headers["grpc-accept-encoding"] ?? "");
+    const headers = this.headers = stream.headers;
+    const offered = headers["grpc-accept-encoding"] ?? "";
     this.acceptsGzip = offered.split(",").some((encoding) => encoding.trim() === "gzip");
-    const encoding = headers["grpc-encoding"] as string | undefined;
+    const encoding = headers["grpc-encoding"];
     this.#reader = new MessageReader(encoding, options.maxMessageSize);
-    stream.on("data", (chunk: Uint8Array) => this.#receive(chunk));
-    stream.on("end", () => this.#remoteEnd());
-    stream.on("close", () => this.#close());
-    // Resets and broken connections arrive as errors; `close` follows and tells the handler.
-    stream.on("error", () => this.#close());
+    stream.listener = {
+      data: (bytes) => this.#receive(bytes),
+      end: () => this.#remoteEnd(),
+      close: () => this.#close(),
+    };
     if (encoding !== undefined && encoding !== "identity" && encoding !== "gzip") {
       this.end(Code.UNIMPLEMENTED, `grpc-encoding ${encoding} is not supported`);
       return;
     }
     try {
-      const timeout = parseTimeout(headers["grpc-timeout"] as string | undefined);
+      const timeout = parseTimeout(headers["grpc-timeout"]);
       if (timeout !== undefined) this.#armDeadline(timeout);
     } catch (error) {
       this.fail(error);
     }
+  }
+
+  /** Goes on after some milliseconds, unless the call is over by then. */
+  wait(delay: number, then: () => void): void {
+    if (!this.closed) this.#waiting = setTimeout(then, delay);
   }
 
   /** Hands the call to its handler; messages that came before are delivered at once. */
@@ -115,11 +112,9 @@ export class Call {
     this.#respond();
     let length = 0;
     for (const part of parts) length += part.length;
-    const write = (chunk: Uint8Array) => {
-      if (!this.#closed) this.stream.write(chunk);
-    };
-    const chunks = evenChunks([frameHead(length, compressed), ...parts]);
-    chunks.forEach((chunk, i) => this.lane.push(chunk, write, i === chunks.length - 1 ? taken : undefined));
+    this.stream.write(frameHead(length, compressed));
+    parts.forEach((part, i) => this.stream.write(part, i === parts.length - 1 ? taken : undefined));
+    if (parts.length === 0) taken?.();
   }
 
   /** Ends the call with a status after all that was sent. */
@@ -133,17 +128,8 @@ export class Call {
     };
     if (!this.#responded) {
       this.#responded = true;
-      this.#guard(() => this.stream.respond({ ...this.#responseHeaders(), ...status }, { endStream: true }));
-      // A client that has not finished sending is told to stop (RFC 9113, section 8.1).
-      this.#guard(() => this.stream.close(0));
-      return;
-    }
-    this.stream.once("wantTrailers", () => {
-      this.#guard(() => this.stream.sendTrailers(status));
-      // A client that keeps its half open would keep the stream for ever; a reset at once could overtake the trailers.
-      this.#linger = setTimeout(() => this.#guard(() => this.stream.close(0)), LINGER);
-    });
-    this.lane.push(new Uint8Array(0), () => this.#guard(() => this.stream.end()));
+      this.stream.respond({ ...this.#responseHeaders(), ...status }, true);
+    } else this.stream.end(status);
   }
 
   /** Ends the call with the status of an error. */
@@ -155,8 +141,7 @@ export class Call {
 
   /** Breaks the call off with an HTTP/2 reset (8 = CANCEL). */
   reset(code = 8): void {
-    this.#guard(() => this.stream.close(code));
-    this.#close();
+    this.stream.reset(code);
   }
 
   /** Sends the response headers now, if that has not happened; some clients wait for them. */
@@ -167,12 +152,12 @@ export class Call {
   #respond(): void {
     if (this.#responded) return;
     this.#responded = true;
-    this.#guard(() => this.stream.respond(this.#responseHeaders(), { waitForTrailers: true }));
+    this.stream.respond(this.#responseHeaders());
   }
 
-  #responseHeaders(): Record<string, string | number> {
-    const headers: Record<string, string | number> = {
-      ":status": 200,
+  #responseHeaders(): Record<string, string> {
+    const headers: Record<string, string> = {
+      ":status": "200",
       "content-type": "application/grpc",
       "grpc-accept-encoding": ACCEPTED_ENCODINGS,
     };
@@ -193,7 +178,7 @@ export class Call {
     for (const message of messages) {
       if (this.closed) return;
       if (this.#handler === undefined) {
-        this.#early.push(message);
+        this.#keep(message);
         continue;
       }
       try {
@@ -202,6 +187,15 @@ export class Call {
         this.fail(error);
       }
     }
+  }
+
+  /** Messages that come while the call waits for its handler are kept, as many as one message may be large. */
+  #keep(message: Uint8Array): void {
+    this.#earlySize += message.length;
+    if (this.#earlySize > this.options.maxMessageSize || this.#early.length >= 1000) {
+      return this.end(Code.RESOURCE_EXHAUSTED, "too much sent before the call was admitted");
+    }
+    this.#early.push(message);
   }
 
   #remoteEnd(): void {
@@ -226,42 +220,8 @@ export class Call {
     if (this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#deadline);
-    clearTimeout(this.#linger);
+    clearTimeout(this.#waiting);
+    this.options.onClose(this);
     this.#handler?.close?.();
   }
-
-  /** http2 throws when a stream is already gone; that is not news, `close` has told or will tell. */
-  #guard(action: () => void): void {
-    if (this.stream.destroyed || this.stream.closed) return;
-    try {
-      action();
-    } catch (error) {
-      this.options.onError(error, this);
-      this.#close();
-    }
-  }
-}
-
-/** Joins small parts and slices large ones, so that chunks are neither many nor more than a window can take. */
-function evenChunks(parts: readonly Uint8Array[]): Uint8Array[] {
-  const chunks: Uint8Array[] = [];
-  let small: Uint8Array[] = [];
-  let size = 0;
-  const flush = () => {
-    if (small.length > 0) chunks.push(concatBytes(small));
-    small = [];
-    size = 0;
-  };
-  for (const part of parts) {
-    const large = part.length >= JOIN_BELOW;
-    if (size + part.length > CHUNK || (large && size === 0)) flush();
-    if (large && size === 0) {
-      for (let at = 0; at < part.length; at += CHUNK) chunks.push(part.subarray(at, at + CHUNK));
-    } else {
-      small.push(part);
-      size += part.length;
-    }
-  }
-  flush();
-  return chunks;
 }

@@ -1,18 +1,21 @@
 /**
- * One HTTP/2 connection of a gRPC server: its calls, keepalive, age and end.
+ * One connection of a gRPC server: its calls, keepalive, age, stalls and end.
  *
  * Permissions: none (the socket comes from outside).
  *
  * @module
  */
-import type { ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
+import { H2Connection, type H2Limits } from "../h2/connection.ts";
+import type { SendBudget } from "../h2/outbound.ts";
+import type { H2Stream } from "../h2/stream.ts";
 import type { Call } from "./call.ts";
-import type { Lane, Pacer } from "./pacer.ts";
 import { Code } from "./status.ts";
 
 /** Limits of a connection, in milliseconds. */
 export interface ConnectionLimits {
+  /** Time in which a new connection must show that it speaks HTTP/2. */
+  readonly handshakeTimeout: number;
   /** Silence of the peer after which it is pinged. */
   readonly keepaliveInterval: number;
   /** Wait for the answer to a ping (or any other bytes) before the connection is closed. */
@@ -21,87 +24,88 @@ export interface ConnectionLimits {
   readonly maxConnectionAge: number;
   /** Time from that GOAWAY until the calls still open are ended. */
   readonly maxConnectionAgeGrace: number;
+  /** Time without progress while data wait for the peer, after which it is given up. */
+  readonly stallTimeout: number;
 }
 
 /** Why a connection was closed by the server. */
-export type CloseReason = "keepalive" | "stall" | "age" | "shutdown";
+export type CloseReason = "handshake" | "keepalive" | "stall" | "age" | "shutdown";
+
+/** What a connection tells its server. */
+export interface ConnectionEvents {
+  call(stream: H2Stream, connection: Connection): void;
+  closing(reason: CloseReason, connection: Connection): void;
+  close(connection: Connection): void;
+}
 
 /** A connection. `sweep` must be called about once a second. */
 export class Connection {
   readonly calls = new Set<Call>();
-  readonly lane: Lane;
   readonly address: string;
+  readonly h2: H2Connection;
+  readonly #openedAt = performance.now();
+  readonly #retireAt: number;
   #bytesRead = 0;
-  #lastHeard = performance.now();
+  #lastHeard = this.#openedAt;
   #pingedAt: number | undefined;
   #goneAwayAt: number | undefined;
-  readonly #retireAt: number;
 
   constructor(
-    readonly session: ServerHttp2Session,
     readonly socket: Socket,
-    pacer: Pacer,
+    budget: SendBudget,
+    h2: H2Limits,
     private readonly limits: ConnectionLimits,
-    private readonly onClosing: (reason: CloseReason, connection: Connection) => void,
+    private readonly events: ConnectionEvents,
   ) {
     this.address = `${socket.remoteAddress ?? "?"}:${socket.remotePort ?? "?"}`;
-    this.lane = pacer.lane(socket, () => this.destroy("stall"));
     // A tenth of jitter, so that clients that came together do not come back together.
-    this.#retireAt = performance.now() + limits.maxConnectionAge * (0.9 + 0.2 * Math.random());
+    this.#retireAt = this.#openedAt + limits.maxConnectionAge * (0.9 + 0.2 * Math.random());
+    this.h2 = new H2Connection(socket, budget, h2, {
+      stream: (stream) => events.call(stream, this),
+      close: () => events.close(this),
+    });
   }
 
-  /** Applies keepalive and age. */
+  /** Applies all limits of time. */
   sweep(now: number): void {
-    if (this.socket.destroyed) return;
+    const { limits } = this;
+    if (!this.h2.started && now - this.#openedAt >= limits.handshakeTimeout) return this.destroy("handshake");
+    if (this.h2.outbound.busy && now - this.h2.outbound.lastProgress >= limits.stallTimeout) {
+      return this.destroy("stall");
+    }
     if (this.socket.bytesRead !== this.#bytesRead) {
       this.#bytesRead = this.socket.bytesRead;
       this.#lastHeard = now;
       this.#pingedAt = undefined;
     }
     if (this.#pingedAt !== undefined) {
-      if (now - this.#pingedAt >= this.limits.keepaliveTimeout) this.destroy("keepalive");
-    } else if (now - this.#lastHeard >= this.limits.keepaliveInterval) {
+      if (now - this.#pingedAt >= limits.keepaliveTimeout) return this.destroy("keepalive");
+    } else if (now - this.#lastHeard >= limits.keepaliveInterval) {
       this.#pingedAt = now;
-      this.#try(() => this.session.ping(() => {}));
+      this.h2.ping();
     }
     if (this.#goneAwayAt === undefined && now >= this.#retireAt) this.goAway(now);
-    else if (this.#goneAwayAt !== undefined && now - this.#goneAwayAt >= this.limits.maxConnectionAgeGrace) {
+    else if (this.#goneAwayAt !== undefined && now - this.#goneAwayAt >= limits.maxConnectionAgeGrace) {
       this.finish("age", "maximum connection age reached");
     }
   }
 
   /** Tells the client to open no more calls here. */
   goAway(now = performance.now()): void {
-    if (this.#goneAwayAt !== undefined) return;
-    this.#goneAwayAt = now;
-    this.#try(() => this.session.goaway(0));
-    if (this.calls.size === 0) this.#try(() => this.session.close());
+    this.#goneAwayAt ??= now;
+    this.h2.goAway();
   }
 
   /** Ends all calls with UNAVAILABLE, after what they have sent, and closes. */
   finish(reason: CloseReason, message: string): void {
+    if (this.calls.size > 0) this.events.closing(reason, this);
     this.goAway();
-    if (this.calls.size > 0) this.onClosing(reason, this);
     for (const call of [...this.calls]) call.end(Code.UNAVAILABLE, message);
-    this.#try(() => this.session.close());
   }
 
   /** Breaks the connection off. */
   destroy(reason?: CloseReason): void {
-    if (this.socket.destroyed) return;
-    if (reason !== undefined) this.onClosing(reason, this);
-    this.lane.close();
-    this.#try(() => this.session.destroy());
-    this.socket.destroy();
-  }
-
-  /** The session may be gone already; then there is nothing left to tell the peer. */
-  #try(action: () => void): void {
-    if (this.session.destroyed) return;
-    try {
-      action();
-    } catch {
-      this.socket.destroy();
-    }
+    if (reason !== undefined) this.events.closing(reason, this);
+    this.h2.destroy();
   }
 }

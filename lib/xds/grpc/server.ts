@@ -1,19 +1,20 @@
 /**
- * A thin gRPC server over `node:http2`: a table of handlers by path, for sockets that someone else accepts (plain or
- * TLS). It adds to http2 what gRPC asks for: framing, compression, deadlines, status, keepalive, maximum connection
- * age, graceful stop; and what a control plane needs: shared buffers without copies and back-pressure.
+ * A thin gRPC server: a table of handlers by path, for sockets that someone else accepts (plain or TLS). On top of
+ * HTTP/2 it does what gRPC asks for: framing, compression, deadlines, status, keepalive, maximum connection age,
+ * graceful stop; and what a control plane needs: shared buffers without copies, and back-pressure.
  *
  * Permissions: none by itself; {@linkcode GrpcServer.accept} is given connected sockets.
  *
  * @module
  */
-import http2 from "node:http2";
-import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
-import { Call, type CallHandler } from "./call.ts";
+import type { Headers } from "../h2/hpack.ts";
+import { SendBudget } from "../h2/outbound.ts";
+import type { H2Stream } from "../h2/stream.ts";
+import { Call } from "./call.ts";
 import { type CloseReason, Connection, type ConnectionLimits } from "./connection.ts";
-import { Pacer, type PacerOptions } from "./pacer.ts";
-import { Code, RpcError } from "./status.ts";
+import { Code } from "./status.ts";
+import { UnaryHandler } from "./unary.ts";
 
 /** Settings of a {@linkcode GrpcServer}; times in milliseconds. */
 export interface GrpcServerOptions extends Partial<ConnectionLimits> {
@@ -21,9 +22,10 @@ export interface GrpcServerOptions extends Partial<ConnectionLimits> {
   readonly maxMessageSize?: number;
   /** Calls a connection may have open at once. Default 100,000. */
   readonly maxConcurrentStreams?: number;
-  /** Time in which a new connection must complete its HTTP/2 preface. Default 20,000. */
-  readonly handshakeTimeout?: number;
-  readonly pacer?: PacerOptions;
+  /** Bytes a connection may have handed to its socket. Default 256 KiB. */
+  readonly sendBuffer?: number;
+  /** The same over all connections; above it the shares shrink. Default 128 MiB. */
+  readonly totalSendBuffer?: number;
   /** Told when the server closes a connection by rule. */
   readonly onClosing?: (reason: CloseReason, connection: Connection) => void;
   /** Told of errors that are no RpcError: defects, not bad clients. */
@@ -35,34 +37,26 @@ export type Method = (call: Call) => void;
 
 /** A gRPC server without a listener of its own. */
 export class GrpcServer {
-  readonly pacer: Pacer;
+  /** What all connections together have handed to their sockets. */
+  readonly budget: SendBudget;
   readonly #methods = new Map<string, Method>();
-  readonly #connections = new Map<ServerHttp2Session, Connection>();
-  readonly #sockets = new Map<Socket, ReturnType<typeof setTimeout>>();
-  readonly #http2: http2.Http2Server;
+  readonly #connections = new Set<Connection>();
   readonly #limits: ConnectionLimits;
   readonly #sweeper: ReturnType<typeof setInterval>;
   #stopping = false;
+  #onEmpty: (() => void) | undefined;
 
   constructor(private readonly options: GrpcServerOptions = {}) {
-    this.pacer = new Pacer(options.pacer);
+    this.budget = new SendBudget(options.sendBuffer, options.totalSendBuffer);
     this.#limits = {
+      handshakeTimeout: options.handshakeTimeout ?? 20_000,
       keepaliveInterval: options.keepaliveInterval ?? 30_000,
       keepaliveTimeout: options.keepaliveTimeout ?? 10_000,
       maxConnectionAge: options.maxConnectionAge ?? Infinity,
       maxConnectionAgeGrace: options.maxConnectionAgeGrace ?? 10_000,
+      stallTimeout: options.stallTimeout ?? 20_000,
     };
-    this.#http2 = http2.createServer({
-      settings: { maxConcurrentStreams: options.maxConcurrentStreams ?? 100_000 },
-    });
-    this.#http2.on("session", (session: ServerHttp2Session) => this.#open(session));
-    this.#http2.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => this.#call(stream, headers));
-    this.#http2.on("sessionError", () => {/* the session's own `close` follows */});
-    const shortest = Math.min(
-      this.#limits.keepaliveInterval,
-      this.#limits.keepaliveTimeout,
-      this.#limits.maxConnectionAge,
-    );
+    const shortest = Math.min(...Object.values(this.#limits));
     this.#sweeper = setInterval(() => this.#sweep(), Math.min(1000, Math.max(10, shortest / 4)));
   }
 
@@ -71,33 +65,30 @@ export class GrpcServer {
     this.#methods.set(path, method);
   }
 
-  /** Registers a method with one request and one response; an {@linkcode RpcError} thrown by `answer` is its status. */
+  /** Registers a method with one request and one response; an RpcError thrown by `answer` is its status. */
   unary(path: string, answer: (request: Uint8Array, call: Call) => Uint8Array | Promise<Uint8Array>): void {
     this.handle(path, (call) => call.start(new UnaryHandler(call, answer)));
   }
 
   /** Takes over a connected socket that will speak HTTP/2. Bytes read from it before must be unshifted. */
   accept(socket: Socket): void {
-    socket.on("error", () => socket.destroy());
-    if (this.#stopping) return void socket.destroy();
+    if (this.#stopping || socket.destroyed) return void socket.destroy();
     socket.setNoDelay(true);
-    const timer = setTimeout(() => socket.destroy(), this.options.handshakeTimeout ?? 20_000);
-    this.#sockets.set(socket, timer);
-    socket.once("close", () => {
-      clearTimeout(timer);
-      this.#sockets.delete(socket);
+    const limits = { maxConcurrentStreams: this.options.maxConcurrentStreams ?? 100_000 };
+    const connection = new Connection(socket, this.budget, limits, this.#limits, {
+      call: (stream, at) => this.#call(stream, at),
+      closing: (reason, closing) => this.options.onClosing?.(reason, closing),
+      close: (closed) => {
+        this.#connections.delete(closed);
+        if (this.#connections.size === 0) this.#onEmpty?.();
+      },
     });
-    this.#pending = socket;
-    this.#http2.emit("connection", socket);
-    this.#pending = undefined;
+    this.#connections.add(connection);
   }
-
-  /** The socket whose session is being made: http2 emits `session` while it handles `connection`. */
-  #pending: Socket | undefined;
 
   /** Connections open now. */
   get connections(): Iterable<Connection> {
-    return this.#connections.values();
+    return this.#connections;
   }
 
   /**
@@ -106,52 +97,29 @@ export class GrpcServer {
    */
   async stop(deadline: number): Promise<void> {
     this.#stopping = true;
-    for (const connection of this.#connections.values()) connection.finish("shutdown", "server is shutting down");
-    const limit = performance.now() + deadline;
-    while (this.#connections.size > 0 && performance.now() < limit) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    for (const connection of [...this.#connections.values()]) connection.destroy();
-    for (const socket of [...this.#sockets.keys()]) socket.destroy();
+    const { promise: empty, resolve } = Promise.withResolvers<void>();
+    this.#onEmpty = resolve;
+    for (const connection of [...this.#connections]) connection.finish("shutdown", "server is shutting down");
+    const timer = setTimeout(() => {
+      for (const connection of [...this.#connections]) connection.destroy();
+    }, deadline);
+    if (this.#connections.size > 0) await empty;
+    clearTimeout(timer);
     clearInterval(this.#sweeper);
-    this.pacer.stop();
   }
 
-  #open(session: ServerHttp2Session): void {
-    const socket = this.#pending;
-    if (socket === undefined) throw new Error("an http2 session appeared outside of accept()");
-    const connection = new Connection(session, socket, this.pacer, this.#limits, (reason, closing) => {
-      this.options.onClosing?.(reason, closing);
-    });
-    this.#connections.set(session, connection);
-    session.on("error", () => connection.destroy());
-    session.once("remoteSettings", () => clearTimeout(this.#sockets.get(socket)));
-    const closed = () => {
-      connection.lane.close();
-      this.#connections.delete(session);
-    };
-    session.once("close", closed);
-    socket.once("close", closed);
-  }
-
-  #call(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
-    const connection = this.#connections.get(stream.session as ServerHttp2Session);
-    if (connection === undefined) return void stream.close(http2.constants.NGHTTP2_REFUSED_STREAM);
-    const refusal = httpRefusal(headers);
-    if (refusal !== undefined) {
-      stream.on("error", () => {});
-      stream.respond({ ":status": refusal }, { endStream: true });
-      return;
-    }
+  #call(stream: H2Stream, connection: Connection): void {
+    const refusal = httpRefusal(stream.headers);
+    if (refusal !== undefined) return stream.respond({ ":status": refusal }, true);
     const peer = { address: connection.address, socket: connection.socket };
-    const call = new Call(stream, headers, peer, connection.lane, {
+    const call = new Call(stream, peer, {
       maxMessageSize: this.options.maxMessageSize ?? 4 * 1024 * 1024,
-      onError: (error, at) => this.options.onError?.(error, String(at.headers[":path"])),
+      onError: (error, at) => this.options.onError?.(error, at.headers[":path"]!),
+      onClose: (closed) => connection.calls.delete(closed),
     });
-    connection.calls.add(call);
-    stream.once("close", () => connection.calls.delete(call));
     if (call.closed) return;
-    const path = String(headers[":path"]);
+    connection.calls.add(call);
+    const path = stream.headers[":path"]!;
     const method = this.#methods.get(path);
     if (method === undefined) return call.end(Code.UNIMPLEMENTED, `unknown method ${path}`);
     if (this.#stopping) return call.end(Code.UNAVAILABLE, "server is shutting down");
@@ -164,38 +132,14 @@ export class GrpcServer {
 
   #sweep(): void {
     const now = performance.now();
-    for (const connection of [...this.#connections.values()]) connection.sweep(now);
+    for (const connection of [...this.#connections]) connection.sweep(now);
   }
 }
 
 /** The HTTP status for a request that is no gRPC call. */
-function httpRefusal(headers: IncomingHttpHeaders): number | undefined {
-  if (headers[":method"] !== "POST") return 405;
+function httpRefusal(headers: Headers): string | undefined {
+  if (headers[":method"] !== "POST") return "405";
   const type = headers["content-type"];
-  if (type === undefined || !/^application\/grpc($|[+;])/.test(type)) return 415;
+  if (type === undefined || !/^application\/grpc($|[+;])/.test(type)) return "415";
   return undefined;
-}
-
-/** Collects one request and sends one response. */
-class UnaryHandler implements CallHandler {
-  #request: Uint8Array | undefined;
-
-  constructor(
-    private readonly call: Call,
-    private readonly answer: (request: Uint8Array, call: Call) => Uint8Array | Promise<Uint8Array>,
-  ) {}
-
-  message(bytes: Uint8Array): void {
-    if (this.#request !== undefined) throw new RpcError(Code.INTERNAL, "a second request on a unary call");
-    this.#request = bytes;
-  }
-
-  halfClose(): void {
-    const request = this.#request;
-    if (request === undefined) return this.call.end(Code.INTERNAL, "no request on a unary call");
-    Promise.resolve().then(() => this.answer(request, this.call)).then((response) => {
-      this.call.send([response], false);
-      this.call.end();
-    }, (error) => this.call.fail(error));
-  }
 }
