@@ -25,9 +25,16 @@ export const CIPHER_SUITES: ReadonlySet<string> = new Set([
   "DES-CBC3-SHA",
 ]);
 
-/** Whether the proxy takes this cipher suite; expressions (`-ALL`, `[A|B]`) are let through. */
+/** Whether the proxy takes this cipher suite: a name, `ALL`, or a group of equal preference (`[A|B]`). */
 export function isCipherSuite(suite: string): boolean {
-  return suite === "" || suite === "ALL" || !/^[\p{L}\p{N}]/u.test(suite) || CIPHER_SUITES.has(suite);
+  const group = /^\[(.+)\]$/.exec(suite)?.[1];
+  if (group !== undefined) return group.split("|").every((member) => CIPHER_SUITES.has(member));
+  return suite === "" || suite === "ALL" || CIPHER_SUITES.has(suite);
+}
+
+/** Whether it is an expression with an operator (`-ALL`, `!SHA1`, `+RSA`, `@STRENGTH`): a proxy refuses the whole list. */
+export function isCipherOperator(suite: string): boolean {
+  return /^[-!+@]/.test(suite);
 }
 
 const OWN_CERTIFICATE_FIELDS = [
@@ -83,7 +90,9 @@ function checkProtocolAndCiphers(tls: ServerTlsSettings, at: string, report: Fin
   }
   const seen = new Set<string>();
   tls.cipherSuites?.forEach((suite, index) => {
-    if (!isCipherSuite(suite)) {
+    if (isCipherOperator(suite)) {
+      report.error(`${at}.cipherSuites[${index}]`, suite, "a cipher suite (the proxy has no operators in this list)");
+    } else if (!isCipherSuite(suite)) {
       report.warning(`${at}.cipherSuites[${index}]`, suite, "a known cipher suite (this one is ignored)");
     } else if (seen.has(suite)) {
       report.warning(`${at}.cipherSuites[${index}]`, suite, "no duplicates (this one is ignored)");

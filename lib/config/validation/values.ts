@@ -57,9 +57,14 @@ export function isAuthorityHeader(name: string): boolean {
   return lower === ":authority" || lower === "host";
 }
 
+/** Checks a text that becomes a part of an HTTP head: none has line breaks or NUL. Absent is right. */
+export function checkHeadText(text: string | undefined, at: string, report: Findings): void {
+  if (text !== undefined && /[\0\r\n]/.test(text)) report.error(at, text, "a text without line breaks and NUL");
+}
+
 /** Checks a header name to change; `authorityAllowed` for set and add of requests. */
 export function checkChangedHeaderName(name: string, authorityAllowed: boolean, at: string, report: Findings): void {
-  if (name === "") report.error(at, name, "a header name");
+  if (name === "" || /[\0\r\n]/.test(name)) report.error(at, name, "a header name");
   else if (isAuthorityHeader(name) ? !authorityAllowed : name.startsWith(":")) {
     report.error(at, name, "a header other than host and those starting with :");
   }

@@ -9,7 +9,7 @@ import { checkLabels, hostProblem, isDnsLabel, wildcardHostProblem } from "../..
 import { checkPort, isIpAddress } from "../../validation/network.ts";
 import { checkConnectionPool, checkExportTo, checkSelector } from "../../validation/shared.ts";
 import { checkClientTls } from "../../validation/tls.ts";
-import { checkDuration, checkPercent } from "../../validation/values.ts";
+import { checkDuration, checkHeadText, checkPercent } from "../../validation/values.ts";
 import type { Validate } from "../validate.ts";
 import type {
   ConsistentHashLb,
@@ -129,12 +129,19 @@ function checkLoadBalancer(
   if (aggression < 1) report.error(`${at}.warmup.aggression`, aggression, "1 or more");
 }
 
+/** Largest ring of the proxy. */
+const MAX_RING_SIZE = 8_388_608;
+
 /** Largest table of Maglev in the proxy, exclusive. */
 const MAX_TABLE_SIZE = 5_000_011;
 
 function checkConsistentHash(hash: ConsistentHashLb | undefined, at: string, report: Findings): void {
   if (hash === undefined) return;
-  const { ringHash, maglev, minimumRingSize } = hash;
+  const { ringHash, maglev, minimumRingSize, httpHeaderName } = hash;
+  if (httpHeaderName === "") report.error(`${at}.httpHeaderName`, "", "a header name");
+  checkHeadText(httpHeaderName, `${at}.httpHeaderName`, report);
+  checkRingSize(ringHash?.minimumRingSize, `${at}.ringHash.minimumRingSize`, report);
+  checkRingSize(minimumRingSize, `${at}.minimumRingSize`, report);
   if (minimumRingSize !== undefined) {
     report.warning(`${at}.minimumRingSize`, minimumRingSize, "ringHash.minimumRingSize, which replaces it");
     if (ringHash !== undefined || maglev !== undefined) {
@@ -147,6 +154,10 @@ function checkConsistentHash(hash: ConsistentHashLb | undefined, at: string, rep
       report.error(`${at}.maglev.tableSize`, tableSize, `a prime number below ${MAX_TABLE_SIZE}`);
     }
   }
+}
+
+function checkRingSize(size: number | undefined, at: string, report: Findings): void {
+  if (size !== undefined && size > MAX_RING_SIZE) report.error(at, size, `at most ${MAX_RING_SIZE}`);
 }
 
 function isPrime(number: number): boolean {

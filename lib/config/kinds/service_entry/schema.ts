@@ -22,7 +22,7 @@ export const serviceEntry: Field<types.ServiceEntrySpec> = message<types.Service
     targetPort: uint32(),
   })),
   location: withDefault(enumOf("MESH_EXTERNAL", "MESH_INTERNAL"), "MESH_EXTERNAL"),
-  resolution: withDefault(enumOf("NONE", "STATIC", "DNS", "DNS_ROUND_ROBIN"), "NONE"),
+  resolution: withDefault(enumOf("NONE", "STATIC", "DNS", "DNS_ROUND_ROBIN", "DYNAMIC_DNS"), "NONE"),
   endpoints: list(workloadEntry),
   workloadSelector: labelsSelector,
   exportTo: list(string()),

@@ -25,7 +25,7 @@ export interface ServiceEntrySpec {
 }
 
 /** How endpoints are found. */
-export type ServiceResolution = "NONE" | "STATIC" | "DNS" | "DNS_ROUND_ROBIN";
+export type ServiceResolution = "NONE" | "STATIC" | "DNS" | "DNS_ROUND_ROBIN" | "DYNAMIC_DNS";
 
 /** Port of a service. */
 export interface ServicePort {

@@ -97,12 +97,32 @@ function checkEndpoints(spec: ServiceEntrySpec, servicePorts: ReadonlySet<string
     }
     return;
   }
+  if (spec.resolution === "DYNAMIC_DNS") {
+    checkDynamic(spec, report);
+    return;
+  }
   if (spec.resolution === "DNS_ROUND_ROBIN" && endpoints.length > 1) {
     report.error("spec.endpoints", endpoints.length, "at most 1 endpoint with resolution DNS_ROUND_ROBIN");
   }
   const dns = isDns(spec);
   const rules = { hostNames: dns, unix: !dns, servicePorts };
   endpoints.forEach((endpoint, index) => checkWorkload(endpoint, `spec.endpoints[${index}]`, report, rules));
+}
+
+/** The proxy resolves the host that a request or a TLS client names: there are no endpoints, and plain bytes name none. */
+function checkDynamic(spec: ServiceEntrySpec, report: Findings): void {
+  for (const field of ["endpoints", "workloadSelector"] as const) {
+    if (spec[field] !== undefined) report.error(`spec.${field}`, spec[field], "nothing with resolution DYNAMIC_DNS");
+  }
+  spec.ports?.forEach(({ protocol, number }, index) => {
+    const names = protocolClass(protocol ?? "");
+    if (names === "http" || names === "tls") return;
+    report.error(
+      `spec.ports[${index}].protocol`,
+      protocol,
+      `an HTTP or TLS protocol with resolution DYNAMIC_DNS, since connections to port ${number} name no host`,
+    );
+  });
 }
 
 /** Plain TCP cannot tell hosts apart; so several hosts need HTTP, TLS or no resolution. */

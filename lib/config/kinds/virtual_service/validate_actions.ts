@@ -6,7 +6,7 @@
 import type { Findings } from "../../finding.ts";
 import { checkPort } from "../../validation/network.ts";
 import { checkRegex } from "../../validation/regex.ts";
-import { checkCorsHeaderName, checkDuration, checkPercent } from "../../validation/values.ts";
+import { checkCorsHeaderName, checkDuration, checkHeadText, checkPercent } from "../../validation/values.ts";
 import type { HttpRetry, Percent } from "../common/types.ts";
 import type { CorsPolicy, HttpDirectResponse, HttpFaultInjection, HttpRedirect } from "./types.ts";
 
@@ -79,6 +79,8 @@ export function checkRedirect(redirect: HttpRedirect | undefined, at: string, re
   if ([uri, authority, port, derivePort, scheme].every((field) => field === undefined)) {
     report.error(at, {}, "uri, authority, port, derivePort or scheme");
   }
+  checkHeadText(uri, `${at}.uri`, report);
+  checkHeadText(authority, `${at}.authority`, report);
   if (redirectCode !== undefined) {
     if (redirectCode < 300 || redirectCode > 399) report.error(`${at}.redirectCode`, redirectCode, "a status 3xx");
     else if (!SENT_REDIRECTS.has(redirectCode)) {

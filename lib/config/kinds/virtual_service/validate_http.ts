@@ -12,6 +12,7 @@ import {
   checkChangedHeaderName,
   checkDuration,
   checkHeaderValue,
+  checkHeadText,
   checkMatchHeaderName,
   isAuthorityHeader,
 } from "../../validation/values.ts";
@@ -99,7 +100,9 @@ function checkMatch(match: HttpMatchRequest, at: string, report: Findings): void
     if (value.regex !== "*") checkStringMatch(value, where, report);
   }
   for (const [name, value] of Object.entries(match.queryParams ?? {})) {
-    checkStringMatch(value, joinPath(`${at}.queryParams`, name), report);
+    const where = joinPath(`${at}.queryParams`, name);
+    if (name === "") report.error(`${at}.queryParams`, name, "the name of a query parameter");
+    checkStringMatch(value, where, report);
   }
   // An empty uri prefix is right (it matches every path), so only its expression is checked.
   if (match.uri?.regex !== undefined) checkStringMatch(match.uri, `${at}.uri`, report);
@@ -121,9 +124,15 @@ function checkStringMatch(match: StringMatch, at: string, report: Findings): voi
   else if (match.regex !== undefined) checkRegex(match.regex, `${at}.regex`, report);
 }
 
+/** Header operations of one kind on one route, as many as the proxy takes (`max_items` of its API). */
+const MAX_HEADERS = 1000;
+
 function checkHeaders(headers: Headers | undefined, at: string, report: Findings): void {
   for (const side of ["request", "response"] as const) {
     const operations = headers?.[side];
+    const { set = {}, add = {}, remove = [] } = operations ?? {};
+    const count = Math.max(Object.keys(set).length + Object.keys(add).length, remove.length);
+    if (count > MAX_HEADERS) report.error(`${at}.${side}`, count, `at most ${MAX_HEADERS} headers to change`);
     for (const operation of ["set", "add"] as const) {
       for (const [name, value] of Object.entries(operations?.[operation] ?? {})) {
         const where = joinPath(`${at}.${side}.${operation}`, name);
@@ -174,6 +183,8 @@ function checkRewrite(rewrite: HttpRewrite | undefined, at: string, report: Find
   if (uri === undefined && uriRegexRewrite === undefined && authority === undefined) {
     report.error(at, {}, "uri, uriRegexRewrite or authority");
   }
+  checkHeadText(uri, `${at}.uri`, report);
+  checkHeadText(authority, `${at}.authority`, report);
   if (uriRegexRewrite !== undefined) {
     if (uriRegexRewrite.rewrite === undefined) {
       report.error(`${at}.uriRegexRewrite.rewrite`, undefined, "what replaces the match");
@@ -181,6 +192,9 @@ function checkRewrite(rewrite: HttpRewrite | undefined, at: string, report: Find
     checkRegex(uriRegexRewrite.match, `${at}.uriRegexRewrite.match`, report);
   }
 }
+
+/** The proxy sums weights in 32 bits. */
+const MAX_WEIGHT = 2 ** 32 - 1;
 
 function checkDestinations(routes: readonly HttpRouteDestination[] | undefined, at: string, report: Findings): void {
   if (routes === undefined) return;
@@ -190,6 +204,8 @@ function checkDestinations(routes: readonly HttpRouteDestination[] | undefined, 
     checkDestination(route.destination, `${where}.destination`, report);
     if ((route.weight ?? 0) < 0) report.error(`${where}.weight`, route.weight, "0 or more");
   });
+  const sum = routes.reduce((total, { weight = 0 }) => total + weight, 0);
+  if (sum > MAX_WEIGHT) report.error(`${at}.route`, sum, `weights whose sum is at most ${MAX_WEIGHT}`);
   if (routes.length > 1 && routes.every((route) => route.weight === undefined)) {
     report.error(`${at}.route`, 0, "weights whose sum is not 0");
   }
