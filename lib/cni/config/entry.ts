@@ -1,0 +1,83 @@
+/**
+ * Our plugin's own entry in a network configuration: what the installer tells the plugin.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { CHAIN_VERSION, isObject, type JsonObject, PLUGIN } from "./network.ts";
+
+/** What the plugin is told. */
+export interface PluginSettings {
+  /** Folder of record, socket and orchestrator config, as the node sees it. */
+  readonly runDir: string;
+  /** Level below which the plugin logs nothing; wins over the template's only when that has none. */
+  readonly logLevel: string;
+  readonly ambientEnabled: boolean;
+  /** Namespaces whose pods are passed on untouched. */
+  readonly excludeNamespaces: readonly string[];
+  /** Namespace of the node agent. */
+  readonly podNamespace: string;
+  /** Beginning of the names of the node agent's pods: they never wait for the node agent. */
+  readonly agentPods: string;
+  /** Template: a JSON object whose members the entry has too, or empty. */
+  readonly template: string;
+}
+
+/** A template that cannot be used, and why. */
+export class TemplateError extends Error {
+  override readonly name = "TemplateError";
+}
+
+/** Members that the installer decides, whatever a template says. */
+const decided = ["name", "type", "cni_agent_run_dir", "pod_namespace", "agent_pods"];
+
+/**
+ * The entry.
+ *
+ * @throws {TemplateError} when the template is no JSON object, or names a member that the installer decides otherwise.
+ */
+export function pluginEntry(settings: PluginSettings): JsonObject {
+  const template = readTemplate(settings.template);
+  return {
+    name: PLUGIN,
+    type: PLUGIN,
+    plugin_log_level: settings.logLevel,
+    cni_agent_run_dir: settings.runDir,
+    ambient_enabled: settings.ambientEnabled,
+    exclude_namespaces: settings.excludeNamespaces,
+    pod_namespace: settings.podNamespace,
+    agent_pods: settings.agentPods,
+    ...template,
+  };
+}
+
+function readTemplate(text: string): JsonObject {
+  if (text.trim() === "") return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new TemplateError(`template of the network configuration: got no JSON (${(error as Error).message})`);
+  }
+  if (!isObject(value)) throw new TemplateError("template of the network configuration: expected a JSON object");
+  const { log_level: logLevel, cniVersion: _version, ...members } = value;
+  const clash = decided.filter((key) => Object.hasOwn(members, key) && members[key] !== PLUGIN);
+  if (clash.length > 0) {
+    throw new TemplateError(`template of the network configuration: ${clash.join(", ")} is the installer's to say`);
+  }
+  return logLevel === undefined ? members : { plugin_log_level: logLevel, ...members };
+}
+
+/** A configuration of our plugin alone, for runtimes that call it by its own network (`--chained-cni-plugin=false`). */
+export function standaloneText(entry: JsonObject): string {
+  return JSON.stringify({ cniVersion: CHAIN_VERSION, ...entry }, null, 2) + "\n";
+}
+
+/** Beginning of the names of a daemon set's pods, from one of them: all but the last, random part. */
+export function podPrefix(podName: string): string {
+  return /^(.+-)[a-z0-9]{5}$/.exec(podName)?.[1] ?? AGENT_PODS;
+}
+
+/** The same when the installer does not know its own pod. */
+export const AGENT_PODS = "mesh-cni-node-";

@@ -1,0 +1,233 @@
+/**
+ * Puts the plugin on a node and takes it away: executable, orchestrator config, network configuration, record, in an
+ * order that leaves a working network whenever it is cut off. The network configuration names the plugin only while its
+ * executable and its orchestrator config are there.
+ *
+ * Permissions: read and write (the node's folders, as mounted).
+ *
+ * @module
+ */
+import { type ConfigFile, isConfigName, PLUGIN } from "../config/network.ts";
+import type { FileCalls } from "../node/file_calls.ts";
+import { removeFile, removeUnfinished, replaceByCopy, replaceFile } from "../node/replace.ts";
+import { type ConfigPlan, type ConfigWish, planConfig, planRemoval, type Step } from "./plan.ts";
+import { ORCH_CONFIG_FILE } from "./orch_config.ts";
+import { type InstallRecord, readRecord, RECORD_FILE, recordText } from "./record.ts";
+
+/** Folders of the node, as seen from here. */
+export interface NodeFolders {
+  /** Network configurations. */
+  readonly net: string;
+  /** Executables of plugins. */
+  readonly bin: string;
+  /** Sockets, orchestrator config, calls. */
+  readonly run: string;
+}
+
+/** What is put on the node as the plugin. */
+export type Executable = { readonly copyOf: string } | { readonly script: string };
+
+/** What is wanted on the node. */
+export interface InstallWish extends ConfigWish {
+  /** Undefined: the node has it already, and it is not ours to place or remove. */
+  readonly executable: Executable | undefined;
+  /** Text of the orchestrator config, and its permission bits. */
+  readonly orchConfig: string;
+  readonly orchConfigMode: number;
+  /** Version and name of this installer, for the record. */
+  readonly version: string;
+  readonly installer: string;
+}
+
+/** How an installation went. */
+export interface InstallOutcome extends Omit<ConfigPlan, "steps"> {
+  /** What was changed, as a person would say it. */
+  readonly changed: readonly string[];
+  /** Time from another program's change of the configuration to ours, milliseconds; undefined when there was none. */
+  readonly gap: number | undefined;
+}
+
+/** A part of an installation that failed, named as metrics name it. */
+export class InstallError extends Error {
+  override readonly name = "InstallError";
+  /** @param part What could not be put in place. */
+  constructor(readonly part: InstallPart, message: string, options?: ErrorOptions) {
+    super(message, options);
+  }
+}
+
+/** Parts of an installation, as the label `result` of `mesh_cni_installs_total` names their failures. */
+export type InstallPart = "COPY_BINARIES_FAILURE" | "CREATE_KUBECONFIG_FAILURE" | "CREATE_CNI_CONFIG_FAILURE";
+
+/** Mode of a new configuration: everyone on a node may read those. */
+const CONFIG_MODE = 0o644;
+
+/**
+ * Makes the node as wished. Nothing is written that is right already.
+ *
+ * @throws {InstallError} when something cannot be written; what was there before works on.
+ */
+export function install(folders: NodeFolders, wish: InstallWish, calls: FileCalls, now: () => number): InstallOutcome {
+  const changed: string[] = [];
+  part("COPY_BINARIES_FAILURE", () => {
+    for (const folder of [folders.net, folders.bin, folders.run]) removeUnfinished(calls, folder);
+    if (placeExecutable(folders, wish, calls)) changed.push(`executable ${folders.bin}/${PLUGIN}`);
+  });
+  part("CREATE_KUBECONFIG_FAILURE", () => {
+    if (placeOrchConfig(folders, wish, calls)) changed.push(`orchestrator config ${folders.run}/${ORCH_CONFIG_FILE}`);
+  });
+  return part("CREATE_CNI_CONFIG_FAILURE", () => {
+    const { outcome } = placeConfig(folders, wish, calls, now);
+    return { ...outcome, changed: [...changed, ...outcome.changed] };
+  });
+}
+
+/** The last part of {@link install} alone: quick, for when another program changed a configuration. */
+export function placeConfig(
+  folders: NodeFolders,
+  wish: InstallWish,
+  calls: FileCalls,
+  now: () => number,
+): { readonly outcome: InstallOutcome } {
+  const { steps, ...plan } = planConfig(configFiles(folders.net, calls), wish);
+  const modified = steps[0] === undefined ? undefined : calls.stat(`${folders.net}/${likeOf(steps[0])}`)?.modified;
+  const changed = steps.map((step) => takeStep(folders.net, step, calls));
+  const gap = modified === undefined ? undefined : Math.max(0, now() - modified);
+  const record = currentRecord(folders, calls);
+  if (
+    changed.length > 0 || record === undefined || record.state !== "installed" || record.installer !== wish.installer
+  ) {
+    writeRecord(folders, calls, {
+      version: wish.version,
+      placement: wish.placement,
+      config: plan.config,
+      installer: wish.installer,
+      at: new Date(now()).toISOString(),
+      state: "installed",
+    });
+  }
+  return { outcome: { ...plan, changed, gap } };
+}
+
+/** What this installation would still change: nothing when all is as wished. */
+export function pendingSteps(folders: NodeFolders, wish: ConfigWish, calls: FileCalls): ConfigPlan {
+  return planConfig(configFiles(folders.net, calls), wish);
+}
+
+/**
+ * Takes everything away, in reverse: first nobody calls the plugin, then it goes. Files get back every byte that they
+ * had.
+ *
+ * @returns What was changed.
+ */
+export function uninstall(folders: NodeFolders, calls: FileCalls, keepExecutable = false): string[] {
+  const changed = planRemoval(configFiles(folders.net, calls)).map((step) => takeStep(folders.net, step, calls));
+  const rest = [
+    `${folders.run}/${ORCH_CONFIG_FILE}`,
+    ...(keepExecutable ? [] : [`${folders.bin}/${PLUGIN}`]),
+    `${folders.net}/${RECORD_FILE}`,
+  ];
+  for (const path of rest) {
+    if (calls.stat(path) === undefined) continue;
+    removeFile(calls, path);
+    changed.push(`removed ${path}`);
+  }
+  for (const folder of [folders.net, folders.bin, folders.run]) removeUnfinished(calls, folder);
+  return changed;
+}
+
+/** Notes on the node that this installer ended and another is expected, which takes over what is there. */
+export function handOver(folders: NodeFolders, calls: FileCalls, reason: string, now: () => number): void {
+  const record = currentRecord(folders, calls);
+  if (record === undefined) return;
+  writeRecord(folders, calls, { ...record, state: "handed over", reason, at: new Date(now()).toISOString() });
+}
+
+/** The record on the node. */
+export function currentRecord(folders: NodeFolders, calls: FileCalls): InstallRecord | undefined {
+  const file = calls.read(`${folders.net}/${RECORD_FILE}`);
+  return file === undefined ? undefined : readRecord(new TextDecoder().decode(file.bytes));
+}
+
+function writeRecord(folders: NodeFolders, calls: FileCalls, record: InstallRecord): void {
+  replaceFile(calls, `${folders.net}/${RECORD_FILE}`, new TextEncoder().encode(recordText(record)), { mode: 0o644 });
+}
+
+/** The configurations of a folder. */
+export function configFiles(folder: string, calls: FileCalls): ConfigFile[] {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  return calls.list(folder).filter(isConfigName).flatMap((name): ConfigFile[] => {
+    const file = calls.read(`${folder}/${name}`);
+    if (file === undefined) return [];
+    try {
+      return [{ name, text: decoder.decode(file.bytes) }];
+    } catch {
+      return [{ name, text: undefined }];
+    }
+  });
+}
+
+function placeExecutable(folders: NodeFolders, { executable }: InstallWish, calls: FileCalls): boolean {
+  if (executable === undefined) return false;
+  const path = `${folders.bin}/${PLUGIN}`;
+  calls.makeFolder(folders.bin, 0o755);
+  if ("copyOf" in executable) {
+    if (sameFile(executable.copyOf, path, calls)) return false;
+    replaceByCopy(calls, path, executable.copyOf, { mode: 0o755 });
+    return true;
+  }
+  const bytes = new TextEncoder().encode(executable.script);
+  const there = calls.read(path);
+  if (there !== undefined && there.mode === 0o755 && sameBytes(there.bytes, bytes)) return false;
+  replaceFile(calls, path, bytes, { mode: 0o755 });
+  return true;
+}
+
+function placeOrchConfig(folders: NodeFolders, wish: InstallWish, calls: FileCalls): boolean {
+  const path = `${folders.run}/${ORCH_CONFIG_FILE}`;
+  const bytes = new TextEncoder().encode(wish.orchConfig);
+  calls.makeFolder(folders.run, 0o755);
+  const there = calls.read(path);
+  if (there !== undefined && there.mode === wish.orchConfigMode && sameBytes(there.bytes, bytes)) return false;
+  replaceFile(calls, path, bytes, { mode: wish.orchConfigMode });
+  return true;
+}
+
+function takeStep(folder: string, step: Step, calls: FileCalls): string {
+  const path = `${folder}/${step.file}`;
+  if (step.do === "remove") {
+    removeFile(calls, path);
+    return `removed ${path}`;
+  }
+  const like = calls.read(`${folder}/${step.like}`);
+  const how = like === undefined ? { mode: CONFIG_MODE } : { mode: like.mode, owner: { uid: like.uid, gid: like.gid } };
+  replaceFile(calls, path, new TextEncoder().encode(step.text), how);
+  return `wrote ${path}`;
+}
+
+function likeOf(step: Step): string {
+  return step.do === "write" ? step.like : step.file;
+}
+
+function sameFile(a: string, b: string, calls: FileCalls): boolean {
+  const [first, second] = [calls.stat(a), calls.stat(b)];
+  if (first === undefined || second === undefined || first.size !== second.size || second.mode !== 0o755) return false;
+  const [left, right] = [calls.read(a), calls.read(b)];
+  return left !== undefined && right !== undefined && sameBytes(left.bytes, right.bytes);
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}
+
+function part<T>(name: InstallPart, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const hint = error instanceof Deno.errors.PermissionDenied || /read-only/i.test(error.message)
+      ? " (is the node's folder mounted, writable, and are we root?)"
+      : "";
+    throw new InstallError(name, `${error.message}${hint}`, { cause: error });
+  }
+}

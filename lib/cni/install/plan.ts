@@ -1,0 +1,199 @@
+/**
+ * What is to be done in the folder of network configurations, as steps: pure, so that every order of crashes can be
+ * tried on it. After each step the runtime finds a working configuration whenever it found one before.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { chain, ChainError, entryOf, isChained, MADE_OF, sameJson, unchain, WRAPPED } from "../config/chain.ts";
+import { standaloneText } from "../config/entry.ts";
+import {
+  choosePrimary,
+  type ConfigFile,
+  inOrder,
+  type JsonObject,
+  type NetworkConfig,
+  ownEntries,
+  readConfig,
+} from "../config/network.ts";
+import type { Placement } from "./record.ts";
+
+/** A change of one file. */
+export type Step =
+  /** Puts a text in place of the file, or a new one; mode and owner are those of `like`, when it exists. */
+  | { readonly do: "write"; readonly file: string; readonly text: string; readonly like: string }
+  | { readonly do: "remove"; readonly file: string };
+
+/** How the plugin is to be called. */
+export interface ConfigWish {
+  readonly placement: Placement;
+  /** Name of the configuration; undefined: the runtime's choice, or a name of our own. */
+  readonly confName: string | undefined;
+  /** Name of our own chained configuration, with placement `owned`. */
+  readonly ownedName: string;
+  readonly entry: JsonObject;
+}
+
+/** What is to be done, and how things stand when it is done. */
+export interface ConfigPlan {
+  readonly steps: readonly Step[];
+  /** Configuration by which the plugin is called; undefined: none, see `waiting`. */
+  readonly config: string | undefined;
+  /** Why the plugin is not called, for people. */
+  readonly waiting: string | undefined;
+  /** What deserves a word although it is no reason to wait. */
+  readonly remarks: readonly string[];
+}
+
+/** Name of a standalone configuration when none is given: after others, because it is no primary network. */
+export const STANDALONE_NAME = "YYY-mesh-cni.conf";
+
+/** What an installation has to do among these files. */
+export function planConfig(files: readonly ConfigFile[], wish: ConfigWish): ConfigPlan {
+  switch (wish.placement) {
+    case "standalone":
+      return planStandalone(files, wish);
+    case "owned":
+      return planOwned(files, wish);
+    case "chained":
+      return planChained(files, wish);
+  }
+}
+
+function planStandalone(files: readonly ConfigFile[], wish: ConfigWish): ConfigPlan {
+  const file = wish.confName ?? STANDALONE_NAME;
+  const there = files.find(({ name }) => name === file);
+  const read = there && readConfig(there);
+  const text = standaloneText(wish.entry);
+  const same = read !== undefined && !("problem" in read) && sameJson(JSON.parse(read.text), JSON.parse(text));
+  const write: Step[] = same ? [] : [{ do: "write", file, text, like: file }];
+  return done(file, [...write, ...clearing(files, file)]);
+}
+
+function planChained(files: readonly ConfigFile[], wish: ConfigWish): ConfigPlan {
+  const others = files.filter((file) => !isOurFile(file));
+  const found = findPrimary(others, wish.confName);
+  if (found.primary === undefined) return waits(found.why ?? "no valid configuration");
+  const { primary } = found;
+  if (isChained(primary, wish.entry)) return done(primary.file, clearing(files, primary.file), found.remarks);
+  try {
+    const chained = chain(primary, wish.entry);
+    const write: Step = { do: "write", file: chained.name, text: chained.text, like: primary.file };
+    if (chained.name === primary.file) {
+      return done(primary.file, [write, ...clearing(files, primary.file)], found.remarks);
+    }
+    const inTheWay = files.find(({ name }) => name === chained.name);
+    if (inTheWay !== undefined && wrappedFrom(inTheWay) !== primary.file) {
+      return waits(`${primary.file} cannot become the list ${chained.name}: there is another file of that name`);
+    }
+    const remove: Step = { do: "remove", file: primary.file };
+    return done(chained.name, [write, remove, ...clearing(files, chained.name)], found.remarks);
+  } catch (error) {
+    if (error instanceof ChainError) return waits(error.message);
+    throw error;
+  }
+}
+
+function planOwned(files: readonly ConfigFile[], wish: ConfigWish): ConfigPlan {
+  const own = wish.ownedName;
+  if (!own.endsWith(".conflist")) {
+    return waits(`name of our own configuration: got ${own}, expected it to end in .conflist`);
+  }
+  const others = files.filter((file) => !isOurFile(file) && file.name !== own);
+  const found = findPrimary(others, wish.confName);
+  const there = files.find(({ name }) => name === own);
+  if (found.primary === undefined) {
+    // Ours stays: without it a new primary would be found without the plugin before we hear of it.
+    return waits(found.why ?? "no valid configuration", there === undefined ? undefined : own);
+  }
+  // As it is once our entry, of an installation with other options, is taken out of it.
+  const plain = ownEntries(found.primary).length > 0 ? unchain(found.primary) : undefined;
+  const base = plain && readConfig(plain);
+  const primary = base === undefined || "problem" in base ? found.primary : base;
+  if (!(own < primary.file)) {
+    return waits(`name of our own configuration: got ${own}, expected a name that sorts before ${primary.file}`);
+  }
+  try {
+    const { text } = chain(primary, { ...wish.entry, [MADE_OF]: primary.file });
+    const write: Step[] = there?.text === text ? [] : [{ do: "write", file: own, text, like: primary.file }];
+    return done(own, [...write, ...clearing(files, own)], found.remarks);
+  } catch (error) {
+    if (error instanceof ChainError) return waits(error.message, there === undefined ? undefined : own);
+    throw error;
+  }
+}
+
+/** Steps that take our entry out of every file but one: what other options, or other versions, left. */
+function clearing(files: readonly ConfigFile[], except: string): Step[] {
+  return inOrder(files).filter((file) => file.name !== except).flatMap((file) => {
+    const read = readConfig(file);
+    if ("problem" in read || ownEntries(read).length === 0) return [];
+    return removal(read, files);
+  });
+}
+
+/** What an uninstallation has to do among these files. */
+export function planRemoval(files: readonly ConfigFile[]): Step[] {
+  return clearing(files, "");
+}
+
+function removal(config: NetworkConfig, files: readonly ConfigFile[]): Step[] {
+  const before = isOurs(config) ? undefined : unchain(config);
+  // A single configuration that was wrapped, and is there again, was written anew by its owner since.
+  const back = before !== undefined && before.name !== config.file && files.some(({ name }) => name === before.name);
+  if (before === undefined || back) return [{ do: "remove", file: config.file }];
+  const write: Step = { do: "write", file: before.name, text: before.text, like: config.file };
+  return before.name === config.file ? [write] : [write, { do: "remove", file: config.file }];
+}
+
+/** True for a file that exists for us alone. */
+function isOurFile(file: ConfigFile): boolean {
+  const read = readConfig(file);
+  return !("problem" in read) && isOurs(read);
+}
+
+function isOurs(config: NetworkConfig): boolean {
+  const own = ownEntries(config).length;
+  return own > 0 && (own === config.plugins.length || entryOf(config)?.[MADE_OF] !== undefined);
+}
+
+function wrappedFrom(file: ConfigFile): unknown {
+  const read = readConfig(file);
+  return "problem" in read ? undefined : entryOf(read)?.[WRAPPED];
+}
+
+interface Found {
+  readonly primary?: NetworkConfig;
+  readonly why?: string;
+  readonly remarks: readonly string[];
+}
+
+function findPrimary(files: readonly ConfigFile[], confName: string | undefined): Found {
+  const choice = choosePrimary(files);
+  const remarks = choice.passedOver.map(({ file, problem }) => `${file} is passed over: ${problem}`);
+  if (confName === undefined) {
+    return choice.primary === undefined
+      ? { why: "no valid network configuration is there yet", remarks }
+      : { primary: choice.primary, remarks };
+  }
+  const named = [confName, otherEnding(confName)].map((name) => files.find((file) => file.name === name));
+  const file = named.find((found) => found !== undefined);
+  if (file === undefined) return { why: `the network configuration ${confName} is not there yet`, remarks };
+  const read = readConfig(file);
+  if ("problem" in read) return { why: `${read.file}: ${read.problem}`, remarks };
+  if (choice.primary?.file === read.file) return { primary: read, remarks };
+  return { primary: read, remarks: [...remarks, `the runtime takes ${choice.primary?.file}, not ${read.file}`] };
+}
+
+function otherEnding(name: string): string {
+  return name.endsWith(".conflist") ? name.slice(0, -"list".length) : `${name}list`;
+}
+
+function done(config: string, steps: readonly Step[], remarks: readonly string[] = []): ConfigPlan {
+  return { steps, config, waiting: undefined, remarks };
+}
+
+function waits(waiting: string, config?: string): ConfigPlan {
+  return { steps: [], config, waiting, remarks: [] };
+}

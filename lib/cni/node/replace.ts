@@ -1,0 +1,75 @@
+/**
+ * Files that change from one whole content to another: whoever reads sees the old or the new, also after a crash.
+ *
+ * A new content is written beside the file under a name that nobody reads, in the same folder (so that it gets the
+ * folder's security label, and the move is one step), and moved over the file when it is on the disk.
+ *
+ * Permissions: those of {@link FileCalls}.
+ *
+ * @module
+ */
+import type { FileCalls } from "./file_calls.ts";
+
+/** Ending of files that are being written. Runtimes read `.conf`, `.conflist` and `.json` only. */
+const UNFINISHED = ".mesh-unfinished";
+
+/** Mode and owner of a new file. */
+export interface Ownership {
+  readonly mode: number;
+  readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+/** Puts bytes at a path. On failure nothing is left behind, and what was at the path stays. */
+export function replaceFile(calls: FileCalls, path: string, bytes: Uint8Array, how: Ownership): void {
+  replaceBy(calls, path, how, (unfinished) => calls.write(unfinished, bytes));
+}
+
+/** Puts a copy of a file at a path, in the same way. */
+export function replaceByCopy(calls: FileCalls, path: string, from: string, how: Ownership): void {
+  replaceBy(calls, path, how, (unfinished) => calls.copy(from, unfinished));
+}
+
+function replaceBy(calls: FileCalls, path: string, how: Ownership, fill: (unfinished: string) => void): void {
+  const unfinished = unfinishedName(path);
+  try {
+    fill(unfinished);
+    calls.own(unfinished, how.mode, how.owner);
+    calls.rename(unfinished, path);
+  } catch (error) {
+    forget(calls, unfinished);
+    throw error;
+  }
+  calls.syncFolder(folderOf(path));
+}
+
+/** Takes away a half-written file. The failure before it is the one worth telling. */
+function forget(calls: FileCalls, unfinished: string): void {
+  try {
+    calls.remove(unfinished);
+  } catch {
+    // The next start takes it away.
+  }
+}
+
+/** Removes a file for good. */
+export function removeFile(calls: FileCalls, path: string): void {
+  if (calls.stat(path) === undefined) return;
+  calls.remove(path);
+  calls.syncFolder(folderOf(path));
+}
+
+/** Takes away what an installer that was killed left half written. */
+export function removeUnfinished(calls: FileCalls, folder: string): void {
+  for (const name of calls.list(folder)) {
+    if (name.startsWith(".") && name.endsWith(UNFINISHED)) calls.remove(`${folder}/${name}`);
+  }
+}
+
+function unfinishedName(path: string): string {
+  return `${folderOf(path)}/.${path.slice(path.lastIndexOf("/") + 1)}.${crypto.randomUUID().slice(0, 8)}${UNFINISHED}`;
+}
+
+/** Folder of a path. */
+export function folderOf(path: string): string {
+  return path.slice(0, Math.max(1, path.lastIndexOf("/")));
+}

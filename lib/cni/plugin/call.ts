@@ -1,0 +1,167 @@
+/**
+ * One call of the plugin as checked values: from variables and standard input, which other programs write.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { AGENT_PODS } from "../config/entry.ts";
+import { isObject, type JsonObject, protocolVersions } from "../config/network.ts";
+import { CniError, codes, type Command, commands, NEWEST } from "./protocol.ts";
+
+/** What the installer told us by the configuration. */
+export interface PluginConfig {
+  readonly version: string;
+  readonly logLevel: string;
+  readonly runDir: string;
+  readonly ambientEnabled: boolean;
+  readonly excludeNamespaces: readonly string[];
+  readonly podNamespace: string;
+  readonly agentPods: string;
+  /** Legacy tools lock per pod instead of per node. */
+  readonly scopedLock: boolean;
+  /** Result of the plugins before us. */
+  readonly previous: JsonObject | undefined;
+}
+
+/** The pod for which the runtime calls. */
+export interface PodName {
+  readonly namespace: string;
+  readonly name: string;
+  /** Empty when the runtime does not tell. */
+  readonly uid: string;
+}
+
+/** A call. */
+export interface Call {
+  readonly command: Command;
+  readonly containerId: string;
+  /** Path of the network namespace; empty when the call has none. */
+  readonly netns: string;
+  readonly interfaceName: string;
+  /** Undefined: not an orchestrator's pod. */
+  readonly pod: PodName | undefined;
+  readonly config: PluginConfig;
+}
+
+/** Variables of the protocol. */
+export const callVariables = ["CNI_COMMAND", "CNI_CONTAINERID", "CNI_NETNS", "CNI_IFNAME", "CNI_ARGS", "CNI_PATH"];
+
+/**
+ * Reads a call.
+ *
+ * @throws {CniError} naming what is missing or wrong.
+ */
+export function readCall(env: Readonly<Record<string, string | undefined>>, input: string): Call {
+  const command = commands.find((name) => name === env["CNI_COMMAND"]);
+  if (command === undefined) {
+    throw new CniError(
+      codes.badEnvironment,
+      `CNI_COMMAND: got ${JSON.stringify(env["CNI_COMMAND"] ?? "")}, expected one of ${commands.join(", ")}`,
+    );
+  }
+  const config = readPluginConfig(input, command);
+  const needs: string[] = [];
+  if (["ADD", "CHECK", "DEL"].includes(command)) needs.push("CNI_CONTAINERID", "CNI_IFNAME");
+  if (["ADD", "CHECK"].includes(command)) needs.push("CNI_NETNS");
+  const missing = needs.filter((name) => (env[name] ?? "") === "");
+  if (missing.length > 0) throw new CniError(codes.badEnvironment, `${command} needs ${missing.join(", ")}`);
+  return {
+    command,
+    containerId: env["CNI_CONTAINERID"] ?? "",
+    netns: env["CNI_NETNS"] ?? "",
+    interfaceName: env["CNI_IFNAME"] ?? "",
+    pod: readPodName(env["CNI_ARGS"] ?? ""),
+    config,
+  };
+}
+
+/** Version that a call asks for, as far as it can be read: errors are answered in it. */
+export function versionOfInput(input: string): string {
+  try {
+    const value: unknown = JSON.parse(input);
+    const version = isObject(value) ? value["cniVersion"] : undefined;
+    return typeof version === "string" && version !== "" ? version : NEWEST;
+  } catch {
+    return NEWEST;
+  }
+}
+
+function readPluginConfig(input: string, command: Command): PluginConfig {
+  let value: unknown;
+  try {
+    value = input.trim() === "" && command === "VERSION" ? {} : JSON.parse(input);
+  } catch (error) {
+    throw new CniError(codes.badInput, "standard input is no JSON", (error as Error).message);
+  }
+  if (!isObject(value)) throw new CniError(codes.badInput, "standard input is no JSON object");
+  const problems: string[] = [];
+  const take = <T>(key: string, kind: string, fits: (v: unknown) => v is T, otherwise: T): T => {
+    const found = (value as JsonObject)[key];
+    if (found === undefined || found === null) return otherwise;
+    if (fits(found)) return found;
+    problems.push(`${key}: got ${JSON.stringify(found).slice(0, 100)}, expected ${kind}`);
+    return otherwise;
+  };
+  const version = take("cniVersion", "a version", isText, "");
+  const config: PluginConfig = {
+    version: version === "" && command === "VERSION" ? NEWEST : version,
+    logLevel: take("plugin_log_level", "a log level", isText, "info"),
+    runDir: take("cni_agent_run_dir", "an absolute path", isPath, "/var/run/mesh-cni"),
+    ambientEnabled: take("ambient_enabled", "true or false", isBoolean, false),
+    excludeNamespaces: take("exclude_namespaces", "an array of texts", isTexts, []),
+    podNamespace: take("pod_namespace", "a text", isText, ""),
+    agentPods: take("agent_pods", "a text", isText, AGENT_PODS),
+    scopedLock: take("scoped_xtables_lock", "true or false", isBoolean, true),
+    previous: take("prevResult", "an object", isObject, undefined as never) as JsonObject | undefined,
+  };
+  if (problems.length > 0) {
+    throw new CniError(codes.badConfig, "the plugin's configuration is wrong", problems.join("; "));
+  }
+  if (command !== "VERSION" && !(protocolVersions as readonly string[]).includes(config.version)) {
+    throw new CniError(
+      codes.incompatibleVersion,
+      `cniVersion: got ${JSON.stringify(config.version)}, expected one of ${protocolVersions.join(", ")}`,
+    );
+  }
+  return config;
+}
+
+/** `KEY=value;...`: the runtime's words about the pod. Keys that we do not know are others' business. */
+function readPodName(args: string): PodName | undefined {
+  const words = new Map(
+    args.split(";").map((pair) => {
+      const at = pair.indexOf("=");
+      return at < 0 ? [pair, ""] as const : [pair.slice(0, at), pair.slice(at + 1)] as const;
+    }),
+  );
+  const namespace = words.get("K8S_POD_NAMESPACE") ?? "";
+  const name = words.get("K8S_POD_NAME") ?? "";
+  if (namespace === "" && name === "") return undefined;
+  const bad = [["K8S_POD_NAMESPACE", namespace], ["K8S_POD_NAME", name]].filter(([, v]) => !isDnsName(v ?? ""));
+  if (bad.length > 0) {
+    const said = bad.map(([key, v]) => `${key}: got ${JSON.stringify(v)}, expected a name of the orchestrator`);
+    throw new CniError(codes.badEnvironment, "CNI_ARGS", said.join("; "));
+  }
+  return { namespace, name, uid: words.get("K8S_POD_UID") ?? "" };
+}
+
+function isDnsName(text: string): boolean {
+  return text.length <= 253 && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isPath(value: unknown): value is string {
+  return typeof value === "string" && value.startsWith("/");
+}
+
+function isBoolean(value: unknown): value is boolean {
+  return typeof value === "boolean";
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(isText);
+}

@@ -1,0 +1,61 @@
+/**
+ * The node's memory of the plugin's calls: what was asked, what was done, how long it took. People read it by
+ * `install-cni doctor`.
+ *
+ * Permissions: read and write (the run folder).
+ *
+ * @module
+ */
+import { isObject } from "../config/network.ts";
+
+/** Names of the file and of the one before it, in the run folder. */
+export const CALLS_FILE = "calls.jsonl";
+
+/** Size at which the file is put aside, bytes. With the one put aside, some thousand calls are kept. */
+const ROTATE_AT = 512 * 1024;
+
+/** One call. */
+export interface CallRow {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly command: string;
+  /** `namespace/name`; empty when there is none. */
+  readonly pod: string;
+  readonly container: string;
+  readonly netns: string;
+  readonly outcome: string;
+  /** Error code; 0 for success. */
+  readonly code: number;
+  /** Milliseconds from the process's start to the answer. */
+  readonly took: number;
+}
+
+/** Adds a row, in one write, so that concurrent calls do not mix. Throws when the disk does. */
+export function rememberCall(runDir: string, row: CallRow): void {
+  const path = `${runDir}/${CALLS_FILE}`;
+  using file = Deno.openSync(path, { append: true, create: true, mode: 0o600 });
+  file.writeSync(new TextEncoder().encode(JSON.stringify(row) + "\n"));
+  if (file.statSync().size > ROTATE_AT) Deno.renameSync(path, `${path}.1`);
+}
+
+/** The last calls, oldest first. A row that cannot be read is left out: the disk may have been full. */
+export function lastCalls(runDir: string, count: number): CallRow[] {
+  const texts = [`${CALLS_FILE}.1`, CALLS_FILE].map((name) => {
+    try {
+      return Deno.readTextFileSync(`${runDir}/${name}`);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return "";
+      throw error;
+    }
+  });
+  return texts.join("").split("\n").flatMap(readRow).slice(-count);
+}
+
+function readRow(line: string): CallRow[] {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isObject(value) && typeof value["command"] === "string" ? [value as unknown as CallRow] : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * What the plugin does with a pod: passes it on, redirects its traffic, or hands it to the node tunnel. Pure.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Container, Pod } from "../pods/pod.ts";
+import type { PluginConfig, PodName } from "./call.ts";
+
+/** What is done, and why, for people. */
+export type Decision =
+  | { readonly do: "pass"; readonly why: string }
+  | { readonly do: "redirect"; readonly proxy: Container }
+  | { readonly do: "ambient" };
+
+/** Names of containers that are the proxy, and of those that set redirection up themselves. */
+const proxyNames = ["mesh-proxy", "istio-proxy"];
+const initNames = ["mesh-init", "istio-init"];
+
+/** Keys by which a user says whether a pod is injected; the label wins over the annotation. */
+const injectKeys = ["sidecar.mesh.io/inject", "sidecar.istio.io/inject"];
+
+/** Annotations that injection leaves on a pod. */
+const statusKeys = ["sidecar.mesh.io/status", "sidecar.istio.io/status"];
+
+/** Labels that put a pod, or all pods of a namespace, under the node tunnel; and the value that keeps one out. */
+const ambientKeys = ["mesh.io/dataplane-mode", "istio.io/dataplane-mode"];
+
+/**
+ * What is known before the orchestrator is asked. A node agent's own pod never waits for the orchestrator or for a node
+ * agent: else a node whose credentials ran out could never get new ones.
+ */
+export function decideByName(pod: PodName | undefined, config: PluginConfig): Decision | undefined {
+  if (pod === undefined) return { do: "pass", why: "not a pod of the orchestrator" };
+  if (config.excludeNamespaces.includes(pod.namespace)) return { do: "pass", why: "its namespace is excluded" };
+  const agent = config.podNamespace !== "" && pod.namespace === config.podNamespace &&
+    config.agentPods !== "" && pod.name.startsWith(config.agentPods);
+  return agent ? { do: "pass", why: "it is the node agent" } : undefined;
+}
+
+/** What the pod itself says. */
+export function decide(
+  pod: Pod,
+  config: PluginConfig,
+  namespaceLabels: Readonly<Record<string, string>>,
+): Decision {
+  const pass = (why: string): Decision => ({ do: "pass", why });
+  if (pod.hostNetwork) return pass("it uses the node's own network");
+  if (config.ambientEnabled && isAmbient(pod, namespaceLabels)) return { do: "ambient" };
+  const init = pod.containers.find((c) => initNames.includes(c.name));
+  if (init !== undefined) return pass(`its init container ${init.name} sets up redirection`);
+  const proxy = pod.containers.find((c) => proxyNames.includes(c.name));
+  if (proxy === undefined) return pass("it has no proxy container");
+  if (isTrue(proxy.env.get("DISABLE_PROXY") ?? proxy.env.get("DISABLE_ENVOY"))) return pass("its proxy is disabled");
+  const kind = proxy.args[0] === "proxy" ? proxy.args[1] ?? "" : "";
+  if (kind !== "" && !kind.startsWith("-") && kind !== "sidecar") return pass(`its proxy is a ${kind}, not a sidecar`);
+  if (isFalse(valueOf(pod.labels, injectKeys) ?? valueOf(pod.annotations, injectKeys))) {
+    return pass("injection is switched off for it");
+  }
+  if (valueOf(pod.annotations, statusKeys) === undefined) return pass("it was not injected");
+  return { do: "redirect", proxy };
+}
+
+/** True for a pod of the node tunnel. A sidecar keeps a pod out: one pod cannot have both. */
+function isAmbient(pod: Pod, namespaceLabels: Readonly<Record<string, string>>): boolean {
+  if (valueOf(pod.annotations, statusKeys) !== undefined) return false;
+  return (valueOf(pod.labels, ambientKeys) ?? valueOf(namespaceLabels, ambientKeys)) === "ambient";
+}
+
+/** First value present under one of some keys. */
+export function valueOf(table: Readonly<Record<string, string>>, keys: readonly string[]): string | undefined {
+  return keys.map((key) => (Object.hasOwn(table, key) ? table[key] : undefined)).find((value) => value !== undefined);
+}
+
+/** True and false as the field's programs read them. */
+export function isTrue(text: string | undefined): boolean {
+  return text !== undefined && ["1", "t", "T", "true", "TRUE", "True"].includes(text);
+}
+
+function isFalse(text: string | undefined): boolean {
+  return text !== undefined && ["0", "f", "F", "false", "FALSE", "False"].includes(text);
+}

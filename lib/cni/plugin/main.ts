@@ -1,0 +1,117 @@
+/**
+ * The plugin as a process: variables and standard input in, standard output and exit code out.
+ *
+ * Nothing heavy is imported here: a runtime waits for this with every pod.
+ *
+ * Permissions: env (CNI_*), read and write (the run folder), run (nsenter), net (the orchestrator's API).
+ *
+ * @module
+ */
+import { type Call, callVariables, type PodName, readCall, versionOfInput } from "./call.ts";
+import { rememberCall } from "./calls.ts";
+import { CniError, codes, errorText } from "./protocol.ts";
+import { type CallWorld, runCall } from "./run.ts";
+import { systemRedirector } from "./system_redirector.ts";
+import { EVENT_SOCKET, LOG_SOCKET, post } from "./tell.ts";
+import { ORCH_CONFIG_FILE, readOrchConfig } from "../install/orch_config.ts";
+import { podLookup } from "../pods/rest.ts";
+
+/** Time for the node agent to take over a pod, milliseconds: it sets up rules meanwhile. */
+const AGENT_MS = 30_000;
+
+/** Time for a log line, milliseconds: nobody waits for logs. */
+const LOG_MS = 100;
+
+/** File of known trials, in the run folder. */
+const TRIALS_FILE = "known-trials.json";
+
+/** Runs one call and resolves with the exit code. */
+export async function pluginMain(): Promise<number> {
+  const input = await new Response(Deno.stdin.readable).text();
+  const env = Object.fromEntries(callVariables.map((name) => [name, Deno.env.get(name)]));
+  let call: Call | undefined;
+  let outcome = "";
+  let error: CniError | undefined;
+  try {
+    call = readCall(env, input);
+    const text = await runCall(call, systemWorld(call, (said) => (outcome = said)));
+    write(text);
+  } catch (thrown) {
+    error = thrown instanceof CniError ? thrown : new CniError(codes.io, "the plugin failed", stackOf(thrown));
+    write(errorText(error, versionOfInput(input)));
+    outcome = [error.message, error.details].filter((part) => part !== "").join(": ");
+  }
+  if (call !== undefined) await tell(call, outcome, error);
+  return error === undefined ? 0 : 1;
+}
+
+function systemWorld(call: Call, said: (outcome: string) => void): CallWorld {
+  const { runDir } = call.config;
+  return {
+    pods: () => {
+      const access = readOrchConfig(Deno.readTextFileSync(`${runDir}/${ORCH_CONFIG_FILE}`));
+      return podLookup(() => access);
+    },
+    redirector: systemRedirector({ scopedLock: call.config.scopedLock, trialsFile: `${runDir}/${TRIALS_FILE}` }),
+    tellAgent: (of, pod) => post(`${runDir}/${EVENT_SOCKET}`, "/cmdadd", agentEvent(of, pod), AGENT_MS),
+    identityOf,
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    said,
+  };
+}
+
+/** What the node agent is told of a pod, in the field's words. */
+function agentEvent(call: Call, pod: PodName): unknown {
+  const ips = call.config.previous?.["ips"];
+  return {
+    Netns: call.netns,
+    PodName: pod.name,
+    PodNamespace: pod.namespace,
+    IPs: Array.isArray(ips) ? ips : [],
+  };
+}
+
+/** Device and inode of a namespace's file. Files under /proc cannot be looked at with our rights. */
+function identityOf(netns: string): string | undefined {
+  try {
+    const { dev, ino } = Deno.statSync(netns);
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Remembers the call and tells the log; neither may spoil an answer that is given already. */
+async function tell(call: Call, outcome: string, error: CniError | undefined): Promise<void> {
+  if (call.command === "VERSION" || call.command === "STATUS" && error === undefined) return;
+  const { runDir, logLevel } = call.config;
+  const pod = call.pod === undefined ? "" : `${call.pod.namespace}/${call.pod.name}`;
+  const row = {
+    at: new Date().toISOString(),
+    command: call.command,
+    pod,
+    container: call.containerId,
+    netns: call.netns,
+    outcome,
+    code: error?.code ?? 0,
+    took: Math.round(performance.now()),
+  };
+  const level = error === undefined ? "info" : "error";
+  try {
+    rememberCall(runDir, row);
+    const quiet = ["warn", "error", "fatal"].includes(logLevel) && level === "info" || logLevel === "none";
+    if (quiet) return;
+    const line = { level, time: row.at, scope: "cni-plugin", msg: `${call.command}: ${outcome}`, pod, ms: row.took };
+    await post(`${runDir}/${LOG_SOCKET}`, "/log", [JSON.stringify(line)], LOG_MS);
+  } catch {
+    // The run folder is full, or no node agent listens; the runtime has its answer.
+  }
+}
+
+function write(text: string): void {
+  for (let rest = new TextEncoder().encode(text); rest.length > 0;) rest = rest.subarray(Deno.stdout.writeSync(rest));
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? error.stack ?? error.message : String(error);
+}

@@ -1,0 +1,38 @@
+/**
+ * Whether a network namespace is the pod's: it must have the addresses that the plugins before us gave to the pod. Rules
+ * of one pod in another's namespace would give it that one's identity.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { isObject, type JsonObject } from "../config/network.ts";
+
+/** Addresses that the result before us puts into the pod, without prefix lengths. */
+export function podAddresses(previous: JsonObject | undefined): string[] {
+  const interfaces = Array.isArray(previous?.["interfaces"]) ? previous["interfaces"] : [];
+  const ips = Array.isArray(previous?.["ips"]) ? previous["ips"] : [];
+  return ips.filter(isObject).flatMap((ip) => {
+    const device: unknown = typeof ip["interface"] === "number" ? interfaces[ip["interface"]] : undefined;
+    // An address of a device without a sandbox is the node's end of the pod's cable.
+    if (isObject(device) && (device["sandbox"] ?? "") === "") return [];
+    return typeof ip["address"] === "string" ? [canonical(ip["address"].replace(/\/\d+$/, ""))] : [];
+  });
+}
+
+/** Addresses in the output of `ip -o addr show`. */
+export function listedAddresses(output: string): Set<string> {
+  return new Set([...output.matchAll(/\binet6? ([0-9a-f.:]+)/g)].map((match) => canonical(match[1] ?? "")));
+}
+
+/** Addresses of the pod that a namespace lacks. */
+export function missingAddresses(previous: JsonObject | undefined, output: string): string[] {
+  const listed = listedAddresses(output);
+  return podAddresses(previous).filter((address) => !listed.has(address));
+}
+
+/** One text for one address: a URL's host is canonical in both families. */
+function canonical(address: string): string {
+  const text = address.includes(":") ? `[${address}]` : address;
+  return URL.parse(`http://${text}/`)?.hostname ?? address;
+}

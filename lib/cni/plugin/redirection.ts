@@ -1,0 +1,111 @@
+/**
+ * From a pod's annotations and its proxy's variables to what is redirected. Every text is read by its type; one that
+ * does not fit is refused by name, and no text of a user reaches a rule.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { RedirectionConfig } from "../../iptables/config.ts";
+import { type Input, InputError, readInputs } from "../../iptables/input.ts";
+import type { Container, Pod } from "../pods/pod.ts";
+import { isTrue } from "./decide.ts";
+import { CniError, codes } from "./protocol.ts";
+
+/** What is redirected in a pod. */
+export interface PodRedirection {
+  readonly config: RedirectionConfig;
+  readonly dualStack: boolean;
+  /** What deserves a word although it is no mistake. */
+  readonly warnings: readonly string[];
+}
+
+/** Ports of the agent itself that other machines reach: merged metrics and health, readiness, the proxy's metrics. */
+const AGENT_PORTS = "15020,15021,15090";
+
+/** Spellings of annotations, ours first. */
+const spellings = {
+  mode: ["sidecar.mesh.io/interceptionMode", "sidecar.istio.io/interceptionMode"],
+  inboundPorts: traffic("includeInboundPorts"),
+  inboundPortsExcluded: traffic("excludeInboundPorts"),
+  outboundPorts: traffic("includeOutboundPorts"),
+  outboundPortsExcluded: traffic("excludeOutboundPorts"),
+  outboundRanges: traffic("includeOutboundIPRanges"),
+  outboundRangesExcluded: traffic("excludeOutboundIPRanges"),
+  interfacesExcluded: traffic("excludeInterfaces"),
+  virtualInterfaces: [
+    "mesh.io/reroute-virtual-interfaces",
+    "istio.io/reroute-virtual-interfaces",
+    ...traffic("kubevirtInterfaces"),
+  ],
+} as const;
+
+function traffic(key: string): string[] {
+  return [`traffic.sidecar.mesh.io/${key}`, `traffic.sidecar.istio.io/${key}`];
+}
+
+/**
+ * What is redirected in a pod.
+ *
+ * @throws {CniError} code 100, naming every annotation or variable at fault, its value, and what was expected.
+ */
+export function podRedirection(pod: Pod, proxy: Container): PodRedirection {
+  const at = (keys: readonly string[], otherwise: string): Input => {
+    const key = keys.find((name) => Object.hasOwn(pod.annotations, name));
+    return key === undefined
+      ? { name: keys[0] ?? "", value: otherwise }
+      : { name: `annotation ${key}`, value: pod.annotations[key] ?? "" };
+  };
+  const fixed = (name: string, value: string): Input => ({ name, value });
+  const owner = (name: string, id: number | undefined) => fixed(name, String(id === undefined || id === 0 ? 1337 : id));
+  const inboundExcluded = at(spellings.inboundPortsExcluded, "");
+  const dns = isTrue(envOf(proxy, "META_DNS_CAPTURE"));
+  try {
+    const { config, warnings } = readInputs({
+      proxyPort: fixed("proxy port", "15001"),
+      inboundPort: fixed("inbound port", "15006"),
+      tunnelPort: fixed("tunnel port", "15008"),
+      proxyUid: owner(`user of container ${proxy.name}`, proxy.runAsUser),
+      proxyGid: owner(`group of container ${proxy.name}`, proxy.runAsGroup),
+      inboundMode: at(spellings.mode, "REDIRECT"),
+      tproxyMark: fixed("mark", "1337"),
+      tproxyTable: fixed("routing table", "133"),
+      inboundPorts: at(spellings.inboundPorts, "*"),
+      inboundPortsExcluded: { ...inboundExcluded, value: withAgentPorts(inboundExcluded.value) },
+      outboundPorts: at(spellings.outboundPorts, ""),
+      outboundPortsExcluded: at(spellings.outboundPortsExcluded, "15020"),
+      outboundRanges: at(spellings.outboundRanges, "*"),
+      outboundRangesExcluded: at(spellings.outboundRangesExcluded, ""),
+      interfacesExcluded: at(spellings.interfacesExcluded, ""),
+      virtualInterfaces: at(spellings.virtualInterfaces, ""),
+      groups: fixed("groups", envOf(proxy, "OUTBOUND_OWNER_GROUPS") ?? "*"),
+      groupsExcluded: fixed("excluded groups", envOf(proxy, "OUTBOUND_OWNER_GROUPS_EXCLUDE") ?? ""),
+      loopback: fixed("loopback range", envOf(proxy, "OUTBOUND_IPV4_LOOPBACK_CIDR") ?? "127.0.0.1/32"),
+      proxyUser: "",
+      captureDns: dns,
+      // The pod's own resolv.conf cannot be seen from here, so all DNS is taken.
+      captureAllDns: dns,
+      dropInvalid: isTrue(proxy.env.get("INVALID_DROP")),
+    }, { passwd: "", group: "", nameServers: [] });
+    return { config, dualStack: isTrue(envOf(proxy, "DUAL_STACK")), warnings };
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    const said = error.problems.map((p) => `${p.name}: got ${shown(p.value)}, expected ${p.expected}`);
+    throw new CniError(codes.annotation, "the pod asks for redirection that cannot be", said.join("; "));
+  }
+}
+
+/** `*` excludes everything already; else the agent's own ports are never redirected. */
+function withAgentPorts(ports: string): string {
+  return ports.trim() === "" ? AGENT_PORTS : `${ports},${AGENT_PORTS}`;
+}
+
+/** A variable of the proxy in either spelling. */
+function envOf(proxy: Container, name: string): string | undefined {
+  return proxy.env.get(`MESH_${name}`) ?? proxy.env.get(`ISTIO_${name}`);
+}
+
+/** A hostile value must not flood an error, nor break its line. */
+function shown(value: string): string {
+  return JSON.stringify(value.length > 120 ? `${value.slice(0, 120)}...` : value);
+}

@@ -1,0 +1,195 @@
+/**
+ * One call, from its values to the text that the runtime reads.
+ *
+ * Fail closed: whatever keeps an injected pod from being redirected is an error, upon which the runtime takes the pod's
+ * network away again and tries later. There is no way to a network past the proxy.
+ *
+ * Permissions: none here; those of what is passed in.
+ *
+ * @module
+ */
+import { protocolVersions } from "../config/network.ts";
+import type { Pod } from "../pods/pod.ts";
+import { type PodLookup, PodSourceError } from "../pods/source.ts";
+import type { Call, PodName } from "./call.ts";
+import { decide, decideByName, type Decision } from "./decide.ts";
+import { missingAddresses } from "./ownership.ts";
+import { CniError, codes, NEWEST, resultText } from "./protocol.ts";
+import { type PodRedirection, podRedirection } from "./redirection.ts";
+import type { NamespaceView, Redirector } from "./redirector.ts";
+
+/** What a call works with. */
+export interface CallWorld {
+  /** Pods; made when a pod is asked for. Throws when the node has no credentials. */
+  readonly pods: () => PodLookup;
+  readonly redirector: Redirector;
+  /** Hands a pod of the node tunnel to the node agent. */
+  readonly tellAgent: (call: Call, pod: PodName) => Promise<void>;
+  /** What identifies the namespace at a path, to see whether it was exchanged; undefined when that cannot be seen. */
+  readonly identityOf: (netns: string) => string | undefined;
+  readonly sleep: (ms: number) => Promise<void>;
+  /** Tells what was done. */
+  readonly said: (outcome: string) => void;
+}
+
+/** Waits between questions about a pod, milliseconds: in all well under the two minutes that runtimes give a call. */
+const WAITS = [100, 200, 400, 800, 1500, 2000, 2000, 3000];
+
+/** Carries out a call. Resolves with what goes to standard output. */
+export async function runCall(call: Call, world: CallWorld): Promise<string> {
+  const { config } = call;
+  switch (call.command) {
+    case "VERSION":
+      return JSON.stringify({ cniVersion: config.version || NEWEST, supportedVersions: protocolVersions }) + "\n";
+    case "STATUS":
+      await status(world);
+      return "";
+    case "ADD":
+      await add(call, world);
+      return resultText(config.previous, config.version);
+    case "CHECK":
+      await check(call, world);
+      return "";
+    case "DEL":
+    case "GC":
+      // Rules go with the pod's namespace, and nothing is kept outside of it.
+      world.said("nothing is kept");
+      return "";
+  }
+}
+
+/**
+ * Whether this node can set up redirection. Neither the orchestrator nor the node agent is asked: a node that says no
+ * would not start the pod that mends it.
+ */
+async function status(world: CallWorld): Promise<void> {
+  const obstacles = await world.redirector.obstacles();
+  if (obstacles.length > 0) {
+    throw new CniError(codes.notAvailable, "redirection cannot be set up", obstacles.join("; "));
+  }
+}
+
+async function add(call: Call, world: CallWorld): Promise<void> {
+  const judged = await judge(call, world);
+  if (judged.do === "pass") return world.said(`passed on: ${judged.why}`);
+  if (judged.do === "ambient") {
+    await tellAgent(call, world);
+    return world.said("handed to the node agent");
+  }
+  const { wanted } = judged;
+  const before = world.identityOf(call.netns);
+  await verifyNamespace(call, world);
+  let done: string;
+  try {
+    done = await world.redirector.apply(call.netns, wanted);
+  } catch (error) {
+    throw new CniError(codes.rules, "redirection could not be set up, so the pod gets no network", messageOf(error));
+  }
+  if (world.identityOf(call.netns) !== before) {
+    throw new CniError(codes.wrongNamespace, `${call.netns} became another network namespace during the call`);
+  }
+  world.said(["redirected", done, ...wanted.warnings].join("; "));
+}
+
+async function check(call: Call, world: CallWorld): Promise<void> {
+  const judged = await judge(call, world);
+  if (judged.do !== "redirect") return world.said("nothing to check");
+  await verifyNamespace(call, world);
+  const lines = await world.redirector.check(call.netns, judged.wanted);
+  if (lines.length > 0) {
+    throw new CniError(codes.drift, "the pod's redirection is not as it should be", lines.join("; "));
+  }
+  world.said("rules are as expected");
+}
+
+type Judged = Exclude<Decision, { do: "redirect" }> | { readonly do: "redirect"; readonly wanted: PodRedirection };
+
+/** What is to be done for the call's pod; its namespace is being looked at meanwhile. */
+async function judge(call: Call, world: CallWorld): Promise<Judged> {
+  const early = decideByName(call.pod, call.config);
+  if (early !== undefined && early.do !== "redirect") return early;
+  // Reading the namespace takes about as long as asking for the pod; it is asked again where its answer counts.
+  world.redirector.look(call.netns).catch(() => {});
+  const name = call.pod as PodName;
+  const pods = lookup(world);
+  const pod = await findPod(name, pods, world);
+  const labels = call.config.ambientEnabled
+    ? await asked(`namespace ${name.namespace}`, () => pods.namespaceLabels(name.namespace)) ?? {}
+    : {};
+  const decision = decide(pod, call.config, labels);
+  return decision.do === "redirect" ? { do: "redirect", wanted: podRedirection(pod, decision.proxy) } : decision;
+}
+
+function lookup(world: CallWorld): PodLookup {
+  try {
+    return world.pods();
+  } catch (error) {
+    throw new CniError(codes.tryAgain, "the node has no credentials for the orchestrator yet", messageOf(error));
+  }
+}
+
+async function findPod(name: PodName, pods: PodLookup, world: CallWorld): Promise<Pod> {
+  const shown = `${name.namespace}/${name.name}`;
+  let last: unknown;
+  for (const wait of [...WAITS, undefined]) {
+    try {
+      const pod = await pods.pod(name.namespace, name.name);
+      if (pod !== undefined && isThatPod(pod, name)) return pod;
+      last = pod === undefined ? "there is no such pod" : `the pod of that name has uid ${pod.uid}, not ${name.uid}`;
+    } catch (error) {
+      if (error instanceof PodSourceError && !error.transient) {
+        throw new CniError(codes.io, `pod ${shown} could not be looked up`, error.message);
+      }
+      last = error;
+    }
+    if (wait !== undefined) await world.sleep(wait);
+  }
+  throw new CniError(codes.tryAgain, `pod ${shown} could not be looked up`, messageOf(last));
+}
+
+/** Static pods have the node's uid, which the orchestrator keeps in an annotation of its copy. */
+function isThatPod(pod: Pod, name: PodName): boolean {
+  if (name.uid === "" || pod.uid === name.uid) return true;
+  return ["kubernetes.io/config.hash", "kubernetes.io/config.mirror"].some((key) => pod.annotations[key] === name.uid);
+}
+
+async function asked<T>(what: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw new CniError(codes.tryAgain, `${what} could not be looked up`, messageOf(error));
+  }
+}
+
+/** The namespace must have the pod's addresses, when we were told any. */
+async function verifyNamespace(call: Call, world: CallWorld): Promise<void> {
+  let seen: NamespaceView;
+  try {
+    seen = await world.redirector.look(call.netns);
+  } catch (error) {
+    throw new CniError(codes.io, `network namespace ${call.netns} cannot be entered`, messageOf(error));
+  }
+  if (seen.isNode) {
+    throw new CniError(codes.wrongNamespace, `network namespace ${call.netns} is the node's own, not the pod's`);
+  }
+  const missing = missingAddresses(call.config.previous, seen.addresses);
+  if (missing.length > 0) {
+    throw new CniError(
+      codes.wrongNamespace,
+      `network namespace ${call.netns} is not the pod's`,
+      `it lacks ${missing.join(", ")}, which the pod was given`,
+    );
+  }
+}
+
+async function tellAgent(call: Call, world: CallWorld): Promise<void> {
+  try {
+    await world.tellAgent(call, call.pod as PodName);
+  } catch (error) {
+    throw new CniError(codes.tryAgain, "the node agent did not take the pod over", messageOf(error));
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

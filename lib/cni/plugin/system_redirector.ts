@@ -1,0 +1,130 @@
+/**
+ * Rules by the system's packet filter tools.
+ *
+ * Permissions: run (nsenter), read and write (the file of known trials).
+ *
+ * @module
+ */
+import { addressedFamilies, applyRedirection } from "../../iptables/apply.ts";
+import { findBackend } from "../../iptables/backend.ts";
+import { differences } from "../../iptables/change.ts";
+import { families } from "../../iptables/names.ts";
+import { buildRules } from "../../iptables/rules/build.ts";
+import { enterWords, type Run } from "../../iptables/run.ts";
+import type { PodRedirection } from "./redirection.ts";
+import type { Redirector } from "./redirector.ts";
+import { type KnownTrials, NAMESPACE_LINKS, quickRun } from "./quick_run.ts";
+
+/** How the tools are run. */
+export interface RedirectorOptions {
+  /** Legacy tools lock each other out per pod instead of per node. */
+  readonly scopedLock: boolean;
+  /** File, in the run folder, of trials that succeeded. */
+  readonly trialsFile: string;
+}
+
+/** A redirector. It keeps what it reads for one call; make a new one for the next. */
+export function systemRedirector(options: RedirectorOptions): Redirector {
+  const runs = new Map<string, Run>();
+  const trials = fileTrials(options.trialsFile);
+  const runIn = (netns: string): Run => {
+    let run = runs.get(netns);
+    if (run === undefined) {
+      // The lock is the namespace's own file: it is there as long as the pod, and nothing is left behind.
+      run = quickRun({ networkNamespace: netns, lockFile: options.scopedLock ? netns : undefined }, trials);
+      runs.set(netns, run);
+    }
+    return run;
+  };
+  return {
+    async look(netns) {
+      const run = runIn(netns);
+      const [listed, links] = await Promise.all([run("ip", ["-o", "addr", "show"]), run("readlink", NAMESPACE_LINKS)]);
+      if (listed.code !== 0) throw new Error(listed.stderr.trim() || `ip addr show: exit code ${listed.code}`);
+      const [here, node] = links.stdout.trim().split("\n");
+      if (links.code !== 0 || here === undefined || node === undefined) {
+        throw new Error(`readlink ${NAMESPACE_LINKS.join(" ")}: ${links.stderr.trim()}`);
+      }
+      return { addresses: listed.stdout, isNode: here === node };
+    },
+    async apply(netns, wanted) {
+      const said: string[] = [];
+      const report = { info() {}, warn: (message: string) => void said.push(message) };
+      const task = { ...taskOf(wanted), reconcile: true, force: false, cleanup: false };
+      const outcomes = await applyRedirection(task, runIn(netns), report);
+      return [...families.map((family) => `IPv${family} ${outcomes[family]}`), ...said].join("; ");
+    },
+    check: (netns, wanted) => drift(runIn(netns), wanted),
+    obstacles: toolObstacles,
+  };
+}
+
+function taskOf(wanted: PodRedirection) {
+  return { config: wanted.config, dualStack: wanted.dualStack };
+}
+
+async function drift(run: Run, wanted: PodRedirection): Promise<string[]> {
+  const addressed = await addressedFamilies(run);
+  const found = await Promise.all(families.map(async (family) => {
+    if (!wanted.dualStack && !addressed.has(family)) return [];
+    const rules = buildRules(wanted.config, family);
+    const { chosen, stale, evidence } = await findBackend(rules, run);
+    if (chosen === undefined) return [`IPv${family}: no back end: ${evidence.join("; ")}`];
+    const lines = [...differences(chosen.listing, rules), ...stale.map(({ name }) => `${name} has rules of ours too`)];
+    return lines.map((line) => `IPv${family}: ${line}`);
+  }));
+  return found.flat();
+}
+
+async function toolObstacles(): Promise<string[]> {
+  const script = "ip -V; iptables-nft --version || iptables-legacy --version || iptables --version";
+  try {
+    const ran = await new Deno.Command("nsenter", {
+      args: [...enterWords("/proc/self/ns/net"), "sh", "-e", "-c", script],
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+    }).output();
+    return ran.success ? [] : [new TextDecoder().decode(ran.stderr).trim().replaceAll("\n", "; ")];
+  } catch (error) {
+    return [`nsenter: ${error instanceof Error ? error.message : String(error)}`];
+  }
+}
+
+/** Known trials in a file: an array of keys. Only a hint, so that whatever is wrong with the file is as if none was. */
+function fileTrials(path: string): KnownTrials {
+  let known: Set<string> | undefined;
+  const read = () => (known ??= new Set(readKeys(path)));
+  const attempt = (work: () => void) => {
+    try {
+      work();
+    } catch {
+      // A full disk costs the next call a trial, nothing else.
+    }
+  };
+  return {
+    has: (key) => read().has(key),
+    add(key) {
+      const keys = read();
+      keys.add(key);
+      attempt(() => {
+        const unfinished = `${path}.${crypto.randomUUID().slice(0, 8)}`;
+        Deno.writeTextFileSync(unfinished, JSON.stringify([...keys]));
+        Deno.renameSync(unfinished, path);
+      });
+    },
+    forget() {
+      known = new Set();
+      attempt(() => Deno.removeSync(path));
+    },
+  };
+}
+
+function readKeys(path: string): string[] {
+  try {
+    const value: unknown = JSON.parse(Deno.readTextFileSync(path));
+    return Array.isArray(value) ? value.filter((key) => typeof key === "string") : [];
+  } catch {
+    return [];
+  }
+}

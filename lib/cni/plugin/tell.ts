@@ -1,0 +1,47 @@
+/**
+ * Messages from the plugin to the node agent, over its sockets: log lines, and pods of the node tunnel. One small HTTP
+ * request each, written here, because a client library would cost more time than the call has.
+ *
+ * Permissions: read and write (the sockets' paths).
+ *
+ * @module
+ */
+
+/** Socket, in the run folder, that takes log lines: `POST /log`, an array of texts. */
+export const LOG_SOCKET = "log.sock";
+
+/** Socket, in the run folder, that takes pods of the node tunnel: `POST /cmdadd`. */
+export const EVENT_SOCKET = "pluginevent.sock";
+
+/**
+ * Posts JSON to a socket.
+ *
+ * @param ms Longest time for it.
+ * @throws {Error} when nobody listens, the time is over, or the answer is no success.
+ */
+export async function post(socket: string, path: string, value: unknown, ms: number): Promise<void> {
+  const connection = await Deno.connect({ transport: "unix", path: socket });
+  const timer = setTimeout(() => connection.close(), ms);
+  try {
+    const body = new TextEncoder().encode(JSON.stringify(value));
+    const head = `POST ${path} HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\n` +
+      `content-length: ${body.length}\r\nconnection: close\r\n\r\n`;
+    await writeAll(connection, new TextEncoder().encode(head));
+    await writeAll(connection, body);
+    const answer = new Uint8Array(512);
+    const length = await connection.read(answer);
+    const line = new TextDecoder().decode(answer.subarray(0, length ?? 0)).split("\r\n")[0] ?? "";
+    if (!/^HTTP\/1\.\d 2\d\d\b/.test(line)) throw new Error(`${socket}${path}: got ${line || "no answer"}`);
+  } finally {
+    clearTimeout(timer);
+    try {
+      connection.close();
+    } catch {
+      // The timer closed it before.
+    }
+  }
+}
+
+async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {
+  for (let rest = bytes; rest.length > 0;) rest = rest.subarray(await connection.write(rest));
+}

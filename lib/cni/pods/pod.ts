@@ -1,0 +1,122 @@
+/**
+ * A pod, as far as the node's programs look at it, read from the orchestrator's object.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { isObject, type JsonObject } from "../config/network.ts";
+
+/** A container, among those that start a pod or those that are it. */
+export interface Container {
+  readonly name: string;
+  readonly init: boolean;
+  readonly args: readonly string[];
+  /** Variables with a value written out; one that refers to something else has the empty text. */
+  readonly env: ReadonlyMap<string, string>;
+  readonly runAsUser: number | undefined;
+  readonly runAsGroup: number | undefined;
+}
+
+/** How a container ended. */
+export interface Termination {
+  readonly exitCode: number;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** State of a container that starts a pod. */
+export interface InitStatus {
+  readonly name: string;
+  /** How it ended, when it has. */
+  readonly ended: Termination | undefined;
+  /** How it ended the time before. */
+  readonly endedBefore: Termination | undefined;
+}
+
+/** A pod. */
+export interface Pod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly nodeName: string;
+  readonly hostNetwork: boolean;
+  /** Those that start it, then those that are it. */
+  readonly containers: readonly Container[];
+  readonly initStatuses: readonly InitStatus[];
+}
+
+/** Reads a pod. What is missing or of another type is left at its empty value, as the orchestrator's own readers do. */
+export function readPod(value: unknown): Pod {
+  const pod = object(value);
+  const meta = object(pod["metadata"]);
+  const spec = object(pod["spec"]);
+  const status = object(pod["status"]);
+  return {
+    namespace: text(meta["namespace"]),
+    name: text(meta["name"]),
+    uid: text(meta["uid"]),
+    resourceVersion: text(meta["resourceVersion"]),
+    labels: texts(meta["labels"]),
+    annotations: texts(meta["annotations"]),
+    nodeName: text(spec["nodeName"]),
+    hostNetwork: spec["hostNetwork"] === true,
+    containers: [
+      ...objects(spec["initContainers"]).map((c) => readContainer(c, true)),
+      ...objects(spec["containers"]).map((c) => readContainer(c, false)),
+    ],
+    initStatuses: objects(status["initContainerStatuses"]).map(readStatus),
+  };
+}
+
+function readContainer(container: JsonObject, init: boolean): Container {
+  const security = object(container["securityContext"]);
+  const args = container["args"];
+  return {
+    name: text(container["name"]),
+    init,
+    args: Array.isArray(args) ? args.filter((arg) => typeof arg === "string") : [],
+    env: new Map(objects(container["env"]).map((row) => [text(row["name"]), text(row["value"])])),
+    runAsUser: number(security["runAsUser"]),
+    runAsGroup: number(security["runAsGroup"]),
+  };
+}
+
+function readStatus(status: JsonObject): InitStatus {
+  return {
+    name: text(status["name"]),
+    ended: readTermination(object(status["state"])["terminated"]),
+    endedBefore: readTermination(object(status["lastState"])["terminated"]),
+  };
+}
+
+function readTermination(value: unknown): Termination | undefined {
+  if (!isObject(value)) return undefined;
+  return { exitCode: number(value["exitCode"]) ?? 0, reason: text(value["reason"]), message: text(value["message"]) };
+}
+
+function object(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function objects(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function number(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;
+}
+
+/** Texts by key, without a prototype: keys are a user's. */
+function texts(value: unknown): Record<string, string> {
+  const result: Record<string, string> = Object.create(null);
+  for (const [key, item] of Object.entries(object(value))) if (typeof item === "string") result[key] = item;
+  return result;
+}

@@ -1,0 +1,264 @@
+/**
+ * Pods by the orchestrator's API: one request per question, without a client library, because the plugin asks one
+ * question and ends.
+ *
+ * Permissions: net (the API's address).
+ *
+ * @module
+ */
+import { isObject, type JsonObject } from "../config/network.ts";
+import type { OrchAccess } from "../install/orch_config.ts";
+import { readPod } from "./pod.ts";
+import type { Pod } from "./pod.ts";
+import {
+  type PodEvent,
+  type PodFilter,
+  type PodLookup,
+  type PodNote,
+  type PodSource,
+  PodSourceError,
+} from "./source.ts";
+
+/** Longest time for one question, milliseconds. */
+const QUESTION_MS = 5000;
+
+/** Time after which the API ends a watch, milliseconds. One that stays silent for longer is a dead connection. */
+const WATCH_MS = 300_000;
+
+/** Wait before a lost watch is made again, milliseconds. */
+const WATCH_AGAIN_MS = 1000;
+
+/** A request to the API. */
+interface Ask {
+  readonly method?: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly type?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Makes an HTTP request; `fetch`, or one that does not check certificates. */
+export type Exchange = (url: string, init: RequestInit) => Promise<Response>;
+
+/** The API, reached by what an orchestrator config file says; read anew for each question, because tokens change. */
+export class RestPods implements PodSource {
+  /**
+   * @param access What the file says now.
+   * @param exchange Instead of one made of the access's CA, for tests.
+   */
+  constructor(private readonly access: () => OrchAccess, private readonly exchange?: Exchange) {}
+
+  async pod(namespace: string, name: string): Promise<Pod | undefined> {
+    const found = await this.get(`${podsPath(namespace)}/${encodeURIComponent(name)}`);
+    return found === undefined ? undefined : readPod(found);
+  }
+
+  async namespaceLabels(name: string): Promise<Readonly<Record<string, string>> | undefined> {
+    const found = await this.get(`/api/v1/namespaces/${encodeURIComponent(name)}`);
+    return found === undefined ? undefined : readPod(found).labels;
+  }
+
+  async *watch(filter: PodFilter, signal: AbortSignal): AsyncIterable<PodEvent> {
+    const selectors = new URLSearchParams();
+    if (filter.labelSelector !== "") selectors.set("labelSelector", filter.labelSelector);
+    if (filter.fieldSelector !== "") selectors.set("fieldSelector", filter.fieldSelector);
+    let known = new Set<string>();
+    while (!signal.aborted) {
+      try {
+        const list = await this.get(`/api/v1/pods?${selectors}`, signal);
+        const pods = list === undefined ? [] : itemsOf(list).map(readPod);
+        const now = new Set(pods.map((pod) => `${pod.namespace}/${pod.name}`));
+        for (const key of known) if (!now.has(key)) yield gone(key);
+        known = now;
+        for (const pod of pods) yield { type: "pod", pod };
+        const version = resourceVersionOf(list);
+        for await (const event of this.changes(selectors, version, signal)) {
+          const key = event.type === "pod"
+            ? `${event.pod.namespace}/${event.pod.name}`
+            : `${event.namespace}/${event.name}`;
+          if (event.type === "pod") known.add(key);
+          else known.delete(key);
+          yield event;
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof PodSourceError)) throw error;
+        await pause(WATCH_AGAIN_MS, signal);
+      }
+    }
+  }
+
+  async label(pod: Pod, key: string, value: string): Promise<void> {
+    // The status sub-resource takes labels too, and needs less rights than the pod itself.
+    await this.ask({
+      method: "PATCH",
+      path: `${podPath(pod)}/status`,
+      type: "application/merge-patch+json",
+      body: { metadata: { uid: pod.uid, labels: { [key]: value } } },
+    });
+  }
+
+  async remove(pod: Pod): Promise<void> {
+    const preconditions = { uid: pod.uid, resourceVersion: pod.resourceVersion };
+    await this.ask({
+      method: "DELETE",
+      path: podPath(pod),
+      body: { apiVersion: "v1", kind: "DeleteOptions", preconditions },
+    });
+  }
+
+  async note(pod: Pod, note: PodNote): Promise<void> {
+    const now = new Date().toISOString();
+    await this.ask({
+      method: "POST",
+      path: `/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/events`,
+      body: {
+        apiVersion: "v1",
+        kind: "Event",
+        metadata: { generateName: `${pod.name.slice(0, 200)}.`, namespace: pod.namespace },
+        involvedObject: { apiVersion: "v1", kind: "Pod", namespace: pod.namespace, name: pod.name, uid: pod.uid },
+        reason: note.reason,
+        message: note.message,
+        type: "Warning",
+        source: { component: "mesh-cni" },
+        firstTimestamp: now.replace(/\.\d+/, ""),
+        lastTimestamp: now.replace(/\.\d+/, ""),
+        count: 1,
+      },
+    });
+  }
+
+  async setStays(namespace: string, podName: string): Promise<boolean> {
+    const pod = await this.get(`${podsPath(namespace)}/${encodeURIComponent(podName)}`);
+    const owners = itemsOf(metaOf(pod), "ownerReferences");
+    const set = owners.find((owner) => owner["kind"] === "DaemonSet");
+    if (set === undefined) return false;
+    const found = await this.get(
+      `/apis/apps/v1/namespaces/${encodeURIComponent(namespace)}/daemonsets/${encodeURIComponent(String(set["name"]))}`,
+    );
+    return found !== undefined && metaOf(found)["uid"] === set["uid"] &&
+      metaOf(found)["deletionTimestamp"] === undefined;
+  }
+
+  /** Changes after a version, until the connection ends. */
+  private async *changes(selectors: URLSearchParams, version: string, signal: AbortSignal): AsyncIterable<PodEvent> {
+    const query = new URLSearchParams(selectors);
+    query.set("watch", "true");
+    query.set("resourceVersion", version);
+    query.set("timeoutSeconds", String(WATCH_MS / 1000));
+    const answer = await this.ask({ path: `/api/v1/pods?${query}`, signal: within(WATCH_MS + QUESTION_MS, signal) });
+    for await (const line of linesOf(answer)) {
+      const event: unknown = JSON.parse(line);
+      if (!isObject(event)) continue;
+      if (event["type"] === "ERROR") throw new PodSourceError("the watch ended; it begins again", 410);
+      if (event["type"] === "BOOKMARK") continue;
+      const pod = readPod(event["object"]);
+      yield event["type"] === "DELETED"
+        ? { type: "gone", namespace: pod.namespace, name: pod.name }
+        : { type: "pod", pod };
+    }
+  }
+
+  private async get(path: string, signal?: AbortSignal): Promise<JsonObject | undefined> {
+    try {
+      const answer = await this.ask({ path, signal: within(QUESTION_MS, signal) });
+      const value: unknown = await answer.json();
+      if (!isObject(value)) throw new PodSourceError(`GET ${path}: got no object`, undefined);
+      return value;
+    } catch (error) {
+      if (error instanceof PodSourceError && error.status === 404) return undefined;
+      throw told(error, `GET ${path}`);
+    }
+  }
+
+  private async ask(ask: Ask): Promise<Response> {
+    const { server, ca, token } = this.access();
+    const method = ask.method ?? "GET";
+    const exchange = this.exchange ?? await exchangeFor(ca);
+    const headers: Record<string, string> = { authorization: `Bearer ${token}`, accept: "application/json" };
+    if (ask.body !== undefined) headers["content-type"] = ask.type ?? "application/json";
+    const init: RequestInit = { method, headers, signal: ask.signal ?? within(QUESTION_MS) };
+    if (ask.body !== undefined) init.body = JSON.stringify(ask.body);
+    let answer: Response;
+    try {
+      answer = await exchange(server + ask.path, init);
+    } catch (error) {
+      throw told(error, `${method} ${ask.path}`);
+    }
+    if (answer.ok) return answer;
+    const said = (await answer.text()).slice(0, 300);
+    throw new PodSourceError(`${method} ${ask.path}: status ${answer.status}: ${said}`, answer.status);
+  }
+}
+
+/** Pods, for who only looks them up. */
+export function podLookup(access: () => OrchAccess): PodLookup {
+  return new RestPods(access);
+}
+
+/** `fetch` that trusts a CA; without one, an exchange that checks no certificates, as the user asked. */
+async function exchangeFor(ca: string | undefined): Promise<Exchange> {
+  if (ca === undefined) return (await import("./unchecked.ts")).uncheckedExchange;
+  const client = Deno.createHttpClient({ caCerts: [ca] });
+  return (url, init) => fetch(url, { ...init, client });
+}
+
+function told(error: unknown, what: string): PodSourceError {
+  if (error instanceof PodSourceError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new PodSourceError(`${what}: ${message}`, undefined, { cause: error });
+}
+
+function within(ms: number, signal?: AbortSignal): AbortSignal {
+  return signal === undefined ? AbortSignal.timeout(ms) : AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+}
+
+function podsPath(namespace: string): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+}
+
+function podPath(pod: Pod): string {
+  return `${podsPath(pod.namespace)}/${encodeURIComponent(pod.name)}`;
+}
+
+function gone(key: string): PodEvent {
+  const [namespace = "", name = ""] = key.split("/");
+  return { type: "gone", namespace, name };
+}
+
+function metaOf(value: JsonObject | undefined): JsonObject {
+  const meta = value?.["metadata"];
+  return isObject(meta) ? meta : {};
+}
+
+function itemsOf(value: JsonObject, key = "items"): JsonObject[] {
+  const items = value[key];
+  return Array.isArray(items) ? items.filter(isObject) : [];
+}
+
+function resourceVersionOf(list: JsonObject | undefined): string {
+  const version = metaOf(list)["resourceVersion"];
+  return typeof version === "string" ? version : "";
+}
+
+async function* linesOf(answer: Response): AsyncIterable<string> {
+  let rest = "";
+  for await (const chunk of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines.filter((line) => line.trim() !== "");
+  }
+}
+
+/** A wait that an abort ends, without a throw. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end, { once: true });
+  });
+}

@@ -1,0 +1,148 @@
+/** The installer's steps, tried in every order of crashes, without a disk. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { choosePrimary, type ConfigFile, ownEntries } from "../../../lib/cni/config/network.ts";
+import { type ConfigWish, planConfig, planRemoval, type Step } from "../../../lib/cni/install/plan.ts";
+
+const entry = { name: "mesh-cni", type: "mesh-cni", plugin_log_level: "info" };
+const chained: ConfigWish = { placement: "chained", confName: undefined, ownedName: "02-mesh-cni.conflist", entry };
+const owned: ConfigWish = { ...chained, placement: "owned" };
+const standalone: ConfigWish = { ...chained, placement: "standalone" };
+
+const list = (name: string, type = "bridge") =>
+  `{"cniVersion":"1.0.0","name":"${name}","plugins":[{"type":"${type}"}]}\n`;
+const single = (name: string) => `{ "cniVersion": "0.3.1", "name": "${name}", "type": "bridge" }`;
+
+function after(files: readonly ConfigFile[], steps: readonly Step[]): ConfigFile[] {
+  const folder = new Map(files.map((file) => [file.name, file.text]));
+  for (const step of steps) {
+    if (step.do === "write") folder.set(step.file, step.text);
+    else folder.delete(step.file);
+  }
+  return [...folder].map(([name, text]) => ({ name, text }));
+}
+
+function sorted(files: readonly ConfigFile[]): ConfigFile[] {
+  return files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Folders as nodes have them. */
+const folder = fc.uniqueArray(
+  fc.record({
+    name: fc.constantFrom("05-a.conf", "10-b.conflist", "10-c.conf", "20-d.json", "30-e.conflist", "99-loop.conf"),
+    broken: fc.boolean(),
+  }),
+  { selector: (file) => file.name },
+).map((files) =>
+  files.map(({ name, broken }): ConfigFile => ({
+    name,
+    text: broken ? "{" : name.endsWith(".conflist") ? list(name) : single(name),
+  }))
+);
+
+const wishes = fc.constantFrom(chained, owned, standalone, { ...chained, confName: "10-b.conflist" });
+
+Deno.test({
+  name: "whatever the folder, after each step the runtime finds a working configuration of the same network",
+  permissions: "none",
+  fn() {
+    fc.assert(fc.property(folder, fc.array(wishes, { minLength: 1, maxLength: 3 }), (files, rows) => {
+      const network = choosePrimary(files).primary?.name;
+      let now = files;
+      const takeAll = (steps: readonly Step[]) => {
+        for (const step of steps) {
+          now = after(now, [step]);
+          // A standalone configuration is nobody's primary network, unless it is the only one.
+          if (network !== undefined) assert.equal(choosePrimary(now).primary?.name, network, step.file);
+        }
+      };
+      for (const wish of rows) {
+        const plan = planConfig(now, wish);
+        takeAll(plan.steps);
+        assert.deepEqual(planConfig(now, wish).steps, [], "a second run has nothing to do");
+        if (plan.config !== undefined && wish.placement !== "standalone" && wish.confName === undefined) {
+          const primary = choosePrimary(now).primary;
+          assert.equal(primary?.file, plan.config);
+          assert.deepEqual(primary && ownEntries(primary), [primary.plugins.length - 1]);
+        }
+      }
+      takeAll(planRemoval(now));
+      assert.deepEqual(sorted(now), sorted(files), "every byte as it was found");
+    }));
+  },
+});
+
+Deno.test({
+  name: "an installation that was cut off anywhere is completed by the next, and taken away by an uninstallation",
+  permissions: "none",
+  fn() {
+    fc.assert(fc.property(folder, wishes, wishes, fc.nat(5), (files, first, second, cut) => {
+      const half = after(files, planConfig(files, first).steps.slice(0, cut));
+      assert.deepEqual(sorted(after(half, planRemoval(half))), sorted(files));
+      const plan = planConfig(half, second);
+      const whole = after(half, plan.steps);
+      assert.deepEqual(planConfig(whole, second).steps, []);
+      assert.deepEqual(sorted(after(whole, planRemoval(whole))), sorted(files));
+      const cutRemoval = after(whole, planRemoval(whole).slice(0, cut));
+      assert.deepEqual(sorted(after(cutRemoval, planRemoval(cutRemoval))), sorted(files));
+    }));
+  },
+});
+
+Deno.test({
+  name: "without a primary it waits and says so; an own configuration stays while the primary is away",
+  permissions: "none",
+  fn() {
+    assert.match(planConfig([], chained).waiting ?? "", /no valid network configuration is there yet/);
+    assert.match(planConfig([], { ...chained, confName: "10-x.conf" }).waiting ?? "", /10-x\.conf is not there yet/);
+    const files = [{ name: "10-a.conflist", text: list("a") }];
+    const whole = after(files, planConfig(files, owned).steps);
+    const without = whole.filter(({ name }) => name !== "10-a.conflist");
+    const plan = planConfig(without, owned);
+    assert.deepEqual([plan.steps, plan.config], [[], "02-mesh-cni.conflist"]);
+    assert.match(plan.waiting ?? "", /no valid/);
+  },
+});
+
+Deno.test({
+  name: "a primary rewritten by others: chained again, or the own configuration made anew",
+  permissions: "none",
+  fn() {
+    const files = [{ name: "10-a.conflist", text: list("a") }];
+    for (const wish of [chained, owned]) {
+      const whole = after(files, planConfig(files, wish).steps);
+      const rewritten = after(whole, [{ do: "write", file: "10-a.conflist", text: list("a", "cilium-cni"), like: "" }]);
+      if (wish === owned) {
+        assert.equal(
+          choosePrimary(rewritten).primary?.plugins.at(-1)?.["type"],
+          "mesh-cni",
+          "never without the plugin",
+        );
+      }
+      const mended = after(rewritten, planConfig(rewritten, wish).steps);
+      assert.deepEqual(choosePrimary(mended).primary?.plugins.map((p) => p["type"]), ["cilium-cni", "mesh-cni"]);
+    }
+  },
+});
+
+Deno.test({
+  name: "names that cannot work are refused in words: own file after the primary, a list in the way, no list ending",
+  permissions: "none",
+  fn() {
+    const early = [{ name: "00-a.conflist", text: list("a") }];
+    assert.match(
+      planConfig(early, owned).waiting ?? "",
+      /02-mesh-cni\.conflist, expected a name that sorts before 00-a/,
+    );
+    assert.match(
+      planConfig(early, { ...owned, ownedName: "00.conf" }).waiting ?? "",
+      /expected it to end in \.conflist/,
+    );
+    const both = [{ name: "10-a.conf", text: single("a") }, { name: "10-a.conflist", text: list("b") }];
+    assert.match(planConfig(both, chained).waiting ?? "", /there is another file of that name/);
+    assert.match(
+      planConfig([{ name: "a.conflist", text: `{"name":"n","plugins":[{"type":"x"}]}` }], chained).waiting ?? "",
+      /a\.conflist: cniVersion: got "", expected one of/,
+    );
+  },
+});
