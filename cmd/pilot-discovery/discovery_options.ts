@@ -158,7 +158,10 @@ function otherProblems(flags: DiscoveryFlagValues, options: DiscoveryOptions): s
   if ((options.tls.certFile === undefined) !== (options.tls.keyFile === undefined)) {
     problems.push("flags --tlsCertFile and --tlsKeyFile: got one, expected both or neither");
   }
-  if (options.registries.length === 0) problems.push("flag --registries: got none, expected Orch, Mock or both");
+  // Service entries of a folder are services too: with one, no registry is needed.
+  if (options.registries.length === 0 && options.configDir === undefined) {
+    problems.push("flag --registries: got none, expected Orch, Mock or both (or --configDir)");
+  }
   if (flags.orchApiBurst < 0) problems.push(`flag --orchApiBurst: got ${flags.orchApiBurst}, expected 0 or more`);
   if (flags.orchApiQPS < 0) problems.push(`flag --orchApiQPS: got ${flags.orchApiQPS}, expected 0 or more`);
   return problems;

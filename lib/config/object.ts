@@ -15,7 +15,7 @@ import { DecodeContext, type Field, isObject } from "./schema/field.ts";
 import { message } from "./schema/message.ts";
 import { string } from "./schema/scalars.ts";
 import { lookupKind, ownKey } from "./spelling.ts";
-import { type ConfigObject, type Kind, objectKey, type ObjectMeta, type Origin } from "./types.ts";
+import { type ConfigObject, type Kind, objectKey, type ObjectMeta, type Origin, UNDATED } from "./types.ts";
 import { isDnsLabel, objectNameProblem } from "./validation/names.ts";
 
 /** What {@link parseObject} makes of a tree. */
@@ -121,11 +121,11 @@ function parseMeta(raw: unknown, options: ParseOptions, report: Findings): Objec
 }
 
 function parseTimestamp(raw: unknown, report: Findings): number {
-  if (raw === undefined || raw === null) return 0;
+  if (raw === undefined || raw === null) return UNDATED;
   const time = typeof raw === "string" ? Date.parse(raw) : NaN;
   if (!Number.isNaN(time)) return time;
   report.error("metadata.creationTimestamp", raw, "a time such as 2024-01-31T12:00:00Z");
-  return 0;
+  return UNDATED;
 }
 
 function parseSpec<K extends Kind>(kind: K, raw: unknown, meta: ObjectMeta, report: Findings): ConfigObject<K>["spec"] {

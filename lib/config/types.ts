@@ -10,6 +10,12 @@ export type { Kind } from "./kinds/mod.ts";
 /** Spec type of a kind. */
 export type SpecOf<K extends Kind> = KindSpecs[K];
 
+/**
+ * Creation of an object that does not tell it: the last moment that a date can name, so every dated object is older, as with
+ * the peer, for which such an object begins when it is first read. Among undated ones the name decides, not the order of reading.
+ */
+export const UNDATED = 8_640_000_000_000_000;
+
 /** Metadata of an object, labels and annotations in our spelling (`mesh.io`, never `istio.io`). */
 export interface ObjectMeta {
   readonly name: string;
@@ -17,7 +23,7 @@ export interface ObjectMeta {
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** ms since the epoch; 0 when unknown (files rarely carry one). Older objects win conflicts. */
+  /** ms since the epoch; {@linkcode UNDATED} when not told (files rarely do). Older objects win conflicts. */
   readonly creationTimestamp: number;
   /** Counts spec changes at the orchestrator; absent for files. */
   readonly generation?: number;

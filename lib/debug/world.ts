@@ -7,7 +7,7 @@
  */
 import { KINDS } from "../config/kinds/mod.ts";
 import { groupOfKind } from "../config/spelling.ts";
-import type { ConfigObject } from "../config/types.ts";
+import { type ConfigObject, UNDATED } from "../config/types.ts";
 import { type Answer, type Ask, json } from "./http.ts";
 import type { DebugView } from "./view.ts";
 
@@ -24,7 +24,7 @@ function written(object: ConfigObject) {
     kind,
     metadata: {
       ...metadata,
-      ...(creationTimestamp > 0 ? { creationTimestamp: new Date(creationTimestamp).toISOString() } : {}),
+      ...(creationTimestamp !== UNDATED ? { creationTimestamp: new Date(creationTimestamp).toISOString() } : {}),
     },
     spec,
     origin,

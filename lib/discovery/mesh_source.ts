@@ -37,8 +37,17 @@ export interface MeshSource {
   stop(): Promise<void>;
 }
 
+/** Says "no file" on a command line; Deno reads it only with all permissions, and there is nothing in it to read. */
+const NO_FILE = "/dev/null";
+
+function watch(path: string, onText: (text: string | undefined) => void): Promise<WatchedFile> {
+  if (path !== NO_FILE && path !== "") return watchFile(path, onText);
+  onText(undefined);
+  return Promise.resolve({ stop: () => Promise.resolve() });
+}
+
 /**
- * Reads both files; a file that is absent gives the defaults.
+ * Reads both files; a file that is absent gives the defaults, as `/dev/null` and no name do.
  *
  * @throws Error naming every problem when a file that exists has errors at the start.
  */
@@ -66,11 +75,11 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
     for (const listener of listeners) listener(state);
   };
   const watched: WatchedFile[] = [
-    await watchFile(meshFile, (text) => {
+    await watch(meshFile, (text) => {
       mesh = take(meshFile, parseMeshConfig(text ?? "", { systemNamespace, source: meshFile })) ?? mesh;
       publish();
     }),
-    await watchFile(networksFile, (text) => {
+    await watch(networksFile, (text) => {
       networks = take(networksFile, parseMeshNetworks(text ?? "", networksFile)) ?? networks;
       publish();
     }),

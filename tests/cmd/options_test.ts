@@ -117,6 +117,10 @@ Deno.test("all mistakes in discovery's flags are named at once", () => {
   assert.equal(problems.length, 8);
 });
 
+Deno.test("no registry is needed where a folder has the services", () => {
+  assert.deepEqual(discovery(["--registries=", "--configDir=/x"]).registries, []);
+});
+
 Deno.test("an unknown cipher suite is refused with the nearest one", () => {
   const [problem] = refusal(() => discovery(["--tls-cipher-suites", "TLS_AES_128_GCM_SHA255"]));
   assert.match(problem ?? "", /did you mean "TLS_AES_128_GCM_SHA256"\?$/);

@@ -120,3 +120,19 @@ test("the order of keys makes no difference to the hash", () => {
   const two = hashOf({}, { subsets: [{ labels: { b: "2", a: "1" }, name: "v" }], host: "a" });
   assert.equal(one, two);
 });
+
+test("an object without a creation time is newer than any that has one", () => {
+  const dated = (time?: string) =>
+    parseObject(
+      {
+        apiVersion: "networking.mesh.io/v1",
+        kind: "DestinationRule",
+        metadata: { name: "a", ...(time ? { creationTimestamp: time } : {}) },
+        spec: { host: "a" },
+      },
+      { source: "a.yaml", line: 1 },
+      { defaultNamespace: "x" },
+    ).object!.meta.creationTimestamp;
+  assert.ok(dated() > dated("9999-12-31T23:59:59Z"));
+  assert.equal(dated(), dated());
+});

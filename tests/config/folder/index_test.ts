@@ -105,7 +105,7 @@ test("a refused object keeps its last good version, harms nobody, and is named w
   assert.deepEqual(folder.live(), ["one:81", "two:80"]);
   assert.equal(set.removed.length, 0);
   assert.deepEqual(appeared.map(formatProblem), [
-    'a.yaml:8 ServiceEntry ns/two: error: spec.resolution: "NOPE", expected one of NONE, STATIC, DNS, DNS_ROUND_ROBIN',
+    'a.yaml:8 ServiceEntry ns/two: error: spec.resolution: "NOPE", expected one of NONE, STATIC, DNS, DNS_ROUND_ROBIN, DYNAMIC_DNS',
     "a.yaml:8 ServiceEntry ns/two: error: spec.ports[0].number: 70000, expected a port number, 1..65535",
   ]);
   assert.deepEqual([...folder.index.file("a.yaml")?.stale ?? []], ["ServiceEntry/ns/two"]);
