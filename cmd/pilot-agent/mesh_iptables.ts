@@ -8,10 +8,11 @@
  */
 import { UsageError } from "../../lib/cli/command.ts";
 import { nameServersOf } from "../../lib/iptables/accounts.ts";
-import { ApplyError, applyRedirection } from "../../lib/iptables/apply.ts";
+import { applyRedirection } from "../../lib/iptables/apply.ts";
 import type { RedirectionConfig } from "../../lib/iptables/config.ts";
 import { dryRunText } from "../../lib/iptables/dry_run.ts";
 import { type Input, InputError, readInputs, type RedirectionInputs } from "../../lib/iptables/input.ts";
+import { ApplyError } from "../../lib/iptables/outcome.ts";
 import { namespacePath, systemRun } from "../../lib/iptables/run.ts";
 import { validateRedirection } from "../../lib/iptables/validate.ts";
 import type { Logger } from "../../lib/kernel/log/log.ts";

@@ -9,21 +9,16 @@
  *
  * @module
  */
+import { ApplyError, type Reporter } from "./outcome.ts";
 import { type Backend, findBackend, type Found, relist, restore } from "./backend.ts";
 import { differences, steps } from "./change.ts";
 import type { RedirectionConfig } from "./config.ts";
 import { families, type Family } from "./names.ts";
-import {
-  addRouting,
-  type ListedRouting,
-  listRouting,
-  possibleRouting,
-  removeRouting,
-  wantedRouting,
-} from "./routing.ts";
+import { addRoutes, removeRoutes } from "./route.ts";
+import { possibleRouting, wantedRouting } from "./routing.ts";
 import type { Ruleset } from "./rule.ts";
 import { buildRules, noRules } from "./rules/build.ts";
-import { NOT_FOUND, type Run } from "./run.ts";
+import { failureOf, type Run } from "./run.ts";
 import { hasOwnPart } from "./state.ts";
 
 /** What to do. */
@@ -39,19 +34,8 @@ export interface Task {
   readonly cleanup: boolean;
 }
 
-/** Hears what is done. */
-export interface Reporter {
-  info(message: string): void;
-  warn(message: string): void;
-}
-
 /** What came of a family. */
 export type Outcome = "applied" | "unchanged" | "replaced" | "cleaned" | "skipped";
-
-/** Why rules cannot be as wanted: each reason is a line. */
-export class ApplyError extends Error {
-  override readonly name = "ApplyError";
-}
 
 /** How often a family is tried when others change it meanwhile. */
 const ATTEMPTS = 3;
@@ -81,7 +65,7 @@ export async function applyRedirection(task: Task, run: Run, report: Reporter): 
   const plans = looked.filter((plan) => typeof plan !== "string");
   const outcomes = { 4: "skipped", 6: "skipped" } as Record<Family, Outcome>;
   for (const plan of plans) {
-    await carryOut(plan, task, run, task.dualStack || addressed.has(plan.family));
+    await carryOut(plan, task, run, task.dualStack || addressed.has(plan.family), report);
     outcomes[plan.family] = plan.outcome;
     report.info(`IPv${plan.family}: ${outcomeText[plan.outcome]}`);
   }
@@ -99,7 +83,7 @@ const outcomeText: Readonly<Record<Outcome, string>> = {
 /** Families with an address that other machines can reach. */
 export async function addressedFamilies(run: Run): Promise<Set<Family>> {
   const listed = await run("ip", ["-o", "addr", "show", "scope", "global"]);
-  if (listed.code !== 0) throw new ApplyError(`ip addr show: ${failure(listed)}`);
+  if (listed.code !== 0) throw new ApplyError(`ip addr show: ${failureOf(listed)}`);
   const found = new Set<Family>();
   if (/\binet \d/.test(listed.stdout)) found.add(4);
   // The address that we add is none that others can reach.
@@ -140,24 +124,26 @@ async function planFamily(
   return `${text}\n  --reconcile replaces them, without a moment in which traffic goes past the proxy`;
 }
 
-async function carryOut(plan: Plan, task: Task, run: Run, required: boolean): Promise<void> {
+async function carryOut(plan: Plan, task: Task, run: Run, required: boolean, report: Reporter): Promise<void> {
   const { family, wanted, found, outcome } = plan;
   if (outcome === "skipped") return;
   if (outcome === "cleaned") {
     for (const backend of [found.chosen, ...found.stale]) {
       if (backend !== undefined && hasOwnPart(backend.listing)) await settle(backend, wanted, false, run);
     }
-    await unroute(task.config, family, run);
+    await removeRoutes(possibleRouting(task.config, family), run, report);
     return;
   }
   // An address or a route that is missing may be the only drift, so routing is looked at even if rules are in place.
-  await route(task.config, family, run, required);
+  // A family that nobody uses may be switched off; then its rules are a precaution that needs no addresses.
+  const routing = wantedRouting(task.config, family);
+  if (required || family === 4) await addRoutes(routing, run, report);
   if (found.chosen !== undefined && outcome !== "unchanged") {
     await settle(found.chosen, wanted, task.force, run);
     for (const backend of found.stale) await settle(backend, noRules(family), false, run);
   }
-  if (outcome === "replaced" && wantedRouting(task.config, family).marked === undefined) {
-    await unroute(task.config, family, run, { keepAddress: true });
+  if (outcome === "replaced" && routing.marked === undefined) {
+    await removeRoutes({ ...possibleRouting(task.config, family), address: undefined }, run, report);
   }
 }
 
@@ -176,45 +162,4 @@ async function settle(backend: Backend, wanted: Ruleset, all: boolean, run: Run)
       throw new ApplyError([...said, ...left.map((line) => `${backend.name}: ${line}`)].join("\n"));
     }
   }
-}
-
-async function listed(routing: ReturnType<typeof wantedRouting>, run: Run): Promise<ListedRouting> {
-  const commands = listRouting(routing);
-  const [rules, routes, addresses] = await Promise.all([
-    run("ip", commands.rules),
-    run("ip", commands.routes),
-    run("ip", commands.addresses),
-  ]);
-  return { rules: rules.stdout, routes: routes.stdout, addresses: addresses.stdout };
-}
-
-async function route(config: RedirectionConfig, family: Family, run: Run, required: boolean): Promise<void> {
-  const wanted = wantedRouting(config, family);
-  // A family that nobody uses may be switched off; then its rules are a precaution that needs no addresses.
-  if (family === 6 && !required) return;
-  for (const args of addRouting(wanted, await listed(wanted, run))) {
-    const result = await run("ip", args);
-    if (result.code !== 0 && !/File exists/.test(result.stderr)) {
-      throw new ApplyError(`ip ${args.join(" ")}: ${failure(result)}`);
-    }
-  }
-}
-
-async function unroute(
-  config: RedirectionConfig,
-  family: Family,
-  run: Run,
-  { keepAddress = false } = {},
-): Promise<void> {
-  const unwanted = possibleRouting(config, family);
-  const part = keepAddress ? { ...unwanted, address: undefined } : unwanted;
-  for (const args of removeRouting(part, await listed(part, run))) {
-    const result = await run("ip", args);
-    if (result.code !== 0) throw new ApplyError(`ip ${args.join(" ")}: ${failure(result)}`);
-  }
-}
-
-function failure({ code, stderr }: { readonly code: number; readonly stderr: string }): string {
-  if (code === NOT_FOUND) return "not installed, or not permitted to run";
-  return stderr.trim().split("\n")[0] || `exit code ${code}`;
 }

@@ -77,3 +77,9 @@ async function feed(stdin: WritableStream<Uint8Array>, input: string): Promise<v
     if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
   }
 }
+
+/** Why a command failed, in one line. */
+export function failureOf({ code, stderr }: Ran): string {
+  if (code === NOT_FOUND) return "not installed, or not permitted to run";
+  return stderr.trim().split("\n")[0] || `exit code ${code}`;
+}

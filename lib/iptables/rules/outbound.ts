@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { capturesDns, type RedirectionConfig } from "../config.ts";
+import { capturesDns, type RedirectionConfig, usesTproxy } from "../config.ts";
 import { chains, type Family, passthroughSource } from "../names.ts";
 import type { Match } from "../rule.ts";
 import { leave, type TableBuilder, to } from "./table.ts";
@@ -27,6 +27,10 @@ export function addOutbound(nat: TableBuilder, config: RedirectionConfig, family
     add({ protocol: "udp", destinationPort }, leave, "excluded port");
   }
   add({ source: passthroughSource[family], out: "lo" }, leave, "the inbound proxy reaches the application");
+  if (usesTproxy(config)) {
+    const mark = config.tproxyMark;
+    add({ out: "lo", protocol: "tcp", mark }, leave, "the inbound proxy reaches it in the client's name");
+  }
 
   // An application that calls its own service: its proxy chose this very workload, so the call is inbound to it. DNS is
   // the agent asking a server in this workload, and the tunnel port is listened on by the proxy itself.

@@ -70,7 +70,7 @@ def serve_tcp(sock, command):
             local = list(conn.getsockname()[:2])
             answer = {"name": command["name"], "peer": conn.getpeername()[0], "local": local, "original": original_of(conn)}
             if "forwardMark" in command:
-                answer["app"] = forward(conn, command, local)
+                answer["app"] = forward(conn, command, answer["original"] or local)
             conn.sendall(json.dumps(answer).encode())
         except OSError as error:
             conn.sendall(json.dumps({"name": command["name"], "error": str(error)}).encode())

@@ -1,0 +1,18 @@
+/**
+ * How work tells what it does and why it cannot go on.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+
+/** Hears what is done. */
+export interface Reporter {
+  info(message: string): void;
+  warn(message: string): void;
+}
+
+/** Why redirection cannot be as wanted: each reason is a line. */
+export class ApplyError extends Error {
+  override readonly name = "ApplyError";
+}

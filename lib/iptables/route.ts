@@ -1,0 +1,50 @@
+/**
+ * Adds and removes routing by the tool `ip`.
+ *
+ * Permissions: those of the {@link Run} that is passed in.
+ *
+ * @module
+ */
+import { ApplyError, type Reporter } from "./outcome.ts";
+import { addRouting, type ListedRouting, listRouting, removeRouting, type Routing } from "./routing.ts";
+import { failureOf, type Run } from "./run.ts";
+
+/** Adds what is missing. */
+export async function addRoutes(wanted: Routing, run: Run, report: Reporter): Promise<void> {
+  await carryOut(() => list(wanted, run), (listed) => addRouting(wanted, listed), run, report);
+}
+
+/** Removes what is there. */
+export async function removeRoutes(unwanted: Routing, run: Run, report: Reporter): Promise<void> {
+  await carryOut(() => list(unwanted, run), (listed) => removeRouting(unwanted, listed), run, report);
+}
+
+/** Runs the commands that a list asks for. One that fails is no failure if a new list no longer asks for it. */
+async function carryOut(
+  look: () => Promise<ListedRouting>,
+  commandsFor: (listed: ListedRouting) => string[][],
+  run: Run,
+  report: Reporter,
+): Promise<void> {
+  for (const args of commandsFor(await look())) {
+    const text = `ip ${args.join(" ")}`;
+    const result = await run("ip", args);
+    if (result.code === 0) {
+      report.info(text);
+      continue;
+    }
+    const still = commandsFor(await look()).some((words) => words.join(" ") === args.join(" "));
+    if (still) throw new ApplyError(`${text}: ${failureOf(result)}`);
+  }
+}
+
+async function list(routing: Routing, run: Run): Promise<ListedRouting> {
+  const commands = listRouting(routing);
+  const [rules, routes, addresses] = await Promise.all([
+    run("ip", commands.rules),
+    run("ip", commands.routes),
+    run("ip", commands.addresses),
+  ]);
+  // A table that does not exist yet is an error of `ip`, and an empty list.
+  return { rules: rules.stdout, routes: routes.stdout, addresses: addresses.stdout };
+}

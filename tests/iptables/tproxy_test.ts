@@ -1,0 +1,84 @@
+/**
+ * TPROXY: the client's address stays on the way through the proxy to the application and back, on both back ends and in
+ * both families.
+ */
+import assert from "node:assert/strict";
+import { applyIn, type Changes } from "./support/inputs.ts";
+import { addresses, Cable, users } from "./support/pod.ts";
+import { packetTest } from "./support/tools.ts";
+
+const changes: Changes = {
+  inboundMode: "TPROXY",
+  inboundPorts: "*",
+  inboundPortsExcluded: "9000",
+  outboundRanges: "*",
+};
+const MARK = 1337;
+
+for (const kind of ["nft", "legacy"] as const) {
+  packetTest(`TPROXY on ${kind}: the source address stays, and nothing goes round in circles`, async (t) => {
+    await using cable = await Cable.lay();
+    const proxy = cable.actor("pod", users.proxy);
+    const app = cable.actor("pod", users.app);
+    const client = cable.actor("client", users.root);
+    for (const any of ["0.0.0.0", "::"]) {
+      await proxy.listen("outbound proxy", any, 15001);
+      // Like Envoy with original_src: it connects to the application in the client's name, with the mark.
+      await proxy.listen("inbound proxy", any, 15006, { transparent: true, forwardMark: MARK });
+      await proxy.listen("tunnel", any, 15008);
+      for (const port of [8080, 9000]) await app.listen("app", any, port);
+      await client.listen("server", any, 8080);
+    }
+    await applyIn(cable.pod, kind, changes);
+
+    for (const family of [4, 6] as const) {
+      const at = addresses[family];
+      const passthrough = family === 4 ? "127.0.0.6" : "::6";
+
+      await t.step(
+        `IPv${family}: the proxy sees the client and the destination, the application sees the client`,
+        async () => {
+          const { answer, error } = await client.dial(at.pod, 8080, { source: at.other });
+          assert.equal(error, undefined);
+          assert.equal(answer?.name, "inbound proxy");
+          assert.equal(answer?.peer, at.other);
+          assert.deepEqual(answer?.local, [at.pod, 8080]);
+          assert.deepEqual({ name: answer?.app?.name, peer: answer?.app?.peer }, { name: "app", peer: at.other });
+        },
+      );
+      await t.step(`IPv${family}: an excluded port is reached directly`, async () => {
+        assert.equal((await client.dial(at.pod, 9000)).answer?.name, "app");
+      });
+      await t.step(`IPv${family}: the tunnel port is reached directly`, async () => {
+        assert.equal((await client.dial(at.pod, 15008)).answer?.name, "tunnel");
+      });
+      await t.step(`IPv${family}: outbound traffic is redirected`, async () => {
+        const { answer } = await app.dial(at.client, 8080);
+        assert.equal(answer?.name, "outbound proxy");
+        assert.deepEqual(answer?.original, [at.client, 8080]);
+      });
+      await t.step(`IPv${family}: the proxy's own traffic goes out`, async () => {
+        assert.equal((await proxy.dial(at.client, 8080)).answer?.name, "server");
+      });
+      await t.step(`IPv${family}: a process that calls its own address reaches it`, async () => {
+        assert.equal((await app.dial(at.pod, 8080)).answer?.name, "app");
+      });
+      await t.step(`IPv${family}: the proxy that chose its own workload is inbound to it`, async () => {
+        const { answer } = await proxy.dial(at.pod, 8080);
+        assert.deepEqual([answer?.name, answer?.app?.name], ["inbound proxy", "app"]);
+      });
+      await t.step(`IPv${family}: who comes from ${passthrough} reaches the application`, async () => {
+        const { answer } = await proxy.dial(at.pod, 8080, { source: passthrough });
+        assert.deepEqual({ name: answer?.name, peer: answer?.peer }, { name: "app", peer: passthrough });
+      });
+    }
+
+    await t.step("clean-up takes routing away too", async () => {
+      await applyIn(cable.pod, kind, changes, { cleanup: true });
+      assert.doesNotMatch(await cable.exec("pod", "ip", "rule"), /fwmark/);
+      assert.doesNotMatch(await cable.exec("pod", "ip", "-6", "rule"), /fwmark/);
+      assert.doesNotMatch(await cable.exec("pod", "ip", "-6", "addr", "show", "dev", "lo"), /::6/);
+      assert.equal((await client.dial(addresses[4].pod, 8080)).answer?.name, "app");
+    });
+  });
+}
