@@ -1,7 +1,7 @@
 /**
  * Programs that a benchmark starts: the server, the load generator, and what they use of the machine.
  *
- * Permissions: run (deno, cat), net (loopback).
+ * Permissions: run (this runtime, cat), net (loopback).
  *
  * @module
  */
@@ -32,8 +32,9 @@ const TICKS = 100;
 
 /** Reads the concatenation of `/proc/PID/stat` and `/proc/PID/status`. */
 export function parseUsage(text: string): Usage {
-  // The name of the program, in parentheses, may hold spaces; fields are counted after it.
-  const fields = text.slice(text.indexOf(") ") + 2).split(" ");
+  // The name of the program, in parentheses, may hold spaces and parentheses; fields are counted after it.
+  const stat = text.slice(0, text.indexOf("\n"));
+  const fields = stat.slice(stat.lastIndexOf(") ") + 2).split(" ");
   const kilobytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(text)?.[1]);
   const used = {
     cpu: (Number(fields[11]) + Number(fields[12])) / TICKS,
@@ -135,7 +136,6 @@ export async function startLoad(options: LoadOptions): Promise<LoadChild> {
       "--quiet",
       "--no-prompt",
       "--allow-env",
-      "--allow-read",
       "--allow-net=127.0.0.1",
       "tests/bench/mesh/load/main.ts",
     ],

@@ -16,7 +16,7 @@ export function machineFacts(): MachineFacts {
   return {
     date: new Date().toISOString().slice(0, 16).replace("T", " ") + " UTC",
     processor: `${cpus[0]?.model.trim() ?? "unknown"}, ${cpus.length} cores`,
-    memory: `${Math.round(Deno.systemMemoryInfo().total / 1e9)} GB`,
+    memory: `${Math.round(Deno.systemMemoryInfo().total / 2 ** 30)} GiB`,
     system: `${Deno.build.os} ${Deno.osRelease()}, ${Deno.build.arch}`,
     runtime: `Deno ${Deno.version.deno}, V8 ${Deno.version.v8}`,
     "load average at the start": Deno.loadavg().map((load) => load.toFixed(2)).join(", "),

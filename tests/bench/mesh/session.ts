@@ -1,12 +1,12 @@
 /**
  * One server and one load generator, and what can be measured with them.
  *
- * Permissions: run (deno, cat), net (loopback), write (temporary folder).
+ * Permissions: run (this runtime, cat), net (loopback), write (temporary folder).
  *
  * @module
  */
 import { delay, type LoadChild, type ServerChild, startLoad, startServer, usage } from "./child.ts";
-import { configuration, type Edits, namespaceFile, type Shape } from "./configuration.ts";
+import { configuration, type Edits, namespaceFile } from "./configuration.ts";
 import type { Counters, LoadOptions } from "./load/protocol.ts";
 import { quantile } from "./result.ts";
 
@@ -68,9 +68,8 @@ export class Session {
     await this.server.idle();
     const { cpu } = await usage(this.server.pid);
     const started = Date.now();
-    await this.load.run({ do: "reconnect" });
-    const { lastAt } = await this.load.run({ do: "quiet", ms: 2 * QUIET });
-    return await this.#settled(started, cpu, [lastAt]);
+    const { times } = await this.load.run({ do: "connect" });
+    return await this.#settled(started, cpu, times);
   }
 
   /** The header that one route rule matches becomes another. */

@@ -90,8 +90,7 @@ connection of its own, and asks what Envoy asks.
   after the file was renamed into place until the new content was in a message at a proxy, with watching the folder and
   the debounce of 100 ms (\`PILOT_DEBOUNCE_AFTER\`).
 - **MiB**: memory, 2^20 bytes. Resident: \`VmRSS\` when the server has come to rest; peak: \`VmHWM\` since its start.
-- **MB, kB**: 10^6 and 10^3 bytes on the wire: gRPC messages both ways as they are sent, compressed where they are, without
-  the heads of HTTP/2 and TCP.
+- **MB, kB**: 10^6 and 10^3 bytes on the wire: all that crossed the connections, both ways, compressed where it is.
 - An edit is made ${rounds} times a run; CPU and bytes are per edit. Each figure is the median of ${runs} run${
     runs === 1 ? "" : "s"
   } of new processes, with the least and the greatest in parentheses.
@@ -116,6 +115,7 @@ export function missed(rows: readonly Row[]): string {
   const verdicts = rows.flatMap((row) => row.figures.map((figure) => ({ row, figure, verdict: met(figure) })));
   const targets = verdicts.filter(({ verdict }) => verdict !== undefined);
   const bad = targets.filter(({ verdict }) => verdict === false);
+  if (targets.length === 0) return "No target was measured.";
   if (bad.length === 0) return `All ${targets.length} targets are met.`;
   const list = bad.map(({ row, figure }) => `- ${row.work}: ${showFigure(figure)}, ${showTarget(figure)}`);
   return `${bad.length} of ${targets.length} targets are missed:\n\n${list.join("\n")}`;

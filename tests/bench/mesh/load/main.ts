@@ -2,11 +2,11 @@
  * The load generator: many simulated proxies in a process of their own, driven by commands on standard input
  * (`./protocol.ts`). The first line holds the options.
  *
- * Permissions: net (the server), env (grpc-js).
+ * Permissions: net (the server).
  *
  * @module
  */
-import { watchCompression } from "./compression.ts";
+import { Knowledge } from "./knowledge.ts";
 import type { LoadAnswer, LoadCommand, LoadOptions } from "./protocol.ts";
 import { type ProxyEvents, SimulatedProxy } from "./proxy.ts";
 import type { ScannedResponse } from "./response.ts";
@@ -17,7 +17,6 @@ const PATIENCE = 300_000;
 
 class Load implements ProxyEvents {
   readonly #proxies: SimulatedProxy[] = [];
-  readonly #texts = new Map<string, string>();
   #times = new Map<SimulatedProxy, number>();
   #marker: string | undefined;
   #lastAt = 0;
@@ -29,9 +28,8 @@ class Load implements ProxyEvents {
   #done = Promise.withResolvers<void>();
 
   constructor(options: LoadOptions) {
-    watchCompression(options.gzip, (bytes) => this.#wire += bytes);
-    const intern = (bytes: Uint8Array) => this.#intern(bytes);
-    for (let i = 0; i < options.proxies; i++) this.#proxies.push(new SimulatedProxy(i, options, this, intern));
+    const knowledge = new Knowledge();
+    for (let i = 0; i < options.proxies; i++) this.#proxies.push(new SimulatedProxy(i, options, this, knowledge));
   }
 
   async run(command: LoadCommand): Promise<LoadAnswer> {
@@ -39,9 +37,6 @@ class Load implements ProxyEvents {
       this.#begin(undefined);
       for (const proxy of this.#proxies) proxy.connect();
       await this.#untilDone();
-    } else if (command.do === "reconnect") {
-      this.#begin(undefined);
-      for (const proxy of this.#proxies) proxy.connect();
     } else if (command.do === "expect") this.#begin(command.marker);
     else if (command.do === "seen") await this.#untilDone();
     else if (command.do === "disconnect") { for (const proxy of this.#proxies) proxy.disconnect(); }
@@ -72,6 +67,10 @@ class Load implements ProxyEvents {
     if (this.#times.size === this.#proxies.length) this.#done.resolve();
   }
 
+  wire(bytes: number): void {
+    this.#wire += bytes;
+  }
+
   failed(proxy: SimulatedProxy, message: string): void {
     this.#errors.push(`proxy ${proxy.index}: ${message}`);
   }
@@ -96,15 +95,6 @@ class Load implements ProxyEvents {
     for (let rest = ms; rest > 0; rest = this.#lastAt + ms - Date.now()) {
       await new Promise((resolve) => setTimeout(resolve, rest));
     }
-  }
-
-  /** Equal bytes give one string: the same names come to every proxy. */
-  #intern(bytes: Uint8Array): string {
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
-    const known = this.#texts.get(text);
-    if (known !== undefined) return known;
-    this.#texts.set(text, text);
-    return text;
   }
 }
 

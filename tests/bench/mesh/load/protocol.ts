@@ -22,12 +22,10 @@ export interface LoadOptions {
 
 /** A command of the runner. */
 export type LoadCommand =
-  /** All proxies connect; answered when each has all that it asked for. */
+  /** All proxies connect, with what they had before; answered when each has an answer to all that it asked for. */
   | { readonly do: "connect" }
   /** All connections are closed; what the proxies have is kept. */
   | { readonly do: "disconnect" }
-  /** All proxies connect with the versions that they have; answered at once: nothing needs to come. */
-  | { readonly do: "reconnect" }
   /** From here on messages that contain a text are noted, and counting begins anew. */
   | { readonly do: "expect"; readonly marker: string }
   /** Answered when every proxy has got the marker. */
@@ -35,11 +33,11 @@ export type LoadCommand =
   /** Answered when nothing has come for a while. */
   | { readonly do: "quiet"; readonly ms: number };
 
-/** What was received since the last `connect`, `reconnect` or `expect`. */
+/** What was received since the last `connect` or `expect`. */
 export interface Counters {
-  /** Bytes of gRPC messages with their 5-byte heads, as they crossed the wire, both ways. */
+  /** Bytes that crossed the connections, both ways. */
   readonly wireBytes: number;
-  /** The same after unpacking, towards the proxies. */
+  /** Bytes of unpacked messages to the proxies. */
   readonly plainBytes: number;
   /** Messages and resources by the last part of their type URL. */
   readonly messages: Readonly<Record<string, number>>;

@@ -2,31 +2,33 @@
  * One simulated proxy that asks as Envoy does: clusters and listeners, then the endpoints of the clusters, the routes
  * of the listeners, and one wildcard subscription for the virtual hosts of routes that want them one by one.
  *
- * Permissions: net (the server), env (grpc-js).
+ * Permissions: net (the server).
  *
  * @module
  */
-import * as grpc from "@grpc/grpc-js";
 import { encode } from "../../../../lib/pb/codec.ts";
+import { concatBytes } from "../../../../lib/resource/block.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../../../../lib/xds/types.ts";
 import { service } from "../configuration.ts";
+import { type Knowledge, type Known, look } from "./knowledge.ts";
 import type { LoadOptions } from "./protocol.ts";
-import { assignmentOf, routesOf, type ScannedResponse, scanResponse, usesVhds } from "./response.ts";
+import { anyValue, type ScannedResponse, scanResponse } from "./response.ts";
+import { GrpcStream } from "./stream.ts";
 
 const SERVICE = "/envoy.service.discovery.v3.AggregatedDiscoveryService/";
-const asIs = (bytes: Uint8Array) => bytes as Buffer;
 
 /** Who is told what a proxy receives. */
 export interface ProxyEvents {
   message(proxy: SimulatedProxy, bytes: Uint8Array, response: ScannedResponse): void;
+  wire(bytes: number): void;
   failed(proxy: SimulatedProxy, message: string): void;
 }
 
 /** What it has subscribed to and received of one type. */
 interface Watch {
   readonly names: Set<string>;
-  /** Resources received: versions by name in delta, else only their number counts. */
-  readonly versions: Map<string, string>;
+  /** Delta: what it has, by name. */
+  readonly held: Map<string, Known>;
   received: number;
   nonce: string;
   version: string;
@@ -34,52 +36,45 @@ interface Watch {
 
 /** See the module. */
 export class SimulatedProxy {
-  #client: grpc.Client | undefined;
-  #stream: grpc.ClientDuplexStream<Uint8Array, Uint8Array> | undefined;
+  #stream: GrpcStream | undefined;
   #watches = new Map<string, Watch>();
   #greeted = false;
-  #closing = false;
-  readonly #node: object;
 
   constructor(
     readonly index: number,
     private readonly options: LoadOptions,
     private readonly events: ProxyEvents,
-    private readonly intern: (bytes: Uint8Array) => string,
-  ) {
-    this.#node = node(index, options);
-  }
+    private readonly knowledge: Knowledge,
+  ) {}
 
   /** Connects; with what it had before, if it was connected. */
   connect(): void {
+    const { target, delta, gzip } = this.options;
     const before = this.#watches;
     this.#watches = new Map();
-    this.#greeted = this.#closing = false;
-    this.#client = new grpc.Client(this.options.target, grpc.credentials.createInsecure(), {
-      "grpc.use_local_subchannel_pool": 1,
-      "grpc.max_receive_message_length": -1,
+    this.#greeted = false;
+    this.#stream = new GrpcStream({
+      message: (bytes) => this.#take(bytes),
+      wire: (bytes) => this.events.wire(bytes),
+      ended: (reason) => this.events.failed(this, reason),
     });
-    const method = this.options.delta ? "DeltaAggregatedResources" : "StreamAggregatedResources";
-    this.#stream = this.#client.makeBidiStreamRequest(SERVICE + method, asIs, asIs);
-    this.#stream.on("data", (bytes: Uint8Array) => this.#take(bytes));
-    this.#stream.on("error", (error: Error) => this.#ended(error.message));
-    this.#stream.on("end", () => this.#ended("the server ended the stream"));
-    if (!this.options.delta || before.size === 0) {
+    const [hostname, port] = target.split(":");
+    const method = delta ? "DeltaAggregatedResources" : "StreamAggregatedResources";
+    void this.#stream.open(hostname!, Number(port), SERVICE + method, gzip);
+    if (!delta || before.size === 0) {
       this.#subscribe(CLUSTER);
       this.#subscribe(LISTENER);
       return;
     }
-    for (const typeUrl of [CLUSTER, LISTENER, ENDPOINTS, ROUTE, VIRTUAL_HOST]) {
+    for (const typeUrl of [CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST]) {
       const had = before.get(typeUrl);
-      if (had) this.#subscribe(typeUrl, had.names, had.versions);
+      if (had) this.#subscribe(typeUrl, had.names, had.held);
     }
   }
 
   /** Closes the connection. */
   disconnect(): void {
-    this.#closing = true;
-    this.#stream?.cancel();
-    this.#client?.close();
+    this.#stream?.close();
   }
 
   /** Whether everything that it asked for has come once. */
@@ -92,41 +87,37 @@ export class SimulatedProxy {
     return has(CLUSTER) && has(LISTENER) && has(ENDPOINTS) && has(ROUTE) && (!hosts || has(VIRTUAL_HOST));
   }
 
-  #ended(message: string): void {
-    if (!this.#closing) this.events.failed(this, message);
-  }
-
   #take(bytes: Uint8Array): void {
-    const response = scanResponse(bytes, this.options.delta, this.intern);
-    const watch = this.#watches.get(response.typeUrl);
-    if (!watch) return this.events.failed(this, `got ${response.typeUrl}, which it has not asked for`);
+    const response = scanResponse(bytes);
+    const { typeUrl, resources } = response;
+    const watch = this.#watches.get(typeUrl);
+    if (!watch) return this.events.failed(this, `got ${typeUrl}, which it has not asked for`);
     watch.nonce = response.nonce;
     watch.version = response.version;
-    watch.received += response.resources.length;
-    for (const { name, version } of response.resources) if (name !== "") watch.versions.set(name, version);
-    for (const name of response.removed) watch.versions.delete(name);
-    this.#send(response.typeUrl, watch);
-    this.#follow(response);
+    watch.received += resources.length;
+    this.#send(typeUrl, watch);
+    const refers: string[] = [];
+    let vhds = false;
+    for (const resource of resources) {
+      let known: Pick<Known, "refers" | "vhds">;
+      if (this.options.delta) {
+        const whole = known = this.knowledge.read(typeUrl, resource);
+        watch.held.set(whole.name, whole);
+      } else known = look(typeUrl, anyValue(resource));
+      refers.push(...known.refers);
+      vhds ||= known.vhds;
+    }
+    if (typeUrl === CLUSTER) this.#subscribe(ENDPOINTS, refers);
+    else if (typeUrl === LISTENER) this.#subscribe(ROUTE, refers);
+    else if (vhds && this.options.delta && !this.#watches.has(VIRTUAL_HOST)) this.#subscribe(VIRTUAL_HOST);
     this.events.message(this, bytes, response);
   }
 
-  /** Subscribes to what the resources refer to. */
-  #follow({ typeUrl, resources }: ScannedResponse): void {
-    const { intern } = this;
-    if (typeUrl === CLUSTER) {
-      this.#subscribe(ENDPOINTS, resources.map((r) => assignmentOf(r.value, intern)).filter((n) => n !== undefined));
-    } else if (typeUrl === LISTENER) {
-      this.#subscribe(ROUTE, resources.flatMap((r) => [...routesOf(r.value, intern)]));
-    } else if (typeUrl === ROUTE && this.options.delta && !this.#watches.has(VIRTUAL_HOST)) {
-      if (resources.some((r) => usesVhds(r.value))) this.#subscribe(VIRTUAL_HOST);
-    }
-  }
-
-  #subscribe(typeUrl: string, names: Iterable<string> = [], versions?: ReadonlyMap<string, string>): void {
+  #subscribe(typeUrl: string, names: Iterable<string> = [], held?: ReadonlyMap<string, Known>): void {
     let watch = this.#watches.get(typeUrl);
     const first = watch === undefined;
     if (!watch) {
-      watch = { names: new Set(), versions: new Map(versions), received: versions?.size ?? 0, nonce: "", version: "" };
+      watch = { names: new Set(), held: new Map(held), received: held?.size ?? 0, nonce: "", version: "" };
       this.#watches.set(typeUrl, watch);
     }
     const fresh: string[] = [];
@@ -135,36 +126,30 @@ export class SimulatedProxy {
       watch.names.add(name);
       fresh.push(name);
     }
-    if (first || fresh.length > 0) this.#send(typeUrl, watch, fresh, first ? versions : undefined);
+    if (first || fresh.length > 0) this.#send(typeUrl, watch, fresh, first ? held : undefined);
   }
 
-  #send(typeUrl: string, watch: Watch, fresh: readonly string[] = [], versions?: ReadonlyMap<string, string>): void {
-    const common = {
+  /** Requests are a few fields and long lists of entries that every proxy sends alike: those are encoded once. */
+  #send(typeUrl: string, watch: Watch, fresh: readonly string[] = [], held?: ReadonlyMap<string, Known>): void {
+    const { delta } = this.options;
+    const head = encode(`envoy.service.discovery.v3.${delta ? "Delta" : ""}DiscoveryRequest`, {
       type_url: typeUrl,
-      // A request that subscribes is no answer: its nonce is empty in delta.
-      response_nonce: this.options.delta && fresh.length > 0 ? "" : watch.nonce,
-      ...!this.#greeted && { node: this.#node },
-    };
+      // In delta, a request that subscribes is no answer, so it has no nonce.
+      response_nonce: delta && fresh.length > 0 ? "" : watch.nonce,
+      ...!delta && { version_info: watch.version },
+      ...!this.#greeted && { node: node(this.index, this.options) },
+    });
     this.#greeted = true;
-    const bytes = this.options.delta
-      ? encode("envoy.service.discovery.v3.DeltaDiscoveryRequest", {
-        ...common,
-        resource_names_subscribe: fresh,
-        ...versions && { initial_resource_versions: Object.fromEntries(versions) },
-      })
-      : encode("envoy.service.discovery.v3.DiscoveryRequest", {
-        ...common,
-        version_info: watch.version,
-        resource_names: [...watch.names],
-      });
-    this.#stream!.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+    const parts = [head];
+    for (const name of delta ? fresh : watch.names) parts.push(this.knowledge.subscription(name));
+    for (const known of held?.values() ?? []) parts.push(known.held);
+    this.#stream!.send(concatBytes(parts));
   }
 }
 
 function node(index: number, { shape }: LoadOptions): object {
   const { name, namespace, endpoint } = service(shape, index);
   const text = (value: string) => ({ string_value: value });
-  const labels = { fields: { app: text(name), version: text("v1") } };
   return {
     id: `sidecar~${endpoint(0)}~pod-${index}.${namespace}~${namespace}.svc.cluster.local`,
     cluster: `${name}.${namespace}`,
@@ -175,7 +160,7 @@ function node(index: number, { shape }: LoadOptions): object {
         INSTANCE_IPS: text(endpoint(0)),
         CLUSTER_ID: text("Orch"),
         MESH_VERSION: text("1.27.0"),
-        LABELS: { struct_value: labels },
+        LABELS: { struct_value: { fields: { app: text(name), version: text("v1") } } },
         SERVICE_ACCOUNT: text("default"),
       },
     },

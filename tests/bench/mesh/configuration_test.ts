@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { parseDocument } from "../../../lib/config/document.ts";
+import type { ConfigObject } from "../../../lib/config/types.ts";
+import { configuration, type Edits, namespaceFile, service, type Shape } from "./configuration.ts";
+
+const SHAPE: Shape = { services: 30, endpoints: 10, namespaces: 10, routed: 12 };
+
+/** All objects of files; a problem fails the test. */
+function objects(files: Iterable<readonly [string, string]>): ConfigObject[] {
+  const found: ConfigObject[] = [];
+  for (const [source, text] of files) {
+    for (const document of text.split("---\n")) {
+      const place = { source, line: 1, format: "yaml" } as const;
+      const { objects, problems } = parseDocument(document, place, { defaultNamespace: "default" });
+      assert.deepEqual(problems, []);
+      found.push(...objects);
+    }
+  }
+  return found;
+}
+
+Deno.test("the configuration is accepted whole, with the counts of its shape", () => {
+  const counts = new Map<string, number>();
+  for (const { kind } of objects(configuration(SHAPE))) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  assert.deepEqual(Object.fromEntries(counts), { ServiceEntry: 30, DestinationRule: 12, VirtualService: 12 });
+});
+
+Deno.test("every service has its endpoints; every fifth has all ports", () => {
+  const entries = objects(configuration(SHAPE)).filter(({ kind }) => kind === "ServiceEntry");
+  const addresses = new Set<string>();
+  for (const { spec, meta } of entries) {
+    const { endpoints, ports } = spec as { endpoints: { address: string }[]; ports: { name: string }[] };
+    for (const { address } of endpoints) addresses.add(address);
+    const index = Number(meta.name.slice("svc-".length));
+    assert.deepEqual(ports.map((p) => p.name), index % 5 === 0 ? ["http", "grpc", "tcp"] : ["http"]);
+    assert.equal(endpoints[0]!.address, service(SHAPE, index).endpoint(0));
+  }
+  assert.equal(addresses.size, 300);
+});
+
+/** Keys of the objects that an edit changed. */
+function changed(namespace: number, edits: Edits): string[] {
+  const hashes = (text: string) => new Map(objects([["f", text]]).map((o) => [o.key, o.hash]));
+  const before = hashes(namespaceFile(SHAPE, namespace));
+  const after = hashes(namespaceFile(SHAPE, namespace, edits));
+  assert.deepEqual([...before.keys()], [...after.keys()]);
+  return [...before].filter(([key, hash]) => after.get(key) !== hash).map(([key]) => key);
+}
+
+Deno.test("an edit changes one object and carries its marker", () => {
+  assert.deepEqual(changed(0, { canary: "marker-1" }), ["VirtualService/ns-0/svc-0"]);
+  assert.deepEqual(changed(9, { address: "172.40.200.100" }), ["ServiceEntry/ns-9/svc-29"]);
+  assert.match(namespaceFile(SHAPE, 0, { canary: "marker-1" }), /"marker-1"/);
+  assert.match(namespaceFile(SHAPE, 9, { address: "172.40.200.100" }), /172\.40\.200\.100/);
+  assert.deepEqual(changed(5, { canary: "marker-1", address: "172.40.200.100" }), []);
+});

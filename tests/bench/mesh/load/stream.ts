@@ -1,0 +1,195 @@
+/**
+ * One gRPC stream on an HTTP/2 connection of its own, as cheap as it can be: the generator shares the cores with the
+ * server, and what it takes for itself would be counted as the server's time on the clock. It reads frames straight
+ * from the socket, copies each message once, and does what the protocol demands of a client: settings, pings, windows.
+ *
+ * Permissions: net (the server).
+ *
+ * @module
+ */
+import { gunzipSync } from "node:zlib";
+import { frame, headers, PREFACE, windowUpdate } from "../../../wire_conformance/support/raw_client.ts";
+
+/** Flow-control windows that Envoy offers by default: 16 MiB a stream, 24 MiB a connection. */
+const STREAM_WINDOW = 16 << 20;
+const CONNECTION_WINDOW = 24 << 20;
+/** What the protocol gives until settings say otherwise. */
+const DEFAULT_WINDOW = 65_535;
+const MAX_FRAME = 16_384;
+const READ_SIZE = 128 << 10;
+
+/** Frame types. */
+const DATA = 0, HEADERS = 1, RST_STREAM = 3, SETTINGS = 4, PING = 6, GOAWAY = 7, WINDOW_UPDATE = 8;
+/** Settings. */
+const INITIAL_WINDOW_SIZE = 4;
+
+/** Who is told of what comes. */
+export interface StreamEvents {
+  /** An unpacked message. */
+  message(bytes: Uint8Array): void;
+  /** Bytes that crossed the wire, either way. */
+  wire(bytes: number): void;
+  /** The server ended the stream or the connection, or broke the protocol. */
+  ended(reason: string): void;
+}
+
+/** See the module. */
+export class GrpcStream {
+  #connection: Deno.TcpConn | undefined;
+  #closed = false;
+  #writing: Promise<void> = Promise.resolve();
+  /** Bytes of requests that wait for the server's windows. */
+  #unsent: Uint8Array[] = [];
+  #initialWindow = DEFAULT_WINDOW;
+  #streamWindow = DEFAULT_WINDOW;
+  #connectionWindow = DEFAULT_WINDOW;
+  /** Bytes received since the last time the windows were opened again. */
+  #consumed = 0;
+  #head = new Uint8Array(5);
+  #headAt = 0;
+  #body: Uint8Array | undefined;
+  #bodyAt = 0;
+
+  constructor(private readonly events: StreamEvents) {}
+
+  /** Connects and opens the stream. Messages may be sent at once. */
+  async open(hostname: string, port: number, path: string, gzip: boolean): Promise<void> {
+    try {
+      const connection = this.#connection = await Deno.connect({ hostname, port });
+      connection.setNoDelay(true);
+      const settings = new Uint8Array(6);
+      new DataView(settings.buffer).setUint16(0, INITIAL_WINDOW_SIZE);
+      new DataView(settings.buffer).setUint32(2, STREAM_WINDOW);
+      this.#write(PREFACE, frame(SETTINGS, 0, 0, settings), windowUpdate(CONNECTION_WINDOW - DEFAULT_WINDOW));
+      this.#write(headers(1, path, gzip ? { "grpc-accept-encoding": "identity,gzip" } : {}));
+      this.#flush();
+      await this.#read(connection);
+      this.#end("the server closed the connection");
+    } catch (error) {
+      this.#end(String(error));
+    }
+  }
+
+  /** Sends a message. */
+  send(message: Uint8Array): void {
+    const framed = new Uint8Array(5 + message.length);
+    new DataView(framed.buffer).setUint32(1, message.length);
+    framed.set(message, 5);
+    this.#unsent.push(framed);
+    if (this.#connection) this.#flush();
+  }
+
+  /** Closes the connection. */
+  close(): void {
+    this.#closed = true;
+    this.#connection?.close();
+  }
+
+  #end(reason: string): void {
+    if (this.#closed) return;
+    this.close();
+    this.events.ended(reason);
+  }
+
+  #write(...parts: readonly Uint8Array[]): void {
+    const connection = this.#connection!;
+    for (const part of parts) this.events.wire(part.length);
+    this.#writing = this.#writing.then(async () => {
+      for (const part of parts) {
+        for (let at = 0; at < part.length;) at += await connection.write(part.subarray(at));
+      }
+    }).catch((error) => this.#end(String(error)));
+  }
+
+  /** Sends what the windows let pass. */
+  #flush(): void {
+    for (let next = this.#unsent[0]; next; next = this.#unsent[0]) {
+      const size = Math.min(next.length, MAX_FRAME, this.#streamWindow, this.#connectionWindow);
+      if (size <= 0) return;
+      this.#streamWindow -= size;
+      this.#connectionWindow -= size;
+      this.#write(frame(DATA, 0, 1, next.subarray(0, size)));
+      if (size === next.length) this.#unsent.shift();
+      else this.#unsent[0] = next.subarray(size);
+    }
+  }
+
+  async #read(connection: Deno.TcpConn): Promise<void> {
+    const buffer = new Uint8Array(READ_SIZE);
+    const view = new DataView(buffer.buffer);
+    let [from, to] = [0, 0];
+    for (;;) {
+      const read = await connection.read(buffer.subarray(to));
+      if (read === null) return;
+      this.events.wire(read);
+      to += read;
+      while (to - from >= 9) {
+        const length = view.getUint32(from) >>> 8;
+        if (to - from < 9 + length) break;
+        const stream = view.getUint32(from + 5);
+        this.#frame(buffer[from + 3]!, buffer[from + 4]!, stream, buffer.subarray(from + 9, from + 9 + length));
+        from += 9 + length;
+      }
+      buffer.copyWithin(0, from, to);
+      [from, to] = [0, to - from];
+    }
+  }
+
+  #frame(type: number, flags: number, stream: number, payload: Uint8Array): void {
+    const view = new DataView(payload.buffer, payload.byteOffset, payload.length);
+    if (type === DATA) this.#data(payload);
+    else if (type === SETTINGS && flags === 0) this.#settings(view);
+    else if (type === PING && flags === 0) this.#write(frame(PING, 1, 0, payload.slice()));
+    else if (type === WINDOW_UPDATE) this.#window(stream, view.getUint32(0));
+    else if (type === RST_STREAM) this.#end(`the server reset the stream: ${view.getUint32(0)}`);
+    else if (type === GOAWAY) this.#end("the server sends its clients away");
+    else if (type === HEADERS && (flags & 1) !== 0) this.#end("the server ended the stream");
+  }
+
+  #settings(view: DataView): void {
+    for (let at = 0; at < view.byteLength; at += 6) {
+      if (view.getUint16(at) !== INITIAL_WINDOW_SIZE) continue;
+      const value = view.getUint32(at + 2);
+      this.#streamWindow += value - this.#initialWindow;
+      this.#initialWindow = value;
+    }
+    this.#write(frame(SETTINGS, 1, 0));
+    this.#flush();
+  }
+
+  #window(stream: number, by: number): void {
+    if (stream === 0) this.#connectionWindow += by;
+    else this.#streamWindow += by;
+    this.#flush();
+  }
+
+  #data(payload: Uint8Array): void {
+    this.#consumed += payload.length;
+    if (this.#consumed >= STREAM_WINDOW / 2) {
+      const update = windowUpdate(this.#consumed);
+      const ofStream = update.slice();
+      ofStream[8] = 1; // the stream's number, in the frame's last byte of the head
+      this.#write(update, ofStream);
+      this.#consumed = 0;
+    }
+    for (let at = 0; at < payload.length;) {
+      if (!this.#body) {
+        const part = payload.subarray(at, at + 5 - this.#headAt);
+        this.#head.set(part, this.#headAt);
+        this.#headAt += part.length;
+        at += part.length;
+        if (this.#headAt < 5) return;
+        this.#body = new Uint8Array(new DataView(this.#head.buffer).getUint32(1));
+        this.#bodyAt = this.#headAt = 0;
+      }
+      const part = payload.subarray(at, at + this.#body.length - this.#bodyAt);
+      this.#body.set(part, this.#bodyAt);
+      this.#bodyAt += part.length;
+      at += part.length;
+      if (this.#bodyAt < this.#body.length) continue;
+      const whole = this.#body;
+      this.#body = undefined;
+      this.events.message(this.#head[0] === 1 ? gunzipSync(whole) : whole);
+    }
+  }
+}

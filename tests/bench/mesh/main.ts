@@ -1,0 +1,82 @@
+/**
+ * The benchmarks of the whole server: `deno task bench`.
+ *
+ *     deno task bench                    everything, three runs of each
+ *     deno task bench --only NAME        the scenarios whose names begin so (may be repeated)
+ *     deno task bench --quick            small sizes, one run: to see that it works
+ *     deno task bench --runs N --rounds N
+ *     deno task bench --profile FOLDER   one CPU profile a server in a folder (`profile.ts` shows it)
+ *     deno task bench --write            also into docs/benchmarks.md
+ *     deno task bench --json FILE        also the raw rows
+ *
+ * Permissions: run (this runtime, cat), net (loopback), read, write (temporary folder, docs/benchmarks.md), sys (machine facts).
+ *
+ * @module
+ */
+import { parseArgs } from "node:util";
+import { machineFacts } from "./machine.ts";
+import { joinRuns, type Row } from "./result.ts";
+import { SCENARIOS } from "./scenarios.ts";
+import { missed, page, showFigure, showTarget } from "./table.ts";
+
+const { values: given } = parseArgs({
+  args: Deno.args,
+  options: {
+    only: { type: "string", multiple: true, default: [] },
+    quick: { type: "boolean", default: false },
+    runs: { type: "string" },
+    rounds: { type: "string" },
+    profile: { type: "string" },
+    write: { type: "boolean", default: false },
+    json: { type: "string" },
+  },
+});
+
+const chosen = SCENARIOS.filter(({ name }) => given.only.length === 0 || given.only.some((o) => name.startsWith(o)));
+if (chosen.length === 0) {
+  console.error(`--only: got ${given.only.join(", ")}, expected one of ${SCENARIOS.map((s) => s.name).join(", ")}`);
+  Deno.exit(1);
+}
+const { quick } = given;
+const count = (name: "runs" | "rounds", byDefault: number) => {
+  const value = Number(given[name] ?? byDefault);
+  if (Number.isInteger(value) && value > 0) return value;
+  console.error(`--${name}: got ${given[name]}, expected a whole number above 0`);
+  Deno.exit(1);
+};
+const facts = {
+  machine: machineFacts(),
+  runs: count("runs", quick ? 1 : 3),
+  rounds: count("rounds", quick ? 2 : 5),
+  quick,
+};
+console.log(Object.entries(facts.machine).map(([name, value]) => `${name}: ${value}`).join("\n"));
+
+const runs: Row[][] = [];
+let failures = 0;
+for (let run = 1; run <= facts.runs; run++) {
+  for (const scenario of chosen) {
+    console.log(`\nrun ${run} of ${facts.runs}: ${scenario.name}`);
+    try {
+      const rows = await scenario.run({ ...facts, ...given.profile !== undefined && { profile: given.profile } });
+      runs.push(rows);
+      for (const row of rows) {
+        console.log(`  ${row.work}`);
+        for (const figure of row.figures) console.log(`    ${showFigure(figure).padEnd(48)} ${showTarget(figure)}`);
+      }
+    } catch (error) {
+      failures++;
+      console.error(`  failed: ${error instanceof Error ? error.stack : error}`);
+    }
+  }
+}
+
+// Each run holds its scenarios in the table's order, so the first occurrence of each row is in order too.
+const rows = joinRuns(runs);
+console.log(`\n${missed(rows)}`);
+if (given.json !== undefined) await Deno.writeTextFile(given.json, JSON.stringify({ facts, rows }, null, 1));
+if (given.write && failures > 0) console.error("docs/benchmarks.md is not written: a scenario failed");
+else if (given.write) {
+  await Deno.writeTextFile(new URL("../../../docs/benchmarks.md", import.meta.url), page(rows, facts));
+}
+Deno.exit(failures > 0 ? 1 : 0);
