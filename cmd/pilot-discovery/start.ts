@@ -11,6 +11,7 @@ import { startKernel } from "../../lib/kernel/kernel.ts";
 import { runDiscovery } from "./discovery.ts";
 import type { DiscoveryFlagValues } from "./discovery_flags.ts";
 import { discoveryOptions } from "./discovery_options.ts";
+import { idleAmong } from "./idle_flags.ts";
 
 /** Runs `pilot-discovery discovery`; resolves with the exit code. */
 export async function startDiscovery(flags: DiscoveryFlagValues, given: ReadonlySet<string>): Promise<number> {
@@ -19,6 +20,12 @@ export async function startDiscovery(flags: DiscoveryFlagValues, given: Readonly
   const kernel = startKernel("pilot-discovery", logOptions("pilot-discovery", flags), {
     stopDeadline: options.shutdownDuration,
   });
+  const idle = idleAmong(given);
+  if (idle.length > 0) {
+    kernel.log.scope("default").warn("flags without effect in this version", {
+      flags: idle.map((name) => `--${name}`),
+    });
+  }
   const release = stopOnSignals(kernel.drain);
   try {
     return await runDiscovery(options, settings, kernel);

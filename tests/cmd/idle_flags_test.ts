@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { discoveryFlags } from "../../cmd/pilot-discovery/discovery_flags.ts";
+import { discoveryOptions } from "../../cmd/pilot-discovery/discovery_options.ts";
+import { idleAmong, idleFlags } from "../../cmd/pilot-discovery/idle_flags.ts";
+import { logFlags, vklogFlag } from "../../lib/cli/log_flags.ts";
+import { defaultSettings } from "../../lib/kernel/settings/read.ts";
+import { namesFound } from "../surface/source_scan.ts";
+
+const code = (file: string) => Deno.readTextFileSync(new URL(`../../cmd/pilot-discovery/${file}`, import.meta.url));
+
+/** Options that the program takes after the command line was checked. */
+const used = namesFound(code("discovery.ts") + code("start.ts"), /\boptions\.(\w+)/g);
+
+/** Flags that become log options; tests of logging show what they do. */
+const logging = new Set(Object.keys({ ...logFlags("pilot-discovery"), ...vklogFlag }));
+
+/** Values of all flags at their defaults, and with one of them changed. */
+function options(change: Record<string, unknown> = {}) {
+  const values = Object.fromEntries(Object.entries(discoveryFlags).map(([name, flag]) => [name, flag.default]));
+  const flags = { ...values, ...change } as Parameters<typeof discoveryOptions>[0];
+  return discoveryOptions(flags, new Set(Object.keys(change)), defaultSettings("pilot-discovery"));
+}
+
+/** Another value of a flag, which its checks take. */
+const others: Readonly<Record<string, Record<string, unknown>>> = {
+  clusterAliases: { clusterAliases: { a: "b" } },
+  registries: { registries: ["Mock"] },
+  "tls-cipher-suites": { "tls-cipher-suites": ["TLS_AES_128_GCM_SHA256"] },
+  tlsCertFile: { tlsCertFile: "/x", tlsKeyFile: "/y" },
+  tlsKeyFile: { tlsCertFile: "/x", tlsKeyFile: "/y" },
+};
+
+function changed(name: string): Record<string, unknown> {
+  const { default: value } = discoveryFlags[name as keyof typeof discoveryFlags];
+  if (others[name]) return others[name];
+  if (typeof value === "boolean") return { [name]: !value };
+  if (typeof value === "number") return { [name]: value / 2 };
+  return { [name]: name.toLowerCase().endsWith("addr") ? ":1" : "other" };
+}
+
+for (const name of Object.keys(discoveryFlags).filter((flag) => !logging.has(flag))) {
+  Deno.test(`--${name} ${name in idleFlags ? "is idle, as the list says" : "reaches the server"}`, () => {
+    const before = options();
+    const after = options(changed(name));
+    const moved = Object.keys(before).filter((key) =>
+      JSON.stringify(before[key as keyof typeof before]) !== JSON.stringify(after[key as keyof typeof after])
+    );
+    assert.notDeepEqual(moved, [], "the flag changes no option");
+    // The namespace is also the default of two options of its own.
+    const own = moved.filter((key) => name !== "namespace" || key === "namespace");
+    if (name in idleFlags) assert.deepEqual(own, [idleFlags[name as keyof typeof idleFlags]]);
+    assert.deepEqual(own.map((option) => used.has(option)), own.map(() => !(name in idleFlags)));
+  });
+}
+
+Deno.test("flags that are given although they are idle are told, in order", () => {
+  assert.deepEqual(idleAmong(new Set(["profile", "configDir", "caCertFile"])), ["caCertFile", "profile"]);
+  assert.deepEqual(idleAmong(new Set()), []);
+});
