@@ -12,7 +12,7 @@ import { Question, readQuestion } from "./packet/question.ts";
 import { truncate } from "./packet/records.ts";
 import { MAX_TCP_SIZE, RCODE } from "./packet/wire.ts";
 import type { LookupTable } from "./table/lookup.ts";
-import type { Forwarder } from "./upstream/forwarder.ts";
+import { answerFor, type Forwarder } from "./upstream/forwarder.ts";
 
 /** Answers packets. */
 export class Responder {
@@ -46,20 +46,25 @@ export class Responder {
   }
 
   /**
-   * The answer of name servers to a question that was read before.
+   * Asks name servers for the answer to the question that was read last.
    *
+   * @param query A copy of the packet, whose it becomes.
    * @param port Of the client.
    * @param verdict What answering it here said.
+   * @param send Called once with the answer; always, if only with SERVFAIL.
    */
-  async forward(query: Uint8Array, udp: boolean, port: number, verdict: number): Promise<Uint8Array> {
-    const question = new Question();
-    readQuestion(query, query.length, question);
+  forward(query: Uint8Array, udp: boolean, port: number, verdict: number, send: (message: Uint8Array) => void): void {
+    const question = this.#question;
     if (this.forwarder.isOwn(udp, port, query)) {
       this.#tellLoop();
-      return query.subarray(0, failure(query, question, RCODE.SERVFAIL));
+      return send(servfail(query));
     }
-    const message = await this.forwarder.forward({ query, udp, known: verdict === VERDICT.FORWARD_KNOWN });
-    return truncate(message, udp ? udpLimit(question) : MAX_TCP_SIZE);
+    const { nameEnd } = question;
+    const limit = udp ? udpLimit(question) : MAX_TCP_SIZE;
+    this.forwarder.forward(query, question, udp, (shared) => {
+      if (shared === undefined) return send(servfail(query));
+      send(truncate(answerFor(query, nameEnd, shared, verdict === VERDICT.FORWARD_KNOWN), limit));
+    });
   }
 
   /** An error of a socket that concerns one packet or connection. */
@@ -75,4 +80,11 @@ export class Responder {
         "a name server of resolv.conf leads here, or redirection does not spare the agent's own questions",
     );
   }
+}
+
+function servfail(query: Uint8Array): Uint8Array {
+  const packet = query.slice();
+  const question = new Question();
+  readQuestion(packet, packet.length, question);
+  return packet.subarray(0, failure(packet, question, RCODE.SERVFAIL));
 }

@@ -115,7 +115,7 @@ class Connection {
     if (length === VERDICT.DROP) return false;
     this.#waiting++;
     if (length > 0) this.#write(room.subarray(0, length));
-    else void this.responder.forward(message.slice(), false, this.#port, length).then((answer) => this.#write(answer));
+    else this.responder.forward(message.slice(), false, this.#port, length, (answer) => this.#write(answer));
     return true;
   }
 

@@ -36,13 +36,21 @@ export function listenUdp(address: Endpoint, responder: Responder): Listening {
 
 async function serve(conn: Deno.DatagramConn, responder: Responder): Promise<void> {
   const buffer = new Uint8Array(MAX_UDP_SIZE);
+  const send = async (message: Uint8Array, to: Deno.Addr) => {
+    try {
+      await conn.send(message, to);
+    } catch (error) {
+      if (!closed(error)) responder.failed("udp", error);
+    }
+  };
   for (;;) {
     try {
       const [packet, from] = await conn.receive(buffer);
       const length = responder.answer(buffer, packet.length, true, MAX_UDP_SIZE);
       if (length > 0) await conn.send(buffer.subarray(0, length), from);
       else if (length !== VERDICT.DROP) {
-        forward(conn, buffer.slice(0, packet.length), from as Deno.NetAddr, length, responder);
+        const query = buffer.slice(0, packet.length);
+        responder.forward(query, true, (from as Deno.NetAddr).port, length, (message) => void send(message, from));
       }
     } catch (error) {
       if (closed(error)) return;
@@ -50,18 +58,6 @@ async function serve(conn: Deno.DatagramConn, responder: Responder): Promise<voi
       responder.failed("udp", error);
     }
   }
-}
-
-function forward(
-  conn: Deno.DatagramConn,
-  query: Uint8Array,
-  from: Deno.NetAddr,
-  verdict: number,
-  responder: Responder,
-): void {
-  responder.forward(query, true, from.port, verdict).then((message) => conn.send(message, from)).catch((error) => {
-    if (!closed(error)) responder.failed("udp", error);
-  });
 }
 
 /** Whether an error only says that the socket was closed. */

@@ -7,25 +7,24 @@
  */
 import { MAX_NAME } from "./wire.ts";
 
-const encoder = new TextEncoder();
-
 /**
  * The wire form of a name, in lower case; a dot at its end is optional, the empty text and `.` are the root.
  *
  * @returns Undefined when the text is no name: a label that is empty or longer than 63 bytes, or more than 255 bytes in
- *   all. Any byte may stand in a label, as on the wire; text outside ASCII is taken as UTF-8.
+ *   all. Hosts are ASCII (international names come in their `xn--` form); a character up to U+00FF is the byte of that
+ *   number, what is beyond is no name.
  */
 export function nameToWire(text: string): Uint8Array | undefined {
-  const body = text.endsWith(".") ? text.slice(0, -1) : text;
-  if (body === "") return text === "" || text === "." ? new Uint8Array(1) : undefined;
-  const bytes = encoder.encode(body);
-  if (bytes.length + 2 > MAX_NAME) return undefined;
-  const wire = new Uint8Array(bytes.length + 2);
+  const end = text.endsWith(".") ? text.length - 1 : text.length;
+  if (end === 0) return new Uint8Array(1);
+  if (end + 2 > MAX_NAME) return undefined;
+  const wire = new Uint8Array(end + 2);
   let label = 0;
-  for (let i = 0; i <= bytes.length; i++) {
-    const byte = bytes[i];
-    if (byte !== undefined && byte !== 0x2e) {
-      wire[i + 1] = lower(byte);
+  for (let i = 0; i <= end; i++) {
+    const code = i === end ? DOT : text.charCodeAt(i);
+    if (code > 0xff) return undefined;
+    if (code !== DOT) {
+      wire[i + 1] = lower(code);
       continue;
     }
     const length = i - label;
@@ -35,6 +34,8 @@ export function nameToWire(text: string): Uint8Array | undefined {
   }
   return wire;
 }
+
+const DOT = 0x2e;
 
 /** The text of a wire name that was found well-formed, with its last dot; bytes outside printable ASCII as `\ddd`. */
 export function nameToText(packet: Uint8Array, at: number): string {

@@ -11,7 +11,7 @@
  */
 import { nameToWire } from "../packet/name.ts";
 import type { Question } from "../packet/question.ts";
-import { HEADER } from "../packet/wire.ts";
+import { HEADER, MAX_NAME } from "../packet/wire.ts";
 import { type HostRecords, hostRecords } from "./addresses.ts";
 import { NameIndex } from "./index.ts";
 import type { Locality, NameTable, TableFinding } from "./types.ts";
@@ -95,36 +95,45 @@ export function buildLookupTable(table: NameTable, locality: Locality): LookupTa
   return tableOf(claims, findings, searchDomain(locality));
 }
 
-/** The first search domain, when there is one that is a name. */
-function searchDomain({ search }: Locality): string | undefined {
-  const first = trimmed(search[0] ?? "");
-  return first === "" || nameToWire(first) === undefined ? undefined : first;
+/** Wire form of the first search domain, when there is one that is a name. */
+function searchDomain({ search }: Locality): { text: string; wire: Uint8Array } | undefined {
+  const text = trimmed(search[0] ?? "");
+  const wire = nameToWire(text);
+  return text === "" || wire === undefined ? undefined : { text, wire };
 }
 
 function tableOf(
   claims: ReadonlyMap<string, Claim>,
   findings: TableFinding[],
-  search: string | undefined,
+  search: ReturnType<typeof searchDomain>,
 ): LookupTable {
   const exact: Named = { names: [], known: [] };
   const wild: Named = { names: [], known: [] };
-  const add = (name: string, known: Known): boolean => {
-    const isWild = name.startsWith("*.");
-    const wire = nameToWire(isWild ? name.slice(2) : name);
-    if (wire === undefined || wire.length === 1) return false;
-    const { names, known: values } = isWild ? wild : exact;
-    names.push(wire);
-    values.push(known);
-    return true;
-  };
   let size = 0;
   for (const [name, { host, records }] of claims) {
-    if (add(name, { ...records, aliasTail: 0 })) size++;
-    else findings.push({ host, message: `got the name ${JSON.stringify(name)}, expected a DNS name` });
-    if (search === undefined) continue;
-    const alias = `${name}.${search}`;
+    const isWild = name.startsWith("*.");
+    const wire = nameToWire(isWild ? name.slice(2) : name);
+    if (wire === undefined || wire.length === 1) {
+      findings.push({ host, message: `got the name ${JSON.stringify(name)}, expected a DNS name` });
+      continue;
+    }
+    const { names, known } = isWild ? wild : exact;
+    names.push(wire);
+    known.push({ ...records, aliasTail: 0 });
+    size++;
+    if (search === undefined || claims.has(`${name}.${search.text}`)) continue;
+    const alias = joined(wire, search.wire);
     // One that is too long to be a name is never asked for.
-    if (!claims.has(alias)) add(alias, { ...records, aliasTail: search.length + 1 });
+    if (alias.length > MAX_NAME) continue;
+    names.push(alias);
+    known.push({ ...records, aliasTail: search.wire.length - 1 });
   }
   return new LookupTable(exact, wild, size, findings);
+}
+
+function joined(name: Uint8Array, domain: Uint8Array): Uint8Array {
+  const both = new Uint8Array(name.length - 1 + domain.length);
+  both.set(name);
+  both.set(domain, name.length - 1);
+  return both;
 }

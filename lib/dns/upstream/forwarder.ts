@@ -9,13 +9,13 @@
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
-import { failure } from "../answer.ts";
 import { nameToText } from "../packet/name.ts";
-import { Question, readQuestion } from "../packet/question.ts";
+import type { Question } from "../packet/question.ts";
 import { BITS4, HEADER, RCODE } from "../packet/wire.ts";
-import { inquire, type Outcome } from "./inquiry.ts";
+import { Inquiry, type Outcome } from "./inquiry.ts";
 import { ServerOrder } from "./order.ts";
 import { StaleAnswers, staleKey } from "./stale.ts";
+import { Ticker } from "./ticker.ts";
 import type { Server, Transport } from "./types.ts";
 
 /**
@@ -24,8 +24,8 @@ import type { Server, Transport } from "./types.ts";
  */
 export const STALE_AFTER_MS = 1800;
 
-/** Questions that may be under way; more are refused, so that silent servers cannot fill the memory. */
-const MAX_WAITING = 4096;
+/** Questions that may wait for answers; more are refused, so that silent servers cannot fill the memory. */
+export const MAX_WAITING = 4096;
 
 /** What forwarding is made of. */
 export interface ForwarderParts {
@@ -38,32 +38,40 @@ export interface ForwarderParts {
   readonly random: () => number;
 }
 
-/** A question to be passed on. */
-export interface Forwarded {
-  /** The client's packet; not changed. */
-  readonly query: Uint8Array;
-  readonly udp: boolean;
-  /** The name exists here, so "no such name" would be wrong: it becomes "no such record". */
-  readonly known: boolean;
+/** Takes an answer; undefined: no server gave any. The message is shared: it must not be changed. */
+type Taker = (message: Uint8Array | undefined) => void;
+
+/** Equal questions that wait for one answer. */
+interface UnderWay {
+  inquiry: Inquiry;
+  takers: Taker[];
+  /** When to give an answer from before, if there is one. */
+  stale: { at: number; fire(now: number): void } | undefined;
 }
 
 /** Passes questions on. */
 export class Forwarder {
   readonly #order: ServerOrder;
   readonly #stale = new StaleAnswers();
-  readonly #underWay = new Map<string, Promise<Uint8Array | undefined>>();
-  readonly #count: { requests: { inc(): void }; failures: { inc(): void }; seconds: { observe(value: number): void } };
+  readonly #underWay = new Map<string, UnderWay>();
+  readonly #ticker: Ticker;
+  readonly #seconds: { observe(value: number): void };
+  #requests = 0;
+  #failures = 0;
   #servers: readonly Server[] = [];
   #waiting = 0;
-  readonly #end = new AbortController();
 
   constructor(private readonly parts: ForwarderParts) {
     this.#order = new ServerOrder(parts.random);
-    this.#count = {
-      requests: parts.metrics.counter("dns_upstream_requests_total"),
-      failures: parts.metrics.counter("dns_upstream_failures_total"),
-      seconds: parts.metrics.histogram("dns_upstream_request_duration_seconds"),
-    };
+    this.#ticker = new Ticker(parts.clock);
+    const requests = parts.metrics.counter("dns_upstream_requests_total");
+    const failures = parts.metrics.counter("dns_upstream_failures_total");
+    this.#seconds = parts.metrics.histogram("dns_upstream_request_duration_seconds");
+    parts.metrics.onScrape(() => {
+      requests.inc(this.#requests);
+      failures.inc(this.#failures);
+      this.#requests = this.#failures = 0;
+    });
   }
 
   /** Sets the servers to ask from now on. */
@@ -77,85 +85,87 @@ export class Forwarder {
     return (udp ? this.parts.udp : this.parts.tcp).isOwn(port, packet);
   }
 
-  /** Ends all questions under way, as failed, and closes the sockets. */
-  close(): void {
-    this.#end.abort();
-    this.parts.udp.close();
-    this.parts.tcp.close();
-  }
-
-  /** The answer to a client's question, with its ID; always one, if only SERVFAIL. Never rejects. */
-  async forward(forwarded: Forwarded): Promise<Uint8Array> {
-    const { query, udp, known } = forwarded;
-    this.#count.requests.inc();
-    const question = new Question();
-    readQuestion(query, query.length, question);
-    if (this.#waiting >= MAX_WAITING) return this.#servfail(query, question, ["too many questions under way"]);
+  /**
+   * Asks for the answer to a client's packet. The answer is shared by all that ask the same, under the ID of whichever
+   * came first, and its name may be spelled as another client spelled it.
+   *
+   * @param query The packet; not changed, and kept.
+   * @param question What it asks.
+   */
+  forward(query: Uint8Array, question: Question, udp: boolean, take: Taker): void {
+    this.#requests++;
+    if (this.#waiting >= MAX_WAITING) {
+      this.#failures++;
+      return take(undefined);
+    }
     this.#waiting++;
-    try {
-      const shared = await this.#shared(query, question, udp);
-      if (shared === undefined) return servfail(query, question);
-      const message = shared.slice();
-      message[0] = query[0]!;
-      message[1] = query[1]!;
-      // The name as this client wrote it: an answer from before may have been to another spelling.
-      if (message.length >= question.nameEnd) message.set(query.subarray(HEADER, question.nameEnd), HEADER);
-      if (known && (message[3]! & BITS4.RCODE) === RCODE.NXDOMAIN) message[3]! &= ~BITS4.RCODE;
-      return message;
-    } finally {
-      this.#waiting--;
-    }
-  }
-
-  /** The answer that all equal questions under way share; undefined when there is none. */
-  #shared(query: Uint8Array, question: Question, udp: boolean): Promise<Uint8Array | undefined> {
     const key = (udp ? "u" : "t") + latin1.decode(query.subarray(2));
-    let answer = this.#underWay.get(key);
-    if (answer === undefined) {
-      answer = this.#ask(query, question, udp, () => this.#underWay.delete(key));
-      this.#underWay.set(key, answer);
-    }
-    return answer;
+    const same = this.#underWay.get(key);
+    if (same === undefined) this.#ask(key, query, question, udp, take);
+    else same.takers.push(take);
   }
 
-  /** Asks; resolves with an answer from before when servers are slow, and goes on asking for the next time. */
-  #ask(query: Uint8Array, question: Question, udp: boolean, done: () => void): Promise<Uint8Array | undefined> {
-    const { clock, parallel } = this.parts;
-    const key = staleKey(query, question);
-    const began = clock.monotonic();
-    const { promise, resolve } = Promise.withResolvers<Uint8Array | undefined>();
-    const stopWaiting = this.#stale.has(key, began)
-      ? clock.after(STALE_AFTER_MS, () => resolve(this.#stale.find(key, clock.monotonic())))
-      : () => {};
-    const outcome = inquire({
+  #ask(key: string, query: Uint8Array, question: Question, udp: boolean, take: Taker): void {
+    const began = this.parts.clock.monotonic();
+    const keptAs = staleKey(query, question);
+    const stale = this.#stale.findFailed(keptAs, began);
+    if (stale !== undefined) {
+      this.#waiting--;
+      return take(stale);
+    }
+    const inquiry = new Inquiry({
       transport: udp ? this.parts.udp : this.parts.tcp,
       query,
       servers: this.#order.order(this.#servers, began),
-      parallel,
+      parallel: this.parts.parallel,
       mayGetLost: udp,
-      clock,
-      silent: (server) => this.#order.silent(server, clock.monotonic()),
+      ticker: this.#ticker,
+      began,
+      silent: (server) => this.#order.silent(server, this.parts.clock.monotonic()),
       answered: (server) => this.#order.answered(server),
-      signal: this.#end.signal,
+      ended: (outcome) => {
+        this.#underWay.delete(key);
+        if (underWay.stale !== undefined) this.#ticker.remove(underWay.stale);
+        const now = this.parts.clock.monotonic();
+        this.#seconds.observe((now - began) / 1000);
+        this.#give(underWay, this.#settle(outcome, keptAs, query, now));
+      },
     });
-    void outcome.then((ended) => {
-      stopWaiting();
-      done();
-      const now = clock.monotonic();
-      this.#count.seconds.observe((now - began) / 1000);
-      resolve(this.#settle(ended, key, query, now));
-    });
-    return promise;
+    const underWay: UnderWay = { inquiry, takers: [take], stale: undefined };
+    if (this.#stale.has(keptAs, began)) underWay.stale = this.#giveStaleLater(underWay, keptAs, began);
+    this.#underWay.set(key, underWay);
+    inquiry.start();
+  }
+
+  /** After a while, answers from before; the inquiry goes on, for the next time. */
+  #giveStaleLater(underWay: UnderWay, keptAs: string, began: number): UnderWay["stale"] {
+    const due = {
+      at: began + STALE_AFTER_MS,
+      fire: (now: number) => {
+        due.at = now; // whoever asks the same later need not wait as long again
+        if (underWay.takers.length > 0) this.#give(underWay, this.#stale.find(keptAs, now));
+      },
+    };
+    this.#ticker.add(due);
+    return due;
+  }
+
+  #give(underWay: UnderWay, message: Uint8Array | undefined): void {
+    const { takers } = underWay;
+    underWay.takers = [];
+    this.#waiting -= takers.length;
+    for (const take of takers) take(message);
   }
 
   /** What to answer at the end, and what to keep of it. */
-  #settle(outcome: Outcome, key: string, query: Uint8Array, now: number): Uint8Array | undefined {
+  #settle(outcome: Outcome, keptAs: string, query: Uint8Array, now: number): Uint8Array | undefined {
     if (outcome.kind === "answer") {
-      this.#stale.keep(key, outcome.message, now);
+      this.#stale.keep(keptAs, outcome.message, now);
       return outcome.message;
     }
-    this.#count.failures.inc();
-    const stale = this.#stale.find(key, now);
+    this.#failures++;
+    this.#stale.failed(keptAs, now);
+    const stale = this.#stale.find(keptAs, now);
     this.parts.log.debug("no name server answered", {
       name: nameToText(query, HEADER),
       reasons: outcome.reasons,
@@ -164,16 +174,27 @@ export class Forwarder {
     return stale ?? outcome.message;
   }
 
-  #servfail(query: Uint8Array, question: Question, reasons: readonly string[]): Uint8Array {
-    this.#count.failures.inc();
-    this.parts.log.debug("question refused", { name: nameToText(query, HEADER), reasons });
-    return servfail(query, question);
+  /** Ends all questions under way, as failed, and closes the sockets. */
+  close(): void {
+    for (const { inquiry } of [...this.#underWay.values()]) inquiry.giveUp("closing");
+    this.#ticker.close();
+    this.parts.udp.close();
+    this.parts.tcp.close();
   }
 }
 
 const latin1 = new TextDecoder("latin1");
 
-function servfail(query: Uint8Array, question: Question): Uint8Array {
-  const packet = query.slice();
-  return packet.subarray(0, failure(packet, question, RCODE.SERVFAIL));
+/**
+ * The answer to one client, from one that is shared: its ID, and the name in its spelling.
+ *
+ * @param known Whether the name exists here: then "no such name" would be wrong, and becomes "no such record".
+ */
+export function answerFor(query: Uint8Array, nameEnd: number, shared: Uint8Array, known: boolean): Uint8Array {
+  const message = shared.slice();
+  message[0] = query[0]!;
+  message[1] = query[1]!;
+  if (message.length >= nameEnd) message.set(query.subarray(HEADER, nameEnd), HEADER);
+  if (known && (message[3]! & BITS4.RCODE) === RCODE.NXDOMAIN) message[3]! &= ~BITS4.RCODE;
+  return message;
 }

@@ -6,9 +6,9 @@
  *
  * @module
  */
-import type { Cancel, Clock } from "../../kernel/time/clock.ts";
 import { BITS4, RCODE } from "../packet/wire.ts";
-import type { Exchange, Server, Transport } from "./types.ts";
+import type { Due, Ticker } from "./ticker.ts";
+import type { Exchange, ExchangeEvents, Server, Transport } from "./types.ts";
 
 /** Time in which a question must be answered. C libraries wait as long (resolv.conf(5), `timeout`). */
 export const DEADLINE_MS = 5000;
@@ -36,76 +36,49 @@ export interface InquiryParts {
   readonly parallel: boolean;
   /** Whether a question may be sent twice to a server: it may get lost on the way. */
   readonly mayGetLost: boolean;
-  readonly clock: Clock;
+  readonly ticker: Ticker;
+  /** Monotonic time of the start. */
+  readonly began: number;
   /** Told of servers that gave no usable answer, or one. */
   readonly silent: (server: Server) => void;
   readonly answered: (server: Server) => void;
-  /** Ends it at once, as failed. */
-  readonly signal: AbortSignal;
+  /** Told once how it ended. */
+  readonly ended: (outcome: Outcome) => void;
 }
 
-/** Asks; the promise never rejects. */
-export function inquire(parts: InquiryParts): Promise<Outcome> {
-  return new Promise((resolve) => new Inquiry(parts, resolve).start());
-}
-
-class Inquiry {
+/** A question under way. */
+export class Inquiry implements Due, ExchangeEvents {
+  at: number;
   readonly #exchange: Exchange;
   /** Servers that will give no usable answer. */
-  readonly #out = new Set<Server>();
+  readonly #out: Server[] = [];
   readonly #reasons: string[] = [];
-  readonly #began: number;
   #said: Uint8Array | undefined;
   #turn = 0;
-  #cancel: Cancel = () => {};
   #done = false;
-  readonly #end = () => this.#giveUp("closing");
 
-  constructor(private readonly parts: InquiryParts, private readonly resolve: (outcome: Outcome) => void) {
-    this.#began = parts.clock.monotonic();
-    this.#exchange = parts.transport.start(parts.query, {
-      answered: (server, message) => this.#answered(server, message),
-      failed: (server, reason) => this.#failed(server, reason),
-    });
+  constructor(private readonly parts: InquiryParts) {
+    this.at = parts.began + PATIENCE_MS;
+    this.#exchange = parts.transport.start(parts.query, this);
   }
 
+  /** Asks the first server, or all. */
   start(): void {
-    if (this.parts.signal.aborted) return this.#giveUp("closing");
-    if (this.parts.servers.length === 0) return this.#giveUp("no name server is known");
-    this.parts.signal.addEventListener("abort", this.#end, { once: true });
-    this.#arm();
+    if (this.parts.servers.length === 0) return this.giveUp("no name server is known");
+    this.parts.ticker.add(this);
     this.#askMore();
   }
 
-  /** The next server, or all of them; servers that are out are stepped over. */
-  #askMore(): void {
-    const { servers, parallel, mayGetLost } = this.parts;
-    for (let step = 0; step < servers.length && !this.#done; step++) {
-      if (this.#turn >= servers.length && !mayGetLost) return;
-      const server = servers[this.#turn++ % servers.length]!;
-      if (this.#out.has(server)) continue;
-      this.#exchange.ask(server);
-      if (!parallel) return;
-    }
+  /** Patience, or all time, is over. */
+  fire(now: number): void {
+    const { servers, silent, began } = this.parts;
+    for (const server of servers.slice(0, this.#turn)) if (!this.#out.includes(server)) silent(server);
+    if (now >= began + DEADLINE_MS) return this.giveUp(`no answer in ${DEADLINE_MS} ms`);
+    this.at = Math.min(now + PATIENCE_MS, began + DEADLINE_MS);
+    this.#askMore();
   }
 
-  #arm(): void {
-    const left = this.#began + DEADLINE_MS - this.parts.clock.monotonic();
-    if (left <= 0) return this.#giveUp(`no answer in ${DEADLINE_MS} ms`);
-    this.#cancel = this.parts.clock.after(Math.min(PATIENCE_MS, left), () => {
-      this.#blameAsked();
-      this.#arm();
-      if (!this.#done) this.#askMore();
-    });
-  }
-
-  /** Who was asked and is silent after all that patience. */
-  #blameAsked(): void {
-    const { servers, silent } = this.parts;
-    for (const server of servers.slice(0, this.#turn)) if (!this.#out.has(server)) silent(server);
-  }
-
-  #answered(server: Server, message: Uint8Array): void {
+  answered(server: Server, message: Uint8Array): void {
     if (this.#done) return;
     const rcode = message[3]! & BITS4.RCODE;
     if (rcode === RCODE.NOERROR || rcode === RCODE.NXDOMAIN) {
@@ -114,29 +87,41 @@ class Inquiry {
     }
     // It may be that only this server cannot, or does not want to: another one may know.
     this.#said ??= message;
-    this.#failed(server, `response code ${rcode}`);
+    this.failed(server, `response code ${rcode}`);
   }
 
-  #failed(server: Server, reason: string): void {
-    if (this.#done || this.#out.has(server)) return;
-    this.#out.add(server);
+  failed(server: Server, reason: string): void {
+    if (this.#done || this.#out.includes(server)) return;
+    this.#out.push(server);
     this.#reasons.push(`${server.hostname}:${server.port}: ${reason}`);
     this.parts.silent(server);
-    if (this.#out.size === this.parts.servers.length) return this.#giveUp();
+    if (this.#out.length === this.parts.servers.length) return this.giveUp();
     if (!this.parts.parallel) this.#askMore();
   }
 
-  #giveUp(reason?: string): void {
+  /** Ends it as failed. */
+  giveUp(reason?: string): void {
     if (reason !== undefined) this.#reasons.push(reason);
     this.#finish({ kind: "failed", message: this.#said, reasons: this.#reasons });
+  }
+
+  /** The next server, or all of them; servers that are out are stepped over. */
+  #askMore(): void {
+    const { servers, parallel, mayGetLost } = this.parts;
+    for (let step = 0; step < servers.length && !this.#done; step++) {
+      if (this.#turn >= servers.length && !mayGetLost) return;
+      const server = servers[this.#turn++ % servers.length]!;
+      if (this.#out.includes(server)) continue;
+      this.#exchange.ask(server);
+      if (!parallel) return;
+    }
   }
 
   #finish(outcome: Outcome): void {
     if (this.#done) return;
     this.#done = true;
-    this.#cancel();
-    this.parts.signal.removeEventListener("abort", this.#end);
+    this.parts.ticker.remove(this);
     this.#exchange.close();
-    this.resolve(outcome);
+    this.parts.ended(outcome);
   }
 }

@@ -14,6 +14,8 @@ import { TTL_SECONDS } from "../table/addresses.ts";
 
 /** How long an answer may be used after it came: RFC 8767, section 5, names one to three days. */
 export const MAX_STALE_MS = 86_400_000;
+/** How long after a failure answers are given at once, before servers are asked again (RFC 8767, section 5). */
+export const RECHECK_MS = 30_000;
 /** Bytes of answers kept; the ones unused for longest make room. */
 const MAX_BYTES = 1 << 20;
 /** Longer answers are not kept. */
@@ -22,6 +24,8 @@ const MAX_ANSWER = 4096;
 interface Kept {
   readonly message: Uint8Array;
   readonly at: number;
+  /** When servers last failed to renew it. */
+  failedAt: number | undefined;
 }
 
 /** Answers by question. */
@@ -40,7 +44,7 @@ export class StaleAnswers {
     const sure = (rcode === RCODE.NOERROR || rcode === RCODE.NXDOMAIN) && (message[2]! & BITS3.TC) === 0;
     if (!sure || message.length > MAX_ANSWER) return;
     this.#drop(key);
-    this.#kept.set(key, { message, at: now });
+    this.#kept.set(key, { message, at: now, failedAt: undefined });
     this.#bytes += message.length + key.length;
     for (const oldest of this.#kept.keys()) {
       if (this.#bytes <= MAX_BYTES) break;
@@ -59,6 +63,18 @@ export class StaleAnswers {
     const message = kept.message.slice();
     setAges(message, TTL_SECONDS);
     return message;
+  }
+
+  /** Servers failed to renew an answer. */
+  failed(key: string, now: number): void {
+    const kept = this.#kept.get(key);
+    if (kept !== undefined) kept.failedAt = now;
+  }
+
+  /** Like {@link StaleAnswers.find}, but only for an answer that servers failed to renew a short while ago. */
+  findFailed(key: string, now: number): Uint8Array | undefined {
+    const failedAt = this.#kept.get(key)?.failedAt;
+    return failedAt !== undefined && now - failedAt < RECHECK_MS ? this.find(key, now) : undefined;
   }
 
   /** Whether there is an answer that could be used now. */

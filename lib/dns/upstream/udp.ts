@@ -36,7 +36,7 @@ export class UdpTransport implements Transport {
   constructor(private readonly clock: Clock, private readonly log: Logger) {}
 
   start(query: Uint8Array, events: ExchangeEvents): Exchange {
-    const asked: Asked = { query: query.slice(), events, servers: [] };
+    const asked: Asked = { query, events, servers: [] };
     const places: { socket: Socket; id: number }[] = [];
     const turn = this.#next++ % SOCKETS;
     return {
@@ -89,6 +89,7 @@ export class UdpTransport implements Transport {
 
 class Socket {
   readonly #asked = new Map<number, Asked>();
+  readonly #ids = new RandomIds();
   readonly port: number;
   questions = 0;
   #retired = false;
@@ -107,7 +108,7 @@ class Socket {
   /** Takes a random ID that is free on this socket. */
   register(asked: Asked): number {
     this.questions++;
-    let id = randomId();
+    let id = this.#ids.next();
     while (this.#asked.has(id)) id = (id + 1) & 0xffff;
     this.#asked.set(id, asked);
     return id;
@@ -117,7 +118,8 @@ class Socket {
     // The same bytes may go out by sockets of both families, under different IDs.
     const query = asked.query.slice();
     setUint16(query, 0, id);
-    this.conn.send(query, { transport: "udp", ...server }).catch((error) => {
+    const to = { transport: "udp" as const, hostname: server.hostname, port: server.port };
+    this.conn.send(query, to).catch((error) => {
       if (this.#asked.get(id) === asked) asked.events.failed(server, text(error));
     });
   }
@@ -171,8 +173,18 @@ class Socket {
   }
 }
 
-function randomId(): number {
-  return crypto.getRandomValues(new Uint16Array(1))[0]!;
+/** Random IDs, drawn many at a time. */
+class RandomIds {
+  readonly #ids = new Uint16Array(256);
+  #used = this.#ids.length;
+
+  next(): number {
+    if (this.#used === this.#ids.length) {
+      crypto.getRandomValues(this.#ids);
+      this.#used = 0;
+    }
+    return this.#ids[this.#used++]!;
+  }
 }
 
 function text(error: unknown): string {

@@ -8,13 +8,18 @@
 import { type DnsServer, type DnsServerOptions, startDnsServer } from "../../../lib/dns/server.ts";
 import type { Endpoint } from "../../../lib/dns/listen_plan.ts";
 import type { NameTable } from "../../../lib/dns/table/types.ts";
-import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
+import { createLog, defaultLogOptions, type Logger } from "../../../lib/kernel/log/log.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 
 /** The table that most tests use. */
 export const names = JSON.parse(
   Deno.readTextFileSync(new URL("../../testdata/dns/names.json", import.meta.url)),
 ) as NameTable;
+
+/** A log that nobody reads. */
+export function silentLog(): Logger {
+  return createLog([], { ...defaultLogOptions, targets: [] }).scope("dns");
+}
 
 /** A server under test. */
 export interface TestServer extends Disposable {
@@ -26,11 +31,11 @@ export interface TestServer extends Disposable {
   metric(name: string): Promise<number>;
 }
 
-/** Starts a server in namespace ns1 of cluster.local, with the table unless another is given. */
+/** Starts a server in namespace ns1 of cluster.local, with the table unless another, or none, is given. */
 export async function startServer(
   resolv: { readonly servers?: readonly string[]; readonly search?: string; readonly port?: number } = {},
   changes: Partial<DnsServerOptions> = {},
-  table: NameTable | undefined = names,
+  table: NameTable | null = names,
 ): Promise<TestServer> {
   const resolvConf = await Deno.makeTempFile({ suffix: ".resolv.conf" });
   const search = resolv.search ?? "ns1.svc.cluster.local svc.cluster.local cluster.local";
@@ -42,13 +47,13 @@ export async function startServer(
     namespace: "ns1",
     domain: "ns1.svc.cluster.local",
     root: false,
-    log: createLog([], { ...defaultLogOptions, targets: [] }).scope("dns"),
+    log: silentLog(),
     metrics,
     resolvConf,
     ...(resolv.port === undefined ? {} : { upstreamPort: resolv.port }),
     ...changes,
   });
-  if (table !== undefined) server.update(table);
+  if (table !== null) server.update(table);
   return {
     server,
     at: server.listening[0]!.address,

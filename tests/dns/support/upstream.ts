@@ -37,8 +37,9 @@ export function startUpstream(hostname = "127.0.0.1", port = 0, zone: Record<str
   const asked: string[] = [];
   const { udp, tcp } = bindBoth(hostname, port);
   const respond = (query: Uint8Array, via: string): Uint8Array | undefined => {
-    const { questions } = dnsPacket.decode(Buffer.from(query));
-    const { name, type } = questions![0]!;
+    const question = questionOf(query);
+    if (question === undefined) return undefined;
+    const { name, type } = question;
     asked.push(`${via} ${name} ${type}`);
     const behaviour = behaviours.get(name.toLowerCase()) ?? behaviours.get("*") ?? "NXDOMAIN";
     if (behaviour === "silence") return undefined;
@@ -70,6 +71,15 @@ function bindBoth(hostname: string, port: number): { udp: Deno.DatagramConn; tcp
   }
 }
 
+/** The question; undefined when the package cannot read it, as hostile ones may be. */
+function questionOf(query: Uint8Array): dnsPacket.Question | undefined {
+  try {
+    return dnsPacket.decode(Buffer.from(query)).questions?.[0];
+  } catch {
+    return undefined;
+  }
+}
+
 /** A plain answer, uncompressed and not cut. */
 export function answerTo(
   query: Uint8Array,
@@ -79,7 +89,7 @@ export function answerTo(
   const { name, type } = questions![0]!;
   const answers = typeof behaviour === "string"
     ? []
-    : behaviour.filter((ip) => ip.includes(":") === (type === "AAAA")).map((data) => ({
+    : behaviour.filter((ip) => type === (ip.includes(":") ? "AAAA" : "A")).map((data) => ({
       name,
       type: type as "A",
       ttl: 3600,

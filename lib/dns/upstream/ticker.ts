@@ -1,0 +1,49 @@
+/**
+ * One timer for many deadlines: a timer for each question would cost more than the rest of it.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Cancel, Clock } from "../../kernel/time/clock.ts";
+
+/** How late a deadline may be noticed. */
+export const TICK_MS = 50;
+
+/** Something with a deadline. */
+export interface Due {
+  /** When to call {@link Due.fire}, by the clock's monotonic time; it may set a new time then. */
+  at: number;
+  fire(now: number): void;
+}
+
+/** Calls what is due; runs only while there is something to wait for. */
+export class Ticker {
+  readonly #waiting = new Set<Due>();
+  #cancel: Cancel | undefined;
+
+  constructor(private readonly clock: Clock) {}
+
+  add(due: Due): void {
+    this.#waiting.add(due);
+    this.#cancel ??= this.clock.after(TICK_MS, () => this.#tick());
+  }
+
+  remove(due: Due): void {
+    this.#waiting.delete(due);
+    // The timer goes on to the next tick: under load it would be set up again at once.
+  }
+
+  /** Stops; nothing fires afterwards. */
+  close(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#waiting.clear();
+  }
+
+  #tick(): void {
+    const now = this.clock.monotonic();
+    for (const due of this.#waiting) if (due.at <= now) due.fire(now);
+    this.#cancel = this.#waiting.size === 0 ? undefined : this.clock.after(TICK_MS, () => this.#tick());
+  }
+}
