@@ -1,0 +1,106 @@
+/**
+ * A service comes, changes and goes while a real Envoy carries requests to it.
+ */
+import assert from "node:assert/strict";
+import http from "node:http";
+import { freePorts } from "../../scripts/demo/ports.ts";
+import { envoyPath, TestMesh, until } from "./support/mesh.ts";
+
+const path = envoyPath();
+
+/** An application that answers with a text. */
+function application(text: string) {
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => new Response(text));
+  return { port: server.addr.port, [Symbol.asyncDispose]: () => server.shutdown() };
+}
+
+/** What the gateway answers for a host: the body, the status where it is not 200, "closed" where nobody listens. */
+function ask(port: number, host: string): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const request = http.get({ host: "127.0.0.1", port, headers: { host }, agent: false }, (response) => {
+    let body = "";
+    response.setEncoding("utf8").on("data", (text) => body += text);
+    response.on("end", () => resolve(response.statusCode === 200 ? body : String(response.statusCode)));
+  });
+  request.on("error", () => resolve("closed"));
+  return promise;
+}
+
+function gateway(port: number): string {
+  return `
+apiVersion: networking.mesh.io/v1
+kind: Gateway
+metadata: { name: door, namespace: demo }
+spec:
+  selector: { app: door }
+  servers: [{ port: { number: ${port}, name: http, protocol: HTTP }, hosts: ["*"] }]
+`;
+}
+
+function service(name: string, port: number): string {
+  return `
+apiVersion: networking.mesh.io/v1
+kind: ServiceEntry
+metadata: { name: ${name}, namespace: demo }
+spec:
+  hosts: [${name}.demo.svc.cluster.local]
+  location: MESH_INTERNAL
+  resolution: STATIC
+  ports: [{ number: 80, name: http, protocol: HTTP }]
+  endpoints: [{ address: 127.0.0.1, ports: { http: ${port} } }]
+---
+apiVersion: networking.mesh.io/v1
+kind: VirtualService
+metadata: { name: ${name}, namespace: demo }
+spec:
+  hosts: [${name}.test]
+  gateways: [door]
+  http: [{ route: [{ destination: { host: ${name}.demo.svc.cluster.local } }] }]
+`;
+}
+
+for (const delta of [true, false]) {
+  Deno.test({
+    name: `${delta ? "delta with VHDS" : "state of the world"}: a service comes, changes and goes; nothing is rejected`,
+    ignore: path === undefined,
+    fn: async () => {
+      await using one = application("one");
+      await using two = application("two");
+      const [port] = freePorts(1) as [number];
+      await using mesh = await TestMesh.start({
+        files: { "gateway.yaml": gateway(port), "a.yaml": service("a", one.port) },
+      });
+      const identity = {
+        type: "router",
+        name: "door",
+        namespace: "demo",
+        address: "127.0.0.1",
+        labels: { app: "door" },
+      };
+      const envoy = await mesh.attach(path!, { ...identity, type: "router" }, delta);
+      const [row] = await mesh.settled();
+      assert.equal(row!.protocol, delta ? "delta" : "state of the world");
+      assert.equal(Object.keys(row!.resources).some((type) => type.endsWith(".VirtualHost")), delta);
+      await until("the first service", async () => await ask(port, "a.test") === "one");
+      assert.equal(await ask(port, "b.test"), "404");
+
+      await mesh.write("b.yaml", service("b", two.port));
+      await until("the service that came", async () => await ask(port, "b.test") === "two");
+      assert.equal(await ask(port, "a.test"), "one");
+
+      await mesh.write("b.yaml", service("b", one.port));
+      await until("the changed endpoint", async () => await ask(port, "b.test") === "one");
+
+      await mesh.write("b.yaml");
+      await until("the end of its route", async () => await ask(port, "b.test") === "404");
+      await until("the end of its cluster", async () => !(await envoy.admin("clusters"))!.includes("b.demo"));
+      assert.equal(await ask(port, "a.test"), "one");
+
+      await mesh.write("gateway.yaml");
+      await until("the end of the listener", async () => await ask(port, "a.test") === "closed");
+      await mesh.settled();
+      const { rejections } = await mesh.page<{ rejections: unknown[] }>("push_status");
+      assert.deepEqual(rejections, []);
+    },
+  });
+}

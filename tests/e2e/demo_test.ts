@@ -1,0 +1,48 @@
+/**
+ * The demo, as its task runs it.
+ */
+import assert from "node:assert/strict";
+import { envoyPath } from "../translate/envoy.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+
+/** The demo's command without the set-up before it, on the runtime that runs this test. */
+function demoArguments(): string[] {
+  const { command } = JSON.parse(Deno.readTextFileSync(`${root}deno.json`)).tasks.demo as { command: string };
+  const [program, ...args] = command.split(" ");
+  assert.equal(program, "deno");
+  return args;
+}
+
+/** Counts after a label: `v1 908, v2 92`. */
+function counts(output: string, after: RegExp): Record<string, number> {
+  const text = output.slice(output.search(after));
+  const line = text.split("\n").find((l) => /\b(v\d|failed) \d+/.test(l)) ?? "";
+  return Object.fromEntries([...line.matchAll(/\b(v\d|failed) (\d+)/g)].map(([, name, n]) => [name, Number(n)]));
+}
+
+Deno.test({
+  name: "the demo splits 90/10, follows an edit, refuses a bad one, loses no request, and ends with 0",
+  ignore: envoyPath() === undefined,
+  fn: async () => {
+    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: demoArguments(),
+      cwd: root,
+      env: { NO_COLOR: "1" },
+      stdout: "piped",
+      stderr: "piped",
+    }).output();
+    const output = new TextDecoder().decode(stdout);
+    assert.equal(code, 0, output + new TextDecoder().decode(stderr));
+    const split = counts(output, /of 1,000 requests/);
+    assert.equal(split["v1"]! + split["v2"]!, 1000);
+    // Of 1,000 requests 100 with a standard deviation of 9.5: seven of these are one run in 10^11.
+    assert(split["v2"]! > 33 && split["v2"]! < 167, `v2 got ${split["v2"]}`);
+    assert.deepEqual(counts(output, /100 and 0 now/), { v1: 300 });
+    assert.deepEqual(counts(output, /0 and 100 now/), { v2: 300 });
+    assert.match(output, /came \d+ ms after the edit/);
+    assert.match(output, /refused: spec\.http\[0\]\.route\[1\]\.weight: "plenty"/);
+    assert.deepEqual(counts(output, /traffic goes on as before/), { v2: 300 });
+    assert.doesNotMatch(output, /failed/);
+  },
+});
