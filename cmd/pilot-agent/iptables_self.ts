@@ -31,8 +31,8 @@ export async function runAsProxy(
   args.push("--skip-rule-apply", "--run-validation", "--network-namespace=");
   log.info(`the check runs as the proxy's user ${uid}, group ${gid}`);
   try {
-    const { code } = await new Deno.Command("nsenter", { args, stdin: "null" }).output();
-    return code === 0;
+    const child = new Deno.Command("nsenter", { args, stdin: "null", stdout: "inherit", stderr: "inherit" }).spawn();
+    return (await child.status).success;
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
     log.error(`the check cannot run as the proxy's user: nsenter is not installed; run it as user ${uid}`);

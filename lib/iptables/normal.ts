@@ -46,8 +46,9 @@ export function normalRule(line: string): string {
     const value = words[at + 1] ?? "";
     if (word === "!") not = "! ";
     else if (word === "-m") {
-      into = [value];
-      groups.push(into);
+      // Options of the protocol's own match may stand without naming it.
+      into = /^(tcp|udp)$/.test(value) ? base : [value];
+      if (into !== base) groups.push(into);
       at++;
     } else if (word === "-j" || word === "-g") {
       target = [`${word} ${value}`];
@@ -67,9 +68,7 @@ export function normalRule(line: string): string {
       if (hasValue) at++;
     } else into.push(`${last}:${word}`);
   }
-  // A match of the protocol itself says nothing when it has no options.
-  const matches = groups.filter((group) => group.length > 1 || !/^(tcp|udp)$/.test(group[0] ?? ""));
-  return [base.sort(), ...matches.map(sortedTail).sort(byText), sortedTail(target)].flat().join(" ");
+  return [base.sort(), ...groups.map(sortedTail).sort(byText), sortedTail(target)].flat().join(" ");
 }
 
 function sortedTail([head, ...rest]: string[]): string[] {

@@ -1,0 +1,131 @@
+/** Which back end is chosen, by what machines of all kinds say; and what they say when something is missing. */
+import assert from "node:assert/strict";
+import { findBackend } from "../../lib/iptables/backend.ts";
+import { applyRedirection } from "../../lib/iptables/apply.ts";
+import { buildRules } from "../../lib/iptables/rules/build.ts";
+import { NOT_FOUND, type Run } from "../../lib/iptables/run.ts";
+import { configOf } from "./support/inputs.ts";
+
+/** What a back end of a machine can do. */
+interface Machine {
+  /** Output of `-save`. */
+  readonly saved?: string;
+  /** A line of input that the kernel refuses, and what the tool says then. */
+  readonly refuses?: RegExp;
+  readonly says?: string;
+}
+
+/** Tools of a machine, by name without `ip6`; a name that is left out is not installed. */
+function machine(backends: Readonly<Record<string, Machine>>, tried: string[] = [], addresses = ""): Run {
+  return (command, args, input = "") => {
+    if (command === "ip") return Promise.resolve({ code: 0, stdout: addresses, stderr: "" });
+    const [, name = "", tool] = /^(.*?)(-save|-restore)?$/.exec(command.replace("ip6", "ip")) ?? [];
+    const backend = backends[name];
+    if (backend === undefined) return Promise.resolve({ code: NOT_FOUND, stdout: "", stderr: "not found" });
+    if (args.includes("--version")) {
+      const kind = name.endsWith("nft") ? " (nf_tables)" : "";
+      return Promise.resolve({ code: 0, stdout: `iptables v1.8.9${kind}\n`, stderr: "" });
+    }
+    if (tool === "-save") return Promise.resolve({ code: 0, stdout: backend.saved ?? "", stderr: "" });
+    tried.push(name);
+    const refused = backend.refuses !== undefined && backend.refuses.test(input);
+    return Promise.resolve({ code: refused ? 2 : 0, stdout: "", stderr: refused ? backend.says ?? "refused" : "" });
+  };
+}
+
+const rules = buildRules(configOf({ inboundPorts: "*", outboundRanges: "*" }), 4);
+const theirs = "*filter\n:INPUT ACCEPT [0:0]\n-A INPUT -p tcp -j DROP\nCOMMIT\n";
+const ours = "*nat\n:OUTPUT ACCEPT [0:0]\n:MESH_OUTPUT - [0:0]\n-A OUTPUT -j MESH_OUTPUT\nCOMMIT\n";
+
+const choices: [string, Record<string, Machine>, string | undefined][] = [
+  ["nft when nothing speaks against it", { "iptables-nft": {}, "iptables-legacy": {} }, "iptables-nft"],
+  [
+    "legacy when others have rules there",
+    { "iptables-nft": {}, "iptables-legacy": { saved: theirs } },
+    "iptables-legacy",
+  ],
+  ["nft when others have rules there", { "iptables-nft": { saved: theirs }, "iptables-legacy": {} }, "iptables-nft"],
+  ["the one with our rules", { "iptables-nft": {}, "iptables-legacy": { saved: ours } }, "iptables-legacy"],
+  ["ours before others'", { "iptables-nft": { saved: ours }, "iptables-legacy": { saved: theirs } }, "iptables-nft"],
+  ["legacy when nft cannot", { "iptables-nft": { refuses: /REDIRECT/ }, "iptables-legacy": {} }, "iptables-legacy"],
+  ["the plain name when there is no other", { iptables: {} }, "iptables"],
+  ["none when all refuse", { "iptables-nft": { refuses: /nat/ }, "iptables-legacy": { refuses: /nat/ } }, undefined],
+  ["none when nothing is installed", {}, undefined],
+];
+
+for (const [name, backends, expected] of choices) {
+  Deno.test(`the choice is ${name}`, async () => {
+    const { chosen, evidence } = await findBackend(rules, machine(backends));
+    assert.equal(chosen?.name, expected, evidence.join("\n"));
+    assert.ok(evidence.length > 0);
+  });
+}
+
+Deno.test("rules of ours in the back end that is not chosen are told, to be taken away", async () => {
+  const { chosen, stale } = await findBackend(
+    rules,
+    machine({ "iptables-nft": { saved: ours }, "iptables-legacy": { saved: ours } }),
+  );
+  assert.deepEqual([chosen?.name, stale.map(({ name }) => name)], ["iptables-nft", ["iptables-legacy"]]);
+});
+
+Deno.test("a feature that the kernel lacks is named with the module that brings it", async () => {
+  const { chosen, evidence } = await findBackend(
+    rules,
+    machine({ "iptables-legacy": { refuses: /-m owner/, says: "Extension owner revision 0 not supported" } }),
+  );
+  assert.equal(chosen, undefined);
+  assert.deepEqual(evidence, [
+    "iptables-nft: not installed",
+    "iptables-legacy: version 1.8.9, legacy, has no rules of ours, 0 of others",
+    "iptables-legacy: owner in table nat is not available; load the kernel module xt_owner on the machine",
+    "iptables-legacy: a trial failed: Extension owner revision 0 not supported",
+  ]);
+});
+
+Deno.test("a table that the kernel lacks is named, not each thing in it", async () => {
+  const { evidence } = await findBackend(rules, machine({ "iptables-legacy": { refuses: /\*nat/, says: "no nat" } }));
+  assert.deepEqual(evidence.slice(2), [
+    "iptables-legacy: table nat is not available; load the kernel module iptable_nat on the machine",
+    "iptables-legacy: a trial failed: no nat",
+  ]);
+});
+
+Deno.test("rules that are in place are not tried out", async () => {
+  const tried: string[] = [];
+  await findBackend(rules, machine({ "iptables-nft": {} }, tried));
+  assert.deepEqual(tried, ["iptables-nft"]);
+});
+
+const task = {
+  config: configOf({ outboundRanges: "*" }),
+  dualStack: false,
+  reconcile: false,
+  force: false,
+  cleanup: false,
+};
+const quiet = { info: () => {}, warn: () => {} };
+
+Deno.test("a family with addresses that cannot be set up fails with the evidence of every back end", async () => {
+  const run = machine({}, [], "2: eth0 inet 10.0.0.1/24\n");
+  await assert.rejects(applyRedirection(task, run, quiet), (error: Error) => {
+    assert.match(error.message, /IPv4: no back end/);
+    assert.match(error.message, /iptables-legacy: not installed/);
+    assert.doesNotMatch(error.message, /IPv6/);
+    return true;
+  });
+});
+
+Deno.test("both families must be set up for a machine with both, or when both are asked for", async () => {
+  for (
+    const [addresses, dualStack] of [["2: eth0 inet 10.0.0.1/24\n3: eth0 inet6 fd00::1/64\n", false], [
+      "",
+      true,
+    ]] as const
+  ) {
+    await assert.rejects(
+      applyRedirection({ ...task, dualStack }, machine({}, [], addresses), quiet),
+      /IPv6: no back end/,
+    );
+  }
+});

@@ -1,0 +1,180 @@
+/** The command `pilot-agent mesh-iptables`, run with its permission set: exit codes, variables, dry run, the check. */
+import assert from "node:assert/strict";
+import { Cable } from "./support/pod.ts";
+import { packetTest } from "./support/tools.ts";
+
+const root = new URL("../../", import.meta.url).pathname;
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function command(
+  args: readonly string[],
+  options: { env?: Record<string, string>; in?: string; uid?: number } = {},
+): Promise<Ran> {
+  const enter = options.in === undefined ? [] : ["ip", "netns", "exec", options.in];
+  const as = options.uid === undefined
+    ? []
+    : ["setpriv", `--reuid=${options.uid}`, `--regid=${options.uid}`, "--clear-groups"];
+  const program = [
+    Deno.execPath(),
+    "run",
+    "--quiet",
+    "--no-prompt",
+    "-P=pilot-agent",
+    "cmd/pilot-agent/main.ts",
+    "mesh-iptables",
+  ];
+  const [first = "", ...rest] = [...enter, ...as, ...program, ...args];
+  const { code, stdout, stderr } = await new Deno.Command(first, {
+    args: rest,
+    cwd: root,
+    env: { ...options.env },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).output();
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { code, out: text(stdout), err: text(stderr) };
+}
+
+Deno.test("inputs at fault end the command with exit code 1 and one line each, before anything is touched", async () => {
+  const { code, err } = await command(
+    ["-b", "80,8o", "--mesh-service-cidr", "10.0.0.0/33", "-c", "a b", "-p", "0"],
+    { env: { MESH_OUTBOUND_OWNER_GROUPS: "no such group" } },
+  );
+  assert.equal(code, 1);
+  assert.deepEqual(err.trimEnd().split("\n").map((line) => line.replace(/, expected .*/, "")), [
+    'Error: pilot-agent mesh-iptables: flag --proxy-port: got "0"',
+    'flag --mesh-inbound-ports: got "8o"',
+    'flag --mesh-service-cidr: got "10.0.0.0/33"',
+    'flag --mesh-exclude-interfaces: got "a b"',
+    'MESH_OUTBOUND_OWNER_GROUPS: got "no such group"',
+  ]);
+});
+
+Deno.test("a dry run prints the rules, writes them to the file, and calls no tool", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const file = `${folder}/rules.txt`;
+    const env = {
+      DRY_RUN_FILE_PATH: file,
+      MESH_INBOUND_PORTS: "80",
+      INBOUND_INTERCEPTION_MODE: "TPROXY",
+      PATH: folder,
+    };
+    const { code, out } = await command(["-n", "-i", "10.0.0.0/8"], { env });
+    assert.equal(code, 0);
+    const rules = out.slice(out.indexOf("# IPv4"));
+    assert.match(rules, /^\*mangle$/m);
+    assert.match(rules, /-A MESH_INBOUND -p tcp -m tcp --dport 80 -j MESH_TPROXY/);
+    assert.match(rules, /-A MESH_OUTPUT -d 10\.0\.0\.0\/8 -j MESH_REDIRECT/);
+    assert.equal(await Deno.readTextFile(file), rules);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("a flag beats its variable, which beats the one shared with the injector", async () => {
+  const mode = async (args: string[], env: Record<string, string>) =>
+    (await command(["-n", "-b", "*", ...args], { env })).out.includes("TPROXY");
+  assert.equal(await mode([], { INBOUND_INTERCEPTION_MODE: "TPROXY" }), true);
+  assert.equal(
+    await mode([], { INBOUND_INTERCEPTION_MODE: "TPROXY", MESH_INBOUND_INTERCEPTION_MODE: "REDIRECT" }),
+    false,
+  );
+  assert.equal(await mode(["-m", "TPROXY"], { MESH_INBOUND_INTERCEPTION_MODE: "REDIRECT" }), true);
+});
+
+Deno.test("a file of a dry run that cannot be written is an error that names the variable", async () => {
+  const { code, err } = await command(["-n"], { env: { DRY_RUN_FILE_PATH: "/tmp/no such folder/x" } });
+  assert.equal(code, 1);
+  assert.match(err, /DRY_RUN_FILE_PATH: got "\/tmp\/no such folder\/x", expected a file that can be written/);
+});
+
+const captured = ["-i", "*", "-b", "*"];
+const check = ["--run-validation", "--probe-timeout", "1s"];
+
+packetTest(
+  "the command sets up, checks, refuses drift and cleans up in the network namespace that it is in",
+  async (t) => {
+    await using cable = await Cable.lay();
+    const here = { in: cable.pod };
+    await t.step("the check fails with 126 where no rules are", async () => {
+      const { code, out } = await command([...captured, "--skip-rule-apply", ...check], { ...here, uid: 1337 });
+      assert.equal(code, 126, out);
+      assert.match(out, /IPv4: connections to 127\.0\.0\.6 port 15002 do not reach port 15006/);
+      assert.match(out, /IPv6: connections to fd77::2 port 15002/);
+    });
+    await t.step("rules are applied, and the check as the proxy's user succeeds in both families", async () => {
+      const { code, out, err } = await command([...captured, ...check], here);
+      assert.equal(code, 0, out + err);
+      assert.match(out, /IPv4: rules applied/);
+      assert.match(out, /IPv6: rules applied/);
+      assert.match(out, /IPv4: a connection to 127\.0\.0\.6 was redirected/);
+      assert.match(out, /IPv6: a connection to fd77::2 was redirected/);
+    });
+    await t.step("the check alone succeeds without privileges", async () => {
+      const { code, out } = await command([...captured, "--skip-rule-apply", ...check], { ...here, uid: 1337 });
+      assert.equal(code, 0, out);
+    });
+    await t.step("a second run is 0 and changes nothing", async () => {
+      const { code, out } = await command(captured, here);
+      assert.equal(code, 0);
+      assert.match(out, /IPv4: the rules are in place already/);
+    });
+    await t.step("the check sees that one family has lost its rules", async () => {
+      await cable.exec("pod", "ip6tables-nft", "-t", "nat", "-F", "MESH_OUTPUT");
+      const { code, out } = await command([...captured, "--skip-rule-apply", ...check], { ...here, uid: 1337 });
+      assert.equal(code, 126);
+      assert.match(out, /IPv4: a connection to 127\.0\.0\.6 was redirected/);
+      assert.match(out, /IPv6: connections to fd77::2 port 15002 do not reach port 15006/);
+    });
+    await t.step("drift is refused with 1, and mended by --reconcile", async () => {
+      const refused = await command(captured, here);
+      assert.equal(refused.code, 1);
+      assert.match(refused.err, /IPv6: rules of a former run differ.*--reconcile/s);
+      assert.equal((await command([...captured, "--reconcile"], here)).code, 0);
+      assert.equal((await command(captured, here)).code, 0);
+    });
+    await t.step("clean-up leaves nothing of ours", async () => {
+      assert.equal((await command(["--cleanup-only"], here)).code, 0);
+      for (const tool of ["iptables-nft-save", "ip6tables-nft-save"]) {
+        assert.doesNotMatch(await cable.exec("pod", tool), /MESH/);
+      }
+    });
+  },
+);
+
+packetTest(
+  "the command works on another network namespace, by name and by path, as the node's plugin does",
+  async () => {
+    await using cable = await Cable.lay();
+    for (const namespace of [cable.pod, `/run/netns/${cable.pod}`]) {
+      const flags = [...captured, "--network-namespace", namespace, "--cni-mode"];
+      const { code, out, err } = await command([...flags, ...check]);
+      assert.equal(code, 0, out + err);
+      assert.match(await cable.exec("pod", "iptables-nft-save"), /MESH_OUTPUT/);
+      assert.equal((await command([...flags, "--cleanup-only"])).code, 0);
+      assert.doesNotMatch(await cable.exec("pod", "iptables-nft-save"), /MESH/);
+    }
+    const { code, err } = await command([...captured, "--network-namespace", "no-such-namespace"]);
+    assert.equal(code, 1);
+    assert.match(err, /no-such-namespace/);
+  },
+);
+
+packetTest("variables set what flags do not, in the field's spelling too", async () => {
+  await using cable = await Cable.lay();
+  const env = { ISTIO_SERVICE_CIDR: "10.1.0.0/16", MESH_INBOUND_PORTS: "81", PROXY_UID: "7", INVALID_DROP: "true" };
+  const { code, err } = await command([], { in: cable.pod, env });
+  assert.equal(code, 0, err);
+  const list = await cable.exec("pod", "iptables-nft-save");
+  assert.match(list, /-A MESH_OUTPUT -d 10\.1\.0\.0\/16 -j MESH_REDIRECT/);
+  assert.match(list, /--dport 81 -j MESH_IN_REDIRECT/);
+  assert.match(list, /--uid-owner 7 -j RETURN/);
+  assert.match(list, /MESH_DROP/);
+});

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { InputError, readInputs } from "../../lib/iptables/input.ts";
+import { around, type Changes, configOf, inputs } from "./support/inputs.ts";
+
+function problems(changes: Changes): string[] {
+  try {
+    readInputs(inputs(changes), around);
+  } catch (error) {
+    if (error instanceof InputError) return error.message.split("\n");
+    throw error;
+  }
+  return assert.fail("nothing was refused");
+}
+
+Deno.test("without inputs nothing is redirected but the proxy's calls to itself, for user and group 1337", () => {
+  const config = configOf();
+  assert.deepEqual(config.inboundPorts, { all: false, only: [] });
+  assert.deepEqual(config.outboundRanges, { all: false, only: { 4: [], 6: [] } });
+  assert.deepEqual([config.proxyUids, config.proxyGids], [[1337], [1337]]);
+  assert.deepEqual(config.groups, { all: true, except: [] });
+  assert.equal(config.inboundMode, "REDIRECT");
+  assert.equal(config.dns, undefined);
+});
+
+Deno.test("all problems are told at once, each with its name, the part at fault and what was expected", () => {
+  assert.deepEqual(
+    problems({
+      proxyPort: "0",
+      inboundPort: "70000",
+      tunnelPort: "http",
+      proxyUid: "1337,nobody-here",
+      proxyGid: "-1",
+      inboundMode: "tproxy",
+      tproxyMark: "1338",
+      tproxyTable: "254",
+      inboundPorts: "80,81x,90:80",
+      outboundPorts: "*",
+      outboundRanges: "10.0.0.0/33,*,10.0.0,::1/129,fd00::/8",
+      outboundRangesExcluded: "*",
+      interfacesExcluded: "eth0,a-name-that-is-too-long,../x,e h,e+h",
+      groups: "java,ruby",
+      loopback: "10.0.0.1/32",
+    }).map((line) => line.replace(/, expected .*/, "")),
+    [
+      'proxyUid: got "nobody-here"',
+      'proxyGid: got "-1"',
+      'proxyPort: got "0"',
+      'inboundPort: got "70000"',
+      'tunnelPort: got "http"',
+      'inboundMode: got "tproxy"',
+      'tproxyMark: got "1338"',
+      'tproxyTable: got "254"',
+      'inboundPorts: got "81x"',
+      'inboundPorts: got "90:80"',
+      'outboundPorts: got "*"',
+      'outboundRanges: got "10.0.0.0/33"',
+      'outboundRanges: got "*"',
+      'outboundRanges: got "10.0.0"',
+      'outboundRanges: got "::1/129"',
+      'outboundRangesExcluded: got "*"',
+      'interfacesExcluded: got "a-name-that-is-too-long"',
+      'interfacesExcluded: got "../x"',
+      'interfacesExcluded: got "e h"',
+      'interfacesExcluded: got "e+h"',
+      'groups: got "ruby"',
+      'loopback: got "10.0.0.1/32"',
+    ].toSorted((a, b) => order(a) - order(b)),
+  );
+});
+
+/** Problems come in the order in which inputs are read. */
+const reading = [
+  ...["proxyUid", "proxyGid", "outboundPortsExcluded", "proxyPort", "inboundPort", "tunnelPort", "inboundMode"],
+  ...["tproxyMark", "tproxyTable", "inboundPorts", "outboundPorts", "outboundRanges", "outboundRangesExcluded"],
+  ...["interfacesExcluded", "virtualInterfaces", "groups", "loopback"],
+];
+function order(line: string): number {
+  return reading.indexOf(line.slice(0, line.indexOf(":")));
+}
+
+Deno.test("each problem says what was expected", () => {
+  assert.deepEqual(problems({ inboundPorts: "99999" }), [
+    'inboundPorts: got "99999", expected a port from 1 to 65535, or a range such as 8000:8010',
+  ]);
+  assert.match(
+    problems({ outboundRanges: "x" })[0] ?? "",
+    /an address range such as 10\.0\.0\.0\/8 or fd00::\/8, or \*/,
+  );
+});
+
+Deno.test("no text gets through that a rule could be made of", () => {
+  for (const text of ["80 -j ACCEPT", "80\n-A OUTPUT", "80;reboot", "`id`", "-1", "0x50", "८०"]) {
+    assert.throws(() => configOf({ inboundPorts: text }), InputError, text);
+    assert.throws(() => configOf({ outboundRanges: text }), InputError, text);
+    assert.throws(() => configOf({ groups: text }), InputError, text);
+  }
+  for (const text of ["lo -j ACCEPT", "lo\nCOMMIT", "a/b", "!lo", '"', "-o", "eth0 "].slice(0, 6)) {
+    if (text === "-o") continue;
+    assert.throws(() => configOf({ interfacesExcluded: text }), InputError, text);
+  }
+});
+
+Deno.test("ranges are canonical: host bits are cut, an address alone is itself, families part", () => {
+  const { only } =
+    configOf({ outboundRanges: "10.1.2.3/8, 192.168.1.1,FD00:0:0::1/8,2001:db8::7,10.0.0.0/8" }).outboundRanges;
+  assert.deepEqual(only, { 4: ["10.0.0.0/8", "192.168.1.1/32"], 6: ["fd00::/8", "2001:db8::7/128"] });
+});
+
+Deno.test("users and groups may be names", () => {
+  assert.deepEqual(configOf({ groups: "java,5" }).groups, { all: false, only: [202, 5] });
+  assert.deepEqual(configOf({ proxyUid: "root,7" }).proxyUids, [0, 7]);
+  assert.deepEqual(configOf({ proxyUid: "9" }).proxyGids, [9]);
+  assert.deepEqual(configOf({ proxyUser: "root" }).proxyUids, [0]);
+  assert.deepEqual(configOf({ proxyUser: "unknown" }).proxyUids, [1337]);
+});
+
+Deno.test("64 groups are taken, 65 are refused; of exceptions any number", () => {
+  const many = (n: number) => Array.from({ length: n }, (_, i) => i).join(",");
+  assert.equal(configOf({ groups: many(64) }).groups.all, false);
+  assert.match(problems({ groups: many(65) })[0] ?? "", /at most 64 groups/);
+  assert.equal(configOf({ groupsExcluded: many(1000) }).groups.all, true);
+});
+
+Deno.test("DNS: servers by family; all; and a warning when nothing would be redirected", () => {
+  assert.deepEqual(configOf({ captureDns: true }).dns, { all: false, servers: { 4: ["10.77.0.1"], 6: ["fd77::1"] } });
+  assert.deepEqual(configOf({ captureDns: true, captureAllDns: true }).dns, { all: true });
+  assert.equal(configOf({ captureAllDns: true }).dns, undefined);
+  const none = readInputs(inputs({ captureDns: true }), { ...around, nameServers: [] });
+  assert.equal(none.config.dns, undefined);
+  assert.match(none.warnings.join(), /names no server/);
+  const excluded = readInputs(inputs({ captureDns: true, outboundPortsExcluded: "50:60" }), around);
+  assert.equal(excluded.config.dns, undefined);
+  assert.match(excluded.warnings.join(), /port 53 is excluded/);
+});
