@@ -61,7 +61,9 @@ export class Member {
       addresses: this.proxy.addresses,
       mergeServicePorts: reader.settings.allowSidecarServiceInboundListenerMerge,
     });
-    this.#own = caches.own.get(this.#targets, reader);
+    const own = caches.own.get(this.#targets, reader);
+    // A builder that threw costs nobody what is in force.
+    if (!own.unit.failed || this.#own === undefined) this.#own = own;
   }
 
   /** All its resources of a type, as a few sets. Undefined: the type is not served. */

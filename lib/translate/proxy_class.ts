@@ -115,7 +115,7 @@ export class SidecarClass implements ProxyClass {
     this.#listeners.update(dirty.parts, reader, exists, onUnit);
     const base = this.#caches.base.get("", reader);
     onUnit(base);
-    this.#base = base.value;
+    if (!base.failed || this.#base === undefined) this.#base = base.value;
   }
 
   /** The shared resources. Each set is the same object while nothing in it changed. */
@@ -200,14 +200,14 @@ export class RouterClass implements ProxyClass {
     const before = this.#needed;
     const needed = this.#caches.gatewayHosts.get("", reader);
     onUnit(needed);
-    this.#needed = needed.value;
-    const moved = before === needed.value ? [] : [...before ?? [], ...needed.value ?? []];
+    if (!needed.failed) this.#needed = needed.value;
+    const moved = before === this.#needed ? [] : [...before ?? [], ...this.#needed ?? []];
     const exists = (host: string) => (this.#needed?.has(host) ?? true) && reader.exists(host);
     this.#clusters.update(new Set([...clusters, ...moved]), reader, exists, onUnit);
     this.#assignments.update(new Set([...assignments, ...moved]), reader, exists, onUnit);
     const base = this.#caches.base.get("", reader);
     onUnit(base);
-    this.#base = base.value.clusters;
+    if (!base.failed || this.#base === undefined) this.#base = base.value.clusters;
   }
 
   virtualHosts(_routeConfiguration: string): ResourceSet {

@@ -9,6 +9,7 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import { Cluster_DiscoveryType } from "../../../proto/gen/enums.ts";
 import { encode, TYPE_URL_PREFIX } from "../../pb/codec.ts";
 import { type EncodedResource, encodeResource, type ResourceFacts } from "../../resource/encoded.ts";
+import { fieldSize, putField, putFieldHead, utf8Bytes } from "../../resource/protowire.ts";
 import type { Built } from "../built.ts";
 import { type LeanAssignment, LoadAssignmentEncoder } from "../endpoint/encode.ts";
 
@@ -48,14 +49,17 @@ export function assignmentEncoder(): (built: Built<LeanAssignment>) => EncodedRe
     encodeResource(TYPE.assignment, message.cluster_name, encoder.encode(message), { causes });
 }
 
-/** A virtual host as a resource of its own, named `<route configuration>/<virtual host>` as VHDS asks. */
+/**
+ * A virtual host as a resource of its own, named `<route configuration>/<virtual host>` as VHDS asks. The message bears
+ * the same name: Envoy keeps virtual hosts by the name in the message and drops them by the name of the resource.
+ */
 export function encodeVirtualHost(
   routeConfiguration: string,
   message: envoy.config.route.v3.VirtualHost,
   causes: readonly string[],
 ): EncodedResource {
   const name = `${routeConfiguration}/${message.name}`;
-  return encodeResource(TYPE.virtualHost, name, encode(VIRTUAL_HOST, message), { causes });
+  return encodeResource(TYPE.virtualHost, name, encode(VIRTUAL_HOST, { ...message, name }), { causes });
 }
 
 /** A route configuration whose virtual hosts, if any, are inside the message. */
@@ -67,37 +71,28 @@ export function encodeRouteConfiguration(
 
 /**
  * A route configuration with virtual hosts that are encoded already: `virtual_hosts` is field 2 and repeated, and
- * encoded messages concatenate, so nothing is encoded again.
+ * encoded messages concatenate, so nothing is encoded again. Inside they have their short names: of a field that comes
+ * twice (`name` is field 1) the last counts.
  */
 export function encodeInlineRouteConfiguration(
   shell: Built<envoy.config.route.v3.RouteConfiguration>,
   virtualHosts: readonly EncodedResource[],
 ): EncodedResource {
+  const routeConfiguration = shell.message.name ?? "";
   const head = encode(ROUTE, shell.message);
-  const values = virtualHosts.map((v) => v.value);
-  let length = head.length;
-  for (const value of values) length += 1 + varintSize(value.length) + value.length;
-  const out = new Uint8Array(length);
+  const parts = virtualHosts.map(({ name, value }) => ({
+    value,
+    name: utf8Bytes(name.slice(routeConfiguration.length + 1)),
+  }));
+  const sizes = parts.map(({ name, value }) => value.length + fieldSize(name.length));
+  const out = new Uint8Array(sizes.reduce((sum, size) => sum + fieldSize(size), head.length));
   out.set(head);
   let at = head.length;
-  for (const value of values) {
-    out[at++] = 0x12; // field 2, length-delimited
-    for (let n = value.length; at < length; n = Math.floor(n / 128)) {
-      out[at++] = n > 127 ? (n % 128) | 128 : n;
-      if (n <= 127) break;
-    }
+  for (const [i, { name, value }] of parts.entries()) {
+    at = putFieldHead(out, at, 2, sizes[i]!);
     out.set(value, at);
-    at += value.length;
+    at = putField(out, at + value.length, 1, name);
   }
   const causes = [...new Set([...shell.causes, ...virtualHosts.flatMap((v) => v.causes)])];
-  return encodeResource(TYPE.route, shell.message.name ?? "", out, { causes });
-}
-
-function varintSize(n: number): number {
-  let size = 1;
-  while (n > 127) {
-    n = Math.floor(n / 128);
-    size++;
-  }
-  return size;
+  return encodeResource(TYPE.route, routeConfiguration, out, { causes });
 }

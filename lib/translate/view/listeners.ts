@@ -111,14 +111,15 @@ export class OutboundListeners {
     const removed: string[] = [];
     for (const key of keys) {
       const old = this.#merged.get(key)?.value;
-      if (old?.listener) removed.push(old.listener.name);
       const hosts = this.#parts.get(key);
-      if (!hosts) {
+      const unit = hosts && this.#merge(key, [...hosts.values()].flat().sort(compareParts), reader);
+      if (unit) onUnit(unit);
+      if (old && unit?.failed) continue;
+      if (old?.listener) removed.push(old.listener.name);
+      if (!unit) {
         this.#merged.delete(key);
         continue;
       }
-      const unit = this.#merge(key, [...hosts.values()].flat().sort(compareParts), reader);
-      onUnit(unit);
       this.#merged.set(key, unit);
       if (unit.value.listener) upserts.push(unit.value.listener);
     }

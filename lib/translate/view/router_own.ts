@@ -87,7 +87,7 @@ export class RouterOwn implements Own {
   readonly routes: ResourceSet;
   readonly clusters: ResourceSet;
   readonly #units: readonly Unit<unknown>[];
-  readonly #virtualHosts = new Map<string, ResourceSet>();
+  readonly #virtualHosts: Map<string, ResourceSet> = new Map();
 
   /** @param before What it was, so that sets which do not change stay the same objects. */
   constructor(
@@ -99,16 +99,27 @@ export class RouterOwn implements Own {
   ) {
     const unit = cache.plan(targets, reader);
     const units: Unit<unknown>[] = [unit];
+    this.clusters = empty;
+    if (before && unit.failed) {
+      // A builder that threw costs nobody what is in force.
+      this.listeners = before.listeners;
+      this.routes = before.routes;
+      this.#virtualHosts = before.#virtualHosts;
+      this.#units = [...before.#units, unit];
+      return;
+    }
     const routes: EncodedResource[] = [];
     for (const { plan, shell } of unit.value.routes) {
       const hosts = plan.entries.map((entry) => cache.virtualHost(entry, reader));
       units.push(...hosts);
-      const resources = hosts.flatMap(({ value }) => value ?? []);
-      this.#virtualHosts.set(plan.name, replaced(before?.virtualHosts(plan.name) ?? empty, resources));
+      const old = before?.virtualHosts(plan.name) ?? empty;
+      const resources = hosts.flatMap(({ value, failed }, i) => {
+        return value ?? (failed ? old.get(`${plan.name}/${plan.entries[i]!.name}`) ?? [] : []);
+      });
+      this.#virtualHosts.set(plan.name, replaced(old, resources));
       const bound = resources.length > 0 && !reader.traits.vhds;
       routes.push(bound ? encodeInlineRouteConfiguration(shell, resources) : encodeRouteConfiguration(shell));
     }
-    this.clusters = empty;
     this.listeners = replaced(before?.listeners ?? empty, unit.value.listeners);
     this.routes = replaced(before?.routes ?? empty, routes);
     this.#units = units;
