@@ -55,7 +55,9 @@ function* virtualHosts(
   for (const name of resources.virtualHosts.keys()) {
     if (!name.startsWith(`${configuration.name}/`)) continue;
     const virtualHost = resources.virtualHosts.get(name);
-    if (virtualHost) yield { virtualHost, source: "VHDS" };
+    // As a resource it bears the resource's name.
+    const short = name.slice(configuration.name!.length + 1);
+    if (virtualHost) yield { virtualHost: { ...virtualHost, name: short }, source: "VHDS" };
   }
 }
 
