@@ -5,9 +5,6 @@ import { FolderIndex } from "../../../lib/config/folder/index.ts";
 import { ConfigStore } from "../../../lib/config/store.ts";
 import type { ConfigObject } from "../../../lib/config/types.ts";
 
-/** The YAML library looks at these whenever it parses. */
-const YAML_LIBRARY = { env: ["LOG_TOKENS", "LOG_STREAM"] };
-
 const OPTIONS = { defaultNamespace: "default" };
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -51,7 +48,7 @@ class Fixture {
 }
 
 function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: YAML_LIBRARY, fn });
+  Deno.test({ name, permissions: "none", fn });
 }
 
 test("objects of a file live, with where they are written", () => {

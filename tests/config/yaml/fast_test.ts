@@ -1,32 +1,35 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { stringify } from "yaml";
+import { parseDocument, stringify } from "yaml";
 import { NOT_PLAIN, parseFast } from "../../../lib/config/yaml/fast.ts";
 import { parseFull } from "../../../lib/config/yaml/parse.ts";
 
-/** The YAML library looks at these whenever it parses. */
-const YAML_LIBRARY = { env: ["LOG_TOKENS", "LOG_STREAM"] };
+/** The second witness, the library `yaml`, looks at these whenever it parses. */
+const WITNESS = { env: ["LOG_TOKENS", "LOG_STREAM"] };
 
-/** Where the fast parser answers, the full one must answer the same. @returns whether it answered */
+/** Where the fast parser answers, the full one and another library must answer the same. @returns whether it answered */
 function agrees(text: string): boolean {
   const fast = parseFast(text);
   if (fast === NOT_PLAIN) return false;
   const full = parseFull(text);
   assert.ok("tree" in full, `the fast parser took what the full one refuses:\n${text}`);
   assert.deepStrictEqual(fast, full.tree, text);
+  const witness = parseDocument(text, { schema: "core", merge: true, logLevel: "silent" });
+  assert.deepEqual(witness.errors, [], text);
+  assert.deepStrictEqual(fast, witness.toJS(), text);
   return true;
 }
 
 const PLAIN: readonly (readonly [string, unknown])[] = [
   ["a: b", { a: "b" }],
-  ["a: 1\nb: 1.5\nc: -3\nd: 1e3\ne: 0777\nf: 1.2.3\ng: .5\nh: +7", {
+  ["a: 1\nb: 1.5\nc: -3\nd: 1e3\ne: 0777\nf: 1.2.3\ng: 5.\nh: +7", {
     a: 1,
     b: 1.5,
     c: -3,
     d: 1000,
     e: 777,
     f: "1.2.3",
-    g: 0.5,
+    g: 5,
     h: 7,
   }],
   ["a: true\nb: False\nc: ~\nd: null\ne:\nf: yes\ng: nULL", {
@@ -63,7 +66,7 @@ const PLAIN: readonly (readonly [string, unknown])[] = [
 for (const [text, expected] of PLAIN) {
   Deno.test({
     name: `the fast parser reads ${JSON.stringify(text)}`,
-    permissions: YAML_LIBRARY,
+    permissions: WITNESS,
     fn() {
       assert.deepStrictEqual(parseFast(text), expected);
       agrees(text);
@@ -90,6 +93,9 @@ const LEFT_TO_THE_FULL_PARSER = [
   "null: 1",
   "a: 0x10",
   "a: .inf",
+  "a: .5",
+  "a: 1_000",
+  "a: 0b11",
   "a: @b",
   "a: {b}",
   "a: [b, ]",
@@ -109,7 +115,7 @@ const LEFT_TO_THE_FULL_PARSER = [
 for (const text of LEFT_TO_THE_FULL_PARSER) {
   Deno.test({
     name: `the fast parser gives up on ${JSON.stringify(text.slice(0, 30))}`,
-    permissions: YAML_LIBRARY,
+    permissions: WITNESS,
     fn: () => assert.equal(parseFast(text), NOT_PLAIN),
   });
 }
@@ -118,7 +124,7 @@ const RUNS = Number(Deno.env.get("PROPERTY_RUNS") ?? "1000");
 
 Deno.test({
   name: "fast and full parser agree on random trees in all writing styles",
-  permissions: YAML_LIBRARY,
+  permissions: WITNESS,
   fn() {
     let answered = 0;
     const key = fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_./-]{0,8}$/);
@@ -176,7 +182,7 @@ Deno.test({
 
 Deno.test({
   name: "fast and full parser agree on configuration with random damage",
-  permissions: YAML_LIBRARY,
+  permissions: WITNESS,
   fn() {
     const base = [
       "apiVersion: networking.mesh.io/v1\nkind: VirtualService\nmetadata: {name: a, namespace: b}\nspec:\n  hosts: [a.b]\n  http:\n",
@@ -239,7 +245,7 @@ Deno.test({
 
 Deno.test({
   name: "fast and full parser agree on short random texts of YAML's own characters",
-  permissions: YAML_LIBRARY,
+  permissions: WITNESS,
   fn() {
     const piece = fc.constantFrom(
       "a",

@@ -1,9 +1,6 @@
 import assert from "node:assert/strict";
 import { parseJson, parseYaml } from "../../../lib/config/yaml/parse.ts";
 
-/** The YAML library looks at these whenever it parses. */
-const YAML_LIBRARY = { env: ["LOG_TOKENS", "LOG_STREAM"] };
-
 function reason(text: string): string {
   const parsed = parseYaml(text);
   return "problem" in parsed ? parsed.problem.reason : "";
@@ -13,23 +10,24 @@ function reason(text: string): string {
 const BOUND_MS = 10_000;
 
 const HOSTILE: readonly (readonly [string, string, RegExp])[] = [
-  ["an alias bomb", bomb(), /alias/i],
-  ["an anchor that holds itself", "a: &x [*x]", /nested|alias|resolve/i],
-  ["an anchor that holds itself in a map", "a: &x {b: {c: *x}}", /nested|alias|resolve/i],
+  ["an alias bomb", bomb(), /more than 500000 values/],
+  ["an anchor that holds itself", "a: &x [*x]", /nested/],
+  ["an anchor that holds itself in a map", "a: &x {b: {c: *x}}", /nested/],
   ["a hundred thousand brackets", "[".repeat(100_000), /nested/],
-  [
-    "deep block nesting",
-    Array.from({ length: 1500 }, (_, depth) => `${" ".repeat(depth)}a:`).join("\n"),
-    /nested|stack|size/i,
-  ],
-  ["deep lists on one line", `a: ${"- ".repeat(5000)}b`, /./],
+  ["deep block nesting", Array.from({ length: 1500 }, (_, depth) => `${" ".repeat(depth)}a:`).join("\n"), /nested/],
+  ["deep lists on one line", `a:\n ${"- ".repeat(500_000)}b`, /nested/],
   ["__proto__ as a key", '"__proto__": {polluted: true}', /__proto__/],
   ["__proto__ deep inside", "a: [{__proto__: {b: c}}]", /__proto__/],
-  ["a key twice", "a: 1\nb: 2\na: 3", /"a" is written twice/],
+  ["__proto__ by merging", "a: &x {__proto__: {b: c}}\nd: {<<: *x}", /__proto__/],
+  ["a key twice", "a: 1\nb: 2\na: 3", /duplicated mapping key/],
   ["three million characters", `a: ${"b".repeat(3_000_000)}`, /characters/],
   ["a number that JSON has not", "a: .inf", /Infinity/],
-  ["an unfinished quote", 'a: "b', /quote/i],
+  ["an unfinished quote", 'a: "b', /quoted|end of/],
   ["a bad indentation", "a:\n  b: 1\n c: 2", /./],
+  ["two million quotes", `é: ${'"'.repeat(2_000_000)}`, /./],
+  ["a million items", `- é\n${"- a\n".repeat(500_000)}`, /more than 500000 values/],
+  ["a million flow items", `[é${",a".repeat(1_000_000)}]`, /more than 500000 values/],
+  ["two million apostrophes, then more", `é: ${"'".repeat(2_000_000)}x`, /./],
 ];
 
 function bomb(): string {
@@ -43,7 +41,7 @@ function bomb(): string {
 for (const [name, text, expected] of HOSTILE) {
   Deno.test({
     name: `refused in bounded time: ${name}`,
-    permissions: YAML_LIBRARY,
+    permissions: "none",
     fn() {
       const start = performance.now();
       assert.match(reason(text), expected);
@@ -54,7 +52,7 @@ for (const [name, text, expected] of HOSTILE) {
 
 Deno.test({
   name: "many keys and many anchors cost linear time",
-  permissions: YAML_LIBRARY,
+  permissions: "none",
   fn() {
     const keys = Array.from({ length: 50_000 }, (_, index) => `'k${index}': é`).join("\n");
     const start = performance.now();
@@ -66,7 +64,7 @@ Deno.test({
 
 Deno.test({
   name: "the prototype of parsed objects cannot be reached",
-  permissions: YAML_LIBRARY,
+  permissions: "none",
   fn() {
     parseYaml("__proto__: {polluted: 1}");
     parseJson('{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}');
@@ -77,7 +75,7 @@ Deno.test({
 
 Deno.test({
   name: "anchors, merge keys and block scalars work as users know them",
-  permissions: YAML_LIBRARY,
+  permissions: "none",
   fn() {
     const text = "base: &b {a: 1, b: 2}\nx:\n  <<: *b\n  b: 3\ny: *b\nz: |\n  one\n  two\n";
     const parsed = parseYaml(text);
@@ -88,7 +86,7 @@ Deno.test({
 
 Deno.test({
   name: "a syntax problem tells its line",
-  permissions: YAML_LIBRARY,
+  permissions: "none",
   fn() {
     const parsed = parseYaml("a: 1\nb: [\nc: d\n");
     assert.ok("problem" in parsed && parsed.problem.line > 0);
