@@ -54,7 +54,7 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
 const EXAMPLES = [READ, TEMP, ENV, NET, "--allow-sys=hostname,cpus,systemMemoryInfo"];
 
 /** Folders of `tests/` that have no tests of their own. */
-const NO_TESTS = new Set(["bench", "testdata", "surface"]);
+const NO_TESTS = new Set(["testdata", "surface"]);
 
 /**
  * The groups to run.
