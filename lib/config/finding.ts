@@ -35,17 +35,27 @@ export interface Problem extends Finding {
 /** Longest value quoted in a finding, in characters. */
 const SHOWN_LENGTH = 80;
 
-/** A value as findings show it: JSON, shortened to 80 characters; empty for undefined. */
+/** A value as findings show it: JSON, shortened to 80 characters; empty for undefined. Costs no more than what is shown. */
 export function shownValue(value: unknown): string {
   if (value === undefined) return "";
-  // A replacer keeps the text bounded for huge values: only the first entries matter.
-  let budget = 40;
-  const text = JSON.stringify(value, (_key, part) => {
-    budget -= 1;
-    if (budget < 0) return undefined;
-    return typeof part === "string" && part.length > 2 * SHOWN_LENGTH ? part.slice(0, 2 * SHOWN_LENGTH) : part;
-  }) ?? String(value);
+  const text = beginningOf(value, SHOWN_LENGTH + 1);
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH - 1)}…` : text;
+}
+
+/** The JSON text of a value, of which only the first characters matter. */
+function beginningOf(value: unknown, room: number): string {
+  if (typeof value === "string") return JSON.stringify(value.length > room ? value.slice(0, room) : value);
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? String(value);
+  const isList = Array.isArray(value);
+  let text = isList ? "[" : "{";
+  // Not Object.entries: a hostile object has a million.
+  for (const key in value) {
+    if (text.length > room) return text;
+    if (text.length > 1) text += ",";
+    if (!isList) text += `${JSON.stringify(key.slice(0, room))}:`;
+    text += beginningOf((value as Readonly<Record<string, unknown>>)[key], room - text.length);
+  }
+  return text + (isList ? "]" : "}");
 }
 
 /** A finding with the usual sentence: "FIELD: VALUE, expected EXPECTED". */
@@ -80,14 +90,19 @@ export class Findings {
     return this.#counts.error > 0;
   }
 
+  /** Whether another finding of this severity would be kept. */
+  hasRoom(severity: Severity): boolean {
+    return this.#counts[severity] < MAX_FINDINGS;
+  }
+
   /** Adds an error about a field. `value` undefined means that the field is missing. */
   error(field: string, value: unknown, expected: string): void {
-    if (this.#hasRoom("error")) this.#list.push(finding("error", field, value, expected));
+    if (this.#count("error")) this.#list.push(finding("error", field, value, expected));
   }
 
   /** Adds a warning about a field. */
   warning(field: string, value: unknown, expected: string): void {
-    if (this.#hasRoom("warning")) this.#list.push(finding("warning", field, value, expected));
+    if (this.#count("warning")) this.#list.push(finding("warning", field, value, expected));
   }
 
   /**
@@ -105,10 +120,11 @@ export class Findings {
 
   /** Adds a finding made elsewhere. */
   add(one: Finding): void {
-    if (this.#hasRoom(one.severity)) this.#list.push(one);
+    if (this.#count(one.severity)) this.#list.push(one);
   }
 
-  #hasRoom(severity: Severity): boolean {
+  /** Counts a finding. @returns whether it is kept */
+  #count(severity: Severity): boolean {
     this.#counts[severity] += 1;
     if (this.#counts[severity] === MAX_FINDINGS + 1) {
       this.#list.push(

@@ -61,13 +61,13 @@ export class DecodeContext {
     this.#path.pop();
   }
 
-  /** Paths whose value did not decode; what rules say of them, or of anything below, is noise. */
+  /** Paths whose value did not decode; what rules say of them, or of anything below, is noise. Those that are not reported are left out. */
   readonly failed: string[] = [];
 
   /** Reports that the value at the current path does not decode. */
   fail(value: unknown, expected: string): void {
-    const where = this.#where();
-    this.failed.push(where);
+    const where = this.#findings.hasRoom("error") ? this.#where() : "";
+    if (where !== "") this.failed.push(where);
     this.#findings.error(where, value, expected);
   }
 
@@ -76,11 +76,12 @@ export class DecodeContext {
     this.#findings.error(this.#where(), value, expected);
   }
 
-  /** Reports an unknown field below the current path. */
-  unknown(key: string, value: unknown, expected: string): void {
-    const where = joinPath(this.#where(), key);
-    if (this.unknownFields === "error") this.#findings.error(where, value, expected);
-    else this.#findings.warning(where, value, expected);
+  /** Reports an unknown field below the current path; `expected` is asked for only if the finding is kept. */
+  unknown(key: string, value: unknown, expected: () => string): void {
+    const isKept = this.#findings.hasRoom(this.unknownFields);
+    const where = isKept ? joinPath(this.#where(), key) : "";
+    if (this.unknownFields === "error") this.#findings.error(where, value, isKept ? expected() : "");
+    else this.#findings.warning(where, value, isKept ? expected() : "");
   }
 
   #where(): string {

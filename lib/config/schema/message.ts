@@ -107,7 +107,7 @@ function canonicalKeys(
     if (name === undefined) {
       if (!ignored.has(camelCase(key) ?? key)) reportUnknown(key, value[key], names, context);
     } else if (Object.hasOwn(copy, name)) {
-      context.unknown(key, value[key], `only one spelling of ${name}`);
+      context.unknown(key, value[key], () => `only one spelling of ${name}`);
     } else copy[name] = value[key];
   }
   return copy;
@@ -128,14 +128,12 @@ function camelCase(key: string): string | undefined {
 }
 
 function reportUnknown(key: string, value: unknown, names: ReadonlySet<string>, context: DecodeContext): void {
-  const near = nearestName(camelCase(key) ?? key, names);
-  context.unknown(
-    key,
-    value,
-    near === undefined
+  context.unknown(key, value, () => {
+    const near = nearestName(camelCase(key) ?? key, names);
+    return near === undefined
       ? `a known field: ${listNames(names)}`
-      : `a known field (this one is not); did you mean ${near}?`,
-  );
+      : `a known field (this one is not); did you mean ${near}?`;
+  });
 }
 
 function listNames(names: ReadonlySet<string>): string {

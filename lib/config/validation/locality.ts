@@ -55,8 +55,15 @@ export function checkLocality(
   });
 }
 
+/** Localities in one list: each is compared with all others. */
+const MAX_LOCALITIES = 1000;
+
 /** Localities must be well formed and must not cover each other. */
 function checkLocalities(localities: readonly string[], at: string, report: Findings): void {
+  if (localities.length > MAX_LOCALITIES) {
+    report.error(at, localities.length, `at most ${MAX_LOCALITIES} localities`);
+    return;
+  }
   const seen: string[][] = [];
   for (const locality of localities) {
     const parts = splitLocality(locality);

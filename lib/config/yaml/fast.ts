@@ -317,7 +317,9 @@ function isSpaceOrEnd(text: string, at: number): boolean {
 function resolve(scalar: string): unknown {
   if (NUMBER_START.test(scalar)) {
     if (SPECIAL.test(scalar)) return giveUp();
-    return INTEGER.test(scalar) || FLOAT.test(scalar) ? Number(scalar) : scalar;
+    if (!INTEGER.test(scalar) && !FLOAT.test(scalar)) return scalar;
+    const number = Number(scalar);
+    return Object.is(number, -0) ? giveUp() : number;
   }
   switch (scalar) {
     case "true":
