@@ -14,7 +14,7 @@ import { type CallWorld, runCall } from "./run.ts";
 import { systemRedirector } from "./system_redirector.ts";
 import { EVENT_SOCKET, LOG_SOCKET, post } from "./tell.ts";
 import { ORCH_CONFIG_FILE, readOrchConfig } from "../install/orch_config.ts";
-import { podLookup } from "../pods/rest.ts";
+import { QuickPods } from "../pods/lookup.ts";
 
 /** Time for the node agent to take over a pod, milliseconds: it sets up rules meanwhile. */
 const AGENT_MS = 30_000;
@@ -27,7 +27,7 @@ const TRIALS_FILE = "known-trials.json";
 
 /** Runs one call and resolves with the exit code. */
 export async function pluginMain(): Promise<number> {
-  const input = await new Response(Deno.stdin.readable).text();
+  const input = readInput();
   const env = Object.fromEntries(callVariables.map((name) => [name, Deno.env.get(name)]));
   let call: Call | undefined;
   let outcome = "";
@@ -45,12 +45,23 @@ export async function pluginMain(): Promise<number> {
   return error === undefined ? 0 : 1;
 }
 
+/** Standard input, whole. The runtime writes it at once, so that nothing is gained by waiting for it in the background. */
+function readInput(): string {
+  const decoder = new TextDecoder();
+  const buffer = new Uint8Array(64 * 1024);
+  let text = "";
+  for (let length; (length = Deno.stdin.readSync(buffer)) !== null;) {
+    text += decoder.decode(buffer.subarray(0, length), { stream: true });
+  }
+  return text + decoder.decode();
+}
+
 function systemWorld(call: Call, said: (outcome: string) => void): CallWorld {
   const { runDir } = call.config;
   return {
     pods: () => {
       const access = readOrchConfig(Deno.readTextFileSync(`${runDir}/${ORCH_CONFIG_FILE}`));
-      return podLookup(() => access);
+      return new QuickPods(access);
     },
     redirector: systemRedirector({ scopedLock: call.config.scopedLock, trialsFile: `${runDir}/${TRIALS_FILE}` }),
     tellAgent: (of, pod) => post(`${runDir}/${EVENT_SOCKET}`, "/cmdadd", agentEvent(of, pod), AGENT_MS),

@@ -24,8 +24,8 @@ export interface KnownTrials {
 /** Line between the answers of two commands; no tool prints the like. */
 const MARK = "====mesh-cni====";
 
-/** Names of this process's network namespace and of the node's first process's. */
-export const NAMESPACE_LINKS: readonly string[] = ["/proc/self/ns/net", "/proc/1/ns/net"];
+/** Files whose targets name the network namespace entered, and the one in which the plugin runs: the node's. */
+export const NAMESPACE_LINKS: readonly string[] = ["/proc/self/ns/net", `/proc/${Deno.pid}/ns/net`];
 
 /** What a set-up of a family reads first, in the words in which it asks. */
 function questions(family: 4 | 6): string[] {

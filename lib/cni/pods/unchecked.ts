@@ -25,3 +25,9 @@ export function uncheckedExchange(url: string, init: RequestInit): Promise<Respo
     call.end(init.body as string | undefined);
   });
 }
+
+/** One GET, read whole. */
+export async function uncheckedGet(url: string, headers: Readonly<Record<string, string>>, ms: number) {
+  const answer = await uncheckedExchange(url, { headers: { ...headers }, signal: AbortSignal.timeout(ms) });
+  return { status: answer.status, body: await answer.text() };
+}

@@ -1,0 +1,55 @@
+/**
+ * Looks up pods by the orchestrator's API for the plugin: see {@link quickGet} for why not by the client that the rest
+ * uses.
+ *
+ * Permissions: net (the API's address).
+ *
+ * @module
+ */
+import { isObject, type JsonObject } from "../config/network.ts";
+import type { OrchAccess } from "../install/orch_config.ts";
+import { type Pod, readPod } from "./pod.ts";
+import { quickGet } from "./quick_get.ts";
+import { type PodLookup, PodSourceError } from "./source.ts";
+
+/** Longest time for one question, milliseconds. */
+const QUESTION_MS = 5000;
+
+/** Pods by what an orchestrator config file says. */
+export class QuickPods implements PodLookup {
+  /** @param access What the file says. */
+  constructor(private readonly access: OrchAccess) {}
+
+  async pod(namespace: string, name: string): Promise<Pod | undefined> {
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+    const found = await this.get(path);
+    return found && readPod(found);
+  }
+
+  async namespaceLabels(name: string): Promise<Readonly<Record<string, string>> | undefined> {
+    const found = await this.get(`/api/v1/namespaces/${encodeURIComponent(name)}`);
+    return found && readPod(found).labels;
+  }
+
+  private async get(path: string): Promise<JsonObject | undefined> {
+    const { server, ca, token } = this.access;
+    const headers = { authorization: `Bearer ${token}`, accept: "application/json" };
+    try {
+      const unchecked = server.startsWith("https:") && ca === undefined;
+      const answer = unchecked
+        ? await (await import("./unchecked.ts")).uncheckedGet(server + path, headers, QUESTION_MS)
+        : await quickGet(new URL(server + path), headers, ca, QUESTION_MS);
+      if (answer.status === 404) return undefined;
+      if (answer.status !== 200) {
+        throw new PodSourceError(`GET ${path}: status ${answer.status}: ${answer.body.slice(0, 300)}`, answer.status);
+      }
+      const value: unknown = JSON.parse(answer.body);
+      if (!isObject(value)) throw new PodSourceError(`GET ${path}: got no object`, undefined);
+      return value;
+    } catch (error) {
+      if (error instanceof PodSourceError) throw error;
+      const message = error instanceof Error ? error.message : String(error);
+      throw new PodSourceError(`GET ${path}: ${message}`, undefined, { cause: error });
+    }
+  }
+}
