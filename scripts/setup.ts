@@ -18,7 +18,12 @@ const ENVOY = "1.40.0";
 /** Debian packages that tests use, each with its reason. A test that misses one is reported as ignored. */
 const PACKAGES: readonly (readonly [name: string, why: string])[] = [
   ["bash-completion", "completion in a real bash"],
+  ["dnsperf", "load on the DNS server"],
+  ["dnsutils", "dig reads the DNS server's answers"],
   ["fish", "completion in a real fish"],
+  ["iproute2", "network namespaces"],
+  ["iptables", "redirection in network namespaces"],
+  ["musl-tools", "programs that resolve names by musl"],
   ["zsh", "completion in a real zsh"],
 ];
 

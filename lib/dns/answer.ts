@@ -175,7 +175,7 @@ function refusal(packet: Uint8Array, read: number, question: Question): number {
   }
   const rcode = read === READ.NOT_A_QUERY ? RCODE.NOTIMP : RCODE.FORMERR;
   packet[2] = BITS3.QR | (packet[2]! & (BITS3.OPCODE | BITS3.RD));
-  packet[3] = rcode;
+  packet[3] = BITS4.RA | rcode;
   packet.fill(0, 4, HEADER);
   return HEADER;
 }

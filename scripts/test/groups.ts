@@ -35,6 +35,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   config: [READ, "--allow-write", ENV, DENO],
   discovery: [READ, TEMP, ENV, NET],
   debug: [READ, TEMP, ENV, NET],
+  // programs that resolve names, in network namespaces that have a resolv.conf of their own
+  dns: [READ, "--allow-write=/tmp,/etc/netns", ENV, NET, RUN, "--allow-sys=uid"],
   // the demo and servers as processes, with real Envoys
   e2e: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo"],
   // the tree itself; `deno doc`
