@@ -41,7 +41,7 @@ export class MergeCache<T> {
     }
     const unit = makeUnit(key, reader, (read) => this.#build(read, key, parts), this.#options);
     // The newest first: what is no longer asked for falls off the end.
-    this.#entries.set(key, [{ parts, unit }, ...entries].slice(0, MAX_VARIANTS));
+    if (!unit.failed) this.#entries.set(key, [{ parts, unit }, ...entries].slice(0, MAX_VARIANTS));
     return unit;
   }
 

@@ -61,6 +61,8 @@ export class UnitCache<T> {
   readonly #units = new Map<string, Unit<T>[]>();
   /** Dependency to the names of the units that have it. */
   readonly #dependents = new Map<string, Set<string>>();
+  /** Names of units whose builder threw: they are tried again with the next change, whatever it touches. */
+  readonly #failed = new Set<string>();
   /** Names of the units that have something to say. */
   readonly #warned = new Set<string>();
   /** Counts of builds, of reuses, and of units that went by a change or for others, for metrics and tests. */
@@ -92,6 +94,7 @@ export class UnitCache<T> {
     this.stats.built++;
     const unit = makeUnit(name, reader, (read, warn) => this.#build(read, name, warn), this.#options);
     if (unit.warnings) this.#warned.add(name);
+    if (unit.failed) this.#failed.add(name);
     if (!variants) this.#units.set(name, [unit]);
     else if (variants.length < MAX_VARIANTS) variants.push(unit);
     else {
@@ -108,7 +111,7 @@ export class UnitCache<T> {
 
   /** Drops all units that depend on any of these, and tells their names. */
   invalidate(dependencies: Iterable<string>): Set<string> {
-    const names = new Set<string>();
+    const names = new Set(this.#failed);
     for (const dependency of dependencies) {
       for (const name of this.#dependents.get(dependency) ?? []) names.add(name);
     }
@@ -128,6 +131,7 @@ export class UnitCache<T> {
     }
     this.#units.delete(name);
     this.#warned.delete(name);
+    this.#failed.delete(name);
   }
 
   /** What the builders of the units that are kept had to say to users. */

@@ -106,7 +106,7 @@ export class OwnCache {
       if (known) return known.unit;
     }
     const unit = makeUnit(key, reader, (read, warn) => this.#sets(read, targets, warn), this.#options);
-    this.#entries.set(key, [{ targets, unit }, ...entries].slice(0, MAX_VARIANTS));
+    if (!unit.failed) this.#entries.set(key, [{ targets, unit }, ...entries].slice(0, MAX_VARIANTS));
     return unit;
   }
 

@@ -60,7 +60,7 @@ export class RouterCache {
     }
     const fallback = { listeners: [], routes: [] };
     const unit = makeUnit("gateway", reader, (read, warn) => plan(read, targets, warn), { ...this.#options, fallback });
-    this.#plans.set(key, [{ targets, unit }, ...known].slice(0, MAX_VARIANTS));
+    if (!unit.failed) this.#plans.set(key, [{ targets, unit }, ...known].slice(0, MAX_VARIANTS));
     return unit;
   }
 
@@ -76,7 +76,7 @@ export class RouterCache {
       ...this.#options,
       fallback: undefined,
     });
-    this.#hosts.set(key, [{ entry, unit }, ...known].slice(0, MAX_VARIANTS));
+    if (!unit.failed) this.#hosts.set(key, [{ entry, unit }, ...known].slice(0, MAX_VARIANTS));
     return unit;
   }
 }
