@@ -95,7 +95,9 @@ function endpoints(name: string, shift = 0): EncodedResource {
       },
     },
     metadata: {
-      filter_metadata: { mesh: { fields: { workload: { string_value: `${name.split("|")[3]};ns;v1;;cluster-${i}-of-the-mesh` } } } },
+      filter_metadata: {
+        mesh: { fields: { workload: { string_value: `${name.split("|")[3]};ns;v1;;cluster-${i}-of-the-mesh` } } },
+      },
     },
   }));
   return resource(ENDPOINTS, name, {
@@ -209,8 +211,14 @@ const pages = http.createServer((request, response) => {
     source.push({ endpoint: 1 });
     response.end(names[0]!);
   } else if (url.pathname === "/ledger") response.end(JSON.stringify(server.ledger.pushes(), null, 1));
-  else if (url.pathname === "/memory") response.end(JSON.stringify(Deno.memoryUsage()));
-  else response.writeHead(404).end();
+  else if (url.pathname === "/streams") {
+    const [streams, connections] = [[...server.streams()], [...server.grpc.connections]].map((list) => list.length);
+    response.end(`${streams} streams, ${connections} connections, ${server.grpc.budget.active.size} sending`);
+  } else if (url.pathname === "/memory") {
+    // With --v8-flags=--expose-gc only what is really kept is counted.
+    (globalThis as unknown as { gc?: () => void }).gc?.();
+    response.end(JSON.stringify(Deno.memoryUsage()));
+  } else response.writeHead(404).end();
 });
 const listening = await server.listen(
   `:${portAt < 0 ? 0 : Deno.args[portAt + 1]}`,

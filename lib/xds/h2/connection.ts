@@ -11,6 +11,7 @@
  * @module
  */
 import type { Socket } from "node:net";
+import { discard } from "./discard.ts";
 import {
   ConnectionError,
   ErrorCode,
@@ -118,10 +119,7 @@ export class H2Connection implements StreamHost {
   /** Breaks the connection off. */
   destroy(): void {
     clearTimeout(this.#linger);
-    // Deno 2.8.3 keeps closed sockets for ever; what hangs on them must go, except a listener for late errors.
-    this.socket.removeAllListeners();
-    this.socket.on("error", ignore);
-    this.socket.destroy();
+    discard(this.socket);
     this.#end();
   }
 
@@ -378,8 +376,6 @@ export class H2Connection implements StreamHost {
     if (this.#nuisances > PATIENCE) throw new ConnectionError(ErrorCode.ENHANCE_YOUR_CALM, "too many control frames");
   }
 }
-
-function ignore(): void {}
 
 function violation(what: string): ConnectionError {
   return new ConnectionError(ErrorCode.PROTOCOL_ERROR, what);
