@@ -4,7 +4,7 @@
  * Permissions: none.
  */
 import type { Finding, Problem } from "./finding.ts";
-import { finding } from "./finding.ts";
+import { finding, shownName } from "./finding.ts";
 import { type ParsedObject, parseObject, type ParseOptions } from "./object.ts";
 import { isObject } from "./schema/field.ts";
 import { lookupKind } from "./spelling.ts";
@@ -63,7 +63,8 @@ function identityOf({ kind, namespace, name }: ParsedObject): Identity {
 
 function toProblem(found: Finding, object: Identity, place: DocumentPlace): Problem {
   const { kind, namespace, name } = object;
-  return { ...found, source: place.source, line: place.line, kind, namespace, name };
+  const shown = { kind: shownName(kind), namespace: shownName(namespace), name: shownName(name) };
+  return { ...found, source: place.source, line: place.line, ...shown };
 }
 
 /** A list of objects, a `kind: List`, or one object; lists may hold lists. */

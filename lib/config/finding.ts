@@ -35,6 +35,14 @@ export interface Problem extends Finding {
 /** Longest value quoted in a finding, in characters. */
 const SHOWN_LENGTH = 80;
 
+/** Longest name and field path in a problem, in characters: the longest right name, and one more. */
+const NAME_LENGTH = 254;
+
+/** A name or field path as problems show it: of a hostile one the beginning. */
+export function shownName(name: string): string {
+  return name.length > NAME_LENGTH ? `${name.slice(0, NAME_LENGTH - 1)}…` : name;
+}
+
 /** A value as findings show it: JSON, shortened to 80 characters; empty for undefined. Costs no more than what is shown. */
 export function shownValue(value: unknown): string {
   if (value === undefined) return "";
@@ -59,7 +67,8 @@ function beginningOf(value: unknown, room: number): string {
 }
 
 /** A finding with the usual sentence: "FIELD: VALUE, expected EXPECTED". */
-export function finding(severity: Severity, field: string, value: unknown, expected: string): Finding {
+export function finding(severity: Severity, path: string, value: unknown, expected: string): Finding {
+  const field = shownName(path);
   const shown = shownValue(value);
   const message = shown === ""
     ? `${field} is missing, expected ${expected}`
