@@ -6,8 +6,8 @@
  * Nothing waits for a fixed delay: what arrives while a batch is read makes the next batch. Only a file that looks half-written waits,
  * for its next event or {@link SETTLE_MS}. While the folder itself is missing, everything it had is kept.
  *
- * The runtime drops events when more than 16 are waiting. So after several events the whole folder is swept once: each file's identity
- * (modification time, size, inode) is compared with what was read, and what differs is read.
+ * Events get lost (see `./sweep.ts`), so now and then the whole folder is swept: each file's identity (modification time, size, inode)
+ * is compared with what was read, and what differs is read.
  * @module
  * Permissions: read of the folder.
  */
@@ -15,6 +15,7 @@ import type { ParseOptions } from "../object.ts";
 import { looksTruncated } from "./file.ts";
 import { type FileRead, type FolderChanges, FolderIndex } from "./index.ts";
 import { errandOf, isConfigName, isTemporaryName } from "./paths.ts";
+import { SweepPlan } from "./sweep.ts";
 
 /** How long a file that looks half-written may stay so before it is taken as it is, ms. */
 const SETTLE_MS = 50;
@@ -22,11 +23,6 @@ const SETTLE_MS = 50;
 const IDENTITY_CHECK_MS = 1000;
 /** Files read at the same time. */
 const READS_AT_ONCE = 32;
-/** Events after which some may have been dropped: half of what the runtime's queue holds. */
-const EVENTS_BEFORE_SWEEP = 8;
-/** Sweeps may take this part of the time: a folder of 20,000 files takes about a second to sweep. */
-const SWEEP_SHARE = 0.05;
-
 /** How to watch a folder. */
 export interface WatchOptions {
   /** Path of the folder. */
@@ -72,9 +68,8 @@ class Folder {
   #check: ReturnType<typeof setTimeout> | undefined;
   /** What each file was when it was read last. */
   readonly #signatures = new Map<string, string>();
-  #eventsSinceSweep = 0;
+  readonly #sweeps = new SweepPlan();
   #sweep: ReturnType<typeof setTimeout> | undefined;
-  #nextSweepAt = 0;
   #stopped = false;
 
   constructor(options: WatchOptions) {
@@ -117,7 +112,7 @@ class Folder {
 
   async #listen(watcher: Deno.FsWatcher): Promise<void> {
     for await (const event of watcher) {
-      this.#eventsSinceSweep += 1;
+      this.#sweeps.event();
       if (event.kind === "access") continue;
       if (event.flag === "rescan") this.#dirty.add("");
       for (const path of event.paths) this.#note(path);
@@ -147,10 +142,9 @@ class Folder {
       this.#dirty = new Set();
       this.#settled = new Set();
       const isSweep = batch.has("");
-      if (isSweep) this.#eventsSinceSweep = 0;
-      const start = performance.now();
+      if (isSweep) this.#sweeps.begin(performance.now());
       const reads = (await this.#readAll(batch)).filter((read) => settled.has(read.path) || !this.#awaitsMore(read));
-      if (isSweep) this.#nextSweepAt = performance.now() + (performance.now() - start) / SWEEP_SHARE;
+      if (isSweep) this.#sweeps.end(performance.now());
       // A folder that is gone takes nothing with it: it may be about to come back.
       const lost = reads.some((read) => read.bytes === undefined) && !(await this.#isPresent());
       const kept = lost ? reads.filter((read) => read.bytes !== undefined) : reads;
@@ -159,14 +153,16 @@ class Folder {
     this.#sweepLater();
   }
 
-  /** Sweeps when events may have been dropped, as soon as its share of the time allows. */
+  /** Sweeps when the plan says so; at most one sweep waits. */
   #sweepLater(): void {
-    if (this.#eventsSinceSweep < EVENTS_BEFORE_SWEEP || this.#sweep !== undefined || this.#stopped) return;
+    const wait = this.#sweeps.wait(performance.now());
+    if (wait === undefined || this.#sweep !== undefined || this.#stopped) return;
     this.#sweep = setTimeout(() => {
       this.#sweep = undefined;
       this.#dirty.add("");
       void this.#schedule();
-    }, Math.max(0, this.#nextSweepAt - performance.now()));
+    }, wait);
+    this.#sweep.unref();
   }
 
   /** Holds back a file that looks half-written. */
@@ -277,7 +273,10 @@ class Folder {
   async #checkIdentity(): Promise<void> {
     const now = await this.#currentIdentity();
     if (this.#stopped) return;
-    if (now === this.#identity && this.#watcher !== undefined) return this.#checkLater();
+    if (now === this.#identity && this.#watcher !== undefined) {
+      this.#sweepLater();
+      return this.#checkLater();
+    }
     if (this.#watcher !== undefined) {
       this.#detach();
       await this.#pump;
