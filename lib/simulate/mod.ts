@@ -1,14 +1,16 @@
 /**
  * The request simulator: what a proxy would do with a request, and which object caused each step.
  *
- * ```ts ignore
- * const result = simulate(resources, {
+ * ```ts
+ * import { explain, resourcesFrom, simulate } from "@mesh/pilot";
+ *
+ * const result = simulate(resourcesFrom([]), {
  *   direction: "outbound",
  *   destination: { ip: "10.96.0.10", port: 80 },
  *   protocol: "http",
  *   host: "reviews",
  * });
- * console.log(explain(result));
+ * if (explain(result) !== "=> connection closed: nobody listens there") throw new Error(explain(result));
  * ```
  *
  * Permissions: none.

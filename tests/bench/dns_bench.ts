@@ -3,7 +3,7 @@
  * one of the second. Server, name server and load run as processes of their own; the robust figure on a busy machine is
  * the server's processor time for an answer.
  *
- *     deno run -A tests/bench/dns_bench.ts [--seconds 10] [--rate 20000] [--hosts 1000] [--target host:port:pid]
+ *     deno run --allow-net --allow-read --allow-write=/tmp --allow-env --allow-sys --allow-run tests/bench/dns_bench.ts [--seconds 10] [--rate 20000] [--hosts 1000] [--target host:port:pid]
  *
  * `--rate` limits the load, to see latency; `--target` measures a server that runs already, by its address and process.
  *
@@ -74,7 +74,18 @@ function upstream(): void {
 /** A child that says a port on its first line. */
 async function child(args: readonly string[]): Promise<{ port: number; pid: number; process: Deno.ChildProcess }> {
   const process = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "-A", import.meta.filename!, ...args, "--hosts", String(hosts)],
+    args: [
+      "run",
+      "--quiet",
+      "--allow-net",
+      "--allow-read",
+      "--allow-env",
+      "--allow-sys",
+      import.meta.filename!,
+      ...args,
+      "--hosts",
+      String(hosts),
+    ],
     stdout: "piped",
     stderr: "inherit",
   }).spawn();

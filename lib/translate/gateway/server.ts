@@ -9,7 +9,7 @@ import type { Server } from "../../config/kinds/gateway/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { wildcardsOver } from "../../mesh/host_match.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
-import { listenerKind } from "../listener/protocol.ts";
+import { listenerKind } from "../port_protocol.ts";
 
 /**
  * What happens to a connection.

@@ -36,7 +36,7 @@ import {
   servedTargets,
 } from "./inbound_port.ts";
 import { inboundListenerFilters } from "./inspectors.ts";
-import { afterTlsTermination } from "./protocol.ts";
+import { afterTlsTermination } from "../port_protocol.ts";
 import { connectionsPerEvent } from "./virtual.ts";
 
 type Listener = envoy.config.listener.v3.Listener;

@@ -19,7 +19,7 @@ import { tcpFilters } from "../filters/network/order.ts";
 import type { Reader } from "../reader.ts";
 import { accessLogs } from "./access_log.ts";
 import { httpConnectionManager } from "./http_connection_manager.ts";
-import { httpAlpn, isHttp2, listenerKind } from "./protocol.ts";
+import { httpAlpn, isHttp2, listenerKind } from "../port_protocol.ts";
 import { statName } from "./stat_name.ts";
 
 type FilterChain = envoy.config.listener.v3.FilterChain;

@@ -9,7 +9,7 @@ import type { InboundTarget } from "../inbound_target.ts";
 import type { Reader } from "../reader.ts";
 import { listenerName, wildcards } from "./address.ts";
 import { STATIC_PORTS } from "./part.ts";
-import { listenerKind } from "./protocol.ts";
+import { listenerKind } from "../port_protocol.ts";
 
 /** Two services want the same port of the workload, with different protocols (metric `pilot_conflict_inbound_listener`). */
 export interface InboundConflict {

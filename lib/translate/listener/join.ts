@@ -15,7 +15,7 @@
  */
 import { type ChainMatch, chainMatch, Claims } from "./claims.ts";
 import type { ConflictReason, ListenerConflict, ListenerPart, TcpChain } from "./part.ts";
-import { serverSpeaksFirst } from "./protocol.ts";
+import { serverSpeaksFirst } from "../port_protocol.ts";
 
 /** The HTTP side of a listener. */
 export interface HttpSide {

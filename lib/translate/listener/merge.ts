@@ -20,7 +20,7 @@ import { fallthroughFilters } from "./fallthrough.ts";
 import { httpConnectionManager } from "./http_connection_manager.ts";
 import { type HttpSide, type JoinedListener, joinParts, type PlacedChain } from "./join.ts";
 import { compareParts, type ConflictReason, type ListenerConflict, type ListenerPart, STATIC_PORTS } from "./part.ts";
-import { httpAlpn } from "./protocol.ts";
+import { httpAlpn } from "../port_protocol.ts";
 
 type FilterChain = envoy.config.listener.v3.FilterChain;
 

@@ -19,8 +19,8 @@ import type { Protocol, Service, ServicePort } from "../../registry/types.ts";
 import type { Reader } from "../reader.ts";
 import { listenerName, localhosts, wildcards } from "./address.ts";
 import type { ListenerKind, ListenerPart, TcpChain } from "./part.ts";
-import { isTls, listenerKind } from "./protocol.ts";
-import { isRange, serviceAddresses } from "./service_address.ts";
+import { isTls, listenerKind } from "../port_protocol.ts";
+import { isRange, serviceAddresses } from "../service_address.ts";
 import { servicePlan } from "./tcp_destination.ts";
 import { tcpChains, tlsChains } from "./tcp_route.ts";
 

@@ -19,8 +19,9 @@ import { isSniffed, tellsPortsApart } from "./placement.ts";
 type VirtualHost = envoy.config.route.v3.VirtualHost;
 type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
 
-/** Virtual hosts for every Host header that no other one takes, by outbound policy. */
+/** Virtual host for every Host header that no other one takes, where the outbound policy lets requests out. */
 export const ALLOW_ANY = "allow_any";
+/** The same where it does not. */
 export const BLOCK_ALL = "block_all";
 
 /** Cluster that passes requests on to the address that was dialled. */

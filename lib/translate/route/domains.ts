@@ -7,7 +7,7 @@
  */
 import { isIp } from "../../registry/address.ts";
 import type { Service } from "../../registry/types.ts";
-import { isRange, serviceAddresses } from "../listener/service_address.ts";
+import { isRange, serviceAddresses } from "../service_address.ts";
 import type { Reader } from "../reader.ts";
 
 /**

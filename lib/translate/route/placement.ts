@@ -14,7 +14,7 @@
  */
 import type { EgressListener } from "../../mesh/types.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
-import { listenerKind } from "../listener/protocol.ts";
+import { listenerKind } from "../port_protocol.ts";
 import type { Reader } from "../reader.ts";
 
 /** Route configuration of the sidecar's own HTTP proxy port. */

@@ -10,7 +10,7 @@ import { isWildcard } from "../../mesh/host_match.ts";
 import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
 import type { Service } from "../../registry/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { listenerKind } from "../listener/protocol.ts";
+import { listenerKind } from "../port_protocol.ts";
 import type { Reader } from "../reader.ts";
 import { defaultOutboundRoute } from "./default_route.ts";
 import { behindAlias, hashing, routeTarget } from "./destination.ts";

@@ -1,6 +1,6 @@
 /**
  * Goldens: what each world in `tests/testdata/translate/cluster/in` becomes. To accept a change:
- * `deno test -A tests/translate/cluster/golden_test.ts -- --update-goldens`.
+ * `deno test --allow-read --allow-write --allow-env --allow-run tests/translate/cluster/golden_test.ts -- --update-goldens`.
  */
 import assert from "node:assert/strict";
 import type { Built } from "../../../lib/translate/built.ts";

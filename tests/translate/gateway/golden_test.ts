@@ -1,6 +1,6 @@
 /**
  * Goldens: what each world in `tests/testdata/translate/gateway/in` becomes. To accept a change:
- * `deno test -A tests/translate/gateway/golden_test.ts -- --update-goldens`.
+ * `deno test --allow-read --allow-write --allow-env --allow-run tests/translate/gateway/golden_test.ts -- --update-goldens`.
  */
 import assert from "node:assert/strict";
 import { encode, readable } from "../../../lib/pb/codec.ts";

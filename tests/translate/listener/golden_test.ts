@@ -1,6 +1,6 @@
 /**
  * Goldens: what each world in `tests/testdata/translate/listener/in` becomes. To accept a change:
- * `deno test -A tests/translate/listener/golden_test.ts -- --update-goldens`.
+ * `deno test --allow-read --allow-write --allow-env --allow-run tests/translate/listener/golden_test.ts -- --update-goldens`.
  */
 import assert from "node:assert/strict";
 import { encode, readable } from "../../../lib/pb/codec.ts";

@@ -8,7 +8,7 @@
 import fc from "fast-check";
 import type { Protocol } from "../../../lib/registry/types.ts";
 import type { ListenerPart } from "../../../lib/translate/listener/part.ts";
-import { listenerKind } from "../../../lib/translate/listener/protocol.ts";
+import { listenerKind } from "../../../lib/translate/port_protocol.ts";
 
 /** A part at all addresses (`0.0.0.0_80`), where HTTP is sniffed. */
 export function everywhere(hostname: string, protocol: Protocol, given: Partial<ListenerPart> = {}): ListenerPart {

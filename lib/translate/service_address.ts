@@ -5,9 +5,9 @@
  *
  * @module
  */
-import type { Service } from "../../registry/types.ts";
-import type { Reader } from "../reader.ts";
-import { type IpMode, ipMode } from "./address.ts";
+import type { Service } from "../registry/types.ts";
+import type { Reader } from "./reader.ts";
+import { type IpMode, ipMode } from "./listener/address.ts";
 
 /** IPs and CIDRs of a service, main family first. Empty: none (headless, or known by name only). */
 export function serviceAddresses(read: Reader, service: Service): readonly string[] {

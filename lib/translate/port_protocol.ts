@@ -1,12 +1,12 @@
 /**
- * What the protocol of a port means for listeners.
+ * What the protocol of a port means for listeners and routes.
  *
  * Permissions: none.
  *
  * @module
  */
-import type { Protocol } from "../../registry/types.ts";
-import type { ListenerKind } from "./part.ts";
+import type { Protocol } from "../registry/types.ts";
+import type { ListenerKind } from "./listener/part.ts";
 
 const KINDS: Readonly<Record<Protocol, ListenerKind | undefined>> = {
   HTTP: "http",

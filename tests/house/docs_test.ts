@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { sourceFiles } from "../../scripts/imports.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+
+const declaration =
+  /^export (?:default )?(?:abstract )?(?:async )?(?:class|interface|type|function\*?|const|enum) (\w+)/;
+
+/** Exports without a doc comment before them. A re-export has the comment of what it exports. */
+function silent(file: string): string[] {
+  const lines = Deno.readTextFileSync(`${root}/${file}`).split("\n");
+  const found: string[] = [];
+  const told = new Set<string>();
+  for (const [i, line] of lines.entries()) {
+    const name = declaration.exec(line)?.[1];
+    if (name === undefined) continue;
+    const before = lines.slice(0, i).findLast((l) => !/^\/\/ (?:deno-lint-ignore|@ts-)/.test(l)) ?? "";
+    if (/\*\/\s*$/.test(before)) told.add(name); // overloads share the first one's comment
+    else if (!told.has(name)) found.push(`${file}:${i + 1} ${name}`);
+  }
+  return found;
+}
+
+Deno.test("every export of the library says what it is for", () => {
+  assert.deepEqual(sourceFiles(root, ["lib"]).flatMap(silent), []);
+});
+
+Deno.test("what mod.ts exports is told by `deno doc`, each with a description", async () => {
+  const { stdout, success } = await new Deno.Command(Deno.execPath(), {
+    args: ["doc", "--json", "--quiet", "mod.ts"],
+    cwd: root,
+    env: { NO_COLOR: "1" },
+    stdout: "piped",
+    stderr: "inherit",
+  }).output();
+  assert(success);
+  const { nodes } = JSON.parse(new TextDecoder().decode(stdout));
+  const symbols = namesAndDocs(nodes);
+  assert(symbols.some(({ name }) => name === "startServer"), "the shape of deno doc's answer is another one");
+  assert.deepEqual(symbols.filter(({ doc }) => doc.trim() === "").map(({ name }) => name), []);
+});
+
+interface Told {
+  readonly name: string;
+  readonly doc: string;
+}
+
+/** Symbols wherever they lie in the answer: its shape changes with Deno's versions. */
+function namesAndDocs(node: unknown): Told[] {
+  if (Array.isArray(node)) return node.flatMap(namesAndDocs);
+  if (typeof node !== "object" || node === null) return [];
+  const { name, declarations, jsDoc, symbols } = node as Record<string, unknown>;
+  if (symbols !== undefined) return namesAndDocs(symbols);
+  const docOf = (d: unknown) => String((d as { jsDoc?: { doc?: string } }).jsDoc?.doc ?? "");
+  if (typeof name === "string" && Array.isArray(declarations)) {
+    return [{ name, doc: declarations.map(docOf).join("") }];
+  }
+  if (typeof name === "string") return [{ name, doc: docOf({ jsDoc }) }];
+  return Object.values(node).flatMap(namesAndDocs);
+}
+
+Deno.test("examples in doc comments run: none is marked to be ignored", () => {
+  const ignored = sourceFiles(root, ["lib"]).filter((file) =>
+    /```(?:ts|typescript) ignore/.test(Deno.readTextFileSync(`${root}/${file}`))
+  );
+  assert.deepEqual(ignored, []);
+});

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { sourceFiles } from "../../scripts/imports.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+
+/** Files of more than 300 lines, each with the reason why it is one thing. */
+const big: Readonly<Record<string, string>> = {
+  "lib/config/folder/watch.ts": "events, sweeps and the folder's identity share the state of one watch",
+  "lib/config/mesh/types.ts": "the fields of one message, one doc comment each",
+  "lib/config/yaml/fast.ts": "one scanner: its cases share the position in the text",
+  "lib/registry/service_entry/registry.ts": "one index of entries, workloads and who selects whom",
+  "lib/xds/ads/watch.ts": "the state of one subscription in both variants, to be read beside the protocol",
+  "lib/xds/h2/connection.ts": "the states of one HTTP/2 connection",
+};
+
+const files = sourceFiles(root, ["lib", "cmd", "scripts"]).map((file) => {
+  const lines = Deno.readTextFileSync(`${root}/${file}`).split("\n");
+  return { file, lines, length: lines.length - 1 };
+});
+
+function quantile(share: number): number {
+  return files.map(({ length }) => length).sort((a, b) => a - b)[Math.floor(share * (files.length - 1))]!;
+}
+
+Deno.test("files stay small: half of them at most 100 lines, nine of ten at most 300, none more than 600", () => {
+  assert(quantile(0.5) <= 100, `median ${quantile(0.5)}`);
+  assert(quantile(0.9) <= 300, `90th percentile ${quantile(0.9)}`);
+  assert.deepEqual(files.filter(({ length }) => length > 600).map(({ file }) => file), []);
+});
+
+Deno.test("a file of more than 300 lines is on the list, with a reason; the list has no others", () => {
+  assert.deepEqual(
+    files.filter(({ length }) => length > 300).map(({ file, length }) => `${file} ${length}`).filter((row) =>
+      !Object.hasOwn(big, row.split(" ")[0]!)
+    ),
+    [],
+    "split it by what changes together, or say in this test why it is one thing",
+  );
+  const known = new Map(files.map(({ file, length }) => [file, length]));
+  assert.deepEqual(Object.keys(big).filter((file) => (known.get(file) ?? 0) <= 300), [], "these are small enough now");
+});
+
+/** Functions and methods with their lengths; deno fmt puts the closing brace below the first letter of the head. */
+function functions(lines: readonly string[]): { name: string; length: number }[] {
+  const found: { name: string; length: number }[] = [];
+  for (const [i, line] of lines.entries()) {
+    const head =
+      /^( *)(?:export )?(?:default )?(?:static |override |async )*(?:function\*? ?(\w+)|([#\w]+)(?=(?:<[^>]*>)?\())/
+        .exec(line);
+    if (!head || /^\s*(?:if|for|while|switch|return|await|super|assert|catch|throw|new|yield)\b/.test(line)) continue;
+    const end = lines.findIndex((l, j) => j > i && l.startsWith(`${head[1]}}`) && !l.startsWith(`${head[1]}} `));
+    const opens = lines.slice(i, end + 1).findIndex((l) => / \{$/.test(l));
+    const next = lines.findIndex((l, j) => j > i && l.trim() !== "" && (/^ */.exec(l)![0].length) < head[1]!.length);
+    if (end < 0 || opens < 0 || (next >= 0 && next < end)) continue;
+    found.push({ name: head[2] ?? head[3]!, length: end - i + 1 });
+  }
+  return found;
+}
+
+Deno.test("functions fit a screen: at most 80 lines", () => {
+  const long = files.flatMap(({ file, lines }) =>
+    functions(lines).filter(({ length }) => length > 80).map(({ name, length }) => `${file} ${name}: ${length} lines`)
+  );
+  assert.deepEqual(long, []);
+});
