@@ -1,0 +1,138 @@
+/** `pilot-discovery discovery` as a process, under exactly its permission set. */
+import assert from "node:assert/strict";
+
+const repository = new URL("../../", import.meta.url).pathname;
+
+type Line = Readonly<Record<string, unknown>>;
+
+/** A running server: its log, its pages, its end. */
+class Program {
+  readonly lines: Line[] = [];
+  readonly #process: Deno.ChildProcess;
+  readonly #serving = Promise.withResolvers<Line>();
+  readonly #reading: Promise<void>;
+
+  constructor(args: readonly string[]) {
+    this.#process = new Deno.Command(Deno.execPath(), {
+      args: [
+        ...["run", "--quiet", "--no-prompt", "-P=pilot-discovery", "cmd/pilot-discovery/main.ts", "discovery"],
+        ...["--grpcAddr=127.0.0.1:0", "--httpAddr=127.0.0.1:0", "--monitoringAddr=127.0.0.1:0", "--log_as_json"],
+        ...args,
+      ],
+      cwd: repository,
+      stdin: "null",
+      stdout: "piped",
+      stderr: "inherit",
+    }).spawn();
+    this.#reading = this.#read();
+  }
+
+  async #read(): Promise<void> {
+    let rest = "";
+    for await (const text of this.#process.stdout.pipeThrough(new TextDecoderStream())) {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const parsed = JSON.parse(line) as Line;
+        this.lines.push(parsed);
+        if (parsed["msg"] === "serving") this.#serving.resolve(parsed);
+      }
+    }
+    this.#serving.reject(new Error(`it ended: ${JSON.stringify(this.lines)}`));
+  }
+
+  /** Text of a page. */
+  async page(path: string): Promise<string> {
+    const { http } = await this.#serving.promise;
+    return await (await fetch(`http://127.0.0.1:${http}${path}`)).text();
+  }
+
+  /** Ends it in order; its exit code. */
+  async stop(): Promise<number> {
+    this.#process.kill("SIGTERM");
+    const { code } = await this.#process.status;
+    await this.#reading;
+    return code;
+  }
+}
+
+async function withProgram(
+  files: Readonly<Record<string, string>>,
+  args: readonly string[],
+  run: (program: Program) => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/${name}`, text);
+  const program = new Program([`--configDir=${folder}`, ...args]);
+  try {
+    await run(program);
+  } finally {
+    const code = await program.stop();
+    await Deno.remove(folder, { recursive: true });
+    assert.equal(code, 0);
+  }
+}
+
+const head = "apiVersion: networking.mesh.io/v1\nkind: ServiceEntry\n";
+
+/** One service each, in every form of YAML that needs the full parser. */
+const FORMS: Readonly<Record<string, string>> = {
+  anchors: `${head}metadata: { name: anchors, namespace: x }
+spec:
+  hosts: [anchors.example.com]
+  ports: [&http { number: 80, name: http, protocol: HTTP }]
+  resolution: STATIC
+  endpoints: [{ address: &ip 10.0.0.1 }]
+  subjectAltNames: [*ip]
+`,
+  merged: `${head}metadata: { name: merged, namespace: x }
+spec:
+  hosts: [merged.example.com]
+  ports:
+  - &port { number: 80, name: http, protocol: HTTP }
+  - { <<: *port, number: 81, name: http-2 }
+`,
+  tagged: `${head}metadata: { name: !!str tagged, namespace: x, labels: { version: !!str 1 } }
+spec: !!map
+  hosts: !!seq [tagged.example.com]
+  ports: [{ number: !!int "80", name: http, protocol: HTTP }]
+`,
+  literal: `${head}metadata:
+  name: literal
+  namespace: x
+  annotations:
+    note: |
+      two
+      lines
+    folded: >-
+      one
+      line
+spec:
+  hosts:
+  - literal.example.com
+  ports: [{ number: 80, name: http, protocol: HTTP }]
+`,
+  broken: `${head}metadata: { name: broken, namespace: x }\nspec: { hosts: [*nowhere] }\n`,
+  unclosed: `${head}metadata: { name: "unclosed\nspec: [\n`,
+};
+
+Deno.test("every form of YAML parses under the program's permissions", async () => {
+  const files = Object.fromEntries(Object.entries(FORMS).map(([name, text]) => [`${name}.yaml`, text]));
+  await withProgram(files, ["--registries="], async (program) => {
+    const services = JSON.parse(await program.page("/debug/registryz")) as { hostname: string }[];
+    assert.deepEqual(services.map((s) => s.hostname.split(".")[0]), ["anchors", "literal", "merged", "tagged"]);
+    const problems = JSON.parse(await program.page("/debug/problemz")) as { source: string; message: string }[];
+    assert.deepEqual([...new Set(problems.map((p) => p.source))].sort(), ["broken.yaml", "unclosed.yaml"]);
+    assert.ok(!problems.some((p) => /NotCapable|permission|Requires/.test(p.message)), JSON.stringify(problems));
+  });
+});
+
+Deno.test("/dev/null stands for no mesh files, and idle flags are told", async () => {
+  const args = ["--registries=", "--meshConfig=/dev/null", "--networksConfig=/dev/null", "--profile"];
+  await withProgram({}, args, async (program) => {
+    assert.equal(JSON.parse(await program.page("/debug/mesh")).proxyListenPort, 15001);
+    assert.deepEqual(JSON.parse(await program.page("/debug/networkz")), {});
+    const told = program.lines.filter((line) => line["level"] === "warn" || line["level"] === "error");
+    assert.deepEqual(told.map((line) => line["flags"]), [["--profile"]]);
+  });
+});
