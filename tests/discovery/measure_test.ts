@@ -82,3 +82,25 @@ Deno.test("a UDP port is no cluster", () => {
     notReady: 0,
   });
 });
+
+Deno.test("every measurement that is bound for the wire is one that the wire makes", () => {
+  const folder = new URL("../../lib/xds/", import.meta.url);
+  const texts: string[] = [];
+  const walk = (at: URL) => {
+    for (const { name, isDirectory } of Deno.readDirSync(at)) {
+      if (isDirectory) walk(new URL(`${name}/`, at));
+      else if (name !== "metrics.ts") texts.push(Deno.readTextFileSync(new URL(name, at)));
+    }
+  };
+  walk(folder);
+  const wire = texts.join("\n");
+  const bound = Deno.readTextFileSync(new URL("../../lib/discovery/measure.ts", import.meta.url));
+  const names = [...bound.matchAll(/^ {4}(pilot_\w+): metrics\./gm)].map(([, name]) => name ?? "");
+  const rejects = names.filter((name) => /^pilot_xds_(cds|eds|lds|rds)_reject$/.test(name));
+  assert.equal(rejects.length, 4);
+  assert.match(wire, /gauge\(`pilot_xds_\$\{type\}_reject`/);
+  const others = names.filter((name) => name.startsWith("pilot_") && !rejects.includes(name));
+  // Told by warnings, and by the pipeline.
+  const elsewhere = /^pilot_(conflict|destrule|vservice)_|^pilot_debounce_time$/;
+  assert.deepEqual(others.filter((name) => !elsewhere.test(name) && !wire.includes(`"${name}"`)), []);
+});
