@@ -7,6 +7,7 @@
  * @module
  */
 import type { Mesh } from "../mesh/mesh.ts";
+import { servicelessHosts } from "../mesh/serviceless.ts";
 import type { Built } from "./built.ts";
 import type { GatewayProblem } from "./gateway/problem.ts";
 import type { InboundConflict } from "./listener/inbound_port.ts";
@@ -78,7 +79,7 @@ export function gatewayWarning({ cause, message }: GatewayProblem): Warning {
   return { room: "gateways", objects: cause === "" ? [] : [cause], text: message };
 }
 
-/** What the indexes of the mesh found: delegates that do not resolve, subsets that several rules define. */
+/** What the indexes of the mesh found: what does not resolve, subsets that several rules define, hosts without service. */
 export function* meshWarnings(mesh: Mesh): Iterable<Warning> {
   for (const [key, problems] of mesh.problems) {
     for (const text of problems) yield { room: "configuration", objects: [key], text: `${key}: ${text}` };
@@ -86,6 +87,10 @@ export function* meshWarnings(mesh: Mesh): Iterable<Warning> {
   for (const { host, subset, causes } of mesh.destinationRules.duplicateSubsets()) {
     const text = `DestinationRules of ${host}: the first subset ${subset} holds, others of that name are left out`;
     yield { room: "configuration", objects: causes, text, metric: "pilot_destrule_subsets" };
+  }
+  for (const { host, causes } of servicelessHosts(mesh.virtualServices.all(), mesh.services)) {
+    const text = `${causes[0]}: no service has the destination host ${host}, so what is routed there fails`;
+    yield { room: "configuration", objects: causes, text };
   }
 }
 

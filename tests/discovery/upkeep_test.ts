@@ -79,6 +79,29 @@ Deno.test("a warning names its objects, and there is one, however many proxies a
   assert.deepEqual(fixture.failures, []);
 });
 
+Deno.test("a destination that no service has is told, and no longer when the service comes", () => {
+  const fixture = new Fixture();
+  const destination = { host: "late.example.com" };
+  fixture.put(
+    entry("wild", "*.wild.com"),
+    object("VirtualService", "to-late", {
+      hosts: ["a.example.com"],
+      http: [{
+        route: [{ destination }],
+        mirrors: [{ destination }, { destination: { host: "under.wild.com" } }],
+      }],
+    }),
+  );
+  fixture.pipeline.flush();
+  const told = () => fixture.pipeline.translator.warnings().filter(({ text }) => text.includes("no service has"));
+  assert.deepEqual(told().map(({ objects, text }) => [objects, /host (\S+),/.exec(text)?.[1]]), [
+    [["VirtualService/x/to-late"], "late.example.com"],
+  ]);
+  fixture.put(entry("late", "late.example.com"));
+  fixture.pipeline.flush();
+  assert.deepEqual(told(), []);
+});
+
 Deno.test("a warning goes with what it was about", () => {
   const fixture = warned();
   fixture.remove("VirtualService/x/parent", "DestinationRule/x/mutual", "DestinationRule/x/two", "ServiceEntry/x/a2");
