@@ -18,6 +18,7 @@ const ENVOY = "1.40.0";
 /** Debian packages that tests use, each with its reason. A test that misses one is reported as ignored. */
 const PACKAGES: readonly (readonly [name: string, why: string])[] = [
   ["bash-completion", "completion in a real bash"],
+  ["conntrack", "zones that the kernel tracks DNS in"],
   ["dnsperf", "load on the DNS server"],
   ["dnsutils", "dig reads the DNS server's answers"],
   ["fish", "completion in a real fish"],

@@ -36,7 +36,7 @@ export function featuresOf({ family, tables }: Ruleset): Feature[] {
 
 function namesOf({ match: m, target }: Rule): string[] {
   const names: string[] = [];
-  if (m.uid !== undefined || m.gid !== undefined || m.notGids !== undefined) names.push("owner");
+  if (m.uid !== undefined || m.gid !== undefined) names.push("owner");
   if ((m.notDestinationPorts?.length ?? 0) > 1) names.push("multiport");
   if (m.state !== undefined) names.push("conntrack");
   if (m.mark !== undefined || m.notMark !== undefined) names.push("mark");

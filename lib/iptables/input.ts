@@ -72,9 +72,6 @@ export class InputError extends Error {
 /** User of the proxy when no such user is known: that of the injected container. */
 export const DEFAULT_PROXY_UID = 1337;
 
-/** Most groups that one rule may name: kernels take 128 matches and more, so this leaves room. */
-const MAX_GROUPS = 64;
-
 /** What came of the inputs, and what deserves a word although it is no mistake. */
 export interface ReadInputs {
   readonly config: RedirectionConfig;
@@ -208,11 +205,7 @@ function readRanges(reader: Reader, input: Input, star: boolean): RedirectionCon
 function readGroups(reader: Reader, inputs: RedirectionInputs, around: Surroundings): Selection<number> {
   const expected = "a group: a number, or a name of /etc/group";
   const read = (input: Input) => reader.list(input, (part) => parseAccount(part, around.group), expected);
-  const groups = reader.selection(inputs.groups, inputs.groupsExcluded, read);
-  if (!groups.all && groups.only.length > MAX_GROUPS) {
-    reader.refuse(inputs.groups, `at most ${MAX_GROUPS} groups, because one rule names them all`);
-  }
-  return groups;
+  return reader.selection(inputs.groups, inputs.groupsExcluded, read);
 }
 
 function readLoopback(reader: Reader, input: Input): string {

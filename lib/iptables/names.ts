@@ -27,6 +27,8 @@ export const chains = {
   inbound: "MESH_INBOUND",
   /** Packets that processes of this network namespace send. */
   output: "MESH_OUTPUT",
+  /** Those of the groups that are redirected, when not all are. */
+  outputGroups: "MESH_OUTPUT_GROUPS",
   /** DNS among them. */
   outputDns: "MESH_OUTPUT_DNS",
   /** To the proxy's outbound port. */

@@ -39,8 +39,6 @@ export interface Match {
   readonly uid?: number;
   /** Group of that process. */
   readonly gid?: number;
-  /** None of these groups. */
-  readonly notGids?: readonly number[];
 }
 
 /** What happens to a packet that matches. */
@@ -106,7 +104,6 @@ function matchWords(m: Match): string[] {
   if (m.connmark !== undefined) add("-m", "connmark", "--mark", hex(m.connmark));
   if (m.uid !== undefined) add("-m", "owner", "--uid-owner", String(m.uid));
   if (m.gid !== undefined) add("-m", "owner", "--gid-owner", String(m.gid));
-  for (const gid of m.notGids ?? []) add("-m", "owner", "!", "--gid-owner", String(gid));
   return words;
 }
 

@@ -114,13 +114,6 @@ Deno.test("users and groups may be names", () => {
   assert.deepEqual(configOf({ proxyUser: "unknown" }).proxyUids, [1337]);
 });
 
-Deno.test("64 groups are taken, 65 are refused; of exceptions any number", () => {
-  const many = (n: number) => Array.from({ length: n }, (_, i) => i).join(",");
-  assert.equal(configOf({ groups: many(64) }).groups.all, false);
-  assert.match(problems({ groups: many(65) })[0] ?? "", /at most 64 groups/);
-  assert.equal(configOf({ groupsExcluded: many(1000) }).groups.all, true);
-});
-
 Deno.test("DNS: servers by family; all; and a warning when nothing would be redirected", () => {
   assert.deepEqual(configOf({ captureDns: true }).dns, { all: false, servers: { 4: ["10.77.0.1"], 6: ["fd77::1"] } });
   assert.deepEqual(configOf({ captureDns: true, captureAllDns: true }).dns, { all: true });

@@ -53,11 +53,13 @@ export function addDnsZones(raw: TableBuilder, config: RedirectionConfig, family
   // The first zone given to a packet counts. Who is not redirected shares the agent's zone, where the answers are.
   const upstream = (match: Match) => add({ ...match, destinationPort: dnsPort }, zones.upstream, "not redirected");
   if (config.groups.all) config.groups.except.forEach((gid) => upstream({ gid }));
-  else upstream({ notGids: config.groups.only });
   for (const server of servers(config, family)) {
     const destination = server === undefined ? {} : { destination: server };
     const source = server === undefined ? {} : { source: server };
-    add({ ...destination, destinationPort: dnsPort }, zones.client, "a client asks");
+    const clients = config.groups.all ? [{}] : config.groups.only.map((gid) => ({ gid }));
+    for (const who of clients) {
+      add({ ...who, ...destination, destinationPort: dnsPort }, zones.client, "a client asks");
+    }
     raw.add(
       chains.inbound,
       { ...source, ...udp, sourcePort: 53 },
@@ -65,6 +67,7 @@ export function addDnsZones(raw: TableBuilder, config: RedirectionConfig, family
       "a server answers",
     );
   }
+  if (!config.groups.all) upstream({});
   raw.hook("OUTPUT", {}, to(chains.outputDns), "packets that processes send");
   raw.hook("PREROUTING", {}, to(chains.inbound), "packets that arrive");
 }

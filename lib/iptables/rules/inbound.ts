@@ -10,7 +10,7 @@
  */
 import { capturesInbound, type RedirectionConfig } from "../config.ts";
 import { chains, type Family, OUTBOUND_MARK, passthroughSource } from "../names.ts";
-import type { Match, PortRange } from "../rule.ts";
+import type { Match, PortRange, Target } from "../rule.ts";
 import { addCaptured, proxyOwners } from "./outbound.ts";
 import { leave, type TableBuilder, to } from "./table.ts";
 
@@ -58,8 +58,7 @@ function addPorts(
 /** Adds the way of inbound packets by TPROXY. */
 export function addInboundTproxy(mangle: TableBuilder, config: RedirectionConfig, family: Family): void {
   const mark = config.tproxyMark;
-  const add = (match: Match, target: Parameters<TableBuilder["add"]>[2], why: string) =>
-    mangle.add(chains.inbound, match, target, why);
+  const add = (match: Match, target: Target, why: string) => mangle.add(chains.inbound, match, target, why);
 
   for (const device of config.interfacesExcluded) add({ in: device }, leave, "excluded device");
   for (const device of config.virtualInterfaces) add({ in: device }, leave, "a virtual machine's traffic is outbound");

@@ -7,7 +7,7 @@
  */
 import { capturesDns, type RedirectionConfig, usesTproxy } from "../config.ts";
 import { chains, type Family, passthroughSource } from "../names.ts";
-import type { Match } from "../rule.ts";
+import type { Match, Target } from "../rule.ts";
 import { leave, type TableBuilder, to } from "./table.ts";
 
 /** Users and groups of the proxy, as matches. */
@@ -17,8 +17,7 @@ export function proxyOwners(config: RedirectionConfig): Match[] {
 
 /** Adds the way of outbound packets. Order matters: the first rule that matches decides. */
 export function addOutbound(nat: TableBuilder, config: RedirectionConfig, family: Family): void {
-  const add = (match: Match, target: Parameters<TableBuilder["add"]>[2], why: string) =>
-    nat.add(chains.output, match, target, why);
+  const add = (match: Match, target: Target, why: string) => nat.add(chains.output, match, target, why);
   const loopback = config.loopback[family];
 
   for (const out of config.interfacesExcluded) add({ out }, leave, "excluded device");
@@ -44,14 +43,15 @@ export function addOutbound(nat: TableBuilder, config: RedirectionConfig, family
   }
   for (const owner of proxyOwners(config)) add(owner, leave, "the proxy's own traffic");
 
-  addGroups(nat, config);
-  add({}, to(chains.outputDns), "DNS for the agent");
+  const chain = addGroups(nat, config);
+  const addRest = (match: Match, target: Target, why: string) => nat.add(chain, match, target, why);
+  addRest({}, to(chains.outputDns), "DNS for the agent");
 
   const namesLoopback = config.outboundRanges.only[family].some((range) => isLoopback(range, family));
-  if (!namesLoopback) add({ out: "lo" }, leave, "a process that calls its own address");
-  add({ destination: loopback }, leave, "a process that calls localhost");
-  for (const destination of config.outboundRangesExcluded[family]) add({ destination }, leave, "excluded range");
-  addCaptured(nat, config, family, chains.output, {});
+  if (!namesLoopback) addRest({ out: "lo" }, leave, "a process that calls its own address");
+  addRest({ destination: loopback }, leave, "a process that calls localhost");
+  for (const destination of config.outboundRangesExcluded[family]) addRest({ destination }, leave, "excluded range");
+  addCaptured(nat, config, family, chain, {});
 
   nat.add(
     chains.redirect,
@@ -68,21 +68,27 @@ export function addOutbound(nat: TableBuilder, config: RedirectionConfig, family
   nat.hook("OUTPUT", {}, to(chains.output), "packets that processes send");
 }
 
-/** Leaves alone processes of groups that are not redirected. */
-function addGroups(nat: TableBuilder, { groups }: RedirectionConfig): void {
+/**
+ * Leaves alone processes of groups that are not redirected. Returns the chain in which the others go on: one of its own
+ * for groups that are named, because one rule cannot name many of them (iptables-restore takes 255 words a line).
+ */
+function addGroups(nat: TableBuilder, { groups }: RedirectionConfig): OutputChain {
   if (groups.all) {
     for (const gid of groups.except) nat.add(chains.output, { gid }, leave, "excluded group");
-  } else {
-    nat.add(chains.output, { notGids: groups.only }, leave, "none of the groups that are redirected");
+    return chains.output;
   }
+  for (const gid of groups.only) nat.add(chains.output, { gid }, to(chains.outputGroups), "a group that is redirected");
+  return chains.outputGroups;
 }
+
+type OutputChain = typeof chains.output | typeof chains.outputGroups;
 
 /** Adds what is redirected, by port and by range, of packets with `where`. */
 export function addCaptured(
   nat: TableBuilder,
   config: RedirectionConfig,
   family: Family,
-  chain: typeof chains.output | typeof chains.inbound,
+  chain: OutputChain | typeof chains.inbound,
   where: Match,
 ): void {
   for (const destinationPort of config.outboundPorts) {

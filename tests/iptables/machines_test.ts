@@ -1,0 +1,84 @@
+/** Machines of other kinds: both back ends in use, no IPv6, no addresses, an application whose ports are taken. */
+import assert from "node:assert/strict";
+import { applyRedirection } from "../../lib/iptables/apply.ts";
+import { systemRun } from "../../lib/iptables/run.ts";
+import { applyIn, type Changes, configOf } from "./support/inputs.ts";
+import { addresses, Cable, users } from "./support/pod.ts";
+import { packetTest } from "./support/tools.ts";
+
+const everything: Changes = { inboundPorts: "*", outboundRanges: "*" };
+const task = { dualStack: false, reconcile: false, force: false, cleanup: false };
+
+/** Applies with both back ends installed. */
+async function applyFreely(cable: Cable, changes: Changes, more: Partial<typeof task> = {}) {
+  const lines: string[] = [];
+  const report = { info: (line: string) => void lines.push(line), warn: (line: string) => void lines.push(line) };
+  const run = systemRun({ networkNamespace: cable.pod });
+  const outcome = await applyRedirection({ ...task, ...more, config: configOf(changes) }, run, report);
+  return { outcome, lines };
+}
+
+packetTest("others' rules in the legacy back end make it the one for ours", async () => {
+  await using cable = await Cable.lay();
+  await cable.exec("pod", "iptables-legacy", "-A", "INPUT", "-p", "tcp", "--dport", "2", "-j", "DROP");
+  const { outcome, lines } = await applyFreely(cable, everything);
+  assert.deepEqual(outcome, { 4: "applied", 6: "applied" });
+  assert.ok(
+    lines.includes("IPv4: iptables-legacy: version 1.8.9, legacy, has no rules of ours, 1 of others") ||
+      lines.some((l) => /iptables-legacy: .*1 of others/.test(l)),
+    lines.join("\n"),
+  );
+  assert.match(await cable.exec("pod", "iptables-legacy-save"), /MESH_OUTPUT/);
+  assert.doesNotMatch(await cable.exec("pod", "iptables-nft-save"), /MESH_OUTPUT/);
+  // IPv6 is decided on its own.
+  assert.match(await cable.exec("pod", "ip6tables-nft-save"), /MESH_OUTPUT/);
+  assert.deepEqual((await applyFreely(cable, everything)).outcome, { 4: "unchanged", 6: "unchanged" });
+});
+
+packetTest("rules of ours in both back ends are drift; reconciling leaves them in one, cleaning in none", async () => {
+  await using cable = await Cable.lay();
+  await applyIn(cable.pod, "legacy", everything);
+  await applyIn(cable.pod, "nft", everything);
+  await assert.rejects(applyFreely(cable, everything), /iptables-legacy has rules of ours too/);
+  assert.deepEqual((await applyFreely(cable, everything, { reconcile: true })).outcome, {
+    4: "replaced",
+    6: "replaced",
+  });
+  assert.match(await cable.exec("pod", "iptables-nft-save"), /MESH/);
+  assert.doesNotMatch(await cable.exec("pod", "iptables-legacy-save"), /MESH/);
+
+  await applyIn(cable.pod, "legacy", everything);
+  await applyFreely(cable, {}, { cleanup: true });
+  for (const tool of ["iptables-nft-save", "iptables-legacy-save", "ip6tables-nft-save", "ip6tables-legacy-save"]) {
+    assert.doesNotMatch(await cable.exec("pod", tool), /MESH/);
+  }
+});
+
+packetTest("where IPv6 is switched off its rules are a precaution, and its address is left out", async () => {
+  await using cable = await Cable.lay();
+  await cable.exec("pod", "sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6");
+  const { outcome } = await applyFreely(cable, { ...everything, inboundMode: "TPROXY" });
+  assert.deepEqual(outcome, { 4: "applied", 6: "applied" });
+  assert.doesNotMatch(await cable.exec("pod", "ip", "-6", "addr"), /::6/);
+  // Asked for by name it must work, and cannot.
+  await assert.rejects(applyFreely(cable, everything, { dualStack: true, reconcile: true }), /ip -6 addr add ::6\/128/);
+});
+
+packetTest("an IPv6 address that comes after the rules does not go past the proxy", async () => {
+  await using cable = await Cable.lay();
+  await cable.exec("pod", "ip", "-6", "addr", "flush", "dev", "eth0");
+  assert.deepEqual((await applyFreely(cable, everything)).outcome, { 4: "applied", 6: "applied" });
+  await cable.exec("pod", "ip", "-6", "addr", "add", `${addresses[6].pod}/64`, "dev", "eth0", "nodad");
+  const app = cable.actor("pod", users.app);
+  const server = cable.actor("client", users.root);
+  await server.listen("server", "::", 8080);
+  assert.equal((await app.dial(addresses[6].client, 8080)).error, "refused", "nobody listens on the proxy's port");
+});
+
+packetTest("packets of no known connection are dropped when asked, on excluded devices never", async () => {
+  await using cable = await Cable.lay();
+  await applyIn(cable.pod, "nft", { dropInvalid: true, interfacesExcluded: "eth9" });
+  const listed = await cable.exec("pod", "iptables-nft-save");
+  assert.match(listed, /-A PREROUTING -m conntrack --ctstate INVALID -j MESH_DROP/);
+  assert.match(listed, /-A MESH_DROP -i eth9 -j RETURN\n-A MESH_DROP -j DROP/);
+});
