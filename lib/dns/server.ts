@@ -158,7 +158,11 @@ class Server implements DnsServer {
 
   update(table: NameTable): { names: number; findings: readonly TableFinding[] } {
     const { namespace, domain } = this.options;
-    const built = buildLookupTable(table, { namespace, domain, search: this.#conf.search });
+    const built = buildLookupTable(
+      table,
+      { namespace, domain, search: this.#conf.search },
+      this.responder.table,
+    );
     this.responder.table = built;
     this.nameTable = table;
     this.options.log.debug("name table", { names: built.size, leftOut: built.findings.length });

@@ -82,6 +82,55 @@ Deno.test("any table answers any question as the rules say, with wildcards, alia
   );
 });
 
+Deno.test("a table that takes hosts over from the one before answers like a fresh one", () => {
+  const host = fc.constantFrom(
+    "a",
+    "b.c",
+    "*.b",
+    "a.ns1.svc.local",
+    "b.ns1.svc.local",
+    "x.local",
+    "a.x.local",
+    "*.a.x.local",
+  );
+  const info = fc.record({
+    ips: fc.uniqueArray(fc.constantFrom("10.0.0.1", "10.0.0.2", "2001:db8::1", "bad"), { maxLength: 1 }),
+    registry: fc.constantFrom("Kubernetes", "External"),
+    shortname: fc.constantFrom("a", "b"),
+    namespace: fc.constantFrom("ns1", "ns2"),
+    altHosts: fc.uniqueArray(fc.constantFrom("a", "alt"), { maxLength: 2 }),
+  });
+  const step = fc.record({
+    names: fc.dictionary(host, info),
+    search: fc.constantFrom([], ["x.local"], ["svc.local", "local"]),
+  });
+  const asked = [
+    "a",
+    "b",
+    "alt",
+    "a.ns1",
+    "b.ns1.svc",
+    "q.b",
+    "b.c.x.local",
+    "a.x.local",
+    "z.a.x.local",
+    "b.svc.local",
+    "alt.x.local",
+  ];
+  fc.assert(fc.property(fc.array(step, { maxLength: 6 }), (steps) => {
+    let table: ReturnType<typeof buildLookupTable> | undefined;
+    for (const { names, search } of steps) {
+      const locality = { namespace: "ns1", domain: "ns1.svc.local", search };
+      table = buildLookupTable(names, locality, table);
+      const fresh = buildLookupTable(names, locality);
+      for (const name of asked) {
+        for (const type of ["A", "AAAA"]) assert.deepEqual(resolve(table, name, type), resolve(fresh, name, type));
+      }
+      assert.deepEqual([table.size, table.findings], [fresh.size, fresh.findings]);
+    }
+  }));
+});
+
 Deno.test("however many addresses and whatever size: an answer keeps to it, has no address twice, and says when it is cut", () => {
   const sizes = fc.integer({ min: 512, max: 4096 });
   fc.assert(fc.property(fc.integer({ min: 1, max: 400 }), sizes, name, (count, size, text) => {

@@ -9,19 +9,11 @@
  *
  * @module
  */
-import { nameToWire } from "../packet/name.ts";
 import type { Question } from "../packet/question.ts";
-import { HEADER, MAX_NAME } from "../packet/wire.ts";
-import { type HostRecords, hostRecords } from "./addresses.ts";
+import { HEADER } from "../packet/wire.ts";
+import { type Host, type HostName, type Known, prepareHost, sameInfo, searchDomain } from "./host.ts";
 import { NameIndex } from "./index.ts";
 import type { Locality, NameTable, TableFinding } from "./types.ts";
-import { hostNames, trimmed } from "./variants.ts";
-
-/** What a name stands for. */
-export interface Known extends HostRecords {
-  /** Bytes of the search domain behind the known name, 0 when there is none; the root byte is not counted. */
-  readonly aliasTail: number;
-}
 
 /** Finds what a question's name stands for. */
 export class LookupTable {
@@ -35,13 +27,19 @@ export class LookupTable {
   /** What was left out of the name table, and why. */
   readonly findings: readonly TableFinding[];
 
-  constructor(exact: Named, wild: Named, size: number, findings: readonly TableFinding[]) {
+  /** What it was built from, for the next one. */
+  readonly hosts: ReadonlyMap<string, Host>;
+  readonly locality: Locality;
+
+  constructor(exact: Named, wild: Named, parts: Pick<LookupTable, "size" | "findings" | "hosts" | "locality">) {
     this.#exact = new NameIndex(exact.names);
     this.#exactKnown = exact.known;
     this.#wild = new NameIndex(wild.names);
     this.#wildKnown = wild.known;
-    this.size = size;
-    this.findings = findings;
+    this.size = parts.size;
+    this.findings = parts.findings;
+    this.hosts = parts.hosts;
+    this.locality = parts.locality;
   }
 
   /** What the name of a question that was read from `packet` stands for; undefined when it is not known here. */
@@ -69,71 +67,65 @@ interface Named {
 interface Claim {
   readonly host: string;
   readonly itself: boolean;
-  readonly records: HostRecords;
+  readonly name: HostName;
 }
 
 /**
  * Builds the table. Of two hosts that claim a name, the one that is called so wins over the one that is also called so,
  * then the one that sorts first: the order of the name table never matters.
+ *
+ * @param previous The table before, whose hosts are taken over where they say the same.
  */
-export function buildLookupTable(table: NameTable, locality: Locality): LookupTable {
+export function buildLookupTable(table: NameTable, locality: Locality, previous?: LookupTable): LookupTable {
+  const before = previous !== undefined && sameLocality(previous.locality, locality) ? previous.hosts : undefined;
+  const search = searchDomain(locality);
+  const hosts = new Map<string, Host>();
   const claims = new Map<string, Claim>();
   const findings: TableFinding[] = [];
   for (const host of Object.keys(table).sort()) {
     const info = table[host]!;
-    const { records, refused } = hostRecords(info.ips);
-    for (const ip of refused) findings.push({ host, message: `ips: got ${JSON.stringify(ip)}, expected an address` });
-    if (records.v4 === undefined && records.v6 === undefined) continue;
-    hostNames(host, info, locality).forEach((name, place) => {
-      const before = claims.get(name);
+    const known = before?.get(host);
+    const prepared = known !== undefined && sameInfo(known.info, info)
+      ? known
+      : prepareHost(host, info, locality, search);
+    hosts.set(host, prepared);
+    for (const ip of prepared.refused) {
+      findings.push({ host, message: `ips: got ${JSON.stringify(ip)}, expected an address` });
+    }
+    prepared.names.forEach((name, place) => {
+      const other = claims.get(name.text);
       // Hosts come sorted: of equal claims the first stays.
-      if (before === undefined || (place === 0 && !before.itself)) {
-        claims.set(name, { host, itself: place === 0, records });
+      if (other === undefined || (place === 0 && !other.itself)) {
+        claims.set(name.text, { host, itself: place === 0, name });
       }
     });
   }
-  return tableOf(claims, findings, searchDomain(locality));
+  return tableOf(claims, { findings, hosts, locality });
 }
 
-/** Wire form of the first search domain, when there is one that is a name. */
-function searchDomain({ search }: Locality): { text: string; wire: Uint8Array } | undefined {
-  const text = trimmed(search[0] ?? "");
-  const wire = nameToWire(text);
-  return text === "" || wire === undefined ? undefined : { text, wire };
+function sameLocality(a: Locality, b: Locality): boolean {
+  return a.namespace === b.namespace && a.domain === b.domain && a.search[0] === b.search[0];
 }
 
 function tableOf(
   claims: ReadonlyMap<string, Claim>,
-  findings: TableFinding[],
-  search: ReturnType<typeof searchDomain>,
+  parts: { findings: TableFinding[]; hosts: ReadonlyMap<string, Host>; locality: Locality },
 ): LookupTable {
   const exact: Named = { names: [], known: [] };
   const wild: Named = { names: [], known: [] };
   let size = 0;
-  for (const [name, { host, records }] of claims) {
-    const isWild = name.startsWith("*.");
-    const wire = nameToWire(isWild ? name.slice(2) : name);
-    if (wire === undefined || wire.length === 1) {
-      findings.push({ host, message: `got the name ${JSON.stringify(name)}, expected a DNS name` });
+  for (const { host, name: { text, wild: isWild, wire, known, alias } } of claims.values()) {
+    if (wire === undefined) {
+      parts.findings.push({ host, message: `got the name ${JSON.stringify(text)}, expected a DNS name` });
       continue;
     }
-    const { names, known } = isWild ? wild : exact;
-    names.push(wire);
-    known.push({ ...records, aliasTail: 0 });
+    const into = isWild ? wild : exact;
+    into.names.push(wire);
+    into.known.push(known);
     size++;
-    if (search === undefined || claims.has(`${name}.${search.text}`)) continue;
-    const alias = joined(wire, search.wire);
-    // One that is too long to be a name is never asked for.
-    if (alias.length > MAX_NAME) continue;
-    names.push(alias);
-    known.push({ ...records, aliasTail: search.wire.length - 1 });
+    if (alias === undefined || claims.has(alias.text)) continue;
+    into.names.push(alias.wire);
+    into.known.push(alias.known);
   }
-  return new LookupTable(exact, wild, size, findings);
-}
-
-function joined(name: Uint8Array, domain: Uint8Array): Uint8Array {
-  const both = new Uint8Array(name.length - 1 + domain.length);
-  both.set(name);
-  both.set(domain, name.length - 1);
-  return both;
+  return new LookupTable(exact, wild, { ...parts, size });
 }
