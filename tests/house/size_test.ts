@@ -5,7 +5,6 @@ const root = new URL("../..", import.meta.url).pathname;
 
 /** Files of more than 300 lines, each with the reason why it is one thing. */
 const big: Readonly<Record<string, string>> = {
-  "lib/config/folder/watch.ts": "events, sweeps and the folder's identity share the state of one watch",
   "lib/config/mesh/types.ts": "the fields of one message, one doc comment each",
   "lib/config/yaml/fast.ts": "one scanner: its cases share the position in the text",
   "lib/registry/service_entry/registry.ts": "one index of entries, workloads and who selects whom",
@@ -28,7 +27,7 @@ Deno.test("files stay small: half of them at most 100 lines, nine of ten at most
   assert.deepEqual(files.filter(({ length }) => length > 600).map(({ file }) => file), []);
 });
 
-Deno.test("a file of more than 300 lines is on the list, with a reason; the list has no others", () => {
+Deno.test("a file of more than 300 lines is on the list, with a reason; what shrank to 250 leaves it", () => {
   assert.deepEqual(
     files.filter(({ length }) => length > 300).map(({ file, length }) => `${file} ${length}`).filter((row) =>
       !Object.hasOwn(big, row.split(" ")[0]!)
@@ -37,7 +36,7 @@ Deno.test("a file of more than 300 lines is on the list, with a reason; the list
     "split it by what changes together, or say in this test why it is one thing",
   );
   const known = new Map(files.map(({ file, length }) => [file, length]));
-  assert.deepEqual(Object.keys(big).filter((file) => (known.get(file) ?? 0) <= 300), [], "these are small enough now");
+  assert.deepEqual(Object.keys(big).filter((file) => (known.get(file) ?? 0) <= 250), [], "these are small enough now");
 });
 
 /** Functions and methods with their lengths; deno fmt puts the closing brace below the first letter of the head. */
