@@ -6,11 +6,12 @@
  *
  * @module
  */
-import { type Command, runs, UsageError } from "../../lib/cli/command.ts";
+import { type Command, runs } from "../../lib/cli/command.ts";
 import { completionCommand } from "../../lib/cli/completion/command.ts";
 import { logOptions } from "../../lib/cli/log_flags.ts";
 import { versionCommand } from "../../lib/cli/version.ts";
 import { installFlags, installGlobals } from "./flags.ts";
+import { laterModule } from "./later.ts";
 
 /** The program. */
 export const installCni: Command = {
@@ -22,12 +23,7 @@ export const installCni: Command = {
   globals: installGlobals,
   commands: [completionCommand("install-cni"), versionCommand],
   run: runs({ ...installFlags, ...installGlobals }, async ({ flags, given }) => {
-    const [{ readProgramSettings }, { installOptions }] = await Promise.all([
-      import("../../lib/cli/startup.ts"),
-      import("./options.ts"),
-    ]);
-    logOptions("install-cni", flags);
-    installOptions(flags, given, readProgramSettings("install-cni"));
-    throw new UsageError("install-cni: the installer is not built in this version");
+    const { startInstaller } = await laterModule("start.ts");
+    return await startInstaller(flags, given);
   }),
 };

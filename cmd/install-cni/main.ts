@@ -1,5 +1,6 @@
 /**
- * Entry of the program `install-cni`.
+ * Entry of the program `install-cni`, and of the network plugin that it puts on a node: a container runtime calls the
+ * same executable, with the variable CNI_COMMAND.
  *
  * Permissions: the permission set `install-cni` of deno.json.
  *
@@ -7,5 +8,7 @@
  */
 import { mainProgram } from "../../lib/cli/process.ts";
 import { installCni } from "./commands.ts";
+import { laterModule } from "./later.ts";
 
-await mainProgram(installCni);
+if (Deno.env.get("CNI_COMMAND") === undefined) await mainProgram(installCni);
+else Deno.exit(await (await laterModule("plugin.ts")).pluginMain());

@@ -10,14 +10,7 @@ import { isObject, type JsonObject } from "../config/network.ts";
 import type { OrchAccess } from "../install/orch_config.ts";
 import { readPod } from "./pod.ts";
 import type { Pod } from "./pod.ts";
-import {
-  type PodEvent,
-  type PodFilter,
-  type PodLookup,
-  type PodNote,
-  type PodSource,
-  PodSourceError,
-} from "./source.ts";
+import { type PodEvent, type PodFilter, type PodNote, type PodSource, PodSourceError } from "./source.ts";
 
 /** Longest time for one question, milliseconds. */
 const QUESTION_MS = 5000;

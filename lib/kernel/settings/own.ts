@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { bool, str } from "./define.ts";
+import { bool, int, str } from "./define.ts";
 
 /** Our own variables. */
 export const ownSettings = {
@@ -19,4 +19,21 @@ export const ownSettings = {
     "",
     "Put before every metric name of the agent, for dashboards that expect one (`istio_agent_`).",
   ),
+  EXCLUDE_NAMESPACES: str("C", "", "Namespaces, comma separated, whose pods the node plugin passes on untouched."),
+  MESH_CNI_BIN_DIR: str("C", "/host/opt/cni/bin", "Folder, as seen by the installer, of the node's network plugins."),
+  MESH_CNI_HEALTH_PORT: int("C", 8000, "Port of the installer's `/healthz` and `/readyz`.", { min: 0, max: 65535 }),
+  MESH_CNI_SERVICE_ACCOUNT_DIR: str(
+    "C",
+    "/var/run/secrets/kubernetes.io/serviceaccount",
+    "Folder of the installer's token and of the orchestrator's CA.",
+  ),
+  MESH_OWNED_CNI_CONFIG: bool(
+    "C",
+    false,
+    "Chain in a file of our own that sorts before the node's configuration, so that nobody else rewrites it.",
+  ),
+  MESH_OWNED_CNI_CONFIG_FILENAME: str("C", "02-mesh-cni.conflist", "Name of that file."),
+  ORCH_SERVICE_PORT: str("C", "443", "Port of the orchestrator's API; set inside a cluster."),
+  ORCH_SERVICE_PROTOCOL: str("C", "https", "Protocol of the orchestrator's API."),
+  SKIP_CNI_BINARIES: str("C", "", "Executables, comma separated, that are not put on the node: it has them already."),
 };

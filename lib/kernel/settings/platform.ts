@@ -144,7 +144,7 @@ export const platformSettings = {
     true,
     "A workload may register, or report health, only for an entry of its own identity.",
   ),
-  ORCH_SERVICE_HOST: str("DA", "", "Host of the orchestrator's API; set inside a cluster."),
+  ORCH_SERVICE_HOST: str("DAC", "", "Host of the orchestrator's API; set inside a cluster."),
   LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES: bool(
     "DAC",
     false,

@@ -1,0 +1,106 @@
+/**
+ * From a parsed command line to an installer at work: settings, options, logs, signals.
+ *
+ * Permissions: env (the program's variables), write (log files, when named), and those of `lib/cni/node_agent.ts`.
+ *
+ * @module
+ */
+import { UsageError } from "../../lib/cli/command.ts";
+import { logOptions } from "../../lib/cli/log_flags.ts";
+import { readProgramSettings, stopOnSignals } from "../../lib/cli/startup.ts";
+import type { Executable } from "../../lib/cni/install/installer.ts";
+import { launcherScript } from "../../lib/cni/install/launcher.ts";
+import { currentWish, TemplateError, type WishOptions } from "../../lib/cni/install/wish.ts";
+import { startNodeAgent } from "../../lib/cni/node_agent.ts";
+import { buildInfo } from "../../lib/kernel/build_info.ts";
+import { startKernel, untilStopped } from "../../lib/kernel/kernel.ts";
+import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
+import type { InstallFlagValues } from "./flags.ts";
+import { type InstallOptions, installOptions } from "./options.ts";
+
+/** Runs the installer until it is told to stop; resolves with the exit code. */
+export async function startInstaller(flags: InstallFlagValues, given: ReadonlySet<string>): Promise<number> {
+  const settings = readProgramSettings("install-cni");
+  const options = installOptions(flags, given, settings);
+  const wish = wishOptions(options, settings);
+  refuseBadTemplate(wish);
+  const kernel = startKernel("install-cni", logOptions("install-cni", flags));
+  const release = stopOnSignals(kernel.drain);
+  try {
+    const { ports } = startNodeAgent({
+      folders: { net: options.mountedNetDir, bin: settings.MESH_CNI_BIN_DIR, run: options.agentRunDir },
+      wish,
+      healthPort: settings.MESH_CNI_HEALTH_PORT,
+      monitoringPort: options.monitoringPort,
+      repair: options.repair.enabled ? options.repair : undefined,
+    }, kernel);
+    kernel.log.scope("cni-agent").info("serving", { ...ports, node: settings.NODE_NAME });
+    return await untilStopped(kernel);
+  } finally {
+    release();
+    kernel.log.close();
+  }
+}
+
+/**
+ * What the installer is told, for the node.
+ *
+ * @throws {UsageError} when it is asked for what it cannot do here.
+ */
+export function wishOptions(options: InstallOptions, settings: SettingsOf<"install-cni">): WishOptions {
+  if (options.ambientEnabled) {
+    throw new UsageError(
+      "flag --ambient-enabled: got true, expected false: this version has no node agent for the tunnel",
+    );
+  }
+  if (settings.ORCH_SERVICE_HOST === "") {
+    throw new UsageError(
+      "variable ORCH_SERVICE_HOST (or KUBERNETES_SERVICE_HOST): got none, expected the orchestrator's address; it is set in a pod",
+    );
+  }
+  return {
+    chained: options.chainedPlugin,
+    owned: settings.MESH_OWNED_CNI_CONFIG,
+    ownedName: settings.MESH_OWNED_CNI_CONFIG_FILENAME,
+    confName: options.confName,
+    template: options.networkConfig,
+    templateFile: options.networkConfigFile,
+    logLevel: options.pluginLogLevel,
+    runDir: options.agentRunDir,
+    ambientEnabled: options.ambientEnabled,
+    scopedLock: settings.AMBIENT_USE_SCOPED_XTABLES_LOCKING,
+    excludeNamespaces: list(settings.EXCLUDE_NAMESPACES),
+    skipExecutables: list(settings.SKIP_CNI_BINARIES),
+    podName: settings.POD_NAME,
+    podNamespace: settings.POD_NAMESPACE || settings.SYSTEM_NAMESPACE,
+    protocol: settings.ORCH_SERVICE_PROTOCOL,
+    host: settings.ORCH_SERVICE_HOST,
+    port: settings.ORCH_SERVICE_PORT,
+    caFile: options.orchCaFile,
+    skipTlsVerify: options.skipTlsVerify,
+    credentials: settings.MESH_CNI_SERVICE_ACCOUNT_DIR,
+    orchConfigMode: options.orchconfigMode,
+    executable: ownExecutable(),
+    version: buildInfo().version,
+  };
+}
+
+/** This program: itself when it is compiled, else a script that runs the same entry with the same permissions. */
+function ownExecutable(): Executable {
+  const path = Deno.execPath();
+  if (Deno.build.standalone) return { copyOf: path };
+  return { script: launcherScript(path, new URL("../../", import.meta.url).pathname) };
+}
+
+function refuseBadTemplate(wish: WishOptions): void {
+  try {
+    currentWish(wish);
+  } catch (error) {
+    if (error instanceof TemplateError) throw new UsageError(error.message);
+    // Credentials may come later; the installer waits for them, and says so.
+  }
+}
+
+function list(text: string): string[] {
+  return text.split(",").map((part) => part.trim()).filter((part) => part !== "");
+}

@@ -1,0 +1,252 @@
+/**
+ * Keeps the plugin installed: watches the node's folders and the installer's credentials, and mends what others change,
+ * at once. A change of a network configuration is answered without waiting for anything else.
+ *
+ * Permissions: read and write (the node's folders, as mounted; the service account's folder).
+ *
+ * @module
+ */
+import type { Logger } from "../../kernel/log/log.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import type { Clock } from "../../kernel/time/clock.ts";
+import { isConfigName, PLUGIN } from "../config/network.ts";
+import type { FileCalls } from "../node/file_calls.ts";
+import { whileLocked } from "../node/lock.ts";
+import {
+  handOver,
+  install,
+  InstallError,
+  type InstallOutcome,
+  type InstallWish,
+  type NodeFolders,
+} from "./installer.ts";
+import { placeConfig, uninstall } from "./installer.ts";
+
+/** How an installer is started. */
+export interface InstallerOptions {
+  readonly folders: NodeFolders;
+  /** Folder of token and CA; a change there is a change of the wish. */
+  readonly credentials: string;
+  /** What is wanted now: read anew each time. Throws {@link InstallError} when credentials cannot be read. */
+  readonly wish: () => InstallWish;
+  readonly calls: FileCalls;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Name of the file, in the run folder, by which installers on one node take turns. */
+const LOCK_FILE = "install.lock";
+
+/** Wait after a failure, milliseconds. */
+const AGAIN_MS = 1000;
+
+/** Everything is looked at that often, in case an event was lost, milliseconds. */
+const LOOK_MS = 10_000;
+
+/** Wait for more changes of executables or credentials, milliseconds: they come as rows of events. */
+const SETTLE_MS = 50;
+
+/** Rewrites within {@link FIGHT_MS} after which another program is taken to fight us, and each waits. */
+const FIGHT_COUNT = 10;
+const FIGHT_MS = 10_000;
+const FIGHT_PAUSE_MS = 500;
+
+/** Longest time for which configurations may lack our entry, milliseconds: longer is told as a warning. */
+const GAP_MS = 50;
+
+/** An installer at work. */
+export class Installer {
+  private waiting: string | undefined = "not installed yet";
+  private readonly rewrites: number[] = [];
+  private readonly stopped = new AbortController();
+  private running: Promise<void> | undefined;
+  private watcher: Deno.FsWatcher | undefined;
+  private folderId: string | undefined;
+  private pending: (() => void) | undefined;
+  /** Largest gap seen, milliseconds, for tests and people. */
+  largestGap = 0;
+
+  /** @param options See {@link InstallerOptions}. */
+  constructor(private readonly options: InstallerOptions) {}
+
+  /** Why it is not ready; undefined when it is. */
+  get notReady(): string | undefined {
+    return this.waiting;
+  }
+
+  /** Installs, and goes on mending until it is stopped. Resolves after the first attempt. */
+  start(): void {
+    const { folders, calls } = this.options;
+    calls.makeFolder(folders.run, 0o755);
+    this.watch();
+    this.everything("by bytes");
+    this.running = this.lookNowAndThen();
+  }
+
+  /** Ends. The node keeps what it has; see {@link Installer.leave}. */
+  async stop(): Promise<void> {
+    this.stopped.abort(new Error("stopped"));
+    this.pending?.();
+    this.watcher?.close();
+    this.watcher = undefined;
+    await this.running;
+  }
+
+  /**
+   * Leaves the node after the stop: to the next installer, with everything in place; or for good, with everything as it
+   * was before.
+   */
+  leave(how: { readonly handOver: string } | "for good"): void {
+    const { folders, calls, clock, log } = this.options;
+    this.locked(() => {
+      if (how === "for good") {
+        for (const line of uninstall(folders, calls)) log.info("taken away", { what: line });
+      } else {
+        handOver(folders, calls, how.handOver, () => clock.now());
+        log.info("left in place for the next installer", { reason: how.handOver });
+      }
+    });
+    this.setWaiting("stopped");
+  }
+
+  private async lookNowAndThen(): Promise<void> {
+    const { signal } = this.stopped;
+    while (!signal.aborted) {
+      const wait = this.waiting === undefined ? LOOK_MS : AGAIN_MS;
+      try {
+        await this.options.clock.sleep(wait, signal);
+      } catch {
+        return;
+      }
+      this.watch();
+      this.everything("by size");
+    }
+  }
+
+  /** Watches the folders, anew when the configurations' folder was exchanged. */
+  private watch(): void {
+    const { folders, credentials, log } = this.options;
+    const id = idOf(folders.net);
+    if (id === undefined || id === this.folderId && this.watcher !== undefined) return;
+    this.watcher?.close();
+    const paths = [folders.net, folders.bin, credentials].filter((path) => idOf(path) !== undefined);
+    try {
+      this.watcher = Deno.watchFs(paths, { recursive: false });
+      this.folderId = id;
+      this.listen(this.watcher).catch((error) => log.error("watching the node's folders failed", { error }));
+    } catch (error) {
+      this.watcher = undefined;
+      log.error("the node's folders cannot be watched; they are looked at now and then", { error });
+    }
+  }
+
+  private async listen(watcher: Deno.FsWatcher): Promise<void> {
+    const { net } = this.options.folders;
+    for await (const event of watcher) {
+      if (event.kind === "access") continue;
+      const configs = event.paths.filter((path) => path.startsWith(`${net}/`));
+      if (configs.some((path) => isConfigName(path))) this.configurations();
+      const others = event.paths.filter((path) => !path.startsWith(`${net}/`));
+      const bin = `${this.options.folders.bin}/`;
+      if (others.some((path) => !path.startsWith(bin) || path === bin + PLUGIN)) this.everythingSoon();
+    }
+    if (this.watcher === watcher) this.watcher = undefined;
+  }
+
+  private everythingSoon(): void {
+    this.pending ??= this.options.clock.after(SETTLE_MS, () => {
+      this.pending = undefined;
+      this.everything("by bytes");
+    });
+  }
+
+  private everything(executables: "by bytes" | "by size"): void {
+    const { folders, wish, calls, clock, metrics } = this.options;
+    if (this.stopped.signal.aborted) return;
+    const before = this.waiting;
+    this.attempt(() => {
+      const outcome = this.locked(() => install(folders, wish(), calls, () => clock.now(), executables));
+      if (outcome.changed.length > 0 || (before !== undefined && outcome.waiting === undefined)) {
+        if (outcome.waiting === undefined) metrics.counter("mesh_cni_installs_total").inc({ result: "SUCCESS" });
+      }
+      return outcome;
+    });
+  }
+
+  private configurations(): void {
+    const { folders, wish, calls, clock, log } = this.options;
+    if (this.stopped.signal.aborted || this.pausing(clock.monotonic())) return;
+    this.attempt(() => {
+      const outcome = this.locked(() => placeConfig(folders, wish(), calls, () => clock.now()));
+      if (outcome.changed.length > 0) {
+        this.rewrites.push(clock.monotonic());
+        this.largestGap = Math.max(this.largestGap, outcome.gap ?? 0);
+        const told = { changed: outcome.changed, gapMs: outcome.gap };
+        log[(outcome.gap ?? 0) > GAP_MS ? "warn" : "info"](
+          "a network configuration was changed by others; mended",
+          told,
+        );
+      }
+      return outcome;
+    });
+  }
+
+  /** True while another program fights us: then everything is looked at a little later. */
+  private pausing(now: number): boolean {
+    while ((this.rewrites[0] ?? now) < now - FIGHT_MS) this.rewrites.shift();
+    if (this.rewrites.length < FIGHT_COUNT) return false;
+    if (this.pending === undefined) {
+      this.options.log.warn(
+        "another program rewrites the network configuration again and again; MESH_OWNED_CNI_CONFIG=true ends that fight",
+        { rewrites: this.rewrites.length, withinMs: FIGHT_MS },
+      );
+      this.pending = this.options.clock.after(FIGHT_PAUSE_MS, () => {
+        this.pending = undefined;
+        this.rewrites.length = 0;
+        this.everything("by size");
+      });
+    }
+    return true;
+  }
+
+  private attempt(work: () => InstallOutcome): void {
+    const { log, metrics } = this.options;
+    try {
+      const outcome = work();
+      for (const remark of outcome.remarks) log.debug(remark);
+      if (outcome.changed.length > 0) log.debug("installed", { changed: outcome.changed });
+      this.setWaiting(outcome.waiting);
+    } catch (error) {
+      const known = error instanceof InstallError;
+      if (known) metrics.counter("mesh_cni_installs_total").inc({ result: error.part });
+      this.setWaiting(error instanceof Error ? error.message : String(error));
+      if (!known) log.error("installing failed", { error });
+    }
+  }
+
+  private setWaiting(waiting: string | undefined): void {
+    const { log, metrics } = this.options;
+    if (waiting !== this.waiting) {
+      if (waiting === undefined) log.info("the plugin is installed");
+      else log.warn("the plugin is not installed", { why: waiting });
+    }
+    this.waiting = waiting;
+    metrics.gauge("mesh_cni_install_ready").set(waiting === undefined ? 1 : 0);
+  }
+
+  private locked<T>(work: () => T): T {
+    return whileLocked(`${this.options.folders.run}/${LOCK_FILE}`, work);
+  }
+}
+
+/** Device and inode of a folder; undefined when there is none. */
+function idOf(path: string): string | undefined {
+  try {
+    const { dev, ino } = Deno.statSync(path);
+    return `${dev}:${ino}`;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}

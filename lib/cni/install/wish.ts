@@ -1,0 +1,97 @@
+/**
+ * From what the installer is told to what is wanted on the node.
+ *
+ * Permissions: read (the service account's folder, a template).
+ *
+ * @module
+ */
+import { pluginEntry, podPrefix, TemplateError } from "../config/entry.ts";
+import { PLUGIN } from "../config/network.ts";
+import { type Executable, InstallError, type InstallWish } from "./installer.ts";
+import { orchConfigText, serverAddress } from "./orch_config.ts";
+import type { Placement } from "./record.ts";
+
+/** What the installer is told, by flags and variables. */
+export interface WishOptions {
+  readonly chained: boolean;
+  readonly owned: boolean;
+  readonly ownedName: string;
+  readonly confName: string | undefined;
+  readonly template: string | undefined;
+  readonly templateFile: string | undefined;
+  readonly logLevel: string;
+  readonly runDir: string;
+  readonly ambientEnabled: boolean;
+  readonly scopedLock: boolean;
+  readonly excludeNamespaces: readonly string[];
+  readonly skipExecutables: readonly string[];
+  readonly podName: string;
+  readonly podNamespace: string;
+  /** The orchestrator's API. */
+  readonly protocol: string;
+  readonly host: string;
+  readonly port: string;
+  /** File of the CA instead of the service account's. */
+  readonly caFile: string | undefined;
+  readonly skipTlsVerify: boolean;
+  /** Folder of `token` and `ca.crt`. */
+  readonly credentials: string;
+  readonly orchConfigMode: number;
+  readonly executable: Executable;
+  readonly version: string;
+}
+
+/**
+ * The wish as of now: token and CA are read anew.
+ *
+ * @throws {InstallError} when they, or a template's file, cannot be read.
+ * @throws {TemplateError} when the template cannot be used.
+ */
+export function currentWish(options: WishOptions): InstallWish {
+  return {
+    placement: placementOf(options),
+    confName: options.confName,
+    ownedName: options.ownedName,
+    entry: {
+      ...pluginEntry({
+        runDir: options.runDir,
+        logLevel: options.logLevel,
+        ambientEnabled: options.ambientEnabled,
+        excludeNamespaces: options.excludeNamespaces,
+        podNamespace: options.podNamespace,
+        agentPods: podPrefix(options.podName),
+        template: templateOf(options),
+      }),
+      ...(options.scopedLock ? {} : { scoped_xtables_lock: false }),
+    },
+    executable: options.skipExecutables.includes(PLUGIN) ? undefined : options.executable,
+    orchConfig: orchConfigText({
+      server: serverAddress(options.protocol, options.host, options.port),
+      ca: options.skipTlsVerify ? undefined : readText(options.caFile ?? `${options.credentials}/ca.crt`),
+      token: readText(`${options.credentials}/token`).trim(),
+    }),
+    orchConfigMode: options.orchConfigMode,
+    version: options.version,
+    installer: options.podName,
+  };
+}
+
+function placementOf({ chained, owned }: WishOptions): Placement {
+  if (!chained) return "standalone";
+  return owned ? "owned" : "chained";
+}
+
+function templateOf({ template, templateFile }: WishOptions): string {
+  if (template !== undefined) return template;
+  return templateFile === undefined ? "" : readText(templateFile);
+}
+
+function readText(path: string): string {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch (error) {
+    throw new InstallError("CREATE_KUBECONFIG_FAILURE", error instanceof Error ? error.message : String(error));
+  }
+}
+
+export { TemplateError };

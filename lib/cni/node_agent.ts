@@ -1,0 +1,121 @@
+/**
+ * The installer as a service on a node: installs and mends, serves health, metrics and the plugin's log, repairs pods,
+ * and leaves the node in good order.
+ *
+ *     flags, variables ─> wish ─> installer ─> node's folders
+ *     node's folders, credentials ─watch─┘        │ ready?
+ *     orchestrator ─pods─> repair          /readyz, metrics
+ *
+ * Permissions: net (listen addresses, the orchestrator's API), read and write (the node's folders, as mounted).
+ *
+ * @module
+ */
+import type { Kernel } from "../kernel/kernel.ts";
+import { Installer } from "./install/loop.ts";
+import type { NodeFolders } from "./install/installer.ts";
+import { readOrchConfig } from "./install/orch_config.ts";
+import { currentWish, type WishOptions } from "./install/wish.ts";
+import { systemFileCalls } from "./node/file_calls.ts";
+import { LOG_SOCKET } from "./plugin/tell.ts";
+import { RestPods } from "./pods/rest.ts";
+import type { PodSource } from "./pods/source.ts";
+import type { RepairOptions } from "./repair/broken.ts";
+import { runRepair } from "./repair/repair.ts";
+import { healthPages, metricPages, servePages } from "./serve/health.ts";
+import { serveLogSocket } from "./serve/log_socket.ts";
+
+/** How the service is started. Ports of 0 are chosen by the system. */
+export interface NodeAgentOptions {
+  readonly folders: NodeFolders;
+  readonly wish: WishOptions;
+  readonly healthPort: number;
+  readonly monitoringPort: number;
+  /** Undefined: pods are not repaired. */
+  readonly repair: RepairOptions | undefined;
+  /** Instead of the orchestrator's API. */
+  readonly pods?: PodSource;
+}
+
+/** A running service. */
+export interface NodeAgent {
+  readonly installer: Installer;
+  readonly ports: { readonly health: number; readonly monitoring: number };
+}
+
+/** Longest wait for the orchestrator's word on whether another installer comes, milliseconds. */
+const LEAVE_MS = 4000;
+
+/**
+ * Starts the service; its parts end by the kernel's stopper.
+ *
+ * @throws {TemplateError} when the template of the network configuration cannot be used.
+ * @throws When a port or the socket cannot be had.
+ */
+export function startNodeAgent(options: NodeAgentOptions, kernel: Kernel): NodeAgent {
+  const log = kernel.log.scope("cni-agent");
+  const failed = (error: unknown) => log.error("a page failed", { error });
+  const { folders } = options;
+  const wish = () => currentWish(options.wish);
+  const pods = options.pods ?? new RestPods(() => readOrchConfig(wish().orchConfig));
+  const installer = new Installer({
+    folders,
+    credentials: options.wish.credentials,
+    wish,
+    calls: systemFileCalls,
+    clock: kernel.clock,
+    log,
+    metrics: kernel.metrics,
+  });
+  const metrics = servePages(options.monitoringPort, metricPages(kernel.metrics), failed);
+  kernel.stopper.add("metrics", () => metrics.stop());
+  systemFileCalls.makeFolder(folders.run, 0o755);
+  const lines = serveLogSocket(`${folders.run}/${LOG_SOCKET}`, kernel.log.scope("cni-plugin"));
+  kernel.stopper.add("log socket", () => lines.stop());
+  const health = servePages(options.healthPort, healthPages(() => installer.notReady), failed);
+  kernel.stopper.add("health", () => health.stop());
+  if (options.repair !== undefined) startRepair(options.repair, pods, kernel);
+  kernel.stopper.add("installer", async () => {
+    const how = await howToLeave(options.wish, pods, kernel);
+    await installer.stop();
+    installer.leave(how);
+  });
+  installer.start();
+  return { installer, ports: { health: health.port, monitoring: metrics.port } };
+}
+
+function startRepair(options: RepairOptions, pods: PodSource, kernel: Kernel): void {
+  const log = kernel.log.scope("cni-agent");
+  const ended = new AbortController();
+  const running = runRepair(options, { pods, clock: kernel.clock, log, metrics: kernel.metrics }, ended.signal)
+    .catch((error) => log.error("repair of pods ended", { error }));
+  kernel.stopper.add("repair", async () => {
+    ended.abort(new Error("stopped"));
+    await running;
+  });
+}
+
+/**
+ * For good only if the orchestrator says that our daemon set is gone or going. A node that restarts, an upgrade, and an
+ * orchestrator that does not answer leave the plugin in place: without it pods would start outside of the mesh.
+ */
+async function howToLeave(
+  wish: WishOptions,
+  pods: PodSource,
+  kernel: Kernel,
+): Promise<{ handOver: string } | "for good"> {
+  const log = kernel.log.scope("cni-agent");
+  if (wish.podName === "") {
+    return { handOver: "POD_NAME is not set, so it is not known whether another installer comes" };
+  }
+  const late = AbortSignal.timeout(LEAVE_MS);
+  const never = new Promise<never>((_, reject) =>
+    late.addEventListener("abort", () => reject(late.reason), { once: true })
+  );
+  try {
+    const stays = await Promise.race([pods.setStays(wish.podNamespace, wish.podName), never]);
+    return stays ? { handOver: "the daemon set stays: another installer is expected" } : "for good";
+  } catch (error) {
+    log.warn("the orchestrator did not say whether another installer comes", { error });
+    return { handOver: "the orchestrator did not say whether another installer comes" };
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Which pods started before the plugin was there: their validation container finds no redirection and ends with a code
+ * of its own, again and again. Pure.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Pod, Termination } from "../pods/pod.ts";
+import type { PodFilter } from "../pods/source.ts";
+
+/** What repair looks for and does. */
+export interface RepairOptions {
+  readonly deletePods: boolean;
+  readonly labelPods: boolean;
+  readonly labelKey: string;
+  readonly labelValue: string;
+  /** Undefined: pods of all nodes. */
+  readonly nodeName: string | undefined;
+  /** Empty: pods without it are looked at too. */
+  readonly sidecarAnnotation: string;
+  readonly fieldSelectors: string;
+  readonly labelSelectors: string;
+  /** Empty: any init container. */
+  readonly initContainerName: string;
+  /** 0: any code. */
+  readonly initContainerExitCode: number;
+  /** Undefined or empty: any message. */
+  readonly terminationMessage: string | undefined;
+}
+
+/** The pods to be watched. */
+export function repairFilter(options: RepairOptions): PodFilter {
+  const node = options.nodeName === undefined ? [] : [`spec.nodeName=${options.nodeName}`];
+  return {
+    labelSelector: options.labelSelectors,
+    fieldSelector: [options.fieldSelectors, ...node].filter((part) => part !== "").join(","),
+  };
+}
+
+/** True for a pod that started without redirection. */
+export function isBroken(pod: Pod, options: RepairOptions): boolean {
+  if (options.sidecarAnnotation !== "" && !spellings(options.sidecarAnnotation).some((key) => key in pod.annotations)) {
+    return false;
+  }
+  return pod.initStatuses.some((status) => {
+    if (options.initContainerName !== "" && !containerNames(options.initContainerName).includes(status.name)) {
+      return false;
+    }
+    // Once it ended well the pod has its redirection, whatever came before.
+    if (status.ended !== undefined && (status.ended.exitCode === 0 || status.ended.reason === "Completed")) {
+      return false;
+    }
+    return status.endedBefore !== undefined && matches(status.endedBefore, options);
+  });
+}
+
+function matches(end: Termination, options: RepairOptions): boolean {
+  const message = (options.terminationMessage ?? "").trim();
+  return (message === "" || message === end.message.trim()) &&
+    (options.initContainerExitCode === 0 || options.initContainerExitCode === end.exitCode);
+}
+
+/** The default is known under the field's name too. */
+function spellings(annotation: string): string[] {
+  return annotation === "sidecar.mesh.io/status" ? [annotation, "sidecar.istio.io/status"] : [annotation];
+}
+
+function containerNames(name: string): string[] {
+  return name === "mesh-validation" ? [name, "istio-validation"] : [name];
+}

@@ -1,0 +1,103 @@
+/**
+ * Repairs broken pods: deletes them, so that their owner makes new ones, or labels them for people.
+ *
+ * Each pod has one owner: a loop that works on its latest state until that needs nothing.
+ *
+ * Permissions: none here; those of the {@link PodSource}.
+ *
+ * @module
+ */
+import type { Logger } from "../../kernel/log/log.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import type { Clock } from "../../kernel/time/clock.ts";
+import type { Pod } from "../pods/pod.ts";
+import { type PodSource, PodSourceError } from "../pods/source.ts";
+import { isBroken, repairFilter, type RepairOptions } from "./broken.ts";
+
+/** What repair works with. */
+export interface RepairWorld {
+  readonly pods: PodSource;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** How often one state of a pod is tried. */
+const ATTEMPTS = 5;
+
+/** First wait between attempts, milliseconds; each further one is twice as long. */
+const FIRST_WAIT_MS = 200;
+
+/** Watches and repairs until the signal aborts. */
+export async function runRepair(options: RepairOptions, world: RepairWorld, signal: AbortSignal): Promise<void> {
+  if (!options.deletePods && !options.labelPods) {
+    world.log.info("broken pods are neither deleted nor labelled: nothing to repair");
+    return;
+  }
+  const latest = new Map<string, Pod | undefined>();
+  const owners = new Map<string, Promise<void>>();
+  const own = async (key: string) => {
+    for (let pod = take(latest, key); pod !== undefined; pod = take(latest, key)) {
+      await repairPod(pod, options, world, signal, () => latest.has(key));
+    }
+    owners.delete(key);
+  };
+  for await (const event of world.pods.watch(repairFilter(options), signal)) {
+    const key = event.type === "pod" ? `${event.pod.namespace}/${event.pod.name}` : `${event.namespace}/${event.name}`;
+    latest.set(key, event.type === "pod" && isBroken(event.pod, options) ? event.pod : undefined);
+    if (!owners.has(key)) owners.set(key, own(key));
+  }
+  await Promise.all(owners.values());
+}
+
+function take(latest: Map<string, Pod | undefined>, key: string): Pod | undefined {
+  const pod = latest.get(key);
+  latest.delete(key);
+  return pod;
+}
+
+async function repairPod(
+  pod: Pod,
+  options: RepairOptions,
+  world: RepairWorld,
+  signal: AbortSignal,
+  outdated: () => boolean,
+): Promise<void> {
+  const type = options.deletePods ? "delete" : "label";
+  const counter = world.metrics.counter("mesh_cni_repair_pods_repaired_total");
+  const log = world.log.with({ pod: `${pod.namespace}/${pod.name}` });
+  if (type === "label" && Object.hasOwn(pod.labels, options.labelKey)) {
+    counter.inc({ type, result: "skip" });
+    return;
+  }
+  const reason = options.deletePods ? "DeleteBrokenPod" : "LabelBrokenPod";
+  for (let attempt = 1, wait = FIRST_WAIT_MS; attempt <= ATTEMPTS && !outdated() && !signal.aborted; attempt++) {
+    try {
+      if (options.deletePods) await world.pods.remove(pod);
+      else await world.pods.label(pod, options.labelKey, options.labelValue);
+      counter.inc({ type, result: "success" });
+      log.info("broken pod repaired", { by: type });
+      await note(pod, reason, `pod detected as broken, ${type === "delete" ? "deleted" : "labeled"}`, world);
+      return;
+    } catch (error) {
+      if (!(error instanceof PodSourceError)) throw error;
+      counter.inc({ type, result: "fail" });
+      log.warn("broken pod could not be repaired", { by: type, attempt, error });
+      // It changed or went meanwhile: what it is now comes by the watch.
+      if (error.status === 404 || error.status === 409) return;
+      if (attempt === ATTEMPTS) {
+        await note(pod, reason, `pod detected as broken, but failed to ${type}: ${error.message}`, world);
+      } else await world.clock.sleep(wait, signal).catch(() => {});
+      wait *= 2;
+    }
+  }
+}
+
+/** Tells people; a repair does not depend on it. */
+async function note(pod: Pod, reason: string, message: string, world: RepairWorld): Promise<void> {
+  try {
+    await world.pods.note(pod, { reason, message });
+  } catch (error) {
+    world.log.debug("the event could not be written", { error });
+  }
+}

@@ -1,0 +1,266 @@
+/** The installer as a service: mending, readiness, credentials, the plugin's log, leaving. */
+import assert from "node:assert/strict";
+import { currentRecord } from "../../lib/cni/install/installer.ts";
+import { readOrchConfig } from "../../lib/cni/install/orch_config.ts";
+import type { WishOptions } from "../../lib/cni/install/wish.ts";
+import { systemFileCalls } from "../../lib/cni/node/file_calls.ts";
+import { type NodeAgent, startNodeAgent } from "../../lib/cni/node_agent.ts";
+import { post } from "../../lib/cni/plugin/tell.ts";
+import { type Kernel, startKernel } from "../../lib/kernel/kernel.ts";
+import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
+import { must } from "./support/commands.ts";
+import { FakeOrch } from "./support/orch.ts";
+import { Place, PRIMARY } from "./support/place.ts";
+
+const scripts = new URL("../testdata/cni/", import.meta.url).pathname;
+const config = "10-flannel.conflist";
+
+interface Service {
+  place: Place;
+  orch: FakeOrch;
+  agent: NodeAgent;
+  kernel: Kernel;
+  lines: string[];
+  page(path: string): Promise<[number, string]>;
+  metric(name: string): Promise<string[]>;
+}
+
+/** Runs a service, and stops it in whatever way the work ends. */
+async function withService(
+  work: (s: Service) => Promise<void>,
+  more: Partial<WishOptions> = {},
+  before?: (p: Place) => void,
+) {
+  using place = new Place();
+  const orch = new FakeOrch();
+  orch.token = "token-1";
+  const lines: string[] = [];
+  const decoder = new TextDecoder();
+  const open = () => ({ write: (bytes: Uint8Array) => void lines.push(decoder.decode(bytes)), close() {} });
+  const log = createLog([], { ...defaultLogOptions, targets: ["test"] }, { open });
+  const kernel = startKernel("install-cni", defaultLogOptions, { log });
+  if (before === undefined) place.config(config, PRIMARY);
+  else before(place);
+  const options = {
+    folders: place.folders,
+    wish: place.wishOptions(new URL(orch.address), more),
+    healthPort: 0,
+    monitoringPort: 0,
+    repair: undefined,
+  };
+  try {
+    const agent = startNodeAgent(options, kernel);
+    const ask = async (port: number, path: string): Promise<[number, string]> => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+      return [answer.status, await answer.text()];
+    };
+    const metric = async (name: string) =>
+      (await ask(agent.ports.monitoring, "/metrics"))[1].split("\n").filter((line) => line.startsWith(name));
+    await work({ place, orch, agent, kernel, lines, page: (path) => ask(agent.ports.health, path), metric });
+  } finally {
+    for (const { name, result, error } of await kernel.stopper.stop()) {
+      assert.equal(result, "done", `${name}: ${error}`);
+    }
+    await orch.stop();
+  }
+}
+
+/** Waits for what a service does by itself, and fails when it does not. */
+async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 8000;
+  while (!await holds()) {
+    if (performance.now() > end) assert.fail(`not within 8 s: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+function text(place: Place, name = config): string {
+  return Deno.readTextFileSync(`${place.folders.net}/${name}`);
+}
+
+Deno.test("a service installs, says that it is ready, and counts it", async () => {
+  await withService(async ({ place, page, metric, agent }) => {
+    assert.equal(agent.installer.notReady, undefined);
+    assert.match(text(place), /"mesh-cni"/);
+    assert.deepEqual(await page("/healthz"), [200, "ok\n"]);
+    assert.deepEqual(await page("/readyz"), [200, "ok\n"]);
+    assert.equal((await page("/other"))[0], 404);
+    assert.deepEqual(await metric("mesh_cni_install_ready"), ["mesh_cni_install_ready 1"]);
+    assert.deepEqual(await metric("mesh_cni_installs_total"), [`mesh_cni_installs_total{result="SUCCESS"} 1`]);
+    const entry = JSON.parse(text(place)).plugins.at(-1);
+    assert.deepEqual(entry, {
+      name: "mesh-cni",
+      type: "mesh-cni",
+      plugin_log_level: "info",
+      cni_agent_run_dir: place.folders.run,
+      ambient_enabled: false,
+      exclude_namespaces: ["kube-system"],
+      pod_namespace: "mesh-system",
+      agent_pods: "mesh-cni-node-",
+    });
+  });
+});
+
+Deno.test("without a primary it is not ready and says why; when one comes, it is chained at once", async () => {
+  await withService(
+    async ({ place, page, agent }) => {
+      assert.deepEqual(await page("/healthz"), [200, "ok\n"]);
+      assert.deepEqual(await page("/readyz"), [503, "no valid network configuration is there yet\n"]);
+      place.config(config, PRIMARY);
+      await until("chained", () => text(place).includes("mesh-cni"));
+      await until("ready", () => agent.installer.notReady === undefined);
+    },
+    {},
+    () => {},
+  );
+});
+
+for (const how of ["moved over it", "written in place"]) {
+  Deno.test(`a primary that others rewrite (${how}) is chained again within 50 ms`, async () => {
+    await withService(async ({ place, agent }) => {
+      await Deno.writeTextFile(`${place.dir}/source`, PRIMARY);
+      const args = [`${scripts}rewrite.py`, `${place.folders.net}/${config}`, `${place.dir}/source`, "9"];
+      const said = await must("/usr/bin/python3", [...args, ...(how === "written in place" ? ["x"] : [])]);
+      const gaps = said.trim().split("\n").map(Number).toSorted((a, b) => a - b);
+      assert.equal(gaps.length, 9);
+      assert((gaps[4] ?? Infinity) < 50, `gaps in ms: ${gaps.join(" ")}`);
+      if (Deno.env.get("MESH_SHOW_NUMBERS") !== undefined) {
+        console.log(`gaps, ${how}:`, gaps.join(" "), agent.installer.largestGap);
+      }
+    });
+  });
+}
+
+Deno.test("with a file of our own, rewrites of the primary never show the runtime a network without the plugin", async () => {
+  await withService(async ({ place }) => {
+    const own = `${place.folders.net}/02-mesh-cni.conflist`;
+    assert.equal(text(place), PRIMARY, "the primary is not touched");
+    const other = PRIMARY.replace("flannel", "cilium-cni");
+    for (let i = 0; i < 5; i++) {
+      place.config(config, i % 2 === 0 ? other : PRIMARY);
+      const wanted = i % 2 === 0 ? "cilium-cni" : "flannel";
+      await until("made anew", () => {
+        const now = Deno.readTextFileSync(own);
+        assert.match(now, /mesh-cni/);
+        return now.includes(wanted);
+      });
+    }
+    Deno.removeSync(own);
+    await until(
+      "put back",
+      () => [...Deno.readDirSync(place.folders.net)].some((e) => e.name === "02-mesh-cni.conflist"),
+    );
+  }, { owned: true });
+});
+
+Deno.test("an executable that is removed or changed, and a token that is renewed, are mended", async () => {
+  await withService(async ({ place }) => {
+    const executable = `${place.folders.bin}/mesh-cni`;
+    Deno.removeSync(executable);
+    await until("executable back", () => place.files()["bin/mesh-cni 755"] === "#!/bin/sh\n");
+    Deno.writeTextFileSync(executable, "#!/bin/ls\n");
+    await until("executable mended", () => Deno.readTextFileSync(executable) === "#!/bin/sh\n");
+    const token = () => readOrchConfig(Deno.readTextFileSync(`${place.folders.run}/mesh-cni-orchconfig`)).token;
+    assert.equal(token(), "token-1");
+    // As the orchestrator does it: a new file moved over the old one.
+    Deno.writeTextFileSync(`${place.credentials}/..new`, "token-2\n");
+    Deno.renameSync(`${place.credentials}/..new`, `${place.credentials}/token`);
+    await until("new token", () => token() === "token-2");
+    assert.match(place.files()["run/mesh-cni-orchconfig 600"] ?? "", /certificate-authority-data/);
+  });
+});
+
+Deno.test("missing credentials: not ready, counted, the configuration does not name a plugin that cannot work", async () => {
+  await withService(
+    async ({ place, page, metric }) => {
+      assert.match((await page("/readyz"))[1], /token/);
+      assert.equal(text(place), PRIMARY);
+      assert.match((await metric("mesh_cni_installs_total")).join(), /result="CREATE_KUBECONFIG_FAILURE"} \d/);
+      Deno.writeTextFileSync(`${place.credentials}/token`, "late");
+      await until("ready", async () => (await page("/readyz"))[0] === 200);
+      assert.match(text(place), /mesh-cni/);
+    },
+    {},
+    (place) => {
+      place.config(config, PRIMARY);
+      Deno.removeSync(`${place.credentials}/token`);
+    },
+  );
+});
+
+Deno.test("lines of the plugin come out under its scope, in their level; what is no line harms nothing", async () => {
+  await withService(async ({ place, lines }) => {
+    const socket = `${place.folders.run}/log.sock`;
+    assert.equal((Deno.lstatSync(socket).mode ?? 0) & 0o777, 0o600);
+    const line = JSON.stringify({ level: "error", scope: "x", time: "t", msg: "ADD: no\nforged", pod: "a/b" });
+    await post(socket, "/log", [line, "plain", 7, "{"], 2000);
+    await assert.rejects(post(socket, "/log", { not: "an array" }, 2000), /400/);
+    await assert.rejects(post(socket, "/other", [], 2000), /404/);
+    const ours = lines.filter((l) => l.includes("\tcni-plugin\t")).map((l) => l.split("\t").slice(1).join(" "));
+    assert.deepEqual(ours, [
+      "error cni-plugin ADD: no\\nforged pod=a/b\n",
+      "info cni-plugin plain\n",
+      "info cni-plugin {\n",
+    ]);
+  });
+});
+
+const set = { metadata: { uid: "set-1" } };
+const own = {
+  metadata: {
+    namespace: "mesh-system",
+    name: "mesh-cni-node-aaaaa",
+    ownerReferences: [{ kind: "DaemonSet", name: "mesh-cni-node", uid: "set-1" }],
+  },
+};
+
+Deno.test("an installer that ends for an upgrade or a restart leaves all in place, and a record for the next", async () => {
+  await withService(async ({ place, orch, kernel }) => {
+    orch.put(own);
+    orch.daemonSets.set("mesh-system/mesh-cni-node", set);
+    await kernel.stopper.stop();
+    assert.match(text(place), /mesh-cni/);
+    const record = currentRecord(place.folders, systemFileCalls);
+    assert.deepEqual([record?.state, record?.placement, record?.config], ["handed over", "chained", config]);
+    assert.match(record?.reason ?? "", /another installer is expected/);
+    // The next one wants another placement, and takes over.
+    const other = startKernel("install-cni", defaultLogOptions, {
+      log: createLog([], { ...defaultLogOptions, targets: [] }),
+    });
+    const wish = place.wishOptions(new URL(orch.address), { owned: true, podName: "mesh-cni-node-bbbbb" });
+    startNodeAgent({ folders: place.folders, wish, healthPort: 0, monitoringPort: 0, repair: undefined }, other);
+    assert.equal(text(place), PRIMARY);
+    assert.match(text(place, "02-mesh-cni.conflist"), /mesh-cni/);
+    const taken = currentRecord(place.folders, systemFileCalls);
+    assert.deepEqual([taken?.state, taken?.installer], ["installed", "mesh-cni-node-bbbbb"]);
+    await other.stopper.stop();
+  });
+});
+
+Deno.test("an installer whose daemon set is gone gives back every byte", async () => {
+  await withService(async ({ place, orch, kernel }) => {
+    orch.put(own);
+    await kernel.stopper.stop();
+    assert.deepEqual(place.files(), { [`net.d/${config} 644`]: PRIMARY });
+  });
+});
+
+Deno.test("an orchestrator that does not answer at the end is no reason to take the plugin away", async () => {
+  await withService(async ({ place, orch, kernel }) => {
+    orch.refusal = { status: 503, body: "overloaded" };
+    await kernel.stopper.stop();
+    assert.match(text(place), /mesh-cni/);
+    assert.match(currentRecord(place.folders, systemFileCalls)?.reason ?? "", /did not say/);
+  });
+});
+
+Deno.test("a program that rewrites for ever is told of, and does not keep the machine busy", async () => {
+  await withService(async ({ place, lines }) => {
+    for (let i = 0; i < 40; i++) {
+      place.config(config, PRIMARY);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await until("mended in the end", () => text(place).includes("mesh-cni"));
+    assert(lines.some((line) => line.includes("MESH_OWNED_CNI_CONFIG=true ends that fight")), lines.join(""));
+  });
+});

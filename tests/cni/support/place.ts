@@ -1,0 +1,103 @@
+/** Folders as an installer finds them on a node, in a temporary place. */
+import type { JsonObject } from "../../../lib/cni/config/network.ts";
+import type { InstallWish, NodeFolders } from "../../../lib/cni/install/installer.ts";
+import type { WishOptions } from "../../../lib/cni/install/wish.ts";
+
+/** A primary network, written as people write it. */
+export const PRIMARY = `{
+  "name": "cbr0",   "cniVersion": "0.3.1",
+  "plugins": [
+    { "type": "flannel", "delegate": { "hairpinMode": true } },
+    { "type": "portmap", "capabilities": { "portMappings": true } }
+  ]
+}
+`;
+
+/** Our entry, in tests that do not ask what is in it. */
+export const ENTRY: JsonObject = { name: "mesh-cni", type: "mesh-cni", plugin_log_level: "info" };
+
+/** Folders of a node, and of an installer's credentials. */
+export class Place implements Disposable {
+  readonly folders: NodeFolders;
+  readonly credentials: string;
+
+  constructor(readonly dir: string = Deno.makeTempDirSync({ prefix: "mcni-" })) {
+    this.folders = { net: `${dir}/net.d`, bin: `${dir}/bin`, run: `${dir}/run` };
+    this.credentials = `${dir}/sa`;
+    for (const folder of [...Object.values(this.folders), this.credentials]) {
+      Deno.mkdirSync(folder, { recursive: true });
+    }
+    Deno.writeTextFileSync(`${this.credentials}/ca.crt`, "the CA\n");
+    Deno.writeTextFileSync(`${this.credentials}/token`, "token-1");
+  }
+
+  /** Writes a configuration. */
+  config(name: string, text: string, mode = 0o644): void {
+    Deno.writeTextFileSync(`${this.folders.net}/${name}`, text);
+    Deno.chmodSync(`${this.folders.net}/${name}`, mode);
+  }
+
+  /** Every file under the node's folders but the lock: path, mode, text. */
+  files(): Record<string, string> {
+    const found: Record<string, string> = {};
+    for (const folder of Object.values(this.folders)) {
+      for (const { name, isFile } of Deno.readDirSync(folder)) {
+        const path = `${folder}/${name}`;
+        if (name === "install.lock" || !isFile) continue;
+        const mode = ((Deno.statSync(path).mode ?? 0) & 0o7777).toString(8);
+        found[`${path.slice(this.dir.length + 1)} ${mode}`] = Deno.readTextFileSync(path);
+      }
+    }
+    return found;
+  }
+
+  /** What is wanted in most tests. */
+  wish(more: Partial<InstallWish> = {}): InstallWish {
+    return {
+      placement: "chained",
+      confName: undefined,
+      ownedName: "02-mesh-cni.conflist",
+      entry: ENTRY,
+      executable: { script: "#!/bin/sh\n" },
+      orchConfig: "{}\n",
+      orchConfigMode: 0o600,
+      version: "1",
+      installer: "mesh-cni-node-aaaaa",
+      ...more,
+    };
+  }
+
+  /** What a service is told in most tests. */
+  wishOptions(server: URL, more: Partial<WishOptions> = {}): WishOptions {
+    return {
+      chained: true,
+      owned: false,
+      ownedName: "02-mesh-cni.conflist",
+      confName: undefined,
+      template: undefined,
+      templateFile: undefined,
+      logLevel: "info",
+      runDir: this.folders.run,
+      ambientEnabled: false,
+      scopedLock: true,
+      excludeNamespaces: ["kube-system"],
+      skipExecutables: [],
+      podName: "mesh-cni-node-aaaaa",
+      podNamespace: "mesh-system",
+      protocol: server.protocol.slice(0, -1),
+      host: server.hostname,
+      port: server.port,
+      caFile: undefined,
+      skipTlsVerify: false,
+      credentials: this.credentials,
+      orchConfigMode: 0o600,
+      executable: { script: "#!/bin/sh\n" },
+      version: "1",
+      ...more,
+    };
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.dir, { recursive: true });
+  }
+}
