@@ -86,6 +86,12 @@ export async function startServer(folder: string, profile?: string): Promise<Ser
   }).spawn();
   let ended = false;
   void child.status.then(() => ended = true);
+  const interrupted = () => {
+    child.kill("SIGTERM");
+    Deno.exit(130);
+  };
+  Deno.addSignalListener("SIGTERM", interrupted);
+  Deno.addSignalListener("SIGINT", interrupted);
   while (!await ready(`http://127.0.0.1:${http}/ready`)) {
     if (ended) throw new Error("the server ended before it was ready");
     await delay(50);
@@ -93,8 +99,11 @@ export async function startServer(folder: string, profile?: string): Promise<Ser
   return {
     pid: child.pid,
     target: `127.0.0.1:${grpc}`,
-    idle: () => untilIdle(child.pid),
+    // A profiler keeps the process busy all the time.
+    idle: () => profile === undefined ? untilIdle(child.pid) : delay(2000),
     async stop() {
+      Deno.removeSignalListener("SIGTERM", interrupted);
+      Deno.removeSignalListener("SIGINT", interrupted);
       if (!ended) child.kill("SIGTERM");
       await child.status;
     },
