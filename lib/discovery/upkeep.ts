@@ -29,6 +29,9 @@ const SCOPES: Readonly<Record<WarningRoom, "model" | "gateway">> = {
   configuration: "model",
 };
 
+/** New warnings that one look logs; the others are counted, and shown on the debug page. */
+export const MAX_LOGGED = 100;
+
 /** Logs each warning once, until it is gone and comes again. */
 export class WarningLog {
   readonly #log: Log;
@@ -41,13 +44,17 @@ export class WarningLog {
   /** Takes all warnings that hold now. */
   review(warnings: readonly Warning[]): void {
     const now = new Set<string>();
+    let fresh = 0;
     for (const warning of warnings) {
       const key = warningKey(warning);
       now.add(key);
-      if (this.#told.has(key)) continue;
+      if (this.#told.has(key) || ++fresh > MAX_LOGGED) continue;
       this.#log.scope(SCOPES[warning.room]).warn(warning.text, { objects: [...warning.objects], room: warning.room });
     }
     this.#told = now;
+    if (fresh > MAX_LOGGED) {
+      this.#log.scope("model").warn("more warnings, see /debug/warningz", { others: fresh - MAX_LOGGED });
+    }
   }
 }
 

@@ -13,7 +13,7 @@ import type { ProxyTraits } from "./reader.ts";
 import type { ScopeReader } from "./scope_reader.ts";
 import { type BaseReader, Trace, tracing, type TraitQuestion } from "./trace.ts";
 import type { Unit } from "./unit_cache.ts";
-import { listenerWarning, type Warning } from "./warning.ts";
+import type { Warning } from "./warning.ts";
 import { HostResources } from "./view/clusters.ts";
 import { type MergeListener, OutboundListeners } from "./view/listeners.ts";
 import { Questions } from "./view/questions.ts";
@@ -48,8 +48,9 @@ export interface ProxyClass {
   takeFreshQuestions(): readonly TraitQuestion[];
   update(dirty: DirtyUnits): void;
   virtualHosts(routeConfiguration: string): ResourceSet;
-  conflicts(): Iterable<ListenerConflict>;
-  /** What users wrote and do not get because of what else this class sees. */
+  /** Ports of hosts that lost a conflict: a list a listener, the same object in all classes that share the listener. */
+  conflicts(): Iterable<readonly ListenerConflict[]>;
+  /** What users wrote and do not get because of what else this class sees, beside conflicts. */
   warnings(): Iterable<Warning>;
 }
 
@@ -136,13 +137,12 @@ export class SidecarClass implements ProxyClass {
   }
 
   /** Ports of hosts that lost a conflict, and to which. */
-  conflicts(): Iterable<ListenerConflict> {
+  conflicts(): Iterable<readonly ListenerConflict[]> {
     return this.#listeners.conflicts();
   }
 
-  *warnings(): Iterable<Warning> {
-    for (const conflict of this.#listeners.conflicts()) yield listenerWarning(conflict);
-    yield* this.#routes.warnings();
+  warnings(): Iterable<Warning> {
+    return this.#routes.warnings();
   }
 }
 
@@ -214,7 +214,7 @@ export class RouterClass implements ProxyClass {
     return this.#caches.empty;
   }
 
-  conflicts(): Iterable<ListenerConflict> {
+  conflicts(): Iterable<readonly ListenerConflict[]> {
     return [];
   }
 

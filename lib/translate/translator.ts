@@ -22,7 +22,7 @@ import type { Proxy } from "./proxy/traits.ts";
 import type { TranslateSettings } from "./reader.ts";
 import { ScopeReader } from "./scope_reader.ts";
 import type { TraitQuestion } from "./trace.ts";
-import { distinctWarnings, meshWarnings, type Warning } from "./warning.ts";
+import { distinctWarnings, listenerWarning, meshWarnings, type Warning } from "./warning.ts";
 
 /** What a translator works with. */
 export interface TranslatorOptions {
@@ -61,10 +61,12 @@ export class Translator {
 
   /** Ports of hosts that lost a conflict, and to which; each once, whatever the number of classes that have it. */
   conflicts(): ListenerConflict[] {
-    const found = new Map<string, ListenerConflict>();
+    const lists = new Set<readonly ListenerConflict[]>();
     for (const group of this.#classes.values()) {
-      for (const proxyClass of group) for (const c of proxyClass.conflicts()) found.set(JSON.stringify(c), c);
+      for (const proxyClass of group) for (const list of proxyClass.conflicts()) lists.add(list);
     }
+    const found = new Map<string, ListenerConflict>();
+    for (const list of lists) for (const conflict of list) found.set(JSON.stringify(conflict), conflict);
     return [...found.values()];
   }
 
@@ -76,6 +78,7 @@ export class Translator {
   *#allWarnings(): Iterable<Warning> {
     yield* meshWarnings(this.mesh);
     yield* this.caches.warnings();
+    for (const conflict of this.conflicts()) yield listenerWarning(conflict);
     for (const group of this.#classes.values()) for (const proxyClass of group) yield* proxyClass.warnings();
     for (const member of this.#members) yield* member.own?.warnings() ?? [];
   }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createLog, defaultLogOptions, type Log } from "../../lib/kernel/log/log.ts";
 import { scopes } from "../../lib/kernel/log/scopes.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
-import { REVIEW_DELAY, SWEEP_INTERVAL, WarningLog } from "../../lib/discovery/upkeep.ts";
+import { MAX_LOGGED, REVIEW_DELAY, SWEEP_INTERVAL, WarningLog } from "../../lib/discovery/upkeep.ts";
 import type { Warning } from "../../lib/translate/warning.ts";
 import { Fixture } from "./fixture.ts";
 import { page, withServer } from "./running.ts";
@@ -123,6 +123,21 @@ Deno.test("a warning is logged once, again only after it was gone, with its obje
     ["warn", "gateway", two.text, two.objects],
     ["warn", "model", one.text, one.objects],
   ]);
+});
+
+Deno.test("a flood of warnings is logged in part, with the number of the others", () => {
+  const { log, lines } = openLog();
+  const flood = Array.from({ length: MAX_LOGGED + 7 }, (_, i): Warning => ({
+    room: "listeners",
+    objects: [],
+    text: `port ${i}`,
+  }));
+  const warnings = new WarningLog(log);
+  warnings.review(flood);
+  assert.equal(lines.length, MAX_LOGGED + 1);
+  assert.equal(lines.at(-1)?.["others"], 7);
+  warnings.review(flood);
+  assert.equal(lines.length, MAX_LOGGED + 1);
 });
 
 Deno.test("warnings are logged after a push, and shown on the debug pages and in the metrics", async () => {

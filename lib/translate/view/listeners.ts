@@ -56,9 +56,9 @@ export class OutboundListeners {
     return this.#set;
   }
 
-  /** Parts that lost, and to which. */
-  *conflicts(): Iterable<ListenerConflict> {
-    for (const { value } of this.#merged.values()) yield* value.conflicts;
+  /** Parts that lost, and to which: a list a listener, the same object in all classes that share the listener. */
+  *conflicts(): Iterable<readonly ListenerConflict[]> {
+    for (const { value } of this.#merged.values()) if (value.conflicts.length > 0) yield value.conflicts;
   }
 
   /** Looks at some hosts again. */
