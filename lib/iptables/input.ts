@@ -117,7 +117,7 @@ class Reader {
       "the name of a network device: at most 15 characters, no space, quote or /; + at its end for any rest";
     return this.list(
       input,
-      (part) => (/^[A-Za-z0-9_.:@~=-][A-Za-z0-9_.:@~=-]{0,13}[A-Za-z0-9_.:@~=+-]?$/.test(part) ? part : undefined),
+      (part) => (/^[A-Za-z0-9_.:@~=][A-Za-z0-9_.:@~=-]{0,13}[A-Za-z0-9_.:@~=+-]?$/.test(part) ? part : undefined),
       expected,
     );
   }

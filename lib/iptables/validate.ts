@@ -36,20 +36,25 @@ const PERIOD = 200;
 const loopback: Readonly<Record<Family, string>> = { 4: "127.0.0.1", 6: "::1" };
 
 /**
- * Address to dial. IPv4: any loopback address but 127.0.0.1. IPv6: an address of this machine, because a connection to
- * `::6` would come from `::6`, which is never redirected. Undefined when the family has no address.
+ * Addresses to dial, by family: of those that have addresses, and of IPv4 if none has.
+ *
+ * IPv4: any loopback address but 127.0.0.1. IPv6: an address of this machine, because a connection to `::6` would come
+ * from `::6`, which is never redirected.
  */
-export function dialled(family: Family, interfaces: readonly Deno.NetworkInterfaceInfo[]): string | undefined {
-  if (family === 4) return "127.0.0.6";
-  return interfaces.find((i) => i.family === "IPv6" && !/^(::|fe[89ab])/i.test(i.address))?.address;
+export function addressesToDial(interfaces: readonly Deno.NetworkInterfaceInfo[]): Partial<Record<Family, string>> {
+  const own = (kind: "IPv4" | "IPv6", local: RegExp) =>
+    interfaces.find(({ family, address }) => family === kind && !local.test(address))?.address;
+  const ipv6 = own("IPv6", /^(::|fe[89ab])/i);
+  const usesIpv4 = own("IPv4", /^(127|169\.254)\./) !== undefined || ipv6 === undefined;
+  return { ...(usesIpv4 ? { 4: "127.0.0.6" } : {}), ...(ipv6 === undefined ? {} : { 6: ipv6 }) };
 }
 
 /** Tries every family that has addresses, one after the other. */
 export async function validateRedirection(probe: Probe): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
-  const interfaces = Deno.networkInterfaces();
+  const hostnames = addressesToDial(Deno.networkInterfaces());
   for (const family of families) {
-    const hostname = dialled(family, interfaces);
+    const hostname = hostnames[family];
     if (hostname === undefined) continue;
     verdicts.push({ family, dialled: hostname, failure: await tryFamily(probe, family, hostname) });
   }

@@ -94,8 +94,7 @@ Deno.test("no text gets through that a rule could be made of", () => {
     assert.throws(() => configOf({ outboundRanges: text }), InputError, text);
     assert.throws(() => configOf({ groups: text }), InputError, text);
   }
-  for (const text of ["lo -j ACCEPT", "lo\nCOMMIT", "a/b", "!lo", '"', "-o", "eth0 "].slice(0, 6)) {
-    if (text === "-o") continue;
+  for (const text of ["lo -j ACCEPT", "lo\nCOMMIT", "a/b", "!lo", '"', "-o", "+"]) {
     assert.throws(() => configOf({ interfacesExcluded: text }), InputError, text);
   }
 });
