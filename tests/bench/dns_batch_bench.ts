@@ -7,7 +7,7 @@
  *
  * Linux on x86-64 or arm64 with glibc: structures are laid out by hand.
  *
- * Permissions: ffi, net is not needed.
+ * Permissions: ffi.
  *
  * @module
  */

@@ -3,11 +3,12 @@
  * one of the second. Server, name server and load run as processes of their own; the robust figure on a busy machine is
  * the server's processor time for an answer.
  *
- *     deno run --allow-net --allow-read --allow-write=/tmp --allow-env --allow-sys --allow-run tests/bench/dns_bench.ts [--seconds 10] [--rate 20000] [--hosts 1000] [--target host:port:pid]
+ *     deno run --allow-net --allow-read --allow-write=/tmp --allow-run --allow-sys=loadavg tests/bench/dns_bench.ts \
+ *         [--seconds 10] [--rate 20000] [--hosts 1000] [--mode tcp] [--target host:port:pid]
  *
  * `--rate` limits the load, to see latency; `--target` measures a server that runs already, by its address and process.
  *
- * Permissions: net, read, write (a temporary folder), run (deno, dnsperf).
+ * Permissions: net, read, write (a temporary folder), run (deno, dnsperf, cat), sys (loadavg).
  *
  * @module
  */
@@ -94,10 +95,12 @@ async function child(args: readonly string[]): Promise<{ port: number; pid: numb
   return { port: Number(new TextDecoder().decode(value)), pid: process.pid, process };
 }
 
-/** Processor seconds that a process has used, and its memory in MB. */
+/** Processor seconds that a process has used, and its memory in MB. (By `cat`: /proc itself is for all permissions.) */
 function usage(pid: number): { seconds: number; megabytes: number } {
-  const stat = Deno.readTextFileSync(`/proc/${pid}/stat`).split(") ")[1]!.split(" ");
-  const rss = /VmRSS:\s+(\d+)/.exec(Deno.readTextFileSync(`/proc/${pid}/status`))?.[1];
+  const { stdout } = new Deno.Command("cat", { args: [`/proc/${pid}/stat`, `/proc/${pid}/status`] }).outputSync();
+  const text = new TextDecoder().decode(stdout);
+  const stat = text.split(") ")[1]!.split(" ");
+  const rss = /VmRSS:\s+(\d+)/.exec(text)?.[1];
   return { seconds: (Number(stat[11]) + Number(stat[12])) / 100, megabytes: Number(rss) / 1024 };
 }
 
@@ -105,6 +108,8 @@ async function measure(name: string, questions: string, port: number, pid: numbe
   const rate = option("rate", "");
   const before = usage(pid);
   const args = [
+    "-m",
+    option("mode", "udp"),
     "-s",
     "127.0.0.1",
     "-p",
