@@ -8,7 +8,6 @@
  */
 import { type Command, runs } from "../../lib/cli/command.ts";
 import { completionCommand } from "../../lib/cli/completion/command.ts";
-import { logOptions } from "../../lib/cli/log_flags.ts";
 import { versionCommand } from "../../lib/cli/version.ts";
 import { installFlags, installGlobals } from "./flags.ts";
 import { laterModule } from "./later.ts";
