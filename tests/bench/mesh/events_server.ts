@@ -12,7 +12,13 @@ import { startDiscoveryServer } from "../../../lib/discovery/server.ts";
 import { startKernel } from "../../../lib/kernel/kernel.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
-import { type MockEndpoint, MockRegistry, type ServiceKey } from "../../../lib/registry/mod.ts";
+import {
+  type Endpoint,
+  MockRegistry,
+  type Registry,
+  type RegistrySink,
+  type ServiceKey,
+} from "../../../lib/registry/mod.ts";
 import { service, type Shape } from "./configuration.ts";
 import { readLines } from "./lines.ts";
 
@@ -36,10 +42,16 @@ export interface EventsDone {
 /** Events come in so many portions a second. */
 const TICKS = 100;
 
-class Source {
-  readonly registry = new MockRegistry();
+/**
+ * A registry that knows what changed, as those do that watch an API: the mock one, past its comparison of whole lists.
+ */
+class Source implements Registry {
+  readonly provider = "Mock";
+  readonly clusterId = "Mock";
+  readonly #mock = new MockRegistry(this.clusterId);
   readonly #keys: ServiceKey[] = [];
-  readonly #lists: MockEndpoint[][] = [];
+  readonly #lists: (readonly Endpoint[])[] = [];
+  #sink: RegistrySink | undefined;
   #events = 0;
 
   constructor(private readonly options: EventsOptions) {
@@ -47,25 +59,40 @@ class Source {
     for (let i = 0; i < shape.services; i++) {
       const { host: hostname, namespace, endpoint, address, name } = service(shape, i);
       const ports = [{ port: 80, name: "http", protocol: "HTTP" as const, targetPort: 80 }];
-      const key = this.registry.addService({ hostname, namespace, ports, addresses: [address] });
-      const list = Array.from({ length: shape.endpoints }, (_, j): MockEndpoint => ({
+      this.#keys.push(this.#mock.addService({ hostname, namespace, ports, addresses: [address] }));
+      this.#lists.push(Array.from({ length: shape.endpoints }, (_, j): Endpoint => ({
         address: endpoint(j),
         port: 80,
         portName: "http",
         labels: { app: name, version: `v${1 + j % 2}` },
-      }));
-      this.registry.setEndpoints(key, list);
-      this.#keys.push(key);
-      this.#lists.push(list);
+        locality: "",
+        network: "",
+        clusterId: this.clusterId,
+        weight: 1,
+        health: "healthy",
+        serviceAccount: "",
+        namespace,
+        workloadName: "",
+        tlsMode: "disabled",
+      })));
     }
   }
 
-  /** Gives one endpoint of the last service an address. */
+  async start(sink: RegistrySink): Promise<void> {
+    this.#sink = sink;
+    await this.#mock.start(sink);
+    for (const [i, list] of this.#lists.entries()) sink.endpoints(this.#keys[i]!, this.#mock.shard, list);
+  }
+
+  stop(): Promise<void> {
+    return this.#mock.stop();
+  }
+
+  /** Gives one endpoint of a service an address. */
   set(index: number, number: number, address: string): void {
-    const list = [...this.#lists[index]!];
-    list[number] = { ...list[number]!, address };
+    const list = this.#lists[index]!.with(number, { ...this.#lists[index]![number]!, address });
     this.#lists[index] = list;
-    this.registry.setEndpoints(this.#keys[index]!, list);
+    this.#sink!.endpoints(this.#keys[index]!, this.#mock.shard, list);
   }
 
   /** One endpoint moves. Those that are proxies stay: only the last endpoints of a service move. */
@@ -94,7 +121,7 @@ class Source {
   }
 }
 
-async function serve(registry: MockRegistry): Promise<number> {
+async function serve(registry: Registry): Promise<number> {
   const kernel = startKernel("pilot-discovery", undefined, { log: silentLog() });
   const { ports } = await startDiscoveryServer(
     {
@@ -127,7 +154,7 @@ if (import.meta.main) {
   await readLines(Deno.stdin.readable, async (line) => {
     if (!source) {
       source = new Source(JSON.parse(line) as EventsOptions);
-      answer(await serve(source.registry));
+      answer(await serve(source));
     } else if (line === "go") answer(await source.go());
     else {
       source.set(0, 1, line.slice("mark ".length));
