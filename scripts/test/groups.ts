@@ -33,11 +33,10 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   cmd: [READ, TEMP, ENV, NET, DENO],
   // folders that are watched; symbolic links cannot be made with less; other readers as processes
   config: [READ, "--allow-write", ENV, DENO],
-  // plugins and rules in network namespaces of the tests' own; resolvers and other programs of the machine
+  // plugins and rules in network namespaces of the tests' own
   cni: [READ, TEMP, ENV, NET, RUN],
-  dns: [READ, TEMP, ENV, NET, RUN, "--allow-sys"],
   iptables: [READ, TEMP, ENV, NET, RUN],
-  discovery: [READ, TEMP, ENV, NET],
+  discovery: [READ, TEMP, ENV, NET, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
   debug: [READ, TEMP, ENV, NET],
   // programs that resolve names, in network namespaces that have a resolv.conf of their own
   dns: [READ, "--allow-write=/tmp,/etc/netns", ENV, NET, RUN, "--allow-sys=uid"],

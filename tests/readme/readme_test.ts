@@ -1,0 +1,208 @@
+/**
+ * The README does what it says: its commands run, its links lead somewhere, its table is that of the server.
+ */
+import assert from "node:assert/strict";
+import { parse } from "yaml";
+import { PAGES } from "../../lib/debug/pages.ts";
+import { freePorts } from "../../scripts/demo/ports.ts";
+import { withPagesTable } from "../../scripts/pages.ts";
+import { until } from "../e2e/support/mesh.ts";
+import { envoyPath } from "../translate/envoy.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+const readme = Deno.readTextFileSync(`${root}README.md`);
+
+/** Commands of the shell blocks, in their order. */
+const commands = [...readme.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap(([, block]) => block!.trim().split("\n"));
+
+/** Runs a command of the README; `npx -y deno@2.8.3` and `deno` are the runtime that runs this test. */
+async function run(command: string, ...more: string[]): Promise<{ code: number; text: string; trouble: string }> {
+  const { code, stdout, stderr } = await spawn(command, ...more).output();
+  return { code, text: new TextDecoder().decode(stdout), trouble: new TextDecoder().decode(stderr) };
+}
+
+function spawn(command: string, ...more: string[]): Deno.Command {
+  const [program = "", ...args] = command.replace("npx -y deno@2.8.3", "deno").split(" ");
+  const path = program === "deno" ? Deno.execPath() : program.startsWith(".") ? envoyPath()! : program;
+  const env = { NO_COLOR: "1" };
+  return new Deno.Command(path, { args: [...args, ...more], cwd: root, env, stdout: "piped", stderr: "piped" });
+}
+
+function command(pattern: RegExp): string {
+  const found = commands.filter((line) => pattern.test(line));
+  assert.equal(found.length, 1, `the README has ${found.length} commands like ${pattern}`);
+  return found[0]!;
+}
+
+Deno.test("the two commands are for the runtime that is pinned", () => {
+  const pinned = commands.filter((line) => line.startsWith("npx "));
+  assert.deepEqual(pinned, ["npx -y deno@2.8.3 task demo", "npx -y deno@2.8.3 task test"]);
+  assert.equal(Deno.version.deno, "2.8.3");
+  assert.match(Deno.readTextFileSync(`${root}.ci/run`), /^exec npx -y deno@2\.8\.3 task test$/m);
+});
+
+Deno.test({
+  name: "the demo's command ends by itself, with 0",
+  ignore: envoyPath() === undefined,
+  fn: async () => {
+    const { code, text, trouble } = await run(command(/task demo$/));
+    assert.equal(code, 0, text + trouble);
+    assert.match(text, /done: everything has been stopped\s*$/);
+  },
+});
+
+Deno.test("the test command runs a part, and its last line is the result", async () => {
+  const { code, text, trouble } = await run(command(/task test$/), "tests/pb");
+  assert.equal(code, 0, text + trouble);
+  assert.match(text.trimEnd().split("\n").at(-1)!, /^\d+ passed, 0 failed, 0 skipped$/);
+});
+
+/** Ports of the first steps, each with one that is free. */
+function otherPorts(): (text: string) => string {
+  const fixed = ["15010", "8080", "15014", "8088", "15000"];
+  const free = freePorts(fixed.length);
+  return (text) =>
+    fixed.reduce((rest, port, i) => rest.replaceAll(new RegExp(`\\b${port}\\b`, "g"), `${free[i]}`), text);
+}
+
+Deno.test({
+  name: "the first steps: the server serves the folder, the Envoy attaches, curl is answered, an edit is live",
+  ignore: envoyPath() === undefined,
+  fn: async () => {
+    const moved = otherPorts();
+    const folder = await Deno.makeTempDir({ prefix: "mesh-readme-" });
+    await Deno.mkdir(`${folder}/mesh`);
+    for (const { name } of Deno.readDirSync(`${root}examples/first-steps/mesh`)) {
+      const text = await Deno.readTextFile(`${root}examples/first-steps/mesh/${name}`);
+      await Deno.writeTextFile(`${folder}/mesh/${name}`, moved(text));
+    }
+    await Deno.writeTextFile(
+      `${folder}/envoy.yaml`,
+      moved(Deno.readTextFileSync(`${root}examples/first-steps/envoy.yaml`)),
+    );
+    const flags = ["--grpcAddr=127.0.0.1:15010", "--httpAddr=127.0.0.1:8080", "--monitoringAddr=127.0.0.1:15014"];
+    const serve = command(/configDir=examples\/first-steps\/mesh$/).replace(
+      "examples/first-steps/mesh",
+      `${folder}/mesh`,
+    );
+    const server = spawn(serve, ...flags.map(moved)).spawn();
+    const attach = command(/_bin\/envoy -c/).replace("examples/first-steps/envoy.yaml", `${folder}/envoy.yaml`);
+    const envoy = spawn(attach, "--use-dynamic-base-id", "-l", "error").spawn();
+    const outputs = [server.stdout, server.stderr, envoy.stdout, envoy.stderr].map((stream) =>
+      new Response(stream).text()
+    );
+    const ask = async (line: string) => (await run(moved(line.replaceAll("'", "")), "-sS")).text;
+    try {
+      const hello = command(/^curl .*\/hello$/);
+      await until("the answer", async () => await ask(hello) === "hello from the gateway\n", 30_000);
+      const routes = `${folder}/mesh/routes.yaml`;
+      await Deno.writeTextFile(
+        routes,
+        (await Deno.readTextFile(routes)).replace("hello from the", "good morning from the"),
+      );
+      await until("the edit", async () => await ask(hello) === "good morning from the gateway\n");
+      const live = JSON.parse(await ask(command(/debug\/live/)));
+      assert.deepEqual([live.live, live.total, live.everywhere], [1, 1, true]);
+      const table = [...readme.matchAll(/^\| `(127\.0\.0\.1:\d+)(\/\w+)?` /gm)];
+      assert.equal(table.length, 4);
+      for (const [, address, path = "/metrics"] of table) {
+        if (address === "127.0.0.1:15000") continue;
+        const { text } = await run(moved(`curl -sS -o /dev/null -w %{http_code} http://${address}${path}`));
+        assert.equal(text, "200", `${address}${path}`);
+      }
+    } finally {
+      envoy.kill("SIGKILL");
+      server.kill("SIGTERM");
+      await Promise.all([envoy.status, server.status, ...outputs]);
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+});
+
+Deno.test("the Istio folder's command serves it, and nothing is wrong with it", async () => {
+  const [grpc, http, monitoring] = freePorts(3);
+  const addresses = [
+    `--grpcAddr=127.0.0.1:${grpc}`,
+    `--httpAddr=127.0.0.1:${http}`,
+    `--monitoringAddr=127.0.0.1:${monitoring}`,
+  ];
+  const server = spawn(command(/configDir=examples\/istio-spelling$/), ...addresses).spawn();
+  const outputs = [server.stdout, server.stderr].map((stream) => new Response(stream).text());
+  const page = async (path: string) => await (await fetch(`http://127.0.0.1:${http}${path}`)).text();
+  try {
+    await until("readiness", async () => await page("/ready").then(() => true, () => false), 30_000);
+    assert.equal(await page("/debug/problemz"), "[]\n");
+    const kinds = JSON.parse(await page("/debug/configz")).map((o: { kind: string }) => o.kind);
+    assert.deepEqual(kinds.toSorted(), ["DestinationRule", "Gateway", "ServiceEntry", "VirtualService"]);
+    for (const { path } of PAGES) {
+      const { status, body } = await fetch(`http://127.0.0.1:${http}/debug/${path}`);
+      await body?.cancel();
+      assert(status === 200 || status === 400, `/debug/${path}: ${status}`);
+    }
+  } finally {
+    server.kill("SIGTERM");
+    await Promise.all([server.status, ...outputs]);
+  }
+});
+
+Deno.test("the table of debug pages is that of the server (else: deno task pages)", () => {
+  assert.equal(readme, withPagesTable(readme));
+});
+
+/** Whether all of a part is in a whole. */
+function within(part: unknown, whole: unknown, at: string): void {
+  if (Array.isArray(part)) return part.forEach((one, i) => within(one, (whole as unknown[])[i], `${at}[${i}]`));
+  if (typeof part !== "object" || part === null) return assert.deepEqual(part, whole, at);
+  for (const [key, value] of Object.entries(part)) {
+    within(value, (whole as Record<string, unknown>)?.[key], `${at}.${key}`);
+  }
+}
+
+Deno.test("the bootstrap in the README is that of the example", () => {
+  const [, shown] = /```yaml\n([\s\S]*?)```/.exec(readme)!;
+  within(parse(shown!), parse(Deno.readTextFileSync(`${root}examples/first-steps/envoy.yaml`)), "");
+});
+
+/** Pages of the project. */
+function pages(folder: string): string[] {
+  return [...Deno.readDirSync(`${root}${folder}`)].flatMap((entry) => {
+    const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+    if (entry.isFile) return entry.name.endsWith(".md") ? [path] : [];
+    return ["docs", "examples"].includes(path.split("/")[0]!) ? pages(path) : [];
+  });
+}
+
+function anchors(text: string): string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+    title!.toLowerCase().replace(/[^\w\s-]/g, "").replaceAll(" ", "-")
+  );
+}
+
+Deno.test("every relative link and every file that a page names exists", () => {
+  const missing: string[] = [];
+  for (const page of pages("")) {
+    const text = Deno.readTextFileSync(`${root}${page}`).replace(/```[\s\S]*?```/g, "");
+    for (const [, target = ""] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue;
+      const { pathname, hash } = new URL(target, `file://${root}${page}`);
+      const found = stat(pathname);
+      if (!found) missing.push(`${page}: ${target}`);
+      else if (hash !== "" && !anchors(Deno.readTextFileSync(pathname)).includes(hash.slice(1))) {
+        missing.push(`${page}: ${target} has no such heading`);
+      }
+    }
+    if (page === "CHANGELOG.md" || page.startsWith("docs/reference/")) continue;
+    for (const [, name = ""] of text.matchAll(/`((?:lib|tests|scripts|docs|examples|proto|cmd)\/[\w./*-]+)`/g)) {
+      if (!name.includes("*") && !/\bgen\b/.test(name) && !stat(`${root}${name}`)) missing.push(`${page}: ${name}`);
+    }
+  }
+  assert.deepEqual(missing, []);
+});
+
+function stat(path: string): boolean {
+  try {
+    return Deno.statSync(path) !== undefined;
+  } catch {
+    return false;
+  }
+}
