@@ -63,7 +63,21 @@ for (const [what, name, text, more] of wishes) {
 
 Deno.test("a process that is killed at any change leaves a working network, and nothing for ever", async () => {
   const killed = async (what: string, place: Place, at: number) => {
-    const args = ["run", "--quiet", "--no-prompt", "--cached-only", "-A", script, what, place.dir, String(at)];
+    const args = [
+      "run",
+      "--quiet",
+      "--no-prompt",
+      "--cached-only",
+      "--allow-read",
+      "--allow-write",
+      "--allow-env",
+      "--allow-sys",
+      "--allow-net",
+      script,
+      what,
+      place.dir,
+      String(at),
+    ];
     return (await run(Deno.execPath(), args)).code !== 0;
   };
   for (const what of ["install", "uninstall"]) {
@@ -98,7 +112,18 @@ Deno.test("installers beside each other take turns: one entry, no leftovers", as
   using place = new Place();
   place.config("10-flannel.conflist", PRIMARY);
   const before = place.files();
-  const args = ["run", "--quiet", "--no-prompt", "--cached-only", "-A", script];
+  const args = [
+    "run",
+    "--quiet",
+    "--no-prompt",
+    "--cached-only",
+    "--allow-read",
+    "--allow-write",
+    "--allow-env",
+    "--allow-sys",
+    "--allow-net",
+    script,
+  ];
   const start = (what: string) => must(Deno.execPath(), [...args, what, place.dir, "-1"]);
   await Promise.all(Array.from({ length: 6 }, (_, i) => start(i === 2 ? "uninstall" : "install")));
   await start("install");
