@@ -23,7 +23,10 @@ Deno.test("a cluster survives encode and decode with its snake_case names", () =
 });
 
 Deno.test("readable opens Any and names enums", () => {
-  const filter = { name: "envoy.filters.http.router", typed_config: any("envoy.extensions.filters.http.router.v3.Router") };
+  const filter = {
+    name: "envoy.filters.http.router",
+    typed_config: any("envoy.extensions.filters.http.router.v3.Router"),
+  };
   const name = "envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter";
   assert.deepEqual(readable(name, encode(name, filter)), {
     name: "envoy.filters.http.router",
