@@ -1,16 +1,10 @@
 /** The plugin behind Debian's network plugins, in real network namespaces, with real sockets. */
 import assert from "node:assert/strict";
 import { isObject } from "../../../lib/cni/config/network.ts";
+import { chainedText } from "../support/chained.ts";
 import { namespaceTest } from "../support/commands.ts";
 import { addressOf, TestNode } from "../support/node.ts";
 import { FakeOrch, injectedPod } from "../support/orch.ts";
-
-/** The primary with our entry, as the installer chains it. */
-export function chainedText(node: TestNode, version?: string, entry: object = {}, more = {}): string {
-  const list = JSON.parse(node.primary(version, more));
-  list.plugins.push({ type: "mesh-cni", name: "mesh-cni", cni_agent_run_dir: node.runDir, ...entry });
-  return JSON.stringify(list);
-}
 
 for (const version of ["0.3.1", "0.4.0", "1.0.0", "1.1.0"]) {
   namespaceTest(

@@ -108,7 +108,12 @@ export class TestNode implements AsyncDisposable {
   }
 
   /** Calls one plugin: ours on the machine's own network, others in the node's. */
-  async call(command: string, plugin: JsonObject, sandbox: Sandbox, extra: Record<string, string> = {}): Promise<Ran> {
+  async call(command: string, plugin: JsonObject, sandbox: Sandbox): Promise<Ran> {
+    return await this.callBy([], command, plugin, sandbox);
+  }
+
+  /** The same by way of another command, which measures. */
+  async callBy(by: readonly string[], command: string, plugin: JsonObject, sandbox: Sandbox): Promise<Ran> {
     const type = String(plugin["type"]);
     const env = {
       CNI_COMMAND: command,
@@ -118,10 +123,12 @@ export class TestNode implements AsyncDisposable {
       CNI_ARGS: sandbox.args,
       CNI_PATH: `${this.binDir}:${PLUGINS}`,
       PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-      ...extra,
     };
     const input = JSON.stringify(plugin);
-    if (type === "mesh-cni") return await run(`${this.binDir}/mesh-cni`, [], { env, input, clearEnv: true });
+    if (type === "mesh-cni") {
+      const [program = "", ...args] = [...by, `${this.binDir}/mesh-cni`];
+      return await run(program, args, { env, input, clearEnv: true });
+    }
     const enter = [`--net=/run/netns/${this.name}`, `${PLUGINS}/${type}`];
     return await run("nsenter", enter, { env, input, clearEnv: true });
   }
