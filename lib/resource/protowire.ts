@@ -110,14 +110,20 @@ export class WireCursor {
     throw new WireError("varint longer than 10 bytes");
   }
 
-  /** The content of a length-delimited field, as a view on the data. */
-  bytes(): Uint8Array {
+  /** Reads the length of a length-delimited field; the content begins at `at` and ends before the returned offset. */
+  lengthPrefix(): number {
     if (this.wireType !== 2) throw new WireError(`field ${this.field} has wire type ${this.wireType}, expected 2`);
     const length = this.varint();
     if (length > this.end - this.at) throw new WireError(`field ${this.field} is longer than its message`);
+    return this.at + length;
+  }
+
+  /** The content of a length-delimited field, as a view on the data. */
+  bytes(): Uint8Array {
+    const end = this.lengthPrefix();
     const from = this.at;
-    this.at += length;
-    return this.data.subarray(from, this.at);
+    this.at = end;
+    return this.data.subarray(from, end);
   }
 
   /** The content of a length-delimited field as text. */

@@ -106,6 +106,8 @@ function bucketCount(size: number, present: number): number {
 export class ResourceSet {
   readonly #diffs = new WeakMap<ResourceSet, Diff>();
   #digest: string | undefined;
+  #index: ReadonlyMap<string, number> | undefined;
+  #list: readonly EncodedResource[] | undefined;
 
   constructor(
     readonly table: ResourceTable,
@@ -123,6 +125,16 @@ export class ResourceSet {
   /** Whether a resource of that name is here. */
   has(name: string): boolean {
     return this.get(name) !== undefined;
+  }
+
+  /** All resources in the order of iteration; made once. */
+  get list(): readonly EncodedResource[] {
+    return this.#list ??= this.buckets.flatMap((bucket) => bucket.resources);
+  }
+
+  /** The place of each name in {@linkcode ResourceSet.list}; made once. */
+  get index(): ReadonlyMap<string, number> {
+    return this.#index ??= new Map(this.list.map((resource, at) => [resource.name, at]));
   }
 
   /** All resources, bucket by bucket. */

@@ -7,13 +7,14 @@
  *     deno run --allow-net --allow-env tests/bench/wire_bench.ts [--port 15010] [--vhds] [--levels]
  *
  * `GET /edit?round=N` on the same port changes one route rule and answers with a marker that the pushed bytes contain;
- * `GET /endpoint?round=N` changes one endpoint; `GET /ledger` shows the latest pushes; `GET /memory` the process.
+ * `GET /endpoint?round=N` changes one endpoint; `GET /usage` tells CPU seconds and resident memory; `GET /ledger` shows the latest pushes; `GET /memory` the process.
  *
  * Permissions: net (listen), env (protobufjs).
  *
  * @module
  */
 import http from "node:http";
+import process from "node:process";
 import { gzipSync } from "node:zlib";
 import type { envoy } from "../../proto/gen/types.ts";
 import { any, encode } from "../../lib/pb/codec.ts";
@@ -214,6 +215,9 @@ const pages = http.createServer((request, response) => {
   else if (url.pathname === "/streams") {
     const [streams, connections] = [[...server.streams()], [...server.grpc.connections]].map((list) => list.length);
     response.end(`${streams} streams, ${connections} connections, ${server.grpc.budget.active.size} sending`);
+  } else if (url.pathname === "/usage") {
+    const { user, system } = process.cpuUsage();
+    response.end(JSON.stringify({ cpu: (user + system) / 1e6, rss: Math.round(Deno.memoryUsage().rss / 1e6) }));
   } else if (url.pathname === "/memory") {
     // With --v8-flags=--expose-gc only what is really kept is counted.
     (globalThis as unknown as { gc?: () => void }).gc?.();

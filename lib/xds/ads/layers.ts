@@ -10,6 +10,7 @@ import { type Diff, setBlocks } from "../../resource/diff.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { NameSet } from "../../resource/names.ts";
 import type { ResourceSet } from "../../resource/set.ts";
+import type { KnownVersions } from "./request.ts";
 
 /** One set of a stack. Layers of two stacks are compared by key. */
 export interface Layer {
@@ -76,13 +77,36 @@ export function countLayers(layers: Layers): number {
   return layers.reduce((sum, layer) => sum + layer.set.size, 0);
 }
 
-/** Only the resources that the client has already in this very version, as its `initial_resource_versions` say. */
-export function knownOf(layers: Layers, versions: ReadonlyMap<string, string>): Layers {
-  return mapLayers(layers, (set) =>
-    set.filter((bucket) => {
-      const known = bucket.resources.filter((resource) => versions.get(resource.name) === resource.version);
-      return known.length === bucket.resources.length ? bucket : set.table.bucket(known);
-    }));
+/** What a client that comes back has already. */
+export interface Known {
+  /** The resources that it has in the very version that it should have. */
+  readonly layers: Layers;
+  /** Names that it has and should not have. */
+  readonly absent: readonly string[];
+}
+
+/** Compares what a client should have with what it says that it has. */
+export function knownOf(want: Layers, versions: KnownVersions): Known {
+  const sides = want.map(({ set }) => ({ set, seen: new Uint8Array(set.size), matched: 0 }));
+  const absent: string[] = [];
+  versions.each((name, version) => {
+    for (const side of sides) {
+      const at = side.set.index.get(name);
+      if (at === undefined) continue;
+      if (side.set.list[at]!.version === version && side.seen[at] === 0) {
+        side.seen[at] = 1;
+        side.matched++;
+      }
+      return;
+    }
+    absent.push(name);
+  });
+  const layers = want.map((layer, i) => {
+    const { set, seen, matched } = sides[i]!;
+    if (matched === set.size) return layer;
+    return { key: layer.key, set: set.table.from(set.list.filter((_, at) => seen[at] === 1)) };
+  });
+  return { layers: layers.every((layer, i) => layer === want[i]) ? want : layers, absent };
 }
 
 /** One step from what a client has towards what it should have. */

@@ -23,7 +23,7 @@ export interface AdsRequest {
   /** Incremental only: names to unsubscribe from. */
   readonly unsubscribe: NameSet;
   /** Incremental only: versions that the client has from an earlier stream, by name. */
-  readonly initialVersions: ReadonlyMap<string, string>;
+  readonly initialVersions: KnownVersions | undefined;
   /** Empty when absent. */
   readonly nonce: string;
   /** Present when the client rejects a response. */
@@ -59,30 +59,25 @@ export function readRequest(bytes: Uint8Array, delta: boolean, table: NameTable)
 }
 
 const NONE = new Uint8Array(0);
-const NO_VERSIONS: ReadonlyMap<string, string> = new Map();
 
 function scan(bytes: Uint8Array, fields: Fields, table: NameTable): AdsRequest {
   let node: Uint8Array = NONE;
   let typeUrl = "";
   let nonce = "";
   let error: AdsRequest["error"];
-  let versions: Map<string, string> | undefined;
   const names = new Run(bytes);
   const unsubscribe = new Run(bytes);
+  const versions = new Run(bytes);
   const cursor = new WireCursor(bytes);
   while (cursor.next()) {
     const { field, start } = cursor;
-    if (field === fields.names) {
-      cursor.bytes();
-      names.add(start, cursor.at);
-    } else if (field === fields.unsubscribe) {
-      cursor.bytes();
-      unsubscribe.add(start, cursor.at);
-    } else if (field === fields.typeUrl) typeUrl = cursor.string();
+    if (field === fields.names) names.add(start, cursor.at = cursor.lengthPrefix());
+    else if (field === fields.unsubscribe) unsubscribe.add(start, cursor.at = cursor.lengthPrefix());
+    else if (field === fields.typeUrl) typeUrl = cursor.string();
     else if (field === fields.nonce) nonce = cursor.string();
     else if (field === fields.node) node = cursor.bytes();
     else if (field === fields.error) error = readStatus(cursor.bytes());
-    else if (field === fields.initialVersions) readVersion(cursor.bytes(), versions ??= new Map());
+    else if (field === fields.initialVersions) versions.add(start, cursor.at = cursor.lengthPrefix());
     else cursor.skip();
   }
   if (typeUrl === "") throw new RpcError(Code.INVALID_ARGUMENT, "type_url: expected a type URL, got none");
@@ -91,7 +86,7 @@ function scan(bytes: Uint8Array, fields: Fields, table: NameTable): AdsRequest {
     typeUrl,
     names: table.decode(names.bytes),
     unsubscribe: table.decode(unsubscribe.bytes),
-    initialVersions: versions ?? NO_VERSIONS,
+    initialVersions: versions.bytes.length === 0 ? undefined : new KnownVersions(versions.bytes),
     nonce,
     error,
   };
@@ -126,15 +121,55 @@ function readStatus(bytes: Uint8Array): { code: number; message: string } {
   return { code, message };
 }
 
-/** A map entry: key = 1, value = 2. */
-function readVersion(bytes: Uint8Array, into: Map<string, string>): void {
-  let name: Uint8Array = NONE;
-  let version: Uint8Array = NONE;
-  const cursor = new WireCursor(bytes);
-  while (cursor.next()) {
-    if (cursor.field === 1) name = cursor.bytes();
-    else if (cursor.field === 2) version = cursor.bytes();
-    else cursor.skip();
+const latin1 = new TextDecoder("latin1");
+
+/**
+ * The entries of `initial_resource_versions` (map entries: key = 1, value = 2), read where they lie. A storm of clients
+ * that come back brings millions of them, so the run is turned into text as a whole, one character a byte, and the
+ * entries are pieces of that text; only what is not ASCII is decoded.
+ */
+export class KnownVersions {
+  constructor(private readonly run: Uint8Array) {}
+
+  /**
+   * Calls back for each entry.
+   *
+   * @throws RpcError INVALID_ARGUMENT when the entries do not decode
+   */
+  each(visit: (name: string, version: string) => void): void {
+    try {
+      this.#read(visit);
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+      throw new RpcError(Code.INVALID_ARGUMENT, `initial_resource_versions: ${error.message}`);
+    }
   }
-  into.set(utf8Text(name), utf8Text(version));
+
+  #read(visit: (name: string, version: string) => void): void {
+    const { run } = this;
+    const text = latin1.decode(run);
+    const piece = (from: number, to: number): string => {
+      for (let i = from; i < to; i++) if (run[i]! > 127) return utf8Text(run.subarray(from, to));
+      return text.substring(from, to);
+    };
+    const cursor = new WireCursor(run);
+    while (cursor.next()) {
+      const end = cursor.lengthPrefix();
+      let name = "";
+      let version = "";
+      while (cursor.at < end && cursor.next()) {
+        if (cursor.field > 2) {
+          cursor.skip();
+          continue;
+        }
+        const to = cursor.lengthPrefix();
+        const value = piece(cursor.at, to);
+        cursor.at = to;
+        if (cursor.field === 1) name = value;
+        else version = value;
+      }
+      if (cursor.at !== end) throw new WireError("a map entry runs over its end");
+      visit(name, version);
+    }
+  }
 }

@@ -23,7 +23,7 @@ import {
   sameLayers,
   selectLayers,
 } from "./layers.ts";
-import type { AdsRequest } from "./request.ts";
+import type { AdsRequest, KnownVersions } from "./request.ts";
 
 /** A response that the client has not answered yet. */
 export interface InFlight {
@@ -69,7 +69,7 @@ export class Watch {
   #settled: Layers | undefined;
   #heldAt: Layers | undefined;
   /** Versions by initial request, until the first `want` is known. */
-  #known: ReadonlyMap<string, string> | undefined;
+  #known: KnownVersions | undefined;
   /** Rejected versions by name: not sent again until they change. */
   readonly #rejected = new Map<string, string>();
   #rejections = 0;
@@ -106,7 +106,9 @@ export class Watch {
     if (this.#rejected.size > 0) want = this.#withoutRejected(want);
     if (!sameLayers(want, this.want)) this.want = want;
     if (this.#known !== undefined) {
-      this.sent = knownOf(want, this.#known);
+      const { layers, absent } = knownOf(want, this.#known);
+      this.sent = layers;
+      this.#unsure = this.table.union(this.#unsure, this.table.of(absent));
       this.#known = undefined;
     }
   }
@@ -194,10 +196,7 @@ export class Watch {
       this.wildcard = this.rules.wildcard;
       this.owes = this.wildcard;
     }
-    if (isNew && request.initialVersions.size > 0) {
-      this.#known = request.initialVersions;
-      this.#unsure = this.table.of(request.initialVersions.keys());
-    }
+    if (isNew) this.#known = request.initialVersions;
     if (request.names.size > 0) this.#subscribe(request.names);
     if (request.unsubscribe.size > 0) this.#unsubscribe(request.unsubscribe);
     return answer;

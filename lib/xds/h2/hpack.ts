@@ -142,7 +142,6 @@ function broken(what: string): ConnectionError {
 
 /** False for what no request may hold: upper case, a pseudo-header twice, control characters (RFC 9113, section 8.2). */
 function put(headers: Headers, name: string, value: string): boolean {
-  // deno-lint-ignore no-control-regex -- control characters are what is looked for
   if (!/^:?[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name) || /[\0\r\n]/.test(value)) return false;
   const before = headers[name];
   if (before === undefined) headers[name] = value;
