@@ -98,7 +98,7 @@ for (const kind of ["nft", "legacy"] as const) {
         assert.equal(await list(cable, kind), before);
       });
     }
-  });
+  }, [kind]);
 
   packetTest(`${kind}: every drift is told and refused, and mended when asked`, async (t) => {
     await using cable = await Cable.lay();
@@ -165,7 +165,7 @@ for (const kind of ["nft", "legacy"] as const) {
       assert.doesNotMatch(await cable.exec("pod", "ip", "rule"), /fwmark/);
       assert.match(await cable.exec("pod", "ip", "-6", "addr", "show", "dev", "lo"), /::6\/128/);
     });
-  });
+  }, [kind]);
 
   packetTest(`${kind}: while rules are replaced again and again, no connection goes past the proxy`, async () => {
     await using cable = await Cable.lay();
@@ -200,7 +200,7 @@ for (const kind of ["nft", "legacy"] as const) {
     await dialling;
     assert.ok((seen.get("proxy") ?? 0) > 100, JSON.stringify([...seen]));
     assert.deepEqual(["app", "server"].filter((name) => seen.has(name)), [], JSON.stringify([...seen]));
-  });
+  }, [kind]);
 
   packetTest(`${kind}: concurrent runs end in one set of rules`, async () => {
     await using cable = await Cable.lay();
@@ -210,5 +210,5 @@ for (const kind of ["nft", "legacy"] as const) {
       const listing = parseListing(await cable.exec("pod", `${tool(kind, family)}-save`));
       assert.deepEqual(differences(listing, buildRules(configOf(everything), family)), []);
     }
-  });
+  }, [kind]);
 }

@@ -77,6 +77,6 @@ for (const mode of ["REDIRECT", "TPROXY"] as const) {
         const outbound = await app.dial(addresses[4].client, 8080);
         assert.deepEqual([inbound.answer, outbound.answer], [undefined, undefined]);
       });
-    });
+    }, [kind]);
   }
 }

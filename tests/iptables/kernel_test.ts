@@ -82,7 +82,7 @@ for (const kind of ["nft", "legacy"] as const) {
       assert.equal(hasOwnPart(parseListing((await run(tool, [])).stdout)), false);
     }
     for (const family of ["-4", "-6"]) assert.doesNotMatch(await cable.exec("pod", "ip", family, "rule"), /fwmark/);
-  });
+  }, [kind]);
 
   packetTest(
     `${kind}: the text of a dry run is taken by iptables-restore, and is what a run finds in place`,

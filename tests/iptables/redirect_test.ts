@@ -205,5 +205,5 @@ for (const kind of ["nft", "legacy"] as const) {
         }
       }
     }
-  });
+  }, [kind]);
 }

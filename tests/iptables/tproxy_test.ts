@@ -80,5 +80,5 @@ for (const kind of ["nft", "legacy"] as const) {
       assert.doesNotMatch(await cable.exec("pod", "ip", "-6", "addr", "show", "dev", "lo"), /::6/);
       assert.equal((await client.dial(addresses[4].pod, 8080)).answer?.name, "app");
     });
-  });
+  }, [kind]);
 }

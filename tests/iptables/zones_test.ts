@@ -51,5 +51,5 @@ for (const kind of ["nft", "legacy"] as const) {
       await cable.exec("pod", `iptables-${kind}`, "-t", "raw", "-F");
       assert.notDeepEqual(await bothAsk(4, "app"), { app: "agent", proxy: "dns server" });
     });
-  });
+  }, [kind]);
 }

@@ -30,43 +30,82 @@ const needed: readonly (readonly [tool: string, debianPackage: string])[] = [
   ["conntrack", "conntrack"],
 ];
 
-async function whyNot(): Promise<string | undefined> {
-  if (Deno.build.os !== "linux") return "network namespaces exist on Linux only";
-  if (Deno.uid() !== 0) return "not root: network namespaces cannot be made";
-  const missing: string[] = [];
+/** What the machine lacks. */
+interface Lack {
+  readonly reason: string;
+  /** It can be installed: where CI is set, it must be there. */
+  readonly installable: boolean;
+}
+
+const kinds = ["nft", "legacy"] as const;
+
+async function look(): Promise<{ all?: Lack; backends: Map<string, Lack> }> {
+  const backends = new Map<string, Lack>();
+  const lack = (reason: string, installable = false) => ({ all: { reason, installable }, backends });
+  if (Deno.build.os !== "linux") return lack("network namespaces exist on Linux only");
+  if (Deno.uid() !== 0) return lack("not root: network namespaces cannot be made");
+  const absent: string[] = [];
   for (const [tool, debianPackage] of needed) {
     try {
       await new Deno.Command(tool, { args: ["--version"], stdin: "null", stdout: "null", stderr: "null" }).output();
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
-      missing.push(`${tool} (Debian package ${debianPackage})`);
+      absent.push(`${tool} (Debian package ${debianPackage})`);
     }
   }
-  if (missing.length > 0) return `not installed: ${missing.join(", ")}`;
+  if (absent.length > 0) return lack(`not installed: ${absent.join(", ")}`, true);
   const name = `mesh-try-${crypto.randomUUID().slice(0, 8)}`;
   try {
     await sh("ip", "netns", "add", name);
-    await sh("ip", "netns", "del", name);
   } catch (error) {
-    return `network namespaces cannot be made here: ${(error as Error).message}`;
+    return lack(`network namespaces cannot be made here: ${(error as Error).message}`);
   }
-  return undefined;
+  try {
+    for (const kind of kinds) {
+      try {
+        await sh(
+          "ip",
+          "netns",
+          "exec",
+          name,
+          `iptables-${kind}`,
+          "-t",
+          "nat",
+          "-A",
+          "OUTPUT",
+          "-p",
+          "255",
+          "-j",
+          "RETURN",
+        );
+      } catch (error) {
+        const reason = `this kernel cannot do the ${kind} back end: ${(error as Error).message.trim()}`;
+        backends.set(kind, { reason, installable: false });
+      }
+    }
+  } finally {
+    await sh("ip", "netns", "del", name);
+  }
+  return { backends };
 }
 
-/** Why tests with real packets cannot run here; undefined when they can. */
-export const missing: string | undefined = await whyNot();
+const found = await look();
 
 /**
- * A test with real packets: reported as ignored, with the reason in its name, where the machine lacks something, but
- * failing where CI is set.
+ * A test with real packets. Where the machine cannot do it, it is reported as ignored, with the reason in its name; what
+ * could be installed and is not fails where CI is set.
  */
-export function packetTest(name: string, work: (t: Deno.TestContext) => Promise<void>): void {
-  const ignore = missing !== undefined && Deno.env.get("CI") === undefined;
+export function packetTest(
+  name: string,
+  work: (t: Deno.TestContext) => Promise<void>,
+  backends: readonly (typeof kinds)[number][] = kinds,
+): void {
+  const lack = found.all ?? backends.map((kind) => found.backends.get(kind)).find((each) => each !== undefined);
   Deno.test({
-    name: missing === undefined ? name : `${name} [${missing}]`,
-    ignore,
+    name: lack === undefined ? name : `${name} [${lack.reason}]`,
+    ignore: lack !== undefined && !(lack.installable && Deno.env.get("CI") !== undefined),
     fn: async (t) => {
-      if (missing !== undefined) throw new Error(missing);
+      if (lack !== undefined) throw new Error(lack.reason);
       await work(t);
     },
   });
