@@ -143,3 +143,40 @@ Deno.test("PILOT_XDS_CACHE_STATS feeds the metrics of the cache, which are 0 wit
     }, { settings: { PILOT_XDS_CACHE_STATS: on } });
   }
 });
+
+Deno.test("what the wire and the pipeline measure is in a scrape", async () => {
+  const entry = (address: string) =>
+    JSON.stringify({
+      apiVersion: "networking.mesh.io/v1",
+      kind: "ServiceEntry",
+      metadata: { name: "a", namespace: "x" },
+      spec: {
+        hosts: ["a.example.com"],
+        ports: [{ number: 80, name: "http", protocol: "HTTP" }],
+        resolution: "STATIC",
+        endpoints: [{ address }],
+      },
+    });
+  await withServer({ "a.json": entry("10.0.0.1") }, async ({ ports, pipeline }, folder) => {
+    assert.equal(await ask(ports.grpc, node), "answer");
+    const pushed = new Promise<unknown>((resolve) => pipeline.onPush(resolve));
+    await Deno.writeTextFile(`${folder}/a.json`, entry("10.0.0.2"));
+    await pushed;
+    const { body } = await page(ports.monitoring, "/metrics");
+    const expected = [
+      /^pilot_xds_pushes\{type="cds"\} 1$/m,
+      /^pilot_xds_push_time_count\{type="cds"\} 1$/m,
+      /^pilot_xds_config_size_bytes_count\{type="cds"\} 1$/m,
+      /^pilot_xds_send_time_count [1-9]/m,
+      /^pilot_push_triggers\{type="config"\} [1-9]/m,
+      /^pilot_debounce_time_count [1-9]/m,
+      /^pilot_pushcontext_init_seconds_count [1-9]/m,
+      /^pilot_inbound_updates\{type="config"\} 2$/m,
+      /^pilot_inbound_updates\{type="eds"\} [1-9]/m,
+      /^meshd_managed_clusters\{cluster_type="local"\} 1$/m,
+      /^meshd_managed_clusters\{cluster_type="remote"\} 0$/m,
+      /^startup_duration_seconds 0*[.1-9]/m,
+    ];
+    assert.deepEqual(expected.filter((pattern) => !pattern.test(body)).map(String), []);
+  });
+});
