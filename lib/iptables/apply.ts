@@ -102,7 +102,6 @@ async function planFamily(
   const found = await findBackend(wanted, run);
   for (const line of found.evidence) report.info(`IPv${family}: ${line}`);
   const plan = (outcome: Outcome): Plan => ({ family, wanted, found, outcome });
-  if (task.cleanup) return plan("cleaned");
   const { chosen } = found;
   if (chosen === undefined) {
     const text = `IPv${family}: no back end of the packet filter can be used:\n  ${found.evidence.join("\n  ")}`;
@@ -110,6 +109,7 @@ async function planFamily(
     report.warn(`IPv${family}: no back end can be used; there is no address of that family, so it is left alone`);
     return plan("skipped");
   }
+  if (task.cleanup) return plan("cleaned");
   const different = [
     ...differences(chosen.listing, wanted),
     ...found.stale.map(({ name }) => `${name} has rules of ours too`),

@@ -168,9 +168,11 @@ function readOwners(reader: Reader, inputs: RedirectionInputs, around: Surroundi
   const gid = (part: string) => parseAccount(part, around.group);
   const expectedUid = "a user: a number, or a name of /etc/passwd";
   const given = reader.list(inputs.proxyUid, uid, expectedUid);
-  const proxyUids = inputs.proxyUid.value.trim() === "" ? [uid(inputs.proxyUser) ?? DEFAULT_PROXY_UID] : given;
+  // No list may be empty: without an exception for the proxy, its own traffic would come back to it for ever.
+  const empty = (input: Input) => /^[\s,]*$/.test(input.value);
+  const proxyUids = empty(inputs.proxyUid) ? [uid(inputs.proxyUser) ?? DEFAULT_PROXY_UID] : given;
   const gids = reader.list(inputs.proxyGid, gid, "a group: a number, or a name of /etc/group");
-  return { proxyUids, proxyGids: inputs.proxyGid.value.trim() === "" ? proxyUids : gids };
+  return { proxyUids, proxyGids: empty(inputs.proxyGid) ? proxyUids : gids };
 }
 
 function readMode(reader: Reader, input: Input): "REDIRECT" | "TPROXY" {

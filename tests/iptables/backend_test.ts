@@ -129,3 +129,8 @@ Deno.test("both families must be set up for a machine with both, or when both ar
     );
   }
 });
+
+Deno.test("clean-up does not claim success where nothing could be looked at", async () => {
+  const run = machine({}, [], "2: eth0 inet 10.0.0.1/24\n");
+  await assert.rejects(applyRedirection({ ...task, cleanup: true }, run, quiet), /IPv4: no back end/);
+});

@@ -111,6 +111,7 @@ Deno.test("users and groups may be names", () => {
   assert.deepEqual(configOf({ proxyUid: "9" }).proxyGids, [9]);
   assert.deepEqual(configOf({ proxyUser: "root" }).proxyUids, [0]);
   assert.deepEqual(configOf({ proxyUser: "unknown" }).proxyUids, [1337]);
+  assert.deepEqual(configOf({ proxyUid: " , " }).proxyUids, [1337]);
 });
 
 Deno.test("DNS: servers by family; all; and a warning when nothing would be redirected", () => {

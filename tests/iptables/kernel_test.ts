@@ -108,5 +108,6 @@ for (const kind of ["nft", "legacy"] as const) {
       }
       assert.deepEqual(await applyIn(cable.pod, kind, changes), { 4: "unchanged", 6: "unchanged" });
     },
+    [kind],
   );
 }
