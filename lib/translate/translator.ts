@@ -217,6 +217,11 @@ export class Translator {
   #refreshOwn(member: Member): void {
     const { proxy, proxyClass } = member;
     const reader = new ScopeReader(this.mesh, proxyClass.scope, proxy.traits, this.#options.settings);
-    member.setOwn(reader, this.#options.targetsOf(proxy), this.caches);
+    try {
+      member.setOwn(reader, this.#options.targetsOf(proxy), this.caches);
+    } catch (error) {
+      // What it has for itself stays as it was; the others go on.
+      this.#options.failed("inbound", proxy.nodeId, error);
+    }
   }
 }
