@@ -35,7 +35,7 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   config: [READ, "--allow-write", ENV, DENO],
   // plugins and rules in network namespaces of the tests' own
   cni: [READ, TEMP, ENV, NET, RUN, "--allow-sys=uid,gid"],
-  iptables: [READ, TEMP, ENV, NET, RUN, "--allow-sys=uid,gid"],
+  iptables: [READ, TEMP, ENV, NET, RUN, "--allow-sys=uid,gid,networkInterfaces"],
   discovery: [READ, TEMP, ENV, NET, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
   debug: [READ, TEMP, ENV, NET],
   // programs that resolve names, in network namespaces that have a resolv.conf of their own
