@@ -53,6 +53,7 @@ export class XdsConnection implements CallHandler, Pushable {
   readonly connectedAt = Date.now();
   /** Responses handed to the connection and not taken yet. */
   #untaken = 0;
+  readonly #rejectCodes = new Set<string>();
   #onTaken: (() => void) | undefined;
 
   constructor(readonly call: Call, readonly delta: boolean, private readonly context: ConnectionContext) {}
@@ -124,15 +125,28 @@ export class XdsConnection implements CallHandler, Pushable {
       onReject: (info) => {
         const type = typeRules(info.typeUrl).short;
         context.metrics.count("pilot_total_xds_rejects", 1, { type });
-        if (type === "cds" || type === "eds" || type === "lds" || type === "rds") {
-          context.metrics.gauge(`pilot_xds_${type}_reject`, 1, { node: view.id, err: String(info.code) });
-        }
+        this.#gaugeReject(info.typeUrl, 1, String(info.code));
         context.ledger.rejected(this.progress!, info);
         context.log("warn", "a client rejected a response", { connection: this.id, ...info });
+      },
+      onAccept: (typeUrl) => {
+        this.#gaugeReject(typeUrl, 0, "");
+        context.ledger.accepted(this.progress!, typeUrl);
       },
       onSettled: () => this.#settled(),
     });
     context.onOpen(this);
+  }
+
+  /** The codes of a client's rejections are set back with the last of them. */
+  #gaugeReject(typeUrl: string, value: number, code: string): void {
+    const type = typeRules(typeUrl).short;
+    if (type !== "cds" && type !== "eds" && type !== "lds" && type !== "rds") return;
+    if (code !== "") this.#rejectCodes.add(code);
+    const codes = code === "" ? this.#rejectCodes : [code];
+    for (const err of codes) {
+      this.context.metrics.gauge(`pilot_xds_${type}_reject`, value, { node: this.stream!.view.id, err });
+    }
   }
 
   #send(parts: readonly Uint8Array[], compressed: boolean, taken: () => void): void {

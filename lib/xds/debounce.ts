@@ -78,14 +78,11 @@ export class Debouncer {
   add(change: ChangeEvent): void {
     if (this.#stopped) return;
     const now = this.timers.now();
-    this.#lastAt = now;
-    const merged = this.#merged ??= { reasons: {}, objects: new Set(), full: false, startedAt: now, changes: 0 };
-    for (const [reason, count] of Object.entries(change.reasons)) {
-      merged.reasons[reason] = (merged.reasons[reason] ?? 0) + count;
-    }
-    for (const object of change.objects) merged.objects.add(object);
-    merged.full ||= change.full;
-    merged.changes++;
+    const urgent = this.#isUrgent(change);
+    // What may go at once does not wait for other changes that are being collected, nor delay them.
+    if (urgent && !this.#running) return this.#run(merge(start(now), change));
+    if (!urgent) this.#lastAt = now;
+    merge(this.#merged ??= start(now), change);
     this.#arm();
   }
 
@@ -110,8 +107,9 @@ export class Debouncer {
     const merged = this.#merged;
     if (merged === undefined || this.#running || this.#stopped) return;
     const now = this.timers.now();
-    const immediate = !merged.full && !this.options.endpoints;
-    const due = immediate ? now : Math.min(this.#lastAt + this.options.after, merged.startedAt + this.options.max);
+    const due = this.#isUrgent(merged)
+      ? now
+      : Math.min(this.#lastAt + this.options.after, merged.startedAt + this.options.max);
     if (due <= now) return this.#release(merged);
     // A timer that is already set is early enough: when it fires it looks again.
     this.#cancel ??= this.timers.after(due - now, () => {
@@ -120,10 +118,18 @@ export class Debouncer {
     });
   }
 
+  #isUrgent(change: { readonly full: boolean }): boolean {
+    return !change.full && !this.options.endpoints;
+  }
+
   #release(merged: MergedChange): void {
     this.#cancel?.();
     this.#cancel = undefined;
     this.#merged = undefined;
+    this.#run(merged);
+  }
+
+  #run(merged: MergedChange): void {
     this.#running = true;
     const done = () => {
       this.#running = false;
@@ -142,4 +148,18 @@ export class Debouncer {
         this.failed(error);
       });}
   }
+}
+
+function start(now: number): MergedChange {
+  return { reasons: {}, objects: new Set(), full: false, startedAt: now, changes: 0 };
+}
+
+function merge(into: MergedChange, change: ChangeEvent): MergedChange {
+  for (const [reason, count] of Object.entries(change.reasons)) {
+    into.reasons[reason] = (into.reasons[reason] ?? 0) + count;
+  }
+  for (const object of change.objects) into.objects.add(object);
+  into.full ||= change.full;
+  into.changes++;
+  return into;
 }

@@ -47,6 +47,8 @@ export class Progress {
   acked = -1;
   /** Pushes with responses that are not all acknowledged yet. */
   readonly touched = new Set<number>();
+  /** Pushes that the client rejected and has not taken since, by type. */
+  readonly rejected = new Map<string, Set<number>>();
   constructor(readonly proxy: string) {}
 }
 
@@ -125,8 +127,17 @@ export class PushLedger {
 
   /** A client has rejected a response. */
   rejected(progress: Progress, info: RejectInfo): void {
+    const pushes = progress.rejected.get(info.typeUrl) ?? new Set();
+    for (const id of progress.touched) pushes.add(id);
+    progress.rejected.set(info.typeUrl, pushes);
     this.#rejections.push({ ...info, proxy: progress.proxy, at: Date.now() });
     if (this.#rejections.length > LEDGER_LENGTH) this.#rejections.shift();
+  }
+
+  /** A client takes everything of a type that it had rejected. */
+  accepted(progress: Progress, typeUrl: string): void {
+    progress.rejected.delete(typeUrl);
+    this.#wake();
   }
 
   /** The latest pushes, newest first. */
@@ -139,10 +150,12 @@ export class PushLedger {
     return [...this.#rejections].reverse();
   }
 
-  /** On how many of the connected proxies everything up to a push is in force. */
+  /** On how many of the connected proxies everything up to a push is in force; who rejected that push does not count. */
   live(push: number): { live: number; total: number } {
     let live = 0;
-    for (const stream of this.#streams) if (stream.acked >= push) live++;
+    for (const stream of this.#streams) {
+      if (stream.acked >= push && !stream.rejected.values().some((pushes) => pushes.has(push))) live++;
+    }
     return { live, total: this.#streams.size };
   }
 

@@ -75,6 +75,16 @@ Deno.test("changes of endpoints alone go at once when their debouncing is off, o
   assert.equal(pushes.length, 2);
 });
 
+Deno.test("an urgent change of endpoints passes a change that waits, without delaying it", () => {
+  const { time, pushes, debouncer } = setup({ endpoints: false });
+  debouncer.add(change({ objects: ["slow"] }));
+  time.pass(60);
+  debouncer.add(change({ full: false, objects: ["fast"] }));
+  assert.deepEqual(pushes.map((push) => [...push.objects]), [["fast"]]);
+  time.pass(40);
+  assert.deepEqual(pushes.map((push) => [...push.objects]), [["fast"], ["slow"]]);
+});
+
 Deno.test("one push runs at a time, and what comes meanwhile is merged into the next", async () => {
   const time = new ManualTime();
   const running: PromiseWithResolvers<void>[] = [];
@@ -114,6 +124,15 @@ Deno.test("a push that fails is reported, and the next one runs", async () => {
     await new Promise((resolve) => setTimeout(resolve, 0));
   }
   assert.deepEqual([pushes, errors.length], [2, 2]);
+});
+
+Deno.test("what is taken is not pushed again", () => {
+  const { time, pushes, debouncer } = setup();
+  debouncer.add(change({ objects: ["a"] }));
+  assert.deepEqual([...debouncer.take()!.objects], ["a"]);
+  assert.equal(debouncer.take(), undefined);
+  time.pass(5000);
+  assert.equal(pushes.length, 0);
 });
 
 Deno.test("after a stop nothing is pushed", () => {

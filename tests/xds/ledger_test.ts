@@ -76,3 +76,19 @@ Deno.test("only the latest pushes and rejections are kept, newest first", () => 
   assert.equal(ledger.rejections()[0]!.message, `m${LEDGER_LENGTH + 20}`);
   assert.equal(ledger.rejections()[0]!.proxy, "a");
 });
+
+Deno.test("a push that a client rejected is not live there until it takes that type again; later pushes of others are", () => {
+  const ledger = new PushLedger();
+  const stream = ledger.join("a");
+  ledger.begin(push(1));
+  ledger.responded(stream, response(CLUSTER, 1));
+  ledger.rejected(stream, { typeUrl: CLUSTER, code: 13, message: "no", resources: ["c"], causes: [] });
+  ledger.settled(stream);
+  assert.deepEqual(ledger.live(1), { live: 0, total: 1 });
+  ledger.begin(push(2));
+  ledger.responded(stream, response(ENDPOINTS, 1));
+  ledger.settled(stream);
+  assert.deepEqual([ledger.live(1).live, ledger.live(2).live], [0, 1]);
+  ledger.accepted(stream, CLUSTER);
+  assert.deepEqual([ledger.live(1).live, ledger.live(2).live], [1, 1]);
+});

@@ -102,9 +102,11 @@ for (const delta of [false, true]) {
     from.change(ENDPOINTS, [res(ENDPOINTS, "a", "2")]);
     client.stream.reconcile();
     assert.deepEqual(names(client.accept(ENDPOINTS, ["a", "b"])), ["a"], "b is still the rejected version");
+    assert.deepEqual([client.accepted, client.stream.watches.get(ENDPOINTS)!.lastError], [[], "malformed endpoints b"]);
     from.change(ENDPOINTS, [res(ENDPOINTS, "b", "2")]);
     client.stream.reconcile();
     assert.deepEqual(names(client.accept(ENDPOINTS, ["a", "b"])), ["b"]);
+    assert.deepEqual([client.accepted, client.stream.watches.get(ENDPOINTS)!.lastError], [[ENDPOINTS], ""]);
   });
 
   Deno.test(`${variant}: after a rejection that names nothing, the next change brings all of it`, () => {

@@ -55,6 +55,8 @@ export interface StreamContext {
   onResponse(info: ResponseInfo): void;
   /** The client rejected a response. */
   onReject(info: RejectInfo): void;
+  /** The client no longer rejects anything of a type that it had rejected. */
+  onAccept(typeUrl: string): void;
   /** All watched types are up to date and answered. */
   onSettled(): void;
 }
@@ -85,6 +87,7 @@ export interface RejectInfo {
 export class AdsStream {
   readonly watches = new Map<string, Watch>();
   #order: Watch[] = [];
+  readonly #rejecting = new Set<Watch>();
   #responses = 0;
   #gate: ReturnType<typeof setTimeout> | undefined;
   #gateOpen = false;
@@ -109,6 +112,7 @@ export class AdsStream {
     const answer = this.context.delta ? watch.applyDelta(request, isNew) : watch.applySotw(request);
     if (answer === "stale") this.context.metrics.count("pilot_xds_expired_nonce", 1, { type: watch.rules.short });
     if (answer === "nack" && request.error !== undefined) {
+      this.#rejecting.add(watch);
       this.context.onReject({
         typeUrl: request.typeUrl,
         code: request.error.code,
@@ -151,6 +155,11 @@ export class AdsStream {
   }
 
   #settled(): void {
+    for (const watch of this.#rejecting) {
+      if (watch.rejecting || !watch.clean) continue;
+      this.#rejecting.delete(watch);
+      this.context.onAccept(watch.typeUrl);
+    }
     if (this.#order.every((watch) => watch.clean)) this.context.onSettled();
   }
 

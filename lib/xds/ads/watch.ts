@@ -85,6 +85,11 @@ export class Watch {
     this.#unsure = table.empty;
   }
 
+  /** The client has rejected something that has not changed since. */
+  get rejecting(): boolean {
+    return this.#rejected.size > 0 || (this.#heldAt !== undefined && this.#heldAt === this.want);
+  }
+
   /** Something may have to be sent. */
   get dirty(): boolean {
     return this.owes || (this.want !== this.#settled && this.want !== this.#heldAt);
@@ -242,7 +247,7 @@ export class Watch {
     if (request.error === undefined) {
       this.nonceAcked = request.nonce;
       this.ackedAt = Date.now();
-      this.lastError = "";
+      if (!this.rejecting) this.lastError = "";
       return "ack";
     }
     this.lastError = request.error.message;

@@ -43,6 +43,7 @@ export class StreamClient {
   readonly received: Received[] = [];
   readonly infos: ResponseInfo[] = [];
   readonly rejects: RejectInfo[] = [];
+  readonly accepted: string[] = [];
   readonly counts = new Map<string, number>();
   /** What the client has, by type and name. */
   readonly has = new Map<string, Map<string, { version: string; value: string }>>();
@@ -78,6 +79,7 @@ export class StreamClient {
       },
       onResponse: (info) => this.infos.push(info),
       onReject: (info) => this.rejects.push(info),
+      onAccept: (typeUrl) => this.accepted.push(typeUrl),
       onSettled: () => this.settled++,
     });
   }
