@@ -77,6 +77,8 @@ console.log(`\n${missed(rows)}`);
 if (given.json !== undefined) await Deno.writeTextFile(given.json, JSON.stringify({ facts, rows }, null, 1));
 if (given.write && failures > 0) console.error("docs/benchmarks.md is not written: a scenario failed");
 else if (given.write) {
-  await Deno.writeTextFile(new URL("../../../docs/benchmarks.md", import.meta.url), page(rows, facts));
+  const path = new URL("../../../docs/benchmarks.md", import.meta.url).pathname;
+  await Deno.writeTextFile(path, page(rows, facts));
+  await new Deno.Command(Deno.execPath(), { args: ["fmt", "--quiet", path] }).output();
 }
 Deno.exit(failures > 0 ? 1 : 0);
