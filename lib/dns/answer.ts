@@ -88,14 +88,16 @@ function write(
   let at = question.end;
   let owner = HEADER;
   let answers = 0;
+  const opt = question.edns ? OPT_SIZE : 0;
   if (aliasTail > 0) {
+    // A long name twice may be more than 512 bytes by itself.
+    if (at + aliasSize(question, aliasTail) + opt > limit) return finish(packet, question, at, 0, true, true);
     owner = at + 12;
     at = writeAlias(packet, question, at, aliasTail);
     answers = 1;
   }
   const { size, count, bytes, order } = records;
-  const room = limit - at - (question.edns ? OPT_SIZE : 0);
-  const fits = Math.min(count, Math.floor(room / size));
+  const fits = Math.min(count, Math.floor((limit - at - opt) / size));
   for (let i = 0; i < fits; i++) {
     // Fisher and Yates: any order that it starts from becomes any other with equal chance, as far as it goes.
     const j = count === 1 ? 0 : i + Math.floor(random() * (count - i));
@@ -112,11 +114,11 @@ function write(
 
 /**
  * Writes the CNAME from the name that was asked to the known one, which is the same without the search domain. It is
- * taken from the question, so that a wildcard's alias leads to a name that was asked for: a `*` is no host name to
- * glibc, which would refuse the answer.
+ * taken from the question, so that a wildcard's alias leads to a name that was asked for: a `*` is no host name, and
+ * some resolvers (glibc before 2.37) refuse an answer that has one.
  */
 function writeAlias(packet: Uint8Array, question: Question, at: number, aliasTail: number): number {
-  const head = question.nameEnd - 1 - aliasTail - HEADER;
+  const head = aliasSize(question, aliasTail) - 13;
   setUint16(packet, at, 0xc000 | HEADER);
   setUint16(packet, at + 2, TYPE.CNAME);
   setUint16(packet, at + 4, CLASS_IN);
@@ -126,6 +128,11 @@ function writeAlias(packet: Uint8Array, question: Question, at: number, aliasTai
   packet.copyWithin(at + 12, HEADER, HEADER + head);
   packet[at + 12 + head] = 0;
   return at + 12 + head + 1;
+}
+
+/** Bytes of the CNAME: twelve before its name, the name without the search domain, and the root. */
+function aliasSize(question: Question, aliasTail: number): number {
+  return 12 + (question.nameEnd - 1 - aliasTail - HEADER) + 1;
 }
 
 /** Header and OPT of an answer whose records are written. */

@@ -88,7 +88,7 @@ export async function startDnsServer(options: DnsServerOptions): Promise<DnsServ
   });
   const responder = new Responder(forwarder, plan.direct ? "forward" : "fail", random, log, options.metrics);
   const text = await Deno.readTextFile(path);
-  const listening = listenAll(listenAddresses(plan.address, parseResolvConf(text).servers), responder, clock);
+  const listening = await listenAll(listenAddresses(plan.address, parseResolvConf(text).servers), responder, clock);
   const server = new Server(options, path, clock, forwarder, responder, listening);
   server.use(text);
   server.watch();
@@ -110,10 +110,10 @@ async function resolvConfPath(options: DnsServerOptions, direct: boolean): Promi
 }
 
 /** Listens on all addresses, each over UDP and TCP with the same port, or on none. */
-function listenAll(addresses: readonly Endpoint[], responder: Responder, clock: Clock): Listening[] {
+async function listenAll(addresses: readonly Endpoint[], responder: Responder, clock: Clock): Promise<Listening[]> {
   const listening: Listening[] = [];
   try {
-    for (const address of addresses) listening.push(...listenBoth(address, responder, clock));
+    for (const address of addresses) listening.push(...await listenBoth(address, responder, clock));
     return listening;
   } catch (error) {
     listening.forEach((one) => one.close());
@@ -124,14 +124,14 @@ function listenAll(addresses: readonly Endpoint[], responder: Responder, clock: 
 }
 
 /** Listens over UDP and TCP on one port; a port that the system chose may be taken for the other one, then on another. */
-function listenBoth(address: Endpoint, responder: Responder, clock: Clock): Listening[] {
+async function listenBoth(address: Endpoint, responder: Responder, clock: Clock): Promise<Listening[]> {
   for (let tries = 10;; tries--) {
     const udp = listenUdp(address, responder);
     try {
-      return [udp, listenTcp(udp.address, responder, clock)];
+      return [udp, await listenTcp(udp.address, responder, clock)];
     } catch (error) {
       udp.close();
-      if (address.port !== 0 || tries === 0 || !(error instanceof Deno.errors.AddrInUse)) throw error;
+      if (address.port !== 0 || tries === 0 || (error as { code?: unknown }).code !== "EADDRINUSE") throw error;
     }
   }
 }

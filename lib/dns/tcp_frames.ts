@@ -5,58 +5,39 @@
  *
  * @module
  */
-import { MAX_TCP_SIZE, setUint16, uint16 } from "./packet/wire.ts";
+import { setUint16, uint16 } from "./packet/wire.ts";
 
-/** What frames are read from and written to. */
-export interface ByteStream {
-  read(into: Uint8Array): Promise<number | null>;
-  write(bytes: Uint8Array): Promise<number>;
-}
-
-/** Reads messages one by one; bytes beyond a message are kept for the next. */
-export class FrameReader {
-  #buffer = new Uint8Array(1024);
+/** Finds messages in a stream that comes in parts of any size. */
+export class FrameParser {
+  #buffer: Uint8Array = new Uint8Array(0);
   #start = 0;
   #end = 0;
 
-  constructor(private readonly stream: ByteStream) {}
-
-  /** The next message, a view that holds until the next call; undefined at the end of the stream. */
-  async next(): Promise<Uint8Array | undefined> {
-    if (!await this.#fill(2)) return undefined;
-    const length = uint16(this.#buffer, this.#start);
-    if (!await this.#fill(2 + length)) return undefined;
-    const at = this.#start + 2;
-    this.#start = at + length;
-    return this.#buffer.subarray(at, at + length);
-  }
-
-  /** Whether a part of a message is there already. */
-  get started(): boolean {
-    return this.#end > this.#start;
-  }
-
-  async #fill(wanted: number): Promise<boolean> {
-    while (this.#end - this.#start < wanted) {
-      this.#makeRoom(wanted);
-      const count = await this.stream.read(this.#buffer.subarray(this.#end));
-      if (count === null) return false;
-      this.#end += count;
+  /** Takes a part of the stream; it is copied where it is needed for longer. */
+  push(part: Uint8Array): void {
+    const rest = this.#end - this.#start;
+    if (rest === 0) {
+      this.#buffer = part;
+      this.#start = 0;
+      this.#end = part.length;
+      return;
     }
-    return true;
+    const joined = new Uint8Array(rest + part.length);
+    joined.set(this.#buffer.subarray(this.#start, this.#end));
+    joined.set(part, rest);
+    this.#buffer = joined;
+    this.#start = 0;
+    this.#end = joined.length;
   }
 
-  #makeRoom(wanted: number): void {
-    if (this.#start + wanted <= this.#buffer.length) return;
-    const rest = this.#buffer.subarray(this.#start, this.#end);
-    const grown = wanted > this.#buffer.length
-      ? new Uint8Array(Math.min(MAX_TCP_SIZE + 2, Math.max(wanted, this.#buffer.length * 2)))
-      : this.#buffer;
-    if (grown === this.#buffer) grown.copyWithin(0, this.#start, this.#end);
-    else grown.set(rest);
-    this.#end = rest.length;
-    this.#start = 0;
-    this.#buffer = grown;
+  /** The next message that is there as a whole, a view that holds until the next push; undefined when none is. */
+  next(): Uint8Array | undefined {
+    if (this.#end - this.#start < 2) return undefined;
+    const from = this.#start + 2;
+    const to = from + uint16(this.#buffer, this.#start);
+    if (to > this.#end) return undefined;
+    this.#start = to;
+    return this.#buffer.subarray(from, to);
   }
 }
 
@@ -66,9 +47,4 @@ export function frame(message: Uint8Array): Uint8Array {
   setUint16(framed, 0, message.length);
   framed.set(message, 2);
   return framed;
-}
-
-/** Writes all bytes. */
-export async function writeAll(stream: ByteStream, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length;) at += await stream.write(bytes.subarray(at));
 }

@@ -2,17 +2,21 @@
  * Answers over TCP. Questions of a connection may come before earlier ones are answered (RFC 7766); each is answered
  * when its answer is there.
  *
+ * By `node:net`: in Deno 2.8.3 closing a `Deno.TcpConn` whose read is pending leaves the socket open until the client
+ * ends it, so nobody could be sent away.
+ *
  * Permissions: net (the listening address).
  *
  * @module
  */
+import net from "node:net";
 import type { Cancel, Clock } from "../kernel/time/clock.ts";
 import { VERDICT } from "./answer.ts";
 import type { Endpoint } from "./listen_plan.ts";
 import { MAX_TCP_SIZE } from "./packet/wire.ts";
 import type { Responder } from "./responder.ts";
-import { frame, FrameReader, writeAll } from "./tcp_frames.ts";
-import { closed, type Listening } from "./udp_server.ts";
+import { frame, FrameParser } from "./tcp_frames.ts";
+import type { Listening } from "./udp_server.ts";
 
 /** A connection that asks nothing, or takes no answer, for this long is closed (RFC 7766, 6.2.3: a few seconds). */
 export const IDLE_MS = 10_000;
@@ -20,47 +24,37 @@ export const IDLE_MS = 10_000;
 export const MAX_CONNECTIONS = 512;
 /** Questions of one connection that may wait for their answers; no more is read until one is answered. */
 const MAX_PIPELINED = 32;
+/** Bytes of answers that a client may leave unread; no more of its questions is read until it has taken some. */
+const MAX_UNREAD = 1 << 18;
 
 /**
  * Listens.
  *
- * @throws {Deno.errors.AddrInUse} and other errors of the system when the address cannot be had.
+ * @throws {Error} of the system, with its `code` (EADDRINUSE and others), when the address cannot be had.
  */
-export function listenTcp(address: Endpoint, responder: Responder, clock: Clock): Listening {
-  const listener = Deno.listen({ transport: "tcp", ...address });
+export function listenTcp(address: Endpoint, responder: Responder, clock: Clock): Promise<Listening> {
   const connections = new Set<Connection>();
-  void accept(listener, connections, responder, clock);
-  const { hostname, port } = listener.addr as Deno.NetAddr;
-  return {
-    transport: "tcp",
-    address: { hostname, port },
-    close() {
-      listener.close();
-      for (const connection of connections) connection.close();
-    },
-  };
-}
-
-async function accept(
-  listener: Deno.TcpListener,
-  connections: Set<Connection>,
-  responder: Responder,
-  clock: Clock,
-): Promise<void> {
-  for (;;) {
-    try {
-      const conn = await listener.accept();
-      if (connections.size >= MAX_CONNECTIONS) oldest(connections)?.close();
-      const connection = new Connection(conn, responder, clock, () => connections.delete(connection));
-      connections.add(connection);
-      void connection.serve();
-    } catch (error) {
-      if (closed(error)) return;
-      responder.failed("tcp", error);
-      // Out of file handles, most likely: it would fail again at once.
-      await clock.sleep(100);
-    }
-  }
+  const server = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    if (connections.size >= MAX_CONNECTIONS) oldest(connections)?.close();
+    const connection = new Connection(socket, responder, clock, () => connections.delete(connection));
+    connections.add(connection);
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<Listening>();
+  server.once("error", reject);
+  server.listen({ host: address.hostname, port: address.port }, () => {
+    server.off("error", reject);
+    server.on("error", (error) => responder.failed("tcp", error));
+    const { port } = server.address() as net.AddressInfo;
+    resolve({
+      transport: "tcp",
+      address: { hostname: address.hostname, port },
+      close() {
+        server.close();
+        for (const connection of connections) connection.close();
+      },
+    });
+  });
+  return promise;
 }
 
 function oldest(connections: ReadonlySet<Connection>): Connection | undefined {
@@ -71,68 +65,75 @@ function oldest(connections: ReadonlySet<Connection>): Connection | undefined {
 
 class Connection {
   lastActive: number;
+  readonly #parser = new FrameParser();
   readonly #port: number;
-  /** Answers are written one after the other. */
-  #written: Promise<void> = Promise.resolve();
   #waiting = 0;
-  #resume: (() => void) | undefined;
+  #ended = false;
   #closed = false;
   #stopWatching: Cancel = () => {};
 
   constructor(
-    private readonly conn: Deno.TcpConn,
+    private readonly socket: net.Socket,
     private readonly responder: Responder,
     private readonly clock: Clock,
-    private readonly ended: () => void,
+    private readonly gone: () => void,
   ) {
     this.lastActive = clock.monotonic();
-    this.#port = conn.remoteAddr.port;
+    this.#port = socket.remotePort ?? 0;
+    socket.on("data", (part: Uint8Array) => {
+      this.#parser.push(part);
+      this.#answerMore();
+    });
+    socket.on("drain", () => {
+      this.lastActive = clock.monotonic();
+      this.#answerMore();
+    });
+    socket.on("end", () => {
+      this.#ended = true;
+      this.#answerMore();
+    });
+    socket.on("error", (error) => responder.failed("tcp", error));
+    socket.on("close", () => this.close());
     this.#watch();
   }
 
-  /** Answers until the client ends, is idle or sends what is no question. */
-  async serve(): Promise<void> {
-    const reader = new FrameReader(this.conn);
-    try {
-      for (let message = await reader.next(); message !== undefined; message = await reader.next()) {
-        this.lastActive = this.clock.monotonic();
-        if (!this.#take(message)) break;
-        if (this.#waiting >= MAX_PIPELINED) await new Promise<void>((resume) => (this.#resume = resume));
-      }
-      while (this.#waiting > 0 && !this.#closed) await new Promise<void>((resume) => (this.#resume = resume));
-    } catch (error) {
-      if (!this.#closed) this.responder.failed("tcp", error);
-    } finally {
-      this.close();
+  /** Answers what has come, as far as the client takes answers; ends when the client has ended and has all of them. */
+  #answerMore(): void {
+    while (!this.#closed && !this.#full()) {
+      const message = this.#parser.next();
+      if (message === undefined) break;
+      this.lastActive = this.clock.monotonic();
+      this.#answer(message);
     }
+    if (this.#closed) return;
+    if (this.#full()) this.socket.pause();
+    else if (this.#ended && this.#waiting === 0) this.socket.end();
+    else this.socket.resume();
   }
 
-  /** False when the connection is to be ended. */
-  #take(message: Uint8Array): boolean {
+  #full(): boolean {
+    return this.#waiting >= MAX_PIPELINED || this.socket.writableLength > MAX_UNREAD;
+  }
+
+  #answer(message: Uint8Array): void {
     const room = this.responder.room;
     room.set(message);
     const length = this.responder.answer(room, message.length, false, MAX_TCP_SIZE);
-    if (length === VERDICT.DROP) return false;
+    // Who sends what is no question is not worth a connection.
+    if (length === VERDICT.DROP) return this.close();
+    if (length > 0) return void this.socket.write(frame(room.subarray(0, length)));
     this.#waiting++;
-    if (length > 0) this.#write(room.subarray(0, length));
-    else this.responder.forward(message.slice(), false, this.#port, length, (answer) => this.#write(answer));
-    return true;
-  }
-
-  #write(message: Uint8Array): void {
-    const framed = frame(message);
-    this.#written = this.#written.then(() => writeAll(this.conn, framed)).then(
-      () => void (this.lastActive = this.clock.monotonic()),
-      () => this.close(),
-    ).then(() => {
+    this.responder.forward(message.slice(), false, this.#port, length, (answer) => {
       this.#waiting--;
-      this.#resume?.();
+      if (this.#closed) return;
+      this.lastActive = this.clock.monotonic();
+      this.socket.write(frame(answer));
+      this.#answerMore();
     });
   }
 
   #watch(): void {
     this.#stopWatching = this.clock.after(IDLE_MS, () => {
-      if (this.#closed) return;
       if (this.clock.monotonic() - this.lastActive >= IDLE_MS) this.close();
       else this.#watch();
     });
@@ -142,8 +143,7 @@ class Connection {
     if (this.#closed) return;
     this.#closed = true;
     this.#stopWatching();
-    this.conn.close();
-    this.ended();
-    this.#resume?.();
+    this.socket.destroy();
+    this.gone();
   }
 }

@@ -3,12 +3,13 @@ import { Buffer } from "node:buffer";
 // @ts-types="npm:@types/dns-packet@5.6.5"
 import dnsPacket from "dns-packet";
 import fc from "fast-check";
+import { answer } from "../../lib/dns/answer.ts";
 import { nameToText, nameToWire } from "../../lib/dns/packet/name.ts";
 import { Question, READ, readQuestion } from "../../lib/dns/packet/question.ts";
 import { eachRecord, truncate } from "../../lib/dns/packet/records.ts";
 import { buildLookupTable } from "../../lib/dns/table/lookup.ts";
 import type { NameTable } from "../../lib/dns/table/types.ts";
-import { query } from "./support/ask.ts";
+import { query, reply } from "./support/ask.ts";
 import { resolve } from "./support/resolve.ts";
 
 const label = fc.stringMatching(/^[a-zA-Z0-9_-]{1,12}$/);
@@ -141,6 +142,28 @@ Deno.test("however many addresses and whatever size: an answer keeps to it, has 
     const room = size - 12 - (text.length + 2 + 4) - 11;
     assert.equal(answers.length, Math.min(count, Math.floor(room / 16)));
   }));
+});
+
+Deno.test("an alias of any length keeps to the size, and says when there was no room for it", () => {
+  const long = fc.array(fc.integer({ min: 1, max: 63 }), { minLength: 1, maxLength: 12 })
+    .map((sizes) => sizes.map((size) => "a".repeat(size)).join(".")).filter((text) => text.length <= 240);
+  const edns = fc.option(fc.integer({ min: 512, max: 700 }), { nil: undefined });
+  fc.assert(
+    fc.property(long, edns, fc.integer({ min: 1, max: 20 }), (text, udpSize, count) => {
+      const ips = Array.from({ length: count }, (_, i) => `10.0.0.${i}`);
+      const table = buildLookupTable({ [text]: { ips } }, { namespace: "", domain: "", search: ["s.local"] });
+      const packet = query({ name: `${text}.s.local`, ...(udpSize === undefined ? {} : { udpSize }) });
+      const room = new Uint8Array(4096);
+      room.set(packet);
+      const length = answer(room, packet.length, new Question(), table, "fail", true, 4096, Math.random);
+      assert.ok(length <= (udpSize ?? 512), `${length} bytes`);
+      const { answers, flags } = reply(room.slice(0, length));
+      assert.equal(flags.includes("tc"), answers.length < count + 1);
+      if (answers.length > 0) assert.equal(answers[0], `${text}.s.local CNAME ${text}`);
+      for (const record of answers.slice(1)) assert.ok(record.startsWith(`${text} A 10.0.0.`));
+    }),
+    { numRuns: 500 },
+  );
 });
 
 Deno.test("an answer of another implementation that is cut is a beginning of it, keeps its OPT, and is marked", () => {

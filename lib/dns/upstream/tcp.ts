@@ -1,57 +1,58 @@
 /**
- * Questions to name servers over TCP: a connection for each, as clients use TCP only where UDP was too small.
+ * Questions to name servers over TCP: a connection for each, as clients use TCP only where UDP was too small. By
+ * `node:net`, for the reason that the server has (tcp_server.ts).
  *
  * Permissions: net (the name servers).
  *
  * @module
  */
+import net from "node:net";
 import { sameQuestion } from "../packet/records.ts";
 import { BITS3, HEADER, uint16 } from "../packet/wire.ts";
-import { frame, FrameReader, writeAll } from "../tcp_frames.ts";
+import { frame, FrameParser } from "../tcp_frames.ts";
 import type { Exchange, ExchangeEvents, Server, Transport } from "./types.ts";
 
 /** Opens a connection for every server that is asked. */
 export class TcpTransport implements Transport {
   /** Questions under way, by local port. */
   readonly #asked = new Map<number, Uint8Array>();
-  readonly #open = new Set<Deno.TcpConn>();
+  readonly #open = new Set<net.Socket>();
 
   start(query: Uint8Array, events: ExchangeEvents): Exchange {
-    const own = query.slice();
-    const end = new AbortController();
+    const sockets: net.Socket[] = [];
     return {
-      ask: (server) => {
-        this.#ask(own, server, end.signal).then(
-          (message) => end.signal.aborted || events.answered(server, message),
-          (error) =>
-            end.signal.aborted || events.failed(server, error instanceof Error ? error.message : String(error)),
-        );
-      },
-      close: () => end.abort(),
+      ask: (server) => void sockets.push(this.#ask(query, server, events)),
+      close: () => sockets.forEach((socket) => socket.destroy()),
     };
   }
 
-  async #ask(query: Uint8Array, server: Server, signal: AbortSignal): Promise<Uint8Array> {
-    const conn = await Deno.connect({ ...server, signal });
-    const port = conn.localAddr.port;
-    const close = () => this.#close(conn);
-    this.#open.add(conn);
-    this.#asked.set(port, query);
-    signal.addEventListener("abort", close, { once: true });
-    try {
-      signal.throwIfAborted();
-      await writeAll(conn, frame(query));
-      const message = await new FrameReader(conn).next();
-      if (message === undefined) throw new Error("the connection ended before the answer");
-      const fits = message.length >= HEADER && (message[2]! & BITS3.QR) !== 0 &&
-        uint16(message, 0) === uint16(query, 0);
-      if (!fits || !sameQuestion(query, message)) throw new Error("the answer is to another question");
-      return message.slice();
-    } finally {
-      signal.removeEventListener("abort", close);
+  #ask(query: Uint8Array, server: Server, events: ExchangeEvents): net.Socket {
+    const socket = net.connect({ host: server.hostname, port: server.port, noDelay: true });
+    const parser = new FrameParser();
+    let port = 0;
+    let reason = "the connection ended before the answer";
+    this.#open.add(socket);
+    socket.on("connect", () => {
+      port = socket.localPort ?? 0;
+      this.#asked.set(port, query);
+      socket.write(frame(query));
+    });
+    socket.on("data", (part: Uint8Array) => {
+      parser.push(part);
+      const message = parser.next();
+      if (message === undefined) return;
+      if (isAnswer(query, message)) events.answered(server, message.slice());
+      else reason = "the answer is to another question";
+      socket.destroy();
+    });
+    socket.on("error", (error) => (reason = error.message));
+    socket.on("close", () => {
+      this.#open.delete(socket);
       this.#asked.delete(port);
-      close();
-    }
+      // After an answer, and after the exchange was closed, nobody listens any more.
+      events.failed(server, reason);
+    });
+    return socket;
   }
 
   isOwn(port: number, packet: Uint8Array): boolean {
@@ -60,10 +61,11 @@ export class TcpTransport implements Transport {
   }
 
   close(): void {
-    for (const conn of this.#open) this.#close(conn);
+    for (const socket of this.#open) socket.destroy();
   }
+}
 
-  #close(conn: Deno.TcpConn): void {
-    if (this.#open.delete(conn)) conn.close();
-  }
+function isAnswer(query: Uint8Array, message: Uint8Array): boolean {
+  return message.length >= HEADER && (message[2]! & BITS3.QR) !== 0 && uint16(message, 0) === uint16(query, 0) &&
+    sameQuestion(query, message);
 }

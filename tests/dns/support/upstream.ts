@@ -110,16 +110,26 @@ async function serveTcp(
   listener: Deno.TcpListener,
   respond: (query: Uint8Array, via: string) => Uint8Array | undefined,
 ) {
-  for await (const conn of listener) {
-    const buffer = new Uint8Array(65537);
+  for await (const conn of listener) void serveConnection(conn, respond);
+}
+
+/** One question a connection; silence lasts until the client ends it. */
+async function serveConnection(
+  conn: Deno.TcpConn,
+  respond: (query: Uint8Array, via: string) => Uint8Array | undefined,
+) {
+  const buffer = new Uint8Array(65537);
+  try {
     const count = await conn.read(buffer);
-    if (count !== null) {
-      const answer = respond(buffer.subarray(2, count), "tcp");
-      if (answer !== undefined) {
-        const framed = Uint8Array.from([answer.length >>> 8, answer.length & 255, ...answer]);
-        for (let at = 0; at < framed.length;) at += await conn.write(framed.subarray(at));
-      }
+    const answer = count === null ? undefined : respond(buffer.subarray(2, count), "tcp");
+    if (answer === undefined) { while (await conn.read(buffer) !== null); }
+    else {
+      const framed = Uint8Array.from([answer.length >>> 8, answer.length & 255, ...answer]);
+      for (let at = 0; at < framed.length;) at += await conn.write(framed.subarray(at));
     }
+  } catch (error) {
+    if (!(error instanceof Deno.errors.ConnectionReset || error instanceof Deno.errors.BrokenPipe)) throw error;
+  } finally {
     conn.close();
   }
 }
