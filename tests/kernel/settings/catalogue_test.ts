@@ -45,12 +45,12 @@ Deno.test("what the catalogue has beyond the tables is on the list of our own va
 });
 
 const surface = specSurface();
-Deno.test({
-  name: "the checked-in copy of the tables is what the documents say" +
-    (surface === undefined ? " (ignored: the documents are not beside the repository)" : ""),
-  ignore: surface === undefined,
-  fn: () => assert.equal(copyText(copy), surface && copyText(surface)),
-});
+// The documents are no part of the tree: where they are not beside it there is nothing to compare the copy with.
+if (surface !== undefined) {
+  Deno.test("the checked-in copy of the tables is what the documents say", () => {
+    assert.equal(copyText(copy), copyText(surface));
+  });
+}
 
 Deno.test("every default passes its own check, for every program", () => {
   for (const [name, setting] of settingEntries()) {
