@@ -9,7 +9,6 @@ import assert from "node:assert/strict";
 import { type RunningServer, startServer } from "../../../mod.ts";
 import { bootstrap, type EnvoyIdentity } from "../../../scripts/demo/envoy.ts";
 import { freePorts } from "../../../scripts/demo/ports.ts";
-
 import { LISTENER, SECRET } from "../../../lib/xds/types.ts";
 
 export { envoyPath } from "../../translate/envoy.ts";

@@ -1,0 +1,34 @@
+/**
+ * The tables of the architecture page are those of the tree.
+ */
+import assert from "node:assert/strict";
+import { idleFlags } from "../../cmd/pilot-discovery/idle_flags.ts";
+import { discoveryFlags } from "../../cmd/pilot-discovery/discovery_flags.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+const page = Deno.readTextFileSync(`${root}docs/architecture.md`);
+
+/** Rows of the table under a heading, cell by cell. */
+function table(heading: string): string[][] {
+  const [, section = ""] = page.split(`\n## ${heading}\n`);
+  const lines = section.split("\n## ")[0]!.split("\n").filter((line) => line.startsWith("|")).slice(2);
+  return lines.map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()));
+}
+
+Deno.test("the table of rooms names every room of the library, and no other", () => {
+  const named = table("Rooms").flatMap(([names]) => [...names!.matchAll(/`(\w+)`/g)].map(([, name]) => name!));
+  const rooms = [...Deno.readDirSync(`${root}lib`)].filter((entry) => entry.isDirectory).map(({ name }) => name);
+  assert.deepEqual(named.toSorted(), rooms.toSorted());
+});
+
+Deno.test("the table of ports has the flags' defaults, and says which are not served yet", () => {
+  const rows = table("Ports").filter(([, flag]) => flag!.startsWith("`--"));
+  assert(rows.length >= 6);
+  for (const [port, flag, what] of rows) {
+    const name = /`--(\w+)`/.exec(flag!)![1]!;
+    const known = discoveryFlags[name as keyof typeof discoveryFlags];
+    assert(known, `${flag} is no flag of discovery`);
+    assert.match(String(known.default), new RegExp(`:?${port}$`), flag);
+    assert.equal(/not served yet/.test(what!), Object.hasOwn(idleFlags, name), `${flag}: ${what}`);
+  }
+});
