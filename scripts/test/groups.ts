@@ -78,7 +78,12 @@ export function testGroups(root: string, wanted: readonly string[]): TestGroup[]
     paths: [`tests/${name}`],
     permissions: PERMISSIONS[name] ?? [],
   }));
-  return [...groups, { name: "examples", paths: ["mod.ts", "lib", "docs/users"], permissions: EXAMPLES, examples: true }];
+  return [...groups, {
+    name: "examples",
+    paths: ["mod.ts", "lib", "docs/users"],
+    permissions: EXAMPLES,
+    examples: true,
+  }];
 }
 
 function hasTests(folder: string): boolean {
