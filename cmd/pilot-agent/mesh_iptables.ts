@@ -17,7 +17,7 @@ import { namespacePath, systemRun } from "../../lib/iptables/run.ts";
 import { validateRedirection } from "../../lib/iptables/validate.ts";
 import type { Logger } from "../../lib/kernel/log/log.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
-import type { IptablesFlagValues } from "./iptables_flags.ts";
+import { iptablesFlags, type IptablesFlagValues } from "./iptables_flags.ts";
 import { runAsProxy } from "./iptables_self.ts";
 
 type Settings = SettingsOf<"pilot-agent">;
@@ -61,7 +61,11 @@ export function redirectionInputs(
   given: ReadonlySet<string>,
   settings: Settings,
 ): RedirectionInputs {
-  const flag = (name: keyof IptablesFlagValues): Input => ({ name: `flag --${name}`, value: String(flags[name]) });
+  const flag = (name: keyof IptablesFlagValues): Input => {
+    const variable = iptablesFlags[name].env?.[0];
+    const also = variable === undefined ? "" : ` (variable ${variable})`;
+    return { name: `flag --${name}${also}`, value: String(flags[name]) };
+  };
   // Variables of this name are shared with the injector's; the flag and its own variable win.
   const orSetting = (name: keyof IptablesFlagValues, variable: string, value: string): Input =>
     given.has(name) || value === "" ? flag(name) : { name: variable, value };

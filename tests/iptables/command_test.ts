@@ -49,9 +49,9 @@ Deno.test("inputs at fault end the command with exit code 1 and one line each, b
   assert.equal(code, 1);
   assert.deepEqual(err.trimEnd().split("\n").map((line) => line.replace(/, expected .*/, "")), [
     'Error: pilot-agent mesh-iptables: flag --proxy-port: got "0"',
-    'flag --mesh-inbound-ports: got "8o"',
-    'flag --mesh-service-cidr: got "10.0.0.0/33"',
-    'flag --mesh-exclude-interfaces: got "a b"',
+    'flag --mesh-inbound-ports (variable MESH_INBOUND_PORTS): got "8o"',
+    'flag --mesh-service-cidr (variable MESH_SERVICE_CIDR): got "10.0.0.0/33"',
+    'flag --mesh-exclude-interfaces (variable MESH_EXCLUDE_INTERFACES): got "a b"',
     'MESH_OUTBOUND_OWNER_GROUPS: got "no such group"',
   ]);
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { applyRedirection } from "../../lib/iptables/apply.ts";
 import { namespacePath, systemRun } from "../../lib/iptables/run.ts";
 import { applyIn, type Changes, configOf, onlyBackend } from "./support/inputs.ts";
-import { addresses, Cable, users } from "./support/pod.ts";
+import { addresses, Cable, type Dialled, users } from "./support/pod.ts";
 import { packetTest } from "./support/tools.ts";
 
 const everything: Changes = { inboundPorts: "*", outboundRanges: "*" };
@@ -73,10 +73,19 @@ packetTest("an IPv6 address that comes after the rules does not go past the prox
 
 packetTest("packets of no known connection are dropped when asked, on excluded devices never", async () => {
   await using cable = await Cable.lay();
-  await applyIn(cable.pod, "nft", { dropInvalid: true, interfacesExcluded: "eth9" });
-  const listed = await cable.exec("pod", "iptables-nft-save");
-  assert.match(listed, /-A PREROUTING -m conntrack --ctstate INVALID -j MESH_DROP/);
-  assert.match(listed, /-A MESH_DROP -i eth9 -j RETURN\n-A MESH_DROP -j DROP/);
+  const client = cable.actor("client", users.root);
+  const { pod, client: source } = addresses[4];
+  for (const kind of ["nft", "legacy"] as const) {
+    const stray = async (changes: Changes) => {
+      await applyIn(cable.pod, kind, changes, { reconcile: true });
+      const said = await client.ask<Dialled>({ do: "stray", source, host: pod, port: 8080 });
+      return said.answer?.name ?? said.error;
+    };
+    assert.equal(await stray({}), "reset");
+    assert.equal(await stray({ dropInvalid: true }), "timeout");
+    assert.equal(await stray({ dropInvalid: true, interfacesExcluded: "eth0" }), "reset");
+    await applyIn(cable.pod, kind, {}, { cleanup: true });
+  }
 });
 
 packetTest("tools of the legacy back end wait for the machine's lock, or for the namespace's alone", async () => {

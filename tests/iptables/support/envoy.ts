@@ -87,7 +87,7 @@ function familyConfig(family: 4 | 6, tproxy: boolean) {
     ],
     clusters: [
       dynamic(`outbound${family}`, {}),
-      dynamic(`inbound${family}`, tproxy ? {} : { upstream_bind_config: passthrough }),
+      dynamic(`inbound${family}`, { upstream_bind_config: passthrough }),
       {
         name: `self${family}`,
         type: "STATIC",

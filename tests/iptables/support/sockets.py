@@ -126,11 +126,39 @@ def dial(command):
         sock.close()
 
 
+def checksum(data):
+    total = sum(struct.unpack("!%dH" % (len(data) // 2), data))
+    total = (total >> 16) + (total & 0xFFFF)
+    return ~(total + (total >> 16)) & 0xFFFF
+
+
+def stray(command):
+    """Sends the second packet of a handshake that nobody began (IPv4); says whether the other side resets it."""
+    source, target, port = command["source"], command["host"], command["port"]
+    raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_TCP)
+    raw.bind((source, 0))
+    raw.settimeout(command.get("timeout", 1))
+    own = 33333
+    header = lambda check: struct.pack("!HHIIBBHHH", own, port, 7, 9, 5 << 4, 0x12, 1024, check, 0)
+    pseudo = socket.inet_aton(source) + socket.inet_aton(target) + struct.pack("!BBH", 0, 6, 20)
+    raw.sendto(header(checksum(pseudo + header(0))), (target, 0))
+    try:
+        while True:
+            packet = raw.recv(4096)
+            tcp = packet[(packet[0] & 15) * 4 :]
+            if struct.unpack("!HH", tcp[:4]) == (port, own) and tcp[13] & 4:
+                return {"answer": {"name": "reset", "peer": target}}
+    except socket.timeout:
+        return {"error": "timeout"}
+    finally:
+        raw.close()
+
+
 def main():
     for line in sys.stdin:
         command = json.loads(line)
         try:
-            result = {"listen": listen, "dial": dial}[command["do"]](command)
+            result = {"listen": listen, "dial": dial, "stray": stray}[command["do"]](command)
         except OSError as error:
             result = {"error": str(error)}
         print(json.dumps(result), flush=True)
