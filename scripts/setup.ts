@@ -19,12 +19,15 @@ const ENVOY = "1.40.0";
 const PACKAGES: readonly (readonly [name: string, why: string])[] = [
   ["bash-completion", "completion in a real bash"],
   ["conntrack", "zones that the kernel tracks DNS in"],
+  ["containernetworking-plugins", "the node plugin behind real network plugins"],
   ["dnsperf", "load on the DNS server"],
   ["dnsutils", "dig reads the DNS server's answers"],
   ["fish", "completion in a real fish"],
   ["iproute2", "network namespaces"],
   ["iptables", "redirection in network namespaces"],
   ["musl-tools", "programs that resolve names by musl"],
+  ["openssl", "certificates that other programs make and check"],
+  ["time", "what a call of the node plugin costs"],
   ["zsh", "completion in a real zsh"],
 ];
 

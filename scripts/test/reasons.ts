@@ -9,7 +9,9 @@
 /** Words in a test file, and what its ignored tests miss. */
 const COMPONENTS: readonly (readonly [words: RegExp, reason: string])[] = [
   [/envoyPath|envoyBinary/, "no Envoy: `deno task setup` fetches it, or set ENVOY to a binary"],
-  [/findGo\b/, "no Go toolchain: install golang-go (setup does as root), or set GO to one"],
+  [/networkInterfaces/, "this machine has no address but its loopback"],
+  [/openssl/, "no openssl: install it (setup does as root)"],
+  [/findGo\b/, "no Go toolchain of 1.23 or later on the path or in /usr/local/go; GO may name one"],
 ];
 
 /** The reason of an ignored test; undefined when nothing tells it. */
