@@ -4,7 +4,7 @@
  * the server's processor time for an answer.
  *
  *     deno run --allow-net --allow-read --allow-write=/tmp --allow-run --allow-sys=loadavg tests/bench/dns_bench.ts \
- *         [--seconds 10] [--rate 20000] [--hosts 1000] [--mode tcp] [--target host:port:pid]
+ *         [--seconds 10] [--rate 20000] [--only hit,miss,mixed] [--hosts 1000] [--mode tcp] [--target host:port:pid]
  *
  * `--rate` limits the load, to see latency; `--target` measures a server that runs already, by its address and process.
  *
@@ -141,12 +141,20 @@ async function measure(name: string, questions: string, port: number, pid: numbe
   );
 }
 
-/** Percentiles of the answers' times, which dnsperf prints one by one when asked to (only where the rate is limited). */
+/**
+ * Percentiles of the answers' times, which dnsperf prints one by one when asked to (only where the rate is limited):
+ * of all, and without the first quarter, in which the code is still being compiled.
+ */
 function percentiles(text: string): string {
-  const times = [...text.matchAll(/^> \w+ \S+ \w+ ([\d.]+)$/gm)].map((m) => Number(m[1]) * 1000).sort((a, b) => a - b);
-  const at = (share: number) => times[Math.floor(times.length * share)]?.toFixed(2) ?? "?";
+  const times = [...text.matchAll(/^> \w+ \S+ \w+ ([\d.]+)$/gm)].map((m) => Number(m[1]) * 1000);
   const max = /max ([\d.]+)\)/.exec(text)?.[1];
-  return `${times.length === 0 ? "" : `p50 ${at(0.5)} p99 ${at(0.99)} `}max ${(Number(max) * 1000).toFixed(1)} ms`;
+  const of = (some: readonly number[]) => {
+    const sorted = [...some].sort((a, b) => a - b);
+    const at = (share: number) => sorted[Math.floor(sorted.length * share)]?.toFixed(2) ?? "?";
+    return `p50 ${at(0.5)} p99 ${at(0.99)}`;
+  };
+  const warm = times.slice(Math.floor(times.length / 4));
+  return `${times.length === 0 ? "" : `${of(times)}, warm ${of(warm)}, `}max ${(Number(max) * 1000).toFixed(1)} ms`;
 }
 
 async function main(): Promise<void> {
@@ -164,6 +172,7 @@ async function main(): Promise<void> {
   const server = target.length === 3 ? undefined : await child(["serve", `${dir}/resolv.conf`, String(behind.port)]);
   console.log(`load average ${Deno.loadavg().map((n) => n.toFixed(1)).join(" ")}`);
   for (const name of Object.keys(files)) {
+    if (!option("only", name).split(",").includes(name)) continue;
     await measure(name, `${dir}/${name}`, server?.port ?? Number(target[1]), server?.pid ?? Number(target[2]));
   }
   for (const one of [behind, server]) one?.process.kill();
