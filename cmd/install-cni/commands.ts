@@ -9,8 +9,32 @@
 import { type Command, runs } from "../../lib/cli/command.ts";
 import { completionCommand } from "../../lib/cli/completion/command.ts";
 import { versionCommand } from "../../lib/cli/version.ts";
-import { installFlags, installGlobals } from "./flags.ts";
+import { installFlags, installGlobals, nodeFlags } from "./flags.ts";
 import { laterModule } from "./later.ts";
+
+const doctorCommand: Command = {
+  name: "doctor",
+  summary: "Say how this node is: configuration, plugin, last calls, rules, and a verdict",
+  description:
+    "Looks at one node and changes nothing on it: which network configuration the runtime takes, whether the plugin can work, its last calls, a trial in a scratch network namespace, and the rules of pods against those expected. Exit code 1 when there is a problem.",
+  flags: nodeFlags,
+  run: runs(nodeFlags, async ({ flags, given, output }) => {
+    const { doctor } = await laterModule("node.ts");
+    return await doctor(flags, given, output);
+  }),
+};
+
+const uninstallCommand: Command = {
+  name: "uninstall",
+  summary: "Take the plugin off this node and give back what was there",
+  description:
+    "For a node on which no installer runs any more, and no orchestrator says so. Network configurations get back every byte that they had. An installer that still runs puts the plugin back.",
+  flags: nodeFlags,
+  run: runs(nodeFlags, async ({ flags, given, output }) => {
+    const { uninstallNode } = await laterModule("node.ts");
+    return uninstallNode(flags, given, output);
+  }),
+};
 
 /** The program. */
 export const installCni: Command = {
@@ -20,7 +44,7 @@ export const installCni: Command = {
     "Installs and configures the mesh's network plugin on a node, and repairs pods that started before it was there.",
   flags: installFlags,
   globals: installGlobals,
-  commands: [completionCommand("install-cni"), versionCommand],
+  commands: [completionCommand("install-cni"), doctorCommand, uninstallCommand, versionCommand],
   run: runs({ ...installFlags, ...installGlobals }, async ({ flags, given }) => {
     const { startInstaller } = await laterModule("start.ts");
     return await startInstaller(flags, given);

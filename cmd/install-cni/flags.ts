@@ -56,6 +56,16 @@ const repair = {
 /** Flags of the root command alone. */
 export const installFlags = { ...plugin, ...orchestrator, ...repair };
 
+/** Flags of the commands that look at one node: `doctor`, `uninstall`. */
+export const nodeFlags = {
+  "cni-agent-run-dir": plugin["cni-agent-run-dir"],
+  "mounted-cni-net-dir": plugin["mounted-cni-net-dir"],
+  output: stringFlag("", "json: what was found, for programs", { short: "o", allowed: ["", "json"] }),
+};
+
+/** Values of those. */
+export type NodeFlagValues = FlagValues<typeof nodeFlags>;
+
 /** Flags of every command of the program. */
 export const installGlobals = {
   ctrlz_address: stringFlag("localhost", "address of the introspection pages; * for all addresses"),

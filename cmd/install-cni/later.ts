@@ -9,6 +9,7 @@
 
 /** The modules and what they have. */
 interface Later {
+  "node.ts": typeof import("./node.ts");
   "plugin.ts": typeof import("./plugin.ts");
   "start.ts": typeof import("./start.ts");
 }

@@ -78,7 +78,6 @@ function staticModules(graph: Graph, later = false): Set<string> {
 
 const unbuilt: [string, string[], RegExp][] = [
   ["pilot-agent", ["proxy", "sidecar"], /^Error: pilot-agent proxy: the agent is not built in this version\n$/],
-  ["install-cni", [], /^Error: install-cni: the installer is not built in this version\n$/],
 ];
 for (const [program, args, message] of unbuilt) {
   Deno.test(`${program} ${args.join(" ")} says in one line that its engine is not built, and exits 1`, async () => {
@@ -87,6 +86,18 @@ for (const [program, args, message] of unbuilt) {
     assert.match(err, message);
   });
 }
+
+Deno.test("install-cni outside of a cluster, or with a node tunnel, says in one line what it misses, and exits 1", async () => {
+  const outside = await run("install-cni", []);
+  assert.deepEqual([outside.code, outside.out], [1, ""]);
+  assert.match(
+    outside.err,
+    /^Error: variable ORCH_SERVICE_HOST \(or KUBERNETES_SERVICE_HOST\): got none, expected .*\n$/,
+  );
+  const tunnel = await run("install-cni", ["--ambient-enabled"], { KUBERNETES_SERVICE_HOST: "10.0.0.1" });
+  assert.equal(tunnel.code, 1);
+  assert.match(tunnel.err, /^Error: flag --ambient-enabled: got true, expected false: .*\n$/);
+});
 
 Deno.test("bad variables end a start with one line each, in the spelling they were given in", async () => {
   const env = { ISTIO_DUAL_STACK: "maybe", PILOT_DEBOUNCE_AFTER: "5" };

@@ -25,7 +25,9 @@ export function launcherScript(deno: string, repository: string): string {
     "-P=install-cni",
     `${repository}cmd/install-cni/main.ts`,
   ];
-  return `#!/bin/sh\nexec ${words.map(quoted).join(" ")} "$@"\n`;
+  // A runtime may call with any PATH, or none; the packet filter's tools are in folders that not every PATH has.
+  const path = `PATH="\${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"\nexport PATH\n`;
+  return `#!/bin/sh\n${path}exec ${words.map(quoted).join(" ")} "$@"\n`;
 }
 
 function quoted(word: string): string {

@@ -107,7 +107,8 @@ export class Installer {
         log.info("left in place for the next installer", { reason: how.handOver });
       }
     });
-    this.setWaiting("stopped");
+    this.waiting = "stopped";
+    this.options.metrics.gauge("mesh_cni_install_ready").set(0);
   }
 
   private async lookNowAndThen(): Promise<void> {

@@ -42,7 +42,7 @@ export function decideByName(pod: PodName | undefined, config: PluginConfig): De
 /** What the pod itself says. */
 export function decide(
   pod: Pod,
-  config: PluginConfig,
+  config: Pick<PluginConfig, "ambientEnabled">,
   namespaceLabels: Readonly<Record<string, string>>,
 ): Decision {
   const pass = (why: string): Decision => ({ do: "pass", why });

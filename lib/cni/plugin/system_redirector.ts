@@ -19,14 +19,14 @@ import { type KnownTrials, NAMESPACE_LINKS, quickRun } from "./quick_run.ts";
 export interface RedirectorOptions {
   /** Legacy tools lock each other out per pod instead of per node. */
   readonly scopedLock: boolean;
-  /** File, in the run folder, of trials that succeeded. */
-  readonly trialsFile: string;
+  /** File, in the run folder, of trials that succeeded; undefined: none is kept, and all are made. */
+  readonly trialsFile: string | undefined;
 }
 
 /** A redirector. It keeps what it reads for one call; make a new one for the next. */
 export function systemRedirector(options: RedirectorOptions): Redirector {
   const runs = new Map<string, Run>();
-  const trials = fileTrials(options.trialsFile);
+  const trials = options.trialsFile === undefined ? noTrials : fileTrials(options.trialsFile);
   const runIn = (netns: string): Run => {
     let run = runs.get(netns);
     if (run === undefined) {
@@ -90,6 +90,8 @@ async function toolObstacles(): Promise<string[]> {
     return [`nsenter: ${error instanceof Error ? error.message : String(error)}`];
   }
 }
+
+const noTrials: KnownTrials = { has: () => false, add() {}, forget() {} };
 
 /** Known trials in a file: an array of keys. Only a hint, so that whatever is wrong with the file is as if none was. */
 function fileTrials(path: string): KnownTrials {

@@ -37,23 +37,27 @@ export async function runRepair(options: RepairOptions, world: RepairWorld, sign
   const latest = new Map<string, Pod | undefined>();
   const owners = new Map<string, Promise<void>>();
   const own = async (key: string) => {
-    for (let pod = take(latest, key); pod !== undefined; pod = take(latest, key)) {
-      await repairPod(pod, options, world, signal, () => latest.has(key));
+    while (latest.has(key)) {
+      const pod = latest.get(key);
+      latest.delete(key);
+      if (pod !== undefined) await repairPod(pod, options, world, signal, () => latest.has(key));
     }
-    owners.delete(key);
+  };
+  const ensureOwner = (key: string) => {
+    if (owners.has(key) || !latest.has(key)) return;
+    const ended = own(key).finally(() => {
+      owners.delete(key);
+      // What came between its last look and now.
+      ensureOwner(key);
+    });
+    owners.set(key, ended);
   };
   for await (const event of world.pods.watch(repairFilter(options), signal)) {
     const key = event.type === "pod" ? `${event.pod.namespace}/${event.pod.name}` : `${event.namespace}/${event.name}`;
     latest.set(key, event.type === "pod" && isBroken(event.pod, options) ? event.pod : undefined);
-    if (!owners.has(key)) owners.set(key, own(key));
+    ensureOwner(key);
   }
   await Promise.all(owners.values());
-}
-
-function take(latest: Map<string, Pod | undefined>, key: string): Pod | undefined {
-  const pod = latest.get(key);
-  latest.delete(key);
-  return pod;
 }
 
 async function repairPod(
@@ -80,13 +84,14 @@ async function repairPod(
       await note(pod, reason, `pod detected as broken, ${type === "delete" ? "deleted" : "labeled"}`, world);
       return;
     } catch (error) {
-      if (!(error instanceof PodSourceError)) throw error;
+      const status = error instanceof PodSourceError ? error.status : undefined;
+      const said = error instanceof Error ? error.message : String(error);
       counter.inc({ type, result: "fail" });
       log.warn("broken pod could not be repaired", { by: type, attempt, error });
       // It changed or went meanwhile: what it is now comes by the watch.
-      if (error.status === 404 || error.status === 409) return;
+      if (status === 404 || status === 409) return;
       if (attempt === ATTEMPTS) {
-        await note(pod, reason, `pod detected as broken, but failed to ${type}: ${error.message}`, world);
+        await note(pod, reason, `pod detected as broken, but failed to ${type}: ${said}`, world);
       } else await world.clock.sleep(wait, signal).catch(() => {});
       wait *= 2;
     }

@@ -48,6 +48,9 @@ export class TestNode implements AsyncDisposable {
     await must("ip", ["netns", "add", name]);
     node.namespaces.push(name);
     await must("ip", ["-n", name, "link", "set", "lo", "up"]);
+    // A gateway's address is usable at once, not after a second of asking around.
+    const dad = "echo 0 > /proc/sys/net/ipv6/conf/default/accept_dad";
+    await must("nsenter", [`--net=/run/netns/${name}`, "sh", "-c", dad]);
     for (const folder of ["net.d", "bin", "run", "ipam", "sa"]) await Deno.mkdir(`${node.dir}/${folder}`);
     return node;
   }

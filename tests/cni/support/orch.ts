@@ -16,6 +16,8 @@ export class FakeOrch {
   refusal: { status: number; body: string } | undefined;
   token = "secret";
   private version = 100;
+  /** Every change, so that a watch that begins at a version misses none. */
+  private readonly history: ApiObject[] = [];
   private readonly watchers = new Set<(event: ApiObject) => void>();
   private readonly server: Deno.HttpServer<Deno.NetAddr>;
 
@@ -47,7 +49,9 @@ export class FakeOrch {
   drop(key: string): void {
     const pod = this.pods.get(key);
     this.pods.delete(key);
-    if (pod !== undefined) this.tell({ type: "DELETED", object: pod });
+    if (pod === undefined) return;
+    const last = { ...pod, metadata: { ...pod.metadata, resourceVersion: String(++this.version) } };
+    this.tell({ type: "DELETED", object: last });
   }
 
   /** Ends all watches, as an API server that restarts does. */
@@ -65,6 +69,7 @@ export class FakeOrch {
   }
 
   private tell(event: ApiObject): void {
+    if (event !== undefined) this.history.push(event);
     for (const watcher of [...this.watchers]) watcher(event);
   }
 
@@ -131,8 +136,8 @@ export class FakeOrch {
         };
         this.watchers.add(watcher);
         send({ type: "BOOKMARK", object: {} });
-        for (const pod of this.pods.values()) {
-          if (fits(pod) && Number(pod.metadata.resourceVersion) > since) send({ type: "MODIFIED", object: pod });
+        for (const event of this.history) {
+          if (fits(event.object) && Number(event.object.metadata.resourceVersion) > since) send(event);
         }
       },
       cancel: () => void this.watchers.delete(watcher),

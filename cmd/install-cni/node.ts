@@ -1,0 +1,61 @@
+/**
+ * The commands for one node: `doctor` and `uninstall`.
+ *
+ * Permissions: those of `lib/cni/doctor/gather.ts`; for `uninstall` write (the node's folders).
+ *
+ * @module
+ */
+import type { Output } from "../../lib/cli/command.ts";
+import { readProgramSettings } from "../../lib/cli/startup.ts";
+import { examine, verdict } from "../../lib/cni/doctor/examine.ts";
+import { gather } from "../../lib/cni/doctor/gather.ts";
+import { inScratch } from "../../lib/cni/doctor/scratch.ts";
+import { type NodeFolders, uninstall } from "../../lib/cni/install/installer.ts";
+import { readOrchConfig } from "../../lib/cni/install/orch_config.ts";
+import { systemFileCalls } from "../../lib/cni/node/file_calls.ts";
+import { whileLocked } from "../../lib/cni/node/lock.ts";
+import { systemRedirector } from "../../lib/cni/plugin/system_redirector.ts";
+import { QuickPods } from "../../lib/cni/pods/lookup.ts";
+import type { NodeFlagValues } from "./flags.ts";
+
+/** Says how the node is; resolves with 0 when it is healthy, else 1. */
+export async function doctor(flags: NodeFlagValues, given: ReadonlySet<string>, output: Output): Promise<number> {
+  const folders = foldersOf(flags, given);
+  const findings = examine(
+    await gather({
+      folders,
+      calls: systemFileCalls,
+      redirector: () => systemRedirector({ scopedLock: true, trialsFile: undefined }),
+      pods: (text) => new QuickPods(readOrchConfig(text)),
+      inScratch,
+    }),
+  );
+  const judged = verdict(findings);
+  if (flags.output === "json") output.out(JSON.stringify({ verdict: judged, findings }, null, 2) + "\n");
+  else {
+    const width = Math.max(...findings.map(({ about }) => about.length));
+    const mark = { ok: "ok     ", note: "note   ", problem: "PROBLEM" };
+    for (const { severity, about, text } of findings) output.out(`${mark[severity]} ${about.padEnd(width)} ${text}\n`);
+    output.out(`${judged}\n`);
+  }
+  return findings.some((finding) => finding.severity === "problem") ? 1 : 0;
+}
+
+/** Takes the plugin off the node and gives back what was there; resolves with 0. */
+export function uninstallNode(flags: NodeFlagValues, given: ReadonlySet<string>, output: Output): number {
+  const folders = foldersOf(flags, given);
+  systemFileCalls.makeFolder(folders.run, 0o755);
+  const changed = whileLocked(`${folders.run}/install.lock`, () => uninstall(folders, systemFileCalls));
+  for (const line of changed) output.out(`${line}\n`);
+  if (changed.length === 0) output.out("nothing of the plugin is on this node\n");
+  return 0;
+}
+
+function foldersOf(flags: NodeFlagValues, given: ReadonlySet<string>): NodeFolders {
+  const settings = readProgramSettings("install-cni");
+  return {
+    net: given.has("mounted-cni-net-dir") ? flags["mounted-cni-net-dir"] : settings.MOUNTED_CNI_NET_DIR,
+    bin: settings.MESH_CNI_BIN_DIR,
+    run: given.has("cni-agent-run-dir") ? flags["cni-agent-run-dir"] : settings.CNI_AGENT_RUN_DIR,
+  };
+}

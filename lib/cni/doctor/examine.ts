@@ -1,0 +1,137 @@
+/**
+ * Judges one node from what was found on it: pure, so that every finding can be shown in a test.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { choosePrimary, type ConfigFile, inOrder, ownEntries, PLUGIN, readConfig } from "../config/network.ts";
+import type { InstallRecord } from "../install/record.ts";
+import type { CallRow } from "../plugin/calls.ts";
+
+/** How serious a finding is. */
+export type Severity = "ok" | "note" | "problem";
+
+/** One thing that was looked at. */
+export interface Finding {
+  readonly severity: Severity;
+  readonly about: string;
+  readonly text: string;
+}
+
+/** What was found on a node. */
+export interface NodeFacts {
+  readonly files: readonly ConfigFile[];
+  /** Permission bits of the plugin's executable; undefined when there is none. */
+  readonly executableMode: number | undefined;
+  /** Why the orchestrator config cannot be used; undefined when it can. */
+  readonly orchConfigProblem: string | undefined;
+  readonly record: InstallRecord | undefined;
+  readonly calls: readonly CallRow[];
+  /** What keeps redirection from being set up. */
+  readonly obstacles: readonly string[];
+  /** What came of setting redirection up in a scratch network namespace: `passed`, or why not. */
+  readonly trial: string;
+  readonly pods: readonly PodFacts[];
+}
+
+/** What was found of a pod that was redirected and is still there. */
+export interface PodFacts {
+  readonly pod: string;
+  readonly netns: string;
+  /** Differences between the rules there and those expected, or why they could not be compared. */
+  readonly differences: readonly string[];
+}
+
+/** All findings, in the order in which a pod meets what they are about. */
+export function examine(facts: NodeFacts): Finding[] {
+  return [
+    ...configFindings(facts.files),
+    ...placedFindings(facts),
+    ...callFindings(facts.calls),
+    ...podFindings(facts.pods),
+  ];
+}
+
+/** In one line: `healthy`, or how many problems there are. */
+export function verdict(findings: readonly Finding[]): string {
+  const problems = findings.filter((finding) => finding.severity === "problem").length;
+  if (problems === 0) return "healthy: pods that start now are redirected";
+  return `${problems} ${problems === 1 ? "problem" : "problems"}: ${
+    findings.filter((f) => f.severity === "problem").map((f) => f.about).join(", ")
+  }`;
+}
+
+function configFindings(files: readonly ConfigFile[]): Finding[] {
+  const about = "configuration";
+  const { primary } = choosePrimary(files);
+  const rows = inOrder(files).map((file): Finding => {
+    const read = readConfig(file);
+    if ("problem" in read) return { severity: "note", about, text: `${file.name}: passed over: ${read.problem}` };
+    const chain = read.plugins.map((plugin) => String(plugin["type"])).join(" > ");
+    const taken = read.file === primary?.file ? " (the runtime takes this one)" : "";
+    return { severity: "ok", about, text: `${file.name}: ${read.name ?? "no name"}: ${chain}${taken}` };
+  });
+  if (primary === undefined) {
+    return [...rows, { severity: "problem", about, text: "no valid network configuration: no pod gets a network" }];
+  }
+  const [at] = ownEntries(primary);
+  if (at !== undefined && at > 0) return rows;
+  const elsewhere = files.some((file) => {
+    const read = readConfig(file);
+    return !("problem" in read) && ownEntries(read).length > 0;
+  });
+  const text = at === 0
+    ? `${primary.file}: ${PLUGIN} is the primary network itself: pods get no network from it`
+    : elsewhere
+    ? `${primary.file} comes before the configuration that names ${PLUGIN}: pods that start now are not redirected`
+    : `${primary.file} does not name ${PLUGIN}: pods that start now are not redirected`;
+  return [...rows, { severity: "problem", about, text }];
+}
+
+function placedFindings(facts: NodeFacts): Finding[] {
+  const { executableMode: mode, orchConfigProblem, record, obstacles, trial } = facts;
+  const found: Finding[] = [];
+  if (mode === undefined) found.push({ severity: "problem", about: "executable", text: `there is no ${PLUGIN}` });
+  else if ((mode & 0o111) === 0) {
+    found.push({ severity: "problem", about: "executable", text: `${PLUGIN} may not be executed` });
+  } else found.push({ severity: "ok", about: "executable", text: `${PLUGIN} is there` });
+  found.push(
+    orchConfigProblem === undefined
+      ? { severity: "ok", about: "orchestrator", text: "the plugin has an address and a token" }
+      : { severity: "problem", about: "orchestrator", text: orchConfigProblem },
+  );
+  if (record === undefined) {
+    found.push({ severity: "note", about: "record", text: "no installer left a record on this node" });
+  } else {
+    const ended = record.state === "handed over" ? `; it ended: ${record.reason ?? "no reason given"}` : "";
+    const text = `${record.placement} in ${record.config ?? "nothing yet"} by ${
+      record.installer || "an installer"
+    }, version ${record.version}, ${record.at}${ended}`;
+    found.push({ severity: record.state === "handed over" ? "note" : "ok", about: "record", text });
+  }
+  for (const obstacle of obstacles) found.push({ severity: "problem", about: "tools", text: obstacle });
+  const passed = trial === "passed";
+  const text = passed ? "redirection was set up and found in a scratch network namespace" : trial;
+  found.push({ severity: passed ? "ok" : "problem", about: "trial", text });
+  return found;
+}
+
+/** Failures count only while no later call for the same pod went well. */
+function callFindings(calls: readonly CallRow[]): Finding[] {
+  if (calls.length === 0) return [{ severity: "note", about: "calls", text: "the plugin was not called yet" }];
+  const lastAdd = new Map(calls.filter((row) => row.command === "ADD").map((row) => [row.pod, row]));
+  return calls.map((row): Finding => {
+    const open = row.code !== 0 && row.command === "ADD" && lastAdd.get(row.pod) === row;
+    const text = `${row.at} ${row.command} ${row.pod || "no pod"}: ${row.outcome} (${row.took} ms)`;
+    return { severity: row.code === 0 ? "ok" : open ? "problem" : "note", about: "calls", text };
+  });
+}
+
+function podFindings(pods: readonly PodFacts[]): Finding[] {
+  return pods.flatMap(({ pod, netns, differences }): Finding[] =>
+    differences.length === 0
+      ? [{ severity: "ok", about: "rules", text: `${pod} (${netns}): as expected` }]
+      : differences.map((line) => ({ severity: "problem", about: "rules", text: `${pod} (${netns}): ${line}` }))
+  );
+}

@@ -1,0 +1,130 @@
+/**
+ * Looks at a node for {@link examine}, and changes nothing on it.
+ *
+ * Permissions: read (the node's folders), run (nsenter), net (the orchestrator's API).
+ *
+ * @module
+ */
+import { PLUGIN } from "../config/network.ts";
+import { configFiles, currentRecord, type NodeFolders } from "../install/installer.ts";
+import { ORCH_CONFIG_FILE, readOrchConfig } from "../install/orch_config.ts";
+import type { FileCalls } from "../node/file_calls.ts";
+import { type CallRow, lastCalls } from "../plugin/calls.ts";
+import { decide } from "../plugin/decide.ts";
+import { CniError } from "../plugin/protocol.ts";
+import { podRedirection } from "../plugin/redirection.ts";
+import type { Redirector } from "../plugin/redirector.ts";
+import { readPod } from "../pods/pod.ts";
+import type { PodLookup } from "../pods/source.ts";
+import type { NodeFacts, PodFacts } from "./examine.ts";
+
+/** What a look at a node works with. */
+export interface DoctorWorld {
+  readonly folders: NodeFolders;
+  readonly calls: FileCalls;
+  /** A new one each time: it keeps what it reads. */
+  readonly redirector: () => Redirector;
+  /** Pods, by the orchestrator config's text. */
+  readonly pods: (orchConfig: string) => PodLookup;
+  /** Does work in a new network namespace with an address, and takes it away. */
+  readonly inScratch: <T>(work: (netns: string) => Promise<T>) => Promise<T>;
+}
+
+/** Calls that are shown. */
+const SHOWN_CALLS = 10;
+
+/** Pods whose rules are compared, the latest. */
+const SHOWN_PODS = 20;
+
+/** Looks at the node. */
+export async function gather(world: DoctorWorld): Promise<NodeFacts> {
+  const { folders, calls } = world;
+  const file = calls.read(`${folders.run}/${ORCH_CONFIG_FILE}`);
+  const orchConfig = file && new TextDecoder().decode(file.bytes);
+  const rows = lastCalls(folders.run, 10_000);
+  return {
+    files: configFiles(folders.net, calls),
+    executableMode: calls.stat(`${folders.bin}/${PLUGIN}`)?.mode,
+    orchConfigProblem: orchConfigProblem(orchConfig),
+    record: currentRecord(folders, calls),
+    calls: rows.slice(-SHOWN_CALLS),
+    obstacles: await world.redirector().obstacles(),
+    trial: await trial(world),
+    pods: orchConfig === undefined ? [] : await podFacts(rows, world.pods(orchConfig), world),
+  };
+}
+
+function orchConfigProblem(text: string | undefined): string | undefined {
+  if (text === undefined) return `there is no ${ORCH_CONFIG_FILE}: no injected pod can start`;
+  try {
+    readOrchConfig(text);
+    return undefined;
+  } catch (error) {
+    return `${ORCH_CONFIG_FILE}: ${messageOf(error)}`;
+  }
+}
+
+/** Redirection as an injected pod without annotations has it. */
+function sample() {
+  const pod = readPod({ spec: { containers: [{ name: "mesh-proxy" }] } });
+  const [proxy] = pod.containers;
+  if (proxy === undefined) throw new Error("the sample pod has no proxy");
+  return podRedirection(pod, proxy);
+}
+
+async function trial(world: DoctorWorld): Promise<string> {
+  try {
+    return await world.inScratch(async (netns) => {
+      await world.redirector().apply(netns, sample());
+      const lines = await world.redirector().check(netns, sample());
+      return lines.length === 0 ? "passed" : lines.join("; ");
+    });
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** Pods that were redirected and not taken down since. */
+export function redirectedPods(rows: readonly CallRow[]): CallRow[] {
+  const open = new Map<string, CallRow>();
+  for (const row of rows) {
+    if (row.command === "DEL") open.delete(row.container);
+    else if (row.command === "ADD" && row.code === 0 && row.outcome.startsWith("redirected")) {
+      open.set(row.container, row);
+    }
+  }
+  return [...open.values()].slice(-SHOWN_PODS);
+}
+
+async function podFacts(rows: readonly CallRow[], pods: PodLookup, world: DoctorWorld): Promise<PodFacts[]> {
+  const facts: PodFacts[] = [];
+  for (const { pod, netns } of redirectedPods(rows)) {
+    const found = await differencesOf(pod, netns, pods, world);
+    if (found !== undefined) facts.push({ pod, netns, differences: found });
+  }
+  return facts;
+}
+
+/** Undefined for a pod that is gone: the runtime may have lost its DEL, as when the node restarted. */
+async function differencesOf(
+  name: string,
+  netns: string,
+  pods: PodLookup,
+  world: DoctorWorld,
+): Promise<string[] | undefined> {
+  const [namespace = "", pod = ""] = name.split("/");
+  try {
+    const found = await pods.pod(namespace, pod);
+    if (found === undefined) return undefined;
+    const decision = decide(found, { ambientEnabled: false }, {});
+    if (decision.do !== "redirect") return [`it has rules, but would not be redirected now`];
+    return await world.redirector().check(netns, podRedirection(found, decision.proxy));
+  } catch (error) {
+    const details = error instanceof CniError ? error.details : "";
+    return [`its rules could not be compared: ${[messageOf(error), details].filter((t) => t !== "").join(": ")}`];
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

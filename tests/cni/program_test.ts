@@ -1,0 +1,131 @@
+/** The program under its own permission set: installer, plugin and doctor as people and runtimes start them. */
+import assert from "node:assert/strict";
+import { namespaceTest, run } from "./support/commands.ts";
+import { TestNode } from "./support/node.ts";
+import { FakeOrch, injectedPod } from "./support/orch.ts";
+
+const repository = new URL("../../", import.meta.url).pathname;
+const line = [
+  "run",
+  "--quiet",
+  "--no-prompt",
+  "--cached-only",
+  "-P=install-cni",
+  `${repository}cmd/install-cni/main.ts`,
+];
+
+/** Variables of an installer on a node. */
+function variables(node: TestNode, orch: FakeOrch): Record<string, string> {
+  const { hostname, port } = new URL(orch.address);
+  return {
+    KUBERNETES_SERVICE_HOST: hostname,
+    KUBERNETES_SERVICE_PORT: port,
+    ORCH_SERVICE_PROTOCOL: "http",
+    MESH_CNI_BIN_DIR: node.binDir,
+    MESH_CNI_HEALTH_PORT: "0",
+    MESH_CNI_SERVICE_ACCOUNT_DIR: node.saDir,
+    MOUNTED_CNI_NET_DIR: node.netDir,
+    CNI_AGENT_RUN_DIR: node.runDir,
+    MONITORING_PORT: "0",
+    POD_NAME: "mesh-cni-node-abcde",
+    POD_NAMESPACE: "mesh-system",
+    NO_COLOR: "1",
+  };
+}
+
+/** Starts an installer and waits until it says something. */
+async function start(env: Record<string, string>, said: string) {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: line,
+    env,
+    cwd: repository,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  while (!text.includes(said)) {
+    const { value, done } = await reader.read();
+    if (done) assert.fail(`${text}${await new Response(child.stderr).text()}`);
+    text += value;
+  }
+  return {
+    async stop() {
+      child.kill("SIGTERM");
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        text += value;
+      }
+      const err = await new Response(child.stderr).text();
+      const { code } = await child.status;
+      return { code, text, err };
+    },
+  };
+}
+
+namespaceTest(
+  "installer, runtime, doctor, upgrade, uninstallation: one node's life, each program with its own permissions",
+  async () => {
+    await using node = await TestNode.make();
+    const orch = new FakeOrch();
+    try {
+      const primary = node.primary();
+      await Deno.writeTextFile(`${node.netDir}/10-test.conflist`, primary);
+      await Deno.writeTextFile(`${node.saDir}/ca.crt`, "unused\n");
+      await Deno.writeTextFile(`${node.saDir}/token`, orch.token);
+      const env = variables(node, orch);
+      const owner = { kind: "DaemonSet", name: "mesh-cni-node", uid: "set" };
+      orch.put({ metadata: { namespace: "mesh-system", name: "mesh-cni-node-abcde", ownerReferences: [owner] } });
+      orch.daemonSets.set("mesh-system/mesh-cni-node", { metadata: { uid: "set" } });
+      const doctor = (...args: string[]) => run(Deno.execPath(), [...line, "doctor", ...args], { env });
+
+      const before = await doctor();
+      assert.equal(before.code, 1);
+      assert.match(before.out, /^3 problems: configuration, executable, orchestrator$/m);
+
+      const first = await start({ ...env, SKIP_TLS_VERIFY: "true", LOG_LEVEL: "info" }, "serving");
+      const pod = orch.put(injectedPod("shop", "cart-0"));
+      const sandbox = await node.sandbox("shop", "cart-0", pod.metadata.uid);
+      const added = await node.chain("ADD", sandbox);
+      assert(added.ok, JSON.stringify(added));
+      const ended = await first.stop();
+      assert.deepEqual([ended.code, ended.err], [0, ""]);
+      assert.match(ended.text, /cni-plugin\tADD: redirected/);
+      assert.match(ended.text, /left in place for the next installer/);
+
+      assert.equal(node.chosen()?.plugins.at(-1)?.["type"], "mesh-cni", "an upgrade leaves the plugin");
+      const between = await doctor();
+      assert.deepEqual([between.code, between.err], [0, ""]);
+      assert.match(between.out, /rules +shop\/cart-0 \(.*\): as expected/);
+      assert.match(
+        between.out,
+        /record +chained in 10-test\.conflist by mesh-cni-node-abcde.*it ended: the daemon set stays/,
+      );
+      assert.match(between.out, /^healthy/m);
+      await run("nsenter", [`--net=${sandbox.netns}`, "iptables-nft", "-t", "nat", "-F", "MESH_INBOUND"]);
+      const drifted = JSON.parse((await doctor("-o", "json")).out);
+      assert.equal(drifted.verdict, "1 problem: rules");
+
+      const second = await start({ ...env, MESH_OWNED_CNI_CONFIG: "true" }, "serving");
+      assert.equal(node.chosen()?.file, "02-mesh-cni.conflist");
+      assert.equal(await Deno.readTextFile(`${node.netDir}/10-test.conflist`), primary);
+      orch.daemonSets.clear();
+      const gone = await second.stop();
+      assert.equal(gone.code, 0, gone.err);
+      assert.deepEqual([...Deno.readDirSync(node.netDir)].map((e) => e.name), ["10-test.conflist"]);
+      assert.equal(await Deno.readTextFile(`${node.netDir}/10-test.conflist`), primary);
+      assert.deepEqual([...Deno.readDirSync(node.binDir)], []);
+
+      orch.daemonSets.set("mesh-system/mesh-cni-node", { metadata: { uid: "set" } });
+      await (await start(env, "serving")).stop();
+      const removed = await run(Deno.execPath(), [...line, "uninstall"], { env });
+      assert.deepEqual([removed.code, removed.err], [0, ""]);
+      assert.equal(await Deno.readTextFile(`${node.netDir}/10-test.conflist`), primary);
+      assert.match((await run(Deno.execPath(), [...line, "uninstall"], { env })).out, /nothing of the plugin/);
+    } finally {
+      await orch.stop();
+    }
+  },
+);
