@@ -91,6 +91,21 @@ Deno.test("a server of the second family, and one that is silent, cost a client 
   second.close();
 });
 
+Deno.test("raced: a silent and a refusing server cost nothing while another one answers", async () => {
+  const silent = startUpstream("127.0.0.1", 0, { "*": "silence" });
+  const refusing = startUpstream("127.0.0.2", silent.port, { "*": "REFUSED" });
+  const good = startUpstream("127.0.0.3", silent.port, { "*": ["1.1.1.1"] });
+  using test = await startServer({ servers: ["127.0.0.1", "127.0.0.2", "127.0.0.3"], port: silent.port }, {
+    settings: { DNS_PROXY_ADDR: "localhost:0", DNS_FORWARD_PARALLEL: true },
+  });
+  const began = performance.now();
+  const { udp, tcp } = await askBoth(test.at, { name: "www.bing.com" });
+  assert.deepEqual([udp.answers, tcp.answers], [["www.bing.com A 1.1.1.1"], ["www.bing.com A 1.1.1.1"]]);
+  assert.ok(performance.now() - began < 900);
+  for (const { asked } of [silent, refusing, good]) assert.ok(asked.includes("udp www.bing.com A"));
+  for (const one of [silent, refusing, good]) one.close();
+});
+
 Deno.test("an answer from another server than was asked, or to another question, is not believed", async () => {
   const forged = ["6.6.6.6"];
   const upstream = startUpstream("127.0.0.1", 0, {
