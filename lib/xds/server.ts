@@ -17,6 +17,7 @@ import { Code } from "./grpc/status.ts";
 import { PushLedger } from "./ledger.ts";
 import { NO_METRICS, type XdsMetrics } from "./metrics.ts";
 import { defaultPushThrottle, PushQueue } from "./push_queue.ts";
+import { serveReflection } from "./reflection/service.ts";
 import type { PushEvent, ResourceSource } from "./source.ts";
 
 /** Settings of a server. Times in milliseconds. */
@@ -43,7 +44,12 @@ export interface XdsServerOptions {
   readonly controlPlane?: string;
 }
 
-const SERVICE = "/envoy.service.discovery.v3.AggregatedDiscoveryService";
+const PACKAGE = "envoy.service.discovery.v3";
+const SERVICE = `${PACKAGE}.AggregatedDiscoveryService`;
+const METHODS = [
+  { name: "StreamAggregatedResources", delta: false, input: "DiscoveryRequest", output: "DiscoveryResponse" },
+  { name: "DeltaAggregatedResources", delta: true, input: "DeltaDiscoveryRequest", output: "DeltaDiscoveryResponse" },
+];
 
 /** A discovery server. */
 export class XdsServer {
@@ -91,8 +97,15 @@ export class XdsServer {
       onOpen: (connection) => this.#opened(connection),
       onClose: (connection) => this.#closed(connection),
     };
-    this.grpc.handle(`${SERVICE}/StreamAggregatedResources`, (call) => this.#admit(call, false));
-    this.grpc.handle(`${SERVICE}/DeltaAggregatedResources`, (call) => this.#admit(call, true));
+    for (const { name, delta } of METHODS) {
+      this.grpc.handle(`/${SERVICE}/${name}`, (call) => this.#admit(call, delta));
+    }
+    serveReflection(this.grpc, [{
+      name: SERVICE,
+      methods: METHODS.map(({ name, input, output }) => ({
+        ...{ name, input: `${PACKAGE}.${input}`, output: `${PACKAGE}.${output}`, streaming: true },
+      })),
+    }]);
     this.#stopPushes = options.source.onPush((push) => this.#push(push));
   }
 

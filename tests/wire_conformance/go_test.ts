@@ -144,3 +144,33 @@ Deno.test({
     await server.stop(1000);
   },
 });
+
+for (const version of ["v1", "v1alpha"]) {
+  Deno.test({
+    name: `Go client: reflection ${version} describes the service with all its messages`,
+    ignore: go === undefined,
+    fn: async () => {
+      const { server, port } = await serve(source());
+      const client = await GoClient.start(port, "-reflect", version);
+      const events = [await client.next(), await client.next(), await client.next()];
+      const service = "envoy.service.discovery.v3";
+      assert.deepEqual(events, [
+        {
+          event: "method",
+          resources: 7,
+          code: `${service}.DiscoveryRequest`,
+          message: `${service}.AggregatedDiscoveryService.StreamAggregatedResources`,
+        },
+        {
+          event: "method",
+          resources: 9,
+          code: `${service}.DeltaDiscoveryRequest`,
+          message: `${service}.AggregatedDiscoveryService.DeltaAggregatedResources`,
+        },
+        { event: "error", message: "not found: no/such.proto" },
+      ]);
+      await client.stop();
+      await server.stop(1000);
+    },
+  });
+}

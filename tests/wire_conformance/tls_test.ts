@@ -33,8 +33,7 @@ async function certificate(name: string): Promise<{ cert: Uint8Array; key: Uint8
 }
 
 Deno.test({
-  name:
-    "a TLS listener needs nothing but its sockets: 3 MB arrive, with and without client certificate",
+  name: "a TLS listener needs nothing but its sockets: 3 MB arrive, with and without client certificate",
   ignore: !openssl,
   fn: async () => {
     const filler = "x".repeat(1000);

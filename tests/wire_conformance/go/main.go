@@ -182,6 +182,7 @@ func main() {
 	delta := flag.Bool("delta", false, "the incremental variant")
 	gz := flag.Bool("gzip", false, "compress requests and offer compression")
 	typeURL := flag.String("type", "", "type to subscribe to")
+	reflect := flag.String("reflect", "", "ask reflection of this version (v1 or v1alpha) instead")
 	flag.Parse()
 	opts := []grpc.CallOption{grpc.ForceCodec(rawCodec{}), grpc.MaxCallRecvMsgSize(math.MaxInt32)}
 	if *gz {
@@ -200,6 +201,13 @@ func main() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	}()
+	if *reflect != "" {
+		if err := describe(ctx, conn, *reflect); err != nil {
+			say(event{Event: "end", Message: err.Error()})
+			os.Exit(1)
+		}
+		return
+	}
 	c := &client{delta: *delta, typeURL: *typeURL, node: "go", versions: map[string]string{}}
 	for ctx.Err() == nil {
 		err := c.run(ctx, conn, opts)
