@@ -69,8 +69,8 @@ export function startNodeAgent(options: NodeAgentOptions, kernel: Kernel): NodeA
   const metrics = servePages(options.monitoringPort, metricPages(kernel.metrics), failed);
   kernel.stopper.add("metrics", () => metrics.stop());
   systemFileCalls.makeFolder(folders.run, 0o755);
-  const lines = serveLogSocket(`${folders.run}/${LOG_SOCKET}`, kernel.log.scope("cni-plugin"));
-  kernel.stopper.add("log socket", () => lines.stop());
+  const lines = serveLogSocket(`${folders.run}/${LOG_SOCKET}`, kernel.log.scope("cni-plugin"), pods);
+  kernel.stopper.add("plugin socket", () => lines.stop());
   const health = servePages(options.healthPort, healthPages(() => installer.notReady), failed);
   kernel.stopper.add("health", () => health.stop());
   if (options.repair !== undefined) startRepair(options.repair, pods, kernel);

@@ -52,7 +52,7 @@ export function decide(
   if (init !== undefined) return pass(`its init container ${init.name} sets up redirection`);
   const proxy = pod.containers.find((c) => proxyNames.includes(c.name));
   if (proxy === undefined) return pass("it has no proxy container");
-  if (isTrue(proxy.env.get("DISABLE_PROXY") ?? proxy.env.get("DISABLE_ENVOY"))) return pass("its proxy is disabled");
+  if (isTrue(proxy.env["DISABLE_PROXY"] ?? proxy.env["DISABLE_ENVOY"])) return pass("its proxy is disabled");
   const kind = proxy.args[0] === "proxy" ? proxy.args[1] ?? "" : "";
   if (kind !== "" && !kind.startsWith("-") && kind !== "sidecar") return pass(`its proxy is a ${kind}, not a sidecar`);
   if (isFalse(valueOf(pod.labels, injectKeys) ?? valueOf(pod.annotations, injectKeys))) {

@@ -15,6 +15,7 @@ import { systemRedirector } from "./system_redirector.ts";
 import { EVENT_SOCKET, LOG_SOCKET, post } from "./tell.ts";
 import { ORCH_CONFIG_FILE, readOrchConfig } from "../install/orch_config.ts";
 import { QuickPods } from "../pods/lookup.ts";
+import { NearPods } from "../pods/near.ts";
 
 /** Time for the node agent to take over a pod, milliseconds: it sets up rules meanwhile. */
 const AGENT_MS = 30_000;
@@ -61,7 +62,7 @@ function systemWorld(call: Call, said: (outcome: string) => void): CallWorld {
   return {
     pods: () => {
       const access = readOrchConfig(Deno.readTextFileSync(`${runDir}/${ORCH_CONFIG_FILE}`));
-      return new QuickPods(access);
+      return new NearPods(`${runDir}/${LOG_SOCKET}`, new QuickPods(access));
     },
     redirector: systemRedirector({ scopedLock: call.config.scopedLock, trialsFile: `${runDir}/${TRIALS_FILE}` }),
     tellAgent: (of, pod) => post(`${runDir}/${EVENT_SOCKET}`, "/cmdadd", agentEvent(of, pod), AGENT_MS),

@@ -85,7 +85,7 @@ export function podRedirection(pod: Pod, proxy: Container): PodRedirection {
       captureDns: dns,
       // The pod's own resolv.conf cannot be seen from here, so all DNS is taken.
       captureAllDns: dns,
-      dropInvalid: isTrue(proxy.env.get("INVALID_DROP")),
+      dropInvalid: isTrue(proxy.env["INVALID_DROP"]),
     }, { passwd: "", group: "", nameServers: [] });
     return { config, dualStack: isTrue(envOf(proxy, "DUAL_STACK")), warnings };
   } catch (error) {
@@ -102,7 +102,7 @@ function withAgentPorts(ports: string): string {
 
 /** A variable of the proxy in either spelling. */
 function envOf(proxy: Container, name: string): string | undefined {
-  return proxy.env.get(`MESH_${name}`) ?? proxy.env.get(`ISTIO_${name}`);
+  return proxy.env[`MESH_${name}`] ?? proxy.env[`ISTIO_${name}`];
 }
 
 /** A hostile value must not flood an error, nor break its line. */

@@ -13,7 +13,7 @@ export interface Container {
   readonly init: boolean;
   readonly args: readonly string[];
   /** Variables with a value written out; one that refers to something else has the empty text. */
-  readonly env: ReadonlyMap<string, string>;
+  readonly env: Readonly<Record<string, string>>;
   readonly runAsUser: number | undefined;
   readonly runAsGroup: number | undefined;
 }
@@ -79,7 +79,7 @@ function readContainer(container: JsonObject, init: boolean): Container {
     name: text(container["name"]),
     init,
     args: Array.isArray(args) ? args.filter((arg) => typeof arg === "string") : [],
-    env: new Map(objects(container["env"]).map((row) => [text(row["name"]), text(row["value"])])),
+    env: byName(objects(container["env"])),
     runAsUser: number(security["runAsUser"]),
     runAsGroup: number(security["runAsGroup"]),
   };
@@ -112,6 +112,12 @@ function text(value: unknown): string {
 
 function number(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;
+}
+
+function byName(rows: readonly JsonObject[]): Record<string, string> {
+  const result: Record<string, string> = Object.create(null);
+  for (const row of rows) result[text(row["name"])] = text(row["value"]);
+  return result;
 }
 
 /** Texts by key, without a prototype: keys are a user's. */

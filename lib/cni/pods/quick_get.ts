@@ -29,7 +29,16 @@ export async function quickGet(
   ca: string | undefined,
   ms: number,
 ): Promise<QuickAnswer> {
-  const connection = await connect(url, ca, ms);
+  return await quickExchange(await connect(url, ca, ms), url, headers, ms);
+}
+
+/** The same on a connection that is there, which is closed. */
+export async function quickExchange(
+  connection: Deno.Conn,
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  ms: number,
+): Promise<QuickAnswer> {
   let late = false;
   const timer = setTimeout(() => {
     late = true;

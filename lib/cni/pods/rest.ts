@@ -152,6 +152,15 @@ export class RestPods implements PodSource {
     }
   }
 
+  /** One client per CA: its connections are used again, so that only the first question pays for TLS. */
+  private async exchangeBy(server: string, ca: string | undefined): Promise<Exchange> {
+    const by = `${server} ${ca}`;
+    if (this.made?.by !== by) this.made = { by, exchange: await exchangeFor(server, ca) };
+    return this.made.exchange;
+  }
+
+  private made: { readonly by: string; readonly exchange: Exchange } | undefined;
+
   private async get(path: string, signal?: AbortSignal): Promise<JsonObject | undefined> {
     try {
       const answer = await this.ask({ path, signal: within(QUESTION_MS, signal) });
@@ -167,7 +176,7 @@ export class RestPods implements PodSource {
   private async ask(ask: Ask): Promise<Response> {
     const { server, ca, token } = this.access();
     const method = ask.method ?? "GET";
-    const exchange = this.exchange ?? await exchangeFor(server, ca);
+    const exchange = this.exchange ?? await this.exchangeBy(server, ca);
     const headers: Record<string, string> = { authorization: `Bearer ${token}`, accept: "application/json" };
     if (ask.body !== undefined) headers["content-type"] = ask.type ?? "application/json";
     const init: RequestInit = { method, headers, signal: ask.signal ?? within(QUESTION_MS) };

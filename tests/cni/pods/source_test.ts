@@ -4,52 +4,49 @@
  */
 import assert from "node:assert/strict";
 import { QuickPods } from "../../../lib/cni/pods/lookup.ts";
+import { NearPods } from "../../../lib/cni/pods/near.ts";
 import { parseAnswer } from "../../../lib/cni/pods/quick_get.ts";
 import { RestPods } from "../../../lib/cni/pods/rest.ts";
-import { FakeOrch } from "../support/orch.ts";
+import { serveLogSocket } from "../../../lib/cni/serve/log_socket.ts";
+import { silentLog } from "../../../lib/kernel/log/log.ts";
+import { FakeOrch, injectedPod } from "../support/orch.ts";
 import { lookupSuite, type Orchestrator, sourceSuite } from "./suite.ts";
 
-/** The stand-in as the suites want it. */
-function standIn(): Orchestrator {
-  const orch = new FakeOrch();
+/** A stand-in as the suites want it. */
+function standInOf(orch: FakeOrch): Orchestrator {
   const access = () => ({ server: orch.address, ca: undefined, token: "secret" });
+  let stopped: Promise<void> | undefined;
   return {
     source: () => new RestPods(access),
     put: (pod) => Promise.resolve(orch.put(pod)),
     drop: (namespace, name) => Promise.resolve(orch.drop(`${namespace}/${name}`)),
     namespace: (name, labels) => Promise.resolve(void orch.namespaces.set(name, labels)),
-    daemonSet: (namespace, name, set) =>
-      Promise.resolve(
-        void (set ? orch.daemonSets.set(`${namespace}/${name}`, set) : orch.daemonSets.delete(`${namespace}/${name}`)),
-      ),
+    daemonSet: (namespace, name, set) => {
+      if (set === undefined) orch.daemonSets.delete(`${namespace}/${name}`);
+      else orch.daemonSets.set(`${namespace}/${name}`, set);
+      return Promise.resolve();
+    },
     get: (namespace, name) => Promise.resolve(orch.pods.get(`${namespace}/${name}`)),
     notes: () =>
       Promise.resolve(
-        orch.events.map(({ reason, message, involvedObject }) => `${involvedObject.name}: ${reason}: ${message}`),
+        orch.events.map(({ reason, message, involvedObject: of }) => `${of.name}: ${reason}: ${message}`),
       ),
     interrupt: () => Promise.resolve(orch.breakWatches()),
     refuse: (status) => void (orch.refusal = status === undefined ? undefined : { status, body: "refused" }),
-    stop: () => orch.stop(),
+    stop: () => stopped ??= orch.stop(),
   };
 }
 
-lookupSuite("API client", standIn, (o) => o.source());
-lookupSuite("quick look-up", () => {
+/** The same, whose pods are only looked up, and quickly. */
+function quickStandIn(): Orchestrator {
   const orch = new FakeOrch();
-  const base = standIn();
-  return {
-    ...base,
-    source: () => new QuickPods({ server: orch.address, ca: undefined, token: "secret" }) as never,
-    put: (pod) => Promise.resolve(orch.put(pod)),
-    namespace: (name, labels) => Promise.resolve(void orch.namespaces.set(name, labels)),
-    refuse: (status) => void (orch.refusal = status === undefined ? undefined : { status, body: "refused" }),
-    stop: async () => {
-      await orch.stop();
-      await base.stop();
-    },
-  };
-}, (o) => o.source());
-sourceSuite("API client", standIn);
+  const source = () => new QuickPods({ server: orch.address, ca: undefined, token: "secret" }) as never;
+  return { ...standInOf(orch), source };
+}
+
+lookupSuite("API client", () => standInOf(new FakeOrch()), (o) => o.source());
+lookupSuite("quick look-up", quickStandIn, (o) => o.source());
+sourceSuite("API client", () => standInOf(new FakeOrch()));
 
 Deno.test("answers in all shapes of HTTP, and half of them refused", () => {
   const parse = (text: string) => parseAnswer(new TextEncoder().encode(text));
@@ -63,5 +60,53 @@ Deno.test("answers in all shapes of HTTP, and half of them refused", () => {
   }
   for (let cut = chunked.indexOf("\r\n\r\n") + 4; cut < chunked.length - 4; cut++) {
     assert.throws(() => parse(chunked.slice(0, cut)));
+  }
+});
+
+/** The stand-in behind a node agent's socket. */
+function nearStandIn(): Orchestrator {
+  const orch = new FakeOrch();
+  const access = { server: orch.address, ca: undefined, token: "secret" };
+  const dir = Deno.makeTempDirSync({ prefix: "mcni-" });
+  const socket = serveLogSocket(`${dir}/log.sock`, silentLog().scope("x"), new RestPods(() => access));
+  let stopped: Promise<void> | undefined;
+  return {
+    ...standInOf(orch),
+    source: () => new NearPods(`${dir}/log.sock`, new QuickPods(access)) as never,
+    stop: () =>
+      stopped ??= (async () => {
+        await orch.stop();
+        await socket.stop();
+        await Deno.remove(dir, { recursive: true });
+      })(),
+  };
+}
+
+lookupSuite("node agent first", nearStandIn, (o) => o.source());
+
+Deno.test("with a node agent the plugin does not ask the orchestrator itself, without one it does", async () => {
+  const orch = new FakeOrch();
+  const far = new FakeOrch();
+  const dir = Deno.makeTempDirSync({ prefix: "mcni-" });
+  const access = (of: FakeOrch) => ({ server: of.address, ca: undefined, token: "secret" });
+  const socket = serveLogSocket(`${dir}/log.sock`, silentLog().scope("x"), new RestPods(() => access(orch)));
+  const near = new NearPods(`${dir}/log.sock`, new QuickPods(access(far)));
+  try {
+    orch.put(injectedPod("shop", "a"));
+    far.put(injectedPod("shop", "b"));
+    assert.equal((await near.pod("shop", "a"))?.name, "a");
+    assert.deepEqual([orch.asked.length, far.asked.length], [1, 0]);
+    assert.equal(
+      (await near.pod("shop", "b"))?.name,
+      "b",
+      "the orchestrator has the last word on pods that are not there",
+    );
+    await socket.stop();
+    assert.equal((await near.pod("shop", "b"))?.name, "b");
+    assert.equal(orch.asked.length, 2);
+  } finally {
+    await orch.stop();
+    await far.stop();
+    await Deno.remove(dir, { recursive: true });
   }
 });

@@ -44,10 +44,10 @@ export function lookupSuite(what: string, make: () => Orchestrator, of: (o: Orch
       assert.deepEqual([pod?.namespace, pod?.name, pod?.hostNetwork, pod?.nodeName], ["shop", "cart-0", false, "n1"]);
       assert.match(pod?.uid ?? "", /.+/);
       const proxy = pod?.containers.find((c) => c.name === "mesh-proxy");
-      assert.deepEqual([proxy?.args, proxy?.runAsUser, [...proxy?.env ?? []]], [["proxy", "sidecar"], 7, [["A", "1"], [
-        "B",
-        "",
-      ]]]);
+      assert.deepEqual([proxy?.args, proxy?.runAsUser, { ...proxy?.env }], [["proxy", "sidecar"], 7, {
+        A: "1",
+        B: "",
+      }]);
       assert.equal(await of(o).pod("shop", "other"), undefined);
     },
   );
