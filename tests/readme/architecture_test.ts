@@ -28,7 +28,7 @@ Deno.test("the table of ports has the flags' defaults, and says which are not se
     const name = /`--(\w+)`/.exec(flag!)![1]!;
     const known = discoveryFlags[name as keyof typeof discoveryFlags];
     assert(known, `${flag} is no flag of discovery`);
-    assert.match(String(known.default), new RegExp(`:?${port}$`), flag);
+    assert.match(String(known.default), new RegExp(`:?${port}$`), `${flag}`);
     assert.equal(/not served yet/.test(what!), Object.hasOwn(idleFlags, name), `${flag}: ${what}`);
   }
 });
