@@ -7,7 +7,7 @@
  */
 import type { envoy } from "../../proto/gen/types.ts";
 import { decode } from "../pb/codec.ts";
-import type { NameTable } from "../resource/names.ts";
+import type { NameSet, NameTable } from "../resource/names.ts";
 import type { ResourceTable } from "../resource/set.ts";
 import { type AdsRequest, readRequest } from "./ads/request.ts";
 import { AdsStream, type ResponseInfo } from "./ads/stream.ts";
@@ -33,6 +33,8 @@ export interface ConnectionContext {
   readonly log: (level: "debug" | "info" | "warn" | "error", message: string, fields: Record<string, unknown>) => void;
   /** A number that no other connection of this process has. */
   readonly nextNumber: () => number;
+  /** What ended streams owed their clients, by node id. */
+  readonly owed: Map<string, NameSet>;
   readonly onOpen: (connection: XdsConnection) => void;
   readonly onClose: (connection: XdsConnection) => void;
 }
@@ -41,6 +43,9 @@ export interface ConnectionContext {
 const HEALTH = "type.googleapis.com/istio.v1.HealthInformation";
 /** Prefix of pages that are asked for by discovery requests; not a resource type. */
 const DEBUG = "istio.io/debug";
+
+/** Clients that are remembered after their stream ended in the middle of something. */
+const MAX_OWED = 10_000;
 
 /** A connected client. */
 export class XdsConnection implements CallHandler, Pushable {
@@ -73,6 +78,7 @@ export class XdsConnection implements CallHandler, Pushable {
   close(): void {
     if (this.stream === undefined) return;
     this.stream.close();
+    this.#rememberOwed(this.stream.owed);
     this.stream.view.close();
     if (this.progress !== undefined) this.context.ledger.leave(this.progress);
     this.context.onClose(this);
@@ -134,8 +140,21 @@ export class XdsConnection implements CallHandler, Pushable {
         context.ledger.accepted(this.progress!, typeUrl);
       },
       onSettled: () => this.#settled(),
-    });
+    }, context.owed.get(node.id!));
+    context.owed.delete(node.id!);
     context.onOpen(this);
+  }
+
+  #rememberOwed(owed: NameSet): void {
+    const id = this.node?.id;
+    if (!this.delta || id === undefined || owed.size === 0) return;
+    const all = this.context.owed;
+    all.delete(id);
+    all.set(id, owed);
+    for (const oldest of all.keys()) {
+      if (all.size <= MAX_OWED) break;
+      all.delete(oldest);
+    }
   }
 
   /** The codes of a client's rejections are set back with the last of them. */

@@ -93,6 +93,7 @@ export class XdsServer {
       maxResponseBytes: options.maxResponseBytes ?? 2 * 1024 * 1024,
       controlPlane: options.controlPlane ?? "",
       log,
+      owed: new Map(),
       nextNumber: () => ++this.#numbers,
       onOpen: (connection) => this.#opened(connection),
       onClose: (connection) => this.#closed(connection),

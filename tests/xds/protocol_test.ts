@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { NameTable } from "../../lib/resource/names.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../../lib/xds/types.ts";
 import { MemorySource, textResource } from "./support/memory_source.ts";
 import { StreamClient } from "./support/stream_client.ts";
@@ -372,6 +373,30 @@ Deno.test("incremental: a reconnecting client gets the endpoints of changed clus
     }
     assert.deepEqual(sent, ["b"], order.join(", "));
   }
+});
+
+Deno.test("incremental: a client whose stream broke between a cluster and its endpoints gets these when it comes back", () => {
+  const from = source();
+  const table = new NameTable();
+  const first = new StreamClient(from, true, { names: table });
+  first.ask(CLUSTER);
+  first.accept(CLUSTER);
+  first.ask(ENDPOINTS, { names: ["a", "b"] });
+  first.accept(ENDPOINTS);
+  assert.equal(first.stream.owed.size, 0, "all was acknowledged");
+  from.change(CLUSTER, [res(CLUSTER, "b", "2")]);
+  first.stream.reconcile();
+  first.accept(CLUSTER);
+  first.stream.close();
+  assert.deepEqual([...first.stream.owed.names], ["b"]);
+
+  const versions = (type: string) => Object.fromEntries([...from.shared.get(type)!].map((r) => [r.name, r.version]));
+  const second = new StreamClient(from, true, { names: table, owed: first.stream.owed });
+  second.ask(CLUSTER, { versions: versions(CLUSTER) });
+  assert.equal(second.accept(CLUSTER).resources.size, 0);
+  second.ask(ENDPOINTS, { names: ["a", "b"], versions: versions(ENDPOINTS) });
+  assert.deepEqual(names(second.accept(ENDPOINTS)), ["b"]);
+  assert.equal(second.stream.owed.size, 0);
 });
 
 Deno.test("incremental: clusters that are gone are removed after the routes that used them", () => {

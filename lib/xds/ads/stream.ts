@@ -10,8 +10,7 @@
  *
  * @module
  */
-import type { Diff } from "../../resource/diff.ts";
-import type { NameTable } from "../../resource/names.ts";
+import type { NameSet, NameTable } from "../../resource/names.ts";
 import type { ResourceSet, ResourceTable } from "../../resource/set.ts";
 import { storedGzipMember } from "../grpc/frame.ts";
 import type { XdsMetrics } from "../metrics.ts";
@@ -94,10 +93,29 @@ export class AdsStream {
   #closed = false;
   readonly #layers = new Map<string, { sets: readonly ResourceSet[]; layers: Layers }>();
   #hosts: { names: unknown; parts: (readonly ResourceSet[])[]; layers: Layers } | undefined;
-  /** Cluster changes sent before the client subscribed to endpoints: their endpoints are owed. */
-  #owedWarming: Diff[] = [];
+  /** Endpoints without which the client keeps clusters warming, until it has acknowledged them. */
+  #warming: NameSet;
 
-  constructor(readonly id: string, readonly view: ProxyView, private readonly context: StreamContext) {}
+  /**
+   * @param id prefix of nonces, unique among all streams
+   * @param owed what an earlier stream of this client owed when it ended, see {@linkcode AdsStream.owed}
+   */
+  constructor(
+    readonly id: string,
+    readonly view: ProxyView,
+    private readonly context: StreamContext,
+    owed: NameSet = context.names.empty,
+  ) {
+    this.#warming = owed;
+  }
+
+  /**
+   * Endpoints that the client waits for with a cluster warming. A client that comes back says that it knows their
+   * versions (it does, from before the cluster changed), and would wait for its fetch timeout.
+   */
+  get owed(): NameSet {
+    return this.#warming;
+  }
 
   /** Applies a request and sends what it calls for. */
   request(request: AdsRequest): void {
@@ -123,7 +141,7 @@ export class AdsStream {
     }
     if (request.typeUrl === ROUTE && request.names.size > 0 && this.context.delta) this.#renewHosts(request);
     this.#update(watch);
-    if (request.typeUrl === ENDPOINTS && isNew) this.#payWarming(watch);
+    if (request.typeUrl === ENDPOINTS && isNew) watch.forget(this.#warming);
     this.reconcile();
   }
 
@@ -155,6 +173,10 @@ export class AdsStream {
   }
 
   #settled(): void {
+    const endpoints = this.watches.get(ENDPOINTS);
+    if (endpoints?.established && endpoints.clean && this.watches.get(CLUSTER)?.clean) {
+      this.#warming = this.context.names.empty;
+    }
     for (const watch of this.#rejecting) {
       if (watch.rejecting || !watch.clean) continue;
       this.#rejecting.delete(watch);
@@ -278,17 +300,13 @@ export class AdsStream {
 
   /** A client keeps a changed cluster warming until its endpoints come, even when they have not changed. */
   #warm(step: Step): void {
+    const { names } = this.context;
     const endpoints = this.watches.get(ENDPOINTS);
     for (const diff of step.diffs) {
       if (diff.changed.length === 0) continue;
-      if (endpoints === undefined) this.#owedWarming.push(diff);
-      else endpoints.forget(diff.warms(this.context.names));
+      const warms = diff.warms(names);
+      this.#warming = names.union(this.#warming, warms);
+      endpoints?.forget(warms);
     }
-  }
-
-  /** Endpoints that the client claims to know from an earlier stream, but that clusters of this one warm on. */
-  #payWarming(endpoints: Watch): void {
-    for (const diff of this.#owedWarming) endpoints.forget(diff.warms(this.context.names));
-    this.#owedWarming = [];
   }
 }

@@ -99,6 +99,8 @@ export class Outbound {
   window = 65535;
   /** When data last left for the kernel, or something began to wait. */
   lastProgress = performance.now();
+  /** Batches of data handed to the socket so far. */
+  batches = 0;
   readonly #ready = new Set<SendQueue>();
   #control: Uint8Array[] = [];
   #controlSize = 0;
@@ -191,6 +193,7 @@ export class Outbound {
       const done: (() => void)[] = [];
       const batch = this.#batch(room, done);
       if (batch === undefined) return;
+      this.batches++;
       this.#write(batch, done, true);
     }
   }

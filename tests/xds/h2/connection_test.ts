@@ -228,6 +228,23 @@ for (const [what, flood] of FLOODS) {
   });
 }
 
+Deno.test("many calls in a row, and a ping for every piece of data, are no flood", async () => {
+  const { send, streams, socket, frames } = setup();
+  send(...hello(), numberFrame(FrameType.WINDOW_UPDATE, 0, 1_000_000));
+  for (let i = 0; i < 3000; i++) {
+    const id = 2 * i + 1;
+    send(request(id), frame(FrameType.DATA, 0, id, new Uint8Array(5)), frame(FrameType.DATA, 1, id));
+    streams[i]!.respond({ ":status": "200" });
+    streams[i]!.write(new Uint8Array(10));
+    streams[i]!.end({ "grpc-status": "0" });
+    await Promise.resolve();
+    send(frame(FrameType.PING, 0, 0, new Uint8Array(8)));
+  }
+  await frames();
+  assert.equal(socket.ended, false);
+  assert.equal(streams.length, 3000);
+});
+
 Deno.test("a flood of pings from a peer that reads nothing ends the connection before it fills memory", () => {
   const { send, socket, connection } = setup();
   send(...hello());

@@ -8,7 +8,7 @@
  */
 import { decode, encode } from "../../../lib/pb/codec.ts";
 import { concatBytes } from "../../../lib/resource/block.ts";
-import { NameTable } from "../../../lib/resource/names.ts";
+import { type NameSet, NameTable } from "../../../lib/resource/names.ts";
 import { readRequest } from "../../../lib/xds/ads/request.ts";
 import { AdsStream, type RejectInfo, type ResponseInfo } from "../../../lib/xds/ads/stream.ts";
 import { typeRules } from "../../../lib/xds/types.ts";
@@ -55,7 +55,7 @@ export class StreamClient {
   constructor(
     source: MemorySource,
     readonly delta: boolean,
-    options: { maxResponseBytes?: number; names?: NameTable } = {},
+    options: { maxResponseBytes?: number; names?: NameTable; owed?: NameSet } = {},
   ) {
     this.#names = options.names ?? new NameTable();
     this.view = source.connect({ node: { id: "client" }, delta, address: "", metadata: {} }) as MemoryView;
@@ -81,7 +81,7 @@ export class StreamClient {
       onReject: (info) => this.rejects.push(info),
       onAccept: (typeUrl) => this.accepted.push(typeUrl),
       onSettled: () => this.settled++,
-    });
+    }, options.owed);
   }
 
   /** Sends a request. */
