@@ -14,7 +14,11 @@ import { LoadAssignmentEncoder } from "../../../lib/translate/endpoint/mod.ts";
 const TYPE = "envoy.config.endpoint.v3.ClusterLoadAssignment";
 
 const text = fc.oneof(fc.string(), fc.string({ unit: "grapheme" }), fc.string({ minLength: 100, maxLength: 300 }));
-const uint32 = fc.oneof(fc.nat(300), fc.nat({ max: 0xffff_ffff }), fc.constantFrom(127, 128, 16383, 16384, 0xffff_ffff));
+const uint32 = fc.oneof(
+  fc.nat(300),
+  fc.nat({ max: 0xffff_ffff }),
+  fc.constantFrom(127, 128, 16383, 16384, 0xffff_ffff),
+);
 const wrapped = fc.record({ value: uint32 });
 const address: fc.Arbitrary<LeanAddress> = fc.oneof(
   fc.record({ socket_address: fc.record({ address: text, port_value: fc.nat(65535) }) }),
@@ -46,9 +50,12 @@ const assignment: fc.Arbitrary<LeanAssignment> = fc.record({
 
 Deno.test("load assignments are the same bytes as by the general encoder, whatever was encoded before", () => {
   const encoder = new LoadAssignmentEncoder();
-  fc.assert(fc.property(assignment, (message) => {
-    assert.deepEqual(encoder.encode(message), new Uint8Array(encode(TYPE, message)));
-  }), { numRuns: 300 });
+  fc.assert(
+    fc.property(assignment, (message) => {
+      assert.deepEqual(encoder.encode(message), new Uint8Array(encode(TYPE, message)));
+    }),
+    { numRuns: 300 },
+  );
 });
 
 Deno.test("bytes that were given stay as they are when the next message is encoded", () => {
