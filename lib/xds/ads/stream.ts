@@ -10,10 +10,9 @@
  *
  * @module
  */
-import type { NameSet, NameTable } from "../../resource/names.ts";
-import type { ResourceSet, ResourceTable } from "../../resource/set.ts";
+import type { NameSet } from "../../resource/names.ts";
+import type { ResourceSet } from "../../resource/set.ts";
 import { storedGzipMember } from "../grpc/frame.ts";
-import type { XdsMetrics } from "../metrics.ts";
 import type { ProxyView } from "../source.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, typeRules, VIRTUAL_HOST } from "../types.ts";
 import {
@@ -26,6 +25,7 @@ import {
   type Step,
   stepTowards,
 } from "./layers.ts";
+import type { StreamContext } from "./context.ts";
 import type { AdsRequest } from "./request.ts";
 import { encodeHead } from "./response.ts";
 import { Watch } from "./watch.ts";
@@ -36,51 +36,6 @@ export const GATE_TIMEOUT = 1000;
 const COMPRESS_ABOVE = 1024;
 /** Layer that keeps clusters that are gone until routes no longer use them. */
 const LEAVING = "leaving";
-
-/** The way out, and what the stream shares with others. */
-export interface StreamContext {
-  readonly delta: boolean;
-  readonly gzip: boolean;
-  readonly names: NameTable;
-  readonly resources: ResourceTable;
-  readonly metrics: XdsMetrics;
-  /** Plain bytes after which a response is split, where the protocol allows it. */
-  readonly maxResponseBytes: number;
-  /** Identifier of the server in responses; may be empty. */
-  readonly controlPlane: string;
-  /** Sends one message; `taken` is called when the connection has taken all of it. */
-  send(parts: readonly Uint8Array[], compressed: boolean, taken: () => void): void;
-  /** A response went out. */
-  onResponse(info: ResponseInfo): void;
-  /** The client rejected a response. */
-  onReject(info: RejectInfo): void;
-  /** The client no longer rejects anything of a type that it had rejected. */
-  onAccept(typeUrl: string): void;
-  /** All watched types are up to date and answered. */
-  onSettled(): void;
-}
-
-/** A response, for metrics and the ledger. */
-export interface ResponseInfo {
-  readonly typeUrl: string;
-  readonly resources: number;
-  readonly removed: number;
-  /** Bytes of the message, compressed or not. */
-  readonly bytes: number;
-  /** It answers a change of the subscription rather than a change of the sets. */
-  readonly asked: boolean;
-}
-
-/** A rejection. */
-export interface RejectInfo {
-  readonly typeUrl: string;
-  readonly code: number;
-  readonly message: string;
-  /** Resources that the message names. */
-  readonly resources: readonly string[];
-  /** Configuration objects that made them. */
-  readonly causes: readonly string[];
-}
 
 /** A stream after its first request. Call {@linkcode AdsStream.reconcile} when sets may have changed. */
 export class AdsStream {

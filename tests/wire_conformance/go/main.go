@@ -171,7 +171,8 @@ func (c *client) run(ctx context.Context, conn *grpc.ClientConn, opts []grpc.Cal
 		}
 		say(e)
 		ack := c.request(nonce, version, false)
-		if err := stream.SendMsg(&ack); err != nil {
+		// When the stream has ended meanwhile, only receiving tells why.
+		if err := stream.SendMsg(&ack); err != nil && err != io.EOF {
 			return err
 		}
 	}

@@ -1,0 +1,55 @@
+/**
+ * What a stream needs from around it, and what it tells.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { NameTable } from "../../resource/names.ts";
+import type { ResourceTable } from "../../resource/set.ts";
+import type { XdsMetrics } from "../metrics.ts";
+
+/** The way out, and what the stream shares with others. */
+export interface StreamContext {
+  readonly delta: boolean;
+  readonly gzip: boolean;
+  readonly names: NameTable;
+  readonly resources: ResourceTable;
+  readonly metrics: XdsMetrics;
+  /** Plain bytes after which a response is split, where the protocol allows it. */
+  readonly maxResponseBytes: number;
+  /** Identifier of the server in responses; may be empty. */
+  readonly controlPlane: string;
+  /** Sends one message; `taken` is called when the connection has taken all of it. */
+  send(parts: readonly Uint8Array[], compressed: boolean, taken: () => void): void;
+  /** A response went out. */
+  onResponse(info: ResponseInfo): void;
+  /** The client rejected a response. */
+  onReject(info: RejectInfo): void;
+  /** The client no longer rejects anything of a type that it had rejected. */
+  onAccept(typeUrl: string): void;
+  /** All watched types are up to date and answered. */
+  onSettled(): void;
+}
+
+/** A response, for metrics and the ledger. */
+export interface ResponseInfo {
+  readonly typeUrl: string;
+  readonly resources: number;
+  readonly removed: number;
+  /** Bytes of the message, compressed or not. */
+  readonly bytes: number;
+  /** It answers a change of the subscription rather than a change of the sets. */
+  readonly asked: boolean;
+}
+
+/** A rejection. */
+export interface RejectInfo {
+  readonly typeUrl: string;
+  readonly code: number;
+  readonly message: string;
+  /** Resources that the message names. */
+  readonly resources: readonly string[];
+  /** Configuration objects that made them. */
+  readonly causes: readonly string[];
+}
