@@ -10,7 +10,7 @@ import { decode } from "../pb/codec.ts";
 import type { NameSet, NameTable } from "../resource/names.ts";
 import type { ResourceTable } from "../resource/set.ts";
 import { type AdsRequest, readRequest } from "./ads/request.ts";
-import type { ResponseInfo } from "./ads/context.ts";
+import type { ResponseInfo } from "./ads/stream_types.ts";
 import { AdsStream } from "./ads/stream.ts";
 import type { Call, CallHandler } from "./grpc/call.ts";
 import { Code, RpcError } from "./grpc/status.ts";

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { RejectInfo, ResponseInfo } from "./ads/context.ts";
+import type { RejectInfo, ResponseInfo } from "./ads/stream_types.ts";
 import type { PushEvent } from "./source.ts";
 import { typeRules } from "./types.ts";
 

@@ -25,7 +25,7 @@ import {
   type Step,
   stepTowards,
 } from "./layers.ts";
-import type { StreamContext } from "./context.ts";
+import type { StreamContext } from "./stream_types.ts";
 import type { AdsRequest } from "./request.ts";
 import { encodeHead } from "./response.ts";
 import { Watch } from "./watch.ts";

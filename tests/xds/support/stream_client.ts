@@ -10,7 +10,7 @@ import { decode, encode } from "../../../lib/pb/codec.ts";
 import { concatBytes } from "../../../lib/resource/block.ts";
 import { type NameSet, NameTable } from "../../../lib/resource/names.ts";
 import { readRequest } from "../../../lib/xds/ads/request.ts";
-import type { RejectInfo, ResponseInfo } from "../../../lib/xds/ads/context.ts";
+import type { RejectInfo, ResponseInfo } from "../../../lib/xds/ads/stream_types.ts";
 import { AdsStream } from "../../../lib/xds/ads/stream.ts";
 import { typeRules } from "../../../lib/xds/types.ts";
 import type { MemorySource, MemoryView } from "./memory_source.ts";
