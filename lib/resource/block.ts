@@ -6,6 +6,7 @@
  * @module
  */
 import { gzipSync } from "node:zlib";
+import { storedGzipMember } from "./gzip.ts";
 
 /**
  * zlib level of shared blocks. A block is compressed once and sent to many, so size counts more than time: all 3.1 MB
@@ -13,6 +14,9 @@ import { gzipSync } from "node:zlib";
  * gains nothing for twice the time.
  */
 export const BLOCK_GZIP_LEVEL = 6;
+
+/** Bytes from which a block is compressed as soon as anyone wants it compressed. */
+const COMPRESS_AT_ONCE = 24 * 1024;
 
 /** The two forms of the protocol: `delta` = `Resource` runs, `sotw` = `Any` runs. */
 export type Form = "delta" | "sotw";
@@ -37,6 +41,8 @@ export class Block {
   readonly size: number;
   #parts: readonly Uint8Array[];
   #gzip: Uint8Array | undefined;
+  /** Was given uncompressed once. */
+  #asked = false;
 
   /** @param parts byte runs; must not change afterwards */
   constructor(parts: readonly Uint8Array[]) {
@@ -52,9 +58,18 @@ export class Block {
     return this.#parts[0]!;
   }
 
-  /** The bytes as one gzip member. Members concatenate to one valid gzip stream (RFC 1952, section 2.2). */
+  /**
+   * The bytes as one gzip member. Members concatenate to one valid gzip stream (RFC 1952, section 2.2). A small block
+   * is given uncompressed the first time: most of them are one proxy's own, and nobody asks a second time.
+   */
   get gzip(): Uint8Array {
+    if (this.#gzip !== undefined) return this.#gzip;
     // Compressing needs the plain bytes once; keeping them as well would double the memory when nobody wants them.
-    return this.#gzip ??= gzipSync(concatBytes(this.#parts), { level: BLOCK_GZIP_LEVEL });
+    const bytes = concatBytes(this.#parts);
+    if (this.size < COMPRESS_AT_ONCE && !this.#asked) {
+      this.#asked = true;
+      return storedGzipMember(bytes);
+    }
+    return this.#gzip = gzipSync(bytes, { level: BLOCK_GZIP_LEVEL });
   }
 }

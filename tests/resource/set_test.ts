@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
-import { concatBytes } from "../../lib/resource/block.ts";
+import { Block, concatBytes } from "../../lib/resource/block.ts";
 import { setBlocks } from "../../lib/resource/diff.ts";
 import { type EncodedResource, encodeResource } from "../../lib/resource/encoded.ts";
 import { NameTable } from "../../lib/resource/names.ts";
@@ -88,7 +89,16 @@ Deno.test("a diff is computed once per pair of sets and its byte runs are shared
   const to = from.with([resource("a", 1)], ["b"]);
   assert.equal(from.diffTo(to), from.diffTo(to));
   assert.equal(from.diffTo(to).blocks("sotw"), from.diffTo(to).blocks("sotw"));
-  assert.equal(from.diffTo(to).blocks("delta")[0]!.gzip, from.diffTo(to).blocks("delta")[0]!.gzip);
+});
+
+Deno.test("a small block is stored for the first who wants it compressed, and compressed once for all others", () => {
+  const block = new Block([new Uint8Array(2000)]);
+  const [first, second, third] = [block.gzip, block.gzip, block.gzip];
+  assert.ok(first.length > 2000 && second.length < 200);
+  assert.equal(second, third);
+  for (const member of [first, second]) assert.deepEqual(new Uint8Array(gunzipSync(member)), block.plain);
+  const large = new Block([new Uint8Array(50_000)]);
+  assert.equal(large.gzip, large.gzip);
 });
 
 Deno.test("the first content of a holder of nothing is made of the shared blocks of whole buckets", () => {

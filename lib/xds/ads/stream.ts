@@ -10,9 +10,9 @@
  *
  * @module
  */
+import { storedGzipMember } from "../../resource/gzip.ts";
 import type { NameSet } from "../../resource/names.ts";
 import type { ResourceSet } from "../../resource/set.ts";
-import { storedGzipMember } from "../grpc/frame.ts";
 import type { ProxyView } from "../source.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, typeRules, VIRTUAL_HOST } from "../types.ts";
 import {

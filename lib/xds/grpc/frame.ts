@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { crc32, gunzipSync } from "node:zlib";
+import { gunzipSync } from "node:zlib";
 import { Code, RpcError } from "./status.ts";
 
 /** Compressions that a client may use for its messages, as offered in `grpc-accept-encoding`. */
@@ -93,29 +93,4 @@ export class MessageReader {
   #tooLarge(size: string): RpcError {
     return new RpcError(Code.RESOURCE_EXHAUSTED, `message too large: ${size}, limit ${this.maxSize} bytes`);
   }
-}
-
-/**
- * A gzip member that holds `data` uncompressed. For the few bytes of a response's head this is cheaper than setting up
- * a compressor (30 us), and it joins the shared compressed blocks in one stream.
- *
- * @param data at most 65,535 bytes are stored in a deflate block; longer data takes several
- */
-export function storedGzipMember(data: Uint8Array): Uint8Array {
-  const blocks = Math.max(1, Math.ceil(data.length / 0xffff));
-  const out = new Uint8Array(10 + blocks * 5 + data.length + 8);
-  const view = new DataView(out.buffer);
-  out.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
-  let at = 10;
-  for (let block = 0; block < blocks; block++) {
-    const part = data.subarray(block * 0xffff, (block + 1) * 0xffff);
-    out[at] = block === blocks - 1 ? 1 : 0;
-    view.setUint16(at + 1, part.length, true);
-    view.setUint16(at + 3, ~part.length & 0xffff, true);
-    out.set(part, at + 5);
-    at += 5 + part.length;
-  }
-  view.setUint32(at, crc32(data), true);
-  view.setUint32(at + 4, data.length, true);
-  return out;
 }

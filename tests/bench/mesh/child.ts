@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { programArgs } from "../../../scripts/program_args.ts";
 import { freePorts } from "../../../scripts/demo/ports.ts";
 import { readLines } from "./lines.ts";
 import type { LoadAnswer, LoadCommand, LoadOptions } from "./load/protocol.ts";
@@ -60,14 +61,12 @@ export interface ServerChild {
 /** Starts `pilot-discovery` on a folder; resolves when it is ready. With `profile`, it writes a CPU profile there. */
 export async function startServer(folder: string, profile?: string): Promise<ServerChild> {
   const [grpc, http, monitoring] = freePorts(3);
+  const [run, ...rest] = programArgs("pilot-discovery");
   const child = new Deno.Command(Deno.execPath(), {
     args: [
-      "run",
-      "--quiet",
-      "--no-prompt",
+      run!,
       ...profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`],
-      "-P=pilot-discovery",
-      "cmd/pilot-discovery/main.ts",
+      ...rest,
       "discovery",
       "--registries=Mock",
       `--configDir=${folder}`,

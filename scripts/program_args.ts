@@ -1,0 +1,17 @@
+/**
+ * How a program is run: the arguments of its task in `deno.json`, the one place where they are written.
+ *
+ * Permissions: read of deno.json.
+ *
+ * @module
+ */
+
+/** What `deno` is given to run a program (`pilot-discovery`, `pilot-agent`, `install-cni`), without the program's own arguments. */
+export function programArgs(program: string): string[] {
+  const config = JSON.parse(Deno.readTextFileSync(new URL("../deno.json", import.meta.url)));
+  const task: unknown = config.tasks[program];
+  if (typeof task !== "string") throw new RangeError(`deno.json has no task ${program}`);
+  const [deno, ...args] = task.split(" ");
+  if (deno !== "deno") throw new RangeError(`task ${program}: got ${deno}, expected deno`);
+  return args;
+}
