@@ -25,7 +25,7 @@ export async function doctor(flags: NodeFlagValues, given: ReadonlySet<string>, 
     await gather({
       folders,
       calls: systemFileCalls,
-      redirector: () => systemRedirector({ scopedLock: true, trialsFile: undefined }),
+      redirector: () => systemRedirector({ scopedLock: true, factsFile: undefined }),
       pods: (text) => new QuickPods(readOrchConfig(text)),
       inScratch,
     }),

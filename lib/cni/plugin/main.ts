@@ -23,8 +23,8 @@ const AGENT_MS = 30_000;
 /** Time for a log line, milliseconds: nobody waits for logs. */
 const LOG_MS = 100;
 
-/** File of known trials, in the run folder. */
-const TRIALS_FILE = "known-trials.json";
+/** File of what is known of the node, in the run folder. */
+const FACTS_FILE = "known-facts.json";
 
 /** Runs one call and resolves with the exit code. */
 export async function pluginMain(): Promise<number> {
@@ -64,7 +64,7 @@ function systemWorld(call: Call, said: (outcome: string) => void): CallWorld {
       const access = readOrchConfig(Deno.readTextFileSync(`${runDir}/${ORCH_CONFIG_FILE}`));
       return new NearPods(`${runDir}/${LOG_SOCKET}`, new QuickPods(access));
     },
-    redirector: systemRedirector({ scopedLock: call.config.scopedLock, trialsFile: `${runDir}/${TRIALS_FILE}` }),
+    redirector: systemRedirector({ scopedLock: call.config.scopedLock, factsFile: `${runDir}/${FACTS_FILE}` }),
     tellAgent: (of, pod) => post(`${runDir}/${EVENT_SOCKET}`, "/cmdadd", agentEvent(of, pod), AGENT_MS),
     identityOf,
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),

@@ -1,7 +1,7 @@
 /**
  * Rules by the system's packet filter tools.
  *
- * Permissions: run (nsenter), read and write (the file of known trials).
+ * Permissions: run (nsenter), read and write (the file of known facts).
  *
  * @module
  */
@@ -13,25 +13,25 @@ import { buildRules } from "../../iptables/rules/build.ts";
 import { enterWords, type Run } from "../../iptables/run.ts";
 import type { PodRedirection } from "./redirection.ts";
 import type { Redirector } from "./redirector.ts";
-import { type KnownTrials, NAMESPACE_LINKS, quickRun } from "./quick_run.ts";
+import { type KnownFacts, NAMESPACE_LINKS, quickRun } from "./quick_run.ts";
 
 /** How the tools are run. */
 export interface RedirectorOptions {
   /** Legacy tools lock each other out per pod instead of per node. */
   readonly scopedLock: boolean;
-  /** File, in the run folder, of trials that succeeded; undefined: none is kept, and all are made. */
-  readonly trialsFile: string | undefined;
+  /** File, in the run folder, of what is known of the node; undefined: everything is found out each time. */
+  readonly factsFile: string | undefined;
 }
 
 /** A redirector. It keeps what it reads for one call; make a new one for the next. */
 export function systemRedirector(options: RedirectorOptions): Redirector {
   const runs = new Map<string, Run>();
-  const trials = options.trialsFile === undefined ? noTrials : fileTrials(options.trialsFile);
+  const facts = options.factsFile === undefined ? nothingKnown : fileFacts(options.factsFile);
   const runIn = (netns: string): Run => {
     let run = runs.get(netns);
     if (run === undefined) {
       // The lock is the namespace's own file: it is there as long as the pod, and nothing is left behind.
-      run = quickRun({ networkNamespace: netns, lockFile: options.scopedLock ? netns : undefined }, trials);
+      run = quickRun({ networkNamespace: netns, lockFile: options.scopedLock ? netns : undefined }, facts);
       runs.set(netns, run);
     }
     return run;
@@ -91,12 +91,21 @@ async function toolObstacles(): Promise<string[]> {
   }
 }
 
-const noTrials: KnownTrials = { has: () => false, add() {}, forget() {} };
+const nothingKnown: KnownFacts = {
+  has: () => false,
+  add() {},
+  version: () => undefined,
+  addVersion() {},
+  forget() {},
+};
 
-/** Known trials in a file: an array of keys. Only a hint, so that whatever is wrong with the file is as if none was. */
-function fileTrials(path: string): KnownTrials {
+/** How a version is kept among the trials. */
+const VERSION = " => ";
+
+/** Known facts in a file: an array of texts. Only a hint, so that whatever is wrong with the file is as if none was. */
+function fileFacts(path: string): KnownFacts {
   let known: Set<string> | undefined;
-  const read = () => (known ??= new Set(readKeys(path)));
+  const read = () => (known ??= new Set(readTexts(path)));
   const attempt = (work: () => void) => {
     try {
       work();
@@ -104,17 +113,22 @@ function fileTrials(path: string): KnownTrials {
       // A full disk costs the next call a trial, nothing else.
     }
   };
+  const add = (text: string) => {
+    const texts = read().add(text);
+    attempt(() => {
+      const unfinished = `${path}.${crypto.randomUUID().slice(0, 8)}`;
+      Deno.writeTextFileSync(unfinished, JSON.stringify([...texts]));
+      Deno.renameSync(unfinished, path);
+    });
+  };
   return {
-    has: (key) => read().has(key),
-    add(key) {
-      const keys = read();
-      keys.add(key);
-      attempt(() => {
-        const unfinished = `${path}.${crypto.randomUUID().slice(0, 8)}`;
-        Deno.writeTextFileSync(unfinished, JSON.stringify([...keys]));
-        Deno.renameSync(unfinished, path);
-      });
+    has: (trial) => read().has(trial),
+    add,
+    version(line) {
+      const found = [...read()].find((text) => text.startsWith(line + VERSION));
+      return found?.slice(line.length + VERSION.length);
     },
+    addVersion: (line, text) => add(line + VERSION + text),
     forget() {
       known = new Set();
       attempt(() => Deno.removeSync(path));
@@ -122,10 +136,10 @@ function fileTrials(path: string): KnownTrials {
   };
 }
 
-function readKeys(path: string): string[] {
+function readTexts(path: string): string[] {
   try {
     const value: unknown = JSON.parse(Deno.readTextFileSync(path));
-    return Array.isArray(value) ? value.filter((key) => typeof key === "string") : [];
+    return Array.isArray(value) ? value.filter((text) => typeof text === "string") : [];
   } catch {
     return [];
   }

@@ -63,7 +63,7 @@ namespaceTest("200 pods at once: every one redirected, none with another's rules
       assert.deepEqual(marks, [20000 + i]);
     });
     const names = [...Deno.readDirSync(node.runDir)].map((entry) => entry.name).toSorted();
-    assert.deepEqual(names, ["calls.jsonl", "known-trials.json", "mesh-cni-orchconfig"]);
+    assert.deepEqual(names, ["calls.jsonl", "known-facts.json", "mesh-cni-orchconfig"]);
     const rows = lastCalls(node.runDir, 1000);
     assert.equal(rows.length, 200);
     assert(rows.every((row) => row.code === 0 && row.command === "ADD"));
