@@ -41,16 +41,24 @@ export class MessageReader {
     this.#chunks.push(chunk);
     this.#buffered += chunk.length;
     const messages: Uint8Array[] = [];
-    while (this.#buffered >= 5) {
-      const data = this.#joined();
-      const flags = data[0]!;
+    if (this.#buffered < 5) return messages;
+    const data = this.#joined();
+    let at = 0;
+    while (data.length - at >= 5) {
+      const flags = data[at]!;
       if (flags > 1) throw new RpcError(Code.INTERNAL, `message flags ${flags}: expected 0 or 1`);
-      const length = new DataView(data.buffer, data.byteOffset).getUint32(1);
+      const length = new DataView(data.buffer, data.byteOffset + at).getUint32(1);
       if (length > this.maxSize) throw this.#tooLarge(`${length} bytes`);
-      if (data.length < 5 + length) break;
-      messages.push(flags === 1 ? this.#inflate(data.subarray(5, 5 + length)) : data.subarray(5, 5 + length));
-      this.#chunks = [data.subarray(5 + length)];
-      this.#buffered -= 5 + length;
+      const end = at + 5 + length;
+      if (end > data.length) break;
+      const message = data.subarray(at + 5, end);
+      messages.push(flags === 1 ? this.#inflate(message) : message);
+      at = end;
+    }
+    if (at > 0) {
+      this.#buffered = data.length - at;
+      // What is left is copied: a view of no bytes would keep a large request alive as long as the stream.
+      this.#chunks = this.#buffered === 0 ? [] : [data.slice(at)];
     }
     return messages;
   }
