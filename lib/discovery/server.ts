@@ -95,7 +95,6 @@ export async function startDiscoveryServer(
 
   const folder = await startSources(options, pipeline, kernel);
   pipeline.flush();
-  warmUp(pipeline, nodes, options);
   const source = new PipelineSource(pipeline, nodes);
   source.ready = true;
   synced();
@@ -139,14 +138,6 @@ function debugView({ pipeline, xds, store, mesh, folder }: {
     changedIn: (key) => pipeline.changedIn(key),
     pushAll: () => pipeline.pushAll(),
   };
-}
-
-/** Hosts that are translated before the first proxy comes: enough for the runtime to compile what translation runs. */
-const WARM_HOSTS = 300;
-
-function warmUp(pipeline: Pipeline, nodes: NodeReader, { systemNamespace, domain }: DiscoveryServerOptions): void {
-  const id = `sidecar~127.0.0.1~warm-up.${systemNamespace}~${systemNamespace}.svc.${domain}`;
-  pipeline.translator.warmUp(nodes.read({ id }, true, pipeline.mesh), WARM_HOSTS);
 }
 
 function newPipeline(

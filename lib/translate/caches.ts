@@ -22,7 +22,6 @@ import { MergeCache } from "./merge_cache.ts";
 import { sidecarRouteConfiguration } from "./route/configuration.ts";
 import { outboundVirtualHosts } from "./route/sidecar.ts";
 import type { Reader } from "./reader.ts";
-import type { BaseReader } from "./trace.ts";
 import { touchedDependencies, UnitCache } from "./unit_cache.ts";
 import { inboundWarning, type Warn, warned, type Warning } from "./warning.ts";
 import { assignmentEncoder, encodeCluster, encodeListener } from "./view/encode.ts";
@@ -118,14 +117,6 @@ export class Caches {
     this.router = new RouterCache(options("gateways", undefined, true));
     this.gatewayHosts = new UnitCache(neededHosts, options("gateways", undefined, true));
     this.own = new OwnCache(ownResources, options("inbound", nothing, true), empty);
-  }
-
-  /** Builds what a host needs, if it is not there. */
-  warm(host: string, reader: BaseReader): void {
-    this.clusters.get(host, reader);
-    this.assignments.get(host, reader);
-    this.virtualHosts.get(host, reader);
-    this.parts.get(host, reader);
   }
 
   /** Drops what a change touched. */

@@ -119,22 +119,6 @@ export class Translator {
     this.#refreshOwn(member);
   }
 
-  /**
-   * Translates some hosts as a proxy like this one would get them, without a proxy: the first real one then meets
-   * compiled code, and units that it may share.
-   *
-   * @param limit How many hosts; their units stay in memory.
-   */
-  warmUp(proxy: Proxy, limit: number): void {
-    const scope = this.mesh.scope(proxy.namespace, proxy.traits.labels);
-    const reader = new ScopeReader(this.mesh, scope, proxy.traits, this.#options.settings);
-    let left = limit;
-    for (const host of scope.hosts()) {
-      if (left-- <= 0) return;
-      if (reader.exists(host)) this.caches.warm(host, reader);
-    }
-  }
-
   /** Lets a proxy go. Its class stays until the next sweep, for its return. */
   leave(member: Member): void {
     this.#members.delete(member);
