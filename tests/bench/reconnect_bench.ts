@@ -50,8 +50,8 @@ function connect(id: string, known: Map<string, Map<string, string>>): Promise<M
   ask(CLUSTER);
   ask(LISTENER);
   const got = new Map<string, Map<string, string>>();
-  return new Promise((resolve) => {
-    call.on("error", () => {});
+  return new Promise((resolve, reject) => {
+    call.on("error", reject);
     call.on("data", (bytes: Uint8Array) => {
       const response = decode<Response>("envoy.service.discovery.v3.DeltaDiscoveryResponse", bytes);
       got.set(response.type_url, new Map((response.resources ?? []).map((r) => [r.name, r.version])));

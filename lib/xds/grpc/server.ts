@@ -49,12 +49,12 @@ export class GrpcServer {
   constructor(private readonly options: GrpcServerOptions = {}) {
     this.budget = new SendBudget(options.sendBuffer, options.totalSendBuffer);
     this.#limits = {
-      handshakeTimeout: options.handshakeTimeout ?? 20_000,
+      handshakeTimeout: options.handshakeTimeout ?? 60_000,
       keepaliveInterval: options.keepaliveInterval ?? 30_000,
       keepaliveTimeout: options.keepaliveTimeout ?? 10_000,
       maxConnectionAge: options.maxConnectionAge ?? Infinity,
       maxConnectionAgeGrace: options.maxConnectionAgeGrace ?? 10_000,
-      stallTimeout: options.stallTimeout ?? 20_000,
+      stallTimeout: options.stallTimeout ?? 60_000,
     };
     const shortest = Math.min(...Object.values(this.#limits));
     this.#sweeper = setInterval(() => this.#sweep(), Math.min(1000, Math.max(10, shortest / 4)));
