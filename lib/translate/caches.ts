@@ -8,6 +8,7 @@
 import type { Touched } from "../mesh/mesh.ts";
 import type { EncodedResource } from "../resource/encoded.ts";
 import type { ResourceSet, ResourceTable } from "../resource/set.ts";
+import { Changed } from "./changed.ts";
 import { inboundClusters, outboundClusters, staticClusters } from "./cluster/mod.ts";
 import { loadAssignments } from "./endpoint/mod.ts";
 import { gatewayHosts } from "./gateway/hosts.ts";
@@ -22,7 +23,7 @@ import { MergeCache } from "./merge_cache.ts";
 import { sidecarRouteConfiguration } from "./route/configuration.ts";
 import { outboundVirtualHosts } from "./route/sidecar.ts";
 import type { Reader } from "./reader.ts";
-import { touchedDependencies, UnitCache } from "./unit_cache.ts";
+import { UnitCache } from "./unit_cache.ts";
 import { inboundWarning, type Warn, warned, type Warning } from "./warning.ts";
 import { assignmentEncoder, encodeCluster, encodeListener } from "./view/encode.ts";
 import type { MergedListener } from "./view/listeners.ts";
@@ -39,7 +40,7 @@ export interface DirtyUnits {
   readonly shells: ReadonlySet<string>;
   readonly gatewayHosts: ReadonlySet<string>;
   /** All that changed, as dependencies of traces name it. */
-  readonly dependencies: ReadonlySet<string>;
+  readonly changed: Changed;
 }
 
 /** Which caches are on. Off: every class of proxies builds its own. */
@@ -121,18 +122,10 @@ export class Caches {
 
   /** Drops what a change touched. */
   invalidate(touched: Touched): DirtyUnits {
-    const known = () => this.#dependencies();
-    const dependencies = new Set([
-      ...touchedDependencies("s/", touched.services, known),
-      ...touchedDependencies("v/", touched.virtualServices, known),
-      ...touchedDependencies("d/", touched.destinationRules, known),
-      ...touchedDependencies("e/", touched.endpoints, known),
-      ...[...touched.gatewayRoutes].map((gateway) => `g/${gateway}`),
-      ...(touched.gateways ? ["g/"] : []),
-    ]);
+    const changed = new Changed(touched);
     const appearing = [...touched.services, ...touched.virtualServices];
     const dirty = (cache: UnitCache<unknown>) => {
-      const names = cache.invalidate(dependencies);
+      const names = cache.invalidate(changed);
       for (const host of appearing) names.add(host);
       return names;
     };
@@ -141,9 +134,9 @@ export class Caches {
       assignments: dirty(this.assignments),
       virtualHosts: dirty(this.virtualHosts),
       parts: dirty(this.parts),
-      shells: this.shells.invalidate(dependencies),
-      gatewayHosts: this.gatewayHosts.invalidate(dependencies),
-      dependencies,
+      shells: this.shells.invalidate(changed),
+      gatewayHosts: this.gatewayHosts.invalidate(changed),
+      changed,
     };
   }
 
@@ -169,10 +162,6 @@ export class Caches {
   /** What builders had to say to users, but for what is a proxy's own. */
   *warnings(): Iterable<Warning> {
     for (const cache of this.#shared()) yield* cache.warnings();
-  }
-
-  *#dependencies(): Iterable<string> {
-    for (const cache of [this.clusters, this.assignments, this.virtualHosts, this.parts]) yield* cache.dependencies();
   }
 }
 

@@ -10,6 +10,7 @@
  */
 import type { ConfigObject } from "../config/types.ts";
 import type { EffectiveDestinationRule } from "../mesh/types.ts";
+import type { Changed } from "./changed.ts";
 import type { ProxyTraits, Reader } from "./reader.ts";
 
 /** A question about the proxy alone, with the answer that was given. */
@@ -49,10 +50,9 @@ export class Trace {
     return answer;
   }
 
-  /** Whether any of these could change an answer. */
-  dependsOnAny(changed: ReadonlySet<string>): boolean {
-    for (const dependency of this.dependencies) if (changed.has(dependency)) return true;
-    return false;
+  /** Whether what changed could change an answer. */
+  dependsOnAny(changed: Changed): boolean {
+    return changed.hasAny(this.dependencies);
   }
 
   /** Whether a proxy with these traits would have got the same answers. */

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { wildcardsOver } from "../mesh/host_match.ts";
+import type { Changed } from "./changed.ts";
 import type { Reader } from "./reader.ts";
 import { type BaseReader, Trace, tracing } from "./trace.ts";
 import type { Warn, Warning } from "./warning.ts";
@@ -109,10 +109,10 @@ export class UnitCache<T> {
     return unit;
   }
 
-  /** Drops all units that depend on any of these, and tells their names. */
-  invalidate(dependencies: Iterable<string>): Set<string> {
+  /** Drops all units that depend on what changed, and tells their names. */
+  invalidate(changed: Changed): Set<string> {
     const names = new Set(this.#failed);
-    for (const dependency of dependencies) {
+    for (const dependency of changed.among(this.#dependents)) {
       for (const name of this.#dependents.get(dependency) ?? []) names.add(name);
     }
     for (const name of names) this.drop(name);
@@ -143,34 +143,4 @@ export class UnitCache<T> {
   get dependencyCount(): number {
     return this.#dependents.size;
   }
-
-  /** All dependencies that some unit has. */
-  dependencies(): Iterable<string> {
-    return this.#dependents.keys();
-  }
-}
-
-/**
- * The dependencies that a change of hosts touches: of each host, of the wildcards over it, and for a wildcard of all
- * hosts under it that anyone asked about.
- */
-export function touchedDependencies(
-  prefix: "s/" | "e/" | "v/" | "d/",
-  hosts: Iterable<string>,
-  known: () => Iterable<string>,
-): Set<string> {
-  const touched = new Set<string>();
-  const suffixes: string[] = [];
-  for (const host of hosts) {
-    touched.add(prefix + host);
-    for (const pattern of wildcardsOver(host)) touched.add(prefix + pattern);
-    if (host.startsWith("*")) suffixes.push(host.slice(1));
-  }
-  if (suffixes.length === 0) return touched;
-  for (const dependency of known()) {
-    if (dependency.startsWith(prefix) && suffixes.some((suffix) => dependency.endsWith(suffix))) {
-      touched.add(dependency);
-    }
-  }
-  return touched;
 }

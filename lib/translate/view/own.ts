@@ -8,6 +8,7 @@
  */
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
+import type { Changed } from "../changed.ts";
 import type { InboundTarget } from "../inbound_target.ts";
 import type { Reader } from "../reader.ts";
 import type { BaseReader } from "../trace.ts";
@@ -22,7 +23,7 @@ export interface Own {
   /** The virtual hosts that a route configuration of its own gets by VHDS. */
   virtualHosts(routeConfiguration: string): ResourceSet | undefined;
   /** Whether one of these changes what it is made from. */
-  dependsOnAny(changed: ReadonlySet<string>): boolean;
+  dependsOnAny(changed: Changed): boolean;
   /** What users wrote for it and do not get. */
   warnings(): Iterable<Warning>;
 }
@@ -50,7 +51,7 @@ export class SidecarOwn implements Own {
     return undefined;
   }
 
-  dependsOnAny(changed: ReadonlySet<string>): boolean {
+  dependsOnAny(changed: Changed): boolean {
     return this.unit.trace.dependsOnAny(changed);
   }
 

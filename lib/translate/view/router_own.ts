@@ -17,6 +17,7 @@ import { gatewayListener } from "../gateway/listeners.ts";
 import { mergedGateways } from "../gateway/merge.ts";
 import { gatewayRoutePlans, type RoutePlan, sameEntry, type VirtualHostEntry } from "../gateway/route_plan.ts";
 import { gatewayRouteConfiguration, gatewayVirtualHost } from "../gateway/routes.ts";
+import type { Changed } from "../changed.ts";
 import type { Reader } from "../reader.ts";
 import type { BaseReader } from "../trace.ts";
 import { makeUnit, type Unit, type UnitCacheOptions } from "../unit_cache.ts";
@@ -129,7 +130,7 @@ export class RouterOwn implements Own {
     return this.#virtualHosts.get(routeConfiguration);
   }
 
-  dependsOnAny(changed: ReadonlySet<string>): boolean {
+  dependsOnAny(changed: Changed): boolean {
     return this.#units.some((unit) => unit.trace.dependsOnAny(changed));
   }
 
