@@ -5,10 +5,11 @@
  *
  * @module
  */
-import { connect as connectPlain, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
 import { any, decode, encode } from "../../../lib/pb/codec.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
+import { unixStream } from "./unix_stream.ts";
 
 type Listener = envoy.config.listener.v3.Listener;
 type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
@@ -91,25 +92,28 @@ export interface Client {
  * Sends bytes and reads until the other side ends, or `enough` says that the answer is whole; a refused connection or
  * handshake rejects.
  */
-export function exchange(
+export async function exchange(
   { socket: path, tls }: Client,
   bytes: string,
   enough: (got: string) => boolean = () => false,
 ): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const ready = () => socket.write(bytes);
-    const socket: Socket = tls
-      ? connectTls({ path, rejectUnauthorized: false, ...tls }, ready)
-      : connectPlain({ path }, ready);
-    let got = "";
-    socket.setEncoding("utf8");
-    socket.on("data", (text: string) => {
-      got += text;
-      if (enough(got)) socket.destroy();
-    });
-    socket.on("error", reject);
-    socket.on("close", () => got === "" ? reject(new Error("closed without an answer")) : resolve(got));
+  const plain = await unixStream(path);
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const stream: Duplex = tls
+    ? connectTls({ socket: plain, rejectUnauthorized: false, ...tls }, () => stream.write(bytes))
+    : plain;
+  if (!tls) stream.write(bytes);
+  let got = "";
+  stream.setEncoding("utf8");
+  stream.on("data", (text: string) => {
+    got += text;
+    if (enough(got)) stream.destroy();
   });
+  stream.on("error", reject);
+  stream.on("end", () => stream.destroy());
+  plain.on("close", () => stream.destroy());
+  stream.on("close", () => got === "" ? reject(new Error("closed without an answer")) : resolve(got));
+  return await promise.finally(() => plain.destroy());
 }
 
 /** One HTTP/1.1 request; the answer as text, head and body. */

@@ -1,6 +1,6 @@
 /** What clients of a gateway get, by a real Envoy. */
 import assert from "node:assert/strict";
-import { createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { gatewayListeners } from "../../../lib/translate/gateway/listeners.ts";
 import { gatewayRouteConfigurations } from "../../../lib/translate/gateway/routes.ts";
@@ -154,18 +154,20 @@ Deno.test({
     }),
 });
 
-/** A server that answers what it gets with a name in front, then ends. */
-function echo(path: string, name: string, secure?: { cert: string; key: string }): Server {
+/** A server on loopback that answers what it gets with a name in front, then ends. */
+async function echo(name: string, secure?: { cert: string; key: string }): Promise<Server> {
   const answer = (socket: Socket) => {
     socket.on("error", () => socket.destroy());
     socket.once("data", (bytes) => socket.end(`${name} ${bytes}`));
   };
   const server = secure ? createTlsServer(secure, answer) : createServer(answer);
-  return server.listen(path);
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  return server;
 }
 
-function pipeCluster(name: string, path: string): envoy.config.cluster.v3.Cluster {
-  const endpoint = { endpoint: { address: { pipe: { path } } } };
+function clusterOf(name: string, server: Server): envoy.config.cluster.v3.Cluster {
+  const { address, port } = server.address() as AddressInfo;
+  const endpoint = { endpoint: { address: { socket_address: { address, port_value: port } } } };
   return {
     name,
     type: 0,
@@ -193,9 +195,8 @@ Deno.test({
         }),
       ];
       const secure = { cert: await Deno.readTextFile(`${pem}cert.pem`), key: await Deno.readTextFile(`${pem}key.pem`) };
-      const path = (name: string) => `${folder}/${name}.sock`;
-      const running = [echo(path("first"), "first"), echo(path("tls"), "tls", secure)];
-      const clusters = ["first", "tls"].map((name) => pipeCluster(`outbound|1||${name}.svc`, path(name)));
+      const running = [await echo("first"), await echo("tls", secure)] as const;
+      const clusters = [clusterOf("outbound|1||first.svc", running[0]), clusterOf("outbound|1||tls.svc", running[1])];
       try {
         // The server that ends TLS takes hosts of its own alone, so its rule needs them.
         const all = [...documents, virtualService("ends", ["ends.com"], { tcp: [to("first.svc")] })];

@@ -1,6 +1,7 @@
 /** What clients of a sidecar get by its routes, from a real Envoy. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { HttpRoute } from "../../../lib/config/kinds/mod.ts";
 import { sidecarRouteConfiguration } from "../../../lib/translate/route/configuration.ts";
 import { outboundVirtualHosts } from "../../../lib/translate/route/sidecar.ts";
@@ -29,14 +30,16 @@ async function withRoutes(name: string, world: FakeWorld, use: (ask: Ask) => Pro
     answer.end(text);
   });
   try {
-    await new Promise<void>((ready) => upstream.listen(`${folder}/upstream`, ready));
+    await new Promise<void>((ready) => upstream.listen(0, "127.0.0.1", ready));
     const read = fakeReader(world);
     const hosts = [...(world.services ?? []).map((s) => s.hostname), ...Object.keys(world.virtualServices ?? {})];
     const virtualHosts = [...new Set(hosts)].flatMap((host) => outboundVirtualHosts(read, host))
       .filter(({ routeConfiguration }) => routeConfiguration === name)
       .map(({ virtualHost }) => ({ ...virtualHost, routes: virtualHost.routes!.map(tellingCluster) }));
     const { message } = sidecarRouteConfiguration(read, name, virtualHosts);
-    const clusters = [...clustersOf(virtualHosts)].map((cluster) => upstreamCluster(cluster, `${folder}/upstream`));
+    const clusters = [...clustersOf(virtualHosts)].map((cluster) =>
+      upstreamCluster(cluster, upstream.address() as AddressInfo)
+    );
     const listeners = [routeListener(message, `${folder}/envoy`)];
     await withEnvoy(binary!, { listeners, routes: new Map(), clusters }, () =>
       use(async (host, path, ...headers) => {
@@ -66,8 +69,8 @@ function clustersOf(virtualHosts: readonly envoy.config.route.v3.VirtualHost[]):
   return new Set([...actions.flatMap((action) => action.cluster ?? []), ...weighted]);
 }
 
-function upstreamCluster(name: string, path: string): envoy.config.cluster.v3.Cluster {
-  const lb_endpoints = [{ endpoint: { address: { pipe: { path } } } }];
+function upstreamCluster(name: string, { address, port }: AddressInfo): envoy.config.cluster.v3.Cluster {
+  const lb_endpoints = [{ endpoint: { address: { socket_address: { address, port_value: port } } } }];
   return {
     name,
     connect_timeout: { seconds: 1 },
