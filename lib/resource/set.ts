@@ -13,6 +13,7 @@
 import { Block, type Form } from "./block.ts";
 import { contentHash, type EncodedResource } from "./encoded.ts";
 import { computeDiff, type Diff } from "./diff.ts";
+import { VersionTable } from "./version_table.ts";
 
 /**
  * Resources a bucket, at least on average. Larger blocks compress better (64 are 8% smaller than 32, 128 are 14%
@@ -110,7 +111,7 @@ function bucketCount(size: number, present: number): number {
 export class ResourceSet {
   readonly #diffs = new WeakMap<ResourceSet, Diff>();
   #digest: string | undefined;
-  #index: ReadonlyMap<string, number> | undefined;
+  #versions: VersionTable | undefined;
   #list: readonly EncodedResource[] | undefined;
 
   constructor(
@@ -136,9 +137,9 @@ export class ResourceSet {
     return this.#list ??= this.buckets.flatMap((bucket) => bucket.resources);
   }
 
-  /** The place of each name in {@linkcode ResourceSet.list}; made once. */
-  get index(): ReadonlyMap<string, number> {
-    return this.#index ??= new Map(this.list.map((resource, at) => [resource.name, at]));
+  /** Finds names and versions, as clients tell them, in {@linkcode ResourceSet.list}; made once. */
+  get versions(): VersionTable {
+    return this.#versions ??= new VersionTable(this.list);
   }
 
   /** All resources, bucket by bucket. */

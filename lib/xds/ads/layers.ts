@@ -10,6 +10,7 @@ import { type Diff, setBlocks } from "../../resource/diff.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { NameSet } from "../../resource/names.ts";
 import type { ResourceSet } from "../../resource/set.ts";
+import type { VersionTable } from "../../resource/version_table.ts";
 import type { KnownVersions } from "./request.ts";
 
 /** One set of a stack. Layers of two stacks are compared by key. */
@@ -89,17 +90,21 @@ export interface Known {
 export function knownOf(want: Layers, versions: KnownVersions): Known {
   const sides = want.map(({ set }) => ({ set, seen: new Uint8Array(set.size), matched: 0 }));
   const absent: string[] = [];
-  versions.each((name, version) => {
+  const found = (find: (table: VersionTable) => number): boolean => {
     for (const side of sides) {
-      const at = side.set.index.get(name);
-      if (at === undefined) continue;
-      if (side.set.list[at]!.version === version && side.seen[at] === 0) {
-        side.seen[at] = 1;
-        side.matched++;
-      }
-      return;
+      const at = find(side.set.versions);
+      if (at < 0) continue;
+      side.matched += 1 - side.seen[at]!;
+      side.seen[at] = 1;
+      return true;
     }
-    absent.push(name);
+    return false;
+  };
+  versions.each((from, to) => {
+    if (found((table) => table.find(versions.run, from, to))) return;
+    const { name, version } = versions.entry(from, to);
+    if (found((table) => table.findText(name, version))) return;
+    if (!sides.some(({ set }) => set.has(name))) absent.push(name);
   });
   const layers = want.map((layer, i) => {
     const { set, seen, matched } = sides[i]!;

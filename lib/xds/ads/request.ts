@@ -10,7 +10,7 @@
  */
 import { concatBytes } from "../../resource/block.ts";
 import type { NameSet, NameTable } from "../../resource/names.ts";
-import { utf8Text, WireCursor, WireError } from "../../resource/protowire.ts";
+import { WireCursor, WireError } from "../../resource/protowire.ts";
 import { Code, RpcError } from "../grpc/status.ts";
 
 /** A request of either variant. */
@@ -121,55 +121,48 @@ function readStatus(bytes: Uint8Array): { code: number; message: string } {
   return { code, message };
 }
 
-const latin1 = new TextDecoder("latin1");
-
 /**
- * The entries of `initial_resource_versions` (map entries: key = 1, value = 2), read where they lie. A storm of clients
- * that come back brings millions of them, so the run is turned into text as a whole, one character a byte, and the
- * entries are pieces of that text; only what is not ASCII is decoded.
+ * The entries of `initial_resource_versions` (map entries: name = 1, version = 2), read where they lie: most are found
+ * as bytes (`VersionTable`), and text is made only of what differs.
  */
 export class KnownVersions {
-  constructor(private readonly run: Uint8Array) {}
+  /** @param run The fields, one after the other, with tags and lengths. */
+  constructor(readonly run: Uint8Array) {}
 
   /**
-   * Calls back for each entry.
+   * Calls back with where the content of each entry begins and ends in the run.
    *
    * @throws RpcError INVALID_ARGUMENT when the entries do not decode
    */
-  each(visit: (name: string, version: string) => void): void {
+  each(visit: (from: number, to: number) => void): void {
     try {
-      this.#read(visit);
+      const cursor = new WireCursor(this.run);
+      while (cursor.next()) {
+        const to = cursor.lengthPrefix();
+        const from = cursor.at;
+        cursor.at = to;
+        visit(from, to);
+      }
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
       throw new RpcError(Code.INVALID_ARGUMENT, `initial_resource_versions: ${error.message}`);
     }
   }
 
-  #read(visit: (name: string, version: string) => void): void {
-    const { run } = this;
-    const text = latin1.decode(run);
-    const piece = (from: number, to: number): string => {
-      for (let i = from; i < to; i++) if (run[i]! > 127) return utf8Text(run.subarray(from, to));
-      return text.substring(from, to);
-    };
-    const cursor = new WireCursor(run);
+  /**
+   * What an entry tells; to be called within {@linkcode KnownVersions.each}.
+   *
+   * @throws WireError when it does not decode
+   */
+  entry(from: number, to: number): { readonly name: string; readonly version: string } {
+    let name = "";
+    let version = "";
+    const cursor = new WireCursor(this.run, from, to);
     while (cursor.next()) {
-      const end = cursor.lengthPrefix();
-      let name = "";
-      let version = "";
-      while (cursor.at < end && cursor.next()) {
-        if (cursor.field > 2) {
-          cursor.skip();
-          continue;
-        }
-        const to = cursor.lengthPrefix();
-        const value = piece(cursor.at, to);
-        cursor.at = to;
-        if (cursor.field === 1) name = value;
-        else version = value;
-      }
-      if (cursor.at !== end) throw new WireError("a map entry runs over its end");
-      visit(name, version);
+      if (cursor.field === 1) name = cursor.string();
+      else if (cursor.field === 2) version = cursor.string();
+      else cursor.skip();
     }
+    return { name, version };
   }
 }

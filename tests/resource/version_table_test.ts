@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { encodeResource } from "../../lib/resource/encoded.ts";
+import { ResourceTable } from "../../lib/resource/set.ts";
+import { fieldSize, putField, utf8Bytes } from "../../lib/resource/protowire.ts";
+import { knownOf } from "../../lib/xds/ads/layers.ts";
+import { KnownVersions } from "../../lib/xds/ads/request.ts";
+
+const TYPE = "type.googleapis.com/test.Type";
+/** Names that need more than ASCII, long ones (the length takes two bytes), and none. */
+const name = fc.constantFrom("", "a", "b", "ä", "日本", "x".repeat(200), "outbound|80||a.com");
+const resource = fc.tuple(name, fc.nat(2)).map(([name, value]) => encodeResource(TYPE, name, new Uint8Array([value])));
+
+/** One field 5 of a request, as a client writes it: the usual order of fields, or the other. */
+function told(name: string, version: string, turned: boolean): Uint8Array {
+  const fields = [[1, utf8Bytes(name)], [2, utf8Bytes(version)]] as const;
+  const entry = new Uint8Array(fields.reduce((sum, [, bytes]) => sum + fieldSize(bytes.length), 0));
+  let at = 0;
+  for (const [number, bytes] of turned ? fields.toReversed() : fields) at = putField(entry, at, number, bytes);
+  const field = new Uint8Array(fieldSize(entry.length));
+  putField(field, 0, 5, entry);
+  return field;
+}
+
+Deno.test("what a client tells is compared by name and version, however it is written, in every layer", () => {
+  const table = new ResourceTable();
+  const entry = fc.record({
+    name,
+    version: fc.oneof(resource.map(({ version }) => version), fc.string({ maxLength: 9 })),
+    turned: fc.boolean(),
+  });
+  const sets = fc.tuple(fc.array(resource), fc.array(resource)).map(([first, second]) => {
+    const lower = table.from(first);
+    return [lower, table.from(second.filter(({ name }) => !lower.has(name)))];
+  });
+  fc.assert(fc.property(sets, fc.array(entry), (sets, entries) => {
+    const want = sets.map((set, i) => ({ key: `${i}`, set }));
+    const run = new Uint8Array(entries.flatMap((e) => [...told(e.name, e.version, e.turned)]));
+    const known = knownOf(want, new KnownVersions(run));
+    const all = sets.flatMap((set) => [...set]);
+    const same = all.filter((r) => entries.some((e) => e.name === r.name && e.version === r.version));
+    assert.deepEqual(new Set(known.layers.flatMap(({ set }) => [...set])), new Set(same));
+    const unknown = entries.filter((e) => !all.some((r) => r.name === e.name)).map((e) => e.name);
+    assert.deepEqual(known.absent, unknown);
+    assert.equal(known.layers === want, same.length === all.length);
+  }));
+});
+
+Deno.test("neither a name nor a version alone is found", () => {
+  const set = new ResourceTable().from(["a", "b", "c"].map((name) => encodeResource(TYPE, name, new Uint8Array([1]))));
+  for (const [at, { name, version }] of set.list.entries()) {
+    assert.equal(set.versions.findText(name, version), at);
+    assert.equal(set.versions.findText(`${name}x`, version), -1);
+    assert.equal(set.versions.findText(name, set.list[(at + 1) % 3]!.version), -1);
+  }
+});
