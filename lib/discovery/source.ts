@@ -64,9 +64,14 @@ export class MemberView implements ProxyView {
   readonly id: string;
   readonly #close: () => void;
 
-  constructor(readonly member: Member, close: () => void) {
+  constructor(readonly member: Member, private readonly pipeline: Pipeline, close: () => void) {
     this.id = member.proxy.nodeId;
     this.#close = close;
+  }
+
+  /** Sets of proxies change in pushes alone. */
+  get revision(): number {
+    return this.pipeline.pushes;
   }
 
   layers(typeUrl: string): readonly ResourceSet[] | undefined {
@@ -97,7 +102,7 @@ export class PipelineSource implements ResourceSource {
   connect({ node, delta }: ConnectRequest): ProxyView {
     try {
       const member = this.#pipeline.translator.join(this.#nodes.read(node, delta, this.#pipeline.mesh));
-      return new MemberView(member, () => this.#pipeline.translator.leave(member));
+      return new MemberView(member, this.#pipeline, () => this.#pipeline.translator.leave(member));
     } catch (error) {
       if (error instanceof NodeRefused) throw new XdsRefusal(Code.INVALID_ARGUMENT, error.message);
       throw error;

@@ -61,6 +61,8 @@ export interface ResourceSource {
 
 /** All that one proxy may see. Calls must be cheap: they are made for every stream at every push. */
 export interface ProxyView {
+  /** Another number whenever sets may be others than before; while it stays, nobody looks at them again. */
+  readonly revision: number;
   /** A name for logs and debug pages, e.g. the node id. */
   readonly id: string;
   /**

@@ -7,7 +7,7 @@
  */
 import type { Block, Form } from "../../resource/block.ts";
 import { type Diff, setBlocks } from "../../resource/diff.ts";
-import type { EncodedResource } from "../../resource/encoded.ts";
+import { contentHash, type EncodedResource } from "../../resource/encoded.ts";
 import type { NameSet } from "../../resource/names.ts";
 import type { ResourceSet } from "../../resource/set.ts";
 import type { VersionTable } from "../../resource/version_table.ts";
@@ -71,6 +71,12 @@ export function findInLayers(layers: Layers, name: string): EncodedResource | un
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Hash of the content: of any number of layers it is as long as that of one. */
+export function layersDigest(layers: Layers): string {
+  if (layers.length === 1) return layers[0]!.set.digest;
+  return contentHash(layers.map((layer) => layer.set.digest).join());
 }
 
 /** Number of resources. */

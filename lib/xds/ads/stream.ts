@@ -20,6 +20,7 @@ import {
   findInLayers,
   layerBlocks,
   type Layers,
+  layersDigest,
   NO_LAYERS,
   stack,
   type Step,
@@ -46,6 +47,8 @@ export class AdsStream {
   #gate: ReturnType<typeof setTimeout> | undefined;
   #gateOpen = false;
   #closed = false;
+  /** The view's revision at which all watches were brought up to date. */
+  #revision: number | undefined;
   readonly #layers = new Map<string, { sets: readonly ResourceSet[]; layers: Layers }>();
   #hosts: { names: unknown; parts: (readonly ResourceSet[])[]; layers: Layers } | undefined;
   /** Endpoints without which the client keeps clusters warming, until it has acknowledged them. */
@@ -96,17 +99,19 @@ export class AdsStream {
     }
     if (request.typeUrl === ROUTE && request.names.size > 0 && this.context.delta) this.#renewHosts(request);
     this.#update(watch);
+    // Virtual hosts are those of the routes that are wanted.
+    if (request.typeUrl === ROUTE) this.#updateHosts();
     if (request.typeUrl === ENDPOINTS && isNew) watch.forget(this.#warming);
     this.reconcile();
   }
 
   /** Looks at all sets again; true when something may have to be sent. Sends nothing. */
   refresh(): boolean {
-    let dirty = false;
-    for (const watch of this.#order) {
-      this.#update(watch);
-      dirty ||= watch.dirty;
+    if (this.#revision !== this.view.revision) {
+      this.#revision = this.view.revision;
+      for (const watch of this.#order) this.#update(watch);
     }
+    const dirty = this.#order.some((watch) => watch.dirty);
     if (!dirty) this.#settled();
     return dirty;
   }
@@ -138,6 +143,11 @@ export class AdsStream {
       this.context.onAccept(watch.typeUrl);
     }
     if (this.#order.every((watch) => watch.clean)) this.context.onSettled();
+  }
+
+  #updateHosts(): void {
+    const hosts = this.watches.get(VIRTUAL_HOST);
+    if (hosts !== undefined) this.#update(hosts);
   }
 
   #update(watch: Watch): void {
@@ -210,7 +220,7 @@ export class AdsStream {
     const nonce = `${this.id}-${(++this.#responses).toString(36)}`;
     const head = encodeHead({
       delta,
-      version: want.map((layer) => layer.set.digest).join("."),
+      version: layersDigest(want),
       typeUrl: watch.typeUrl,
       nonce,
       removed,

@@ -20,6 +20,8 @@ export function textResource(typeUrl: string, name: string, value: string, facts
 /** See the module. */
 export class MemorySource implements ResourceSource {
   ready = true;
+  /** Counts changes of sets. */
+  revision = 0;
   readonly table = new ResourceTable();
   readonly shared = new Map<string, ResourceSet>();
   readonly hosts = new Map<string, ResourceSet>();
@@ -31,18 +33,21 @@ export class MemorySource implements ResourceSource {
 
   /** Makes sure that a type is served, if only with nothing. */
   serve(...typeUrls: string[]): this {
+    this.revision++;
     for (const typeUrl of typeUrls) if (!this.shared.has(typeUrl)) this.shared.set(typeUrl, this.table.empty);
     return this;
   }
 
   /** Changes what all proxies share; nothing is pushed yet. */
   change(typeUrl: string, upserts: Iterable<EncodedResource>, removed: Iterable<string> = []): this {
+    this.revision++;
     this.shared.set(typeUrl, (this.shared.get(typeUrl) ?? this.table.empty).with(upserts, removed));
     return this;
   }
 
   /** Changes the virtual hosts of a route configuration. */
   changeHosts(routes: string, upserts: Iterable<EncodedResource>, removed: Iterable<string> = []): this {
+    this.revision++;
     this.hosts.set(routes, (this.hosts.get(routes) ?? this.table.empty).with(upserts, removed));
     return this;
   }
@@ -67,13 +72,34 @@ export class MemorySource implements ResourceSource {
   }
 }
 
+/** Sets by type that tell of changes. */
+class OwnSets extends Map<string, ResourceSet> {
+  constructor(private readonly changed: () => void) {
+    super();
+  }
+
+  override set(typeUrl: string, set: ResourceSet): this {
+    this.changed();
+    return super.set(typeUrl, set);
+  }
+
+  override delete(typeUrl: string): boolean {
+    this.changed();
+    return super.delete(typeUrl);
+  }
+}
+
 /** One proxy's view: the shared set and its own. */
 export class MemoryView implements ProxyView {
-  readonly own = new Map<string, ResourceSet>();
+  readonly own: Map<string, ResourceSet> = new OwnSets(() => this.source.revision++);
   readonly #layers = new Map<string, readonly ResourceSet[]>();
   readonly #hosts = new Map<string, readonly ResourceSet[]>();
 
   constructor(private readonly source: MemorySource, readonly id: string) {}
+
+  get revision(): number {
+    return this.source.revision;
+  }
 
   layers(typeUrl: string): readonly ResourceSet[] | undefined {
     const shared = this.source.shared.get(typeUrl);
