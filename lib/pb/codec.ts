@@ -10,6 +10,10 @@
 import protobuf from "protobufjs";
 import descriptor from "../../proto/gen/descriptor.json" with { type: "json" };
 
+// Node's Buffer is slower here than plain arrays: most strings are short, and each of them would make a view.
+(protobuf.util as { Buffer: unknown }).Buffer = null;
+protobuf.configure();
+
 let root: protobuf.Root | undefined;
 const types = new Map<string, protobuf.Type>();
 

@@ -65,9 +65,18 @@ export class EncodedResource {
 /** Characters of a version. */
 const VERSION_LENGTH = 12;
 
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
 /** First 72 bits of the SHA-256, as 12 characters of base64url. */
 export function contentHash(content: string | Uint8Array): string {
-  return hash("sha256", content, "base64url").slice(0, VERSION_LENGTH);
+  // Hexadecimal digests take half the time of others on Deno 2.8.3.
+  const hex = hash("sha256", content, "hex");
+  let text = "";
+  for (let at = 0; text.length < VERSION_LENGTH; at += 6) {
+    const bits = parseInt(hex.slice(at, at + 6), 16);
+    text += DIGITS[bits >> 18]! + DIGITS[bits >> 12 & 63]! + DIGITS[bits >> 6 & 63]! + DIGITS[bits & 63]!;
+  }
+  return text;
 }
 
 /**

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decode, encode } from "../../lib/pb/codec.ts";
 import { Block } from "../../lib/resource/block.ts";
-import { encodeResource } from "../../lib/resource/encoded.ts";
+import { contentHash, encodeResource } from "../../lib/resource/encoded.ts";
 import { putVarint, varintSize, WireCursor, WireError } from "../../lib/resource/protowire.ts";
+import { createHash } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 
 const TYPE = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
@@ -83,4 +84,11 @@ Deno.test("gzip members of several blocks concatenate to one gzip stream of thei
   const blocks = ["one", "two".repeat(5000), ""].map((part) => new Block([new TextEncoder().encode(part)]));
   const joined = Buffer.concat(blocks.map((block) => block.gzip));
   assert.equal(gunzipSync(joined).toString(), "one" + "two".repeat(5000));
+});
+
+Deno.test("a version is the first 72 bits of the SHA-256 in base64url", () => {
+  for (let i = 0; i < 200; i++) {
+    const content = new TextEncoder().encode(`content ${i}`);
+    assert.equal(contentHash(content), createHash("sha256").update(content).digest("base64url").slice(0, 12));
+  }
 });
