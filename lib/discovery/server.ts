@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { messageType } from "../pb/codec.ts";
 import type http from "node:http";
 import type { Problem } from "../config/finding.ts";
 import { ConfigStore } from "../config/store.ts";
@@ -95,6 +96,8 @@ export async function startDiscoveryServer(
 
   const folder = await startSources(options, pipeline, kernel);
   pipeline.flush();
+  // Reading the descriptor takes 70 ms: better now than when the first proxies come.
+  messageType("envoy.service.discovery.v3.DeltaDiscoveryResponse");
   const source = new PipelineSource(pipeline, nodes);
   source.ready = true;
   synced();

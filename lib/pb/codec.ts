@@ -66,9 +66,12 @@ export function decode<T>(name: string, bytes: Uint8Array): T {
   return type.toObject(type.decode(bytes), { longs: Number, defaults: false }) as T;
 }
 
-/** Packs a message into an `Any`. */
-export function any(name: string, message: object = {}): Any {
-  return { type_url: TYPE_URL_PREFIX + name, value: encode(name, message) };
+const NO_BYTES = new Uint8Array(0);
+
+/** Packs a message into an `Any`; default: one without fields. */
+export function any(name: string, message?: object): Any {
+  messageType(name);
+  return { type_url: TYPE_URL_PREFIX + name, value: message === undefined ? NO_BYTES : encode(name, message) };
 }
 
 /**
