@@ -7,6 +7,7 @@ import { parseUsage } from "./child.ts";
 import { Knowledge, look } from "./load/knowledge.ts";
 import { scanResponse } from "./load/response.ts";
 import { functionTimes } from "./profile.ts";
+import { editCost } from "./result.ts";
 
 Deno.test("usage is read from /proc, whatever the program's name", () => {
   const stat = "77 (a (b) c) S 1 1 1 0 -1 4194304 9 0 0 0 150 25 0 0 20 0 9 0 1 1 1\n";
@@ -85,4 +86,11 @@ Deno.test("a profile counts a function's own time once, and waiting not at all",
     timeDeltas: [1000, 2000, 9000, 4000],
   });
   assert.deepEqual(times, [{ name: "outer", self: 5, total: 7 }, { name: "inner", self: 2, total: 6 }]);
+});
+
+Deno.test("the cost of an edit leaves the dearest one out, and tells it", () => {
+  const { usual, dearest } = editCost([0.05, 0.31, 0.06, 0.04]);
+  assert.equal(usual.toFixed(3), "0.050");
+  assert.equal(dearest, 0.31);
+  assert.deepEqual(editCost([0.2]), { usual: 0.2, dearest: 0.2 });
 });

@@ -50,6 +50,18 @@ export function spread(values: readonly number[]): Spread {
   return { median, min: at(0), max: at(sorted.length - 1) };
 }
 
+/**
+ * CPU of edits: the mean of all but the dearest, and the dearest. (V8 collects once what a storm left behind, some
+ * seconds after it, and the first edits run code that is not compiled yet; the kernel counts in steps of 10 ms, so a
+ * median would be coarse.)
+ */
+export function editCost(cpu: readonly number[]): { readonly usual: number; readonly dearest: number } {
+  const sorted = cpu.toSorted((a, b) => a - b);
+  const dearest = sorted.at(-1) ?? NaN;
+  const others = sorted.length > 1 ? sorted.slice(0, -1) : sorted;
+  return { usual: others.reduce((sum, one) => sum + one, 0) / others.length, dearest };
+}
+
 /** The value below which a part of the values lie. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
