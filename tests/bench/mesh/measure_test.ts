@@ -88,9 +88,10 @@ Deno.test("a profile counts a function's own time once, and waiting not at all",
   assert.deepEqual(times, [{ name: "outer", self: 5, total: 7 }, { name: "inner", self: 2, total: 6 }]);
 });
 
-Deno.test("the cost of an edit leaves the dearest one out, and tells it", () => {
-  const { usual, dearest } = editCost([0.05, 0.31, 0.06, 0.04]);
-  assert.equal(usual.toFixed(3), "0.050");
+Deno.test("the cost of an edit is that of the middle half, and the dearest is told", () => {
+  const { usual, dearest } = editCost([0.05, 0.31, 0.06, 0.07, 0.01]);
+  assert.equal(usual.toFixed(3), "0.060");
   assert.equal(dearest, 0.31);
+  assert.equal(editCost([0.01, 0.09, 0.02, 0.03, 0.02, 0.03, 0.5, 0.01, 0.02, 0.02]).usual.toFixed(4), "0.0233");
   assert.deepEqual(editCost([0.2]), { usual: 0.2, dearest: 0.2 });
 });

@@ -51,15 +51,15 @@ export function spread(values: readonly number[]): Spread {
 }
 
 /**
- * CPU of edits: the mean of all but the dearest, and the dearest. (V8 collects once what a storm left behind, some
- * seconds after it, and the first edits run code that is not compiled yet; the kernel counts in steps of 10 ms, so a
- * median would be coarse.)
+ * CPU of edits: the mean of the middle half, and the dearest. (V8 collects once what a storm left behind, some seconds
+ * after it, and the first edits run code that is not compiled yet, so the mean of all would be a matter of luck; the
+ * kernel counts in steps of 10 ms, so a median would be coarse.)
  */
 export function editCost(cpu: readonly number[]): { readonly usual: number; readonly dearest: number } {
   const sorted = cpu.toSorted((a, b) => a - b);
-  const dearest = sorted.at(-1) ?? NaN;
-  const others = sorted.length > 1 ? sorted.slice(0, -1) : sorted;
-  return { usual: others.reduce((sum, one) => sum + one, 0) / others.length, dearest };
+  const aside = Math.floor((sorted.length + 1) / 4);
+  const middle = sorted.slice(aside, sorted.length - aside);
+  return { usual: middle.reduce((sum, one) => sum + one, 0) / middle.length, dearest: sorted.at(-1) ?? NaN };
 }
 
 /** The value below which a part of the values lie. */

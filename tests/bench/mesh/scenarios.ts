@@ -215,7 +215,7 @@ function hundred(delta: boolean, gzip: boolean): Scenario {
   };
 }
 
-/** The same 40 proxies at 1,000 and 5,000 services: an edit should cost the same. */
+/** The same 40 proxies at 1,000 and 5,000 services: an edit should cost the same. Twice the edits: ratios need more. */
 function large(gzip: boolean): Scenario {
   const full: LoadSpec = { services: LARGE, proxies: 40, delta: true, gzip };
   const name = `delta-40-large${gzip ? "-gzip" : ""}`;
@@ -225,8 +225,8 @@ function large(gzip: boolean): Scenario {
       return {
         proxies,
         connect: checked(await session.connect(), proxies),
-        route: await rounds(options.rounds, proxies, () => session.changeRoute()),
-        endpoint: await rounds(options.rounds, proxies, () => session.changeEndpoint()),
+        route: await rounds(2 * options.rounds, proxies, () => session.changeRoute()),
+        endpoint: await rounds(2 * options.rounds, proxies, () => session.changeEndpoint()),
       };
     });
   return {

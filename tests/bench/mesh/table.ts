@@ -91,9 +91,9 @@ connection of its own, and asks what Envoy asks.
   the debounce of 100 ms (\`PILOT_DEBOUNCE_AFTER\`).
 - **MiB**: memory, 2^20 bytes. Resident: \`VmRSS\` when the server has come to rest; peak: \`VmHWM\` since its start.
 - **MB, kB**: 10^6 and 10^3 bytes on the wire: all that crossed the connections, both ways, compressed where it is.
-- An edit is made ${rounds} times a run; bytes are per edit, CPU is the mean of all but the dearest edit, which is told
-  apart: in it V8 compiles what ran for the first time, or collects what the connect left behind (once, some seconds
-  after a storm, about 1 ms for each MB of heap). Each figure is the median of ${runs} run${
+- An edit is made ${rounds} times a run; bytes are per edit, CPU is the mean of the middle half of them. The dearest edit is told apart:
+  in it V8 compiles what ran for the first time, or collects what the connect left behind (once, some seconds after a
+  storm, 1 to 2 ms for each MB of heap). Each figure is the median of ${runs} run${
     runs === 1 ? "" : "s"
   } of new processes, with the least and the greatest in parentheses.
 - **gzip** says that proxies offer it (Envoy does not, this project's agent does).

@@ -117,6 +117,13 @@ export class TestNode implements AsyncDisposable {
 
   /** The same by way of another command, which measures. */
   async callBy(by: readonly string[], command: string, plugin: JsonObject, sandbox: Sandbox): Promise<Ran> {
+    const { argv: [program = "", ...args], env, input } = this.callWords(command, plugin, sandbox);
+    const [first = "", ...rest] = [...by, program];
+    return await run(first, [...rest, ...args], { env, input, clearEnv: true });
+  }
+
+  /** A call in words: command line, whole environment, standard input. */
+  callWords(command: string, plugin: JsonObject, sandbox: Sandbox) {
     const type = String(plugin["type"]);
     const env = {
       CNI_COMMAND: command,
@@ -127,13 +134,8 @@ export class TestNode implements AsyncDisposable {
       CNI_PATH: `${this.binDir}:${PLUGINS}`,
       PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     };
-    const input = JSON.stringify(plugin);
-    if (type === "mesh-cni") {
-      const [program = "", ...args] = [...by, `${this.binDir}/mesh-cni`];
-      return await run(program, args, { env, input, clearEnv: true });
-    }
-    const enter = [`--net=/run/netns/${this.name}`, `${PLUGINS}/${type}`];
-    return await run("nsenter", enter, { env, input, clearEnv: true });
+    const enter = ["nsenter", `--net=/run/netns/${this.name}`, `${PLUGINS}/${type}`];
+    return { argv: type === "mesh-cni" ? [`${this.binDir}/mesh-cni`] : enter, env, input: JSON.stringify(plugin) };
   }
 
   /** Calls the chain that the runtime takes now. */
