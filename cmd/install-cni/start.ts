@@ -15,6 +15,7 @@ import { startNodeAgent } from "../../lib/cni/node_agent.ts";
 import { buildInfo } from "../../lib/kernel/build_info.ts";
 import { startKernel, untilStopped } from "../../lib/kernel/kernel.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
+import { currentBundle } from "./bundle.ts";
 import type { InstallFlagValues } from "./flags.ts";
 import { type InstallOptions, installOptions } from "./options.ts";
 
@@ -34,6 +35,12 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
       monitoringPort: options.monitoringPort,
       repair: options.repair.enabled ? options.repair : undefined,
     }, kernel);
+    const { executable } = wish;
+    if ("script" in executable && !executable.script.includes("plugin_entry")) {
+      kernel.log.scope("cni-agent").warn(
+        "the plugin runs from its sources, which costs each pod 30 ms: cmd/install-cni/bundle.ts makes one file of it",
+      );
+    }
     kernel.log.scope("cni-agent").info("serving", { ...ports, node: settings.NODE_NAME });
     return await untilStopped(kernel);
   } finally {
@@ -85,11 +92,12 @@ export function wishOptions(options: InstallOptions, settings: SettingsOf<"insta
   };
 }
 
-/** This program: itself when it is compiled, else a script that runs the same entry with the same permissions. */
+/** This program: itself when it is compiled, else a script that runs it, or the plugin of it, by the runtime. */
 function ownExecutable(): Executable {
   const path = Deno.execPath();
   if (Deno.build.standalone) return { copyOf: path };
-  return { script: launcherScript(path, new URL("../../", import.meta.url).pathname) };
+  const root = new URL("../../", import.meta.url).pathname;
+  return { script: launcherScript(path, root, currentBundle(root)) };
 }
 
 function refuseBadTemplate(wish: WishOptions): void {

@@ -11,7 +11,7 @@
  */
 import { ApplyError, type Reporter } from "./outcome.ts";
 import { type Backend, findBackend, type Found, relist, restore } from "./backend.ts";
-import { differences, steps } from "./change.ts";
+import { differences, type Step, steps } from "./change.ts";
 import type { RedirectionConfig } from "./config.ts";
 import { families, type Family } from "./names.ts";
 import { addRoutes, removeRoutes } from "./route.ts";
@@ -38,7 +38,7 @@ export interface Task {
 export type Outcome = "applied" | "unchanged" | "replaced" | "cleaned" | "skipped";
 
 /** How often a family is tried when others change it meanwhile. */
-const ATTEMPTS = 3;
+const ATTEMPTS = 4;
 
 /** One family, looked at. */
 interface Plan {
@@ -64,11 +64,13 @@ export async function applyRedirection(task: Task, run: Run, report: Reporter): 
   if (problems.length > 0) throw new ApplyError(problems.join("\n"));
   const plans = looked.filter((plan) => typeof plan !== "string");
   const outcomes = { 4: "skipped", 6: "skipped" } as Record<Family, Outcome>;
-  for (const plan of plans) {
+  // The families share nothing that is changed, so they need not wait for each other; each comes to its end.
+  const settled = await Promise.allSettled(plans.map(async (plan) => {
     await carryOut(plan, task, run, task.dualStack || addressed.has(plan.family), report);
     outcomes[plan.family] = plan.outcome;
     report.info(`IPv${plan.family}: ${outcomeText[plan.outcome]}`);
-  }
+  }));
+  for (const ended of settled) if (ended.status === "rejected") throw ended.reason;
   return outcomes;
 }
 
@@ -152,7 +154,7 @@ async function settle(backend: Backend, wanted: Ruleset, all: boolean, run: Run)
   const said: string[] = [];
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const before = await relist(backend, run);
-    for (const { table, text } of steps(before, wanted, all && attempt === 1)) {
+    for (const { table, text } of together(steps(before, wanted, all && attempt === 1), attempt === 1)) {
       const refused = await restore(backend, text, run);
       if (refused !== undefined) said.push(`${backend.name}-restore, table ${table}: ${refused}`);
     }
@@ -162,4 +164,10 @@ async function settle(backend: Backend, wanted: Ruleset, all: boolean, run: Run)
       throw new ApplyError([...said, ...left.map((line) => `${backend.name}: ${line}`)].join("\n"));
     }
   }
+}
+
+/** The steps as one text if `all`: the tool takes it table by table. One by one they cost a process each, and say more. */
+function together(todo: readonly Step[], all: boolean): readonly Step[] {
+  if (!all || todo.length < 2) return todo;
+  return [{ table: todo.map(({ table }) => table).join(", "), text: todo.map(({ text }) => text).join("") }];
 }

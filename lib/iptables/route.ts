@@ -40,11 +40,9 @@ async function carryOut(
 
 async function list(routing: Routing, run: Run): Promise<ListedRouting> {
   const commands = listRouting(routing);
-  const [rules, routes, addresses] = await Promise.all([
-    run("ip", commands.rules),
-    run("ip", commands.routes),
-    run("ip", commands.addresses),
-  ]);
   // A table that does not exist yet is an error of `ip`, and an empty list.
-  return { rules: rules.stdout, routes: routes.stdout, addresses: addresses.stdout };
+  const ask = async (args: string[] | undefined) => args === undefined ? "" : (await run("ip", args)).stdout;
+  const asked = [ask(commands.rules), ask(commands.routes), ask(commands.addresses)] as const;
+  const [rules, routes, addresses] = await Promise.all(asked);
+  return { rules, routes, addresses };
 }

@@ -38,12 +38,14 @@ export interface ListedRouting {
   readonly addresses: string;
 }
 
-/** Arguments of `ip` that list a family's routing. */
-export function listRouting({ family, marked }: Routing): Record<keyof ListedRouting, string[]> {
+/** Arguments of `ip` that list a family's routing, as far as it is asked for. */
+export function listRouting({ family, marked, address }: Routing): Partial<Record<keyof ListedRouting, string[]>> {
   return {
-    rules: [`-${family}`, "rule", "show"],
-    routes: [`-${family}`, "route", "show", "table", String(marked?.table ?? "local")],
-    addresses: [`-${family}`, "-o", "addr", "show", "dev", "lo"],
+    ...(marked === undefined ? {} : {
+      rules: [`-${family}`, "rule", "show"],
+      routes: [`-${family}`, "route", "show", "table", String(marked.table)],
+    }),
+    ...(address === undefined ? {} : { addresses: [`-${family}`, "-o", "addr", "show", "dev", "lo"] }),
   };
 }
 

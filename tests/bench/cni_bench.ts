@@ -4,12 +4,12 @@
  * at rest:
  *
  *     deno run --allow-net --allow-read --allow-write=/tmp --allow-run --allow-env \
- *         --allow-sys=loadavg,uid,hostname tests/bench/cni_bench.ts [--calls 30] [--only near,tls] [--json]
+ *         --allow-sys=loadavg,uid,hostname tests/bench/cni_bench.ts [--calls 30] [--only near,tls] [--launcher FILE]
  *
  * `hello` is the runtime alone; `near`: a node agent is there, as on every node after its start; `tls`: the orchestrator is
  * asked by the plugin itself; `again`: ADD for a pod whose rules are in place; `check`, `del`, `status`, `version`: the
  * other commands; `pass`: a pod outside of the mesh. Wall and processor time in ms, children included; memory is the peak
- * of the largest process.
+ * of the largest process. `--launcher` puts another executable on the node than the installer's.
  *
  * Permissions: net, read, write (a temporary folder), run (ip, nsenter, the plugins, python3), env, sys.
  *
@@ -156,6 +156,8 @@ async function main(): Promise<void> {
   try {
     await Deno.writeTextFile(`${node.netDir}/10-test.conflist`, chainedText(node));
     await node.placePlugin(orch, { ca: tls.ca });
+    const launcher = option("launcher", "");
+    if (launcher !== "") await Deno.copyFile(launcher, `${node.binDir}/mesh-cni`);
     const stage = new Stage(node, orch, watch);
     // What the first call of a node finds out once, and the caches of runtime and kernel, are not measured.
     await stage.calls(2, "ADD");
@@ -173,8 +175,7 @@ async function main(): Promise<void> {
         "peak MB": round(Math.max(...costs.map((cost) => cost.peak)) / 1024),
       };
     }
-    if (Deno.args.includes("--json")) console.log(JSON.stringify(rows));
-    else console.table(rows);
+    console.table(rows);
     console.log(`${count} calls each; load ${Deno.loadavg().map((v) => v.toFixed(2)).join(" ")}`);
   } finally {
     await orch.stop();

@@ -48,7 +48,7 @@ export async function gather(world: DoctorWorld): Promise<NodeFacts> {
     orchConfigProblem: orchConfigProblem(orchConfig),
     record: currentRecord(folders, calls),
     calls: rows.slice(-SHOWN_CALLS),
-    obstacles: await world.redirector().obstacles(),
+    obstacles: await asked(world, (redirector) => redirector.obstacles()),
     trial: await trial(world),
     pods: orchConfig === undefined ? [] : await podFacts(rows, world.pods(orchConfig), world),
   };
@@ -75,8 +75,8 @@ function sample() {
 async function trial(world: DoctorWorld): Promise<string> {
   try {
     return await world.inScratch(async (netns) => {
-      await world.redirector().apply(netns, sample());
-      const lines = await world.redirector().check(netns, sample());
+      await asked(world, (redirector) => redirector.apply(netns, sample()));
+      const lines = await asked(world, (redirector) => redirector.check(netns, sample()));
       return lines.length === 0 ? "passed" : lines.join("; ");
     });
   } catch (error) {
@@ -118,7 +118,7 @@ async function differencesOf(
     if (found === undefined) return undefined;
     const decision = decide(found, { ambientEnabled: false }, {});
     if (decision.do !== "redirect") return [`it has rules, but would not be redirected now`];
-    return await world.redirector().check(netns, podRedirection(found, decision.proxy));
+    return await asked(world, (redirector) => redirector.check(netns, podRedirection(found, decision.proxy)));
   } catch (error) {
     const details = error instanceof CniError ? error.details : "";
     return [`its rules could not be compared: ${[messageOf(error), details].filter((t) => t !== "").join(": ")}`];
@@ -127,4 +127,17 @@ async function differencesOf(
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Asks a redirector of its own: one keeps what it read. */
+async function asked<T>(
+  world: Pick<DoctorWorld, "redirector">,
+  ask: (redirector: Redirector) => Promise<T>,
+): Promise<T> {
+  const redirector = world.redirector();
+  try {
+    return await ask(redirector);
+  } finally {
+    await redirector.end();
+  }
 }

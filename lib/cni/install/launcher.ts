@@ -1,33 +1,54 @@
 /**
- * What is put on the node where no compiled executable is at hand: a script that runs the same entry by the runtime, with
- * the same permission set.
+ * What is put on the node where no compiled executable is at hand: a script that runs the plugin by the runtime, with no
+ * more than the program's permission set.
  *
  * Permissions: none.
  *
  * @module
  */
+import { callVariables } from "../plugin/call.ts";
+
+/** What the plugin may do: a part of the permission set `install-cni` of deno.json, which has the reasons. */
+export const pluginPermissions: Readonly<Record<"net" | "read" | "write" | "env" | "run", true | readonly string[]>> = {
+  net: true,
+  read: true,
+  write: ["/host", "/var/run/mesh-cni", "/etc/cni", "/opt/cni", "/var/log", "/tmp"],
+  env: callVariables,
+  run: ["nsenter"],
+};
 
 /**
- * The script.
+ * The script. A runtime's call goes to the plugin in one file, when there is one: it starts a third sooner than from the
+ * sources. What people call is the program.
  *
  * @param deno Path of the runtime on the node.
  * @param repository Folder of the tree on the node, with a slash at its end.
+ * @param bundle Path of the plugin in one file on the node; undefined: the sources are run.
  */
-export function launcherScript(deno: string, repository: string): string {
-  const words = [
-    deno,
-    "run",
-    "--quiet",
-    "--no-prompt",
-    "--cached-only",
-    "--no-check",
+export function launcherScript(deno: string, repository: string, bundle?: string): string {
+  const common = [deno, "run", "--quiet", "--no-prompt", "--cached-only", "--no-check"];
+  const program = [
+    ...common,
     `--config=${repository}deno.json`,
     "-P=install-cni",
     `${repository}cmd/install-cni/main.ts`,
   ];
   // A runtime may call with any PATH, or none; the packet filter's tools are in folders that not every PATH has.
   const path = `PATH="\${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"\nexport PATH\n`;
-  return `#!/bin/sh\n${path}exec ${words.map(quoted).join(" ")} "$@"\n`;
+  const call = bundle === undefined
+    ? ""
+    : `[ -z "\${CNI_COMMAND+set}" ] || ${exec([...common, "--no-config", "--no-lock", ...permissionFlags(), bundle])}`;
+  return `#!/bin/sh\n${path}${call}${exec(program)}`;
+}
+
+function exec(words: readonly string[]): string {
+  return `exec ${words.map(quoted).join(" ")} "$@"\n`;
+}
+
+function permissionFlags(): string[] {
+  return Object.entries(pluginPermissions).map(([kind, value]) =>
+    value === true ? `--allow-${kind}` : `--allow-${kind}=${value.join(",")}`
+  );
 }
 
 function quoted(word: string): string {

@@ -33,16 +33,18 @@ export async function pluginMain(): Promise<number> {
   let call: Call | undefined;
   let outcome = "";
   let error: CniError | undefined;
+  let world: CallWorld | undefined;
   try {
     call = readCall(env, input);
-    const text = await runCall(call, systemWorld(call, (said) => (outcome = said)));
+    world = systemWorld(call, (said) => (outcome = said));
+    const text = await runCall(call, world);
     write(text);
   } catch (thrown) {
     error = thrown instanceof CniError ? thrown : new CniError(codes.io, "the plugin failed", stackOf(thrown));
     write(errorText(error, versionOfInput(input)));
     outcome = [error.message, error.details].filter((part) => part !== "").join(": ");
   }
-  if (call !== undefined) await tell(call, outcome, error);
+  if (call !== undefined) await Promise.all([tell(call, outcome, error), world?.redirector.end()]);
   return error === undefined ? 0 : 1;
 }
 

@@ -11,7 +11,8 @@
  * @module
  */
 import { TRIAL_CHAIN } from "../../iptables/names.ts";
-import { enterWords, type Place, type Ran, type Run, systemRun } from "../../iptables/run.ts";
+import type { Place, Ran, Run } from "../../iptables/run.ts";
+import { type Lane, NamespaceShell, type ShellCommand } from "./namespace_shell.ts";
 
 /** What is known of this node from former calls. */
 export interface KnownFacts {
@@ -25,11 +26,11 @@ export interface KnownFacts {
   forget(): void;
 }
 
-/** Line between the answers of two commands; no tool prints the like. */
-const MARK = "====mesh-cni====";
+/** Namespace entered, and that in which the plugin runs: the node's. */
+const [HERE, NODE] = ["/proc/self/ns/net", `/proc/${Deno.pid}/ns/net`];
 
-/** Files whose targets name the network namespace entered, and the one in which the plugin runs: the node's. */
-export const NAMESPACE_LINKS: readonly string[] = ["/proc/self/ns/net", `/proc/${Deno.pid}/ns/net`];
+/** Asks whether both are one: code 0 for yes, 1 for no, anything else when that cannot be seen. */
+export const IS_NODE: readonly [command: string, args: readonly string[]] = ["test", [HERE, "-ef", NODE]];
 
 /** A question in the words in which a set-up asks it, and the command whose answer is the same; itself by default. */
 interface Question {
@@ -37,25 +38,30 @@ interface Question {
   readonly command?: string;
 }
 
-/** What a set-up reads first; versions of tools only when they are not known. */
-function questions(facts: KnownFacts): Question[] {
-  const asked: Question[] = [{ line: LINKS }, { line: ADDRESSES }];
-  for (const [family, tool] of [[4, "iptables"], [6, "ip6tables"]] as const) {
-    for (const kind of ["nft", "legacy"]) {
-      const version = `${tool}-${kind} --version`;
-      if (facts.version(version) === undefined) asked.push({ line: version });
-    }
-    asked.push({ line: `${tool}-nft-save` });
-    // Without tables of the legacy back end its list is empty, and asking would make them.
-    const names = `/proc/net/${family === 4 ? "ip" : "ip6"}_tables_names`;
-    const save = `${tool}-legacy-save`;
-    asked.push({ line: save, command: `if read -r any <${names}; then ${save}; fi 2>/dev/null` });
-    asked.push({ line: `ip -${family} rule show` }, { line: `ip -${family} route show table local` });
-  }
-  return asked;
+/**
+ * What every set-up reads first, in two lanes that run at the same time, one a family; versions of tools only when they
+ * are not known.
+ */
+function questions(facts: KnownFacts): Question[][] {
+  const line = [IS_NODE[0], ...IS_NODE[1]].join(" ");
+  // Of files that it cannot see, `test` says that they are not the same.
+  const here = { line, command: `if test -e ${HERE} && test -e ${NODE}; then ${line}; else (exit 2); fi` };
+  return [[here, { line: ADDRESSES }, ...listings("iptables", facts)], listings("ip6tables", facts)];
 }
 
-const LINKS = `readlink ${NAMESPACE_LINKS.join(" ")}`;
+function listings(tool: "iptables" | "ip6tables", facts: KnownFacts): Question[] {
+  const asked: Question[] = [];
+  for (const kind of ["nft", "legacy"]) {
+    const version = `${tool}-${kind} --version`;
+    if (facts.version(version) === undefined) asked.push({ line: version });
+  }
+  // Without tables of the legacy back end its list is empty, and asking would make them.
+  const names = `/proc/net/${tool === "iptables" ? "ip" : "ip6"}_tables_names`;
+  const save = `${tool}-legacy-save`;
+  const legacy = { line: save, command: `if read -r any <${names}; then ${save}; fi 2>/dev/null` };
+  return [...asked, { line: `${tool}-nft-save` }, legacy];
+}
+
 const ADDRESSES = "ip -o addr show";
 
 /** Answers that are parts of the list of addresses. */
@@ -73,30 +79,51 @@ function partOf(all: Ran, holds: RegExp): Ran {
 }
 
 /** Commands that only look. */
-const looks =
-  /^(readlink .*|ip6?tables(-\w+)?-save|ip6?tables(-\w+)? --version|ip (-\w+ )*(addr|rule|route) show\b.*)$/;
+const looks = /^(test .*|ip6?tables(-\w+)?-save|ip6?tables(-\w+)? --version|ip (-\w+ )*(addr|rule|route) show\b.*)$/;
+
+/** Lane of a command: each family has its own. */
+function laneOf(tool: string): Lane {
+  return tool.startsWith("ip6") ? 1 : 0;
+}
+
+/** A way to run commands in a namespace. */
+export interface QuickRun {
+  readonly run: Run;
+  /** Ends what was started for it. */
+  end(): Promise<void>;
+}
 
 /** Commands in a namespace; see the module. */
-export function quickRun(place: Place & { readonly networkNamespace: string }, facts: KnownFacts): Run {
-  const plain = systemRun(place);
+export function quickRun(place: Place & { readonly networkNamespace: string }, facts: KnownFacts): QuickRun {
+  const shell = new NamespaceShell(place);
+  return { run: runBy(shell, facts), end: () => shell.end() };
+}
+
+function runBy(shell: NamespaceShell, facts: KnownFacts): Run {
   const answers = new Map<string, Promise<Ran>>();
+  const ask = async (lane: Lane, command: ShellCommand): Promise<Ran> => {
+    const [ran] = await shell.ask(lane, [command]);
+    return ran as Ran;
+  };
   let begun = false;
   const begin = () => {
     begun = true;
-    const asked = questions(facts);
-    const all = shell(place, asked.map(({ line, command }) => command ?? line));
-    asked.forEach(({ line }, i) => {
-      const answer = all.then((ran) => ran[i] ?? unanswered(line));
-      answers.set(line, line.endsWith(" --version") ? answer.then((ran) => noted(facts, line, ran)) : answer);
+    questions(facts).forEach((questions, lane) => {
+      const all = shell.ask(lane as Lane, questions.map(({ line, command }) => ({ line: command ?? line })));
+      questions.forEach(({ line }, i) => {
+        const answer = all.then((ran) => ran[i] as Ran);
+        answers.set(line, line.endsWith(" --version") ? answer.then((ran) => noted(facts, line, ran)) : answer);
+      });
     });
+    shell.send();
     const addresses = answers.get(ADDRESSES);
     for (const [line, holds] of parts) if (addresses) answers.set(line, addresses.then((ran) => partOf(ran, holds)));
   };
   const save = async (tool: string, args: readonly string[], input: string): Promise<Ran> => {
-    const list = `${tool}-save`;
-    const both = shell(place, [[`${tool}-restore`, ...args].join(" "), list], input);
-    answers.set(list, both.then(([, listed]) => listed ?? unanswered(list)));
-    return (await both)[0] ?? unanswered(tool);
+    const [restore, list] = [`${tool}-restore`, `${tool}-save`];
+    const both = shell.ask(laneOf(tool), [{ line: [restore, ...args].join(" "), input }, { line: list }]);
+    answers.set(list, both.then((ran) => ran[1] as Ran));
+    return (await both)[0] as Ran;
   };
   return async (command, args, input) => {
     const line = [command, ...args].join(" ");
@@ -112,12 +139,13 @@ export function quickRun(place: Place & { readonly networkNamespace: string }, f
     if (!looks.test(line) || !isPlain(line)) {
       // What `ip` changes is no rule, and the other way round.
       for (const known of answers.keys()) if (known.startsWith("ip ") === (command === "ip")) answers.delete(known);
-      return plain(command, args, input);
+      if (input !== undefined || !isPlain(line)) throw new TypeError(`${line}: no command of a set-up`);
+      return await ask(laneOf(command), { line });
     }
     const version = facts.version(line);
     if (version !== undefined) return { code: 0, stdout: version, stderr: "" };
     if (!begun) begin();
-    return await (answers.get(line) ?? plain(command, args, input));
+    return await (answers.get(line) ?? ask(laneOf(command), { line }));
   };
 }
 
@@ -136,47 +164,4 @@ function trialKey(tool: string, input: string): string | undefined {
 /** True for a command line of plain words: nothing that a shell would take for more. */
 function isPlain(line: string): boolean {
   return /^[A-Za-z0-9 ._=:/-]+$/.test(line);
-}
-
-/** Runs command lines one after the other in one shell; the first reads `input`. */
-async function shell(place: Place & { readonly networkNamespace: string }, lines: readonly string[], input?: string) {
-  const script = lines.map((line) => `${line} 2>&1; echo "\n${MARK} $?"`).join("\n");
-  const env = place.lockFile === undefined ? {} : { XTABLES_LOCKFILE: place.lockFile };
-  const child = new Deno.Command("nsenter", {
-    args: [...enterWords(place.networkNamespace), "sh", "-c", script],
-    env,
-    stdin: input === undefined ? "null" : "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const [output] = await Promise.all([child.output(), input === undefined ? undefined : feed(child, input)]);
-  const decoder = new TextDecoder();
-  const said = decoder.decode(output.stdout);
-  if (!said.includes(MARK)) {
-    const problem = decoder.decode(output.stderr).trim();
-    return lines.map((): Ran => ({ code: output.code || 1, stdout: "", stderr: problem }));
-  }
-  return said.split(new RegExp(`\\n?${MARK} (\\d+)\\n`)).reduce<Ran[]>((rows, part, i, parts) => {
-    if (i % 2 === 1) {
-      const code = Number(part);
-      const text = parts[i - 1] ?? "";
-      rows.push(code === 0 ? { code, stdout: text, stderr: "" } : { code, stdout: "", stderr: text });
-    }
-    return rows;
-  }, []);
-}
-
-async function feed(child: Deno.ChildProcess, input: string): Promise<void> {
-  const writer = child.stdin.getWriter();
-  try {
-    await writer.write(new TextEncoder().encode(input));
-    await writer.close();
-  } catch (error) {
-    // A command that ends before it has read everything says why in its exit code.
-    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
-  }
-}
-
-function unanswered(line: string): Ran {
-  return { code: 1, stdout: "", stderr: `${line}: no answer` };
 }

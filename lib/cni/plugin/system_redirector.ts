@@ -13,7 +13,7 @@ import { buildRules } from "../../iptables/rules/build.ts";
 import { enterWords, type Run } from "../../iptables/run.ts";
 import type { PodRedirection } from "./redirection.ts";
 import type { Redirector } from "./redirector.ts";
-import { type KnownFacts, NAMESPACE_LINKS, quickRun } from "./quick_run.ts";
+import { IS_NODE, type KnownFacts, type QuickRun, quickRun } from "./quick_run.ts";
 
 /** How the tools are run. */
 export interface RedirectorOptions {
@@ -25,7 +25,7 @@ export interface RedirectorOptions {
 
 /** A redirector. It keeps what it reads for one call; make a new one for the next. */
 export function systemRedirector(options: RedirectorOptions): Redirector {
-  const runs = new Map<string, Run>();
+  const runs = new Map<string, QuickRun>();
   const facts = options.factsFile === undefined ? nothingKnown : fileFacts(options.factsFile);
   const runIn = (netns: string): Run => {
     let run = runs.get(netns);
@@ -34,18 +34,17 @@ export function systemRedirector(options: RedirectorOptions): Redirector {
       run = quickRun({ networkNamespace: netns, lockFile: options.scopedLock ? netns : undefined }, facts);
       runs.set(netns, run);
     }
-    return run;
+    return run.run;
   };
   return {
     async look(netns) {
       const run = runIn(netns);
-      const [listed, links] = await Promise.all([run("ip", ["-o", "addr", "show"]), run("readlink", NAMESPACE_LINKS)]);
+      const [listed, same] = await Promise.all([run("ip", ["-o", "addr", "show"]), run(...IS_NODE)]);
       if (listed.code !== 0) throw new Error(listed.stderr.trim() || `ip addr show: exit code ${listed.code}`);
-      const [here, node] = links.stdout.trim().split("\n");
-      if (links.code !== 0 || here === undefined || node === undefined) {
-        throw new Error(`readlink ${NAMESPACE_LINKS.join(" ")}: ${links.stderr.trim()}`);
+      if (same.code > 1) {
+        throw new Error(`its identity cannot be seen: ${same.stderr.trim() || `exit code ${same.code}`}`);
       }
-      return { addresses: listed.stdout, isNode: here === node };
+      return { addresses: listed.stdout, isNode: same.code === 0 };
     },
     async apply(netns, wanted) {
       const said: string[] = [];
@@ -56,6 +55,9 @@ export function systemRedirector(options: RedirectorOptions): Redirector {
     },
     check: (netns, wanted) => drift(runIn(netns), wanted),
     obstacles: toolObstacles,
+    async end() {
+      await Promise.all([...runs.values()].map((run) => run.end()));
+    },
   };
 }
 

@@ -68,6 +68,7 @@ async function call(given: Given) {
       apply: (_netns, wanted) => Promise.resolve(applied.push(wanted)).then(() => "done"),
       check: () => Promise.resolve([]),
       obstacles: () => Promise.resolve([]),
+      end: () => Promise.resolve(),
     },
     tellAgent: (_call, pod) => Promise.resolve(told.push(pod.name)).then(() => {}),
     identityOf: () => "same",

@@ -1,5 +1,6 @@
 /** A node in a network namespace of its own, with pods in theirs, and a runtime that calls plugins as libcni does. */
 import { choosePrimary, type ConfigFile, type JsonObject } from "../../../lib/cni/config/network.ts";
+import { currentBundle } from "../../../cmd/install-cni/bundle.ts";
 import { launcherScript } from "../../../lib/cni/install/launcher.ts";
 import { orchConfigText } from "../../../lib/cni/install/orch_config.ts";
 import type { FakeOrch } from "./orch.ts";
@@ -83,8 +84,13 @@ export class TestNode implements AsyncDisposable {
   }
 
   /** Puts the plugin's launcher and orchestrator config on the node, as the installer does. */
-  async placePlugin(orch: FakeOrch, access: { ca?: string; token?: string } = {}): Promise<void> {
-    await Deno.writeTextFile(`${this.binDir}/mesh-cni`, launcherScript(Deno.execPath(), repository), { mode: 0o755 });
+  async placePlugin(
+    orch: FakeOrch,
+    access: { ca?: string; token?: string; fromSources?: true } = {},
+  ): Promise<void> {
+    const bundle = access.fromSources ? undefined : currentBundle(repository);
+    const launcher = launcherScript(Deno.execPath(), repository, bundle);
+    await Deno.writeTextFile(`${this.binDir}/mesh-cni`, launcher, { mode: 0o755 });
     const text = orchConfigText({ server: orch.address, ca: access.ca, token: access.token ?? orch.token });
     await Deno.writeTextFile(`${this.runDir}/mesh-cni-orchconfig`, text, { mode: 0o600 });
   }
