@@ -94,6 +94,7 @@ export function redirectionInputs(
     groupsExcluded: { name: "MESH_OUTBOUND_OWNER_GROUPS_EXCLUDE", value: settings.MESH_OUTBOUND_OWNER_GROUPS_EXCLUDE },
     loopback: { name: "MESH_OUTBOUND_IPV4_LOOPBACK_CIDR", value: settings.MESH_OUTBOUND_IPV4_LOOPBACK_CIDR },
     proxyUser: settings.PROXY_USER,
+    dnsAddress: { name: "DNS_PROXY_ADDR", value: settings.DNS_PROXY_ADDR },
     captureDns: flags["redirect-dns"],
     captureAllDns: flags["capture-all-dns"],
     dropInvalid: flags["drop-invalid"],

@@ -14,12 +14,12 @@ import { type Backend, findBackend, type Found, relist, restore } from "./backen
 import { differences, type Step, steps } from "./change.ts";
 import type { RedirectionConfig } from "./config.ts";
 import { families, type Family } from "./names.ts";
-import { addRoutes, removeRoutes } from "./route.ts";
+import { addRoutes, removeFormerRoutes, removeRoutes } from "./route.ts";
 import { possibleRouting, wantedRouting } from "./routing.ts";
 import type { Ruleset } from "./rule.ts";
 import { buildRules, noRules } from "./rules/build.ts";
 import { failureOf, type Run } from "./run.ts";
-import { hasOwnPart } from "./state.ts";
+import { hasOwnPart, routedMarks } from "./state.ts";
 
 /** What to do. */
 export interface Task {
@@ -129,11 +129,13 @@ async function planFamily(
 async function carryOut(plan: Plan, task: Task, run: Run, required: boolean, report: Reporter): Promise<void> {
   const { family, wanted, found, outcome } = plan;
   if (outcome === "skipped") return;
+  const marks = [found.chosen, ...found.stale].flatMap((backend) => (backend ? routedMarks(backend.listing) : []));
   if (outcome === "cleaned") {
     for (const backend of [found.chosen, ...found.stale]) {
       if (backend !== undefined && hasOwnPart(backend.listing)) await settle(backend, wanted, false, run);
     }
     await removeRoutes(possibleRouting(task.config, family), run, report);
+    await removeFormerRoutes(marks, { family, marked: undefined, address: undefined }, run, report);
     return;
   }
   // An address or a route that is missing may be the only drift, so routing is looked at even if rules are in place.
@@ -147,6 +149,8 @@ async function carryOut(plan: Plan, task: Task, run: Run, required: boolean, rep
   if (outcome === "replaced" && routing.marked === undefined) {
     await removeRoutes({ ...possibleRouting(task.config, family), address: undefined }, run, report);
   }
+  // After the rules: until then packets carry the former mark.
+  if (outcome === "replaced") await removeFormerRoutes(marks, routing, run, report);
 }
 
 /** Changes a back end's tables step by step until its list is the wanted one. */

@@ -17,11 +17,10 @@ export type Selection<T> = { readonly all: true; readonly except: readonly T[] }
 /** Ranges of addresses by family, each `address/bits` with no bits set behind the prefix. */
 export type Ranges = Readonly<Record<Family, readonly string[]>>;
 
-/** Which DNS is redirected to the agent: all, or that to the servers named. */
-export type DnsCapture = { readonly all: true } | {
-  readonly all: false;
-  readonly servers: Readonly<Record<Family, readonly string[]>>;
-};
+/** Which DNS is redirected to the agent: all, or that to the servers named; and the port on which the agent answers. */
+export type DnsCapture =
+  & { readonly port: number }
+  & ({ readonly all: true } | { readonly all: false; readonly servers: Readonly<Record<Family, readonly string[]>> });
 
 /** What is redirected where. */
 export interface RedirectionConfig {

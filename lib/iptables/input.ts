@@ -9,7 +9,7 @@
 import { parseAccount } from "./accounts.ts";
 import { parseRanges } from "./address.ts";
 import type { DnsCapture, RedirectionConfig, Selection } from "./config.ts";
-import { families, OUTBOUND_MARK } from "./names.ts";
+import { DNS_PORT, families, OUTBOUND_MARK } from "./names.ts";
 import type { PortRange } from "./rule.ts";
 
 /** An input: under which name it was asked for, and its text. */
@@ -41,6 +41,8 @@ export interface RedirectionInputs {
   readonly loopback: Input;
   /** Name of the user under which the proxy runs, when no number is given. */
   readonly proxyUser: string;
+  /** `host:port` on which the agent answers DNS; empty: its default. */
+  readonly dnsAddress: Input;
   readonly captureDns: boolean;
   readonly captureAllDns: boolean;
   readonly dropInvalid: boolean;
@@ -156,7 +158,7 @@ export function readInputs(inputs: RedirectionInputs, around: Surroundings): Rea
     virtualInterfaces: reader.interfaces(inputs.virtualInterfaces),
     groups: readGroups(reader, inputs, around),
     loopback: { 4: readLoopback(reader, inputs.loopback), 6: "::1/128" },
-    dns: readDns(inputs, around, outboundPortsExcluded, warnings),
+    dns: readDns(reader, inputs, around, outboundPortsExcluded, warnings),
     dropInvalid: inputs.dropInvalid,
   };
   if (reader.problems.length > 0) throw new InputError(reader.problems);
@@ -219,6 +221,7 @@ function readLoopback(reader: Reader, input: Input): string {
 }
 
 function readDns(
+  reader: Reader,
   inputs: RedirectionInputs,
   around: Surroundings,
   excluded: readonly PortRange[],
@@ -229,7 +232,8 @@ function readDns(
     warnings.push(`DNS is not redirected: port 53 is excluded by ${inputs.outboundPortsExcluded.name}`);
     return undefined;
   }
-  if (inputs.captureAllDns) return { all: true };
+  const port = readDnsPort(reader, inputs.dnsAddress, warnings);
+  if (inputs.captureAllDns) return { port, all: true };
   const ranges = parseRanges(around.nameServers, (part) => {
     warnings.push(`name server ${part} of /etc/resolv.conf is no address; DNS to it is not redirected`);
   });
@@ -239,7 +243,20 @@ function readDns(
     warnings.push("DNS is not redirected: /etc/resolv.conf names no server; --capture-all-dns needs none");
     return undefined;
   }
-  return { all: false, servers };
+  return { port, all: false, servers };
+}
+
+function readDnsPort(reader: Reader, input: Input, warnings: string[]): number {
+  if (input.value.trim() === "") return DNS_PORT;
+  const port = parseNumber(/:(\d{1,5})$/.exec(input.value.trim())?.[1] ?? "") ?? 0;
+  if (port < 1 || port > 65535) {
+    reader.refuse(input, "host:port, such as localhost:15053");
+    return DNS_PORT;
+  }
+  if (port !== 53) return port;
+  // An agent that may not listen on port 53 listens on its default; one that may needs no redirection.
+  warnings.push(`${input.name} says port 53, which needs no redirection; DNS is redirected to port ${DNS_PORT}`);
+  return DNS_PORT;
 }
 
 function parseNumber(text: string): number | undefined {

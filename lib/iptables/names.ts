@@ -55,7 +55,7 @@ export const TRIAL_CHAIN = "MESH_TRIAL";
 /** Mark of connections that the outbound proxy opens to its own workload, in TPROXY mode: they are inbound to it. */
 export const OUTBOUND_MARK = 1338;
 
-/** Port on which the agent answers DNS: that of DNS_PROXY_ADDR's default. */
+/** Port on which the agent answers DNS when it is not told another: that of DNS_PROXY_ADDR's default. */
 export const DNS_PORT = 15053;
 
 /** Source addresses from which the inbound proxy reaches the application: never redirected again. */

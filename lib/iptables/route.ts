@@ -6,7 +6,15 @@
  * @module
  */
 import { ApplyError, type Reporter } from "./outcome.ts";
-import { addRouting, type ListedRouting, listRouting, removeRouting, type Routing } from "./routing.ts";
+import {
+  addRouting,
+  formerMarks,
+  type ListedRouting,
+  listRouting,
+  removeFormer,
+  removeRouting,
+  type Routing,
+} from "./routing.ts";
 import { failureOf, type Run } from "./run.ts";
 
 /** Adds what is missing. */
@@ -17,6 +25,23 @@ export async function addRoutes(wanted: Routing, run: Run, report: Reporter): Pr
 /** Removes what is there. */
 export async function removeRoutes(unwanted: Routing, run: Run, report: Reporter): Promise<void> {
   await carryOut(() => list(unwanted, run), (listed) => removeRouting(unwanted, listed), run, report);
+}
+
+/** Removes routing of marks that a former run used and this one does not. */
+export async function removeFormerRoutes(
+  marks: readonly number[],
+  wanted: Routing,
+  run: Run,
+  report: Reporter,
+): Promise<void> {
+  if (marks.length === 0) return;
+  const { family } = wanted;
+  const listed = await run("ip", [`-${family}`, "rule", "show"]);
+  if (listed.code !== 0) throw new ApplyError(`ip -${family} rule show: ${failureOf(listed)}`);
+  for (const marked of formerMarks(marks, wanted, listed.stdout)) {
+    const former: Routing = { family, marked, address: undefined };
+    await carryOut(() => list(former, run), (found) => removeFormer(former, wanted, found), run, report);
+  }
 }
 
 /** Runs the commands that a list asks for. One that fails is no failure if a new list no longer asks for it. */

@@ -75,6 +75,28 @@ export function removeRouting(unwanted: Routing, listed: ListedRouting): string[
   return commands;
 }
 
+/**
+ * Routing of marks, in the output of `ip rule show`, that a former run made and that is not wanted.
+ *
+ * @param marks Those that our chains had: nobody else's rule is looked at.
+ */
+export function formerMarks(
+  marks: readonly number[],
+  wanted: Routing,
+  rules: string,
+): { mark: number; table: number }[] {
+  const found = [...rules.matchAll(/\bfrom all fwmark 0x([0-9a-f]+) lookup (\d+)\b/g)];
+  return found.map(([, mark, table]) => ({ mark: parseInt(mark ?? "", 16), table: Number(table) })).filter((row) =>
+    marks.includes(row.mark) && (row.mark !== wanted.marked?.mark || row.table !== wanted.marked.table)
+  );
+}
+
+/** Arguments of `ip` that remove former routing: only together with our route in its table, which stays where it is wanted. */
+export function removeFormer(former: Routing, wanted: Routing, listed: ListedRouting): string[][] {
+  const commands = presence(former, listed).route ? removeRouting(former, listed) : [];
+  return commands.filter(([, kind]) => kind !== "route" || former.marked?.table !== wanted.marked?.table);
+}
+
 function ruleWords({ mark, table }: { mark: number; table: number }): string[] {
   return ["fwmark", String(mark), "lookup", String(table)];
 }

@@ -55,6 +55,17 @@ export function ownPart(table: ListedTable | undefined): OwnPart {
   };
 }
 
+/** Marks that our chains give to packets, by which they are routed to the proxy: those of the run that made the chains. */
+export function routedMarks(listing: Listing): number[] {
+  const rules = [...listing.values()].flatMap((table) => [...ownPart(table).chains.values()].flat());
+  return [
+    ...new Set(rules.flatMap((rule) => {
+      const mark = /--tproxy-mark (0x[0-9a-f]+|\d+)/.exec(rule)?.[1];
+      return mark === undefined ? [] : [Number(mark)];
+    })),
+  ];
+}
+
 /** True when any table has something of ours. */
 export function hasOwnPart(listing: Listing): boolean {
   return [...listing.values()].some((table) => {

@@ -115,8 +115,12 @@ Deno.test("users and groups may be names", () => {
 });
 
 Deno.test("DNS: servers by family; all; and a warning when nothing would be redirected", () => {
-  assert.deepEqual(configOf({ captureDns: true }).dns, { all: false, servers: { 4: ["10.77.0.1"], 6: ["fd77::1"] } });
-  assert.deepEqual(configOf({ captureDns: true, captureAllDns: true }).dns, { all: true });
+  assert.deepEqual(configOf({ captureDns: true }).dns, {
+    port: 15053,
+    all: false,
+    servers: { 4: ["10.77.0.1"], 6: ["fd77::1"] },
+  });
+  assert.deepEqual(configOf({ captureDns: true, captureAllDns: true }).dns, { port: 15053, all: true });
   assert.equal(configOf({ captureAllDns: true }).dns, undefined);
   const none = readInputs(inputs({ captureDns: true }), { ...around, nameServers: [] });
   assert.equal(none.config.dns, undefined);
@@ -124,4 +128,17 @@ Deno.test("DNS: servers by family; all; and a warning when nothing would be redi
   const excluded = readInputs(inputs({ captureDns: true, outboundPortsExcluded: "50:60" }), around);
   assert.equal(excluded.config.dns, undefined);
   assert.match(excluded.warnings.join(), /port 53 is excluded/);
+});
+
+Deno.test("DNS goes to the port on which the agent answers; an address without a port is refused", () => {
+  const dns = { captureDns: true, captureAllDns: true };
+  for (const [dnsAddress, port] of [["localhost:5353", 5353], ["[::1]:1053", 1053], [":65535", 65535]] as const) {
+    assert.deepEqual(configOf({ ...dns, dnsAddress }).dns, { port, all: true });
+  }
+  const root = readInputs(inputs({ ...dns, dnsAddress: ":53" }), around);
+  assert.deepEqual(root.config.dns, { port: 15053, all: true });
+  assert.match(root.warnings.join(), /dnsAddress says port 53/);
+  for (const dnsAddress of ["localhost", "localhost:0", "localhost:70000", "localhost:dns"]) {
+    assert.throws(() => configOf({ ...dns, dnsAddress }), /dnsAddress: got .*, expected host:port/);
+  }
 });

@@ -82,3 +82,48 @@ for (const kind of ["nft", "legacy"] as const) {
     });
   }, [kind]);
 }
+
+for (const kind of ["nft", "legacy"] as const) {
+  packetTest(`TPROXY on ${kind}: routing of a former mark goes, that of others stays`, async (t) => {
+    await using cable = await Cable.lay();
+    const pod = (...words: string[]) => cable.exec("pod", "ip", ...words);
+    const marks = async (family: string) =>
+      [...(await pod(family, "rule")).matchAll(/fwmark (\S+) lookup (\d+)/g)].map(([, mark, table]) =>
+        `${mark} ${table}`
+      );
+    // Someone else's, with another mark to a table of the same kind, and with our mark to a table of another kind.
+    await pod("rule", "add", "fwmark", "77", "lookup", "77");
+    await pod("route", "add", "local", "default", "dev", "lo", "table", "77");
+    await pod("rule", "add", "fwmark", "1337", "lookup", "99");
+    await pod("route", "add", "unreachable", "default", "table", "99");
+    const others = ["0x539 99", "0x4d 77"];
+    await applyIn(cable.pod, kind, changes);
+    assert.deepEqual((await marks("-4")).toSorted(), ["0x539 133", ...others].toSorted());
+    assert.deepEqual(await marks("-6"), ["0x539 133"]);
+
+    await t.step("another mark in the same table", async () => {
+      await applyIn(cable.pod, kind, { ...changes, tproxyMark: "1400" }, { reconcile: true });
+      assert.deepEqual((await marks("-4")).toSorted(), ["0x578 133", ...others].toSorted());
+      assert.deepEqual(await marks("-6"), ["0x578 133"]);
+      assert.match(await pod("route", "show", "table", "133"), /^local default dev lo/);
+    });
+    await t.step("another mark and another table", async () => {
+      await applyIn(cable.pod, kind, { ...changes, tproxyMark: "1500", tproxyTable: "140" }, { reconcile: true });
+      assert.deepEqual((await marks("-4")).toSorted(), ["0x5dc 140", ...others].toSorted());
+      assert.deepEqual(await marks("-6"), ["0x5dc 140"]);
+      assert.doesNotMatch(await pod("route", "show", "table", "all"), /table 133/);
+    });
+    await t.step("no mark any more, told by a run that knows other numbers", async () => {
+      await applyIn(cable.pod, kind, { ...changes, inboundMode: "REDIRECT" }, { reconcile: true });
+      assert.deepEqual((await marks("-4")).toSorted(), others.toSorted());
+      assert.deepEqual(await marks("-6"), []);
+      assert.doesNotMatch(await pod("route", "show", "table", "all"), /table 140/);
+    });
+    await t.step("clean-up by a run that knows other numbers", async () => {
+      await applyIn(cable.pod, kind, { ...changes, tproxyMark: "1500" }, { reconcile: true });
+      await applyIn(cable.pod, kind, changes, { cleanup: true });
+      assert.deepEqual((await marks("-4")).toSorted(), others.toSorted());
+      assert.deepEqual(await marks("-6"), []);
+    });
+  }, [kind]);
+}

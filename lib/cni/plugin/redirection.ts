@@ -82,6 +82,7 @@ export function podRedirection(pod: Pod, proxy: Container): PodRedirection {
       groupsExcluded: fixed("excluded groups", envOf(proxy, "OUTBOUND_OWNER_GROUPS_EXCLUDE") ?? ""),
       loopback: fixed("loopback range", envOf(proxy, "OUTBOUND_IPV4_LOOPBACK_CIDR") ?? "127.0.0.1/32"),
       proxyUser: "",
+      dnsAddress: fixed(`DNS_PROXY_ADDR of container ${proxy.name}`, proxy.env["DNS_PROXY_ADDR"] ?? ""),
       captureDns: dns,
       // The pod's own resolv.conf cannot be seen from here, so all DNS is taken.
       captureAllDns: dns,

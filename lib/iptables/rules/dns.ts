@@ -9,7 +9,7 @@
  * @module
  */
 import { capturesDns, type RedirectionConfig } from "../config.ts";
-import { chains, DNS_PORT, type Family, zones } from "../names.ts";
+import { chains, type Family, zones } from "../names.ts";
 import type { Match } from "../rule.ts";
 import { proxyOwners } from "./outbound.ts";
 import { leave, type TableBuilder, to } from "./table.ts";
@@ -25,13 +25,15 @@ function servers({ dns }: RedirectionConfig, family: Family): (string | undefine
 
 /** Adds redirection of DNS, UDP and TCP. */
 export function addDnsRedirect(nat: TableBuilder, config: RedirectionConfig, family: Family): void {
+  const { dns } = config;
+  if (dns === undefined) return;
   for (const protocol of ["tcp", "udp"] as const) {
     for (const server of servers(config, family)) {
       const destination = server === undefined ? {} : { destination: server };
       nat.add(
         chains.outputDns,
         { ...destination, protocol, destinationPort: dnsPort },
-        { kind: "redirect", port: DNS_PORT },
+        { kind: "redirect", port: dns.port },
         "to the agent",
       );
     }
@@ -40,7 +42,8 @@ export function addDnsRedirect(nat: TableBuilder, config: RedirectionConfig, fam
 
 /** Adds the zones of DNS over UDP. What is not redirected stays in the kernel's own zone. */
 export function addDnsZones(raw: TableBuilder, config: RedirectionConfig, family: Family): void {
-  if (!capturesDns(config, family)) return;
+  const { dns } = config;
+  if (dns === undefined || !capturesDns(config, family)) return;
   const add = (match: Match, zone: number, why: string) =>
     raw.add(chains.outputDns, { ...match, ...udp }, { kind: "zone", zone }, why);
 
@@ -48,7 +51,7 @@ export function addDnsZones(raw: TableBuilder, config: RedirectionConfig, family
   for (const device of config.interfacesExcluded) raw.add(chains.inbound, { in: device }, leave, "excluded device");
   for (const owner of proxyOwners(config)) {
     add({ ...owner, destinationPort: dnsPort }, zones.upstream, "the agent asks");
-    add({ ...owner, sourcePort: DNS_PORT }, zones.client, "the agent answers");
+    add({ ...owner, sourcePort: dns.port }, zones.client, "the agent answers");
   }
   // The first zone given to a packet counts. Who is not redirected shares the agent's zone, where the answers are.
   const upstream = (match: Match) => add({ ...match, destinationPort: dnsPort }, zones.upstream, "not redirected");

@@ -37,6 +37,7 @@ const defaults: Required<Changes> = {
   groupsExcluded: "",
   loopback: "127.0.0.1/32",
   proxyUser: "mesh-proxy",
+  dnsAddress: "",
   captureDns: false,
   captureAllDns: false,
   dropInvalid: false,
