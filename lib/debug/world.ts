@@ -8,6 +8,7 @@
 import { KINDS } from "../config/kinds/mod.ts";
 import { groupOfKind } from "../config/spelling.ts";
 import { type ConfigObject, UNDATED } from "../config/types.ts";
+import type { Service } from "../registry/types.ts";
 import { type Answer, type Ask, json } from "./http.ts";
 import type { DebugView } from "./view.ts";
 
@@ -41,10 +42,13 @@ export function problemz(ask: Ask, view: DebugView): Answer {
   return json([...view.problems()], ask);
 }
 
-/** `/debug/registryz`: all services. */
+/** `/debug/registryz`: all services, with the date (ms since the epoch) of those that have one. */
 export function registryz(ask: Ask, view: DebugView): Answer {
   const services = [...view.services.services()];
-  return json(services.sort((a, b) => (`${a.hostname}/${a.namespace}` < `${b.hostname}/${b.namespace}` ? -1 : 1)), ask);
+  services.sort((a, b) => (`${a.hostname}/${a.namespace}` < `${b.hostname}/${b.namespace}` ? -1 : 1));
+  const dated = ({ creationTimestamp, ...service }: Service) =>
+    creationTimestamp === UNDATED ? service : { ...service, creationTimestamp };
+  return json(services.map(dated), ask);
 }
 
 /** `/debug/endpointShardz`: endpoints by service and shard. */
