@@ -14,7 +14,7 @@ import type { ConfigObject } from "../config/types.ts";
 import type { Service } from "../registry/types.ts";
 import { covers, overlaps } from "./host_match.ts";
 import type { MeshIndexes } from "./indexes.ts";
-import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "./types.ts";
+import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener, RuleProtocol } from "./types.ts";
 import { isVisible } from "./visibility.ts";
 import { destinationHosts, MESH_GATEWAY } from "./virtual_service_index.ts";
 
@@ -86,15 +86,20 @@ export class Scope {
     const imports = this.#imports[egress.index] ?? [];
     const service = this.#indexes.services.visible(host, this.namespace, (s) => importsService(imports, s));
     if (service) return true;
-    const vs = this.#indexes.virtualServices.visible(host, this.namespace, (v) => this.#seesVirtualService(v));
+    const vs = this.#indexes.virtualServices.visible(
+      host,
+      this.namespace,
+      undefined,
+      (v) => this.#seesVirtualService(v),
+    );
     return vs !== undefined && importsHost(imports, vs.namespace, host);
   }
 
-  /** The virtual service in force for a host on sidecars. */
-  virtualService(host: string): EffectiveVirtualService | undefined {
+  /** The virtual service in force for a host on sidecars: that with rules of the protocol, or undefined: any. */
+  virtualService(host: string, protocol: RuleProtocol | undefined): EffectiveVirtualService | undefined {
     const { virtualServices } = this.#indexes;
-    if (!this.#narrow) return virtualServices.visible(host, this.namespace);
-    return virtualServices.visible(host, this.namespace, (vs) => this.#seesVirtualService(vs));
+    if (!this.#narrow) return virtualServices.visible(host, this.namespace, protocol);
+    return virtualServices.visible(host, this.namespace, protocol, (vs) => this.#seesVirtualService(vs));
   }
 
   /** The destination rules in force for a host (see `DestinationRuleIndex.inForce`). */

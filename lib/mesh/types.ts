@@ -31,6 +31,9 @@ export interface EffectiveVirtualService {
   readonly causes: readonly string[];
 }
 
+/** The kinds of rules that a virtual service has; each list is for connections of its own. */
+export type RuleProtocol = "http" | "tls" | "tcp";
+
 /** The destination rule in force for one host, as one scope sees it: several rules of one host merged. */
 export interface EffectiveDestinationRule {
   /** Name and namespace of the first rule. */

@@ -6,7 +6,7 @@
  * @module
  */
 import { wildcardsOver } from "./host_match.ts";
-import type { EffectiveVirtualService } from "./types.ts";
+import type { EffectiveVirtualService, RuleProtocol } from "./types.ts";
 import { visibilityRank } from "./visibility.ts";
 
 /** The name that stands for all sidecars in a virtual service's gateway list. */
@@ -68,29 +68,34 @@ export class VirtualServiceIndex {
    * The one in force for a host on sidecars of a namespace: the most specific host; among equals a private one, then
    * one exported to the namespace by name, then the oldest.
    *
+   * @param protocol Only those with rules of this kind: the HTTP rules of a host may stand in another object than its
+   *   TCP rules. Undefined: any.
    * @param accept Narrows further (what a Sidecar imports).
    */
   visible(
     host: string,
     namespace: string,
+    protocol: RuleProtocol | undefined,
     accept?: (vs: EffectiveVirtualService) => boolean,
   ): EffectiveVirtualService | undefined {
     if (this.#byHost.size === 0) return undefined;
-    const exact = this.#best(host, namespace, accept);
+    const wanted = (vs: EffectiveVirtualService) =>
+      (protocol === undefined || (vs.spec[protocol]?.length ?? 0) > 0) && (accept === undefined || accept(vs));
+    const exact = this.#best(host, namespace, wanted);
     if (exact) return exact;
     for (const pattern of wildcardsOver(host)) {
-      const found = this.#best(pattern, namespace, accept);
+      const found = this.#best(pattern, namespace, wanted);
       if (found) return found;
     }
     return undefined;
   }
 
-  #best(host: string, namespace: string, accept?: (vs: EffectiveVirtualService) => boolean) {
+  #best(host: string, namespace: string, wanted: (vs: EffectiveVirtualService) => boolean) {
     let best: EffectiveVirtualService | undefined;
     let bestRank = 3;
     for (const vs of this.#byHost.get(host) ?? nothing) {
       const rank = visibilityRank(vs, namespace);
-      if (rank < 0 || rank >= bestRank || (accept && !accept(vs))) continue;
+      if (rank < 0 || rank >= bestRank || !wanted(vs)) continue;
       best = vs;
       bestRank = rank;
     }

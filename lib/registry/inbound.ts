@@ -7,7 +7,7 @@
  */
 import { canonicalIp } from "./address.ts";
 import type { Placement } from "./endpoint_index.ts";
-import type { Service, ServiceKey, ServicePort } from "./types.ts";
+import type { Endpoint, Service, ServiceKey, ServicePort } from "./types.ts";
 
 /** One port of one service that a proxy serves. */
 export interface ServiceTarget {
@@ -23,7 +23,7 @@ export interface ProxyPlace {
   readonly addresses: readonly string[];
   /** Only services of its namespace are its own; empty: of any. */
   readonly namespace: string;
-  /** Its cluster; only endpoints of that cluster are its own (addresses repeat across clusters). Empty: of any. */
+  /** Its cluster; only endpoints of that cluster are its own where orchestrators told of them. Empty: of any. */
   readonly clusterId: string;
 }
 
@@ -45,8 +45,8 @@ export function serviceTargets(proxy: ProxyPlace, index: Placements, services: S
   const found = new Map<string, ServiceTarget>();
   for (const address of proxy.addresses) {
     for (const { service: key, endpoint } of index.byAddress(canonicalIp(address))) {
-      if (proxy.clusterId !== "" && endpoint.clusterId !== "" && endpoint.clusterId !== proxy.clusterId) continue;
       const service = services.service(key);
+      if (service?.provider === "Orch" && !sameCluster(proxy, endpoint)) continue;
       if (service === undefined || (proxy.namespace !== "" && service.namespace !== proxy.namespace)) continue;
       const port = service.ports.find((candidate) => candidate.name === endpoint.portName);
       if (port === undefined) continue;
@@ -54,6 +54,14 @@ export function serviceTargets(proxy: ProxyPlace, index: Placements, services: S
     }
   }
   return [...found.values()].sort(byAgeAndName);
+}
+
+/**
+ * Addresses may repeat from cluster to cluster. What configuration tells (service entries) is of no cluster, so that it
+ * is not asked of these: a proxy may call its cluster by another name than this server does.
+ */
+function sameCluster(proxy: ProxyPlace, endpoint: Endpoint): boolean {
+  return proxy.clusterId === "" || endpoint.clusterId === "" || endpoint.clusterId === proxy.clusterId;
 }
 
 function byAgeAndName(a: ServiceTarget, b: ServiceTarget): number {

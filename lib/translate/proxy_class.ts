@@ -10,6 +10,7 @@ import type { ResourceSet } from "../resource/set.ts";
 import type { Caches, DirtyUnits } from "./caches.ts";
 import type { ListenerConflict } from "./listener/part.ts";
 import type { ProxyTraits } from "./reader.ts";
+import { HTTP_PROXY_ROUTES } from "./route/placement.ts";
 import type { ScopeReader } from "./scope_reader.ts";
 import { type BaseReader, Trace, tracing, type TraitQuestion } from "./trace.ts";
 import type { Unit } from "./unit_cache.ts";
@@ -36,7 +37,12 @@ export function formQuestions(reader: BaseReader): Trace {
   const read = tracing(reader, trace);
   read.trait("type");
   read.trait("vhds");
+  read.ask("hasHttpProxy", hasHttpProxy);
   return trace;
+}
+
+function hasHttpProxy(traits: ProxyTraits): boolean {
+  return traits.httpProxyPort > 0;
 }
 
 /** A class of proxies. */
@@ -84,7 +90,8 @@ export class SidecarClass implements ProxyClass {
     const both = { routes: empty, virtualHosts: empty };
     const sameForm = like && like.reader.traits.vhds === reader.traits.vhds;
     const routes = sameForm ? like.#routes : undefined;
-    this.#routes = new OutboundRoutes(caches.virtualHosts, caches.shells, both, reader.traits.vhds, routes);
+    const form = { vhds: reader.traits.vhds, always: new Set(hasHttpProxy(reader.traits) ? [HTTP_PROXY_ROUTES] : []) };
+    this.#routes = new OutboundRoutes(caches.virtualHosts, caches.shells, both, form, routes);
     const hosts = new Set([...reader.scope.hosts(), ...like ? like.scope.hosts() : []]);
     this.#update({ clusters: hosts, assignments: hosts, virtualHosts: hosts, parts: hosts, shells: true });
   }

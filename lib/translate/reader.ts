@@ -14,7 +14,7 @@
 import type { OutboundTrafficPolicy } from "../config/kinds/sidecar/types.ts";
 import type { GatewayTopology, MeshConfig, MeshNetworks, ProxyHeaders } from "../config/mesh/types.ts";
 import type { ConfigObject } from "../config/types.ts";
-import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../mesh/types.ts";
+import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener, RuleProtocol } from "../mesh/types.ts";
 import type { Endpoint, Service } from "../registry/types.ts";
 
 /** How inbound and outbound connections reach the proxy: iptables REDIRECT or TPROXY, or not at all (NONE). */
@@ -120,10 +120,10 @@ export interface Reader {
   /** The destination rule in force for that host (most specific host match; own, service's, root namespace). */
   destinationRule(host: string): EffectiveDestinationRule | undefined;
   /**
-   * The virtual service in force for that host on gateway `mesh`: the most specific host match, then the oldest.
-   * The host need not be a service.
+   * The virtual service in force for that host on gateway `mesh`, of those with rules of that protocol: the most
+   * specific host match, then the oldest. The host need not be a service.
    */
-  virtualService(host: string): EffectiveVirtualService | undefined;
+  virtualService(host: string, protocol: RuleProtocol): EffectiveVirtualService | undefined;
   /** The egress listeners of the scope (see `EgressListener`). */
   egressListeners(): readonly EgressListener[];
   /** Whether that egress listener of the scope sees that host. */

@@ -10,7 +10,7 @@ import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../config/mesh/type
 import type { ConfigObject } from "../config/types.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import type { Scope } from "../mesh/scope.ts";
-import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../mesh/types.ts";
+import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener, RuleProtocol } from "../mesh/types.ts";
 import type { Endpoint, Service } from "../registry/types.ts";
 import type { PlainTrait, ProxyTraits, TranslateSettings } from "./reader.ts";
 import type { BaseReader } from "./trace.ts";
@@ -33,7 +33,8 @@ export class ScopeReader implements BaseReader {
 
   /** Whether a host has anything to translate here: a visible service, or a virtual service that names just it. */
   exists(host: string): boolean {
-    return this.scope.service(host) !== undefined || this.scope.virtualService(host)?.hosts.includes(host) === true;
+    return this.scope.service(host) !== undefined ||
+      this.scope.virtualService(host, undefined)?.hosts.includes(host) === true;
   }
 
   trait<K extends PlainTrait>(name: K): ProxyTraits[K] {
@@ -65,8 +66,8 @@ export class ScopeReader implements BaseReader {
     return this.scope.destinationRules(host);
   }
 
-  virtualService(host: string): EffectiveVirtualService | undefined {
-    return this.scope.virtualService(host);
+  virtualService(host: string, protocol: RuleProtocol): EffectiveVirtualService | undefined {
+    return this.scope.virtualService(host, protocol);
   }
 
   egressListeners(): readonly EgressListener[] {

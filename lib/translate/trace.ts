@@ -98,7 +98,7 @@ export function tracing(base: BaseReader, trace: Trace): Reader {
     service: (name) => host("service", name, "s", (r) => r.service(name)),
     endpoints: (name) => host("endpoints", name, "se", (r) => r.endpoints(name)),
     destinationRule: (name) => destinationRule(base, trace, name),
-    virtualService: (name) => host("virtualService", name, "v", (r) => r.virtualService(name)),
+    virtualService: (name, protocol) => host(protocol, name, "v", (r) => r.virtualService(name, protocol)),
     egressListeners: () => one("egress", (r) => r.egressListeners()),
     egressSees: (egress, name) => host(`sees/${egress.index}`, name, "sv", (r) => r.egressSees(egress, name)),
     outboundTrafficPolicy: () => one("policy", (r) => r.outboundTrafficPolicy()),

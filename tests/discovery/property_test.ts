@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { contents, Fixture, type TestNode } from "./fixture.ts";
+import { contents, Fixture, type TestNode, texts } from "./fixture.ts";
 
 /** Runs of each property; `MESH_PROPERTY_RUNS=10000` is the long form. */
 const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 100);
@@ -59,19 +59,22 @@ const virtualService = fc.record({
   header: fc.constantFrom("x", "y"),
   source: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }), { nil: undefined }),
   gateways: fc.constantFrom(undefined, ["mesh"], ["a/one"], ["b/one", "mesh"], ["one", "two"]),
-}).map(({ object, hosts, exportTo, to, subset, header, source, gateways }) => ({
+  kind: fc.constantFrom("http", "http", "http", "tcp"),
+}).map(({ object, hosts, exportTo, to, subset, header, source, gateways, kind }) => ({
   ...object,
   spec: {
     hosts,
     ...(gateways ? { gateways } : {}),
     ...(exportTo ? { exportTo } : {}),
-    http: [
-      {
-        match: [{ headers: { h: { exact: header } }, ...(source ? { sourceLabels: source } : {}) }],
-        route: [{ destination: { host: to, ...(subset ? { subset } : {}) } }],
-      },
-      { route: [{ destination: { host: to } }] },
-    ],
+    ...(kind === "tcp" ? { tcp: [{ route: [{ destination: { host: to, ...(subset ? { subset } : {}) } }] }] } : {
+      http: [
+        {
+          match: [{ headers: { h: { exact: header } }, ...(source ? { sourceLabels: source } : {}) }],
+          route: [{ destination: { host: to, ...(subset ? { subset } : {}) } }],
+        },
+        { route: [{ destination: { host: to } }] },
+      ],
+    }),
   },
 }));
 
@@ -157,7 +160,7 @@ const early: readonly TestNode[] = [
 
 /** Plays steps; gives the fixture with what every proxy has at the end. */
 function play(steps: readonly Step[], cache: boolean) {
-  const fixture = new Fixture({ cache });
+  const fixture = new Fixture({ cache, mesh: { proxyHttpPort: 15333 } });
   const joined = early.map((node) => ({ node, member: fixture.join(node) }));
   for (const s of steps) {
     if (s.do === "put") fixture.offer(s.tree);
@@ -174,12 +177,30 @@ Deno.test("changes one by one leave every proxy with what a fresh start gives it
   fc.assert(
     fc.property(fc.array(step, { minLength: 15, maxLength: 60, size: "max" }), (steps) => {
       const { fixture, joined } = play(steps, true);
-      const fresh = new Fixture({ cache: true });
+      const fresh = new Fixture({ cache: true, mesh: { proxyHttpPort: 15333 } });
       fresh.pipeline.configChanged([], [...fixture.objects.values()]);
       fresh.pipeline.flush();
       for (const { node, member } of joined) assert.deepEqual(contents(member), contents(fresh.join(node)));
     }),
     { numRuns: RUNS },
+  );
+});
+
+Deno.test("every route configuration that a listener names is there", () => {
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 5, maxLength: 30, size: "max" }), (steps) => {
+      const { joined } = play(steps, true);
+      for (const { member } of joined) {
+        const all = texts(member);
+        const listeners = Object.entries(all).filter(([name]) => name.startsWith("listener/"));
+        for (const [, text] of listeners) {
+          for (const [, name] of text.matchAll(/"route_config_name":"([^"]+)"/g)) {
+            assert.ok(`route/${name}` in all, name);
+          }
+        }
+      }
+    }),
+    { numRuns: Math.ceil(RUNS / 10) },
   );
 });
 

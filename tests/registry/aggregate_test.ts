@@ -142,6 +142,7 @@ Deno.test("a proxy's own services are those with endpoints at its addresses, in 
     service({ hostname: "young.com", creationTimestamp: 2 }),
     service({
       hostname: "old.com",
+      provider: "Orch",
       creationTimestamp: 1,
       ports: [{ name: "b", port: 90, protocol: "TCP" }, { name: "a", port: 80, protocol: "TCP" }],
     }),
@@ -164,4 +165,6 @@ Deno.test("a proxy's own services are those with endpoints at its addresses, in 
     "young.com 80 8080",
   ]);
   assert.equal(serviceTargets({ ...proxy, namespace: "", clusterId: "" }, endpoints, all).length, 5);
+  const elsewhere = serviceTargets({ ...proxy, clusterId: "c3" }, endpoints, all);
+  assert.deepEqual(elsewhere.map((t) => t.service.hostname), ["young.com"], "entries are of no cluster");
 });

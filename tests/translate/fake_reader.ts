@@ -58,7 +58,10 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
     service: (host) => answer(`service/${host}`, services.get(host)),
     endpoints: (host) => answer(`endpoints/${host}`, world.endpoints?.[host] ?? []),
     destinationRule: (host) => answer(`destinationRule/${host}`, world.destinationRules?.[host]),
-    virtualService: (host) => answer(`virtualService/${host}`, world.virtualServices?.[host]),
+    virtualService: (host, protocol) => {
+      const found = world.virtualServices?.[host];
+      return answer(`virtualService/${host}`, found?.spec[protocol]?.length ? found : undefined);
+    },
     egressListeners: () => answer("egressListeners", egress),
     egressSees: (listener, host) => {
       const hosts = egress.find((e) => e.index === listener.index)?.hosts;

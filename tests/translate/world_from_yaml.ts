@@ -61,7 +61,7 @@ function byHost(
   index.update([], effective);
   const found: Record<string, EffectiveVirtualService> = {};
   for (const host of [...services.map((s) => s.hostname), ...index.hosts()]) {
-    const vs = index.visible(host, world.traits?.namespace ?? "default");
+    const vs = index.visible(host, world.traits?.namespace ?? "default", undefined);
     if (vs) found[host] = vs;
   }
   return found;

@@ -148,22 +148,28 @@ function part(port: Port, binds: readonly string[], chains: readonly TcpChain[],
     egress: egress.index,
     ownPort: egress.port !== undefined,
     created: service.creationTimestamp,
-    causes: [service.cause, ...kind === "http" ? [] : ruleCauses(read, service, chains)],
+    causes: [service.cause, ...kind === "http" ? [] : ruleCauses(port, chains)],
   };
 }
 
-function ruleCauses(read: Reader, service: Service, chains: readonly TcpChain[]): readonly string[] {
+function ruleCauses(port: Port, chains: readonly TcpChain[]): readonly string[] {
+  const { read, service } = port;
   const routed = chains.some((chain) => chain.virtualService !== undefined);
   return [
-    ...routed ? read.virtualService(service.hostname)?.causes ?? [] : [],
+    ...routed ? read.virtualService(service.hostname, ruleProtocol(port))?.causes ?? [] : [],
     ...read.destinationRule(service.hostname)?.causes ?? [],
   ];
+}
+
+/** The rules for connections to a port that are not HTTP. */
+function ruleProtocol({ protocol }: Port): "tls" | "tcp" {
+  return isTls(protocol) ? "tls" : "tcp";
 }
 
 /** @param byName TLS connections are the service's only where they name it. */
 function chainsOf(port: Port, ranges: readonly string[], byName: boolean): TcpChain[] {
   const { read, service } = port;
-  const rules = read.virtualService(service.hostname);
+  const rules = read.virtualService(service.hostname, ruleProtocol(port));
   const context = { port: { port: port.number, name: port.name }, cidrs: ranges };
   const tls = isTls(port.protocol);
   const routed = rules === undefined

@@ -60,7 +60,8 @@ export function outboundVirtualHosts(read: Reader, host: string): OutboundVirtua
   const service = read.service(host);
   const target = service ? behindAlias(read, host) : { host };
   if (service && !target.service) return [];
-  const vs = read.virtualService(host) ?? (target.host === host ? undefined : read.virtualService(target.host));
+  const vs = read.virtualService(host, "http") ??
+    (target.host === host ? undefined : read.virtualService(target.host, "http"));
   const own = service && target.service ? servicePorts(read, service, host, target.service, vs) : [];
   const ports = vs?.hosts.includes(host) ? [...own, ...namedPorts(read, host, vs, target.service)] : own;
   return ports.flatMap((port) => virtualHosts(read, host, service, port));

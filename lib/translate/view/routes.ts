@@ -116,6 +116,8 @@ export class OutboundRoutes {
   readonly #tables: Map<string, Table>;
   readonly #empty: { readonly routes: ResourceSet; readonly virtualHosts: ResourceSet };
   readonly #vhds: boolean;
+  /** Route configurations that listeners name whatever hosts there are: they are there without any, too. */
+  readonly #always: ReadonlySet<string>;
   #set: ResourceSet;
 
   /** @param like Begins as a copy of another class's; the first update must look at all hosts of both. */
@@ -123,7 +125,7 @@ export class OutboundRoutes {
     cache: UnitCache<readonly VirtualHostPiece[]>,
     shells: UnitCache<RouteShell | undefined>,
     empty: { readonly routes: ResourceSet; readonly virtualHosts: ResourceSet },
-    vhds: boolean,
+    { vhds, always }: { readonly vhds: boolean; readonly always: ReadonlySet<string> },
     like?: OutboundRoutes,
   ) {
     this.#units = new Map(like ? like.#units : []);
@@ -132,7 +134,10 @@ export class OutboundRoutes {
     this.#shells = shells;
     this.#empty = empty;
     this.#vhds = vhds;
-    this.#set = like?.set ?? empty.routes;
+    this.#always = always;
+    const unwanted = [...this.#tables].filter(([name, table]) => table.pieces.size === 0 && !always.has(name));
+    for (const [name] of unwanted) this.#tables.delete(name);
+    this.#set = (like?.set ?? empty.routes).with([], unwanted.map(([name]) => name));
   }
 
   /** The route configurations: shells for VHDS, whole ones otherwise. */
@@ -179,8 +184,11 @@ export class OutboundRoutes {
       }
     }
     const touched = new Set([...removed.keys(), ...added.keys()]);
+    for (const name of this.#always) if (!this.#tables.has(name)) touched.add(name);
     for (const name of touched) this.#table(name).update(removed.get(name) ?? [], added.get(name) ?? []);
-    for (const name of touched) if (this.#tables.get(name)!.pieces.size === 0) this.#tables.delete(name);
+    for (const name of touched) {
+      if (this.#tables.get(name)!.pieces.size === 0 && !this.#always.has(name)) this.#tables.delete(name);
+    }
     this.#assemble(shellsDirty ? new Set([...this.#tables.keys(), ...touched]) : touched, reader, onUnit);
   }
 

@@ -1,0 +1,102 @@
+/** What users write and each proxy must get, whatever else is there. */
+import assert from "node:assert/strict";
+import { contents, Fixture, type TestNode, texts } from "./fixture.ts";
+
+const apiVersion = "networking.mesh.io/v1";
+const host = "svc.a.svc.cluster.local";
+const node: TestNode = { namespace: "a", address: "172.16.0.9", labels: { app: "p" } };
+
+const service = {
+  apiVersion,
+  kind: "ServiceEntry",
+  metadata: { namespace: "a", name: "svc" },
+  spec: {
+    hosts: [host],
+    addresses: ["10.9.0.1"],
+    location: "MESH_INTERNAL",
+    resolution: "STATIC",
+    ports: [
+      { number: 80, name: "http", protocol: "HTTP" },
+      { number: 9000, name: "tcp", protocol: "TCP" },
+      { number: 9443, name: "tls", protocol: "TLS" },
+    ],
+    endpoints: [{ address: "172.16.0.1", labels: { version: "v1" } }],
+  },
+};
+const subsets = {
+  apiVersion,
+  kind: "DestinationRule",
+  metadata: { namespace: "a", name: "svc" },
+  spec: { host, subsets: [{ name: "v1", labels: { version: "v1" } }] },
+};
+const route = [{ destination: { host, subset: "v1" } }];
+const rules = {
+  http: [{ timeout: "1s", route }],
+  tcp: [{ route }],
+  tls: [{ match: [{ sniHosts: [host] }], route }],
+};
+
+function virtualService(name: string, created: number, spec: object) {
+  const creationTimestamp = new Date(created).toISOString();
+  return {
+    apiVersion,
+    kind: "VirtualService",
+    metadata: { namespace: "a", name, creationTimestamp },
+    spec: { hosts: [host], ...spec },
+  };
+}
+
+Deno.test("HTTP, TCP and TLS rules of one host hold when they stand in three objects, whichever is the oldest", () => {
+  const whole = new Fixture();
+  whole.put(service, subsets, virtualService("all", 1000, rules));
+  whole.pipeline.flush();
+  const wanted = texts(whole.join(node));
+  const rows = (text: Record<string, string>) =>
+    Object.entries(text).filter(([name]) => /^(listener|virtualHost)\/.*(9000|9443|:80)$/.test(name))
+      .map(([name, value]) => [name, value.replaceAll(/virtual-service\/[a-z]+/g, "virtual-service/X")]);
+  assert.match(JSON.stringify(rows(wanted)), /9000\|v1\|svc/);
+  for (const order of [["http", "tcp", "tls"], ["tcp", "tls", "http"], ["tls", "http", "tcp"]] as const) {
+    const split = new Fixture();
+    split.put(service, subsets);
+    order.forEach((kind, i) => split.put(virtualService(kind, 1000 + 1000 * i, { [kind]: rules[kind] })));
+    split.pipeline.flush();
+    assert.deepEqual(rows(texts(split.join(node))), rows(wanted), order.join());
+  }
+});
+
+Deno.test("every route configuration that a listener names is there, also where a Sidecar shows no host at all", () => {
+  const nothing = {
+    apiVersion,
+    kind: "Sidecar",
+    metadata: { namespace: "a", name: "nothing" },
+    spec: { egress: [{ hosts: ["~/*"] }] },
+  };
+  for (const delta of [true, false]) {
+    const fixture = new Fixture({ mesh: { proxyHttpPort: 15333 } });
+    fixture.put(service);
+    fixture.pipeline.flush();
+    const member = fixture.join({ ...node, delta });
+    assert.ok("route/http_proxy" in contents(member));
+    const before = contents(member);
+    fixture.put(nothing);
+    fixture.pipeline.flush();
+    assert.ok("route/http_proxy" in contents(member), "with a Sidecar that shows nothing");
+    assert.ok(!("route/80" in contents(member)));
+    fixture.remove("Sidecar/a/nothing");
+    fixture.pipeline.flush();
+    assert.deepEqual(contents(member), before);
+    const named = Object.values(texts(member)).flatMap((text) => [...text.matchAll(/"route_config_name":"([^"]+)"/g)]);
+    for (const [, name] of named) assert.ok(`route/${name}` in contents(member), name);
+  }
+});
+
+Deno.test("a proxy that has another name for its cluster keeps the inbound side that service entries give it", () => {
+  const fixture = new Fixture();
+  fixture.put(service);
+  fixture.pipeline.flush();
+  for (const clusterId of ["Orch", "Kubernetes", "elsewhere"]) {
+    const metadata = { CLUSTER_ID: { stringValue: clusterId } };
+    const member = fixture.join({ namespace: "a", address: "172.16.0.1", metadata });
+    assert.ok("cluster/inbound|80||" in contents(member), clusterId);
+  }
+});
