@@ -86,7 +86,7 @@ Deno.test("every route configuration that a listener names is there, also where 
     fixture.pipeline.flush();
     assert.deepEqual(contents(member), before);
     const named = Object.values(texts(member)).flatMap((text) => [...text.matchAll(/"route_config_name":"([^"]+)"/g)]);
-    for (const [, name] of named) assert.ok(`route/${name}` in contents(member), name);
+    for (const [, name] of named) assert.ok(`route/${name}` in contents(member), `${name}`);
   }
 });
 

@@ -195,7 +195,7 @@ Deno.test("every route configuration that a listener names is there", () => {
         const listeners = Object.entries(all).filter(([name]) => name.startsWith("listener/"));
         for (const [, text] of listeners) {
           for (const [, name] of text.matchAll(/"route_config_name":"([^"]+)"/g)) {
-            assert.ok(`route/${name}` in all, name);
+            assert.ok(`route/${name}` in all, `${name}`);
           }
         }
       }
