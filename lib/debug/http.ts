@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import http from "node:http";
 import type { Socket } from "node:net";
 
@@ -21,7 +22,12 @@ export interface Ask {
   readonly url: URL;
   /** The caller is on this machine. */
   readonly fromLoopback: boolean;
+  /** Reads the body, as text; undefined: it is longer than {@linkcode LONGEST_BODY}. */
+  body(): Promise<string | undefined>;
 }
+
+/** Longest body that a page reads, bytes: what pages are told is a few fields. */
+export const LONGEST_BODY = 64 * 1024;
 
 /** Answers a path, or leaves it to others. */
 export type Handler = (ask: Ask) => Answer | undefined | Promise<Answer | undefined>;
@@ -74,6 +80,7 @@ async function answer(
       method: request.method ?? "GET",
       url: new URL(path, "http://localhost"),
       fromLoopback: LOOPBACK.test(request.socket.remoteAddress ?? ""),
+      body: () => bodyOf(request),
     };
     for (const handler of handlers) {
       const found = await handler(ask);
@@ -84,4 +91,15 @@ async function answer(
     failed(error, path);
     return text(500, "internal error\n");
   }
+}
+
+async function bodyOf(request: http.IncomingMessage): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    length += chunk.length;
+    // What comes after is read and let go: the connection stays in step with its next request.
+    if (length <= LONGEST_BODY) chunks.push(chunk);
+  }
+  return length <= LONGEST_BODY ? Buffer.concat(chunks).toString() : undefined;
 }

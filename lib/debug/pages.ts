@@ -9,6 +9,7 @@ import { configDump } from "./config_dump.ts";
 import { type Answer, type Ask, type Handler, json, text } from "./http.ts";
 import { adsz, connections, syncz } from "./proxies.ts";
 import { live, pushes, pushStatus, warningz } from "./pushes.ts";
+import { scopez } from "./scopes.ts";
 import type { DebugView } from "./view.ts";
 import { configz, endpointShardz, instancesz, mesh, networkz, problemz, registryz, resourcesz } from "./world.ts";
 
@@ -53,6 +54,11 @@ export const PAGES: readonly Page[] = [
   { path: "endpointz", help: "old name of endpointShardz", answer: endpointShardz },
   { path: "instancesz", help: "services at the addresses of each connected proxy", answer: instancesz },
   { path: "mesh", help: "the mesh configuration in force", answer: mesh },
+  {
+    path: "scopez",
+    help: "log levels by scope; PUT or POST ?scope=&level=, stack_level=, caller= changes one",
+    answer: scopez,
+  },
   { path: "networkz", help: "networks of the mesh", answer: networkz },
 ];
 

@@ -15,6 +15,7 @@ import type { Problem } from "../config/finding.ts";
 import { ConfigStore } from "../config/store.ts";
 import { buildInfo } from "../kernel/build_info.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import type { Log } from "../kernel/log/log.ts";
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
 import type { Registry } from "../registry/mod.ts";
 import { listen, type Listener, parseListenAddress } from "../xds/grpc/listen.ts";
@@ -106,7 +107,7 @@ export async function startDiscoveryServer(
   scrapeMetrics(kernel.metrics, pipeline, settings.PILOT_XDS_CACHE_STATS);
   startUpkeep(pipeline, kernel);
   const store = folder?.store ?? new ConfigStore();
-  const view = debugView({ pipeline, xds, store, mesh, folder });
+  const view = debugView({ pipeline, xds, store, mesh, folder, log: kernel.log });
   const ports = await openPorts(options, settings, kernel, xds, view);
   listening();
   kernel.metrics.gauge("startup_duration_seconds").set(kernel.clock.monotonic() / 1000);
@@ -116,17 +117,19 @@ export async function startDiscoveryServer(
   return { pipeline, xds, store, mesh, problems: view.problems, ports };
 }
 
-function debugView({ pipeline, xds, store, mesh, folder }: {
+function debugView({ pipeline, xds, store, mesh, folder, log }: {
   readonly pipeline: Pipeline;
   readonly xds: XdsServer;
   readonly store: ConfigStore;
   readonly mesh: MeshSource;
   readonly folder: ConfigSource | undefined;
 }): DebugView {
+  readonly log: Log;
   return {
     store,
     xds,
     services: pipeline.aggregate,
+    log,
     endpoints: pipeline.endpoints,
     get mesh() {
       return pipeline.mesh;

@@ -1,0 +1,134 @@
+/**
+ * `/debug/scopez`: what each log scope writes, to be looked at and changed while the server runs.
+ *
+ * The words of the answers are those of Istio's introspection port (`/scopej/`): `name`, `output_level`,
+ * `stack_trace_level`, `log_callers`.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { ALL, isLevel, type Level, levels } from "../kernel/log/level.ts";
+import type { Log, ScopeState } from "../kernel/log/log.ts";
+import { type Answer, type Ask, json, text } from "./http.ts";
+import type { DebugView } from "./view.ts";
+
+/** What can be asked for, by each of its names: short in a query, and as answers have it. */
+const NAMES: Readonly<Record<string, keyof Wanted>> = {
+  scope: "scope",
+  name: "scope",
+  level: "level",
+  output_level: "level",
+  stack_level: "stackLevel",
+  stack_trace_level: "stackLevel",
+  caller: "caller",
+  log_callers: "caller",
+};
+
+/** A request, as it was written. */
+interface Wanted {
+  scope?: unknown;
+  level?: unknown;
+  stackLevel?: unknown;
+  caller?: unknown;
+}
+
+/** A change that is right. */
+interface Change {
+  readonly scope: string;
+  readonly level: Level | undefined;
+  readonly stackLevel: Level | undefined;
+  readonly caller: boolean | undefined;
+}
+
+/**
+ * The page. GET lists all scopes, or with `scope=` one. PUT and POST change one scope, or all of them by `scope=all`,
+ * as the query or a JSON object in the body says, and answer with what holds then. Nothing is changed when anything
+ * asked for is wrong: 400 names each mistake.
+ */
+export async function scopez(ask: Ask, { log }: DebugView): Promise<Answer> {
+  const { method } = ask;
+  if (method !== "GET" && method !== "HEAD" && method !== "PUT" && method !== "POST") {
+    return text(405, `method: got ${method}, expected GET to look, PUT or POST to change\n`);
+  }
+  const mistakes: string[] = [];
+  const wanted = read([...ask.url.searchParams].filter(([name]) => name !== "pretty"), "query", mistakes);
+  if (method === "PUT" || method === "POST") {
+    const body = await ask.body();
+    if (body === undefined) return text(413, "the body is too long, expected a JSON object with a few fields\n");
+    Object.assign(wanted, readBody(body, mistakes));
+  }
+  const change = checked(wanted, log, method, mistakes);
+  if (mistakes.length > 0) return text(400, mistakes.map((mistake) => `${mistake}\n`).join(""));
+  if (method === "PUT" || method === "POST") apply(change, log);
+  const one = change.scope !== ALL && wanted.scope !== undefined;
+  const shown = log.states().filter(({ name }) => !one || name === change.scope).map(shownScope);
+  return json(one ? shown[0] : shown, ask);
+}
+
+function shownScope({ name, level, stackLevel, caller }: ScopeState) {
+  return { name, output_level: level, stack_trace_level: stackLevel, log_callers: caller };
+}
+
+function read(pairs: Iterable<readonly [string, unknown]>, where: string, mistakes: string[]): Wanted {
+  const wanted: Wanted = {};
+  for (const [name, value] of pairs) {
+    const field = Object.hasOwn(NAMES, name) ? NAMES[name] : undefined;
+    if (field !== undefined) wanted[field] = value;
+    else mistakes.push(`${where}: got ${JSON.stringify(name)}, expected one of ${Object.keys(NAMES).join(", ")}`);
+  }
+  return wanted;
+}
+
+function readBody(body: string, mistakes: string[]): Wanted {
+  if (body.trim() === "") return {};
+  let tree: unknown;
+  try {
+    tree = JSON.parse(body);
+  } catch {
+    // What is wrong with it is said below, as for any other text that is no object.
+  }
+  if (typeof tree !== "object" || tree === null || Array.isArray(tree)) {
+    mistakes.push('body: expected a JSON object such as {"scope": "ads", "level": "debug"}');
+    return {};
+  }
+  return read(Object.entries(tree), "body", mistakes);
+}
+
+function checked(wanted: Wanted, log: Log, method: string, mistakes: string[]): Change {
+  const { scope } = wanted;
+  const level = levelOf("level", wanted.level, mistakes);
+  const stackLevel = levelOf("stack_level", wanted.stackLevel, mistakes);
+  const caller = callerOf(wanted.caller, mistakes);
+  const known = [ALL, ...log.states().map(({ name }) => name)];
+  const changes = method === "PUT" || method === "POST";
+  const asksChange = wanted.level !== undefined || wanted.stackLevel !== undefined || wanted.caller !== undefined;
+  if (scope === undefined ? changes : !known.some((name) => name === scope)) {
+    const got = scope === undefined ? "is missing" : `got ${JSON.stringify(scope)}`;
+    mistakes.push(`scope: ${got}, expected one of ${known.join(", ")}`);
+  }
+  if (changes && !asksChange) mistakes.push("expected a level, stack_level or caller to set");
+  if (!changes && asksChange) mistakes.push(`method: got ${method}, expected PUT or POST to change a scope`);
+  return { scope: typeof scope === "string" ? scope : ALL, level, stackLevel, caller };
+}
+
+function levelOf(field: string, value: unknown, mistakes: string[]): Level | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "string" && isLevel(value)) return value;
+  mistakes.push(`${field}: got ${JSON.stringify(value)}, expected one of ${levels.join(", ")}`);
+  return undefined;
+}
+
+function callerOf(value: unknown, mistakes: string[]): boolean | undefined {
+  if (value === undefined) return undefined;
+  if (value === true || value === "true") return true;
+  if (value === false || value === "false") return false;
+  mistakes.push(`caller: got ${JSON.stringify(value)}, expected true or false`);
+  return undefined;
+}
+
+function apply({ scope, level, stackLevel, caller }: Change, log: Log): void {
+  if (level !== undefined) log.set(scope, level);
+  if (stackLevel !== undefined) log.setStackLevel(scope, stackLevel);
+  if (caller !== undefined) log.setCaller(scope, caller);
+}
