@@ -123,13 +123,13 @@ function debugView({ pipeline, xds, store, mesh, folder, log }: {
   readonly store: ConfigStore;
   readonly mesh: MeshSource;
   readonly folder: ConfigSource | undefined;
-}): DebugView {
   readonly log: Log;
+}): DebugView {
   return {
     store,
     xds,
-    services: pipeline.aggregate,
     log,
+    services: pipeline.aggregate,
     endpoints: pipeline.endpoints,
     get mesh() {
       return pipeline.mesh;
