@@ -7,7 +7,8 @@
  */
 import { type Address, showAddress } from "../../lib/cli/address.ts";
 import { UsageError } from "../../lib/cli/command.ts";
-import { startDiscoveryServer } from "../../lib/discovery/server.ts";
+import { type DiscoveryServerOptions, startDiscoveryServer } from "../../lib/discovery/server.ts";
+import { StartError, type StartOption } from "../../lib/discovery/start_error.ts";
 import { type Kernel, untilStopped } from "../../lib/kernel/kernel.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { MockRegistry } from "../../lib/registry/mod.ts";
@@ -16,7 +17,7 @@ import type { DiscoveryOptions } from "./discovery_options.ts";
 /**
  * Runs the server until it is told to stop; resolves with the exit code.
  *
- * @throws {UsageError} When it is asked for what this version does not have.
+ * @throws {UsageError} When it is asked for what this version does not have, or cannot start with what its flags name.
  */
 export async function runDiscovery(
   options: DiscoveryOptions,
@@ -30,7 +31,7 @@ export async function runDiscovery(
     kernel.log.scope("default").warn("no orchestrator is read by this version; services come from the folder alone");
   }
   const address = (at: Address | undefined) => at && showAddress(at);
-  await startDiscoveryServer(
+  await startOrSayWhy(
     {
       grpc: address(options.grpcAddr),
       http: showAddress(options.httpAddr),
@@ -53,4 +54,28 @@ export async function runDiscovery(
     kernel,
   );
   return await untilStopped(kernel);
+}
+
+/** The flag of each option. */
+const FLAGS: Readonly<Record<StartOption, string>> = {
+  configDir: "configDir",
+  meshConfig: "meshConfig",
+  networksConfig: "networksConfig",
+  grpc: "grpcAddr",
+  http: "httpAddr",
+  monitoring: "monitoringAddr",
+};
+
+/** Starts the server; what the user can mend is told by flag, without a stack. */
+async function startOrSayWhy(
+  options: DiscoveryServerOptions,
+  settings: SettingsOf<"pilot-discovery">,
+  kernel: Kernel,
+): Promise<void> {
+  try {
+    await startDiscoveryServer(options, settings, kernel);
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    throw new UsageError(error.faults.map(({ option, text }) => `flag --${FLAGS[option]}: ${text}`).join("\n"));
+  }
 }

@@ -28,7 +28,9 @@ import { scrapeMetrics, wireMetrics } from "./measure.ts";
 import { type MeshSource, startMeshSource } from "./mesh_source.ts";
 import { Pipeline } from "./pipeline.ts";
 import { cacheSwitches, callLimits, debounceOptions, entryOptions, translateSettings, wireLimits } from "./settings.ts";
+import { Sockets } from "./sockets.ts";
 import { NodeReader, PipelineSource } from "./source.ts";
+import { folderFault, StartError } from "./start_error.ts";
 import { startUpkeep } from "./upkeep.ts";
 
 /** How a server is started. Addresses are `host:port` or `:port`; durations milliseconds. */
@@ -73,7 +75,7 @@ export interface DiscoveryServer {
  * Starts a server. It registers its parts with the kernel's stopper and its steps with the kernel's readiness.
  *
  * @returns When sources are synced and it listens.
- * @throws When a source cannot be read, the mesh configuration has errors, or a port cannot be had.
+ * @throws {StartError} When a source cannot be read, the mesh configuration has errors, or a port cannot be had.
  */
 export async function startDiscoveryServer(
   options: DiscoveryServerOptions,
@@ -188,9 +190,18 @@ async function startSources(
     kernel.stopper.add(`registry ${registry.provider}/${registry.clusterId}`, () => registry.stop());
   }
   if (options.configDir === undefined) return undefined;
-  const folder = await startConfigFolder(options.configDir, pipeline, kernel);
+  const folder = await openFolder(options.configDir, pipeline, kernel);
   kernel.stopper.add("configuration folder", () => folder.stop());
   return folder;
+}
+
+async function openFolder(root: string, pipeline: Pipeline, kernel: Kernel): Promise<ConfigSource> {
+  try {
+    return await startConfigFolder(root, pipeline, kernel);
+  } catch (error) {
+    const fault = folderFault(root, error);
+    throw fault === undefined ? error : new StartError([fault], error);
+  }
 }
 
 function newXdsServer(
@@ -235,16 +246,22 @@ async function openPorts(
   const web = httpServer(pages, failed);
   kernel.stopper.add("http", () => closeHttp(web));
   const hand = serveConnection(web);
-  const shared = options.grpc === undefined;
-  const first = shared ? await xds.listen(options.http, hand) : await listenHttp(options.http, web, kernel);
-  const grpc = options.grpc === undefined ? first : await xds.listen(options.grpc);
+  const { grpc, http, monitoring: metrics } = options;
+  const sockets = new Sockets();
+  const first = await sockets.open(
+    "http",
+    http,
+    () => grpc === undefined ? xds.listen(http, hand) : listenHttp(http, web, kernel),
+  );
+  const own = grpc === undefined ? first : await sockets.open("grpc", grpc, () => xds.listen(grpc));
   let second = first;
-  if (options.monitoring !== undefined) {
+  if (metrics !== undefined) {
     const monitor = httpServer(monitoringPages, failed);
     kernel.stopper.add("monitoring", () => closeHttp(monitor));
-    second = await listenHttp(options.monitoring, monitor, kernel);
+    second = await sockets.open("monitoring", metrics, () => listenHttp(metrics, monitor, kernel));
   }
-  return { grpc: grpc.port, http: first.port, monitoring: second.port };
+  sockets.check();
+  return { grpc: own, http: first, monitoring: second };
 }
 
 async function listenHttp(address: string, server: http.Server, kernel: Kernel): Promise<Listener> {

@@ -1,0 +1,40 @@
+/**
+ * The listening sockets of a server, opened so that all that cannot be had are told at once.
+ *
+ * Permissions: none of its own; what is opened needs net.
+ *
+ * @module
+ */
+import type { Listener } from "../xds/grpc/listen.ts";
+import { listenFault, StartError, type StartFault } from "./start_error.ts";
+
+/** Opens sockets one after the other, and tells of all that cannot be had at once. */
+export class Sockets {
+  readonly #faults: StartFault[] = [];
+  readonly #addresses = new Set<string>();
+  #cause: unknown;
+
+  /** The port; 0 of one that could not be had, until {@linkcode Sockets.check} says so. */
+  async open(
+    option: "grpc" | "http" | "monitoring",
+    address: string,
+    listening: () => Promise<Listener>,
+  ): Promise<number> {
+    try {
+      const { port } = await listening();
+      this.#addresses.add(address);
+      return port;
+    } catch (error) {
+      const fault = listenFault(option, address, error, this.#addresses.has(address));
+      if (fault === undefined) throw error;
+      this.#faults.push(fault);
+      this.#cause ??= error;
+      return 0;
+    }
+  }
+
+  /** @throws {StartError} When a socket could not be opened. */
+  check(): void {
+    if (this.#faults.length > 0) throw new StartError(this.#faults, this.#cause);
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * Why a server cannot start with what it was given: a folder that is not there, a port that is taken. The user's to
+ * mend, so each fault is one sentence with value, expectation and a hint, for whatever names its caller has for options.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+
+/** What a server is given that may turn out wrong when it starts. */
+export type StartOption = "configDir" | "meshConfig" | "networksConfig" | "grpc" | "http" | "monitoring";
+
+/** One thing that is wrong with one option. */
+export interface StartFault {
+  readonly option: StartOption;
+  /** One sentence that follows the option's name: `got "/nowhere", expected a folder that exists (...)`. */
+  readonly text: string;
+}
+
+/** A server that did not start, and everything that its options have to do with it. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+
+  constructor(readonly faults: readonly StartFault[], cause?: unknown) {
+    super(faults.map(({ option, text }) => `${option}: ${text}`).join("\n"), { cause });
+  }
+}
+
+function got(option: StartOption, value: string, expected: string): StartFault {
+  return { option, text: `got ${JSON.stringify(value)}, expected ${expected}` };
+}
+
+/** What is wrong with a configuration folder that could not be read or watched; undefined: nothing that its path tells. */
+export function folderFault(root: string, error: unknown): StartFault | undefined {
+  const { errors } = Deno;
+  const fault = (expected: string) => got("configDir", root, expected);
+  if (error instanceof errors.NotFound) {
+    return fault("a folder that exists (create it, or mend the path; a relative one starts where the program runs)");
+  }
+  if (error instanceof errors.NotADirectory) return fault("a folder, not a file (name the folder that the file is in)");
+  if (error instanceof errors.PermissionDenied || error instanceof errors.NotCapable) {
+    return fault("a folder that this program may read (see its owner and mode)");
+  }
+  return isWatchLimit(error) ? fault(WATCHABLE) : undefined;
+}
+
+/** What is wrong with a mesh file whose folder could not be watched; undefined: nothing that its path tells. */
+export function meshFileFault(
+  option: "meshConfig" | "networksConfig",
+  file: string,
+  error: unknown,
+): StartFault | undefined {
+  if (isWatchLimit(error)) return got(option, file, WATCHABLE);
+  if (!(error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotCapable)) return undefined;
+  return got(option, file, "a file in a folder that this program may read (see its owner and mode)");
+}
+
+const WATCHABLE = "a path that can be watched: the system's limit is reached (raise fs.inotify.max_user_watches and " +
+  "fs.inotify.max_user_instances)";
+
+/** ENOSPC and EMFILE are what the system says when it watches no more. */
+function isWatchLimit(error: unknown): boolean {
+  return error instanceof Error && /watch limit|os error (?:24|28)\b/i.test(error.message);
+}
+
+/** What each error of a listening socket asks for. */
+const LISTEN_EXPECTATIONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: "an address that is free: another process listens there (end it, or name another port; 0 takes any)",
+  EACCES: "an address that this program may listen on (ports below 1024 need more rights)",
+  EADDRNOTAVAIL: "an address of this machine (without host, as in :15010, it is all of them)",
+  // What Deno 2.8 says of one that is not.
+  EINVAL: "an address of this machine (without host, as in :15010, it is all of them)",
+  ENOTFOUND: "a host that resolves (without host, as in :15010, it is all addresses)",
+  EAI_AGAIN: "a host that resolves (without host, as in :15010, it is all addresses)",
+};
+
+/**
+ * What is wrong with a listen address; undefined: nothing that the address tells.
+ *
+ * @param own Whether another option of the same server has the same address.
+ */
+export function listenFault(
+  option: "grpc" | "http" | "monitoring",
+  address: string,
+  error: unknown,
+  own: boolean,
+): StartFault | undefined {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (own && code === "EADDRINUSE") {
+    return got(option, address, "an address of its own: this server listens there already");
+  }
+  if (!(error instanceof Error) || code === "") return undefined;
+  return got(option, address, LISTEN_EXPECTATIONS[code] ?? `an address that can be listened on (${error.message})`);
+}

@@ -1,0 +1,71 @@
+/** What `pilot-discovery discovery` says when it cannot start: flag, value, expectation; one line each and no stack. */
+import assert from "node:assert/strict";
+
+const repository = new URL("../../", import.meta.url).pathname;
+
+/** Runs the program to its end. */
+async function refused(args: readonly string[]): Promise<{ code: number; lines: string[] }> {
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      ...["run", "--quiet", "--no-prompt", "-P=pilot-discovery", "cmd/pilot-discovery/main.ts", "discovery"],
+      ...["--registries=", ...args],
+    ],
+    cwd: repository,
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  return { code, lines: new TextDecoder().decode(stderr).trimEnd().split("\n") };
+}
+
+const FREE = ["--grpcAddr=127.0.0.1:0", "--httpAddr=127.0.0.1:0", "--monitoringAddr=127.0.0.1:0"];
+
+Deno.test("a folder that is missing, and a file in its place, are named with flag, value and expectation", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const missing = await refused([...FREE, `--configDir=${folder}/none`]);
+    assert.equal(missing.code, 1);
+    assert.equal(missing.lines.length, 1, missing.lines.join("\n"));
+    assert.match(missing.lines[0] ?? "", /^Error: flag --configDir: got ".+\/none", expected a folder that exists \(/);
+    await Deno.writeTextFile(`${folder}/a.yaml`, "");
+    const file = await refused([...FREE, `--configDir=${folder}/a.yaml`]);
+    assert.equal(file.code, 1);
+    assert.equal(file.lines.length, 1, file.lines.join("\n"));
+    assert.match(file.lines[0] ?? "", /^Error: flag --configDir: got ".+a\.yaml", expected a folder, not a file \(/);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("ports in use are all named at once, each by its flag", async () => {
+  const folder = await Deno.makeTempDir();
+  const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const address = `127.0.0.1:${taken.addr.port}`;
+  try {
+    const flags = ["httpAddr", "grpcAddr", "monitoringAddr"];
+    const { code, lines } = await refused([`--configDir=${folder}`, ...flags.map((name) => `--${name}=${address}`)]);
+    assert.equal(code, 1);
+    assert.equal(lines.length, 3, lines.join("\n"));
+    flags.forEach((name, index) => {
+      const start = `flag --${name}: got "${address}", expected an address that is free: another process listens there`;
+      assert.ok((lines[index] ?? "").replace(/^Error: /, "").startsWith(start), lines[index]);
+    });
+  } finally {
+    taken.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("a host that is none of this machine's, and one that does not resolve, are told apart", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const args = ["--httpAddr=192.0.2.1:0", "--grpcAddr=nowhere.invalid:0", "--monitoringAddr=127.0.0.1:0"];
+    const { code, lines } = await refused([`--configDir=${folder}`, ...args]);
+    assert.equal(code, 1);
+    assert.equal(lines.length, 2, lines.join("\n"));
+    assert.match(lines[0] ?? "", /--httpAddr: got "192\.0\.2\.1:0", expected an address of this machine/);
+    assert.match(lines[1] ?? "", /--grpcAddr: got "nowhere\.invalid:0", expected a host that resolves/);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
