@@ -55,9 +55,12 @@ export class Member {
       this.#own = new RouterOwn(caches.router, caches.empty, services, reader, before);
       return;
     }
+    const { sidecar } = reader.scope;
     this.#targets = inboundTargets({
       targets: services,
-      sidecar: reader.scope.sidecar?.spec,
+      sidecar: sidecar?.spec,
+      ...(sidecar ? { sidecarName: `${sidecar.meta.namespace}/${sidecar.meta.name}` } : {}),
+      capturesNothing: this.proxy.traits.interceptionMode === "NONE",
       addresses: this.proxy.addresses,
       mergeServicePorts: reader.settings.allowSidecarServiceInboundListenerMerge,
     });

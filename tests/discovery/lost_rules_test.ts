@@ -90,6 +90,26 @@ Deno.test("every route configuration that a listener names is there, also where 
   }
 });
 
+Deno.test("an ingress port of a Sidecar is at the workload's address where nothing is captured, and names the Sidecar", () => {
+  const fixture = new Fixture();
+  fixture.put({
+    apiVersion,
+    kind: "Sidecar",
+    metadata: { namespace: "a", name: "own" },
+    spec: {
+      ingress: [{ port: { number: 8080, protocol: "HTTP", name: "http" }, defaultEndpoint: "127.0.0.1:9090" }],
+      egress: [{ hosts: ["*/*"] }],
+    },
+  });
+  fixture.pipeline.flush();
+  const metadata = { INTERCEPTION_MODE: { stringValue: "NONE" } };
+  const found = texts(fixture.join({ ...node, metadata }));
+  const listener = found["listener/172.16.0.9_8080"];
+  assert.ok(listener, Object.keys(found).join());
+  assert.match(listener, /namespaces\/a\/sidecar\/own/);
+  assert.match(listener, /"operation":"own\.a:8080\/\*"/);
+});
+
 Deno.test("a proxy that has another name for its cluster keeps the inbound side that service entries give it", () => {
   const fixture = new Fixture();
   fixture.put(service);

@@ -78,8 +78,10 @@ function catchAllVirtualHost(read: Reader): VirtualHost {
  * @param clusterName The inbound cluster; also the configuration's name.
  */
 export function inboundRouteConfiguration(target: InboundTarget, clusterName: string): RouteConfiguration {
-  const { servicePort, service } = target;
-  const operation = `${virtualHostName(service?.hostname ?? "", servicePort.port)}/*`;
+  const { servicePort, service, sidecar } = target;
+  // Where no service is known spans are named after the Sidecar, `name.namespace`.
+  const host = service?.hostname ?? sidecar?.split("/").reverse().join(".") ?? "";
+  const operation = `${virtualHostName(host, servicePort.port)}/*`;
   return {
     name: clusterName,
     virtual_hosts: [{
