@@ -51,7 +51,7 @@ function tableDifferences(own: OwnPart, wanted: Table | undefined, family: Famil
 }
 
 function chainDifferences(chain: string, listed: readonly string[], wanted: readonly string[]): string[] {
-  const at = wanted.findIndex((rule, i) => normalRule(listed[i] ?? "") !== normalRule(rule));
+  const at = wanted.findIndex((rule, i) => !sameRule(listed[i] ?? "", rule));
   if (at >= 0) {
     return [`rule ${at + 1} of ${chain} is ${listed[at] ?? "missing"}, wanted ${wanted[at]}`];
   }
@@ -62,17 +62,24 @@ function listText(rules: readonly string[]): string {
   return rules.length === 0 ? "none" : rules.join("; ");
 }
 
+/** True for two texts of one rule. Ours are as most versions of the tools print them, so that they are mostly equal. */
+function sameRule(one: string, other: string): boolean {
+  return one === other || normalRule(one) === normalRule(other);
+}
+
 /** True when the ways into our chains are the wanted ones. The order counts within a chain only. */
 function sameJumps(own: OwnPart, wanted: Table | undefined, family: Family): boolean {
-  const listed = own.jumps.map(({ chain, rule }) => `${chain} ${normalRule(rule)}`);
-  const hooks = (wanted?.hooks ?? []).map((hook) => `${hook.hook} ${normalRule(ruleText(hook, family))}`);
-  return byChain(listed).join("\n") === byChain(hooks).join("\n");
+  const hooks = (wanted?.hooks ?? []).map((hook) => ({ chain: hook.hook as string, rule: ruleText(hook, family) }));
+  if (own.jumps.length !== hooks.length) return false;
+  const ordered = byChain(hooks);
+  return byChain(own.jumps).every(({ chain, rule }, i) =>
+    chain === ordered[i]?.chain && sameRule(rule, ordered[i]?.rule ?? "")
+  );
 }
 
 /** Rules in the order of their chains, keeping the order of rules in each. */
-function byChain(rules: readonly string[]): string[] {
-  const chainOf = (rule: string) => rule.slice(0, rule.indexOf(" "));
-  return rules.toSorted((a, b) => (chainOf(a) < chainOf(b) ? -1 : chainOf(a) > chainOf(b) ? 1 : 0));
+function byChain<T extends { readonly chain: string }>(rules: readonly T[]): T[] {
+  return rules.toSorted((a, b) => (a.chain < b.chain ? -1 : a.chain > b.chain ? 1 : 0));
 }
 
 /**

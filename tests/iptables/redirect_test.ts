@@ -109,6 +109,15 @@ const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    name: "all DNS, to an agent that answers on another port",
+    config: { outboundRanges: "*", captureDns: true, captureAllDns: true, dnsAddress: "localhost:5353" },
+    cases: [
+      { who: "app", to: "other", port: 53, protocol: "udp", reaches: "agent elsewhere", because: "it answers there" },
+      { who: "app", to: "other", port: 53, reaches: "agent elsewhere", because: "by TCP too" },
+      { who: "proxy", to: "other", port: 53, protocol: "udp", reaches: "dns server", because: "the agent asks" },
+    ],
+  },
+  {
     name: "devices",
     config: {
       inboundPorts: "*",
@@ -163,6 +172,8 @@ async function furnish(cable: Cable) {
     const localhost = any === "::" ? "::1" : "127.0.0.1";
     await proxy.listen("agent", localhost, 15053);
     await proxy.listen("agent", localhost, 15053, { protocol: "udp" });
+    await proxy.listen("agent elsewhere", localhost, 5353);
+    await proxy.listen("agent elsewhere", localhost, 5353, { protocol: "udp" });
     for (const port of [7000, 8080, 9000]) await app.listen("app", any, port);
     for (const port of [8080, 9100]) await server.listen("server", any, port);
     await server.listen("dns server", any, 53);

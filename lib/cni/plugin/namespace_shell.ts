@@ -20,59 +20,41 @@ export interface ShellCommand {
   readonly input?: string;
 }
 
-/** Line after the answer of a command, and after those of all commands that were sent together; no tool prints the like. */
+/** Line after the answer of a command, and after those of all commands of a script; no tool prints the like. */
 const MARK = "====mesh-cni====";
 const END = "====mesh-cni-end====";
 
 /** Line after a command's input. */
 const INPUT_END = "====mesh-cni-input====";
 
-interface Asked {
-  readonly commands: readonly ShellCommand[];
-  readonly answer: (ran: Ran[]) => void;
-}
-
 /** The shell; started by the first question. */
 export class NamespaceShell {
-  private process: ShellProcess | undefined;
-  private waiting: Record<Lane, Asked[]> = { 0: [], 1: [] };
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private process: ShellProcess | string | undefined;
 
   /** @param place The namespace, and the file by which tools lock each other out. */
   constructor(private readonly place: Place & { readonly networkNamespace: string }) {}
 
-  /** Runs commands in a lane; what is asked for at the same time is sent together. Resolves with an answer for each. */
-  ask(lane: Lane, commands: readonly ShellCommand[]): Promise<Ran[]> {
-    this.timer ??= setTimeout(() => this.send());
-    return new Promise((answer) => this.waiting[lane].push({ commands, answer }));
-  }
-
-  /** Sends what was asked, without waiting for more. */
-  send(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    const asked = this.waiting;
-    this.waiting = { 0: [], 1: [] };
-    const reply = (lane: Lane, ran: Ran[], missing: (line: string) => Ran) => {
-      for (const { commands, answer } of asked[lane]) answer(commands.map(({ line }) => ran.shift() ?? missing(line)));
-    };
-    let process: ShellProcess;
-    try {
-      process = this.process ??= new ShellProcess(this.place);
-    } catch (error) {
-      const stderr = `nsenter: ${error instanceof Error ? error.message : String(error)}`;
-      for (const lane of [0, 1] as const) reply(lane, [], () => ({ code: NOT_FOUND, stdout: "", stderr }));
-      return;
-    }
-    const script = scriptOf(asked[0].flatMap((a) => a.commands), asked[1].flatMap((a) => a.commands));
-    process.run(script).then((said) => {
-      for (const lane of [0, 1] as const) reply(lane, answersOf(said[lane]), (line) => process.unanswered(line));
-    });
+  /** Runs commands in a lane, after those before them. Resolves with an answer for each. */
+  async ask(lane: Lane, commands: readonly ShellCommand[]): Promise<Ran[]> {
+    this.process ??= start(this.place);
+    const { process } = this;
+    if (typeof process === "string") return commands.map(() => ({ code: NOT_FOUND, stdout: "", stderr: process }));
+    const ran = answersOf(await process.run(lane, scriptOf(lane, commands)));
+    return commands.map(({ line }, i) => ran[i] ?? process.unanswered(line));
   }
 
   /** Ends the shell, when there is one. */
   async end(): Promise<void> {
-    await this.process?.end();
+    if (this.process instanceof ShellProcess) await this.process.end();
+  }
+}
+
+/** The process, or why there is none. */
+function start(place: Place & { readonly networkNamespace: string }): ShellProcess | string {
+  try {
+    return new ShellProcess(place);
+  } catch (error) {
+    return `nsenter: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
@@ -82,7 +64,7 @@ class ShellProcess {
   private readonly writer: WritableStreamDefaultWriter<Uint8Array>;
   private readonly readers: Record<Lane, ReadableStreamDefaultReader<Uint8Array>>;
   private readonly rest: Record<Lane, string> = { 0: "", 1: "" };
-  private before: Promise<unknown> = Promise.resolve();
+  private readonly before: Record<Lane, Promise<unknown>> = { 0: Promise.resolve(), 1: Promise.resolve() };
   private running = 0;
   private ended = false;
 
@@ -98,18 +80,17 @@ class ShellProcess {
     this.readers = { 0: this.child.stdout.getReader(), 1: this.child.stderr.getReader() };
   }
 
-  /** Runs a script after those before it. Never rejects: a shell that ended has said nothing. */
-  run(script: string): Promise<Record<Lane, string>> {
-    this.writer.write(new TextEncoder().encode(script)).catch(() => {
-      // The shell ended; what it said on its way is what is read.
-    });
-    this.running++;
-    const said = this.before.then(async () => {
-      const [first, second] = await Promise.all([this.read(0), this.read(1)]);
+  /** Runs a script after those before it in the lane. Never rejects: a shell that ended has said nothing. */
+  run(lane: Lane, script: string): Promise<string> {
+    const said = this.before[lane].then(async () => {
+      this.running++;
+      // A shell that ended says why in what is read.
+      this.writer.write(new TextEncoder().encode(script)).catch(() => {});
+      const text = await this.read(lane);
       this.running--;
-      return { 0: first, 1: second };
+      return text;
     });
-    this.before = said;
+    this.before[lane] = said;
     return said;
   }
 
@@ -123,7 +104,7 @@ class ShellProcess {
   async end(): Promise<void> {
     if (this.running > 0) this.child.kill("SIGKILL");
     else {
-      await this.writer.close().catch(() => {
+      await this.writer.write(new TextEncoder().encode("wait\n")).then(() => this.writer.close()).catch(() => {
         // It ended before.
       });
     }
@@ -143,6 +124,8 @@ class ShellProcess {
       const { value, done } = await this.readers[lane].read().catch(() => ({ value: undefined, done: true as const }));
       if (done) {
         this.ended = true;
+        // Why a namespace could not be entered is on the other way out.
+        if (lane === 0) await this.read(1);
         return "";
       }
       this.rest[lane] += decoder.decode(value, { stream: true });
@@ -150,19 +133,14 @@ class ShellProcess {
   }
 }
 
-/** A script that runs two lanes at the same time. */
-function scriptOf(first: readonly ShellCommand[], second: readonly ShellCommand[]): string {
-  const aside = second.length === 0 ? "" : `{\n${laneText(second)}} </dev/null >&2 &\n`;
-  const here = first.length === 0 ? "" : `{\n${laneText(first)}} </dev/null\n`;
-  return `${aside}${here}wait\nprintf '%s\\n' ${END}\nprintf '%s\\n' ${END} >&2\n`;
-}
-
-function laneText(commands: readonly ShellCommand[]): string {
-  return commands.map(({ line, input }) => {
+/** A script that the shell runs aside, so that it can begin with the other lane's. */
+function scriptOf(lane: Lane, commands: readonly ShellCommand[]): string {
+  const text = commands.map(({ line, input }) => {
     const reads = input === undefined ? "" : ` <<'${INPUT_END}'`;
-    const text = input === undefined ? "" : `${input.endsWith("\n") ? input : `${input}\n`}${INPUT_END}\n`;
-    return `${line} 2>&1${reads}\n${text}printf '\\n%s %s\\n' ${MARK} $?\n`;
-  }).join("");
+    const given = input === undefined ? "" : `${input.endsWith("\n") ? input : `${input}\n`}${INPUT_END}\n`;
+    return `${line} 2>&1${reads}\n${given}printf '\\n%s %s\\n' ${MARK} $?\n`;
+  });
+  return `{\n${text.join("")}printf '%s\\n' ${END}\n} </dev/null ${lane === 1 ? ">&2 " : ""}&\n`;
 }
 
 /** Answers in what a lane said, in order. */

@@ -115,7 +115,6 @@ function runBy(shell: NamespaceShell, facts: KnownFacts): Run {
         answers.set(line, line.endsWith(" --version") ? answer.then((ran) => noted(facts, line, ran)) : answer);
       });
     });
-    shell.send();
     const addresses = answers.get(ADDRESSES);
     for (const [line, holds] of parts) if (addresses) answers.set(line, addresses.then((ran) => partOf(ran, holds)));
   };

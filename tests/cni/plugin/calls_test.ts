@@ -183,7 +183,19 @@ Deno.test("annotations in both spellings become redirection; the agent's ports a
     "TPROXY",
     true,
   ]);
-  assert.deepEqual(wanted?.config.dns, { all: true });
+  assert.deepEqual(wanted?.config.dns, { port: 15053, all: true });
+});
+
+Deno.test("captured DNS goes to the port that the pod's agent is told; one that is no port is refused", async () => {
+  const asking = (value: string) => {
+    const env = [{ name: "MESH_META_DNS_CAPTURE", value: "true" }, { name: "DNS_PROXY_ADDR", value }];
+    return call({ pod: pod({ proxy: { env } }) });
+  };
+  assert.deepEqual((await asking("localhost:5353")).applied[0]?.config.dns, { port: 5353, all: true });
+  const { error, applied } = await asking("localhost:0; reboot");
+  assert.equal(error?.code, codes.annotation);
+  assert.match(error?.details ?? "", /DNS_PROXY_ADDR of container mesh-proxy: got .*, expected host:port/);
+  assert.deepEqual(applied, []);
 });
 
 const hostile: [string, string][] = [
