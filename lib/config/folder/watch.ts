@@ -6,15 +6,16 @@
  * Nothing waits for a fixed delay: what arrives while a batch is read makes the next batch. Only a file that looks half-written waits,
  * for its next event or {@link SETTLE_MS}. While the folder itself is missing, everything it had is kept.
  *
- * Events get lost (see `./sweep.ts`), so now and then the whole folder is swept: each file's identity (modification time, size, inode)
- * is compared with what was read, and what differs is read.
+ * Events get lost (see `./sweep.ts`), so now and then the whole folder is swept: each file's identity (see `./files.ts`) is compared
+ * with what was read, and what differs is read.
  * @module
  * Permissions: read of the folder.
  */
 import type { ParseOptions } from "../object.ts";
 import { looksTruncated } from "./file.ts";
+import { FolderFiles } from "./files.ts";
 import { type FileRead, type FolderChanges, FolderIndex } from "./index.ts";
-import { errandOf, isConfigName, isTemporaryName } from "./paths.ts";
+import { errandOf } from "./paths.ts";
 import { SweepPlan } from "./sweep.ts";
 
 /** How long a file that looks half-written may stay so before it is taken as it is, ms. */
@@ -38,6 +39,11 @@ export interface WatchOptions {
 export interface WatchedFolder {
   /** Objects and problems as they are now. */
   readonly index: FolderIndex;
+  /**
+   * Reads what lies in the folder now, whatever events have told of it; costs one sweep, which all who ask meanwhile share.
+   * @returns when everything that was written before the call has been read and reported, half-written files too
+   */
+  settled(): Promise<void>;
   /** Ends watching; resolves when nothing runs any more. */
   stop(): Promise<void>;
 }
@@ -50,14 +56,14 @@ export interface WatchedFolder {
 export async function watchFolder(options: WatchOptions): Promise<WatchedFolder> {
   const folder = new Folder(options);
   await folder.attach();
-  return { index: folder.index, stop: () => folder.stop() };
+  return { index: folder.index, settled: () => folder.settled(), stop: () => folder.stop() };
 }
 
 class Folder {
   readonly index: FolderIndex;
   readonly #options: WatchOptions;
   /** Where the folder really is; symbolic links are resolved when it is attached. */
-  #real = "";
+  #files = new FolderFiles("");
   #identity = "";
   #watcher: Deno.FsWatcher | undefined;
   #pump: Promise<void> = Promise.resolve();
@@ -66,8 +72,11 @@ class Folder {
   #settled = new Set<string>();
   readonly #settling = new Map<string, ReturnType<typeof setTimeout>>();
   #check: ReturnType<typeof setTimeout> | undefined;
-  /** What each file was when it was read last. */
-  readonly #signatures = new Map<string, string>();
+  #checking: Promise<void> | undefined;
+  /** Those who wait for a sweep that has not begun. */
+  readonly #askers: (() => void)[] = [];
+  /** Those whose sweep is done, while files are held back that look half-written. */
+  readonly #swept: (() => void)[] = [];
   readonly #sweeps = new SweepPlan();
   #sweep: ReturnType<typeof setTimeout> | undefined;
   #stopped = false;
@@ -82,9 +91,8 @@ class Folder {
     const real = await Deno.realPath(this.#options.root);
     const info = await Deno.stat(real);
     if (!info.isDirectory) throw new Deno.errors.NotADirectory(`${this.#options.root} is not a folder`);
-    this.#real = real;
+    this.#files = new FolderFiles(real);
     this.#identity = identityOf(real, info);
-    this.#signatures.clear();
     const watcher = Deno.watchFs(real, { recursive: true });
     this.#watcher = watcher;
     this.#pump = this.#listen(watcher);
@@ -92,6 +100,17 @@ class Folder {
     await this.#schedule();
     while (this.#dirty.size > 0) await this.#schedule();
     this.#checkLater();
+  }
+
+  async settled(): Promise<void> {
+    await this.#checking; // It may have looked before what the caller wrote.
+    await this.#checkNow();
+    if (this.#stopped) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#askers.push(resolve);
+    this.#dirty.add("");
+    void this.#schedule();
+    await promise;
   }
 
   async stop(): Promise<void> {
@@ -102,6 +121,7 @@ class Folder {
     this.#detach();
     await this.#pump;
     await this.#work;
+    for (const done of [...this.#swept, ...this.#askers]) done();
   }
 
   #detach(): void {
@@ -121,8 +141,9 @@ class Folder {
   }
 
   #note(path: string): void {
-    if (path !== this.#real && !path.startsWith(`${this.#real}/`)) return;
-    const errand = errandOf(path.slice(this.#real.length + 1));
+    const { root } = this.#files;
+    if (path !== root && !path.startsWith(`${root}/`)) return;
+    const errand = errandOf(path.slice(root.length + 1));
     if (errand.kind !== "nothing") this.#dirty.add(errand.path);
   }
 
@@ -139,6 +160,7 @@ class Folder {
     while (this.#dirty.size > 0 && !this.#stopped) {
       const batch = this.#dirty;
       const settled = this.#settled;
+      const askers = batch.has("") ? this.#askers.splice(0) : [];
       this.#dirty = new Set();
       this.#settled = new Set();
       const isSweep = batch.has("");
@@ -149,6 +171,8 @@ class Folder {
       const lost = reads.some((read) => read.bytes === undefined) && !(await this.#isPresent());
       const kept = lost ? reads.filter((read) => read.bytes !== undefined) : reads;
       if (kept.length > 0) this.#options.onChanges(this.index.apply(kept));
+      this.#swept.push(...askers);
+      if (this.#settling.size === 0 && this.#settled.size === 0) { for (const done of this.#swept.splice(0)) done(); }
     }
     this.#sweepLater();
   }
@@ -188,11 +212,11 @@ class Folder {
     const reads: FileRead[] = [];
     for (const path of gone) {
       if (files.has(path)) continue;
-      this.#signatures.delete(path);
+      this.#files.forget(path);
       reads.push({ path, bytes: undefined });
     }
     for (let at = 0; at < wanted.length; at += READS_AT_ONCE) {
-      const some = wanted.slice(at, at + READS_AT_ONCE).map((path) => this.#read(path, paths.has(path)));
+      const some = wanted.slice(at, at + READS_AT_ONCE).map((path) => this.#files.read(path, paths.has(path)));
       for (const read of await Promise.all(some)) if (read !== undefined) reads.push(read);
     }
     return reads;
@@ -200,8 +224,7 @@ class Folder {
 
   /** Finds the files at or below a path, and the known ones there that are no more. */
   async #visit(path: string, files: Set<string>, gone: Set<string>): Promise<void> {
-    const found = new Set<string>();
-    await this.#collect(path, found, new Set());
+    const found = await this.#files.find(path);
     const prefix = path === "" ? "" : `${path}/`;
     if (!found.has(path)) {
       for (const known of this.index.paths) {
@@ -209,45 +232,6 @@ class Folder {
       }
     }
     for (const file of found) files.add(file);
-  }
-
-  async #collect(path: string, found: Set<string>, folders: Set<string>): Promise<void> {
-    const full = path === "" ? this.#real : `${this.#real}/${path}`;
-    try {
-      const info = await Deno.stat(full);
-      if (info.isFile) {
-        if (isConfigName(path.slice(path.lastIndexOf("/") + 1))) found.add(path);
-        return;
-      }
-      if (!info.isDirectory || folders.has(identityOf("", info))) return;
-      folders.add(identityOf("", info)); // Links to folders may make circles.
-      for await (const entry of Deno.readDir(full)) {
-        if (isTemporaryName(entry.name)) continue;
-        const child = path === "" ? entry.name : `${path}/${entry.name}`;
-        if (entry.isFile) {
-          if (isConfigName(entry.name)) found.add(child);
-        } else await this.#collect(child, found, folders);
-      }
-    } catch (error) {
-      // Gone meanwhile, or a link to nowhere: then it is not found, which is what the caller asks. Anything else shows when it is read.
-      if (!(error instanceof Deno.errors.NotFound)) found.add(path);
-    }
-  }
-
-  /** Reads a file; undefined when it is still what was read last (unless `anyway`). */
-  async #read(path: string, anyway: boolean): Promise<FileRead | undefined> {
-    const full = `${this.#real}/${path}`;
-    try {
-      const { mtime, size, ino } = await Deno.stat(full);
-      const signature = `${mtime?.getTime()}:${size}:${ino}`;
-      if (!anyway && this.#signatures.get(path) === signature) return undefined;
-      this.#signatures.set(path, signature);
-      return { path, bytes: await Deno.readFile(full) };
-    } catch (error) {
-      this.#signatures.delete(path);
-      if (error instanceof Deno.errors.NotFound) return { path, bytes: undefined };
-      return { path, bytes: `a file that can be read (${error instanceof Error ? error.message : String(error)})` };
-    }
   }
 
   async #isPresent(): Promise<boolean> {
@@ -265,8 +249,13 @@ class Folder {
 
   #checkLater(): void {
     if (this.#stopped) return;
-    this.#check = setTimeout(() => void this.#checkIdentity(), IDENTITY_CHECK_MS);
+    this.#check = setTimeout(() => void this.#checkNow(), IDENTITY_CHECK_MS);
     this.#check.unref();
+  }
+
+  #checkNow(): Promise<void> {
+    clearTimeout(this.#check);
+    return this.#checking ??= this.#checkIdentity().finally(() => this.#checking = undefined);
   }
 
   /** Attaches anew when the folder was replaced, or was missing and is back. */
