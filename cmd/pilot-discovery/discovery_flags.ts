@@ -48,15 +48,23 @@ const sources = {
     also: ["kubernetesApiBurst"],
   }),
   orchApiQPS: floatFlag(80, "calls to the orchestrator per second", { also: ["kubernetesApiQPS"] }),
-  meshConfig: stringFlag("./etc/mesh/config/mesh", "mesh configuration file; defaults hold when it is absent", {
-    complete: "file",
-  }),
+  meshConfig: stringFlag(
+    "./etc/mesh/config/mesh",
+    "mesh configuration file; defaults hold when it is absent at the start",
+    {
+      complete: "file",
+    },
+  ),
   namespace: stringFlag(NAMESPACE, "namespace in which this server runs; when not given, $POD_NAMESPACE", {
     short: "n",
   }),
-  networksConfig: stringFlag("./etc/mesh/config/meshNetworks", "mesh networks file; none when it is absent", {
-    complete: "file",
-  }),
+  networksConfig: stringFlag(
+    "./etc/mesh/config/meshNetworks",
+    "mesh networks file; none when it is absent at the start",
+    {
+      complete: "file",
+    },
+  ),
   registries: stringListFlag(["Orch"], "where services come from, comma separated: Orch, Mock", {
     allowed: ["Orch", "Mock"],
     spelledAlso: { Kubernetes: "Orch" },

@@ -1,15 +1,20 @@
 /**
  * Mesh configuration and mesh networks from files: read at start, watched, the last good version kept.
  *
- * Permissions: read of the two files.
+ * A file that is absent at the start means the defaults. One that goes later, or is emptied, means nothing of the kind:
+ * a script that copies it anew must not turn a whole mesh to the defaults for a moment. What it said stays in force, and
+ * a problem tells so until it is back.
+ *
+ * Permissions: read of the two files and their folders.
  *
  * @module
  */
-import type { Problem } from "../config/finding.ts";
-import { type WatchedFile, watchFile } from "../config/folder/watch_file.ts";
+import { finding, formatProblem, type Problem } from "../config/finding.ts";
+import { type FileText, type WatchedFile, watchFile } from "../config/folder/watch_file.ts";
 import { type Parsed, parseMeshConfig, parseMeshNetworks } from "../config/mesh/parse.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { meshFileFault, StartError, type StartFault } from "./start_error.ts";
 
 /** Which files, and what their absence means. */
 export interface MeshSourceOptions {
@@ -40,65 +45,172 @@ export interface MeshSource {
 /** Says "no file" on a command line; Deno reads it only with all permissions, and there is nothing in it to read. */
 const NO_FILE = "/dev/null";
 
-function watch(path: string, onText: (text: string | undefined) => void): Promise<WatchedFile> {
-  if (path !== NO_FILE && path !== "") return watchFile(path, onText);
-  onText(undefined);
-  return Promise.resolve({ stop: () => Promise.resolve() });
+/** One of the two files. */
+interface Part<T> {
+  readonly option: "meshConfig" | "networksConfig";
+  readonly kind: "MeshConfig" | "MeshNetworks";
+  readonly file: string;
+  readonly parse: (text: string) => Parsed<T>;
 }
 
 /**
  * Reads both files; a file that is absent gives the defaults, as `/dev/null` and no name do.
  *
- * @throws Error naming every problem when a file that exists has errors at the start.
+ * @throws {StartError} naming every problem when a file that exists has errors at the start.
  */
 export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel): Promise<MeshSource> {
-  const log = kernel.log.scope("default");
   const { meshFile, networksFile, systemNamespace } = options;
-  const problems = new Map<string, readonly Problem[]>();
   const listeners: ((state: MeshState) => void)[] = [];
   let state: MeshState | undefined;
-  let mesh: MeshConfig | undefined;
-  let networks: MeshNetworks | undefined;
-
-  const take = <T>(file: string, parsed: Parsed<T>): T | undefined => {
-    problems.set(file, parsed.problems);
-    for (const { severity, message, field, value, expected } of parsed.problems) {
-      const fields = { file, field, value, expected };
-      if (severity === "error") log.error(`mesh configuration refused: ${message}`, fields);
-      else log.warn(message, fields);
-    }
-    return parsed.value;
-  };
   const publish = () => {
+    const { value: mesh } = meshPart;
+    const { value: networks } = networksPart;
     if (!mesh || !networks || (state?.mesh === mesh && state.networks === networks)) return;
     state = { mesh, networks };
     for (const listener of listeners) listener(state);
   };
-  const watched: WatchedFile[] = [
-    await watch(meshFile, (text) => {
-      mesh = take(meshFile, parseMeshConfig(text ?? "", { systemNamespace, source: meshFile })) ?? mesh;
-      publish();
-    }),
-    await watch(networksFile, (text) => {
-      networks = take(networksFile, parseMeshNetworks(text ?? "", networksFile)) ?? networks;
-      publish();
-    }),
-  ];
+  const meshPart = new WatchedPart<MeshConfig>({
+    option: "meshConfig",
+    kind: "MeshConfig",
+    file: meshFile,
+    parse: (text) => parseMeshConfig(text, { systemNamespace, source: meshFile }),
+  }, kernel);
+  const networksPart = new WatchedPart<MeshNetworks>({
+    option: "networksConfig",
+    kind: "MeshNetworks",
+    file: networksFile,
+    parse: (text) => parseMeshNetworks(text, networksFile),
+  }, kernel);
   const stop = async () => {
-    for (const file of watched) await file.stop();
+    await meshPart.stop();
+    await networksPart.stop();
   };
+  try {
+    await meshPart.start(publish);
+    await networksPart.start(publish);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   if (!state) {
     await stop();
-    const wrong = [...problems].flatMap(([file, list]) => list.map((p) => `${file}: ${p.message}`));
-    throw new Error(`mesh configuration cannot be used:\n${wrong.join("\n")}`);
+    throw new StartError([...meshPart.faults(), ...networksPart.faults()]);
   }
   const started: MeshState = state;
   return {
     get state() {
       return state ?? started;
     },
-    problems: () => [...problems.values()].flat(),
+    problems: () => [...meshPart.problems, ...networksPart.problems],
     onChange: (listener) => void listeners.push(listener),
     stop,
   };
+}
+
+/** A file, what it says and what is wrong with it. */
+class WatchedPart<T> {
+  /** What is in force; undefined until there is something without errors. */
+  value: T | undefined;
+  problems: readonly Problem[] = [];
+  readonly #part: Part<T>;
+  readonly #kernel: Kernel;
+  /** The text of the value in force; blank: the defaults. */
+  #text = "";
+  #watched: WatchedFile | undefined;
+
+  constructor(part: Part<T>, kernel: Kernel) {
+    this.#part = part;
+    this.#kernel = kernel;
+  }
+
+  /** Reads the file and goes on watching it; `changed` is called after each reading, the first before this resolves. */
+  async start(changed: () => void): Promise<void> {
+    const { option, file } = this.#part;
+    const take = (text: FileText) => {
+      this.#take(text);
+      changed();
+    };
+    if (file === NO_FILE || file === "") return take("");
+    try {
+      this.#watched = await watchFile(file, take);
+    } catch (error) {
+      const fault = meshFileFault(option, file, error);
+      throw fault === undefined ? error : new StartError([fault], error);
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#watched?.stop();
+  }
+
+  /** Its errors, for a start that they prevent. */
+  faults(): StartFault[] {
+    const { option } = this.#part;
+    return this.problems.filter(({ severity }) => severity === "error").map(({ source, line, message }) => ({
+      option,
+      text: `${source}${line > 0 ? `:${line}` : ""}: ${message}`,
+    }));
+  }
+
+  #take(text: FileText): void {
+    const lost = this.#lost(text);
+    if (lost !== undefined) return this.#report([lost]);
+    const said = typeof text === "string" ? text : "";
+    if (text === undefined && this.value === undefined) {
+      this.#kernel.log.scope("default").info("no such file; the defaults hold", { file: this.#part.file });
+    }
+    const parsed = this.#part.parse(said);
+    this.#report(parsed.problems);
+    // The same text again, after a time without: nothing is to be translated anew.
+    if (parsed.value === undefined || (this.value !== undefined && said === this.#text)) return;
+    this.value = parsed.value;
+    this.#text = said;
+  }
+
+  /** Why a file without text is no configuration now; undefined where it is one, or the defaults hold anyway. */
+  #lost(text: FileText): Problem | undefined {
+    if (typeof text === "object") {
+      return this.#problem(`the file cannot be read (${text.unreadable})`, "a file that can be read");
+    }
+    if (text !== undefined && text.trim() !== "") return undefined;
+    if (this.value === undefined || this.#text.trim() === "") return undefined;
+    return this.#problem(
+      text === undefined ? "the file is gone" : "the file is empty",
+      "what it said before, or {} for the defaults",
+    );
+  }
+
+  #problem(what: string, expected: string): Problem {
+    const { kind, file } = this.#part;
+    const kept = this.value === undefined ? "" : "; what it said last stays in force";
+    return {
+      ...finding("error", "file", undefined, expected),
+      message: `${what}${kept}, expected ${expected}`,
+      source: file,
+      line: 0,
+      kind,
+      namespace: "",
+      name: "",
+    };
+  }
+
+  /** Tells what is new and what is gone, and keeps what is. */
+  #report(problems: readonly Problem[]): void {
+    const { kind, file } = this.#part;
+    const log = this.#kernel.log.scope("default");
+    const before = new Set(this.problems.map(formatProblem));
+    const now = new Set(problems.map(formatProblem));
+    for (const problem of problems.filter((one) => !before.has(formatProblem(one)))) {
+      const { severity, message, line, field, value, expected } = problem;
+      const fields = { file, line, field, value, expected };
+      if (severity === "error") {
+        this.#kernel.metrics.counter("pilot_total_rejected_configs").inc({ type: kind, name: file });
+        log.error(`mesh configuration refused: ${message}`, fields);
+      } else log.warn(message, fields);
+    }
+    for (const problem of this.problems.filter((one) => !now.has(formatProblem(one)))) {
+      log.info("a problem is gone", { file, line: problem.line, field: problem.field });
+    }
+    this.problems = problems;
+  }
 }

@@ -22,9 +22,9 @@ export interface ServerOptions {
   readonly grpc?: string;
   /** Readiness, debug pages and metrics. Default `127.0.0.1:0`. */
   readonly http?: string;
-  /** File of the mesh configuration, watched. Default `./etc/mesh/config/mesh`; where it is absent the defaults hold. */
+  /** File of the mesh configuration, watched. Default `./etc/mesh/config/mesh`; where it is absent at the start the defaults hold. */
   readonly meshConfig?: string;
-  /** File of the mesh networks, watched. Default `./etc/mesh/config/meshNetworks`; none where it is absent. */
+  /** File of the mesh networks, watched. Default `./etc/mesh/config/meshNetworks`; none where it is absent at the start. */
   readonly networksConfig?: string;
   /** DNS suffix of services. Default `cluster.local`. */
   readonly domain?: string;

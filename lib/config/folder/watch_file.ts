@@ -9,8 +9,11 @@
 
 /** How often the file's identity is looked at, ms. */
 const LOOK_MS = 1000;
-/** How long an empty file may stay so before it is taken as it is, ms: it may be half-written. */
+/** How long a file that is gone, empty or without its last newline may stay so before that is told, ms: it may be half-written. */
 const SETTLE_MS = 50;
+
+/** What a watched file says: its text; undefined: there is no such file; or why it cannot be read. */
+export type FileText = string | undefined | { readonly unreadable: string };
 
 /** A file that is watched. */
 export interface WatchedFile {
@@ -19,10 +22,11 @@ export interface WatchedFile {
 }
 
 /**
- * Reads a file, reports its text, and again whenever the text changes; undefined while there is no such file, or it cannot be read.
+ * Reads a file, reports its text, and again whenever that changes.
  * @param onText Must not throw. Called once before this resolves.
+ * @throws Deno.errors.PermissionDenied and others when the file's folder cannot be watched
  */
-export async function watchFile(path: string, onText: (text: string | undefined) => void): Promise<WatchedFile> {
+export async function watchFile(path: string, onText: (text: FileText) => void): Promise<WatchedFile> {
   const file = new File(path, onText);
   await file.start();
   return { stop: () => file.stop() };
@@ -30,8 +34,10 @@ export async function watchFile(path: string, onText: (text: string | undefined)
 
 class File {
   readonly #path: string;
-  readonly #onText: (text: string | undefined) => void;
-  #text: string | undefined;
+  readonly #onText: (text: FileText) => void;
+  #text: FileText;
+  /** The last text that there was: what comes after a removal is half-written as easily as what comes after an edit. */
+  #written = "";
   #identity = "";
   #watcher: Deno.FsWatcher | undefined;
   #pump: Promise<void> = Promise.resolve();
@@ -39,7 +45,7 @@ class File {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #stopped = false;
 
-  constructor(path: string, onText: (text: string | undefined) => void) {
+  constructor(path: string, onText: (text: FileText) => void) {
     this.#path = path;
     this.#onText = onText;
   }
@@ -47,8 +53,7 @@ class File {
   async start(): Promise<void> {
     this.#watch();
     this.#identity = await this.#look();
-    this.#text = await this.#read();
-    this.#onText(this.#text);
+    this.#tell(await this.#read());
     this.#lookLater();
   }
 
@@ -88,21 +93,32 @@ class File {
     this.#work = this.#work.then(async () => {
       if (this.#stopped) return;
       let text = await this.#read();
-      if (text === "" && this.#text) {
+      if (this.#looksUnfinished(text)) {
         await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
         text = await this.#read();
       }
-      if (text === this.#text || this.#stopped) return;
-      this.#text = text;
-      this.#onText(text);
+      if (!isSame(text, this.#text) && !this.#stopped) this.#tell(text);
     });
   }
 
-  async #read(): Promise<string | undefined> {
+  #tell(text: FileText): void {
+    this.#text = text;
+    if (typeof text === "string" && text !== "") this.#written = text;
+    this.#onText(text);
+  }
+
+  /** Gone or empty as between `rm` and `cp`, or cut off in the middle of a line. */
+  #looksUnfinished(text: FileText): boolean {
+    if (this.#written === "" || typeof text === "object") return false;
+    return text === undefined || text === "" || (this.#written.endsWith("\n") && !text.endsWith("\n"));
+  }
+
+  async #read(): Promise<FileText> {
     try {
       return await Deno.readTextFile(this.#path);
-    } catch {
-      return undefined; // Missing or unreadable is one answer; the caller decides what it means.
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return undefined;
+      return { unreadable: error instanceof Error ? error.message : String(error) };
     }
   }
 
@@ -111,7 +127,7 @@ class File {
       const { dev, ino, size, mtime } = await Deno.stat(this.#path);
       return `${dev}:${ino}:${size}:${mtime?.getTime()}`;
     } catch {
-      return ""; // As in #read.
+      return ""; // Missing or unreadable: which of them, #read tells.
     }
   }
 
@@ -131,4 +147,9 @@ class File {
     }, LOOK_MS);
     this.#timer.unref();
   }
+}
+
+function isSame(a: FileText, b: FileText): boolean {
+  if (typeof a === "object" && typeof b === "object") return a.unreadable === b.unreadable;
+  return a === b;
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { formatProblem } from "../../../lib/config/finding.ts";
 import { type WatchedFolder, watchFolder } from "../../../lib/config/folder/watch.ts";
-import { watchFile } from "../../../lib/config/folder/watch_file.ts";
+import { type FileText, watchFile } from "../../../lib/config/folder/watch_file.ts";
 import { ConfigStore } from "../../../lib/config/store.ts";
 
 const DEADLINE_MS = 20_000;
@@ -251,8 +251,8 @@ test("a burst of a thousand writes ends in the right state", async (folder) => {
   assert.ok(batches < 1000, `bursts are taken together (${batches} batches)`);
 });
 
-test("a watched file tells its text at once, on change, on swap, and when it goes", async (folder) => {
-  const texts: (string | undefined)[] = [];
+test("a watched file tells its text at once, on change, on swap, when it goes, and when it cannot be read", async (folder) => {
+  const texts: FileText[] = [];
   let wake: (() => void) | undefined;
   const path = `${folder.root}/mesh`;
   const file = await watchFile(path, (text) => {
@@ -271,7 +271,10 @@ test("a watched file tells its text at once, on change, on swap, and when it goe
     await next(3);
     await Deno.remove(path);
     await next(4);
-    assert.deepEqual(texts, [undefined, "a: 1\n", "a: 2\n", undefined]);
+    await Deno.mkdir(path);
+    await next(5);
+    assert.deepEqual(texts.slice(0, 4), [undefined, "a: 1\n", "a: 2\n", undefined]);
+    assert.match(JSON.stringify(texts[4]), /unreadable.*directory/i);
   } finally {
     await file.stop();
   }
