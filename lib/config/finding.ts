@@ -24,7 +24,7 @@ export interface Finding {
 export interface Problem extends Finding {
   /** File path relative to the folder, or `orch`. */
   readonly source: string;
-  /** 1-based line of the document; of the error itself when the text does not parse. */
+  /** 1-based line of the field, or of what it should stand in; of the error itself when the text does not parse; 0: no line. */
   readonly line: number;
   /** Empty when the text does not tell. */
   readonly kind: string;

@@ -155,3 +155,17 @@ test("errors of both files at the start are told at once, by option and file", a
     return true;
   });
 });
+
+test("a problem of the mesh configuration has the line of the field that is wrong", async (fixture) => {
+  await Deno.writeTextFile(fixture.mesh, "proxyListenPort: 15009\n");
+  const source = await fixture.start();
+  const lines = ["# ports", "---", "proxyListenPort: 15009", "defaultConfig:", "  concurrency: many", "nonsense: 1"];
+  await Deno.writeTextFile(fixture.mesh, `${lines.join("\n")}\n`);
+  await fixture.told(/concurrency/);
+  const told = source.problems().map(({ field, line }) => [field, line]);
+  assert.deepEqual(told.toSorted(), [["defaultConfig.concurrency", 5], ["nonsense", 6]]);
+  assert.equal(fixture.lines.find(({ msg }) => /concurrency/.test(String(msg)))?.["line"], 5);
+  await Deno.writeTextFile(fixture.mesh, '{\n  "proxyListenPort":\n  99999\n}\n');
+  await fixture.told(/99999/);
+  assert.deepEqual(source.problems().map(({ line }) => line), [2]);
+});

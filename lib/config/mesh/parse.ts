@@ -9,6 +9,7 @@
 import { finding, Findings, type Problem } from "../finding.ts";
 import { DecodeContext, type Field, isObject } from "../schema/field.ts";
 import { documentText, splitDocuments } from "../yaml/split.ts";
+import { lineOf, places } from "../yaml/locate.ts";
 import { parseYaml } from "../yaml/parse.ts";
 import { defaultMeshConfig, mergeMeshConfig, mergeProxySettings, type MeshDefaults } from "./merge.ts";
 import { proxySettings } from "./proxy_schema.ts";
@@ -76,7 +77,8 @@ function parseOne<T>(
   const bytes = new TextEncoder().encode(text);
   const documents = splitDocuments(bytes);
   const [document] = documents;
-  const parsed = document === undefined ? { tree: {} } : parseYaml(documentText(bytes, document));
+  const written = document === undefined ? "" : documentText(bytes, document);
+  const parsed = document === undefined ? { tree: {} } : parseYaml(written);
   if ("problem" in parsed) {
     const { line, reason } = parsed.problem;
     const found = finding("error", "document", undefined, "YAML or JSON");
@@ -88,6 +90,12 @@ function parseOne<T>(
   let value: T | undefined;
   if (isObject(tree)) value = build(tree, report);
   else report.error("document", tree, "an object");
-  const problems = report.list.map((one) => ({ ...one, line: document?.line ?? 1, ...place }));
+  const root = report.list.length > 0 ? places(written) : undefined;
+  const first = document?.line ?? 1;
+  const problems = report.list.map((one) => ({
+    ...one,
+    line: root === undefined ? first : first + lineOf(root, one.field),
+    ...place,
+  }));
   return report.failed || value === undefined ? { problems } : { value, problems };
 }

@@ -15,7 +15,7 @@ const MAX_DEPTH = 64;
 const MAX_NODES = 500_000;
 
 /** YAML 1.2 core, and the merge key of 1.1, which people use. */
-const SCHEMA = CORE_SCHEMA.extend({
+export const SCHEMA = CORE_SCHEMA.extend({
   implicit: [
     new Type("tag:yaml.org,2002:merge", { kind: "scalar", resolve: (text) => text === "<<" || text === null }),
   ],

@@ -1,0 +1,117 @@
+/**
+ * Where the fields of a document stand. Asked only when something is wrong with one: the text is then parsed once more,
+ * and the parser tells of each value where it begins. A document without problems pays nothing.
+ * @module
+ * Permissions: none.
+ */
+// @ts-types="npm:@types/js-yaml@4.0.9"
+import { load, type State } from "js-yaml";
+import { MAX_DOCUMENT_LENGTH, SCHEMA } from "./parse.ts";
+
+/** A value of a document: where it is written, and what is in it. */
+export interface Place {
+  /** 0-based line inside the document: of the value's key, or of the value where it has none. */
+  readonly line: number;
+  /** Places of an object's fields, or of a list's items by their index in decimal. */
+  readonly inside: ReadonlyMap<string, Place>;
+}
+
+/** A value that is being read. */
+interface Frame {
+  readonly line: number;
+  readonly children: Frame[];
+  result: unknown;
+  inside: ReadonlyMap<string, Place>;
+}
+
+const NOTHING: ReadonlyMap<string, Place> = new Map();
+
+/** The places of a document's values; undefined when it is too long, or does not parse. Never throws. */
+export function places(text: string): Place | undefined {
+  if (text.length > MAX_DOCUMENT_LENGTH) return undefined;
+  const root: Frame = { line: 0, children: [], result: undefined, inside: NOTHING };
+  const stack = [root];
+  const listener = (event: "open" | "close", state: State) => {
+    if (event === "open") {
+      stack.push({ line: state.line, children: [], result: undefined, inside: NOTHING });
+      return;
+    }
+    const frame = stack.pop() as Frame;
+    frame.result = state.result;
+    frame.inside = insideOf(frame);
+    // What was inside is known by now; the rest of the frames may go.
+    if (frame.children.length > 0) frame.children.length = 0;
+    stack.at(-1)?.children.push(frame);
+  };
+  try {
+    load(text, { schema: SCHEMA, listener });
+  } catch {
+    return undefined; // It was parsed before, and that error is told; a JSON file may also be none in YAML's eyes.
+  }
+  const inside = root.children.at(-1)?.inside;
+  return inside === undefined ? undefined : { line: 0, inside };
+}
+
+/** The parser tells of values in order, keys among them, and of those that it looked for in vain. */
+function insideOf({ children, result }: Frame): ReadonlyMap<string, Place> {
+  if (typeof result !== "object" || result === null) return NOTHING;
+  const [only] = children;
+  // It looked for a key, and found the value itself.
+  if (only !== undefined && children.length === 1 && only.result === result) return only.inside;
+  const inside = new Map<string, Place>();
+  if (Array.isArray(result)) {
+    let next = 0;
+    result.forEach((item, index) => {
+      const child = children[next];
+      // Of an item that is not written (`-` alone) it says nothing.
+      if (child === undefined || !Object.is(child.result, item)) return;
+      inside.set(String(index), child);
+      next += 1;
+    });
+    return inside;
+  }
+  const fields = result as Readonly<Record<string, unknown>>;
+  for (let at = 0; at + 1 < children.length; at++) {
+    const key = children[at] as Frame;
+    const name = String(key.result);
+    const value = children[at + 1] as Frame;
+    // Not so for merge keys, whose fields are written elsewhere.
+    if (typeof key.result === "object" || !Object.hasOwn(fields, name) || !Object.is(fields[name], value.result)) {
+      continue;
+    }
+    inside.set(name, { line: key.line, inside: value.inside });
+    at += 1;
+  }
+  return inside;
+}
+
+/** Parts of a field's path: `spec.http[0].headers["x-y"]`. */
+const PARTS = /\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|([^.[\]]+)/g;
+
+/** 0-based line of a field, by its path as findings have it; of the nearest value around it when it is not written. */
+export function lineOf(root: Place, path: string): number {
+  let place = root;
+  for (const [, index, quoted, plain] of path.matchAll(PARTS)) {
+    const next = child(place, index ?? (quoted === undefined ? plain : unquoted(quoted)) ?? "");
+    if (next === undefined) break;
+    place = next;
+  }
+  return place.line;
+}
+
+/** Fields may be written in the other spelling: `connect_timeout`. */
+function child({ inside }: Place, name: string): Place | undefined {
+  const exact = inside.get(name);
+  if (exact !== undefined) return exact;
+  const camel = (key: string) => key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  const key = [...inside.keys()].find((one) => one.includes("_") && camel(one) === name);
+  return key === undefined ? undefined : inside.get(key);
+}
+
+function unquoted(text: string): string {
+  try {
+    return String(JSON.parse(`"${text}"`));
+  } catch {
+    return text; // Cut off by the bound on a finding's length: no field has this name.
+  }
+}
