@@ -7,4 +7,10 @@
  */
 import { pluginMain } from "../../lib/cni/plugin/main.ts";
 
-Deno.exit(await pluginMain());
+/** Longest time between the answer's end and the process's, ms. */
+const LINGER_MS = 20;
+
+// The runtime keeps compiled code for the next call only of a module that came to its end: no exit within.
+Deno.exitCode = await pluginMain();
+// Nothing is left to wait for. Should anything be, the container runtime shall not wait with us.
+Deno.unrefTimer(setTimeout(() => Deno.exit(), LINGER_MS));

@@ -10,6 +10,9 @@
 /** Type of our plugin: the name of its executable, and `type` in configurations. */
 export const PLUGIN = "mesh-cni";
 
+/** Variables by which a runtime calls a plugin. */
+export const callVariables = ["CNI_COMMAND", "CNI_CONTAINERID", "CNI_NETNS", "CNI_IFNAME", "CNI_ARGS", "CNI_PATH"];
+
 /** Versions of the protocol that the plugin speaks; chains of older ones pass no result to us. */
 export const protocolVersions = ["0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"] as const;
 

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { callVariables } from "../plugin/call.ts";
+import { callVariables } from "../config/network.ts";
 
 /** What the plugin may do: a part of the permission set `install-cni` of deno.json, which has the reasons. */
 export const pluginPermissions: Readonly<Record<"net" | "read" | "write" | "env" | "run", true | readonly string[]>> = {

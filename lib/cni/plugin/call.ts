@@ -44,9 +44,6 @@ export interface Call {
   readonly config: PluginConfig;
 }
 
-/** Variables of the protocol. */
-export const callVariables = ["CNI_COMMAND", "CNI_CONTAINERID", "CNI_NETNS", "CNI_IFNAME", "CNI_ARGS", "CNI_PATH"];
-
 /**
  * Reads a call.
  *

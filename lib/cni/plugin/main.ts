@@ -7,7 +7,8 @@
  *
  * @module
  */
-import { type Call, callVariables, type PodName, readCall, versionOfInput } from "./call.ts";
+import { type Call, type PodName, readCall, versionOfInput } from "./call.ts";
+import { callVariables } from "../config/network.ts";
 import { rememberCall } from "./calls.ts";
 import { CniError, codes, errorText } from "./protocol.ts";
 import { type CallWorld, runCall } from "./run.ts";
