@@ -24,9 +24,21 @@ export function parseRanges(texts: readonly string[], refuse: (text: string) => 
   return { 4: [...found[4]], 6: [...found[6]] };
 }
 
+/**
+ * An IPv6 address without dotted decimals: the kernel's tools print `::1:0` as `::0.1.0.0`, which the library takes for the
+ * IPv4 address that it looks like.
+ */
+export function withoutDots(text: string): string {
+  return text.replace(/(:)(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?=$|\/)/, (all, colon, ...rest) => {
+    const [a = 0, b = 0, c = 0, d = 0] = rest.slice(0, 4).map(Number);
+    if ([a, b, c, d].some((byte) => byte > 255)) return all;
+    return `${colon}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+  });
+}
+
 function parseRange(text: string): string | undefined {
   const match = /^([0-9.]+|[0-9a-f:]+:[0-9a-f:.]*)(?:\/(\d{1,3}))?$/i.exec(text);
-  const address = match?.[1] ?? "";
+  const address = withoutDots(match?.[1] ?? "");
   if (!ipaddr.IPv4.isValidFourPartDecimal(address) && !ipaddr.IPv6.isValid(address)) return undefined;
   const parsed = ipaddr.parse(address);
   const width = parsed.kind() === "ipv4" ? 32 : 128;

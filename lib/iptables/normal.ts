@@ -7,6 +7,7 @@
  * @module
  */
 import ipaddr from "ipaddr.js";
+import { withoutDots } from "./address.ts";
 
 const longNames: Readonly<Record<string, string>> = {
   "--source": "-s",
@@ -88,7 +89,7 @@ function baseValue(option: string, value: string): string {
 /** `address/bits`, canonical; empty for all addresses; the text itself when it is none. */
 function normalRange(text: string): string {
   try {
-    const [address, bits] = text.includes("/") ? ipaddr.parseCIDR(text) : hostRange(text);
+    const [address, bits] = text.includes("/") ? ipaddr.parseCIDR(withoutDots(text)) : hostRange(withoutDots(text));
     return bits === 0 ? "" : `${address.toString()}/${bits}`;
   } catch {
     return text;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { parseRanges } from "../../lib/iptables/address.ts";
 import { normalRule, ruleWords } from "../../lib/iptables/normal.ts";
 
 /** Texts of one rule, as versions, back ends and people write it. */
@@ -68,4 +69,14 @@ Deno.test("quoted words are one", () => {
     "-j",
     "X",
   ]);
+});
+
+Deno.test("IPv6 addresses that end in dotted decimals are those that they are, not IPv4 ones", () => {
+  for (const [dotted, plain] of [["::0.1.0.0/112", "::1:0/112"], ["::1.2.3.4/128", "::102:304/128"]] as const) {
+    assert.equal(normalRule(`-d ${dotted} -j RETURN`), normalRule(`-d ${plain} -j RETURN`));
+    assert.deepEqual(parseRanges([dotted], () => assert.fail(dotted))[6], [plain]);
+  }
+  const refused: string[] = [];
+  parseRanges(["::ffff:1.2.3.4", "::1.2.3.256", "::1.2.3"], (text) => refused.push(text));
+  assert.deepEqual(refused, ["::ffff:1.2.3.4", "::1.2.3.256", "::1.2.3"]);
 });
