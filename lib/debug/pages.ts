@@ -7,8 +7,9 @@
  */
 import { configDump } from "./config_dump.ts";
 import { type Answer, type Ask, type Handler, json, text } from "./http.ts";
+import { live } from "./live.ts";
 import { adsz, connections, syncz } from "./proxies.ts";
-import { live, pushes, pushStatus, warningz } from "./pushes.ts";
+import { pushes, pushStatus, warningz } from "./pushes.ts";
 import { scopez } from "./scopes.ts";
 import type { DebugView } from "./view.ts";
 import { configz, endpointShardz, instancesz, mesh, networkz, problemz, registryz, resourcesz } from "./world.ts";
@@ -31,7 +32,11 @@ export const PAGES: readonly Page[] = [
     answer: configDump,
   },
   { path: "pushes", help: "the last pushes: triggers, proxies, types, bytes, time, slowest", answer: pushes },
-  { path: "live", help: "where an object is in force; ?object=kind/namespace/name, wait=30s", answer: live },
+  {
+    path: "live",
+    help: "whether an edit is in force, where, why not; ?object=kind/namespace/name, wait=30s",
+    answer: live,
+  },
   {
     path: "push_status",
     help: "conflicts of listeners, other warnings by object, and what proxies rejected",

@@ -8,6 +8,7 @@
 import type { Problem } from "../config/finding.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { ConfigStore } from "../config/store.ts";
+import type { ConfigObject } from "../config/types.ts";
 import type { Log } from "../kernel/log/log.ts";
 import type { Aggregate, EndpointIndex } from "../registry/mod.ts";
 import type { Translator } from "../translate/translator.ts";
@@ -25,8 +26,16 @@ export interface DebugView {
   readonly log: Log;
   /** What is wrong with configuration now. */
   problems(): Iterable<Problem>;
+  /** Whether an object is in force in its last good version only, since what is written now is refused. */
+  isStale(object: ConfigObject): boolean;
+  /** Resolves when all configuration that is written now has been read and waits for its push, or has had it. */
+  settled(): Promise<void>;
   /** The push in which an object last changed; undefined: no such object. */
   changedIn(objectKey: string): number | undefined;
+  /** Whether an object has changed since that push. */
+  isWaiting(objectKey: string): boolean;
+  /** Has a listener called after every push; returns the way to stop that. */
+  onPush(listener: () => void): () => void;
   /** Pushes everything again to all; tells to how many proxies. */
   pushAll(): number;
 }

@@ -9,7 +9,7 @@ import type { Problem } from "../config/finding.ts";
 import type { FolderChanges } from "../config/folder/index.ts";
 import { watchFolder } from "../config/folder/watch.ts";
 import { type ChangeSet, ConfigStore } from "../config/store.ts";
-import type { AnyConfigObject } from "../config/types.ts";
+import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Pipeline } from "./pipeline.ts";
 
@@ -18,6 +18,10 @@ export interface ConfigSource {
   readonly store: ConfigStore;
   /** What is wrong in the folder now. */
   problems(): Iterable<Problem>;
+  /** Whether an object is in force in its last good version only, since what is written now is refused. */
+  isStale(object: ConfigObject): boolean;
+  /** Resolves when everything that lies in the folder now has been read and handed to the pipeline. */
+  settled(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -43,7 +47,13 @@ export async function startConfigFolder(root: string, pipeline: Pipeline, kernel
       else log.error("the configuration folder is gone; what it held stays in force", { folder: root });
     },
   });
-  return { store, problems: () => folder.index.problems(), stop: () => folder.stop() };
+  return {
+    store,
+    problems: () => folder.index.problems(),
+    isStale: ({ key, origin }) => folder.index.file(origin.source)?.stale.has(key) ?? false,
+    settled: () => folder.settled(),
+    stop: () => folder.stop(),
+  };
 }
 
 function handOver(changes: ChangeSet, pipeline: Pipeline, kernel: Kernel): void {

@@ -78,6 +78,8 @@ export class Pipeline {
   #pushes = 0;
   /** The push in which each object last changed. */
   readonly #changedIn = new Map<string, number>();
+  /** Objects whose last change waits for its push. */
+  readonly #waiting = new Set<string>();
 
   constructor(options: PipelineOptions) {
     this.#options = options;
@@ -137,6 +139,7 @@ export class Pipeline {
     }
     this.entries.apply(added, removed.filter((o) => !arrived.has(o.key)).map((o) => o.key));
     const keys = new Set([...removed, ...added].map((object) => object.key));
+    for (const key of keys) this.#waiting.add(key);
     this.#debouncer.add({ reasons: { config: 1 }, objects: [...keys], full: true });
   }
 
@@ -235,6 +238,7 @@ export class Pipeline {
       startedAt: change.startedAt,
     };
     for (const key of change.objects) {
+      this.#waiting.delete(key);
       if (this.#objects.has(key)) this.#changedIn.set(key, push.id);
       else this.#changedIn.delete(key);
     }
@@ -244,6 +248,11 @@ export class Pipeline {
   /** The push in which an object last changed; 0 for one that was there at the start; undefined: no such object. */
   changedIn(objectKey: string): number | undefined {
     return this.#objects.has(objectKey) ? this.#changedIn.get(objectKey) ?? 0 : undefined;
+  }
+
+  /** Whether an object has changed since its last push. */
+  isWaiting(objectKey: string): boolean {
+    return this.#waiting.has(objectKey);
   }
 
   /** Translates everything anew and pushes what differs; tells how many proxies there are. */

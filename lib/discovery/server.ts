@@ -143,7 +143,11 @@ function debugView({ pipeline, xds, store, mesh, folder, log }: {
       return pipeline.translator;
     },
     problems: () => [...mesh.problems(), ...folder?.problems() ?? []],
+    isStale: (object) => folder?.isStale(object) ?? false,
+    settled: () => folder?.settled() ?? Promise.resolve(),
     changedIn: (key) => pipeline.changedIn(key),
+    isWaiting: (key) => pipeline.isWaiting(key),
+    onPush: (listener) => pipeline.onPush(listener),
     pushAll: () => pipeline.pushAll(),
   };
 }
@@ -227,6 +231,8 @@ function newXdsServer(
     cores: options.cores,
     controlPlane: `${kernel.program} ${buildInfo().version}`,
   });
+  // Whoever connects gets what was pushed before there was a wire: an object of the start is live where that is acknowledged.
+  xds.ledger.latest = pipeline.pushes;
   kernel.stopper.add("discovery", () => xds.stop(options.shutdownDuration));
   return xds;
 }

@@ -43,7 +43,7 @@ Deno.test("an edit is pushed, and its object tells in which push it changed", as
     await Deno.writeTextFile(`${folder}/a.yaml`, entry.replace("10.0.0.1", "10.0.0.2"));
     assert.deepEqual(await pushed, ["ServiceEntry/x/a"]);
     const live = JSON.parse((await page(ports.http, "/debug/live?object=ServiceEntry/x/a")).body);
-    assert.deepEqual(live, { object: "ServiceEntry/x/a", push: pipeline.pushes, live: 0, total: 0, everywhere: true });
+    assert.deepEqual([live.object, live.push, live.total], ["ServiceEntry/x/a", pipeline.pushes, 0]);
     assert.equal((await page(ports.http, "/debug/live?object=ServiceEntry/x/none")).status, 404);
   });
 });

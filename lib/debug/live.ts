@@ -1,0 +1,134 @@
+/**
+ * `/debug/live`: whether what is written of an object is in force, on how many proxies, and if not, why.
+ *
+ *     file ──(settled)──> read ──┬─> waits ──(push)──> pushed ──(acknowledged)──> in force
+ *                                └─> refused
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Problem } from "../config/finding.ts";
+import { KINDS } from "../config/kinds/mod.ts";
+import { type ConfigObject, type Kind, objectKey } from "../config/types.ts";
+import { type Answer, type Ask, json, text } from "./http.ts";
+import type { DebugView } from "./view.ts";
+
+/** Longest wait, in seconds. */
+const LONGEST_WAIT = 300;
+
+/** Which object is asked for. */
+interface Wanted {
+  readonly kind: Kind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly key: string;
+}
+
+/**
+ * The page. `object=VirtualService/ns/name` is the object. Without `wait` the answer is about what was read so far; with
+ * `wait=30s` or `wait=30` what lies in the folder now is read first, and the answer comes when it is in force
+ * everywhere, or can not be, or after that time.
+ *
+ * The status is 200 when a version of the object is in force, and 404 when none is; both have the same body.
+ */
+export async function live(ask: Ask, view: DebugView): Promise<Answer> {
+  const wanted = wantedObject(ask.url.searchParams.get("object"));
+  if ("status" in wanted) return wanted;
+  const wait = ask.url.searchParams.get("wait");
+  if (wait === null) return state(wanted, ask, view, undefined);
+  const seconds = Number(/^(\d+(?:\.\d+)?)s?$/.exec(wait)?.[1]);
+  if (!(seconds <= LONGEST_WAIT)) return text(400, `query wait: got ${wait}, expected 0s to ${LONGEST_WAIT}s\n`);
+  const isRead = await inForce(wanted, view, seconds * 1000);
+  return state(wanted, ask, view, isRead ? undefined : `the folder could not be read within ${seconds} s`);
+}
+
+function wantedObject(query: string | null): Wanted | Answer {
+  if (!query) return text(400, "query object is missing, expected kind/namespace/name\n");
+  const [word, namespace, name, ...rest] = query.split("/");
+  if (!namespace || !name || rest.length > 0) {
+    return text(400, `query object: got ${JSON.stringify(query)}, expected kind/namespace/name\n`);
+  }
+  // The one kind that has another name in the peer's spelling.
+  const kind = KINDS.find((one) => one === (word === "EnvoyFilter" ? "ProxyFilter" : word));
+  if (kind !== undefined) return { kind, namespace, name, key: objectKey(kind, namespace, name) };
+  return text(400, `query object: got kind ${JSON.stringify(word)}, expected one of ${KINDS.join(", ")}\n`);
+}
+
+/** Waits until what is written is in force, or cannot be, or time is over. @returns whether what is written was read */
+async function inForce(wanted: Wanted, view: DebugView, timeout: number): Promise<boolean> {
+  const deadline = performance.now() + timeout;
+  const left = () => Math.max(0, deadline - performance.now());
+  if (!await within(view.settled(), left())) return false;
+  if (refusals(wanted, view).length > 0) return true;
+  if (!await pushed(wanted.key, view, left())) return true;
+  // An object that is gone is gone where everything so far has been acknowledged.
+  await view.xds.ledger.waitLive(view.changedIn(wanted.key) ?? view.xds.ledger.latest, left());
+  return true;
+}
+
+async function within(work: Promise<void>, timeout: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), timeout);
+  try {
+    return await Promise.race([work.then(() => true), promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Waits for the push of an object's last change. */
+async function pushed(key: string, view: DebugView, timeout: number): Promise<boolean> {
+  if (!view.isWaiting(key)) return true;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = view.onPush(() => view.isWaiting(key) || resolve());
+  try {
+    return await within(promise, timeout);
+  } finally {
+    stop();
+  }
+}
+
+/** What refuses the newest version of an object, also where the text no longer tells which object it was. */
+function refusals(wanted: Wanted, view: DebugView): Problem[] {
+  const { kind, namespace, name } = wanted;
+  const object: ConfigObject | undefined = view.store.get(kind, namespace, name);
+  const stale = object !== undefined && view.isStale(object);
+  return errors(view).filter((one) =>
+    one.kind === kind && one.name === name
+      ? one.namespace === namespace
+      : stale && one.name === "" && one.source === object.origin.source
+  );
+}
+
+function errors(view: DebugView): Problem[] {
+  return [...view.problems()].filter(({ severity }) => severity === "error");
+}
+
+/** Answers with what holds now. `unread` says why what is written may be newer. */
+function state(wanted: Wanted, ask: Ask, view: DebugView, unread: string | undefined): Answer {
+  const { kind, namespace, name, key } = wanted;
+  const object: ConfigObject | undefined = view.store.get(kind, namespace, name);
+  const refused = refusals(wanted, view);
+  const waits = view.isWaiting(key);
+  const push = waits ? undefined : view.changedIn(key) ?? view.xds.ledger.latest;
+  const total = view.xds.ledger.live(0).total;
+  const live = push === undefined ? 0 : view.xds.ledger.live(push).live;
+  const why: string[] = [];
+  if (unread !== undefined) why.push(unread);
+  if (refused.length > 0) why.push("the newest version is refused");
+  if (waits) why.push("the last change waits for its push");
+  else if (live < total) why.push(`${total - live} of ${total} proxies have not acknowledged it`);
+  if (total === 0) why.push("no proxy is connected");
+  const reached = why.length === 0;
+  const counts = { push, live, total, noProxy: total === 0 };
+  if (object === undefined) {
+    // A text that does not tell its name may be the one that is looked for.
+    const unnamed = errors(view).filter((one) => one.name === "" && (one.kind === "" || one.kind === kind));
+    why.unshift("no version is in force here");
+    const body = { object: key, ...counts, everywhere: false, goneEverywhere: reached, why, refused, unnamed };
+    return { ...json(body, ask), status: 404 };
+  }
+  const { hash, origin } = object;
+  return json({ object: key, hash, origin, ...counts, everywhere: reached, why, refused }, ask);
+}

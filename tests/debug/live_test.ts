@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { page, withServer } from "../discovery/running.ts";
+import { TestProxy } from "./proxy.ts";
+
+const entry = (name: string, port: number | string) =>
+  `apiVersion: networking.mesh.io/v1
+kind: ServiceEntry
+metadata: { name: ${name}, namespace: x }
+spec:
+  hosts: [${name}.example.com]
+  ports: [{ number: ${port}, name: http, protocol: HTTP }]
+  resolution: STATIC
+  endpoints: [{ address: 10.0.0.1 }]
+`;
+
+interface Live {
+  readonly status: number;
+  readonly object: string;
+  readonly hash: string;
+  readonly origin: { readonly source: string; readonly line: number };
+  readonly push?: number;
+  readonly live: number;
+  readonly total: number;
+  readonly noProxy: boolean;
+  readonly everywhere: boolean;
+  readonly goneEverywhere?: boolean;
+  readonly why: readonly string[];
+  readonly refused: readonly { readonly source: string; readonly line: number; readonly field: string }[];
+  readonly unnamed?: readonly { readonly source: string }[];
+}
+
+async function live(port: number, query: string): Promise<Live> {
+  const { status, body } = await page(port, `/debug/live?object=${query}`);
+  return { ...JSON.parse(body), status };
+}
+
+const A = "ServiceEntry/x/a";
+
+/** No test waits for it: what is asked with it comes earlier. */
+const LONG = "wait=30s";
+
+Deno.test("live with wait is about what was written just before, every time", async () => {
+  await withServer({ "a.yaml": entry("a", 1000) }, async ({ ports, pipeline }, folder) => {
+    using _proxy = await TestProxy.attach(ports.grpc);
+    let before = await live(ports.http, `${A}&${LONG}`);
+    assert.equal(before.everywhere, true, before.why.join());
+    for (let port = 1001; port < 1010; port++) {
+      Deno.writeTextFileSync(`${folder}/a.yaml`, entry("a", port));
+      const now = await live(ports.http, `${A}&${LONG}`);
+      assert.deepEqual([now.status, now.live, now.total, now.everywhere, now.why], [200, 1, 1, true, []]);
+      assert.notEqual(now.hash, before.hash, "another content");
+      assert.ok(now.push! > before.push!, "another push");
+      assert.equal(now.push, pipeline.pushes);
+      const service = [...pipeline.aggregate.services()][0];
+      assert.equal(service?.ports[0]?.port, port);
+      before = now;
+    }
+    // An edit that changes nothing is no push: it is in force as it is.
+    Deno.writeTextFileSync(`${folder}/a.yaml`, `# a remark\n${entry("a", 1009)}`);
+    const same = await live(ports.http, `${A}&${LONG}`);
+    assert.deepEqual([same.hash, same.push, same.everywhere], [before.hash, before.push, true]);
+    assert.deepEqual(same.origin, { source: "a.yaml", line: 2 });
+  });
+});
+
+Deno.test("live with wait knows an object that did not exist before, and one that was removed", async () => {
+  await withServer({}, async ({ ports }, folder) => {
+    using proxy = await TestProxy.attach(ports.grpc);
+    Deno.writeTextFileSync(`${folder}/a.yaml`, entry("a", 80));
+    const made = await live(ports.http, `${A}&${LONG}`);
+    assert.deepEqual([made.status, made.live, made.everywhere], [200, 1, true]);
+    proxy.hold();
+    Deno.removeSync(`${folder}/a.yaml`);
+    const asked = live(ports.http, `${A}&${LONG}`);
+    await proxy.received();
+    const early = await live(ports.http, A);
+    assert.deepEqual([early.status, early.everywhere, early.goneEverywhere], [404, false, false]);
+    proxy.release();
+    const gone = await asked;
+    assert.deepEqual([gone.status, gone.everywhere, gone.goneEverywhere], [404, false, true]);
+  });
+});
+
+Deno.test("live waits for the acknowledgement, and says who has not given it when time is over", async () => {
+  await withServer({ "a.yaml": entry("a", 80) }, async ({ ports }, folder) => {
+    using proxy = await TestProxy.attach(ports.grpc);
+    proxy.hold();
+    Deno.writeTextFileSync(`${folder}/a.yaml`, entry("a", 81));
+    const late = await live(ports.http, `${A}&wait=0.5s`);
+    assert.deepEqual([late.live, late.total, late.everywhere], [0, 1, false]);
+    assert.deepEqual(late.why, ["1 of 1 proxies have not acknowledged it"]);
+    proxy.release();
+    const now = await live(ports.http, `${A}&${LONG}`);
+    assert.deepEqual([now.live, now.total, now.everywhere, now.push], [1, 1, true, late.push]);
+  });
+});
+
+Deno.test("live does not take the push before for that of an edit which is still debounced", async () => {
+  await withServer({ "a.yaml": entry("a", 80) }, async ({ ports }, folder) => {
+    using _proxy = await TestProxy.attach(ports.grpc);
+    Deno.writeTextFileSync(`${folder}/a.yaml`, entry("a", 81));
+    const late = await live(ports.http, `${A}&wait=0.5s`);
+    assert.deepEqual([late.push, late.live, late.everywhere], [undefined, 0, false]);
+    assert.deepEqual(late.why, ["the last change waits for its push"]);
+  }, { settings: { PILOT_DEBOUNCE_AFTER: 60_000, PILOT_DEBOUNCE_MAX: 60_000 } });
+});
+
+Deno.test("live after a start knows that proxies have what was there at the start", async () => {
+  await withServer({ "a.yaml": entry("a", 80) }, async ({ ports }) => {
+    using _proxy = await TestProxy.attach(ports.grpc);
+    const now = await live(ports.http, `${A}&${LONG}`);
+    assert.deepEqual([now.live, now.total, now.everywhere], [1, 1, true]);
+  });
+});
+
+Deno.test("live: an object whose newest version is refused is not in force, and says what refuses it", async () => {
+  await withServer({ "a.yaml": entry("a", 80) }, async ({ ports }, folder) => {
+    using _proxy = await TestProxy.attach(ports.grpc);
+    const good = await live(ports.http, `${A}&${LONG}`);
+    Deno.writeTextFileSync(`${folder}/a.yaml`, `\n${entry("a", 800_000)}`);
+    const bad = await live(ports.http, `${A}&${LONG}`);
+    assert.deepEqual([bad.status, bad.everywhere, bad.hash, bad.live], [200, false, good.hash, 1]);
+    assert.deepEqual(bad.refused.map(({ source, field }) => [source, field]), [["a.yaml", "spec.ports[0].number"]]);
+    assert.ok(bad.refused[0]!.line >= 2, "a line of the object");
+    assert.deepEqual(bad.why, ["the newest version is refused"]);
+    assert.equal((await live(ports.http, A)).everywhere, false, "without wait too");
+
+    // A text that does not even tell which object it was.
+    Deno.writeTextFileSync(`${folder}/a.yaml`, "{ what: [\n");
+    const unreadable = await live(ports.http, `${A}&${LONG}`);
+    assert.deepEqual([unreadable.status, unreadable.everywhere], [200, false]);
+    assert.deepEqual(unreadable.refused.map(({ source }) => source), ["a.yaml"]);
+
+    // The same object in a second file is refused as well.
+    Deno.writeTextFileSync(`${folder}/a.yaml`, entry("a", 80));
+    Deno.writeTextFileSync(`${folder}/b.yaml`, entry("a", 81));
+    const twice = await live(ports.http, `${A}&${LONG}`);
+    assert.deepEqual([twice.everywhere, twice.refused.map((one) => one.source)], [false, ["b.yaml"]]);
+
+    Deno.removeSync(`${folder}/b.yaml`);
+    const mended = await live(ports.http, `${A}&${LONG}`);
+    assert.deepEqual([mended.everywhere, mended.refused, mended.hash], [true, [], good.hash]);
+  });
+});
+
+Deno.test("live: an object that was refused from the first is 404 with what refuses it", async () => {
+  const files = { "a.yaml": entry("a", 800_000), "b.yaml": "{ what: [\n", "c.yaml": entry("c", 0) };
+  await withServer(files, async ({ ports }) => {
+    using _proxy = await TestProxy.attach(ports.grpc);
+    for (const query of [A, `${A}&${LONG}`]) {
+      const never = await live(ports.http, query);
+      assert.deepEqual([never.status, never.everywhere, never.goneEverywhere], [404, false, false]);
+      assert.deepEqual(never.refused.map(({ source, field }) => [source, field]), [["a.yaml", "spec.ports[0].number"]]);
+      assert.deepEqual(never.unnamed?.map(({ source }) => source), ["b.yaml"], "it may be in a text without a name");
+    }
+    const none = await live(ports.http, "ServiceEntry/x/none");
+    assert.deepEqual([none.status, none.refused], [404, []]);
+  });
+});
+
+Deno.test("live: no proxy is no success", async () => {
+  await withServer({ "a.yaml": entry("a", 80) }, async ({ ports }, folder) => {
+    Deno.writeTextFileSync(`${folder}/a.yaml`, entry("a", 81));
+    const alone = await live(ports.http, `${A}&${LONG}`);
+    assert.deepEqual([alone.live, alone.total, alone.noProxy, alone.everywhere], [0, 0, true, false]);
+    assert.deepEqual(alone.why, ["no proxy is connected"]);
+    using _proxy = await TestProxy.attach(ports.grpc);
+    const now = await live(ports.http, `${A}&${LONG}`);
+    assert.deepEqual([now.live, now.total, now.noProxy, now.everywhere], [1, 1, false, true]);
+  });
+});
+
+Deno.test("live names what is wrong with the question", async () => {
+  await withServer({}, async ({ ports }) => {
+    const cases: Readonly<Record<string, RegExp>> = {
+      "": /^query object is missing, expected kind\/namespace\/name\n$/,
+      "?object=hello": /^query object: got "hello", expected kind\/namespace\/name\n$/,
+      "?object=virtualservice/x/a": /^query object: got kind "virtualservice", expected one of .*VirtualService/,
+      "?object=VirtualService/x/a&wait=soon": /^query wait: got soon, expected 0s to 300s\n$/,
+      "?object=VirtualService/x/a&wait=301": /^query wait: got 301, expected 0s to 300s\n$/,
+    };
+    for (const [query, expected] of Object.entries(cases)) {
+      const { status, body } = await page(ports.http, `/debug/live${query}`);
+      assert.equal(status, 400, query);
+      assert.match(body, expected);
+    }
+    const { object } = await live(ports.http, "EnvoyFilter/x/a");
+    assert.equal(object, "ProxyFilter/x/a");
+  });
+});

@@ -1,0 +1,73 @@
+/**
+ * A proxy at a running server that takes clusters, and acknowledges what it is told to.
+ *
+ * @module
+ */
+import * as grpc from "@grpc/grpc-js";
+import { decode, encode } from "../../lib/pb/codec.ts";
+
+const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
+const CLUSTERS = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+const same = (bytes: Uint8Array) => Buffer.from(bytes);
+
+/** See the module. */
+export class TestProxy implements Disposable {
+  readonly #client: grpc.Client;
+  readonly #call: grpc.ClientDuplexStream<Uint8Array, Uint8Array>;
+  readonly #waiting: Uint8Array[] = [];
+  #holding = false;
+  #received = Promise.withResolvers<void>();
+
+  private constructor(port: number) {
+    this.#client = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure(), {
+      "grpc.use_local_subchannel_pool": 1,
+    });
+    this.#call = this.#client.makeBidiStreamRequest(ADS, same, same, new grpc.Metadata());
+    this.#call.on("error", () => {});
+    this.#call.on("data", (response: Uint8Array) => {
+      this.#waiting.push(response);
+      this.#received.resolve();
+      if (!this.#holding) this.release();
+    });
+    this.#send({ node: { id: "sidecar~10.0.0.1~a.x~x.svc.cluster.local" } });
+  }
+
+  /** Attaches a proxy; it has its clusters then. */
+  static async attach(port: number): Promise<TestProxy> {
+    const proxy = new TestProxy(port);
+    await proxy.#received.promise;
+    return proxy;
+  }
+
+  /** Acknowledges nothing from now on. */
+  hold(): void {
+    this.#holding = true;
+    this.#received = Promise.withResolvers<void>();
+  }
+
+  /** Resolves when something has been received since `hold`. */
+  received(): Promise<void> {
+    return this.#received.promise;
+  }
+
+  /** Acknowledges what was held back. */
+  release(): void {
+    this.#holding = false;
+    for (const response of this.#waiting.splice(0)) {
+      const { nonce, version_info } = decode("envoy.service.discovery.v3.DiscoveryResponse", response) as {
+        readonly nonce: string;
+        readonly version_info: string;
+      };
+      this.#send({ response_nonce: nonce, version_info });
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#call.cancel();
+    this.#client.close();
+  }
+
+  #send(request: object): void {
+    this.#call.write(encode("envoy.service.discovery.v3.DiscoveryRequest", { type_url: CLUSTERS, ...request }));
+  }
+}
