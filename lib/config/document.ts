@@ -9,6 +9,7 @@ import { type ParsedObject, parseObject, type ParseOptions } from "./object.ts";
 import { isObject } from "./schema/field.ts";
 import { lookupKind } from "./spelling.ts";
 import type { ConfigObject } from "./types.ts";
+import { lineOf, type Place, places } from "./yaml/locate.ts";
 import { parseJson, parseYaml, type SyntaxProblem } from "./yaml/parse.ts";
 
 /** All that a document's text says, independent of what was there before. */
@@ -47,12 +48,20 @@ export function parseDocument(text: string, place: DocumentPlace, options: Parse
   const refused: Identity[] = [];
   const problems: Problem[] = [];
   let foreign = 0;
-  for (const tree of listedTrees(parsed.tree)) {
+  let located: readonly Listed[] | undefined;
+  const trees = listedTrees({ tree: parsed.tree });
+  for (const [index, { tree }] of trees.entries()) {
     const one = parseObject(tree, { source: place.source, line: place.line }, options);
     if (one.foreign) foreign += 1;
     if (one.object !== undefined) objects.push(one.object);
     else if (!one.foreign) refused.push(identityOf(one));
-    for (const found of one.findings) problems.push(toProblem(found, one, place));
+    if (one.findings.length === 0) continue;
+    located ??= listedTrees({ tree: parsed.tree, root: places(text) });
+    const root = located[index]?.root;
+    for (const found of one.findings) {
+      const line = root === undefined ? place.line : place.line + lineOf(root, found.field);
+      problems.push(toProblem(found, one, { ...place, line }));
+    }
   }
   return { objects, refused, problems, foreign };
 }
@@ -67,15 +76,24 @@ function toProblem(found: Finding, object: Identity, place: DocumentPlace): Prob
   return { ...found, source: place.source, line: place.line, ...shown };
 }
 
+/** An object of a document, and where it is written, when that was asked for. */
+interface Listed {
+  readonly tree: unknown;
+  readonly root?: Place | undefined;
+}
+
 /** A list of objects, a `kind: List`, or one object; lists may hold lists. */
-function listedTrees(tree: unknown): readonly unknown[] {
-  const out: unknown[] = [];
-  const pending: unknown[] = [tree];
+function listedTrees(document: Listed): readonly Listed[] {
+  const out: Listed[] = [];
+  const pending: Listed[] = [document];
   while (pending.length > 0 && out.length < MAX_OBJECTS) {
-    const next = pending.pop();
-    const items = Array.isArray(next) ? next : isObject(next) && isList(next) ? next["items"] : undefined;
-    if (Array.isArray(items)) pending.push(...items.toReversed());
-    else if (next !== null && next !== undefined) out.push(next);
+    const next = pending.pop() as Listed;
+    const { tree, root } = next;
+    const list = isObject(tree) && isList(tree) ? tree["items"] : tree;
+    const inside = list === tree ? root?.inside : root?.inside.get("items")?.inside;
+    if (Array.isArray(list)) {
+      for (let at = list.length - 1; at >= 0; at--) pending.push({ tree: list[at], root: inside?.get(String(at)) });
+    } else if (tree !== null && tree !== undefined) out.push(next);
   }
   return out;
 }

@@ -99,10 +99,13 @@ export function lineOf(root: Place, path: string): number {
   return place.line;
 }
 
+/** More than any message has; in what has more, a field in the other spelling is not looked for. */
+const MOST_FIELDS = 500;
+
 /** Fields may be written in the other spelling: `connect_timeout`. */
 function child({ inside }: Place, name: string): Place | undefined {
   const exact = inside.get(name);
-  if (exact !== undefined) return exact;
+  if (exact !== undefined || inside.size > MOST_FIELDS) return exact;
   const camel = (key: string) => key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
   const key = [...inside.keys()].find((one) => one.includes("_") && camel(one) === name);
   return key === undefined ? undefined : inside.get(key);

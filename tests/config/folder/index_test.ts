@@ -102,8 +102,8 @@ test("a refused object keeps its last good version, harms nobody, and is named w
   assert.deepEqual(folder.live(), ["one:81", "two:80"]);
   assert.equal(set.removed.length, 0);
   assert.deepEqual(appeared.map(formatProblem), [
-    'a.yaml:8 ServiceEntry ns/two: error: spec.resolution: "NOPE", expected one of NONE, STATIC, DNS, DNS_ROUND_ROBIN, DYNAMIC_DNS',
-    "a.yaml:8 ServiceEntry ns/two: error: spec.ports[0].number: 70000, expected a port number, 1..65535",
+    'a.yaml:14 ServiceEntry ns/two: error: spec.resolution: "NOPE", expected one of NONE, STATIC, DNS, DNS_ROUND_ROBIN, DYNAMIC_DNS',
+    "a.yaml:13 ServiceEntry ns/two: error: spec.ports[0].number: 70000, expected a port number, 1..65535",
   ]);
   assert.deepEqual([...folder.index.file("a.yaml")?.stale ?? []], ["ServiceEntry/ns/two"]);
   const { resolved } = folder.write("a.yaml", entry("one", 81), entry("two", 82));
@@ -320,4 +320,31 @@ test("whatever breaks, valid objects live as written and nothing lives that was 
     ),
     { numRuns: RUNS },
   );
+});
+
+Deno.test("each problem has the line of its field: in lists, in JSON, and when only what is before it was edited", () => {
+  const entry = (name: string, extra: string) =>
+    `  - apiVersion: networking.mesh.io/v1\n    kind: ServiceEntry\n    metadata: { name: ${name} }\n    spec:\n` +
+    `      hosts: [${name}.example.com]\n      resolution: NONE\n${extra}      ports:\n` +
+    `      - { number: 80, name: http, protocol: HTTP }\n`;
+  const list = `kind: List\nitems:\n${entry("a", "")}${entry("b", "      nonsense: 1\n")}`;
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const index = new FolderIndex({ defaultNamespace: "ns" });
+  index.apply([{ path: "a.yaml", bytes: bytes(list) }]);
+  const lines = () => index.problems().map(({ name, field, line }) => [name, field, line]);
+  assert.deepEqual(lines(), [["b", "spec.nonsense", 17]]);
+  index.apply([{ path: "a.yaml", bytes: bytes(`# one\n# two\n${list}`) }]);
+  assert.deepEqual(lines(), [["b", "spec.nonsense", 19]]);
+  const object = {
+    apiVersion: "networking.mesh.io/v1",
+    kind: "ServiceEntry",
+    metadata: { name: "c", namespace: "ns" },
+    spec: { hosts: ["c.example.com"], ports: [{ number: 80, name: "http", protocol: "HTTP", extra: 1 }] },
+  };
+  index.apply([
+    { path: "a.yaml", bytes: undefined },
+    { path: "c.json", bytes: bytes(JSON.stringify(object, null, "\t")) },
+  ]);
+  const json = JSON.stringify(object, null, "\t").split("\n");
+  assert.deepEqual(lines(), [["c", "spec.ports[0].extra", json.findIndex((one) => one.includes("extra")) + 1]]);
 });

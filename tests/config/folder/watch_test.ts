@@ -192,7 +192,7 @@ test("a broken file keeps its last good objects, and only it is named", async (f
   await folder.until("a problem", () => folder.problems().length === 1);
   assert.match(
     folder.problems()[0] ?? "",
-    /^a\.yaml:1 ServiceEntry default\/a: error: spec\.ports\[0\]\.number: 70000/,
+    /^a\.yaml:6 ServiceEntry default\/a: error: spec\.ports\[0\]\.number: 70000/,
   );
   await folder.write("b.yaml", entry("b", 81));
   await folder.lives("a:80 b:81");
