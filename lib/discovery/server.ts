@@ -15,7 +15,6 @@ import type { Problem } from "../config/finding.ts";
 import { ConfigStore } from "../config/store.ts";
 import { buildInfo } from "../kernel/build_info.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import type { Log } from "../kernel/log/log.ts";
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
 import type { Registry } from "../registry/mod.ts";
 import { listen, type Listener, parseListenAddress } from "../xds/grpc/listen.ts";
@@ -24,6 +23,7 @@ import { type ConfigSource, startConfigFolder } from "./config_source.ts";
 import { type Handler, httpServer, serveConnection, text } from "../debug/http.ts";
 import { debugPages } from "../debug/pages.ts";
 import type { DebugView } from "../debug/view.ts";
+import { debugView } from "./debug_view.ts";
 import { scrapeMetrics, wireMetrics } from "./measure.ts";
 import { type MeshSource, startMeshSource } from "./mesh_source.ts";
 import { Pipeline } from "./pipeline.ts";
@@ -117,39 +117,6 @@ export async function startDiscoveryServer(
   kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, 0);
   kernel.log.scope("default").info("serving", { ...ports, objects: folder?.store.size ?? 0 });
   return { pipeline, xds, store, mesh, problems: view.problems, ports };
-}
-
-function debugView({ pipeline, xds, store, mesh, folder, log }: {
-  readonly pipeline: Pipeline;
-  readonly xds: XdsServer;
-  readonly store: ConfigStore;
-  readonly mesh: MeshSource;
-  readonly folder: ConfigSource | undefined;
-  readonly log: Log;
-}): DebugView {
-  return {
-    store,
-    xds,
-    log,
-    services: pipeline.aggregate,
-    endpoints: pipeline.endpoints,
-    get mesh() {
-      return pipeline.mesh;
-    },
-    get networks() {
-      return mesh.state.networks;
-    },
-    get translator() {
-      return pipeline.translator;
-    },
-    problems: () => [...mesh.problems(), ...folder?.problems() ?? []],
-    isStale: (object) => folder?.isStale(object) ?? false,
-    settled: () => folder?.settled() ?? Promise.resolve(),
-    changedIn: (key) => pipeline.changedIn(key),
-    isWaiting: (key) => pipeline.isWaiting(key),
-    onPush: (listener) => pipeline.onPush(listener),
-    pushAll: () => pipeline.pushAll(),
-  };
 }
 
 function newPipeline(
