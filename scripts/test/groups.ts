@@ -37,7 +37,7 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   cni: [READ, TEMP, ENV, NET, RUN, "--allow-sys=uid,gid"],
   iptables: [READ, TEMP, ENV, NET, RUN, "--allow-sys=uid,gid,networkInterfaces"],
   discovery: [READ, TEMP, ENV, NET, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
-  debug: [READ, TEMP, ENV, NET],
+  debug: [READ, TEMP, ENV, NET, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
   // programs that resolve names, in network namespaces that have a resolv.conf of their own
   dns: [READ, "--allow-write=/tmp,/etc/netns", ENV, NET, RUN, "--allow-sys=uid"],
   // the demo and servers as processes, with real Envoys
