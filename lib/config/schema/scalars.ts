@@ -35,10 +35,17 @@ const BOOL: Field<boolean> = {
   isZero: (value) => !value,
   decode(value, context) {
     if (typeof value === "boolean") return value;
-    context.fail(value, `true or false${typeof value === "string" ? ", without quotes" : ""}`);
+    context.fail(value, typeof value === "string" ? meantByText(value) : "true or false");
     return undefined;
   },
 };
+
+/** What to write instead of a text: YAML 1.1 had other spellings of booleans, which 1.2 reads as text. */
+function meantByText(text: string): string {
+  const old = /^(?:(y|yes|on)|n|no|off)$/i.exec(text);
+  if (old === null) return "true or false, without quotes";
+  return `${old[1] === undefined ? "false" : "true"} (in YAML 1.2 ${text} is text)`;
+}
 
 function integer(minimum: number, maximum: number, expected: string): Field<number> {
   return {
