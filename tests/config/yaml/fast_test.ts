@@ -7,13 +7,16 @@ import { parseFull } from "../../../lib/config/yaml/parse.ts";
 /** The second witness, the library `yaml`, looks at these whenever it parses. */
 const WITNESS = { env: ["LOG_TOKENS", "LOG_STREAM"] };
 
+/** js-yaml 4.1.1 takes `- -` and a line `- ` below it for one list in a list; they are two entries of the outer one. */
+const JS_YAML_FAULT = /^ *(- +)+-\s*$/m;
+
 /** Where the fast parser answers, the full one and another library must answer the same. @returns whether it answered */
 function agrees(text: string): boolean {
   const fast = parseFast(text);
   if (fast === NOT_PLAIN) return false;
   const full = parseFull(text);
   assert.ok("tree" in full, `the fast parser took what the full one refuses:\n${text}`);
-  assert.deepStrictEqual(fast, full.tree, text);
+  if (!JS_YAML_FAULT.test(text)) assert.deepStrictEqual(fast, full.tree, text);
   const witness = parseDocument(text, { schema: "core", merge: true, logLevel: "silent" });
   assert.deepEqual(witness.errors, [], text);
   assert.deepStrictEqual(fast, witness.toJS(), text);
