@@ -48,7 +48,7 @@ Deno.test("ports in use are all named at once, each by its flag", async () => {
     assert.equal(lines.length, 3, lines.join("\n"));
     flags.forEach((name, index) => {
       const start = `flag --${name}: got "${address}", expected an address that is free: another process listens there`;
-      assert.ok((lines[index] ?? "").replace(/^Error: /, "").startsWith(start), lines[index]);
+      assert.ok((lines[index] ?? "").replace(/^Error: /, "").startsWith(start), `${lines[index]}`);
     });
   } finally {
     taken.close();
