@@ -46,5 +46,11 @@ function parseRange(text: string): string | undefined {
   if (bits > width) return undefined;
   if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress()) return undefined;
   const bytes = parsed.toByteArray().map((byte, i) => byte & (0xff00 >> Math.min(8, Math.max(0, bits - 8 * i))) & 0xff);
-  return `${ipaddr.fromByteArray(bytes).toString()}/${bits}`;
+  return `${toolText(bytes)}/${bits}`;
+}
+
+/** The tools print an IPv6 address with nothing before its last 32 bits as one that carries an IPv4 address. */
+function toolText(bytes: readonly number[]): string {
+  const carries = bytes.length === 16 && bytes.slice(0, 12).every((byte) => byte === 0) && bytes[12]! + bytes[13]! > 0;
+  return carries ? `::${bytes.slice(12).join(".")}` : ipaddr.fromByteArray([...bytes]).toString();
 }

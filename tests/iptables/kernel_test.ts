@@ -23,6 +23,8 @@ const range = fc.oneof(
     [a, bits],
   ) => `${a}/${bits}`),
   fc.ipV4(),
+  // Printed as if they carried an IPv4 address.
+  fc.constantFrom("::1:0/112", "::102:304", "::1:2", "::ffff/100"),
 );
 const device = fc.constantFrom("eth0", "lo", "tap0", "net+", "a.b-c_d", "veth12345678901");
 const id = fc.integer({ min: 0, max: 0xfffffffe }).map(String);
