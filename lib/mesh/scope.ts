@@ -86,13 +86,8 @@ export class Scope {
     const imports = this.#imports[egress.index] ?? [];
     const service = this.#indexes.services.visible(host, this.namespace, (s) => importsService(imports, s));
     if (service) return true;
-    const vs = this.#indexes.virtualServices.visible(
-      host,
-      this.namespace,
-      undefined,
-      (v) => this.#seesVirtualService(v),
-    );
-    return vs !== undefined && importsHost(imports, vs.namespace, host);
+    const imported = (vs: EffectiveVirtualService) => this.#importsVirtualService(imports, vs);
+    return this.#indexes.virtualServices.visible(host, this.namespace, undefined, imported) !== undefined;
   }
 
   /** The virtual service in force for a host on sidecars: that with rules of the protocol, or undefined: any. */
@@ -135,8 +130,12 @@ export class Scope {
   }
 
   #seesVirtualService(vs: EffectiveVirtualService): boolean {
-    if (!isVisible(vs, this.namespace)) return false;
-    return this.#imports.some((imports) => vs.hosts.some((host) => importsHost(imports, vs.namespace, host)));
+    return this.#imports.some((imports) => this.#importsVirtualService(imports, vs));
+  }
+
+  /** One imported host brings a virtual service whole, with all its hosts. */
+  #importsVirtualService(imports: readonly Import[], vs: EffectiveVirtualService): boolean {
+    return isVisible(vs, this.namespace) && vs.hosts.some((host) => importsHost(imports, vs.namespace, host));
   }
 }
 

@@ -120,3 +120,28 @@ Deno.test("a proxy that has another name for its cluster keeps the inbound side 
     assert.ok("cluster/inbound|80||" in contents(member), clusterId);
   }
 });
+
+Deno.test("one host that an egress listener imports brings the virtual service with all its hosts", () => {
+  const fixture = new Fixture({ mesh: { defaultServiceExportTo: ["."] } });
+  const egress = [
+    { port: { number: 80, protocol: "HTTP", name: "http" }, hosts: [`a/${host}`] },
+    { port: { number: 8080, protocol: "HTTP", name: "other" }, hosts: ["a/else.example.com"] },
+  ];
+  const both = virtualService("both", 1000, {});
+  fixture.put(service, {
+    ...both,
+    spec: { hosts: [host, "web.other.com"], http: [{ route: [{ destination: { host } }] }] },
+  }, {
+    apiVersion,
+    kind: "Sidecar",
+    metadata: { namespace: "a", name: "own" },
+    spec: { egress },
+  });
+  fixture.pipeline.flush();
+  const found = contents(fixture.join(node));
+  assert.ok("virtualHost/80/web.other.com:80" in found, Object.keys(found).join());
+  assert.ok(
+    !Object.keys(found).some((name) => name.startsWith("virtualHost/8080/")),
+    "the other listener imports neither",
+  );
+});
