@@ -112,16 +112,17 @@ function state(wanted: Wanted, ask: Ask, view: DebugView, unread: string | undef
   const refused = refusals(wanted, view);
   const waits = view.isWaiting(key);
   const push = waits ? undefined : view.changedIn(key) ?? view.xds.ledger.latest;
-  const total = view.xds.ledger.live(0).total;
+  const { total, failing } = view.xds.ledger.live(0);
   const live = push === undefined ? 0 : view.xds.ledger.live(push).live;
   const why: string[] = [];
   if (unread !== undefined) why.push(unread);
   if (refused.length > 0) why.push("the newest version is refused");
   if (waits) why.push("the last change waits for its push");
-  else if (live < total) why.push(`${total - live} of ${total} proxies have not acknowledged it`);
+  else if (live + failing < total) why.push(`${total - live - failing} of ${total} proxies have not acknowledged it`);
+  if (failing > 0) why.push(`${failing} of ${total} proxies lack what could not be made: ${newestFailures(view)}`);
   if (total === 0) why.push("no proxy is connected");
   const reached = why.length === 0;
-  const counts = { push, live, total, noProxy: total === 0 };
+  const counts = { push, live, total, failing, noProxy: total === 0 };
   if (object === undefined) {
     // A text that does not tell its name may be the one that is looked for.
     const unnamed = errors(view).filter((one) => one.name === "" && (one.kind === "" || one.kind === kind));
@@ -131,4 +132,13 @@ function state(wanted: Wanted, ask: Ask, view: DebugView, unread: string | undef
   }
   const { hash, origin } = object;
   return json({ object: key, hash, origin, ...counts, everywhere: reached, why, refused }, ask);
+}
+
+/** Failures that one answer names. */
+const MAX_NAMED = 5;
+
+/** What could not be made last, and why: each thing once. */
+function newestFailures(view: DebugView): string {
+  const texts = new Set(view.xds.ledger.failures().map(({ what, reason }) => `${what} (${reason})`));
+  return [...texts].slice(0, MAX_NAMED).join(", ") || "see the log";
 }

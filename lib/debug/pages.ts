@@ -39,7 +39,7 @@ export const PAGES: readonly Page[] = [
   },
   {
     path: "push_status",
-    help: "conflicts of listeners, other warnings by object, and what proxies rejected",
+    help: "conflicts of listeners, other warnings by object, what proxies rejected, what could not be made",
     answer: pushStatus,
   },
   {

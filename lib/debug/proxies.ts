@@ -52,7 +52,7 @@ export function syncz(ask: Ask, view: DebugView): Answer {
       proxy_type: connection.node?.id?.split("~")[0] ?? "",
       mesh_version: metadata.MESH_VERSION ?? metadata.ISTIO_VERSION ?? "",
       protocol: connection.delta ? "delta" : "state of the world",
-      synced: connection.progress?.acked === view.xds.ledger.latest,
+      synced: connection.progress?.acked === view.xds.ledger.latest && !connection.progress.failing(),
       ...nonces(connection),
       resources: Object.fromEntries([...connection.stream?.watches.values() ?? []].map((watch) => [
         watch.typeUrl,

@@ -15,6 +15,7 @@ export function pushes(ask: Ask, view: DebugView): Answer {
 
 /** `/debug/push_status`: problems of the last push, by kind, as far as configuration decides them. */
 export function pushStatus(ask: Ask, view: DebugView): Answer {
+  const { ledger } = view.xds;
   const conflicts: Record<string, Record<string, { message: string }>> = {};
   for (const conflict of view.translator.conflicts()) {
     const { listener, reason, accepted, rejected, rejectedProtocol } = conflict;
@@ -22,7 +23,10 @@ export function pushStatus(ask: Ask, view: DebugView): Answer {
       message: `${listener}: ${accepted} has it, so ${rejectedProtocol} of ${rejected} is not served`,
     };
   }
-  return json({ ...conflicts, warnings: byObject(view), rejections: view.xds.ledger.rejections() }, ask);
+  return json(
+    { ...conflicts, warnings: byObject(view), rejections: ledger.rejections(), failures: ledger.failures() },
+    ask,
+  );
 }
 
 /** Sentences by the first object that each is about; conflicts of listeners are told apart already. */

@@ -19,7 +19,6 @@ import {
   Aggregate,
   EndpointIndex,
   type Registry,
-  type RegistrySink,
   type ServiceEntryOptions,
   ServiceEntryRegistry,
   serviceTargets,
@@ -31,6 +30,8 @@ import type { TranslateSettings } from "../translate/reader.ts";
 import { Translator } from "../translate/translator.ts";
 import { type DebounceOptions, Debouncer, type MergedChange, REAL_TIMERS, type Timers } from "../xds/debounce.ts";
 import type { PushEvent } from "../xds/source.ts";
+import { countedSink, type RegistryTrigger, type RegistryUpdates } from "./counted_sink.ts";
+import { PushFailures } from "./failures.ts";
 
 /** What a pipeline is made with. */
 export interface PipelineOptions {
@@ -66,8 +67,8 @@ export class Pipeline {
   readonly #timers: Timers;
   readonly #objects = new Map<string, AnyConfigObject>();
   readonly #listeners = new Set<(push: PushEvent) => void>();
-  /** Updates of registries so far, by the names that metric `pilot_inbound_updates` has for them. */
-  readonly updates = { eds: 0, svc: 0, svcdelete: 0 };
+  /** Updates of registries so far. */
+  readonly updates: RegistryUpdates = { eds: 0, svc: 0, svcdelete: 0 };
   #removed = new Map<string, AnyConfigObject>();
   #added = new Map<string, AnyConfigObject>();
   #networkOf: (address: string) => string;
@@ -76,6 +77,9 @@ export class Pipeline {
   #meshChanged = false;
   #translator: Translator;
   #pushes = 0;
+  readonly #failures: PushFailures;
+  /** The last push failed as a whole. */
+  failing = false;
   /** The push in which each object last changed. */
   readonly #changedIn = new Map<string, number>();
   /** Objects whose last change waits for its push. */
@@ -89,6 +93,8 @@ export class Pipeline {
     this.#networkOf = networkLookup(options.networks, options.entries.clusterId);
     this.entries = new ServiceEntryRegistry({ ...options.entries, networkOf: (address) => this.#networkOf(address) });
     this.#debouncer = new Debouncer(options.debounce, (change) => this.#flush(change), this.#timers);
+    const tryAgain = () => this.#debouncer.add({ reasons: { retry: 1 }, objects: [], full: true });
+    this.#failures = new PushFailures(this.#timers, tryAgain);
     this.#translator = this.#newTranslator();
     this.aggregate.onWorkloads((source, upserted, removed) => this.entries.onWorkloads(source, upserted, removed));
     void this.addRegistry(this.entries);
@@ -117,7 +123,9 @@ export class Pipeline {
 
   /** Adds a registry; resolves when what exists in it has been reported. */
   addRegistry(registry: Registry): Promise<void> {
-    return registry.start(this.#watched(this.aggregate.sink(registry)));
+    return registry.start(
+      countedSink(this.aggregate.sink(registry), this.updates, (trigger) => this.#handedOn(trigger)),
+    );
   }
 
   /**
@@ -164,27 +172,13 @@ export class Pipeline {
 
   /** No more pushes. */
   stop(): void {
+    this.#failures.stop();
     this.#debouncer.stop();
   }
 
-  #watched(sink: RegistrySink): RegistrySink {
-    return {
-      services: (upserted, removed) => {
-        this.updates.svc += upserted.length;
-        this.updates.svcdelete += removed.length;
-        sink.services(upserted, removed);
-        if (this.aggregate.pending) this.#debouncer.add({ reasons: { service: 1 }, objects: [], full: true });
-      },
-      endpoints: (service, shard, endpoints) => {
-        this.updates.eds++;
-        sink.endpoints(service, shard, endpoints);
-        if (this.endpoints.pending) this.#debouncer.add({ reasons: { endpoint: 1 }, objects: [], full: false });
-      },
-      workloads: (upserted, removed) => {
-        sink.workloads(upserted, removed);
-        if (this.aggregate.pending) this.#debouncer.add({ reasons: { proxy: 1 }, objects: [], full: false });
-      },
-    };
+  #handedOn(trigger: RegistryTrigger): void {
+    const pending = trigger === "endpoint" ? this.endpoints.pending : this.aggregate.pending;
+    if (pending) this.#debouncer.add({ reasons: { [trigger]: 1 }, objects: [], full: trigger === "service" });
   }
 
   #newTranslator(): Translator {
@@ -205,7 +199,10 @@ export class Pipeline {
       settings,
       table: this.table,
       caches: this.#options.caches,
-      failed: this.#options.buildFailed,
+      failed: (kind, name, error) => {
+        this.#failures.add(`${kind} ${name}`, error);
+        this.#options.buildFailed(kind, name, error);
+      },
       targetsOf: (proxy) => this.#targetsOf(proxy),
     });
   }
@@ -219,6 +216,7 @@ export class Pipeline {
     const started = this.#timers.now();
     try {
       const touched = this.#meshChanged ? this.#rebuild() : this.#apply();
+      this.failing = false;
       const ended = this.#timers.now();
       this.#options.measured?.({
         debounce: (ended - change.startedAt) / 1000,
@@ -228,6 +226,8 @@ export class Pipeline {
     } catch (error) {
       // Nothing of the half-done change is trusted: the next push begins from the sources.
       this.#meshChanged = true;
+      this.failing = true;
+      this.#failures.add("push", error);
       this.#options.failed(error, change);
     }
     const push: PushEvent = {
@@ -236,6 +236,7 @@ export class Pipeline {
       objects: [...change.objects],
       full: change.full,
       startedAt: change.startedAt,
+      failures: this.#failures.take(),
     };
     for (const key of change.objects) {
       this.#waiting.delete(key);

@@ -18,6 +18,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
 import type { Registry } from "../registry/mod.ts";
 import { listen, type Listener, parseListenAddress } from "../xds/grpc/listen.ts";
+import type { BuildKind } from "../translate/caches.ts";
 import { XdsServer } from "../xds/server.ts";
 import { type ConfigSource, startConfigFolder } from "./config_source.ts";
 import { type Handler, httpServer, serveConnection, text } from "../debug/http.ts";
@@ -58,6 +59,18 @@ export interface DiscoveryServerOptions {
 }
 
 type Settings = SettingsOf<"pilot-discovery">;
+
+/** Values of label `type` of metric `pilot_xds_pushes` for what could not be built. */
+const BUILD_ERRORS: Readonly<Record<BuildKind, readonly string[]>> = {
+  base: ["cds_builderr", "lds_builderr"],
+  clusters: ["cds_builderr"],
+  endpoints: ["eds_builderr"],
+  gateways: ["lds_builderr", "rds_builderr"],
+  inbound: ["cds_builderr", "lds_builderr"],
+  listeners: ["lds_builderr"],
+  routes: ["rds_builderr"],
+  "virtual hosts": ["rds_builderr"],
+};
 
 /** A running server. */
 export interface DiscoveryServer {
@@ -128,6 +141,7 @@ function newPipeline(
 ): Pipeline {
   const log = kernel.log.scope("fullpush");
   const internal = kernel.metrics.counter("pilot_total_xds_internal_errors");
+  const pushes = kernel.metrics.counter("pilot_xds_pushes");
   return new Pipeline({
     ...mesh.state,
     settings: translateSettings(settings, options.domain),
@@ -142,6 +156,7 @@ function newPipeline(
     },
     buildFailed: (kind, name, error) => {
       internal.inc();
+      for (const type of BUILD_ERRORS[kind]) pushes.inc({ type });
       log.error("a resource could not be built; its last version stays", { kind, name, error });
     },
     measured: ({ debounce, translate }) => {

@@ -74,6 +74,11 @@ export class MemberView implements ProxyView {
     return this.pipeline.pushes;
   }
 
+  /** Something that it should have could not be made, or nothing of the last push. */
+  get failing(): boolean {
+    return this.pipeline.failing || this.member.failing;
+  }
+
   layers(typeUrl: string): readonly ResourceSet[] | undefined {
     return this.member.layers(typeUrl);
   }

@@ -66,8 +66,19 @@ export interface CacheStats {
   readonly dependencies: number;
 }
 
+/** What builders make, as failures name it. */
+export type BuildKind =
+  | "base"
+  | "clusters"
+  | "endpoints"
+  | "gateways"
+  | "inbound"
+  | "listeners"
+  | "routes"
+  | "virtual hosts";
+
 /** Told of a builder that threw. */
-export type BuildFailed = (kind: string, name: string, error: unknown) => void;
+export type BuildFailed = (kind: BuildKind, name: string, error: unknown) => void;
 
 /** All caches. */
 export class Caches {
@@ -89,7 +100,7 @@ export class Caches {
   constructor(table: ResourceTable, on: CacheSwitches, failed: BuildFailed) {
     const { empty } = table;
     this.empty = empty;
-    const options = <T>(kind: string, fallback: T, enabled: boolean) => ({
+    const options = <T>(kind: BuildKind, fallback: T, enabled: boolean) => ({
       enabled: on.all && enabled,
       fallback,
       failed: (name: string, error: unknown) => failed(kind, name, error),

@@ -22,6 +22,8 @@ export class Member {
   proxy: Proxy;
   proxyClass: ProxyClass;
   #own: Own | undefined;
+  /** A builder of what is its own threw when it was last asked: what there was before stays. */
+  #ownFailing = false;
   #services: readonly ServiceTarget[] = [];
   #targets: readonly InboundTarget[] = [];
   /** The last answer by type: the same array is given again while its sets are the same. */
@@ -42,6 +44,16 @@ export class Member {
     return this.#targets;
   }
 
+  /** Whether something of what it should have could not be made, and it has what there was before, or nothing. */
+  get failing(): boolean {
+    return this.#ownFailing || this.proxyClass.failing;
+  }
+
+  /** Whether what is its own has to be tried again. */
+  get ownFailing(): boolean {
+    return this.#ownFailing;
+  }
+
   /** Whether it serves a service of one of these hosts. */
   servesAny(hosts: ReadonlySet<string>): boolean {
     return this.#services.some(({ service }) => hosts.has(service.hostname));
@@ -49,10 +61,14 @@ export class Member {
 
   /** Makes what is its own from the services at its addresses. */
   setOwn(reader: ScopeReader, services: readonly ServiceTarget[], caches: Caches): void {
+    // Until the end is reached, also if it is left by an exception.
+    this.#ownFailing = true;
     this.#services = services;
     if (this.proxy.traits.type === "router") {
       const before = this.#own instanceof RouterOwn ? this.#own : undefined;
-      this.#own = new RouterOwn(caches.router, caches.empty, services, reader, before);
+      const router = new RouterOwn(caches.router, caches.empty, services, reader, before);
+      this.#own = router;
+      this.#ownFailing = router.failing;
       return;
     }
     const { sidecar } = reader.scope;
@@ -67,6 +83,7 @@ export class Member {
     const own = caches.own.get(this.#targets, reader);
     // A builder that threw costs nobody what is in force.
     if (!own.unit.failed || this.#own === undefined) this.#own = own;
+    this.#ownFailing = own.unit.failed === true;
   }
 
   /** All its resources of a type, as a few sets. Undefined: the type is not served. */

@@ -53,6 +53,8 @@ export interface ProxyClass {
   fits(traits: ProxyTraits): boolean;
   takeFreshQuestions(): readonly TraitQuestion[];
   update(dirty: DirtyUnits): void;
+  /** A builder threw when it was last looked at: what there was of that work before stays in force. */
+  readonly failing: boolean;
   virtualHosts(routeConfiguration: string): ResourceSet;
   /** Ports of hosts that lost a conflict: a list a listener, the same object in all classes that share the listener. */
   conflicts(): Iterable<readonly ListenerConflict[]>;
@@ -72,6 +74,7 @@ export class SidecarClass implements ProxyClass {
   readonly #listeners: OutboundListeners;
   readonly #routes: OutboundRoutes;
   #base!: { readonly clusters: ResourceSet; readonly listeners: ResourceSet };
+  failing = false;
 
   /**
    * @param like A class to begin as a copy of. Most classes are nearly alike, and to find that a unit is the same is
@@ -116,7 +119,9 @@ export class SidecarClass implements ProxyClass {
   ) {
     const { reader } = this;
     const exists = (host: string) => reader.exists(host);
-    const onUnit = (unit: Unit<unknown>) => this.#questions.add(unit.trace);
+    // Units that failed are dropped with every change, so each update meets all that still do.
+    this.failing = false;
+    const onUnit = (unit: Unit<unknown>) => this.#met(unit);
     this.#clusters.update(dirty.clusters, reader, exists, onUnit);
     this.#assignments.update(dirty.assignments, reader, exists, onUnit);
     this.#routes.update(dirty.virtualHosts, reader, exists, onUnit, dirty.shells);
@@ -124,6 +129,11 @@ export class SidecarClass implements ProxyClass {
     const base = this.#caches.base.get("", reader);
     onUnit(base);
     if (!base.failed || this.#base === undefined) this.#base = base.value;
+  }
+
+  #met(unit: Unit<unknown>): void {
+    this.#questions.add(unit.trace);
+    this.failing ||= unit.failed === true;
   }
 
   /** The shared resources. Each set is the same object while nothing in it changed. */
@@ -165,6 +175,7 @@ export class RouterClass implements ProxyClass {
   /** Hosts that it gets clusters of; undefined: all that it sees. */
   #needed: ReadonlySet<string> | undefined;
   #base!: ResourceSet;
+  failing = false;
 
   constructor(reader: ScopeReader, caches: Caches) {
     this.scope = reader.scope;
@@ -203,7 +214,8 @@ export class RouterClass implements ProxyClass {
 
   #update(clusters: Iterable<string>, assignments: Iterable<string>): void {
     const { reader } = this;
-    const onUnit = (unit: Unit<unknown>) => this.#questions.add(unit.trace);
+    this.failing = false;
+    const onUnit = (unit: Unit<unknown>) => this.#met(unit);
     const before = this.#needed;
     const needed = this.#caches.gatewayHosts.get("", reader);
     onUnit(needed);
@@ -215,6 +227,11 @@ export class RouterClass implements ProxyClass {
     const base = this.#caches.base.get("", reader);
     onUnit(base);
     if (!base.failed || this.#base === undefined) this.#base = base.value.clusters;
+  }
+
+  #met(unit: Unit<unknown>): void {
+    this.#questions.add(unit.trace);
+    this.failing ||= unit.failed === true;
   }
 
   virtualHosts(_routeConfiguration: string): ResourceSet {

@@ -208,7 +208,7 @@ export class Translator {
     }
     const { services } = touched;
     for (const member of this.#members) {
-      if (services.size > 0 && member.servesAny(services)) members.add(member);
+      if (member.ownFailing || (services.size > 0 && member.servesAny(services))) members.add(member);
       else if (member.own?.dependsOnAny(dirty.changed)) members.add(member);
     }
     return members;

@@ -92,7 +92,7 @@ export class XdsConnection implements CallHandler, Pushable {
     try {
       this.stream?.reconcile();
     } catch (error) {
-      this.call.fail(error);
+      this.#failed(error);
     }
     if (this.#untaken === 0) this.#releasePush();
   }
@@ -102,9 +102,16 @@ export class XdsConnection implements CallHandler, Pushable {
     try {
       return !this.call.closed && this.stream !== undefined && this.stream.refresh();
     } catch (error) {
-      this.call.fail(error);
+      this.#failed(error);
       return false;
     }
+  }
+
+  /** An exception in a push ends the stream: the client keeps what it has, and is served anew when it comes again. */
+  #failed(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.context.ledger.failed({ what: "stream", reason, proxy: this.id });
+    this.call.fail(error);
   }
 
   #open(request: AdsRequest): void {
@@ -118,7 +125,7 @@ export class XdsConnection implements CallHandler, Pushable {
     });
     this.node = node;
     this.id = `${node.id}-${context.nextNumber()}`;
-    this.progress = context.ledger.join(this.id);
+    this.progress = context.ledger.join(this.id, () => view.failing === true);
     this.stream = new AdsStream(noncePrefix(), view, {
       delta: this.delta,
       gzip: this.call.acceptsGzip,

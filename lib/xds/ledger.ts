@@ -6,7 +6,7 @@
  * @module
  */
 import type { RejectInfo, ResponseInfo } from "./ads/stream_types.ts";
-import type { PushEvent } from "./source.ts";
+import type { PushEvent, PushFailure } from "./source.ts";
 import { typeRules } from "./types.ts";
 
 /** Pushes and rejections that are remembered. */
@@ -32,11 +32,20 @@ export interface PushRecord {
   lastAckMs: number;
   /** The proxy that took longest so far. */
   slowest: string;
+  /** What could not be made or sent, and is tried again; what there was before stays in force. */
+  readonly failures: PushFailure[];
 }
 
 /** A rejection, with the proxy that made it. */
 export interface Rejection extends RejectInfo {
   readonly proxy: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** A failure, with the push that it is of. */
+export interface FailureRecord extends PushFailure {
+  readonly push: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
@@ -49,7 +58,12 @@ export class Progress {
   readonly touched = new Set<number>();
   /** Pushes that the client rejected and has not taken since, by type. */
   readonly rejected = new Map<string, Set<number>>();
-  constructor(readonly proxy: string) {}
+
+  /**
+   * @param proxy Its connection id.
+   * @param failing Whether what it should have could not be made, so that what it has acknowledged is not all of it.
+   */
+  constructor(readonly proxy: string, readonly failing: () => boolean) {}
 }
 
 interface Waiter {
@@ -63,12 +77,13 @@ export class PushLedger {
   latest = 0;
   readonly #records = new Map<number, PushRecord>();
   readonly #rejections: Rejection[] = [];
+  readonly #failures: FailureRecord[] = [];
   readonly #streams = new Set<Progress>();
   readonly #waiters = new Set<Waiter>();
 
   /** A stream has come; the returned object is to be handed back with everything that concerns it. */
-  join(proxy: string): Progress {
-    const progress = new Progress(proxy);
+  join(proxy: string, failing: () => boolean = () => false): Progress {
+    const progress = new Progress(proxy, failing);
     this.#streams.add(progress);
     return progress;
   }
@@ -86,8 +101,9 @@ export class PushLedger {
     const { id, reasons, objects, full, startedAt } = push;
     this.#records.set(id, {
       ...{ id, reasons, objects, full, startedAt, streams: this.#streams.size },
-      ...{ touched: 0, pending: 0, types: {}, lastAckMs: 0, slowest: "" },
+      ...{ touched: 0, pending: 0, types: {}, lastAckMs: 0, slowest: "", failures: [] },
     });
+    for (const failure of push.failures ?? []) this.failed(failure);
     for (const old of this.#records.keys()) {
       if (this.#records.size <= LEDGER_LENGTH) break;
       this.#records.delete(old);
@@ -125,6 +141,14 @@ export class PushLedger {
     return done;
   }
 
+  /** Something of the latest push could not be made or sent. */
+  failed(failure: PushFailure): void {
+    const failures = this.#records.get(this.latest)?.failures;
+    if (failures !== undefined && failures.length < LEDGER_LENGTH) failures.push(failure);
+    this.#failures.push({ ...failure, push: this.latest, at: Date.now() });
+    if (this.#failures.length > LEDGER_LENGTH) this.#failures.shift();
+  }
+
   /** A client has rejected a response. */
   rejected(progress: Progress, info: RejectInfo): void {
     const pushes = progress.rejected.get(info.typeUrl) ?? new Set();
@@ -150,13 +174,23 @@ export class PushLedger {
     return [...this.#rejections].reverse();
   }
 
-  /** On how many of the connected proxies everything up to a push is in force; who rejected that push does not count. */
-  live(push: number): { live: number; total: number } {
+  /** The latest failures, newest first. */
+  failures(): FailureRecord[] {
+    return [...this.#failures].reverse();
+  }
+
+  /**
+   * On how many of the connected proxies everything up to a push is in force. Who rejected that push does not count, nor
+   * who lacks what could not be made (`failing` tells how many these are).
+   */
+  live(push: number): { live: number; total: number; failing: number } {
     let live = 0;
+    let failing = 0;
     for (const stream of this.#streams) {
-      if (stream.acked >= push && !stream.rejected.values().some((pushes) => pushes.has(push))) live++;
+      if (stream.failing()) failing++;
+      else if (stream.acked >= push && !stream.rejected.values().some((pushes) => pushes.has(push))) live++;
     }
-    return { live, total: this.#streams.size };
+    return { live, total: this.#streams.size, failing };
   }
 
   /** Resolves true as soon as a push is in force on all connected proxies, false after `timeout` milliseconds. */

@@ -43,6 +43,18 @@ export interface PushEvent {
   readonly full: boolean;
   /** When the first change of this push happened: milliseconds since the epoch. */
   readonly startedAt: number;
+  /** What could not be made in it, and stays as it was. Absent: nothing. */
+  readonly failures?: readonly PushFailure[];
+}
+
+/** Something that could not be made, or not be sent. */
+export interface PushFailure {
+  /** The kind of work and its name, e.g. `clusters a.example.com`; `push` where nothing of a push was done. */
+  readonly what: string;
+  /** The exception's words. */
+  readonly reason: string;
+  /** The proxy, where it is one proxy's own. */
+  readonly proxy?: string;
 }
 
 /** Where resources come from. */
@@ -65,6 +77,8 @@ export interface ProxyView {
   readonly revision: number;
   /** A name for logs and debug pages, e.g. the node id. */
   readonly id: string;
+  /** Some of its resources could not be made and are older than they should be. Absent: none. */
+  readonly failing?: boolean;
   /**
    * All resources of a type for this proxy: a few sets, typically one that many proxies share and one of its own.
    * Where two sets hold a name, the later one wins (sharing is then lost for the earlier one). The same sets must

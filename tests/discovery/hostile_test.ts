@@ -1,10 +1,9 @@
 import * as grpc from "@grpc/grpc-js";
 import assert from "node:assert/strict";
 import { encode } from "../../lib/pb/codec.ts";
-import { serviceKey } from "../../lib/registry/mod.ts";
-import type { Endpoint, Registry, RegistrySink, Service } from "../../lib/registry/types.ts";
 import { contents, Fixture, texts } from "./fixture.ts";
 import { page, withServer } from "./running.ts";
+import { TrappedRegistry } from "./trapped_registry.ts";
 
 // --- objects in a real folder ---
 
@@ -225,79 +224,6 @@ Deno.test("hostile nodes get a refusal that says what is wrong, and the server l
 });
 
 // --- builders that throw ---
-
-/** The rooms whose builders a trap goes off in. */
-const BUILDERS = /\/lib\/translate\/(?:cluster|route|listener|endpoint|destination|gateway)\//;
-
-/** A registry of services, of which some go off when a builder touches them. */
-class TrappedRegistry implements Registry {
-  readonly provider = "Mock";
-  readonly clusterId = "Orch";
-  #sink: RegistrySink | undefined;
-  #sprung = 0;
-
-  start(sink: RegistrySink): Promise<void> {
-    this.#sink = sink;
-    return Promise.resolve();
-  }
-
-  stop(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  /** How often a trap went off. */
-  get sprung(): number {
-    return this.#sprung;
-  }
-
-  set(name: string, address: string, created: number, trapped = false): void {
-    const service: Service = {
-      hostname: `${name}.example.com`,
-      namespace: "x",
-      name,
-      provider: "Mock",
-      ports: [{ name: "http", port: 80, protocol: "HTTP" }],
-      addresses: [],
-      resolution: "static",
-      meshExternal: false,
-      exportTo: [],
-      labels: {},
-      subjectAltNames: [],
-      headless: false,
-      creationTimestamp: created,
-      cause: `Service/x/${name}`,
-    };
-    const endpoint: Endpoint = {
-      address,
-      port: 80,
-      portName: "http",
-      labels: {},
-      locality: "",
-      network: "",
-      clusterId: "Orch",
-      weight: 1,
-      health: "healthy",
-      serviceAccount: "",
-      namespace: "x",
-      workloadName: name,
-      tlsMode: "disabled",
-    };
-    this.#sink?.services([trapped ? this.#trap(service) : service], []);
-    this.#sink?.endpoints(serviceKey(service), "Mock/Orch", [trapped ? this.#trap(endpoint) : endpoint]);
-  }
-
-  #trap<T extends object>(target: T): T {
-    return new Proxy(target, {
-      get: (of, key) => {
-        if (BUILDERS.test(new Error().stack ?? "")) {
-          this.#sprung++;
-          throw new Error("a builder meets what it did not expect");
-        }
-        return Reflect.get(of, key);
-      },
-    });
-  }
-}
 
 const gateway = {
   apiVersion: "networking.mesh.io/v1",

@@ -21,7 +21,7 @@ Deno.test("a push is recorded with whom it reached, what it sent, and who was la
     ledger.responded(stream, response(ENDPOINTS, 5));
   }
   ledger.settled(idle!);
-  assert.deepEqual(ledger.live(1), { live: 1, total: 3 });
+  assert.deepEqual(ledger.live(1), { live: 1, total: 3, failing: 0 });
   assert.equal(ledger.settled(a!).length, 1);
   assert.equal(ledger.pushes()[0]!.pending, 1);
   ledger.settled(b!);
@@ -31,7 +31,7 @@ Deno.test("a push is recorded with whom it reached, what it sent, and who was la
     cds: { responses: 2, resources: 4, removed: 2, bytes: 20 },
     eds: { responses: 2, resources: 4, removed: 2, bytes: 10 },
   });
-  assert.deepEqual(ledger.live(1), { live: 3, total: 3 });
+  assert.deepEqual(ledger.live(1), { live: 3, total: 3, failing: 0 });
 });
 
 Deno.test("waiting for a push ends when all streams have it, when the missing one leaves, or at the time limit", async () => {
@@ -84,7 +84,7 @@ Deno.test("a push that a client rejected is not live there until it takes that t
   ledger.responded(stream, response(CLUSTER, 1));
   ledger.rejected(stream, { typeUrl: CLUSTER, code: 13, message: "no", resources: ["c"], causes: [] });
   ledger.settled(stream);
-  assert.deepEqual(ledger.live(1), { live: 0, total: 1 });
+  assert.deepEqual(ledger.live(1), { live: 0, total: 1, failing: 0 });
   ledger.begin(push(2));
   ledger.responded(stream, response(ENDPOINTS, 1));
   ledger.settled(stream);

@@ -34,6 +34,8 @@ export class OutboundListeners {
   #set: ResourceSet;
   /** Begun as a copy, and not looked at since. */
   #copied: boolean;
+  /** Keys whose merge threw: they are tried again with the next change, whatever it touches. */
+  #failed: Set<string>;
 
   /** @param like Begins as a copy of another class's; the first update must look at all hosts of both. */
   constructor(
@@ -49,6 +51,7 @@ export class OutboundListeners {
     this.#merged = new Map(like ? like.#merged : []);
     this.#set = like?.set ?? empty;
     this.#copied = like !== undefined;
+    this.#failed = new Set(like ? like.#failed : []);
   }
 
   /** All listeners now. The same object while none of them changed. */
@@ -68,7 +71,8 @@ export class OutboundListeners {
     exists: (host: string) => boolean,
     onUnit: (unit: Unit<unknown>) => void,
   ): void {
-    const touched = new Set<string>();
+    const touched = this.#failed;
+    this.#failed = new Set();
     for (const host of hosts) {
       const old = this.#units.get(host);
       const unit = exists(host) ? this.#cache.get(host, reader) : undefined;
@@ -114,6 +118,7 @@ export class OutboundListeners {
       const hosts = this.#parts.get(key);
       const unit = hosts && this.#merge(key, [...hosts.values()].flat().sort(compareParts), reader);
       if (unit) onUnit(unit);
+      if (unit?.failed) this.#failed.add(key);
       if (old && unit?.failed) continue;
       if (old?.listener) removed.push(old.listener.name);
       if (!unit) {

@@ -106,7 +106,7 @@ export class RouterOwn implements Own {
       this.listeners = before.listeners;
       this.routes = before.routes;
       this.#virtualHosts = before.#virtualHosts;
-      this.#units = [...before.#units, unit];
+      this.#units = [...before.#units.filter((old) => !old.failed), unit];
       return;
     }
     const routes: EncodedResource[] = [];
@@ -124,6 +124,11 @@ export class RouterOwn implements Own {
     this.listeners = replaced(before?.listeners ?? empty, unit.value.listeners);
     this.routes = replaced(before?.routes ?? empty, routes);
     this.#units = units;
+  }
+
+  /** Whether a builder threw: what there was before stands in for what it would have made. */
+  get failing(): boolean {
+    return this.#units.some((unit) => unit.failed);
   }
 
   virtualHosts(routeConfiguration: string): ResourceSet | undefined {

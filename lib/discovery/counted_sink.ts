@@ -1,0 +1,43 @@
+/**
+ * A registry's updates on their way to the aggregate: counted, and told of.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { RegistrySink } from "../registry/mod.ts";
+
+/** Updates so far, by the names that metric `pilot_inbound_updates` has for them. */
+export interface RegistryUpdates {
+  eds: number;
+  svc: number;
+  svcdelete: number;
+}
+
+/** Why a push follows an update, as metric `pilot_push_triggers` has it. */
+export type RegistryTrigger = "service" | "endpoint" | "proxy";
+
+/** A sink before another one, that counts and then tells what has been handed on. */
+export function countedSink(
+  sink: RegistrySink,
+  updates: RegistryUpdates,
+  handedOn: (trigger: RegistryTrigger) => void,
+): RegistrySink {
+  return {
+    services: (upserted, removed) => {
+      updates.svc += upserted.length;
+      updates.svcdelete += removed.length;
+      sink.services(upserted, removed);
+      handedOn("service");
+    },
+    endpoints: (service, shard, endpoints) => {
+      updates.eds++;
+      sink.endpoints(service, shard, endpoints);
+      handedOn("endpoint");
+    },
+    workloads: (upserted, removed) => {
+      sink.workloads(upserted, removed);
+      handedOn("proxy");
+    },
+  };
+}

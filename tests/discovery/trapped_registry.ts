@@ -1,0 +1,88 @@
+/**
+ * Services that make translation throw, for tests of what an exception costs.
+ *
+ * @module
+ */
+import type { Registry, RegistrySink } from "../../lib/registry/mod.ts";
+import { type Endpoint, type Service, serviceKey } from "../../lib/registry/types.ts";
+
+/** The rooms whose builders a trap goes off in. */
+const BUILDERS = /\/lib\/translate\/(?:cluster|route|listener|endpoint|destination|gateway)\//;
+
+/** A registry of services, of which some go off when a builder touches them. */
+export class TrappedRegistry implements Registry {
+  readonly provider = "Mock";
+  readonly clusterId = "Orch";
+  #sink: RegistrySink | undefined;
+  #sprung = 0;
+
+  start(sink: RegistrySink): Promise<void> {
+    this.#sink = sink;
+    return Promise.resolve();
+  }
+
+  stop(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Whether traps go off. */
+  armed = true;
+
+  /** How often a trap went off. */
+  get sprung(): number {
+    return this.#sprung;
+  }
+
+  /**
+   * Adds or changes a service with one endpoint.
+   *
+   * @param where Stacks in which the trap of a trapped one goes off; default: any builder.
+   */
+  set(name: string, address: string, created: number, trapped = false, where = BUILDERS): void {
+    const service: Service = {
+      hostname: `${name}.example.com`,
+      namespace: "x",
+      name,
+      provider: "Mock",
+      ports: [{ name: "http", port: 80, protocol: "HTTP" }],
+      addresses: [],
+      resolution: "static",
+      meshExternal: false,
+      exportTo: [],
+      labels: {},
+      subjectAltNames: [],
+      headless: false,
+      creationTimestamp: created,
+      cause: `Service/x/${name}`,
+    };
+    const endpoint: Endpoint = {
+      address,
+      port: 80,
+      portName: "http",
+      labels: {},
+      locality: "",
+      network: "",
+      clusterId: "Orch",
+      weight: 1,
+      health: "healthy",
+      serviceAccount: "",
+      namespace: "x",
+      workloadName: name,
+      tlsMode: "disabled",
+    };
+    this.#sink?.services([trapped ? this.#trap(service, where) : service], []);
+    this.#sink?.endpoints(serviceKey(service), "Mock/Orch", [trapped ? this.#trap(endpoint, where) : endpoint]);
+  }
+
+  #trap<T extends object>(target: T, where: RegExp): T {
+    return new Proxy(target, {
+      get: (of, key) => {
+        if (this.armed && where.test(new Error().stack ?? "")) {
+          this.#sprung++;
+          throw new Error("a builder meets what it did not expect");
+        }
+        return Reflect.get(of, key);
+      },
+    });
+  }
+}
