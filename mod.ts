@@ -37,6 +37,7 @@
  * @module
  */
 export { type RunningServer, type ServerOptions, startServer } from "./lib/discovery/start.ts";
+export { StartError, type StartFault, type StartOption } from "./lib/discovery/start_error.ts";
 export {
   type ProxyNode,
   type TranslatedProxy,
