@@ -5,9 +5,11 @@
  *
  * @module
  */
+import { UsageError } from "../../lib/cli/command.ts";
 import { logOptions } from "../../lib/cli/log_flags.ts";
 import { readProgramSettings, stopOnSignals } from "../../lib/cli/startup.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
+import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { runDiscovery } from "./discovery.ts";
 import type { DiscoveryFlagValues } from "./discovery_flags.ts";
 import { discoveryOptions } from "./discovery_options.ts";
@@ -15,9 +17,8 @@ import { idleAmong } from "./idle_flags.ts";
 
 /** Runs `pilot-discovery discovery`; resolves with the exit code. */
 export async function startDiscovery(flags: DiscoveryFlagValues, given: ReadonlySet<string>): Promise<number> {
-  const settings = readProgramSettings("pilot-discovery");
-  const options = discoveryOptions(flags, given, settings);
-  const kernel = startKernel("pilot-discovery", logOptions("pilot-discovery", flags), {
+  const { settings, options, log } = allAtOnce(flags, given);
+  const kernel = startKernel("pilot-discovery", log, {
     stopDeadline: options.shutdownDuration,
   });
   const idle = idleAmong(given);
@@ -33,4 +34,23 @@ export async function startDiscovery(flags: DiscoveryFlagValues, given: Readonly
     release();
     kernel.log.close();
   }
+}
+
+/** Reads variables and flags; what is wrong with any of them is one error. */
+function allAtOnce(flags: DiscoveryFlagValues, given: ReadonlySet<string>) {
+  const problems: string[] = [];
+  const attempt = <T>(read: () => T): T | undefined => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      problems.push(error.message);
+      return undefined;
+    }
+  };
+  const settings = attempt(() => readProgramSettings("pilot-discovery"));
+  const options = attempt(() => discoveryOptions(flags, given, settings ?? defaultSettings("pilot-discovery")));
+  const log = attempt(() => logOptions("pilot-discovery", flags));
+  if (!settings || !options || !log) throw new UsageError(problems.join("\n"));
+  return { settings, options, log };
 }

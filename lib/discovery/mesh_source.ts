@@ -85,12 +85,12 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
     await meshPart.stop();
     await networksPart.stop();
   };
-  try {
-    await meshPart.start(publish);
-    await networksPart.start(publish);
-  } catch (error) {
+  // Both, whatever the first has to say: what is wrong with either is told at once.
+  const starts = await Promise.allSettled([meshPart.start(publish), networksPart.start(publish)]);
+  const failed = starts.find((one) => one.status === "rejected");
+  if (failed !== undefined) {
     await stop();
-    throw error;
+    throw failed.reason;
   }
   if (!state) {
     await stop();
@@ -117,6 +117,7 @@ class WatchedPart<T> {
   /** The text of the value in force; blank: the defaults. */
   #text = "";
   #watched: WatchedFile | undefined;
+  #unwatchable: StartFault | undefined;
 
   constructor(part: Part<T>, kernel: Kernel) {
     this.#part = part;
@@ -135,7 +136,8 @@ class WatchedPart<T> {
       this.#watched = await watchFile(file, take);
     } catch (error) {
       const fault = meshFileFault(option, file, error);
-      throw fault === undefined ? error : new StartError([fault], error);
+      if (fault === undefined) throw error;
+      this.#unwatchable = fault;
     }
   }
 
@@ -146,6 +148,7 @@ class WatchedPart<T> {
   /** Its errors, for a start that they prevent. */
   faults(): StartFault[] {
     const { option } = this.#part;
+    if (this.#unwatchable !== undefined) return [this.#unwatchable];
     return this.problems.filter(({ severity }) => severity === "error").map(({ source, line, message }) => ({
       option,
       text: `${source}${line > 0 ? `:${line}` : ""}: ${message}`,

@@ -28,6 +28,7 @@ import { debugView } from "./debug_view.ts";
 import { scrapeMetrics, wireMetrics } from "./measure.ts";
 import { type MeshSource, startMeshSource } from "./mesh_source.ts";
 import { Pipeline } from "./pipeline.ts";
+import { withLaterFaults } from "./later_faults.ts";
 import { cacheSwitches, callLimits, debounceOptions, entryOptions, translateSettings, wireLimits } from "./settings.ts";
 import { Sockets } from "./sockets.ts";
 import { NodeReader, PipelineSource } from "./source.ts";
@@ -88,13 +89,22 @@ export interface DiscoveryServer {
  * Starts a server. It registers its parts with the kernel's stopper and its steps with the kernel's readiness.
  *
  * @returns When sources are synced and it listens.
- * @throws {StartError} When a source cannot be read, the mesh configuration has errors, or a port cannot be had.
+ * @throws {StartError} When a source cannot be read, the mesh configuration has errors, or a port cannot be had: all of
+ * these at once.
  */
 export async function startDiscoveryServer(
   options: DiscoveryServerOptions,
   settings: Settings,
   kernel: Kernel,
 ): Promise<DiscoveryServer> {
+  try {
+    return await start(options, settings, kernel);
+  } catch (error) {
+    throw error instanceof StartError ? await withLaterFaults(error, options) : error;
+  }
+}
+
+async function start(options: DiscoveryServerOptions, settings: Settings, kernel: Kernel): Promise<DiscoveryServer> {
   const synced = kernel.readiness.task("sources synced");
   const listening = kernel.readiness.task("listening");
   kernel.readiness.complete();

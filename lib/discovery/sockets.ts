@@ -33,6 +33,11 @@ export class Sockets {
     }
   }
 
+  /** What could not be opened. */
+  get faults(): readonly StartFault[] {
+    return this.#faults;
+  }
+
   /** @throws {StartError} When a socket could not be opened. */
   check(): void {
     if (this.#faults.length > 0) throw new StartError(this.#faults, this.#cause);

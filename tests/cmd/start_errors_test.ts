@@ -4,13 +4,17 @@ import assert from "node:assert/strict";
 const repository = new URL("../../", import.meta.url).pathname;
 
 /** Runs the program to its end. */
-async function refused(args: readonly string[]): Promise<{ code: number; lines: string[] }> {
+async function refused(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number; lines: string[] }> {
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       ...["run", "--quiet", "--no-prompt", "-P=pilot-discovery", "cmd/pilot-discovery/main.ts", "discovery"],
       ...["--registries=", ...args],
     ],
     cwd: repository,
+    env,
     stdin: "null",
     stdout: "null",
     stderr: "piped",
@@ -68,4 +72,37 @@ Deno.test("a host that is none of this machine's, and one that does not resolve,
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+});
+
+Deno.test("mesh configuration, networks, folder and ports at fault are told at once, one line each", async () => {
+  const folder = await Deno.makeTempDir();
+  const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const address = `127.0.0.1:${taken.addr.port}`;
+  try {
+    await Deno.writeTextFile(`${folder}/mesh.yaml`, "connectTimeout: soon\n");
+    await Deno.writeTextFile(`${folder}/networks.yaml`, "networks: []\n");
+    const { code, lines } = await refused([
+      `--meshConfig=${folder}/mesh.yaml`,
+      `--networksConfig=${folder}/networks.yaml`,
+      `--configDir=${folder}/none`,
+      ...[`--grpcAddr=${address}`, "--httpAddr=127.0.0.1:0", `--monitoringAddr=${address}`],
+    ]);
+    assert.equal(code, 1);
+    const flags = lines.map((line) => /^(?:Error: )?flag --(\w+): /.exec(line)?.[1]);
+    assert.deepEqual(flags, ["meshConfig", "networksConfig", "configDir", "grpcAddr", "monitoringAddr"]);
+    for (const line of lines) assert.match(line, /expected /);
+  } finally {
+    taken.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("variables, addresses, durations and log flags at fault are told at once, one line each", async () => {
+  const { code, lines } = await refused([
+    ...["--configDir=.", "--httpAddr=nonsense", "--keepaliveInterval=0s", "--log_output_level=nothing:debug"],
+  ], { PILOT_PUSH_THROTTLE: "many" });
+  assert.equal(code, 1);
+  assert.deepEqual(lines.map((line) => /(PILOT_\w+|--\w+|log_\w+): got/.exec(line)?.[1]), [
+    ...["PILOT_PUSH_THROTTLE", "--httpAddr", "--keepaliveInterval", "--log_output_level"],
+  ]);
 });

@@ -1,0 +1,55 @@
+/**
+ * What else would keep a server from starting, looked at when one source has already refused to: who mends a path
+ * should not meet the taken port after that.
+ *
+ * Permissions: read (the folder), net (the listen addresses, each for a moment).
+ *
+ * @module
+ */
+import { listen, type Listener, parseListenAddress } from "../xds/grpc/listen.ts";
+import { Sockets } from "./sockets.ts";
+import { folderFault, StartError, type StartFault } from "./start_error.ts";
+
+/** What is looked at; names as in `DiscoveryServerOptions`. */
+export interface LaterOptions {
+  readonly configDir: string | undefined;
+  readonly grpc: string | undefined;
+  readonly http: string;
+  readonly monitoring: string | undefined;
+}
+
+/** The same error, with what the options that come after those at fault have to say. */
+export async function withLaterFaults(error: StartError, options: LaterOptions): Promise<StartError> {
+  const at = new Set(error.faults.map(({ option }) => option));
+  // Sockets are the last step, and tell of each other.
+  if (at.has("grpc") || at.has("http") || at.has("monitoring")) return error;
+  const folder = at.has("configDir") ? [] : await folderFaults(options.configDir);
+  return new StartError([...error.faults, ...folder, ...await socketFaults(options)], error.cause);
+}
+
+async function folderFaults(root: string | undefined): Promise<StartFault[]> {
+  if (root === undefined) return [];
+  try {
+    // Opening it is enough to learn whether it is there, is a folder and may be read.
+    for await (const _entry of Deno.readDir(root)) break;
+    return [];
+  } catch (error) {
+    const fault = folderFault(root, error);
+    return fault === undefined ? [] : [fault];
+  }
+}
+
+async function socketFaults({ grpc, http, monitoring }: LaterOptions): Promise<readonly StartFault[]> {
+  const opened: Listener[] = [];
+  const sockets = new Sockets();
+  for (const [option, address] of [["http", http], ["grpc", grpc], ["monitoring", monitoring]] as const) {
+    if (address === undefined) continue;
+    await sockets.open(option, address, async () => {
+      const listener = await listen(parseListenAddress(address), (socket) => void socket.destroy());
+      opened.push(listener);
+      return listener;
+    });
+  }
+  await Promise.all(opened.map((listener) => listener.close()));
+  return sockets.faults;
+}
