@@ -11,15 +11,13 @@ import type { OrchAccess } from "../install/orch_config.ts";
 import { readPod } from "./pod.ts";
 import type { Pod } from "./pod.ts";
 import { type PodEvent, type PodFilter, type PodNote, type PodSource, PodSourceError } from "./source.ts";
+import { watchPods } from "./watch.ts";
 
 /** Longest time for one question, milliseconds. */
 const QUESTION_MS = 5000;
 
 /** Time after which the API ends a watch, milliseconds. One that stays silent for longer is a dead connection. */
 const WATCH_MS = 300_000;
-
-/** Wait before a lost watch is made again, milliseconds. */
-const WATCH_AGAIN_MS = 1000;
 
 /** A request to the API. */
 interface Ask {
@@ -51,34 +49,21 @@ export class RestPods implements PodSource {
     return found === undefined ? undefined : readPod(found).labels;
   }
 
-  async *watch(filter: PodFilter, signal: AbortSignal): AsyncIterable<PodEvent> {
+  watch(filter: PodFilter, signal: AbortSignal, troubled?: (error: PodSourceError) => void): AsyncIterable<PodEvent> {
     const selectors = new URLSearchParams();
     if (filter.labelSelector !== "") selectors.set("labelSelector", filter.labelSelector);
     if (filter.fieldSelector !== "") selectors.set("fieldSelector", filter.fieldSelector);
-    let known = new Set<string>();
-    while (!signal.aborted) {
-      try {
-        const list = await this.get(`/api/v1/pods?${selectors}`, signal);
-        const pods = list === undefined ? [] : itemsOf(list).map(readPod);
-        const now = new Set(pods.map((pod) => `${pod.namespace}/${pod.name}`));
-        for (const key of known) if (!now.has(key)) yield gone(key);
-        known = now;
-        for (const pod of pods) yield { type: "pod", pod };
-        const version = resourceVersionOf(list);
-        for await (const event of this.changes(selectors, version, signal)) {
-          const key = event.type === "pod"
-            ? `${event.pod.namespace}/${event.pod.name}`
-            : `${event.namespace}/${event.name}`;
-          if (event.type === "pod") known.add(key);
-          else known.delete(key);
-          yield event;
-        }
-      } catch (error) {
-        if (signal.aborted) return;
-        if (!(error instanceof PodSourceError)) throw error;
-        await pause(WATCH_AGAIN_MS, signal);
-      }
-    }
+    return watchPods(
+      {
+        list: async () => {
+          const list = await this.get(`/api/v1/pods?${selectors}`, signal);
+          return { pods: list === undefined ? [] : itemsOf(list).map(readPod), version: resourceVersionOf(list) };
+        },
+        changes: (version) => this.changes(selectors, version, signal),
+      },
+      signal,
+      (error) => troubled?.(told(error, "watching pods")),
+    );
   }
 
   async label(pod: Pod, key: string, value: string): Promise<void> {
@@ -143,7 +128,7 @@ export class RestPods implements PodSource {
     for await (const line of linesOf(answer)) {
       const event: unknown = JSON.parse(line);
       if (!isObject(event)) continue;
-      if (event["type"] === "ERROR") throw new PodSourceError("the watch ended; it begins again", 410);
+      if (event["type"] === "ERROR") return endOf(event["object"]);
       if (event["type"] === "BOOKMARK") continue;
       const pod = readPod(event["object"]);
       yield event["type"] === "DELETED"
@@ -219,9 +204,10 @@ function podPath(pod: Pod): string {
   return `${podsPath(pod.namespace)}/${encodeURIComponent(pod.name)}`;
 }
 
-function gone(key: string): PodEvent {
-  const [namespace = "", name = ""] = key.split("/");
-  return { type: "gone", namespace, name };
+/** A version that is too old is no trouble: everything is listed anew. What else a watch ends by is thrown. */
+function endOf(status: unknown): void {
+  const { code, message } = isObject(status) ? status : {};
+  if (code !== 410) throw new PodSourceError(`the watch was ended: ${code}: ${message}`, undefined);
 }
 
 function metaOf(value: JsonObject | undefined): JsonObject {
@@ -246,17 +232,4 @@ async function* linesOf(answer: Response): AsyncIterable<string> {
     rest = lines.pop() ?? "";
     yield* lines.filter((line) => line.trim() !== "");
   }
-}
-
-/** A wait that an abort ends, without a throw. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end, { once: true });
-  });
 }

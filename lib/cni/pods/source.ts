@@ -44,8 +44,10 @@ export interface PodSource extends PodLookup {
   /**
    * The pods that match, each once, then every change, until the signal aborts. A lost connection is made again, after
    * which every pod comes once more.
+   *
+   * @param troubled Is told each time why a connection was lost.
    */
-  watch(filter: PodFilter, signal: AbortSignal): AsyncIterable<PodEvent>;
+  watch(filter: PodFilter, signal: AbortSignal, troubled?: (error: PodSourceError) => void): AsyncIterable<PodEvent>;
   /** Adds a label to a pod. */
   label(pod: Pod, key: string, value: string): Promise<void>;
   /** Deletes this pod: not one of the same name that came after it, and not one that changed since. */

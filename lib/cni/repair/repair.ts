@@ -52,12 +52,21 @@ export async function runRepair(options: RepairOptions, world: RepairWorld, sign
     });
     owners.set(key, ended);
   };
-  for await (const event of world.pods.watch(repairFilter(options), signal)) {
+  for await (const event of world.pods.watch(repairFilter(options), signal, tellOnce(world.log))) {
     const key = event.type === "pod" ? `${event.pod.namespace}/${event.pod.name}` : `${event.namespace}/${event.name}`;
     latest.set(key, event.type === "pod" && isBroken(event.pod, options) ? event.pod : undefined);
     ensureOwner(key);
   }
   await Promise.all(owners.values());
+}
+
+/** A trouble that lasts is told once, not with each attempt. */
+function tellOnce(log: Logger): (error: PodSourceError) => void {
+  let last: string | undefined;
+  return ({ message }) => {
+    if (message !== last) log.warn("pods cannot be watched for repair; it goes on trying", { why: message });
+    last = message;
+  };
 }
 
 async function repairPod(
