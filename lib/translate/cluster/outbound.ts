@@ -88,8 +88,14 @@ function discovery(read: Reader, d: Destination, insecure: boolean): Cluster | u
     case "dynamicDns":
       return dynamicDnsDiscovery(read, insecure);
     case "originalDst":
-      return { type: DiscoveryType.ORIGINAL_DST };
+      return { type: DiscoveryType.ORIGINAL_DST, ...targetPort(d) };
   }
+}
+
+/** A target port of an entry without resolution; endpoints of an orchestrator's services are dialled at their own. */
+function targetPort({ service, port }: Destination): Cluster {
+  if (service.provider === "Orch" || service.resolution !== "passthrough" || !port.targetPort) return {};
+  return { original_dst_lb_config: { upstream_port_override: { value: port.targetPort } } };
 }
 
 /** Where the address is given (by the client's dialling, by the request) there is nothing to balance. */

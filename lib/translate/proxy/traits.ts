@@ -9,6 +9,14 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import type { GatewayTopology, MeshConfig, ProxyHeaders } from "../../config/mesh/types.ts";
 import { fromStruct } from "../../pb/wellknown.ts";
 import { canonicalIp, isIp } from "../../registry/address.ts";
+import {
+  type Labels,
+  localityOf as toldLocality,
+  NETWORK_LABEL,
+  REGION_LABEL,
+  SUBZONE_LABEL,
+  ZONE_LABEL,
+} from "../../registry/labels.ts";
 import type { InterceptionMode, ProxyTraits } from "../reader.ts";
 import { type NodeId, NodeRefused, parseNodeId } from "./identity.ts";
 import { Metadata } from "./metadata.ts";
@@ -87,7 +95,7 @@ function readTraits({ id, metadata, namespace, labels, addresses, node, options 
     namespace,
     dnsDomain: id.dnsDomain,
     clusterId: clusterOf(metadata, options),
-    network: metadata.text("NETWORK") || (labels["topology.mesh.io/network"] ?? ""),
+    network: metadata.text("NETWORK") || (labels[NETWORK_LABEL] ?? ""),
     requestedNetworks: metadata.list("REQUESTED_NETWORK_VIEW").sort().join(","),
     locality: localityOf(node, labels),
     nodeName: metadata.text("NODE_NAME"),
@@ -133,10 +141,18 @@ function addressesOf(id: NodeId, metadata: Metadata): string[] {
   return all.map(canonicalIp);
 }
 
-function localityOf(node: envoy.config.core.v3.Node, labels: Readonly<Record<string, string>>): string {
+/** Labels know better than the proxy: whoever runs the workload sets them. */
+function localityOf(node: envoy.config.core.v3.Node, labels: Labels): string {
+  const place = [REGION_LABEL, ZONE_LABEL, SUBZONE_LABEL].map((key) => labels[key] ?? "");
+  if (place.some((part) => part !== "")) return joinPlace(place);
+  const told = toldLocality(labels);
+  if (told !== "") return told;
   const { region = "", zone = "", sub_zone = "" } = node.locality ?? {};
-  if (region !== "") return [region, zone, sub_zone].join("/").replace(/\/+$/, "");
-  return (labels["mesh-locality"] ?? "").replaceAll(".", "/");
+  return joinPlace([region, zone, sub_zone]);
+}
+
+function joinPlace(parts: readonly string[]): string {
+  return parts.join("/").replace(/\/+$/, "");
 }
 
 function isMode(text: string): text is InterceptionMode {

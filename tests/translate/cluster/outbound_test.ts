@@ -248,3 +248,15 @@ Deno.test("credentials by name are for gateways, and for sidecars by rules that 
   assert.equal(secret(first({ ...spec, workloadSelector: { matchLabels: { app: "x" } } })), "kubernetes://c-cacert");
   assert.equal(secret(first(spec, {}, { traits: { type: "router" } })), "kubernetes://c-cacert");
 });
+
+Deno.test("a port of an entry without resolution leads to its target port, at the address that the client dialled", () => {
+  const dialled = (given: Partial<Service>, target?: number) => {
+    const ports = [{ ...port(80), ...(target === undefined ? {} : { targetPort: target }) }];
+    return first(undefined, { resolution: "passthrough", provider: "External", ports, ...given })
+      .original_dst_lb_config;
+  };
+  assert.deepEqual(dialled({}, 8080), { upstream_port_override: { value: 8080 } });
+  assert.equal(dialled({}), undefined);
+  assert.equal(dialled({ provider: "Orch" }, 8080), undefined, "clients of headless services dial endpoints");
+  assert.equal(dialled({ resolution: "static" }, 8080), undefined);
+});
