@@ -7,6 +7,7 @@
  */
 import { type Address, showAddress } from "../../lib/cli/address.ts";
 import { UsageError } from "../../lib/cli/command.ts";
+import type { IntrospectionOptions } from "../../lib/discovery/ports.ts";
 import { type DiscoveryServerOptions, startDiscoveryServer } from "../../lib/discovery/server.ts";
 import { StartError, type StartOption } from "../../lib/discovery/start_error.ts";
 import { type Kernel, untilStopped } from "../../lib/kernel/kernel.ts";
@@ -17,12 +18,14 @@ import type { DiscoveryOptions } from "./discovery_options.ts";
 /**
  * Runs the server until it is told to stop; resolves with the exit code.
  *
+ * @param process What introspection pages tell of this process.
  * @throws {UsageError} When it is asked for what this version does not have, or cannot start with what its flags name.
  */
 export async function runDiscovery(
   options: DiscoveryOptions,
   settings: SettingsOf<"pilot-discovery">,
   kernel: Kernel,
+  process: Omit<IntrospectionOptions, "address">,
 ): Promise<number> {
   if (options.configDir === undefined) {
     throw new UsageError("flag --configDir: got none, expected a folder: this version reads no orchestrator yet");
@@ -36,6 +39,7 @@ export async function runDiscovery(
       grpc: address(options.grpcAddr),
       http: showAddress(options.httpAddr),
       monitoring: address(options.monitoringAddr),
+      introspection: { address: showAddress(options.introspection), ...process },
       configDir: options.configDir,
       meshConfig: options.meshConfig,
       networksConfig: options.networksConfig,
@@ -64,6 +68,7 @@ const FLAGS: Readonly<Record<StartOption, string>> = {
   grpc: "grpcAddr",
   http: "httpAddr",
   monitoring: "monitoringAddr",
+  introspection: "ctrlz_port",
 };
 
 /** Starts the server; what the user can mend is told by flag, without a stack. */

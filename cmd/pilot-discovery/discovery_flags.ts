@@ -23,7 +23,7 @@ const NAMESPACE = "mesh-system";
 
 const addresses = {
   ctrlz_address: stringFlag("localhost", "address of the introspection pages; * for all addresses"),
-  ctrlz_port: intFlag("uint16", 9876, "port of the introspection pages"),
+  ctrlz_port: intFlag("uint16", 9876, "port of the introspection pages; 0: any that is free"),
   grpcAddr: stringFlag(":15010", "address of discovery in plain text; empty: on --httpAddr"),
   httpAddr: stringFlag(":8080", "address of readiness and debug pages"),
   httpsAddr: stringFlag(":15017", "address of the injection and validation webhooks; empty: on --httpAddr"),

@@ -121,7 +121,8 @@ function readAddresses(flags: DiscoveryFlagValues, problems: string[]) {
     }
     return address;
   };
-  const host = flags.ctrlz_address === "*" ? "" : flags.ctrlz_address;
+  // One address, not whichever of two the name resolves to first.
+  const host = { "*": "", localhost: "127.0.0.1" }[flags.ctrlz_address] ?? flags.ctrlz_address;
   return {
     introspection: { host, port: flags.ctrlz_port },
     grpcAddr: read("grpcAddr"),

@@ -14,8 +14,6 @@ export const idleFlags = {
   caCertFile: "tls",
   clusterRegistriesNamespace: "clusterRegistriesNamespace",
   cniNamespace: "cniNamespace",
-  ctrlz_address: "introspection",
-  ctrlz_port: "introspection",
   httpsAddr: "httpsAddr",
   orchApiBurst: "orchApiBurst",
   orchApiQPS: "orchApiQps",

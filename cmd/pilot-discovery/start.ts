@@ -7,8 +7,9 @@
  */
 import { UsageError } from "../../lib/cli/command.ts";
 import { logOptions } from "../../lib/cli/log_flags.ts";
-import { readProgramSettings, stopOnSignals } from "../../lib/cli/startup.ts";
+import { programVariables, readProgramSettings, stopOnSignals } from "../../lib/cli/startup.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
+import { settingsUsedBy } from "../../lib/kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { runDiscovery } from "./discovery.ts";
 import type { DiscoveryFlagValues } from "./discovery_flags.ts";
@@ -29,7 +30,11 @@ export async function startDiscovery(flags: DiscoveryFlagValues, given: Readonly
   }
   const release = stopOnSignals(kernel.drain);
   try {
-    return await runDiscovery(options, settings, kernel);
+    return await runDiscovery(options, settings, kernel, {
+      required: given.has("ctrlz_port") || given.has("ctrlz_address"),
+      args: Deno.args,
+      environment: programVariables(settingsUsedBy("pilot-discovery").map(([name]) => name)),
+    });
   } finally {
     release();
     kernel.log.close();

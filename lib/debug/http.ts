@@ -20,6 +20,8 @@ export interface Answer {
 export interface Ask {
   readonly method: string;
   readonly url: URL;
+  /** The `Host` header: under which name the caller knows this server. */
+  readonly host: string;
   /** The caller is on this machine. */
   readonly fromLoopback: boolean;
   /** Reads the body, as text; undefined: it is longer than {@linkcode LONGEST_BODY}. */
@@ -79,6 +81,7 @@ async function answer(
     const ask: Ask = {
       method: request.method ?? "GET",
       url: new URL(path, "http://localhost"),
+      host: request.headers.host ?? "",
       fromLoopback: LOOPBACK.test(request.socket.remoteAddress ?? ""),
       body: () => bodyOf(request),
     };

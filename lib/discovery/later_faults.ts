@@ -8,7 +8,7 @@
  */
 import { listen, type Listener, parseListenAddress } from "../xds/grpc/listen.ts";
 import { Sockets } from "./sockets.ts";
-import { folderFault, StartError, type StartFault } from "./start_error.ts";
+import { folderFault, type PortOption, StartError, type StartFault } from "./start_error.ts";
 
 /** What is looked at; names as in `DiscoveryServerOptions`. */
 export interface LaterOptions {
@@ -16,13 +16,14 @@ export interface LaterOptions {
   readonly grpc: string | undefined;
   readonly http: string;
   readonly monitoring: string | undefined;
+  readonly introspection?: { readonly address: string; readonly required: boolean };
 }
 
 /** The same error, with what the options that come after those at fault have to say. */
 export async function withLaterFaults(error: StartError, options: LaterOptions): Promise<StartError> {
   const at = new Set(error.faults.map(({ option }) => option));
   // Sockets are the last step, and tell of each other.
-  if (at.has("grpc") || at.has("http") || at.has("monitoring")) return error;
+  if (at.has("grpc") || at.has("http") || at.has("monitoring") || at.has("introspection")) return error;
   const folder = at.has("configDir") ? [] : await folderFaults(options.configDir);
   return new StartError([...error.faults, ...folder, ...await socketFaults(options)], error.cause);
 }
@@ -39,10 +40,12 @@ async function folderFaults(root: string | undefined): Promise<StartFault[]> {
   }
 }
 
-async function socketFaults({ grpc, http, monitoring }: LaterOptions): Promise<readonly StartFault[]> {
+async function socketFaults({ grpc, http, monitoring, introspection }: LaterOptions): Promise<readonly StartFault[]> {
   const opened: Listener[] = [];
   const sockets = new Sockets();
-  for (const [option, address] of [["http", http], ["grpc", grpc], ["monitoring", monitoring]] as const) {
+  const named = introspection?.required ? introspection.address : undefined;
+  const addresses = { http, grpc, monitoring, introspection: named };
+  for (const [option, address] of Object.entries(addresses) as [PortOption, string | undefined][]) {
     if (address === undefined) continue;
     await sockets.open(option, address, async () => {
       const listener = await listen(parseListenAddress(address), (socket) => void socket.destroy());

@@ -10,27 +10,22 @@
  * @module
  */
 import { messageType } from "../pb/codec.ts";
-import type http from "node:http";
 import type { Problem } from "../config/finding.ts";
 import { ConfigStore } from "../config/store.ts";
 import { buildInfo } from "../kernel/build_info.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
 import type { Registry } from "../registry/mod.ts";
-import { listen, type Listener, parseListenAddress } from "../xds/grpc/listen.ts";
 import type { BuildKind } from "../translate/caches.ts";
 import { XdsServer } from "../xds/server.ts";
 import { type ConfigSource, startConfigFolder } from "./config_source.ts";
-import { type Handler, httpServer, serveConnection, text } from "../debug/http.ts";
-import { debugPages } from "../debug/pages.ts";
-import type { DebugView } from "../debug/view.ts";
 import { debugView } from "./debug_view.ts";
 import { scrapeMetrics, wireMetrics } from "./measure.ts";
 import { type MeshSource, startMeshSource } from "./mesh_source.ts";
 import { Pipeline } from "./pipeline.ts";
+import { type IntrospectionOptions, openPorts, type Ports } from "./ports.ts";
 import { withLaterFaults } from "./later_faults.ts";
 import { cacheSwitches, callLimits, debounceOptions, entryOptions, translateSettings, wireLimits } from "./settings.ts";
-import { Sockets } from "./sockets.ts";
 import { NodeReader, PipelineSource } from "./source.ts";
 import { folderFault, StartError } from "./start_error.ts";
 import { startUpkeep } from "./upkeep.ts";
@@ -42,6 +37,8 @@ export interface DiscoveryServerOptions {
   readonly http: string;
   /** Undefined: metrics are served on `http`. */
   readonly monitoring: string | undefined;
+  /** Absent: no introspection pages. */
+  readonly introspection?: IntrospectionOptions;
   /** Folder of configuration; undefined: none. */
   readonly configDir: string | undefined;
   readonly meshConfig: string;
@@ -82,7 +79,7 @@ export interface DiscoveryServer {
   /** What is wrong with configuration now. */
   readonly problems: () => Iterable<Problem>;
   /** Ports in use, of interest where 0 was asked for. */
-  readonly ports: { readonly grpc: number; readonly http: number; readonly monitoring: number };
+  readonly ports: Ports;
 }
 
 /**
@@ -227,67 +224,4 @@ function newXdsServer(
   xds.ledger.latest = pipeline.pushes;
   kernel.stopper.add("discovery", () => xds.stop(options.shutdownDuration));
   return xds;
-}
-
-async function openPorts(
-  options: DiscoveryServerOptions,
-  settings: Settings,
-  kernel: Kernel,
-  xds: XdsServer,
-  view: DebugView,
-): Promise<DiscoveryServer["ports"]> {
-  const { log } = kernel;
-  const failed = (error: unknown, path: string) => log.scope("monitor").error("a page failed", { path, error });
-  const debug = settings.ENABLE_DEBUG_ON_HTTP ? [debugPages(view)] : [];
-  const monitoringPages = [monitoring(settings, kernel), ...debug];
-  const pages = [readiness(kernel), ...debug, ...(options.monitoring === undefined ? monitoringPages : [])];
-  const web = httpServer(pages, failed);
-  kernel.stopper.add("http", () => closeHttp(web));
-  const hand = serveConnection(web);
-  const { grpc, http, monitoring: metrics } = options;
-  const sockets = new Sockets();
-  const first = await sockets.open(
-    "http",
-    http,
-    () => grpc === undefined ? xds.listen(http, hand) : listenHttp(http, web, kernel),
-  );
-  const own = grpc === undefined ? first : await sockets.open("grpc", grpc, () => xds.listen(grpc));
-  let second = first;
-  if (metrics !== undefined) {
-    const monitor = httpServer(monitoringPages, failed);
-    kernel.stopper.add("monitoring", () => closeHttp(monitor));
-    second = await sockets.open("monitoring", metrics, () => listenHttp(metrics, monitor, kernel));
-  }
-  sockets.check();
-  return { grpc: own, http: first, monitoring: second };
-}
-
-async function listenHttp(address: string, server: http.Server, kernel: Kernel): Promise<Listener> {
-  const listener = await listen(parseListenAddress(address), serveConnection(server));
-  kernel.stopper.add(`listener ${address}`, () => listener.close());
-  return listener;
-}
-
-/** Connections that are idle are cut; a page in flight may end. */
-function closeHttp(server: http.Server): void {
-  server.closeAllConnections();
-}
-
-/** `/ready`: 200 when sources are synced and the server listens, else 503. */
-function readiness(kernel: Kernel): Handler {
-  return ({ url }) =>
-    url.pathname === "/ready" ? { status: kernel.readiness.ready() ? 200 : 503, body: "" } : undefined;
-}
-
-/** `/metrics` and `/version`. */
-function monitoring(settings: Settings, kernel: Kernel): Handler {
-  return async ({ url, fromLoopback }) => {
-    if (url.pathname === "/version") {
-      const { version, revision, status } = buildInfo();
-      return text(200, `${version}-${revision}-${status}\n`);
-    }
-    if (url.pathname !== "/metrics") return undefined;
-    if (settings.METRICS_LOCALHOST_ACCESS_ONLY && !fromLoopback) return text(403, "only from this machine\n");
-    return { status: 200, ...await kernel.metrics.scrape() };
-  };
 }

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Listener } from "../xds/grpc/listen.ts";
-import { listenFault, StartError, type StartFault } from "./start_error.ts";
+import { listenFault, type PortOption, StartError, type StartFault } from "./start_error.ts";
 
 /** Opens sockets one after the other, and tells of all that cannot be had at once. */
 export class Sockets {
@@ -16,7 +16,7 @@ export class Sockets {
 
   /** The port; 0 of one that could not be had, until {@linkcode Sockets.check} says so. */
   async open(
-    option: "grpc" | "http" | "monitoring",
+    option: PortOption,
     address: string,
     listening: () => Promise<Listener>,
   ): Promise<number> {

@@ -8,7 +8,10 @@
  */
 
 /** What a server is given that may turn out wrong when it starts. */
-export type StartOption = "configDir" | "meshConfig" | "networksConfig" | "grpc" | "http" | "monitoring";
+export type StartOption = "configDir" | "meshConfig" | "networksConfig" | PortOption;
+
+/** The addresses among them. */
+export type PortOption = "grpc" | "http" | "monitoring" | "introspection";
 
 /** One thing that is wrong with one option. */
 export interface StartFault {
@@ -80,7 +83,7 @@ const LISTEN_EXPECTATIONS: Readonly<Record<string, string>> = {
  * @param own Whether another option of the same server has the same address.
  */
 export function listenFault(
-  option: "grpc" | "http" | "monitoring",
+  option: PortOption,
   address: string,
   error: unknown,
   own: boolean,

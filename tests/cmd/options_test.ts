@@ -46,7 +46,7 @@ function refusal(work: () => unknown): string[] {
 Deno.test("discovery without flags has the defaults", () => {
   const options = discovery([]);
   assert.deepEqual(options.grpcAddr, { host: "", port: 15010 });
-  assert.deepEqual(options.introspection, { host: "localhost", port: 9876 });
+  assert.deepEqual(options.introspection, { host: "127.0.0.1", port: 9876 });
   assert.deepEqual(
     [options.namespace, options.cniNamespace, options.clusterRegistriesNamespace],
     Array(3).fill("mesh-system"),
