@@ -2,82 +2,18 @@
 import assert from "node:assert/strict";
 import { currentRecord } from "../../lib/cni/install/installer.ts";
 import { readOrchConfig } from "../../lib/cni/install/orch_config.ts";
-import type { WishOptions } from "../../lib/cni/install/wish.ts";
 import { systemFileCalls } from "../../lib/cni/node/file_calls.ts";
-import { type NodeAgent, startNodeAgent } from "../../lib/cni/node_agent.ts";
+import { startNodeAgent } from "../../lib/cni/node_agent.ts";
 import { post } from "../../lib/cni/plugin/tell.ts";
 import { NearPods } from "../../lib/cni/pods/near.ts";
-import { type Kernel, startKernel } from "../../lib/kernel/kernel.ts";
+import { startKernel } from "../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
 import { must } from "./support/commands.ts";
-import { FakeOrch, injectedPod } from "./support/orch.ts";
-import { Place, PRIMARY } from "./support/place.ts";
+import { injectedPod } from "./support/orch.ts";
+import { PRIMARY } from "./support/place.ts";
+import { config, text, until, withService } from "./support/service.ts";
 
 const scripts = new URL("../testdata/cni/", import.meta.url).pathname;
-const config = "10-flannel.conflist";
-
-interface Service {
-  place: Place;
-  orch: FakeOrch;
-  agent: NodeAgent;
-  kernel: Kernel;
-  lines: string[];
-  page(path: string): Promise<[number, string]>;
-  metric(name: string): Promise<string[]>;
-}
-
-/** Runs a service, and stops it in whatever way the work ends. */
-async function withService(
-  work: (s: Service) => Promise<void>,
-  more: Partial<WishOptions> = {},
-  before?: (p: Place) => void,
-) {
-  using place = new Place();
-  const orch = new FakeOrch();
-  orch.token = "token-1";
-  const lines: string[] = [];
-  const decoder = new TextDecoder();
-  const open = () => ({ write: (bytes: Uint8Array) => void lines.push(decoder.decode(bytes)), close() {} });
-  const log = createLog([], { ...defaultLogOptions, targets: ["test"] }, { open });
-  const kernel = startKernel("install-cni", defaultLogOptions, { log });
-  if (before === undefined) place.config(config, PRIMARY);
-  else before(place);
-  const options = {
-    folders: place.folders,
-    wish: place.wishOptions(new URL(orch.address), more),
-    healthPort: 0,
-    monitoringPort: 0,
-    repair: undefined,
-  };
-  try {
-    const agent = startNodeAgent(options, kernel);
-    const ask = async (port: number, path: string): Promise<[number, string]> => {
-      const answer = await fetch(`http://127.0.0.1:${port}${path}`);
-      return [answer.status, await answer.text()];
-    };
-    const metric = async (name: string) =>
-      (await ask(agent.ports.monitoring, "/metrics"))[1].split("\n").filter((line) => line.startsWith(name));
-    await work({ place, orch, agent, kernel, lines, page: (path) => ask(agent.ports.health, path), metric });
-  } finally {
-    for (const { name, result, error } of await kernel.stopper.stop()) {
-      assert.equal(result, "done", `${name}: ${error}`);
-    }
-    await orch.stop();
-  }
-}
-
-/** Waits for what a service does by itself, and fails when it does not. */
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 30_000;
-  while (!await holds()) {
-    if (performance.now() > end) assert.fail(`not within 30 s: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
-function text(place: Place, name = config): string {
-  return Deno.readTextFileSync(`${place.folders.net}/${name}`);
-}
 
 Deno.test("a service installs, says that it is ready, and counts it", async () => {
   await withService(async ({ place, page, metric, agent }) => {

@@ -69,9 +69,16 @@ function readTemplate(text: string): JsonObject {
   return logLevel === undefined ? members : { plugin_log_level: logLevel, ...members };
 }
 
-/** A configuration of our plugin alone, for runtimes that call it by its own network (`--chained-cni-plugin=false`). */
-export function standaloneText(entry: JsonObject): string {
-  return JSON.stringify({ cniVersion: CHAIN_VERSION, ...entry }, null, 2) + "\n";
+/**
+ * A configuration of our plugin alone, for runtimes that call it by its own network (`--chained-cni-plugin=false`).
+ *
+ * @param file Its name: one that ends in `.conflist` is a list.
+ */
+export function standaloneText(entry: JsonObject, file: string): string {
+  const config = file.endsWith(".conflist")
+    ? { cniVersion: CHAIN_VERSION, name: entry["name"], plugins: [entry] }
+    : { cniVersion: CHAIN_VERSION, ...entry };
+  return JSON.stringify(config, null, 2) + "\n";
 }
 
 /** Beginning of the names of a daemon set's pods, from one of them: all but the last, random part. */

@@ -26,8 +26,10 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export interface ConfigFile {
   /** Without folder. */
   readonly name: string;
-  /** Undefined when its bytes are no UTF-8 text. */
+  /** Undefined when it cannot be read, or its bytes are no UTF-8 text. */
   readonly text: string | undefined;
+  /** Why it cannot be read. */
+  readonly problem?: string;
 }
 
 /** A valid configuration. */
@@ -37,7 +39,7 @@ export interface NetworkConfig {
   /** `list`: an object with `plugins`. `single`: one plugin, which chaining has to wrap. */
   readonly form: "list" | "single";
   readonly name: string | undefined;
-  /** Undefined or empty: the runtime takes it for 0.1.0. */
+  /** Undefined: the runtime takes it for 0.1.0. */
   readonly version: string | undefined;
   /** The plugins, in order of calling. */
   readonly plugins: readonly JsonObject[];
@@ -55,16 +57,20 @@ export function isConfigName(name: string): boolean {
 }
 
 /** Reads one file. */
-export function readConfig({ name: file, text }: ConfigFile): ReadConfig {
-  if (text === undefined) return { file, problem: "it is no UTF-8 text" };
+export function readConfig({ name: file, text, problem }: ConfigFile): ReadConfig {
+  if (text === undefined) return { file, problem: problem ?? "it is no UTF-8 text" };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return { file, problem: `it is no JSON: ${(error as Error).message}` };
+    return { file, problem: `it is no JSON: ${whyNot(text, error as Error)}` };
   }
   if (!isObject(value)) return { file, problem: "it is no JSON object" };
   return file.endsWith(".conflist") ? readList(file, text, value) : readSingle(file, text, value);
+}
+
+function whyNot(text: string, error: Error): string {
+  return text.startsWith("\ufeff") ? "it begins with a byte order mark" : error.message.replaceAll(/\s+/g, " ");
 }
 
 function readList(file: string, text: string, value: JsonObject): ReadConfig {
@@ -90,9 +96,12 @@ function hasType(value: JsonObject): boolean {
   return typeof value["type"] === "string" && value["type"] !== "";
 }
 
+/** The newest of `cniVersion` and, since 1.1, `cniVersions` that we speak, as a runtime takes it; else what is there. */
 function versionOf(value: JsonObject): string | undefined {
-  const version = value["cniVersion"];
-  return typeof version === "string" && version !== "" ? version : undefined;
+  const several = value["cniVersions"];
+  const all: unknown[] = [value["cniVersion"], ...(Array.isArray(several) ? several : [])];
+  const named = all.filter((version) => typeof version === "string" && version !== "") as string[];
+  return protocolVersions.findLast((version) => named.includes(version)) ?? named[0];
 }
 
 /** True for an object that is no array. */

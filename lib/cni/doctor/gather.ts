@@ -7,8 +7,9 @@
  */
 import { PLUGIN } from "../config/network.ts";
 import { configFiles, currentRecord, type NodeFolders } from "../install/installer.ts";
-import { ORCH_CONFIG_FILE, readOrchConfig } from "../install/orch_config.ts";
+import { readOrchConfig } from "../install/orch_config.ts";
 import type { FileCalls } from "../node/file_calls.ts";
+import { ORCH_CONFIG_FILE } from "../node/run_folder.ts";
 import { type CallRow, lastCalls } from "../plugin/calls.ts";
 import { decide } from "../plugin/decide.ts";
 import { CniError } from "../plugin/protocol.ts";

@@ -11,7 +11,8 @@ import { type ConfigFile, isConfigName, PLUGIN } from "../config/network.ts";
 import type { FileCalls } from "../node/file_calls.ts";
 import { removeFile, removeUnfinished, replaceByCopy, replaceFile } from "../node/replace.ts";
 import { type ConfigPlan, type ConfigWish, planConfig, planRemoval, type Step } from "./plan.ts";
-import { ORCH_CONFIG_FILE } from "./orch_config.ts";
+import { CALLS_FILE, FACTS_FILE, OLDER_CALLS_FILE, ORCH_CONFIG_FILE } from "../node/run_folder.ts";
+import { configFolders, forgetAllKept, putAside, putBack } from "./links.ts";
 import { type InstallRecord, readRecord, RECORD_FILE, recordText } from "./record.ts";
 
 /** Folders of the node, as seen from here. */
@@ -77,7 +78,7 @@ export function install(
 ): InstallOutcome {
   const changed: string[] = [];
   part("COPY_BINARIES_FAILURE", () => {
-    for (const folder of [folders.net, folders.bin, folders.run]) removeUnfinished(calls, folder);
+    removeAllUnfinished(folders, calls);
     if (placeExecutable(folders, wish, calls, executables)) changed.push(`executable ${folders.bin}/${PLUGIN}`);
   });
   part("CREATE_KUBECONFIG_FAILURE", () => {
@@ -96,6 +97,10 @@ export function placeConfig(
   calls: FileCalls,
   now: () => number,
 ): InstallOutcome {
+  if (calls.stat(folders.net) === undefined) {
+    const waiting = `the folder of network configurations, ${folders.net}, is not there: is the node's folder mounted?`;
+    return { config: undefined, waiting, remarks: [], changed: [], gap: undefined };
+  }
   const { steps, ...plan } = planConfig(configFiles(folders.net, calls), wish);
   const modified = steps[0] === undefined ? undefined : calls.stat(`${folders.net}/${likeOf(steps[0])}`)?.modified;
   const changed = steps.map((step) => takeStep(folders.net, step, calls));
@@ -123,15 +128,15 @@ export function pendingSteps(folders: NodeFolders, wish: ConfigWish, calls: File
 
 /**
  * Takes everything away, in reverse: first nobody calls the plugin, then it goes. Files get back every byte that they
- * had.
+ * had, links are links again.
  *
  * @returns What was changed.
  */
-export function uninstall(folders: NodeFolders, calls: FileCalls, keepExecutable = false): string[] {
+export function uninstall(folders: NodeFolders, calls: FileCalls): string[] {
   const changed = planRemoval(configFiles(folders.net, calls)).map((step) => takeStep(folders.net, step, calls));
   const rest = [
-    `${folders.run}/${ORCH_CONFIG_FILE}`,
-    ...(keepExecutable ? [] : [`${folders.bin}/${PLUGIN}`]),
+    ...[ORCH_CONFIG_FILE, FACTS_FILE, CALLS_FILE, OLDER_CALLS_FILE].map((name) => `${folders.run}/${name}`),
+    `${folders.bin}/${PLUGIN}`,
     `${folders.net}/${RECORD_FILE}`,
   ];
   for (const path of rest) {
@@ -139,7 +144,8 @@ export function uninstall(folders: NodeFolders, calls: FileCalls, keepExecutable
     removeFile(calls, path);
     changed.push(`removed ${path}`);
   }
-  for (const folder of [folders.net, folders.bin, folders.run]) removeUnfinished(calls, folder);
+  forgetAllKept(folders.net, calls);
+  removeAllUnfinished(folders, calls);
   return changed;
 }
 
@@ -160,18 +166,32 @@ function writeRecord(folders: NodeFolders, calls: FileCalls, record: InstallReco
   replaceFile(calls, `${folders.net}/${RECORD_FILE}`, new TextEncoder().encode(recordText(record)), { mode: 0o644 });
 }
 
-/** The configurations of a folder. */
+/** The configurations of a folder. One that cannot be read is there with the reason. */
 export function configFiles(folder: string, calls: FileCalls): ConfigFile[] {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  return calls.list(folder).filter(isConfigName).flatMap((name): ConfigFile[] => {
-    const file = calls.read(`${folder}/${name}`);
-    if (file === undefined) return [];
+  return calls.list(folder).filter(isConfigName).map((name): ConfigFile => {
+    const bytes = bytesOrWhyNot(`${folder}/${name}`, calls);
+    if (typeof bytes === "string") return { name, text: undefined, problem: bytes };
     try {
-      return [{ name, text: decoder.decode(file.bytes) }];
+      return { name, text: decoder.decode(bytes) };
     } catch {
-      return [{ name, text: undefined }];
+      return { name, text: undefined };
     }
   });
+}
+
+function bytesOrWhyNot(path: string, calls: FileCalls): Uint8Array | string {
+  try {
+    return calls.read(path)?.bytes ?? "it is a link that leads nowhere, as seen from here, or it just went";
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function removeAllUnfinished(folders: NodeFolders, calls: FileCalls): void {
+  for (const folder of [...configFolders(folders.net, calls), folders.bin, folders.run]) {
+    removeUnfinished(calls, folder);
+  }
 }
 
 function placeExecutable(
@@ -208,12 +228,14 @@ function placeOrchConfig(folders: NodeFolders, wish: InstallWish, calls: FileCal
 function takeStep(folder: string, step: Step, calls: FileCalls): string {
   const path = `${folder}/${step.file}`;
   if (step.do === "remove") {
-    removeFile(calls, path);
+    if (step.wrapped) putAside(path, calls);
+    else removeFile(calls, path);
     return `removed ${path}`;
   }
+  if (step.back && putBack(path, calls)) return `put back ${path}`;
   const like = calls.read(`${folder}/${step.like}`);
   const how = like === undefined ? { mode: CONFIG_MODE } : { mode: like.mode, owner: { uid: like.uid, gid: like.gid } };
-  replaceFile(calls, path, new TextEncoder().encode(step.text), how);
+  replaceFile(calls, calls.realPath(path), new TextEncoder().encode(step.text), how);
   return `wrote ${path}`;
 }
 

@@ -12,15 +12,20 @@ import type { Clock } from "../../kernel/time/clock.ts";
 import { isConfigName, PLUGIN } from "../config/network.ts";
 import type { FileCalls } from "../node/file_calls.ts";
 import { whileLocked } from "../node/lock.ts";
+import { folderOf } from "../node/replace.ts";
+import { LOCK_FILE } from "../node/run_folder.ts";
 import {
+  currentRecord,
   handOver,
   install,
   InstallError,
   type InstallOutcome,
   type InstallWish,
   type NodeFolders,
+  placeConfig,
+  uninstall,
 } from "./installer.ts";
-import { placeConfig, uninstall } from "./installer.ts";
+import { configFolders } from "./links.ts";
 
 /** How an installer is started. */
 export interface InstallerOptions {
@@ -34,9 +39,6 @@ export interface InstallerOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
 }
-
-/** Name of the file, in the run folder, by which installers on one node take turns. */
-const LOCK_FILE = "install.lock";
 
 /** Wait after a failure, milliseconds. */
 const AGAIN_MS = 1000;
@@ -62,7 +64,14 @@ export class Installer {
   private readonly stopped = new AbortController();
   private running: Promise<void> | undefined;
   private watcher: Deno.FsWatcher | undefined;
-  private folderId: string | undefined;
+  /** What is watched: folders and which they are. */
+  private watched = "";
+  private folders: readonly string[] = [];
+  /** Whether executable and orchestrator config are in place, so that a configuration may name the plugin. */
+  private placed = false;
+  private remarks = "";
+  /** Another installer that changed what we had put in place. */
+  private rival: string | undefined;
   private pending: (() => void) | undefined;
   /** Largest gap seen, milliseconds, for tests and people. */
   largestGap = 0;
@@ -81,6 +90,8 @@ export class Installer {
     calls.makeFolder(folders.run, 0o755);
     this.watch();
     this.everything("by bytes");
+    // Folders that were made just now.
+    this.watch();
     this.running = this.lookNowAndThen();
   }
 
@@ -125,16 +136,18 @@ export class Installer {
     }
   }
 
-  /** Watches the folders, anew when the configurations' folder was exchanged. */
+  /** Watches the folders, anew when one of them came, went or was exchanged. */
   private watch(): void {
-    const { folders, credentials, log } = this.options;
-    const id = idOf(folders.net);
-    if (id === undefined || id === this.folderId && this.watcher !== undefined) return;
+    const { folders, credentials, calls, log } = this.options;
+    this.folders = configFolders(folders.net, calls);
+    const ids = [...this.folders, folders.bin, credentials].map((path) => [path, idOf(path)] as const);
+    const there = new Map(ids.filter(([, id]) => id !== undefined));
+    const watched = [...there].join();
+    if (watched === this.watched && this.watcher !== undefined || there.size === 0) return;
     this.watcher?.close();
-    const paths = [folders.net, folders.bin, credentials].filter((path) => idOf(path) !== undefined);
     try {
-      this.watcher = Deno.watchFs(paths, { recursive: false });
-      this.folderId = id;
+      this.watcher = Deno.watchFs([...there.keys()], { recursive: false });
+      this.watched = watched;
       this.listen(this.watcher).catch((error) => log.error("watching the node's folders failed", { error }));
     } catch (error) {
       this.watcher = undefined;
@@ -143,14 +156,15 @@ export class Installer {
   }
 
   private async listen(watcher: Deno.FsWatcher): Promise<void> {
-    const { net } = this.options.folders;
+    const { bin, net } = this.options.folders;
     for await (const event of watcher) {
       if (event.kind === "access") continue;
-      const configs = event.paths.filter((path) => path.startsWith(`${net}/`));
-      if (configs.some((path) => isConfigName(path))) this.configurations();
-      const others = event.paths.filter((path) => !path.startsWith(`${net}/`));
-      const bin = `${this.options.folders.bin}/`;
-      if (others.some((path) => !path.startsWith(bin) || path === bin + PLUGIN)) this.everythingSoon();
+      // Where links lead, a configuration may have any name.
+      const matters = (path: string) => folderOf(path) !== net || isConfigName(path);
+      const isOther = (path: string) => !this.folders.includes(folderOf(path));
+      if (event.paths.some((path) => !isOther(path) && matters(path))) this.configurations();
+      const others = event.paths.filter(isOther);
+      if (others.some((path) => folderOf(path) !== bin || path === `${bin}/${PLUGIN}`)) this.everythingSoon();
     }
     if (this.watcher === watcher) this.watcher = undefined;
   }
@@ -163,14 +177,14 @@ export class Installer {
   }
 
   private everything(executables: "by bytes" | "by size"): void {
-    const { folders, wish, calls, clock, metrics } = this.options;
+    const { folders, wish, calls, clock } = this.options;
     if (this.stopped.signal.aborted) return;
-    const before = this.waiting;
     this.attempt(() => {
-      const outcome = this.locked(() => install(folders, wish(), calls, () => clock.now(), executables));
-      if (outcome.changed.length > 0 || (before !== undefined && outcome.waiting === undefined)) {
-        if (outcome.waiting === undefined) metrics.counter("mesh_cni_installs_total").inc({ result: "SUCCESS" });
-      }
+      const outcome = this.locked(() => {
+        this.placed = false;
+        return install(folders, wish(), calls, () => clock.now(), executables);
+      });
+      this.placed = true;
       return outcome;
     });
   }
@@ -178,8 +192,14 @@ export class Installer {
   private configurations(): void {
     const { folders, wish, calls, clock, log } = this.options;
     if (this.stopped.signal.aborted || this.pausing(clock.monotonic())) return;
+    if (!this.placed) return this.everything("by size");
     this.attempt(() => {
-      const outcome = this.locked(() => placeConfig(folders, wish(), calls, () => clock.now()));
+      const outcome = this.locked(() => {
+        const wanted = wish();
+        const last = currentRecord(folders, calls)?.installer ?? "";
+        if (last !== "" && last !== wanted.installer) this.rival = last;
+        return placeConfig(folders, wanted, calls, () => clock.now());
+      });
       if (outcome.changed.length > 0) {
         this.rewrites.push(clock.monotonic());
         this.largestGap = Math.max(this.largestGap, outcome.gap ?? 0);
@@ -198,26 +218,36 @@ export class Installer {
     while ((this.rewrites[0] ?? now) < now - FIGHT_MS) this.rewrites.shift();
     if (this.rewrites.length < FIGHT_COUNT) return false;
     if (this.pending === undefined) {
-      this.options.log.warn(
-        "another program rewrites the network configuration again and again; MESH_OWNED_CNI_CONFIG=true ends that fight",
-        { rewrites: this.rewrites.length, withinMs: FIGHT_MS },
-      );
+      this.options.log.warn(this.fight(), { rewrites: this.rewrites.length, withinMs: FIGHT_MS });
       this.pending = this.options.clock.after(FIGHT_PAUSE_MS, () => {
         this.pending = undefined;
         this.rewrites.length = 0;
+        this.rival = undefined;
         this.everything("by size");
       });
     }
     return true;
   }
 
+  /** Who fights us, and what ends it. */
+  private fight(): string {
+    if (this.rival !== undefined) {
+      return `another installer, ${this.rival}, is at work on this node with other options; one of the two has to go`;
+    }
+    return "another program rewrites the network configuration again and again; MESH_OWNED_CNI_CONFIG=true ends that fight";
+  }
+
   private attempt(work: () => InstallOutcome): void {
     const { log, metrics } = this.options;
     try {
-      const outcome = work();
-      for (const remark of outcome.remarks) log.debug(remark);
-      if (outcome.changed.length > 0) log.debug("installed", { changed: outcome.changed });
-      this.setWaiting(outcome.waiting);
+      const { changed, waiting, remarks } = work();
+      if (waiting === undefined && (changed.length > 0 || this.waiting !== undefined)) {
+        metrics.counter("mesh_cni_installs_total").inc({ result: "SUCCESS" });
+      }
+      if (remarks.join() !== this.remarks) { for (const remark of remarks) log.warn(remark); }
+      this.remarks = remarks.join();
+      if (changed.length > 0) log.debug("installed", { changed });
+      this.setWaiting(waiting);
     } catch (error) {
       const known = error instanceof InstallError;
       if (known) metrics.counter("mesh_cni_installs_total").inc({ result: error.part });

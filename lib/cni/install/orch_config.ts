@@ -9,9 +9,6 @@
  */
 import { isObject } from "../config/network.ts";
 
-/** Name of the file, in the run folder. */
-export const ORCH_CONFIG_FILE = "mesh-cni-orchconfig";
-
 /** What the file says. */
 export interface OrchAccess {
   /** `https://host:port`. */

@@ -21,9 +21,13 @@ import type { Placement } from "./record.ts";
 
 /** A change of one file. */
 export type Step =
-  /** Puts a text in place of the file, or a new one; mode and owner are those of `like`, when it exists. */
-  | { readonly do: "write"; readonly file: string; readonly text: string; readonly like: string }
-  | { readonly do: "remove"; readonly file: string };
+  /**
+   * Puts a text in place of the file, or a new one; mode and owner are those of `like`, when it exists. `back`: the file
+   * was there before it was wrapped; if it was a link, that is put back.
+   */
+  | { readonly do: "write"; readonly file: string; readonly text: string; readonly like: string; readonly back?: true }
+  /** Removes the file. `wrapped`: it is to come back; if it is a link, that is kept. */
+  | { readonly do: "remove"; readonly file: string; readonly wrapped?: true };
 
 /** How the plugin is to be called. */
 export interface ConfigWish {
@@ -65,7 +69,7 @@ function planStandalone(files: readonly ConfigFile[], wish: ConfigWish): ConfigP
   const file = wish.confName ?? STANDALONE_NAME;
   const there = files.find(({ name }) => name === file);
   const read = there && readConfig(there);
-  const text = standaloneText(wish.entry);
+  const text = standaloneText(wish.entry, file);
   const same = read !== undefined && !("problem" in read) && sameJson(JSON.parse(read.text), JSON.parse(text));
   const write: Step[] = same ? [] : [{ do: "write", file, text, like: file }];
   return done(file, [...write, ...clearing(files, file)]);
@@ -85,9 +89,11 @@ function planChained(files: readonly ConfigFile[], wish: ConfigWish): ConfigPlan
     }
     const inTheWay = files.find(({ name }) => name === chained.name);
     if (inTheWay !== undefined && wrappedFrom(inTheWay) !== primary.file) {
-      return waits(`${primary.file} cannot become the list ${chained.name}: there is another file of that name`);
+      return waits(
+        `${primary.file} cannot become the list ${chained.name}: there is another file of that name; remove one of them, or set MESH_OWNED_CNI_CONFIG=true`,
+      );
     }
-    const remove: Step = { do: "remove", file: primary.file };
+    const remove: Step = { do: "remove", file: primary.file, wrapped: true };
     return done(chained.name, [write, remove, ...clearing(files, chained.name)], found.remarks);
   } catch (error) {
     if (error instanceof ChainError) return waits(error.message);
@@ -143,8 +149,8 @@ function removal(config: NetworkConfig, files: readonly ConfigFile[]): Step[] {
   // A single configuration that was wrapped, and is there again, was written anew by its owner since.
   const back = before !== undefined && before.name !== config.file && files.some(({ name }) => name === before.name);
   if (before === undefined || back) return [{ do: "remove", file: config.file }];
-  const write: Step = { do: "write", file: before.name, text: before.text, like: config.file };
-  return before.name === config.file ? [write] : [write, { do: "remove", file: config.file }];
+  const write = { do: "write", file: before.name, text: before.text, like: config.file } as const;
+  return before.name === config.file ? [write] : [{ ...write, back: true }, { do: "remove", file: config.file }];
 }
 
 /** True for a file that exists for us alone. */
@@ -174,10 +180,10 @@ function findPrimary(files: readonly ConfigFile[], confName: string | undefined)
   const remarks = choice.passedOver.map(({ file, problem }) => `${file} is passed over: ${problem}`);
   if (confName === undefined) {
     return choice.primary === undefined
-      ? { why: "no valid network configuration is there yet", remarks }
+      ? { why: ["no valid network configuration is there yet", ...remarks].join("; "), remarks }
       : { primary: choice.primary, remarks };
   }
-  const named = [confName, otherEnding(confName)].map((name) => files.find((file) => file.name === name));
+  const named = [confName, ...otherEndings(confName)].map((name) => files.find((file) => file.name === name));
   const file = named.find((found) => found !== undefined);
   if (file === undefined) return { why: `the network configuration ${confName} is not there yet`, remarks };
   const read = readConfig(file);
@@ -186,8 +192,10 @@ function findPrimary(files: readonly ConfigFile[], confName: string | undefined)
   return { primary: read, remarks: [...remarks, `the runtime takes ${choice.primary?.file}, not ${read.file}`] };
 }
 
-function otherEnding(name: string): string {
-  return name.endsWith(".conflist") ? name.slice(0, -"list".length) : `${name}list`;
+/** Names under which a configuration is looked for when there is none of the name given. */
+function otherEndings(name: string): string[] {
+  const base = name.replace(/\.(conflist|conf|json)$/, "");
+  return [".conflist", ".conf", ".json"].map((ending) => base + ending).filter((other) => other !== name);
 }
 
 function done(config: string, steps: readonly Step[], remarks: readonly string[] = []): ConfigPlan {

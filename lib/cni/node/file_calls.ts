@@ -16,14 +16,26 @@ export interface FileState {
   readonly gid: number;
 }
 
+/** What is known of a path without reading it. */
+export interface PathState {
+  readonly size: number;
+  readonly mode: number;
+  /** Time of change, milliseconds since 1970; undefined for a file of an earlier time that was moved there since. */
+  readonly modified: number | undefined;
+}
+
 /** Calls, each of which happens as a whole or not at all, but for `write` and `copy`. */
 export interface FileCalls {
   /** Names in a folder; none when there is no such folder. */
   list(folder: string): string[];
-  /** A file; undefined when there is none. */
+  /** A file; undefined when there is none. Throws for what is no file: a folder, a pipe that nobody writes to. */
   read(path: string): FileState | undefined;
-  /** Size and time of change, milliseconds since 1970; undefined when there is no such file. */
-  stat(path: string): { readonly size: number; readonly modified: number; readonly mode: number } | undefined;
+  /** True for a symbolic link, wherever it leads. */
+  isLink(path: string): boolean;
+  /** Where a file is: at its path, or where that, being a link, leads to. */
+  realPath(path: string): string;
+  /** What is at a path, file or folder; undefined when there is nothing. */
+  stat(path: string): PathState | undefined;
   /** Makes a folder and those above it. */
   makeFolder(path: string, mode: number): void;
   /** Writes a new file, not yet where anyone looks for it, and waits until it is on the disk. */
@@ -46,15 +58,20 @@ export const systemFileCalls: FileCalls = {
   },
   read(path) {
     return orNone(() => {
+      const { isFile, mode, uid, gid } = Deno.statSync(path);
+      if (!isFile) throw new TypeError(`${path} is no regular file`);
       const bytes = Deno.readFileSync(path);
-      const { mode, uid, gid } = Deno.statSync(path);
       return { bytes, mode: (mode ?? 0o644) & 0o7777, uid: uid ?? 0, gid: gid ?? 0 };
     });
   },
+  isLink: (path) => orNone(() => Deno.lstatSync(path).isSymlink) ?? false,
+  realPath: (path) => orNone(() => Deno.lstatSync(path).isSymlink ? Deno.realPathSync(path) : path) ?? path,
   stat(path) {
     return orNone(() => {
-      const { size, mtime, mode } = Deno.statSync(path);
-      return { size, modified: mtime?.getTime() ?? 0, mode: (mode ?? 0) & 0o7777 };
+      const { size, mtime, ctime, mode } = Deno.statSync(path);
+      // The time of a move is known to the second only.
+      const moved = (mtime?.getTime() ?? 0) < (ctime?.getTime() ?? 0);
+      return { size, modified: moved ? undefined : mtime?.getTime(), mode: (mode ?? 0) & 0o7777 };
     });
   },
   makeFolder: (path, mode) => Deno.mkdirSync(path, { recursive: true, mode }),

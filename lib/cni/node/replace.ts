@@ -65,7 +65,8 @@ export function removeUnfinished(calls: FileCalls, folder: string): void {
   }
 }
 
-function unfinishedName(path: string): string {
+/** A name beside a path, for what is being written and then moved there. */
+export function unfinishedName(path: string): string {
   return `${folderOf(path)}/.${path.slice(path.lastIndexOf("/") + 1)}.${crypto.randomUUID().slice(0, 8)}${UNFINISHED}`;
 }
 

@@ -7,9 +7,7 @@
  * @module
  */
 import { isObject } from "../config/network.ts";
-
-/** Names of the file and of the one before it, in the run folder. */
-export const CALLS_FILE = "calls.jsonl";
+import { CALLS_FILE, OLDER_CALLS_FILE } from "../node/run_folder.ts";
 
 /** Size at which the file is put aside, bytes. With the one put aside, some thousand calls are kept. */
 const ROTATE_AT = 512 * 1024;
@@ -35,12 +33,12 @@ export function rememberCall(runDir: string, row: CallRow): void {
   const path = `${runDir}/${CALLS_FILE}`;
   using file = Deno.openSync(path, { append: true, create: true, mode: 0o600 });
   file.writeSync(new TextEncoder().encode(JSON.stringify(row) + "\n"));
-  if (file.statSync().size > ROTATE_AT) Deno.renameSync(path, `${path}.1`);
+  if (file.statSync().size > ROTATE_AT) Deno.renameSync(path, `${runDir}/${OLDER_CALLS_FILE}`);
 }
 
 /** The last calls, oldest first. A row that cannot be read is left out: the disk may have been full. */
 export function lastCalls(runDir: string, count: number): CallRow[] {
-  const texts = [`${CALLS_FILE}.1`, CALLS_FILE].map((name) => {
+  const texts = [OLDER_CALLS_FILE, CALLS_FILE].map((name) => {
     try {
       return Deno.readTextFileSync(`${runDir}/${name}`);
     } catch (error) {

@@ -14,7 +14,8 @@ import { CniError, codes, errorText } from "./protocol.ts";
 import { type CallWorld, runCall } from "./run.ts";
 import { systemRedirector } from "./system_redirector.ts";
 import { EVENT_SOCKET, LOG_SOCKET, post } from "./tell.ts";
-import { ORCH_CONFIG_FILE, readOrchConfig } from "../install/orch_config.ts";
+import { readOrchConfig } from "../install/orch_config.ts";
+import { FACTS_FILE, ORCH_CONFIG_FILE } from "../node/run_folder.ts";
 import { QuickPods } from "../pods/lookup.ts";
 import { NearPods } from "../pods/near.ts";
 
@@ -23,9 +24,6 @@ const AGENT_MS = 30_000;
 
 /** Time for a log line, milliseconds: nobody waits for logs. */
 const LOG_MS = 100;
-
-/** File of what is known of the node, in the run folder. */
-const FACTS_FILE = "known-facts.json";
 
 /** Runs one call and resolves with the exit code. */
 export async function pluginMain(): Promise<number> {

@@ -13,6 +13,7 @@ import { buildRules } from "../../iptables/rules/build.ts";
 import { enterWords, type Run } from "../../iptables/run.ts";
 import type { PodRedirection } from "./redirection.ts";
 import type { Redirector } from "./redirector.ts";
+import { unfinishedName } from "../node/replace.ts";
 import { IS_NODE, type KnownFacts, type QuickRun, quickRun } from "./quick_run.ts";
 
 /** How the tools are run. */
@@ -118,7 +119,7 @@ function fileFacts(path: string): KnownFacts {
   const add = (text: string) => {
     const texts = read().add(text);
     attempt(() => {
-      const unfinished = `${path}.${crypto.randomUUID().slice(0, 8)}`;
+      const unfinished = unfinishedName(path);
       Deno.writeTextFileSync(unfinished, JSON.stringify([...texts]));
       Deno.renameSync(unfinished, path);
     });

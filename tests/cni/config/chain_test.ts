@@ -161,3 +161,16 @@ Deno.test({
     ]);
   },
 });
+
+Deno.test({
+  name: "of several versions that a configuration names, the newest that we speak counts",
+  permissions: "none",
+  fn() {
+    const read = (more: string) => valid("a.conflist", `{${more},"name":"n","plugins":[{"type":"a"}]}`).version;
+    assert.equal(read(`"cniVersions":["0.4.0","1.1.0","1.0.0"]`), "1.1.0");
+    assert.equal(read(`"cniVersion":"0.3.1","cniVersions":["1.0.0","9.0.0"]`), "1.0.0");
+    assert.equal(read(`"cniVersion":"0.2.0","cniVersions":[7]`), "0.2.0");
+    const chained = chain(valid("a.conflist", `{"cniVersions":["1.0.0"],"name":"n","plugins":[{"type":"a"}]}`), entry);
+    assert(isChained(valid(chained.name, chained.text), entry));
+  },
+});

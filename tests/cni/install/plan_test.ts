@@ -40,7 +40,13 @@ const folder = fc.uniqueArray(
   }))
 );
 
-const wishes = fc.constantFrom(chained, owned, standalone, { ...chained, confName: "10-b.conflist" });
+const wishes = fc.constantFrom(
+  chained,
+  owned,
+  standalone,
+  { ...standalone, confName: "zz-own.conflist" },
+  { ...chained, confName: "10-b.conflist" },
+);
 
 Deno.test({
   name: "whatever the folder, after each step the runtime finds a working configuration of the same network",
@@ -139,10 +145,52 @@ Deno.test({
       /expected it to end in \.conflist/,
     );
     const both = [{ name: "10-a.conf", text: single("a") }, { name: "10-a.conflist", text: list("b") }];
-    assert.match(planConfig(both, chained).waiting ?? "", /there is another file of that name/);
+    assert.match(planConfig(both, chained).waiting ?? "", /there is another file of that name; remove one of them, or/);
+    assert.equal(planConfig(both, owned).waiting, undefined, "the way out that is named");
     assert.match(
       planConfig([{ name: "a.conflist", text: `{"name":"n","plugins":[{"type":"x"}]}` }], chained).waiting ?? "",
       /a\.conflist: cniVersion: got "", expected one of/,
     );
+  },
+});
+
+Deno.test({
+  name: "a configuration of our plugin alone is a list where its name says so, and one that a runtime takes",
+  permissions: "none",
+  fn() {
+    for (const [confName, form] of [["90-own.conf", "single"], ["90-own.conflist", "list"]] as const) {
+      const whole = after([], planConfig([], { ...standalone, confName }).steps);
+      const { primary } = choosePrimary(whole);
+      assert.deepEqual([primary?.file, primary?.form, primary?.plugins.at(0)?.["type"]], [confName, form, "mesh-cni"]);
+      assert.deepEqual(after(whole, planRemoval(whole)), []);
+    }
+  },
+});
+
+Deno.test({
+  name: "files that cannot be used are named with the reason while there is nothing else; a name has three endings",
+  permissions: "none",
+  fn() {
+    const files: ConfigFile[] = [
+      { name: "05-a.conflist", text: `\ufeff${list("a")}` },
+      { name: "06-b.conf", text: "// no\n{}" },
+      { name: "07-c.conf", text: undefined, problem: "it may not be read" },
+    ];
+    const { waiting } = planConfig(files, chained);
+    assert.match(
+      waiting ?? "",
+      /^no valid network configuration is there yet; 05-a.conflist is passed over: it is no JSON/,
+    );
+    assert.match(
+      waiting ?? "",
+      /it begins with a byte order mark; 06-b.conf .*; 07-c.conf is passed over: it may not be read$/,
+    );
+    assert.doesNotMatch(waiting ?? "", /\n/);
+    const found = (confName: string, name: string) =>
+      planConfig([{ name, text: name.endsWith("list") ? list("a") : single("a") }], { ...chained, confName }).config;
+    assert.equal(found("10-x.json", "10-x.conflist"), "10-x.conflist");
+    assert.equal(found("10-x.conflist", "10-x.conf"), "10-x.conflist");
+    assert.equal(found("10-x.conf", "10-x.conflist"), "10-x.conflist");
+    assert.equal(found("10-x.conf", "10-y.conflist"), undefined);
   },
 });

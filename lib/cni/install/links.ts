@@ -1,0 +1,61 @@
+/**
+ * Configurations that are symbolic links. A list is changed where the link leads to, so that the link stays; a single
+ * configuration that is wrapped into a list is out of the runtime's sight as long, and its link is kept under a name that
+ * nobody reads. (Making a link anew would need rights to write everywhere; moving one does not.)
+ *
+ * Permissions: those of {@link FileCalls}.
+ *
+ * @module
+ */
+import { isConfigName } from "../config/network.ts";
+import type { FileCalls } from "../node/file_calls.ts";
+import { folderOf, removeFile } from "../node/replace.ts";
+
+/** Ending of a link's name while it is kept. */
+const KEPT = ".mesh-kept";
+
+/** Folders in which configurations lie: that of configurations, and those to which links in it lead. */
+export function configFolders(net: string, calls: FileCalls): string[] {
+  const paths = calls.list(net).filter(isConfigName).map((name) => `${net}/${name}`);
+  const linked = paths.filter((path) => calls.isLink(path)).map((path) => folderOf(calls.realPath(path)));
+  return [...new Set([net, ...linked])];
+}
+
+/** Takes a configuration out of the runtime's sight: keeps a link, removes a file. */
+export function putAside(path: string, calls: FileCalls): void {
+  if (calls.isLink(path)) move(path, keptPath(path), calls);
+  else {
+    removeFile(calls, path);
+    // A link that was kept before is not what was there last.
+    forgetKept(path, calls);
+  }
+}
+
+/** Puts a kept link back; false when there is none. */
+export function putBack(path: string, calls: FileCalls): boolean {
+  if (!calls.isLink(keptPath(path))) return false;
+  move(keptPath(path), path, calls);
+  return true;
+}
+
+/** Forgets links in whose place something else has come. */
+export function forgetAllKept(folder: string, calls: FileCalls): void {
+  for (const name of calls.list(folder)) {
+    if (name.startsWith(".") && name.endsWith(KEPT)) forgetKept(`${folder}/${name.slice(1, -KEPT.length)}`, calls);
+  }
+}
+
+function forgetKept(path: string, calls: FileCalls): void {
+  if (!calls.isLink(keptPath(path))) return;
+  calls.remove(keptPath(path));
+  calls.syncFolder(folderOf(path));
+}
+
+function keptPath(path: string): string {
+  return `${folderOf(path)}/.${path.slice(path.lastIndexOf("/") + 1)}${KEPT}`;
+}
+
+function move(from: string, to: string, calls: FileCalls): void {
+  calls.rename(from, to);
+  calls.syncFolder(folderOf(to));
+}

@@ -1,0 +1,20 @@
+/**
+ * Names of the files in the run folder that outlive a process. What is there is ours alone, and goes with the plugin.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+
+/** How the plugin reaches the orchestrator. */
+export const ORCH_CONFIG_FILE = "mesh-cni-orchconfig";
+
+/** Calls of the plugin, and the older of them. */
+export const CALLS_FILE = "calls.jsonl";
+export const OLDER_CALLS_FILE = `${CALLS_FILE}.1`;
+
+/** What is known of the node from former calls. */
+export const FACTS_FILE = "known-facts.json";
+
+/** By which installers take turns. */
+export const LOCK_FILE = "install.lock";

@@ -1,0 +1,134 @@
+/** What the installer mends by itself, and what it must not touch meanwhile. */
+import assert from "node:assert/strict";
+import { startNodeAgent } from "../../lib/cni/node_agent.ts";
+import { startKernel } from "../../lib/kernel/kernel.ts";
+import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
+import { PRIMARY } from "./support/place.ts";
+import { config, text, until, withService } from "./support/service.ts";
+
+/** Less than the time after which everything is looked at anyway. */
+const SOON_MS = 5000;
+
+/** Waits as `until` does, and fails when it was not an event that brought it about. */
+async function soon(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const began = performance.now();
+  await until(what, holds);
+  const took = performance.now() - began;
+  assert(took < SOON_MS, `${what}: ${took.toFixed(0)} ms`);
+}
+
+Deno.test("an installation that had to wait for a primary is counted, once", async () => {
+  await withService(
+    async ({ place, metric, agent }) => {
+      assert.deepEqual(await metric("mesh_cni_installs_total{"), []);
+      place.config(config, PRIMARY);
+      await until("ready", () => agent.installer.notReady === undefined);
+      assert.deepEqual(await metric("mesh_cni_installs_total{"), [`mesh_cni_installs_total{result="SUCCESS"} 1`]);
+    },
+    {},
+    () => {},
+  );
+});
+
+Deno.test("without its executable in place the plugin is named by no configuration, whoever rewrites one", async () => {
+  await withService(
+    async ({ place, page, metric }) => {
+      const failures = async () =>
+        Number(/COPY_BINARIES_FAILURE"} (\d+)/.exec((await metric("mesh_cni_installs_total")).join())?.[1] ?? 0);
+      const before = await failures();
+      assert(before > 0);
+      const other = PRIMARY.replace("flannel", "cilium-cni");
+      place.config(config, other);
+      await until("the rewrite was noticed", async () => await failures() > before);
+      assert.equal(text(place), other);
+      assert.equal((await page("/readyz"))[0], 503);
+      Deno.removeSync(place.folders.bin);
+      await until("ready", async () => (await page("/readyz"))[0] === 200);
+      assert.match(text(place), /mesh-cni/);
+    },
+    {},
+    (place) => {
+      place.config(config, PRIMARY);
+      Deno.removeSync(place.folders.bin);
+      Deno.writeTextFileSync(place.folders.bin, "no folder");
+    },
+  );
+});
+
+Deno.test("folders that came after the start are watched too", async () => {
+  await withService(
+    async ({ place }) => {
+      Deno.removeSync(`${place.folders.bin}/mesh-cni`);
+      await soon("executable back", () => place.files()["bin/mesh-cni 755"] !== undefined);
+    },
+    {},
+    (place) => {
+      place.config(config, PRIMARY);
+      Deno.removeSync(place.folders.bin);
+    },
+  );
+});
+
+Deno.test("a primary behind a link is mended where it is, as soon as its owner rewrites it there", async () => {
+  await withService(
+    async ({ place }) => {
+      const real = `${place.dir}/real/primary.txt`;
+      assert.match(Deno.readTextFileSync(real), /mesh-cni/);
+      Deno.writeTextFileSync(`${place.dir}/real/new`, PRIMARY);
+      Deno.renameSync(`${place.dir}/real/new`, real);
+      await soon("chained again", () => Deno.readTextFileSync(real).includes("mesh-cni"));
+      assert(Deno.lstatSync(`${place.folders.net}/${config}`).isSymlink);
+    },
+    {},
+    (place) => {
+      Deno.mkdirSync(`${place.dir}/real`);
+      Deno.writeTextFileSync(`${place.dir}/real/primary.txt`, PRIMARY);
+      Deno.symlinkSync("../real/primary.txt", `${place.folders.net}/${config}`);
+    },
+  );
+});
+
+Deno.test("files that the runtime passes over are told once, as a warning", async () => {
+  await withService(
+    async ({ place, lines, agent }) => {
+      const told = () => lines.filter((line) => line.includes("05-half.conflist is passed over")).length;
+      assert.equal(told(), 1);
+      place.config(config, PRIMARY);
+      await until("mended", () => text(place).includes("mesh-cni"));
+      assert.deepEqual([told(), agent.installer.notReady], [1, undefined]);
+    },
+    {},
+    (place) => {
+      place.config("05-half.conflist", `{"name":"n","plu`);
+      place.config(config, PRIMARY);
+    },
+  );
+});
+
+Deno.test("a named configuration that the runtime does not take is told as a warning", async () => {
+  await withService(
+    async ({ lines }) => {
+      await until("told", () => lines.some((line) => /\twarn\t.*the runtime takes 05-a\.conflist, not/.test(line)));
+    },
+    { confName: config },
+    (place) => {
+      place.config("05-a.conflist", PRIMARY);
+      place.config(config, PRIMARY);
+    },
+  );
+});
+
+Deno.test("two installers with different options on one node are told of each other", async () => {
+  await withService(async ({ place, orch, lines }) => {
+    const other = startKernel("install-cni", defaultLogOptions, {
+      log: createLog([], { ...defaultLogOptions, targets: [] }),
+    });
+    const wish = place.wishOptions(new URL(orch.address), { logLevel: "debug", podName: "mesh-cni-node-bbbbb" });
+    startNodeAgent({ folders: place.folders, wish, healthPort: 0, monitoringPort: 0, repair: undefined }, other);
+    await until(
+      "told",
+      () => lines.some((line) => line.includes("another installer, mesh-cni-node-bbbbb, is at work on this node")),
+    );
+    await other.stopper.stop();
+  });
+});
