@@ -13,6 +13,8 @@ const EVENTS_BEFORE_SWEEP = 8;
 const SWEEP_SHARE = 0.05;
 /** How often the folder is swept anyway, ms. */
 const SWEEP_EVERY_MS = 60_000;
+/** How often, where no events tell of a part of it. */
+const SWEEP_BLIND_MS = 1000;
 
 /** Counts events and sweeps of one folder. Times are ms of one steady clock. */
 export class SweepPlan {
@@ -20,6 +22,8 @@ export class SweepPlan {
   #began = 0;
   #lastAt = 0;
   #nextAt = 0;
+  /** Events tell of a part of the folder only. */
+  blind = false;
 
   /** An event arrived. */
   event(): void {
@@ -40,7 +44,8 @@ export class SweepPlan {
 
   /** How long to wait for the next sweep, ms; undefined when none is needed. */
   wait(now: number): number | undefined {
-    const isNeeded = this.#events >= EVENTS_BEFORE_SWEEP || now - this.#lastAt > SWEEP_EVERY_MS;
+    const isNeeded = this.#events >= EVENTS_BEFORE_SWEEP ||
+      now - this.#lastAt > (this.blind ? SWEEP_BLIND_MS : SWEEP_EVERY_MS);
     return isNeeded ? Math.max(0, this.#nextAt - now) : undefined;
   }
 }

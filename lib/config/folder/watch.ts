@@ -17,6 +17,7 @@ import { FolderFiles } from "./files.ts";
 import { type FileRead, type FolderChanges, FolderIndex } from "./index.ts";
 import { errandOf } from "./paths.ts";
 import { SweepPlan } from "./sweep.ts";
+import { isWatchable, watchTree } from "./tree.ts";
 
 /** How long a file that looks half-written may stay so before it is taken as it is, ms. */
 const SETTLE_MS = 50;
@@ -93,7 +94,8 @@ class Folder {
     if (!info.isDirectory) throw new Deno.errors.NotADirectory(`${this.#options.root} is not a folder`);
     this.#files = new FolderFiles(real);
     this.#identity = identityOf(real, info);
-    const watcher = Deno.watchFs(real, { recursive: true });
+    const { watcher, whole } = watchTree(real);
+    this.#sweeps.blind = !whole;
     this.#watcher = watcher;
     this.#pump = this.#listen(watcher);
     this.#dirty.add("");
@@ -262,7 +264,8 @@ class Folder {
   async #checkIdentity(): Promise<void> {
     const now = await this.#currentIdentity();
     if (this.#stopped) return;
-    if (now === this.#identity && this.#watcher !== undefined) {
+    const sees = this.#sweeps.blind && isWatchable(this.#files.root);
+    if (now === this.#identity && this.#watcher !== undefined && !sees) {
       this.#sweepLater();
       return this.#checkLater();
     }
@@ -274,7 +277,7 @@ class Folder {
     if (now === "" || this.#stopped) return this.#checkLater();
     try {
       await this.attach();
-      this.#options.onPresence?.(true);
+      if (!sees) this.#options.onPresence?.(true);
     } catch {
       this.#detach(); // It went again between the check and the attempt; the next check tries anew.
       this.#checkLater();
