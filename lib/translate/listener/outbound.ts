@@ -12,6 +12,7 @@
  *
  * @module
  */
+import { covers, wildcardsOver } from "../../mesh/host_match.ts";
 import type { EgressListener } from "../../mesh/types.ts";
 import { isIp, isUnixSocket } from "../../registry/address.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
@@ -27,6 +28,8 @@ import { tcpChains, tlsChains } from "./tcp_route.ts";
 /** One port of one host at one egress listener: what all functions below are about. */
 interface Port {
   readonly read: Reader;
+  /** Host of the service, or one under its wildcard that a virtual service names. */
+  readonly host: string;
   readonly service: Service;
   readonly egress: EgressListener;
   /** The port to listen on; 0: a Unix socket. */
@@ -39,26 +42,42 @@ interface Port {
   readonly bindToPort: boolean;
 }
 
-/** The parts of outbound listeners that come from one host; none when the proxy does not see it. */
+/**
+ * The parts of outbound listeners that come from one host; none when the proxy does not see it.
+ *
+ * @param host A service's host, or one under a wildcard service: there the TLS rules of a virtual service that names it
+ * take the connections that name it too.
+ */
 export function outboundListenerParts(read: Reader, host: string): ListenerPart[] {
-  const service = read.service(host);
+  const service = read.service(host) ?? wildcardService(read, host);
   // An alias is another name of its target, whose listeners serve it.
   if (service === undefined || service.externalName !== undefined) return [];
   const parts: ListenerPart[] = [];
   for (const egress of read.egressListeners()) {
     if (!read.egressSees(egress, host)) continue;
-    for (const port of listenedPorts(read, service, egress)) parts.push(...portParts(port));
+    for (const port of listenedPorts(read, host, service, egress)) parts.push(...portParts(port));
   }
-  return parts;
+  return service.hostname === host ? parts : parts.filter((part) => part.chains.length > 0);
 }
 
-function listenedPorts(read: Reader, service: Service, egress: EgressListener): Port[] {
+/** The service whose wildcard covers a host that a virtual service with TLS rules names. */
+function wildcardService(read: Reader, host: string): Service | undefined {
+  if (!read.virtualService(host, "tls")?.hosts.includes(host)) return undefined;
+  for (const pattern of wildcardsOver(host)) {
+    const service = read.service(pattern);
+    if (service) return service;
+  }
+  return undefined;
+}
+
+function listenedPorts(read: Reader, host: string, service: Service, egress: EgressListener): Port[] {
   const bindToPort = egress.captureMode === "NONE" || isUnixSocket(egress.bind ?? "") ||
     read.ask("interceptionNone", (t) => t.interceptionMode === "NONE");
   const ports = egress.port ? ownPorts(service, egress.port) : service.ports.map(asListened);
   return ports.flatMap((port) => {
     const kind = listenerKind(port.protocol);
-    return kind ? [{ read, service, egress, bindToPort, kind, ...port }] : [];
+    if (!kind || host !== service.hostname && !isTls(port.protocol)) return [];
+    return [{ read, host, service, egress, bindToPort, kind, ...port }];
   });
 }
 
@@ -128,7 +147,7 @@ function sharedPart(port: Port, binds: readonly string[], ranges: readonly strin
 }
 
 function part(port: Port, binds: readonly string[], chains: readonly TcpChain[], routeName: string): ListenerPart {
-  const { read, service, egress, kind } = port;
+  const { read, host, service, egress, kind } = port;
   const bind = binds[0] ?? "";
   const everywhere = bind === wildcards(read)[0];
   const http = kind === "tcp"
@@ -141,7 +160,7 @@ function part(port: Port, binds: readonly string[], chains: readonly TcpChain[],
     bindToPort: port.bindToPort,
     kind,
     protocol: port.protocol,
-    hostname: service.hostname,
+    hostname: host,
     servicePort: port.servicePort,
     ...http,
     chains,
@@ -153,10 +172,10 @@ function part(port: Port, binds: readonly string[], chains: readonly TcpChain[],
 }
 
 function ruleCauses(port: Port, chains: readonly TcpChain[]): readonly string[] {
-  const { read, service } = port;
+  const { read, host, service } = port;
   const routed = chains.some((chain) => chain.virtualService !== undefined);
   return [
-    ...routed ? read.virtualService(service.hostname, ruleProtocol(port))?.causes ?? [] : [],
+    ...routed ? read.virtualService(host, ruleProtocol(port))?.causes ?? [] : [],
     ...read.destinationRule(service.hostname)?.causes ?? [],
   ];
 }
@@ -168,8 +187,8 @@ function ruleProtocol({ protocol }: Port): "tls" | "tcp" {
 
 /** @param byName TLS connections are the service's only where they name it. */
 function chainsOf(port: Port, ranges: readonly string[], byName: boolean): TcpChain[] {
-  const { read, service } = port;
-  const rules = read.virtualService(service.hostname, ruleProtocol(port));
+  const { read, host, service } = port;
+  const rules = read.virtualService(host, ruleProtocol(port));
   const context = { port: { port: port.number, name: port.name }, cidrs: ranges };
   const tls = isTls(port.protocol);
   const routed = rules === undefined
@@ -177,12 +196,19 @@ function chainsOf(port: Port, ranges: readonly string[], byName: boolean): TcpCh
     : tls
     ? tlsChains(read, rules, context)
     : tcpChains(read, rules, context);
+  if (host !== service.hostname) return routed.chains.flatMap((chain) => under(host, chain));
   if (routed.complete) return routed.chains;
   const proxy = servicePlan(read, service, { port: port.servicePort, name: port.name });
   // Each range is a chain of its own, so that another host's claim on one of them leaves the others.
   const targets = ranges.length > 0 ? ranges.map((range) => [range]) : [[]];
   const match = tls ? serviceSni(service, byName) : { sni: [] };
   return [...routed.chains, ...targets.map((cidrs) => ({ ...match, cidrs, proxy }))];
+}
+
+/** What a chain has for connections that name a host. */
+function under(host: string, chain: TcpChain): TcpChain[] {
+  const sni = chain.sni.filter((name) => covers(host, name));
+  return sni.length > 0 ? [{ ...chain, sni }] : [];
 }
 
 /** Where a service gets all connections, its name still counts when another one has them already. */

@@ -104,3 +104,41 @@ Deno.test("parts of two services that differ in their hosts alone are equal but 
   const [b] = outboundListenerParts(fakeReader(world), other);
   assert.deepEqual({ ...a, hostname: "", causes: [] }, { ...b, hostname: "", causes: [] });
 });
+
+Deno.test("TLS rules for a host under a wildcard service hold at the wildcard's listeners, beside what is left to it", () => {
+  const host = "www.w.example.com";
+  const wildcard = service("*.w.example.com", {
+    ports: [port(80), port(443, "TLS"), port(9000, "TCP")],
+    provider: "External",
+  });
+  const other = service("b.default.svc.cluster.local", { ports: [port(443, "TLS")] });
+  const rules: EffectiveVirtualService = {
+    name: "r",
+    namespace: "default",
+    hosts: [host, "x.com"],
+    gateways: ["mesh"],
+    exportTo: ["*"],
+    creationTimestamp: 0,
+    causes: ["VirtualService/default/r"],
+    spec: {
+      hosts: [host, "x.com"],
+      tls: [
+        {
+          match: [{ sniHosts: [host, "x.com"], port: 443 }, { sniHosts: ["x.com"] }],
+          route: [{ destination: { host: other.hostname } }],
+        },
+      ],
+    },
+  };
+  const world = { services: [wildcard, other], virtualServices: { [host]: rules } };
+  const read = fakeReader(world);
+  const [part, ...more] = outboundListenerParts(read, host);
+  assert.deepEqual(more, [], "neither for HTTP nor for TCP");
+  assert.equal(part?.key, "0.0.0.0_443");
+  assert.deepEqual(part?.chains.map((chain) => chain.sni), [[host]]);
+  assert.ok(part?.causes.includes("VirtualService/default/r"));
+  const left = outboundListenerParts(read, wildcard.hostname).find(({ key }) => key === "0.0.0.0_443");
+  assert.deepEqual(left?.chains.map((chain) => chain.sni), [["*.w.example.com"]]);
+  const named = { ...world, virtualServices: { [host]: { ...rules, hosts: ["x.com"] } } };
+  assert.deepEqual(outboundListenerParts(fakeReader(named), host), [], "only where it names the host");
+});
