@@ -7,6 +7,8 @@
  */
 import type { Address } from "../../lib/cli/address.ts";
 import { UsageError } from "../../lib/cli/command.ts";
+import { isConfigName } from "../../lib/cni/config/network.ts";
+import { type Level, levels } from "../../lib/kernel/log/level.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import type { InstallFlagValues } from "./flags.ts";
 
@@ -93,7 +95,7 @@ export function installOptions(
       ) || undefined,
     },
   };
-  const problems = rangeProblems(options);
+  const problems = [...rangeProblems(options), ...textProblems(options)];
   if (problems.length > 0) throw new UsageError(problems.join("\n"));
   return options;
 }
@@ -107,4 +109,33 @@ function rangeProblems(options: InstallOptions): string[] {
   return rows
     .filter(([, value, max]) => value < 0 || value > max)
     .map(([name, value, , expected]) => `flag --${name}: got ${value}, expected ${expected}`);
+}
+
+/** A label's name, or what follows the domain in one, and a label's value. */
+const LABEL_NAME = /^[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
+const LABEL_DOMAIN = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+function textProblems(options: InstallOptions): string[] {
+  const { confName, pluginLogLevel, agentRunDir, repair } = options;
+  const isPlainName = confName === undefined || !confName.includes("/") && isConfigName(confName);
+  const rows: [boolean, string, string | undefined, string][] = [
+    [levels.includes(pluginLogLevel as Level), "log-level", pluginLogLevel, `one of ${levels.join(", ")}`],
+    [agentRunDir.startsWith("/"), "cni-agent-run-dir", agentRunDir, "an absolute path, the same here and on the node"],
+    [isPlainName, "cni-conf-name", confName, "a name without folder that ends in .conf, .conflist or .json"],
+    [isLabelKey(repair.labelKey), "repair-broken-pod-label-key", repair.labelKey, "a label's key: [domain/]name"],
+    [
+      repair.labelValue === "" || LABEL_NAME.test(repair.labelValue),
+      "repair-broken-pod-label-value",
+      repair.labelValue,
+      "a label's value: at most 63 letters, digits, -, _ and ., the first and the last a letter or digit",
+    ],
+  ];
+  return rows.filter(([good]) => !good).map(([, name, value, expected]) =>
+    `flag --${name}: got ${JSON.stringify(value)}, expected ${expected}`
+  );
+}
+
+function isLabelKey(key: string): boolean {
+  const [name = "", domain, ...more] = key.split("/").reverse();
+  return LABEL_NAME.test(name) && (domain === undefined || LABEL_DOMAIN.test(domain)) && more.length === 0;
 }

@@ -11,12 +11,14 @@ import { readProgramSettings, stopOnSignals } from "../../lib/cli/startup.ts";
 import type { Executable } from "../../lib/cni/install/installer.ts";
 import { launcherScript } from "../../lib/cni/install/launcher.ts";
 import { currentWish, TemplateError, type WishOptions } from "../../lib/cni/install/wish.ts";
-import { startNodeAgent } from "../../lib/cni/node_agent.ts";
+import { type NodeAgent, type NodeAgentOptions, startNodeAgent } from "../../lib/cni/node_agent.ts";
+import { StartError, type StartOption } from "../../lib/cni/start_error.ts";
 import { buildInfo } from "../../lib/kernel/build_info.ts";
-import { startKernel, untilStopped } from "../../lib/kernel/kernel.ts";
+import { type Kernel, startKernel, untilStopped } from "../../lib/kernel/kernel.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { currentBundle } from "./bundle.ts";
 import type { InstallFlagValues } from "./flags.ts";
+import { idleAmong } from "./idle_flags.ts";
 import { type InstallOptions, installOptions } from "./options.ts";
 
 /** Runs the installer until it is told to stop; resolves with the exit code. */
@@ -26,26 +28,48 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
   const wish = wishOptions(options, settings);
   refuseBadTemplate(wish);
   const kernel = startKernel("install-cni", logOptions("install-cni", flags));
+  const log = kernel.log.scope("cni-agent");
+  const idle = idleAmong(given);
+  if (idle.length > 0) log.warn("flags without effect in this version", { flags: idle.map((name) => `--${name}`) });
   const release = stopOnSignals(kernel.drain);
   try {
-    const { ports } = startNodeAgent({
+    const { ports } = await startOrSayWhy({
       folders: { net: options.mountedNetDir, bin: settings.MESH_CNI_BIN_DIR, run: options.agentRunDir },
       wish,
       healthPort: settings.MESH_CNI_HEALTH_PORT,
       monitoringPort: options.monitoringPort,
+      metricsLocalOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY,
       repair: options.repair.enabled ? options.repair : undefined,
     }, kernel);
     const { executable } = wish;
     if ("script" in executable && !executable.script.includes("plugin_entry")) {
-      kernel.log.scope("cni-agent").warn(
+      log.warn(
         "the plugin runs from its sources, which costs each pod 30 ms: cmd/install-cni/bundle.ts makes one file of it",
       );
     }
-    kernel.log.scope("cni-agent").info("serving", { ...ports, node: settings.NODE_NAME });
+    log.info("serving", { ...ports, node: settings.NODE_NAME });
     return await untilStopped(kernel);
   } finally {
     release();
     kernel.log.close();
+  }
+}
+
+/** What the user changes for each option. */
+const NAMES: Readonly<Record<StartOption, string>> = {
+  runDir: "flag --cni-agent-run-dir",
+  healthPort: "variable MESH_CNI_HEALTH_PORT",
+  monitoringPort: "flag --monitoring-port",
+};
+
+/** Starts the service; what the user can mend is told by name, without a stack. */
+async function startOrSayWhy(options: NodeAgentOptions, kernel: Kernel): Promise<NodeAgent> {
+  try {
+    return startNodeAgent(options, kernel);
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    await kernel.stopper.stop();
+    throw new UsageError(error.faults.map(({ option, text }) => `${NAMES[option]}: ${text}`).join("\n"));
   }
 }
 
@@ -79,7 +103,7 @@ export function wishOptions(options: InstallOptions, settings: SettingsOf<"insta
     excludeNamespaces: list(settings.EXCLUDE_NAMESPACES),
     skipExecutables: list(settings.SKIP_CNI_BINARIES),
     podName: settings.POD_NAME,
-    podNamespace: settings.POD_NAMESPACE || settings.SYSTEM_NAMESPACE,
+    podNamespace: settings.POD_NAMESPACE || ownNamespace(settings) || settings.SYSTEM_NAMESPACE,
     protocol: settings.ORCH_SERVICE_PROTOCOL,
     host: settings.ORCH_SERVICE_HOST,
     port: settings.ORCH_SERVICE_PORT,
@@ -98,6 +122,16 @@ function ownExecutable(): Executable {
   if (Deno.build.standalone) return { copyOf: path };
   const root = new URL("../../", import.meta.url).pathname;
   return { script: launcherScript(path, root, currentBundle(root)) };
+}
+
+/** The pod's own namespace, which every pod finds beside its token; empty outside of one. */
+function ownNamespace(settings: SettingsOf<"install-cni">): string {
+  try {
+    return Deno.readTextFileSync(`${settings.MESH_CNI_SERVICE_ACCOUNT_DIR}/namespace`).trim();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return "";
+    throw error;
+  }
 }
 
 function refuseBadTemplate(wish: WishOptions): void {

@@ -21,8 +21,9 @@ import { RestPods } from "./pods/rest.ts";
 import type { PodSource } from "./pods/source.ts";
 import type { RepairOptions } from "./repair/broken.ts";
 import { runRepair } from "./repair/repair.ts";
-import { healthPages, metricPages, servePages } from "./serve/health.ts";
+import { healthPages, metricPages, type Page, servePages } from "./serve/health.ts";
 import { serveLogSocket } from "./serve/log_socket.ts";
+import { Attempts } from "./start_error.ts";
 
 /** How the service is started. Ports of 0 are chosen by the system. */
 export interface NodeAgentOptions {
@@ -30,6 +31,8 @@ export interface NodeAgentOptions {
   readonly wish: WishOptions;
   readonly healthPort: number;
   readonly monitoringPort: number;
+  /** Metrics are for callers on this machine only. */
+  readonly metricsLocalOnly: boolean;
   /** Undefined: pods are not repaired. */
   readonly repair: RepairOptions | undefined;
   /** Instead of the orchestrator's API. */
@@ -49,11 +52,10 @@ const LEAVE_MS = 4000;
  * Starts the service; its parts end by the kernel's stopper.
  *
  * @throws {TemplateError} when the template of the network configuration cannot be used.
- * @throws When a port or the socket cannot be had.
+ * @throws {StartError} when ports or the run folder cannot be had: all of them at once.
  */
 export function startNodeAgent(options: NodeAgentOptions, kernel: Kernel): NodeAgent {
   const log = kernel.log.scope("cni-agent");
-  const failed = (error: unknown) => log.error("a page failed", { error });
   const { folders } = options;
   const wish = () => currentWish(options.wish);
   const pods = options.pods ?? new RestPods(() => readOrchConfig(wish().orchConfig));
@@ -66,13 +68,7 @@ export function startNodeAgent(options: NodeAgentOptions, kernel: Kernel): NodeA
     log,
     metrics: kernel.metrics,
   });
-  const metrics = servePages(options.monitoringPort, metricPages(kernel.metrics), failed);
-  kernel.stopper.add("metrics", () => metrics.stop());
-  systemFileCalls.makeFolder(folders.run, 0o755);
-  const lines = serveLogSocket(`${folders.run}/${LOG_SOCKET}`, kernel.log.scope("cni-plugin"), pods);
-  kernel.stopper.add("plugin socket", () => lines.stop());
-  const health = servePages(options.healthPort, healthPages(() => installer.notReady), failed);
-  kernel.stopper.add("health", () => health.stop());
+  const ports = serve(options, kernel, pods, () => installer.notReady);
   if (options.repair !== undefined) startRepair(options.repair, pods, kernel);
   kernel.stopper.add("installer", async () => {
     const how = await howToLeave(options.wish, pods, kernel);
@@ -80,7 +76,32 @@ export function startNodeAgent(options: NodeAgentOptions, kernel: Kernel): NodeA
     installer.leave(how);
   });
   installer.start();
-  return { installer, ports: { health: health.port, monitoring: metrics.port } };
+  return { installer, ports };
+}
+
+/** Metrics, the plugin's socket, health. */
+function serve(
+  options: NodeAgentOptions,
+  kernel: Kernel,
+  pods: PodSource,
+  notReady: () => string | undefined,
+): NodeAgent["ports"] {
+  const { folders: { run }, monitoringPort, healthPort, metricsLocalOnly } = options;
+  const failed = (error: unknown) => kernel.log.scope("cni-agent").error("a page failed", { error });
+  const attempts = new Attempts();
+  const pages = (option: "monitoringPort" | "healthPort", page: Page) =>
+    attempts.try(option, options[option], "a port that is free", () => servePages(options[option], page, failed));
+  const metrics = pages("monitoringPort", metricPages(kernel.metrics, metricsLocalOnly));
+  if (metrics !== undefined) kernel.stopper.add("metrics", () => metrics.stop());
+  const lines = attempts.try("runDir", run, "a folder that this program may write to", () => {
+    systemFileCalls.makeFolder(run, 0o755);
+    return serveLogSocket(`${run}/${LOG_SOCKET}`, kernel.log.scope("cni-plugin"), pods);
+  });
+  if (lines !== undefined) kernel.stopper.add("plugin socket", () => lines.stop());
+  const health = pages("healthPort", healthPages(notReady));
+  if (health !== undefined) kernel.stopper.add("health", () => health.stop());
+  attempts.check();
+  return { health: health?.port ?? healthPort, monitoring: metrics?.port ?? monitoringPort };
 }
 
 function startRepair(options: RepairOptions, pods: PodSource, kernel: Kernel): void {

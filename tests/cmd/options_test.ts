@@ -155,9 +155,15 @@ Deno.test("install-cni: repair and chaining are on by their variables although t
 
 Deno.test("install-cni: every paired variable reaches the options", () => {
   const before = JSON.stringify(install([]));
+  const others: Record<string, string> = {
+    "cni-conf-name": "77.conf",
+    "log-level": "debug",
+    "cni-agent-run-dir": "/77",
+  };
   const changes = Object.entries(installCni.flags ?? {}).map(([name, flag]) => {
     const variable = name.toUpperCase().replaceAll("-", "_");
-    const value = flag.type === "bool" ? String(!readSettings("install-cni", {})[variable as "REPAIR_ENABLED"]) : "77";
+    const switched = () => String(!readSettings("install-cni", {})[variable as "REPAIR_ENABLED"]);
+    const value = flag.type === "bool" ? switched() : others[name] ?? "77";
     return [variable, JSON.stringify(install([], { [variable]: value }))] as const;
   });
   assert.deepEqual(changes.filter(([, after]) => after === before).map(([variable]) => variable), []);
@@ -166,6 +172,33 @@ Deno.test("install-cni: every paired variable reaches the options", () => {
 Deno.test("install-cni: numbers out of range are refused", () => {
   const problems = refusal(() => install(["--monitoring-port", "70000", "--repair-init-container-exit-code=-1"]));
   assert.deepEqual(problems.length, 2);
+});
+
+Deno.test("install-cni: texts that cannot work are refused, all at once, by flag, value and expectation", () => {
+  const problems = refusal(() =>
+    install([
+      "--log-level=loud",
+      "--cni-agent-run-dir=run",
+      "--cni-conf-name=../10-a.conf",
+      "--repair-broken-pod-label-key=a/b/c",
+      "--repair-broken-pod-label-value=a b",
+    ])
+  );
+  assert.equal(problems.length, 5, problems.join("\n"));
+  assert.equal(problems[0], `flag --log-level: got "loud", expected one of debug, info, warn, error, fatal, none`);
+  for (const problem of problems) assert.match(problem, /^flag --[a-z-]+: got ".*", expected ./);
+  for (const name of ["10-a", "a/10-a.conflist", "/etc/a.conf"]) {
+    assert.match(refusal(() => install([], { CNI_CONF_NAME: name }))[0] ?? "", /--cni-conf-name: got/);
+  }
+  for (const key of ["", "-a", "a b", "A_b/x", "x/", "a".repeat(64)]) {
+    assert.match(refusal(() => install([`--repair-broken-pod-label-key=${key}`]))[0] ?? "", /-label-key: got/, key);
+  }
+  const good = install([
+    "--cni-conf-name=10-a.json",
+    "--repair-broken-pod-label-key=A_b",
+    "--repair-broken-pod-label-value=",
+  ]);
+  assert.deepEqual([good.confName, good.repair.labelKey, good.repair.labelValue], ["10-a.json", "A_b", ""]);
 });
 
 Deno.test("proxy: the domain follows the namespace, levels are read", () => {

@@ -124,7 +124,14 @@ Deno.test("two installers with different options on one node are told of each ot
       log: createLog([], { ...defaultLogOptions, targets: [] }),
     });
     const wish = place.wishOptions(new URL(orch.address), { logLevel: "debug", podName: "mesh-cni-node-bbbbb" });
-    startNodeAgent({ folders: place.folders, wish, healthPort: 0, monitoringPort: 0, repair: undefined }, other);
+    startNodeAgent({
+      folders: place.folders,
+      wish,
+      healthPort: 0,
+      monitoringPort: 0,
+      metricsLocalOnly: false,
+      repair: undefined,
+    }, other);
     await until(
       "told",
       () => lines.some((line) => line.includes("another installer, mesh-cni-node-bbbbb, is at work on this node")),

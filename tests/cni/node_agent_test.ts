@@ -167,7 +167,14 @@ Deno.test("an installer that ends for an upgrade or a restart leaves all in plac
       log: createLog([], { ...defaultLogOptions, targets: [] }),
     });
     const wish = place.wishOptions(new URL(orch.address), { owned: true, podName: "mesh-cni-node-bbbbb" });
-    startNodeAgent({ folders: place.folders, wish, healthPort: 0, monitoringPort: 0, repair: undefined }, other);
+    startNodeAgent({
+      folders: place.folders,
+      wish,
+      healthPort: 0,
+      monitoringPort: 0,
+      metricsLocalOnly: false,
+      repair: undefined,
+    }, other);
     assert.equal(text(place), PRIMARY);
     assert.match(text(place, "02-mesh-cni.conflist"), /mesh-cni/);
     const taken = currentRecord(place.folders, systemFileCalls);

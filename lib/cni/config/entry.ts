@@ -5,7 +5,9 @@
  *
  * @module
  */
+import { type Level, levels } from "../../kernel/log/level.ts";
 import { CHAIN_VERSION, isObject, type JsonObject, PLUGIN } from "./network.ts";
+import { AGENT_PODS, pluginConfigOf } from "./plugin_config.ts";
 
 /** What the plugin is told. */
 export interface PluginSettings {
@@ -35,11 +37,12 @@ const decided = ["name", "type", "cni_agent_run_dir", "pod_namespace", "agent_po
 /**
  * The entry.
  *
- * @throws {TemplateError} when the template is no JSON object, or names a member that the installer decides otherwise.
+ * @throws {TemplateError} when the template is no JSON object, names a member that the installer decides otherwise, or
+ *   gives one a value that the plugin would refuse with every pod.
  */
 export function pluginEntry(settings: PluginSettings): JsonObject {
   const template = readTemplate(settings.template);
-  return {
+  const entry = {
     name: PLUGIN,
     type: PLUGIN,
     plugin_log_level: settings.logLevel,
@@ -50,6 +53,12 @@ export function pluginEntry(settings: PluginSettings): JsonObject {
     agent_pods: settings.agentPods,
     ...template,
   };
+  const { config, problems } = pluginConfigOf(entry, CHAIN_VERSION);
+  if (!levels.includes(config.logLevel as Level)) {
+    problems.push(`plugin_log_level: got ${JSON.stringify(config.logLevel)}, expected one of ${levels.join(", ")}`);
+  }
+  if (problems.length > 0) throw new TemplateError(`template of the network configuration: ${problems.join("; ")}`);
+  return entry;
 }
 
 function readTemplate(text: string): JsonObject {
@@ -85,6 +94,3 @@ export function standaloneText(entry: JsonObject, file: string): string {
 export function podPrefix(podName: string): string {
   return /^(.+-)[a-z0-9]{5}$/.exec(podName)?.[1] ?? AGENT_PODS;
 }
-
-/** The same when the installer does not know its own pod. */
-export const AGENT_PODS = "mesh-cni-node-";

@@ -7,7 +7,7 @@
  */
 import { pluginEntry, podPrefix, TemplateError } from "../config/entry.ts";
 import { PLUGIN } from "../config/network.ts";
-import { type Executable, InstallError, type InstallWish } from "./installer.ts";
+import { type Executable, InstallError, type InstallPart, type InstallWish } from "./installer.ts";
 import { orchConfigText, serverAddress } from "./orch_config.ts";
 import type { Placement } from "./record.ts";
 
@@ -67,8 +67,8 @@ export function currentWish(options: WishOptions): InstallWish {
     executable: options.skipExecutables.includes(PLUGIN) ? undefined : options.executable,
     orchConfig: orchConfigText({
       server: serverAddress(options.protocol, options.host, options.port),
-      ca: options.skipTlsVerify ? undefined : readText(options.caFile ?? `${options.credentials}/ca.crt`),
-      token: readText(`${options.credentials}/token`).trim(),
+      ca: options.skipTlsVerify ? undefined : credential(options.caFile ?? `${options.credentials}/ca.crt`),
+      token: credential(`${options.credentials}/token`).trim(),
     }),
     orchConfigMode: options.orchConfigMode,
     version: options.version,
@@ -83,15 +83,19 @@ function placementOf({ chained, owned }: WishOptions): Placement {
 
 function templateOf({ template, templateFile }: WishOptions): string {
   if (template !== undefined) return template;
-  return templateFile === undefined ? "" : readText(templateFile);
+  return templateFile === undefined ? "" : readText(templateFile, "CREATE_CNI_CONFIG_FAILURE", "template");
 }
 
-function readText(path: string): string {
+function readText(path: string, part: InstallPart, what: string): string {
   try {
     return Deno.readTextFileSync(path);
   } catch (error) {
-    throw new InstallError("CREATE_KUBECONFIG_FAILURE", error instanceof Error ? error.message : String(error));
+    throw new InstallError(part, `${what}: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+function credential(path: string): string {
+  return readText(path, "CREATE_KUBECONFIG_FAILURE", "credentials");
 }
 
 export { TemplateError };

@@ -9,8 +9,10 @@
 /** How the plugin reaches the orchestrator. */
 export const ORCH_CONFIG_FILE = "mesh-cni-orchconfig";
 
-/** Calls of the plugin, and the older of them. */
+/** Calls of the plugin. */
 export const CALLS_FILE = "calls.jsonl";
+
+/** Calls before those. */
 export const OLDER_CALLS_FILE = `${CALLS_FILE}.1`;
 
 /** What is known of the node from former calls. */

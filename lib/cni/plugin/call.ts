@@ -5,24 +5,9 @@
  *
  * @module
  */
-import { AGENT_PODS } from "../config/entry.ts";
-import { isObject, type JsonObject, protocolVersions } from "../config/network.ts";
+import { isObject, protocolVersions } from "../config/network.ts";
+import { type PluginConfig, pluginConfigOf } from "../config/plugin_config.ts";
 import { CniError, codes, type Command, commands, NEWEST } from "./protocol.ts";
-
-/** What the installer told us by the configuration. */
-export interface PluginConfig {
-  readonly version: string;
-  readonly logLevel: string;
-  readonly runDir: string;
-  readonly ambientEnabled: boolean;
-  readonly excludeNamespaces: readonly string[];
-  readonly podNamespace: string;
-  readonly agentPods: string;
-  /** Legacy tools lock per pod instead of per node. */
-  readonly scopedLock: boolean;
-  /** Result of the plugins before us. */
-  readonly previous: JsonObject | undefined;
-}
 
 /** The pod for which the runtime calls. */
 export interface PodName {
@@ -92,26 +77,7 @@ function readPluginConfig(input: string, command: Command): PluginConfig {
     throw new CniError(codes.badInput, "standard input is no JSON", (error as Error).message);
   }
   if (!isObject(value)) throw new CniError(codes.badInput, "standard input is no JSON object");
-  const problems: string[] = [];
-  const take = <T>(key: string, kind: string, fits: (v: unknown) => v is T, otherwise: T): T => {
-    const found = (value as JsonObject)[key];
-    if (found === undefined || found === null) return otherwise;
-    if (fits(found)) return found;
-    problems.push(`${key}: got ${JSON.stringify(found).slice(0, 100)}, expected ${kind}`);
-    return otherwise;
-  };
-  const version = take("cniVersion", "a version", isText, "");
-  const config: PluginConfig = {
-    version: version === "" && command === "VERSION" ? NEWEST : version,
-    logLevel: take("plugin_log_level", "a log level", isText, "info"),
-    runDir: take("cni_agent_run_dir", "an absolute path", isPath, "/var/run/mesh-cni"),
-    ambientEnabled: take("ambient_enabled", "true or false", isBoolean, false),
-    excludeNamespaces: take("exclude_namespaces", "an array of texts", isTexts, []),
-    podNamespace: take("pod_namespace", "a text", isText, ""),
-    agentPods: take("agent_pods", "a text", isText, AGENT_PODS),
-    scopedLock: take("scoped_xtables_lock", "true or false", isBoolean, true),
-    previous: take("prevResult", "an object", isObject, undefined as never) as JsonObject | undefined,
-  };
+  const { config, problems } = pluginConfigOf(value, command === "VERSION" ? NEWEST : "");
   if (problems.length > 0) {
     throw new CniError(codes.badConfig, "the plugin's configuration is wrong", problems.join("; "));
   }
@@ -145,20 +111,4 @@ function readPodName(args: string): PodName | undefined {
 
 function isDnsName(text: string): boolean {
   return text.length <= 253 && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string";
-}
-
-function isPath(value: unknown): value is string {
-  return typeof value === "string" && value.startsWith("/");
-}
-
-function isBoolean(value: unknown): value is boolean {
-  return typeof value === "boolean";
-}
-
-function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every(isText);
 }

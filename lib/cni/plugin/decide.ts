@@ -5,8 +5,9 @@
  *
  * @module
  */
+import type { PluginConfig } from "../config/plugin_config.ts";
 import type { Container, Pod } from "../pods/pod.ts";
-import type { PluginConfig, PodName } from "./call.ts";
+import type { PodName } from "./call.ts";
 
 /** What is done, and why, for people. */
 export type Decision =

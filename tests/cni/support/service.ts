@@ -42,6 +42,7 @@ export async function withService(
     wish: place.wishOptions(new URL(orch.address), more),
     healthPort: 0,
     monitoringPort: 0,
+    metricsLocalOnly: false,
     repair: undefined,
   };
   try {

@@ -1,0 +1,71 @@
+/**
+ * What the installer tells the plugin by our entry in a network configuration, as the plugin reads it.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import { isObject, type JsonObject } from "./network.ts";
+
+/** What the plugin is told. */
+export interface PluginConfig {
+  readonly version: string;
+  readonly logLevel: string;
+  readonly runDir: string;
+  readonly ambientEnabled: boolean;
+  readonly excludeNamespaces: readonly string[];
+  readonly podNamespace: string;
+  readonly agentPods: string;
+  /** Legacy tools lock per pod instead of per node. */
+  readonly scopedLock: boolean;
+  /** Result of the plugins before us. */
+  readonly previous: JsonObject | undefined;
+}
+
+/** Beginning of the names of the node agent's pods, when the installer does not know its own. */
+export const AGENT_PODS = "mesh-cni-node-";
+
+/**
+ * Reads an entry.
+ *
+ * @param version What counts as its version when it names none.
+ * @returns The values, with defaults in place of what is wrong, and a line for each of those.
+ */
+export function pluginConfigOf(value: JsonObject, version: string): { config: PluginConfig; problems: string[] } {
+  const problems: string[] = [];
+  const take = <T>(key: string, kind: string, fits: (v: unknown) => v is T, otherwise: T): T => {
+    const found = value[key];
+    if (found === undefined || found === null) return otherwise;
+    if (fits(found)) return found;
+    problems.push(`${key}: got ${JSON.stringify(found).slice(0, 100)}, expected ${kind}`);
+    return otherwise;
+  };
+  const config: PluginConfig = {
+    version: take("cniVersion", "a version", isText, "") || version,
+    logLevel: take("plugin_log_level", "a log level", isText, "warn"),
+    runDir: take("cni_agent_run_dir", "an absolute path", isPath, "/var/run/mesh-cni"),
+    ambientEnabled: take("ambient_enabled", "true or false", isBoolean, false),
+    excludeNamespaces: take("exclude_namespaces", "an array of texts", isTexts, []),
+    podNamespace: take("pod_namespace", "a text", isText, ""),
+    agentPods: take("agent_pods", "a text", isText, AGENT_PODS),
+    scopedLock: take("scoped_xtables_lock", "true or false", isBoolean, true),
+    previous: take<JsonObject | undefined>("prevResult", "an object", isObject, undefined),
+  };
+  return { config, problems };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isPath(value: unknown): value is string {
+  return typeof value === "string" && value.startsWith("/");
+}
+
+function isBoolean(value: unknown): value is boolean {
+  return typeof value === "boolean";
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(isText);
+}

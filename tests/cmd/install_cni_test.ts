@@ -1,0 +1,154 @@
+/** `install-cni`: every flag reaches the installer or is on the list of idle ones, and a start that fails says why. */
+import assert from "node:assert/strict";
+import { installCni } from "../../cmd/install-cni/commands.ts";
+import type { InstallFlagValues } from "../../cmd/install-cni/flags.ts";
+import { idleAmong, idleFlags } from "../../cmd/install-cni/idle_flags.ts";
+import { installOptions } from "../../cmd/install-cni/options.ts";
+import { wishOptions } from "../../cmd/install-cni/start.ts";
+import { UsageError } from "../../lib/cli/command.ts";
+import { logFlags, vklogFlag } from "../../lib/cli/log_flags.ts";
+import { flagsOf } from "../../lib/cli/parse.ts";
+import { readSettings } from "../../lib/kernel/settings/read.ts";
+import { namesFound } from "../surface/source_scan.ts";
+
+const repository = new URL("../../", import.meta.url).pathname;
+
+/** Options that the program takes after the command line was checked. */
+const used = namesFound(Deno.readTextFileSync(`${repository}cmd/install-cni/start.ts`), /\boptions\.(\w+)/g);
+const logging = new Set(Object.keys({ ...logFlags("install-cni"), ...vklogFlag }));
+const flags = flagsOf({ command: installCni, line: [] });
+
+/** Options at the defaults, with one flag changed. */
+function options(change: Record<string, unknown> = {}) {
+  const values = Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, flag.default]));
+  const given = new Set(Object.keys(change));
+  return installOptions({ ...values, ...change } as InstallFlagValues, given, readSettings("install-cni", {}));
+}
+
+/** Values of flags that are neither switches nor numbers nor any text. */
+const others: Record<string, unknown> = {
+  "chained-cni-plugin": false,
+  "repair-enabled": false,
+  "cni-conf-name": "10-a.conf",
+  "log-level": "debug",
+  "cni-agent-run-dir": "/other",
+};
+
+for (const [name, { default: value }] of Object.entries(flags).filter(([name]) => !logging.has(name))) {
+  Deno.test(`--${name} ${name in idleFlags ? "is idle, as the list says" : "reaches the installer"}`, () => {
+    const other = others[name] ?? (typeof value === "boolean" ? !value : typeof value === "number" ? 77 : "other");
+    const [before, after] = [options(), options({ [name]: other })];
+    const moved = Object.keys(before).filter((key) =>
+      JSON.stringify(before[key as keyof typeof before]) !== JSON.stringify(after[key as keyof typeof after])
+    );
+    assert.equal(moved.length, 1, moved.join());
+    assert.equal(used.has(moved[0] ?? ""), !(name in idleFlags));
+  });
+}
+
+Deno.test("flags of install-cni that are given although they are idle are told, in order", () => {
+  assert.deepEqual(idleAmong(new Set(["ztunnel-uds-address", "log-level", "ctrlz_port"])), [
+    "ctrlz_port",
+    "ztunnel-uds-address",
+  ]);
+});
+
+Deno.test("the namespace of the node agent is that of its pod: told, found beside its token, or the mesh's", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "mcni-" });
+  try {
+    const namespace = (env: Record<string, string>) => {
+      const settings = readSettings("install-cni", {
+        KUBERNETES_SERVICE_HOST: "10.0.0.1",
+        MESH_CNI_SERVICE_ACCOUNT_DIR: folder,
+        ...env,
+      });
+      return wishOptions(options(), settings).podNamespace;
+    };
+    assert.equal(namespace({}), "mesh-system");
+    await Deno.writeTextFile(`${folder}/namespace`, "kube-system");
+    assert.equal(namespace({}), "kube-system");
+    assert.equal(namespace({ POD_NAMESPACE: "mine" }), "mine");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+/** Runs the installer to its end, in a folder of its own. */
+async function refused(folder: string, args: readonly string[], env: Record<string, string> = {}) {
+  for (const name of ["net", "bin", "run", "sa"]) await Deno.mkdir(`${folder}/${name}`, { recursive: true });
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--no-prompt", "-P=install-cni", `${repository}cmd/install-cni/main.ts`, ...args],
+    cwd: repository,
+    env: {
+      KUBERNETES_SERVICE_HOST: "127.0.0.1",
+      MESH_CNI_BIN_DIR: `${folder}/bin`,
+      MESH_CNI_HEALTH_PORT: "0",
+      MONITORING_PORT: "0",
+      MESH_CNI_SERVICE_ACCOUNT_DIR: `${folder}/sa`,
+      MOUNTED_CNI_NET_DIR: `${folder}/net`,
+      CNI_AGENT_RUN_DIR: `${folder}/run`,
+      ...env,
+    },
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  return { code, lines: new TextDecoder().decode(stderr).trimEnd().split("\n") };
+}
+
+Deno.test("ports in use and a run folder that cannot be had are named at once, one line each, no stack", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "mcni-" });
+  const taken = Deno.listen({ hostname: "::", port: 0 });
+  try {
+    await Deno.writeTextFile(`${folder}/file`, "");
+    const { code, lines } = await refused(folder, [`--cni-agent-run-dir=${folder}/file`], {
+      MESH_CNI_HEALTH_PORT: String(taken.addr.port),
+      MONITORING_PORT: String(taken.addr.port),
+    });
+    assert.equal(code, 1);
+    assert.equal(lines.length, 3, lines.join("\n"));
+    assert.match(lines[0] ?? "", /^Error: flag --monitoring-port: got \d+, expected a port that is free \(Address alr/);
+    assert.match(lines[1] ?? "", /^flag --cni-agent-run-dir: got ".*\/file", expected a folder that this program may/);
+    assert.match(lines[2] ?? "", /^variable MESH_CNI_HEALTH_PORT: got \d+, expected a port that is free/);
+  } finally {
+    taken.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("a run folder outside of what the program may write is refused in words", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "mcni-" });
+  try {
+    const { code, lines } = await refused(folder, ["--cni-agent-run-dir=/var/lib/other"]);
+    assert.deepEqual([code, lines.length], [1, 1], lines.join("\n"));
+    assert.match(lines[0] ?? "", /--cni-agent-run-dir: got "\/var\/lib\/other", expected .* \(Requires write access/);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("a template with a value that would fail every pod is refused at the start", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "mcni-" });
+  try {
+    for (
+      const [template, said] of [
+        [`{"plugin_log_level":7}`, /plugin_log_level: got 7, expected a log level$/],
+        [`{"log_level":"loud"}`, /plugin_log_level: got "loud", expected one of debug, info/],
+        [`{"exclude_namespaces":"a"}`, /exclude_namespaces: got "a", expected an array of texts$/],
+        [`{"type":"other"}`, /type is the installer's to say$/],
+        ["{", /got no JSON/],
+      ] as const
+    ) {
+      const { code, lines } = await refused(folder, ["--cni-network-config", template]);
+      assert.deepEqual([code, lines.length], [1, 1], lines.join("\n"));
+      assert.match(lines[0] ?? "", said);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("wishes that this version cannot fulfil are refused as usage", () => {
+  const settings = readSettings("install-cni", { KUBERNETES_SERVICE_HOST: "10.0.0.1" });
+  assert.throws(() => wishOptions(options({ "ambient-enabled": true }), settings), UsageError);
+});
