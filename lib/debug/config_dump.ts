@@ -10,7 +10,7 @@ import type { EncodedResource } from "../resource/encoded.ts";
 import type { ResourceSet } from "../resource/set.ts";
 import type { ProxyView } from "../xds/source.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "../xds/types.ts";
-import { type Answer, type Ask, json } from "./http.ts";
+import { type Answer, type Ask, json, text } from "./http.ts";
 import { chosenProxy, isAnswer } from "./select.ts";
 import type { DebugView } from "./view.ts";
 
@@ -24,7 +24,15 @@ export function configDump(ask: Ask, view: DebugView): Answer {
   if (!proxy) return json({}, ask);
   const types = ask.url.searchParams.get("types");
   if (types !== null) {
-    const urls = types.split(",").map((short) => BY_SHORT[short]).filter((url) => url !== undefined);
+    const shorts = types.split(",").map((short) => short.trim());
+    const unknown = shorts.filter((short) => !Object.hasOwn(BY_SHORT, short));
+    if (unknown.length > 0) {
+      return text(
+        400,
+        `query types: got ${unknown.join(", ")}, expected some of ${Object.keys(BY_SHORT).join(", ")}\n`,
+      );
+    }
+    const urls = shorts.map((short) => BY_SHORT[short]!);
     return json({ resources: urls.flatMap((url) => decoded(proxy, url)) }, ask);
   }
   const part = (name: string, rest: Record<string, unknown>) => ({

@@ -73,7 +73,7 @@ export function debugPages(view: DebugView): Handler {
     const { pathname } = ask.url;
     if (pathname === "/debug" || pathname === "/debug/") return index();
     if (!pathname.startsWith("/debug/")) return undefined;
-    if (!ask.fromLoopback) return { status: 401, body: "" };
+    if (!ask.fromLoopback) return text(401, "debug pages are for callers of the same machine, by 127.0.0.1 or [::1]\n");
     const name = pathname.slice("/debug/".length);
     if (name === "list") return json(PAGES.map((page) => page.path).sort(), ask);
     const page = PAGES.find(({ path }) => path === name);

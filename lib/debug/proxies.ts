@@ -44,13 +44,17 @@ export function syncz(ask: Ask, view: DebugView): Answer {
   const rows = [];
   for (const connection of view.xds.streams()) {
     const metadata = fromStruct(connection.node?.metadata);
-    if (namespace !== null && metadata.NAMESPACE !== namespace) continue;
+    const home = connection.stream?.view.home;
+    if (namespace !== null && home?.namespace !== namespace) continue;
+    const version = metadata.MESH_VERSION ?? metadata.ISTIO_VERSION ?? "";
     rows.push({
-      cluster_id: metadata.CLUSTER_ID ?? "",
+      cluster_id: home?.clusterId ?? "",
       proxy: connection.node?.id?.split("~")[2] ?? "",
       connection: connection.id,
       proxy_type: connection.node?.id?.split("~")[0] ?? "",
-      mesh_version: metadata.MESH_VERSION ?? metadata.ISTIO_VERSION ?? "",
+      mesh_version: version,
+      // What tools of this field look for.
+      istio_version: version,
       protocol: connection.delta ? "delta" : "state of the world",
       synced: connection.progress?.acked === view.xds.ledger.latest && !connection.progress.failing(),
       ...nonces(connection),

@@ -16,7 +16,12 @@ export function chosenProxy(ask: Ask, view: DebugView): XdsConnection | Answer {
     return text(400, "query proxyID is missing, expected a part of a proxy's connection id (see /debug/syncz)\n");
   }
   for (const connection of view.xds.streams()) if (connection.id.includes(wanted)) return connection;
-  return text(404, `no proxy whose connection id contains ${JSON.stringify(wanted)} is connected here\n`);
+  return text(
+    404,
+    `no proxy whose connection id contains ${
+      JSON.stringify(wanted)
+    } is connected here; /debug/connections lists those that are\n`,
+  );
 }
 
 /** Whether it is the answer instead of a connection. */

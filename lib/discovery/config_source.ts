@@ -73,7 +73,8 @@ function report(changes: FolderChanges, kernel: Kernel): void {
     const { source, line, kind, namespace, name, field, value, expected, message } = problem;
     const fields = { file: source, line, kind, namespace, name, field, value, expected };
     if (problem.severity === "error") {
-      rejected.inc({ type: kind || "unknown", name: `${namespace}/${name}` });
+      // Where a text does not tell its name, the file is what can be looked for.
+      rejected.inc({ type: kind || "unknown", name: name === "" ? source : `${namespace}/${name}` });
       log.error(`refused: ${message}`, fields);
     } else {
       log.warn(message, fields);

@@ -153,6 +153,7 @@ export class Pipeline {
 
   /** Takes another mesh configuration: everything is translated anew. */
   meshChanged(mesh: MeshConfig, networks: MeshNetworks): void {
+    const reasons = mesh === this.#meshConfig ? { networks: 1 } : { global: 1 };
     this.#meshConfig = mesh;
     if (networks !== this.#networks) {
       this.#networks = networks;
@@ -161,7 +162,7 @@ export class Pipeline {
       this.entries.apply(entries, []);
     }
     this.#meshChanged = true;
-    this.#debouncer.add({ reasons: { global: 1 }, objects: [], full: true });
+    this.#debouncer.add({ reasons, objects: [], full: true });
   }
 
   /** Does at once what waits, without debouncing: at start, and in tests. */

@@ -79,6 +79,11 @@ export class MemberView implements ProxyView {
     return this.pipeline.failing || this.member.failing;
   }
 
+  get home(): { readonly namespace: string; readonly clusterId: string } {
+    const { namespace, traits } = this.member.proxy;
+    return { namespace, clusterId: traits.clusterId };
+  }
+
   layers(typeUrl: string): readonly ResourceSet[] | undefined {
     return this.member.layers(typeUrl);
   }

@@ -13,7 +13,7 @@ import { type AdsRequest, readRequest } from "./ads/request.ts";
 import type { ResponseInfo } from "./ads/stream_types.ts";
 import { AdsStream } from "./ads/stream.ts";
 import type { Call, CallHandler } from "./grpc/call.ts";
-import { Code, RpcError } from "./grpc/status.ts";
+import { Code, codeName, RpcError } from "./grpc/status.ts";
 import type { Progress, PushLedger } from "./ledger.ts";
 import type { XdsMetrics } from "./metrics.ts";
 import type { Pushable } from "./push_queue.ts";
@@ -139,7 +139,7 @@ export class XdsConnection implements CallHandler, Pushable {
       onReject: (info) => {
         const type = typeRules(info.typeUrl).short;
         context.metrics.count("pilot_total_xds_rejects", 1, { type });
-        this.#gaugeReject(info.typeUrl, 1, String(info.code));
+        this.#gaugeReject(info.typeUrl, 1, codeName(info.code));
         context.ledger.rejected(this.progress!, info);
         context.log("warn", "a client rejected a response", { connection: this.id, ...info });
       },

@@ -79,6 +79,8 @@ export interface ProxyView {
   readonly id: string;
   /** Some of its resources could not be made and are older than they should be. Absent: none. */
   readonly failing?: boolean;
+  /** Where it belongs to, for debug pages; absent: the source does not know. */
+  readonly home?: { readonly namespace: string; readonly clusterId: string };
   /**
    * All resources of a type for this proxy: a few sets, typically one that many proxies share and one of its own.
    * Where two sets hold a name, the later one wins (sharing is then lost for the earlier one). The same sets must

@@ -135,7 +135,8 @@ Deno.test({
     await withServer({}, async ({ ports }) => {
       const url = `http://${outside!.address}:${ports.http}/debug/scopez?scope=ads&level=debug`;
       const response = await fetch(url, { method: "PUT" });
-      assert.deepEqual([response.status, await response.text()], [401, ""]);
+      assert.equal(response.status, 401);
+      assert.match(await response.text(), /for callers of the same machine/);
       assert.equal(log.states().find(({ name }) => name === "ads")?.level, "info");
     }, { log, options: { http: "0.0.0.0:0" } });
   },

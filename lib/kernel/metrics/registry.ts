@@ -11,6 +11,7 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Program } from "../program.ts";
 import { type LabelsOf, type MetricName, type MetricNameOf, metricsUsedBy } from "./catalogue.ts";
 import type { Metric } from "./define.ts";
+import { unfedMetrics } from "./unfed.ts";
 
 /** Values of labels; a label that is left out is absent from the series. */
 export type LabelValues<L extends string> = Readonly<Partial<Record<L, string | number>>>;
@@ -68,11 +69,15 @@ export interface MetricsOptions {
   readonly failed?: (error: unknown) => void;
 }
 
-/** Metrics of a program; all of its metrics exist from the start, those without labels with value 0. */
+/**
+ * Metrics of a program; all that are fed exist from the start, those without labels with value 0. One that nothing feeds
+ * yet is not shown: a 0 would say something of the world (that a certificate expires now), and alarms would believe it.
+ */
 export function createMetrics(program: Program, options: MetricsOptions = {}): Metrics {
   const registry = new Registry();
   const instruments = new Map<MetricName, Instrument>();
   for (const [name, metric] of metricsUsedBy(program)) {
+    if (unfedMetrics.includes(name)) continue;
     instruments.set(name, instrument(registry, (options.prefix ?? "") + name, metric));
   }
   const computed: (() => void)[] = [];

@@ -26,6 +26,18 @@ export const Code = {
 /** One of the numbers of {@linkcode Code}. */
 export type Code = (typeof Code)[keyof typeof Code];
 
+/** Names of all codes, as Go's gRPC writes them and metrics of this field have them. */
+const NAMES = [
+  ...["OK", "Canceled", "Unknown", "InvalidArgument", "DeadlineExceeded", "NotFound", "AlreadyExists"],
+  ...["PermissionDenied", "ResourceExhausted", "FailedPrecondition", "Aborted", "OutOfRange", "Unimplemented"],
+  ...["Internal", "Unavailable", "DataLoss", "Unauthenticated"],
+];
+
+/** The name of a code; `Code(99)` of one that is none. */
+export function codeName(code: number): string {
+  return NAMES[code] ?? `Code(${code})`;
+}
+
 /** An error that ends a call with this status; its message goes to the client. */
 export class RpcError extends Error {
   override name = "RpcError";
