@@ -45,6 +45,16 @@ function hasHttpProxy(traits: ProxyTraits): boolean {
   return traits.httpProxyPort > 0;
 }
 
+/** A class to begin as a copy of. */
+export interface Model<C> {
+  readonly like: C;
+  /**
+   * Proxies come from there: where a builder throws, what they have stays in force. False: it is only much cheaper to
+   * find that a unit is the same than to put it into place, since most classes are nearly alike.
+   */
+  readonly inherits: boolean;
+}
+
 /** A class of proxies. */
 export interface ProxyClass {
   readonly type: "sidecar" | "router";
@@ -76,11 +86,7 @@ export class SidecarClass implements ProxyClass {
   #base!: { readonly clusters: ResourceSet; readonly listeners: ResourceSet };
   failing = false;
 
-  /**
-   * @param like A class to begin as a copy of. Most classes are nearly alike, and to find that a unit is the same is
-   * much cheaper than to put it into place.
-   */
-  constructor(reader: ScopeReader, caches: Caches, like?: SidecarClass) {
+  constructor(reader: ScopeReader, caches: Caches, { like, inherits = true }: Partial<Model<SidecarClass>> = {}) {
     this.scope = reader.scope;
     this.reader = reader;
     this.#caches = caches;
@@ -95,8 +101,9 @@ export class SidecarClass implements ProxyClass {
     const routes = sameForm ? like.#routes : undefined;
     const form = { vhds: reader.traits.vhds, always: new Set(hasHttpProxy(reader.traits) ? [HTTP_PROXY_ROUTES] : []) };
     this.#routes = new OutboundRoutes(caches.virtualHosts, caches.shells, both, form, routes);
-    const hosts = new Set([...reader.scope.hosts(), ...like ? like.scope.hosts() : []]);
-    this.#update({ clusters: hosts, assignments: hosts, virtualHosts: hosts, parts: hosts, shells: true });
+    if (like && inherits) this.#base = like.#base;
+    const hosts = new Set([...reader.scope.hosts(), ...like ? like.#clusters.units.keys() : []]);
+    this.#update({ clusters: hosts, assignments: hosts, virtualHosts: hosts, parts: hosts, shells: true }, inherits);
   }
 
   /** Whether a proxy may join. */
@@ -116,16 +123,17 @@ export class SidecarClass implements ProxyClass {
 
   #update(
     dirty: { [K in "clusters" | "assignments" | "virtualHosts" | "parts"]: Iterable<string> } & { shells: boolean },
+    keeps = true,
   ) {
     const { reader } = this;
     const exists = (host: string) => reader.exists(host);
     // Units that failed are dropped with every change, so each update meets all that still do.
     this.failing = false;
     const onUnit = (unit: Unit<unknown>) => this.#met(unit);
-    this.#clusters.update(dirty.clusters, reader, exists, onUnit);
-    this.#assignments.update(dirty.assignments, reader, exists, onUnit);
-    this.#routes.update(dirty.virtualHosts, reader, exists, onUnit, dirty.shells);
-    this.#listeners.update(dirty.parts, reader, exists, onUnit);
+    this.#clusters.update(dirty.clusters, reader, exists, onUnit, keeps);
+    this.#assignments.update(dirty.assignments, reader, exists, onUnit, keeps);
+    this.#routes.update(dirty.virtualHosts, reader, exists, onUnit, dirty.shells, keeps);
+    this.#listeners.update(dirty.parts, reader, exists, onUnit, keeps);
     const base = this.#caches.base.get("", reader);
     onUnit(base);
     if (!base.failed || this.#base === undefined) this.#base = base.value;
@@ -177,14 +185,19 @@ export class RouterClass implements ProxyClass {
   #base!: ResourceSet;
   failing = false;
 
-  constructor(reader: ScopeReader, caches: Caches) {
+  /** @param from The class that its proxies come from: where a builder throws, what they have stays in force. */
+  constructor(reader: ScopeReader, caches: Caches, from?: RouterClass) {
     this.scope = reader.scope;
     this.reader = reader;
     this.#caches = caches;
     this.#questions.add(formQuestions(reader));
-    this.#clusters = new HostResources(caches.clusters, caches.empty);
-    this.#assignments = new HostResources(caches.assignments, caches.empty);
-    const hosts = [...reader.scope.hosts()];
+    this.#clusters = new HostResources(caches.clusters, caches.empty, from ? from.#clusters : undefined);
+    this.#assignments = new HostResources(caches.assignments, caches.empty, from ? from.#assignments : undefined);
+    if (from) {
+      this.#needed = from.#needed;
+      this.#base = from.#base;
+    }
+    const hosts = new Set([...reader.scope.hosts(), ...from ? from.#clusters.units.keys() : []]);
     this.#update(hosts, hosts);
   }
 
@@ -247,8 +260,24 @@ export class RouterClass implements ProxyClass {
   }
 }
 
-/** The class that a proxy founds where no known one fits. */
-export function makeClass(reader: ScopeReader, caches: Caches, like: ProxyClass | undefined): ProxyClass {
-  if (reader.traits.type === "router") return new RouterClass(reader, caches);
-  return new SidecarClass(reader, caches, like instanceof SidecarClass ? like : undefined);
+/**
+ * The class that a proxy founds where no known one fits.
+ *
+ * @param like Another class, to begin as a copy of.
+ * @param before The class that the proxy leaves: where a builder throws, what the proxy has stays in force.
+ */
+export function makeClass(
+  reader: ScopeReader,
+  caches: Caches,
+  like: ProxyClass | undefined,
+  before: ProxyClass | undefined,
+): ProxyClass {
+  if (reader.traits.type === "router") {
+    const made = new RouterClass(reader, caches);
+    return made.failing && before instanceof RouterClass ? new RouterClass(reader, caches, before) : made;
+  }
+  const model = like instanceof SidecarClass ? { like, inherits: false } : {};
+  const made = new SidecarClass(reader, caches, model);
+  if (!made.failing || !(before instanceof SidecarClass)) return made;
+  return new SidecarClass(reader, caches, { like: before, inherits: true });
 }

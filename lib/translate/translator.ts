@@ -43,6 +43,8 @@ export class Translator {
   readonly #classes = new Map<Scope, Set<ProxyClass>>();
   /** What the next class begins as a copy of. */
   #latest: ProxyClass | undefined;
+  /** Classes that were founded while builders threw, to the class whose work they keep. */
+  readonly #heirs = new WeakMap<ProxyClass, WeakRef<ProxyClass>>();
   readonly #members = new Set<Member>();
   readonly #byAddress = new Map<string, Set<Member>>();
 
@@ -97,7 +99,7 @@ export class Translator {
     for (const member of [...other.#members]) {
       other.leave(member);
       member.proxy = readAgain(member.proxy);
-      member.proxyClass = this.#classFor(member.proxy);
+      member.proxyClass = this.#classFor(member.proxy, member.proxyClass);
       this.#add(member);
     }
   }
@@ -155,13 +157,19 @@ export class Translator {
     this.caches.own.sweep([...this.#members].map((member) => member.own));
   }
 
-  #classFor(proxy: Proxy): ProxyClass {
+  /** @param before The class that the proxy leaves. */
+  #classFor(proxy: Proxy, before?: ProxyClass): ProxyClass {
     const scope = this.mesh.scope(proxy.namespace, proxy.traits.labels);
     let group = this.#classes.get(scope);
     if (!group) this.#classes.set(scope, group = new Set());
-    for (const known of group) if (known.fits(proxy.traits)) return known;
+    for (const known of group) {
+      // What cannot be made now is there only for proxies that come from the same class.
+      const lacks = before !== undefined && known.failing && this.#heirs.get(known)?.deref() !== before;
+      if (!lacks && known.fits(proxy.traits)) return known;
+    }
     const reader = new ScopeReader(this.mesh, scope, proxy.traits, this.#options.settings);
-    const made = makeClass(reader, this.caches, this.#latest);
+    const made = makeClass(reader, this.caches, this.#latest, before);
+    if (before && made.failing) this.#heirs.set(made, new WeakRef(before));
     this.#latest = made;
     made.takeFreshQuestions(); // the maker answers them all
     group.add(made);
@@ -195,7 +203,7 @@ export class Translator {
       const { proxyClass, proxy: { traits } } = member;
       const alive = this.#classes.get(proxyClass.scope)?.has(proxyClass);
       if (alive && (fresh.get(proxyClass) ?? []).every(({ compute, answer }) => compute(traits) === answer)) continue;
-      member.proxyClass = this.#classFor(member.proxy);
+      member.proxyClass = this.#classFor(member.proxy, proxyClass);
       if (!alive) this.#refreshOwn(member);
     }
   }

@@ -40,12 +40,14 @@ export class HostResources {
    *
    * @param exists Whether a host still has anything to translate here.
    * @param onUnit Told of each unit that is new to this class (for its questions about the proxy).
+   * @param keeps Whether what there is stays where a builder throws; false where it is a copy of strangers'.
    */
   update(
     hosts: Iterable<string>,
     reader: BaseReader,
     exists: (host: string) => boolean,
     onUnit: (unit: HostUnit) => void,
+    keeps = true,
   ): void {
     const upserts: EncodedResource[] = [];
     const removed: string[] = [];
@@ -53,7 +55,7 @@ export class HostResources {
       const old = this.#units.get(host);
       const unit = exists(host) ? this.#cache.get(host, reader) : undefined;
       if (unit) onUnit(unit);
-      if (unit === old || (old && unit?.failed)) continue;
+      if (unit === old || (keeps && old && unit?.failed)) continue;
       for (const resource of old?.value ?? []) removed.push(resource.name);
       if (unit) {
         this.#units.set(host, unit);

@@ -64,12 +64,13 @@ export class OutboundListeners {
     for (const { value } of this.#merged.values()) if (value.conflicts.length > 0) yield value.conflicts;
   }
 
-  /** Looks at some hosts again. */
+  /** Looks at some hosts again; see {@linkcode HostResources.update}. */
   update(
     hosts: Iterable<string>,
     reader: BaseReader,
     exists: (host: string) => boolean,
     onUnit: (unit: Unit<unknown>) => void,
+    keeps = true,
   ): void {
     const touched = this.#failed;
     this.#failed = new Set();
@@ -77,7 +78,7 @@ export class OutboundListeners {
       const old = this.#units.get(host);
       const unit = exists(host) ? this.#cache.get(host, reader) : undefined;
       if (unit) onUnit(unit);
-      if (unit === old || (old && unit?.failed)) continue;
+      if (unit === old || (keeps && old && unit?.failed)) continue;
       this.#replace(host, byKey(old?.value ?? []), byKey(unit?.value ?? []), touched);
       if (unit) {
         this.#units.set(host, unit);
@@ -89,7 +90,7 @@ export class OutboundListeners {
     for (const [key, unit] of this.#merged) if (this.#copied && !unit.trace.holds(reader)) touched.add(key);
     if (this.#copied) { for (const unit of this.#merged.values()) onUnit(unit); }
     this.#copied = false;
-    if (touched.size > 0) this.#rebuild(touched, reader, onUnit);
+    if (touched.size > 0) this.#rebuild(touched, reader, onUnit, keeps);
   }
 
   /** Equal parts stay as they are: most edits of routes leave the listener alone, however many hosts share it. */
@@ -110,7 +111,7 @@ export class OutboundListeners {
     if (hosts.size === 0) this.#parts.delete(key);
   }
 
-  #rebuild(keys: Iterable<string>, reader: BaseReader, onUnit: (unit: Unit<unknown>) => void): void {
+  #rebuild(keys: Iterable<string>, reader: BaseReader, onUnit: (unit: Unit<unknown>) => void, keeps: boolean): void {
     const upserts: EncodedResource[] = [];
     const removed: string[] = [];
     for (const key of keys) {
@@ -119,7 +120,7 @@ export class OutboundListeners {
       const unit = hosts && this.#merge(key, [...hosts.values()].flat().sort(compareParts), reader);
       if (unit) onUnit(unit);
       if (unit?.failed) this.#failed.add(key);
-      if (old && unit?.failed) continue;
+      if (keeps && old && unit?.failed) continue;
       if (old?.listener) removed.push(old.listener.name);
       if (!unit) {
         this.#merged.delete(key);

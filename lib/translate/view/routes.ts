@@ -160,13 +160,17 @@ export class OutboundRoutes {
     return this.#tables.get(routeConfiguration)?.set ?? this.#empty.virtualHosts;
   }
 
-  /** Looks at some hosts again, and at all shells if `shells` says that they may have changed. */
+  /**
+   * Looks at some hosts again, and at all shells if `shellsDirty` says that they may have changed; see
+   * {@linkcode HostResources.update}.
+   */
   update(
     hosts: Iterable<string>,
     reader: BaseReader,
     exists: (host: string) => boolean,
     onUnit: (unit: Unit<unknown>) => void,
     shellsDirty: boolean,
+    keeps = true,
   ): void {
     const removed = new Map<string, VirtualHostPiece[]>();
     const added = new Map<string, VirtualHostPiece[]>();
@@ -174,7 +178,7 @@ export class OutboundRoutes {
       const old = this.#units.get(host);
       const unit = exists(host) ? this.#cache.get(host, reader) : undefined;
       if (unit) onUnit(unit);
-      if (unit === old || (old && unit?.failed)) continue;
+      if (unit === old || (keeps && old && unit?.failed)) continue;
       for (const piece of old?.value ?? []) push(removed, piece);
       for (const piece of unit?.value ?? []) push(added, piece);
       if (unit) {
@@ -189,7 +193,7 @@ export class OutboundRoutes {
     for (const name of touched) {
       if (this.#tables.get(name)!.pieces.size === 0 && !this.#always.has(name)) this.#tables.delete(name);
     }
-    this.#assemble(shellsDirty ? new Set([...this.#tables.keys(), ...touched]) : touched, reader, onUnit);
+    this.#assemble(shellsDirty ? new Set([...this.#tables.keys(), ...touched]) : touched, reader, onUnit, keeps);
   }
 
   #table(name: string): Table {
@@ -198,7 +202,7 @@ export class OutboundRoutes {
     return table;
   }
 
-  #assemble(names: Iterable<string>, reader: BaseReader, onUnit: (unit: Unit<unknown>) => void): void {
+  #assemble(names: Iterable<string>, reader: BaseReader, onUnit: (unit: Unit<unknown>) => void, keeps: boolean): void {
     const upserts: EncodedResource[] = [];
     const gone: string[] = [];
     for (const name of names) {
@@ -210,6 +214,7 @@ export class OutboundRoutes {
       const shell = this.#shells.get(name, reader);
       onUnit(shell);
       if (shell.value) upserts.push(this.#vhds ? shell.value.resource : inlineResource(table, shell.value));
+      else if (!keeps) gone.push(name);
     }
     this.#set = this.#set.with(upserts, gone);
   }
