@@ -14,8 +14,8 @@ import { type Backend, findBackend, type Found, relist, restore } from "./backen
 import { differences, type Step, steps } from "./change.ts";
 import type { RedirectionConfig } from "./config.ts";
 import { families, type Family } from "./names.ts";
-import { addRoutes, removeFormerRoutes, removeRoutes } from "./route.ts";
-import { possibleRouting, wantedRouting } from "./routing.ts";
+import { addRoutes, removeFormerRoutes, removeOwnAddress } from "./route.ts";
+import { loopbackAddress, noRouting, wantedRouting } from "./routing.ts";
 import type { Ruleset } from "./rule.ts";
 import { buildRules, noRules } from "./rules/build.ts";
 import { failureOf, type Run } from "./run.ts";
@@ -63,6 +63,9 @@ export async function applyRedirection(task: Task, run: Run, report: Reporter): 
   const problems = looked.filter((plan) => typeof plan === "string");
   if (problems.length > 0) throw new ApplyError(problems.join("\n"));
   const plans = looked.filter((plan) => typeof plan !== "string");
+  if (plans.every(({ outcome }) => outcome === "skipped")) {
+    throw new ApplyError(plans.map(({ family, found }) => noBackEndText(family, found)).join("\n"));
+  }
   const outcomes = { 4: "skipped", 6: "skipped" } as Record<Family, Outcome>;
   // The families share nothing that is changed, so they need not wait for each other; each comes to its end.
   const settled = await Promise.allSettled(plans.map(async (plan) => {
@@ -106,11 +109,11 @@ async function planFamily(
   const plan = (outcome: Outcome): Plan => ({ family, wanted, found, outcome });
   const { chosen } = found;
   if (chosen === undefined) {
-    const text = `IPv${family}: no back end of the packet filter can be used:\n  ${found.evidence.join("\n  ")}`;
-    if (required) return text;
+    if (required) return noBackEndText(family, found);
     report.warn(`IPv${family}: no back end can be used; there is no address of that family, so it is left alone`);
     return plan("skipped");
   }
+  if (task.cleanup && found.unseen.length > 0) return found.unseen.map((line) => `IPv${family}: ${line}`).join("\n");
   if (task.cleanup) return plan("cleaned");
   const different = [
     ...differences(chosen.listing, wanted),
@@ -126,31 +129,34 @@ async function planFamily(
   return `${text}\n  --reconcile replaces them, without a moment in which traffic goes past the proxy`;
 }
 
+function noBackEndText(family: Family, { evidence }: Found): string {
+  const rights = evidence.some((line) => /permission denied|not permitted|must be root/i.test(line));
+  const hint = rights ? "\n  the command needs NET_ADMIN in the network namespace" : "";
+  return `IPv${family}: no back end of the packet filter can be used:\n  ${evidence.join("\n  ")}${hint}`;
+}
+
 async function carryOut(plan: Plan, task: Task, run: Run, required: boolean, report: Reporter): Promise<void> {
   const { family, wanted, found, outcome } = plan;
   if (outcome === "skipped") return;
   const marks = [found.chosen, ...found.stale].flatMap((backend) => (backend ? routedMarks(backend.listing) : []));
+  const routing = task.cleanup ? noRouting(family) : wantedRouting(task.config, family);
   if (outcome === "cleaned") {
     for (const backend of [found.chosen, ...found.stale]) {
       if (backend !== undefined && hasOwnPart(backend.listing)) await settle(backend, wanted, false, run);
     }
-    await removeRoutes(possibleRouting(task.config, family), run, report);
-    await removeFormerRoutes(marks, { family, marked: undefined, address: undefined }, run, report);
+    await removeOwnAddress({ ...routing, address: loopbackAddress[family] }, run, report);
+    await removeFormerRoutes(marks, routing, run, report);
     return;
   }
   // An address or a route that is missing may be the only drift, so routing is looked at even if rules are in place.
   // A family that nobody uses may be switched off; then its rules are a precaution that needs no addresses.
-  const routing = wantedRouting(task.config, family);
   if (required || family === 4) await addRoutes(routing, run, report);
   if (found.chosen !== undefined && outcome !== "unchanged") {
     await settle(found.chosen, wanted, task.force, run);
     for (const backend of found.stale) await settle(backend, noRules(family), false, run);
   }
-  if (outcome === "replaced" && routing.marked === undefined) {
-    await removeRoutes({ ...possibleRouting(task.config, family), address: undefined }, run, report);
-  }
-  // After the rules: until then packets carry the former mark.
-  if (outcome === "replaced") await removeFormerRoutes(marks, routing, run, report);
+  // After the rules: until then packets carry the former mark. Where rules are in place, a run may have ended here.
+  if (outcome !== "applied") await removeFormerRoutes(marks, routing, run, report);
 }
 
 /** Changes a back end's tables step by step until its list is the wanted one. */

@@ -7,10 +7,11 @@
  */
 import { differences } from "./change.ts";
 import { type Feature, featuresOf, type Kind, modulesOf, trialText } from "./features.ts";
-import { type Family, TRIAL_CHAIN } from "./names.ts";
+import { type Family, tableNames, TRIAL_CHAIN } from "./names.ts";
+import { ApplyError } from "./outcome.ts";
 import type { Ruleset } from "./rule.ts";
-import { NOT_FOUND, type Run } from "./run.ts";
-import { foreignCount, hasOwnPart, type Listing, parseListing } from "./state.ts";
+import { failureOf, NOT_FOUND, type Run } from "./run.ts";
+import { foreignCount, hasOwnPart, type Listing, parseListing, unlistedTables } from "./state.ts";
 
 /** The tools of one back end, for one family. */
 export interface Backend {
@@ -20,6 +21,8 @@ export interface Backend {
   readonly family: Family;
   /** What it listed when it was found. */
   readonly listing: Listing;
+  /** Tables that are there and that it cannot list. */
+  readonly unlisted: readonly string[];
 }
 
 /** What was found. */
@@ -28,6 +31,8 @@ export interface Found {
   readonly chosen: Backend | undefined;
   /** The others that have something of ours: left from before, when another one was in use. */
   readonly stale: readonly Backend[];
+  /** Tables in which rules of ours could not be seen, a line each. */
+  readonly unseen: readonly string[];
   /** What was looked at and what it said, a line each. */
   readonly evidence: readonly string[];
 }
@@ -68,14 +73,30 @@ export async function findBackend(wanted: Ruleset, run: Run): Promise<Found> {
     return 2;
   };
   const stale = present.filter((backend) => hasOwnPart(backend.listing));
+  const blind = present.filter((backend) => unseenIn(backend, wanted).length > 0);
+  const unseen = blind.map((backend) => unseenText(backend, unseenIn(backend, wanted)));
+  evidence.push(...unseen);
   for (const backend of present.toSorted((a, b) => rank(a) - rank(b))) {
+    if (blind.includes(backend)) continue;
     const inPlace = wanted.tables.size > 0 && differences(backend.listing, wanted).length === 0;
     if (inPlace) evidence.push(`${backend.name}: chosen, it has the rules`);
     if (inPlace || await tryOut(backend, wanted, run, evidence)) {
-      return { chosen: backend, stale: stale.filter((other) => other !== backend), evidence };
+      return { chosen: backend, stale: stale.filter((other) => other !== backend), unseen, evidence };
     }
   }
-  return { chosen: undefined, stale, evidence };
+  return { chosen: undefined, stale, unseen, evidence };
+}
+
+/** Tables that the rules need, or that clean-up must see, and that cannot be listed. */
+function unseenIn({ unlisted }: Backend, { tables }: Ruleset): string[] {
+  return unlisted.filter((table) => tables.size > 0 ? tables.has(table) : tableNames.some((name) => name === table));
+}
+
+function unseenText({ name }: Backend, tables: readonly string[]): string {
+  return `${name}: table ${
+    tables.join(", ")
+  } has parts that only the tool nft can list, so rules of ours in it could ` +
+    "not be seen; give those parts a table of another name";
 }
 
 /** One back end, or why its tools cannot be used. */
@@ -92,6 +113,7 @@ async function look(tool: string, family: Family, run: Run): Promise<Backend | s
     version: /v(\d+(?:\.\d+)+)/.exec(version.stdout)?.[1] ?? "unknown",
     family,
     listing: parseListing(listed.stdout),
+    unlisted: unlistedTables(listed.stdout),
   };
 }
 
@@ -110,13 +132,18 @@ async function tryOut(backend: Backend, wanted: Ruleset, run: Run, evidence: str
     return true;
   }
   const missing: string[] = [];
-  for (const feature of features) {
+  for (const feature of aboutTheKernel(together) ? features : []) {
     const failure = await restore(backend, trialText([feature], trialChain()), run);
     if (failure !== undefined) missing.push(missingText(feature, backend));
   }
   const tableless = missing.filter((text) => text.includes(": table "));
   evidence.push(...(tableless.length > 0 ? tableless : missing), `${backend.name}: a trial failed: ${together}`);
   return false;
+}
+
+/** True unless a failure is about rights, or the lock of the legacy tools: then it says nothing of the kernel. */
+function aboutTheKernel(failure: string): boolean {
+  return !/xtables lock|lock file|permission denied|not permitted|must be root/i.test(failure);
 }
 
 function missingText(feature: Feature, backend: Backend): string {
@@ -133,7 +160,7 @@ function trialChain(): string {
 /** Lists again. */
 export async function relist(backend: Backend, run: Run): Promise<Listing> {
   const listed = await run(`${backend.name}-save`, []);
-  if (listed.code !== 0) throw new Error(`${backend.name}-save: ${firstLine(listed.stderr)}`);
+  if (listed.code !== 0) throw new ApplyError(`${backend.name}-save: ${failureOf(listed)}`);
   return parseListing(listed.stdout);
 }
 

@@ -55,6 +55,12 @@ export const TRIAL_CHAIN = "MESH_TRIAL";
 /** Mark of connections that the outbound proxy opens to its own workload, in TPROXY mode: they are inbound to it. */
 export const OUTBOUND_MARK = 1338;
 
+/**
+ * Who made a rule or a route of routing, as the kernel keeps it beside each: by it ours are known, whatever their mark and
+ * table. A number that nobody is given, see `rt_protos` of iproute2.
+ */
+export const ROUTING_PROTOCOL = 137;
+
 /** Port on which the agent answers DNS when it is not told another: that of DNS_PROXY_ADDR's default. */
 export const DNS_PORT = 15053;
 

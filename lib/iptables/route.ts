@@ -9,11 +9,15 @@ import { ApplyError, type Reporter } from "./outcome.ts";
 import {
   addRouting,
   formerMarks,
+  hasRoute,
   type ListedRouting,
+  listRoutes,
   listRouting,
+  listRules,
+  removeAddress,
   removeFormer,
-  removeRouting,
   type Routing,
+  withoutProtocol,
 } from "./routing.ts";
 import { failureOf, type Run } from "./run.ts";
 
@@ -22,25 +26,31 @@ export async function addRoutes(wanted: Routing, run: Run, report: Reporter): Pr
   await carryOut(() => list(wanted, run), (listed) => addRouting(wanted, listed), run, report);
 }
 
-/** Removes what is there. */
-export async function removeRoutes(unwanted: Routing, run: Run, report: Reporter): Promise<void> {
-  await carryOut(() => list(unwanted, run), (listed) => removeRouting(unwanted, listed), run, report);
+/** Removes the address, if it is there. */
+export async function removeOwnAddress(unwanted: Routing, run: Run, report: Reporter): Promise<void> {
+  await carryOut(() => list(unwanted, run), (listed) => removeAddress(unwanted, listed), run, report);
 }
 
-/** Removes routing of marks that a former run used and this one does not. */
+/**
+ * Removes routing by marks that former runs made, also those that came to no end, and that is not wanted.
+ *
+ * @param marks Marks of our former chains, for rules of kernels that do not keep who made them.
+ */
 export async function removeFormerRoutes(
   marks: readonly number[],
   wanted: Routing,
   run: Run,
   report: Reporter,
 ): Promise<void> {
-  if (marks.length === 0) return;
   const { family } = wanted;
-  const listed = await run("ip", [`-${family}`, "rule", "show"]);
-  if (listed.code !== 0) throw new ApplyError(`ip -${family} rule show: ${failureOf(listed)}`);
-  for (const marked of formerMarks(marks, wanted, listed.stdout)) {
-    const former: Routing = { family, marked, address: undefined };
-    await carryOut(() => list(former, run), (found) => removeFormer(former, wanted, found), run, report);
+  for (const former of formerMarks(marks, wanted, await rulesOf(family, run))) {
+    const look = async (): Promise<ListedRouting> => {
+      const [rules, routes] = await Promise.all([rulesOf(family, run), run("ip", listRoutes(family, former.table))]);
+      return { rules, routes: routes.stdout, addresses: "" };
+    };
+    // A table may be someone else's: a rule that does not say that it is ours is so only together with our route.
+    if (!former.ours && !hasRoute(await look())) continue;
+    await carryOut(look, (now) => removeFormer(former, wanted, now), run, report);
   }
 }
 
@@ -52,14 +62,17 @@ async function carryOut(
   report: Reporter,
 ): Promise<void> {
   for (const args of commandsFor(await look())) {
-    const text = `ip ${args.join(" ")}`;
     const result = await run("ip", args);
-    if (result.code === 0) {
-      report.info(text);
-      continue;
+    let text = `ip ${args.join(" ")}`;
+    if (result.code !== 0) {
+      const still = commandsFor(await look()).some((words) => words.join(" ") === args.join(" "));
+      const plain = withoutProtocol(args);
+      const again = still && plain.length < args.length ? await run("ip", plain) : undefined;
+      if (still && again?.code !== 0) throw new ApplyError(`${text}: ${failureOf(result)}`);
+      if (again === undefined) continue;
+      text = `ip ${plain.join(" ")}`;
     }
-    const still = commandsFor(await look()).some((words) => words.join(" ") === args.join(" "));
-    if (still) throw new ApplyError(`${text}: ${failureOf(result)}`);
+    report.info(text);
   }
 }
 
@@ -67,7 +80,19 @@ async function list(routing: Routing, run: Run): Promise<ListedRouting> {
   const commands = listRouting(routing);
   // A table that does not exist yet is an error of `ip`, and an empty list.
   const ask = async (args: string[] | undefined) => args === undefined ? "" : (await run("ip", args)).stdout;
-  const asked = [ask(commands.rules), ask(commands.routes), ask(commands.addresses)] as const;
-  const [rules, routes, addresses] = await Promise.all(asked);
-  return { rules, routes, addresses };
+  const rules = commands.rules === undefined ? "" : rulesOf(routing.family, run);
+  const asked = [rules, ask(commands.routes), ask(commands.addresses)] as const;
+  const [listedRules, routes, addresses] = await Promise.all(asked);
+  return { rules: listedRules, routes, addresses };
+}
+
+/** Output of `ip rule show`. Tools that cannot print numbers alone print them where nobody gave names. */
+async function rulesOf(family: Routing["family"], run: Run): Promise<string> {
+  const args = listRules(family);
+  let listed = await run("ip", args);
+  if (listed.code !== 0) listed = await run("ip", args.slice(1));
+  // A kernel without the family has no routing of it.
+  if (/address family not supported/i.test(listed.stderr)) return "";
+  if (listed.code !== 0) throw new ApplyError(`ip -${family} rule show: ${failureOf(listed)}`);
+  return listed.stdout;
 }

@@ -6,29 +6,37 @@
  * @module
  */
 import { type RedirectionConfig, usesTproxy } from "./config.ts";
-import type { Family } from "./names.ts";
+import { type Family, ROUTING_PROTOCOL } from "./names.ts";
+
+/** Packets with the mark are looked up in the table, which delivers every address here. */
+export interface Marked {
+  readonly mark: number;
+  readonly table: number;
+}
 
 /** Routing of one family. */
 export interface Routing {
   readonly family: Family;
-  /** Packets with the mark are looked up in the table, which delivers every address here. */
-  readonly marked: { readonly mark: number; readonly table: number } | undefined;
-  /** Address of the loopback device from which the inbound proxy connects. IPv4 has all of 127.0.0.0/8 there already. */
+  readonly marked: Marked | undefined;
+  /** Address to add to the loopback device. */
   readonly address: string | undefined;
 }
+
+/** Address of the loopback device from which the inbound proxy connects. IPv4 has all of 127.0.0.0/8 there already. */
+export const loopbackAddress: Readonly<Record<Family, string | undefined>> = { 4: undefined, 6: "::6/128" };
 
 /** What the configuration asks for in a family. */
 export function wantedRouting(config: RedirectionConfig, family: Family): Routing {
   return {
     family,
     marked: usesTproxy(config) ? { mark: config.tproxyMark, table: config.tproxyTable } : undefined,
-    address: family === 6 ? "::6/128" : undefined,
+    address: loopbackAddress[family],
   };
 }
 
-/** What may be there of a former run: with these numbers, whatever is wanted now. */
-export function possibleRouting(config: RedirectionConfig, family: Family): Routing {
-  return { ...wantedRouting(config, family), marked: { mark: config.tproxyMark, table: config.tproxyTable } };
+/** Nothing at all: what clean-up wants. */
+export function noRouting(family: Family): Routing {
+  return { family, marked: undefined, address: undefined };
 }
 
 /** Output of `ip rule show`, `ip route show table N` and `ip addr show dev lo`. */
@@ -41,63 +49,92 @@ export interface ListedRouting {
 /** Arguments of `ip` that list a family's routing, as far as it is asked for. */
 export function listRouting({ family, marked, address }: Routing): Partial<Record<keyof ListedRouting, string[]>> {
   return {
-    ...(marked === undefined ? {} : {
-      rules: [`-${family}`, "rule", "show"],
-      routes: [`-${family}`, "route", "show", "table", String(marked.table)],
-    }),
+    ...(marked === undefined ? {} : { rules: listRules(family), routes: listRoutes(family, marked.table) }),
     ...(address === undefined ? {} : { addresses: [`-${family}`, "-o", "addr", "show", "dev", "lo"] }),
   };
 }
 
+/** Arguments of `ip` that list rules, with numbers instead of names that people gave to tables. */
+export function listRules(family: Family): string[] {
+  return ["-N", `-${family}`, "rule", "show"];
+}
+
+/** Arguments of `ip` that list a table. */
+export function listRoutes(family: Family, table: number): string[] {
+  return [`-${family}`, "route", "show", "table", String(table)];
+}
+
 /** Arguments of `ip` for each thing that is missing, in order. */
-export function addRouting(wanted: Routing, listed: ListedRouting): string[][] {
-  const found = presence(wanted, listed);
-  const { family, marked, address } = wanted;
+export function addRouting({ family, marked, address }: Routing, listed: ListedRouting): string[][] {
+  const ours = ["protocol", String(ROUTING_PROTOCOL)];
   const commands: string[][] = [];
-  if (address !== undefined && !found.address) commands.push([`-${family}`, "addr", "add", address, "dev", "lo"]);
+  if (address !== undefined && !hasAddress(address, listed)) {
+    commands.push([`-${family}`, "addr", "add", address, "dev", "lo"]);
+  }
   if (marked === undefined) return commands;
-  if (!found.route) commands.push([`-${family}`, "route", "add", ...routeWords(marked.table, family)]);
-  if (!found.rule) commands.push([`-${family}`, "rule", "add", ...ruleWords(marked)]);
+  // The rule comes first and goes last: a later run is told by it of both.
+  const there = listedMarks(listed.rules).some(({ mark, table }) => mark === marked.mark && table === marked.table);
+  if (!there) commands.push([`-${family}`, "rule", "add", ...ruleWords(marked), ...ours]);
+  if (!hasRoute(listed)) commands.push([`-${family}`, "route", "add", ...routeWords(marked.table, family), ...ours]);
   return commands;
 }
 
-/** Arguments of `ip` for each thing that is there. Clean-up removes these, and only these. */
-export function removeRouting(unwanted: Routing, listed: ListedRouting): string[][] {
-  const found = presence(unwanted, listed);
-  const { family, marked, address } = unwanted;
-  const commands: string[][] = [];
-  // A routing table may be someone else's: its route is ours only together with the rule that leads there.
-  if (marked !== undefined && found.rule) {
-    commands.push([`-${family}`, "rule", "del", ...ruleWords(marked)]);
-    if (found.route) commands.push([`-${family}`, "route", "del", ...routeWords(marked.table, family)]);
-  }
-  if (address !== undefined && found.address) commands.push([`-${family}`, "addr", "del", address, "dev", "lo"]);
-  return commands;
+/** A command of {@link addRouting} for tools and kernels that do not keep who made a rule. */
+export function withoutProtocol(args: readonly string[]): string[] {
+  const at = args.indexOf("protocol");
+  return at < 0 ? [...args] : args.filter((_, i) => i !== at && i !== at + 1);
+}
+
+/** Arguments of `ip` that remove the address, if it is there. */
+export function removeAddress({ family, address }: Routing, listed: ListedRouting): string[][] {
+  if (address === undefined || !hasAddress(address, listed)) return [];
+  return [[`-${family}`, "addr", "del", address, "dev", "lo"]];
+}
+
+/** A rule of routing by a mark, as listed. */
+export interface ListedMark extends Marked {
+  /** It says that we made it. */
+  readonly ours: boolean;
+}
+
+function listedMarks(rules: string): ListedMark[] {
+  const found = [...rules.matchAll(/\bfrom all fwmark 0x([0-9a-f]+) lookup (\d+)(?: proto (\d+))?[ \t]*$/gm)];
+  return found.map(([, mark, table, protocol]) => ({
+    mark: parseInt(mark ?? "", 16),
+    table: Number(table),
+    ours: Number(protocol) === ROUTING_PROTOCOL,
+  }));
 }
 
 /**
- * Routing of marks, in the output of `ip rule show`, that a former run made and that is not wanted.
+ * Routing by marks, in the output of `ip rule show`, that a former run made and that is not wanted.
  *
- * @param marks Those that our chains had: nobody else's rule is looked at.
+ * @param marks Those that our chains have: told by them are rules that do not say who made them.
  */
-export function formerMarks(
-  marks: readonly number[],
-  wanted: Routing,
-  rules: string,
-): { mark: number; table: number }[] {
-  const found = [...rules.matchAll(/\bfrom all fwmark 0x([0-9a-f]+) lookup (\d+)\b/g)];
-  return found.map(([, mark, table]) => ({ mark: parseInt(mark ?? "", 16), table: Number(table) })).filter((row) =>
-    marks.includes(row.mark) && (row.mark !== wanted.marked?.mark || row.table !== wanted.marked.table)
+export function formerMarks(marks: readonly number[], wanted: Routing, rules: string): ListedMark[] {
+  return listedMarks(rules).filter((row) =>
+    (row.ours || marks.includes(row.mark)) &&
+    (row.mark !== wanted.marked?.mark || row.table !== wanted.marked.table)
   );
 }
 
-/** Arguments of `ip` that remove former routing: only together with our route in its table, which stays where it is wanted. */
-export function removeFormer(former: Routing, wanted: Routing, listed: ListedRouting): string[][] {
-  const commands = presence(former, listed).route ? removeRouting(former, listed) : [];
-  return commands.filter(([, kind]) => kind !== "route" || former.marked?.table !== wanted.marked?.table);
+/**
+ * Arguments of `ip` that remove former routing; the route stays where its table is wanted.
+ *
+ * @param listed The rules now, and the routes of its table.
+ */
+export function removeFormer(former: Marked, wanted: Routing, listed: ListedRouting): string[][] {
+  const { family } = wanted;
+  const commands: string[][] = [];
+  const there = listedMarks(listed.rules).some(({ mark, table }) => mark === former.mark && table === former.table);
+  if (!there) return commands;
+  if (hasRoute(listed) && former.table !== wanted.marked?.table) {
+    commands.push([`-${family}`, "route", "del", ...routeWords(former.table, family)]);
+  }
+  return [...commands, [`-${family}`, "rule", "del", ...ruleWords(former)]];
 }
 
-function ruleWords({ mark, table }: { mark: number; table: number }): string[] {
+function ruleWords({ mark, table }: Marked): string[] {
   return ["fwmark", String(mark), "lookup", String(table)];
 }
 
@@ -105,11 +142,11 @@ function routeWords(table: number, family: Family): string[] {
   return ["local", family === 4 ? "0.0.0.0/0" : "::/0", "dev", "lo", "table", String(table)];
 }
 
-function presence({ marked, address }: Routing, listed: ListedRouting) {
-  const rule = new RegExp(`\\bfrom all fwmark 0x${marked?.mark.toString(16)} lookup ${marked?.table}\\b`);
-  return {
-    rule: rule.test(listed.rules),
-    route: /^local (default|0\.0\.0\.0\/0|::\/0) dev lo\b/m.test(listed.routes),
-    address: address !== undefined && listed.addresses.split(/\s+/).includes(address),
-  };
+/** True when the listed table delivers every address here. */
+export function hasRoute({ routes }: ListedRouting): boolean {
+  return /^local (default|0\.0\.0\.0\/0|::\/0) dev lo\b/m.test(routes);
+}
+
+function hasAddress(address: string, { addresses }: ListedRouting): boolean {
+  return addresses.split(/\s+/).includes(address);
 }

@@ -24,9 +24,19 @@ export function parseListing(text: string): Listing {
     const [, chain, rule] = /^(?:\[\d+:\d+\] )?-A (\S+) ?(.*)$/.exec(line) ?? [];
     if (name !== undefined) tables.set(name, table = new Map());
     else if (declared !== undefined) table.set(declared, []);
-    else if (chain !== undefined) table.set(chain, [...(table.get(chain) ?? []), (rule ?? "").trimEnd()]);
+    else if (chain !== undefined) {
+      const text = (rule ?? "").trimEnd();
+      const rules = table.get(chain);
+      if (rules === undefined) table.set(chain, [text]);
+      else rules.push(text);
+    }
   }
   return tables;
+}
+
+/** Tables that are there and that `iptables-save` leaves out, because other tools made things in them that it lacks words for. */
+export function unlistedTables(text: string): string[] {
+  return [...text.matchAll(/^# Table `(\S+)' is incompatible\b/gm)].map(([, table]) => table ?? "");
 }
 
 /** Chain to which a rule leads, if it is one of ours. */

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { findBackend } from "../../lib/iptables/backend.ts";
 import { applyRedirection } from "../../lib/iptables/apply.ts";
+import { explainedText } from "../../lib/iptables/change.ts";
 import { buildRules } from "../../lib/iptables/rules/build.ts";
 import { NOT_FOUND, type Run } from "../../lib/iptables/run.ts";
 import { configOf } from "./support/inputs.ts";
@@ -91,10 +92,44 @@ Deno.test("a table that the kernel lacks is named, not each thing in it", async 
   ]);
 });
 
-Deno.test("rules that are in place are not tried out", async () => {
+Deno.test("rules that are in place are not tried out, others once", async () => {
   const tried: string[] = [];
+  await findBackend(rules, machine({ "iptables-nft": { saved: explainedText(rules) } }, tried));
+  assert.deepEqual(tried, []);
   await findBackend(rules, machine({ "iptables-nft": {} }, tried));
   assert.deepEqual(tried, ["iptables-nft"]);
+});
+
+for (
+  const says of [
+    "Another app is currently holding the xtables lock.",
+    "Fatal: can't open lock file /run/xtables.lock: Read-only file system",
+    "iptables-restore v1.8.9 (legacy): Permission denied (you must be root)",
+  ]
+) {
+  Deno.test(`no kernel module is blamed when the tool says: ${says}`, async () => {
+    const tried: string[] = [];
+    const { chosen, evidence } = await findBackend(
+      rules,
+      machine({ "iptables-legacy": { refuses: /./, says } }, tried),
+    );
+    assert.equal(chosen, undefined);
+    assert.deepEqual(evidence.slice(2), [`iptables-legacy: a trial failed: ${says}`]);
+    // Each would wait for the lock again.
+    assert.deepEqual(tried, ["iptables-legacy"]);
+  });
+}
+
+const unlisted = "# Table `nat' is incompatible, use 'nft' tool.\n";
+
+Deno.test("a back end that cannot list a table that is needed is no choice, and says why", async () => {
+  const { chosen, evidence } = await findBackend(rules, machine({ "iptables-nft": { saved: unlisted } }));
+  assert.equal(chosen, undefined);
+  assert.match(evidence.join("\n"), /iptables-nft: table nat has parts that only the tool nft can list/);
+  const both = await findBackend(rules, machine({ "iptables-nft": { saved: unlisted }, "iptables-legacy": {} }));
+  assert.equal(both.chosen?.name, "iptables-legacy");
+  const unneeded = await findBackend(rules, machine({ "iptables-nft": { saved: unlisted.replace("nat", "filter") } }));
+  assert.equal(unneeded.chosen?.name, "iptables-nft");
 });
 
 const task = {
@@ -130,7 +165,18 @@ Deno.test("both families must be set up for a machine with both, or when both ar
   }
 });
 
+Deno.test("a run that could set up neither family fails, although neither has addresses", async () => {
+  await assert.rejects(applyRedirection(task, machine({}), quiet), /IPv4: no back end.*IPv6: no back end/s);
+});
+
+Deno.test("a lack of rights is told with what is needed", async () => {
+  const refuses = { refuses: /./, says: "Permission denied (you must be root)" };
+  await assert.rejects(applyRedirection(task, machine({ "iptables-nft": refuses }), quiet), /needs NET_ADMIN/);
+});
+
 Deno.test("clean-up does not claim success where nothing could be looked at", async () => {
   const run = machine({}, [], "2: eth0 inet 10.0.0.1/24\n");
   await assert.rejects(applyRedirection({ ...task, cleanup: true }, run, quiet), /IPv4: no back end/);
+  const blind = machine({ "iptables-nft": { saved: unlisted }, "iptables-legacy": {} });
+  await assert.rejects(applyRedirection({ ...task, cleanup: true }, blind, quiet), /IPv4: .* could not be seen/);
 });

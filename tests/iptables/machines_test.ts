@@ -1,6 +1,6 @@
 /** Machines of other kinds: both back ends in use, no IPv6, no addresses, an application whose ports are taken. */
 import assert from "node:assert/strict";
-import { applyRedirection } from "../../lib/iptables/apply.ts";
+import { applyRedirection, type Task } from "../../lib/iptables/apply.ts";
 import { namespacePath, systemRun } from "../../lib/iptables/run.ts";
 import { applyIn, type Changes, configOf, onlyBackend } from "./support/inputs.ts";
 import { addresses, Cable, type Dialled, users } from "./support/pod.ts";
@@ -49,6 +49,40 @@ packetTest("rules of ours in both back ends are drift; reconciling leaves them i
     assert.doesNotMatch(await cable.exec("pod", tool), /MESH/);
   }
 });
+
+const vmap = "ip daddr 10.1.0.0/16 numgen inc mod 2 vmap { 0 : accept, 1 : return }";
+
+/** Things that only nft has words for: in a chain of their own, and in the chain that leads to ours. */
+const native = (chain: string) =>
+  `table ip nat {\n chain ${chain} {\n  type nat hook output priority -100\n  ${vmap}\n }\n}\n`;
+
+for (const chain of ["mine", "OUTPUT"]) {
+  packetTest(`a native rule of nft in chain ${chain} of a table that rules need is never touched`, async () => {
+    await using cable = await Cable.lay();
+    const file = await Deno.makeTempFile();
+    try {
+      await Deno.writeTextFile(file, native(chain));
+      await cable.exec("pod", "nft", "-f", file);
+    } finally {
+      await Deno.remove(file);
+    }
+    const list = async () => await cable.exec("pod", "nft", "list", "table", "ip", "nat");
+    const before = await list();
+    const nft = (task: Partial<Task> = {}) => applyIn(cable.pod, "nft", everything, task);
+    if (chain === "OUTPUT") {
+      // What the tools cannot list they could not mend either: each run would add to what is there.
+      await assert.rejects(nft(), /table nat has parts that only the tool nft can list/);
+      assert.equal(await list(), before);
+      await assert.rejects(nft({ cleanup: true }), /could not be seen/);
+    } else {
+      assert.equal((await nft())[4], "applied");
+      assert.equal((await nft())[4], "unchanged");
+      assert.equal((await nft({ cleanup: true }))[4], "cleaned");
+      assert.ok((await list()).startsWith(before.replace(/}\s*$/, "")), await list());
+      assert.doesNotMatch(await list(), /MESH/);
+    }
+  });
+}
 
 packetTest("where IPv6 is switched off its rules are a precaution, and its address is left out", async () => {
   await using cable = await Cable.lay();

@@ -24,6 +24,7 @@ const needed: readonly (readonly [tool: string, debianPackage: string])[] = [
   ["ip", "iproute2"],
   ["iptables-nft", "iptables"],
   ["iptables-legacy", "iptables"],
+  ["nft", "nftables"],
   ["nsenter", "util-linux"],
   ["setpriv", "util-linux"],
   ["/usr/bin/python3", "python3"],
