@@ -75,9 +75,12 @@ const serving = {
   caCertFile: stringFlag("", "file of the CA that clients' certificates are checked against", { complete: "file" }),
   keepaliveInterval: durationFlag(
     "30s",
-    "silence after which a peer is pinged; when not given, $GRPC_KEEPALIVE_INTERVAL",
+    "silence after which a peer is pinged, at least 1s; when not given, $GRPC_KEEPALIVE_INTERVAL",
   ),
-  keepaliveMaxServerConnectionAge: durationFlag(MAX_DURATION_TEXT, "age at which a connection is closed gracefully"),
+  keepaliveMaxServerConnectionAge: durationFlag(
+    MAX_DURATION_TEXT,
+    "age at which a connection is closed gracefully; 0s: never",
+  ),
   keepaliveTimeout: durationFlag("10s", "time for the answer to a ping; when not given, $GRPC_KEEPALIVE_TIMEOUT"),
   profile: boolFlag("serve profiles under /debug/pprof"),
   shutdownDuration: durationFlag("10s", "time that a graceful stop may take"),

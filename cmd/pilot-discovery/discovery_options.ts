@@ -92,7 +92,7 @@ export function discoveryOptions(
     registries: [...new Set(flags.registries)] as ("Orch" | "Mock")[],
     keepaliveInterval: given.has("keepaliveInterval") ? flags.keepaliveInterval : settings.GRPC_KEEPALIVE_INTERVAL,
     keepaliveTimeout: given.has("keepaliveTimeout") ? flags.keepaliveTimeout : settings.GRPC_KEEPALIVE_TIMEOUT,
-    keepaliveMaxServerConnectionAge: flags.keepaliveMaxServerConnectionAge,
+    keepaliveMaxServerConnectionAge: flags.keepaliveMaxServerConnectionAge || Infinity,
     shutdownDuration: flags.shutdownDuration,
     profile: flags.profile,
     tls: {
@@ -102,7 +102,11 @@ export function discoveryOptions(
       cipherSuites: flags["tls-cipher-suites"],
     },
   };
-  problems.push(...durationProblems(flags), ...aliasProblems(flags.clusterAliases), ...otherProblems(flags, options));
+  problems.push(
+    ...durationProblems(flags),
+    ...aliasProblems(flags.clusterAliases),
+    ...otherProblems(flags, given, options),
+  );
   if (problems.length > 0) throw new UsageError(problems.join("\n"));
   return options;
 }
@@ -135,12 +139,13 @@ function readAddresses(flags: DiscoveryFlagValues, problems: string[]) {
 
 function durationProblems(flags: DiscoveryFlagValues): string[] {
   const atLeastZero = ["keepaliveMaxServerConnectionAge", "shutdownDuration"] as const;
-  const positive = ["keepaliveInterval", "keepaliveTimeout"] as const;
   const say = (name: string, ms: number, expected: string) =>
     `flag --${name}: got ${formatDuration(ms)}, expected ${expected}`;
   return [
     ...atLeastZero.filter((n) => flags[n] < 0).map((n) => say(n, flags[n], "0s or more")),
-    ...positive.filter((n) => flags[n] <= 0).map((n) => say(n, flags[n], "more than 0s")),
+    // Each ping costs every proxy a packet: this is also the least that Go's servers take.
+    ...flags.keepaliveInterval < 1000 ? [say("keepaliveInterval", flags.keepaliveInterval, "1s or more")] : [],
+    ...flags.keepaliveTimeout <= 0 ? [say("keepaliveTimeout", flags.keepaliveTimeout, "more than 0s")] : [],
   ];
 }
 
@@ -154,8 +159,8 @@ function aliasProblems(aliases: Readonly<Record<string, string>>): string[] {
   });
 }
 
-function otherProblems(flags: DiscoveryFlagValues, options: DiscoveryOptions): string[] {
-  const problems: string[] = [];
+function otherProblems(flags: DiscoveryFlagValues, given: ReadonlySet<string>, options: DiscoveryOptions): string[] {
+  const problems = nameProblems(given, options);
   if ((options.tls.certFile === undefined) !== (options.tls.keyFile === undefined)) {
     problems.push("flags --tlsCertFile and --tlsKeyFile: got one, expected both or neither");
   }
@@ -166,4 +171,25 @@ function otherProblems(flags: DiscoveryFlagValues, options: DiscoveryOptions): s
   if (flags.orchApiBurst < 0) problems.push(`flag --orchApiBurst: got ${flags.orchApiBurst}, expected 0 or more`);
   if (flags.orchApiQPS < 0) problems.push(`flag --orchApiQPS: got ${flags.orchApiQPS}, expected 0 or more`);
   return problems;
+}
+
+/** One label of a DNS name, as namespaces are; and names of several. */
+const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
+
+/** Names that end up in host names and identities. One that stands for a flag that is not given is its variable's. */
+function nameProblems(given: ReadonlySet<string>, options: DiscoveryOptions): string[] {
+  const named = new Set<string>();
+  const say = (flag: string, variable: string, value: string, expected: string) => {
+    named.add(`${given.has(flag) ? `flag --${flag}` : variable}: got ${JSON.stringify(value)}, expected ${expected}`);
+  };
+  const namespace = new RegExp(`^${LABEL}$`);
+  for (const flag of ["namespace", "cniNamespace", "clusterRegistriesNamespace"] as const) {
+    const value = options[flag];
+    if (!namespace.test(value)) say(flag, "POD_NAMESPACE", value, "the name of a namespace (a-z, 0-9, -)");
+  }
+  if (!new RegExp(`^${LABEL}(?:\\.${LABEL})*$`).test(options.domain)) {
+    say("domain", "domain", options.domain, "a DNS name such as cluster.local");
+  }
+  if (options.clusterId === "") say("clusterID", "CLUSTER_ID", "", "the name of a cluster");
+  return [...named];
 }

@@ -50,7 +50,8 @@ export interface Timers {
 export const REAL_TIMERS: Timers = {
   now: () => Date.now(),
   after(delay, callback) {
-    const timer = setTimeout(callback, delay);
+    // A longer one would fire at once; who is called early looks at the time and waits on.
+    const timer = setTimeout(callback, Math.min(delay, 2 ** 31 - 1));
     return () => clearTimeout(timer);
   },
 };

@@ -107,7 +107,7 @@ Deno.test("all mistakes in discovery's flags are named at once", () => {
       /--grpcAddr: got "nope", expected host:port/,
       /--httpAddr: got ""/,
       /--keepaliveMaxServerConnectionAge: got -1s, expected 0s or more/,
-      /--keepaliveInterval: got 0s, expected more than 0s/,
+      /--keepaliveInterval: got 0s, expected 1s or more/,
       /--clusterAliases: cluster c1 has aliases a, b, expected one/,
       /--tlsCertFile and --tlsKeyFile: got one/,
       /--registries: got none/,
@@ -224,4 +224,20 @@ Deno.test("log flags become options, a bad scope is refused by name", () => {
   assert.deepEqual(options.targets, ["stderr"]);
   assert.deepEqual([...options.levels], [["dns", "debug"], ["klog", "debug"]]);
   assert.match(refusal(() => read(["--log_caller=ads,pilot"]))[0] ?? "", /--log_caller: got scope "pilot"/);
+});
+
+Deno.test("names that make host names and identities are checked, and a variable is named where it stands for the flag", () => {
+  const flags = ["--configDir=/x", "--domain=..bad", "--clusterID=", "--cniNamespace=UPPER"];
+  assert.deepEqual(refusal(() => discovery(flags, { POD_NAMESPACE: "a.b" })), [
+    'POD_NAMESPACE: got "a.b", expected the name of a namespace (a-z, 0-9, -)',
+    'flag --cniNamespace: got "UPPER", expected the name of a namespace (a-z, 0-9, -)',
+    'flag --domain: got "..bad", expected a DNS name such as cluster.local',
+    'flag --clusterID: got "", expected the name of a cluster',
+  ]);
+});
+
+Deno.test("a maximum age of 0s is none, and a ping more often than each second is refused", () => {
+  assert.equal(discovery(["--keepaliveMaxServerConnectionAge=0s"]).keepaliveMaxServerConnectionAge, Infinity);
+  const problems = refusal(() => discovery(["--keepaliveInterval=1ns", "--keepaliveTimeout=0s"]));
+  assert.deepEqual(problems.map((p) => p.split(", expected ")[1]), ["1s or more", "more than 0s"]);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type ChangeEvent, Debouncer, type MergedChange, type Timers } from "../../lib/xds/debounce.ts";
+import { type ChangeEvent, Debouncer, type MergedChange, REAL_TIMERS, type Timers } from "../../lib/xds/debounce.ts";
 
 /** Time that passes only when told to. */
 class ManualTime implements Timers {
@@ -161,4 +161,12 @@ Deno.test("under any times of changes each is pushed exactly once, neither befor
       assert.ok(push.at - last >= 100 || push.at - push.startedAt === 1000);
     }
   }));
+});
+
+Deno.test("a wait of more than 24.8 days is no wait of none", async () => {
+  let early = false;
+  const cancel = REAL_TIMERS.after(2 ** 32, () => early = true);
+  await new Promise<void>((resolve) => void REAL_TIMERS.after(30, resolve));
+  cancel();
+  assert.equal(early, false);
 });

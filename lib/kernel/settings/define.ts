@@ -15,6 +15,8 @@ export type SettingType = "Boolean" | "String" | "Integer" | "Duration" | "Float
 export interface SettingExtras<V> {
   /** Allowed values; the empty text is allowed when it is the default. */
   readonly allowed?: readonly string[];
+  /** What a text must look like, and how to say so. */
+  readonly form?: { readonly pattern: RegExp; readonly expected: string };
   /** Least allowed number. */
   readonly min?: number;
   /** Greatest allowed number. */

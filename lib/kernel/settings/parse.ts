@@ -39,6 +39,7 @@ export function parseSetting(setting: Setting, text: string): Parsed {
       return value === undefined ? { expected: "true or false" } : { value };
     }
     case "String":
+      if (setting.form?.pattern.test(text) === false) return { expected: setting.form.expected };
       return setting.allowed === undefined || setting.allowed.includes(text)
         ? { value: text }
         : { expected: `one of ${setting.allowed.map((a) => a || '""').join(", ")}` };

@@ -82,10 +82,10 @@ export const platformSettings = {
   ENABLE_VTPROTOBUF: bool("DAC", true, "Accepted for compatibility: the encoder here has one mode."),
   PROXY_USER: str("AC", "mesh-proxy", "User name under which the proxy runs; its traffic is not redirected."),
   GRPC_KEEPALIVE_INTERVAL: dur("DAC", "30s", "Silence on a gRPC connection after which the peer is pinged.", {
-    min: 0,
+    min: 1000,
   }),
   GRPC_KEEPALIVE_TIMEOUT: dur("DAC", "10s", "Time for the answer to that ping before the connection is closed.", {
-    min: 0,
+    min: 1,
   }),
   HTTP_STRIP_FRAGMENT_FROM_PATH_UNSAFE_IF_DISABLED: bool(
     "DA",
@@ -114,8 +114,14 @@ export const platformSettings = {
     false,
     "In IPv6-only clusters, also listen for outbound IPv4.",
   ),
-  MESH_GPRC_MAXRECVMSGSIZE: int("DAC", 4194304, "Largest gRPC message accepted, in bytes.", { min: 1 }),
-  MESH_GPRC_MAXSTREAMS: int("DAC", 100000, "Most gRPC streams open at once on a connection.", { min: 1 }),
+  MESH_GPRC_MAXRECVMSGSIZE: int("DAC", 4194304, "Largest gRPC message accepted, in bytes.", {
+    min: 1,
+    max: 2 ** 32 - 1,
+  }),
+  MESH_GPRC_MAXSTREAMS: int("DAC", 100000, "Most gRPC streams open at once on a connection.", {
+    min: 1,
+    max: 2 ** 32 - 1,
+  }),
   MESH_ORCH_CLIENT_CONTENT_TYPE: choice(
     "DAC",
     "protobuf",

@@ -20,7 +20,12 @@ export const trafficSettings = {
     "Each workload behind a waypoint gets a policy that admits the waypoint; so, without other policies, nothing else.",
   ),
   PILOT_DISABLE_MX_ALPN: bool("DAC", false, "Do not offer the ALPN `mesh-peer-exchange` in TLS handshakes."),
-  PILOT_DNS_CARES_UDP_MAX_QUERIES: str("DAC", "100", "Queries on one UDP socket of a proxy's resolver; 0: no limit."),
+  PILOT_DNS_CARES_UDP_MAX_QUERIES: str(
+    "DAC",
+    "100",
+    "Queries on one UDP socket of a proxy's resolver; 0: no limit.",
+    { form: { pattern: /^\d{1,9}$/, expected: "a whole number from 0 to 999999999" } },
+  ),
   PILOT_DNS_JITTER_DURATION: dur("DAC", "100ms", "Random time added to a proxy's periodic name resolution.", {
     min: 0,
   }),

@@ -102,7 +102,7 @@ export class GrpcServer {
     for (const connection of [...this.#connections]) connection.finish("shutdown", "server is shutting down");
     const timer = setTimeout(() => {
       for (const connection of [...this.#connections]) connection.destroy();
-    }, deadline);
+    }, Math.min(deadline, 2 ** 31 - 1));
     if (this.#connections.size > 0) await empty;
     clearTimeout(timer);
     clearInterval(this.#sweeper);

@@ -139,3 +139,22 @@ Deno.test("whatever the environment says, reading gives settings or a SettingsEr
     problems(() => readSettings("pilot-agent", env));
   }));
 });
+
+Deno.test("numbers that the wire cannot say, and texts that are no number, are refused", () => {
+  const environment = {
+    PILOT_DNS_CARES_UDP_MAX_QUERIES: "many",
+    MESH_GPRC_MAXSTREAMS: "4294967296",
+    GRPC_KEEPALIVE_INTERVAL: "0s",
+    GRPC_KEEPALIVE_TIMEOUT: "0s",
+  };
+  assert.throws(() => readSettings("pilot-discovery", environment), (error) => {
+    assert(error instanceof SettingsError);
+    assert.deepEqual(Object.fromEntries(error.problems.map(({ name, expected }) => [name, expected])), {
+      PILOT_DNS_CARES_UDP_MAX_QUERIES: "a whole number from 0 to 999999999",
+      MESH_GPRC_MAXSTREAMS: "a whole number, at least 1, at most 4294967295",
+      GRPC_KEEPALIVE_INTERVAL: "a duration such as 300ms, 10s or 1h30m, at least 1s",
+      GRPC_KEEPALIVE_TIMEOUT: "a duration such as 300ms, 10s or 1h30m, at least 1ms",
+    });
+    return true;
+  });
+});
