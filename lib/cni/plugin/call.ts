@@ -29,8 +29,11 @@ export interface Call {
   readonly config: PluginConfig;
 }
 
+/** Commands that give up what was there: runtimes call ours first, and a refusal would keep all that it should free. */
+const freeing: readonly Command[] = ["DEL", "GC"];
+
 /**
- * Reads a call.
+ * Reads a call. Of a call that frees only what the protocol itself demands is refused.
  *
  * @throws {CniError} naming what is missing or wrong.
  */
@@ -53,7 +56,7 @@ export function readCall(env: Readonly<Record<string, string | undefined>>, inpu
     containerId: env["CNI_CONTAINERID"] ?? "",
     netns: env["CNI_NETNS"] ?? "",
     interfaceName: env["CNI_IFNAME"] ?? "",
-    pod: readPodName(env["CNI_ARGS"] ?? ""),
+    pod: readPodName(env["CNI_ARGS"] ?? "", freeing.includes(command)),
     config,
   };
 }
@@ -78,6 +81,7 @@ function readPluginConfig(input: string, command: Command): PluginConfig {
   }
   if (!isObject(value)) throw new CniError(codes.badInput, "standard input is no JSON object");
   const { config, problems } = pluginConfigOf(value, command === "VERSION" ? NEWEST : "");
+  if (freeing.includes(command)) return config;
   if (problems.length > 0) {
     throw new CniError(codes.badConfig, "the plugin's configuration is wrong", problems.join("; "));
   }
@@ -91,7 +95,7 @@ function readPluginConfig(input: string, command: Command): PluginConfig {
 }
 
 /** `KEY=value;...`: the runtime's words about the pod. Keys that we do not know are others' business. */
-function readPodName(args: string): PodName | undefined {
+function readPodName(args: string, lenient: boolean): PodName | undefined {
   const words = new Map(
     args.split(";").map((pair) => {
       const at = pair.indexOf("=");
@@ -103,6 +107,7 @@ function readPodName(args: string): PodName | undefined {
   if (namespace === "" && name === "") return undefined;
   const bad = [["K8S_POD_NAMESPACE", namespace], ["K8S_POD_NAME", name]].filter(([, v]) => !isDnsName(v ?? ""));
   if (bad.length > 0) {
+    if (lenient) return undefined;
     const said = bad.map(([key, v]) => `${key}: got ${JSON.stringify(v)}, expected a name of the orchestrator`);
     throw new CniError(codes.badEnvironment, "CNI_ARGS", said.join("; "));
   }

@@ -25,6 +25,9 @@ const injectKeys = ["sidecar.mesh.io/inject", "sidecar.istio.io/inject"];
 /** Annotations that injection leaves on a pod. */
 const statusKeys = ["sidecar.mesh.io/status", "sidecar.istio.io/status"];
 
+/** Annotations that say how traffic is redirected. */
+export const modeKeys = ["sidecar.mesh.io/interceptionMode", "sidecar.istio.io/interceptionMode"];
+
 /** Labels that put a pod, or all pods of a namespace, under the node tunnel; and the value that keeps one out. */
 const ambientKeys = ["mesh.io/dataplane-mode", "istio.io/dataplane-mode"];
 
@@ -60,6 +63,7 @@ export function decide(
     return pass("injection is switched off for it");
   }
   if (valueOf(pod.annotations, statusKeys) === undefined) return pass("it was not injected");
+  if (valueOf(pod.annotations, modeKeys) === "NONE") return pass("its interception mode is NONE");
   return { do: "redirect", proxy };
 }
 

@@ -22,18 +22,22 @@ import { NearPods } from "../pods/near.ts";
 /** Time for the node agent to take over a pod, milliseconds: it sets up rules meanwhile. */
 const AGENT_MS = 30_000;
 
+/** Most that is read, bytes: many times what a network of many plugins, or a node of many pods, needs. */
+const MAX_INPUT = 16 * 1024 * 1024;
+
 /** Time for a log line, milliseconds: nobody waits for logs. */
 const LOG_MS = 100;
 
 /** Runs one call and resolves with the exit code. */
 export async function pluginMain(): Promise<number> {
-  const input = readInput();
+  let input = "";
   const env = Object.fromEntries(callVariables.map((name) => [name, Deno.env.get(name)]));
   let call: Call | undefined;
   let outcome = "";
   let error: CniError | undefined;
   let world: CallWorld | undefined;
   try {
+    input = readInput();
     call = readCall(env, input);
     world = systemWorld(call, (said) => (outcome = said));
     const text = await runCall(call, world);
@@ -47,14 +51,21 @@ export async function pluginMain(): Promise<number> {
   return error === undefined ? 0 : 1;
 }
 
-/** Standard input, whole. The runtime writes it at once, so that nothing is gained by waiting for it in the background. */
+/**
+ * Standard input, whole. The runtime writes it at once, so that nothing is gained by waiting for it in the background.
+ *
+ * @throws {CniError} when it is too large. It is read to its end all the same: the runtime waits for that.
+ */
 function readInput(): string {
   const decoder = new TextDecoder();
   const buffer = new Uint8Array(64 * 1024);
   let text = "";
+  let size = 0;
   for (let length; (length = Deno.stdin.readSync(buffer)) !== null;) {
-    text += decoder.decode(buffer.subarray(0, length), { stream: true });
+    size += length;
+    if (size <= MAX_INPUT) text += decoder.decode(buffer.subarray(0, length), { stream: true });
   }
+  if (size > MAX_INPUT) throw new CniError(codes.badInput, `standard input is larger than ${MAX_INPUT} bytes`);
   return text + decoder.decode();
 }
 
@@ -68,6 +79,7 @@ function systemWorld(call: Call, said: (outcome: string) => void): CallWorld {
     redirector: systemRedirector({ scopedLock: call.config.scopedLock, factsFile: `${runDir}/${FACTS_FILE}` }),
     tellAgent: (of, pod) => post(`${runDir}/${EVENT_SOCKET}`, "/cmdadd", agentEvent(of, pod), AGENT_MS),
     identityOf,
+    now: () => performance.now(),
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     said,
   };

@@ -9,7 +9,7 @@
 import type { RedirectionConfig } from "../../iptables/config.ts";
 import { type Input, InputError, readInputs } from "../../iptables/input.ts";
 import type { Container, Pod } from "../pods/pod.ts";
-import { isTrue } from "./decide.ts";
+import { isTrue, modeKeys } from "./decide.ts";
 import { CniError, codes } from "./protocol.ts";
 
 /** What is redirected in a pod. */
@@ -25,7 +25,7 @@ const AGENT_PORTS = "15020,15021,15090";
 
 /** Spellings of annotations, ours first. */
 const spellings = {
-  mode: ["sidecar.mesh.io/interceptionMode", "sidecar.istio.io/interceptionMode"],
+  mode: modeKeys,
   inboundPorts: traffic("includeInboundPorts"),
   inboundPortsExcluded: traffic("excludeInboundPorts"),
   outboundPorts: traffic("includeOutboundPorts"),

@@ -13,7 +13,7 @@ import type { Pod } from "../pods/pod.ts";
 import { type PodLookup, PodSourceError } from "../pods/source.ts";
 import type { Call, PodName } from "./call.ts";
 import { decide, decideByName, type Decision } from "./decide.ts";
-import { missingAddresses } from "./ownership.ts";
+import { missingAddresses, podAddresses } from "./ownership.ts";
 import { CniError, codes, NEWEST, resultText } from "./protocol.ts";
 import { type PodRedirection, podRedirection } from "./redirection.ts";
 import type { NamespaceView, Redirector } from "./redirector.ts";
@@ -27,13 +27,24 @@ export interface CallWorld {
   readonly tellAgent: (call: Call, pod: PodName) => Promise<void>;
   /** What identifies the namespace at a path, to see whether it was exchanged; undefined when that cannot be seen. */
   readonly identityOf: (netns: string) => string | undefined;
+  /** A clock that only goes forward, milliseconds. */
+  readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
   /** Tells what was done. */
   readonly said: (outcome: string) => void;
 }
 
-/** Waits between questions about a pod, milliseconds: in all well under the two minutes that runtimes give a call. */
-const WAITS = [100, 200, 400, 800, 1500, 2000, 2000, 3000];
+/** Waits between questions about a pod, milliseconds. */
+const WAITS = [100, 200, 400, 800, 1500, 2000];
+
+/**
+ * Time in which the last question about a pod begins, milliseconds, however slowly those before were answered. Runtimes
+ * try again by themselves, and tell people why; a process that waits holds 60 MB of the node.
+ */
+const PATIENCE_MS = 5000;
+
+/** Told of a pod whose namespace could not be compared: our plugin was called alone, or by a primary without a result. */
+const UNVERIFIED = "the runtime told no address of the pod, so that it is not known whether the namespace is the pod's";
 
 /** Carries out a call. Resolves with what goes to standard output. */
 export async function runCall(call: Call, world: CallWorld): Promise<string> {
@@ -78,7 +89,7 @@ async function add(call: Call, world: CallWorld): Promise<void> {
   }
   const { wanted } = judged;
   const before = world.identityOf(call.netns);
-  await verifyNamespace(call, world);
+  const verified = await verifyNamespace(call, world);
   let done: string;
   try {
     done = await world.redirector.apply(call.netns, wanted);
@@ -88,7 +99,7 @@ async function add(call: Call, world: CallWorld): Promise<void> {
   if (world.identityOf(call.netns) !== before) {
     throw new CniError(codes.wrongNamespace, `${call.netns} became another network namespace during the call`);
   }
-  world.said(["redirected", done, ...wanted.warnings].join("; "));
+  world.said(["redirected", done, ...verified ? [] : [UNVERIFIED], ...wanted.warnings].join("; "));
 }
 
 async function check(call: Call, world: CallWorld): Promise<void> {
@@ -130,6 +141,7 @@ function lookup(world: CallWorld): PodLookup {
 
 async function findPod(name: PodName, pods: PodLookup, world: CallWorld): Promise<Pod> {
   const shown = `${name.namespace}/${name.name}`;
+  const end = world.now() + PATIENCE_MS;
   let last: unknown;
   for (const wait of [...WAITS, undefined]) {
     try {
@@ -142,7 +154,8 @@ async function findPod(name: PodName, pods: PodLookup, world: CallWorld): Promis
       }
       last = error;
     }
-    if (wait !== undefined) await world.sleep(wait);
+    if (wait === undefined || world.now() + wait > end) break;
+    await world.sleep(wait);
   }
   throw new CniError(codes.tryAgain, `pod ${shown} could not be looked up`, messageOf(last));
 }
@@ -161,8 +174,8 @@ async function asked<T>(what: string, ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The namespace must have the pod's addresses, when we were told any. */
-async function verifyNamespace(call: Call, world: CallWorld): Promise<void> {
+/** The namespace must have the pod's addresses. Resolves with false when we were told none. */
+async function verifyNamespace(call: Call, world: CallWorld): Promise<boolean> {
   let seen: NamespaceView;
   try {
     seen = await world.redirector.look(call.netns);
@@ -180,6 +193,7 @@ async function verifyNamespace(call: Call, world: CallWorld): Promise<void> {
       `it lacks ${missing.join(", ")}, which the pod was given`,
     );
   }
+  return podAddresses(call.config.previous).length > 0;
 }
 
 async function tellAgent(call: Call, world: CallWorld): Promise<void> {

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { withinTime } from "../pods/within.ts";
 
 /** Socket, in the run folder, that takes log lines: `POST /log`, an array of texts. */
 export const LOG_SOCKET = "log.sock";
@@ -20,9 +21,8 @@ export const EVENT_SOCKET = "pluginevent.sock";
  * @throws {Error} when nobody listens, the time is over, or the answer is no success.
  */
 export async function post(socket: string, path: string, value: unknown, ms: number): Promise<void> {
-  const connection = await Deno.connect({ transport: "unix", path: socket });
-  const timer = setTimeout(() => connection.close(), ms);
-  try {
+  const open = () => Deno.connect({ transport: "unix", path: socket });
+  await withinTime(ms, open, async (connection) => {
     const body = new TextEncoder().encode(JSON.stringify(value));
     const head = `POST ${path} HTTP/1.1\r\nhost: node\r\ncontent-type: application/json\r\n` +
       `content-length: ${body.length}\r\nconnection: close\r\n\r\n`;
@@ -32,14 +32,7 @@ export async function post(socket: string, path: string, value: unknown, ms: num
     const length = await connection.read(answer);
     const line = new TextDecoder().decode(answer.subarray(0, length ?? 0)).split("\r\n")[0] ?? "";
     if (!/^HTTP\/1\.\d 2\d\d\b/.test(line)) throw new Error(`${socket}${path}: got ${line || "no answer"}`);
-  } finally {
-    clearTimeout(timer);
-    try {
-      connection.close();
-    } catch {
-      // The timer closed it before.
-    }
-  }
+  });
 }
 
 async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {

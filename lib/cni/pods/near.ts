@@ -36,8 +36,8 @@ export class NearPods implements PodLookup {
   /** The agent's answer; undefined when it has none, which may be because it knows less than the orchestrator by now. */
   private async near(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
     try {
-      const connection = await Deno.connect({ transport: "unix", path: this.socket });
-      const { status, body } = await quickExchange(connection, new URL(path, "http://node"), {}, NEAR_MS);
+      const open = () => Deno.connect({ transport: "unix", path: this.socket });
+      const { status, body } = await quickExchange(open, new URL(path, "http://node"), {}, NEAR_MS);
       const value: unknown = status === 200 ? JSON.parse(body) : undefined;
       return isObject(value) ? value : undefined;
     } catch {

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { withinTime } from "./within.ts";
 
 /** An answer, read whole. */
 export interface QuickAnswer {
@@ -29,38 +30,27 @@ export async function quickGet(
   ca: string | undefined,
   ms: number,
 ): Promise<QuickAnswer> {
-  return await quickExchange(await connect(url, ca, ms), url, headers, ms);
+  return await quickExchange(() => connect(url, ca), url, headers, ms);
 }
 
-/** The same on a connection that is there, which is closed. */
+/** The same on a connection that is made by the caller. */
 export async function quickExchange(
-  connection: Deno.Conn,
+  open: () => Promise<Deno.Conn>,
   url: URL,
   headers: Readonly<Record<string, string>>,
   ms: number,
 ): Promise<QuickAnswer> {
-  let late = false;
-  const timer = setTimeout(() => {
-    late = true;
-    connection.close();
-  }, ms);
-  try {
+  return await withinTime(ms, open, async (connection) => {
     const lines = Object.entries({ ...headers, host: url.host, connection: "close" }).map(([k, v]) => `${k}: ${v}\r\n`);
     await writeAll(connection, `GET ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join("")}\r\n`);
     return parseAnswer(await readAll(connection));
-  } catch (error) {
-    throw late ? new Error(`no answer within ${ms} ms`) : error;
-  } finally {
-    clearTimeout(timer);
-    if (!late) connection.close();
-  }
+  });
 }
 
-async function connect(url: URL, ca: string | undefined, ms: number): Promise<Deno.Conn> {
+async function connect(url: URL, ca: string | undefined): Promise<Deno.Conn> {
   const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
-  const signal = AbortSignal.timeout(ms);
-  const connection = await Deno.connect({ hostname, port, signal });
+  const connection = await Deno.connect({ hostname, port });
   // Else the request waits for the other side's word on the handshake: 40 ms.
   connection.setNoDelay(true);
   if (url.protocol !== "https:") return connection;

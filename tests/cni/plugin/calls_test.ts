@@ -72,6 +72,7 @@ async function call(given: Given) {
     },
     tellAgent: (_call, pod) => Promise.resolve(told.push(pod.name)).then(() => {}),
     identityOf: () => "same",
+    now: () => 0,
     sleep: () => Promise.resolve(),
     said: (outcome) => void said.push(outcome),
     ...given.world,
@@ -118,6 +119,10 @@ const passed: Record<string, Given & { why: RegExp }> = {
   "injection off by label over annotation": {
     pod: pod({ labels: { "sidecar.istio.io/inject": "false" }, annotations: { "sidecar.mesh.io/inject": "true" } }),
     why: /switched off/,
+  },
+  "interception switched off": {
+    pod: pod({ annotations: { "sidecar.istio.io/interceptionMode": "NONE" } }),
+    why: /interception mode is NONE/,
   },
   "not injected": { pod: { ...pod(), metadata: { uid: "u1", annotations: {} } }, why: /not injected/ },
 };
@@ -281,7 +286,7 @@ Deno.test("fail closed: no credentials, no answer, no such pod, another pod of t
 });
 
 Deno.test("transient failures are asked again, refusals are not; a static pod is known by its hash", async () => {
-  assert.equal((await call({ failure: new PodSourceError("busy", 503) })).questions, 9);
+  assert.equal((await call({ failure: new PodSourceError("busy", 503) })).questions, 7);
   assert.equal((await call({ failure: new PodSourceError("forbidden", 403) })).questions, 1);
   const mirrored = pod({
     metadata: { uid: "api", annotations: { "kubernetes.io/config.mirror": "u1", "sidecar.mesh.io/status": "" } },
@@ -309,6 +314,61 @@ Deno.test("a pod of the node tunnel goes to the node agent; without one it gets 
     world: { tellAgent: () => Promise.reject(new Error("nobody listens")) },
   });
   assert.equal(refused.error?.code, codes.tryAgain);
+});
+
+Deno.test("an orchestrator that does not answer costs a call seconds, however slow each question is", async () => {
+  for (const [took, questions] of [[0, 7], [1000, 4], [5000, 1]] as const) {
+    let now = 0;
+    const world: Partial<CallWorld> = {
+      now: () => now,
+      sleep: (ms) => Promise.resolve(void (now += ms)),
+      pods: () => ({
+        pod: () => {
+          now += took;
+          asked++;
+          return Promise.reject(new PodSourceError("no answer", undefined));
+        },
+        namespaceLabels: () => assert.fail(),
+      }),
+    };
+    let asked = 0;
+    const { error } = await call({ world });
+    assert.deepEqual([error?.code, error?.details, asked], [codes.tryAgain, "no answer", questions]);
+    assert(now <= 6000, `${now} ms`);
+  }
+});
+
+Deno.test("a pod whose addresses the runtime does not tell is redirected, and what could not be seen is said", async () => {
+  const previous = [undefined, {}, { ips: [{ address: 7 }] }, { ip4: { ip: "10.1.2.3/24" } }];
+  for (const prevResult of previous) {
+    const { said, applied, error } = await call({ pod: pod(), config: { prevResult } });
+    assert.deepEqual([error, applied.length], [undefined, 1]);
+    assert.match(said, /^redirected; done; the runtime told no address of the pod/);
+  }
+  assert.doesNotMatch((await call({ pod: pod() })).said, /told no address/);
+  const node = await call({ pod: pod(), config: { prevResult: undefined }, isNode: true });
+  assert.equal(node.error?.code, codes.wrongNamespace);
+});
+
+Deno.test("DEL and GC free whatever the configuration has become: a refusal would keep the pod's address", async () => {
+  const bad: Given[] = [
+    { config: { plugin_log_level: 7, cni_agent_run_dir: "rel", exclude_namespaces: {} } },
+    { config: { prevResult: [] } },
+    { config: { cniVersion: "0.1.0" } },
+    { args: "K8S_POD_NAMESPACE=A_B;K8S_POD_NAME=../x" },
+    { args: "K8S_POD_NAMESPACE=shop" },
+    { config: { "cni.dev/valid-attachments": [{ containerID: "unknown", ifname: "eth9" }, 7] } },
+  ];
+  for (const given of bad) {
+    for (const command of ["DEL", "GC"]) {
+      const { error, out } = await call({ ...given, command });
+      assert.deepEqual([error, out], [undefined, ""], JSON.stringify(given));
+    }
+  }
+  for (const given of bad.slice(0, 5)) {
+    const { error, applied } = await call({ ...given, pod: pod() });
+    assert(error !== undefined && applied.length === 0, JSON.stringify(given));
+  }
 });
 
 Deno.test("VERSION, STATUS, DEL, GC; CHECK tells drift", async () => {

@@ -19,7 +19,7 @@ Deno.test("METRICS_LOCALHOST_ACCESS_ONLY: metrics are for callers on this machin
 
 Deno.test("callers are known by their address in both families", async () => {
   const callers: string[] = [];
-  const server = servePages(0, (_path, caller) => new Response(String(callers.push(caller))), assert.fail);
+  const server = servePages(0, (_path, caller) => new Response(String(callers.push(caller))), () => assert.fail());
   for (const host of ["127.0.0.1", "[::1]"]) await (await fetch(`http://${host}:${server.port}/`)).text();
   await server.stop();
   assert.deepEqual(callers.map((caller) => caller.replace("::ffff:", "")), ["127.0.0.1", "::1"]);
