@@ -6,9 +6,13 @@
  *
  * @module
  */
+import { UsageError } from "../../lib/cli/command.ts";
 import type { RedirectionConfig } from "../../lib/iptables/config.ts";
 import { namespacePath } from "../../lib/iptables/run.ts";
 import type { Logger } from "../../lib/kernel/log/log.ts";
+
+/** Exit code when the check fails: that by which the node's repair knows a pod that started without rules. */
+export const VALIDATION_FAILED = 126;
 
 /** Words that start this program again with the same command line. */
 function selfWords(): string[] {
@@ -18,24 +22,34 @@ function selfWords(): string[] {
   return [...self, ...Deno.args];
 }
 
-/** Runs the check there; resolves with whether it succeeded. Its log lines go where ours go. */
+/**
+ * Runs the check there. Its log lines go where ours go.
+ *
+ * @returns Its exit code.
+ * @throws {UsageError} when it cannot be run, which says nothing of the rules.
+ */
 export async function runAsProxy(
   config: RedirectionConfig,
   networkNamespace: string | undefined,
   log: Logger,
-): Promise<boolean> {
+): Promise<number> {
   const uid = config.proxyUids[0] ?? 0;
   const gid = config.proxyGids[0] ?? uid;
   const enter = networkNamespace === undefined ? [] : [`--net=${namespacePath(networkNamespace)}`];
   const args = [...enter, `--setuid=${uid}`, `--setgid=${gid}`, "--", ...selfWords()];
   args.push("--skip-rule-apply", "--run-validation", "--network-namespace=");
   log.info(`the check runs as the proxy's user ${uid}, group ${gid}`);
+  const cannot = (why: string) =>
+    new UsageError(
+      `pilot-agent mesh-iptables: the check cannot run as the proxy's user: ${why}; run it as user ${uid}`,
+    );
   try {
     const child = new Deno.Command("nsenter", { args, stdin: "null", stdout: "inherit", stderr: "inherit" }).spawn();
-    return (await child.status).success;
+    const { code } = await child.status;
+    if (code === 0 || code === VALIDATION_FAILED) return code;
+    throw cannot(`nsenter ended with ${code}`);
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
-    log.error(`the check cannot run as the proxy's user: nsenter is not installed; run it as user ${uid}`);
-    return false;
+    throw cannot("nsenter is not installed");
   }
 }

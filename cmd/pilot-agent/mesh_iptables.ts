@@ -10,20 +10,24 @@ import { UsageError } from "../../lib/cli/command.ts";
 import { nameServersOf } from "../../lib/iptables/accounts.ts";
 import { applyRedirection } from "../../lib/iptables/apply.ts";
 import type { RedirectionConfig } from "../../lib/iptables/config.ts";
-import { dryRunText } from "../../lib/iptables/dry_run.ts";
-import { type Input, InputError, readInputs, type RedirectionInputs } from "../../lib/iptables/input.ts";
+import { cleanUpText, dryRunText } from "../../lib/iptables/dry_run.ts";
+import {
+  type Input,
+  InputError,
+  type InputProblem,
+  readInputs,
+  type RedirectionInputs,
+} from "../../lib/iptables/input.ts";
 import { ApplyError } from "../../lib/iptables/outcome.ts";
-import { namespacePath, systemRun } from "../../lib/iptables/run.ts";
+import { probeProblems } from "../../lib/iptables/probe.ts";
+import { namespacePath, NOT_FOUND, systemRun } from "../../lib/iptables/run.ts";
 import { validateRedirection } from "../../lib/iptables/validate.ts";
 import type { Logger } from "../../lib/kernel/log/log.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { iptablesFlags, type IptablesFlagValues } from "./iptables_flags.ts";
-import { runAsProxy } from "./iptables_self.ts";
+import { runAsProxy, VALIDATION_FAILED } from "./iptables_self.ts";
 
 type Settings = SettingsOf<"pilot-agent">;
-
-/** Exit code when the check fails: that by which the node's repair knows a pod that started without rules. */
-export const VALIDATION_FAILED = 126;
 
 /** What the command runs with. */
 export interface IptablesInvocation {
@@ -42,17 +46,31 @@ export interface IptablesInvocation {
  * @returns The exit code: 0, or {@link VALIDATION_FAILED}.
  * @throws {UsageError} for inputs at fault and rules that cannot be set up: exit code 1.
  */
-export async function meshIptables({ flags, given, settings, log, out }: IptablesInvocation): Promise<number> {
-  const config = readConfig(redirectionInputs(flags, given, settings), log);
+export async function meshIptables(invocation: IptablesInvocation): Promise<number> {
+  const { flags, settings, log, out } = invocation;
+  const config = readConfig(invocation);
   if (flags["dry-run"]) {
-    const text = flags["skip-rule-apply"] ? "" : dryRunText(config);
+    const text = flags["skip-rule-apply"] ? "" : flags["cleanup-only"] ? cleanUpText(config) : dryRunText(config);
     out(text);
     if (settings.DRY_RUN_FILE_PATH !== "") writeDryRun(settings.DRY_RUN_FILE_PATH, text);
     return 0;
   }
+  if (flags["network-namespace"] !== "") await checkNamespace(inputOf(flags, "network-namespace"));
   if (!flags["skip-rule-apply"]) await apply(config, flags, log);
-  if (!flags["run-validation"] || flags["cleanup-only"]) return 0;
+  if (!checks(flags)) return 0;
   return await validate(config, flags, log);
+}
+
+/** True when the rules are to be checked: a clean-up leaves none. */
+function checks(flags: IptablesFlagValues): boolean {
+  return flags["run-validation"] && !flags["cleanup-only"];
+}
+
+/** A flag as it is told to people. */
+function inputOf(flags: IptablesFlagValues, name: keyof IptablesFlagValues): Input {
+  const variable = iptablesFlags[name].env?.[0];
+  const also = variable === undefined ? "" : ` (variable ${variable})`;
+  return { name: `flag --${name}${also}`, value: String(flags[name]) };
 }
 
 /** The inputs, by the names under which they are given. */
@@ -61,11 +79,7 @@ export function redirectionInputs(
   given: ReadonlySet<string>,
   settings: Settings,
 ): RedirectionInputs {
-  const flag = (name: keyof IptablesFlagValues): Input => {
-    const variable = iptablesFlags[name].env?.[0];
-    const also = variable === undefined ? "" : ` (variable ${variable})`;
-    return { name: `flag --${name}${also}`, value: String(flags[name]) };
-  };
+  const flag = (name: keyof IptablesFlagValues) => inputOf(flags, name);
   // Variables of this name are shared with the injector's; the flag and its own variable win.
   const orSetting = (name: keyof IptablesFlagValues, variable: string, value: string): Input =>
     given.has(name) || value === "" ? flag(name) : { name: variable, value };
@@ -101,19 +115,40 @@ export function redirectionInputs(
   };
 }
 
-function readConfig(inputs: RedirectionInputs, log: Logger): RedirectionConfig {
+/** The checked configuration, or one error with all problems. */
+function readConfig({ flags, given, settings, log }: IptablesInvocation): RedirectionConfig {
+  const inputs = redirectionInputs(flags, given, settings);
+  const problems: InputProblem[] = [];
+  let config: RedirectionConfig | undefined;
   try {
-    const { config, warnings } = readInputs(inputs, {
+    const read = readInputs(inputs, {
       passwd: readOrEmpty("/etc/passwd"),
       group: readOrEmpty("/etc/group"),
       nameServers: nameServersOf(readOrEmpty("/etc/resolv.conf")),
     });
-    for (const warning of warnings) log.warn(warning);
-    return config;
+    for (const warning of read.warnings) log.warn(warning);
+    config = read.config;
   } catch (error) {
-    if (error instanceof InputError) throw new UsageError(`pilot-agent mesh-iptables: ${error.message}`);
-    throw error;
+    if (!(error instanceof InputError)) throw error;
+    problems.push(...error.problems);
   }
+  const probe = {
+    port: inputOf(flags, "iptables-probe-port"),
+    timeout: {
+      ...inputOf(flags, "probe-timeout"),
+      value: `${flags["probe-timeout"]}ms`,
+      milliseconds: flags["probe-timeout"],
+    },
+    interfacesExcluded: inputs.interfacesExcluded,
+    outboundPortsExcluded: inputs.outboundPortsExcluded,
+  };
+  problems.push(...probeProblems(probe, checks(flags) ? config : undefined));
+  if (config === undefined || problems.length > 0) throw refusal(problems);
+  return config;
+}
+
+function refusal(problems: readonly InputProblem[]): UsageError {
+  return new UsageError(`pilot-agent mesh-iptables: ${new InputError(problems).message}`);
 }
 
 function readOrEmpty(path: string): string {
@@ -129,17 +164,30 @@ function writeDryRun(path: string, text: string): void {
   try {
     Deno.writeTextFileSync(path, text);
   } catch (error) {
+    const outside = error instanceof Deno.errors.NotCapable;
     const cause = error instanceof Error ? error.message : String(error);
+    const why = outside ? "this program may write below /tmp and /var/log, but not there" : cause;
     throw new UsageError(
-      `DRY_RUN_FILE_PATH: got ${JSON.stringify(path)}, expected a file that can be written: ${cause}`,
+      `DRY_RUN_FILE_PATH: got ${JSON.stringify(path)}, expected a file that can be written: ${why}`,
     );
   }
+}
+
+/** Enters the namespace once, so that a wrong one is told as such. */
+async function checkNamespace(input: Input): Promise<void> {
+  const { code, stderr } = await systemRun({ networkNamespace: input.value })("ip", ["-V"]);
+  if (code === 0) return;
+  const why = stderr.trim().split("\n")[0] ?? "";
+  if (code === NOT_FOUND) {
+    throw new UsageError(`pilot-agent mesh-iptables: ${input.name} needs the tools nsenter and ip: ${why}`);
+  }
+  throw refusal([{ ...input, expected: `a network namespace that can be entered, by name or path: ${why}` }]);
 }
 
 async function apply(config: RedirectionConfig, flags: IptablesFlagValues, log: Logger): Promise<void> {
   const networkNamespace = flags["network-namespace"] || undefined;
   // Beside a node's other programs, the machine's lock would be waited for in vain: rules of a pod are its own.
-  const lockFile = flags["cni-mode"] && networkNamespace !== undefined ? namespacePath(networkNamespace) : undefined;
+  const lockFile = flags["cni-mode"] ? namespacePath(networkNamespace ?? "/proc/self/ns/net") : undefined;
   const task = {
     config,
     dualStack: flags["dual-stack"],
@@ -161,12 +209,13 @@ async function validate(config: RedirectionConfig, flags: IptablesFlagValues, lo
   const networkNamespace = flags["network-namespace"] || undefined;
   const isProxy = (uid !== null && config.proxyUids.includes(uid)) || (gid !== null && config.proxyGids.includes(gid));
   if (networkNamespace !== undefined || !isProxy) {
-    return await runAsProxy(config, networkNamespace, log) ? 0 : VALIDATION_FAILED;
+    return await runAsProxy(config, networkNamespace, log);
   }
   const verdicts = await validateRedirection({
     proxyPort: config.proxyPort,
     inboundPort: config.inboundPort,
     probePort: flags["iptables-probe-port"],
+    notRedirected: config.loopback[4],
     timeout: flags["probe-timeout"],
   });
   for (const { family, dialled, failure } of verdicts) {

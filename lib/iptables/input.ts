@@ -83,20 +83,23 @@ export interface ReadInputs {
 /** Collects problems while inputs are read. */
 class Reader {
   readonly problems: InputProblem[] = [];
+  readonly warnings: string[] = [];
 
   /** Notes a problem; `part` is the element of a list at fault. */
   refuse(input: Input, expected: string, part = input.value): void {
     this.problems.push({ name: input.name, value: part, expected });
   }
 
-  /** Elements of a list, without spaces around them; empty ones and repetitions are left out. */
+  /** Elements of a list, without spaces around them; empty ones, and values that were there, are left out. */
   list<T>(input: Input, read: (part: string) => T | undefined, expected: string): T[] {
     const parts = new Set(input.value.split(",").map((part) => part.trim()).filter((part) => part !== ""));
-    return [...parts].flatMap((part) => {
+    const values = new Map<string, T>();
+    for (const part of parts) {
       const value = read(part);
       if (value === undefined) this.refuse(input, expected, part);
-      return value === undefined ? [] : [value];
-    });
+      else values.set(JSON.stringify(value), value);
+    }
+    return [...values.values()];
   }
 
   number(input: Input, min: number, max: number, expected: string): number {
@@ -110,8 +113,8 @@ class Reader {
     return this.number(input, 1, 65535, "a port from 1 to 65535");
   }
 
-  ports(input: Input): PortRange[] {
-    return this.list(input, parsePorts, "a port from 1 to 65535, or a range such as 8000:8010");
+  ports(input: Input, star = ""): PortRange[] {
+    return this.list(input, parsePorts, `a port from 1 to 65535, or a range such as 8000:8010${star}`);
   }
 
   interfaces(input: Input): string[] {
@@ -124,12 +127,26 @@ class Reader {
     );
   }
 
-  /** A list, or `*`. */
-  selection<T>(include: Input, exclude: Input, read: (input: Input) => T[]): Selection<T> {
+  /**
+   * A list, or `*` with exceptions. Exceptions of a list that name what is in it are no mistake, and have no effect.
+   *
+   * @param read Reads a list; the text is added to what is expected where `*` may stand.
+   */
+  selection<T>(include: Input, exclude: Input, read: (input: Input, star?: string) => T[]): Selection<T> {
     const except = read(exclude);
-    return include.value.trim() === "*" ? { all: true, except } : { all: false, only: read(include) };
+    if (include.value.trim() === "*") return { all: true, except };
+    const only = read(include, STAR);
+    const named = except.map((value) => JSON.stringify(value));
+    const both = only.map((value) => JSON.stringify(value)).filter((value) => named.includes(value));
+    if (both.length > 0) {
+      this.warnings.push(`${exclude.name} holds only where ${include.name} is *, and excludes nothing of its list`);
+    }
+    return { all: false, only };
   }
 }
+
+/** What is expected, where `*` may stand alone. */
+const STAR = ", or * alone for all";
 
 /**
  * Reads the inputs.
@@ -138,7 +155,6 @@ class Reader {
  */
 export function readInputs(inputs: RedirectionInputs, around: Surroundings): ReadInputs {
   const reader = new Reader();
-  const warnings: string[] = [];
   const { proxyUids, proxyGids } = readOwners(reader, inputs, around);
   const outboundPortsExcluded = reader.ports(inputs.outboundPortsExcluded);
   const config: RedirectionConfig = {
@@ -149,7 +165,11 @@ export function readInputs(inputs: RedirectionInputs, around: Surroundings): Rea
     proxyGids,
     inboundMode: readMode(reader, inputs.inboundMode),
     ...readTproxy(reader, inputs),
-    inboundPorts: reader.selection(inputs.inboundPorts, inputs.inboundPortsExcluded, (input) => reader.ports(input)),
+    inboundPorts: reader.selection(
+      inputs.inboundPorts,
+      inputs.inboundPortsExcluded,
+      (...input) => reader.ports(...input),
+    ),
     outboundPorts: reader.ports(inputs.outboundPorts),
     outboundPortsExcluded,
     outboundRanges: readRanges(reader, inputs.outboundRanges, true),
@@ -158,11 +178,11 @@ export function readInputs(inputs: RedirectionInputs, around: Surroundings): Rea
     virtualInterfaces: reader.interfaces(inputs.virtualInterfaces),
     groups: readGroups(reader, inputs, around),
     loopback: { 4: readLoopback(reader, inputs.loopback), 6: "::1/128" },
-    dns: readDns(reader, inputs, around, outboundPortsExcluded, warnings),
+    dns: readDns(reader, inputs, around, outboundPortsExcluded),
     dropInvalid: inputs.dropInvalid,
   };
   if (reader.problems.length > 0) throw new InputError(reader.problems);
-  return { config, warnings };
+  return { config, warnings: reader.warnings };
 }
 
 function readOwners(reader: Reader, inputs: RedirectionInputs, around: Surroundings) {
@@ -199,7 +219,7 @@ function readTproxy(reader: Reader, inputs: RedirectionInputs) {
 
 function readRanges(reader: Reader, input: Input, star: boolean): RedirectionConfig["outboundRanges"] {
   if (star && input.value.trim() === "*") return { all: true, only: { 4: [], 6: [] } };
-  const expected = `an address range such as 10.0.0.0/8 or fd00::/8${star ? ", or * alone for all" : ""}`;
+  const expected = `an address range such as 10.0.0.0/8 or fd00::/8${star ? STAR : ""}`;
   return {
     all: false,
     only: parseRanges(reader.list(input, (part) => part, expected), (part) => reader.refuse(input, expected, part)),
@@ -208,7 +228,8 @@ function readRanges(reader: Reader, input: Input, star: boolean): RedirectionCon
 
 function readGroups(reader: Reader, inputs: RedirectionInputs, around: Surroundings): Selection<number> {
   const expected = "a group: a number, or a name of /etc/group";
-  const read = (input: Input) => reader.list(input, (part) => parseAccount(part, around.group), expected);
+  const read = (input: Input, star = "") =>
+    reader.list(input, (part) => parseAccount(part, around.group), expected + star);
   return reader.selection(inputs.groups, inputs.groupsExcluded, read);
 }
 
@@ -225,14 +246,19 @@ function readDns(
   inputs: RedirectionInputs,
   around: Surroundings,
   excluded: readonly PortRange[],
-  warnings: string[],
 ): DnsCapture | undefined {
-  if (!inputs.captureDns) return undefined;
+  const { warnings } = reader;
+  if (!inputs.captureDns) {
+    if (inputs.captureAllDns) {
+      warnings.push("all DNS is to be redirected, but DNS is not: that needs --redirect-dns too");
+    }
+    return undefined;
+  }
   if (excluded.some(({ first, last }) => first <= 53 && last >= 53)) {
     warnings.push(`DNS is not redirected: port 53 is excluded by ${inputs.outboundPortsExcluded.name}`);
     return undefined;
   }
-  const port = readDnsPort(reader, inputs.dnsAddress, warnings);
+  const port = readDnsPort(reader, inputs.dnsAddress);
   if (inputs.captureAllDns) return { port, all: true };
   const ranges = parseRanges(around.nameServers, (part) => {
     warnings.push(`name server ${part} of /etc/resolv.conf is no address; DNS to it is not redirected`);
@@ -246,7 +272,7 @@ function readDns(
   return { port, all: false, servers };
 }
 
-function readDnsPort(reader: Reader, input: Input, warnings: string[]): number {
+function readDnsPort(reader: Reader, input: Input): number {
   if (input.value.trim() === "") return DNS_PORT;
   const port = parseNumber(/:(\d{1,5})$/.exec(input.value.trim())?.[1] ?? "") ?? 0;
   if (port < 1 || port > 65535) {
@@ -255,7 +281,7 @@ function readDnsPort(reader: Reader, input: Input, warnings: string[]): number {
   }
   if (port !== 53) return port;
   // An agent that may not listen on port 53 listens on its default; one that may needs no redirection.
-  warnings.push(`${input.name} says port 53, which needs no redirection; DNS is redirected to port ${DNS_PORT}`);
+  reader.warnings.push(`${input.name} says port 53, which needs no redirection; DNS is redirected to port ${DNS_PORT}`);
   return DNS_PORT;
 }
 

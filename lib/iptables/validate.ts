@@ -9,6 +9,7 @@
  *
  * @module
  */
+import ipaddr from "ipaddr.js";
 import { families, type Family } from "./names.ts";
 
 /** What is tried. */
@@ -18,6 +19,8 @@ export interface Probe {
   readonly inboundPort: number;
   /** Port that is dialled, on which nobody listens. */
   readonly probePort: number;
+  /** IPv4 range of the loopback device that is not redirected. */
+  readonly notRedirected: string;
   /** Time for each family, in milliseconds: rules may come while we wait. */
   readonly timeout: number;
 }
@@ -35,24 +38,37 @@ const PERIOD = 200;
 /** Listening addresses: redirection of what a process of this machine sends goes to the loopback address. */
 const loopback: Readonly<Record<Family, string>> = { 4: "127.0.0.1", 6: "::1" };
 
+/** Loopback address that is dialled: nobody's, and answered by this machine. */
+const NOBODY = "127.0.0.6";
+
 /**
  * Addresses to dial, by family: of those that have addresses, and of IPv4 if none has.
  *
- * IPv4: any loopback address but 127.0.0.1. IPv6: an address of this machine, because a connection to `::6` would come
- * from `::6`, which is never redirected.
+ * IPv4: a loopback address that is redirected, or if none is, an address of this machine. IPv6: an address of this machine,
+ * because a connection to `::6` would come from `::6`, which is never redirected.
+ *
+ * @param notRedirected IPv4 range of the loopback device.
  */
-export function addressesToDial(interfaces: readonly Deno.NetworkInterfaceInfo[]): Partial<Record<Family, string>> {
+export function addressesToDial(
+  interfaces: readonly Deno.NetworkInterfaceInfo[],
+  notRedirected: string,
+): Partial<Record<Family, string>> {
   const own = (kind: "IPv4" | "IPv6", local: RegExp) =>
     interfaces.find(({ family, address }) => family === kind && !local.test(address))?.address;
   const ipv6 = own("IPv6", /^(::|fe[89ab])/i);
-  const usesIpv4 = own("IPv4", /^(127|169\.254)\./) !== undefined || ipv6 === undefined;
-  return { ...(usesIpv4 ? { 4: "127.0.0.6" } : {}), ...(ipv6 === undefined ? {} : { 6: ipv6 }) };
+  const ipv4 = own("IPv4", /^(127|169\.254)\./);
+  const usesIpv4 = ipv4 !== undefined || ipv6 === undefined;
+  const redirected = !ipaddr.IPv4.parse(NOBODY).match(ipaddr.IPv4.parseCIDR(notRedirected));
+  return {
+    ...(usesIpv4 ? { 4: redirected || ipv4 === undefined ? NOBODY : ipv4 } : {}),
+    ...(ipv6 === undefined ? {} : { 6: ipv6 }),
+  };
 }
 
 /** Tries every family that has addresses, one after the other. */
 export async function validateRedirection(probe: Probe): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
-  const hostnames = addressesToDial(Deno.networkInterfaces());
+  const hostnames = addressesToDial(Deno.networkInterfaces(), probe.notRedirected);
   for (const family of families) {
     const hostname = hostnames[family];
     if (hostname === undefined) continue;

@@ -73,6 +73,11 @@ Deno.test("a dry run prints the rules, writes them to the file, and calls no too
     assert.match(rules, /-A MESH_INBOUND -p tcp -m tcp --dport 80 -j MESH_TPROXY/);
     assert.match(rules, /-A MESH_OUTPUT -d 10\.0\.0\.0\/8 -j MESH_REDIRECT/);
     assert.equal(await Deno.readTextFile(file), rules);
+    // Of a clean-up it is what takes the same rules away.
+    const cleaning = await command(["-n", "-i", "10.0.0.0/8", "--cleanup-only"], { env });
+    assert.match(cleaning.out, /^-D PREROUTING -p tcp -j MESH_INBOUND$/m);
+    assert.doesNotMatch(cleaning.out, /^-A/m);
+    assert.match(await Deno.readTextFile(file), /^-X MESH_INBOUND$/m);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -93,6 +98,24 @@ Deno.test("a file of a dry run that cannot be written is an error that names the
   const { code, err } = await command(["-n"], { env: { DRY_RUN_FILE_PATH: "/tmp/no such folder/x" } });
   assert.equal(code, 1);
   assert.match(err, /DRY_RUN_FILE_PATH: got "\/tmp\/no such folder\/x", expected a file that can be written/);
+});
+
+Deno.test("inputs of the check are told with all others", async () => {
+  const { code, err } = await command(["-p", "0", "--iptables-probe-port", "0", "--probe-timeout=-5s"]);
+  assert.equal(code, 1);
+  assert.deepEqual(err.trimEnd().split("\n").map((line) => line.replace(/, expected .*/, "")), [
+    'Error: pilot-agent mesh-iptables: flag --proxy-port: got "0"',
+    'flag --iptables-probe-port (variable IPTABLES_PROBE_PORT): got "0"',
+    'flag --probe-timeout (variable PROBE_TIMEOUT): got "-5000ms"',
+  ]);
+});
+
+Deno.test("a network namespace that cannot be entered is told by the name of the flag", async () => {
+  for (const more of [[], ["--skip-rule-apply", "--run-validation"]]) {
+    const { code, err } = await command(["--network-namespace", "no-such-namespace", ...more]);
+    assert.equal(code, 1);
+    assert.match(err, /flag --network-namespace .*: got "no-such-namespace", expected a network namespace/);
+  }
 });
 
 const captured = ["-i", "*", "-b", "*"];
@@ -120,6 +143,11 @@ packetTest(
     await t.step("the check alone succeeds without privileges", async () => {
       const { code, out } = await command([...captured, "--skip-rule-apply", ...check], { ...here, uid: 1337 });
       assert.equal(code, 0, out);
+    });
+    await t.step("a check that cannot be run is no failed check", async () => {
+      const { code, err } = await command([...captured, "--skip-rule-apply", ...check], { ...here, uid: 1000 });
+      assert.equal(code, 1);
+      assert.match(err, /the check cannot run as the proxy's user: nsenter ended with 1; run it as user 1337/);
     });
     await t.step("a second run is 0 and changes nothing", async () => {
       const { code, out } = await command(captured, here);
@@ -161,11 +189,43 @@ packetTest(
       assert.equal((await command([...flags, "--cleanup-only"])).code, 0);
       assert.doesNotMatch(await cable.exec("pod", "iptables-nft-save"), /MESH/);
     }
-    const { code, err } = await command([...captured, "--network-namespace", "no-such-namespace"]);
-    assert.equal(code, 1);
-    assert.match(err, /no-such-namespace/);
   },
 );
+
+packetTest("without rights the command fails, says what it needs, and changes nothing", async () => {
+  await using cable = await Cable.lay();
+  const { code, err } = await command(captured, { in: cable.pod, uid: 1000 });
+  assert.equal(code, 1);
+  assert.match(err, /IPv4: no back end .*the command needs NET_ADMIN in the network namespace\nIPv6: no back end/s);
+  assert.doesNotMatch(await cable.exec("pod", "iptables-nft-save"), /MESH/);
+});
+
+packetTest("where all of localhost is left alone, the check finds the rules all the same", async () => {
+  await using cable = await Cable.lay();
+  const env = { MESH_OUTBOUND_IPV4_LOOPBACK_CIDR: "127.0.0.0/8" };
+  const { code, out, err } = await command([...captured, ...check], { in: cable.pod, env });
+  assert.equal(code, 0, out + err);
+  assert.match(out, /IPv4: a connection to 10\.77\.0\.2 was redirected/);
+});
+
+packetTest("as the node's plugin, in its own namespace, the command does not wait for the machine's lock", async () => {
+  await using cable = await Cable.lay();
+  // Others' rules make the legacy back end the one for ours.
+  for (const tool of ["iptables-legacy", "ip6tables-legacy"]) await cable.exec("pod", tool, "-A", "INPUT");
+  const holder = new Deno.Command("flock", {
+    args: ["/run/xtables.lock", "sh", "-c", "echo held; read line || true"],
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const reader = holder.stdout.getReader();
+  await reader.read();
+  const { code, out, err } = await command([...captured, "--cni-mode"], { in: cable.pod });
+  assert.equal(code, 0, out + err);
+  assert.match(await cable.exec("pod", "iptables-legacy-save"), /MESH_OUTPUT/);
+  await holder.stdin.close();
+  await reader.cancel();
+  await holder.status;
+}, ["legacy"]);
 
 packetTest("variables set what flags do not, in the field's spelling too", async () => {
   await using cable = await Cable.lay();

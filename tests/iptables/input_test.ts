@@ -80,12 +80,53 @@ function order(line: string): number {
 
 Deno.test("each problem says what was expected", () => {
   assert.deepEqual(problems({ inboundPorts: "99999" }), [
-    'inboundPorts: got "99999", expected a port from 1 to 65535, or a range such as 8000:8010',
+    'inboundPorts: got "99999", expected a port from 1 to 65535, or a range such as 8000:8010, or * alone for all',
   ]);
   assert.match(
     problems({ outboundRanges: "x" })[0] ?? "",
     /an address range such as 10\.0\.0\.0\/8 or fd00::\/8, or \*/,
   );
+});
+
+Deno.test("* among others is refused, and told to stand alone where it may stand at all", () => {
+  for (const changes of [{ inboundPorts: "*,80" }, { outboundRanges: "10.0.0.0/8,*" }, { groups: "*,5" }]) {
+    assert.match(problems(changes).join(), /^\w+: got "\*", expected .*, or \* alone for all$/);
+  }
+  for (const changes of [{ inboundPortsExcluded: "*" }, { outboundPorts: "*" }, { outboundRangesExcluded: "*" }]) {
+    assert.match(problems(changes).join(), /^\w+: got "\*", expected (?!.*alone)/);
+  }
+  assert.match(problems({ groupsExcluded: "*" }).join(), /^groupsExcluded: got "\*", expected (?!.*alone)/);
+});
+
+Deno.test("what is there twice, in whatever spelling, is there once", () => {
+  const config = configOf({
+    inboundPorts: "80,80,080,80:80,79:80",
+    outboundPortsExcluded: "22, 22",
+    proxyUid: "1337,01337,mesh-proxy",
+    groups: "java,202",
+    outboundRanges: "10.0.0.0/8,10.1.0.0/8,::1,0::1/128",
+    interfacesExcluded: "eth0,eth0",
+  });
+  assert.deepEqual(config.inboundPorts, { all: false, only: [{ first: 80, last: 80 }, { first: 79, last: 80 }] });
+  assert.deepEqual(config.outboundPortsExcluded, [{ first: 22, last: 22 }]);
+  assert.deepEqual([config.proxyUids, config.proxyGids], [[1337], [1337]]);
+  assert.deepEqual(config.groups, { all: false, only: [202] });
+  assert.deepEqual(config.outboundRanges.only, { 4: ["10.0.0.0/8"], 6: ["::1/128"] });
+  assert.deepEqual(config.interfacesExcluded, ["eth0"]);
+});
+
+Deno.test("an exception that has no effect deserves a word: of a list, and of DNS that is not redirected", () => {
+  const warnings = (changes: Changes) => readInputs(inputs(changes), around).warnings;
+  assert.deepEqual(warnings({ inboundPorts: "80,81", inboundPortsExcluded: "81,15021" }), [
+    "inboundPortsExcluded holds only where inboundPorts is *, and excludes nothing of its list",
+  ]);
+  assert.deepEqual(warnings({ groups: "5,6", groupsExcluded: "6" }), [
+    "groupsExcluded holds only where groups is *, and excludes nothing of its list",
+  ]);
+  assert.match(warnings({ captureAllDns: true }).join(), /that needs --redirect-dns too/);
+  // The injector always names the agent's own ports.
+  assert.deepEqual(warnings({ inboundPorts: "80", inboundPortsExcluded: "15020,15021,15090" }), []);
+  assert.deepEqual(warnings({ inboundPorts: "*", inboundPortsExcluded: "81" }), []);
 });
 
 Deno.test("no text gets through that a rule could be made of", () => {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { explainedText } from "../../lib/iptables/change.ts";
+import { cleanUpText } from "../../lib/iptables/dry_run.ts";
 import { families } from "../../lib/iptables/names.ts";
 import { buildRules } from "../../lib/iptables/rules/build.ts";
 import { systemRun } from "../../lib/iptables/run.ts";
@@ -89,7 +90,7 @@ for (const kind of ["nft", "legacy"] as const) {
   }, [kind]);
 
   packetTest(
-    `${kind}: the text of a dry run is taken by iptables-restore, and is what a run finds in place`,
+    `${kind}: the text of a dry run is taken by iptables-restore, is what a run finds in place, and that of a clean-up ends it`,
     async () => {
       await using cable = await Cable.lay();
       const changes: Changes = {
@@ -111,6 +112,16 @@ for (const kind of ["nft", "legacy"] as const) {
         });
       }
       assert.deepEqual(await applyIn(cable.pod, kind, changes), { 4: "unchanged", 6: "unchanged" });
+
+      const texts = cleanUpText(configOf(changes)).split(/^(?=# IPv)/m);
+      for (const [i, family] of families.entries()) {
+        const tool = `${family === 4 ? "iptables" : "ip6tables"}-${kind}`;
+        assert.equal((await run(`${tool}-restore`, ["--noflush"], texts[i])).stderr, "");
+        assert.equal(hasOwnPart(parseListing((await run(`${tool}-save`, [])).stdout)), false);
+        const commands = [...(texts[i] ?? "").matchAll(/^# ip (.*)$/gm)].map(([, words]) => (words ?? "").split(" "));
+        assert.equal(commands.length, family === 4 ? 2 : 3);
+        for (const words of commands) assert.deepEqual((await run("ip", words)).code, 0, words.join(" "));
+      }
     },
     [kind],
   );

@@ -5,16 +5,30 @@ const device = (address: string) =>
   ({ address, family: address.includes(":") ? "IPv6" : "IPv4" }) as Deno.NetworkInterfaceInfo;
 
 Deno.test("the check dials each family that has addresses, and IPv4 when none has", () => {
-  const dial = (...addresses: string[]) => addressesToDial(["127.0.0.1", "::1", ...addresses].map(device));
+  const dial = (...addresses: string[]) =>
+    addressesToDial(["127.0.0.1", "::1", ...addresses].map(device), "127.0.0.1/32");
   assert.deepEqual(dial("10.0.0.1", "fe80::1"), { 4: "127.0.0.6" });
   assert.deepEqual(dial("10.0.0.1", "fe80::1", "::6", "fd00::2"), { 4: "127.0.0.6", 6: "fd00::2" });
   assert.deepEqual(dial("169.254.1.1", "2001:db8::2"), { 6: "2001:db8::2" });
   assert.deepEqual(dial(), { 4: "127.0.0.6" });
 });
 
+Deno.test("where all of 127.0.0.0/8 is left alone, the check dials an address of this machine", () => {
+  const dial = (range: string) => addressesToDial(["127.0.0.1", "169.254.1.1", "10.0.0.1"].map(device), range);
+  assert.deepEqual(dial("127.0.0.0/8"), { 4: "10.0.0.1" });
+  assert.deepEqual(dial("127.0.0.4/30"), { 4: "10.0.0.1" });
+  assert.deepEqual(dial("127.0.0.0/30"), { 4: "127.0.0.6" });
+});
+
 Deno.test("a port that is taken fails the check, with what to do", async () => {
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = taken.addr as Deno.NetAddr;
-  const verdicts = await validateRedirection({ proxyPort: port, inboundPort: port, probePort: 1, timeout: 300 });
+  const verdicts = await validateRedirection({
+    proxyPort: port,
+    inboundPort: port,
+    probePort: 1,
+    timeout: 300,
+    notRedirected: "127.0.0.1/32",
+  });
   assert.match(verdicts[0]?.failure ?? "", new RegExp(`port ${port} is in use: .* before the proxy starts`));
 });
