@@ -16,11 +16,17 @@ import type { DiscoveryFlagValues } from "./discovery_flags.ts";
 import { discoveryOptions } from "./discovery_options.ts";
 import { idleAmong } from "./idle_flags.ts";
 
+/**
+ * Time to end by force what a graceful stop has left, ms. It comes after `--shutdownDuration`: a proxy that uses all of
+ * that is no reason to say that the server did not stop cleanly.
+ */
+const FORCE_TIME = 1000;
+
 /** Runs `pilot-discovery discovery`; resolves with the exit code. */
 export async function startDiscovery(flags: DiscoveryFlagValues, given: ReadonlySet<string>): Promise<number> {
   const { settings, options, log } = allAtOnce(flags, given);
   const kernel = startKernel("pilot-discovery", log, {
-    stopDeadline: options.shutdownDuration,
+    stopDeadline: options.shutdownDuration + FORCE_TIME,
   });
   const idle = idleAmong(given);
   if (idle.length > 0) {

@@ -1,5 +1,6 @@
 /** `pilot-discovery discovery` as a process, under exactly its permission set. */
 import assert from "node:assert/strict";
+import { TestProxy } from "../debug/proxy.ts";
 
 const repository = new URL("../../", import.meta.url).pathname;
 
@@ -45,6 +46,18 @@ class Program {
   async page(path: string): Promise<string> {
     const { http } = await this.#serving.promise;
     return await (await fetch(`http://127.0.0.1:${http}${path}`)).text();
+  }
+
+  /** A port, by its name in the log. */
+  async port(name: "grpc" | "introspection"): Promise<number> {
+    return Number((await this.#serving.promise)[name]);
+  }
+
+  /** Its exit code, when it has ended by itself. */
+  async ended(): Promise<number> {
+    const { code } = await this.#process.status;
+    await this.#reading;
+    return code;
   }
 
   /** Ends it in order; its exit code. */
@@ -135,4 +148,32 @@ Deno.test("/dev/null stands for no mesh files, and idle flags are told", async (
     const told = program.lines.filter((line) => line["level"] === "warn" || line["level"] === "error");
     assert.deepEqual(told.map((line) => line["flags"]), [["--profile"]]);
   });
+});
+
+Deno.test("a server that may take no time to stop still stops cleanly, with a proxy connected", async () => {
+  // The exit code is looked at in `withProgram`.
+  await withProgram({ "a.yaml": `${head}metadata: { name: a }\n` }, [
+    "--registries=",
+    "--shutdownDuration=0s",
+    "--ctrlz_port=0",
+  ], async (program) => {
+    using _proxy = await TestProxy.attach(await program.port("grpc"));
+    assert.equal(await program.page("/ready"), "");
+  });
+});
+
+Deno.test("the introspection port tells the process's variables and arguments, and ends it when asked", async () => {
+  const folder = await Deno.makeTempDir();
+  const program = new Program([`--configDir=${folder}`, "--registries=", "--ctrlz_port=0"]);
+  try {
+    const at = `http://127.0.0.1:${await program.port("introspection")}`;
+    const args = await (await fetch(`${at}/argsj/`)).json();
+    assert.deepEqual([args[0], args.at(-1)], ["discovery", "--ctrlz_port=0"]);
+    assert.equal((await (await fetch(`${at}/procj/`)).json()).wd, repository.replace(/\/$/, ""));
+    const exit = await fetch(`${at}/homej/exit`, { method: "PUT" });
+    assert.deepEqual([exit.status, await exit.text()], [202, ""]);
+    assert.equal(await program.ended(), 0);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });
