@@ -14,6 +14,7 @@ import { type NodeFolders, uninstall } from "../../lib/cni/install/installer.ts"
 import { readOrchConfig } from "../../lib/cni/install/orch_config.ts";
 import { systemFileCalls } from "../../lib/cni/node/file_calls.ts";
 import { whileLocked } from "../../lib/cni/node/lock.ts";
+import { LOCK_FILE } from "../../lib/cni/node/run_folder.ts";
 import { systemRedirector } from "../../lib/cni/plugin/system_redirector.ts";
 import { QuickPods } from "../../lib/cni/pods/lookup.ts";
 import type { NodeFlagValues } from "./flags.ts";
@@ -44,8 +45,11 @@ export async function doctor(flags: NodeFlagValues, given: ReadonlySet<string>, 
 /** Takes the plugin off the node and gives back what was there; resolves with 0. */
 export function uninstallNode(flags: NodeFlagValues, given: ReadonlySet<string>, output: Output): number {
   const folders = foldersOf(flags, given);
-  systemFileCalls.makeFolder(folders.run, 0o755);
-  const changed = whileLocked(`${folders.run}/install.lock`, () => uninstall(folders, systemFileCalls));
+  const work = () => uninstall(folders, systemFileCalls);
+  // Without a run folder no installer is at work, and none is made for a lock that nobody takes.
+  const changed = systemFileCalls.stat(folders.run) === undefined
+    ? work()
+    : whileLocked(`${folders.run}/${LOCK_FILE}`, work);
   for (const line of changed) output.out(`${line}\n`);
   if (changed.length === 0) output.out("nothing of the plugin is on this node\n");
   return 0;

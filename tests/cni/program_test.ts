@@ -124,6 +124,10 @@ namespaceTest(
       assert.deepEqual([removed.code, removed.err], [0, ""]);
       assert.equal(await Deno.readTextFile(`${node.netDir}/10-test.conflist`), primary);
       assert.match((await run(Deno.execPath(), [...line, "uninstall"], { env })).out, /nothing of the plugin/);
+      assert.deepEqual([...Deno.readDirSync(node.runDir)].map((e) => e.name), ["install.lock"]);
+      const elsewhere = { ...env, CNI_AGENT_RUN_DIR: `${node.dir}/none` };
+      assert.equal((await run(Deno.execPath(), [...line, "uninstall"], { env: elsewhere })).code, 0);
+      assert.throws(() => Deno.statSync(`${node.dir}/none`), Deno.errors.NotFound);
     } finally {
       await orch.stop();
     }

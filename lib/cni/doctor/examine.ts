@@ -33,6 +33,8 @@ export interface NodeFacts {
   /** What came of setting redirection up in a scratch network namespace: `passed`, or why not. */
   readonly trial: string;
   readonly pods: readonly PodFacts[];
+  /** What could not be looked at, and why. */
+  readonly unseen: readonly string[];
 }
 
 /** What was found of a pod that was redirected and is still there. */
@@ -43,6 +45,9 @@ export interface PodFacts {
   readonly differences: readonly string[];
 }
 
+/** Types of plugins by which other meshes redirect. */
+const otherMeshes = ["istio-cni", "linkerd-cni", "kuma-cni"];
+
 /** All findings, in the order in which a pod meets what they are about. */
 export function examine(facts: NodeFacts): Finding[] {
   return [
@@ -50,6 +55,7 @@ export function examine(facts: NodeFacts): Finding[] {
     ...placedFindings(facts),
     ...callFindings(facts.calls),
     ...podFindings(facts.pods),
+    ...facts.unseen.map((text): Finding => ({ severity: "problem", about: "rights", text })),
   ];
 }
 
@@ -65,6 +71,12 @@ export function verdict(findings: readonly Finding[]): string {
 function configFindings(files: readonly ConfigFile[]): Finding[] {
   const about = "configuration";
   const { primary } = choosePrimary(files);
+  const others = primary?.plugins.filter((plugin) => otherMeshes.includes(String(plugin["type"]))) ?? [];
+  const beside = others.map(({ type }): Finding => ({
+    severity: "note",
+    about,
+    text: `${primary?.file}: ${type} redirects too: a pod that both take for injected has two sets of rules`,
+  }));
   const rows = inOrder(files).map((file): Finding => {
     const read = readConfig(file);
     if ("problem" in read) return { severity: "note", about, text: `${file.name}: passed over: ${read.problem}` };
@@ -76,7 +88,7 @@ function configFindings(files: readonly ConfigFile[]): Finding[] {
     return [...rows, { severity: "problem", about, text: "no valid network configuration: no pod gets a network" }];
   }
   const [at] = ownEntries(primary);
-  if (at !== undefined && at > 0) return rows;
+  if (at !== undefined && at > 0) return [...rows, ...beside];
   const elsewhere = files.some((file) => {
     const read = readConfig(file);
     return !("problem" in read) && ownEntries(read).length > 0;

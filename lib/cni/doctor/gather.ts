@@ -16,7 +16,7 @@ import { CniError } from "../plugin/protocol.ts";
 import { podRedirection } from "../plugin/redirection.ts";
 import type { Redirector } from "../plugin/redirector.ts";
 import { readPod } from "../pods/pod.ts";
-import type { PodLookup } from "../pods/source.ts";
+import { type PodLookup, PodSourceError } from "../pods/source.ts";
 import type { NodeFacts, PodFacts } from "./examine.ts";
 
 /** What a look at a node works with. */
@@ -37,21 +37,32 @@ const SHOWN_CALLS = 10;
 /** Pods whose rules are compared, the latest. */
 const SHOWN_PODS = 20;
 
-/** Looks at the node. */
+/** Looks at the node. What may not be looked at is told as such. */
 export async function gather(world: DoctorWorld): Promise<NodeFacts> {
   const { folders, calls } = world;
-  const file = calls.read(`${folders.run}/${ORCH_CONFIG_FILE}`);
+  const unseen: string[] = [];
+  const seen = <T>(work: () => T, otherwise: T): T => {
+    try {
+      return work();
+    } catch (error) {
+      unseen.push(`${messageOf(error)}: run it as root, where the node's folders are mounted`);
+      return otherwise;
+    }
+  };
+  const path = `${folders.run}/${ORCH_CONFIG_FILE}`;
+  const file = seen(() => calls.read(path), undefined);
   const orchConfig = file && new TextDecoder().decode(file.bytes);
-  const rows = lastCalls(folders.run, 10_000);
+  const rows = seen(() => lastCalls(folders.run, 10_000), []);
   return {
-    files: configFiles(folders.net, calls),
-    executableMode: calls.stat(`${folders.bin}/${PLUGIN}`)?.mode,
+    files: seen(() => configFiles(folders.net, calls), []),
+    executableMode: seen(() => calls.stat(`${folders.bin}/${PLUGIN}`)?.mode, undefined),
     orchConfigProblem: orchConfigProblem(orchConfig),
-    record: currentRecord(folders, calls),
+    record: seen(() => currentRecord(folders, calls), undefined),
     calls: rows.slice(-SHOWN_CALLS),
     obstacles: await asked(world, (redirector) => redirector.obstacles()),
     trial: await trial(world),
     pods: orchConfig === undefined ? [] : await podFacts(rows, world.pods(orchConfig), world),
+    unseen,
   };
 }
 
@@ -100,8 +111,19 @@ export function redirectedPods(rows: readonly CallRow[]): CallRow[] {
 async function podFacts(rows: readonly CallRow[], pods: PodLookup, world: DoctorWorld): Promise<PodFacts[]> {
   const facts: PodFacts[] = [];
   for (const { pod, netns } of redirectedPods(rows)) {
-    const found = await differencesOf(pod, netns, pods, world);
-    if (found !== undefined) facts.push({ pod, netns, differences: found });
+    try {
+      const found = await differencesOf(pod, netns, pods, world);
+      if (found !== undefined) facts.push({ pod, netns, differences: found });
+    } catch (error) {
+      if (!(error instanceof PodSourceError)) throw error;
+      // Nor will it answer for the others, each of which would be waited for.
+      facts.push({
+        pod,
+        netns,
+        differences: [`its rules, and those of others, could not be compared: ${error.message}`],
+      });
+      break;
+    }
   }
   return facts;
 }
@@ -121,6 +143,7 @@ async function differencesOf(
     if (decision.do !== "redirect") return [`it has rules, but would not be redirected now`];
     return await asked(world, (redirector) => redirector.check(netns, podRedirection(found, decision.proxy)));
   } catch (error) {
+    if (error instanceof PodSourceError) throw error;
     const details = error instanceof CniError ? error.details : "";
     return [`its rules could not be compared: ${[messageOf(error), details].filter((t) => t !== "").join(": ")}`];
   }

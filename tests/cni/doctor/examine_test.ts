@@ -35,6 +35,7 @@ const healthy: NodeFacts = {
   obstacles: [],
   trial: "passed",
   pods: [{ pod: "shop/cart-0", netns: "/run/netns/p", differences: [] }],
+  unseen: [],
 };
 
 Deno.test("a healthy node is healthy, whatever went wrong before", () => {
@@ -87,6 +88,7 @@ const ills: [string, Partial<NodeFacts>, string, RegExp][] = [
     "rules",
     /a\/b \(n\): IPv4/,
   ],
+  ["no right to look", { unseen: ["Permission denied"] }, "rights", /Permission denied/],
 ];
 for (const [what, facts, about, text] of ills) {
   Deno.test(`${what}: one problem, named`, () => {
@@ -107,4 +109,12 @@ Deno.test("pods that are there are those redirected and not taken down", () => {
     row({ container: "a", command: "DEL" }),
   ];
   assert.deepEqual(redirectedPods(rows).map((r) => r.container), ["d"]);
+});
+
+Deno.test("another mesh's plugin in the chain is a word, not a problem", () => {
+  const files = [{ name: "10-a.conflist", text: list("bridge", "istio-cni", "mesh-cni") }];
+  const findings = examine({ ...healthy, files });
+  assert.match(verdict(findings), /^healthy/);
+  const notes = findings.filter((f) => f.about === "configuration" && f.severity === "note");
+  assert.match(notes.map((f) => f.text).join(), /10-a\.conflist: istio-cni redirects too/);
 });
