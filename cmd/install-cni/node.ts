@@ -12,12 +12,14 @@ import { gather } from "../../lib/cni/doctor/gather.ts";
 import { inScratch } from "../../lib/cni/doctor/scratch.ts";
 import { type NodeFolders, uninstall } from "../../lib/cni/install/installer.ts";
 import { readOrchConfig } from "../../lib/cni/install/orch_config.ts";
+import { keepsExecutable } from "../../lib/cni/install/wish.ts";
 import { systemFileCalls } from "../../lib/cni/node/file_calls.ts";
 import { whileLocked } from "../../lib/cni/node/lock.ts";
 import { LOCK_FILE } from "../../lib/cni/node/run_folder.ts";
 import { systemRedirector } from "../../lib/cni/plugin/system_redirector.ts";
 import { QuickPods } from "../../lib/cni/pods/lookup.ts";
 import type { NodeFlagValues } from "./flags.ts";
+import { names } from "./options.ts";
 
 /** Says how the node is; resolves with 0 when it is healthy, else 1. */
 export async function doctor(flags: NodeFlagValues, given: ReadonlySet<string>, output: Output): Promise<number> {
@@ -45,7 +47,8 @@ export async function doctor(flags: NodeFlagValues, given: ReadonlySet<string>, 
 /** Takes the plugin off the node and gives back what was there; resolves with 0. */
 export function uninstallNode(flags: NodeFlagValues, given: ReadonlySet<string>, output: Output): number {
   const folders = foldersOf(flags, given);
-  const work = () => uninstall(folders, systemFileCalls);
+  const skipExecutables = names(readProgramSettings("install-cni").SKIP_CNI_BINARIES);
+  const work = () => uninstall(folders, systemFileCalls, keepsExecutable({ skipExecutables }));
   // Without a run folder no installer is at work, and none is made for a lock that nobody takes.
   const changed = systemFileCalls.stat(folders.run) === undefined
     ? work()

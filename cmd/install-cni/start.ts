@@ -8,6 +8,7 @@
 import { UsageError } from "../../lib/cli/command.ts";
 import { logOptions } from "../../lib/cli/log_flags.ts";
 import { readProgramSettings, stopOnSignals } from "../../lib/cli/startup.ts";
+import { AGENT_PODS } from "../../lib/cni/config/plugin_config.ts";
 import type { Executable } from "../../lib/cni/install/installer.ts";
 import { launcherScript } from "../../lib/cni/install/launcher.ts";
 import { currentWish, TemplateError, type WishOptions } from "../../lib/cni/install/wish.ts";
@@ -19,7 +20,7 @@ import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { currentBundle } from "./bundle.ts";
 import type { InstallFlagValues } from "./flags.ts";
 import { idleAmong } from "./idle_flags.ts";
-import { type InstallOptions, installOptions } from "./options.ts";
+import { type InstallOptions, installOptions, names } from "./options.ts";
 
 /** Runs the installer until it is told to stop; resolves with the exit code. */
 export async function startInstaller(flags: InstallFlagValues, given: ReadonlySet<string>): Promise<number> {
@@ -31,6 +32,11 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
   const log = kernel.log.scope("cni-agent");
   const idle = idleAmong(given);
   if (idle.length > 0) log.warn("flags without effect in this version", { flags: idle.map((name) => `--${name}`) });
+  if (settings.POD_NAME === "") {
+    log.warn(
+      `POD_NAME is not set: only pods named ${AGENT_PODS}... count as node agents, which never wait for one; and an end counts as a restart`,
+    );
+  }
   const release = stopOnSignals(kernel.drain);
   try {
     const { ports } = await startOrSayWhy({
@@ -100,8 +106,8 @@ export function wishOptions(options: InstallOptions, settings: SettingsOf<"insta
     runDir: options.agentRunDir,
     ambientEnabled: options.ambientEnabled,
     scopedLock: settings.AMBIENT_USE_SCOPED_XTABLES_LOCKING,
-    excludeNamespaces: list(settings.EXCLUDE_NAMESPACES),
-    skipExecutables: list(settings.SKIP_CNI_BINARIES),
+    excludeNamespaces: names(settings.EXCLUDE_NAMESPACES),
+    skipExecutables: names(settings.SKIP_CNI_BINARIES),
     podName: settings.POD_NAME,
     podNamespace: settings.POD_NAMESPACE || ownNamespace(settings) || settings.SYSTEM_NAMESPACE,
     protocol: settings.ORCH_SERVICE_PROTOCOL,
@@ -141,8 +147,4 @@ function refuseBadTemplate(wish: WishOptions): void {
     if (error instanceof TemplateError) throw new UsageError(error.message);
     // Credentials may come later; the installer waits for them, and says so.
   }
-}
-
-function list(text: string): string[] {
-  return text.split(",").map((part) => part.trim()).filter((part) => part !== "");
 }

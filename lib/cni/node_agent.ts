@@ -14,7 +14,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { Installer } from "./install/loop.ts";
 import type { NodeFolders } from "./install/installer.ts";
 import { readOrchConfig } from "./install/orch_config.ts";
-import { currentWish, type WishOptions } from "./install/wish.ts";
+import { currentWish, keepsExecutable, type WishOptions } from "./install/wish.ts";
 import { systemFileCalls } from "./node/file_calls.ts";
 import { LOG_SOCKET } from "./plugin/tell.ts";
 import { RestPods } from "./pods/rest.ts";
@@ -63,6 +63,7 @@ export function startNodeAgent(options: NodeAgentOptions, kernel: Kernel): NodeA
     folders,
     credentials: options.wish.credentials,
     wish,
+    keepExecutable: keepsExecutable(options.wish),
     calls: systemFileCalls,
     clock: kernel.clock,
     log,

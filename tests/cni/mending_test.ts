@@ -1,8 +1,11 @@
 /** What the installer mends by itself, and what it must not touch meanwhile. */
 import assert from "node:assert/strict";
+import { currentRecord } from "../../lib/cni/install/installer.ts";
+import { systemFileCalls } from "../../lib/cni/node/file_calls.ts";
 import { startNodeAgent } from "../../lib/cni/node_agent.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
+import { injectedPod } from "./support/orch.ts";
 import { PRIMARY } from "./support/place.ts";
 import { config, text, until, withService } from "./support/service.ts";
 
@@ -137,5 +140,53 @@ Deno.test("two installers with different options on one node are told of each ot
       () => lines.some((line) => line.includes("another installer, mesh-cni-node-bbbbb, is at work on this node")),
     );
     await other.stopper.stop();
+  });
+});
+
+Deno.test("the service repairs broken pods as it was told, counts them, and goes on when the API was away", async () => {
+  const repair = {
+    deletePods: false,
+    labelPods: true,
+    labelKey: "cni.mesh.io/uninitialized",
+    labelValue: "yes",
+    nodeName: "n1",
+    sidecarAnnotation: "sidecar.mesh.io/status",
+    fieldSelectors: "",
+    labelSelectors: "",
+    initContainerName: "mesh-validation",
+    initContainerExitCode: 126,
+    terminationMessage: undefined,
+  };
+  const broken = (name: string, nodeName: string) => ({
+    ...injectedPod("shop", name, { spec: { nodeName } }),
+    status: { initContainerStatuses: [{ name: "mesh-validation", lastState: { terminated: { exitCode: 126 } } }] },
+  });
+  await withService(
+    async ({ orch, metric, lines }) => {
+      const labelled = (name: string) => orch.pods.get(`shop/${name}`).metadata.labels["cni.mesh.io/uninitialized"];
+      orch.put(broken("elsewhere", "n2"));
+      orch.put(broken("first", "n1"));
+      await until("labelled", () => labelled("first") === "yes");
+      orch.refusal = { status: 503, body: "away" };
+      orch.breakWatches();
+      await until("told", () => lines.some((line) => /\twarn\tcni-agent\tpods cannot be watched.*503/.test(line)));
+      orch.refusal = undefined;
+      orch.put(broken("second", "n1"));
+      await until("labelled too", () => labelled("second") === "yes");
+      assert.equal(labelled("elsewhere"), undefined);
+      const counted = (await metric("mesh_cni_repair_pods_repaired_total")).join();
+      assert.match(counted, /\{type="label",result="success"\} 2/);
+    },
+    {},
+    undefined,
+    repair,
+  );
+});
+
+Deno.test("an installer whose own pod was deleted by force leaves the plugin: it is not known what becomes of its set", async () => {
+  await withService(async ({ place, kernel }) => {
+    await kernel.stopper.stop();
+    assert.match(text(place), /mesh-cni/);
+    assert.equal(currentRecord(place.folders, systemFileCalls)?.state, "handed over");
   });
 });

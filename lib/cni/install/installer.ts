@@ -130,13 +130,14 @@ export function pendingSteps(folders: NodeFolders, wish: ConfigWish, calls: File
  * Takes everything away, in reverse: first nobody calls the plugin, then it goes. Files get back every byte that they
  * had, links are links again.
  *
+ * @param keepExecutable It was the node's before us (SKIP_CNI_BINARIES).
  * @returns What was changed.
  */
-export function uninstall(folders: NodeFolders, calls: FileCalls): string[] {
+export function uninstall(folders: NodeFolders, calls: FileCalls, keepExecutable = false): string[] {
   const changed = planRemoval(configFiles(folders.net, calls)).map((step) => takeStep(folders.net, step, calls));
   const rest = [
     ...[ORCH_CONFIG_FILE, FACTS_FILE, CALLS_FILE, OLDER_CALLS_FILE].map((name) => `${folders.run}/${name}`),
-    `${folders.bin}/${PLUGIN}`,
+    ...(keepExecutable ? [] : [`${folders.bin}/${PLUGIN}`]),
     `${folders.net}/${RECORD_FILE}`,
   ];
   for (const path of rest) {

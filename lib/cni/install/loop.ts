@@ -34,6 +34,8 @@ export interface InstallerOptions {
   readonly credentials: string;
   /** What is wanted now: read anew each time. Throws {@link InstallError} when credentials cannot be read. */
   readonly wish: () => InstallWish;
+  /** The executable was the node's before us, and stays. */
+  readonly keepExecutable: boolean;
   readonly calls: FileCalls;
   readonly clock: Clock;
   readonly log: Logger;
@@ -109,10 +111,10 @@ export class Installer {
    * was before.
    */
   leave(how: { readonly handOver: string } | "for good"): void {
-    const { folders, calls, clock, log } = this.options;
+    const { folders, calls, clock, log, keepExecutable } = this.options;
     this.locked(() => {
       if (how === "for good") {
-        for (const line of uninstall(folders, calls)) log.info("taken away", { what: line });
+        for (const line of uninstall(folders, calls, keepExecutable)) log.info("taken away", { what: line });
       } else {
         handOver(folders, calls, how.handOver, () => clock.now());
         log.info("left in place for the next installer", { reason: how.handOver });

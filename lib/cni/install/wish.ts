@@ -64,7 +64,7 @@ export function currentWish(options: WishOptions): InstallWish {
       }),
       ...(options.scopedLock ? {} : { scoped_xtables_lock: false }),
     },
-    executable: options.skipExecutables.includes(PLUGIN) ? undefined : options.executable,
+    executable: keepsExecutable(options) ? undefined : options.executable,
     orchConfig: orchConfigText({
       server: serverAddress(options.protocol, options.host, options.port),
       ca: options.skipTlsVerify ? undefined : credential(options.caFile ?? `${options.credentials}/ca.crt`),
@@ -74,6 +74,11 @@ export function currentWish(options: WishOptions): InstallWish {
     version: options.version,
     installer: options.podName,
   };
+}
+
+/** Whether the node has the plugin's executable by other means, so that it is neither placed nor removed. */
+export function keepsExecutable({ skipExecutables }: Pick<WishOptions, "skipExecutables">): boolean {
+  return skipExecutables.includes(PLUGIN);
 }
 
 function placementOf({ chained, owned }: WishOptions): Placement {

@@ -108,6 +108,7 @@ export class RestPods implements PodSource {
 
   async setStays(namespace: string, podName: string): Promise<boolean> {
     const pod = await this.get(`${podsPath(namespace)}/${encodeURIComponent(podName)}`);
+    if (pod === undefined) throw new PodSourceError(`pod ${namespace}/${podName} is not there`, 404);
     const owners = itemsOf(metaOf(pod), "ownerReferences");
     const set = owners.find((owner) => owner["kind"] === "DaemonSet");
     if (set === undefined) return false;

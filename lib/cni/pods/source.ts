@@ -57,6 +57,9 @@ export interface PodSource extends PodLookup {
   /**
    * Whether the set of pods to which a pod belongs is to stay: false when the set is gone or going, so that its pods end
    * for good and not for a replacement.
+   *
+   * @throws {PodSourceError} when there is no answer, or no such pod: one that was deleted by force tells nothing of its
+   *   set.
    */
   setStays(namespace: string, podName: string): Promise<boolean>;
 }

@@ -180,7 +180,7 @@ export function sourceSuite(what: string, make: () => Orchestrator): void {
 
   test(`${what}: a set stays until it is gone, going, or another one of that name`, make, async (o) => {
     const stays = () => o.source().setStays("shop", "agent-abcde");
-    assert.equal(await stays(), false, "no such pod");
+    await assert.rejects(stays(), (e) => e instanceof PodSourceError && e.status === 404);
     const owner = { kind: "DaemonSet", name: "agent", uid: "u1" };
     const own = pod("agent-abcde", "1");
     await o.put({ ...own, metadata: { ...own.metadata, ownerReferences: [owner] } });

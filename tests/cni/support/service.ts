@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { WishOptions } from "../../../lib/cni/install/wish.ts";
 import { type NodeAgent, startNodeAgent } from "../../../lib/cni/node_agent.ts";
+import type { RepairOptions } from "../../../lib/cni/repair/broken.ts";
 import { type Kernel, startKernel } from "../../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
 import { FakeOrch } from "./orch.ts";
@@ -26,6 +27,7 @@ export async function withService(
   work: (s: Service) => Promise<void>,
   more: Partial<WishOptions> = {},
   before?: (p: Place) => void,
+  repair?: RepairOptions,
 ) {
   using place = new Place();
   const orch = new FakeOrch();
@@ -43,7 +45,7 @@ export async function withService(
     healthPort: 0,
     monitoringPort: 0,
     metricsLocalOnly: false,
-    repair: undefined,
+    repair,
   };
   try {
     const agent = startNodeAgent(options, kernel);
