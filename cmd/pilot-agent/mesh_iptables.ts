@@ -218,8 +218,9 @@ async function validate(config: RedirectionConfig, flags: IptablesFlagValues, lo
     notRedirected: config.loopback[4],
     timeout: flags["probe-timeout"],
   });
-  for (const { family, dialled, failure } of verdicts) {
-    if (failure === undefined) log.info(`IPv${family}: a connection to ${dialled} was redirected: the rules work`);
+  for (const { family, dialled, failure, inUse } of verdicts) {
+    const by = inUse.length === 0 ? "" : `, by who listens on port ${inUse.join(", ")} already`;
+    if (failure === undefined) log.info(`IPv${family}: a connection to ${dialled} was redirected${by}: the rules work`);
     else log.error(`IPv${family}: ${failure}`);
   }
   if (verdicts.every(({ failure }) => failure === undefined)) return 0;

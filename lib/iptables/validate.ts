@@ -2,8 +2,9 @@
  * Shows that redirection works, with real sockets: listens on the proxy's ports, connects to a port on which nobody
  * listens, and is answered by its own listener only if the kernel turned the connection there.
  *
- * Must run as the proxy's user, whose connections over the loopback device to this workload are inbound to it, and
- * before the proxy, because it takes its ports.
+ * Must run as the proxy's user, whose connections over the loopback device to this workload are inbound to it. Where the
+ * proxy has its ports already, as when a container is started again, who listens there cannot be asked; then a connection
+ * to a port on which nobody listens must be taken all the same.
  *
  * Permissions: net (the loopback addresses and this machine's own), sys (networkInterfaces).
  *
@@ -30,7 +31,12 @@ export interface Verdict {
   readonly family: Family;
   readonly dialled: string;
   readonly failure: string | undefined;
+  /** Ports of the proxy that were in use: who listens there took the connection. */
+  readonly inUse: readonly number[];
 }
+
+/** Every address of this machine. */
+const any: Readonly<Record<Family, string>> = { 4: "0.0.0.0", 6: "::" };
 
 /** Time between attempts, in milliseconds. */
 const PERIOD = 200;
@@ -72,39 +78,55 @@ export async function validateRedirection(probe: Probe): Promise<Verdict[]> {
   for (const family of families) {
     const hostname = hostnames[family];
     if (hostname === undefined) continue;
-    verdicts.push({ family, dialled: hostname, failure: await tryFamily(probe, family, hostname) });
+    verdicts.push({ family, dialled: hostname, ...await tryFamily(probe, family, hostname) });
   }
   return verdicts;
 }
 
-async function tryFamily(probe: Probe, family: Family, hostname: string): Promise<string | undefined> {
+async function tryFamily(probe: Probe, family: Family, hostname: string): Promise<Pick<Verdict, "failure" | "inUse">> {
   const word = crypto.randomUUID();
   const listeners: Deno.Listener[] = [];
+  const inUse: number[] = [];
   try {
     for (const port of new Set([probe.proxyPort, probe.inboundPort])) {
       const listener = open(loopback[family], port);
-      if (typeof listener === "string") return listener;
-      listeners.push(listener);
-      answer(listener, `${word} ${port}`);
+      if (typeof listener === "string") return { failure: listener, inUse };
+      if (listener === undefined) inUse.push(port);
+      else {
+        listeners.push(listener);
+        answer(listener, `${word} ${port}`);
+      }
     }
-    return await dialUntil(probe, hostname, `${word} ${probe.inboundPort}`);
+    if (!inUse.includes(probe.inboundPort)) {
+      return { failure: await dialUntil(probe, hostname, `${word} ${probe.inboundPort}`), inUse };
+    }
+    const failure = isFree(any[family], probe.probePort)
+      ? await dialUntil(probe, hostname, undefined)
+      : `port ${probe.probePort} is in use, and so are the proxy's: the check needs one on which nobody listens`;
+    return { failure, inUse };
   } finally {
     listeners.forEach((listener) => listener.close());
   }
 }
 
-function open(hostname: string, port: number): Deno.Listener | string {
+/** Listens; undefined when the port is in use, or why it cannot be listened on. */
+function open(hostname: string, port: number): Deno.Listener | string | undefined {
   try {
     return Deno.listen({ hostname, port });
   } catch (error) {
-    if (error instanceof Deno.errors.AddrInUse) {
-      return `port ${port} is in use: the check needs it, so run it before the proxy starts`;
-    }
+    if (error instanceof Deno.errors.AddrInUse) return undefined;
     if (error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.AddrNotAvailable) {
       return `cannot listen on ${hostname} port ${port}: ${error.message}`;
     }
     throw error;
   }
+}
+
+/** True when nobody listens on a port. */
+function isFree(hostname: string, port: number): boolean {
+  const listener = open(hostname, port);
+  if (typeof listener === "object") listener.close();
+  return listener !== undefined;
 }
 
 /** Answers every connection with a text, until the listener is closed. */
@@ -120,12 +142,13 @@ async function answer(listener: Deno.Listener, text: string): Promise<void> {
   }
 }
 
-async function dialUntil(probe: Probe, hostname: string, expected: string): Promise<string | undefined> {
+/** Dials until the answer is the one expected, or with none expected, until the connection is taken. */
+async function dialUntil(probe: Probe, hostname: string, expected: string | undefined): Promise<string | undefined> {
   const end = performance.now() + probe.timeout;
   let last = "";
   while (true) {
-    const got = await dial(hostname, probe.probePort, Math.max(1, end - performance.now()));
-    if (got.answer === expected) return undefined;
+    const got = await dial(hostname, probe.probePort, Math.max(1, end - performance.now()), expected !== undefined);
+    if (got.failure === undefined && got.answer === expected) return undefined;
     last = got.failure ?? `the answer ${JSON.stringify(got.answer)} of another listener`;
     if (performance.now() + PERIOD > end) break;
     await new Promise((resolve) => setTimeout(resolve, PERIOD));
@@ -133,15 +156,17 @@ async function dialUntil(probe: Probe, hostname: string, expected: string): Prom
   return `connections to ${hostname} port ${probe.probePort} do not reach port ${probe.inboundPort}: ${last}`;
 }
 
-/** Connects and reads what is said, within a time. */
+/** Connects, and reads what is said if `listens`, within a time. */
 async function dial(
   hostname: string,
   port: number,
   timeout: number,
+  listens: boolean,
 ): Promise<{ readonly answer?: string; readonly failure?: string }> {
   const signal = AbortSignal.timeout(timeout);
   try {
     using conn = await Deno.connect({ hostname, port, signal });
+    if (!listens) return {};
     const late = () => conn.close();
     signal.addEventListener("abort", late, { once: true });
     const buffer = new Uint8Array(200);

@@ -144,6 +144,23 @@ packetTest(
       const { code, out } = await command([...captured, "--skip-rule-apply", ...check], { ...here, uid: 1337 });
       assert.equal(code, 0, out);
     });
+    await t.step(
+      "a container that is started again beside its proxy succeeds too, and sees that rules are gone",
+      async () => {
+        const proxy = cable.actor("pod", { uid: 1337, gid: 1337 });
+        for (const port of [15001, 15006]) for (const any of ["0.0.0.0", "::"]) await proxy.listen("proxy", any, port);
+        const again = await command([...captured, ...check], here);
+        assert.equal(again.code, 0, again.out + again.err);
+        assert.match(again.out, /IPv4: .* was redirected, by who listens on port 15001, 15006 already/);
+        assert.match(again.out, /IPv6: .* was redirected, by who listens on port 15001, 15006 already/);
+        await cable.exec("pod", "iptables-nft", "-t", "nat", "-F", "MESH_IN_REDIRECT");
+        const without = await command([...captured, "--skip-rule-apply", ...check], { ...here, uid: 1337 });
+        assert.equal(without.code, 126);
+        assert.match(without.out, /IPv4: connections to 127\.0\.0\.6 port 15002 do not reach port 15006/);
+        await command([...captured, "--reconcile"], here);
+        await proxy.end();
+      },
+    );
     await t.step("a check that cannot be run is no failed check", async () => {
       const { code, err } = await command([...captured, "--skip-rule-apply", ...check], { ...here, uid: 1000 });
       assert.equal(code, 1);
@@ -189,6 +206,42 @@ packetTest(
       assert.equal((await command([...flags, "--cleanup-only"])).code, 0);
       assert.doesNotMatch(await cable.exec("pod", "iptables-nft-save"), /MESH/);
     }
+  },
+);
+
+packetTest(
+  "flags of deeds: applied anyway, both families or none, another port and another time for the check",
+  async (t) => {
+    await using cable = await Cable.lay();
+    const here = { in: cable.pod };
+    await command(captured, here);
+    await t.step("--force-apply", async () => {
+      assert.match((await command([...captured, "--force-apply"], here)).out, /IPv4: rules replaced/);
+    });
+    await t.step("--iptables-probe-port and --probe-timeout", async () => {
+      const probe = [
+        "--skip-rule-apply",
+        "--run-validation",
+        "--iptables-probe-port",
+        "15010",
+        "--probe-timeout",
+        "300ms",
+      ];
+      assert.equal((await command([...captured, ...probe], { ...here, uid: 1337 })).code, 0);
+      await cable.exec("pod", "iptables-nft", "-t", "nat", "-F", "MESH_OUTPUT");
+      const begin = performance.now();
+      const { code, out } = await command([...captured, ...probe], { ...here, uid: 1337 });
+      assert.equal(code, 126);
+      assert.match(out, /IPv4: connections to 127\.0\.0\.6 port 15010 do not reach port 15006/);
+      assert.ok(performance.now() - begin < 4_000, "the default time is 5 s");
+    });
+    await t.step("--dual-stack", async () => {
+      await cable.exec("pod", "sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6");
+      assert.equal((await command([...captured, "--reconcile"], here)).code, 0);
+      const { code, err } = await command([...captured, "--reconcile", "--dual-stack"], here);
+      assert.equal(code, 1);
+      assert.match(err, /ip -6 addr add ::6\/128/);
+    });
   },
 );
 

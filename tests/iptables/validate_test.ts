@@ -20,15 +20,17 @@ Deno.test("where all of 127.0.0.0/8 is left alone, the check dials an address of
   assert.deepEqual(dial("127.0.0.0/30"), { 4: "127.0.0.6" });
 });
 
-Deno.test("a port that is taken fails the check, with what to do", async () => {
-  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = taken.addr as Deno.NetAddr;
-  const verdicts = await validateRedirection({
-    proxyPort: port,
-    inboundPort: port,
-    probePort: 1,
-    timeout: 300,
-    notRedirected: "127.0.0.1/32",
-  });
-  assert.match(verdicts[0]?.failure ?? "", new RegExp(`port ${port} is in use: .* before the proxy starts`));
+Deno.test("where the proxy's ports are in use and nobody redirects, the check fails all the same", async () => {
+  using proxy = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  // Free a moment ago, and taken by nobody who listens.
+  const free = Deno.listen({ hostname: "0.0.0.0", port: 0 });
+  const [port, probePort] = [proxy, free].map(({ addr }) => (addr as Deno.NetAddr).port) as [number, number];
+  free.close();
+  const probe = { proxyPort: port, inboundPort: port, timeout: 300, notRedirected: "127.0.0.1/32" };
+  const [verdict] = await validateRedirection({ ...probe, probePort });
+  assert.match(verdict?.failure ?? "", new RegExp(`port ${probePort} do not reach port ${port}: .*refused`, "i"));
+  assert.deepEqual(verdict?.inUse, [port]);
+  // A connection that somebody takes who listens on the port that is dialled shows nothing.
+  const [blind] = await validateRedirection({ ...probe, probePort: port });
+  assert.match(blind?.failure ?? "", new RegExp(`port ${port} is in use, and so are the proxy's`));
 });
