@@ -46,6 +46,7 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
       monitoringPort: options.monitoringPort,
       metricsLocalOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY,
       repair: options.repair.enabled ? options.repair : undefined,
+      cluster: settings.CLUSTER_ID,
     }, kernel);
     const { executable } = wish;
     if ("script" in executable && !executable.script.includes("plugin_entry")) {

@@ -35,6 +35,8 @@ export interface NodeAgentOptions {
   readonly metricsLocalOnly: boolean;
   /** Undefined: pods are not repaired. */
   readonly repair: RepairOptions | undefined;
+  /** Name of the cluster, for metrics (CLUSTER_ID). */
+  readonly cluster: string;
   /** Instead of the orchestrator's API. */
   readonly pods?: PodSource;
 }
@@ -70,7 +72,7 @@ export function startNodeAgent(options: NodeAgentOptions, kernel: Kernel): NodeA
     metrics: kernel.metrics,
   });
   const ports = serve(options, kernel, pods, () => installer.notReady);
-  if (options.repair !== undefined) startRepair(options.repair, pods, kernel);
+  if (options.repair !== undefined) startRepair(options.repair, options.cluster, pods, kernel);
   kernel.stopper.add("installer", async () => {
     const how = await howToLeave(options.wish, pods, kernel);
     await installer.stop();
@@ -105,10 +107,11 @@ function serve(
   return { health: health?.port ?? healthPort, monitoring: metrics?.port ?? monitoringPort };
 }
 
-function startRepair(options: RepairOptions, pods: PodSource, kernel: Kernel): void {
+function startRepair(options: RepairOptions, cluster: string, pods: PodSource, kernel: Kernel): void {
   const log = kernel.log.scope("cni-agent");
   const ended = new AbortController();
-  const running = runRepair(options, { pods, clock: kernel.clock, log, metrics: kernel.metrics }, ended.signal)
+  const { clock, metrics } = kernel;
+  const running = runRepair(options, { pods, clock, log, metrics, cluster }, ended.signal)
     .catch((error) => log.error("repair of pods ended", { error }));
   kernel.stopper.add("repair", async () => {
     ended.abort(new Error("stopped"));

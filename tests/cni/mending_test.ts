@@ -133,6 +133,7 @@ Deno.test("two installers with different options on one node are told of each ot
       healthPort: 0,
       monitoringPort: 0,
       metricsLocalOnly: false,
+      cluster: "c1",
       repair: undefined,
     }, other);
     await until(
@@ -170,12 +171,13 @@ Deno.test("the service repairs broken pods as it was told, counts them, and goes
       orch.refusal = { status: 503, body: "away" };
       orch.breakWatches();
       await until("told", () => lines.some((line) => /\twarn\tcni-agent\tpods cannot be watched.*503/.test(line)));
+      assert.match((await metric("controller_sync_errors_total")).join(), /\{cluster="c1"\} \d/);
       orch.refusal = undefined;
       orch.put(broken("second", "n1"));
       await until("labelled too", () => labelled("second") === "yes");
       assert.equal(labelled("elsewhere"), undefined);
-      const counted = (await metric("mesh_cni_repair_pods_repaired_total")).join();
-      assert.match(counted, /\{type="label",result="success"\} 2/);
+      const counted = /\{type="label",result="success"\} 2/;
+      await until("counted", async () => counted.test((await metric("mesh_cni_repair_pods_repaired_total")).join()));
     },
     {},
     undefined,

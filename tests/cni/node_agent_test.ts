@@ -173,6 +173,7 @@ Deno.test("an installer that ends for an upgrade or a restart leaves all in plac
       healthPort: 0,
       monitoringPort: 0,
       metricsLocalOnly: false,
+      cluster: "c1",
       repair: undefined,
     }, other);
     assert.equal(text(place), PRIMARY);

@@ -20,6 +20,8 @@ export interface RepairWorld {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Name of the cluster, for metrics. */
+  readonly cluster: string;
 }
 
 /** How often one state of a pod is tried. */
@@ -52,7 +54,7 @@ export async function runRepair(options: RepairOptions, world: RepairWorld, sign
     });
     owners.set(key, ended);
   };
-  for await (const event of world.pods.watch(repairFilter(options), signal, tellOnce(world.log))) {
+  for await (const event of world.pods.watch(repairFilter(options), signal, tellOfTrouble(world))) {
     const key = event.type === "pod" ? `${event.pod.namespace}/${event.pod.name}` : `${event.namespace}/${event.name}`;
     latest.set(key, event.type === "pod" && isBroken(event.pod, options) ? event.pod : undefined);
     ensureOwner(key);
@@ -60,10 +62,11 @@ export async function runRepair(options: RepairOptions, world: RepairWorld, sign
   await Promise.all(owners.values());
 }
 
-/** A trouble that lasts is told once, not with each attempt. */
-function tellOnce(log: Logger): (error: PodSourceError) => void {
+/** Every attempt that fails is counted; a trouble that lasts is told once. */
+function tellOfTrouble({ log, metrics, cluster }: RepairWorld): (error: PodSourceError) => void {
   let last: string | undefined;
   return ({ message }) => {
+    metrics.counter("controller_sync_errors_total").inc({ cluster });
     if (message !== last) log.warn("pods cannot be watched for repair; it goes on trying", { why: message });
     last = message;
   };

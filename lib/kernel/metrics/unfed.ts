@@ -32,7 +32,6 @@ export const unfedMetrics: readonly MetricName[] = [
   "citadel_server_root_cert_expiry_seconds",
   "citadel_server_root_cert_expiry_timestamp",
   "citadel_server_success_cert_issuance_count",
-  "controller_sync_errors_total",
   "galley_validation_config_load_error",
   "galley_validation_config_update_error",
   "galley_validation_config_updates",

@@ -77,7 +77,7 @@ async function repairing(
   arrange(orch);
   const running = runRepair(
     { ...options, ...more },
-    { pods, clock: systemClock, log: silentLog().scope("x"), metrics },
+    { pods, clock: systemClock, log: silentLog().scope("x"), metrics, cluster: "c1" },
     stop.signal,
   );
   try {
@@ -158,7 +158,13 @@ Deno.test("an orchestrator that refuses for a while is asked again", async () =>
 Deno.test("with nothing to do nothing is watched", async () => {
   const orch = new FakeOrch();
   const pods = new RestPods(() => ({ server: orch.address, ca: undefined, token: "secret" }));
-  const world = { pods, clock: systemClock, log: silentLog().scope("x"), metrics: createMetrics("install-cni") };
+  const world = {
+    pods,
+    clock: systemClock,
+    log: silentLog().scope("x"),
+    metrics: createMetrics("install-cni"),
+    cluster: "c1",
+  };
   await runRepair({ ...options, labelPods: false }, world, new AbortController().signal);
   assert.deepEqual(orch.asked, []);
   await orch.stop();

@@ -45,6 +45,7 @@ export async function withService(
     healthPort: 0,
     monitoringPort: 0,
     metricsLocalOnly: false,
+    cluster: "c1",
     repair,
   };
   try {
