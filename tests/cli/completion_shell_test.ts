@@ -141,6 +141,7 @@ for (const shell of [bash, zsh, fish]) {
         const folders = await ask("pilot-discovery discovery --configDir some");
         assert.match(folders, /some-folder/);
         assert.doesNotMatch(folders, /some-file/);
+        assert.match(await ask("pilot-discovery discovery --configDir=some"), /some-folder/, "behind =");
         assert.match(await ask("pilot-discovery discovery --meshConfig some-f"), /some-file/);
       } finally {
         await Deno.remove(folder, { recursive: true });

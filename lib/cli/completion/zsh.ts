@@ -29,6 +29,8 @@ _${program}() {
         value="\${value//:/\\\\:}"
         if [[ "$reply" == *$'\\t'* ]]; then rows+=("$value:$text"); else rows+=("$value"); fi
     done
+    # Of --flag=path the path alone is looked up.
+    if [[ "$directive" == (files|folders) && "$PREFIX" == --*=* ]]; then compset -P '*='; fi
     case "$directive" in
         files) _files ;;
         folders) _files -/ ;;
