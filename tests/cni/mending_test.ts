@@ -192,3 +192,15 @@ Deno.test("an installer whose own pod was deleted by force leaves the plugin: it
     assert.equal(currentRecord(place.folders, systemFileCalls)?.state, "handed over");
   });
 });
+
+Deno.test("a program that takes our own configuration away again and again is told of, with what ends that", async () => {
+  await withService(async ({ place, lines }) => {
+    const own = `${place.folders.net}/02-mesh-cni.conflist`;
+    // As a primary does that wants to be alone in the folder.
+    for (let i = 0; i < 12; i++) {
+      Deno.renameSync(own, `${own}.cilium_bak`);
+      await until("put back", () => [...Deno.readDirSync(place.folders.net)].some((e) => own.endsWith(`/${e.name}`)));
+    }
+    await until("told", () => lines.some((line) => line.includes("again and again; tell it that it is not alone")));
+  }, { owned: true });
+});

@@ -26,6 +26,7 @@ import {
   uninstall,
 } from "./installer.ts";
 import { configFolders } from "./links.ts";
+import type { Placement } from "./record.ts";
 
 /** How an installer is started. */
 export interface InstallerOptions {
@@ -72,6 +73,7 @@ export class Installer {
   /** Whether executable and orchestrator config are in place, so that a configuration may name the plugin. */
   private placed = false;
   private remarks = "";
+  private placement: Placement | undefined;
   /** Another installer that changed what we had put in place. */
   private rival: string | undefined;
   private pending: (() => void) | undefined;
@@ -199,6 +201,7 @@ export class Installer {
       const outcome = this.locked(() => {
         const wanted = wish();
         const last = currentRecord(folders, calls)?.installer ?? "";
+        this.placement = wanted.placement;
         if (last !== "" && last !== wanted.installer) this.rival = last;
         return placeConfig(folders, wanted, calls, () => clock.now());
       });
@@ -236,7 +239,10 @@ export class Installer {
     if (this.rival !== undefined) {
       return `another installer, ${this.rival}, is at work on this node with other options; one of the two has to go`;
     }
-    return "another program rewrites the network configuration again and again; MESH_OWNED_CNI_CONFIG=true ends that fight";
+    const cure = this.placement === "owned"
+      ? "tell it that it is not alone (Cilium: cni.exclusive=false)"
+      : "MESH_OWNED_CNI_CONFIG=true ends that fight";
+    return `another program rewrites the network configuration again and again; ${cure}`;
   }
 
   private attempt(work: () => InstallOutcome): void {
