@@ -37,8 +37,8 @@ export interface Task {
 /** What came of a family. */
 export type Outcome = "applied" | "unchanged" | "replaced" | "cleaned" | "skipped";
 
-/** How often a family is tried when others change it meanwhile. */
-const ATTEMPTS = 4;
+/** How often a family is tried when others change it meanwhile: of those that try at the same time, one succeeds. */
+const ATTEMPTS = 8;
 
 /** One family, looked at. */
 interface Plan {

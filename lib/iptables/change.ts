@@ -106,8 +106,13 @@ export function steps(listing: Listing, wanted: Ruleset, all = false): Step[] {
 
 function stepText(name: string, own: OwnPart, wanted: Table | undefined, family: Family): string {
   const stale = [...own.chains.keys()].filter((chain) => wanted?.chains.has(chain) !== true);
-  const declared = [...(wanted?.chains.keys() ?? []), ...stale];
-  const lines = [`*${name}`, ...declared.map((chain) => `:${chain} - [0:0]`)];
+  const fresh = [...(wanted?.chains.keys() ?? [])].filter((chain) => !own.chains.has(chain));
+  // A declaration empties a chain that is there; what is not to be there is made new, which fails when another run was first.
+  const lines = [
+    `*${name}`,
+    ...own.chains.keys().map((chain) => `:${chain} - [0:0]`),
+    ...fresh.map((chain) => `-N ${chain}`),
+  ];
   if (!sameJumps(own, wanted, family)) {
     for (const { chain, rule } of own.jumps) lines.push(`-D ${chain} ${rule}`);
     for (const hook of wanted?.hooks ?? []) lines.push(`-A ${hook.hook} ${ruleText(hook, family)}`);

@@ -3,11 +3,12 @@
  * inverse, and hands off what others made. On both back ends, against the kernel's own list.
  */
 import assert from "node:assert/strict";
+import type { Task } from "../../lib/iptables/apply.ts";
 import { ApplyError } from "../../lib/iptables/outcome.ts";
 import { buildRules } from "../../lib/iptables/rules/build.ts";
 import { differences } from "../../lib/iptables/change.ts";
 import { families } from "../../lib/iptables/names.ts";
-import { parseListing } from "../../lib/iptables/state.ts";
+import { hasOwnPart, parseListing } from "../../lib/iptables/state.ts";
 import { applyIn, type Changes, configOf } from "./support/inputs.ts";
 import { addresses, Cable, type Dialled, users } from "./support/pod.ts";
 import { packetTest } from "./support/tools.ts";
@@ -40,22 +41,15 @@ async function strangers(cable: Cable, kind: "nft" | "legacy"): Promise<void> {
   for (const family of families) {
     const on = (...args: string[]) => cable.exec("pod", tool(kind, family), ...args);
     await on("-t", "nat", "-N", "THEIRS");
-    await on(
-      "-t",
-      "nat",
-      "-A",
-      "THEIRS",
-      "-p",
-      "tcp",
-      "--dport",
-      "1",
-      "-j",
-      "RETURN",
-      "-m",
-      "comment",
-      "--comment",
-      'it\'s "theirs"',
-    );
+    const comment = ["-m", "comment", "--comment", 'it\'s "theirs"'];
+    await on("-t", "nat", "-A", "THEIRS", "-p", "tcp", "--dport", "1", "-j", "RETURN", ...comment);
+    // Names and texts that look like ours.
+    for (const chain of ["MESH_OUTPUT_MINE", "MESH_", "mesh_output", "MESH_INBOUND2", "XMESH_OUTPUT"]) {
+      await on("-t", "nat", "-N", chain);
+      await on("-t", "nat", "-A", chain, "-p", "tcp", "-m", "comment", "--comment", "-j MESH_OUTPUT", "-j", "RETURN");
+      await on("-t", "nat", "-A", "PREROUTING", "-p", "tcp", "--dport", "3", "-j", chain);
+    }
+    await on("-t", "nat", "-A", "OUTPUT", "-p", "udp", "-m", "comment", "--comment", "MESH_OUTPUT", "-j", "ACCEPT");
     await on("-t", "nat", "-A", "OUTPUT", "-j", "THEIRS");
     await on("-t", "nat", "-A", "PREROUTING", "-p", "udp", "--dport", "9", "-j", "REDIRECT", "--to-ports", "99");
     await on("-t", "filter", "-A", "INPUT", "-p", "tcp", "--dport", "2", "-j", "DROP");
@@ -204,11 +198,20 @@ for (const kind of ["nft", "legacy"] as const) {
 
   packetTest(`${kind}: concurrent runs end in one set of rules`, async () => {
     await using cable = await Cable.lay();
-    const runs = Array.from({ length: 6 }, () => applyIn(cable.pod, kind, everything, { reconcile: true }));
-    await Promise.all(runs);
-    for (const family of families) {
-      const listing = parseListing(await cable.exec("pod", `${tool(kind, family)}-save`));
-      assert.deepEqual(differences(listing, buildRules(configOf(everything), family)), []);
+    const together = async (task: Partial<Task>) => {
+      await Promise.all(Array.from({ length: 12 }, () => applyIn(cable.pod, kind, everything, task)));
+      return await Promise.all(
+        families.map(async (family) => parseListing(await cable.exec("pod", `${tool(kind, family)}-save`))),
+      );
+    };
+    const wanted = (family: 4 | 6) => buildRules(configOf(everything), family);
+    for (const before of ["nothing is there", "the ways in are gone"]) {
+      if (before !== "nothing is there") {
+        for (const f of families) await cable.exec("pod", tool(kind, f), "-t", "nat", "-F", "OUTPUT");
+      }
+      const [four, six] = await together({ reconcile: true });
+      assert.deepEqual([...differences(four!, wanted(4)), ...differences(six!, wanted(6))], [], before);
     }
+    for (const listing of await together({ cleanup: true })) assert.equal(hasOwnPart(listing), false);
   }, [kind]);
 }
