@@ -1,0 +1,82 @@
+/**
+ * Reads the name table as the control plane sends it: one resource of type `istio.networking.nds.v1.NameTable`.
+ *
+ * By hand, with protobufjs' reader alone: the table has two messages, and the agent need not load a descriptor for them.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import protobuf from "protobufjs";
+import type { NameInfo, NameTable } from "./types.ts";
+
+/** Name of the message; a type URL has `type.googleapis.com/` before it. */
+export const NAME_TABLE_MESSAGE = "istio.networking.nds.v1.NameTable";
+
+/** Numbers of the fields, by their names in the field's `nds.proto`. */
+const TABLE = { table: 1 } as const;
+const ENTRY = { key: 1, value: 2 } as const;
+const INFO = { ips: 1, registry: 2, shortname: 3, namespace: 4, alt_hosts: 5 } as const;
+
+/** A field of a length before its bytes: the only kind that these messages have. */
+const BYTES = 2;
+
+/**
+ * Decodes a table. Fields that are not known are stepped over; of a host that comes twice the last one counts.
+ *
+ * @throws {Error} when the bytes are no such message; it names the message.
+ */
+export function decodeNameTable(bytes: Uint8Array): NameTable {
+  const hosts: [string, NameInfo][] = [];
+  try {
+    eachField(bytes, (field, value) => {
+      if (field === TABLE.table) hosts.push(decodeEntry(value));
+    });
+  } catch (error) {
+    throw new Error(`${NAME_TABLE_MESSAGE}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+  // Not by assignment: a host may be called `__proto__`.
+  return Object.fromEntries(hosts);
+}
+
+function decodeEntry(bytes: Uint8Array): [string, NameInfo] {
+  let host = "";
+  let info: NameInfo = { ips: [] };
+  eachField(bytes, (field, value) => {
+    if (field === ENTRY.key) host = text(value);
+    else if (field === ENTRY.value) info = decodeInfo(value);
+  });
+  return [host, info];
+}
+
+function decodeInfo(bytes: Uint8Array): NameInfo {
+  const ips: string[] = [];
+  const altHosts: string[] = [];
+  const single: { registry?: string; shortname?: string; namespace?: string } = {};
+  eachField(bytes, (field, value) => {
+    if (field === INFO.ips) ips.push(text(value));
+    else if (field === INFO.registry) single.registry = text(value);
+    else if (field === INFO.shortname) single.shortname = text(value);
+    else if (field === INFO.namespace) single.namespace = text(value);
+    else if (field === INFO.alt_hosts) altHosts.push(text(value));
+  });
+  return altHosts.length === 0 ? { ips, ...single } : { ips, ...single, altHosts };
+}
+
+/** Calls `visit` with each field that has bytes, in order. */
+function eachField(bytes: Uint8Array, visit: (field: number, value: Uint8Array) => void): void {
+  const reader = protobuf.Reader.create(bytes);
+  while (reader.pos < reader.len) {
+    const tag = reader.uint32();
+    if ((tag & 7) === BYTES) visit(tag >>> 3, reader.bytes());
+    else reader.skipType(tag & 7);
+  }
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function text(bytes: Uint8Array): string {
+  return utf8.decode(bytes);
+}
