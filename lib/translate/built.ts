@@ -6,6 +6,8 @@
  * @module
  */
 
+import type { FileSecret } from "./file_secret.ts";
+
 /** A message, and why it is as it is. */
 export interface Built<T> {
   readonly message: T;
@@ -13,4 +15,6 @@ export interface Built<T> {
   readonly causes: readonly string[];
   /** What the user asked for and did not get, one sentence each; absent: nothing. */
   readonly warnings?: readonly string[];
+  /** Secrets that the message asks for by name; absent: none, or others'. */
+  readonly secrets?: readonly FileSecret[];
 }

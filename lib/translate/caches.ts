@@ -25,7 +25,7 @@ import { outboundVirtualHosts } from "./route/sidecar.ts";
 import type { Reader } from "./reader.ts";
 import { UnitCache } from "./unit_cache.ts";
 import { inboundWarning, type Warn, warned, type Warning } from "./warning.ts";
-import { assignmentEncoder, encodeCluster, encodeListener } from "./view/encode.ts";
+import { assignmentEncoder, encodeCluster, encodeListener, encodeSecrets } from "./view/encode.ts";
 import type { MergedListener } from "./view/listeners.ts";
 import { OwnCache } from "./view/own.ts";
 import { RouterCache } from "./view/router_own.ts";
@@ -128,7 +128,7 @@ export class Caches {
     const nothing = { clusters: empty, listeners: empty };
     this.router = new RouterCache(options("gateways", undefined, true));
     this.gatewayHosts = new UnitCache(neededHosts, options("gateways", undefined, true));
-    this.own = new OwnCache(ownResources, options("inbound", nothing, true), empty);
+    this.own = new OwnCache(ownResources, options("inbound", { ...nothing, secrets: empty }, true), empty);
   }
 
   /** Drops what a change touched. */
@@ -197,6 +197,7 @@ function ownResources(read: Reader, targets: readonly InboundTarget[], warn: War
   const { listeners, conflicts } = inboundListeners(read, targets);
   for (const conflict of conflicts) warn(inboundWarning(conflict));
   return {
+    secrets: encodeSecrets(listeners),
     clusters: inboundClusters(read, targets).map(warned("inbound", warn)).map(encodeCluster),
     listeners: listeners.map(warned("inbound", warn)).map(encodeListener),
   };

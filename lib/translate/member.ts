@@ -109,6 +109,8 @@ export class Member {
         return [sets.assignments];
       case TYPE.route:
         return own ? [sets.routes, own.routes] : [sets.routes];
+      case TYPE.secret:
+        return own ? [own.secrets] : [];
       default:
         return undefined;
     }

@@ -33,22 +33,24 @@ export interface TypeRules {
   readonly wildcard: boolean;
   /** A state-of-the-world response must hold all resources, and what it lacks is deleted. */
   readonly whole: boolean;
+  /** One resource a response: Envoy does not look at what else is in a response with one that it refuses. */
+  readonly single: boolean;
 }
 
-const rules = (short: string, rank: number, wildcard: boolean, whole = false): TypeRules => ({
-  short,
-  rank,
-  wildcard,
-  whole,
-});
+const rules = (
+  short: string,
+  rank: number,
+  wildcard: boolean,
+  { whole = false, single = false } = {},
+): TypeRules => ({ short, rank, wildcard, whole, single });
 
 const KNOWN: ReadonlyMap<string, TypeRules> = new Map([
-  [CLUSTER, rules("cds", 0, true, true)],
+  [CLUSTER, rules("cds", 0, true, { whole: true })],
   [ENDPOINTS, rules("eds", 1, false)],
-  [LISTENER, rules("lds", 2, true, true)],
+  [LISTENER, rules("lds", 2, true, { whole: true })],
   [ROUTE, rules("rds", 3, false)],
   [VIRTUAL_HOST, rules("vhds", 4, true)],
-  [SECRET, rules("sds", 5, false)],
+  [SECRET, rules("sds", 5, false, { single: true })],
   [EXTENSION_CONFIG, rules("ecds", 6, false)],
   [PREFIX + "istio.networking.nds.v1.NameTable", rules("nds", 10, true)],
   [PREFIX + "istio.mesh.v1alpha1.ProxyConfig", rules("pcds", 11, true)],

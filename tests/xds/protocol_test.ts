@@ -488,3 +488,14 @@ Deno.test("secrets are sent for the names asked for", () => {
   client.ask(SECRET, { names: ["s"] });
   assert.deepEqual(names(client.accept()), ["s"]);
 });
+
+Deno.test("secrets come one a response, so that one that is refused does not take others with it", () => {
+  for (const delta of [true, false]) {
+    const client = new StreamClient(source().change(SECRET, [res(SECRET, "s"), res(SECRET, "t")]), delta);
+    client.ask(SECRET, { names: ["s", "t"] });
+    const first = names(client.accept(SECRET, ["s", "t"]));
+    const both = [...first, ...names(client.accept(SECRET, ["s", "t"]))];
+    assert.equal(first.length, 1);
+    assert.deepEqual(both.sort(), ["s", "t"]);
+  }
+});

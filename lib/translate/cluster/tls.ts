@@ -11,10 +11,10 @@
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
-import { ApiVersion } from "../../../proto/gen/enums.ts";
 import type { ClientTlsSettings } from "../../config/kinds/common/types.ts";
 import { any } from "../../pb/codec.ts";
 import type { Destination } from "../destination/plan.ts";
+import { secretConfig } from "../file_secret.ts";
 import type { Reader } from "../reader.ts";
 import { exactNames } from "./san.ts";
 
@@ -122,11 +122,11 @@ function byFiles(tls: ClientTlsSettings, names: readonly string[]): Tls {
 function bySecret(tls: ClientTlsSettings, credential: string, names: readonly string[]): Tls {
   const name = credential.includes("://") ? credential : `kubernetes://${credential}`;
   return {
-    ...(tls.mode === "MUTUAL" && { tls_certificate_sds_secret_configs: [secret(name)] }),
+    ...(tls.mode === "MUTUAL" && { tls_certificate_sds_secret_configs: [secretConfig(name)] }),
     ...(tls.insecureSkipVerify !== true && {
       combined_validation_context: {
         default_validation_context: nameAndRevocation(tls, names),
-        validation_context_sds_secret_config: secret(`${name}-cacert`),
+        validation_context_sds_secret_config: secretConfig(`${name}-cacert`),
       },
     }),
   };
@@ -137,10 +137,6 @@ function nameAndRevocation(tls: ClientTlsSettings, names: readonly string[]): Va
     ...(names.length > 0 && { match_typed_subject_alt_names: exactNames(names) }),
     ...(tls.caCrl !== undefined && { crl: { filename: tls.caCrl } }),
   };
-}
-
-function secret(name: string): envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig {
-  return { name, sds_config: { ads: {}, resource_api_version: ApiVersion.V3 } };
 }
 
 function socket(

@@ -12,6 +12,7 @@
 import type { RouteDestination } from "../../config/kinds/virtual_service/types.ts";
 import { overlaps } from "../../mesh/host_match.ts";
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
+import type { FileSecret } from "../file_secret.ts";
 import type { TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
 import { type ChainMatch, chainMatch, Claims } from "../listener/claims.ts";
 import { routePlan } from "../listener/tcp_destination.ts";
@@ -34,6 +35,8 @@ export interface GatewayChain {
   readonly serverNames: readonly string[];
   /** Present: TLS ends here. */
   readonly socket?: envoy.config.core.v3.TransportSocket;
+  /** What the socket asks for by name. */
+  readonly secrets?: readonly FileSecret[];
   readonly target: ChainTarget;
   /** Key of the object that says where it leads: a Gateway, or a VirtualService. */
   readonly decidedBy: string;
@@ -100,7 +103,7 @@ function addTerminated(building: Building, server: MergedServer): void {
   for (const free of match ? claims.claim(match, { hostname: server.gateway, http: false }).free : []) {
     chains.push({
       serverNames: free.serverNames,
-      ...(secured ? { socket: secured.socket } : {}),
+      ...(secured ? { socket: secured.socket, secrets: secured.secrets } : {}),
       target: target.target,
       decidedBy: target.causes[0] ?? server.cause,
       causes: [server.cause, ...target.causes],

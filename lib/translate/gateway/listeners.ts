@@ -74,7 +74,9 @@ export function gatewayListener(read: Reader, port: MergedPort): GatewayListener
   const { chains, problems } = portChains(read, port);
   if (chains.length === 0) return { problems };
   const causes = [...new Set(chains.flatMap((chain) => chain.causes))];
-  return { listener: { message: listener(read, port, chains), causes }, problems };
+  const secrets = chains.flatMap((chain) => chain.secrets ?? []);
+  const message = listener(read, port, chains);
+  return { listener: { message, causes, ...(secrets.length > 0 ? { secrets } : {}) }, problems };
 }
 
 function listener(

@@ -1,8 +1,8 @@
 /**
  * TLS that a proxy ends, at a gateway or for its workload, with certificates from files of its own machine.
  *
- * Envoy reads the files when it gets the listener, so a stock proxy needs nothing beside it. Certificates by name
- * (`credentialName`) and those of the mesh (`MESH_MUTUAL`) need a server of secrets; a server that asks for them is
+ * Envoy reads the files itself, so a stock proxy needs nothing beside it; see `file_secret.ts`. Certificates by name
+ * (`credentialName`) and those of the mesh (`MESH_MUTUAL`) need somebody who has them; a server that asks for them is
  * left out with the reason, because a port that speaks something else than it should is worse than a closed one.
  *
  * Permissions: none.
@@ -17,9 +17,10 @@ import { CIPHER_SUITES } from "../../config/validation/tls.ts";
 import { any } from "../../pb/codec.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import { exactNames } from "../cluster/san.ts";
+import { fileAuthority, fileCertificate, type FileSecret, secretConfig } from "../file_secret.ts";
 
 type CommonTls = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
-type Validation = envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext;
+type Validation = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext;
 type Parameters = envoy.extensions.transport_sockets.tls.v3.TlsParameters;
 
 /** Why TLS cannot be ended as asked. */
@@ -27,7 +28,12 @@ export type TlsRefusal = "certificateByName" | "meshCertificate" | "missingFiles
 
 /** The transport socket of a chain, or why there is none. */
 export type DownstreamTls =
-  | { readonly socket: envoy.config.core.v3.TransportSocket; readonly ignoredCipherSuites: readonly string[] }
+  | {
+    readonly socket: envoy.config.core.v3.TransportSocket;
+    /** What the socket asks for by name. */
+    readonly secrets: readonly FileSecret[];
+    readonly ignoredCipherSuites: readonly string[];
+  }
   | { readonly refusal: TlsRefusal; readonly why: string };
 
 /** Application protocols offered: HTTP clients choose HTTP/2, all others ignore it. */
@@ -59,19 +65,20 @@ export function downstreamTls(tls: ServerTlsSettings, defaults: TlsConfig | unde
     };
   }
   const files = tls.tlsCertificates?.length ? tls.tlsCertificates : [tls];
-  const certificates = files.map(certificate);
+  const certificates = files.flatMap(certificate);
   const verifies = tls.mode === "MUTUAL" || tls.mode === "OPTIONAL_MUTUAL";
-  if (certificates.includes(undefined)) {
+  if (certificates.length < files.length) {
     return { refusal: "missingFiles", why: "tls names no serverCertificate with privateKey" };
   }
   if (verifies && tls.caCertificates === undefined) {
     return { refusal: "missingFiles", why: `tls mode ${tls.mode} names no caCertificates to verify clients with` };
   }
+  const authorities = verifies && tls.caCertificates ? [fileAuthority(tls.caCertificates, tls.caCrl)] : [];
   const { parameters, ignored } = tlsParameters(tls, defaults);
   const common: CommonTls = {
     ...(Object.keys(parameters).length > 0 ? { tls_params: parameters } : {}),
-    tls_certificates: certificates.filter((found) => found !== undefined),
-    ...(verifies ? { validation_context: validation(tls) } : {}),
+    tls_certificate_sds_secret_configs: certificates.map(({ name }) => secretConfig(name)),
+    ...(authorities[0] ? { combined_validation_context: validation(tls, authorities[0]) } : {}),
     alpn_protocols: ALPN,
   };
   const context: envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext = {
@@ -82,24 +89,22 @@ export function downstreamTls(tls: ServerTlsSettings, defaults: TlsConfig | unde
     name: "envoy.transport_sockets.tls",
     typed_config: any("envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext", context),
   };
-  return { socket, ignoredCipherSuites: ignored };
+  return { socket, secrets: [...certificates, ...authorities], ignoredCipherSuites: ignored };
 }
 
-function certificate(files: TlsCertificate): envoy.extensions.transport_sockets.tls.v3.TlsCertificate | undefined {
-  const { serverCertificate, privateKey } = files;
-  if (serverCertificate === undefined || privateKey === undefined) return undefined;
-  return { certificate_chain: { filename: serverCertificate }, private_key: { filename: privateKey } };
+function certificate({ serverCertificate, privateKey }: TlsCertificate): FileSecret[] {
+  if (serverCertificate === undefined || privateKey === undefined) return [];
+  return [fileCertificate(serverCertificate, privateKey)];
 }
 
 /** Which client certificates are good: signed by the authority, and where given: of these names, keys or hashes. */
-function validation(tls: ServerTlsSettings): Validation {
-  return {
-    ...(tls.caCertificates === undefined ? {} : { trusted_ca: { filename: tls.caCertificates } }),
-    ...(tls.caCrl === undefined ? {} : { crl: { filename: tls.caCrl } }),
+function validation(tls: ServerTlsSettings, authority: FileSecret): Validation {
+  const default_validation_context = {
     ...(tls.subjectAltNames?.length ? { match_typed_subject_alt_names: exactNames(tls.subjectAltNames) } : {}),
     ...(tls.verifyCertificateSpki?.length ? { verify_certificate_spki: [...tls.verifyCertificateSpki] } : {}),
     ...(tls.verifyCertificateHash?.length ? { verify_certificate_hash: [...tls.verifyCertificateHash] } : {}),
   };
+  return { default_validation_context, validation_context_sds_secret_config: secretConfig(authority.name) };
 }
 
 function tlsParameters(

@@ -18,6 +18,7 @@ import { duration, wrap } from "../../pb/wellknown.ts";
 import type { Built } from "../built.ts";
 import { INBOUND_PASSTHROUGH } from "../cluster/static.ts";
 import { inboundClusterName, type InboundTarget } from "../inbound_target.ts";
+import type { FileSecret } from "../file_secret.ts";
 import { objectMetadata } from "../object_metadata.ts";
 import type { Reader } from "../reader.ts";
 import { inboundRouteConfiguration } from "../route/configuration.ts";
@@ -67,44 +68,62 @@ export interface InboundListeners {
 export function inboundListeners(read: Reader, targets: readonly InboundTarget[]): InboundListeners {
   const mode = read.trait("interceptionMode");
   const { served, conflicts } = servedTargets(read, targets, mode === "NONE");
-  const captured = { chains: [] as FilterChain[], causes: new Set<string>(), warnings: [] as string[] };
+  const captured = {
+    chains: [] as FilterChain[],
+    causes: new Set<string>(),
+    warnings: [] as string[],
+    secrets: [] as FileSecret[],
+  };
   const bound: Built<Listener>[] = [];
   for (const target of served) {
-    const { chains, warnings } = targetChains(read, target);
+    const { chains, warnings, secrets } = targetChains(read, target);
     if (bindsToPort(target, mode === "NONE")) {
-      bound.push(built(boundListener(read, target, chains), causesOf(target), warnings));
+      bound.push(built(boundListener(read, target, chains), causesOf(target), warnings, secrets));
       continue;
     }
     captured.chains.push(...chains);
     captured.warnings.push(...warnings);
+    captured.secrets.push(...secrets);
     for (const cause of causesOf(target)) captured.causes.add(cause);
   }
   if (mode === "NONE" || read.mesh().proxyInboundListenPort === 0) return { listeners: bound, conflicts };
   const virtual = virtualInboundListener(read, captured.chains);
-  return { listeners: [built(virtual, [...captured.causes], captured.warnings), ...bound], conflicts };
+  return {
+    listeners: [built(virtual, [...captured.causes], captured.warnings, captured.secrets), ...bound],
+    conflicts,
+  };
 }
 
-function built(message: Listener, causes: readonly string[], warnings: readonly string[]): Built<Listener> {
-  return { message, causes, ...(warnings.length > 0 ? { warnings } : {}) };
+function built(
+  message: Listener,
+  causes: readonly string[],
+  warnings: readonly string[],
+  secrets: readonly FileSecret[],
+): Built<Listener> {
+  return { message, causes, ...(warnings.length > 0 ? { warnings } : {}), ...(secrets.length > 0 ? { secrets } : {}) };
 }
 
 /** The chains of a target; a Sidecar's TLS settings hold where `ENABLE_TLS_ON_SIDECAR_INGRESS` is on. */
-function targetChains(
-  read: Reader,
-  target: InboundTarget,
-): { readonly chains: FilterChain[]; readonly warnings: readonly string[] } {
+function targetChains(read: Reader, target: InboundTarget): {
+  readonly chains: FilterChain[];
+  readonly warnings: readonly string[];
+  readonly secrets: readonly FileSecret[];
+} {
   const tls = read.settings.enableTlsOnSidecarIngress ? target.tls : undefined;
-  if (tls === undefined) return { chains: inboundFilterChains(read, targetChain(read, target)), warnings: [] };
+  const none = { warnings: [], secrets: [] };
+  if (tls === undefined) return { ...none, chains: inboundFilterChains(read, targetChain(read, target)) };
   const ended = downstreamTls(tls, read.mesh().tlsDefaults);
   const where = `port ${target.port}`;
   if ("socket" in ended) {
     const ignored = ended.ignoredCipherSuites.map((suite) => `${where}: cipher suite "${suite}" is unknown; ignored`);
-    return { chains: inboundFilterChains(read, targetChain(read, target, ended.socket)), warnings: ignored };
+    const chains = inboundFilterChains(read, targetChain(read, target, ended.socket));
+    return { chains, warnings: ignored, secrets: ended.secrets };
   }
   // Left out, the port would be passed through in plain text: closed is what the user can notice.
   const match = { destination_port: wrap(target.port) };
   const closed = { name: inboundName(read, target), filter_chain_match: match };
-  return { chains: [{ ...closed, filters: [blackHoleFilter()] }], warnings: [`${where} is closed: ${ended.why}`] };
+  const chains = [{ ...closed, filters: [blackHoleFilter()] }];
+  return { ...none, chains, warnings: [`${where} is closed: ${ended.why}`] };
 }
 
 function targetChain(

@@ -18,6 +18,7 @@ const LISTENER = "envoy.config.listener.v3.Listener";
 const ASSIGNMENT = "envoy.config.endpoint.v3.ClusterLoadAssignment";
 const ROUTE = "envoy.config.route.v3.RouteConfiguration";
 const VIRTUAL_HOST = "envoy.config.route.v3.VirtualHost";
+const SECRET = "envoy.extensions.transport_sockets.tls.v3.Secret";
 
 /** Type URLs of the resources that proxies subscribe to. */
 export const TYPE = {
@@ -26,6 +27,7 @@ export const TYPE = {
   assignment: TYPE_URL_PREFIX + ASSIGNMENT,
   route: TYPE_URL_PREFIX + ROUTE,
   virtualHost: TYPE_URL_PREFIX + VIRTUAL_HOST,
+  secret: TYPE_URL_PREFIX + SECRET,
 } as const;
 
 /** A cluster; one that gets its endpoints over EDS warms on its load assignment. */
@@ -40,6 +42,18 @@ export function encodeCluster({ message, causes }: Built<envoy.config.cluster.v3
 /** A listener. */
 export function encodeListener({ message, causes }: Built<envoy.config.listener.v3.Listener>): EncodedResource {
   return encodeResource(TYPE.listener, message.name ?? "", encode(LISTENER, message), { causes });
+}
+
+/** The secrets that some listeners ask for. */
+export function encodeSecrets(listeners: readonly Built<unknown>[]): EncodedResource[] {
+  const made = new Map<string, EncodedResource>();
+  for (const { secrets = [], causes } of listeners) {
+    for (const secret of secrets) {
+      const all = [...new Set([...made.get(secret.name)?.causes ?? [], ...causes])];
+      made.set(secret.name, encodeResource(TYPE.secret, secret.name, encode(SECRET, secret), { causes: all }));
+    }
+  }
+  return [...made.values()];
 }
 
 /** Encodes the endpoints of clusters. */

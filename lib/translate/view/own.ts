@@ -20,6 +20,8 @@ export interface Own {
   readonly clusters: ResourceSet;
   readonly listeners: ResourceSet;
   readonly routes: ResourceSet;
+  /** Certificates in files that its listeners ask for. */
+  readonly secrets: ResourceSet;
   /** The virtual hosts that a route configuration of its own gets by VHDS. */
   virtualHosts(routeConfiguration: string): ResourceSet | undefined;
   /** Whether one of these changes what it is made from. */
@@ -46,6 +48,10 @@ export class SidecarOwn implements Own {
     return this.unit.value.listeners;
   }
 
+  get secrets(): ResourceSet {
+    return this.unit.value.secrets;
+  }
+
   /** Inbound routes are inside their listeners. */
   virtualHosts(_routeConfiguration: string): undefined {
     return undefined;
@@ -64,12 +70,14 @@ export class SidecarOwn implements Own {
 export interface OwnResources {
   readonly clusters: ResourceSet;
   readonly listeners: ResourceSet;
+  readonly secrets: ResourceSet;
 }
 
 /** Builds and encodes inbound resources. */
 export type BuildOwn = (read: Reader, targets: readonly InboundTarget[], warn: Warn) => {
   readonly clusters: readonly EncodedResource[];
   readonly listeners: readonly EncodedResource[];
+  readonly secrets: readonly EncodedResource[];
 };
 
 interface Entry {
@@ -112,8 +120,9 @@ export class OwnCache {
   }
 
   #sets(read: Reader, targets: readonly InboundTarget[], warn: Warn): OwnResources {
-    const { clusters, listeners } = this.#build(read, targets, warn);
-    return { clusters: this.#empty.with(clusters), listeners: this.#empty.with(listeners) };
+    const { clusters, listeners, secrets } = this.#build(read, targets, warn);
+    const empty = this.#empty;
+    return { clusters: empty.with(clusters), listeners: empty.with(listeners), secrets: empty.with(secrets) };
   }
 
   /** Forgets entries that no list in use has; to be called now and then. */

@@ -26,6 +26,7 @@ import {
   encodeInlineRouteConfiguration,
   encodeListener,
   encodeRouteConfiguration,
+  encodeSecrets,
   encodeVirtualHost,
 } from "./encode.ts";
 import type { Own } from "./own.ts";
@@ -33,6 +34,7 @@ import type { Own } from "./own.ts";
 /** What a gateway serves, before its virtual hosts are built. */
 interface GatewayPlan {
   readonly listeners: readonly EncodedResource[];
+  readonly secrets: readonly EncodedResource[];
   readonly routes: readonly { readonly plan: RoutePlan; readonly shell: Built<object> }[];
 }
 
@@ -59,7 +61,7 @@ export class RouterCache {
       const found = known.find((k) => sameTargets(k.targets, targets) && k.unit.trace.holds(reader));
       if (found) return found.unit;
     }
-    const fallback = { listeners: [], routes: [] };
+    const fallback = { listeners: [], routes: [], secrets: [] };
     const unit = makeUnit("gateway", reader, (read, warn) => plan(read, targets, warn), { ...this.#options, fallback });
     if (!unit.failed) this.#plans.set(key, [{ targets, unit }, ...known].slice(0, MAX_VARIANTS));
     return unit;
@@ -87,6 +89,7 @@ export class RouterOwn implements Own {
   readonly listeners: ResourceSet;
   readonly routes: ResourceSet;
   readonly clusters: ResourceSet;
+  readonly secrets: ResourceSet;
   readonly #units: readonly Unit<unknown>[];
   readonly #virtualHosts: Map<string, ResourceSet> = new Map();
 
@@ -105,6 +108,7 @@ export class RouterOwn implements Own {
       // A builder that threw costs nobody what is in force.
       this.listeners = before.listeners;
       this.routes = before.routes;
+      this.secrets = before.secrets;
       this.#virtualHosts = before.#virtualHosts;
       this.#units = [...before.#units.filter((old) => !old.failed), unit];
       return;
@@ -123,6 +127,7 @@ export class RouterOwn implements Own {
     }
     this.listeners = replaced(before?.listeners ?? empty, unit.value.listeners);
     this.routes = replaced(before?.routes ?? empty, routes);
+    this.secrets = replaced(before?.secrets ?? empty, unit.value.secrets);
     this.#units = units;
   }
 
@@ -156,8 +161,10 @@ function plan(read: Reader, targets: readonly ServiceTarget[], warn: Warn): Gate
   for (const problem of [...merged.problems, ...ports.flatMap(({ problems }) => problems)]) {
     warn(gatewayWarning(problem));
   }
+  const listeners = ports.flatMap(({ listener }) => listener ?? []);
   return {
-    listeners: ports.flatMap(({ listener }) => listener ? [encodeListener(listener)] : []),
+    listeners: listeners.map(encodeListener),
+    secrets: encodeSecrets(listeners),
     routes: [...gatewayRoutePlans(read, merged).values()].map((plan) => ({
       plan,
       shell: gatewayRouteConfiguration(read, plan),

@@ -205,7 +205,7 @@ export class AdsStream {
     const { want, owes } = watch;
     const whole = watch.rules.whole;
     // Clusters and listeners come whole: a client takes the first response of these types for all there is.
-    const limit = whole ? Infinity : maxResponseBytes;
+    const limit = whole ? Infinity : watch.rules.single ? 1 : maxResponseBytes;
     let step = stepTowards(watch.sent, want, delta ? "delta" : "sotw", limit);
     if (delta && watch.typeUrl === CLUSTER && step.removed.length > 0) step = this.#keepLeaving(watch, step);
     const missing = delta ? watch.missing() : [];

@@ -7,6 +7,7 @@ import { encode, readable } from "../../../lib/pb/codec.ts";
 import type { Built } from "../../../lib/translate/built.ts";
 import { gatewayListeners } from "../../../lib/translate/gateway/listeners.ts";
 import { gatewayRouteConfigurations } from "../../../lib/translate/gateway/routes.ts";
+import type { FileSecret } from "../../../lib/translate/file_secret.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { envoyPath, validate } from "../envoy.ts";
 import { routeListener } from "../route/route_listener.ts";
@@ -49,6 +50,15 @@ for (const name of names) {
 
 const envoyBinary = envoyPath();
 
+/** Static secrets watch nothing. */
+function inOnePlace(secret: FileSecret): envoy.extensions.transport_sockets.tls.v3.Secret {
+  const { watched_directory: _, ...certificate } = secret.tls_certificate ?? {};
+  const { watched_directory: __, ...validation } = secret.validation_context ?? {};
+  return secret.tls_certificate
+    ? { name: secret.name, tls_certificate: certificate }
+    : { name: secret.name, validation_context: validation };
+}
+
 Deno.test({
   name:
     "Envoy accepts every golden listener and route configuration of gateways, and calls no field of ours deprecated",
@@ -63,7 +73,8 @@ Deno.test({
         return own.length > 0 ? { ...message, virtual_hosts: own } : message;
       });
       const all = [...listeners.map(({ message }) => message), ...configurations.map(routeListener)];
-      const verdict = await validate(envoyBinary!, { listeners: all });
+      const secrets = new Map(listeners.flatMap((built) => built.secrets ?? []).map((s) => [s.name, inOnePlace(s)]));
+      const verdict = await validate(envoyBinary!, { listeners: all, secrets: [...secrets.values()] });
       assert.ok(verdict.accepted, `${name}: ${verdict.output}`);
       const deprecated = new Set(verdict.deprecated);
       deprecated.delete("envoy.config.route.v3.RouteAction.max_grpc_timeout");

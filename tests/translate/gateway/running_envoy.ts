@@ -7,7 +7,8 @@
  */
 import type { Duplex } from "node:stream";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
-import { any, decode, encode } from "../../../lib/pb/codec.ts";
+import { any, decode, encode, readable } from "../../../lib/pb/codec.ts";
+import { ApiVersion } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { unixStream } from "./unix_stream.ts";
 
@@ -15,6 +16,11 @@ type Listener = envoy.config.listener.v3.Listener;
 type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
 type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
+type Secret = envoy.extensions.transport_sockets.tls.v3.Secret;
+type DownstreamTls = envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext;
+
+const TLS = "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext";
+const SECRET = "envoy.extensions.transport_sockets.tls.v3.Secret";
 const HCM = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 
 /** What Envoy is to serve. */
@@ -23,16 +29,28 @@ export interface Served {
   /** By name; put into the connection managers that ask for them. */
   readonly routes: ReadonlyMap<string, RouteConfiguration>;
   readonly clusters?: readonly envoy.config.cluster.v3.Cluster[];
+  /** Those that listeners ask for by name. */
+  readonly secrets?: readonly Secret[];
 }
 
 /** Runs Envoy as long as `use` does. */
 export async function withEnvoy(path: string, served: Served, use: () => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
   const file = `${folder}/bootstrap.pb`;
+  const secrets = new Map<string, string>();
+  for (const [i, secret] of (served.secrets ?? []).entries()) {
+    const path = `${folder}/${i}.json`;
+    const resource = {
+      "@type": `type.googleapis.com/${SECRET}`,
+      ...readable(SECRET, encode(SECRET, secret)) as object,
+    };
+    await Deno.writeTextFile(path, JSON.stringify({ resources: [resource] }));
+    secrets.set(secret.name ?? "", path);
+  }
   const bootstrap: envoy.config.bootstrap.v3.Bootstrap = {
     node: { id: "test", cluster: "test" },
     static_resources: {
-      listeners: served.listeners.map((listener) => withRoutes(listener, served.routes)),
+      listeners: served.listeners.map((listener) => withSecrets(withRoutes(listener, served.routes), secrets)),
       clusters: [...served.clusters ?? []],
     },
   };
@@ -78,6 +96,26 @@ function withRoutes(listener: Listener, routes: Served["routes"]): Listener {
     return { ...one, typed_config: any(HCM, { ...manager, ...(found && { route_config: found }) }) };
   };
   const chains = listener.filter_chains?.map((chain) => ({ ...chain, filters: chain.filters?.map(filter) ?? [] }));
+  return { ...listener, filter_chains: chains ?? [] };
+}
+
+/** The listener with its secrets in files that Envoy reads, in place of a subscription. */
+function withSecrets(listener: Listener, paths: ReadonlyMap<string, string>): Listener {
+  const chains = listener.filter_chains?.map((chain) => {
+    const socket = chain.transport_socket;
+    if (socket?.typed_config === undefined) return chain;
+    const context = decode<DownstreamTls>(TLS, socket.typed_config.value as Uint8Array);
+    const common = context.common_tls_context ?? {};
+    const configs = [
+      ...common.tls_certificate_sds_secret_configs ?? [],
+      common.combined_validation_context?.validation_context_sds_secret_config,
+    ];
+    for (const config of configs) {
+      const path = paths.get(config?.name ?? "");
+      if (config && path) config.sds_config = { path_config_source: { path }, resource_api_version: ApiVersion.V3 };
+    }
+    return { ...chain, transport_socket: { ...socket, typed_config: any(TLS, context) } };
+  });
   return { ...listener, filter_chains: chains ?? [] };
 }
 

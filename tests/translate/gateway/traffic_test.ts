@@ -42,7 +42,8 @@ function served(documents: readonly object[], clusters: Served["clusters"] = [])
     const { message } = routeConfiguration;
     return [name, own.length > 0 ? { ...message, virtual_hosts: own } : message] as const;
   });
-  return { listeners: listeners.map(({ message }) => message), routes: new Map(routes), clusters };
+  const secrets = listeners.flatMap((built) => built.secrets ?? []);
+  return { listeners: listeners.map(({ message }) => message), routes: new Map(routes), clusters, secrets };
 }
 
 async function withSocket(use: (socket: string, folder: string) => Promise<void>): Promise<void> {
