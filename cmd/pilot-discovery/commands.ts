@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { type Command, runs } from "../../lib/cli/command.ts";
+import { type Command, runs, UsageError } from "../../lib/cli/command.ts";
 import { completionCommand } from "../../lib/cli/completion/command.ts";
 import { vklogFlag } from "../../lib/cli/log_flags.ts";
 import { versionCommand } from "../../lib/cli/version.ts";
@@ -18,6 +18,15 @@ import { discoveryFlags } from "./discovery_flags.ts";
  */
 const serverModule = new URL("start.ts", import.meta.url).href;
 
+/**
+ * What to do about a server that cannot be loaded: in a fresh copy of this tree the code that is generated is not there
+ * yet. Undefined: that is not why.
+ */
+export function setUpError(error: unknown): UsageError | undefined {
+  const missing = error instanceof TypeError && /not found.*\/(?:proto\/gen|node_modules)\//i.test(error.message);
+  return missing ? new UsageError("this folder is not set up yet: run `deno task setup` once") : undefined;
+}
+
 const discovery: Command = {
   name: "discovery",
   summary: "Start the proxy discovery service",
@@ -27,7 +36,9 @@ const discovery: Command = {
   pilot-discovery discovery --configDir ./mesh --registries Mock`,
   flags: discoveryFlags,
   run: runs({ ...discoveryFlags, ...vklogFlag }, async ({ flags, given }) => {
-    const server: typeof import("./start.ts") = await import(serverModule);
+    const server: typeof import("./start.ts") = await import(serverModule).catch((error) => {
+      throw setUpError(error) ?? error;
+    });
     return await server.startDiscovery(flags, given);
   }),
 };

@@ -143,15 +143,37 @@ function invite({ world, server, envoys }: Running, stage: Stage): void {
   for (const { adminPort } of envoys) say(`     Envoy  http://127.0.0.1:${adminPort}/config_dump`);
 }
 
-const stage = new Stage();
-try {
+/** Resolves when someone wants the demo to end: whatever it has started has to end with it. */
+function interrupted(): Promise<"interrupted"> {
+  const { promise, resolve } = Promise.withResolvers<"interrupted">();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    Deno.addSignalListener(signal, () => resolve("interrupted"));
+  }
+  return promise;
+}
+
+/** The whole demo, without the end. */
+async function play(stage: Stage, stays: boolean): Promise<"over" | "stays"> {
   const running = await raise(stage);
   await show(running, stage);
-  if (Deno.args.includes("--keep")) {
-    invite(running, stage);
-    await new Promise<void>((resolve) => Deno.addSignalListener("SIGINT", resolve));
-  }
+  if (!stays) return "over";
+  invite(running, stage);
+  return "stays";
+}
+
+const unknown = Deno.args.filter((arg) => arg !== "--keep");
+if (unknown.length > 0) {
+  console.error(`Error: unknown argument ${unknown.join(" ")}, expected none, or --keep to stay and play`);
+  Deno.exit(1);
+}
+const end = interrupted();
+const stage = new Stage();
+let reached: "over" | "stays" | "interrupted";
+try {
+  reached = await Promise.race([play(stage, Deno.args.includes("--keep")), end]);
+  if (reached === "stays") await end;
 } finally {
   await stage.close();
 }
 say("done: everything has been stopped");
+Deno.exit(reached === "interrupted" ? 130 : 0);

@@ -1,5 +1,6 @@
 /** The programs as processes: exit codes, streams, and that the quick commands load nothing heavy. */
 import assert from "node:assert/strict";
+import { setUpError } from "../../cmd/pilot-discovery/commands.ts";
 import { programs } from "../../lib/kernel/program.ts";
 
 const repository = new URL("../../", import.meta.url).pathname;
@@ -121,4 +122,11 @@ Deno.test("request --debug-port takes only the ports of a workload", async () =>
   const { code, err } = await run("pilot-agent", ["request", "GET", "stats", "--debug-port", "8080"]);
   assert.equal(code, 1);
   assert.match(err, /--debug-port: got 8080, expected one of 15000, 15004, 15020, 15021/);
+});
+
+Deno.test("a tree that is not set up is told in one line, and other defects are not taken for that", () => {
+  const missing = new TypeError('Module not found "file:///x/proto/gen/descriptor.json".');
+  assert.match(setUpError(missing)?.message ?? "", /run `deno task setup` once/);
+  assert.equal(setUpError(new TypeError('Module not found "file:///x/lib/pb/codec.ts".')), undefined);
+  assert.equal(setUpError(new Error("proto/gen/ not found")), undefined);
 });

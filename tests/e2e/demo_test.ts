@@ -46,3 +46,37 @@ Deno.test({
     assert.doesNotMatch(output, /failed/);
   },
 });
+
+Deno.test({
+  name: "a demo that is ended in the middle takes everything with it",
+  ignore: envoyPath() === undefined,
+  fn: async () => {
+    const demo = new Deno.Command(Deno.execPath(), {
+      args: demoArguments(),
+      cwd: root,
+      env: { NO_COLOR: "1" },
+      stdout: "piped",
+      stderr: "inherit",
+    }).spawn();
+    let output = "";
+    for await (const text of demo.stdout.pipeThrough(new TextDecoderStream())) {
+      if (!output.includes("three Envoys run") && (output + text).includes("three Envoys run")) demo.kill("SIGTERM");
+      output += text;
+    }
+    assert.equal((await demo.status).code, 130, output);
+    assert.match(output, /done: everything has been stopped\n$/);
+    const folder = /in (\/\S+)\/config\b/.exec(output)?.[1] ?? "";
+    await assert.rejects(Deno.stat(folder), Deno.errors.NotFound);
+  },
+});
+
+Deno.test("an argument that the demo does not know is refused before anything starts", async () => {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [...demoArguments(), "--stay"],
+    cwd: root,
+    stdout: "piped",
+    stderr: "piped",
+  }).output();
+  assert.deepEqual([code, stdout.length], [1, 0]);
+  assert.match(new TextDecoder().decode(stderr), /^Error: unknown argument --stay, expected none, or --keep/);
+});
