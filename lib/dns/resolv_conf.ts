@@ -27,17 +27,23 @@ export function parseResolvConf(text: string): ResolvConf {
     if (keyword === "search") search = values;
     else if (keyword === "domain") search = values.slice(0, 1);
     else if (keyword === "nameserver") {
-      const address = values[0] ?? "";
-      if (isServer(address)) servers.add(address);
+      const address = serverAddress(values[0] ?? "");
+      if (address !== undefined) servers.add(address);
       else {findings.push(
-          `line ${number + 1}: nameserver: got ${JSON.stringify(address)}, expected an address without zone`,
+          `line ${number + 1}: nameserver: got ${JSON.stringify(values[0] ?? "")}, expected an address without zone`,
         );}
     }
   });
   return { servers: [...servers], search, findings };
 }
 
-function isServer(address: string): boolean {
-  return ipaddr.IPv4.isValidFourPartDecimal(address) ||
-    (address.includes(":") && !address.includes("%") && ipaddr.IPv6.isValid(address));
+/**
+ * The address in the one spelling that sockets tell too (RFC 5952): answers are believed by who sent them. An IPv4
+ * address in IPv6 spelling is an IPv4 address. Undefined when it is none.
+ */
+function serverAddress(text: string): string | undefined {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return text;
+  if (!text.includes(":") || text.includes("%") || !ipaddr.IPv6.isValid(text)) return undefined;
+  const address = ipaddr.IPv6.parse(text);
+  return address.isIPv4MappedAddress() ? address.toIPv4Address().toString() : address.toRFC5952String();
 }

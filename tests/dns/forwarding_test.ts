@@ -91,6 +91,15 @@ Deno.test("a server of the second family, and one that is silent, cost a client 
   second.close();
 });
 
+Deno.test("a name server is believed however resolv.conf spells its address", async () => {
+  const upstream = startUpstream("::1", 0, { "www.bing.com": ["1.1.1.1"] });
+  using test = await startServer({ servers: ["0:0::0001"], port: upstream.port });
+  const { address } = test.server.listening[0]!;
+  const answer = await sendUdp(address, query({ name: "www.bing.com" }), 800);
+  assert.deepEqual(answer && reply(answer).answers, ["www.bing.com A 1.1.1.1"]);
+  upstream.close();
+});
+
 Deno.test("raced: a silent and a refusing server cost nothing while another one answers", async () => {
   const silent = startUpstream("127.0.0.1", 0, { "*": "silence" });
   const refusing = startUpstream("127.0.0.2", silent.port, { "*": "REFUSED" });

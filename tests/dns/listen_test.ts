@@ -47,6 +47,13 @@ Deno.test("resolv.conf: servers once each, the last search line, comments left o
   assert.deepEqual(parseResolvConf("").servers, []);
 });
 
+Deno.test("resolv.conf: an address has one spelling, however it is written", () => {
+  const spellings = ["FD00::000A", "fd00:0:0::a", "::FFFF:10.0.0.1", "10.0.0.1", "2001:db8:0:0:1:0:0:1"];
+  const conf = parseResolvConf(spellings.map((text) => `nameserver ${text}\n`).join(""));
+  assert.deepEqual(conf.servers, ["fd00::a", "10.0.0.1", "2001:db8::1:0:0:1"]);
+  assert.deepEqual(conf.findings, []);
+});
+
 Deno.test("an address that is taken is an error that names it, and nothing stays open", async () => {
   const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const settings = { DNS_PROXY_ADDR: `127.0.0.1:${taken.addr.port}`, DNS_FORWARD_PARALLEL: false };
