@@ -10,13 +10,10 @@ import { parseAccount } from "./accounts.ts";
 import { parseRanges } from "./address.ts";
 import type { DnsCapture, RedirectionConfig, Selection } from "./config.ts";
 import { DNS_PORT, families, OUTBOUND_MARK } from "./names.ts";
+import { type Input, InputError, parseNumber, Reader, STAR } from "./reader.ts";
 import type { PortRange } from "./rule.ts";
 
-/** An input: under which name it was asked for, and its text. */
-export interface Input {
-  readonly name: string;
-  readonly value: string;
-}
+export { type Input, InputError, type InputProblem } from "./reader.ts";
 
 /** Inputs of redirection, as texts. Lists are comma separated; `*` stands for all. */
 export interface RedirectionInputs {
@@ -57,20 +54,6 @@ export interface Surroundings {
   readonly nameServers: readonly string[];
 }
 
-/** One input that cannot be read. */
-export interface InputProblem extends Input {
-  readonly expected: string;
-}
-
-/** All inputs that cannot be read, in one error. */
-export class InputError extends Error {
-  override readonly name = "InputError";
-  /** @param problems Every input at fault. */
-  constructor(readonly problems: readonly InputProblem[]) {
-    super(problems.map((p) => `${p.name}: got ${JSON.stringify(p.value)}, expected ${p.expected}`).join("\n"));
-  }
-}
-
 /** User of the proxy when no such user is known: that of the injected container. */
 export const DEFAULT_PROXY_UID = 1337;
 
@@ -79,74 +62,6 @@ export interface ReadInputs {
   readonly config: RedirectionConfig;
   readonly warnings: readonly string[];
 }
-
-/** Collects problems while inputs are read. */
-class Reader {
-  readonly problems: InputProblem[] = [];
-  readonly warnings: string[] = [];
-
-  /** Notes a problem; `part` is the element of a list at fault. */
-  refuse(input: Input, expected: string, part = input.value): void {
-    this.problems.push({ name: input.name, value: part, expected });
-  }
-
-  /** Elements of a list, without spaces around them; empty ones, and values that were there, are left out. */
-  list<T>(input: Input, read: (part: string) => T | undefined, expected: string): T[] {
-    const parts = new Set(input.value.split(",").map((part) => part.trim()).filter((part) => part !== ""));
-    const values = new Map<string, T>();
-    for (const part of parts) {
-      const value = read(part);
-      if (value === undefined) this.refuse(input, expected, part);
-      else values.set(JSON.stringify(value), value);
-    }
-    return [...values.values()];
-  }
-
-  number(input: Input, min: number, max: number, expected: string): number {
-    const value = parseNumber(input.value.trim());
-    if (value !== undefined && value >= min && value <= max) return value;
-    this.refuse(input, expected);
-    return min;
-  }
-
-  port(input: Input): number {
-    return this.number(input, 1, 65535, "a port from 1 to 65535");
-  }
-
-  ports(input: Input, star = ""): PortRange[] {
-    return this.list(input, parsePorts, `a port from 1 to 65535, or a range such as 8000:8010${star}`);
-  }
-
-  interfaces(input: Input): string[] {
-    const expected =
-      "the name of a network device: at most 15 characters, no space, quote or /; + at its end for any rest";
-    return this.list(
-      input,
-      (part) => (/^[A-Za-z0-9_.:@~=][A-Za-z0-9_.:@~=-]{0,13}[A-Za-z0-9_.:@~=+-]?$/.test(part) ? part : undefined),
-      expected,
-    );
-  }
-
-  /**
-   * A list, or `*` with exceptions. Exceptions of a list that name what is in it are no mistake, and have no effect.
-   *
-   * @param read Reads a list; the text is added to what is expected where `*` may stand.
-   */
-  selection<T>(include: Input, exclude: Input, read: (input: Input, star?: string) => T[]): Selection<T> {
-    const except = read(exclude);
-    if (include.value.trim() === "*") return { all: true, except };
-    const only = read(include, STAR);
-    const named = except.map((value) => JSON.stringify(value));
-    const both = only.map((value) => JSON.stringify(value)).filter((value) => named.includes(value));
-    if (both.length > 0) {
-      this.warnings.push(`${exclude.name} holds only where ${include.name} is *, and excludes nothing of its list`);
-    }
-    return { all: false, only };
-  }
-}
-
-/** What is expected, where `*` may stand alone. */
-const STAR = ", or * alone for all";
 
 /**
  * Reads the inputs.
@@ -220,10 +135,10 @@ function readTproxy(reader: Reader, inputs: RedirectionInputs) {
 function readRanges(reader: Reader, input: Input, star: boolean): RedirectionConfig["outboundRanges"] {
   if (star && input.value.trim() === "*") return { all: true, only: { 4: [], 6: [] } };
   const expected = `an address range such as 10.0.0.0/8 or fd00::/8${star ? STAR : ""}`;
-  return {
-    all: false,
-    only: parseRanges(reader.list(input, (part) => part, expected), (part) => reader.refuse(input, expected, part)),
-  };
+  const bad: string[] = [];
+  const only = parseRanges(reader.list(input, (part) => part, expected), (part) => void bad.push(part));
+  reader.refuseParts(input, expected, bad);
+  return { all: false, only };
 }
 
 function readGroups(reader: Reader, inputs: RedirectionInputs, around: Surroundings): Selection<number> {
@@ -283,16 +198,4 @@ function readDnsPort(reader: Reader, input: Input): number {
   // An agent that may not listen on port 53 listens on its default; one that may needs no redirection.
   reader.warnings.push(`${input.name} says port 53, which needs no redirection; DNS is redirected to port ${DNS_PORT}`);
   return DNS_PORT;
-}
-
-function parseNumber(text: string): number | undefined {
-  return /^(\d{1,10}|0x[0-9a-f]{1,8})$/i.test(text) ? Number(text) : undefined;
-}
-
-function parsePorts(text: string): PortRange | undefined {
-  const match = /^(\d{1,5})(?::(\d{1,5}))?$/.exec(text);
-  if (match === null) return undefined;
-  const first = Number(match[1]);
-  const last = Number(match[2] ?? match[1]);
-  return first >= 1 && first <= last && last <= 65535 ? { first, last } : undefined;
 }

@@ -88,6 +88,18 @@ Deno.test("each problem says what was expected", () => {
   );
 });
 
+Deno.test("of a long list of the wrong kind ten are told, the last with how many more there are", () => {
+  const texts = Array.from({ length: 3000 }, (_, i) => `x${i}`).join(",");
+  for (const changes of [{ inboundPorts: texts }, { outboundRanges: texts }, { groups: texts }]) {
+    const told = problems(changes);
+    assert.equal(told.length, 10);
+    assert.match(told[9] ?? "", /^\w+: got "x9, and 2990 more", expected /);
+  }
+  assert.equal(problems({ inboundPorts: "a,b,c,d,e,f,g,h,i,j" }).length, 10);
+  assert.match(problems({ inboundPorts: "a,b,c,d,e,f,g,h,i,j" })[9] ?? "", /got "j"/);
+  assert.match(problems({ inboundPorts: "x".repeat(1e6) }).join(), /^inboundPorts: got "x{200}\.\.\.", expected /);
+});
+
 Deno.test("* among others is refused, and told to stand alone where it may stand at all", () => {
   for (const changes of [{ inboundPorts: "*,80" }, { outboundRanges: "10.0.0.0/8,*" }, { groups: "*,5" }]) {
     assert.match(problems(changes).join(), /^\w+: got "\*", expected .*, or \* alone for all$/);

@@ -1,0 +1,127 @@
+/**
+ * Reads inputs one by one, and notes what is wrong with them, each with the input's name, its value and what was expected.
+ *
+ * Permissions: none.
+ *
+ * @module
+ */
+import type { Selection } from "./config.ts";
+import type { PortRange } from "./rule.ts";
+
+/** An input: under which name it was asked for, and its text. */
+export interface Input {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** One input that cannot be read. */
+export interface InputProblem extends Input {
+  readonly expected: string;
+}
+
+/** A value as text in quotes; of a long one the beginning. */
+function shown(value: string): string {
+  return JSON.stringify(value.length > 200 ? `${value.slice(0, 200)}...` : value);
+}
+
+/** All inputs that cannot be read, in one error. */
+export class InputError extends Error {
+  override readonly name = "InputError";
+  /** @param problems Every input at fault. */
+  constructor(readonly problems: readonly InputProblem[]) {
+    super(problems.map((p) => `${p.name}: got ${shown(p.value)}, expected ${p.expected}`).join("\n"));
+  }
+}
+
+/** How many elements of one list are told. */
+const MOST_SHOWN = 10;
+
+/** Collects problems while inputs are read. */
+export class Reader {
+  readonly problems: InputProblem[] = [];
+  readonly warnings: string[] = [];
+
+  /** Notes a problem; `part` is the element of a list at fault. */
+  refuse(input: Input, expected: string, part = input.value): void {
+    this.problems.push({ name: input.name, value: part, expected });
+  }
+
+  /** Notes a problem for each part; many are counted, so that a list of the wrong kind is no flood. */
+  refuseParts(input: Input, expected: string, bad: readonly string[]): void {
+    const shown = bad.length > MOST_SHOWN ? MOST_SHOWN - 1 : bad.length;
+    for (const part of bad.slice(0, shown)) this.refuse(input, expected, part);
+    if (bad.length > shown) this.refuse(input, expected, `${bad[shown]}, and ${bad.length - shown - 1} more`);
+  }
+
+  /** Elements of a list, without spaces around them; empty ones, and values that were there, are left out. */
+  list<T>(input: Input, read: (part: string) => T | undefined, expected: string): T[] {
+    const parts = new Set(input.value.split(",").map((part) => part.trim()).filter((part) => part !== ""));
+    const values = new Map<string, T>();
+    const bad: string[] = [];
+    for (const part of parts) {
+      const value = read(part);
+      if (value === undefined) bad.push(part);
+      else values.set(JSON.stringify(value), value);
+    }
+    this.refuseParts(input, expected, bad);
+    return [...values.values()];
+  }
+
+  number(input: Input, min: number, max: number, expected: string): number {
+    const value = parseNumber(input.value.trim());
+    if (value !== undefined && value >= min && value <= max) return value;
+    this.refuse(input, expected);
+    return min;
+  }
+
+  port(input: Input): number {
+    return this.number(input, 1, 65535, "a port from 1 to 65535");
+  }
+
+  ports(input: Input, star = ""): PortRange[] {
+    return this.list(input, parsePorts, `a port from 1 to 65535, or a range such as 8000:8010${star}`);
+  }
+
+  interfaces(input: Input): string[] {
+    const expected =
+      "the name of a network device: at most 15 characters, no space, quote or /; + at its end for any rest";
+    return this.list(
+      input,
+      (part) => (/^[A-Za-z0-9_.:@~=][A-Za-z0-9_.:@~=-]{0,13}[A-Za-z0-9_.:@~=+-]?$/.test(part) ? part : undefined),
+      expected,
+    );
+  }
+
+  /**
+   * A list, or `*` with exceptions. Exceptions of a list that name what is in it are no mistake, and have no effect.
+   *
+   * @param read Reads a list; the text is added to what is expected where `*` may stand.
+   */
+  selection<T>(include: Input, exclude: Input, read: (input: Input, star?: string) => T[]): Selection<T> {
+    const except = read(exclude);
+    if (include.value.trim() === "*") return { all: true, except };
+    const only = read(include, STAR);
+    const named = except.map((value) => JSON.stringify(value));
+    const both = only.map((value) => JSON.stringify(value)).filter((value) => named.includes(value));
+    if (both.length > 0) {
+      this.warnings.push(`${exclude.name} holds only where ${include.name} is *, and excludes nothing of its list`);
+    }
+    return { all: false, only };
+  }
+}
+
+/** What is expected, where `*` may stand alone. */
+export const STAR = ", or * alone for all";
+
+/** A whole number, decimal or hexadecimal with 0x. */
+export function parseNumber(text: string): number | undefined {
+  return /^(\d{1,10}|0x[0-9a-f]{1,8})$/i.test(text) ? Number(text) : undefined;
+}
+
+function parsePorts(text: string): PortRange | undefined {
+  const match = /^(\d{1,5})(?::(\d{1,5}))?$/.exec(text);
+  if (match === null) return undefined;
+  const first = Number(match[1]);
+  const last = Number(match[2] ?? match[1]);
+  return first >= 1 && first <= last && last <= 65535 ? { first, last } : undefined;
+}
