@@ -1,12 +1,12 @@
 /** What the installer mends by itself, and what it must not touch meanwhile. */
 import assert from "node:assert/strict";
-import { currentRecord } from "../../lib/cni/install/installer.ts";
+import { currentRecord, install } from "../../lib/cni/install/installer.ts";
 import { systemFileCalls } from "../../lib/cni/node/file_calls.ts";
 import { startNodeAgent } from "../../lib/cni/node_agent.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
 import { injectedPod } from "./support/orch.ts";
-import { PRIMARY } from "./support/place.ts";
+import { Place, PRIMARY } from "./support/place.ts";
 import { config, text, until, withService } from "./support/service.ts";
 
 /** Less than the time after which everything is looked at anyway. */
@@ -203,4 +203,42 @@ Deno.test("a program that takes our own configuration away again and again is to
     }
     await until("told", () => lines.some((line) => line.includes("again and again; tell it that it is not alone")));
   }, { owned: true });
+});
+
+Deno.test("a folder of configurations that is a file is told, once, and mended when it is a folder", async () => {
+  await withService(
+    async ({ place, page, lines }) => {
+      assert.match((await page("/readyz")).join(), /503,the folder of network configurations, .* or no folder/);
+      Deno.removeSync(place.folders.net);
+      Deno.mkdirSync(place.folders.net);
+      place.config(config, PRIMARY);
+      await until("ready", async () => (await page("/readyz"))[0] === 200);
+      assert.equal(lines.filter((line) => line.includes("the plugin is not installed")).length, 1);
+    },
+    {},
+    (place) => {
+      Deno.removeSync(place.folders.net);
+      Deno.writeTextFileSync(place.folders.net, "no folder");
+    },
+  );
+});
+
+Deno.test("a fault that lasts is told once, although the names of unfinished files differ", () => {
+  using place = new Place();
+  place.config(config, PRIMARY);
+  const full = { ...systemFileCalls };
+  const write = (path: string) => {
+    throw new Error(`No space left on device (os error 28): open '${path}'`);
+  };
+  const messages = [1, 2].map(() => {
+    try {
+      install(place.folders, place.wish(), { ...full, write }, Date.now);
+    } catch (error) {
+      return (error as Error).message;
+    }
+  });
+  assert.deepEqual(
+    messages,
+    Array(2).fill(`No space left on device (os error 28): open '${place.folders.bin}/mesh-cni'`),
+  );
 });

@@ -60,6 +60,9 @@ export class InstallError extends Error {
 /** Parts of an installation, as the label `result` of `mesh_cni_installs_total` names their failures. */
 export type InstallPart = "COPY_BINARIES_FAILURE" | "CREATE_KUBECONFIG_FAILURE" | "CREATE_CNI_CONFIG_FAILURE";
 
+/** Largest configuration that is read, bytes: many times what people write. */
+const MAX_CONFIG = 8 * 1024 * 1024;
+
 /** Mode of a new configuration: everyone on a node may read those. */
 const CONFIG_MODE = 0o644;
 
@@ -97,8 +100,9 @@ export function placeConfig(
   calls: FileCalls,
   now: () => number,
 ): InstallOutcome {
-  if (calls.stat(folders.net) === undefined) {
-    const waiting = `the folder of network configurations, ${folders.net}, is not there: is the node's folder mounted?`;
+  if (calls.stat(folders.net)?.isFolder !== true) {
+    const waiting =
+      `the folder of network configurations, ${folders.net}, is not there, or no folder: is the node's folder mounted?`;
     return { config: undefined, waiting, remarks: [], changed: [], gap: undefined };
   }
   const { steps, ...plan } = planConfig(configFiles(folders.net, calls), wish);
@@ -183,6 +187,7 @@ export function configFiles(folder: string, calls: FileCalls): ConfigFile[] {
 
 function bytesOrWhyNot(path: string, calls: FileCalls): Uint8Array | string {
   try {
+    if ((calls.stat(path)?.size ?? 0) > MAX_CONFIG) return `it is larger than ${MAX_CONFIG} bytes`;
     return calls.read(path)?.bytes ?? "it is a link that leads nowhere, as seen from here, or it just went";
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -247,9 +252,7 @@ function likeOf(step: Step): string {
 function sameFile(a: string, b: string, calls: FileCalls, compare: "by bytes" | "by size"): boolean {
   const [first, second] = [calls.stat(a), calls.stat(b)];
   if (first === undefined || second === undefined || first.size !== second.size || second.mode !== 0o755) return false;
-  if (compare === "by size") return true;
-  const [left, right] = [calls.read(a), calls.read(b)];
-  return left !== undefined && right !== undefined && sameBytes(left.bytes, right.bytes);
+  return compare === "by size" || calls.sameContents(a, b);
 }
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
@@ -261,9 +264,18 @@ function part<T>(name: InstallPart, work: () => T): T {
     return work();
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const hint = error instanceof Deno.errors.PermissionDenied || /read-only/i.test(error.message)
-      ? " (is the node's folder mounted, writable, and are we root?)"
-      : "";
-    throw new InstallError(name, `${error.message}${hint}`, { cause: error });
+    throw new InstallError(name, `${saidOf(error)}${hintFor(error)}`, { cause: error });
   }
+}
+
+/** The same words for the same fault: names of files that were being written differ each time. */
+function saidOf({ message }: Error): string {
+  return message.replaceAll(/\/\.([^/]+)\.[0-9a-f]{8}\.mesh-unfinished/g, "/$1").replace(/, run again with.*$/s, "");
+}
+
+function hintFor(error: Error): string {
+  if (error instanceof Deno.errors.NotCapable) return ": the program's permission set names no such folder";
+  return error instanceof Deno.errors.PermissionDenied || /read-only/i.test(error.message)
+    ? " (is the node's folder mounted, writable, and are we root?)"
+    : "";
 }

@@ -143,18 +143,18 @@ export class Installer {
   /** Watches the folders, anew when one of them came, went or was exchanged. */
   private watch(): void {
     const { folders, credentials, calls, log } = this.options;
-    this.folders = configFolders(folders.net, calls);
-    const ids = [...this.folders, folders.bin, credentials].map((path) => [path, idOf(path)] as const);
-    const there = new Map(ids.filter(([, id]) => id !== undefined));
-    const watched = [...there].join();
-    if (watched === this.watched && this.watcher !== undefined || there.size === 0) return;
-    this.watcher?.close();
     try {
+      this.folders = configFolders(folders.net, calls);
+      const ids = [...this.folders, folders.bin, credentials].map((path) => [path, idOf(path)] as const);
+      const there = new Map(ids.filter(([, id]) => id !== undefined));
+      const watched = [...there].join();
+      if (watched === this.watched && this.watcher !== undefined || there.size === 0) return;
+      this.watcher?.close();
+      this.watcher = undefined;
       this.watcher = Deno.watchFs([...there.keys()], { recursive: false });
       this.watched = watched;
       this.listen(this.watcher).catch((error) => log.error("watching the node's folders failed", { error }));
     } catch (error) {
-      this.watcher = undefined;
       log.error("the node's folders cannot be watched; they are looked at now and then", { error });
     }
   }

@@ -18,6 +18,7 @@ export interface FileState {
 
 /** What is known of a path without reading it. */
 export interface PathState {
+  readonly isFolder: boolean;
   readonly size: number;
   readonly mode: number;
   /** Time of change, milliseconds since 1970; undefined for a file of an earlier time that was moved there since. */
@@ -30,6 +31,8 @@ export interface FileCalls {
   list(folder: string): string[];
   /** A file; undefined when there is none. Throws for what is no file: a folder, a pipe that nobody writes to. */
   read(path: string): FileState | undefined;
+  /** Whether two files have the same bytes; they are not held in memory. */
+  sameContents(a: string, b: string): boolean;
   /** True for a symbolic link, wherever it leads. */
   isLink(path: string): boolean;
   /** Where a file is: at its path, or where that, being a link, leads to. */
@@ -64,14 +67,24 @@ export const systemFileCalls: FileCalls = {
       return { bytes, mode: (mode ?? 0o644) & 0o7777, uid: uid ?? 0, gid: gid ?? 0 };
     });
   },
+  sameContents(a, b) {
+    using left = Deno.openSync(a);
+    using right = Deno.openSync(b);
+    const [one, other] = [new Uint8Array(CHUNK), new Uint8Array(CHUNK)];
+    for (;;) {
+      const size = fill(left, one);
+      if (size !== fill(right, other) || one.subarray(0, size).some((byte, i) => byte !== other[i])) return false;
+      if (size < CHUNK) return true;
+    }
+  },
   isLink: (path) => orNone(() => Deno.lstatSync(path).isSymlink) ?? false,
   realPath: (path) => orNone(() => Deno.lstatSync(path).isSymlink ? Deno.realPathSync(path) : path) ?? path,
   stat(path) {
     return orNone(() => {
-      const { size, mtime, ctime, mode } = Deno.statSync(path);
+      const { isDirectory: isFolder, size, mtime, ctime, mode } = Deno.statSync(path);
       // The time of a move is known to the second only.
       const moved = (mtime?.getTime() ?? 0) < (ctime?.getTime() ?? 0);
-      return { size, modified: moved ? undefined : mtime?.getTime(), mode: (mode ?? 0) & 0o7777 };
+      return { isFolder, size, modified: moved ? undefined : mtime?.getTime(), mode: (mode ?? 0) & 0o7777 };
     });
   },
   makeFolder: (path, mode) => Deno.mkdirSync(path, { recursive: true, mode }),
@@ -100,11 +113,21 @@ export const systemFileCalls: FileCalls = {
   },
 };
 
+/** Bytes compared at a time. */
+const CHUNK = 256 * 1024;
+
+/** Reads until a buffer is full or the file ends; how much that was. */
+function fill(file: Deno.FsFile, buffer: Uint8Array): number {
+  let size = 0;
+  for (let n; size < buffer.length && (n = file.readSync(buffer.subarray(size))) !== null;) size += n;
+  return size;
+}
+
 function orNone<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return undefined;
     throw error;
   }
 }

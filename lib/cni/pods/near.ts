@@ -11,8 +11,8 @@ import type { Pod } from "./pod.ts";
 import { quickExchange } from "./quick_get.ts";
 import type { PodLookup } from "./source.ts";
 
-/** Time for the agent's answer, milliseconds; then the orchestrator is asked. */
-const NEAR_MS = 2000;
+/** Time for the agent's answer, milliseconds; then the orchestrator is asked, which costs a busy node more. */
+const NEAR_MS = 4000;
 
 /** Pods, asked for near first. */
 export class NearPods implements PodLookup {

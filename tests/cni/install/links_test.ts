@@ -96,7 +96,7 @@ Deno.test("a folder of configurations that is not there is named, and none is ma
   const done = install(place.folders, place.wish(), systemFileCalls, Date.now);
   assert.equal(
     done.waiting,
-    `the folder of network configurations, ${place.folders.net}, is not there: is the node's folder mounted?`,
+    `the folder of network configurations, ${place.folders.net}, is not there, or no folder: is the node's folder mounted?`,
   );
   assert.throws(() => Deno.statSync(place.folders.net), Deno.errors.NotFound);
   Deno.mkdirSync(place.folders.net);
@@ -110,4 +110,33 @@ Deno.test("the time of a change is not that of a file that was moved there from 
   await Deno.utime(path, 1, 1);
   assert.equal(systemFileCalls.stat(path)?.modified, undefined);
   assert.equal(install(place.folders, place.wish(), systemFileCalls, Date.now).gap, undefined);
+});
+
+Deno.test("a configuration of absurd size is passed over, not held in memory", async () => {
+  using place = new Place();
+  place.config("10-a.conflist", PRIMARY);
+  await Deno.truncate(
+    (Deno.writeTextFileSync(`${place.folders.net}/05-x.conf`, "{"), `${place.folders.net}/05-x.conf`),
+    1 << 30,
+  );
+  const done = install(place.folders, place.wish(), systemFileCalls, Date.now);
+  assert.deepEqual([done.config, done.remarks], ["10-a.conflist", [
+    "05-x.conf is passed over: it is larger than 8388608 bytes",
+  ]]);
+});
+
+Deno.test("executables are compared without holding them: equal, different at the end, one longer", () => {
+  using place = new Place();
+  const [a, b] = [`${place.dir}/a`, `${place.dir}/b`];
+  for (const size of [0, 1, 256 * 1024, 256 * 1024 + 1, 3 << 20]) {
+    const bytes = new Uint8Array(size).fill(7);
+    Deno.writeFileSync(a, bytes);
+    Deno.writeFileSync(b, bytes);
+    assert(systemFileCalls.sameContents(a, b), `${size}`);
+    Deno.writeFileSync(b, new Uint8Array([...bytes, 7]));
+    assert(!systemFileCalls.sameContents(a, b), `${size} and one more`);
+    if (size === 0) continue;
+    Deno.writeFileSync(b, bytes.with(-1, 8));
+    assert(!systemFileCalls.sameContents(a, b), `${size}, the last differs`);
+  }
 });

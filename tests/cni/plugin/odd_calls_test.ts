@@ -126,8 +126,8 @@ namespaceTest("an API that refuses connections, or takes them and is silent, end
       const asked = performance.now();
       const unanswered = await raw("ADD", { ...ours, prevResult: {} });
       assert.deepEqual([unanswered.code, failureOf(unanswered).code], [1, 11]);
-      assert.match(failureOf(unanswered).details ?? "", /no answer within 5000 ms/);
-      assert(performance.now() - asked < 8000, `${performance.now() - asked} ms`);
+      assert.match(failureOf(unanswered).details ?? "", /no answer within 10000 ms/);
+      assert(performance.now() - asked < 14_000, `${performance.now() - asked} ms`);
     } finally {
       silent.close();
     }
@@ -152,7 +152,7 @@ namespaceTest("a node agent that hangs costs a call seconds, not the pod its sta
       const began = performance.now();
       const ran = await raw("ADD", { ...ours, plugin_log_level: "debug", prevResult: {} });
       assert.deepEqual([ran.code, ran.err], [0, ""], ran.out);
-      assert(performance.now() - began < 5000, `${performance.now() - began} ms`);
+      assert(performance.now() - began < 8000, `${performance.now() - began} ms`);
     } finally {
       agent.close();
     }
