@@ -77,9 +77,10 @@ const steps: readonly Step[] = [
 
 /** Changes when the generator or its input does. */
 function stamp(): string {
-  return [read("proto/entries.ts"), read("scripts/gen_proto.ts"), ...protoFiles()].map((t) => String(hash(t))).join(
-    "-",
-  );
+  return [read("proto/entries.ts"), read("scripts/gen_proto.ts"), read("scripts/proto_encoders.ts"), ...protoFiles()]
+    .map((t) => String(hash(t))).join(
+      "-",
+    );
 }
 
 function protoFiles(): string[] {

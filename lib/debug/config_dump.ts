@@ -5,7 +5,8 @@
  *
  * @module
  */
-import { readable, TYPE_URL_PREFIX } from "../pb/codec.ts";
+import { TYPE_URL_PREFIX } from "../pb/codec.ts";
+import { readable } from "../pb/reflect.ts";
 import type { EncodedResource } from "../resource/encoded.ts";
 import type { ResourceSet } from "../resource/set.ts";
 import type { ProxyView } from "../xds/source.ts";

@@ -9,7 +9,6 @@
  *
  * @module
  */
-import { messageType } from "../pb/codec.ts";
 import type { Problem } from "../config/finding.ts";
 import { ConfigStore } from "../config/store.ts";
 import { buildInfo } from "../kernel/build_info.ts";
@@ -119,8 +118,6 @@ async function start(options: DiscoveryServerOptions, settings: Settings, kernel
 
   const folder = await startSources(options, pipeline, kernel);
   pipeline.flush();
-  // Reading the descriptor takes 70 ms: better now than when the first proxies come.
-  messageType("envoy.service.discovery.v3.DeltaDiscoveryResponse");
   const source = new PipelineSource(pipeline, nodes);
   source.ready = true;
   synced();

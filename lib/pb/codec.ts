@@ -1,21 +1,18 @@
 /**
- * Protobuf messages by full name: encode, decode, pack in `Any`, and turn into readable plain data.
+ * Protobuf messages by full name, encoded by functions that set-up wrote ahead of time.
  *
  * Messages are plain objects with the snake_case field names of their `.proto` files, typed by `proto/gen/types.ts`.
  *
- * Permissions: none (the descriptor is a static import; encoders are compiled at first use).
+ * Permissions: none.
  *
  * @module
  */
-import protobuf from "protobufjs";
-import descriptor from "../../proto/gen/descriptor.json" with { type: "json" };
+import protobuf from "protobufjs/minimal.js";
+import { encoders } from "../../proto/gen/encoders.ts";
 
 // Node's Buffer is slower here than plain arrays: most strings are short, and each of them would make a view.
 (protobuf.util as { Buffer: unknown }).Buffer = null;
 protobuf.configure();
-
-let root: protobuf.Root | undefined;
-const types = new Map<string, protobuf.Type>();
 
 /** Prefix of every type URL that names a protobuf message. */
 export const TYPE_URL_PREFIX = "type.googleapis.com/";
@@ -27,77 +24,29 @@ export interface Any {
 }
 
 /**
- * The reflected type of a message.
+ * Encodes a plain object; fields that the message lacks are a programming error that the type checker finds.
  *
  * @param name Full name, for example `envoy.config.cluster.v3.Cluster`.
- * @throws {RangeError} When the descriptor lacks it (name it in `proto/entries.ts`).
+ * @throws {RangeError} When there is no encoder of that message (name it in `proto/entries.ts`).
  */
-export function messageType(name: string): protobuf.Type {
-  const known = types.get(name);
-  if (known) return known;
-  const found = findType(name);
+export function encode(name: string, message: object): Uint8Array {
+  return encoder(name)(message).finish();
+}
+
+function encoder(name: string) {
+  const found = encoders[name];
   if (!found) throw new RangeError(`unknown protobuf message "${name}": name it in proto/entries.ts`);
   return found;
 }
 
-/** Whether the descriptor has a message of this full name. */
-export function knowsMessage(name: string): boolean {
-  return findType(name) !== undefined;
-}
-
-function findType(name: string): protobuf.Type | undefined {
-  const known = types.get(name);
-  if (known) return known;
-  root ??= protobuf.Root.fromJSON(descriptor as protobuf.INamespace);
-  const found = root.lookup(name, [protobuf.Type]);
-  if (!(found instanceof protobuf.Type)) return undefined;
-  types.set(name, found);
-  return found;
-}
-
-/** Encodes a plain object; fields that the message lacks are a programming error that the type checker finds. */
-export function encode(name: string, message: object): Uint8Array {
-  return messageType(name).encode(message).finish();
-}
-
-/** Decodes bytes to plain data: enums as numbers, 64-bit integers as numbers, absent fields absent. */
-export function decode<T>(name: string, bytes: Uint8Array): T {
-  const type = messageType(name);
-  return type.toObject(type.decode(bytes), { longs: Number, defaults: false }) as T;
-}
-
 const NO_BYTES = new Uint8Array(0);
 
-/** Packs a message into an `Any`; default: one without fields. */
-export function any(name: string, message?: object): Any {
-  messageType(name);
-  return { type_url: TYPE_URL_PREFIX + name, value: message === undefined ? NO_BYTES : encode(name, message) };
-}
-
 /**
- * Decodes bytes to readable data: enums by name, `Any` opened as `{"@type", ...fields}`, bytes as base64.
- * A message that the descriptor lacks keeps its bytes under `@bytes`.
+ * Packs a message into an `Any`; default: one without fields.
+ *
+ * @throws {RangeError} When there is no encoder of that message.
  */
-export function readable(name: string, bytes: Uint8Array): Record<string, unknown> {
-  const type = findType(name);
-  if (!type) return { "@type": TYPE_URL_PREFIX + name, "@bytes": base64(bytes) };
-  const plain = type.toObject(type.decode(bytes), { longs: Number, enums: String, defaults: false });
-  return open(plain) as Record<string, unknown>;
-}
-
-function open(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(open);
-  if (value === null || typeof value !== "object") return value;
-  if (value instanceof Uint8Array) return base64(value);
-  const record = value as Record<string, unknown>;
-  if (typeof record.type_url === "string") {
-    const name = record.type_url.slice(record.type_url.lastIndexOf("/") + 1);
-    const bytes = record.value instanceof Uint8Array ? record.value : new Uint8Array();
-    return { "@type": record.type_url, ...readable(name, bytes) };
-  }
-  return Object.fromEntries(Object.entries(record).map(([k, v]) => [k, open(v)]));
-}
-
-function base64(bytes: Uint8Array): string {
-  return bytes.toBase64();
+export function any(name: string, message?: object): Any {
+  const write = encoder(name);
+  return { type_url: TYPE_URL_PREFIX + name, value: message === undefined ? NO_BYTES : write(message).finish() };
 }

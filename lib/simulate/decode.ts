@@ -6,7 +6,7 @@
  * @module
  */
 import type { envoy, google } from "../../proto/gen/types.ts";
-import { decode, knowsMessage } from "../pb/codec.ts";
+import { decode, knowsMessage } from "../pb/reflect.ts";
 import { fromStruct } from "../pb/wellknown.ts";
 import type { ProxyResources } from "./types.ts";
 

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { decode } from "../pb/codec.ts";
+import { decode } from "../pb/reflect.ts";
 import type { ProxyResources } from "./types.ts";
 
 /** An encoded resource (the resources that the server sends are such). */

@@ -6,7 +6,7 @@
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";
-import { decode } from "../pb/codec.ts";
+import { decode } from "../pb/reflect.ts";
 import type { NameSet, NameTable } from "../resource/names.ts";
 import type { ResourceTable } from "../resource/set.ts";
 import { type AdsRequest, readRequest } from "./ads/request.ts";

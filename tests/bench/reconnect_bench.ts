@@ -11,7 +11,8 @@
  * @module
  */
 import * as grpc from "@grpc/grpc-js";
-import { decode, encode } from "../../lib/pb/codec.ts";
+import { encode } from "../../lib/pb/codec.ts";
+import { decode } from "../../lib/pb/reflect.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "../../lib/xds/types.ts";
 
 const clients = Number(Deno.args[0] ?? 400);

@@ -4,7 +4,8 @@
  * @module
  */
 import * as grpc from "@grpc/grpc-js";
-import { decode, encode } from "../../lib/pb/codec.ts";
+import { encode } from "../../lib/pb/codec.ts";
+import { decode } from "../../lib/pb/reflect.ts";
 
 const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
 const CLUSTERS = "type.googleapis.com/envoy.config.cluster.v3.Cluster";

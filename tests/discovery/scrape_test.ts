@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import * as grpc from "@grpc/grpc-js";
 import { unfedMetrics } from "../../lib/kernel/metrics/unfed.ts";
-import { decode, encode } from "../../lib/pb/codec.ts";
+import { encode } from "../../lib/pb/codec.ts";
+import { decode } from "../../lib/pb/reflect.ts";
 import { page, withServer } from "./running.ts";
 
 const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";

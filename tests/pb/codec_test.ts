@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { any, decode, encode, readable } from "../../lib/pb/codec.ts";
+import { any, encode } from "../../lib/pb/codec.ts";
+import { decode, readable } from "../../lib/pb/reflect.ts";
 import { duration, fromStruct, struct, wrap } from "../../lib/pb/wellknown.ts";
 import type { envoy } from "../../proto/gen/types.ts";
 

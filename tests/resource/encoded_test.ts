@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { decode, encode } from "../../lib/pb/codec.ts";
+import { encode } from "../../lib/pb/codec.ts";
+import { decode } from "../../lib/pb/reflect.ts";
 import { Block } from "../../lib/resource/block.ts";
 import { contentHash, encodeResource } from "../../lib/resource/encoded.ts";
 import { putVarint, varintSize, WireCursor, WireError } from "../../lib/resource/protowire.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import * as grpc from "@grpc/grpc-js";
 import fc from "fast-check";
-import { decode, encode } from "../../lib/pb/codec.ts";
+import { encode } from "../../lib/pb/codec.ts";
+import { decode } from "../../lib/pb/reflect.ts";
 import { NameTable } from "../../lib/resource/names.ts";
 import { readRequest } from "../../lib/xds/ads/request.ts";
 import { RpcError } from "../../lib/xds/grpc/status.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import * as grpc from "@grpc/grpc-js";
 import tls from "node:tls";
-import { decode, encode } from "../../lib/pb/codec.ts";
+import { encode } from "../../lib/pb/codec.ts";
+import { decode } from "../../lib/pb/reflect.ts";
 import { XdsServer } from "../../lib/xds/server.ts";
 import { CLUSTER } from "../../lib/xds/types.ts";
 import { MemorySource, textResource } from "../xds/support/memory_source.ts";

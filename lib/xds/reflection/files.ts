@@ -11,7 +11,7 @@
  * @module
  */
 import protobuf from "protobufjs";
-import { messageType } from "../../pb/codec.ts";
+import { messageType } from "../../pb/reflect.ts";
 import { MessageWriter } from "./writer.ts";
 
 /** A service to describe. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { decode } from "../../../lib/pb/codec.ts";
+import { decode } from "../../../lib/pb/reflect.ts";
 import { inboundClusters, staticClusters } from "../../../lib/translate/cluster/mod.ts";
 import { HTTP_OPTIONS } from "../../../lib/translate/cluster/http_options.ts";
 import type { InboundTarget } from "../../../lib/translate/inbound_target.ts";

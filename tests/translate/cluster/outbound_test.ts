@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ConnectionPoolSettings } from "../../../lib/config/kinds/common/types.ts";
 import type { DestinationRuleSpec } from "../../../lib/config/kinds/mod.ts";
-import { decode } from "../../../lib/pb/codec.ts";
+import { decode } from "../../../lib/pb/reflect.ts";
 import type { Protocol, Service } from "../../../lib/registry/types.ts";
 import { outboundClusters } from "../../../lib/translate/cluster/mod.ts";
 import { HTTP_OPTIONS } from "../../../lib/translate/cluster/http_options.ts";

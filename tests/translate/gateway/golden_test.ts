@@ -3,7 +3,8 @@
  * `deno test --allow-read --allow-write --allow-env --allow-run tests/translate/gateway/golden_test.ts -- --update-goldens`.
  */
 import assert from "node:assert/strict";
-import { encode, readable } from "../../../lib/pb/codec.ts";
+import { encode } from "../../../lib/pb/codec.ts";
+import { readable } from "../../../lib/pb/reflect.ts";
 import type { Built } from "../../../lib/translate/built.ts";
 import { gatewayListeners } from "../../../lib/translate/gateway/listeners.ts";
 import { gatewayRouteConfigurations } from "../../../lib/translate/gateway/routes.ts";

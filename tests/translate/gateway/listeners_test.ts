@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { decode } from "../../../lib/pb/codec.ts";
+import { decode } from "../../../lib/pb/reflect.ts";
 import { gatewayHosts } from "../../../lib/translate/gateway/hosts.ts";
 import { gatewayListeners } from "../../../lib/translate/gateway/listeners.ts";
 import type { envoy } from "../../../proto/gen/types.ts";

@@ -7,7 +7,8 @@
  */
 import type { Duplex } from "node:stream";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
-import { any, decode, encode, readable } from "../../../lib/pb/codec.ts";
+import { any, encode } from "../../../lib/pb/codec.ts";
+import { decode, readable } from "../../../lib/pb/reflect.ts";
 import { ApiVersion } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { unixStream } from "./unix_stream.ts";

@@ -3,7 +3,8 @@
  * `deno test --allow-read --allow-write --allow-env --allow-run tests/translate/listener/golden_test.ts -- --update-goldens`.
  */
 import assert from "node:assert/strict";
-import { encode, readable } from "../../../lib/pb/codec.ts";
+import { encode } from "../../../lib/pb/codec.ts";
+import { readable } from "../../../lib/pb/reflect.ts";
 import { envoyPath, validate } from "../envoy.ts";
 import { buildListeners } from "./world.ts";
 

@@ -1,6 +1,6 @@
 /** HTTP connection managers: their filters and what settings change in them. The whole messages are in the goldens. */
 import assert from "node:assert/strict";
-import { decode } from "../../../lib/pb/codec.ts";
+import { decode } from "../../../lib/pb/reflect.ts";
 import type { HttpFilterDoors } from "../../../lib/translate/filters/http/order.ts";
 import { httpConnectionManager } from "../../../lib/translate/listener/http_connection_manager.ts";
 import type { envoy } from "../../../proto/gen/types.ts";

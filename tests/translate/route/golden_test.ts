@@ -5,7 +5,8 @@
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import { parseObject } from "../../../lib/config/object.ts";
-import { encode, readable } from "../../../lib/pb/codec.ts";
+import { encode } from "../../../lib/pb/codec.ts";
+import { readable } from "../../../lib/pb/reflect.ts";
 import { sidecarRouteConfiguration } from "../../../lib/translate/route/configuration.ts";
 import { DomainOwners } from "../../../lib/translate/route/domain_owners.ts";
 import { outboundVirtualHosts } from "../../../lib/translate/route/sidecar.ts";

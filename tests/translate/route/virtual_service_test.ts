@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { DestinationRuleSpec, HttpMatchRequest, HttpRoute } from "../../../lib/config/kinds/mod.ts";
 import type { EffectiveDestinationRule } from "../../../lib/mesh/types.ts";
-import { decode } from "../../../lib/pb/codec.ts";
+import { decode } from "../../../lib/pb/reflect.ts";
 import { httpRoutes, type RouteContext } from "../../../lib/translate/route/virtual_service.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { fakeReader, type FakeWorld } from "../fake_reader.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { decode } from "../../../lib/pb/codec.ts";
+import { decode } from "../../../lib/pb/reflect.ts";
 import { encodeInlineRouteConfiguration, encodeVirtualHost } from "../../../lib/translate/view/encode.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 

@@ -6,7 +6,8 @@
  *
  * @module
  */
-import { decode, encode } from "../../../lib/pb/codec.ts";
+import { encode } from "../../../lib/pb/codec.ts";
+import { decode } from "../../../lib/pb/reflect.ts";
 import { concatBytes } from "../../../lib/resource/block.ts";
 import { type NameSet, NameTable } from "../../../lib/resource/names.ts";
 import { readRequest } from "../../../lib/xds/ads/request.ts";
