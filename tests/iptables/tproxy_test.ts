@@ -84,6 +84,56 @@ for (const kind of ["nft", "legacy"] as const) {
 }
 
 for (const kind of ["nft", "legacy"] as const) {
+  packetTest(`TPROXY on ${kind}: beside DNS, excluded devices and virtual machines`, async (t) => {
+    await using cable = await Cable.lay();
+    const proxy = cable.actor("pod", users.proxy);
+    const app = cable.actor("pod", users.app);
+    const own = cable.actor("pod", users.root);
+    const client = cable.actor("client", users.root);
+    for (const family of [4, 6] as const) {
+      const [any, localhost] = family === 4 ? ["0.0.0.0", "127.0.0.1"] : ["::", "::1"];
+      await proxy.listen("outbound proxy", any, 15001);
+      await proxy.listen("inbound proxy", any, 15006, { transparent: true, forwardMark: MARK });
+      for (const protocol of ["tcp", "udp"]) {
+        await proxy.listen("agent", localhost, 15053, { protocol });
+        await client.listen("server", addresses[family].client, 53, { protocol });
+      }
+      await app.listen("app", any, 8080);
+      // The application is a DNS server itself.
+      await own.listen("own server", any, 53);
+    }
+    const dns: Changes = { ...changes, captureDns: true, captureAllDns: true };
+    const name = async (from: typeof app, host: string, port: number, protocol = "tcp") => {
+      const { answer, error } = await from.dial(host, port, { protocol });
+      return answer?.app === undefined ? answer?.name ?? error : `${answer.name}, ${answer.app.name}`;
+    };
+    const both = async (wanted: string, dial: (at: typeof addresses[4 | 6]) => Promise<string | undefined>) =>
+      assert.deepEqual([await dial(addresses[4]), await dial(addresses[6])], [wanted, wanted]);
+
+    await applyIn(cable.pod, kind, dns);
+    await t.step("DNS of the application goes to the agent, that of the agent to the server", async () => {
+      for (const protocol of ["tcp", "udp"]) {
+        await both("agent", (at) => name(app, at.client, 53, protocol));
+        await both("server", (at) => name(proxy, at.client, 53, protocol));
+      }
+    });
+    await t.step("DNS to a server in this pod comes in like everything else", async () => {
+      await both("inbound proxy, own server", (at) => name(client, at.pod, 53));
+    });
+    await t.step("an excluded device is left alone in both directions", async () => {
+      await applyIn(cable.pod, kind, { ...dns, interfacesExcluded: "eth0" }, { reconcile: true });
+      await both("app", (at) => name(client, at.pod, 8080));
+      await both("server", (at) => name(app, at.client, 53));
+      await both("inbound proxy, app", (at) => name(proxy, at.pod, 8080));
+    });
+    await t.step("what a virtual machine sends is outbound", async () => {
+      await applyIn(cable.pod, kind, { ...dns, virtualInterfaces: "eth0" }, { reconcile: true });
+      await both("outbound proxy", (at) => name(client, at.pod, 8080));
+    });
+  }, [kind]);
+}
+
+for (const kind of ["nft", "legacy"] as const) {
   packetTest(`TPROXY on ${kind}: routing of a former mark goes, that of others stays`, async (t) => {
     await using cable = await Cable.lay();
     const pod = (...words: string[]) => cable.exec("pod", "ip", ...words);
