@@ -16,7 +16,7 @@ const lists: [string, Set<string>][] = [
 for (const [path, used] of lists) {
   const file = new URL(`../${path}`, import.meta.url);
   const before = Deno.readTextFileSync(file).split("\n");
-  const after = before.filter((line) => !used.has(/^ {2}"(\w+)",$/.exec(line)?.[1] ?? ""));
+  const after = before.filter((line) => !used.has(/^ +"(\w+)",$/.exec(line)?.[1] ?? ""));
   if (after.length === before.length) continue;
   Deno.writeTextFileSync(file, after.join("\n"));
   console.log(`${path}: ${before.length - after.length} taken off`);

@@ -11,6 +11,7 @@ import { programVariables, readProgramSettings, stopOnSignals } from "../../lib/
 import { startKernel } from "../../lib/kernel/kernel.ts";
 import { settingsUsedBy } from "../../lib/kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
+import { unreadSettings } from "../../lib/kernel/settings/unread.ts";
 import { runDiscovery } from "./discovery.ts";
 import type { DiscoveryFlagValues } from "./discovery_flags.ts";
 import { discoveryOptions } from "./discovery_options.ts";
@@ -34,12 +35,17 @@ export async function startDiscovery(flags: DiscoveryFlagValues, given: Readonly
       flags: idle.map((name) => `--${name}`),
     });
   }
+  const environment = programVariables(settingsUsedBy("pilot-discovery").map(([name]) => name));
+  const unread = Object.keys(environment).filter((name) => (unreadSettings as readonly string[]).includes(name));
+  if (unread.length > 0) {
+    kernel.log.scope("default").warn("variables without effect in this version", { variables: unread.sort() });
+  }
   const release = stopOnSignals(kernel.drain);
   try {
     return await runDiscovery(options, settings, kernel, {
       required: given.has("ctrlz_port") || given.has("ctrlz_address"),
       args: Deno.args,
-      environment: programVariables(settingsUsedBy("pilot-discovery").map(([name]) => name)),
+      environment,
     });
   } finally {
     release();

@@ -8,7 +8,7 @@
 import { configDump } from "./config_dump.ts";
 import { type Answer, type Ask, type Handler, json, text } from "./http.ts";
 import { live } from "./live.ts";
-import { adsz, connections, syncz } from "./proxies.ts";
+import { adsz, connections, forceDisconnect, syncz } from "./proxies.ts";
 import { pushes, pushStatus, warningz } from "./pushes.ts";
 import { scopez } from "./scopes.ts";
 import type { DebugView } from "./view.ts";
@@ -67,22 +67,36 @@ export const PAGES: readonly Page[] = [
   { path: "networkz", help: "networks of the mesh", answer: networkz },
 ];
 
-/** Answers everything under `/debug`. Callers from other machines are refused: they cannot be told apart yet. */
-export function debugPages(view: DebugView): Handler {
+/** Pages that change what runs, there with `UNSAFE_ENABLE_ADMIN_ENDPOINTS` alone. */
+const ADMIN_PAGES: readonly Page[] = [
+  {
+    path: "force_disconnect",
+    help: "ends the stream of a proxy, which comes again; ?proxyID=",
+    answer: forceDisconnect,
+  },
+];
+
+/**
+ * Answers everything under `/debug`. Callers from other machines are refused: they cannot be told apart yet.
+ *
+ * @param admin `UNSAFE_ENABLE_ADMIN_ENDPOINTS`: pages that change what runs are there too.
+ */
+export function debugPages(view: DebugView, admin: boolean): Handler {
+  const pages = admin ? [...PAGES, ...ADMIN_PAGES] : PAGES;
   return (ask) => {
     const { pathname } = ask.url;
-    if (pathname === "/debug" || pathname === "/debug/") return index();
+    if (pathname === "/debug" || pathname === "/debug/") return index(pages);
     if (!pathname.startsWith("/debug/")) return undefined;
     if (!ask.fromLoopback) return text(401, "debug pages are for callers of the same machine, by 127.0.0.1 or [::1]\n");
     const name = pathname.slice("/debug/".length);
-    if (name === "list") return json(PAGES.map((page) => page.path).sort(), ask);
-    const page = PAGES.find(({ path }) => path === name);
+    if (name === "list") return json(pages.map((page) => page.path).sort(), ask);
+    const page = pages.find(({ path }) => path === name);
     return page?.answer(ask, view) ?? text(404, `no page ${pathname}; /debug lists them\n`);
   };
 }
 
-function index(): Answer {
-  const rows = PAGES.map(({ path, help }) => `<tr><td><a href="/debug/${path}">${path}</a></td><td>${help}</td></tr>`);
+function index(pages: readonly Page[]): Answer {
+  const rows = pages.map(({ path, help }) => `<tr><td><a href="/debug/${path}">${path}</a></td><td>${help}</td></tr>`);
   const body = `<!doctype html><meta charset="utf-8"><title>pilot-discovery</title>
 <style>body{font:15px system-ui;margin:2em}td{padding:.2em 1em .2em 0}</style>
 <h1>pilot-discovery</h1><table>${rows.join("")}</table>

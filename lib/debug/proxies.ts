@@ -9,6 +9,7 @@ import { fromStruct } from "../pb/wellknown.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { typeRules } from "../xds/types.ts";
 import { type Answer, type Ask, json, text } from "./http.ts";
+import { chosenProxy, isAnswer } from "./select.ts";
 import type { DebugView } from "./view.ts";
 
 const time = (ms: number) => ms === 0 ? undefined : new Date(ms).toISOString();
@@ -36,6 +37,14 @@ export function adsz(ask: Ask, view: DebugView): Answer {
     };
   });
   return json({ totalClients: clients.length, clients }, ask);
+}
+
+/** `/debug/force_disconnect`: ends the stream of one proxy, which will come again. */
+export function forceDisconnect(ask: Ask, view: DebugView): Answer {
+  const connection = chosenProxy(ask, view);
+  if (isAnswer(connection)) return connection;
+  connection.disconnect("disconnected by an operator");
+  return text(200, "OK\n");
 }
 
 /** `/debug/syncz`: what was sent to each proxy and what it acknowledged. */

@@ -61,7 +61,7 @@ export async function openPorts(
 ): Promise<Ports> {
   const { log } = kernel;
   const failed = (error: unknown, path: string) => log.scope("monitor").error("a page failed", { path, error });
-  const debug = settings.ENABLE_DEBUG_ON_HTTP ? [debugPages(view)] : [];
+  const debug = settings.ENABLE_DEBUG_ON_HTTP ? [debugPages(view, settings.UNSAFE_ENABLE_ADMIN_ENDPOINTS)] : [];
   const monitoringPages = [monitoring(settings, kernel), ...debug];
   const pages = [readiness(kernel), ...debug, ...(options.monitoring === undefined ? monitoringPages : [])];
   const web = httpServer(pages, failed);

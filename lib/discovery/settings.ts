@@ -78,10 +78,13 @@ export function entryOptions(settings: Settings, clusterId: string): Omit<Servic
 }
 
 /** Limits of the wire for all streams together; 0: derived from the number of cores. */
-export function wireLimits(settings: Settings): Pick<XdsServerOptions, "maxRequestsPerSecond" | "pushThrottle"> {
+export function wireLimits(
+  settings: Settings,
+): Pick<XdsServerOptions, "maxRequestsPerSecond" | "pushThrottle" | "refuseFirst"> {
   return {
     maxRequestsPerSecond: settings.PILOT_MAX_REQUESTS_PER_SECOND,
     pushThrottle: settings.PILOT_PUSH_THROTTLE,
+    refuseFirst: settings.K_REVISION !== "",
   };
 }
 

@@ -86,6 +86,11 @@ export class XdsConnection implements CallHandler, Pushable {
     this.#releasePush();
   }
 
+  /** Ends the client's stream with UNAVAILABLE, for it to come again. */
+  disconnect(message: string): void {
+    this.call.end(Code.UNAVAILABLE, message);
+  }
+
   /** Sends what a push has changed. */
   push(taken: () => void): void {
     this.#onTaken = taken;

@@ -33,6 +33,11 @@ export interface XdsServerOptions {
   readonly maxRequestsPerSecond?: number;
   /** Streams pushed to at a time (`PILOT_PUSH_THROTTLE`); 0 = {@linkcode defaultPushThrottle}. */
   readonly pushThrottle?: number;
+  /**
+   * Refuses the first stream (`K_REVISION`): a serverless platform sends one to see whether the server is there, and
+   * would take its answer for traffic. Default false.
+   */
+  readonly refuseFirst?: boolean;
   /** Cores of this machine, for the two settings before. Default 2. */
   readonly cores?: number;
   /**
@@ -63,9 +68,11 @@ export class XdsServer {
   readonly #context: ConnectionContext;
   readonly #stopPushes: () => void;
   #numbers = 0;
+  #refuseNext: boolean;
 
   constructor(private readonly options: XdsServerOptions) {
     const cores = options.cores ?? 2;
+    this.#refuseNext = options.refuseFirst ?? false;
     const metrics = this.#metrics = options.metrics ?? NO_METRICS;
     const log = options.log ?? (() => {});
     this.grpc = new GrpcServer({
@@ -137,6 +144,10 @@ export class XdsServer {
   }
 
   #admit(call: Call, delta: boolean): void {
+    if (this.#refuseNext) {
+      this.#refuseNext = false;
+      return call.end(Code.UNAVAILABLE, "the server is warming up, try again");
+    }
     if (!this.options.source.ready) return call.end(Code.UNAVAILABLE, "the server's sources are not synced yet");
     const wait = this.#admission.reserve();
     if (wait === undefined) return call.end(Code.RESOURCE_EXHAUSTED, "too many new streams, try again later");

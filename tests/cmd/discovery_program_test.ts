@@ -13,7 +13,7 @@ class Program {
   readonly #serving = Promise.withResolvers<Line>();
   readonly #reading: Promise<void>;
 
-  constructor(args: readonly string[]) {
+  constructor(args: readonly string[], env: Record<string, string> = {}) {
     this.#process = new Deno.Command(Deno.execPath(), {
       args: [
         ...["run", "--quiet", "--no-prompt", "-P=pilot-discovery", "cmd/pilot-discovery/main.ts", "discovery"],
@@ -21,6 +21,7 @@ class Program {
         ...args,
       ],
       cwd: repository,
+      env,
       stdin: "null",
       stdout: "piped",
       stderr: "inherit",
@@ -73,10 +74,11 @@ async function withProgram(
   files: Readonly<Record<string, string>>,
   args: readonly string[],
   run: (program: Program) => Promise<void>,
+  env: Record<string, string> = {},
 ): Promise<void> {
   const folder = await Deno.makeTempDir();
   for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/${name}`, text);
-  const program = new Program([`--configDir=${folder}`, ...args]);
+  const program = new Program([`--configDir=${folder}`, ...args], env);
   try {
     await run(program);
   } finally {
@@ -176,4 +178,13 @@ Deno.test("the introspection port tells the process's variables and arguments, a
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+});
+
+Deno.test("variables that steer nothing are told, and those that do are not", async () => {
+  const env = { PILOT_TRACE_SAMPLING: "50", ISTIO_DUAL_STACK: "true", ENABLE_VTPROTOBUF: "false" };
+  await withProgram({}, ["--registries=", "--ctrlz_port=0"], async (program) => {
+    await program.page("/ready");
+    const line = program.lines.find(({ msg }) => msg === "variables without effect in this version");
+    assert.deepEqual(line?.["variables"], ["ENABLE_VTPROTOBUF", "PILOT_TRACE_SAMPLING"]);
+  }, env);
 });

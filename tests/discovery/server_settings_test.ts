@@ -180,3 +180,34 @@ Deno.test("what the wire and the pipeline measure is in a scrape", async () => {
     assert.deepEqual(expected.filter((pattern) => !pattern.test(body)).map(String), []);
   });
 });
+
+Deno.test("K_REVISION refuses the first stream, and only that", async () => {
+  await withServer({}, async ({ ports }) => {
+    const first = await ask(ports.grpc, node) as grpc.StatusObject;
+    assert.deepEqual([first.code, first.details], [grpc.status.UNAVAILABLE, "the server is warming up, try again"]);
+    assert.equal(await ask(ports.grpc, node), "answer");
+    assert.equal(await ask(ports.grpc, node), "answer");
+  }, { settings: { K_REVISION: "hello-00001" } });
+  await withServer({}, async ({ ports }) => assert.equal(await ask(ports.grpc, node), "answer"));
+});
+
+Deno.test("UNSAFE_ENABLE_ADMIN_ENDPOINTS: a proxy can be disconnected by a page, and not without", async () => {
+  const path = "/debug/force_disconnect?proxyID=a.x";
+  await withServer({}, async ({ ports }) => assert.equal((await page(ports.http, path)).status, 404));
+  await withServer({}, async ({ ports }) => {
+    assert.equal((await page(ports.http, path)).status, 404, "nobody is there");
+    const client = new grpc.Client(`127.0.0.1:${ports.grpc}`, grpc.credentials.createInsecure());
+    const call = client.makeBidiStreamRequest(ADS, same, same, new grpc.Metadata());
+    const ended = new Promise<grpc.StatusObject>((resolve) => call.on("status", resolve));
+    const answered = new Promise((resolve) => call.once("data", resolve));
+    call.on("error", () => {});
+    call.write(encode("envoy.service.discovery.v3.DiscoveryRequest", { type_url: CLUSTERS, node }));
+    await answered;
+    const { status, body } = await page(ports.http, path);
+    assert.deepEqual([status, body], [200, "OK\n"]);
+    const { code, details } = await ended;
+    assert.deepEqual([code, details], [grpc.status.UNAVAILABLE, "disconnected by an operator"]);
+    client.close();
+    assert.match((await page(ports.http, "/debug")).body, /force_disconnect/);
+  }, { settings: { UNSAFE_ENABLE_ADMIN_ENDPOINTS: true } });
+});

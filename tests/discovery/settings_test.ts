@@ -458,6 +458,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   GRPC_KEEPALIVE_INTERVAL: "tests/cmd/options_test.ts",
   GRPC_KEEPALIVE_TIMEOUT: "tests/cmd/options_test.ts",
   ENABLE_DEBUG_ON_HTTP: "tests/discovery/server_settings_test.ts",
+  K_REVISION: "tests/discovery/server_settings_test.ts",
+  UNSAFE_ENABLE_ADMIN_ENDPOINTS: "tests/discovery/server_settings_test.ts",
   MESH_GPRC_MAXRECVMSGSIZE: "tests/discovery/server_settings_test.ts",
   MESH_GPRC_MAXSTREAMS: "tests/discovery/server_settings_test.ts",
   METRICS_LOCALHOST_ACCESS_ONLY: "tests/discovery/server_settings_test.ts",
