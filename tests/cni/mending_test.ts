@@ -5,6 +5,7 @@ import { systemFileCalls } from "../../lib/cni/node/file_calls.ts";
 import { startNodeAgent } from "../../lib/cni/node_agent.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
+import { link } from "./support/commands.ts";
 import { injectedPod } from "./support/orch.ts";
 import { Place, PRIMARY } from "./support/place.ts";
 import { config, text, until, withService } from "./support/service.ts";
@@ -86,7 +87,7 @@ Deno.test("a primary behind a link is mended where it is, as soon as its owner r
     (place) => {
       Deno.mkdirSync(`${place.dir}/real`);
       Deno.writeTextFileSync(`${place.dir}/real/primary.txt`, PRIMARY);
-      Deno.symlinkSync("../real/primary.txt", `${place.folders.net}/${config}`);
+      link("../real/primary.txt", `${place.folders.net}/${config}`);
     },
   );
 });

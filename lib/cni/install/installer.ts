@@ -100,7 +100,7 @@ export function placeConfig(
   calls: FileCalls,
   now: () => number,
 ): InstallOutcome {
-  if (calls.stat(folders.net)?.isFolder !== true) {
+  if (calls.stat(folders.net)?.is !== "folder") {
     const waiting =
       `the folder of network configurations, ${folders.net}, is not there, or no folder: is the node's folder mounted?`;
     return { config: undefined, waiting, remarks: [], changed: [], gap: undefined };

@@ -17,8 +17,17 @@ const KEPT = ".mesh-kept";
 /** Folders in which configurations lie: that of configurations, and those to which links in it lead. */
 export function configFolders(net: string, calls: FileCalls): string[] {
   const paths = calls.list(net).filter(isConfigName).map((name) => `${net}/${name}`);
-  const linked = paths.filter((path) => calls.isLink(path)).map((path) => folderOf(calls.realPath(path)));
-  return [...new Set([net, ...linked])];
+  const linked = paths.filter((path) => calls.isLink(path) && leadsToFile(path, calls));
+  return [...new Set([net, ...linked.map((path) => folderOf(calls.realPath(path)))])];
+}
+
+/** False also for what we have no right to look at: then it cannot be changed either. */
+function leadsToFile(path: string, calls: FileCalls): boolean {
+  try {
+    return calls.stat(path)?.is === "file";
+  } catch {
+    return false;
+  }
 }
 
 /** Takes a configuration out of the runtime's sight: keeps a link, removes a file. */

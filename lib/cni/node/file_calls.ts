@@ -18,7 +18,7 @@ export interface FileState {
 
 /** What is known of a path without reading it. */
 export interface PathState {
-  readonly isFolder: boolean;
+  readonly is: "file" | "folder" | "neither";
   readonly size: number;
   readonly mode: number;
   /** Time of change, milliseconds since 1970; undefined for a file of an earlier time that was moved there since. */
@@ -81,10 +81,11 @@ export const systemFileCalls: FileCalls = {
   realPath: (path) => orNone(() => Deno.lstatSync(path).isSymlink ? Deno.realPathSync(path) : path) ?? path,
   stat(path) {
     return orNone(() => {
-      const { isDirectory: isFolder, size, mtime, ctime, mode } = Deno.statSync(path);
+      const { isDirectory, isFile, size, mtime, ctime, mode } = Deno.statSync(path);
       // The time of a move is known to the second only.
       const moved = (mtime?.getTime() ?? 0) < (ctime?.getTime() ?? 0);
-      return { isFolder, size, modified: moved ? undefined : mtime?.getTime(), mode: (mode ?? 0) & 0o7777 };
+      const is = isFile ? "file" : isDirectory ? "folder" : "neither";
+      return { is, size, modified: moved ? undefined : mtime?.getTime(), mode: (mode ?? 0) & 0o7777 };
     });
   },
   makeFolder: (path, mode) => Deno.mkdirSync(path, { recursive: true, mode }),

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { install, uninstall } from "../../../lib/cni/install/installer.ts";
 import { systemFileCalls } from "../../../lib/cni/node/file_calls.ts";
 import { cutOff, Killed } from "../support/faults.ts";
-import { must } from "../support/commands.ts";
+import { link, must } from "../support/commands.ts";
 import { Place, PRIMARY } from "../support/place.ts";
 
 const SINGLE = `{ "cniVersion": "0.3.1", "name": "cbr0", "type": "bridge" }`;
@@ -25,7 +25,7 @@ function linked(name: string, text: string): Place {
   const place = new Place();
   Deno.mkdirSync(`${place.dir}/real`);
   Deno.writeTextFileSync(`${place.dir}/real/${name}`, text);
-  Deno.symlinkSync(`../real/${name}`, `${place.folders.net}/${name}`);
+  link(`../real/${name}`, `${place.folders.net}/${name}`);
   return place;
 }
 
@@ -70,10 +70,10 @@ Deno.test("a link that was replaced by a file meanwhile does not come back", () 
 });
 
 const odd: [string, (path: string) => unknown, RegExp][] = [
-  ["a link to a folder", (path) => Deno.symlinkSync("/etc", path), /05-x\.conflist is no regular file/],
+  ["a link to a folder", (path) => link("/etc", path), /05-x\.conflist is no regular file/],
   ["a pipe", (path) => must("mkfifo", [path]), /05-x\.conflist is no regular file/],
-  ["a link to a device", (path) => Deno.symlinkSync("/dev/zero", path), /05-x\.conflist is no regular file/],
-  ["a link that leads nowhere", (path) => Deno.symlinkSync("/nowhere/x", path), /a link that leads nowhere/],
+  ["a link to a device", (path) => link("/dev/zero", path), /05-x\.conflist is no regular file/],
+  ["a link that leads nowhere", (path) => link("/nowhere/x", path), /a link that leads nowhere/],
 ];
 for (const [what, make, reason] of odd) {
   Deno.test(`${what} among the configurations is passed over with the reason; the others work`, async () => {

@@ -73,3 +73,9 @@ export function namespaceTest(name: string, fn: () => Promise<void>): void {
   const why = obstacle();
   Deno.test({ name: why === undefined ? name : `${name} (ignored: ${why})`, ignore: why !== undefined, fn });
 }
+
+/** Makes a symbolic link, for which the runtime would want rights to write everywhere. */
+export function link(target: string, path: string): void {
+  const { success, stderr } = new Deno.Command("ln", { args: ["-s", "--", target, path] }).outputSync();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+}
