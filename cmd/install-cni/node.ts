@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Output } from "../../lib/cli/command.ts";
+import { type Output, UsageError } from "../../lib/cli/command.ts";
 import { readProgramSettings } from "../../lib/cli/startup.ts";
 import { examine, verdict } from "../../lib/cni/doctor/examine.ts";
 import { gather } from "../../lib/cni/doctor/gather.ts";
@@ -44,15 +44,24 @@ export async function doctor(flags: NodeFlagValues, given: ReadonlySet<string>, 
   return findings.some((finding) => finding.severity === "problem") ? 1 : 0;
 }
 
-/** Takes the plugin off the node and gives back what was there; resolves with 0. */
+/**
+ * Takes the plugin off the node and gives back what was there; resolves with 0.
+ *
+ * @throws {UsageError} when a file cannot be changed, or an installer is at work and does not end.
+ */
 export function uninstallNode(flags: NodeFlagValues, given: ReadonlySet<string>, output: Output): number {
   const folders = foldersOf(flags, given);
   const skipExecutables = names(readProgramSettings("install-cni").SKIP_CNI_BINARIES);
   const work = () => uninstall(folders, systemFileCalls, keepsExecutable({ skipExecutables }));
   // Without a run folder no installer is at work, and none is made for a lock that nobody takes.
-  const changed = systemFileCalls.stat(folders.run) === undefined
-    ? work()
-    : whileLocked(`${folders.run}/${LOCK_FILE}`, work);
+  const alone = () => systemFileCalls.stat(folders.run) === undefined;
+  let changed: string[];
+  try {
+    changed = alone() ? work() : whileLocked(`${folders.run}/${LOCK_FILE}`, work);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new UsageError(`uninstall: ${error.message}; what is not done yet is done by the next one`);
+  }
   for (const line of changed) output.out(`${line}\n`);
   if (changed.length === 0) output.out("nothing of the plugin is on this node\n");
   return 0;

@@ -135,9 +135,9 @@ function ownExecutable(): Executable {
 function ownNamespace(settings: SettingsOf<"install-cni">): string {
   try {
     return Deno.readTextFileSync(`${settings.MESH_CNI_SERVICE_ACCOUNT_DIR}/namespace`).trim();
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return "";
-    throw error;
+  } catch {
+    // Outside of a pod. Where the token cannot be read either, the installer says so.
+    return "";
   }
 }
 
