@@ -21,7 +21,7 @@ export const PATIENCE_MS = 1000;
 
 /** How a question ended. */
 export type Outcome =
-  /** An answer that says something: NOERROR or NXDOMAIN. */
+  /** An answer that says something: NOERROR or NXDOMAIN; its bytes hold during the call only. */
   | { readonly kind: "answer"; readonly message: Uint8Array }
   /** No such answer; what a server said instead, if one did, and what went wrong. */
   | { readonly kind: "failed"; readonly message: Uint8Array | undefined; readonly reasons: readonly string[] };
@@ -86,7 +86,7 @@ export class Inquiry implements Due, ExchangeEvents {
       return this.#finish({ kind: "answer", message });
     }
     // It may be that only this server cannot, or does not want to: another one may know.
-    this.#said ??= message;
+    this.#said ??= message.slice();
     this.failed(server, `response code ${rcode}`);
   }
 

@@ -38,13 +38,17 @@ export class StaleAnswers {
     return this.#kept.size;
   }
 
-  /** Keeps an answer, unless it is one that says nothing for sure (cut, or another code than NOERROR and NXDOMAIN). */
+  /** Keeps a copy of an answer, unless it is one that says nothing for sure (cut, or another code than NOERROR and NXDOMAIN). */
   keep(key: string, message: Uint8Array, now: number): void {
     const rcode = message[3]! & BITS4.RCODE;
     const sure = (rcode === RCODE.NOERROR || rcode === RCODE.NXDOMAIN) && (message[2]! & BITS3.TC) === 0;
     if (!sure || message.length > MAX_ANSWER) return;
+    // The same question mostly gets an answer of the same length: it is written over the one before.
+    const before = this.#kept.get(key)?.message;
     this.#drop(key);
-    this.#kept.set(key, { message, at: now, failedAt: undefined });
+    const copy = before?.length === message.length ? before : new Uint8Array(message.length);
+    copy.set(message);
+    this.#kept.set(key, { message: copy, at: now, failedAt: undefined });
     this.#bytes += message.length + key.length;
     for (const oldest of this.#kept.keys()) {
       if (this.#bytes <= MAX_BYTES) break;

@@ -41,7 +41,7 @@ export class TcpTransport implements Transport {
       parser.push(part);
       const message = parser.next();
       if (message === undefined) return;
-      if (isAnswer(query, message)) events.answered(server, message.slice());
+      if (isAnswer(query, message)) events.answered(server, message);
       else reason = "the answer is to another question";
       socket.destroy();
     });

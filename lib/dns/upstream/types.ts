@@ -12,7 +12,7 @@ export type Server = Endpoint;
 
 /** What becomes of one question. */
 export interface ExchangeEvents {
-  /** A well-formed answer to the question; its ID is not that of the client. The message may be kept. */
+  /** A well-formed answer to the question; its ID is not that of the client. Its bytes hold during the call only. */
   answered(server: Server, message: Uint8Array): void;
   /** No answer will come from that server. */
   failed(server: Server, reason: string): void;

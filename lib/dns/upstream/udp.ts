@@ -1,9 +1,10 @@
 /**
- * Questions to name servers over UDP, from a few sockets that are used again and again.
+ * Questions to name servers over UDP, from one socket a family that is replaced often.
  *
- * A socket of its own for every question would cost a system call more and leave an entry in the kernel's connection
- * table each time; one socket for ever would make forged answers easier. So sockets are replaced after some time or use,
- * IDs are random, and an answer must come from a server that was asked and carry the same question.
+ * A socket of its own for every question would cost system calls and leave an entry in the kernel's connection table
+ * each time; one socket for ever would make forged answers easier. So the socket is replaced after some time or use, IDs
+ * are random, and an answer must come from a server that was asked and carry the same question. (Four sockets at a time
+ * made a question an eighth dearer: each answer woke another receiver.)
  *
  * Permissions: net (the name servers; a local port).
  *
@@ -15,11 +16,10 @@ import { sameQuestion } from "../packet/records.ts";
 import { BITS3, HEADER, setUint16, uint16 } from "../packet/wire.ts";
 import type { Exchange, ExchangeEvents, Server, Transport } from "./types.ts";
 
-/** Sockets of a family at a time; each new question takes the next one. */
-const SOCKETS = 4;
-/** A socket gets no new questions after this many, or after this time. */
-const QUESTIONS_PER_SOCKET = 2000;
-const SOCKET_LIFE_MS = 30_000;
+/** A socket gets no new questions after this many. */
+export const QUESTIONS_PER_SOCKET = 500;
+/** Nor after this time. */
+export const SOCKET_LIFE_MS = 10_000;
 
 interface Asked {
   readonly query: Uint8Array;
@@ -29,22 +29,22 @@ interface Asked {
 
 /** Opens UDP sockets when they are needed. */
 export class UdpTransport implements Transport {
-  readonly #pools = { v4: new Array<Socket | undefined>(SOCKETS), v6: new Array<Socket | undefined>(SOCKETS) };
+  /** Those that new questions leave by. */
+  readonly #current: { v4: Socket | undefined; v6: Socket | undefined } = { v4: undefined, v6: undefined };
+  /** All that are open. */
   readonly #sockets = new Set<Socket>();
-  #next = 0;
 
   constructor(private readonly clock: Clock, private readonly log: Logger) {}
 
   start(query: Uint8Array, events: ExchangeEvents): Exchange {
     const asked: Asked = { query, events, servers: [] };
     const places: { socket: Socket; id: number }[] = [];
-    const turn = this.#next++ % SOCKETS;
     return {
       ask: (server) => {
         const v6 = server.hostname.includes(":");
         let place = places.find(({ socket }) => socket.v6 === v6);
         if (place === undefined) {
-          const socket = this.#socket(v6, turn);
+          const socket = this.#socket(v6);
           if (typeof socket === "string") return events.failed(server, socket);
           place = { socket, id: socket.register(asked) };
           places.push(place);
@@ -56,22 +56,23 @@ export class UdpTransport implements Transport {
     };
   }
 
-  #socket(v6: boolean, turn: number): Socket | string {
-    const pool = v6 ? this.#pools.v6 : this.#pools.v4;
-    const socket = pool[turn];
+  /** The socket for a new question; what went wrong when there is none. */
+  #socket(v6: boolean): Socket | string {
+    const family = v6 ? "v6" : "v4";
+    const socket = this.#current[family];
     if (socket !== undefined && socket.questions < QUESTIONS_PER_SOCKET && this.clock.monotonic() < socket.end) {
       return socket;
     }
     socket?.retire();
-    pool[turn] = undefined;
+    this.#current[family] = undefined;
     try {
       const conn = Deno.listenDatagram({ transport: "udp", hostname: v6 ? "::" : "0.0.0.0", port: 0 });
       const opened = new Socket(conn, v6, this.clock.monotonic() + SOCKET_LIFE_MS, this.log, () => {
         this.#sockets.delete(opened);
-        if (pool[turn] === opened) pool[turn] = undefined;
+        if (this.#current[family] === opened) this.#current[family] = undefined;
       });
       this.#sockets.add(opened);
-      return pool[turn] = opened;
+      return this.#current[family] = opened;
     } catch (error) {
       return `no socket: ${text(error)}`;
     }
@@ -169,7 +170,7 @@ class Socket {
     const asked = this.#asked.get(uint16(message, 0));
     const server = asked?.servers.find((s) => s.port === from.port && s.hostname === from.hostname);
     if (asked === undefined || server === undefined || !sameQuestion(asked.query, message)) return;
-    asked.events.answered(server, message.slice());
+    asked.events.answered(server, message);
   }
 }
 
