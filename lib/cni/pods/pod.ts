@@ -43,6 +43,8 @@ export interface Pod {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly nodeName: string;
+  /** True once it was deleted and is coming to its end. */
+  readonly ending: boolean;
   readonly hostNetwork: boolean;
   /** Those that start it, then those that are it. */
   readonly containers: readonly Container[];
@@ -63,6 +65,7 @@ export function readPod(value: unknown): Pod {
     labels: texts(meta["labels"]),
     annotations: texts(meta["annotations"]),
     nodeName: text(spec["nodeName"]),
+    ending: text(meta["deletionTimestamp"]) !== "",
     hostNetwork: spec["hostNetwork"] === true,
     containers: [
       ...objects(spec["initContainers"]).map((c) => readContainer(c, true)),

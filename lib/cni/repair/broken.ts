@@ -38,8 +38,9 @@ export function repairFilter(options: RepairOptions): PodFilter {
   };
 }
 
-/** True for a pod that started without redirection. */
+/** True for a pod that started without redirection, and is not coming to its end already. */
 export function isBroken(pod: Pod, options: RepairOptions): boolean {
+  if (pod.ending) return false;
   if (options.sidecarAnnotation !== "" && !spellings(options.sidecarAnnotation).some((key) => key in pod.annotations)) {
     return false;
   }

@@ -46,6 +46,12 @@ const judged: [string, boolean, ApiObject, Partial<RepairOptions>][] = [
   ["another message", false, pod("p", loops), { terminationMessage: "other" }],
   ["another container", false, pod("p", loops), { initContainerName: "init" }],
   ["any container", true, pod("p", { ...loops, name: "whatever" }), { initContainerName: "" }],
+  [
+    "deleted already",
+    false,
+    { ...pod("p", loops), metadata: { ...pod("p", loops).metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } },
+    {},
+  ],
   ["no sidecar", false, { ...pod("p", loops), metadata: {} }, {}],
   ["no sidecar asked for", true, { ...pod("p", loops), metadata: {} }, { sidecarAnnotation: "" }],
 ];
