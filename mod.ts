@@ -44,6 +44,7 @@ export {
   translateForProxy,
   type TranslateRequest,
 } from "./lib/discovery/translate_one.ts";
+export { NodeRefused } from "./lib/translate/proxy/identity.ts";
 export * from "./lib/simulate/mod.ts";
 export type { Problem } from "./lib/config/finding.ts";
 export type { Registry, RegistrySink } from "./lib/registry/mod.ts";

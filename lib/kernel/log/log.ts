@@ -136,7 +136,12 @@ function opened(name: string, open: (name: string) => Target): Target {
   try {
     return open(name);
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
+    // Permissions are given where the program is started; nobody can "run again with a flag" from here.
+    const cause = error instanceof Deno.errors.NotCapable
+      ? "its permissions (deno.json) let the program write elsewhere only"
+      : error instanceof Error
+      ? error.message
+      : String(error);
     throw new LogOptionError(
       `--log_target: got ${JSON.stringify(name)}, expected a file that can be written: ${cause}`,
     );

@@ -1,0 +1,36 @@
+/** What a program that uses the library sees when its server cannot start. */
+import assert from "node:assert/strict";
+import { NodeRefused, StartError, startServer, translateForProxy } from "../../mod.ts";
+
+Deno.test("a server that cannot start rejects with StartError, naming every option at fault", async () => {
+  const folder = await Deno.makeTempDir();
+  const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  try {
+    await Deno.writeTextFile(`${folder}/mesh.yaml`, "connectTimeout: soon\n");
+    const grpc = `127.0.0.1:${taken.addr.port}`;
+    const start = startServer({ configDir: `${folder}/none`, meshConfig: `${folder}/mesh.yaml`, grpc });
+    await assert.rejects(start, (error) => {
+      assert(error instanceof StartError);
+      assert.deepEqual(error.faults.map(({ option }) => option), ["meshConfig", "configDir", "grpc"]);
+      assert.match(error.message, /^meshConfig: .*connectTimeout: "soon".*\nconfigDir: got ".*none".*\ngrpc: got /);
+      return true;
+    });
+    // What was started before the fault is ended: the ports are free again.
+    const server = await startServer({ configDir: folder });
+    assert.ok(server.ports.grpc > 0 && server.ports.http > 0);
+    await server.stop();
+    await server.stop();
+  } finally {
+    taken.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("a node that is none is refused by a named error, and texts that are wrong are problems", () => {
+  assert.throws(() => translateForProxy({ files: {}, node: { id: "nonsense" } }), NodeRefused);
+  const { problems } = translateForProxy({
+    files: { "a.yaml": "kind: [\n" },
+    node: { id: "sidecar~10.0.0.9~a.x~x.svc.cluster.local" },
+  });
+  assert.deepEqual(problems.map(({ source, severity }) => [source, severity]), [["a.yaml", "error"]]);
+});
