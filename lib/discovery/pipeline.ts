@@ -32,6 +32,7 @@ import { type DebounceOptions, Debouncer, type MergedChange, REAL_TIMERS, type T
 import type { PushEvent } from "../xds/source.ts";
 import { countedSink, type RegistryTrigger, type RegistryUpdates } from "./counted_sink.ts";
 import { PushFailures } from "./failures.ts";
+import { ObjectPushes } from "./object_pushes.ts";
 
 /** What a pipeline is made with. */
 export interface PipelineOptions {
@@ -80,10 +81,7 @@ export class Pipeline {
   readonly #failures: PushFailures;
   /** The last push failed as a whole. */
   failing = false;
-  /** The push in which each object last changed. */
-  readonly #changedIn = new Map<string, number>();
-  /** Objects whose last change waits for its push. */
-  readonly #waiting = new Set<string>();
+  readonly #objectPushes = new ObjectPushes();
 
   constructor(options: PipelineOptions) {
     this.#options = options;
@@ -135,6 +133,11 @@ export class Pipeline {
    * @param added New objects and new versions.
    */
   configChanged(removed: readonly AnyConfigObject[], added: readonly AnyConfigObject[]): void {
+    // The services that entries make are no change of their own.
+    this.#debouncer.together(() => this.#take(removed, added));
+  }
+
+  #take(removed: readonly AnyConfigObject[], added: readonly AnyConfigObject[]): void {
     const arrived = new Set(added.map((object) => object.key));
     for (const object of removed) {
       this.#objects.delete(object.key);
@@ -147,7 +150,7 @@ export class Pipeline {
     }
     this.entries.apply(added, removed.filter((o) => !arrived.has(o.key)).map((o) => o.key));
     const keys = new Set([...removed, ...added].map((object) => object.key));
-    for (const key of keys) this.#waiting.add(key);
+    for (const key of keys) this.#objectPushes.wait(key);
     this.#debouncer.add({ reasons: { config: 1 }, objects: [...keys], full: true });
   }
 
@@ -239,22 +242,18 @@ export class Pipeline {
       startedAt: change.startedAt,
       failures: this.#failures.take(),
     };
-    for (const key of change.objects) {
-      this.#waiting.delete(key);
-      if (this.#objects.has(key)) this.#changedIn.set(key, push.id);
-      else this.#changedIn.delete(key);
-    }
+    this.#objectPushes.pushed(push.id, change.objects, (key) => this.#objects.has(key));
     for (const listener of this.#listeners) listener(push);
   }
 
   /** The push in which an object last changed; 0 for one that was there at the start; undefined: no such object. */
   changedIn(objectKey: string): number | undefined {
-    return this.#objects.has(objectKey) ? this.#changedIn.get(objectKey) ?? 0 : undefined;
+    return this.#objects.has(objectKey) ? this.#objectPushes.changedIn(objectKey) : undefined;
   }
 
   /** Whether an object has changed since its last push. */
   isWaiting(objectKey: string): boolean {
-    return this.#waiting.has(objectKey);
+    return this.#objectPushes.isWaiting(objectKey);
   }
 
   /** Translates everything anew and pushes what differs; tells how many proxies there are. */

@@ -62,6 +62,7 @@ export class Debouncer {
   #lastAt = 0;
   #cancel: (() => void) | undefined;
   #running = false;
+  #holding = 0;
   #stopped = false;
 
   /**
@@ -87,6 +88,17 @@ export class Debouncer {
     this.#arm();
   }
 
+  /** Changes that happen in `work` are released together, however short the quiet time: none of them makes sense alone. */
+  together(work: () => void): void {
+    this.#holding++;
+    try {
+      work();
+    } finally {
+      this.#holding--;
+      this.#arm();
+    }
+  }
+
   /** Hands over what waits, to a caller that pushes it at once. */
   take(): MergedChange | undefined {
     const merged = this.#merged;
@@ -106,7 +118,7 @@ export class Debouncer {
 
   #arm(): void {
     const merged = this.#merged;
-    if (merged === undefined || this.#running || this.#stopped) return;
+    if (merged === undefined || this.#running || this.#stopped || this.#holding > 0) return;
     const now = this.timers.now();
     const due = this.#isUrgent(merged)
       ? now

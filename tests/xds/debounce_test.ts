@@ -170,3 +170,27 @@ Deno.test("a wait of more than 24.8 days is no wait of none", async () => {
   cancel();
   assert.equal(early, false);
 });
+
+Deno.test("without a quiet time, what happens together is still one push", () => {
+  const pushes: MergedChange[] = [];
+  const debouncer = new Debouncer(
+    { after: 0, max: 0, endpoints: true },
+    (change) => void pushes.push(change),
+    new ManualTime(),
+  );
+  const add = (reason: string) => debouncer.add({ reasons: { [reason]: 1 }, objects: [], full: true });
+  debouncer.together(() => {
+    add("service");
+    debouncer.together(() => add("endpoint"));
+    add("config");
+  });
+  assert.deepEqual(pushes.map(({ reasons }) => reasons), [{ service: 1, endpoint: 1, config: 1 }]);
+  assert.throws(() =>
+    debouncer.together(() => {
+      add("config");
+      throw new Error("in the middle");
+    })
+  );
+  add("proxy");
+  assert.deepEqual(pushes.slice(1).map(({ reasons }) => reasons), [{ config: 1 }, { proxy: 1 }]);
+});
