@@ -12,13 +12,16 @@ import { type Pod, readPod } from "./pod.ts";
 import { quickGet } from "./quick_get.ts";
 import { type PodLookup, PodSourceError } from "./source.ts";
 
-/** Longest time for one question, milliseconds: on a node that starts 200 pods at once each call has a hundredth of a core. */
-const QUESTION_MS = 10_000;
+/** Longest time for one question, milliseconds: of a node that starts 200 pods at once each call has a hundredth of a core. */
+const QUESTION_MS = 20_000;
 
 /** Pods by what an orchestrator config file says. */
 export class QuickPods implements PodLookup {
-  /** @param access What the file says. */
-  constructor(private readonly access: OrchAccess) {}
+  /**
+   * @param access What the file says.
+   * @param ms Longest time for one question, milliseconds.
+   */
+  constructor(private readonly access: OrchAccess, private readonly ms = QUESTION_MS) {}
 
   async pod(namespace: string, name: string): Promise<Pod | undefined> {
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
@@ -37,8 +40,8 @@ export class QuickPods implements PodLookup {
     try {
       const unchecked = server.startsWith("https:") && ca === undefined;
       const answer = unchecked
-        ? await (await import("./unchecked.ts")).uncheckedGet(server + path, headers, QUESTION_MS)
-        : await quickGet(new URL(server + path), headers, ca, QUESTION_MS);
+        ? await (await import("./unchecked.ts")).uncheckedGet(server + path, headers, this.ms)
+        : await quickGet(new URL(server + path), headers, ca, this.ms);
       if (answer.status === 404) return undefined;
       if (answer.status !== 200) {
         throw new PodSourceError(`GET ${path}: status ${answer.status}: ${answer.body.slice(0, 300)}`, answer.status);

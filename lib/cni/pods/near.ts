@@ -11,16 +11,20 @@ import type { Pod } from "./pod.ts";
 import { quickExchange } from "./quick_get.ts";
 import type { PodLookup } from "./source.ts";
 
-/** Time for the agent's answer, milliseconds; then the orchestrator is asked, which costs a busy node more. */
-const NEAR_MS = 4000;
+/**
+ * Time for the agent's answer, milliseconds; then the orchestrator is asked. An agent that is there answers, however late
+ * on a node that starts 200 pods at once; asking both then took that node twice as long, and 45 of the pods failed.
+ */
+const NEAR_MS = 15_000;
 
 /** Pods, asked for near first. */
 export class NearPods implements PodLookup {
   /**
    * @param socket The node agent's.
    * @param far Asked when the agent does not answer, or not with success.
+   * @param ms Time for the agent's answer, milliseconds.
    */
-  constructor(private readonly socket: string, private readonly far: PodLookup) {}
+  constructor(private readonly socket: string, private readonly far: PodLookup, private readonly ms = NEAR_MS) {}
 
   async pod(namespace: string, name: string): Promise<Pod | undefined> {
     const near = await this.near(`/pods/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`);
@@ -37,7 +41,7 @@ export class NearPods implements PodLookup {
   private async near(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
     try {
       const open = () => Deno.connect({ transport: "unix", path: this.socket });
-      const { status, body } = await quickExchange(open, new URL(path, "http://node"), {}, NEAR_MS);
+      const { status, body } = await quickExchange(open, new URL(path, "http://node"), {}, this.ms);
       const value: unknown = status === 200 ? JSON.parse(body) : undefined;
       return isObject(value) ? value : undefined;
     } catch {

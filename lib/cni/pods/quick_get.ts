@@ -14,6 +14,9 @@ export interface QuickAnswer {
   readonly body: string;
 }
 
+/** Time for a connection, milliseconds: that is the kernels' work, so that it takes long only where nobody is. */
+const CONNECT_MS = 5000;
+
 /** Largest answer that is read, bytes: objects of the orchestrator are smaller than its own limit, 3 MiB. */
 const MAX_ANSWER = 4 * 1024 * 1024;
 
@@ -50,7 +53,10 @@ export async function quickExchange(
 async function connect(url: URL, ca: string | undefined): Promise<Deno.Conn> {
   const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
-  const connection = await Deno.connect({ hostname, port });
+  const signal = AbortSignal.timeout(CONNECT_MS);
+  const connection = await Deno.connect({ hostname, port, signal }).catch((error) => {
+    throw signal.aborted ? new Error(`no connection to ${url.host} within ${CONNECT_MS} ms`) : error;
+  });
   // Else the request waits for the other side's word on the handshake: 40 ms.
   connection.setNoDelay(true);
   if (url.protocol !== "https:") return connection;

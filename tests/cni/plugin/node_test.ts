@@ -3,6 +3,9 @@ import assert from "node:assert/strict";
 import { install } from "../../../lib/cni/install/installer.ts";
 import { systemFileCalls } from "../../../lib/cni/node/file_calls.ts";
 import { lastCalls } from "../../../lib/cni/plugin/calls.ts";
+import { RestPods } from "../../../lib/cni/pods/rest.ts";
+import { serveLogSocket } from "../../../lib/cni/serve/log_socket.ts";
+import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { must, namespaceTest, run } from "../support/commands.ts";
 import { chainedText } from "../support/chained.ts";
 import { addressOf, failureOf, type Sandbox, TestNode } from "../support/node.ts";
@@ -39,39 +42,51 @@ async function ownRules(sandbox: Sandbox, tool = "iptables-nft-save"): Promise<n
   return listed.split("\n").filter((line) => line.startsWith("-A MESH_")).length;
 }
 
-namespaceTest("200 pods at once: every one redirected, none with another's rules, nothing left behind", async () => {
-  await onNode(async (node, orch) => {
-    const sandboxes = await inParallel(
-      Array.from({ length: 200 }, (_, i) => () => {
-        // Every second pod has a mark of its own, to see that rules go where they belong.
-        const annotations = { "traffic.sidecar.mesh.io/excludeInboundPorts": String(20000 + i) };
-        const pod = orch.put(injectedPod("load", `p-${i}`, { annotations }));
-        return node.sandbox("load", `p-${i}`, pod.metadata.uid);
-      }),
-      8,
-    );
-    const began = performance.now();
-    const outcomes = await Promise.all(sandboxes.map((sandbox) => node.chain("ADD", sandbox)));
-    const took = performance.now() - began;
-    assert.deepEqual(outcomes.filter((outcome) => !outcome.ok), []);
-    const listed = await inParallel(
-      sandboxes.map((sandbox) => () => must("nsenter", [`--net=${sandbox.netns}`, "iptables-nft-save", "-t", "nat"])),
-      8,
-    );
-    listed.forEach((text, i) => {
-      const marks = [...text.matchAll(/--dport (20\d\d\d) /g)].map((match) => Number(match[1]));
-      assert.deepEqual(marks, [20000 + i]);
-    });
-    const names = [...Deno.readDirSync(node.runDir)].map((entry) => entry.name).toSorted();
-    assert.deepEqual(names, ["calls.jsonl", "known-facts.json", "mesh-cni-orchconfig"]);
-    const rows = lastCalls(node.runDir, 1000);
-    assert.equal(rows.length, 200);
-    assert(rows.every((row) => row.code === 0 && row.command === "ADD"));
-    if (Deno.env.get("MESH_SHOW_NUMBERS") !== undefined) {
-      console.log(`200 ADDs of a chain at once: ${(took / 1000).toFixed(1)} s`);
-    }
-  });
-});
+for (const how of ["the node agent", "the API"] as const) {
+  namespaceTest(
+    `200 pods at once, asked for by ${how}: every one redirected, none with another's rules, nothing left behind`,
+    async () => {
+      await onNode(async (node, orch) => {
+        const access = { server: orch.address, ca: undefined, token: orch.token };
+        const agent = how === "the API"
+          ? undefined
+          : serveLogSocket(`${node.runDir}/log.sock`, silentLog().scope("x"), new RestPods(() => access));
+        const sandboxes = await inParallel(
+          Array.from({ length: 200 }, (_, i) => () => {
+            // Every second pod has a mark of its own, to see that rules go where they belong.
+            const annotations = { "traffic.sidecar.mesh.io/excludeInboundPorts": String(20000 + i) };
+            const pod = orch.put(injectedPod("load", `p-${i}`, { annotations }));
+            return node.sandbox("load", `p-${i}`, pod.metadata.uid);
+          }),
+          8,
+        );
+        const began = performance.now();
+        const outcomes = await Promise.all(sandboxes.map((sandbox) => node.chain("ADD", sandbox)));
+        const took = performance.now() - began;
+        assert.deepEqual(outcomes.filter((outcome) => !outcome.ok), []);
+        await agent?.stop();
+        const listed = await inParallel(
+          sandboxes.map((sandbox) => () =>
+            must("nsenter", [`--net=${sandbox.netns}`, "iptables-nft-save", "-t", "nat"])
+          ),
+          8,
+        );
+        listed.forEach((text, i) => {
+          const marks = [...text.matchAll(/--dport (20\d\d\d) /g)].map((match) => Number(match[1]));
+          assert.deepEqual(marks, [20000 + i]);
+        });
+        const names = [...Deno.readDirSync(node.runDir)].map((entry) => entry.name).toSorted();
+        assert.deepEqual(names, ["calls.jsonl", "known-facts.json", "mesh-cni-orchconfig"]);
+        const rows = lastCalls(node.runDir, 1000);
+        assert.equal(rows.length, 200);
+        assert(rows.every((row) => row.code === 0 && row.command === "ADD"));
+        if (Deno.env.get("MESH_SHOW_NUMBERS") !== undefined) {
+          console.log(`200 ADDs of a chain at once: ${(took / 1000).toFixed(1)} s`);
+        }
+      });
+    },
+  );
+}
 
 namespaceTest("a runtime that restarts and calls again finds all in order, and drift is mended and told", async () => {
   await onNode(async (node, orch) => {
