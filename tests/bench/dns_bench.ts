@@ -4,11 +4,15 @@
  * the server's processor time for an answer.
  *
  *     deno run --allow-net --allow-read --allow-write=/tmp --allow-run --allow-sys=loadavg tests/bench/dns_bench.ts \
- *         [--seconds 10] [--rate 20000] [--only hit,miss,mixed] [--hosts 1000] [--mode tcp] [--target host:port:pid]
+ *         [--seconds 10] [--rate 20000] [--only hit,miss,mixed] [--hosts 1000] [--mode tcp] [--target host:port:pid] \
+ *         [--real-time] [--floor]
  *
  * `--rate` limits the load, to see latency; `--target` measures a server that runs already, by its address and process.
+ * `--floor` measures a process that sends every packet back, by the same operations of the runtime, instead of the
+ * server. `--real-time` (root) lets nothing else run before server and load, so that latency is theirs and not the
+ * scheduler's: on two cores the load generator alone takes half of the machine.
  *
- * Permissions: net, read, write (a temporary folder), run (deno, dnsperf, cat), sys (loadavg).
+ * Permissions: net, read, write (a temporary folder), run (deno, dnsperf, sh, cat, chrt), sys (loadavg).
  *
  * @module
  */
@@ -23,6 +27,8 @@ const option = (name: string, otherwise: string) => {
 };
 
 const hosts = Number(option("hosts", "1000"));
+/** What is put before a command so that it runs before all of normal priority. */
+const realTime = (priority: string) => Deno.args.includes("--real-time") ? ["chrt", "-f", priority] : [];
 const host = (i: number) => `svc-${i}.ns-${i % 10}.svc.cluster.local`;
 
 function table(): NameTable {
@@ -52,6 +58,21 @@ async function serve(): Promise<void> {
   console.error(`table of ${names} names built in ${(performance.now() - began).toFixed(1)} ms`);
 }
 
+/** What the server cannot be cheaper than: every packet goes back as it came, marked as an answer. */
+function floor(): void {
+  const conn = Deno.listenDatagram({ transport: "udp", hostname: "127.0.0.1", port: 0 });
+  console.log((conn.addr as Deno.NetAddr).port);
+  const loop = async () => {
+    const buffer = new Uint8Array(4096);
+    for (;;) {
+      const [packet, from] = await conn.receive(buffer);
+      buffer[2] = 0x85;
+      await conn.send(packet, from);
+    }
+  };
+  for (let i = 0; i < 4; i++) void loop();
+}
+
 /** A name server that knows every name: the question comes back with one address. */
 function upstream(): void {
   const conn = Deno.listenDatagram({ transport: "udp", hostname: "127.0.0.1", port: 0 });
@@ -74,8 +95,10 @@ function upstream(): void {
 
 /** A child that says a port on its first line. */
 async function child(args: readonly string[]): Promise<{ port: number; pid: number; process: Deno.ChildProcess }> {
-  const process = new Deno.Command(Deno.execPath(), {
+  const [command, ...before] = [...realTime("2"), Deno.execPath()];
+  const process = new Deno.Command(command!, {
     args: [
+      ...before,
       "run",
       "--quiet",
       "--allow-net",
@@ -95,19 +118,35 @@ async function child(args: readonly string[]): Promise<{ port: number; pid: numb
   return { port: Number(new TextDecoder().decode(value)), pid: process.pid, process };
 }
 
-/** Processor seconds that a process has used, and its memory in MB. (By `cat`: /proc itself is for all permissions.) */
-function usage(pid: number): { seconds: number; megabytes: number } {
-  const { stdout } = new Deno.Command("cat", { args: [`/proc/${pid}/stat`, `/proc/${pid}/status`] }).outputSync();
+/** Processor seconds of a process and of the machine, what the host took from it, and memory of the process in MB. */
+interface Usage {
+  readonly seconds: number;
+  readonly machine: number;
+  readonly stolen: number;
+  readonly megabytes: number;
+}
+
+/** (By `cat`: /proc itself is for all permissions.) */
+function usage(pid: number): Usage {
+  const files = [`/proc/${pid}/stat`, `/proc/${pid}/status`, "/proc/stat"];
+  const { stdout } = new Deno.Command("cat", { args: files }).outputSync();
   const text = new TextDecoder().decode(stdout);
   const stat = text.split(") ")[1]!.split(" ");
   const rss = /VmRSS:\s+(\d+)/.exec(text)?.[1];
-  return { seconds: (Number(stat[11]) + Number(stat[12])) / 100, megabytes: Number(rss) / 1024 };
+  const [user, nice, system, , , irq, softirq, stolen] = /^cpu +(.*)$/m.exec(text)![1]!.split(" ").map(Number);
+  return {
+    seconds: (Number(stat[11]) + Number(stat[12])) / 100,
+    machine: (user! + nice! + system! + irq! + softirq!) / 100,
+    stolen: stolen! / 100,
+    megabytes: Number(rss) / 1024,
+  };
 }
 
 async function measure(name: string, questions: string, port: number, pid: number): Promise<void> {
   const rate = option("rate", "");
-  const before = usage(pid);
+  const seconds = option("seconds", "10");
   const args = [
+    "dnsperf",
     "-m",
     option("mode", "udp"),
     "-s",
@@ -120,41 +159,42 @@ async function measure(name: string, questions: string, port: number, pid: numbe
     "4",
     "-q",
     "100",
-    "-l",
-    option("seconds", "10"),
   ];
-  const { stdout } = await new Deno.Command("dnsperf", {
-    args: rate === "" ? args : [...args, "-v", "-Q", rate],
-    stderr: "null",
-  }).output();
-  const text = new TextDecoder().decode(stdout);
-  const { seconds, megabytes } = usage(pid);
+  // Until the code is compiled; then the measurement.
+  await load([...args, "-l", "1"], `${questions}.said`);
+  const before = usage(pid);
+  const text = await load([...args, "-l", seconds, ...rate === "" ? [] : ["-v", "-Q", rate]], `${questions}.said`);
+  const after = usage(pid);
   const field = (label: string) => Number(new RegExp(`${label}[^:]*:\\s+([\\d.]+)`).exec(text)?.[1] ?? NaN);
   const answers = field("Queries completed");
-  const cpu = seconds - before.seconds;
+  const cpu = after.seconds - before.seconds;
+  const busy = ((after.machine - before.machine) / Number(seconds)) * 100;
   console.log(
     `${name.padEnd(6)} ${field("Queries per second").toFixed(0)}/s, lost ${field("Queries lost")}, ` +
       `${((cpu / answers) * 1e6).toFixed(1)} us CPU an answer (${(answers / cpu).toFixed(0)} a CPU second), ` +
-      `latency mean ${(field("Average Latency") * 1000).toFixed(2)} ms, ${percentiles(text)}, ${
-        megabytes.toFixed(0)
-      } MB`,
+      `latency mean ${(field("Average Latency") * 1000).toFixed(2)} ms, ${percentiles(text)}, ` +
+      `${after.megabytes.toFixed(0)} MB, machine ${busy.toFixed(0)} % busy, ` +
+      `${((after.stolen - before.stolen) * 1000).toFixed(0)} ms taken by the host`,
   );
 }
 
 /**
- * Percentiles of the answers' times, which dnsperf prints one by one when asked to (only where the rate is limited):
- * of all, and without the first quarter, in which the code is still being compiled.
+ * Runs dnsperf; what it says. By way of a file: a process that reads a line for every answer would compete for the cores
+ * with those that are measured, and was most of the latency found.
  */
+async function load(args: readonly string[], file: string): Promise<string> {
+  const command = [...realTime("1"), ...args];
+  await new Deno.Command("sh", { args: ["-c", 'exec "$@" > "$0" 2> /dev/null', file, ...command] }).output();
+  return await Deno.readTextFile(file);
+}
+
+/** Percentiles of the answers' times, which dnsperf prints one by one when asked to (only where the rate is limited). */
 function percentiles(text: string): string {
   const times = [...text.matchAll(/^> \w+ \S+ \w+ ([\d.]+)$/gm)].map((m) => Number(m[1]) * 1000);
   const max = /max ([\d.]+)\)/.exec(text)?.[1];
-  const of = (some: readonly number[]) => {
-    const sorted = [...some].sort((a, b) => a - b);
-    const at = (share: number) => sorted[Math.floor(sorted.length * share)]?.toFixed(2) ?? "?";
-    return `p50 ${at(0.5)} p99 ${at(0.99)}`;
-  };
-  const warm = times.slice(Math.floor(times.length / 4));
-  return `${times.length === 0 ? "" : `${of(times)}, warm ${of(warm)}, `}max ${(Number(max) * 1000).toFixed(1)} ms`;
+  times.sort((a, b) => a - b);
+  const at = (share: number) => times[Math.floor(times.length * share)]?.toFixed(2) ?? "?";
+  return `${times.length === 0 ? "" : `p50 ${at(0.5)} p99 ${at(0.99)} ms, `}max ${(Number(max) * 1000).toFixed(1)} ms`;
 }
 
 async function main(): Promise<void> {
@@ -169,7 +209,8 @@ async function main(): Promise<void> {
   await Deno.writeTextFile(`${dir}/resolv.conf`, "nameserver 127.0.0.1\nsearch ns-1.svc.cluster.local\n");
   const target = option("target", "").split(":");
   const behind = await child(["upstream"]);
-  const server = target.length === 3 ? undefined : await child(["serve", `${dir}/resolv.conf`, String(behind.port)]);
+  const measured = Deno.args.includes("--floor") ? ["floor"] : ["serve", `${dir}/resolv.conf`, String(behind.port)];
+  const server = target.length === 3 ? undefined : await child(measured);
   console.log(`load average ${Deno.loadavg().map((n) => n.toFixed(1)).join(" ")}`);
   for (const name of Object.keys(files)) {
     if (!option("only", name).split(",").includes(name)) continue;
@@ -182,4 +223,5 @@ async function main(): Promise<void> {
 
 if (Deno.args[0] === "serve") await serve();
 else if (Deno.args[0] === "upstream") upstream();
+else if (Deno.args[0] === "floor") floor();
 else await main();
