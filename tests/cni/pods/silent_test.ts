@@ -23,6 +23,7 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
+// A read that waits on a connection that was closed is kept by the runtime until the process ends.
 const options = { sanitizeOps: false, sanitizeResources: false };
 
 Deno.test({
