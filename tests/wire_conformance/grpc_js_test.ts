@@ -184,6 +184,32 @@ Deno.test("a defect of the source ends the stream with INTERNAL, tells no detail
   await server.stop(1000);
 });
 
+Deno.test("an exception in a push ends that stream alone, and the ledger names the proxy and the reason", async () => {
+  const from = source(1);
+  const { server, port } = await serve(from);
+  const bad = new Stream(port, true, false);
+  const good = new Stream(port, true, false);
+  for (const [stream, name] of [[bad, "bad"], [good, "good"]] as const) {
+    stream.ask(CLUSTER, "", name);
+    stream.ask(CLUSTER, (await stream.next()).nonce);
+  }
+  assert.equal(await server.ledger.waitLive(0, 5000), true);
+  const view = [...server.streams()].find(({ id }) => id.startsWith("bad-"))!.stream!.view;
+  view.layers = () => {
+    throw new Error("sets cannot be had");
+  };
+  from.change(CLUSTER, [textResource(CLUSTER, "more", "more=1")]);
+  from.push();
+  assert.equal((await bad.status).code, grpc.status.INTERNAL);
+  assert.equal((await good.next()).resources!.length, 1);
+  const [{ what, reason, proxy, push }] = server.ledger.failures() as [ReturnType<typeof server.ledger.failures>[0]];
+  assert.deepEqual([what, reason, push], ["stream", "sets cannot be had", server.ledger.latest]);
+  assert.match(proxy ?? "", /^bad-\d+$/);
+  assert.deepEqual(server.ledger.pushes()[0]!.failures, [{ what, reason, proxy }]);
+  for (const stream of [bad, good]) stream.close();
+  await server.stop(1000);
+});
+
 Deno.test("a message above the limit ends the call with RESOURCE_EXHAUSTED", async () => {
   const { server, port } = await serve(source(1), { maxMessageSize: 1000 });
   const stream = new Stream(port, true, false);
