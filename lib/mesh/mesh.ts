@@ -129,9 +129,13 @@ export class Mesh implements MeshIndexes {
     return touched;
   }
 
-  /** The scope of a workload; the same object for all that see the same. */
-  scope(namespace: string, labels: Readonly<Record<string, string>>): Scope {
-    const sidecar = this.sidecars.select(namespace, labels);
+  /**
+   * The scope of a workload; the same object for all that see the same.
+   *
+   * @param labels Of the workload, for the Sidecar that selects it; absent: a gateway, which no Sidecar is for.
+   */
+  scope(namespace: string, labels?: Readonly<Record<string, string>>): Scope {
+    const sidecar = labels && this.sidecars.select(namespace, labels);
     const key = `${namespace}|${sidecar?.key ?? ""}`;
     const known = this.#scopes.get(key);
     if (known && known.sidecar === sidecar) return known;

@@ -159,7 +159,8 @@ export class Translator {
 
   /** @param before The class that the proxy leaves. */
   #classFor(proxy: Proxy, before?: ProxyClass): ProxyClass {
-    const scope = this.mesh.scope(proxy.namespace, proxy.traits.labels);
+    const { type, labels } = proxy.traits;
+    const scope = this.mesh.scope(proxy.namespace, type === "router" ? undefined : labels);
     let group = this.#classes.get(scope);
     if (!group) this.#classes.set(scope, group = new Set());
     for (const known of group) {
@@ -193,7 +194,7 @@ export class Translator {
   #dropTouchedClasses(touched: Touched): boolean {
     const everywhere = touched.sidecars.has("*");
     return this.#dropClasses((c) =>
-      (touched.gateways && c.type === "router") || everywhere || touched.sidecars.has(c.scope.namespace)
+      c.type === "router" ? touched.gateways : everywhere || touched.sidecars.has(c.scope.namespace)
     );
   }
 

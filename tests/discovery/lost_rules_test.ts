@@ -145,3 +145,25 @@ Deno.test("one host that an egress listener imports brings the virtual service w
     "the other listener imports neither",
   );
 });
+
+Deno.test("no Sidecar narrows what a gateway sees, neither of its namespace nor of the root namespace", () => {
+  const gateway: TestNode = { namespace: "a", address: "172.16.0.20", type: "router", labels: { app: "gw" } };
+  const sidecar = (namespace: string, spec: object) => ({
+    apiVersion,
+    kind: "Sidecar",
+    metadata: { namespace, name: "narrow" },
+    spec: { egress: [{ hosts: ["~/*"] }], outboundTrafficPolicy: { mode: "REGISTRY_ONLY" }, ...spec },
+  });
+  const fixture = new Fixture();
+  fixture.put(service);
+  fixture.pipeline.flush();
+  const member = fixture.join(gateway);
+  const before = contents(member);
+  assert.ok(`cluster/outbound|80||${host}` in before);
+  fixture.put(sidecar("mesh-system", {}), sidecar("a", { workloadSelector: { labels: { app: "gw" } } }));
+  fixture.pipeline.flush();
+  assert.deepEqual(contents(member), before);
+  assert.deepEqual(contents(fixture.join({ ...gateway, address: "172.16.0.21" })), before);
+  const narrowed = fixture.join({ ...gateway, address: "172.16.0.22", type: "sidecar" });
+  assert.ok(!(`cluster/outbound|80||${host}` in contents(narrowed)));
+});
