@@ -12,8 +12,10 @@
 import { finding, formatProblem, type Problem } from "../config/finding.ts";
 import { type FileText, type WatchedFile, watchFile } from "../config/folder/watch_file.ts";
 import { type Parsed, parseMeshConfig, parseMeshNetworks } from "../config/mesh/parse.ts";
+import { defaultMeshConfig } from "../config/mesh/merge.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { inertFieldsIn } from "./inert_mesh_fields.ts";
 import { meshFileFault, StartError, type StartFault } from "./start_error.ts";
 
 /** Which files, and what their absence means. */
@@ -51,6 +53,8 @@ interface Part<T> {
   readonly kind: "MeshConfig" | "MeshNetworks";
   readonly file: string;
   readonly parse: (text: string) => Parsed<T>;
+  /** Fields that say something and steer nothing. */
+  readonly inert?: (value: T) => readonly string[];
 }
 
 /**
@@ -74,6 +78,7 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
     kind: "MeshConfig",
     file: meshFile,
     parse: (text) => parseMeshConfig(text, { systemNamespace, source: meshFile }),
+    inert: (mesh) => inertFieldsIn(mesh, defaultMeshConfig({ systemNamespace })),
   }, kernel);
   const networksPart = new WatchedPart<MeshNetworks>({
     option: "networksConfig",
@@ -168,6 +173,9 @@ class WatchedPart<T> {
     if (parsed.value === undefined || (this.value !== undefined && said === this.#text)) return;
     this.value = parsed.value;
     this.#text = said;
+    const fields = this.#part.inert?.(parsed.value) ?? [];
+    if (fields.length === 0) return;
+    this.#kernel.log.scope("default").warn("fields without effect in this version", { file: this.#part.file, fields });
   }
 
   /** Why a file without text is no configuration now; undefined where it is one, or the defaults hold anyway. */

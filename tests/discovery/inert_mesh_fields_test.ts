@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
+import { inertFieldsIn, inertMeshFields } from "../../lib/discovery/inert_mesh_fields.ts";
+import { startMeshSource } from "../../lib/discovery/mesh_source.ts";
+import { startKernel } from "../../lib/kernel/kernel.ts";
+import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
+import { namesFound, sourceText } from "../surface/source_scan.ts";
+
+const inert = Object.values(inertMeshFields).flat();
+const defaults = defaultMeshConfig({ systemNamespace: "mesh-system" });
+
+Deno.test("a field of the mesh configuration is read behind the parser, or on the list of those that are not", () => {
+  const text = sourceText(["lib/config/", "lib/simulate/", "lib/dns/", "lib/iptables/", "lib/cni/", "cmd/"]);
+  const fields = namesFound(text, /\b(?:mesh|config|meshConfig)(?:\(\))?\??\.(\w+)/g);
+  const read = (field: string) =>
+    fields.has(field) || new RegExp(`\\b${field}\\b[^{}]*\\} = [\\w.]*(?:mesh|config)\\b`).test(text);
+  assert.deepEqual(inert.filter(read), [], "read, and on the list");
+  const others = Object.keys(defaults).filter((field) => !(inert as string[]).includes(field));
+  assert.deepEqual(others.filter((field) => !read(field)), [], "not read, and not on the list");
+  assert.equal(new Set(inert).size, inert.length);
+});
+
+Deno.test("fields that steer nothing are told when they are given, and once a change", async () => {
+  assert.deepEqual(inertFieldsIn(defaults, defaults), []);
+  const folder = await Deno.makeTempDir();
+  const lines: string[] = [];
+  const open = () => ({ write: (line: Uint8Array) => void lines.push(new TextDecoder().decode(line)), close() {} });
+  const log = createLog(["default"], { ...defaultLogOptions, json: true }, { open });
+  const kernel = startKernel("pilot-discovery", undefined, { log });
+  const meshFile = `${folder}/mesh.yaml`;
+  await Deno.writeTextFile(meshFile, "enablePrometheusMerge: false\ntrustDomain: other\naccessLogFile: /dev/stdout\n");
+  const source = await startMeshSource({ meshFile, networksFile: "", systemNamespace: "mesh-system" }, kernel);
+  try {
+    const told = lines.map((line) => JSON.parse(line)).filter(({ msg }) =>
+      msg === "fields without effect in this version"
+    );
+    assert.deepEqual(told.map(({ fields }) => fields), [["enablePrometheusMerge", "trustDomain"]]);
+  } finally {
+    await source.stop();
+    await kernel.stopper.stop();
+    await Deno.remove(folder, { recursive: true });
+  }
+});
