@@ -11,6 +11,7 @@
 import type { Problem } from "../config/finding.ts";
 import { KINDS } from "../config/kinds/mod.ts";
 import { type ConfigObject, type Kind, objectKey } from "../config/types.ts";
+import { inertText } from "../translate/inert_kinds.ts";
 import { type Answer, type Ask, json, text } from "./http.ts";
 import type { DebugView } from "./view.ts";
 
@@ -121,6 +122,8 @@ function state(wanted: Wanted, ask: Ask, view: DebugView, unread: string | undef
   else if (live + failing < total) why.push(`${total - live - failing} of ${total} proxies have not acknowledged it`);
   if (failing > 0) why.push(`${failing} of ${total} proxies lack what could not be made: ${newestFailures(view)}`);
   if (total === 0) why.push("no proxy is connected");
+  const inert = object && inertText(kind);
+  if (inert) why.unshift(inert);
   const reached = why.length === 0;
   const counts = { push, live, total, failing, noProxy: total === 0 };
   if (object === undefined) {

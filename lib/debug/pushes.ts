@@ -5,6 +5,9 @@
  *
  * @module
  */
+import type { Kind } from "../config/types.ts";
+import { inertKinds, inertText } from "../translate/inert_kinds.ts";
+import type { Warning } from "../translate/warning.ts";
 import { type Answer, type Ask, json } from "./http.ts";
 import type { DebugView } from "./view.ts";
 
@@ -32,7 +35,7 @@ export function pushStatus(ask: Ask, view: DebugView): Answer {
 /** Sentences by the first object that each is about; conflicts of listeners are told apart already. */
 function byObject(view: DebugView): Record<string, string[]> {
   const texts = new Map<string, string[]>();
-  for (const { room, objects: [object = ""], text } of view.translator.warnings()) {
+  for (const { room, objects: [object = ""], text } of allWarnings(view)) {
     if (room === "listeners") continue;
     texts.set(object, [...texts.get(object) ?? [], text]);
   }
@@ -41,5 +44,15 @@ function byObject(view: DebugView): Record<string, string[]> {
 
 /** `/debug/warningz`: what users wrote and do not get, as translation found it. */
 export function warningz(ask: Ask, view: DebugView): Answer {
-  return json(view.translator.warnings(), ask);
+  return json([...allWarnings(view)], ask);
+}
+
+/** What translation found, and objects of kinds that it does not know. */
+function* allWarnings(view: DebugView): Iterable<Warning> {
+  yield* view.translator.warnings();
+  for (const kind of Object.keys(inertKinds) as Kind[]) {
+    for (const { key } of view.store.list(kind)) {
+      yield { room: "configuration", objects: [key], text: inertText(kind) ?? "" };
+    }
+  }
 }

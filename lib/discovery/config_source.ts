@@ -9,8 +9,9 @@ import type { Problem } from "../config/finding.ts";
 import type { FolderChanges } from "../config/folder/index.ts";
 import { watchFolder } from "../config/folder/watch.ts";
 import { type ChangeSet, ConfigStore } from "../config/store.ts";
-import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
+import type { AnyConfigObject, ConfigObject, Kind } from "../config/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { inertKinds, inertText } from "../translate/inert_kinds.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** A folder that feeds a pipeline. */
@@ -35,6 +36,7 @@ export async function startConfigFolder(root: string, pipeline: Pipeline, kernel
   const log = kernel.log.scope("file");
   const store = new ConfigStore();
   store.subscribe((changes) => handOver(changes, pipeline, kernel));
+  store.subscribe(inertKindsTold(store, kernel));
   const folder = await watchFolder({
     root,
     parse: { defaultNamespace: "default" },
@@ -63,6 +65,22 @@ function handOver(changes: ChangeSet, pipeline: Pipeline, kernel: Kernel): void 
   const removed = [...changes.removed, ...changes.updated.map((u) => u.old)] as AnyConfigObject[];
   const added = [...changes.added, ...changes.updated.map((u) => u.new)] as AnyConfigObject[];
   pipeline.configChanged(removed, added);
+}
+
+/** Tells of kinds that steer nothing, each when its first object comes. */
+function inertKindsTold(store: ConfigStore, kernel: Kernel): (changes: ChangeSet) => void {
+  const told = new Set<Kind>();
+  return () => {
+    for (const kind of Object.keys(inertKinds) as Kind[]) {
+      const objects = store.list(kind);
+      if (objects.length === 0) told.delete(kind);
+      else if (!told.has(kind)) {
+        told.add(kind);
+        const first = objects.slice(0, 10).map(({ key }) => key);
+        kernel.log.scope("model").warn(inertText(kind) ?? "", { objects: first, count: objects.length });
+      }
+    }
+  };
 }
 
 /** One line for each problem that is new: file, line, object, field, value, expectation. */
