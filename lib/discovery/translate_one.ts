@@ -92,14 +92,14 @@ export interface TranslatedProxy {
  */
 export function translateForProxy(request: TranslateRequest): TranslatedProxy {
   const settings = defaultSettings("pilot-discovery", request.settings ?? {});
-  const mesh = meshOf(request.meshConfig ?? "");
+  const mesh = meshOf(request.meshConfig ?? "", settings.POD_NAMESPACE);
   const pipeline = new Pipeline({
     mesh,
     networks: { networks: {} },
     settings: translateSettings(settings, request.domain ?? "cluster.local"),
     caches: cacheSwitches(settings),
     debounce: debounceOptions(settings),
-    entries: entryOptions(settings, CLUSTER_ID),
+    entries: entryOptions(settings, settings.CLUSTER_ID),
     enhancedDestinationRuleMerge: settings.ENABLE_ENHANCED_DESTINATIONRULE_MERGE,
     timers: { now: () => 0, after: () => () => {} },
     readAgain: (proxy) => proxy,
@@ -115,19 +115,17 @@ export function translateForProxy(request: TranslateRequest): TranslatedProxy {
   pipeline.configChanged([], upserted as AnyConfigObject[]);
   pipeline.flush();
   const { vhds = false, node: { id, metadata = {} } } = request;
-  const nodes = new NodeReader({ vhds, clusterId: CLUSTER_ID, clusterAliases: {} });
+  const nodes = new NodeReader({ vhds, clusterId: settings.CLUSTER_ID, clusterAliases: {} });
   const member = pipeline.translator.join(nodes.read({ id, metadata: struct(metadata) }, vhds, mesh));
   return { ...resourcesOf(member), problems: index.problems() };
 }
-
-const CLUSTER_ID = "Orch";
 
 function rethrow(error: unknown): never {
   throw error;
 }
 
-function meshOf(text: string) {
-  const { value, problems } = parseMeshConfig(text, { systemNamespace: "mesh-system" });
+function meshOf(text: string, systemNamespace: string) {
+  const { value, problems } = parseMeshConfig(text, { systemNamespace });
   if (value === undefined) throw new RangeError(problems.map((p) => p.message).join("\n"));
   return value;
 }

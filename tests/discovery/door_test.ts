@@ -1,5 +1,6 @@
 /** What a program that uses the library sees when its server cannot start. */
 import assert from "node:assert/strict";
+import { TestProxy } from "../debug/proxy.ts";
 import { NodeRefused, StartError, startServer, translateForProxy } from "../../mod.ts";
 
 Deno.test("a server that cannot start rejects with StartError, naming every option at fault", async () => {
@@ -33,4 +34,19 @@ Deno.test("a node that is none is refused by a named error, and texts that are w
     node: { id: "sidecar~10.0.0.9~a.x~x.svc.cluster.local" },
   });
   assert.deepEqual(problems.map(({ source, severity }) => [source, severity]), [["a.yaml", "error"]]);
+});
+
+Deno.test("settings that flags stand before on the command line hold in the library too", async () => {
+  const folder = await Deno.makeTempDir();
+  const settings = { CLUSTER_ID: "c2", POD_NAMESPACE: "control" };
+  const server = await startServer({ configDir: folder, settings });
+  try {
+    const ask = async (path: string) => await (await fetch(`http://127.0.0.1:${server.ports.http}${path}`)).json();
+    assert.equal((await ask("/debug/mesh")).rootNamespace, "control");
+    using _proxy = await TestProxy.attach(server.ports.grpc);
+    assert.equal((await ask("/debug/syncz"))[0].cluster_id, "c2");
+  } finally {
+    await server.stop();
+    await Deno.remove(folder, { recursive: true });
+  }
 });
