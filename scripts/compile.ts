@@ -9,6 +9,8 @@
  * @module
  */
 
+import { engineFlags } from "./program_args.ts";
+
 /** A permission set as deno.json has it. */
 export interface PermissionSet {
   readonly [kind: string]: boolean | readonly string[];
@@ -45,7 +47,8 @@ export function permissionFlags(set: PermissionSet): string[] {
 export function compileArguments(program: string, set: PermissionSet): string[] {
   const included = (lateModules[program] ?? []).flatMap((module) => ["--include", module]);
   const output = ["--output", `dist/${program}`];
-  return ["compile", "--quiet", ...permissionFlags(set), ...included, ...output, `cmd/${program}/main.ts`];
+  const flags = [...engineFlags(program), ...permissionFlags(set)];
+  return ["compile", "--quiet", ...flags, ...included, ...output, `cmd/${program}/main.ts`];
 }
 
 /** Reads the permission sets of deno.json. */

@@ -15,3 +15,8 @@ export function programArgs(program: string): string[] {
   if (deno !== "deno") throw new RangeError(`task ${program}: got ${deno}, expected deno`);
   return args;
 }
+
+/** Of these what is for the runtime's engine, which an executable must have built in. */
+export function engineFlags(program: string): string[] {
+  return programArgs(program).filter((arg) => arg.startsWith("--v8-flags="));
+}

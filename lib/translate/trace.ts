@@ -35,18 +35,27 @@ export class Trace {
    */
   readonly dependencies = new Set<string>();
 
-  /** Records a question about the proxy. */
-  trait<T>(key: string, compute: (traits: ProxyTraits) => T, answer: T): T {
-    if (!this.traits.has(key)) this.traits.set(key, { compute, answer });
+  /** Asks a question about the proxy, and records it. */
+  trait<T>(key: string, traits: ProxyTraits, compute: (traits: ProxyTraits) => T): T {
+    const known = this.traits.get(key);
+    if (known !== undefined) return known.answer as T;
+    const answer = compute(traits);
+    this.traits.set(key, { compute, answer });
     return answer;
   }
 
-  /** Records a question about the world, and what could change its answer. */
-  world<T>(key: string, dependencies: readonly string[], ask: (reader: BaseReader) => T, answer: T): T {
-    if (!this.#world.has(key)) {
-      this.#world.set(key, { ask, answer });
-      for (const dependency of dependencies) this.dependencies.add(dependency);
-    }
+  /**
+   * Asks a question about the world, and records it.
+   *
+   * @param on What could change the answer, a letter each (see {@link dependencies}), of the host or gateway `name`.
+   */
+  world<T>(kind: string, name: string, on: string, base: BaseReader, ask: (reader: BaseReader) => T): T {
+    const key = `${kind}/${name}`;
+    const known = this.#world.get(key);
+    if (known !== undefined) return known.answer as T;
+    const answer = ask(base);
+    this.#world.set(key, { ask, answer });
+    for (const letter of on) this.dependencies.add(`${letter}/${name}`);
     return answer;
   }
 
@@ -86,13 +95,14 @@ export interface BaseReader extends Omit<Reader, "destinationRule"> {
  * @param trace Where to note.
  */
 export function tracing(base: BaseReader, trace: Trace): Reader {
+  const { traits } = base;
   const host = <T>(kind: string, name: string, on: string, ask: (reader: BaseReader) => T): T =>
-    trace.world(`${kind}/${name}`, [...on].map((letter) => `${letter}/${name}`), ask, ask(base));
-  const one = <T>(kind: string, ask: (reader: BaseReader) => T): T => trace.world(kind, [], ask, ask(base));
+    trace.world(kind, name, on, base, ask);
+  const one = <T>(kind: string, ask: (reader: BaseReader) => T): T => trace.world(kind, "", "", base, ask);
   return {
     settings: base.settings,
-    trait: (name) => trace.trait(name, (traits) => traits[name], base.trait(name)),
-    ask: (key, compute) => trace.trait(key, compute, base.ask(key, compute)),
+    trait: (name) => trace.trait(name, traits, (t) => t[name]),
+    ask: (key, compute) => trace.trait(key, traits, compute),
     mesh: () => one("mesh", (r) => r.mesh()),
     networks: () => one("networks", (r) => r.networks()),
     service: (name) => host("service", name, "s", (r) => r.service(name)),
@@ -102,11 +112,11 @@ export function tracing(base: BaseReader, trace: Trace): Reader {
     egressListeners: () => one("egress", (r) => r.egressListeners()),
     egressSees: (egress, name) => host(`sees/${egress.index}`, name, "sv", (r) => r.egressSees(egress, name)),
     outboundTrafficPolicy: () => one("policy", (r) => r.outboundTrafficPolicy()),
-    proxyHeaders: () => trace.trait("proxyHeaders", (traits) => traits.proxyHeaders, base.proxyHeaders()),
+    proxyHeaders: () => trace.trait("proxyHeaders", traits, (t) => t.proxyHeaders),
     hasServiceUnder: (pattern) => host("under", pattern, "s", (r) => r.hasServiceUnder(pattern)),
     gateways: () => {
       trace.dependencies.add("g/");
-      return trace.trait("gateways", (traits) => base.gatewaysOf(traits), base.gateways());
+      return trace.trait("gateways", traits, (t) => base.gatewaysOf(t));
     },
     virtualServicesOf: (name) => host("routes", name, "g", (r) => r.virtualServicesOf(name)),
   };
@@ -114,13 +124,12 @@ export function tracing(base: BaseReader, trace: Trace): Reader {
 
 /** Rules that select clients come first; which of them applies is a question about the proxy's labels alone. */
 function destinationRule(base: BaseReader, trace: Trace, host: string): EffectiveDestinationRule | undefined {
-  const ask = (reader: BaseReader) => reader.destinationRules(host);
-  const rules = trace.world(`destinationRules/${host}`, [`d/${host}`, `s/${host}`], ask, ask(base));
+  const rules = trace.world("destinationRules", host, "ds", base, (reader) => reader.destinationRules(host));
   for (const rule of rules) {
     const wanted = Object.entries(rule.spec.workloadSelector?.matchLabels ?? {});
     if (wanted.length === 0) continue;
-    const compute = (traits: ProxyTraits) => wanted.every(([key, value]) => traits.labels[key] === value);
-    if (trace.trait(`selects/${JSON.stringify(wanted)}`, compute, compute(base.traits))) return rule;
+    const selects = (traits: ProxyTraits) => wanted.every(([key, value]) => traits.labels[key] === value);
+    if (trace.trait(`selects/${JSON.stringify(wanted)}`, base.traits, selects)) return rule;
   }
   return rules.find((rule) => Object.keys(rule.spec.workloadSelector?.matchLabels ?? {}).length === 0);
 }
