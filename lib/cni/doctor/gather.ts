@@ -105,7 +105,9 @@ export function redirectedPods(rows: readonly CallRow[]): CallRow[] {
       open.set(row.container, row);
     }
   }
-  return [...open.values()].slice(-SHOWN_PODS);
+  // A row may be missing, as when the disk was full: the last sandbox of a pod is the one that it has.
+  const last = new Map([...open.values()].map((row) => [row.pod, row]));
+  return [...last.values()].slice(-SHOWN_PODS);
 }
 
 async function podFacts(rows: readonly CallRow[], pods: PodLookup, world: DoctorWorld): Promise<PodFacts[]> {

@@ -109,6 +109,8 @@ Deno.test("pods that are there are those redirected and not taken down", () => {
     row({ container: "a", command: "DEL" }),
   ];
   assert.deepEqual(redirectedPods(rows).map((r) => r.container), ["d"]);
+  const lost = [row({ container: "a" }), row({ container: "b" }), row({ container: "c", pod: "shop/other" })];
+  assert.deepEqual(redirectedPods(lost).map((r) => r.container), ["b", "c"], "a DEL that was not recorded");
 });
 
 Deno.test("another mesh's plugin in the chain is a word, not a problem", () => {
