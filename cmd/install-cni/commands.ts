@@ -9,7 +9,7 @@
 import { type Command, runs } from "../../lib/cli/command.ts";
 import { completionCommand } from "../../lib/cli/completion/command.ts";
 import { versionCommand } from "../../lib/cli/version.ts";
-import { installFlags, installGlobals, nodeFlags } from "./flags.ts";
+import { doctorFlags, installFlags, installGlobals, nodeFlags } from "./flags.ts";
 import { laterModule } from "./later.ts";
 
 const doctorCommand: Command = {
@@ -17,8 +17,8 @@ const doctorCommand: Command = {
   summary: "Say how this node is: configuration, plugin, last calls, rules, and a verdict",
   description:
     "Looks at one node and changes nothing on it: which network configuration the runtime takes, whether the plugin can work, its last calls, a trial in a scratch network namespace, and the rules of pods against those expected. Exit code 1 when there is a problem.",
-  flags: nodeFlags,
-  run: runs(nodeFlags, async ({ flags, given, output }) => {
+  flags: doctorFlags,
+  run: runs(doctorFlags, async ({ flags, given, output }) => {
     const { doctor } = await laterModule("node.ts");
     return await doctor(flags, given, output);
   }),

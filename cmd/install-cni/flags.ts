@@ -66,6 +66,17 @@ export const nodeFlags = {
 /** Values of those. */
 export type NodeFlagValues = FlagValues<typeof nodeFlags>;
 
+/** Flags of `doctor`. */
+export const doctorFlags = {
+  ...nodeFlags,
+  "probe-here": boolFlag(
+    "only dial through the redirection of this network namespace, as doctor does in a scratch one",
+  ),
+};
+
+/** Values of those. */
+export type DoctorFlagValues = FlagValues<typeof doctorFlags>;
+
 /** Flags of every command of the program. */
 export const installGlobals = {
   ctrlz_address: stringFlag("localhost", "address of the introspection pages; * for all addresses"),

@@ -1,14 +1,15 @@
 /**
  * The commands for one node: `doctor` and `uninstall`.
  *
- * Permissions: those of `lib/cni/doctor/gather.ts`; for `uninstall` write (the node's folders).
+ * Permissions: those of `lib/cni/doctor/gather.ts` and `lib/cni/doctor/probe.ts`; for `uninstall` write (the node's folders).
  *
  * @module
  */
 import { type Output, UsageError } from "../../lib/cli/command.ts";
 import { readProgramSettings } from "../../lib/cli/startup.ts";
 import { examine, verdict } from "../../lib/cni/doctor/examine.ts";
-import { gather } from "../../lib/cni/doctor/gather.ts";
+import { gather, sample } from "../../lib/cni/doctor/gather.ts";
+import { probeHere, probeIn } from "../../lib/cni/doctor/probe.ts";
 import { inScratch } from "../../lib/cni/doctor/scratch.ts";
 import { type NodeFolders, uninstall } from "../../lib/cni/install/installer.ts";
 import { readOrchConfig } from "../../lib/cni/install/orch_config.ts";
@@ -18,11 +19,16 @@ import { whileLocked } from "../../lib/cni/node/lock.ts";
 import { LOCK_FILE } from "../../lib/cni/node/run_folder.ts";
 import { systemRedirector } from "../../lib/cni/plugin/system_redirector.ts";
 import { QuickPods } from "../../lib/cni/pods/lookup.ts";
-import type { NodeFlagValues } from "./flags.ts";
+import type { DoctorFlagValues, NodeFlagValues } from "./flags.ts";
 import { names } from "./options.ts";
 
 /** Says how the node is; resolves with 0 when it is healthy, else 1. */
-export async function doctor(flags: NodeFlagValues, given: ReadonlySet<string>, output: Output): Promise<number> {
+export async function doctor(flags: DoctorFlagValues, given: ReadonlySet<string>, output: Output): Promise<number> {
+  if (flags["probe-here"]) {
+    const lines = await probeHere(sample());
+    for (const line of lines) output.out(`${line}\n`);
+    return lines.length === 0 ? 0 : 1;
+  }
   const folders = foldersOf(flags, given);
   const findings = examine(
     await gather({
@@ -31,6 +37,7 @@ export async function doctor(flags: NodeFlagValues, given: ReadonlySet<string>, 
       redirector: () => systemRedirector({ scopedLock: true, factsFile: undefined }),
       pods: (text) => new QuickPods(readOrchConfig(text)),
       inScratch,
+      probe: (netns) => probeIn(netns, [...ownCommandLine(), "doctor", "--probe-here"]),
     }),
   );
   const judged = verdict(findings);
@@ -65,6 +72,14 @@ export function uninstallNode(flags: NodeFlagValues, given: ReadonlySet<string>,
   for (const line of changed) output.out(`${line}\n`);
   if (changed.length === 0) output.out("nothing of the plugin is on this node\n");
   return 0;
+}
+
+/** By which this program is run once more: itself when it is compiled, else the runtime with the same permissions. */
+function ownCommandLine(): string[] {
+  if (Deno.build.standalone) return [Deno.execPath()];
+  const root = new URL("../../", import.meta.url).pathname;
+  const words = ["run", "--quiet", "--no-prompt", "--cached-only", "--no-check", `--config=${root}deno.json`];
+  return [Deno.execPath(), ...words, "-P=install-cni", `${root}cmd/install-cni/main.ts`];
 }
 
 function foldersOf(flags: NodeFlagValues, given: ReadonlySet<string>): NodeFolders {

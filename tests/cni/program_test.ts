@@ -98,6 +98,12 @@ namespaceTest(
       assert.equal(node.chosen()?.plugins.at(-1)?.["type"], "mesh-cni", "an upgrade leaves the plugin");
       const between = await doctor();
       assert.deepEqual([between.code, between.err], [0, ""]);
+      assert.match(between.out, /^ok +trial .*, and a connection went through it$/m);
+      // In a namespace without rules it does not.
+      const words = [`--net=/run/netns/${node.name}`, "--", Deno.execPath(), ...line, "doctor", "--probe-here"];
+      const open = await run("nsenter", words, { env });
+      assert.deepEqual([open.code, open.err], [1, ""]);
+      assert.match(open.out, /^IPv4: connections to .* port 15002 do not reach port 15006: /);
       assert.match(between.out, /rules +shop\/cart-0 \(.*\): as expected/);
       assert.match(
         between.out,

@@ -30,7 +30,7 @@ export interface NodeFacts {
   readonly calls: readonly CallRow[];
   /** What keeps redirection from being set up. */
   readonly obstacles: readonly string[];
-  /** What came of setting redirection up in a scratch network namespace: `passed`, or why not. */
+  /** What came of redirection, and of connections through it, in a scratch network namespace: `passed`, or why not. */
   readonly trial: string;
   readonly pods: readonly PodFacts[];
   /** What could not be looked at, and why. */
@@ -124,7 +124,9 @@ function placedFindings(facts: NodeFacts): Finding[] {
   }
   for (const obstacle of obstacles) found.push({ severity: "problem", about: "tools", text: obstacle });
   const passed = trial === "passed";
-  const text = passed ? "redirection was set up and found in a scratch network namespace" : trial;
+  const text = passed
+    ? "redirection was set up in a scratch network namespace, and a connection went through it"
+    : trial;
   found.push({ severity: passed ? "ok" : "problem", about: "trial", text });
   return found;
 }

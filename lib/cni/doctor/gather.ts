@@ -13,11 +13,12 @@ import { ORCH_CONFIG_FILE } from "../node/run_folder.ts";
 import { type CallRow, lastCalls } from "../plugin/calls.ts";
 import { decide } from "../plugin/decide.ts";
 import { CniError } from "../plugin/protocol.ts";
-import { podRedirection } from "../plugin/redirection.ts";
+import { type PodRedirection, podRedirection } from "../plugin/redirection.ts";
 import type { Redirector } from "../plugin/redirector.ts";
 import { readPod } from "../pods/pod.ts";
 import { type PodLookup, PodSourceError } from "../pods/source.ts";
 import type { NodeFacts, PodFacts } from "./examine.ts";
+import { forRoot } from "./probe.ts";
 
 /** What a look at a node works with. */
 export interface DoctorWorld {
@@ -29,6 +30,8 @@ export interface DoctorWorld {
   readonly pods: (orchConfig: string) => PodLookup;
   /** Does work in a new network namespace with an address, and takes it away. */
   readonly inScratch: <T>(work: (netns: string) => Promise<T>) => Promise<T>;
+  /** Dials through the redirection in a network namespace; failures, a line each. */
+  readonly probe: (netns: string) => Promise<string[]>;
 }
 
 /** Calls that are shown. */
@@ -76,12 +79,12 @@ function orchConfigProblem(text: string | undefined): string | undefined {
   }
 }
 
-/** Redirection as an injected pod without annotations has it. */
-function sample() {
+/** Redirection as an injected pod without annotations has it, but with root as the proxy's user. */
+export function sample(): PodRedirection {
   const pod = readPod({ spec: { containers: [{ name: "mesh-proxy" }] } });
   const [proxy] = pod.containers;
   if (proxy === undefined) throw new Error("the sample pod has no proxy");
-  return podRedirection(pod, proxy);
+  return forRoot(podRedirection(pod, proxy));
 }
 
 async function trial(world: DoctorWorld): Promise<string> {
@@ -89,6 +92,7 @@ async function trial(world: DoctorWorld): Promise<string> {
     return await world.inScratch(async (netns) => {
       await asked(world, (redirector) => redirector.apply(netns, sample()));
       const lines = await asked(world, (redirector) => redirector.check(netns, sample()));
+      if (lines.length === 0) lines.push(...await world.probe(netns));
       return lines.length === 0 ? "passed" : lines.join("; ");
     });
   } catch (error) {

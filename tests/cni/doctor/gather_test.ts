@@ -24,6 +24,7 @@ function world(place: Place, more: Partial<DoctorWorld> = {}): DoctorWorld {
     redirector: () => redirector,
     pods: () => assert.fail("no pod is asked for"),
     inScratch: (work) => work("/run/netns/scratch"),
+    probe: () => Promise.resolve([]),
     ...more,
   };
 }
@@ -71,4 +72,19 @@ Deno.test("an orchestrator that does not answer is asked once, not for each pod"
     netns: "/run/netns/p",
     differences: ["its rules, and those of others, could not be compared: no answer within 5000 ms"],
   }]);
+});
+
+Deno.test("rules that are in place but turn no connection are a problem: what counts is that one goes through", async () => {
+  using place = new Place();
+  const asked: string[] = [];
+  const probe = (netns: string) => {
+    asked.push(netns);
+    return Promise.resolve(["IPv4: connections to 127.0.0.6 port 15002 do not reach port 15006: refused"]);
+  };
+  const { trial } = await gather(world(place, { probe }));
+  assert.deepEqual([asked, trial], [
+    ["/run/netns/scratch"],
+    "IPv4: connections to 127.0.0.6 port 15002 do not reach port 15006: refused",
+  ]);
+  assert.equal((await gather(world(place))).trial, "passed");
 });
