@@ -15,6 +15,9 @@ const PROBE_PORT = 15002;
 /** Time for each family, milliseconds. */
 const TIME_MS = 5000;
 
+/** Longest life of the process that dials, milliseconds. */
+const PROCESS_MS = 20_000;
+
 /** Redirection whose proxy is root, so that a process of the doctor's can be it. */
 export function forRoot(wanted: PodRedirection): PodRedirection {
   return { ...wanted, config: { ...wanted.config, proxyUids: [0], proxyGids: [0] } };
@@ -43,6 +46,7 @@ export async function probeIn(netns: string, self: readonly string[]): Promise<s
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
+    signal: AbortSignal.timeout(PROCESS_MS),
   }).output();
   const text = new TextDecoder();
   const lines = text.decode(stdout).split("\n").filter((line) => line !== "");
