@@ -141,9 +141,6 @@ export const waitingSettings: Readonly<Record<string, readonly SettingName[]>> =
   QUIC: [
     "PILOT_ENABLE_QUIC_LISTENERS",
   ],
-  "a bound on what translation keeps": [
-    "PILOT_XDS_CACHE_SIZE",
-  ],
   agent: [
     "CA_ADDR",
     "CA_PROVIDER",
@@ -209,6 +206,7 @@ export const moot: Readonly<Partial<Record<SettingName, string>>> = {
   MUTEX_PROFILE_FRACTION: "there is no lock to profile in one thread",
   PILOT_CONVERT_SIDECAR_SCOPE_CONCURRENCY: "a scope is made when the first proxy asks for it, and shared",
   PILOT_UNIFIED_SIDECAR_SCOPE: "scopes are made in one way only",
+  PILOT_XDS_CACHE_SIZE: "units are shared by all proxies, and bounded for each host (256 variants), not in all",
   PILOT_XDS_CACHE_INDEX_CLEAR_INTERVAL: "what indexes a cached resource goes with it",
   PILOT_ENABLE_ALPN_FILTER: "stock Envoy has no such filter",
   UNSAFE_PILOT_ENABLE_DELTA_TEST: "property tests show that deltas are the least",
