@@ -14,6 +14,16 @@ export const MESH_GATEWAY = "mesh";
 
 const nothing: readonly EffectiveVirtualService[] = [];
 
+/** One that no sidecar acts on for a host: another with rules of the protocol goes first wherever it is seen. */
+export interface ShadowedVirtualService {
+  readonly host: string;
+  readonly protocol: RuleProtocol;
+  /** Key of the config object in force. */
+  readonly accepted: string;
+  /** Keys of the objects that are not. */
+  readonly rejected: readonly string[];
+}
+
 /** All effective virtual services of the mesh. */
 export class VirtualServiceIndex {
   /** Those for sidecars, by host (exact or wildcard), oldest first. */
@@ -102,10 +112,34 @@ export class VirtualServiceIndex {
     return best;
   }
 
+  /** Those that are for nobody. Costs a look at each host that several name. */
+  *shadowed(): Iterable<ShadowedVirtualService> {
+    for (const [host, list] of this.#byHost) {
+      if (list.length < 2) continue;
+      for (const protocol of PROTOCOLS) {
+        const first = new Map<string, string>();
+        for (const vs of list) {
+          if (!vs.spec[protocol]?.length) continue;
+          const audience = audienceOf(vs);
+          const accepted = first.get(audience);
+          if (accepted === undefined) first.set(audience, vs.causes[0] ?? "");
+          else yield { host, protocol, accepted, rejected: vs.causes };
+        }
+      }
+    }
+  }
+
   /** Those bound to a gateway, oldest first, whoever may see them. Identity-stable while none of them changes. */
   forGateway(gateway: string): readonly EffectiveVirtualService[] {
     return this.#byGateway.get(gateway) ?? nothing;
   }
+}
+
+const PROTOCOLS: readonly RuleProtocol[] = ["http", "tls", "tcp"];
+
+/** Equal for two that all who see the one see with the same rank as the other. */
+function audienceOf({ namespace, exportTo }: EffectiveVirtualService): string {
+  return exportTo.length === 0 || exportTo.includes("*") ? "*" : `${namespace}:${[...exportTo].sort().join()}`;
 }
 
 /** The order in which clashes are decided: oldest first, then by namespace and name. */

@@ -79,10 +79,19 @@ export function gatewayWarning({ cause, message }: GatewayProblem): Warning {
   return { room: "gateways", objects: cause === "" ? [] : [cause], text: message };
 }
 
-/** What the indexes of the mesh found: what does not resolve, subsets that several rules define, hosts without service. */
+/**
+ * What the indexes of the mesh found: what does not resolve, virtual services that another one hides, subsets that
+ * several rules define, hosts without service.
+ */
 export function* meshWarnings(mesh: Mesh): Iterable<Warning> {
   for (const [key, problems] of mesh.problems) {
     for (const text of problems) yield { room: "configuration", objects: [key], text: `${key}: ${text}` };
+  }
+  for (const { host, protocol, accepted, rejected } of mesh.virtualServices.shadowed()) {
+    const text = `${
+      rejected[0]
+    }: ${accepted} is older and has ${protocol} rules for ${host}, so those here are for nobody`;
+    yield { room: "configuration", objects: rejected, text, metric: "pilot_vservice_dup_domain" };
   }
   for (const { host, subset, causes } of mesh.destinationRules.duplicateSubsets()) {
     const text = `DestinationRules of ${host}: the first subset ${subset} holds, others of that name are left out`;

@@ -167,3 +167,27 @@ Deno.test("no Sidecar narrows what a gateway sees, neither of its namespace nor 
   const narrowed = fixture.join({ ...gateway, address: "172.16.0.22", type: "sidecar" });
   assert.ok(!(`cluster/outbound|80||${host}` in contents(narrowed)));
 });
+
+Deno.test("a virtual service whose rules for a host another one hides from everybody is told, one that somebody sees is not", () => {
+  const fixture = new Fixture();
+  const http = { http: rules.http };
+  fixture.put(
+    service,
+    subsets,
+    virtualService("first", 1000, http),
+    virtualService("second", 2000, http),
+    virtualService("other-kind", 3000, { tcp: rules.tcp }),
+    virtualService("narrower", 4000, { ...http, exportTo: ["."] }),
+    virtualService("narrower-too", 5000, { ...http, exportTo: ["a"] }),
+  );
+  fixture.pipeline.flush();
+  const told = fixture.pipeline.translator.warnings().filter(({ text }) => text.includes("for nobody"));
+  assert.deepEqual(told.map(({ objects, text }) => [objects, /VirtualService\S+ is older/.exec(text)?.[0]]), [
+    [["VirtualService/a/narrower-too"], "VirtualService/a/narrower is older"],
+    [["VirtualService/a/second"], "VirtualService/a/first is older"],
+  ]);
+  fixture.remove("VirtualService/a/first");
+  fixture.pipeline.flush();
+  const left = fixture.pipeline.translator.warnings().filter(({ text }) => text.includes("for nobody"));
+  assert.equal(left.length, 1);
+});
