@@ -167,11 +167,11 @@ async function dial(
   try {
     using conn = await Deno.connect({ hostname, port, signal });
     if (!listens) return {};
-    const late = () => conn.close();
-    signal.addEventListener("abort", late, { once: true });
+    // Closing a connection does not end a read that waits (Deno 2.8.3), so the read of a silent listener is left behind.
+    const late = Promise.withResolvers<never>();
+    signal.addEventListener("abort", () => late.reject(signal.reason), { once: true });
     const buffer = new Uint8Array(200);
-    const length = await conn.read(buffer);
-    signal.removeEventListener("abort", late);
+    const length = await Promise.race([conn.read(buffer), late.promise]);
     return { answer: new TextDecoder().decode(buffer.subarray(0, length ?? 0)) };
   } catch (error) {
     if (signal.aborted) return { failure: "no answer in time" };

@@ -34,3 +34,19 @@ Deno.test("where the proxy's ports are in use and nobody redirects, the check fa
   const [blind] = await validateRedirection({ ...probe, probePort: port });
   assert.match(blind?.failure ?? "", new RegExp(`port ${port} is in use, and so are the proxy's`));
 });
+
+Deno.test("who takes the connection and says nothing is given up in time", async () => {
+  using silent = Deno.listen({ hostname: "0.0.0.0", port: 0 });
+  const free = [1, 2].map(() => Deno.listen({ hostname: "127.0.0.1", port: 0 }));
+  const [proxyPort, inboundPort] = free.map(({ addr }) => (addr as Deno.NetAddr).port) as [number, number];
+  free.forEach((one) => one.close());
+  const taken = silent.accept();
+  // Ends a check that would wait for ever; then it tells of an answer.
+  const guard = setTimeout(async () => (await taken).close(), 5000);
+  const probePort = (silent.addr as Deno.NetAddr).port;
+  const probe = { proxyPort, inboundPort, probePort, timeout: 150, notRedirected: "127.0.0.1/32" };
+  const [verdict] = await validateRedirection(probe);
+  assert.match(verdict?.failure ?? "", /no answer in time/);
+  clearTimeout(guard);
+  (await taken).close();
+});
