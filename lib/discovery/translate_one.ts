@@ -18,7 +18,7 @@ import { readable } from "../pb/reflect.ts";
 import { struct } from "../pb/wellknown.ts";
 import type { EncodedResource } from "../resource/encoded.ts";
 import type { Member } from "../translate/member.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../xds/types.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../xds/types.ts";
 import { Pipeline } from "./pipeline.ts";
 import { cacheSwitches, debounceOptions, entryOptions, translateSettings } from "./settings.ts";
 import { NodeReader } from "./source.ts";
@@ -54,6 +54,8 @@ export interface TranslatedProxy {
   readonly virtualHosts: readonly Record<string, unknown>[];
   readonly clusters: readonly Record<string, unknown>[];
   readonly endpoints: readonly Record<string, unknown>[];
+  /** Certificates in files of the proxy's machine that listeners ask for by name. */
+  readonly secrets: readonly Record<string, unknown>[];
   /** The same as it would lie on the wire, each with the objects that made it: `resourcesFrom` takes these. */
   readonly encoded: readonly EncodedResource[];
   /** What is wrong in the texts. An object with an error is left out, as it is in a server. */
@@ -133,6 +135,7 @@ function meshOf(text: string, systemNamespace: string) {
 function resourcesOf(member: Member): Omit<TranslatedProxy, "problems"> {
   const of = (typeUrl: string) => sorted((member.layers(typeUrl) ?? []).flatMap((set) => [...set]));
   const [listeners, routes, clusters, endpoints] = [of(LISTENER), of(ROUTE), of(CLUSTER), of(ENDPOINTS)];
+  const secrets = of(SECRET);
   const virtualHosts = sorted(routes.flatMap(({ name }) => member.virtualHosts(name).flatMap((set) => [...set])))
     .filter(({ typeUrl }) => typeUrl === VIRTUAL_HOST);
   return {
@@ -141,7 +144,8 @@ function resourcesOf(member: Member): Omit<TranslatedProxy, "problems"> {
     virtualHosts: virtualHosts.map(open),
     clusters: clusters.map(open),
     endpoints: endpoints.map(open),
-    encoded: [...listeners, ...routes, ...virtualHosts, ...clusters, ...endpoints],
+    secrets: secrets.map(open),
+    encoded: [...listeners, ...routes, ...virtualHosts, ...clusters, ...endpoints, ...secrets],
   };
 }
 

@@ -50,3 +50,25 @@ Deno.test("settings that flags stand before on the command line hold in the libr
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+Deno.test("what is translated for one proxy has the secrets that its listeners ask for", () => {
+  const files = {
+    "gateway.yaml": `
+apiVersion: networking.mesh.io/v1
+kind: Gateway
+metadata: { name: door, namespace: demo }
+spec:
+  selector: { app: door }
+  servers:
+  - port: { number: 443, name: https, protocol: HTTPS }
+    hosts: ["*"]
+    tls: { mode: SIMPLE, serverCertificate: /certs/chain.pem, privateKey: /certs/key.pem }`,
+  };
+  const node = { id: "router~10.9.9.9~door.demo~demo.svc.cluster.local", metadata: { LABELS: { app: "door" } } };
+  const { secrets, listeners, encoded, problems } = translateForProxy({ files, node });
+  assert.deepEqual(problems, []);
+  const name = "file-cert:/certs/chain.pem~/certs/key.pem";
+  assert.deepEqual(secrets.map((secret) => secret.name), [name]);
+  assert.ok(JSON.stringify(listeners).includes(name));
+  assert.ok(encoded.some((resource) => resource.name === name));
+});
