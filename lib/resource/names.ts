@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import { contentHash } from "./encoded.ts";
 import { WireCursor } from "./protowire.ts";
 import type { Bucket, ResourceSet } from "./set.ts";
@@ -67,12 +68,20 @@ export class NameSet {
   }
 }
 
+/** Runs of this many bytes are worth a comparison with those that came last. */
+const LONG_RUN = 4096;
+
+/** How many long runs are kept to compare with. */
+const RECENT_RUNS = 4;
+
 /** Interns {@linkcode NameSet}s. One table for a server; entries are held weakly. */
 export class NameTable {
   /** The set without names. */
   readonly empty: NameSet;
   readonly #sets = new Map<string, WeakRef<NameSet>>();
   readonly #runs = new Map<string, WeakRef<NameSet>>();
+  /** Long runs that came last: proxies ask for the same, and to compare bytes costs a twentieth of hashing them. */
+  #recent: { readonly run: Uint8Array; readonly set: NameSet }[] = [];
   readonly #unions = new WeakMap<NameSet, WeakMap<NameSet, NameSet>>();
   readonly #minus = new WeakMap<NameSet, WeakMap<NameSet, NameSet>>();
   readonly #gone = new FinalizationRegistry<{ map: Map<string, WeakRef<NameSet>>; key: string }>(({ map, key }) => {
@@ -102,6 +111,15 @@ export class NameTable {
    */
   decode(run: Uint8Array): NameSet {
     if (run.length === 0) return this.empty;
+    if (run.length < LONG_RUN) return this.#decode(run);
+    const recent = this.#recent.find((one) => one.run.length === run.length && Buffer.compare(one.run, run) === 0);
+    if (recent !== undefined) return recent.set;
+    const set = this.#decode(run);
+    this.#recent = [{ run: run.slice(), set }, ...this.#recent].slice(0, RECENT_RUNS);
+    return set;
+  }
+
+  #decode(run: Uint8Array): NameSet {
     const key = contentHash(run);
     const known = this.#runs.get(key)?.deref();
     if (known !== undefined) return known;

@@ -110,10 +110,23 @@ export class WireCursor {
     throw new WireError("varint longer than 10 bytes");
   }
 
+  /** Passes over the current field and all that follow it directly with the same number; returns where the last ends. */
+  run(): number {
+    const { data, end, start } = this;
+    const oneByteTag = data[start]! < 128;
+    let to = this.lengthPrefix();
+    while (oneByteTag && to < end && data[to] === data[start]) {
+      this.at = to + 1;
+      to = this.lengthPrefix();
+    }
+    return this.at = to;
+  }
+
   /** Reads the length of a length-delimited field; the content begins at `at` and ends before the returned offset. */
   lengthPrefix(): number {
     if (this.wireType !== 2) throw new WireError(`field ${this.field} has wire type ${this.wireType}, expected 2`);
-    const length = this.varint();
+    const short = this.at < this.end && this.data[this.at]! < 128;
+    const length = short ? this.data[this.at++]! : this.varint();
     if (length > this.end - this.at) throw new WireError(`field ${this.field} is longer than its message`);
     return this.at + length;
   }

@@ -12,7 +12,8 @@ import type { ListenerConflict } from "./listener/part.ts";
 import type { ProxyTraits } from "./reader.ts";
 import { HTTP_PROXY_ROUTES } from "./route/placement.ts";
 import type { ScopeReader } from "./scope_reader.ts";
-import { type BaseReader, Trace, tracing, type TraitQuestion } from "./trace.ts";
+import { type BaseReader, Trace, type TraitQuestion } from "./trace.ts";
+import { TracingReader } from "./tracing_reader.ts";
 import type { Unit } from "./unit_cache.ts";
 import type { Warning } from "./warning.ts";
 import { HostResources } from "./view/clusters.ts";
@@ -34,7 +35,7 @@ export interface SharedSets {
 /** What decides the form of everything in a class, whatever its units ask. */
 export function formQuestions(reader: BaseReader): Trace {
   const trace = new Trace();
-  const read = tracing(reader, trace);
+  const read = new TracingReader(reader, trace);
   read.trait("type");
   read.trait("vhds");
   read.ask("hasHttpProxy", hasHttpProxy);

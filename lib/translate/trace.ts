@@ -19,9 +19,13 @@ export interface TraitQuestion {
   readonly answer: unknown;
 }
 
+/** Asks a question about the world of a reader; a constant wherever it can be, as every build of every host asks some. */
+export type Ask<T> = (reader: BaseReader, name: string) => T;
+
 /** A question about the world, with the answer that was given. */
 interface WorldQuestion {
-  readonly ask: (reader: BaseReader) => unknown;
+  readonly ask: Ask<unknown>;
+  readonly name: string;
   readonly answer: unknown;
 }
 
@@ -47,14 +51,14 @@ export class Trace {
   /**
    * Asks a question about the world, and records it.
    *
+   * @param key Tells the question from others.
    * @param on What could change the answer, a letter each (see {@link dependencies}), of the host or gateway `name`.
    */
-  world<T>(kind: string, name: string, on: string, base: BaseReader, ask: (reader: BaseReader) => T): T {
-    const key = `${kind}/${name}`;
+  world<T>(key: string, name: string, on: string, base: BaseReader, ask: Ask<T>): T {
     const known = this.#world.get(key);
     if (known !== undefined) return known.answer as T;
-    const answer = ask(base);
-    this.#world.set(key, { ask, answer });
+    const answer = ask(base, name);
+    this.#world.set(key, { ask, name, answer });
     for (const letter of on) this.dependencies.add(`${letter}/${name}`);
     return answer;
   }
@@ -73,12 +77,12 @@ export class Trace {
   /** Whether the reader of another proxy class gives the same answers to every question. */
   holds(reader: BaseReader): boolean {
     if (!this.fits(reader.traits)) return false;
-    for (const { ask, answer } of this.#world.values()) if (ask(reader) !== answer) return false;
+    for (const { ask, name, answer } of this.#world.values()) if (ask(reader, name) !== answer) return false;
     return true;
   }
 }
 
-/** A reader of one proxy class, with what `tracing` needs beside what builders may ask. */
+/** A reader of one proxy class, with what a `TracingReader` needs beside what builders may ask. */
 export interface BaseReader extends Omit<Reader, "destinationRule"> {
   /** The traits of one proxy of the class. */
   readonly traits: ProxyTraits;
@@ -86,50 +90,4 @@ export interface BaseReader extends Omit<Reader, "destinationRule"> {
   destinationRules(host: string): readonly EffectiveDestinationRule[];
   /** The gateways that a workload with these traits serves; equal lists are the same array. */
   gatewaysOf(traits: ProxyTraits): readonly ConfigObject<"Gateway">[];
-}
-
-/**
- * A reader that records. Every method asks the base reader and notes question and answer.
- *
- * @param base The reader of one proxy class.
- * @param trace Where to note.
- */
-export function tracing(base: BaseReader, trace: Trace): Reader {
-  const { traits } = base;
-  const host = <T>(kind: string, name: string, on: string, ask: (reader: BaseReader) => T): T =>
-    trace.world(kind, name, on, base, ask);
-  const one = <T>(kind: string, ask: (reader: BaseReader) => T): T => trace.world(kind, "", "", base, ask);
-  return {
-    settings: base.settings,
-    trait: (name) => trace.trait(name, traits, (t) => t[name]),
-    ask: (key, compute) => trace.trait(key, traits, compute),
-    mesh: () => one("mesh", (r) => r.mesh()),
-    networks: () => one("networks", (r) => r.networks()),
-    service: (name) => host("service", name, "s", (r) => r.service(name)),
-    endpoints: (name) => host("endpoints", name, "se", (r) => r.endpoints(name)),
-    destinationRule: (name) => destinationRule(base, trace, name),
-    virtualService: (name, protocol) => host(protocol, name, "v", (r) => r.virtualService(name, protocol)),
-    egressListeners: () => one("egress", (r) => r.egressListeners()),
-    egressSees: (egress, name) => host(`sees/${egress.index}`, name, "sv", (r) => r.egressSees(egress, name)),
-    outboundTrafficPolicy: () => one("policy", (r) => r.outboundTrafficPolicy()),
-    proxyHeaders: () => trace.trait("proxyHeaders", traits, (t) => t.proxyHeaders),
-    hasServiceUnder: (pattern) => host("under", pattern, "s", (r) => r.hasServiceUnder(pattern)),
-    gateways: () => {
-      trace.dependencies.add("g/");
-      return trace.trait("gateways", traits, (t) => base.gatewaysOf(t));
-    },
-    virtualServicesOf: (name) => host("routes", name, "g", (r) => r.virtualServicesOf(name)),
-  };
-}
-
-/** Rules that select clients come first; which of them applies is a question about the proxy's labels alone. */
-function destinationRule(base: BaseReader, trace: Trace, host: string): EffectiveDestinationRule | undefined {
-  const rules = trace.world("destinationRules", host, "ds", base, (reader) => reader.destinationRules(host));
-  for (const rule of rules) {
-    const wanted = Object.entries(rule.spec.workloadSelector?.matchLabels ?? {});
-    if (wanted.length === 0) continue;
-    const selects = (traits: ProxyTraits) => wanted.every(([key, value]) => traits.labels[key] === value);
-    if (trace.trait(`selects/${JSON.stringify(wanted)}`, base.traits, selects)) return rule;
-  }
-  return rules.find((rule) => Object.keys(rule.spec.workloadSelector?.matchLabels ?? {}).length === 0);
 }

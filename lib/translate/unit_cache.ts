@@ -10,7 +10,8 @@
  */
 import type { Changed } from "./changed.ts";
 import type { Reader } from "./reader.ts";
-import { type BaseReader, Trace, tracing } from "./trace.ts";
+import { type BaseReader, Trace } from "./trace.ts";
+import { TracingReader } from "./tracing_reader.ts";
 import type { Warn, Warning } from "./warning.ts";
 
 /** A built unit with what it asked. */
@@ -43,7 +44,7 @@ export function makeUnit<T>(
   const trace = new Trace();
   const warnings: Warning[] = [];
   try {
-    const value = build(tracing(reader, trace), (warning) => void warnings.push(warning));
+    const value = build(new TracingReader(reader, trace), (warning) => void warnings.push(warning));
     return warnings.length > 0 ? { value, trace, warnings } : { value, trace };
   } catch (error) {
     options.failed(name, error);

@@ -71,13 +71,13 @@ function scan(bytes: Uint8Array, fields: Fields, table: NameTable): AdsRequest {
   const cursor = new WireCursor(bytes);
   while (cursor.next()) {
     const { field, start } = cursor;
-    if (field === fields.names) names.add(start, cursor.at = cursor.lengthPrefix());
-    else if (field === fields.unsubscribe) unsubscribe.add(start, cursor.at = cursor.lengthPrefix());
+    if (field === fields.names) names.add(start, cursor.run());
+    else if (field === fields.unsubscribe) unsubscribe.add(start, cursor.run());
     else if (field === fields.typeUrl) typeUrl = cursor.string();
     else if (field === fields.nonce) nonce = cursor.string();
     else if (field === fields.node) node = cursor.bytes();
     else if (field === fields.error) error = readStatus(cursor.bytes());
-    else if (field === fields.initialVersions) versions.add(start, cursor.at = cursor.lengthPrefix());
+    else if (field === fields.initialVersions) versions.add(start, cursor.run());
     else cursor.skip();
   }
   if (typeUrl === "") throw new RpcError(Code.INVALID_ARGUMENT, "type_url: expected a type URL, got none");

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { NameTable } from "../../lib/resource/names.ts";
+import { WireError } from "../../lib/resource/protowire.ts";
+
+/** Names as field 3 of a message. */
+function run(names: readonly string[]): Uint8Array {
+  return new Uint8Array(names.flatMap((name) => [26, name.length, ...new TextEncoder().encode(name)]));
+}
+
+const many = (prefix: string) => Array.from({ length: 500 }, (_, i) => `${prefix}-cluster-${i}`);
+
+Deno.test("runs of the same names give the same set, short and long, however many others come between", () => {
+  const table = new NameTable();
+  const long = table.decode(run(many("a")));
+  const short = table.decode(run(["a", "b"]));
+  assert.deepEqual([...long.names], many("a"));
+  // Of the same length as the first one, and more than are kept to compare with.
+  for (const prefix of "bcdefgh") assert.deepEqual([...table.decode(run(many(prefix))).names], many(prefix));
+  assert.equal(table.decode(run(many("a"))), long);
+  assert.equal(table.decode(run(many("a").reverse())), long, "the order means nothing");
+  assert.equal(table.decode(run(["b", "a"])), short);
+});
+
+Deno.test("a long run is kept as it was when it came: its buffer may be used again", () => {
+  const table = new NameTable();
+  const bytes = run(many("a"));
+  const first = table.decode(bytes);
+  bytes.set(run(many("b")));
+  assert.deepEqual([...table.decode(bytes).names], many("b"));
+  assert.equal(table.decode(run(many("a"))), first);
+});
+
+Deno.test("a run that is cut is refused, also where it begins like one that is known", () => {
+  const table = new NameTable();
+  const bytes = run(many("a"));
+  table.decode(bytes);
+  assert.throws(() => table.decode(bytes.subarray(0, bytes.length - 1)), WireError);
+});
