@@ -60,8 +60,8 @@ export class UnitCache<T> {
   readonly #build: (read: Reader, name: string, warn: Warn) => T;
   readonly #options: UnitCacheOptions<T>;
   readonly #units = new Map<string, Unit<T>[]>();
-  /** Dependency to the names of the units that have it. */
-  readonly #dependents = new Map<string, Set<string>>();
+  /** Dependency to the names of the units that have it; a lone one, which is the rule, needs no set. */
+  readonly #dependents = new Map<string, string | Set<string>>();
   /** Names of units whose builder threw: they are tried again with the next change, whatever it touches. */
   readonly #failed = new Set<string>();
   /** Names of the units that have something to say. */
@@ -102,19 +102,23 @@ export class UnitCache<T> {
       variants.splice(0, 1, unit);
       this.stats.crowdedOut++;
     }
-    for (const dependency of unit.trace.dependencies) {
-      const names = this.#dependents.get(dependency);
-      if (names) names.add(name);
-      else this.#dependents.set(dependency, new Set([name]));
-    }
+    for (const dependency of unit.trace.dependencies) this.#depend(name, dependency);
     return unit;
+  }
+
+  #depend(name: string, dependency: string): void {
+    const names = this.#dependents.get(dependency);
+    if (names === undefined) this.#dependents.set(dependency, name);
+    else if (typeof names !== "string") names.add(name);
+    else if (names !== name) this.#dependents.set(dependency, new Set([names, name]));
   }
 
   /** Drops all units that depend on what changed, and tells their names. */
   invalidate(changed: Changed): Set<string> {
     const names = new Set(this.#failed);
     for (const dependency of changed.among(this.#dependents)) {
-      for (const name of this.#dependents.get(dependency) ?? []) names.add(name);
+      const dependents = this.#dependents.get(dependency) ?? [];
+      for (const name of typeof dependents === "string" ? [dependents] : dependents) names.add(name);
     }
     for (const name of names) this.drop(name);
     return names;
@@ -126,8 +130,8 @@ export class UnitCache<T> {
       this.stats.dropped++;
       for (const dependency of trace.dependencies) {
         const names = this.#dependents.get(dependency);
-        names?.delete(name);
-        if (names?.size === 0) this.#dependents.delete(dependency);
+        const alone = typeof names === "object" ? names.delete(name) && names.size === 0 : names === name;
+        if (alone) this.#dependents.delete(dependency);
       }
     }
     this.#units.delete(name);
