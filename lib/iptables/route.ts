@@ -26,6 +26,11 @@ export async function addRoutes(wanted: Routing, run: Run, report: Reporter): Pr
   await carryOut(() => list(wanted, run), (listed) => addRouting(wanted, listed), run, report);
 }
 
+/** What is missing, each as the command that would add it. */
+export async function missingRoutes(wanted: Routing, run: Run): Promise<string[]> {
+  return addRouting(wanted, await list(wanted, run)).map((args) => `ip ${args.join(" ")}`);
+}
+
 /** Removes the address, if it is there. */
 export async function removeOwnAddress(unwanted: Routing, run: Run, report: Reporter): Promise<void> {
   await carryOut(() => list(unwanted, run), (listed) => removeAddress(unwanted, listed), run, report);

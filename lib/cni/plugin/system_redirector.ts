@@ -9,6 +9,8 @@ import { addressedFamilies, applyRedirection } from "../../iptables/apply.ts";
 import { findBackend } from "../../iptables/backend.ts";
 import { differences } from "../../iptables/change.ts";
 import { families } from "../../iptables/names.ts";
+import { missingRoutes } from "../../iptables/route.ts";
+import { wantedRouting } from "../../iptables/routing.ts";
 import { buildRules } from "../../iptables/rules/build.ts";
 import { enterWords, type Run } from "../../iptables/run.ts";
 import type { PodRedirection } from "./redirection.ts";
@@ -71,9 +73,14 @@ async function drift(run: Run, wanted: PodRedirection): Promise<string[]> {
   const found = await Promise.all(families.map(async (family) => {
     if (!wanted.dualStack && !addressed.has(family)) return [];
     const rules = buildRules(wanted.config, family);
-    const { chosen, stale, evidence } = await findBackend(rules, run);
+    const routing = missingRoutes(wantedRouting(wanted.config, family), run);
+    const [{ chosen, stale, evidence }, missing] = await Promise.all([findBackend(rules, run), routing]);
     if (chosen === undefined) return [`IPv${family}: no back end: ${evidence.join("; ")}`];
-    const lines = [...differences(chosen.listing, rules), ...stale.map(({ name }) => `${name} has rules of ours too`)];
+    const lines = [
+      ...differences(chosen.listing, rules),
+      ...missing.map((command) => `routing is not there: ${command}`),
+      ...stale.map(({ name }) => `${name} has rules of ours too`),
+    ];
     return lines.map((line) => `IPv${family}: ${line}`);
   }));
   return found.flat();

@@ -113,6 +113,28 @@ namespaceTest("a runtime that restarts and calls again finds all in order, and d
 });
 
 namespaceTest(
+  "CHECK tells routing that is gone, without which what is marked goes nowhere; ADD brings it back",
+  async () => {
+    await onNode(async (node, orch) => {
+      const annotations = { "sidecar.istio.io/interceptionMode": "TPROXY" };
+      const pod = orch.put(injectedPod("shop", "cart-0", { annotations }));
+      const sandbox = await node.sandbox("shop", "cart-0", pod.metadata.uid);
+      const added = await node.chain("ADD", sandbox);
+      assert(added.ok);
+      const list = node.chosen();
+      const plugin = { ...list?.plugins.at(-1), cniVersion: "1.0.0", name: "testnet", prevResult: added.result };
+      assert.equal((await node.call("CHECK", plugin, sandbox)).code, 0);
+      await must("nsenter", [`--net=${sandbox.netns}`, "ip", "rule", "del", "fwmark", "1337"]);
+      const checked = await node.call("CHECK", plugin, sandbox);
+      assert.equal(checked.code, 1);
+      assert.match(failureOf(checked).details ?? "", /IPv4: routing is not there: ip -4 rule add fwmark 1337 /);
+      assert.equal((await node.call("ADD", plugin, sandbox)).code, 0, "mended");
+      assert.equal((await node.call("CHECK", plugin, sandbox)).code, 0);
+    });
+  },
+);
+
+namespaceTest(
   "fail closed: an injected pod that cannot be configured ends without network; it gets one once it can",
   async () => {
     await onNode(async (node, orch) => {
