@@ -6,13 +6,13 @@
  * @module
  */
 import type { OutboundTrafficPolicy } from "../config/kinds/sidecar/types.ts";
-import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../config/mesh/types.ts";
+import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { ConfigObject } from "../config/types.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import type { Scope } from "../mesh/scope.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener, RuleProtocol } from "../mesh/types.ts";
 import type { Endpoint, Service } from "../registry/types.ts";
-import type { PlainTrait, ProxyTraits, TranslateSettings } from "./reader.ts";
+import type { ProxyTraits, TranslateSettings } from "./reader.ts";
 import type { BaseReader } from "./trace.ts";
 
 const noEndpoints: readonly Endpoint[] = [];
@@ -35,14 +35,6 @@ export class ScopeReader implements BaseReader {
   exists(host: string): boolean {
     return this.scope.service(host) !== undefined ||
       this.scope.virtualService(host, undefined)?.hosts.includes(host) === true;
-  }
-
-  trait<K extends PlainTrait>(name: K): ProxyTraits[K] {
-    return this.traits[name];
-  }
-
-  ask<T extends string | number | boolean>(_key: string, compute: (traits: ProxyTraits) => T): T {
-    return compute(this.traits);
   }
 
   mesh(): MeshConfig {
@@ -82,16 +74,8 @@ export class ScopeReader implements BaseReader {
     return this.scope.outboundTrafficPolicy();
   }
 
-  proxyHeaders(): ProxyHeaders | undefined {
-    return this.traits.proxyHeaders;
-  }
-
   hasServiceUnder(pattern: string): boolean {
     return this.scope.hasServiceUnder(pattern);
-  }
-
-  gateways(): readonly ConfigObject<"Gateway">[] {
-    return this.gatewaysOf(this.traits);
   }
 
   gatewaysOf(traits: ProxyTraits): readonly ConfigObject<"Gateway">[] {

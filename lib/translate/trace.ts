@@ -82,8 +82,11 @@ export class Trace {
   }
 }
 
+/** What builders may ask that is answered from the traits alone, or chosen by them: the `TracingReader` does it. */
+type OfTraits = "trait" | "ask" | "proxyHeaders" | "gateways" | "destinationRule";
+
 /** A reader of one proxy class, with what a `TracingReader` needs beside what builders may ask. */
-export interface BaseReader extends Omit<Reader, "destinationRule"> {
+export interface BaseReader extends Omit<Reader, OfTraits> {
   /** The traits of one proxy of the class. */
   readonly traits: ProxyTraits;
   /** The rules in force for a host; more than one only where rules select client workloads by labels. */
