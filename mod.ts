@@ -32,8 +32,6 @@
  * if (answer.outcome.kind !== "forwarded") throw new Error(explain(answer));
  * ```
  *
- * Permissions: none to import; each function names what it needs.
- *
  * @module
  */
 export { type RunningServer, type ServerOptions, startServer } from "./lib/discovery/start.ts";

@@ -3,8 +3,6 @@
  * first use, in every process: reading the descriptor takes 70 ms and 7 MiB, compiling as much again when the first
  * proxies come.
  *
- * Permissions: none.
- *
  * @module
  */
 import protobuf from "protobufjs";

@@ -2,8 +2,6 @@
  * The command tree of `install-cni`. What a command runs is imported when it runs, so that `version` and `completion`
  * stay quick.
  *
- * Permissions: none.
- *
  * @module
  */
 import { type Command, runs } from "../../lib/cli/command.ts";

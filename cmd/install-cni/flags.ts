@@ -1,8 +1,6 @@
 /**
  * Flags of `install-cni`. Most pair with a variable of the same name; the flag wins when it is given.
  *
- * Permissions: none.
- *
  * @module
  */
 import { boolFlag, type FlagValues, intFlag, stringFlag } from "../../lib/cli/flag.ts";

@@ -2,8 +2,6 @@
  * Flags of `install-cni` that are accepted and checked but steer nothing yet, because the part that they belong to is not
  * built. A test shows that every other flag is used, and that none of these is. The list shrinks to nothing.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { InstallFlagValues } from "./flags.ts";

@@ -1,8 +1,6 @@
 /**
  * Flags and variables of `install-cni` to one set of options: a flag that is given wins over its variable.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Address } from "../../lib/cli/address.ts";

@@ -1,8 +1,6 @@
 /**
  * Flags of `pilot-agent mesh-iptables`. Each pairs with a variable: its name in capitals, dashes as underscores.
  *
- * Permissions: none.
- *
  * @module
  */
 import { boolFlag, durationFlag, type FlagExtras, type FlagValues, intFlag, stringFlag } from "../../lib/cli/flag.ts";

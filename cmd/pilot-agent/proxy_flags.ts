@@ -1,8 +1,6 @@
 /**
  * Flags of `pilot-agent proxy`.
  *
- * Permissions: none.
- *
  * @module
  */
 import { boolFlag, type FlagValues, intFlag, stringFlag } from "../../lib/cli/flag.ts";

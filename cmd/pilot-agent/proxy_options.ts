@@ -1,8 +1,6 @@
 /**
  * Flag values of `proxy`, checked.
  *
- * Permissions: none.
- *
  * @module
  */
 import { UsageError } from "../../lib/cli/command.ts";

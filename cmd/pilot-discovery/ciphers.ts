@@ -1,8 +1,6 @@
 /**
  * Cipher suites that `--tls-cipher-suites` may name.
  *
- * Permissions: none.
- *
  * @module
  */
 

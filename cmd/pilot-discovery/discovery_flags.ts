@@ -1,8 +1,6 @@
 /**
  * Flags of `pilot-discovery discovery`.
  *
- * Permissions: none.
- *
  * @module
  */
 import {

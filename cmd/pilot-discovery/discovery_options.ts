@@ -1,8 +1,6 @@
 /**
  * Flag values of `discovery` to the typed options of the server: checked, all problems at once.
  *
- * Permissions: none.
- *
  * @module
  */
 import { type Address, parseAddress } from "../../lib/cli/address.ts";

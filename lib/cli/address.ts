@@ -1,8 +1,6 @@
 /**
  * Listen addresses as flags spell them: `:15010`, `127.0.0.1:8080`, `[::1]:8080`, `localhost:9876`.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -1,8 +1,6 @@
 /**
  * Commands as typed data: a tree of names, flags, arguments and what runs.
  *
- * Permissions: none; what a command needs is in the module that it runs.
- *
  * @module
  */
 import type { FlagSet, FlagValues } from "./flag.ts";

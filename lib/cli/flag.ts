@@ -1,8 +1,6 @@
 /**
  * Flags as typed data: what one is, and the constructors by which command files declare them.
  *
- * Permissions: none.
- *
  * @module
  */
 import { parseDuration } from "../kernel/time/duration.ts";

@@ -1,8 +1,6 @@
 /**
  * Text of a flag to its value, by type, with the ranges and syntax of the field's flag library; and back, for help.
  *
- * Permissions: none.
- *
  * @module
  */
 import { DURATION_EXPECTED, formatDuration, parseDuration } from "../kernel/time/duration.ts";

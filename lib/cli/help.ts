@@ -1,8 +1,6 @@
 /**
  * Help in the layout that the field knows: description, usage, aliases, commands, flags, global flags.
  *
- * Permissions: none.
- *
  * @module
  */
 import { inheritedFlags, localFlags, type Located, pathOf } from "./command.ts";

@@ -1,8 +1,6 @@
 /**
  * The logging flags, shared by the programs, and their values as log options.
  *
- * Permissions: none.
- *
  * @module
  */
 import { levels, LogOptionError, parseScopeLevels, parseScopes } from "../kernel/log/level.ts";

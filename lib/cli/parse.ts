@@ -2,8 +2,6 @@
  * Command line to command, flag values and arguments, with the semantics of the field's flag library: `--flag v`,
  * `--flag=v`, `-n v`, `-nv`, `-n=v`, grouped switches, `--`; flags before or after arguments; global flags anywhere.
  *
- * Permissions: none.
- *
  * @module
  */
 import { type Command, inheritedFlags, localFlags, type Located, pathOf, subcommand, UsageError } from "./command.ts";

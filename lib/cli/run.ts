@@ -1,8 +1,6 @@
 /**
  * Runs a program from its command line: the one way in for all three.
  *
- * Permissions: none of its own; a command needs what its module says.
- *
  * @module
  */
 import { LogOptionError } from "../kernel/log/level.ts";

@@ -1,8 +1,6 @@
 /**
  * "Did you mean": the nearest known name.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -1,8 +1,6 @@
 /**
  * The command `version`.
  *
- * Permissions: none.
- *
  * @module
  */
 import { type BuildInfo, buildInfo } from "../kernel/build_info.ts";

@@ -1,8 +1,6 @@
 /**
  * What keeps the node agent from starting, by what the user can change.
  *
- * Permissions: none.
- *
  * @module
  */
 

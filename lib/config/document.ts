@@ -1,7 +1,7 @@
 /**
  * One document of a file becomes the objects that it holds: one, or those of a list.
+ *
  * @module
- * Permissions: none.
  */
 import type { Finding, Problem } from "./finding.ts";
 import { finding, shownName } from "./finding.ts";

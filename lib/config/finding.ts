@@ -1,7 +1,7 @@
 /**
  * What is wrong with an object: findings inside it, and problems that name the file and the object as well.
+ *
  * @module
- * Permissions: none.
  */
 
 /** An `error` refuses the object; a `warning` lets it in. */

@@ -4,7 +4,6 @@
  *     tree ──> kind by apiVersion and kind ──> metadata ──> schema ──> rules ──> object with hash
  *
  * @module
- * Permissions: none.
  */
 import { hash as digest } from "node:crypto";
 import { type Finding, Findings } from "./finding.ts";

@@ -1,8 +1,8 @@
 /**
  * The one border where the peer's spelling becomes ours: API groups, kinds, labels, annotations, field and enumeration names.
  * Nothing behind this module knows the other spelling.
+ *
  * @module
- * Permissions: none.
  */
 import type { Kind } from "./kinds/mod.ts";
 

@@ -3,8 +3,8 @@
  *
  * An update whose hash is unchanged (other metadata, another line of the file) replaces the object, so that debug pages are right, but
  * is no change for translation: it is in `refreshed`, and listeners are not called for it.
+ *
  * @module
- * Permissions: none.
  */
 import type { Kind } from "./kinds/mod.ts";
 import { type ConfigObject, objectKey } from "./types.ts";

@@ -1,7 +1,7 @@
 /**
  * Configuration objects: what users write, after it was read, normalised and validated.
+ *
  * @module
- * Permissions: none.
  */
 import type { Kind, KindSpecs } from "./kinds/mod.ts";
 

@@ -1,8 +1,6 @@
 /**
  * `/debug/config_dump`: all that one proxy should have, in the shape of Envoy's own dump.
  *
- * Permissions: none.
- *
  * @module
  */
 import { TYPE_URL_PREFIX } from "../pb/codec.ts";

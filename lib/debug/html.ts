@@ -1,8 +1,6 @@
 /**
  * Plain HTML of introspection pages: values as tables, no script but what a page brings, nothing loaded from elsewhere.
  *
- * Permissions: none.
- *
  * @module
  */
 

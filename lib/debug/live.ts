@@ -4,8 +4,6 @@
  *     file ──(settled)──> read ──┬─> waits ──(push)──> pushed ──(acknowledged)──> in force
  *                                └─> refused
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Problem } from "../config/finding.ts";

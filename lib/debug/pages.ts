@@ -1,8 +1,6 @@
 /**
  * All pages under `/debug`, one list.
  *
- * Permissions: none.
- *
  * @module
  */
 import { configDump } from "./config_dump.ts";

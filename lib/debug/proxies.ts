@@ -1,8 +1,6 @@
 /**
  * Pages about connected proxies: who is there, and what each has and acknowledged.
  *
- * Permissions: none.
- *
  * @module
  */
 import { fromStruct } from "../pb/wellknown.ts";

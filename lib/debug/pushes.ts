@@ -1,8 +1,6 @@
 /**
  * Pages about pushes: what triggered them, whom they reached, and what was rejected.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Kind } from "../config/types.ts";

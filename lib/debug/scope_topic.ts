@@ -1,8 +1,6 @@
 /**
  * Log scopes on the introspection port: looked at, and changed one by one.
  *
- * Permissions: none.
- *
  * @module
  */
 import { isLevel, type Level, levels } from "../kernel/log/level.ts";

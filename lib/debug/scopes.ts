@@ -4,8 +4,6 @@
  * The words of the answers are those of Istio's introspection port (`/scopej/`): `name`, `output_level`,
  * `stack_trace_level`, `log_callers`.
  *
- * Permissions: none.
- *
  * @module
  */
 import { ALL, isLevel, type Level, levels } from "../kernel/log/level.ts";

@@ -1,8 +1,6 @@
 /**
  * Finding the proxy that a page is about.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { XdsConnection } from "../xds/connection.ts";

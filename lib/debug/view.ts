@@ -1,8 +1,6 @@
 /**
  * What the pages look at.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Problem } from "../config/finding.ts";

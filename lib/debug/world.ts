@@ -1,8 +1,6 @@
 /**
  * Pages about what the server knows: objects, services, endpoints, mesh configuration.
  *
- * Permissions: none.
- *
  * @module
  */
 import { KINDS } from "../config/kinds/mod.ts";

@@ -6,8 +6,8 @@
  * @module
  */
 import type { Problem } from "../config/finding.ts";
-import type { FolderChanges } from "../config/folder/index.ts";
-import { watchFolder } from "../config/folder/watch.ts";
+import type { FolderChanges } from "../folder/index.ts";
+import { watchFolder } from "../folder/watch.ts";
 import { type ChangeSet, ConfigStore } from "../config/store.ts";
 import type { AnyConfigObject, ConfigObject, Kind } from "../config/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";

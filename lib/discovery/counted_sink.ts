@@ -1,8 +1,6 @@
 /**
  * A registry's updates on their way to the aggregate: counted, and told of.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { RegistrySink } from "../registry/mod.ts";

@@ -1,8 +1,6 @@
 /**
  * What the pages look at, from the parts of a server.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { ConfigStore } from "../config/store.ts";

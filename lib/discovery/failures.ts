@@ -2,11 +2,9 @@
  * What pushes could not make, and when it is tried again: an exception may hang on what else there was at that moment,
  * and nobody should have to edit a file for a second try.
  *
- * Permissions: none.
- *
  * @module
  */
-import type { Timers } from "../xds/debounce.ts";
+import type { Timers } from "./debounce.ts";
 import type { PushFailure } from "../xds/source.ts";
 
 /** Time to the first new try, ms; it doubles with each try that fails as well. */

@@ -2,8 +2,6 @@
  * Fields of the mesh configuration that are accepted and checked but steer nothing yet, because the part that reads them
  * is not built. A test shows that every other field is read, and that none of these is. The list shrinks to nothing.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { MeshConfig } from "../config/mesh/types.ts";

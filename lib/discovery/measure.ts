@@ -1,8 +1,6 @@
 /**
  * Binds what the wire and the pipeline measure to the program's metrics.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Metrics } from "../kernel/metrics/registry.ts";

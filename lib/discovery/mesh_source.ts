@@ -10,7 +10,7 @@
  * @module
  */
 import { finding, formatProblem, type Problem } from "../config/finding.ts";
-import { type FileText, type WatchedFile, watchFile } from "../config/folder/watch_file.ts";
+import { type FileText, type WatchedFile, watchFile } from "../folder/watch_file.ts";
 import { type Parsed, parseMeshConfig, parseMeshNetworks } from "../config/mesh/parse.ts";
 import { defaultMeshConfig } from "../config/mesh/merge.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Which push brought each object's last change, for people who ask where their edit is.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -7,8 +7,6 @@
  *
  * Changes only mark what is to be looked at; the work is done once for all of them when the debounce lets go.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
@@ -28,7 +26,7 @@ import type { BuildFailed, CacheSwitches } from "../translate/caches.ts";
 import type { Proxy } from "../translate/proxy/traits.ts";
 import type { TranslateSettings } from "../translate/reader.ts";
 import { Translator } from "../translate/translator.ts";
-import { type DebounceOptions, Debouncer, type MergedChange, REAL_TIMERS, type Timers } from "../xds/debounce.ts";
+import { type DebounceOptions, Debouncer, type MergedChange, REAL_TIMERS, type Timers } from "./debounce.ts";
 import type { PushEvent } from "../xds/source.ts";
 import { countedSink, type RegistryTrigger, type RegistryUpdates } from "./counted_sink.ts";
 import { PushFailures } from "./failures.ts";

@@ -1,16 +1,14 @@
 /**
  * From the program's settings to what each room takes: the one place where a variable meets its reader in translation.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
 import type { ServiceEntryOptions } from "../registry/mod.ts";
 import type { CacheSwitches } from "../translate/caches.ts";
 import type { TranslateSettings } from "../translate/reader.ts";
-import type { DebounceOptions } from "../xds/debounce.ts";
-import type { GrpcServerOptions } from "../xds/grpc/server.ts";
+import type { DebounceOptions } from "./debounce.ts";
+import type { GrpcServerOptions } from "../grpc/server.ts";
 import type { XdsServerOptions } from "../xds/server.ts";
 
 type Settings = SettingsOf<"pilot-discovery">;

@@ -1,11 +1,9 @@
 /**
  * The listening sockets of a server, opened so that all that cannot be had are told at once.
  *
- * Permissions: none of its own; what is opened needs net.
- *
  * @module
  */
-import type { Listener } from "../xds/grpc/listen.ts";
+import type { Listener } from "../grpc/listen.ts";
 import { listenFault, type PortOption, StartError, type StartFault } from "./start_error.ts";
 
 /** Opens sockets one after the other, and tells of all that cannot be had at once. */

@@ -1,8 +1,6 @@
 /**
  * What the wire asks, answered by the pipeline.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { MeshConfig, ProxyHeaders } from "../config/mesh/types.ts";
@@ -10,7 +8,7 @@ import type { ResourceSet } from "../resource/set.ts";
 import type { Member } from "../translate/member.ts";
 import { NodeRefused } from "../translate/proxy/identity.ts";
 import { type Proxy, readNode } from "../translate/proxy/traits.ts";
-import { Code } from "../xds/grpc/status.ts";
+import { Code } from "../grpc/status.ts";
 import { type ConnectRequest, type ProxyView, type PushEvent, type ResourceSource, XdsRefusal } from "../xds/source.ts";
 import type { Pipeline } from "./pipeline.ts";
 

@@ -2,8 +2,6 @@
  * Why a server cannot start with what it was given: a folder that is not there, a port that is taken. The user's to
  * mend, so each fault is one sentence with value, expectation and a hint, for whatever names its caller has for options.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -8,7 +8,7 @@
  * @module
  */
 import type { Problem } from "../config/finding.ts";
-import { FolderIndex } from "../config/folder/index.ts";
+import { FolderIndex } from "../folder/index.ts";
 import { parseMeshConfig } from "../config/mesh/parse.ts";
 import type { AnyConfigObject } from "../config/types.ts";
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";

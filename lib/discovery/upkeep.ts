@@ -2,8 +2,6 @@
  * What a server does now and then, whatever its proxies do: forget what nobody uses, and tell of what users wrote and
  * do not get.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Kernel } from "../kernel/kernel.ts";

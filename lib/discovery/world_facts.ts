@@ -1,8 +1,6 @@
 /**
  * Counts over all services and endpoints, for gauges: computed when a scrape asks, never per event.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Endpoint, Service, ServiceKey } from "../registry/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Turns a question into its answer, in the packet that it came in: the name stays where it is, the records follow it.
  *
- * Permissions: none.
- *
  * @module
  */
 import {

@@ -1,8 +1,6 @@
 /**
  * Decides where the server listens and what it asks, from DNS_PROXY_ADDR and `resolv.conf`.
  *
- * Permissions: none.
- *
  * @module
  */
 

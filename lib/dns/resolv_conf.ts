@@ -1,8 +1,6 @@
 /**
  * Reads `resolv.conf` (resolv.conf(5)): which servers to ask, and what the workload's resolver appends to names.
  *
- * Permissions: none.
- *
  * @module
  */
 import ipaddr from "ipaddr.js";

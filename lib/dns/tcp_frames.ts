@@ -1,8 +1,6 @@
 /**
  * Messages over TCP: each with its length before it (RFC 1035, 4.2.2).
  *
- * Permissions: none.
- *
  * @module
  */
 import { setUint16, uint16 } from "./packet/wire.ts";

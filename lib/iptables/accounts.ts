@@ -1,8 +1,6 @@
 /**
  * Numbers of users and groups, by name.
  *
- * Permissions: none: the databases come as texts.
- *
  * @module
  */
 

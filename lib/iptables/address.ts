@@ -1,8 +1,6 @@
 /**
  * Addresses and ranges as the kernel's tools print them.
  *
- * Permissions: none.
- *
  * @module
  */
 import ipaddr from "ipaddr.js";

@@ -4,8 +4,6 @@
  * A step is a text for `iptables-restore --noflush`, which the kernel takes as a whole or not at all: there is no
  * moment at which a table has half of it. It touches our chains and the jumps to them, nothing else.
  *
- * Permissions: none.
- *
  * @module
  */
 import { chains, type Family, tableNames } from "./names.ts";

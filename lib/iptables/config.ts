@@ -1,8 +1,6 @@
 /**
  * What is redirected, as checked values: the only thing that rules are made of. No text of a user reaches a rule.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Family } from "./names.ts";

@@ -2,8 +2,6 @@
  * What would be done, as text: each family's rules in the format of `iptables-restore`, with why each is there; or what
  * takes them away again.
  *
- * Permissions: none.
- *
  * @module
  */
 import { explainedText, steps } from "./change.ts";

@@ -2,8 +2,6 @@
  * What rules need of a kernel: the matches and targets that they use, a text that tries them out, and the kernel modules
  * that bring them.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Family } from "./names.ts";

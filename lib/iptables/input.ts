@@ -2,8 +2,6 @@
  * Texts of flags and variables to checked values. All problems are told at once, each with the input's name, its value
  * and what was expected.
  *
- * Permissions: none: accounts and name servers come as texts.
- *
  * @module
  */
 import { parseAccount } from "./accounts.ts";

@@ -1,8 +1,6 @@
 /**
  * Names and numbers that redirection is made of: address families, tables, chains, marks, well-known addresses.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -2,8 +2,6 @@
  * One form for all texts of a rule. Versions and back ends of the kernel's tools print the same rule in different
  * words; two rules are the same when their normal forms are.
  *
- * Permissions: none.
- *
  * @module
  */
 import ipaddr from "ipaddr.js";

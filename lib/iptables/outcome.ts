@@ -1,8 +1,6 @@
 /**
  * How work tells what it does and why it cannot go on.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -1,8 +1,6 @@
 /**
  * Inputs of the check of the rules, and why a check could not succeed although the rules work.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { RedirectionConfig } from "./config.ts";

@@ -1,8 +1,6 @@
 /**
  * Reads inputs one by one, and notes what is wrong with them, each with the input's name, its value and what was expected.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Selection } from "./config.ts";

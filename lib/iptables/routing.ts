@@ -1,8 +1,6 @@
 /**
  * What redirection needs beside rules: routing of marked packets to this machine, and an address for IPv6.
  *
- * Permissions: none.
- *
  * @module
  */
 import { type RedirectionConfig, usesTproxy } from "./config.ts";

@@ -1,8 +1,6 @@
 /**
  * One rule as data, and its text: exactly what `iptables-save` prints for it, so that the kernel's list and ours compare.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Chain, Family, Hook } from "./names.ts";

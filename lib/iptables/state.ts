@@ -1,8 +1,6 @@
 /**
  * What the kernel has: `iptables-save` as data, and what of it is ours.
  *
- * Permissions: none.
- *
  * @module
  */
 import { ownChains } from "./names.ts";

@@ -1,8 +1,6 @@
 /**
  * What this build is.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -1,8 +1,6 @@
 /**
  * The three programs and the letters by which tables name them.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -4,8 +4,6 @@
  * A delegate may only narrow what its root matches: a condition of the delegate that is no part of any condition of the
  * root drops that rule of the delegate.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { HttpMatchRequest, HttpRoute, StringMatch } from "../config/kinds/mod.ts";

@@ -6,8 +6,6 @@
  * rule that selects client workloads stands before all others for those workloads, and takes from the namespace's
  * general rule what it does not say itself.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Subset } from "../config/kinds/mod.ts";

@@ -1,8 +1,6 @@
 /**
  * Destination rules by namespace and host.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { ConfigObject } from "../config/types.ts";

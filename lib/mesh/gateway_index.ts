@@ -1,8 +1,6 @@
 /**
  * Gateway objects, and which of them a gateway workload serves.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { ConfigObject } from "../config/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Host names and wildcards: `*.example.com` stands for every host that ends in `.example.com`, `*` for all.
  *
- * Permissions: none.
- *
  * @module
  */
 

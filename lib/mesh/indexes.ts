@@ -1,8 +1,6 @@
 /**
  * The indexes of a mesh, as scopes ask them.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { MeshConfig } from "../config/mesh/types.ts";

@@ -9,8 +9,6 @@
  * translated again before anyone else reads. So readers see one consistent state without copies, and `===` of an
  * answer still tells whether it changed.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";

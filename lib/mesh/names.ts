@@ -1,8 +1,6 @@
 /**
  * How names that users write short become full.
  *
- * Permissions: none.
- *
  * @module
  */
 import ipaddr from "ipaddr.js";

@@ -1,8 +1,6 @@
 /**
  * Which network an address is in, as the mesh networks configuration says.
  *
- * Permissions: none.
- *
  * @module
  */
 import ipaddr from "ipaddr.js";

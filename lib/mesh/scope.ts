@@ -5,8 +5,6 @@
  * A scope holds no copies: it asks the indexes each time, so there is nothing to refresh when they change, except the
  * count of destinations that imported virtual services name.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { OutboundTrafficPolicy, SidecarEgress } from "../config/kinds/sidecar/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Services by host. Several namespaces may define one host; which of them a namespace gets is decided here.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Service, ServiceKey } from "../registry/types.ts";

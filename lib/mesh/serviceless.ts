@@ -1,8 +1,6 @@
 /**
  * Destinations of virtual services that no service has: requests that are routed there fail.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Destination } from "../config/kinds/mod.ts";

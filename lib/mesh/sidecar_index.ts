@@ -1,8 +1,6 @@
 /**
  * Sidecar objects, and which of them a workload gets.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { ConfigObject } from "../config/types.ts";

@@ -8,8 +8,6 @@
  * All values are immutable and identity-stable: as long as nothing that made it changed, the same question gets the
  * same object (`===`). That is what lets a result be reused for every proxy for which all answers are the same.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { DestinationRuleSpec, VirtualServiceSpec } from "../config/kinds/mod.ts";

@@ -3,8 +3,6 @@
  *
  * {@linkcode VirtualServiceResolver} does it incrementally: a changed object costs itself, and for a delegate its roots.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { HttpRoute, VirtualServiceSpec } from "../config/kinds/mod.ts";

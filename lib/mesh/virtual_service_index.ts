@@ -1,8 +1,6 @@
 /**
  * Virtual services by host and by gateway.
  *
- * Permissions: none.
- *
  * @module
  */
 import { wildcardsOver } from "./host_match.ts";

@@ -1,8 +1,6 @@
 /**
  * Who sees an object: the rules of `exportTo`.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -3,8 +3,6 @@
  *
  * Messages are plain objects with the snake_case field names of their `.proto` files, typed by `proto/gen/types.ts`.
  *
- * Permissions: none.
- *
  * @module
  */
 import protobuf from "protobufjs/minimal.js";

@@ -1,8 +1,6 @@
 /**
  * Protobuf messages by full name, read by what their descriptor says: decoded, and turned into readable plain data.
  *
- * Permissions: none (the descriptors are static imports; decoders are compiled at first use).
- *
  * @module
  */
 import protobuf from "protobufjs";

@@ -1,8 +1,6 @@
 /**
  * Google's well-known messages as plain data. (`Value` alone has camelCase fields: protobufjs brings its own copy of it.)
  *
- * Permissions: none.
- *
  * @module
  */
 import type { google } from "../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Addresses as registries compare them: one spelling for each IP.
  *
- * Permissions: none.
- *
  * @module
  */
 import ipaddr from "ipaddr.js";

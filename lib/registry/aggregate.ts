@@ -12,8 +12,6 @@
  * - Else the oldest wins, then the source that was registered first.
  * Endpoints of all sources count, whoever wins.
  *
- * Permissions: none.
- *
  * @module
  */
 import { samePlain, sameWorkload } from "./content.ts";

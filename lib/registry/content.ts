@@ -1,8 +1,6 @@
 /**
  * Equality by content of what registries report, so that telling the same thing twice changes nothing.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Endpoint, Workload } from "./types.ts";

@@ -7,8 +7,6 @@
  *
  * A service whose endpoints flapped and came back to what was published is no change.
  *
- * Permissions: none.
- *
  * @module
  */
 import { sameEndpoint, sameEndpoints } from "./content.ts";

@@ -1,8 +1,6 @@
 /**
  * What a proxy serves itself: the services and ports whose endpoints are at its own addresses.
  *
- * Permissions: none.
- *
  * @module
  */
 import { canonicalIp } from "./address.ts";

@@ -1,8 +1,6 @@
 /**
  * Labels that registries read from workloads, and those that they add to endpoints.
  *
- * Permissions: none.
- *
  * @module
  */
 

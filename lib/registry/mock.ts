@@ -4,8 +4,6 @@
  * It starts empty, as there is no file or API behind it: a server started with it alone serves a mesh without services.
  * Tests, benchmarks and programs that embed the library fill it.
  *
- * Permissions: none.
- *
  * @module
  */
 import { samePlain } from "./content.ts";

@@ -1,8 +1,6 @@
 /**
  * What runs: registries, the view over all of them, and the index of endpoints.
  *
- * Permissions: none.
- *
  * @module
  */
 export * from "./types.ts";

@@ -1,8 +1,6 @@
 /**
  * Which application protocol a port speaks, from what its owner wrote about it.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Protocol } from "./types.ts";

@@ -3,8 +3,6 @@
  *
  * Plain immutable data. A changed service is a new object, so identity (`===`) answers "did it change?".
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -1,8 +1,6 @@
 /**
  * A run of bytes that many responses share, plain and compressed, each made at most once and only when asked for.
  *
- * Permissions: none.
- *
  * @module
  */
 import { gzipSync } from "node:zlib";

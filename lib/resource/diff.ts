@@ -3,8 +3,6 @@
  * of buckets plus what changed; the result is kept per pair of sets, so that all streams that move from one set to
  * another share one computation and one byte run.
  *
- * Permissions: none.
- *
  * @module
  */
 import { Block, type Form } from "./block.ts";

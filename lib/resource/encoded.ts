@@ -6,8 +6,6 @@
  * body is written last, the bytes of the state-of-the-world form (tag, length, Any) are exactly the tail of the bytes
  * of the delta form (tag, length, Resource): one buffer serves both.
  *
- * Permissions: none.
- *
  * @module
  */
 import { hash } from "node:crypto";

@@ -1,8 +1,6 @@
 /**
  * Gzip members that hold bytes uncompressed.
  *
- * Permissions: none.
- *
  * @module
  */
 import { crc32 } from "node:zlib";

@@ -5,8 +5,6 @@
  * run gives the same {@linkcode NameSet} without decoding one string again; unions and differences are remembered. A
  * selection of a resource set by names is remembered too, bucket by bucket, so that a change costs what changed.
  *
- * Permissions: none.
- *
  * @module
  */
 import { Buffer } from "node:buffer";

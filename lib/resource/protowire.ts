@@ -4,8 +4,6 @@
  *
  * Rules: https://protobuf.dev/programming-guides/encoding/
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -6,8 +6,6 @@
  * same resources in a bucket hold the same bucket, so proxies that see nearly the same share nearly all memory, all
  * compressed blocks, and are compared by identity.
  *
- * Permissions: none.
- *
  * @module
  */
 import { Block, type Form } from "./block.ts";

@@ -5,8 +5,6 @@
  * An entry of `initial_resource_versions` is a map entry, name = 1 and version = 2. The version is a hash of the
  * content, so its last bytes serve as the hash of the entry; all bytes are then compared.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { EncodedResource } from "./encoded.ts";

@@ -1,8 +1,6 @@
 /**
  * What a route does with a request.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";

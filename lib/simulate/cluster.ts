@@ -1,8 +1,6 @@
 /**
  * A cluster and the endpoints behind it.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";

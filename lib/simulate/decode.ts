@@ -1,8 +1,6 @@
 /**
  * Typed parts of resources: packed configuration and metadata.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy, google } from "../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * The resources of one proxy as the wire has them, decoded one by one when a simulation asks.
  *
- * Permissions: none.
- *
  * @module
  */
 import { decode } from "../pb/reflect.ts";

@@ -1,8 +1,6 @@
 /**
  * What listener filters learn of a connection before a filter chain is chosen.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * A simulation in words: one line a step.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { ClusterStep, Outcome, Simulation, Step } from "./types.ts";

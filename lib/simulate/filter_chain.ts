@@ -6,8 +6,6 @@
  * criterion, and when that one fails in a later criterion the default chain takes the connection, or none.
  * (Order: documentation of `FilterChainMatch`.)
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * An HTTP request as the router sees it: after the connection manager has normalised it.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";

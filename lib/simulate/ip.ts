@@ -1,8 +1,6 @@
 /**
  * IP addresses and ranges as Envoy compares them.
  *
- * Permissions: none.
- *
  * @module
  */
 import ipaddr from "ipaddr.js";

@@ -1,8 +1,6 @@
 /**
  * Which listener takes a connection.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Matchers of strings, headers, query parameters and request metadata.
  *
- * Permissions: none.
- *
  * @module
  */
 import { RE2JS } from "re2js";

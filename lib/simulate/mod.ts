@@ -13,8 +13,6 @@
  * if (explain(result) !== "=> connection closed: nobody listens there") throw new Error(explain(result));
  * ```
  *
- * Permissions: none.
- *
  * @module
  */
 export { type EncodedMessage, resourcesFrom } from "./decoded.ts";

@@ -1,8 +1,6 @@
 /**
  * Which route of a virtual host takes a request.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";

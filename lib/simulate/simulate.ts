@@ -7,8 +7,6 @@
  * It knows the rules by which Envoy decides, not what a moment brings: shares and weights are told, not drawn; health
  * is what the control plane said. What it does not know ends as `unknown`, never as a guess.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";

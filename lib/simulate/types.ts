@@ -1,8 +1,6 @@
 /**
  * What the simulator takes and gives: the resources of one proxy, a request, and what the proxy would do step by step.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Which virtual host of a route configuration answers for a host.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";

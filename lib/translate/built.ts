@@ -1,8 +1,6 @@
 /**
  * What a builder returns.
  *
- * Permissions: none.
- *
  * @module
  */
 

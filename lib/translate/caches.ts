@@ -1,8 +1,6 @@
 /**
  * The caches of built work, one for each kind of it, shared by all proxies.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Touched } from "../mesh/mesh.ts";
@@ -12,10 +10,10 @@ import { Changed } from "./changed.ts";
 import { inboundClusters, outboundClusters, staticClusters } from "./cluster/mod.ts";
 import { loadAssignments } from "./endpoint/mod.ts";
 import { gatewayHosts } from "./gateway/hosts.ts";
-import { httpProxyListener } from "./listener/http_proxy.ts";
-import { inboundListeners } from "./listener/inbound.ts";
-import { mergeOutboundListener } from "./listener/merge.ts";
-import { outboundListenerParts } from "./listener/outbound.ts";
+import { httpProxyListener } from "./listener/outbound/http_proxy.ts";
+import { inboundListeners } from "./listener/inbound/inbound.ts";
+import { mergeOutboundListener } from "./listener/outbound/merge.ts";
+import { outboundListenerParts } from "./listener/outbound/outbound.ts";
 import type { InboundTarget } from "./inbound_target.ts";
 import type { ListenerPart } from "./listener/part.ts";
 import { virtualOutboundListener } from "./listener/virtual.ts";

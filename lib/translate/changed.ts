@@ -1,8 +1,6 @@
 /**
  * What a change of the mesh touched, in the words in which traces note what they depend on (see `Trace.dependencies`).
  *
- * Permissions: none.
- *
  * @module
  */
 import { isWildcard, wildcardsOver } from "../mesh/host_match.ts";

@@ -5,8 +5,6 @@
  * names them is a resource of its own: what is missing costs the chains that use it alone, and Envoy reads files that
  * come later or change (moved into place, as orchestrators and certificate tools do). The bytes never leave the machine.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";

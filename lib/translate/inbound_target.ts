@@ -2,8 +2,6 @@
  * What a proxy serves on behalf of its workload: one entry for each port that clients may dial there. Inbound clusters
  * and inbound listeners are both built from the same list, so that their names meet.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { ConnectionPoolSettings, ServerTlsSettings } from "../config/kinds/common/types.ts";

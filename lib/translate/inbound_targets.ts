@@ -1,8 +1,6 @@
 /**
  * What a sidecar serves for its workload: the ports of the services that select it, or what its `Sidecar` lists.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { SidecarIngress, SidecarSpec } from "../config/kinds/sidecar/types.ts";

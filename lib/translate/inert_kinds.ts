@@ -3,8 +3,6 @@
  * not believe that it is in force. A test shows that every other kind is indexed, and that none of these is. The list
  * shrinks to nothing.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Kind } from "../config/types.ts";

@@ -1,8 +1,6 @@
 /**
  * One connected proxy: the class whose sets it shares, and what is its own.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { ServiceTarget } from "../registry/inbound.ts";

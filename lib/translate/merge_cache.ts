@@ -1,8 +1,6 @@
 /**
  * Merged listeners, shared by all classes of sidecars whose hosts contribute the same parts.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { ListenerPart } from "./listener/part.ts";

@@ -1,8 +1,6 @@
 /**
  * Which object made a part of the configuration, written into the part itself.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * What the protocol of a port means for listeners and routes.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Protocol } from "../registry/types.ts";

@@ -1,8 +1,6 @@
 /**
  * One class of proxies: all that see the same and would get the same answers to everything that translation asked.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Scope } from "../mesh/scope.ts";

@@ -7,8 +7,6 @@
  * declare, nothing to forget. A builder therefore keeps no other reference to the snapshot, and asks only for what it
  * needs (asking for `trait("locality")` without need splits the cache by locality).
  *
- * Permissions: none.
- *
  * @module
  */
 import type { OutboundTrafficPolicy } from "../config/kinds/sidecar/types.ts";

@@ -1,8 +1,6 @@
 /**
  * The reader of one class of proxies: its scope of the mesh, and the traits of one of its proxies.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { OutboundTrafficPolicy } from "../config/kinds/sidecar/types.ts";

@@ -1,8 +1,6 @@
 /**
  * The addresses at which clients dial a service, as one proxy sees them.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Service } from "../registry/types.ts";

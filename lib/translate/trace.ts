@@ -4,8 +4,6 @@
  * Questions about the proxy (its traits) are kept apart from questions about the world (services, rules): the first
  * decide which proxies may share, the second whether the result is still true.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { ConfigObject } from "../config/types.ts";

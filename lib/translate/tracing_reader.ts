@@ -3,8 +3,6 @@
  *
  * Every build of every host goes through here, so what asks is a constant wherever it can be.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { OutboundTrafficPolicy } from "../config/kinds/sidecar/types.ts";

@@ -6,8 +6,6 @@
  *
  * Work is done once per class of proxies and touched unit, whatever the number of proxies.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Mesh, MeshChange, Touched } from "../mesh/mesh.ts";

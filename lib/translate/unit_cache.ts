@@ -4,8 +4,6 @@
  * A unit is found by replaying its trace: where every question gets the answer that it got at the build, the unit is
  * the one that a fresh build would give. Units that a change touched are dropped before anyone looks.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Changed } from "./changed.ts";

@@ -2,15 +2,13 @@
  * What users wrote and do not get, as translation found it. A warning belongs to the unit of work that found it, so it
  * goes when that unit is built again without it.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Mesh } from "../mesh/mesh.ts";
 import { servicelessHosts } from "../mesh/serviceless.ts";
 import type { Built } from "./built.ts";
 import type { GatewayProblem } from "./gateway/problem.ts";
-import type { InboundConflict } from "./listener/inbound_port.ts";
+import type { InboundConflict } from "./listener/inbound/port.ts";
 import type { ListenerConflict } from "./listener/part.ts";
 
 /** The part of translation that found it. */

@@ -2,8 +2,6 @@
  * Admission of new streams: a token bucket whose queue waits, so that a storm of reconnecting proxies is spread out
  * rather than refused and provoked to come again.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -1,8 +1,6 @@
 /**
  * One client of the discovery service: from the opening of its call to the end of its stream.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";
@@ -12,8 +10,8 @@ import type { ResourceTable } from "../resource/set.ts";
 import { type AdsRequest, readRequest } from "./ads/request.ts";
 import type { ResponseInfo } from "./ads/stream_types.ts";
 import { AdsStream } from "./ads/stream.ts";
-import type { Call, CallHandler } from "./grpc/call.ts";
-import { Code, codeName, RpcError } from "./grpc/status.ts";
+import type { Call, CallHandler } from "../grpc/call.ts";
+import { Code, codeName, RpcError } from "../grpc/status.ts";
 import type { Progress, PushLedger } from "./ledger.ts";
 import type { XdsMetrics } from "./metrics.ts";
 import type { Pushable } from "./push_queue.ts";

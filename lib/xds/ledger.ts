@@ -1,8 +1,6 @@
 /**
  * The push ledger: what each push was, whom it reached and when; which objects are live where; what was rejected.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { RejectInfo, ResponseInfo } from "./ads/stream_types.ts";

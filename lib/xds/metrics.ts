@@ -1,8 +1,6 @@
 /**
  * What the wire measures, as plain calls; the program binds them to its metrics registry.
  *
- * Permissions: none.
- *
  * @module
  */
 

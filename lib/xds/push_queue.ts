@@ -6,8 +6,6 @@
  * when the connection has taken the bytes (not when the client has answered, so that distant clients do not slow the
  * others) or has gone. Small responses are taken at once and never wait.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -10,14 +10,14 @@ import { NameTable } from "../resource/names.ts";
 import { ResourceTable } from "../resource/set.ts";
 import { Admission, defaultAdmissionRate } from "./admission.ts";
 import { type ConnectionContext, XdsConnection } from "./connection.ts";
-import type { Call } from "./grpc/call.ts";
-import { byPreface, listen, type Listener, parseListenAddress } from "./grpc/listen.ts";
-import { GrpcServer, type GrpcServerOptions } from "./grpc/server.ts";
-import { Code } from "./grpc/status.ts";
+import type { Call } from "../grpc/call.ts";
+import { byPreface, listen, type Listener, parseListenAddress } from "../grpc/listen.ts";
+import { GrpcServer, type GrpcServerOptions } from "../grpc/server.ts";
+import { Code } from "../grpc/status.ts";
 import { PushLedger } from "./ledger.ts";
 import { NO_METRICS, type XdsMetrics } from "./metrics.ts";
 import { defaultPushThrottle, PushQueue } from "./push_queue.ts";
-import { serveReflection } from "./reflection/service.ts";
+import { serveReflection } from "../grpc/reflection/service.ts";
 import type { PushEvent, ResourceSource } from "./source.ts";
 
 /** Settings of a server. Times in milliseconds. */

@@ -3,13 +3,11 @@
  * resources by type and sends what differs from what a stream already has. Nothing here assumes that translation runs
  * in the same thread.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";
 import type { ResourceSet } from "../resource/set.ts";
-import { type Code, RpcError } from "./grpc/status.ts";
+import { type Code, RpcError } from "../grpc/status.ts";
 
 /** A client's first request. */
 export interface ConnectRequest {

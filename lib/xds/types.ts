@@ -1,8 +1,6 @@
 /**
  * The resource types of the protocol: short names, order of sending, rules.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -1,8 +1,6 @@
 /**
  * The demo's configuration: one service in two versions behind a gateway, as the files that a user would write.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -31,8 +31,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   cli: [READ, TEMP, ENV, NET, RUN],
   // the programs as processes
   cmd: [READ, TEMP, ENV, NET, DENO],
-  // folders that are watched; symbolic links cannot be made with less; other readers as processes
-  config: [READ, "--allow-write", ENV, DENO],
+  // other readers as processes
+  config: [READ, TEMP, ENV, DENO],
   // plugins and rules in network namespaces of the tests' own
   cni: [READ, TEMP, ENV, NET, RUN, "--allow-sys=uid,gid"],
   iptables: [READ, TEMP, ENV, NET, RUN, "--allow-sys=uid,gid,networkInterfaces"],
@@ -42,6 +42,10 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   dns: [READ, "--allow-write=/tmp,/etc/netns", ENV, NET, RUN, "--allow-sys=uid"],
   // the demo and servers as processes, with real Envoys
   e2e: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo"],
+  // folders that are watched; symbolic links cannot be made with less
+  folder: [READ, "--allow-write", ENV, DENO],
+  // sockets of both ends
+  grpc: [READ, TEMP, ENV, NET],
   // the tree itself; `deno doc`
   house: [READ, ENV, DENO],
   kernel: [READ, TEMP, ENV, NET],

@@ -1,8 +1,6 @@
 /**
  * Reads the report that `deno test --junit-path` writes.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -5,8 +5,6 @@
  * second, as a debounced push would. Two forms: the report of a registry that knows its lists (`sink`), and
  * WorkloadEntry objects that selectors pick (`entries`), which come in the batches that a config store makes of them.
  *
- * Permissions: none. Run: `deno run tests/bench/registry_bench.ts [events per second] [seconds]`.
- *
  * @module
  */
 import process from "node:process";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { FolderIndex } from "../../lib/config/folder/index.ts";
+import { FolderIndex } from "../../lib/folder/index.ts";
 import { formatProblem } from "../../lib/config/finding.ts";
 import { KINDS } from "../../lib/config/kinds/mod.ts";
 

@@ -16,7 +16,7 @@ import { readable } from "../../lib/pb/reflect.ts";
 import type { EncodedResource } from "../../lib/resource/encoded.ts";
 import type { Member } from "../../lib/translate/member.ts";
 import { TYPE } from "../../lib/translate/view/encode.ts";
-import type { Timers } from "../../lib/xds/debounce.ts";
+import type { Timers } from "../../lib/discovery/debounce.ts";
 import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
 
 /** Time that passes only when told to: nothing is debounced by itself. */

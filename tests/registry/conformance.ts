@@ -2,8 +2,6 @@
  * What every registry must do, whatever it reads from. A registry's test calls `testConformance` with a driver that
  * brings a model of services about in the registry's own source.
  *
- * Permissions: none of its own.
- *
  * @module
  */
 import assert from "node:assert/strict";

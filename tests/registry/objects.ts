@@ -1,8 +1,6 @@
 /**
  * Configuration objects and a sink that remembers, for registry tests.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { ConfigObject, ObjectMeta } from "../../lib/config/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Resources of one proxy from lists of messages, for tests.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { ProxyResources } from "../../lib/simulate/mod.ts";

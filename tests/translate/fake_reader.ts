@@ -1,8 +1,6 @@
 /**
  * A `Reader` over plain data, for tests of builders: everything that it is given is visible.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../../lib/config/mesh/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Short forms of what registries and rules tell, for tests of builders.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { DestinationRuleSpec } from "../../lib/config/kinds/mod.ts";

@@ -2,8 +2,6 @@
  * A world for builders from what a user writes: ServiceEntry, DestinationRule and VirtualService documents, and one
  * `kind: World` document with what the proxy and the process are (`traits`, `settings`, `mesh`, `networks`), and `services` that no ServiceEntry can spell.
  *
- * Permissions: none.
- *
  * @module
  */
 import { parseAllDocuments } from "yaml";

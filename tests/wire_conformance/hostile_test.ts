@@ -5,7 +5,7 @@ import { encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
 import { NameTable } from "../../lib/resource/names.ts";
 import { readRequest } from "../../lib/xds/ads/request.ts";
-import { RpcError } from "../../lib/xds/grpc/status.ts";
+import { RpcError } from "../../lib/grpc/status.ts";
 import type { XdsMetrics } from "../../lib/xds/metrics.ts";
 import type { XdsServer } from "../../lib/xds/server.ts";
 import { CLUSTER } from "../../lib/xds/types.ts";

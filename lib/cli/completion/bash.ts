@@ -1,8 +1,6 @@
 /**
  * The completion script for bash. It needs bash 4 and nothing else; it asks the program itself for candidates.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -2,8 +2,6 @@
  * What may stand at the cursor: subcommands, flags, values. The shells' scripts ask for it through the hidden command
  * `__complete`.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Command, Located } from "../command.ts";

@@ -1,8 +1,6 @@
 /**
  * The command `completion <shell>` and the hidden commands by which its scripts ask for candidates.
  *
- * Permissions: none.
- *
  * @module
  */
 import { type Command, runs } from "../command.ts";

@@ -1,8 +1,6 @@
 /**
  * The completion script for fish. It asks the program itself for candidates.
  *
- * Permissions: none.
- *
  * @module
  */
 

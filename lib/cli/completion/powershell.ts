@@ -1,8 +1,6 @@
 /**
  * The completion script for PowerShell. It asks the program itself for candidates.
  *
- * Permissions: none.
- *
  * @module
  */
 

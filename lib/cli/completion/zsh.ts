@@ -1,8 +1,6 @@
 /**
  * The completion script for zsh. It asks the program itself for candidates.
  *
- * Permissions: none.
- *
  * @module
  */
 

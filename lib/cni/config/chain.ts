@@ -2,8 +2,6 @@
  * Puts our plugin at the end of a network configuration, and takes it out again. Both work on the text: all that is not
  * ours keeps every byte, and taking out what was put in gives back exactly what was there.
  *
- * Permissions: none.
- *
  * @module
  */
 import { elementsAt, membersAt, skipSpace } from "./json_text.ts";

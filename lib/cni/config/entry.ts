@@ -1,8 +1,6 @@
 /**
  * Our plugin's own entry in a network configuration: what the installer tells the plugin.
  *
- * Permissions: none.
- *
  * @module
  */
 import { type Level, levels } from "../../kernel/log/level.ts";

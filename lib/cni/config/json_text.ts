@@ -2,8 +2,6 @@
  * Places in a JSON text: where members and elements begin and end, so that one can be put in or cut out and every other
  * byte stays as somebody wrote it (order, spaces, numbers that a program would print otherwise).
  *
- * Permissions: none.
- *
  * @module
  */
 

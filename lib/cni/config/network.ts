@@ -2,8 +2,6 @@
  * Network configurations as a container runtime reads them: which files count, which of them are valid, and which one
  * the runtime takes. The rules are those of libcni, which containerd and CRI-O use.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -1,8 +1,6 @@
 /**
  * What the installer tells the plugin by our entry in a network configuration, as the plugin reads it.
  *
- * Permissions: none.
- *
  * @module
  */
 import { isObject, type JsonObject } from "./network.ts";

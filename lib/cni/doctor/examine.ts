@@ -1,8 +1,6 @@
 /**
  * Judges one node from what was found on it: pure, so that every finding can be shown in a test.
  *
- * Permissions: none.
- *
  * @module
  */
 import { choosePrimary, type ConfigFile, inOrder, ownEntries, PLUGIN, readConfig } from "../config/network.ts";

@@ -2,8 +2,6 @@
  * What is put on the node where no compiled executable is at hand: a script that runs the plugin by the runtime, with no
  * more than the program's permission set.
  *
- * Permissions: none.
- *
  * @module
  */
 import { callVariables } from "../config/network.ts";

@@ -3,8 +3,6 @@
  *
  * It is JSON, which every reader of such files takes, so that the plugin reads it without a YAML parser.
  *
- * Permissions: none.
- *
  * @module
  */
 import { isObject } from "../config/network.ts";

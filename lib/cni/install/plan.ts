@@ -2,8 +2,6 @@
  * What is to be done in the folder of network configurations, as steps: pure, so that every order of crashes can be
  * tried on it. After each step the runtime finds a working configuration whenever it found one before.
  *
- * Permissions: none.
- *
  * @module
  */
 import { chain, ChainError, entryOf, isChained, MADE_OF, sameJson, unchain, WRAPPED } from "../config/chain.ts";

@@ -2,8 +2,6 @@
  * The record that an installation keeps on the node, beside the configurations: what it put where, and how it left. The
  * next installer, of whatever version and options, takes over by it; a restart of the node does not lose it.
  *
- * Permissions: none.
- *
  * @module
  */
 import { isObject } from "../config/network.ts";

@@ -1,8 +1,6 @@
 /**
  * Names of the files in the run folder that outlive a process. What is there is ours alone, and goes with the plugin.
  *
- * Permissions: none.
- *
  * @module
  */
 

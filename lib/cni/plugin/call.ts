@@ -1,8 +1,6 @@
 /**
  * One call of the plugin as checked values: from variables and standard input, which other programs write.
  *
- * Permissions: none.
- *
  * @module
  */
 import { isObject, protocolVersions } from "../config/network.ts";

@@ -1,8 +1,6 @@
 /**
  * What the plugin does with a pod: passes it on, redirects its traffic, or hands it to the node tunnel. Pure.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { PluginConfig } from "../config/plugin_config.ts";

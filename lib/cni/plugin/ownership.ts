@@ -2,8 +2,6 @@
  * Whether a network namespace is the pod's: it must have the addresses that the plugins before us gave to the pod. Rules
  * of one pod in another's namespace would give it that one's identity.
  *
- * Permissions: none.
- *
  * @module
  */
 import { isObject, type JsonObject } from "../config/network.ts";

@@ -1,8 +1,6 @@
 /**
  * The protocol between a container runtime and a network plugin (CNI): commands, errors, answers.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { JsonObject } from "../config/network.ts";

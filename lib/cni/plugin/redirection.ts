@@ -2,8 +2,6 @@
  * From a pod's annotations and its proxy's variables to what is redirected. Every text is read by its type; one that
  * does not fit is refused by name, and no text of a user reaches a rule.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { RedirectionConfig } from "../../iptables/config.ts";

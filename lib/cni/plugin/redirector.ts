@@ -1,8 +1,6 @@
 /**
  * Rules in a pod's network namespace, as the plugin sees them.
  *
- * Permissions: none here; those of the implementation.
- *
  * @module
  */
 import type { PodRedirection } from "./redirection.ts";

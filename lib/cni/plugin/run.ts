@@ -4,8 +4,6 @@
  * Fail closed: whatever keeps an injected pod from being redirected is an error, upon which the runtime takes the pod's
  * network away again and tries later. There is no way to a network past the proxy.
  *
- * Permissions: none here; those of what is passed in.
- *
  * @module
  */
 import { protocolVersions } from "../config/network.ts";

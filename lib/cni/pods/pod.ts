@@ -1,8 +1,6 @@
 /**
  * A pod, as far as the node's programs look at it, read from the orchestrator's object.
  *
- * Permissions: none.
- *
  * @module
  */
 import { isObject, type JsonObject } from "../config/network.ts";

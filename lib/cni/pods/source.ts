@@ -2,8 +2,6 @@
  * What the node's programs ask of the orchestrator and do there, and no more than that. The plugin looks up one pod; the
  * repair of broken pods watches the node's pods, labels and deletes.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Pod } from "./pod.ts";

@@ -2,8 +2,6 @@
  * A watch that goes on: lists, follows the changes, and begins anew whenever that ends, for whatever reason. An error of
  * one connection, or one line that cannot be read, must not end the repair of pods.
  *
- * Permissions: none here; those of what is passed in.
- *
  * @module
  */
 import type { Pod } from "./pod.ts";

@@ -1,8 +1,6 @@
 /**
  * Work on a connection that ends in time.
  *
- * Permissions: none here; those of the work.
- *
  * @module
  */
 

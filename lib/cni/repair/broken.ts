@@ -2,8 +2,6 @@
  * Which pods started before the plugin was there: their validation container finds no redirection and ends with a code
  * of its own, again and again. Pure.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Pod, Termination } from "../pods/pod.ts";

@@ -3,8 +3,6 @@
  *
  * Each pod has one owner: a loop that works on its latest state until that needs nothing.
  *
- * Permissions: none here; those of the {@link PodSource}.
- *
  * @module
  */
 import type { Logger } from "../../kernel/log/log.ts";

@@ -1,7 +1,7 @@
 /**
  * All kinds of configuration objects: their names and spec types.
+ *
  * @module
- * Permissions: none.
  */
 import type { AuthorizationPolicySpec } from "./authorization_policy/types.ts";
 import type { DestinationRuleSpec } from "./destination_rule/types.ts";

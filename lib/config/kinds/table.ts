@@ -1,7 +1,7 @@
 /**
  * One line per kind: its schema and its rules. A new kind is a folder and a line here.
+ *
  * @module
- * Permissions: none.
  */
 import type { Field } from "../schema/field.ts";
 import { authorizationPolicy } from "./authorization_policy/schema.ts";

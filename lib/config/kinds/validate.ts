@@ -1,7 +1,7 @@
 /**
  * What every kind's validation gets.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../finding.ts";
 import type { ObjectMeta } from "../types.ts";

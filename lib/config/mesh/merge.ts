@@ -4,8 +4,8 @@
  * A written field replaces the default, lists and messages as a whole; except `defaultConfig`, which merges field by field (and its
  * `proxyMetadata` key by key), `defaultProviders`, which merges field by field, `extensionProviders`, which merge by name, and
  * `trustDomainAliases`, which are united.
+ *
  * @module
- * Permissions: none.
  */
 import type { WrittenMeshConfig } from "./schema.ts";
 import type { ExtensionProvider, MeshConfig, ProxyHeaders, ProxySettings } from "./types.ts";

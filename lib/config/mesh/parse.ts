@@ -3,8 +3,8 @@
  *
  * Unknown fields are warnings here: a configuration written for another version must still load. Wrong values are errors, and then there
  * is no result: the caller keeps the last good one, or refuses to start.
+ *
  * @module
- * Permissions: none.
  */
 import { finding, Findings, type Problem } from "../finding.ts";
 import { DecodeContext, type Field, isObject } from "../schema/field.ts";

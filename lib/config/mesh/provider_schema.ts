@@ -1,7 +1,7 @@
 /**
  * Schema of extension providers.
+ *
  * @module
- * Permissions: none.
  */
 import { list, stringMap, struct } from "../schema/containers.ts";
 import { type Field, keepZero, required } from "../schema/field.ts";

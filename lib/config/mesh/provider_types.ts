@@ -1,8 +1,8 @@
 /**
  * Extension providers of the mesh configuration: authorizers, tracers, metrics and log sinks, by name.
  * Field names starting with `envoy` in the peer's spelling start with `proxy` here.
+ *
  * @module
- * Permissions: none.
  */
 import type { JsonObject, StringMap } from "../kinds/common/types.ts";
 

@@ -1,8 +1,8 @@
 /**
  * Schema of proxy settings. Every field is optional: what is written lies over defaults (see `./merge.ts`), so a written zero is kept
  * where the default is not zero.
+ *
  * @module
- * Permissions: none.
  */
 import { clientTls, readinessProbe, tcpKeepalive } from "../kinds/common/schema.ts";
 import { list, map, stringMap } from "../schema/containers.ts";

@@ -1,8 +1,8 @@
 /**
  * Schemas of mesh configuration and mesh networks. Every field of the mesh configuration is optional: what is written lies over
  * defaults (see `./merge.ts`), so a written zero is kept where the default is not zero.
+ *
  * @module
- * Permissions: none.
  */
 import { clientTls, httpRetry, localityLbSetting, tcpKeepalive } from "../kinds/common/schema.ts";
 import { labels, list, map } from "../schema/containers.ts";

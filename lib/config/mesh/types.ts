@@ -3,8 +3,8 @@
  *
  * Same rules as the spec types of objects (`lib/config/kinds/common/types.ts`): durations are ms, absent means not written. Fields without
  * `?` always carry a value: the user's, or the default of `lib/config/mesh/defaults.ts`.
+ *
  * @module
- * Permissions: none.
  */
 import type {
   ClientTlsSettings,

@@ -1,7 +1,7 @@
 /**
  * Rules of mesh configuration and mesh networks. Extension providers are in `./validate_providers.ts`.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../finding.ts";
 import { joinPath } from "../schema/field.ts";

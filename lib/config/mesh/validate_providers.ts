@@ -1,8 +1,8 @@
 /**
  * Rules of extension providers. What is wrong with one is a warning: it matters only where the provider is used, and must not keep the
  * rest of the mesh configuration out.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../finding.ts";
 import { hostProblem, isDnsLabel, wildcardHostProblem } from "../validation/names.ts";

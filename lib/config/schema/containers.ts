@@ -1,7 +1,7 @@
 /**
  * Fields with many values: lists, maps, free-form objects.
+ *
  * @module
- * Permissions: none.
  */
 import type { JsonObject } from "../kinds/common/types.ts";
 import { ownKey, ownLabelValue } from "../spelling.ts";

@@ -1,6 +1,6 @@
 /**
  * Durations as users write them: Go syntax (`5s`, `1h30m`, `0.25s`), which contains protobuf's JSON form.
+ *
  * @module
- * Permissions: none.
  */
 export { parseDuration } from "../../kernel/time/duration.ts";

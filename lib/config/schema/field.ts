@@ -8,8 +8,8 @@
  *
  * A schema is a value of type `Field<Spec>` made by `message({...})`; the compiler checks that it has exactly the fields of the
  * interface, with the right types, and that fields without `?` are `required` or have a default.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../finding.ts";
 

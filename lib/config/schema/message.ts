@@ -1,7 +1,7 @@
 /**
  * Messages: objects with known fields.
+ *
  * @module
- * Permissions: none.
  */
 import { Findings } from "../finding.ts";
 import { FIELD_SPELLINGS } from "../spelling.ts";

@@ -1,7 +1,7 @@
 /**
  * The known name nearest to a misspelt one.
+ *
  * @module
- * Permissions: none.
  */
 
 /**

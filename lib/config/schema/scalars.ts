@@ -1,7 +1,7 @@
 /**
  * Fields with one value.
+ *
  * @module
- * Permissions: none.
  */
 import { parseDuration } from "./duration.ts";
 import type { DecodeContext, Field } from "./field.ts";

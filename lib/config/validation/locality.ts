@@ -1,7 +1,7 @@
 /**
  * Locality load balancing.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../finding.ts";
 import type { LocalityLbSetting } from "../kinds/common/types.ts";

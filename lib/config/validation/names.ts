@@ -3,8 +3,8 @@
  *
  * Each `...Problem` function returns what was expected when the text is wrong, undefined when it is right. Rules are those of the field:
  * labels of at most 63 characters, names of at most 255.
+ *
  * @module
- * Permissions: none.
  */
 import type { StringMap } from "../kinds/common/types.ts";
 import type { Findings } from "../finding.ts";

@@ -1,7 +1,7 @@
 /**
  * Ports, protocols, addresses.
+ *
  * @module
- * Permissions: none.
  */
 import ipaddr from "ipaddr.js";
 import type { Findings } from "../finding.ts";

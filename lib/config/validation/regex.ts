@@ -1,7 +1,7 @@
 /**
  * Regular expressions, in RE2 syntax: the proxy's. Checking one means compiling it, so what an expression may cost is bounded first.
+ *
  * @module
- * Permissions: none.
  */
 import { RE2JS } from "re2js";
 import type { Findings } from "../finding.ts";

@@ -1,7 +1,7 @@
 /**
  * Rules that several kinds share: selectors, target references, export lists, connection pools, probes.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../finding.ts";
 import type {

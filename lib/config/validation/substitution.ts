@@ -3,8 +3,8 @@
  *
  * Envoy refuses the whole resource for one text that it cannot read, so such a text must not reach it. The lists were
  * taken by asking Envoy 1.40 for each name with and without an argument.
+ *
  * @module
- * Permissions: none.
  */
 
 /** Take no argument. */

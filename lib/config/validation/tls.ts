@@ -1,7 +1,7 @@
 /**
  * TLS settings of listening ports and of connections to destinations.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../finding.ts";
 import type { ClientTlsSettings, ServerTlsSettings } from "../kinds/common/types.ts";

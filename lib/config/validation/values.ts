@@ -1,7 +1,7 @@
 /**
  * Values with a syntax of their own: durations, percentages, header names and values.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../finding.ts";
 import { substitutionProblem } from "./substitution.ts";

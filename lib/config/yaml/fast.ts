@@ -5,8 +5,8 @@
  *
  * So it never decides what YAML means: where it answers, its answer equals that of the full parser (a property test and a corpus hold
  * this), about fifteen times faster. It matters because reading YAML is most of the cost of loading a folder.
+ *
  * @module
- * Permissions: none.
  */
 
 /** Thrown inside to give up; one value, since it carries nothing. */

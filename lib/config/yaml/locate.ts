@@ -1,8 +1,8 @@
 /**
  * Where the fields of a document stand. Asked only when something is wrong with one: the text is then parsed once more,
  * and the parser tells of each value where it begins. A document without problems pays nothing.
+ *
  * @module
- * Permissions: none.
  */
 // @ts-types="npm:@types/js-yaml@4.0.9"
 import { load, type State } from "js-yaml";

@@ -2,8 +2,8 @@
  * The text of one YAML document becomes a JSON tree, whatever is written there, in bounded time.
  *
  * Bounds: 2 MiB of text, 64 levels, 500,000 nodes with aliases written out.
+ *
  * @module
- * Permissions: none.
  */
 // @ts-types="npm:@types/js-yaml@4.0.9"
 import { CORE_SCHEMA, load, Type, YAMLException } from "js-yaml";

@@ -3,8 +3,8 @@
  *
  * A line that begins with `---` or `...` (then white space or the line's end) is a marker by YAML's own rules, wherever it stands: block
  * scalars and quoted text cannot contain one. So the cut is exact, and a file costs one pass over its bytes.
+ *
  * @module
- * Permissions: none.
  */
 import { Buffer } from "node:buffer";
 

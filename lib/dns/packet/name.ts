@@ -1,8 +1,6 @@
 /**
  * Names as text and as bytes of a packet: labels with their length before them, then a zero.
  *
- * Permissions: none.
- *
  * @module
  */
 import { MAX_NAME } from "./wire.ts";

@@ -4,8 +4,6 @@
  * A client that is worth an answer sends a query with exactly one question. Whatever else comes gets an error of twelve
  * bytes, or nothing; responses get nothing at all, so that two servers can never talk to each other without end.
  *
- * Permissions: none.
- *
  * @module
  */
 import { lower } from "./name.ts";

@@ -2,8 +2,6 @@
  * Works on whole messages of others: what is in them, cutting them to a size, setting their ages. Nothing is decoded
  * that need not be.
  *
- * Permissions: none.
- *
  * @module
  */
 import { lower } from "./name.ts";

@@ -1,8 +1,6 @@
 /**
  * Numbers of the DNS wire format, by the names of RFC 1035 and RFC 6891.
  *
- * Permissions: none.
- *
  * @module
  */
 

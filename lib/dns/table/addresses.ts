@@ -1,8 +1,6 @@
 /**
  * Addresses of a host as the bytes of the records that carry them.
  *
- * Permissions: none.
- *
  * @module
  */
 import ipaddr from "ipaddr.js";

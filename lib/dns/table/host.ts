@@ -2,8 +2,6 @@
  * What one host brings into the lookup table. It depends on the host and the workload alone, so it is kept from one
  * table to the next: a new table costs what changed.
  *
- * Permissions: none.
- *
  * @module
  */
 import { nameToWire } from "../packet/name.ts";

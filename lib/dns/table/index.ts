@@ -2,8 +2,6 @@
  * A map from names to numbers that is asked with the bytes of a packet: open addressing over typed arrays, so that
  * asking allocates nothing and a table of any size is a handful of objects to the garbage collector.
  *
- * Permissions: none.
- *
  * @module
  */
 import { lower } from "../packet/name.ts";

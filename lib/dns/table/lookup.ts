@@ -5,8 +5,6 @@
  * search domain. The last is an alias: resolvers try `name.search-domain` first, and an answer `alias -> name` with the
  * addresses of the name ends their search at once. An alias never hides a known name.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Question } from "../packet/question.ts";

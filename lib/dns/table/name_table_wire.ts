@@ -3,8 +3,6 @@
  *
  * By hand, with protobufjs' reader alone: the table has two messages, and the agent need not load a descriptor for them.
  *
- * Permissions: none.
- *
  * @module
  */
 import protobuf from "protobufjs";

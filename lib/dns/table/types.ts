@@ -1,8 +1,6 @@
 /**
  * The name table as plain data: what the control plane sends (`istio.networking.nds.v1.NameTable`), field by field.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -1,8 +1,6 @@
 /**
  * The names that a host answers to.
  *
- * Permissions: none.
- *
  * @module
  */
 import { type Locality, type NameInfo, ORCHESTRATOR_REGISTRIES } from "./types.ts";

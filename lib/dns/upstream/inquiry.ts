@@ -2,8 +2,6 @@
  * One question's way through the name servers: whom to ask when, which answer to take, when to give up. It knows
  * nothing of sockets: it is told of answers, failures and time.
  *
- * Permissions: none.
- *
  * @module
  */
 import { BITS4, RCODE } from "../packet/wire.ts";

@@ -1,8 +1,6 @@
 /**
  * In which order name servers are asked: by chance, to spread the load, but those that lately gave no answer last.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Server } from "./types.ts";

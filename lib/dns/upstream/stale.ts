@@ -2,8 +2,6 @@
  * Answers kept for the time when no name server answers (RFC 8767): an address of yesterday is better than none. They
  * are never used while a server answers.
  *
- * Permissions: none.
- *
  * @module
  */
 import { lower } from "../packet/name.ts";

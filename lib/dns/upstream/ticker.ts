@@ -1,8 +1,6 @@
 /**
  * One timer for many deadlines: a timer for each question would cost more than the rest of it.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";

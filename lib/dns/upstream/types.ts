@@ -1,8 +1,6 @@
 /**
  * What forwarding needs of a transport.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Endpoint } from "../listen_plan.ts";

@@ -1,8 +1,6 @@
 /**
  * The rules of one address family: a pure function of the configuration.
  *
- * Permissions: none.
- *
  * @module
  */
 import { type RedirectionConfig, usesTproxy } from "../config.ts";

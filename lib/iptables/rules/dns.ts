@@ -4,8 +4,6 @@
  * The agent asks the same servers that the workload asks. If client and agent happened to use one source port, the
  * kernel would take both queries for one UDP connection and answer the wrong one; so they are tracked in two zones.
  *
- * Permissions: none.
- *
  * @module
  */
 import { capturesDns, type RedirectionConfig } from "../config.ts";

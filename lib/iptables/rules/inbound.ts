@@ -4,8 +4,6 @@
  * REDIRECT rewrites the destination to the proxy's port. TPROXY hands the packet to the proxy's socket unchanged: the
  * packet is marked, and a rule of routing delivers marked packets here whatever their address.
  *
- * Permissions: none.
- *
  * @module
  */
 import { capturesInbound, type RedirectionConfig } from "../config.ts";

@@ -1,8 +1,6 @@
 /**
  * What happens to packets that processes send: the chain MESH_OUTPUT of the table nat.
  *
- * Permissions: none.
- *
  * @module
  */
 import { capturesDns, type RedirectionConfig, usesTproxy } from "../config.ts";

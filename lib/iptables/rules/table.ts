@@ -1,8 +1,6 @@
 /**
  * Gathers rules into a table while they are thought of in the order in which a packet meets them.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Chain, Hook } from "../names.ts";

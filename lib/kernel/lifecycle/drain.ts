@@ -1,8 +1,6 @@
 /**
  * Draining: told once, heard by everyone who must let go of work.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -1,8 +1,6 @@
 /**
  * Readiness: named tasks that must be done before a program says that it is ready.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -1,8 +1,6 @@
 /**
  * Ordered stop: parts register how they end; a stop ends them in reverse order within one deadline for all.
  *
- * Permissions: none.
- *
  * @module
  */
 import { type Clock, systemClock } from "../time/clock.ts";

@@ -1,8 +1,6 @@
 /**
  * Log lines as text: console (tab separated) or JSON.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Severity } from "./level.ts";

@@ -1,8 +1,6 @@
 /**
  * Log levels and the texts that set them per scope.
  *
- * Permissions: none.
- *
  * @module
  */
 

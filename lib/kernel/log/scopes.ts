@@ -1,8 +1,6 @@
 /**
  * Log scopes of each program, exactly as its reference lists them.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Program } from "../program.ts";

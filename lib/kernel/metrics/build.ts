@@ -1,8 +1,6 @@
 /**
  * The metrics that every process has: what build it is.
  *
- * Permissions: none.
- *
  * @module
  */
 import { type BuildInfo, buildInfo } from "../build_info.ts";

@@ -1,8 +1,6 @@
 /**
  * The one table of metrics of all three programs.
  *
- * Permissions: none.
- *
  * @module
  */
 import { type Program, usedBy } from "../program.ts";

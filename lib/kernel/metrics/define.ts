@@ -1,8 +1,6 @@
 /**
  * What one metric is, as data.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Users } from "../program.ts";

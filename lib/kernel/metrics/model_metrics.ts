@@ -1,8 +1,6 @@
 /**
  * Metrics of configuration and registry: what is known, and what is wrong with it.
  *
- * Permissions: none.
- *
  * @module
  */
 import { gauge, sum } from "./define.ts";

@@ -1,8 +1,6 @@
 /**
  * Metrics of the agent, of Wasm modules and of the node plugin.
  *
- * Permissions: none.
- *
  * @module
  */
 import { distribution, gauge, sum } from "./define.ts";

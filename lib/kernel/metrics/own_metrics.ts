@@ -1,8 +1,6 @@
 /**
  * Metrics of this project beyond the shared tables. Kept apart, so that each is a decision and not an accident.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Metric } from "./define.ts";

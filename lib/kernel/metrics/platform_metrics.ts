@@ -1,8 +1,6 @@
 /**
  * Metrics of controllers, clusters, webhooks, certificates and the process.
  *
- * Permissions: none.
- *
  * @module
  */
 import { distribution, gauge, sum } from "./define.ts";

@@ -3,8 +3,6 @@
  *
  * `metrics.counter("pilot_xds_pushes").inc({ type: "cds" })`; on hot paths keep `counter(...).labels({ type: "cds" })`.
  *
- * Permissions: none.
- *
  * @module
  */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";

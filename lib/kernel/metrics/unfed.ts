@@ -2,8 +2,6 @@
  * Metrics that are in the table but never fed yet, because the part that knows their values is not built. A test shows
  * that every other metric is fed somewhere, and that none of these is. The list shrinks to nothing.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { MetricName } from "./catalogue.ts";

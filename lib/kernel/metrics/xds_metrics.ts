@@ -1,8 +1,6 @@
 /**
  * Metrics of discovery: connections, pushes, rejections, caches.
  *
- * Permissions: none.
- *
  * @module
  */
 import { distribution, gauge, sum } from "./define.ts";

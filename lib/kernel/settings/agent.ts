@@ -1,8 +1,6 @@
 /**
  * Variables that only pilot-agent reads.
  *
- * Permissions: none.
- *
  * @module
  */
 import { bool, choice, dur, float, int, str } from "./define.ts";

@@ -3,8 +3,6 @@
  *
  * A variable set in both spellings keeps our value.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -1,8 +1,6 @@
 /**
  * The one catalogue of environment variables of all three programs.
  *
- * Permissions: none.
- *
  * @module
  */
 import { type Program, type ProgramLetter, programLetters, usedBy } from "../program.ts";

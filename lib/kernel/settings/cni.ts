@@ -1,8 +1,6 @@
 /**
  * Variables that only install-cni reads; most pair with a flag, which wins when it is given.
  *
- * Permissions: none.
- *
  * @module
  */
 import { bool, int, str } from "./define.ts";

@@ -1,8 +1,6 @@
 /**
  * PILOT_ variables that steer the server itself: pushes, caches, controllers, status, registries.
  *
- * Permissions: none.
- *
  * @module
  */
 import { bool, choice, dur, float, int, str } from "./define.ts";

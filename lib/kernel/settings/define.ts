@@ -1,8 +1,6 @@
 /**
  * What one environment variable is: its type, default, users and help, as data.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Users } from "../program.ts";

@@ -1,8 +1,6 @@
 /**
  * Variables that only pilot-discovery reads.
  *
- * Permissions: none.
- *
  * @module
  */
 import { bool, choice, dur, int, str } from "./define.ts";

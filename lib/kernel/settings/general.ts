@@ -1,8 +1,6 @@
 /**
  * Variables about identity, certificates and trust, used by more than one program.
  *
- * Permissions: none.
- *
  * @module
  */
 import { bool, choice, str } from "./define.ts";

@@ -1,8 +1,6 @@
 /**
  * Variables of this project beyond the shared tables. Kept apart, so that each is a decision and not an accident.
  *
- * Permissions: none.
- *
  * @module
  */
 import { bool, int, str } from "./define.ts";

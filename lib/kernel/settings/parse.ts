@@ -1,8 +1,6 @@
 /**
  * Text of one variable to its value, or what was expected instead.
  *
- * Permissions: none.
- *
  * @module
  */
 import { DURATION_EXPECTED, formatDuration, parseDuration } from "../time/duration.ts";

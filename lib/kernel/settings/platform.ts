@@ -1,8 +1,6 @@
 /**
  * Variables about the platform, clusters, connections and metrics, used by more than one program.
  *
- * Permissions: none.
- *
  * @module
  */
 import { bool, choice, dur, int, str } from "./define.ts";

@@ -1,8 +1,6 @@
 /**
  * Reads the environment once, at start, into one typed object that is passed down.
  *
- * Permissions: none: the environment comes as a table.
- *
  * @module
  */
 import type { Program } from "../program.ts";

@@ -1,8 +1,6 @@
 /**
  * PILOT_ variables that shape what proxies receive: filters, listeners, clusters, sessions, telemetry.
  *
- * Permissions: none.
- *
  * @module
  */
 import { bool, dur, float, str } from "./define.ts";

@@ -3,8 +3,6 @@
  * to nothing. A few have nothing to steer here, each with its reason. A test shows that every other setting is read
  * somewhere, and that none of these is.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { SettingName } from "./catalogue.ts";

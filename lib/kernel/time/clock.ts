@@ -1,8 +1,6 @@
 /**
  * Time as a parameter: whoever waits or measures takes a {@link Clock}, so that tests move time themselves.
  *
- * Permissions: none.
- *
  * @module
  */
 

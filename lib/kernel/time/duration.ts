@@ -2,8 +2,6 @@
  * Durations in Go syntax (`300ms`, `1h0m0s`, `2562047h47m16.854775807s`), as flags, variables and mesh configuration
  * spell them. In memory a duration is a number of milliseconds, with fractions.
  *
- * Permissions: none.
- *
  * @module
  */
 

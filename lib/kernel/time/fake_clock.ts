@@ -1,8 +1,6 @@
 /**
  * A clock that stands still until it is told to move, for tests.
  *
- * Permissions: none.
- *
  * @module
  */
 import { type Clock, sleepWith } from "./clock.ts";

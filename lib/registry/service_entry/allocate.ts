@@ -7,8 +7,6 @@
  *
  * Ranges as in the field: 240.240.0.0/16 (reserved class E) and 2001:2::/48 (RFC 5180, benchmarks).
  *
- * Permissions: none.
- *
  * @module
  */
 import type { ServiceKey } from "../types.ts";

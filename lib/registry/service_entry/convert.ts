@@ -1,8 +1,6 @@
 /**
  * ServiceEntry and WorkloadEntry objects into the terms of registries: ports, endpoints, workloads.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { ConfigObject } from "../../config/types.ts";

@@ -6,8 +6,6 @@
  * - Entries that also have the same labels, selector and export rule add their ports (by number) and addresses.
  * - Entries of another resolution are shadowed: a host is found in one way.
  *
- * Permissions: none.
- *
  * @module
  */
 import { samePlain } from "../content.ts";

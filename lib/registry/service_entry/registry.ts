@@ -6,8 +6,6 @@
  *
  * The cost of a change is that of the services it touches: those of the entry, or those that select the workload.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { AnyConfigObject, ConfigObject } from "../../config/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Which service entries select which workloads, both ways, by index: a change asks only for what may match.
  *
- * Permissions: none.
- *
  * @module
  */
 import { type Labels, selects } from "../labels.ts";

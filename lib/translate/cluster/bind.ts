@@ -1,8 +1,6 @@
 /**
  * The source address of connections from the proxy to its own workload.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Limits of connections to a cluster: circuit breakers, timeouts, keepalive.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Where a Sidecar ingress sends its traffic: the `defaultEndpoint` that the user wrote.
  *
- * Permissions: none.
- *
  * @module
  */
 import ipaddr from "ipaddr.js";

@@ -2,8 +2,6 @@
  * Clusters whose endpoints the proxy finds by DNS: names of endpoints (`strictDns`, `logicalDns`), or the host that a
  * request names (`dynamicDns`).
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Which HTTP a cluster speaks, and its limits: the extension `envoy.extensions.upstreams.http.v3.HttpProtocolOptions`.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Inbound clusters, `inbound|port||`: from the proxy to the workload that it serves.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";

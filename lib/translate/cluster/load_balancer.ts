@@ -1,8 +1,6 @@
 /**
  * How endpoints of a cluster are picked.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";

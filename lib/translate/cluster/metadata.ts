@@ -3,8 +3,6 @@
  *
  * It lies under the key `istio`, which the field's telemetry, dashboards and log formats read.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Clusters: upstreams of a proxy.
  *
- * Permissions: none.
- *
  * @module
  */
 export { inboundClusters } from "./inbound.ts";

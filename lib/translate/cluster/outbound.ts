@@ -1,8 +1,6 @@
 /**
  * Outbound clusters: for each port of a service the default one and one per subset of its destination rule.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Ejection of failing endpoints.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Names in certificates.
  *
- * Permissions: none.
- *
  * @module
  */
 import ipaddr from "ipaddr.js";

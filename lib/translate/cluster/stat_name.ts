@@ -1,8 +1,6 @@
 /**
  * Names of clusters in statistics.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Service, ServicePort } from "../../registry/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Clusters that every proxy has, whatever its services: nowhere, and wherever the client dialled.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";

@@ -6,8 +6,6 @@
  * mutual TLS where no rule speaks) starts where certificates are issued: until then such a connection is plain, and
  * the result says so.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Which endpoints beside the healthy ones a service's clients are told of.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Service } from "../../registry/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Which locality rules hold for a destination: its rule's, else its service's traffic distribution, else the mesh's.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { LocalityLbSetting } from "../../config/kinds/common/types.ts";

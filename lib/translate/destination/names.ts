@@ -1,8 +1,6 @@
 /**
  * Names of outbound clusters: `outbound|port|subset|host`, the field's form, which dashboards and patches know.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -5,8 +5,6 @@
  *                    ├─> port x (default, each subset) -> name, policy, discovery
  *     effective rule ┘
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Subset } from "../../config/kinds/destination_rule/types.ts";

@@ -4,8 +4,6 @@
  * Rules of the field: settings of a port replace the whole policy for that port (what they leave out falls back to
  * defaults, not to the policy of all ports); what a subset sets replaces the same part of the rule's policy.
  *
- * Permissions: none.
- *
  * @module
  */
 import type {

@@ -5,8 +5,6 @@
  *
  * Names and subsets come from `destinations`, as those of clusters do, so that the two always meet.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Endpoint, Service } from "../../registry/types.ts";

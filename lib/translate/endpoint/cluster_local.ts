@@ -1,8 +1,6 @@
 /**
  * Hosts whose clients stay in their own cluster (`serviceSettings` of the mesh configuration).
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Reader } from "../reader.ts";

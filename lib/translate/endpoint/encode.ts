@@ -5,8 +5,6 @@
  * Messages are written from their end to their beginning, so the length of each part is known when its head is
  * written, and nothing is measured twice.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Endpoints of one cluster, grouped by where they are: the raw form of a load assignment.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Endpoint } from "../../registry/types.ts";

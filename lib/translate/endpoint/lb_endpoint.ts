@@ -1,8 +1,6 @@
 /**
  * One endpoint as Envoy reads it.
  *
- * Permissions: none.
- *
  * @module
  */
 import { HealthStatus } from "../../../proto/gen/enums.ts";

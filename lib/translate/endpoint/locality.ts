@@ -1,8 +1,6 @@
 /**
  * Localities: `region/zone/subzone`, each part possibly empty; and the labels that say the same.
  *
- * Permissions: none.
- *
  * @module
  */
 import {

@@ -1,8 +1,6 @@
 /**
  * Endpoints: load assignments of clusters.
  *
- * Permissions: none.
- *
  * @module
  */
 export { loadAssignment, loadAssignments } from "./assignment.ts";

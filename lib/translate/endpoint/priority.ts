@@ -3,8 +3,6 @@
  *
  * The locality of the proxy is asked for only when the rules in force look at it.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { LocalityDistribute, LocalityFailover } from "../../config/kinds/common/types.ts";

@@ -4,8 +4,6 @@
  * Each question about the proxy is asked only when an endpoint makes it matter, so that services of one network and
  * one cluster are built once for all proxies.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Endpoint, Service } from "../../registry/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Which filters a proxy gets: one that its build lacks is never sent to it.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Reader } from "../reader.ts";

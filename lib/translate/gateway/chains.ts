@@ -5,8 +5,6 @@
  * Envoy refuses a listener in which two chains match the same connections, so server names are claimed: by the servers
  * that end TLS first (they come from Gateway objects), then by rules of virtual services, in order of precedence.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { RouteDestination } from "../../config/kinds/virtual_service/types.ts";
@@ -14,8 +12,8 @@ import { overlaps } from "../../mesh/host_match.ts";
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import type { FileSecret } from "../file_secret.ts";
 import type { TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
-import { type ChainMatch, chainMatch, Claims } from "../listener/claims.ts";
-import { routePlan } from "../listener/tcp_destination.ts";
+import { type ChainMatch, chainMatch, Claims } from "../listener/outbound/claims.ts";
+import { routePlan } from "../listener/outbound/tcp_destination.ts";
 import type { Reader } from "../reader.ts";
 import type { MergedPort, MergedServer } from "./merge.ts";
 import { type GatewayProblem, serverProblem, virtualServiceProblem } from "./problem.ts";

@@ -1,8 +1,6 @@
 /**
  * Which hosts a gateway needs clusters of, when it is to get no others (`PILOT_FILTER_GATEWAY_CLUSTER_CONFIG`).
  *
- * Permissions: none.
- *
  * @module
  */
 import type { ExtensionProvider } from "../../config/mesh/types.ts";

@@ -6,8 +6,6 @@
  *                    server name b ─> passed on ─> outbound|443||b.example.com
  *     10.0.0.1_9000  bytes ─> outbound|9000||db.ns.svc.cluster.local
  *
- * Permissions: none.
- *
  * @module
  */
 import { TrafficDirection } from "../../../proto/gen/enums.ts";

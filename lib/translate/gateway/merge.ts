@@ -8,8 +8,6 @@
  * Who comes first keeps a contested place: the older object, then the earlier server. What loses is left out whole and
  * told in `problems`; everything else is served.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Server } from "../../config/kinds/gateway/types.ts";

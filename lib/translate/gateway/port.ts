@@ -4,8 +4,6 @@
  * Users write the port that clients dial at the gateway's service (80); the workload listens on the service's target
  * port (8080), which an unprivileged process may open.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { ServiceTarget } from "../../registry/inbound.ts";

@@ -1,8 +1,6 @@
 /**
  * What users asked of a gateway and do not get, as plain data: for logs, metrics, status and debug pages.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { EffectiveVirtualService } from "../../mesh/types.ts";

@@ -4,8 +4,6 @@
  *
  *     server hosts  ∩  virtual service hosts ─> entry (domains, virtual services in order) ─> virtual host
  *
- * Permissions: none.
- *
  * @module
  */
 import type { EffectiveVirtualService } from "../../mesh/types.ts";

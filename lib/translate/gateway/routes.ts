@@ -2,8 +2,6 @@
  * Route configurations of a gateway: a shell each, and its virtual hosts one by one, so that they can be sent inside it
  * or as resources of their own (VHDS).
  *
- * Permissions: none.
- *
  * @module
  */
 import { ApiVersion, VirtualHost_TlsRequirementType as TlsRequirement } from "../../../proto/gen/enums.ts";
@@ -13,7 +11,7 @@ import type { ServiceTarget } from "../../registry/inbound.ts";
 import type { Built } from "../built.ts";
 import type { Reader } from "../reader.ts";
 import { matchesAll } from "../route/match.ts";
-import { STATEFUL_SESSION_FILTER, statefulSession } from "../route/session.ts";
+import { STATEFUL_SESSION_FILTER, statefulSession } from "../filters/http/stateful_session/per_route.ts";
 import { httpRoutes } from "../route/virtual_service.ts";
 import { mergedGateways } from "./merge.ts";
 import { gatewayRoutePlans, type RoutePlan, type RouteSource, type VirtualHostEntry } from "./route_plan.ts";

@@ -1,8 +1,6 @@
 /**
  * One server of a Gateway object as the proxy serves it: what kind of traffic, which hosts, under which names.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Server } from "../../config/kinds/gateway/types.ts";

@@ -1,8 +1,6 @@
 /**
  * What lies before a gateway: how many proxies to believe, and whose client certificate header.
  *
- * Permissions: none.
- *
  * @module
  */
 import { HttpConnectionManager_ForwardClientCertDetails as Forward } from "../../../proto/gen/enums.ts";

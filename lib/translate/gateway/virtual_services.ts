@@ -1,8 +1,6 @@
 /**
  * The virtual services of a gateway, as the proxy's namespace sees them.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { EffectiveVirtualService } from "../../mesh/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Access logs as the mesh configuration asks for them: one file, text or JSON.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Where listeners listen: addresses by IP family, names, CIDR ranges.
  *
- * Permissions: none.
- *
  * @module
  */
 import ipaddr from "ipaddr.js";

@@ -5,8 +5,6 @@
  * (`credentialName`) and those of the mesh (`MESH_MUTUAL`) need somebody who has them; a server that asks for them is
  * left out with the reason, because a port that speaks something else than it should is worse than a closed one.
  *
- * Permissions: none.
- *
  * @module
  */
 import { TlsParameters_TlsProtocol as Version } from "../../../proto/gen/enums.ts";

@@ -1,8 +1,6 @@
 /**
  * Where connections go that nothing names: wherever they were dialled, to an egress proxy, or nowhere.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";

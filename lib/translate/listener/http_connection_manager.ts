@@ -1,8 +1,6 @@
 /**
  * The HTTP connection manager of listeners: of sidecars, outbound and inbound, and of gateways.
  *
- * Permissions: none.
- *
  * @module
  */
 import { ApiVersion, HttpConnectionManager_CodecType as Codec } from "../../../proto/gen/enums.ts";

@@ -4,8 +4,6 @@
  * Inspecting costs time on each connection, and would hang where the server speaks first; so each inspector runs on the
  * ports whose chains match by it and on no other.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";

@@ -7,8 +7,6 @@
  *
  * A part is made once per host and scope; a listener is put together again only when one of its parts changed.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Protocol } from "../../registry/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Headers that a proxy adds on its own, and what it does with those that say who the client is.
  *
- * Permissions: none.
- *
  * @module
  */
 import { HttpConnectionManager_ForwardClientCertDetails as Forward } from "../../../proto/gen/enums.ts";

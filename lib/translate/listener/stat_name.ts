@@ -1,8 +1,6 @@
 /**
  * Statistics prefixes by the patterns of the mesh configuration (`inboundClusterStatName`, `outboundClusterStatName`).
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Service } from "../../registry/types.ts";

@@ -2,8 +2,6 @@
  * The listener that outbound connections are redirected to. It hands each on to the listener of the address that was
  * dialled; what has none goes where the outbound traffic policy says.
  *
- * Permissions: none.
- *
  * @module
  */
 import { TrafficDirection } from "../../../proto/gen/enums.ts";

@@ -4,8 +4,6 @@
  *     sidecar~10.1.2.3~reviews-v1-abc.default~default.svc.cluster.local
  *     type    address  name.namespace         DNS domain
  *
- * Permissions: none.
- *
  * @module
  */
 import { isIp } from "../../registry/address.ts";

@@ -1,8 +1,6 @@
 /**
  * What a proxy tells about itself in node metadata. Booleans and numbers may travel as strings.
  *
- * Permissions: none.
- *
  * @module
  */
 import { ownKey, ownLabelValue } from "../../config/spelling.ts";

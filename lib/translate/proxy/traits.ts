@@ -1,8 +1,6 @@
 /**
  * From a node, as a proxy introduces itself, to the traits that translation may read.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * The action of a rule that sends requests on: clusters and weights, rewrite, timeout, retries, mirrors, hashing.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Destination, HttpRoute, HttpRouteDestination } from "../../config/kinds/mod.ts";
@@ -10,11 +8,11 @@ import { wrap } from "../../pb/wellknown.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { Reader } from "../reader.ts";
 import { hashing, type RouteTarget, routeTarget } from "./destination.ts";
-import { fractionOf } from "./fraction.ts";
+import { fractionOf } from "../values/fraction.ts";
 import { headerChanges, type HeaderFields, joinHeaders } from "./headers.ts";
-import { regexMatcher } from "./regex.ts";
+import { regexMatcher } from "../values/regex.ts";
 import { retryPolicy } from "./retry.ts";
-import { boundedDuration, boundedWeights } from "./wire_limits.ts";
+import { boundedDuration, boundedWeights } from "../values/wire_limits.ts";
 
 type RouteAction = envoy.config.route.v3.RouteAction;
 

@@ -1,8 +1,6 @@
 /**
  * Answers that the proxy gives itself: redirects and direct responses.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { HttpDirectResponse, HttpRedirect } from "../../config/kinds/mod.ts";

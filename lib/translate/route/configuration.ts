@@ -1,8 +1,6 @@
 /**
  * Route configurations of sidecars: what stands around the virtual hosts.
  *
- * Permissions: none.
- *
  * @module
  */
 import { ApiVersion } from "../../../proto/gen/enums.ts";

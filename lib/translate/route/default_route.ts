@@ -1,8 +1,6 @@
 /**
  * Routes where no virtual service says anything: everything goes to one cluster.
  *
- * Permissions: none.
- *
  * @module
  */
 import { duration, wrap } from "../../pb/wellknown.ts";

@@ -1,8 +1,6 @@
 /**
  * Where a destination of a rule leads: cluster, service, and how requests are hashed on the way.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { ConsistentHashLb, Destination } from "../../config/kinds/mod.ts";
@@ -11,7 +9,7 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import { outboundClusterName } from "../destination/names.ts";
 import { portPolicy, subsetPolicy } from "../destination/policy.ts";
 import type { Reader } from "../reader.ts";
-import { boundedDuration, breaksLines } from "./wire_limits.ts";
+import { boundedDuration, breaksLines } from "../values/wire_limits.ts";
 
 type HashPolicy = envoy.config.route.v3.RouteAction.HashPolicy;
 

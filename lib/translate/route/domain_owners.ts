@@ -5,8 +5,6 @@
  * A virtual host named after the domain (`host:port`) wins over those for which it is a short form or an address; then
  * the older one wins, then the smaller name. So the outcome does not depend on the order of updates.
  *
- * Permissions: none.
- *
  * @module
  */
 

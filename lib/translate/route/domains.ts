@@ -1,8 +1,6 @@
 /**
  * The domains of a virtual host: every way in which a client may name a service in the Host header.
  *
- * Permissions: none.
- *
  * @module
  */
 import { isIp } from "../../registry/address.ts";

@@ -1,8 +1,6 @@
 /**
  * Header operations of a rule or of one of its destinations.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { HeaderOperations, Headers, StringMap } from "../../config/kinds/mod.ts";

@@ -1,18 +1,16 @@
 /**
  * Match conditions of an http rule as a route match.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { HttpMatchRequest, StringMatch } from "../../config/kinds/mod.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { regexMatcher } from "./regex.ts";
+import { regexMatcher } from "../values/regex.ts";
+import { stringMatcher } from "../values/string_matcher.ts";
 
 type RouteMatch = envoy.config.route.v3.RouteMatch;
 type HeaderMatcher = envoy.config.route.v3.HeaderMatcher;
 type QueryMatcher = envoy.config.route.v3.QueryParameterMatcher;
-type StringMatcher = envoy.type.matcher.v3.StringMatcher;
 type MetadataMatcher = envoy.type.matcher.v3.MetadataMatcher;
 
 /** Filter that leaves the claims of a verified token in the request's metadata, and the key they are under. */
@@ -58,14 +56,6 @@ export function routeMatch(match?: HttpMatchRequest): RouteMatch {
 export function matchesAll(match: RouteMatch): boolean {
   const anyPath = match.prefix === "/" || match.path_separated_prefix === "/" || match.safe_regex?.regex === ".*";
   return anyPath && !match.headers?.length && !match.query_parameters?.length && !match.dynamic_metadata?.length;
-}
-
-/** A string matcher; undefined when nothing is compared (presence alone). */
-export function stringMatcher(match: StringMatch): StringMatcher | undefined {
-  if (match.exact !== undefined) return { exact: match.exact };
-  if (match.prefix !== undefined) return { prefix: match.prefix };
-  if (match.regex !== undefined) return { safe_regex: regexMatcher(match.regex) };
-  return undefined;
 }
 
 function path(uri: StringMatch | undefined): RouteMatch {

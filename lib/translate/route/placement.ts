@@ -8,8 +8,6 @@
  *     egress listener, HTTP_PROXY "3128"                  the same
  *     HTTP proxy of the sidecar   "http_proxy"            the same
  *
- * Permissions: none.
- *
  * @module
  */
 import type { EgressListener } from "../../mesh/types.ts";

@@ -1,15 +1,13 @@
 /**
  * Retry policies.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { HttpRetry } from "../../config/kinds/mod.ts";
 import { any, TYPE_URL_PREFIX } from "../../pb/codec.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { boundedDuration } from "./wire_limits.ts";
+import { boundedDuration } from "../values/wire_limits.ts";
 
 type RetryPolicy = envoy.config.route.v3.RetryPolicy;
 

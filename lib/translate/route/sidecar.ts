@@ -1,8 +1,6 @@
 /**
  * The virtual hosts that one host contributes to the outbound route configurations of a sidecar.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
@@ -16,7 +14,7 @@ import { defaultOutboundRoute } from "./default_route.ts";
 import { behindAlias, hashing, routeTarget } from "./destination.ts";
 import { hostDomains, virtualHostName, withPort } from "./domains.ts";
 import { placements } from "./placement.ts";
-import { STATEFUL_SESSION_FILTER, statefulSession } from "./session.ts";
+import { STATEFUL_SESSION_FILTER, statefulSession } from "../filters/http/stateful_session/per_route.ts";
 import { httpRoutes } from "./virtual_service.ts";
 
 type VirtualHost = envoy.config.route.v3.VirtualHost;

@@ -3,8 +3,6 @@
  *
  * Sidecars and gateways share this: a gateway names itself in `gateways` and gives the port of its server.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { HttpMatchRequest, HttpRoute } from "../../config/kinds/mod.ts";
@@ -16,12 +14,12 @@ import { objectMetadata } from "../object_metadata.ts";
 import type { Reader } from "../reader.ts";
 import { forwardAction } from "./action.ts";
 import { directResponse, redirectAction } from "./answer.ts";
-import { CORS_FILTER, corsPolicy } from "./cors.ts";
-import { FAULT_FILTER, httpFault } from "./fault.ts";
+import { CORS_FILTER, corsPolicy } from "../filters/http/cors/per_route.ts";
+import { FAULT_FILTER, httpFault } from "../filters/http/fault/per_route.ts";
 import { headerChanges } from "./headers.ts";
 import { matchesAll, routeMatch } from "./match.ts";
-import { STATEFUL_SESSION_FILTER, statefulSession } from "./session.ts";
-import { unsendable } from "./wire_limits.ts";
+import { STATEFUL_SESSION_FILTER, statefulSession } from "../filters/http/stateful_session/per_route.ts";
+import { unsendable } from "../values/wire_limits.ts";
 
 type Route = envoy.config.route.v3.Route;
 

@@ -1,8 +1,6 @@
 /**
  * Clusters and load assignments of one class of proxies, kept up to date host by host.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { EncodedResource } from "../../resource/encoded.ts";

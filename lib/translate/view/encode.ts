@@ -1,8 +1,6 @@
 /**
  * From built messages to encoded resources.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";

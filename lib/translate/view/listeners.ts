@@ -1,8 +1,6 @@
 /**
  * Outbound listeners of one class of sidecars: contributions of hosts, merged where they share an address and port.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { EncodedResource } from "../../resource/encoded.ts";

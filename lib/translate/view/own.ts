@@ -2,8 +2,6 @@
  * What is a sidecar's own: the clusters and listeners that carry traffic to its workload. Workloads that serve the same
  * ports in the same way share them.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { EncodedResource } from "../../resource/encoded.ts";

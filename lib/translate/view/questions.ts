@@ -2,8 +2,6 @@
  * What the units of one class of proxies asked about the proxy. A proxy belongs to a class when it gives the same
  * answers to all of it.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { ProxyTraits } from "../reader.ts";

@@ -5,8 +5,6 @@
  *     gateways ─> plan ─┬─> listeners
  *                       └─> route configurations ─> virtual hosts, each built again only when its own sources changed
  *
- * Permissions: none.
- *
  * @module
  */
 import type { ServiceTarget } from "../../registry/inbound.ts";

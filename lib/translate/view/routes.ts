@@ -4,8 +4,6 @@
  * To a proxy that takes virtual hosts one by one (VHDS) each is a resource of its own and the route configuration is a
  * shell; to others the shell and the encoded virtual hosts are put together.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";

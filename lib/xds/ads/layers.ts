@@ -1,8 +1,6 @@
 /**
  * Layered resource sets, as a stream sees them, and what differs between two such stacks.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Block, Form } from "../../resource/block.ts";

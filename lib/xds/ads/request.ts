@@ -4,14 +4,12 @@
  * Fields: `DiscoveryRequest` and `DeltaDiscoveryRequest` of
  * https://www.envoyproxy.io/docs/envoy/latest/api-v3/service/discovery/v3/discovery.proto
  *
- * Permissions: none.
- *
  * @module
  */
 import { concatBytes } from "../../resource/block.ts";
 import type { NameSet, NameTable } from "../../resource/names.ts";
 import { WireCursor, WireError } from "../../resource/protowire.ts";
-import { Code, RpcError } from "../grpc/status.ts";
+import { Code, RpcError } from "../../grpc/status.ts";
 
 /** A request of either variant. */
 export interface AdsRequest {

@@ -4,8 +4,6 @@
  * Fields: `DiscoveryResponse` (version_info 1, type_url 4, nonce 5, control_plane 6) and `DeltaDiscoveryResponse`
  * (system_version_info 1, type_url 4, nonce 5, removed_resources 6, control_plane 8).
  *
- * Permissions: none.
- *
  * @module
  */
 import { fieldSize, putField, utf8Bytes } from "../../resource/protowire.ts";

@@ -6,8 +6,6 @@
  * same push waits for the client's answer to them, at most {@linkcode GATE_TIMEOUT}. On incremental streams clusters
  * that are gone are removed only after listeners and routes have settled.
  *
- * Permissions: none.
- *
  * @module
  */
 import { storedGzipMember } from "../../resource/gzip.ts";

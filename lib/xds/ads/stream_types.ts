@@ -1,8 +1,6 @@
 /**
  * What a stream needs from around it, and what it tells.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { NameTable } from "../../resource/names.ts";

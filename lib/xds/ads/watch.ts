@@ -5,8 +5,6 @@
  * shared immutable sets; whatever differs is sent when nothing of the type is in flight. So changes that come while a
  * response is in flight merge by themselves.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { EncodedResource } from "../../resource/encoded.ts";

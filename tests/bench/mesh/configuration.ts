@@ -2,8 +2,6 @@
  * The configuration that the benchmarks serve: services with static endpoints over some namespaces, the first of them
  * routed by header and weight over two subsets. One file a namespace, as people keep them.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -1,8 +1,6 @@
 /**
  * Streams of text as lines.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -3,8 +3,6 @@
  *
  *     deno run --allow-read tests/bench/mesh/profile.ts FILE.cpuprofile [lines]
  *
- * Permissions: none; read (the profile) when run as a program.
- *
  * @module
  */
 

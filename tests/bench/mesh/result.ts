@@ -1,8 +1,6 @@
 /**
  * Results of benchmarks: rows of figures, and what they were compared with.
  *
- * Permissions: none.
- *
  * @module
  */
 

@@ -1,8 +1,6 @@
 /**
  * Rows as a Markdown table, and the page around it.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { MachineFacts } from "./machine.ts";

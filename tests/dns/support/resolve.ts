@@ -1,8 +1,6 @@
 /**
  * Asks a table without any socket.
  *
- * Permissions: none.
- *
  * @module
  */
 import { answer, VERDICT } from "../../../lib/dns/answer.ts";

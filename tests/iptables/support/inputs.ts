@@ -1,8 +1,6 @@
 /**
  * Inputs of redirection for tests: the defaults of the command, changed where given.
  *
- * Permissions: none.
- *
  * @module
  */
 import { applyRedirection, type Outcome, type Task } from "../../../lib/iptables/apply.ts";

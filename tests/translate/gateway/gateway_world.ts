@@ -3,8 +3,6 @@
  * indexes. A document `kind: World` says what the proxy is: `traits`, `settings`, `mesh`, and the
  * `targets` of its `ownService` (service port to workload port).
  *
- * Permissions: none.
- *
  * @module
  */
 import { parseAllDocuments } from "yaml";

@@ -1,7 +1,7 @@
 /** Whatever parts meet in a listener, Envoy takes it. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { mergeOutboundListener } from "../../../lib/translate/listener/merge.ts";
+import { mergeOutboundListener } from "../../../lib/translate/listener/outbound/merge.ts";
 import { envoyPath, validate } from "../envoy.ts";
 import { fakeReader } from "../fake_reader.ts";
 import { anyParts } from "./make_parts.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { InboundTarget } from "../../../lib/translate/inbound_target.ts";
 import { inboundTargets } from "../../../lib/translate/inbound_targets.ts";
-import { inboundListeners } from "../../../lib/translate/listener/inbound.ts";
+import { inboundListeners } from "../../../lib/translate/listener/inbound/inbound.ts";
 import { fakeReader } from "../fake_reader.ts";
 import { port, service } from "../make.ts";
 

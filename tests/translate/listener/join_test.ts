@@ -1,9 +1,9 @@
-/** How parts of several hosts share one listener: the table of `lib/translate/listener/join.ts`, row by row. */
+/** How parts of several hosts share one listener: the table of `lib/translate/listener/outbound/join.ts`, row by row. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encode } from "../../../lib/pb/codec.ts";
-import { type JoinedListener, joinParts } from "../../../lib/translate/listener/join.ts";
-import { mergeOutboundListener } from "../../../lib/translate/listener/merge.ts";
+import { type JoinedListener, joinParts } from "../../../lib/translate/listener/outbound/join.ts";
+import { mergeOutboundListener } from "../../../lib/translate/listener/outbound/merge.ts";
 import { compareParts, type ConflictReason, type ListenerPart } from "../../../lib/translate/listener/part.ts";
 import { fakeReader } from "../fake_reader.ts";
 import { anyParts, everywhere, loopback } from "./make_parts.ts";

@@ -1,8 +1,6 @@
 /**
  * Parts of listeners for tests.
  *
- * Permissions: none.
- *
  * @module
  */
 import fc from "fast-check";

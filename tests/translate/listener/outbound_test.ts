@@ -1,7 +1,7 @@
 /** What a host contributes to outbound listeners, and what it asks to know that. */
 import assert from "node:assert/strict";
 import type { EffectiveVirtualService } from "../../../lib/mesh/types.ts";
-import { outboundListenerParts } from "../../../lib/translate/listener/outbound.ts";
+import { outboundListenerParts } from "../../../lib/translate/listener/outbound/outbound.ts";
 import { fakeReader, type FakeWorld } from "../fake_reader.ts";
 import { port, service } from "../make.ts";
 

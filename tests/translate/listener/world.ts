@@ -1,17 +1,15 @@
 /**
  * Worlds of listener tests: what `world_from_yaml.ts` reads, and what only listeners ask for.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Endpoint, Service, ServicePort } from "../../../lib/registry/types.ts";
 import type { Built } from "../../../lib/translate/built.ts";
 import type { InboundTarget } from "../../../lib/translate/inbound_target.ts";
-import { httpProxyListener } from "../../../lib/translate/listener/http_proxy.ts";
-import { inboundListeners } from "../../../lib/translate/listener/inbound.ts";
-import { mergeOutboundListener } from "../../../lib/translate/listener/merge.ts";
-import { outboundListenerParts } from "../../../lib/translate/listener/outbound.ts";
+import { httpProxyListener } from "../../../lib/translate/listener/outbound/http_proxy.ts";
+import { inboundListeners } from "../../../lib/translate/listener/inbound/inbound.ts";
+import { mergeOutboundListener } from "../../../lib/translate/listener/outbound/merge.ts";
+import { outboundListenerParts } from "../../../lib/translate/listener/outbound/outbound.ts";
 import type { ListenerPart } from "../../../lib/translate/listener/part.ts";
 import { virtualOutboundListener } from "../../../lib/translate/listener/virtual.ts";
 import type { envoy } from "../../../proto/gen/types.ts";

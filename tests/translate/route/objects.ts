@@ -1,8 +1,6 @@
 /**
  * Small objects for tests of routes.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { HttpRoute, VirtualServiceSpec } from "../../../lib/config/kinds/mod.ts";

@@ -1,8 +1,6 @@
 /**
  * A listener around a route configuration, so that Envoy can be asked whether it accepts it.
  *
- * Permissions: none.
- *
  * @module
  */
 import { any } from "../../../lib/pb/codec.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { HttpRoute } from "../../../lib/config/kinds/mod.ts";
-import { regexMatcher } from "../../../lib/translate/route/regex.ts";
+import { regexMatcher } from "../../../lib/translate/values/regex.ts";
 import { httpRoutes } from "../../../lib/translate/route/virtual_service.ts";
-import { boundedWeights } from "../../../lib/translate/route/wire_limits.ts";
+import { boundedWeights } from "../../../lib/translate/values/wire_limits.ts";
 import { envoyPath, validate } from "../envoy.ts";
 import { fakeReader } from "../fake_reader.ts";
 import { virtualService } from "./objects.ts";

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { frameHead } from "../../../lib/xds/grpc/frame.ts";
+import { frameHead } from "../../../lib/grpc/frame.ts";
 
 const text = new TextEncoder();
 /** The connection preface. */

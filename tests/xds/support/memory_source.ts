@@ -2,8 +2,6 @@
  * A resource source in memory, for tests and benchmarks: sets by type that all proxies share, sets of single proxies,
  * virtual hosts by route configuration.
  *
- * Permissions: none.
- *
  * @module
  */
 import { type EncodedResource, encodeResource, type ResourceFacts } from "../../../lib/resource/encoded.ts";

@@ -2,8 +2,6 @@
  * A client of one ADS stream without a network: it encodes real requests, decodes real responses, and keeps what a
  * client would have.
  *
- * Permissions: none.
- *
  * @module
  */
 import { encode } from "../../../lib/pb/codec.ts";

@@ -1,7 +1,7 @@
 /**
  * Syntax of the values in authorization rules.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../../finding.ts";
 import { subnetProblem } from "../../validation/network.ts";

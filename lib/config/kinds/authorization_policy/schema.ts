@@ -1,7 +1,7 @@
 /**
  * Schema of AuthorizationPolicy.
+ *
  * @module
- * Permissions: none.
  */
 import { list } from "../../schema/containers.ts";
 import { type Field, keepZero, required, withDefault } from "../../schema/field.ts";

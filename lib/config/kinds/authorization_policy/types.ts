@@ -1,7 +1,7 @@
 /**
  * AuthorizationPolicy: who may do what.
+ *
  * @module
- * Permissions: none.
  */
 import type { PolicyTargetReference, WorkloadSelector } from "../common/types.ts";
 

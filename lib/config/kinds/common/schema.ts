@@ -1,7 +1,7 @@
 /**
  * Schemas of the messages that several kinds share.
+ *
  * @module
- * Permissions: none.
  */
 import { labels, list, map } from "../../schema/containers.ts";
 import { type Field, keepZero, required, withDefault } from "../../schema/field.ts";

@@ -9,8 +9,8 @@
  * - Durations are numbers in milliseconds (fractions possible), whatever unit the user wrote.
  * - Enumerations are their names. An enumeration field without `?` carries its default when not written.
  * - Specs are deeply immutable; share them, never copy them to change them.
+ *
  * @module
- * Permissions: none.
  */
 
 /** Any JSON value: the free-form parts of a spec (patches, plugin configuration). */

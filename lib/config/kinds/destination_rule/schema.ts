@@ -1,7 +1,7 @@
 /**
  * Schema of DestinationRule.
+ *
  * @module
- * Permissions: none.
  */
 import { labels, list } from "../../schema/containers.ts";
 import { type Field, keepZero, required, withDefault } from "../../schema/field.ts";

@@ -1,7 +1,7 @@
 /**
  * DestinationRule: what happens after a destination host was chosen.
+ *
  * @module
- * Permissions: none.
  */
 import type {
   ClientTlsSettings,

@@ -1,7 +1,7 @@
 /**
  * Rules of DestinationRule.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../../finding.ts";
 import { checkLocality } from "../../validation/locality.ts";

@@ -1,7 +1,7 @@
 /**
  * Schema of Gateway.
+ *
  * @module
- * Permissions: none.
  */
 import { labels, list } from "../../schema/containers.ts";
 import { type Field, required, withDefault } from "../../schema/field.ts";

@@ -1,7 +1,7 @@
 /**
  * Gateway: ports that a standalone proxy listens on.
+ *
  * @module
- * Permissions: none.
  */
 import type { ServerTlsSettings, StringMap } from "../common/types.ts";
 

@@ -1,7 +1,7 @@
 /**
  * Rules of Gateway.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../../finding.ts";
 import { isDnsLabel, isPartialWildcard, wildcardHostProblem } from "../../validation/names.ts";

@@ -1,7 +1,7 @@
 /**
  * Schema of PeerAuthentication.
+ *
  * @module
- * Permissions: none.
  */
 import { map } from "../../schema/containers.ts";
 import { type Field, keepZero, withDefault } from "../../schema/field.ts";

@@ -1,7 +1,7 @@
 /**
  * PeerAuthentication: which transport security a workload accepts.
+ *
  * @module
- * Permissions: none.
  */
 import type { WorkloadSelector } from "../common/types.ts";
 

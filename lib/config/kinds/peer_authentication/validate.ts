@@ -1,7 +1,7 @@
 /**
  * Rules of PeerAuthentication.
+ *
  * @module
- * Permissions: none.
  */
 import { joinPath } from "../../schema/field.ts";
 import { checkSelector } from "../../validation/shared.ts";

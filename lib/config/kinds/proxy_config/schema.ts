@@ -1,7 +1,7 @@
 /**
  * Schema of ProxyConfig.
+ *
  * @module
- * Permissions: none.
  */
 import { map } from "../../schema/containers.ts";
 import { type Field, keepZero } from "../../schema/field.ts";

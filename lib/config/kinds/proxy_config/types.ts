@@ -1,7 +1,7 @@
 /**
  * ProxyConfig: proxy settings for the workloads of a namespace or selector.
+ *
  * @module
- * Permissions: none.
  */
 import type { StringMap, WorkloadSelector } from "../common/types.ts";
 

@@ -1,7 +1,7 @@
 /**
  * Rules of ProxyConfig.
+ *
  * @module
- * Permissions: none.
  */
 import { checkSelector } from "../../validation/shared.ts";
 import { checkCount } from "../../validation/values.ts";

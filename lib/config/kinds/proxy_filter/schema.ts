@@ -1,7 +1,7 @@
 /**
  * Schema of ProxyFilter.
+ *
  * @module
- * Permissions: none.
  */
 import { list, stringMap, struct } from "../../schema/containers.ts";
 import { type Field, withDefault } from "../../schema/field.ts";

@@ -1,7 +1,7 @@
 /**
  * ProxyFilter (EnvoyFilter in the peer's spelling): patches of the generated proxy configuration.
+ *
  * @module
- * Permissions: none.
  */
 import type { JsonObject, LabelsSelector, PolicyTargetReference, StringMap } from "../common/types.ts";
 

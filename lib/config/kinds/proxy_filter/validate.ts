@@ -1,7 +1,7 @@
 /**
  * Rules of ProxyFilter: patch, match and target must fit together. The patched message itself is checked when patches are translated.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../../finding.ts";
 import { checkLabelsSelector, checkTargetReferences } from "../../validation/shared.ts";

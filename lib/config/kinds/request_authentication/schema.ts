@@ -1,7 +1,7 @@
 /**
  * Schema of RequestAuthentication.
+ *
  * @module
- * Permissions: none.
  */
 import { list } from "../../schema/containers.ts";
 import { type Field, required } from "../../schema/field.ts";

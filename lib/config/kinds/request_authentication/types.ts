@@ -1,7 +1,7 @@
 /**
  * RequestAuthentication: which tokens (JWT) a workload accepts.
+ *
  * @module
- * Permissions: none.
  */
 import type { PolicyTargetReference, WorkloadSelector } from "../common/types.ts";
 

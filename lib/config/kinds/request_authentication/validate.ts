@@ -1,7 +1,7 @@
 /**
  * Rules of RequestAuthentication.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../../finding.ts";
 import { checkAttachment } from "../../validation/shared.ts";

@@ -1,7 +1,7 @@
 /**
  * ServiceEntry: a service that no registry knows.
+ *
  * @module
- * Permissions: none.
  */
 import type { LabelsSelector } from "../common/types.ts";
 import type { WorkloadEntrySpec } from "../workload_entry/types.ts";

@@ -1,7 +1,7 @@
 /**
  * Rules of ServiceEntry.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../../finding.ts";
 import type { ObjectMeta } from "../../types.ts";

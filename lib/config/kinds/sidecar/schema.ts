@@ -1,7 +1,7 @@
 /**
  * Schema of Sidecar.
+ *
  * @module
- * Permissions: none.
  */
 import { list } from "../../schema/containers.ts";
 import { type Field, required, withDefault } from "../../schema/field.ts";

@@ -1,7 +1,7 @@
 /**
  * Sidecar: what a workload's proxy listens for, and which hosts it needs to know.
+ *
  * @module
- * Permissions: none.
  */
 import type { ConnectionPoolSettings, LabelsSelector, ServerTlsSettings } from "../common/types.ts";
 import type { Destination } from "../virtual_service/types.ts";

@@ -1,7 +1,7 @@
 /**
  * Schema of Telemetry.
+ *
  * @module
- * Permissions: none.
  */
 import { list, map } from "../../schema/containers.ts";
 import { type Field, keepZero, required, withDefault } from "../../schema/field.ts";

@@ -1,7 +1,7 @@
 /**
  * Telemetry: metrics, access logs and traces of workloads.
+ *
  * @module
- * Permissions: none.
  */
 import type { PolicyTargetReference, WorkloadSelector } from "../common/types.ts";
 

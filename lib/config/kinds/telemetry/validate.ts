@@ -1,7 +1,7 @@
 /**
  * Rules of Telemetry.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../../finding.ts";
 import { joinPath } from "../../schema/field.ts";

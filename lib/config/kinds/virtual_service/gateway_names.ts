@@ -1,7 +1,7 @@
 /**
  * Names of gateways in virtual services.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../../finding.ts";
 import { hostProblem, isDnsLabel, objectNameProblem } from "../../validation/names.ts";

@@ -1,7 +1,7 @@
 /**
  * Warnings about rules that no request can reach, because an earlier rule takes all of theirs.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../../finding.ts";
 import type { StringMatch } from "../common/types.ts";

@@ -1,7 +1,7 @@
 /**
  * Schema of VirtualService.
+ *
  * @module
- * Permissions: none.
  */
 import { labels, list, map, stringMap } from "../../schema/containers.ts";
 import { type Field, keepZero, required, withDefault } from "../../schema/field.ts";

@@ -1,7 +1,7 @@
 /**
  * VirtualService: how requests to hosts are routed.
+ *
  * @module
- * Permissions: none.
  */
 import type { HttpRetry, Percent, PortSelector, StringMap, StringMatch } from "../common/types.ts";
 

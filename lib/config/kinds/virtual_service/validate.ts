@@ -1,7 +1,7 @@
 /**
  * Rules of VirtualService: hosts, gateways, TLS and TCP rules. HTTP rules are in `validate_http.ts`.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../../finding.ts";
 import { joinPath } from "../../schema/field.ts";

@@ -1,7 +1,7 @@
 /**
  * Rules of what an HTTP rule does besides routing: redirect, direct response, fault, retry, CORS.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../../finding.ts";
 import { checkPort } from "../../validation/network.ts";

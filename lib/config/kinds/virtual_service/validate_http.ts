@@ -1,7 +1,7 @@
 /**
  * Rules of one HTTP rule of a VirtualService.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../../finding.ts";
 import { joinPath } from "../../schema/field.ts";

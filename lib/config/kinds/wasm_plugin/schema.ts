@@ -1,7 +1,7 @@
 /**
  * Schema of WasmPlugin.
+ *
  * @module
- * Permissions: none.
  */
 import { list, struct } from "../../schema/containers.ts";
 import { type Field, keepZero, required, withDefault } from "../../schema/field.ts";

@@ -1,7 +1,7 @@
 /**
  * WasmPlugin: code that runs inside the proxy.
+ *
  * @module
- * Permissions: none.
  */
 import type { JsonObject, PolicyTargetReference, PortSelector, WorkloadSelector } from "../common/types.ts";
 

@@ -1,7 +1,7 @@
 /**
  * Rules of WasmPlugin.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../../finding.ts";
 import { checkPort } from "../../validation/network.ts";

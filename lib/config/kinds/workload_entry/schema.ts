@@ -1,7 +1,7 @@
 /**
  * Schema of WorkloadEntry.
+ *
  * @module
- * Permissions: none.
  */
 import { labels, map } from "../../schema/containers.ts";
 import type { Field } from "../../schema/field.ts";

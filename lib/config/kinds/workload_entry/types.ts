@@ -1,7 +1,7 @@
 /**
  * WorkloadEntry: one workload outside the orchestrator; also the endpoint form of ServiceEntry.
+ *
  * @module
- * Permissions: none.
  */
 import type { StringMap } from "../common/types.ts";
 

@@ -1,7 +1,7 @@
 /**
  * Rules of WorkloadEntry, also as an endpoint of a ServiceEntry.
+ *
  * @module
- * Permissions: none.
  */
 import type { Findings } from "../../finding.ts";
 import { joinPath } from "../../schema/field.ts";

@@ -1,7 +1,7 @@
 /**
  * Schema of WorkloadGroup.
+ *
  * @module
- * Permissions: none.
  */
 import { labels, map } from "../../schema/containers.ts";
 import { type Field, required } from "../../schema/field.ts";

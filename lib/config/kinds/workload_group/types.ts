@@ -1,7 +1,7 @@
 /**
  * WorkloadGroup: template of WorkloadEntries that register themselves.
+ *
  * @module
- * Permissions: none.
  */
 import type { ReadinessProbe, StringMap } from "../common/types.ts";
 import type { WorkloadEntrySpec } from "../workload_entry/types.ts";

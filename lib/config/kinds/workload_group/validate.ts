@@ -1,7 +1,7 @@
 /**
  * Rules of WorkloadGroup.
+ *
  * @module
- * Permissions: none.
  */
 import { checkLabels } from "../../validation/names.ts";
 import { checkProbe } from "../../validation/shared.ts";

@@ -16,19 +16,17 @@
  *
  * Steps 1-4 and 8 come from `doors`: the rooms that build them hand their filters in, this list alone says where they run.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../../proto/gen/types.ts";
 import type { Reader } from "../../reader.ts";
 import { hasExtension } from "../extension.ts";
-import { corsFilter } from "./cors.ts";
-import { faultFilter } from "./fault.ts";
-import { grpcStatsFilter } from "./grpc_stats.ts";
-import { grpcWebFilter } from "./grpc_web.ts";
-import { routerFilter, type RouterOptions } from "./router.ts";
-import { statefulSessionFilter } from "./stateful_session.ts";
+import { corsFilter } from "./cors/filter.ts";
+import { faultFilter } from "./fault/filter.ts";
+import { grpcStatsFilter } from "./grpc_stats/filter.ts";
+import { grpcWebFilter } from "./grpc_web/filter.ts";
+import { routerFilter, type RouterOptions } from "./router/filter.ts";
+import { statefulSessionFilter } from "./stateful_session/filter.ts";
 
 type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter;
 

@@ -1,8 +1,6 @@
 /**
  * Tells HTTP from other bytes by the first of them, for filter chains that match `http/1.1` or `h2c`.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Restores the address that the client dialled before iptables redirected it.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Dials the workload from the client's own address (TPROXY), so that the workload sees who called.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../../proto/gen/types.ts";

@@ -2,8 +2,6 @@
  * Takes the PROXY protocol header off a connection: the address of the real client, as a load balancer before the
  * proxy tells it.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Reads server name and application protocols from a TLS ClientHello, for filter chains that match them.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../../proto/gen/types.ts";

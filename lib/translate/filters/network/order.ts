@@ -8,8 +8,6 @@
  *
  * Steps 1 and 2 come from `doors`: the rooms that build them hand their filters in, this list alone says where they run.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../../proto/gen/types.ts";

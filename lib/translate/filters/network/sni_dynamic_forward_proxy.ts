@@ -2,8 +2,6 @@
  * Resolves the server name of a TLS connection that is passed on as it is, for services with dynamic DNS. (Requests
  * need no such filter: the router waits for the lookup of the cluster, a TCP proxy resets the connection instead.)
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../../proto/gen/types.ts";

@@ -1,8 +1,6 @@
 /**
  * The TCP proxy, the last network filter of a chain without HTTP: carries bytes to a cluster.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { envoy } from "../../../../proto/gen/types.ts";

@@ -4,8 +4,6 @@
  * A resource of an incremental response carries a version that is the hash of its content. So a version that was seen
  * before needs no second look, not even at its name.
  *
- * Permissions: none.
- *
  * @module
  */
 import { fieldSize, putField, putFieldHead, utf8Bytes, WireCursor } from "../../../../lib/resource/protowire.ts";

@@ -1,8 +1,6 @@
 /**
  * What the runner and the load generator say to each other: one JSON object a line, one answer to each command.
  *
- * Permissions: none.
- *
  * @module
  */
 import type { Shape } from "../configuration.ts";

@@ -2,8 +2,6 @@
  * Reads responses of the discovery protocol as far as a client must to know what to ask next, without decoding the
  * resources.
  *
- * Permissions: none.
- *
  * @module
  */
 import { WireCursor } from "../../../../lib/resource/protowire.ts";

@@ -1,0 +1,176 @@
+/**
+ * Debouncing of changes: a push starts when changes have been quiet for a while, at the latest a longer while after
+ * the first one; one push runs at a time, and what comes meanwhile is merged into the next.
+ *
+ * @module
+ */
+
+/** Settings, in milliseconds. */
+export interface DebounceOptions {
+  /** Quiet time (`PILOT_DEBOUNCE_AFTER`). */
+  readonly after: number;
+  /** Longest wait after the first change (`PILOT_DEBOUNCE_MAX`). */
+  readonly max: number;
+  /** Whether changes of endpoints alone wait too (`PILOT_ENABLE_EDS_DEBOUNCE`). */
+  readonly endpoints: boolean;
+}
+
+/** A change that calls for a push. */
+export interface ChangeEvent {
+  /** Keys are values of label `type` of `pilot_push_triggers`. */
+  readonly reasons: Readonly<Record<string, number>>;
+  /** Keys of the objects that changed. */
+  readonly objects: readonly string[];
+  /** Whether more than endpoints changed. */
+  readonly full: boolean;
+}
+
+/** Changes merged into one. */
+export interface MergedChange {
+  readonly reasons: Record<string, number>;
+  readonly objects: Set<string>;
+  full: boolean;
+  /** When the first of them came, on the timer's clock. */
+  readonly startedAt: number;
+  /** How many were merged. */
+  changes: number;
+}
+
+/** A clock and one-shot timers, for tests. */
+export interface Timers {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls back later; returns the way to cancel. */
+  after(delay: number, callback: () => void): () => void;
+}
+
+/** The real clock. */
+export const REAL_TIMERS: Timers = {
+  now: () => Date.now(),
+  after(delay, callback) {
+    // A longer one would fire at once; who is called early looks at the time and waits on.
+    const timer = setTimeout(callback, Math.min(delay, 2 ** 31 - 1));
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Collects changes and releases them merged. */
+export class Debouncer {
+  #merged: MergedChange | undefined;
+  #lastAt = 0;
+  #cancel: (() => void) | undefined;
+  #running = false;
+  #holding = 0;
+  #stopped = false;
+
+  /**
+   * @param push runs a push; the next one starts after its promise settles
+   * @param failed told of errors of `push`; by default they are thrown to the runtime
+   */
+  constructor(
+    private readonly options: DebounceOptions,
+    private readonly push: (change: MergedChange) => Promise<void> | void,
+    private readonly timers: Timers = REAL_TIMERS,
+    private readonly failed: (error: unknown) => void = reportError,
+  ) {}
+
+  /** A change has happened. */
+  add(change: ChangeEvent): void {
+    if (this.#stopped) return;
+    const now = this.timers.now();
+    const urgent = this.#isUrgent(change);
+    // What may go at once does not wait for other changes that are being collected, nor delay them.
+    if (urgent && !this.#running) return this.#run(merge(start(now), change));
+    if (!urgent) this.#lastAt = now;
+    merge(this.#merged ??= start(now), change);
+    this.#arm();
+  }
+
+  /** Changes that happen in `work` are released together, however short the quiet time: none of them makes sense alone. */
+  together(work: () => void): void {
+    this.#holding++;
+    try {
+      work();
+    } finally {
+      this.#holding--;
+      this.#arm();
+    }
+  }
+
+  /** Hands over what waits, to a caller that pushes it at once. */
+  take(): MergedChange | undefined {
+    const merged = this.#merged;
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#merged = undefined;
+    return merged;
+  }
+
+  /** Forgets what has not been released. */
+  stop(): void {
+    this.#stopped = true;
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#merged = undefined;
+  }
+
+  #arm(): void {
+    const merged = this.#merged;
+    if (merged === undefined || this.#running || this.#stopped || this.#holding > 0) return;
+    const now = this.timers.now();
+    const due = this.#isUrgent(merged)
+      ? now
+      : Math.min(this.#lastAt + this.options.after, merged.startedAt + this.options.max);
+    if (due <= now) return this.#release(merged);
+    // A timer that is already set is early enough: when it fires it looks again.
+    this.#cancel ??= this.timers.after(due - now, () => {
+      this.#cancel = undefined;
+      this.#arm();
+    });
+  }
+
+  #isUrgent(change: { readonly full: boolean }): boolean {
+    return !change.full && !this.options.endpoints;
+  }
+
+  #release(merged: MergedChange): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#merged = undefined;
+    this.#run(merged);
+  }
+
+  #run(merged: MergedChange): void {
+    this.#running = true;
+    const done = () => {
+      this.#running = false;
+      this.#arm();
+    };
+    let running: Promise<void> | void;
+    try {
+      running = this.push(merged);
+    } catch (error) {
+      running = Promise.reject(error);
+    }
+    // A push without waiting is over at once, so that the next change does not wait for a turn of the event loop.
+    if (running === undefined) done();
+    else {running.then(done, (error) => {
+        done();
+        this.failed(error);
+      });}
+  }
+}
+
+function start(now: number): MergedChange {
+  return { reasons: {}, objects: new Set(), full: false, startedAt: now, changes: 0 };
+}
+
+function merge(into: MergedChange, change: ChangeEvent): MergedChange {
+  for (const [reason, count] of Object.entries(change.reasons)) {
+    into.reasons[reason] = (into.reasons[reason] ?? 0) + count;
+  }
+  for (const object of change.objects) into.objects.add(object);
+  into.full ||= change.full;
+  into.changes++;
+  return into;
+}

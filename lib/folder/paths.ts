@@ -1,0 +1,35 @@
+/**
+ * Which paths of the folder are configuration, and what an event about a path asks for.
+ *
+ * @module
+ */
+
+/** What to look at again. */
+export type Errand =
+  /** One file or folder. */
+  | { readonly kind: "path"; readonly path: string }
+  /** Everything in a folder (empty: the whole one): a mount swapped its hidden data folder. */
+  | { readonly kind: "folder"; readonly path: string }
+  | { readonly kind: "nothing" };
+
+/** Whether a file name is configuration: .yaml, .yml or .json, and no editor's temporary file. */
+export function isConfigName(name: string): boolean {
+  return /\.(?:yaml|yml|json)$/.test(name) && !isTemporaryName(name);
+}
+
+/** Hidden names, and backups and locks of editors. */
+export function isTemporaryName(name: string): boolean {
+  return name.startsWith(".") || name.startsWith("#") || name.endsWith("~");
+}
+
+/**
+ * What an event about a path (relative to the folder, with `/`) asks for. Mounted config maps keep their files in hidden folders that
+ * begin with two dots (`..data`) and swap them by one rename; then everything beside them is looked at again.
+ */
+export function errandOf(path: string): Errand {
+  if (path === "") return { kind: "folder", path: "" };
+  const parts = path.split("/");
+  const mount = parts.findIndex((part) => part.startsWith(".."));
+  if (mount >= 0) return { kind: "folder", path: parts.slice(0, mount).join("/") };
+  return parts.some(isTemporaryName) ? { kind: "nothing" } : { kind: "path", path };
+}

@@ -1,0 +1,51 @@
+/**
+ * When a watched folder is swept: every file's identity compared with what was read.
+ *
+ * Needed after several events, since the runtime drops events when more than 16 are waiting; and now and then anyway, since some file
+ * systems (network mounts, shared folders of virtual machines) tell no events at all. Sweeps take a bounded part of the time.
+ *
+ * @module
+ */
+
+/** Events after which some may have been dropped: half of what the runtime's queue holds. */
+const EVENTS_BEFORE_SWEEP = 8;
+/** Sweeps may take this part of the time: a folder of 20,000 files takes about a second to sweep. */
+const SWEEP_SHARE = 0.05;
+/** How often the folder is swept anyway, ms. */
+const SWEEP_EVERY_MS = 60_000;
+/** How often, where no events tell of a part of it. */
+const SWEEP_BLIND_MS = 1000;
+
+/** Counts events and sweeps of one folder. Times are ms of one steady clock. */
+export class SweepPlan {
+  #events = 0;
+  #began = 0;
+  #lastAt = 0;
+  #nextAt = 0;
+  /** Events tell of a part of the folder only. */
+  blind = false;
+
+  /** An event arrived. */
+  event(): void {
+    this.#events += 1;
+  }
+
+  /** A sweep begins: it sees whatever happened before. */
+  begin(now: number): void {
+    this.#events = 0;
+    this.#began = now;
+  }
+
+  /** The sweep has ended. */
+  end(now: number): void {
+    this.#lastAt = now;
+    this.#nextAt = now + (now - this.#began) / SWEEP_SHARE;
+  }
+
+  /** How long to wait for the next sweep, ms; undefined when none is needed. */
+  wait(now: number): number | undefined {
+    const isNeeded = this.#events >= EVENTS_BEFORE_SWEEP ||
+      now - this.#lastAt > (this.blind ? SWEEP_BLIND_MS : SWEEP_EVERY_MS);
+    return isNeeded ? Math.max(0, this.#nextAt - now) : undefined;
+  }
+}

@@ -1,0 +1,292 @@
+/**
+ * Reads a folder of configuration and watches it: the edge of the folder source. What the bytes mean is decided in `./index.ts`.
+ *
+ *     file system events ──> set of paths ──> (as soon as the event loop is free) stat, read ──> FolderIndex ──> onChanges
+ *
+ * Nothing waits for a fixed delay: what arrives while a batch is read makes the next batch. Only a file that looks half-written waits,
+ * for its next event or {@link SETTLE_MS}. While the folder itself is missing, everything it had is kept.
+ *
+ * Events get lost (see `./sweep.ts`), so now and then the whole folder is swept: each file's identity (see `./files.ts`) is compared
+ * with what was read, and what differs is read.
+ *
+ * Permissions: read of the folder.
+ *
+ * @module
+ */
+import type { ParseOptions } from "../config/object.ts";
+import { looksTruncated } from "./file.ts";
+import { FolderFiles } from "./files.ts";
+import { type FileRead, type FolderChanges, FolderIndex } from "./index.ts";
+import { errandOf } from "./paths.ts";
+import { SweepPlan } from "./sweep.ts";
+import { isWatchable, watchTree } from "./tree.ts";
+
+/** How long a file that looks half-written may stay so before it is taken as it is, ms. */
+const SETTLE_MS = 50;
+/** How often it is checked that the folder is still the same one, ms: watching does not tell when it is removed or replaced. */
+const IDENTITY_CHECK_MS = 1000;
+/** Files read at the same time. */
+const READS_AT_ONCE = 32;
+/** How to watch a folder. */
+export interface WatchOptions {
+  /** Path of the folder. */
+  readonly root: string;
+  readonly parse: ParseOptions;
+  /** Gets each batch of changes in order, what is there at the start before `watchFolder` resolves. Must not throw. */
+  readonly onChanges: (changes: FolderChanges) => void;
+  /** Told when the folder goes missing (`false`) and is back (`true`). */
+  readonly onPresence?: (present: boolean) => void;
+}
+
+/** A folder that is watched. */
+export interface WatchedFolder {
+  /** Objects and problems as they are now. */
+  readonly index: FolderIndex;
+  /**
+   * Reads what lies in the folder now, whatever events have told of it; costs one sweep, which all who ask meanwhile share.
+   * @returns when everything that was written before the call has been read and reported, half-written files too
+   */
+  settled(): Promise<void>;
+  /** Ends watching; resolves when nothing runs any more. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Reads the folder and goes on watching it.
+ * @returns when everything in it has been read and reported once
+ * @throws Deno.errors.NotFound, NotADirectory or PermissionDenied when the folder cannot be read at the start
+ */
+export async function watchFolder(options: WatchOptions): Promise<WatchedFolder> {
+  const folder = new Folder(options);
+  await folder.attach();
+  return { index: folder.index, settled: () => folder.settled(), stop: () => folder.stop() };
+}
+
+class Folder {
+  readonly index: FolderIndex;
+  readonly #options: WatchOptions;
+  /** Where the folder really is; symbolic links are resolved when it is attached. */
+  #files = new FolderFiles("");
+  #identity = "";
+  #watcher: Deno.FsWatcher | undefined;
+  #pump: Promise<void> = Promise.resolve();
+  #work: Promise<void> | undefined;
+  #dirty = new Set<string>();
+  #settled = new Set<string>();
+  readonly #settling = new Map<string, ReturnType<typeof setTimeout>>();
+  #check: ReturnType<typeof setTimeout> | undefined;
+  #checking: Promise<void> | undefined;
+  /** Those who wait for a sweep that has not begun. */
+  readonly #askers: (() => void)[] = [];
+  /** Those whose sweep is done, while files are held back that look half-written. */
+  readonly #swept: (() => void)[] = [];
+  readonly #sweeps = new SweepPlan();
+  #sweep: ReturnType<typeof setTimeout> | undefined;
+  #stopped = false;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    this.index = new FolderIndex(options.parse);
+  }
+
+  /** Watches first and reads then, so that nothing falls between. */
+  async attach(): Promise<void> {
+    const real = await Deno.realPath(this.#options.root);
+    const info = await Deno.stat(real);
+    if (!info.isDirectory) throw new Deno.errors.NotADirectory(`${this.#options.root} is not a folder`);
+    this.#files = new FolderFiles(real);
+    this.#identity = identityOf(real, info);
+    const { watcher, whole } = watchTree(real);
+    this.#sweeps.blind = !whole;
+    this.#watcher = watcher;
+    this.#pump = this.#listen(watcher);
+    this.#dirty.add("");
+    await this.#schedule();
+    while (this.#dirty.size > 0) await this.#schedule();
+    this.#checkLater();
+  }
+
+  async settled(): Promise<void> {
+    await this.#checking; // It may have looked before what the caller wrote.
+    await this.#checkNow();
+    if (this.#stopped) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#askers.push(resolve);
+    this.#dirty.add("");
+    void this.#schedule();
+    await promise;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#check);
+    clearTimeout(this.#sweep);
+    for (const timer of this.#settling.values()) clearTimeout(timer);
+    this.#detach();
+    await this.#pump;
+    await this.#work;
+    for (const done of [...this.#swept, ...this.#askers]) done();
+  }
+
+  #detach(): void {
+    const watcher = this.#watcher;
+    this.#watcher = undefined;
+    watcher?.close();
+  }
+
+  async #listen(watcher: Deno.FsWatcher): Promise<void> {
+    for await (const event of watcher) {
+      this.#sweeps.event();
+      if (event.kind === "access") continue;
+      if (event.flag === "rescan") this.#dirty.add("");
+      for (const path of event.paths) this.#note(path);
+      void this.#schedule();
+    }
+  }
+
+  #note(path: string): void {
+    const { root } = this.#files;
+    if (path !== root && !path.startsWith(`${root}/`)) return;
+    const errand = errandOf(path.slice(root.length + 1));
+    if (errand.kind !== "nothing") this.#dirty.add(errand.path);
+  }
+
+  /** Runs batches until nothing is left; at most one run at a time. */
+  #schedule(): Promise<void> {
+    this.#work ??= this.#run().finally(() => {
+      this.#work = undefined;
+      if (this.#dirty.size > 0 && !this.#stopped) void this.#schedule();
+    });
+    return this.#work;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#dirty.size > 0 && !this.#stopped) {
+      const batch = this.#dirty;
+      const settled = this.#settled;
+      const askers = batch.has("") ? this.#askers.splice(0) : [];
+      this.#dirty = new Set();
+      this.#settled = new Set();
+      const isSweep = batch.has("");
+      if (isSweep) this.#sweeps.begin(performance.now());
+      const reads = (await this.#readAll(batch)).filter((read) => settled.has(read.path) || !this.#awaitsMore(read));
+      if (isSweep) this.#sweeps.end(performance.now());
+      // A folder that is gone takes nothing with it: it may be about to come back.
+      const lost = reads.some((read) => read.bytes === undefined) && !(await this.#isPresent());
+      const kept = lost ? reads.filter((read) => read.bytes !== undefined) : reads;
+      if (kept.length > 0) this.#options.onChanges(this.index.apply(kept));
+      this.#swept.push(...askers);
+      if (this.#settling.size === 0 && this.#settled.size === 0) { for (const done of this.#swept.splice(0)) done(); }
+    }
+    this.#sweepLater();
+  }
+
+  /** Sweeps when the plan says so; at most one sweep waits. */
+  #sweepLater(): void {
+    const wait = this.#sweeps.wait(performance.now());
+    if (wait === undefined || this.#sweep !== undefined || this.#stopped) return;
+    this.#sweep = setTimeout(() => {
+      this.#sweep = undefined;
+      this.#dirty.add("");
+      void this.#schedule();
+    }, wait);
+    this.#sweep.unref();
+  }
+
+  /** Holds back a file that looks half-written. */
+  #awaitsMore(read: FileRead): boolean {
+    clearTimeout(this.#settling.get(read.path));
+    this.#settling.delete(read.path);
+    if (!(read.bytes instanceof Uint8Array) || !looksTruncated(this.index.file(read.path), read.bytes)) return false;
+    const again = () => {
+      this.#settling.delete(read.path);
+      this.#settled.add(read.path);
+      this.#dirty.add(read.path);
+      void this.#schedule();
+    };
+    this.#settling.set(read.path, setTimeout(again, SETTLE_MS));
+    return true;
+  }
+
+  async #readAll(paths: ReadonlySet<string>): Promise<FileRead[]> {
+    const files = new Set<string>();
+    const gone = new Set<string>();
+    for (const path of paths) await this.#visit(path, files, gone);
+    const wanted = [...files].sort();
+    const reads: FileRead[] = [];
+    for (const path of gone) {
+      if (files.has(path)) continue;
+      this.#files.forget(path);
+      reads.push({ path, bytes: undefined });
+    }
+    for (let at = 0; at < wanted.length; at += READS_AT_ONCE) {
+      const some = wanted.slice(at, at + READS_AT_ONCE).map((path) => this.#files.read(path, paths.has(path)));
+      for (const read of await Promise.all(some)) if (read !== undefined) reads.push(read);
+    }
+    return reads;
+  }
+
+  /** Finds the files at or below a path, and the known ones there that are no more. */
+  async #visit(path: string, files: Set<string>, gone: Set<string>): Promise<void> {
+    const found = await this.#files.find(path);
+    const prefix = path === "" ? "" : `${path}/`;
+    if (!found.has(path)) {
+      for (const known of this.index.paths) {
+        if ((known === path || known.startsWith(prefix)) && !found.has(known)) gone.add(known);
+      }
+    }
+    for (const file of found) files.add(file);
+  }
+
+  async #isPresent(): Promise<boolean> {
+    return (await this.#currentIdentity()) === this.#identity;
+  }
+
+  async #currentIdentity(): Promise<string> {
+    try {
+      const real = await Deno.realPath(this.#options.root);
+      return identityOf(real, await Deno.stat(real));
+    } catch {
+      return ""; // Missing; whatever the reason, there is nothing to read now.
+    }
+  }
+
+  #checkLater(): void {
+    if (this.#stopped) return;
+    this.#check = setTimeout(() => void this.#checkNow(), IDENTITY_CHECK_MS);
+    this.#check.unref();
+  }
+
+  #checkNow(): Promise<void> {
+    clearTimeout(this.#check);
+    return this.#checking ??= this.#checkIdentity().finally(() => this.#checking = undefined);
+  }
+
+  /** Attaches anew when the folder was replaced, or was missing and is back. */
+  async #checkIdentity(): Promise<void> {
+    const now = await this.#currentIdentity();
+    if (this.#stopped) return;
+    const sees = this.#sweeps.blind && isWatchable(this.#files.root);
+    if (now === this.#identity && this.#watcher !== undefined && !sees) {
+      this.#sweepLater();
+      return this.#checkLater();
+    }
+    if (this.#watcher !== undefined) {
+      this.#detach();
+      await this.#pump;
+      if (now === "") this.#options.onPresence?.(false);
+    }
+    if (now === "" || this.#stopped) return this.#checkLater();
+    try {
+      await this.attach();
+      if (!sees) this.#options.onPresence?.(true);
+    } catch {
+      this.#detach(); // It went again between the check and the attempt; the next check tries anew.
+      this.#checkLater();
+    }
+  }
+}
+
+function identityOf(real: string, info: Deno.FileInfo): string {
+  return `${real}:${info.dev}:${info.ino}`;
+}

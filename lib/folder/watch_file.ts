@@ -1,0 +1,157 @@
+/**
+ * Reads one file and watches it: mesh configuration, mesh networks.
+ *
+ * Events of its folder make a change visible at once, also the swap of a mounted config map; a look at the file's identity each second
+ * catches what watching does not tell (the folder removed or replaced, file systems without events).
+ *
+ * Permissions: read of the file and its folder.
+ *
+ * @module
+ */
+
+/** How often the file's identity is looked at, ms. */
+const LOOK_MS = 1000;
+/** How long a file that is gone, empty or without its last newline may stay so before that is told, ms: it may be half-written. */
+const SETTLE_MS = 50;
+
+/** What a watched file says: its text; undefined: there is no such file; or why it cannot be read. */
+export type FileText = string | undefined | { readonly unreadable: string };
+
+/** A file that is watched. */
+export interface WatchedFile {
+  /** Ends watching; resolves when nothing runs any more. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Reads a file, reports its text, and again whenever that changes.
+ * @param onText Must not throw. Called once before this resolves.
+ * @throws Deno.errors.PermissionDenied and others when the file's folder cannot be watched
+ */
+export async function watchFile(path: string, onText: (text: FileText) => void): Promise<WatchedFile> {
+  const file = new File(path, onText);
+  await file.start();
+  return { stop: () => file.stop() };
+}
+
+class File {
+  readonly #path: string;
+  readonly #onText: (text: FileText) => void;
+  #text: FileText;
+  /** The last text that there was: what comes after a removal is half-written as easily as what comes after an edit. */
+  #written = "";
+  #identity = "";
+  #watcher: Deno.FsWatcher | undefined;
+  #pump: Promise<void> = Promise.resolve();
+  #work: Promise<void> = Promise.resolve();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #stopped = false;
+
+  constructor(path: string, onText: (text: FileText) => void) {
+    this.#path = path;
+    this.#onText = onText;
+  }
+
+  async start(): Promise<void> {
+    this.#watch();
+    this.#identity = await this.#look();
+    this.#tell(await this.#read());
+    this.#lookLater();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#unwatch();
+    await this.#pump;
+    await this.#work;
+  }
+
+  /** Watches the folder, when there is one; else the look each second must do. */
+  #watch(): void {
+    const slash = this.#path.lastIndexOf("/");
+    const folder = slash < 0 ? "." : slash === 0 ? "/" : this.#path.slice(0, slash);
+    try {
+      this.#watcher = Deno.watchFs(folder, { recursive: false });
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+      return;
+    }
+    this.#pump = this.#listen(this.#watcher);
+  }
+
+  #unwatch(): void {
+    const watcher = this.#watcher;
+    this.#watcher = undefined;
+    watcher?.close();
+  }
+
+  async #listen(watcher: Deno.FsWatcher): Promise<void> {
+    for await (const event of watcher) if (event.kind !== "access") this.#refresh();
+  }
+
+  /** Reads again; calls follow one another. */
+  #refresh(): void {
+    this.#work = this.#work.then(async () => {
+      if (this.#stopped) return;
+      let text = await this.#read();
+      if (this.#looksUnfinished(text)) {
+        await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+        text = await this.#read();
+      }
+      if (!isSame(text, this.#text) && !this.#stopped) this.#tell(text);
+    });
+  }
+
+  #tell(text: FileText): void {
+    this.#text = text;
+    if (typeof text === "string" && text !== "") this.#written = text;
+    this.#onText(text);
+  }
+
+  /** Gone or empty as between `rm` and `cp`, or cut off in the middle of a line. */
+  #looksUnfinished(text: FileText): boolean {
+    if (this.#written === "" || typeof text === "object") return false;
+    return text === undefined || text === "" || (this.#written.endsWith("\n") && !text.endsWith("\n"));
+  }
+
+  async #read(): Promise<FileText> {
+    try {
+      return await Deno.readTextFile(this.#path);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return undefined;
+      return { unreadable: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  async #look(): Promise<string> {
+    try {
+      const { dev, ino, size, mtime } = await Deno.stat(this.#path);
+      return `${dev}:${ino}:${size}:${mtime?.getTime()}`;
+    } catch {
+      return ""; // Missing or unreadable: which of them, #read tells.
+    }
+  }
+
+  #lookLater(): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(async () => {
+      const now = await this.#look();
+      if (now !== this.#identity && !this.#stopped) {
+        this.#identity = now;
+        this.#refresh();
+        // The folder may be another one now.
+        this.#unwatch();
+        await this.#pump;
+        if (!this.#stopped) this.#watch();
+      }
+      this.#lookLater();
+    }, LOOK_MS);
+    this.#timer.unref();
+  }
+}
+
+function isSame(a: FileText, b: FileText): boolean {
+  if (typeof a === "object" && typeof b === "object") return a.unreadable === b.unreadable;
+  return a === b;
+}

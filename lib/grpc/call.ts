@@ -1,0 +1,225 @@
+/**
+ * One gRPC call on the server: messages in, messages out, a status at the end.
+ *
+ * @module
+ */
+import type { Socket } from "node:net";
+import type { Headers } from "./h2/hpack.ts";
+import type { H2Stream } from "./h2/stream.ts";
+import { ACCEPTED_ENCODINGS, frameHead, MessageReader } from "./frame.ts";
+import { Code, encodeStatusMessage, parseTimeout, RpcError } from "./status.ts";
+
+/** Who is at the other end. */
+export interface Peer {
+  /** `address:port` of the socket. */
+  readonly address: string;
+  /** The socket: a `tls.TLSSocket` on a TLS listener, from which the peer's certificate can be read. */
+  readonly socket: Socket;
+}
+
+/** What a handler does with a call. All callbacks are optional except `message`; after `close` none is called. */
+export interface CallHandler {
+  /** A message arrived. An {@linkcode RpcError} thrown here ends the call with its status, any other one as INTERNAL. */
+  message(bytes: Uint8Array): void;
+  /** The client has sent all its messages. Default: the call ends with OK. */
+  halfClose?(): void;
+  /** The call is over, for whatever reason; called exactly once. */
+  close?(): void;
+}
+
+/** Settings of a call, from its server. */
+export interface CallOptions {
+  readonly maxMessageSize: number;
+  readonly onError: (error: unknown, call: Call) => void;
+  readonly onClose: (call: Call) => void;
+}
+
+/** A call under way. */
+export class Call {
+  /** Request headers, i.e. the call's metadata. */
+  readonly headers: Headers;
+  /** Whether the client takes messages compressed by gzip. */
+  readonly acceptsGzip: boolean;
+  readonly #reader: MessageReader;
+  #handler: CallHandler | undefined;
+  #early: Uint8Array[] = [];
+  #earlySize = 0;
+  #halfClosed = false;
+  #responded = false;
+  #ended = false;
+  #closed = false;
+  #deadline: ReturnType<typeof setTimeout> | undefined;
+  #waiting: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly stream: H2Stream,
+    readonly peer: Peer,
+    private readonly options: CallOptions,
+  ) {
+    const headers = this.headers = stream.headers;
+    const offered = headers["grpc-accept-encoding"] ?? "";
+    this.acceptsGzip = offered.split(",").some((encoding) => encoding.trim() === "gzip");
+    const encoding = headers["grpc-encoding"];
+    this.#reader = new MessageReader(encoding, options.maxMessageSize);
+    stream.listener = {
+      data: (bytes) => this.#receive(bytes),
+      end: () => this.#remoteEnd(),
+      close: () => this.#close(),
+    };
+    if (encoding !== undefined && encoding !== "identity" && encoding !== "gzip") {
+      this.end(Code.UNIMPLEMENTED, `grpc-encoding ${encoding} is not supported`);
+      return;
+    }
+    try {
+      const timeout = parseTimeout(headers["grpc-timeout"]);
+      if (timeout !== undefined) this.#armDeadline(timeout);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Goes on after some milliseconds, unless the call is over by then. */
+  wait(delay: number, then: () => void): void {
+    if (!this.closed) this.#waiting = setTimeout(then, delay);
+  }
+
+  /** Hands the call to its handler; messages that came before are delivered at once. */
+  start(handler: CallHandler): void {
+    this.#handler = handler;
+    if (this.#closed) return handler.close?.();
+    const early = this.#early;
+    this.#early = [];
+    this.#deliver(early);
+    if (this.#halfClosed) this.#finishInput();
+  }
+
+  /** The call can take no more messages. */
+  get closed(): boolean {
+    return this.#closed || this.#ended;
+  }
+
+  /**
+   * Sends one message made of several byte runs, without copying the large ones until the connection takes them.
+   *
+   * @param parts the runs, in order; with `compressed` each is a gzip member
+   * @param compressed only when {@linkcode Call.acceptsGzip}
+   * @param taken called when all of it has been handed to the connection
+   */
+  send(parts: readonly Uint8Array[], compressed: boolean, taken?: () => void): void {
+    if (this.closed) return;
+    this.#respond();
+    let length = 0;
+    for (const part of parts) length += part.length;
+    this.stream.write(frameHead(length, compressed));
+    parts.forEach((part, i) => this.stream.write(part, i === parts.length - 1 ? taken : undefined));
+    if (parts.length === 0) taken?.();
+  }
+
+  /** Ends the call with a status after all that was sent. */
+  end(code: Code = Code.OK, message = ""): void {
+    if (this.closed) return;
+    this.#ended = true;
+    clearTimeout(this.#deadline);
+    const status = {
+      "grpc-status": String(code),
+      ...(message === "" ? {} : { "grpc-message": encodeStatusMessage(message) }),
+    };
+    if (!this.#responded) {
+      this.#responded = true;
+      this.stream.respond({ ...this.#responseHeaders(), ...status }, true);
+    } else this.stream.end(status);
+  }
+
+  /** Ends the call with the status of an error. */
+  fail(error: unknown): void {
+    if (error instanceof RpcError) return this.end(error.code, error.message);
+    this.options.onError(error, this);
+    this.end(Code.INTERNAL, "internal error");
+  }
+
+  /** Breaks the call off with an HTTP/2 reset (8 = CANCEL). */
+  reset(code = 8): void {
+    this.stream.reset(code);
+  }
+
+  /** Sends the response headers now, if that has not happened; some clients wait for them. */
+  respond(): void {
+    if (!this.closed) this.#respond();
+  }
+
+  #respond(): void {
+    if (this.#responded) return;
+    this.#responded = true;
+    this.stream.respond(this.#responseHeaders());
+  }
+
+  #responseHeaders(): Record<string, string> {
+    const headers: Record<string, string> = {
+      ":status": "200",
+      "content-type": "application/grpc",
+      "grpc-accept-encoding": ACCEPTED_ENCODINGS,
+    };
+    if (this.acceptsGzip) headers["grpc-encoding"] = "gzip";
+    return headers;
+  }
+
+  #receive(chunk: Uint8Array): void {
+    if (this.closed) return;
+    try {
+      this.#deliver(this.#reader.push(chunk));
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  #deliver(messages: Uint8Array[]): void {
+    for (const message of messages) {
+      if (this.closed) return;
+      if (this.#handler === undefined) {
+        this.#keep(message);
+        continue;
+      }
+      try {
+        this.#handler.message(message);
+      } catch (error) {
+        this.fail(error);
+      }
+    }
+  }
+
+  /** Messages that come while the call waits for its handler are kept, as many as one message may be large. */
+  #keep(message: Uint8Array): void {
+    this.#earlySize += message.length;
+    if (this.#earlySize > this.options.maxMessageSize || this.#early.length >= 1000) {
+      return this.end(Code.RESOURCE_EXHAUSTED, "too much sent before the call was admitted");
+    }
+    this.#early.push(message);
+  }
+
+  #remoteEnd(): void {
+    this.#halfClosed = true;
+    if (this.#handler !== undefined) this.#finishInput();
+  }
+
+  #finishInput(): void {
+    if (this.closed) return;
+    if (!this.#reader.atBoundary) return this.end(Code.INTERNAL, "the stream ended inside a message");
+    if (this.#handler?.halfClose !== undefined) this.#handler.halfClose();
+    else this.end();
+  }
+
+  #armDeadline(timeout: number): void {
+    // setTimeout takes at most 2^31 - 1 ms; a later deadline is none.
+    if (timeout > 0x7fffffff) return;
+    this.#deadline = setTimeout(() => this.end(Code.DEADLINE_EXCEEDED, "deadline exceeded"), timeout);
+  }
+
+  #close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#waiting);
+    this.options.onClose(this);
+    this.#handler?.close?.();
+  }
+}

@@ -1,0 +1,257 @@
+/**
+ * What one connection sends: control frames at once, DATA as the peer's windows and the kernel take it.
+ *
+ * Queued data are references to shared buffers and cost nothing. Bytes are copied only into the batch that is handed to
+ * the socket, so a connection holds at most its share of the {@linkcode SendBudget}, however slow the peer is.
+ *
+ * @module
+ */
+import type { Socket } from "node:net";
+import { concatBytes } from "../../resource/block.ts";
+import { Flag, FRAME_HEAD, FrameType, putHead } from "./frames.ts";
+
+/** Largest batch, without frame heads. */
+const BATCH = 64 * 1024;
+/** Largest frame that we send: what every peer takes. */
+const FRAME = 16384;
+/** Control bytes that may wait for a peer that does not read; more is an attack (e.g. a flood of pings). */
+const MAX_CONTROL = 256 * 1024;
+/** A connection's smallest share. */
+const MIN_SHARE = 32 * 1024;
+
+/** Limits what all connections together have handed to their sockets. */
+export class SendBudget {
+  /** Connections that have something under way. */
+  readonly active = new Set<Outbound>();
+
+  /**
+   * @param perConnection bytes a connection may have handed over; default 256 KiB
+   * @param total the same over all connections, beyond which shares shrink down to 32 KiB; default 128 MiB
+   */
+  constructor(readonly perConnection = 256 * 1024, readonly total = 128 * 1024 * 1024) {}
+
+  /** The present share of a connection. */
+  get share(): number {
+    return Math.max(MIN_SHARE, Math.min(this.perConnection, this.total / (this.active.size + 1)));
+  }
+}
+
+/** The sending side of a stream. */
+export class SendQueue {
+  readonly #items: { bytes: Uint8Array; taken: (() => void) | undefined }[] = [];
+  #head = 0;
+  #offset = 0;
+  /** Bytes that wait. */
+  size = 0;
+  /** The header block that ends the stream, once set. */
+  trailers: Uint8Array | undefined;
+
+  /** @param window bytes that the peer takes on this stream */
+  constructor(readonly id: number, public window: number) {}
+
+  /** Adds bytes; `taken` is called when the last of them has been handed to the socket. */
+  push(bytes: Uint8Array, taken: (() => void) | undefined): void {
+    if (bytes.length === 0) return taken?.();
+    this.#items.push({ bytes, taken });
+    this.size += bytes.length;
+  }
+
+  /** Moves up to `length` bytes into `out`; calls back for what is then done. */
+  pull(out: Uint8Array, at: number, length: number, done: (() => void)[]): void {
+    this.size -= length;
+    this.window -= length;
+    while (length > 0) {
+      const item = this.#items[this.#head]!;
+      const part = item.bytes.subarray(this.#offset, this.#offset + length);
+      out.set(part, at);
+      at += part.length;
+      length -= part.length;
+      this.#offset += part.length;
+      if (this.#offset < item.bytes.length) break;
+      if (item.taken !== undefined) done.push(item.taken);
+      this.#offset = 0;
+      this.#head++;
+    }
+    if (this.#head === this.#items.length) {
+      this.#items.length = 0;
+      this.#head = 0;
+    } else if (this.#head > 1024) {
+      this.#items.splice(0, this.#head);
+      this.#head = 0;
+    }
+  }
+
+  /** Forgets what waits. */
+  clear(): void {
+    this.#items.length = 0;
+    this.#head = 0;
+    this.#offset = 0;
+    this.size = 0;
+    this.trailers = undefined;
+  }
+}
+
+/** The sending side of a connection. */
+export class Outbound {
+  /** Bytes that the peer takes on the whole connection. */
+  window = 65535;
+  /** When data last left for the kernel, or something began to wait. */
+  lastProgress = performance.now();
+  /** Batches of data handed to the socket so far. */
+  batches = 0;
+  readonly #ready = new Set<SendQueue>();
+  #control: Uint8Array[] = [];
+  #controlSize = 0;
+  #unwritten = 0;
+  #scheduled = false;
+  #closed = false;
+
+  /**
+   * @param onEnded called when the trailers of a stream have been handed to the socket
+   * @param onFlood called when the peer makes us send more control frames than it takes
+   */
+  constructor(
+    private readonly socket: Socket,
+    private readonly budget: SendBudget,
+    private readonly onEnded: (queue: SendQueue) => void,
+    private readonly onFlood: () => void,
+  ) {}
+
+  /** Something has been handed to the socket or waits to be. */
+  get busy(): boolean {
+    return this.#unwritten > 0 || this.#ready.size > 0 || this.#controlSize > 0;
+  }
+
+  /** Bytes that the socket has not taken. */
+  get unwritten(): number {
+    return this.#unwritten;
+  }
+
+  /** Sends a control frame, before any data that is not sent yet. */
+  control(bytes: Uint8Array): void {
+    if (this.#closed) return;
+    if (!this.busy) this.lastProgress = performance.now();
+    this.#control.push(bytes);
+    this.#controlSize += bytes.length;
+    if (this.#controlSize + this.#unwritten > MAX_CONTROL + this.budget.perConnection) return this.onFlood();
+    this.#schedule();
+  }
+
+  /** The queue has something to send. */
+  ready(queue: SendQueue): void {
+    if (this.#closed) return;
+    if (!this.busy) this.lastProgress = performance.now();
+    this.#ready.add(queue);
+    this.budget.active.add(this);
+    this.#schedule();
+  }
+
+  /** The peer has opened a window. */
+  opened(): void {
+    if (this.#ready.size > 0) this.#schedule();
+  }
+
+  /** The stream has gone. */
+  drop(queue: SendQueue): void {
+    queue.clear();
+    this.#ready.delete(queue);
+  }
+
+  /** Nothing more is sent. */
+  close(): void {
+    this.#closed = true;
+    for (const queue of this.#ready) queue.clear();
+    this.#ready.clear();
+    this.#control = [];
+    this.budget.active.delete(this);
+  }
+
+  /** One turn later, so that what belongs together goes out in one write. */
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    queueMicrotask(() => {
+      this.#scheduled = false;
+      this.flush();
+    });
+  }
+
+  /** Hands over what windows and share allow. */
+  flush(): void {
+    if (this.#closed || this.socket.destroyed) return;
+    const control = this.#control;
+    if (control.length > 0) {
+      this.#control = [];
+      this.#controlSize = 0;
+      this.#write(control.length === 1 ? control[0]! : concatBytes(control), [], false);
+    }
+    while (this.#ready.size > 0) {
+      const room = Math.min(BATCH, this.budget.share - this.#unwritten);
+      if (room <= 0) return;
+      const done: (() => void)[] = [];
+      const batch = this.#batch(room, done);
+      if (batch === undefined) return;
+      this.batches++;
+      this.#write(batch, done, true);
+    }
+  }
+
+  /** Fills one batch, a frame of each stream in turn; undefined when all windows are shut. */
+  #batch(room: number, done: (() => void)[]): Uint8Array | undefined {
+    const plan: { queue: SendQueue; length: number }[] = [];
+    let total = 0;
+    let size = 0;
+    for (const queue of this.#ready) {
+      const length = Math.max(0, Math.min(queue.size, queue.window, this.window - total, room - total));
+      const ends = length === queue.size && queue.trailers !== undefined;
+      if (length === 0 && !ends) continue;
+      total += length;
+      size += length + Math.ceil(length / FRAME) * FRAME_HEAD + (ends ? FRAME_HEAD + queue.trailers!.length : 0);
+      plan.push({ queue, length });
+      if (total >= room) break;
+    }
+    if (plan.length === 0) return undefined;
+    const out = new Uint8Array(size);
+    let at = 0;
+    for (const { queue, length } of plan) {
+      for (let sent = 0; sent < length; sent += FRAME) {
+        const part = Math.min(FRAME, length - sent);
+        at = putHead(out, at, part, FrameType.DATA, 0, queue.id);
+        queue.pull(out, at, part, done);
+        at += part;
+      }
+      this.window -= length;
+      at = this.#finish(queue, out, at, done);
+    }
+    return out;
+  }
+
+  #finish(queue: SendQueue, out: Uint8Array, at: number, done: (() => void)[]): number {
+    // A queue goes to the end of the line.
+    this.#ready.delete(queue);
+    if (queue.size > 0) {
+      this.#ready.add(queue);
+      return at;
+    }
+    const trailers = queue.trailers;
+    if (trailers === undefined) return at;
+    queue.trailers = undefined;
+    at = putHead(out, at, trailers.length, FrameType.HEADERS, Flag.END_HEADERS | Flag.END_STREAM, queue.id);
+    out.set(trailers, at);
+    done.push(() => this.onEnded(queue));
+    return at + trailers.length;
+  }
+
+  #write(bytes: Uint8Array, done: (() => void)[], progress: boolean): void {
+    this.#unwritten += bytes.length;
+    this.socket.write(bytes, (error) => {
+      this.#unwritten -= bytes.length;
+      if (error || this.#closed) return;
+      // Control frames are no progress, or a peer could keep its data waiting for ever with pings.
+      if (progress) this.lastProgress = performance.now();
+      if (this.#ready.size > 0) this.flush();
+      if (!this.busy) this.budget.active.delete(this);
+    });
+    for (const callback of done) callback();
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * One HTTP/2 stream on the server.
+ *
+ * @module
+ */
+import { ErrorCode } from "./frames.ts";
+import type { Headers } from "./hpack.ts";
+import type { SendQueue } from "./outbound.ts";
+
+/** What a stream tells its user; after `close` nothing more. */
+export interface StreamListener {
+  /** Bytes arrived. */
+  data(bytes: Uint8Array): void;
+  /** The peer has sent all. */
+  end(): void;
+  /** The stream is over; called exactly once. */
+  close(): void;
+}
+
+/** What a stream needs of its connection. */
+export interface StreamHost {
+  sendHeaders(stream: H2Stream, headers: Readonly<Record<string, string>>, endStream: boolean): void;
+  sendReady(stream: H2Stream): void;
+  sendTrailers(stream: H2Stream, headers: Readonly<Record<string, string>>): void;
+  sendReset(stream: H2Stream, code: number): void;
+}
+
+/** A stream that a client has opened. */
+export class H2Stream {
+  listener: StreamListener | undefined;
+  /** The peer has sent END_STREAM. */
+  remoteEnded = false;
+  /** We have sent END_STREAM. */
+  localEnded = false;
+  closed = false;
+  /** Bytes that the peer may still send before we open its window. */
+  receiveWindow: number;
+
+  constructor(
+    readonly id: number,
+    readonly headers: Headers,
+    readonly queue: SendQueue,
+    receiveWindow: number,
+    private readonly host: StreamHost,
+  ) {
+    this.receiveWindow = receiveWindow;
+  }
+
+  /** Sends response headers. */
+  respond(headers: Readonly<Record<string, string>>, endStream = false): void {
+    if (!this.closed && !this.localEnded) this.host.sendHeaders(this, headers, endStream);
+  }
+
+  /** Queues bytes; they must not change. `taken` is called when all of them have been handed to the socket. */
+  write(bytes: Uint8Array, taken?: () => void): void {
+    if (this.closed || this.localEnded) return;
+    this.queue.push(bytes, taken);
+    this.host.sendReady(this);
+  }
+
+  /** Ends the stream with trailers, after all that is queued. */
+  end(trailers: Readonly<Record<string, string>>): void {
+    if (!this.closed && !this.localEnded) this.host.sendTrailers(this, trailers);
+  }
+
+  /** Breaks the stream off. */
+  reset(code: number = ErrorCode.CANCEL): void {
+    if (!this.closed) this.host.sendReset(this, code);
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Fault injection of a rule: per-route configuration of Envoy's fault filter.
+ *
+ * @module
+ */
+import type { HttpFaultInjection } from "../../../../config/kinds/mod.ts";
+import type { envoy } from "../../../../../proto/gen/types.ts";
+import { fractionOf } from "../../../values/fraction.ts";
+import { boundedDuration } from "../../../values/wire_limits.ts";
+
+/** Name of the filter in the chain, and so of its per-route configuration. */
+export const FAULT_FILTER = "envoy.filters.http.fault";
+
+type HttpFault = envoy.extensions.filters.http.fault.v3.HTTPFault;
+
+/** gRPC status codes by name (https://grpc.github.io/grpc/core/md_doc_statuscodes.html). */
+const GRPC_STATUS: readonly string[] = [
+  "OK",
+  "CANCELLED",
+  "UNKNOWN",
+  "INVALID_ARGUMENT",
+  "DEADLINE_EXCEEDED",
+  "NOT_FOUND",
+  "ALREADY_EXISTS",
+  "PERMISSION_DENIED",
+  "RESOURCE_EXHAUSTED",
+  "FAILED_PRECONDITION",
+  "ABORTED",
+  "OUT_OF_RANGE",
+  "UNIMPLEMENTED",
+  "INTERNAL",
+  "UNAVAILABLE",
+  "DATA_LOSS",
+  "UNAUTHENTICATED",
+];
+
+/** Translates faults; a share that is not written is 0. Undefined when nothing is left. */
+export function httpFault(fault: HttpFaultInjection, warnings: string[]): HttpFault | undefined {
+  const delay = faultDelay(fault.delay, warnings);
+  const abort = faultAbort(fault.abort, warnings);
+  return delay || abort ? { ...(delay && { delay }), ...(abort && { abort }) } : undefined;
+}
+
+function faultDelay(delay: HttpFaultInjection["delay"], warnings: string[]): HttpFault["delay"] {
+  if (!delay) return undefined;
+  if (!delay.fixedDelay) {
+    warnings.push("fault.delay: only fixedDelay above 0 is supported; the delay is left out");
+    return undefined;
+  }
+  return {
+    fixed_delay: boundedDuration(delay.fixedDelay),
+    percentage: fractionOf(delay.percentage?.value ?? delay.percent ?? 0),
+  };
+}
+
+function faultAbort(abort: HttpFaultInjection["abort"], warnings: string[]): HttpFault["abort"] {
+  if (!abort) return undefined;
+  const percentage = fractionOf(abort.percentage?.value ?? 0);
+  if (abort.httpStatus) return { http_status: abort.httpStatus, percentage };
+  const code = GRPC_STATUS.indexOf(abort.grpcStatus ?? "");
+  if (code >= 0) return { grpc_status: code, percentage };
+  warnings.push("fault.abort: only httpStatus and grpcStatus (UNAVAILABLE, ...) are supported; the abort is left out");
+  return undefined;
+}

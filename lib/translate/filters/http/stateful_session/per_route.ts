@@ -1,0 +1,42 @@
+/**
+ * Persistent sessions: a service's label asks that requests of one session stay on one endpoint.
+ *
+ * @module
+ */
+import { any } from "../../../../pb/codec.ts";
+import type { Service } from "../../../../registry/types.ts";
+import type { google } from "../../../../../proto/gen/types.ts";
+import type { Reader } from "../../../reader.ts";
+
+/** Name of the filter in the chain, and so of its per-route configuration. */
+export const STATEFUL_SESSION_FILTER = "envoy.filters.http.stateful_session";
+
+const STATE = "envoy.extensions.http.stateful_session";
+
+/**
+ * The per-route configuration of the session filter for requests to a service; undefined when the setting is off or
+ * the service carries neither label. The cookie label reads `name` or `name:/path`, the header label is the header.
+ */
+export function statefulSession(read: Reader, service: Service | undefined): google.protobuf.Any | undefined {
+  const { enablePersistentSessionFilter, persistentSessionLabel, persistentSessionHeaderLabel } = read.settings;
+  if (!service || !enablePersistentSessionFilter) return undefined;
+  const cookie = service.labels[persistentSessionLabel];
+  const header = service.labels[persistentSessionHeaderLabel];
+  if (cookie) return perRoute("cookie", `${STATE}.cookie.v3.CookieBasedSessionState`, { cookie: cookieOf(cookie) });
+  if (header) return perRoute("header", `${STATE}.header.v3.HeaderBasedSessionState`, { name: header });
+  return undefined;
+}
+
+/** Without a lifetime: the cookie ends with the browser's session. */
+function cookieOf(label: string): { name: string; path: string } {
+  const colon = label.indexOf(":");
+  return colon < 0 ? { name: label, path: "/" } : { name: label.slice(0, colon), path: label.slice(colon + 1) };
+}
+
+function perRoute(kind: string, type: string, state: object): google.protobuf.Any {
+  return any("envoy.extensions.filters.http.stateful_session.v3.StatefulSessionPerRoute", {
+    stateful_session: {
+      session_state: { name: `envoy.http.stateful_session.${kind}`, typed_config: any(type, state) },
+    },
+  });
+}

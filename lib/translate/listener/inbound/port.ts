@@ -1,0 +1,87 @@
+/**
+ * Which ports of a workload are listened to, where, and for whom.
+ *
+ * @module
+ */
+import type { InboundTarget } from "../../inbound_target.ts";
+import type { Reader } from "../../reader.ts";
+import { listenerName, wildcards } from "../address.ts";
+import { STATIC_PORTS } from "../part.ts";
+import { listenerKind } from "../../port_protocol.ts";
+
+/** Two services want the same port of the workload, with different protocols (metric `pilot_conflict_inbound_listener`). */
+export interface InboundConflict {
+  readonly port: number;
+  /** Hosts, or `Sidecar namespace/name`. */
+  readonly accepted: string;
+  readonly rejected: string;
+  readonly causes: readonly string[];
+}
+
+/** The targets that get chains, by port. */
+export function servedTargets(read: Reader, targets: readonly InboundTarget[], nothingCaptured: boolean): {
+  readonly served: readonly InboundTarget[];
+  readonly conflicts: readonly InboundConflict[];
+} {
+  const byPort = new Map<number, InboundTarget>();
+  const conflicts: InboundConflict[] = [];
+  for (const target of targets) {
+    if (listenerKind(target.servicePort.protocol) === undefined) continue;
+    // The application listens on the port of its service itself: only a Sidecar can say where else the proxy may.
+    if (nothingCaptured && !target.fromSidecarIngress) continue;
+    const reason = unbindable(read, target, nothingCaptured);
+    const other = byPort.get(target.port);
+    if (reason === undefined && other === undefined) byPort.set(target.port, target);
+    else if (reason !== undefined) conflicts.push(conflict(target, reason));
+    else if (other && other.servicePort.protocol !== target.servicePort.protocol) {
+      conflicts.push(conflict(target, hostOf(other)));
+    }
+    for (const { hostname, cause } of target.rejectedServices ?? []) {
+      conflicts.push({ port: target.port, accepted: hostOf(target), rejected: hostname, causes: [cause] });
+    }
+  }
+  return { served: [...byPort.values()].sort((a, b) => a.port - b.port), conflicts };
+}
+
+function conflict(target: InboundTarget, accepted: string): InboundConflict {
+  return { port: target.port, accepted, rejected: hostOf(target), causes: causesOf(target) };
+}
+
+/** Whose port it is already: the proxy's own, or the operating system's for an unprivileged proxy. */
+function unbindable(read: Reader, target: InboundTarget, nothingCaptured: boolean): string | undefined {
+  const { proxyListenPort, proxyInboundListenPort } = read.mesh();
+  const everywhere = target.bind === undefined || target.bind === wildcards(read)[0];
+  if (everywhere && [...STATIC_PORTS, proxyListenPort, proxyInboundListenPort].includes(target.port)) {
+    return "the proxy";
+  }
+  if (!bindsToPort(target, nothingCaptured) || target.port >= 1024) return undefined;
+  return read.trait("isUnprivileged") ? "privileged ports" : undefined;
+}
+
+/** Whether the proxy listens on the port for real; false: the port is captured. */
+export function bindsToPort(target: InboundTarget, nothingCaptured: boolean): boolean {
+  return target.captureMode === "DEFAULT" ? nothingCaptured : target.captureMode === "NONE";
+}
+
+/** Who is served, for people. */
+export function hostOf(target: InboundTarget): string {
+  return target.service?.hostname ?? (target.sidecar ? `Sidecar ${target.sidecar}` : "Sidecar ingress");
+}
+
+/** Keys of the config objects behind a target. */
+export function causesOf(target: InboundTarget): readonly string[] {
+  return [...target.sidecar ? [`Sidecar/${target.sidecar}`] : [], ...target.service ? [target.service.cause] : []];
+}
+
+/** Where a target is listened to: as the user wrote, else (for real) at the workload's own address. */
+export function inboundBinds(read: Reader, target: InboundTarget): readonly string[] {
+  if (target.bind !== undefined) return [target.bind];
+  const none = read.ask("interceptionNone", (t) => t.interceptionMode === "NONE");
+  const own = bindsToPort(target, none) ? target.workloadAddresses ?? [] : [];
+  return own.length > 0 ? own.slice(0, read.settings.dualStack ? 2 : 1) : wildcards(read);
+}
+
+/** Name of its chains, and of its listener if it has one. */
+export function inboundName(read: Reader, target: InboundTarget): string {
+  return listenerName(inboundBinds(read, target)[0] ?? "", target.port);
+}

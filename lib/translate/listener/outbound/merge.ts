@@ -1,0 +1,145 @@
+/**
+ * One outbound listener from the parts of all hosts that share its address and port.
+ *
+ * @module
+ */
+import { TrafficDirection } from "../../../../proto/gen/enums.ts";
+import type { envoy } from "../../../../proto/gen/types.ts";
+import { duration, wrap } from "../../../pb/wellknown.ts";
+import { httpInspectorFilter } from "../../filters/listener/http_inspector.ts";
+import { tlsInspectorFilter } from "../../filters/listener/tls_inspector.ts";
+import { tcpFilters } from "../../filters/network/order.ts";
+import { objectMetadata } from "../../object_metadata.ts";
+import type { Reader } from "../../reader.ts";
+import { accessLogs } from "../access_log.ts";
+import { cidrRange, listenAddresses, wildcards } from "../address.ts";
+import type { ChainMatch } from "./claims.ts";
+import { fallthroughFilters } from "../fallthrough.ts";
+import { httpConnectionManager } from "../http_connection_manager.ts";
+import { type HttpSide, type JoinedListener, joinParts, type PlacedChain } from "./join.ts";
+import { compareParts, type ConflictReason, type ListenerConflict, type ListenerPart, STATIC_PORTS } from "../part.ts";
+import { httpAlpn } from "../../port_protocol.ts";
+
+type FilterChain = envoy.config.listener.v3.FilterChain;
+
+/** A merged listener. */
+export interface MergedOutboundListener {
+  /** Absent: nothing may listen there (see `conflicts`), or there are no parts. */
+  readonly listener?: envoy.config.listener.v3.Listener;
+  /** Keys of the config objects that made it, the first part's first. */
+  readonly causes: readonly string[];
+  readonly conflicts: readonly ListenerConflict[];
+}
+
+/**
+ * Merges the parts of one listener.
+ *
+ * @param key Name of the listener.
+ * @param parts All of that key, in any order.
+ */
+export function mergeOutboundListener(
+  read: Reader,
+  key: string,
+  parts: readonly ListenerPart[],
+): MergedOutboundListener {
+  const sorted = [...parts].sort(compareParts);
+  const [first] = sorted;
+  if (first === undefined) return { causes: [], conflicts: [] };
+  const refused = whyRefused(read, first);
+  if (refused) return { causes: [], conflicts: sorted.map((part) => conflict(part, refused)) };
+  const joined = joinParts(sorted);
+  if (joined === undefined) return { causes: [], conflicts: [] };
+  return { listener: listener(read, key, joined), causes: joined.causes, conflicts: joined.conflicts };
+}
+
+/** Why no outbound listener may have that address. */
+function whyRefused(read: Reader, part: ListenerPart): ConflictReason | undefined {
+  const { proxyListenPort, proxyInboundListenPort } = read.mesh();
+  if (part.binds[0] === wildcards(read)[0]) {
+    const reserved = [...STATIC_PORTS, proxyListenPort, proxyInboundListenPort];
+    if (reserved.includes(part.port)) return "reservedPort";
+  }
+  const privileged = part.bindToPort && part.port > 0 && part.port < 1024;
+  return privileged && read.trait("isUnprivileged") ? "privilegedPort" : undefined;
+}
+
+function conflict(part: ListenerPart, reason: ConflictReason): ListenerConflict {
+  return {
+    listener: part.key,
+    reason,
+    accepted: "the proxy",
+    rejected: part.hostname,
+    rejectedProtocol: part.protocol,
+    causes: part.causes,
+  };
+}
+
+function listener(read: Reader, name: string, joined: JoinedListener): envoy.config.listener.v3.Listener {
+  const { first, http } = joined;
+  const chains = joined.chains.map((placed) => tcpChain(read, placed));
+  if (http) chains.unshift(httpChain(read, name, http));
+  const matched = chains.filter((chain) => chain.filter_chain_match !== undefined);
+  const rest = chains.find((chain) => chain.filter_chain_match === undefined);
+  const sniffs = http?.sniffed ?? false;
+  const serverNames = joined.chains.some(({ match }) => match.serverNames.length > 0);
+  return {
+    name,
+    ...listenAddresses(first.binds, first.port),
+    traffic_direction: TrafficDirection.OUTBOUND,
+    ...(first.bindToPort ? {} : { bind_to_port: wrap(false) }),
+    ...(read.trait("outboundExactBalance") ? { connection_balance_config: { exact_balance: {} } } : {}),
+    listener_filters: [
+      ...(serverNames ? [tlsInspectorFilter()] : []),
+      ...(sniffs ? [httpInspectorFilter()] : []),
+    ],
+    // Waiting for bytes of a client whose server speaks first would hang both: only the mesh's word limits it.
+    listener_filters_timeout: duration(sniffs ? read.mesh().protocolDetectionTimeout : 0),
+    continue_on_listener_filters_timeout: true,
+    ...placeChains(read, matched, rest),
+  };
+}
+
+/** What matches everything is the default chain; where there is none, unknown connections follow the traffic policy. */
+function placeChains(
+  read: Reader,
+  matched: FilterChain[],
+  rest: FilterChain | undefined,
+): Pick<envoy.config.listener.v3.Listener, "filter_chains" | "default_filter_chain"> {
+  if (rest && matched.length === 0) return { filter_chains: [rest] };
+  const unknown = { name: "PassthroughFilterChain", filters: fallthroughFilters(read) };
+  return { filter_chains: matched, default_filter_chain: rest ?? unknown };
+}
+
+function httpChain(read: Reader, name: string, http: HttpSide): FilterChain {
+  const filter = httpConnectionManager(read, {
+    direction: "outbound",
+    statPrefix: `outbound_${name}`,
+    routes: http.routeName,
+    grpcWeb: http.grpcWeb,
+  });
+  if (!http.sniffed) return { filters: [filter] };
+  const http10 = read.settings.enableHttp10 || read.trait("http10");
+  const match = { transport_protocol: "raw_buffer", application_protocols: httpAlpn(http10) };
+  return { filter_chain_match: match, filters: [filter] };
+}
+
+function tcpChain(read: Reader, { chain, match }: PlacedChain): FilterChain {
+  const idleTimeout = chain.proxy.idleTimeout ?? read.trait("idleTimeout");
+  const told = chain.proxy.idleTimeout !== undefined || idleTimeout > 0;
+  const plan = told ? { ...chain.proxy, idleTimeout } : chain.proxy;
+  return {
+    ...filterChainMatch(match),
+    filters: tcpFilters(read, plan, accessLogs(read.mesh())),
+    ...(chain.virtualService ? { metadata: objectMetadata(`VirtualService/${chain.virtualService}`) } : {}),
+  };
+}
+
+function filterChainMatch({ ranges, serverNames }: ChainMatch): Pick<FilterChain, "filter_chain_match"> {
+  if (ranges.length === 0 && serverNames.length === 0) return {};
+  return {
+    filter_chain_match: {
+      ...(ranges.length > 0 ? { prefix_ranges: ranges.map(cidrRange) } : {}),
+      ...(serverNames.length > 0 ? { server_names: [...serverNames] } : {}),
+    },
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * From destinations of a rule, or the plain service, to what a TCP proxy does.
+ *
+ * @module
+ */
+import type { DestinationRuleSpec } from "../../../config/kinds/destination_rule/types.ts";
+import type { Destination, RouteDestination } from "../../../config/kinds/virtual_service/types.ts";
+import type { Service } from "../../../registry/types.ts";
+import { portPolicy, subsetPolicy } from "../../destination/policy.ts";
+import type { TcpProxyPlan } from "../../filters/network/tcp_proxy.ts";
+import type { Reader } from "../../reader.ts";
+import { routeTarget } from "../../route/destination.ts";
+import { statName } from "../stat_name.ts";
+
+/** The listener's port, for destinations that name none. */
+export interface TcpPort {
+  readonly port: number;
+  readonly name: string;
+}
+
+/** Everything to one port of a service, as without any rule. */
+export function servicePlan(read: Reader, service: Service, port: TcpPort): TcpProxyPlan {
+  return singlePlan(read, { host: service.hostname, port: { number: port.port } }, port);
+}
+
+/**
+ * The destinations of one TCP or TLS rule.
+ *
+ * @param routes At least one.
+ * @param owner `name.namespace` of the virtual service: the statistics prefix of weighted destinations.
+ * @returns Undefined when no destination gets anything.
+ */
+export function routePlan(
+  read: Reader,
+  routes: readonly RouteDestination[],
+  port: TcpPort,
+  owner: string,
+): TcpProxyPlan | undefined {
+  const [first, second] = routes;
+  if (first === undefined) return undefined;
+  if (second === undefined) return singlePlan(read, first.destination, port);
+  const targets = routes.map(({ destination, weight = 0 }) => ({
+    ...routeTarget(read, destination, port.port),
+    weight,
+  }));
+  const clusters = targets.filter(({ weight }) => weight > 0).map(({ cluster, weight }) => ({ name: cluster, weight }));
+  if (clusters.length === 0) return undefined;
+  // The connection settings of several destinations: those of the first one's rule, for all ports and no subset.
+  const rule = ruleOf(read, targets[0]?.service);
+  return { statPrefix: owner, clusters, ...connectionSettings(rule, 0, "") };
+}
+
+function singlePlan(read: Reader, destination: Destination, listened: TcpPort): TcpProxyPlan {
+  const { cluster, service, port, subset, host } = routeTarget(read, destination, listened.port);
+  const pattern = read.mesh().outboundClusterStatName;
+  const portName = service?.ports.find((p) => p.port === port)?.name ?? listened.name;
+  const statPrefix = pattern && service ? statName(pattern, { host, service, subset, port, portName }) : cluster;
+  return {
+    statPrefix,
+    clusters: [{ name: cluster, weight: 1 }],
+    ...(service?.resolution === "dynamicDns" ? { resolveServerName: port } : {}),
+    ...connectionSettings(ruleOf(read, service), port, subset),
+  };
+}
+
+function ruleOf(read: Reader, service: Service | undefined): DestinationRuleSpec | undefined {
+  return service && read.destinationRule(service.hostname)?.spec;
+}
+
+/** What a destination rule says about connections and not about clusters. */
+function connectionSettings(
+  rule: DestinationRuleSpec | undefined,
+  port: number,
+  subsetName: string,
+): Omit<TcpProxyPlan, "statPrefix" | "clusters"> {
+  if (rule === undefined) return {};
+  const subset = subsetName === "" ? undefined : rule.subsets?.find((s) => s.name === subsetName);
+  const policy = subset ? subsetPolicy(rule.trafficPolicy, subset, port) : portPolicy(rule.trafficPolicy, port);
+  const { idleTimeout, maxConnectionDuration } = policy.connectionPool?.tcp ?? {};
+  const tunnel = subsetName === "" ? rule.trafficPolicy?.tunnel : subset?.trafficPolicy?.tunnel;
+  return {
+    ...(idleTimeout === undefined ? {} : { idleTimeout }),
+    ...(maxConnectionDuration === undefined ? {} : { maxConnectionDuration }),
+    ...(policy.loadBalancer?.consistentHash?.useSourceIp ? { hashSourceIp: true } : {}),
+    ...(tunnel
+      ? { tunnel: { hostname: hostPort(tunnel.targetHost, tunnel.targetPort), post: tunnel.protocol === "POST" } }
+      : {}),
+  };
+}
+
+function hostPort(host: string, port: number): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}

@@ -1,0 +1,110 @@
+/**
+ * TCP and TLS rules of virtual services as chains of a listener.
+ *
+ * What depends on the proxy alone (labels, namespace, gateway, port) is decided here; what depends on the connection
+ * (server name, address that was dialled) becomes the match of a chain.
+ *
+ * @module
+ */
+import type {
+  L4MatchAttributes,
+  TlsMatchAttributes,
+  VirtualServiceSpec,
+} from "../../../config/kinds/virtual_service/types.ts";
+import type { EffectiveVirtualService } from "../../../mesh/types.ts";
+import type { Reader } from "../../reader.ts";
+import type { TcpChain } from "../part.ts";
+import { routePlan, type TcpPort } from "./tcp_destination.ts";
+
+/** Where the chains are for. */
+export interface TcpRouteContext {
+  readonly port: TcpPort;
+  /** CIDRs of the service, where the listener is bound to all addresses. */
+  readonly cidrs: readonly string[];
+}
+
+/** Chains of rules. */
+export interface RoutedChains {
+  readonly chains: TcpChain[];
+  /** Nothing is left for the service itself. */
+  readonly complete: boolean;
+}
+
+/**
+ * Chains of the `tls` rules, first match first; a match that an earlier one hides is left out. One is enough to take
+ * the port from the service.
+ */
+export function tlsChains(read: Reader, rules: EffectiveVirtualService, context: TcpRouteContext): RoutedChains {
+  const chains: TcpChain[] = [];
+  const seen = new Set<string>();
+  for (const rule of rules.spec.tls ?? []) {
+    for (const match of rule.match ?? []) {
+      if (!matchesProxy(read, match, context.port.port)) continue;
+      const subnets = context.port.port > 0 ? match.destinationSubnets ?? [] : [];
+      const chain = {
+        sni: match.sniHosts.map((host) => host.toLowerCase()),
+        cidrs: subnets.length > 0 ? subnets : context.cidrs,
+      };
+      const predicate = JSON.stringify(chain);
+      if (seen.has(predicate)) continue;
+      seen.add(predicate);
+      const proxy = routePlan(read, rule.route ?? [], context.port, owner(rules));
+      if (proxy) chains.push({ ...chain, proxy, virtualService: key(rules) });
+    }
+  }
+  return { chains, complete: chains.length > 0 };
+}
+
+/** Chains of the `tcp` rules, up to the first that matches every connection. */
+export function tcpChains(read: Reader, rules: EffectiveVirtualService, context: TcpRouteContext): RoutedChains {
+  const chains: TcpChain[] = [];
+  for (const rule of rules.spec.tcp ?? []) {
+    const subnets = destinationSubnets(read, rule, context.port.port);
+    if (subnets === undefined) continue;
+    const proxy = routePlan(read, rule.route ?? [], context.port, owner(rules));
+    if (!proxy) continue;
+    const all = subnets.length === 0;
+    chains.push({ sni: [], cidrs: all ? context.cidrs : subnets, proxy, virtualService: key(rules) });
+    if (all) return { chains, complete: true };
+  }
+  return { chains, complete: false };
+}
+
+/** The subnets that a rule is for; empty: all addresses; undefined: nothing at this proxy and port. */
+function destinationSubnets(
+  read: Reader,
+  rule: NonNullable<VirtualServiceSpec["tcp"]>[number],
+  port: number,
+): string[] | undefined {
+  if (rule.match === undefined || rule.match.length === 0) return [];
+  const subnets: string[] = [];
+  for (const match of rule.match) {
+    if (!matchesProxy(read, match, port)) continue;
+    // At a Unix socket no address was dialled.
+    if (!match.destinationSubnets?.length || port === 0) return [];
+    subnets.push(...match.destinationSubnets);
+  }
+  return subnets.length > 0 ? subnets : undefined;
+}
+
+function matchesProxy(read: Reader, match: TlsMatchAttributes | L4MatchAttributes, port: number): boolean {
+  if (match.gateways?.length && !match.gateways.includes("mesh")) return false;
+  if (match.port && match.port !== port) return false;
+  const namespace = match.sourceNamespace;
+  if (namespace && !read.ask(`sameNamespace/${namespace}`, (t) => t.namespace === namespace)) return false;
+  return hasLabels(read, match.sourceLabels ?? {});
+}
+
+function hasLabels(read: Reader, wanted: Readonly<Record<string, string>>): boolean {
+  return Object.entries(wanted).every(([name, value]) =>
+    read.ask(`label/${name}=${value}`, (t) => Object.hasOwn(t.labels, name) && t.labels[name] === value)
+  );
+}
+
+function owner(rules: EffectiveVirtualService): string {
+  return `${rules.name}.${rules.namespace}`;
+}
+
+function key(rules: EffectiveVirtualService): string {
+  return `${rules.namespace}/${rules.name}`;
+}

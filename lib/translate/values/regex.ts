@@ -1,0 +1,25 @@
+/**
+ * Regular expressions as Envoy takes them.
+ *
+ * @module
+ */
+import { wrap } from "../../pb/wellknown.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+
+/** The limit that the field's own bootstrap sets, in instructions of RE2. */
+const MAX_PROGRAM_SIZE = 32_768;
+
+/** An expression of this length has fewer than 100 instructions unless it counts (`x{50}`) or names Unicode classes. */
+const SURELY_SMALL = 30;
+
+/**
+ * A matcher for an expression.
+ *
+ * Without a word in its runtime settings Envoy refuses expressions of more than 100 instructions, and with them all that
+ * is sent along. Those that may be larger carry the limit themselves; Envoy logs that the field is deprecated, so small
+ * ones do not.
+ */
+export function regexMatcher(regex: string): envoy.type.matcher.v3.RegexMatcher {
+  const small = regex.length <= SURELY_SMALL && !/\{|\\[pP]/.test(regex);
+  return small ? { regex } : { regex, google_re2: { max_program_size: wrap(MAX_PROGRAM_SIZE) } };
+}

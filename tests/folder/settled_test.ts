@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { watchFolder } from "../../lib/folder/watch.ts";
+import { ConfigStore } from "../../lib/config/store.ts";
+
+const entry = (name: string, port: number) =>
+  `apiVersion: networking.mesh.io/v1
+kind: ServiceEntry
+metadata: { name: ${name} }
+spec:
+  hosts: [${name}.example.com]
+  ports: [{ number: ${port}, name: http, protocol: HTTP }]
+`;
+
+/** A watched folder; `now` tells what lives when everything that lies there has been read. */
+function test(
+  name: string,
+  run: (root: string, now: () => Promise<string>, stop: () => Promise<void>) => Promise<void>,
+): void {
+  Deno.test(name, async () => {
+    const base = await Deno.makeTempDir({ prefix: "config-settled-" });
+    const root = `${base}/root`;
+    await Deno.mkdir(root);
+    const store = new ConfigStore();
+    const parse = { defaultNamespace: "default" };
+    const watched = await watchFolder({ root, parse, onChanges: (changes) => void store.apply(changes) });
+    const now = async () => {
+      await watched.settled();
+      return store.list("ServiceEntry").map((one) => `${one.meta.name}:${one.spec.ports?.[0]?.number}`).join(" ");
+    };
+    try {
+      await run(root, now, () => watched.stop());
+    } finally {
+      await watched.stop();
+      await Deno.remove(base, { recursive: true });
+    }
+  });
+}
+
+test("settled: what was written the moment before has been read, again and again", async (root, now) => {
+  for (let port = 1000; port < 1100; port++) {
+    Deno.writeTextFileSync(`${root}/a.yaml`, entry("a", port));
+    assert.equal(await now(), `a:${port}`);
+  }
+  Deno.writeTextFileSync(`${root}/.b.new`, entry("b", 80));
+  Deno.renameSync(`${root}/.b.new`, `${root}/b.yaml`);
+  assert.equal(await now(), "a:1099 b:80");
+  Deno.removeSync(`${root}/a.yaml`);
+  assert.equal(await now(), "b:80");
+  Deno.mkdirSync(`${root}/deep/er`, { recursive: true });
+  Deno.writeTextFileSync(`${root}/deep/er/c.yaml`, entry("c", 81));
+  assert.equal(await now(), "b:80 c:81");
+});
+
+test("settled: all who ask at once get what was written before, also while a sweep runs", async (root, now) => {
+  for (let round = 0; round < 20; round++) {
+    Deno.writeTextFileSync(`${root}/a.yaml`, entry("a", 2000 + round));
+    const first = now();
+    Deno.writeTextFileSync(`${root}/b.yaml`, entry("b", 2000 + round));
+    const [, second, third] = await Promise.all([first, now(), now()]);
+    assert.deepEqual([second, third], Array(2).fill(`a:${2000 + round} b:${2000 + round}`));
+  }
+});
+
+test("settled: a file that looks half-written is waited for", async (root, now) => {
+  const whole = entry("a", 80);
+  Deno.writeTextFileSync(`${root}/a.yaml`, whole);
+  assert.equal(await now(), "a:80");
+  Deno.writeTextFileSync(`${root}/a.yaml`, entry("a", 81).trimEnd());
+  assert.equal(await now(), "a:81");
+});
+
+test("settled: a folder that was replaced is read where it is now", async (root, now) => {
+  Deno.writeTextFileSync(`${root}/a.yaml`, entry("a", 80));
+  assert.equal(await now(), "a:80");
+  Deno.mkdirSync(`${root}.new`);
+  Deno.writeTextFileSync(`${root}.new/a.yaml`, entry("a", 81));
+  Deno.renameSync(root, `${root}.old`);
+  Deno.renameSync(`${root}.new`, root);
+  assert.equal(await now(), "a:81");
+});
+
+test("settled: comes back when the folder is gone, and when watching ends", async (root, now, stop) => {
+  Deno.writeTextFileSync(`${root}/a.yaml`, entry("a", 80));
+  assert.equal(await now(), "a:80");
+  Deno.removeSync(root, { recursive: true });
+  assert.equal(await now(), "a:80", "what it held stays");
+  const pending = now();
+  await stop();
+  await pending;
+  assert.equal(await now(), "a:80");
+});

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { gunzipSync, gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { storedGzipMember } from "../../lib/resource/gzip.ts";
+import { frameHead, MessageReader } from "../../lib/grpc/frame.ts";
+import { encodeStatusMessage, parseTimeout, RpcError } from "../../lib/grpc/status.ts";
+
+const framed = (bytes: Uint8Array, compressed = false) => Buffer.concat([frameHead(bytes.length, compressed), bytes]);
+
+Deno.test("messages are read whole however the bytes are cut", () => {
+  fc.assert(fc.property(
+    fc.array(fc.tuple(fc.uint8Array({ maxLength: 300 }), fc.boolean()), { maxLength: 20 }),
+    fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1 }),
+    (messages, cuts) => {
+      const all = Buffer.concat(messages.map(([m, gzip]) => gzip ? framed(gzipSync(m), true) : framed(m)));
+      const reader = new MessageReader("gzip", 1000);
+      const got: Uint8Array[] = [];
+      for (let at = 0, i = 0; at < all.length; i++) {
+        const to = at + cuts[i % cuts.length]!;
+        got.push(...reader.push(all.subarray(at, to)).map((m) => m.slice()));
+        at = to;
+      }
+      assert.deepEqual(got.map((m) => [...m]), messages.map(([m]) => [...m]));
+      assert.equal(reader.atBoundary, true);
+    },
+  ));
+});
+
+const code = (run: () => unknown): number => {
+  try {
+    run();
+  } catch (error) {
+    assert.ok(error instanceof RpcError);
+    return error.code;
+  }
+  assert.fail("nothing was thrown");
+};
+
+Deno.test("a message above the limit is refused by its head, before it has come", () => {
+  assert.equal(code(() => new MessageReader(undefined, 100).push(frameHead(101, false))), 8);
+});
+
+Deno.test("a small message that unfolds above the limit is refused", () => {
+  const bomb = gzipSync(new Uint8Array(100_000));
+  assert.equal(code(() => new MessageReader("gzip", 1000).push(framed(bomb, true))), 8);
+});
+
+Deno.test("unknown flags, a compressed message without encoding and broken gzip are told apart", () => {
+  assert.equal(code(() => new MessageReader(undefined, 100).push(new Uint8Array([2, 0, 0, 0, 0]))), 13);
+  assert.equal(code(() => new MessageReader(undefined, 100).push(framed(gzipSync("x"), true))), 12);
+  assert.equal(code(() => new MessageReader("gzip", 100).push(framed(new Uint8Array([1, 2, 3]), true))), 13);
+});
+
+Deno.test("a stored gzip member unpacks to its data, alone and before others", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200_000, size: "max" }), (data) => {
+      const joined = Buffer.concat([storedGzipMember(data), gzipSync("tail")]);
+      assert.deepEqual(gunzipSync(joined), Buffer.concat([data, Buffer.from("tail")]));
+    }),
+    { numRuns: 30 },
+  );
+});
+
+Deno.test("timeouts are read in all units, and anything else is refused", () => {
+  assert.deepEqual(["2H", "3M", "4S", "5m", "6000u", "7000000n"].map(parseTimeout), [
+    7_200_000,
+    180_000,
+    4000,
+    5,
+    6,
+    7,
+  ]);
+  assert.equal(parseTimeout(undefined), undefined);
+  for (const bad of ["", "5", "S", "-1S", "123456789S", "1.5S", "5x"]) assert.equal(code(() => parseTimeout(bad)), 3);
+});
+
+Deno.test("a status message is printable ASCII, and decodes to itself", () => {
+  fc.assert(fc.property(fc.string({ unit: "grapheme" }), (message) => {
+    const encoded = encodeStatusMessage(message);
+    assert.match(encoded, /^[ -~]*$/);
+    assert.equal(decodeURIComponent(encoded), message);
+  }));
+});

@@ -1,0 +1,340 @@
+import assert from "node:assert/strict";
+import { EventEmitter } from "node:events";
+import type { Socket } from "node:net";
+import fc from "fast-check";
+import { H2Connection } from "../../../lib/grpc/h2/connection.ts";
+import {
+  ErrorCode,
+  frame,
+  FrameReader,
+  FrameType,
+  numberFrame,
+  PREFACE,
+  settingsFrame,
+} from "../../../lib/grpc/h2/frames.ts";
+import { encodeHeaders, HpackDecoder } from "../../../lib/grpc/h2/hpack.ts";
+import { SendBudget } from "../../../lib/grpc/h2/outbound.ts";
+import type { H2Stream } from "../../../lib/grpc/h2/stream.ts";
+
+/** A socket in memory; `take` lets waiting writes through. */
+class FakeSocket extends EventEmitter {
+  destroyed = false;
+  ended = false;
+  readonly written: Uint8Array[] = [];
+  #waiting: (() => void)[] = [];
+  #stopped = false;
+
+  write(bytes: Uint8Array, done: (error?: Error) => void): void {
+    this.written.push(bytes);
+    if (this.#stopped) this.#waiting.push(done);
+    else queueMicrotask(done);
+  }
+  stopReading(): void {
+    this.#stopped = true;
+  }
+  take(): void {
+    this.#stopped = false;
+    for (const done of this.#waiting.splice(0)) done();
+  }
+  resume(): void {}
+  end(): void {
+    this.ended = true;
+  }
+  destroy(): void {
+    if (this.destroyed) return;
+    this.destroyed = true;
+    this.emit("close");
+  }
+}
+
+interface Frame {
+  type: number;
+  flags: number;
+  stream: number;
+  payload: Uint8Array;
+}
+
+/** A connection over a fake socket, with a client's eyes. */
+function setup(limits = { maxConcurrentStreams: 10 }) {
+  const socket = new FakeSocket();
+  const streams: H2Stream[] = [];
+  const events: string[] = [];
+  const connection = new H2Connection(socket as unknown as Socket, new SendBudget(100_000), limits, {
+    stream(stream) {
+      streams.push(stream);
+      stream.listener = {
+        data: (bytes) => events.push(`data ${bytes.length}`),
+        end: () => events.push("end"),
+        close: () => events.push("close"),
+      };
+    },
+    close: () => events.push("connection closed"),
+  });
+  const reader = new FrameReader();
+  let read = 0;
+  const frames = async (): Promise<Frame[]> => {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    const out: Frame[] = [];
+    if (read === 0) reader.push(PREFACE, () => {});
+    for (; read < socket.written.length; read++) {
+      reader.push(
+        socket.written[read]!,
+        (type, flags, stream, payload) => out.push({ type, flags, stream, payload: payload.slice() }),
+      );
+    }
+    return out;
+  };
+  const send = (...parts: Uint8Array[]) => {
+    for (const part of parts) socket.emit("data", part);
+  };
+  return { socket, connection, streams, events, frames, send };
+}
+
+const request = (stream: number, flags = 4) =>
+  frame(FrameType.HEADERS, flags, stream, encodeHeaders({ ":method": "POST", ":path": "/x", ":scheme": "http" }));
+const hello = () => [PREFACE, settingsFrame({})];
+const code = (f: Frame) => new DataView(f.payload.buffer, f.payload.byteOffset + f.payload.length - 4).getUint32(0);
+
+Deno.test("a request cut into single bytes is read as well", async () => {
+  const { send, streams, events } = setup();
+  const all = [...hello(), request(1), frame(FrameType.DATA, 1, 1, new Uint8Array(5))];
+  for (const part of all) for (const byte of part) send(Uint8Array.of(byte));
+  await Promise.resolve();
+  assert.equal(streams[0]!.headers[":path"], "/x");
+  assert.deepEqual(events, ["data 5", "end"]);
+});
+
+Deno.test("data goes out as the windows of stream and connection allow, and not a byte more", async () => {
+  const { send, streams, frames } = setup();
+  send(PREFACE, settingsFrame({ 4: 1000 }), request(1), request(3));
+  for (const stream of streams) {
+    stream.respond({ ":status": "200" });
+    stream.write(new Uint8Array(70_000));
+  }
+  const sizes = (list: Frame[]) => {
+    const sums = new Map<number, number>();
+    for (const f of list) {
+      if (f.type === FrameType.DATA) sums.set(f.stream, (sums.get(f.stream) ?? 0) + f.payload.length);
+    }
+    return Object.fromEntries(sums);
+  };
+  assert.deepEqual(sizes(await frames()), { 1: 1000, 3: 1000 });
+  send(numberFrame(FrameType.WINDOW_UPDATE, 1, 100_000));
+  assert.deepEqual(sizes(await frames()), { 1: 65535 - 2000 }, "the connection's window is used up");
+  send(numberFrame(FrameType.WINDOW_UPDATE, 0, 100_000));
+  assert.deepEqual(sizes(await frames()), { 1: 70_000 - 1000 - 63535 });
+  send(settingsFrame({ 4: 70_000 }));
+  assert.deepEqual(sizes(await frames()), { 3: 69_000 }, "a larger initial window counts for open streams");
+});
+
+Deno.test("a peer that does not read is handed no more than the connection's share", async () => {
+  const { send, streams, socket, frames } = setup();
+  socket.stopReading();
+  send(
+    PREFACE,
+    settingsFrame({ 4: 0x7fffffff }),
+    numberFrame(FrameType.WINDOW_UPDATE, 0, 0x7fff0000 - 65535),
+    request(1),
+  );
+  let taken = false;
+  streams[0]!.write(new Uint8Array(1_000_000), () => taken = true);
+  await frames();
+  const handed = socket.written.reduce((sum, bytes) => sum + bytes.length, 0);
+  assert.ok(handed >= 100_000 && handed < 101_000, String(handed));
+  assert.equal(taken, false);
+  socket.take();
+  await frames();
+  assert.equal(taken, true);
+});
+
+Deno.test("trailers come after all data, and a stream whose client has not finished is reset without error", async () => {
+  const { send, streams, frames, events } = setup();
+  send(...hello(), request(1));
+  streams[0]!.respond({ ":status": "200" });
+  streams[0]!.write(new Uint8Array(100_000));
+  streams[0]!.end({ "grpc-status": "0" });
+  await frames();
+  assert.deepEqual(events, [], "the window is shut, so the stream is still open");
+  send(numberFrame(FrameType.WINDOW_UPDATE, 0, 100_000), numberFrame(FrameType.WINDOW_UPDATE, 1, 100_000));
+  const last = (await frames()).slice(-2);
+  assert.deepEqual(last.map((f) => f.type), [FrameType.HEADERS, FrameType.RST_STREAM]);
+  assert.deepEqual({ ...new HpackDecoder(1000).decode(last[0]!.payload) }, { "grpc-status": "0" });
+  assert.equal(code(last[1]!), ErrorCode.NO_ERROR);
+  assert.deepEqual(events, ["close"]);
+});
+
+/** What a connection answers to bytes that break the rules: the code of its GOAWAY. */
+const VIOLATIONS: [string, number, () => Uint8Array[]][] = [
+  ["no SETTINGS first", ErrorCode.PROTOCOL_ERROR, () => [PREFACE, request(1)]],
+  ["DATA on a stream that was never opened", ErrorCode.PROTOCOL_ERROR, () => [...hello(), frame(0, 0, 1)]],
+  ["HEADERS on an even stream", ErrorCode.PROTOCOL_ERROR, () => [...hello(), request(2)]],
+  [
+    "a frame inside a header block",
+    ErrorCode.PROTOCOL_ERROR,
+    () => [...hello(), request(1, 0), frame(6, 0, 0, new Uint8Array(8))],
+  ],
+  ["CONTINUATION from nowhere", ErrorCode.PROTOCOL_ERROR, () => [...hello(), frame(9, 4, 1)]],
+  ["PUSH_PROMISE", ErrorCode.PROTOCOL_ERROR, () => [...hello(), frame(5, 4, 1, new Uint8Array(4))]],
+  ["a window beyond 2^31-1", ErrorCode.FLOW_CONTROL_ERROR, () => [...hello(), numberFrame(8, 0, 0x7fffffff)]],
+  ["an initial window beyond 2^31-1", ErrorCode.FLOW_CONTROL_ERROR, () => [PREFACE, settingsFrame({ 4: 0x80000000 })]],
+  [
+    "a frame of 17,000 bytes",
+    ErrorCode.FRAME_SIZE_ERROR,
+    () => [...hello(), request(1), frame(0, 0, 1, new Uint8Array(17_000))],
+  ],
+  ["a PING of 7 bytes", ErrorCode.FRAME_SIZE_ERROR, () => [...hello(), frame(6, 0, 0, new Uint8Array(7))]],
+  [
+    "a header block that does not decode",
+    ErrorCode.COMPRESSION_ERROR,
+    () => [...hello(), frame(1, 4, 1, new Uint8Array([0xff, 0xff]))],
+  ],
+  [
+    "padding longer than its frame",
+    ErrorCode.PROTOCOL_ERROR,
+    () => [...hello(), request(1), frame(0, 8, 1, new Uint8Array([9, 0]))],
+  ],
+];
+for (const [what, expected, bytes] of VIOLATIONS) {
+  Deno.test(`${what}: the connection ends with GOAWAY and the right code`, async () => {
+    const { send, frames, events, socket } = setup();
+    send(...bytes());
+    const goaway = (await frames()).find((f) => f.type === FrameType.GOAWAY);
+    assert.equal(code(goaway!), expected);
+    assert.ok(socket.ended);
+    assert.equal(events.at(-1), "connection closed");
+    socket.destroy();
+  });
+}
+
+/** Floods that are legal frame by frame. */
+const FLOODS: [string, (i: number) => Uint8Array[]][] = [
+  ["pings", () => [frame(FrameType.PING, 0, 0, new Uint8Array(8))]],
+  ["settings", () => [settingsFrame({})]],
+  ["empty data", (i) => i === 0 ? [request(1)] : [frame(FrameType.DATA, 0, 1)]],
+  ["streams that are reset at once", (i) => [request(2 * i + 1), numberFrame(FrameType.RST_STREAM, 2 * i + 1, 8)]],
+  ["priorities", () => [frame(FrameType.PRIORITY, 0, 1, new Uint8Array(5))]],
+  ["streams beyond the limit", (i) => [request(2 * i + 1)]],
+];
+for (const [what, flood] of FLOODS) {
+  Deno.test(`a flood of ${what} ends the connection`, async () => {
+    const { send, frames, socket } = setup();
+    send(...hello());
+    let i = 0;
+    while (!socket.ended && i < 3000) send(...flood(i++));
+    assert.ok(i > 500 && i < 3000, `ended after ${i}`);
+    const goaway = (await frames()).find((f) => f.type === FrameType.GOAWAY);
+    assert.equal(code(goaway!), ErrorCode.ENHANCE_YOUR_CALM);
+    socket.destroy();
+  });
+}
+
+Deno.test("many calls in a row, and a ping for every piece of data, are no flood", async () => {
+  const { send, streams, socket, frames } = setup();
+  send(...hello(), numberFrame(FrameType.WINDOW_UPDATE, 0, 1_000_000));
+  for (let i = 0; i < 3000; i++) {
+    const id = 2 * i + 1;
+    send(request(id), frame(FrameType.DATA, 0, id, new Uint8Array(5)), frame(FrameType.DATA, 1, id));
+    streams[i]!.respond({ ":status": "200" });
+    streams[i]!.write(new Uint8Array(10));
+    streams[i]!.end({ "grpc-status": "0" });
+    await Promise.resolve();
+    send(frame(FrameType.PING, 0, 0, new Uint8Array(8)));
+  }
+  await frames();
+  assert.equal(socket.ended, false);
+  assert.equal(streams.length, 3000);
+});
+
+Deno.test("a flood of pings from a peer that reads nothing ends the connection before it fills memory", () => {
+  const { send, socket, connection } = setup();
+  send(...hello());
+  socket.stopReading();
+  const pings = new Uint8Array(17 * 100);
+  for (let i = 0; i < 100; i++) pings.set(frame(FrameType.PING, 0, 0, new Uint8Array(8)), 17 * i);
+  for (let i = 0; i < 1000 && !socket.destroyed && !socket.ended; i++) send(pings);
+  assert.ok(socket.destroyed || socket.ended);
+  assert.ok(connection.outbound.unwritten < 1_000_000);
+  socket.destroy();
+});
+
+Deno.test("a header block of many parts is put together, and one without end is refused", async () => {
+  const { send, streams, frames, socket } = setup();
+  const block = encodeHeaders({ ":method": "POST", ":path": "/long", big: "x".repeat(1000) });
+  send(...hello(), frame(FrameType.HEADERS, 0, 1, block.subarray(0, 10)));
+  for (let at = 10; at < block.length; at += 100) {
+    send(frame(FrameType.CONTINUATION, at + 100 >= block.length ? 4 : 0, 1, block.subarray(at, at + 100)));
+  }
+  assert.equal(streams[0]!.headers.big!.length, 1000);
+  send(frame(FrameType.HEADERS, 0, 3, new Uint8Array(0)));
+  for (let i = 0; i < 10 && !socket.ended; i++) send(frame(FrameType.CONTINUATION, 0, 3, new Uint8Array(16000)));
+  assert.equal(code((await frames()).find((f) => f.type === FrameType.GOAWAY)!), ErrorCode.ENHANCE_YOUR_CALM);
+  socket.destroy();
+});
+
+Deno.test("after GOAWAY open streams go on, new ones are refused, and the connection closes with the last", async () => {
+  const { send, streams, frames, socket, connection } = setup();
+  send(...hello(), request(1, 5));
+  connection.goAway();
+  send(request(3));
+  const sent = await frames();
+  assert.equal(code(sent.find((f) => f.type === FrameType.RST_STREAM)!), ErrorCode.REFUSED_STREAM);
+  assert.equal(socket.ended, false);
+  streams[0]!.respond({ ":status": "200" }, true);
+  await frames();
+  assert.equal(socket.ended, true);
+  socket.destroy();
+});
+
+Deno.test("what a client may send is replenished: 10 MB go through", async () => {
+  const { send, events, frames } = setup();
+  send(...hello(), request(1));
+  let stream = 256 * 1024;
+  let connection = 1024 * 1024;
+  let total = 0;
+  await frames();
+  while (total < 10_000_000) {
+    send(frame(FrameType.DATA, 0, 1, new Uint8Array(16384)));
+    total += 16384;
+    stream -= 16384;
+    connection -= 16384;
+    if (total % (16384 * 8) === 0) {
+      for (const f of await frames()) {
+        if (f.type !== FrameType.WINDOW_UPDATE) continue;
+        if (f.stream === 1) stream += code(f);
+        else connection += code(f);
+      }
+    }
+    assert.ok(stream >= 0 && connection >= 0, "a client that keeps to its windows is never stuck");
+  }
+  assert.equal(events.filter((event) => event.startsWith("data")).length, Math.ceil(10_000_000 / 16384));
+});
+
+Deno.test("arbitrary frames and bytes never throw, and every stream that was opened is closed once", () => {
+  const any = fc.record({
+    type: fc.nat(10),
+    flags: fc.nat(255),
+    stream: fc.nat(7),
+    payload: fc.oneof(
+      fc.uint8Array({ maxLength: 40 }),
+      fc.constant(encodeHeaders({ ":method": "POST", ":path": "/x" })),
+    ),
+  }).map((f) => frame(f.type, f.flags, f.stream, f.payload));
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof({ weight: 8, arbitrary: any }, fc.uint8Array({ maxLength: 30 })), { maxLength: 30 }),
+      (parts) => {
+        const { send, socket, streams, events } = setup();
+        send(...hello(), ...parts);
+        for (const stream of streams) {
+          stream.respond({ ":status": "200" });
+          stream.write(new Uint8Array(10));
+          stream.end({ "grpc-status": "0" });
+        }
+        socket.destroy();
+        assert.equal(events.filter((event) => event === "close").length, streams.length);
+        assert.equal(events.filter((event) => event === "connection closed").length, 1);
+      },
+    ),
+    { numRuns: 1500 },
+  );
+});
