@@ -22,8 +22,6 @@ export const inertMeshFields: Readonly<Record<string, readonly (keyof MeshConfig
     "caCertificates",
     "enableAutoMtls",
     "meshMTLS",
-    "trustDomain",
-    "trustDomainAliases",
     "verifyCertificateAtClient",
   ],
   telemetry: ["defaultProviders", "enableProxyAccessLogService", "enableTracing"],

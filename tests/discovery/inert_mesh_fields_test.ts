@@ -28,13 +28,13 @@ Deno.test("fields that steer nothing are told when they are given, and once a ch
   const log = createLog(["default"], { ...defaultLogOptions, json: true }, { open });
   const kernel = startKernel("pilot-discovery", undefined, { log });
   const meshFile = `${folder}/mesh.yaml`;
-  await Deno.writeTextFile(meshFile, "enablePrometheusMerge: false\ntrustDomain: other\naccessLogFile: /dev/stdout\n");
+  await Deno.writeTextFile(meshFile, "enablePrometheusMerge: false\ningressClass: other\naccessLogFile: /dev/stdout\n");
   const source = await startMeshSource({ meshFile, networksFile: "", systemNamespace: "mesh-system" }, kernel);
   try {
     const told = lines.map((line) => JSON.parse(line)).filter(({ msg }) =>
       msg === "fields without effect in this version"
     );
-    assert.deepEqual(told.map(({ fields }) => fields), [["enablePrometheusMerge", "trustDomain"]]);
+    assert.deepEqual(told.map(({ fields }) => fields), [["enablePrometheusMerge", "ingressClass"]]);
   } finally {
     await source.stop();
     await kernel.stopper.stop();

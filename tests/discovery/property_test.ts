@@ -26,6 +26,8 @@ const meta = (kind: string, version = "networking.mesh.io/v1") =>
 
 const subset = fc.constantFrom("v1", "v2");
 
+const account = fc.constantFrom(undefined, "pay", "bill");
+
 const serviceEntry = fc.record({
   object: meta("ServiceEntry"),
   host,
@@ -35,7 +37,9 @@ const serviceEntry = fc.record({
   address: fc.constantFrom(undefined, "10.9.0.1", "10.9.0.2"),
   resolution: fc.constantFrom("STATIC", "DNS", "NONE"),
   endpoints: fc.uniqueArray(fc.integer({ min: 1, max: 4 }), { maxLength: 3 }),
-}).map(({ object, host, exportTo, ports, protocol, address, resolution, endpoints }) => ({
+  account,
+  selects: fc.boolean(),
+}).map(({ object, host, exportTo, ports, protocol, address, resolution, endpoints, account, selects }) => ({
   ...object,
   spec: {
     hosts: [host],
@@ -44,9 +48,29 @@ const serviceEntry = fc.record({
     ...(address ? { addresses: [address] } : {}),
     location: "MESH_INTERNAL",
     resolution,
-    ...(resolution === "STATIC"
-      ? { endpoints: endpoints.map((i) => ({ address: `172.16.0.${i}`, labels: { version: `v${1 + i % 2}` } })) }
+    ...(resolution === "STATIC" && selects ? { workloadSelector: { labels: { app: "selected" } } } : {}),
+    ...(resolution === "STATIC" && !selects
+      ? {
+        endpoints: endpoints.map((i) => ({
+          address: `172.16.0.${i}`,
+          labels: { version: `v${1 + i % 2}` },
+          ...(account ? { serviceAccount: account } : {}),
+        })),
+      }
       : {}),
+  },
+}));
+
+const workloadEntry = fc.record({
+  object: meta("WorkloadEntry"),
+  address: fc.integer({ min: 1, max: 4 }),
+  account,
+}).map(({ object, address, account }) => ({
+  ...object,
+  spec: {
+    address: `172.16.0.${address}`,
+    labels: { app: "selected" },
+    ...(account ? { serviceAccount: account } : {}),
   },
 }));
 
@@ -84,14 +108,18 @@ const destinationRule = fc.record({
   exportTo,
   subsets: fc.uniqueArray(subset, { maxLength: 2 }),
   hash: fc.boolean(),
+  tls: fc.constantFrom(undefined, { mode: "SIMPLE" }, { mode: "SIMPLE", subjectAltNames: [] }),
   selector: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }), { nil: undefined }),
-}).map(({ object, host, exportTo, subsets, hash, selector }) => ({
+}).map(({ object, host, exportTo, subsets, hash, tls, selector }) => ({
   ...object,
   spec: {
     host,
     ...(exportTo && !selector ? { exportTo } : {}),
     subsets: subsets.map((version) => ({ name: version, labels: { version } })),
-    ...(hash ? { trafficPolicy: { loadBalancer: { consistentHash: { httpHeaderName: "h" } } } } : {}),
+    trafficPolicy: {
+      ...(hash ? { loadBalancer: { consistentHash: { httpHeaderName: "h" } } } : {}),
+      ...(tls ? { tls } : {}),
+    },
     ...(selector ? { workloadSelector: { matchLabels: selector } } : {}),
   },
 }));
@@ -120,16 +148,24 @@ const gateway = fc.record({ object: meta("Gateway"), hosts: fc.uniqueArray(patte
     spec: { selector: { app: "gw" }, servers: [{ port: { number: 80, name: "http", protocol: "HTTP" }, hosts }] },
   }));
 
-type Tree = { readonly kind: string; readonly metadata: { readonly namespace: string; readonly name: string } };
+interface Account {
+  readonly serviceAccount?: string;
+}
+interface Tree {
+  readonly kind: string;
+  readonly metadata: { readonly namespace: string; readonly name: string };
+  readonly spec: Account & { readonly endpoints?: readonly Account[] };
+}
 type Step =
   | { readonly do: "put"; readonly tree: Tree }
   | { readonly do: "remove"; readonly key: string }
+  /** Gives the endpoints of all objects that are there another service account, and changes nothing else. */
+  | { readonly do: "account"; readonly account: string }
   | { readonly do: "push" }
   | { readonly do: "join"; readonly node: TestNode };
 
-const tree = fc.oneof(serviceEntry, serviceEntry, virtualService, destinationRule, sidecar, gateway) as fc.Arbitrary<
-  Tree
->;
+const trees = [serviceEntry, serviceEntry, workloadEntry, virtualService, destinationRule, sidecar, gateway] as const;
+const tree = fc.oneof(...trees) as fc.Arbitrary<Tree>;
 const node: fc.Arbitrary<TestNode> = fc.record({
   namespace: fc.constantFrom("a", "b"),
   address: fc.integer({ min: 1, max: 4 }).map((i) => `172.16.0.${i}`),
@@ -141,11 +177,19 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      kind: fc.constantFrom("ServiceEntry", "VirtualService", "DestinationRule", "Sidecar", "Gateway"),
+      kind: fc.constantFrom(
+        "ServiceEntry",
+        "WorkloadEntry",
+        "VirtualService",
+        "DestinationRule",
+        "Sidecar",
+        "Gateway",
+      ),
       namespace,
       name,
     }).map(({ kind, namespace, name }) => ({ do: "remove" as const, key: `${kind}/${namespace}/${name}` })),
   },
+  { weight: 1, arbitrary: fc.constantFrom("pay", "bill").map((account) => ({ do: "account" as const, account })) },
   { weight: 5, arbitrary: fc.constant({ do: "push" as const }) },
   { weight: 2, arbitrary: node.map((node) => ({ do: "join" as const, node })) },
 );
@@ -158,14 +202,29 @@ const early: readonly TestNode[] = [
   { namespace: "b", address: "172.16.0.9", labels: { app: "gw" }, type: "router" },
 ];
 
+function withAccount(tree: Tree, serviceAccount: string): Tree {
+  const { spec } = tree;
+  if (tree.kind === "WorkloadEntry") return { ...tree, spec: { ...spec, serviceAccount } };
+  if (!spec.endpoints) return tree;
+  return { ...tree, spec: { ...spec, endpoints: spec.endpoints.map((endpoint) => ({ ...endpoint, serviceAccount })) } };
+}
+
 /** Plays steps; gives the fixture with what every proxy has at the end. */
 function play(steps: readonly Step[], cache: boolean) {
   const fixture = new Fixture({ cache, mesh: { proxyHttpPort: 15333 } });
   const joined = early.map((node) => ({ node, member: fixture.join(node) }));
+  const trees = new Map<string, Tree>();
+  const put = (tree: Tree) => {
+    const { kind, metadata: { namespace, name } } = tree;
+    if (fixture.offer(tree)) trees.set(`${kind}/${namespace}/${name}`, tree);
+  };
   for (const s of steps) {
-    if (s.do === "put") fixture.offer(s.tree);
-    else if (s.do === "remove") fixture.remove(s.key);
-    else if (s.do === "push") fixture.pipeline.flush();
+    if (s.do === "put") put(s.tree);
+    else if (s.do === "account") { for (const tree of trees.values()) put(withAccount(tree, s.account)); }
+    else if (s.do === "remove") {
+      fixture.remove(s.key);
+      trees.delete(s.key);
+    } else if (s.do === "push") fixture.pipeline.flush();
     else joined.push({ node: s.node, member: fixture.join(s.node) });
   }
   fixture.pipeline.flush();

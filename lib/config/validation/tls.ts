@@ -176,7 +176,7 @@ function checkSkipVerify(tls: ClientTlsSettings, at: string, report: Findings): 
     ? ["caCertificates", "subjectAltNames"] as const
     : [];
   for (const field of unused) {
-    if (tls[field] !== undefined) {
+    if (tls[field]?.length) {
       report.error(`${at}.${field}`, tls[field], "nothing: insecureSkipVerify verifies nothing");
     }
   }

@@ -2,9 +2,8 @@
  * TLS from the proxy to endpoints, as destination rules ask for it.
  *
  * Certificates are read from files by Envoy itself, so that a stock proxy needs nothing beside it; those named by
- * `credentialName` come as secrets over ADS. Mutual TLS with the mesh's own certificates (`MESH_MUTUAL`, and automatic
- * mutual TLS where no rule speaks) starts where certificates are issued: until then such a connection is plain, and
- * the result says so.
+ * `credentialName` come as secrets over ADS. No certificates of the mesh itself are issued yet: connections with
+ * `MESH_MUTUAL` are plain, and the result has a warning. There is no automatic mutual TLS.
  *
  * @module
  */
@@ -15,6 +14,7 @@ import type { Destination } from "../destination/plan.ts";
 import { secretConfig } from "../file_secret.ts";
 import type { Reader } from "../reader.ts";
 import { exactNames } from "./san.ts";
+import { serverNames } from "./server_names.ts";
 
 type Tls = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
 type Validation = envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext;
@@ -24,9 +24,9 @@ export interface UpstreamTls {
   readonly socket?: envoy.config.core.v3.TransportSocket;
   /** Send the request's host as SNI: the rule names none. */
   readonly autoSni?: boolean;
-  /** Verify the server against that host: the rule names nobody. */
+  /** Verify the server against that host as well: the rule gives neither names nor an SNI. */
   readonly autoSanValidation?: boolean;
-  /** What was asked for and not given. */
+  /** A setting of the rule that is not in force, in words. */
   readonly warning?: string;
 }
 
@@ -56,7 +56,7 @@ export function upstreamTls(read: Reader, d: Destination, http2: boolean): Upstr
         "connections are plain",
     };
   }
-  const names = tls.subjectAltNames ?? externalNames(d);
+  const names = tls.insecureSkipVerify === true ? [] : tls.subjectAltNames ?? serverNames(read, d.service);
   const context = tls.credentialName === undefined ? byFiles(tls, names) : bySecret(tls, tls.credentialName, names);
   const mesh = read.mesh().tlsDefaults;
   const common: Tls = {
@@ -68,7 +68,7 @@ export function upstreamTls(read: Reader, d: Destination, http2: boolean): Upstr
     ...context,
     ...(http2 && { alpn_protocols: ["h2"] }),
   };
-  const named = tls.sni !== undefined || tls.subjectAltNames !== undefined || tls.insecureSkipVerify === true;
+  const named = tls.sni !== undefined || !!tls.subjectAltNames?.length || tls.insecureSkipVerify === true;
   return {
     socket: socket({ common_tls_context: common, ...(tls.sni !== undefined && { sni: tls.sni }) }),
     autoSni: tls.sni === undefined,
@@ -77,8 +77,8 @@ export function upstreamTls(read: Reader, d: Destination, http2: boolean): Upstr
 }
 
 /**
- * A proxy that was given client certificates in its metadata uses those for every mutual mode, with the rule's names;
- * for services outside the mesh the rule's own files win by setting.
+ * A proxy with client certificates in its metadata uses them for every mutual mode, with the names of the rule. For
+ * services outside the mesh a setting (`PREFER_DESTINATIONRULE_TLS_FOR_EXTERNAL_SERVICES`) prefers the rule's files.
  */
 function withProxyFiles(read: Reader, d: Destination, asked: ClientTlsSettings): ClientTlsSettings {
   if (read.settings.preferDestinationRuleTlsForExternal && d.service.meshExternal) return asked;
@@ -93,11 +93,6 @@ function withProxyFiles(read: Reader, d: Destination, asked: ClientTlsSettings):
     ...(asked.subjectAltNames && { subjectAltNames: asked.subjectAltNames }),
     ...(asked.sni !== undefined && { sni: asked.sni }),
   };
-}
-
-/** Names that a service entry gives for its endpoints; a rule that gives none is held to these. */
-function externalNames(d: Destination): readonly string[] {
-  return d.service.provider === "External" ? d.service.subjectAltNames : [];
 }
 
 function byFiles(tls: ClientTlsSettings, names: readonly string[]): Tls {

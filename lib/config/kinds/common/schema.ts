@@ -97,7 +97,7 @@ export const clientTls: Field<ClientTlsSettings> = message<ClientTlsSettings>({
   privateKey: string(),
   caCertificates: string(),
   credentialName: string(),
-  subjectAltNames: list(string()),
+  subjectAltNames: keepZero(list(string())),
   sni: string(),
   insecureSkipVerify: keepZero(bool()),
   caCrl: string(),

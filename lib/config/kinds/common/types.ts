@@ -126,7 +126,10 @@ export interface ClientTlsSettings {
   readonly caCertificates?: string;
   /** Name of a secret with key, certificate and authority; excludes the paths. */
   readonly credentialName?: string;
-  /** Names of which the server's certificate must carry one. */
+  /**
+   * Names of which the server's certificate must carry one. Absent: those of the service entry and of the service
+   * accounts of its endpoints. Empty: none, any certificate of the authorities will do.
+   */
   readonly subjectAltNames?: readonly string[];
   readonly sni?: string;
   /** Presence kept. */

@@ -1,0 +1,32 @@
+/**
+ * The names of which the certificate of a service must carry one when its destination rule gives none.
+ *
+ * @module
+ */
+import type { Endpoint, Service } from "../../registry/types.ts";
+import type { Reader } from "../reader.ts";
+
+/**
+ * The names that a service entry gives, and the identities of the service accounts of all its endpoints, each also
+ * under the aliases of the trust domain; sorted. Services of other registries have none: only a service entry
+ * names its servers.
+ */
+export function serverNames(read: Reader, service: Service): readonly string[] {
+  if (service.provider !== "External") return [];
+  const { trustDomain, trustDomainAliases } = read.mesh();
+  const own = `spiffe://${trustDomain}/`;
+  const names = new Set(service.subjectAltNames);
+  for (const endpoint of read.endpoints(service.hostname)) {
+    if (endpoint.serviceAccount !== "") names.add(own + identityPath(endpoint));
+  }
+  for (const name of [...names]) {
+    if (!name.startsWith(own)) continue;
+    for (const alias of trustDomainAliases) names.add(`spiffe://${alias}/${name.slice(own.length)}`);
+  }
+  return [...names].sort();
+}
+
+/** A SPIFFE identity without its trust domain. */
+function identityPath({ namespace, serviceAccount }: Endpoint): string {
+  return `ns/${namespace}/sa/${serviceAccount}`;
+}

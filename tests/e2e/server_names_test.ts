@@ -1,0 +1,167 @@
+/**
+ * Whose certificate a service outside the mesh may show: a real Envoy accepts or refuses real servers.
+ */
+import assert from "node:assert/strict";
+import http from "node:http";
+import { freePorts } from "../../scripts/demo/ports.ts";
+import { Authority, type Certificate, openssl } from "./support/certificates.ts";
+import { envoyPath, type TestEnvoy, TestMesh, until } from "./support/mesh.ts";
+
+const path = envoyPath();
+
+/** A server that answers requests over TLS. */
+function tlsServer(certificate: Certificate) {
+  const options = { hostname: "127.0.0.1", port: 0, onListen() {}, ...certificate };
+  const server = Deno.serve(options, () => new Response("hello"));
+  return { port: server.addr.port, [Symbol.asyncDispose]: () => server.shutdown() };
+}
+
+/** What becomes of a request for a host: "accepted", "refused" where no connection comes about, else the answer. */
+function ask(port: number, host: string): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const request = http.get({ host: "127.0.0.1", port, headers: { host }, agent: false }, (response) => {
+    let body = "";
+    response.setEncoding("utf8").on("data", (text) => body += text);
+    response.on("end", () => {
+      const refused = response.statusCode === 503 && body.includes("remote connection failure");
+      resolve(body === "hello" ? "accepted" : refused ? "refused" : `${response.statusCode} ${body}`);
+    });
+  });
+  request.on("error", (error) => resolve(error.message));
+  return promise;
+}
+
+/** One service of a test, and what becomes of requests to it. */
+interface Case {
+  readonly server: "right" | "alias" | "named";
+  /** Service account of the endpoint that the entry lists. */
+  readonly account?: string;
+  /** Service account of the workload that the entry selects; it then lists no endpoint. */
+  readonly selected?: string;
+  /** `subjectAltNames` of the entry, and of the rule. */
+  readonly entry?: readonly string[];
+  readonly rule?: readonly string[];
+  readonly expected: "accepted" | "refused";
+}
+
+const CASES: Readonly<Record<string, Case>> = {
+  listed: { server: "right", account: "right", expected: "accepted" },
+  "listed-other": { server: "right", account: "other", expected: "refused" },
+  selected: { server: "right", selected: "right", expected: "accepted" },
+  "selected-other": { server: "right", selected: "other", expected: "refused" },
+  "under-an-alias": { server: "alias", account: "right", expected: "accepted" },
+  "name-of-the-entry": { server: "named", account: "other", entry: ["server.test"], expected: "accepted" },
+  "empty-rule": { server: "right", account: "other", rule: [], expected: "accepted" },
+  "names-of-the-rule": { server: "right", account: "right", rule: ["server.test"], expected: "refused" },
+  "names-of-the-rule-carried": { server: "named", account: "right", rule: ["server.test"], expected: "accepted" },
+  "nobody-named": { server: "right", expected: "accepted" },
+};
+
+const GATEWAY = (port: number) => `
+apiVersion: networking.mesh.io/v1
+kind: Gateway
+metadata: { name: door, namespace: demo }
+spec:
+  selector: { app: door }
+  servers: [{ port: { number: ${port}, name: http, protocol: HTTP }, hosts: ["*"] }]
+`;
+
+function service(name: string, port: number, { account, selected, entry, rule }: Case, authorities: string): string {
+  const endpoint = (of?: string) =>
+    `address: 127.0.0.1, ports: { http: ${port} }${of === undefined ? "" : `, serviceAccount: ${of}`}`;
+  const behind = selected === undefined
+    ? `endpoints: [{ ${endpoint(account)} }]`
+    : `workloadSelector: { labels: { app: ${name} } }`;
+  const workload = selected === undefined ? "" : `
+---
+apiVersion: networking.mesh.io/v1
+kind: WorkloadEntry
+metadata: { name: ${name}, namespace: demo }
+spec: { ${endpoint(selected)}, labels: { app: ${name} } }
+`;
+  return `
+apiVersion: networking.mesh.io/v1
+kind: ServiceEntry
+metadata: { name: ${name}, namespace: demo }
+spec:
+  hosts: [${name}.example.com]
+  location: MESH_EXTERNAL
+  resolution: STATIC
+  ports: [{ number: 80, name: http, protocol: HTTP }]
+  subjectAltNames: ${JSON.stringify(entry ?? [])}
+  ${behind}
+---
+apiVersion: networking.mesh.io/v1
+kind: DestinationRule
+metadata: { name: ${name}, namespace: demo }
+spec:
+  host: ${name}.example.com
+  trafficPolicy:
+    tls:
+      mode: SIMPLE
+      sni: server.test
+      caCertificates: ${authorities}
+      ${rule === undefined ? "" : `subjectAltNames: ${JSON.stringify(rule)}`}
+---
+apiVersion: networking.mesh.io/v1
+kind: VirtualService
+metadata: { name: ${name}, namespace: demo }
+spec:
+  hosts: [${name}.test]
+  gateways: [door]
+  http: [{ route: [{ destination: { host: ${name}.example.com } }] }]${workload}
+`;
+}
+
+/** The services whose servers Envoy refused for the names in their certificates. */
+async function refusedByName(envoy: TestEnvoy): Promise<string[]> {
+  const stats = await envoy.admin("stats?usedonly&filter=fail_verify_san") ?? "";
+  return [...stats.matchAll(/\|\|([\w-]+)\.example\.com[;.]+ssl\.fail_verify_san: [1-9]/g)].map(([, name]) => name!)
+    .sort();
+}
+
+for (const delta of [true, false]) {
+  Deno.test({
+    name: `${
+      delta ? "delta" : "state of the world"
+    }: servers are held to the accounts of their endpoints, to the names of the entry, or to those of the rule`,
+    ignore: path === undefined || !openssl,
+    fn: async () => {
+      const folder = await Deno.makeTempDir({ prefix: "mesh-names-" });
+      try {
+        const authority = await Authority.create(folder);
+        const identity = "/ns/demo/sa/right";
+        await using right = tlsServer(await authority.certify(`URI:spiffe://mesh.test${identity}`));
+        await using alias = tlsServer(await authority.certify(`URI:spiffe://old.test${identity}`));
+        await using named = tlsServer(await authority.certify("DNS:server.test"));
+        const ports = { right: right.port, alias: alias.port, named: named.port };
+        const text = (name: string, of: Case) => service(name, ports[of.server], of, `${folder}/root.pem`);
+        const [port] = freePorts(1) as [number];
+        const files = Object.entries(CASES).map(([name, of]) => [`${name}.yaml`, text(name, of)]);
+        await using mesh = await TestMesh.start({
+          files: { "gateway.yaml": GATEWAY(port), ...Object.fromEntries(files) },
+          meshConfig: { trustDomain: "mesh.test", trustDomainAliases: ["old.test"] },
+        });
+        const who = { name: "door", namespace: "demo", address: "127.0.0.1", labels: { app: "door" } };
+        const envoy = await mesh.attach(path!, { ...who, type: "router" }, delta);
+        await mesh.settled();
+        for (const [name, { expected }] of Object.entries(CASES)) {
+          assert.equal(await ask(port, `${name}.test`), expected, name);
+        }
+        const refusing = Object.keys(CASES).filter((name) => CASES[name]!.expected === "refused");
+        assert.deepEqual(await refusedByName(envoy), refusing.sort());
+
+        // Another account of an endpoint: the same server is refused from now on, or accepted.
+        for (const name of ["listed", "selected"]) {
+          const [account, other] = name === "listed" ? ["account", "right"] as const : ["selected", "right"] as const;
+          for (const [now, expected] of [["other", "refused"], [other, "accepted"]] as const) {
+            await mesh.write(`${name}.yaml`, text(name, { ...CASES[name]!, [account]: now }));
+            await until(`${name} is ${expected}`, async () => await ask(port, `${name}.test`) === expected);
+          }
+        }
+      } finally {
+        await Deno.remove(folder, { recursive: true });
+      }
+    },
+  });
+}
