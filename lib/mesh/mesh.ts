@@ -19,8 +19,9 @@ import { DestinationRuleIndex } from "./destination_rule_index.ts";
 import { GatewayIndex } from "./gateway_index.ts";
 import type { MeshIndexes } from "./indexes.ts";
 import { Scope } from "./scope.ts";
+import { SelectionIndex } from "./selection/index.ts";
 import { ServiceIndex } from "./service_index.ts";
-import { SidecarIndex } from "./sidecar_index.ts";
+import { sidecarOf } from "./sidecar.ts";
 import { VirtualServiceResolver } from "./virtual_service.ts";
 import { MESH_GATEWAY, VirtualServiceIndex } from "./virtual_service_index.ts";
 
@@ -75,7 +76,7 @@ export class Mesh implements MeshIndexes {
   readonly services: ServiceIndex;
   readonly virtualServices = new VirtualServiceIndex();
   readonly destinationRules: DestinationRuleIndex;
-  readonly sidecars: SidecarIndex;
+  readonly sidecars: SelectionIndex<"Sidecar">;
   readonly gateways: GatewayIndex;
   readonly #resolver: VirtualServiceResolver;
   readonly #source: ServiceSource;
@@ -97,7 +98,7 @@ export class Mesh implements MeshIndexes {
       defaultExportTo: config.defaultDestinationRuleExportTo,
       enhancedMerge: options.enhancedDestinationRuleMerge,
     });
-    this.sidecars = new SidecarIndex(config.rootNamespace);
+    this.sidecars = new SelectionIndex(config.rootNamespace);
     this.gateways = new GatewayIndex(options.scopeGatewayToNamespace);
   }
 
@@ -133,7 +134,7 @@ export class Mesh implements MeshIndexes {
    * @param labels Of the workload, for the Sidecar that selects it; absent: a gateway, which no Sidecar is for.
    */
   scope(namespace: string, labels?: Readonly<Record<string, string>>): Scope {
-    const sidecar = labels && this.sidecars.select(namespace, labels);
+    const sidecar = labels && sidecarOf(this.sidecars, { namespace, labels });
     const key = `${namespace}|${sidecar?.key ?? ""}`;
     const known = this.#scopes.get(key);
     if (known && known.sidecar === sidecar) return known;

@@ -10,6 +10,7 @@
  */
 import type { Mesh, MeshChange, Touched } from "../mesh/mesh.ts";
 import type { Scope } from "../mesh/scope.ts";
+import type { SelectableWorkload } from "../mesh/selection/index.ts";
 import type { ServiceTarget } from "../registry/inbound.ts";
 import type { ResourceTable } from "../resource/set.ts";
 import { type BuildFailed, Caches, type CacheSwitches, type DirtyUnits } from "./caches.ts";
@@ -86,6 +87,11 @@ export class Translator {
   /** All proxies. */
   members(): Iterable<Member> {
     return this.#members;
+  }
+
+  /** What objects that select workloads may look at, for each connected proxy. */
+  *workloads(): Iterable<SelectableWorkload> {
+    for (const { proxy: { namespace, traits } } of this.#members) yield { namespace, labels: traits.labels };
   }
 
   /**

@@ -1,0 +1,158 @@
+/**
+ * Objects of one kind by the workloads that they are for: of the workload's namespace and of the root namespace, by
+ * labels or by an object that they name.
+ *
+ *     root namespace ──┐
+ *     own namespace  ──┼─> index.select(workload) ─> objects, the oldest first
+ *     labels, targets ─┘
+ *
+ * Looking one workload up costs its labels and the objects that may be for it, whatever the number of others.
+ *
+ * @module
+ */
+import type { PolicyTargetReference, StringMap } from "../../config/kinds/mod.ts";
+import type { ConfigObject } from "../../config/types.ts";
+import { rootReach, type SelectingKind, type Selection, selectionOf } from "./selection.ts";
+
+/** What a selector may look at. */
+export interface SelectableWorkload {
+  readonly namespace: string;
+  readonly labels: StringMap;
+  /** Objects of its namespace that stand for it and that policies may name, such as its Gateway. Absent: none. */
+  readonly targets?: readonly TargetName[];
+}
+
+/** An object that a policy may name. */
+export type TargetName = Pick<PolicyTargetReference, "group" | "kind" | "name">;
+
+/** The objects that are for one workload, each list with the oldest first. */
+export interface Selected<K extends SelectingKind> {
+  /** Of the root namespace, where that is not the workload's own. */
+  readonly root: readonly ConfigObject<K>[];
+  /** Of its own namespace, for all workloads there. */
+  readonly namespace: readonly ConfigObject<K>[];
+  /** Of its own namespace, by labels or target. */
+  readonly workload: readonly ConfigObject<K>[];
+}
+
+/** Objects of one namespace by what finds them: labels or targets. */
+class NamespaceSelections<K extends SelectingKind> {
+  /** `""`: for all; `l/<name>=<value>`: the first label that it wants; `t/<target>`: an object that it names. */
+  readonly #found = new Map<string, readonly ConfigObject<K>[]>();
+
+  get empty(): boolean {
+    return this.#found.size === 0;
+  }
+
+  change(object: ConfigObject<K>, put: boolean): void {
+    for (const key of keysOf(selectionOf(object))) {
+      const rest = (this.#found.get(key) ?? []).filter((other) => other.key !== object.key);
+      const next = put ? [...rest, object].sort(oldest) : rest;
+      if (next.length > 0) this.#found.set(key, next);
+      else this.#found.delete(key);
+    }
+  }
+
+  forAll(): readonly ConfigObject<K>[] {
+    return this.#found.get("") ?? [];
+  }
+
+  /** Those that choose the workload among others. */
+  choosing({ labels, targets = [] }: SelectableWorkload): readonly ConfigObject<K>[] {
+    const found = new Set<ConfigObject<K>>();
+    for (const [name, value] of Object.entries(labels)) {
+      for (const object of this.#found.get(labelKey(name, value)) ?? []) {
+        if (carries(labels, selectionOf(object).labels)) found.add(object);
+      }
+    }
+    for (const target of targets) for (const object of this.#found.get(targetKey(target)) ?? []) found.add(object);
+    return found.size < 2 ? [...found] : [...found].sort(oldest);
+  }
+}
+
+/** All objects of one kind. */
+export class SelectionIndex<K extends SelectingKind> {
+  readonly #rootNamespace: string;
+  readonly #byNamespace = new Map<string, NamespaceSelections<K>>();
+
+  constructor(rootNamespace: string) {
+    this.#rootNamespace = rootNamespace;
+  }
+
+  /**
+   * Replaces some objects by others (no object of the same key may stay).
+   *
+   * @returns The namespaces in which other objects may now be for a workload; `*` stands for all namespaces.
+   */
+  update(removed: Iterable<ConfigObject<K>>, added: Iterable<ConfigObject<K>>): Set<string> {
+    const affected = new Set<string>();
+    const change = (object: ConfigObject<K>, put: boolean) => {
+      const { namespace } = object.meta;
+      let own = this.#byNamespace.get(namespace);
+      if (!own) this.#byNamespace.set(namespace, own = new NamespaceSelections());
+      own.change(object, put);
+      if (own.empty) this.#byNamespace.delete(namespace);
+      affected.add(namespace === this.#rootNamespace ? "*" : namespace);
+    };
+    for (const object of removed) change(object, false);
+    for (const object of added) change(object, true);
+    return affected;
+  }
+
+  /** The objects that are for a workload. */
+  select(workload: SelectableWorkload): Selected<K> {
+    const own = this.#byNamespace.get(workload.namespace);
+    return {
+      root: this.#ofRoot(workload),
+      namespace: own?.forAll() ?? [],
+      workload: own?.choosing(workload) ?? [],
+    };
+  }
+
+  #ofRoot(workload: SelectableWorkload): readonly ConfigObject<K>[] {
+    if (workload.namespace === this.#rootNamespace) return [];
+    const root = this.#byNamespace.get(this.#rootNamespace);
+    if (!root) return [];
+    const all = root.forAll();
+    // A target is an object of the policy's own namespace.
+    const { namespace, labels } = workload;
+    const chosen = root.choosing({ namespace, labels }).filter(({ kind }) => rootReach(kind) === "any");
+    return chosen.length === 0 ? all : [...all, ...chosen].sort(oldest);
+  }
+
+  /**
+   * How many of some workloads each object is for, by key of the object; objects that are for none are left out. Costs
+   * a look-up for each workload.
+   */
+  counts(workloads: Iterable<SelectableWorkload>): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const workload of workloads) {
+      for (const list of Object.values(this.select(workload))) {
+        for (const { key } of list) counts.set(key, (counts.get(key) ?? 0) + 1);
+      }
+    }
+    return counts;
+  }
+}
+
+function keysOf({ labels, targets }: Selection): readonly string[] {
+  if (targets.length > 0) return [...new Set(targets.map(targetKey))];
+  const [first] = Object.entries(labels);
+  return [first === undefined ? "" : labelKey(...first)];
+}
+
+function labelKey(name: string, value: string): string {
+  return `l/${name}=${value}`;
+}
+
+function targetKey({ group = "", kind, name }: TargetName): string {
+  return `t/${group}/${kind}/${name}`;
+}
+
+function carries(labels: StringMap, wanted: StringMap): boolean {
+  return Object.entries(wanted).every(([name, value]) => labels[name] === value);
+}
+
+function oldest(a: ConfigObject, b: ConfigObject): number {
+  return a.meta.creationTimestamp - b.meta.creationTimestamp || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+}

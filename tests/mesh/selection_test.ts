@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { parseObject } from "../../lib/config/object.ts";
+import type { ConfigObject } from "../../lib/config/types.ts";
+import { type SelectableWorkload, SelectionIndex } from "../../lib/mesh/selection/index.ts";
+import { rootReach, type SelectingKind, selectionOf } from "../../lib/mesh/selection/selection.ts";
+
+const ROOT = "mesh-system";
+
+/** How each kind writes a selector. */
+const written: Readonly<Record<SelectingKind, (labels: Record<string, string>) => object>> = {
+  AuthorizationPolicy: (matchLabels) => ({ selector: { matchLabels } }),
+  PeerAuthentication: (matchLabels) => ({ selector: { matchLabels } }),
+  ProxyConfig: (matchLabels) => ({ selector: { matchLabels } }),
+  ProxyFilter: (labels) => ({ workloadSelector: { labels } }),
+  RequestAuthentication: (matchLabels) => ({ selector: { matchLabels } }),
+  Sidecar: (labels) => ({ workloadSelector: { labels }, egress: [{ hosts: ["*/*"] }] }),
+  Telemetry: (matchLabels) => ({ selector: { matchLabels } }),
+  WasmPlugin: (matchLabels) => ({ selector: { matchLabels }, url: "oci://example.com/plugin:1" }),
+};
+
+const GROUPS: Partial<Record<SelectingKind, string>> = {
+  AuthorizationPolicy: "security.mesh.io/v1",
+  PeerAuthentication: "security.mesh.io/v1",
+  RequestAuthentication: "security.mesh.io/v1",
+  ProxyConfig: "networking.mesh.io/v1beta1",
+  ProxyFilter: "networking.mesh.io/v1alpha3",
+  Telemetry: "telemetry.mesh.io/v1",
+  WasmPlugin: "extensions.mesh.io/v1alpha1",
+};
+
+interface Written {
+  readonly kind: SelectingKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly labels?: Record<string, string>;
+  readonly created?: string;
+  readonly spec?: object;
+}
+
+function object({ kind, namespace, name, labels, created, spec }: Written): ConfigObject<SelectingKind> {
+  const tree = {
+    apiVersion: GROUPS[kind] ?? "networking.mesh.io/v1",
+    kind,
+    metadata: { namespace, name, ...(created ? { creationTimestamp: created } : {}) },
+    spec: spec ?? written[kind](labels ?? {}),
+  };
+  const { object, findings } = parseObject(tree, { source: "test", line: 1 }, { defaultNamespace: "default" });
+  assert.ok(object, JSON.stringify(findings));
+  return object as ConfigObject<SelectingKind>;
+}
+
+function keys(index: SelectionIndex<SelectingKind>, workload: SelectableWorkload) {
+  const { root, namespace, workload: chosen } = index.select(workload);
+  const names = (list: readonly ConfigObject[]) => list.map(({ meta }) => meta.name);
+  return { root: names(root), namespace: names(namespace), workload: names(chosen) };
+}
+
+Deno.test("a workload gets objects of its namespace that want all of its labels or none, the oldest first", () => {
+  const index = new SelectionIndex<SelectingKind>(ROOT);
+  const kind = "AuthorizationPolicy";
+  index.update([], [
+    object({ kind, namespace: "a", name: "late", labels: { app: "x" }, created: "2024-02-01T00:00:00Z" }),
+    object({ kind, namespace: "a", name: "early", labels: { tier: "1", app: "x" }, created: "2024-01-01T00:00:00Z" }),
+    object({ kind, namespace: "a", name: "more", labels: { app: "x", tier: "2" } }),
+    object({ kind, namespace: "a", name: "all" }),
+    object({ kind, namespace: "b", name: "elsewhere", labels: { app: "x" } }),
+  ]);
+  assert.deepEqual(keys(index, { namespace: "a", labels: { app: "x", tier: "1" } }), {
+    root: [],
+    namespace: ["all"],
+    workload: ["early", "late"],
+  });
+});
+
+Deno.test("labels in the root namespace reach every namespace for policies, and none for a namespace's defaults", () => {
+  for (const kind of Object.keys(written) as SelectingKind[]) {
+    const index = new SelectionIndex<SelectingKind>(ROOT);
+    const all = object({ kind, namespace: ROOT, name: "all" });
+    // A Sidecar of the root namespace may have no selector at all.
+    const chosen = kind === "Sidecar" ? [] : [object({ kind, namespace: ROOT, name: "chosen", labels: { app: "x" } })];
+    assert.deepEqual(index.update([], [all, ...chosen]), new Set(["*"]));
+    const reaches = rootReach(kind) === "any" ? ["all", "chosen"] : ["all"];
+    assert.deepEqual(keys(index, { namespace: "a", labels: { app: "x" } }).root.sort(), reaches, kind);
+    assert.deepEqual(keys(index, { namespace: ROOT, labels: { app: "x" } }), {
+      root: [],
+      namespace: ["all"],
+      workload: chosen.map(({ meta }) => meta.name),
+    });
+  }
+});
+
+Deno.test("an object that names a target is for the workloads that the target stands for, and for no others", () => {
+  const index = new SelectionIndex<SelectingKind>(ROOT);
+  const targetRefs = [{ group: "gateway.networking.k8s.io", kind: "Gateway", name: "edge" }];
+  index.update([], [object({ kind: "AuthorizationPolicy", namespace: "a", name: "edge-only", spec: { targetRefs } })]);
+  assert.deepEqual(keys(index, { namespace: "a", labels: {}, targets: targetRefs }).workload, ["edge-only"]);
+  assert.deepEqual(keys(index, { namespace: "a", labels: { app: "x" } }), { root: [], namespace: [], workload: [] });
+  assert.deepEqual(keys(index, { namespace: "b", labels: {}, targets: targetRefs }).workload, []);
+});
+
+const kind = fc.constantFrom<SelectingKind>("AuthorizationPolicy", "PeerAuthentication", "Sidecar");
+const labels = fc.constantFrom<Record<string, string>>({}, { app: "x" }, { app: "y" }, { app: "x", tier: "1" });
+const written$ = fc.record({
+  kind,
+  namespace: fc.constantFrom("a", "b", ROOT),
+  name: fc.constantFrom("one", "two", "three"),
+  labels,
+  created: fc.constantFrom("2024-01-01T00:00:00Z", "2024-02-01T00:00:00Z"),
+}).map((w) => w.kind === "Sidecar" && w.namespace === ROOT ? { ...w, labels: {} } : w);
+const workloads: readonly SelectableWorkload[] = ["a", "b", ROOT].flatMap((namespace) =>
+  [{}, { app: "x" }, { app: "x", tier: "1", other: "z" }].map((labels) => ({ namespace, labels }))
+);
+
+/** The rule, object by object. */
+function isFor(object: ConfigObject<SelectingKind>, { namespace, labels }: SelectableWorkload): boolean {
+  const { labels: wanted } = selectionOf(object);
+  const own = object.meta.namespace === namespace;
+  if (!own && object.meta.namespace !== ROOT) return false;
+  const carried = Object.entries(wanted).every(([name, value]) => labels[name] === value);
+  return carried && (own || Object.keys(wanted).length === 0 || rootReach(object.kind) === "any");
+}
+
+Deno.test("after any changes, look-ups and counts are as if every object were asked", () => {
+  fc.assert(fc.property(fc.array(written$, { maxLength: 30 }), (steps) => {
+    const index = new SelectionIndex<SelectingKind>(ROOT);
+    const there = new Map<string, ConfigObject<SelectingKind>>();
+    for (const step of steps) {
+      const next = object(step);
+      const old = there.get(next.key);
+      // The same object twice takes it out again.
+      const gone = old?.hash === next.hash;
+      if (gone) there.delete(next.key);
+      else there.set(next.key, next);
+      index.update(old ? [old] : [], gone ? [] : [next]);
+    }
+    const expected = new Map<string, number>();
+    for (const workload of workloads) {
+      const found = Object.values(index.select(workload)).flat().map(({ key }) => key);
+      const wanted = [...there.values()].filter((object) => isFor(object, workload)).map(({ key }) => key);
+      assert.deepEqual(found.sort(), wanted.sort());
+      for (const key of wanted) expected.set(key, (expected.get(key) ?? 0) + 1);
+    }
+    assert.deepEqual(index.counts(workloads), expected);
+  }));
+});
