@@ -97,6 +97,7 @@ function parseMeta(raw: unknown, options: ParseOptions, report: Findings): Objec
   const ownName = typeof name === "string" ? name : "";
   const wrongName = objectNameProblem(ownName);
   if (wrongName !== undefined) report.error("metadata.name", name ?? undefined, `a name (${wrongName})`);
+  else if (/[A-Z]/.test(ownName)) report.warning("metadata.name", name, "lower case: an orchestrator refuses capitals");
   const written = typeof namespace === "string" ? namespace : "";
   const ownNamespace = written === "" ? options.defaultNamespace : written;
   const isText = namespace === undefined || namespace === null || typeof namespace === "string";

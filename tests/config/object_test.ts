@@ -84,6 +84,12 @@ for (const [name, tree, fields] of WRONG) {
   });
 }
 
+test("a name with capitals is taken, as Istio takes it from files, with a warning", () => {
+  const { object, findings } = parse({ metadata: { name: "Reviews.V1" }, spec: { host: "a" } });
+  assert.equal(object?.key, "DestinationRule/home/Reviews.V1");
+  assert.deepEqual(findings.map(({ severity, field }) => [severity, field]), [["warning", "metadata.name"]]);
+});
+
 test("objects of other groups are left alone without a word", () => {
   const { object, findings, foreign } = parse({ apiVersion: "v1", kind: "Service" });
   assert.deepEqual([object, findings, foreign], [undefined, [], true]);

@@ -14,16 +14,16 @@ const DNS_LABEL = /^[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?$/;
 const WILDCARD_LABEL = /^(?:\*|(?:\*|\*-)?[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?)$/;
 const LABEL_KEY = /^(?:([a-zA-Z0-9](?:[-a-zA-Z0-9.]*[a-zA-Z0-9])?)\/)?((?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$/;
 const LABEL_VALUE = /^(?:(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
-const OBJECT_NAME = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/;
+const OBJECT_NAME = /^[a-zA-Z0-9](?:[-a-zA-Z0-9.]*[a-zA-Z0-9])?$/;
 
 /** Whether the text is a DNS label: letters, digits and inner hyphens, at most 63. */
 export function isDnsLabel(text: string): boolean {
   return text.length <= 63 && DNS_LABEL.test(text);
 }
 
-/** Name of an object: lower-case DNS name of at most 253 characters. */
+/** Name of an object: a DNS name of at most 253 characters. Files may have capitals, which an orchestrator refuses. */
 export function objectNameProblem(name: string): string | undefined {
-  return name.length <= 253 && OBJECT_NAME.test(name) ? undefined : "lower-case letters, digits, - and ., at most 253";
+  return name.length <= 253 && OBJECT_NAME.test(name) ? undefined : "letters, digits, - and ., at most 253";
 }
 
 /** A fully or partly qualified host name without wildcard. */

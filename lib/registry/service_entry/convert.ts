@@ -138,7 +138,8 @@ export function endpointLabels(workload: Workload): Labels {
  * The endpoint of a workload behind one port of a service.
  *
  * @returns Undefined when it has no address that the resolution can use: a workload without an address is reached
- * only through its network's gateway, and a name or socket only where the proxy resolves names.
+ * only through its network's gateway, a name only where the proxy resolves names, a Unix socket only where it does not
+ * (clusters that resolve names make no host of a socket).
  */
 export function workloadEndpoint(
   workload: Workload,
@@ -148,7 +149,7 @@ export function workloadEndpoint(
 ): Endpoint | undefined {
   const address = workload.addresses[0];
   if (address === undefined) return undefined;
-  if (!isIp(address) && !resolvesNames(resolution)) return undefined;
+  if (!isIp(address) && isUnixSocket(address) === resolvesNames(resolution)) return undefined;
   return {
     address,
     port: endpointPort(address, workload.ports, port),

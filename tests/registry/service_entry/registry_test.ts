@@ -201,7 +201,7 @@ Deno.test("a selector without labels selects nothing", async () => {
   assert.deepEqual(sink.addresses("default/a.example.com"), []);
 });
 
-Deno.test("a workload whose address is a name is selected by DNS entries alone, one without address by none", async () => {
+Deno.test("DNS entries alone select names, static ones alone Unix sockets, none a workload without address", async () => {
   const selector = { labels: { app: "a" } };
   const { sink } = await started([
     serviceEntry("static", { workloadSelector: selector }),
@@ -209,8 +209,9 @@ Deno.test("a workload whose address is a name is selected by DNS entries alone, 
     workloadEntry("w1", { address: "w1.example.com", labels: { app: "a" } }),
     workloadEntry("w2", { network: "n2", labels: { app: "a" } }),
     workloadEntry("w3", { address: "10.0.0.3", labels: { app: "a" } }),
+    workloadEntry("w4", { address: "unix:///run/a.sock", labels: { app: "a" } }),
   ]);
-  assert.deepEqual(sink.addresses("default/static.example.com"), ["10.0.0.3:80/http"]);
+  assert.deepEqual(sink.addresses("default/static.example.com"), ["10.0.0.3:80/http", "unix:///run/a.sock:0/http"]);
   assert.deepEqual(sink.addresses("default/dns.example.com"), ["w1.example.com:80/http", "10.0.0.3:80/http"]);
 });
 

@@ -19,7 +19,7 @@ export function checkGatewayNames(names: readonly string[] | undefined, at: stri
         report.warning(where, name, `namespace/name, here ${namespace}/${gateway}`);
       }
     } else if (
-      !isDnsLabel(name.slice(0, slash)) || objectNameProblem(name.slice(slash + 1).toLowerCase()) !== undefined
+      !isDnsLabel(name.slice(0, slash)) || objectNameProblem(name.slice(slash + 1)) !== undefined
     ) {
       report.error(where, name, "a gateway as namespace/name");
     }
