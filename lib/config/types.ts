@@ -37,6 +37,11 @@ export interface Origin {
   readonly line: number;
 }
 
+/** An origin as people read it: `routes.yaml:12`. */
+export function describeOrigin({ source, line }: Origin): string {
+  return line > 0 ? `${source}:${line}` : source;
+}
+
 /**
  * One valid object. Immutable; a change makes a new one.
  *

@@ -37,6 +37,10 @@ export interface MeshState {
 /** The two files, watched. */
 export interface MeshSource {
   readonly state: MeshState;
+  /** Whether the mesh file names the root namespace. */
+  readonly namesRootNamespace: boolean;
+  /** Sets the root namespace that holds where the mesh file names none; until then it is the control plane's. */
+  useRootNamespace(namespace: string): void;
   /** What is wrong in the files now. */
   problems(): readonly Problem[];
   /** Has a listener called after each change of what is in force. */
@@ -66,6 +70,8 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
   const { meshFile, networksFile, systemNamespace } = options;
   const listeners: ((state: MeshState) => void)[] = [];
   let state: MeshState | undefined;
+  let namesRootNamespace = false;
+  let rootNamespace = systemNamespace;
   const publish = () => {
     const { value: mesh } = meshPart;
     const { value: networks } = networksPart;
@@ -77,7 +83,11 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
     option: "meshConfig",
     kind: "MeshConfig",
     file: meshFile,
-    parse: (text) => parseMeshConfig(text, { systemNamespace, source: meshFile }),
+    parse: (text) => {
+      const parsed = parseMeshConfig(text, { systemNamespace, rootNamespace, source: meshFile });
+      if (parsed.value !== undefined) namesRootNamespace = parsed.namesRootNamespace;
+      return parsed;
+    },
     inert: (mesh) => inertFieldsIn(mesh, defaultMeshConfig({ systemNamespace })),
   }, kernel);
   const networksPart = new WatchedPart<MeshNetworks>({
@@ -105,6 +115,15 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
   return {
     get state() {
       return state ?? started;
+    },
+    get namesRootNamespace() {
+      return namesRootNamespace;
+    },
+    useRootNamespace: (namespace) => {
+      if (namespace === rootNamespace) return;
+      rootNamespace = namespace;
+      meshPart.parseAgain();
+      publish();
     },
     problems: () => [...meshPart.problems, ...networksPart.problems],
     onChange: (listener) => void listeners.push(listener),
@@ -148,6 +167,11 @@ class WatchedPart<T> {
 
   async stop(): Promise<void> {
     await this.#watched?.stop();
+  }
+
+  /** Reads the text in force again, because defaults changed that it lies over. */
+  parseAgain(): void {
+    this.value = this.#part.parse(this.#text).value ?? this.value;
   }
 
   /** Its errors, for a start that they prevent. */

@@ -10,7 +10,8 @@
 import type { Problem } from "../config/finding.ts";
 import { FolderIndex } from "../folder/index.ts";
 import { parseMeshConfig } from "../config/mesh/parse.ts";
-import type { AnyConfigObject } from "../config/types.ts";
+import { chooseRootNamespace } from "../config/mesh/root_namespace.ts";
+import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
 import { defaultSettings } from "../kernel/settings/read.ts";
 import { TYPE_URL_PREFIX } from "../pb/codec.ts";
@@ -89,12 +90,18 @@ export interface TranslatedProxy {
  * ```
  *
  * @throws {NodeRefused} when the node cannot be served.
- * @throws {RangeError} naming every problem of the mesh configuration.
+ * @throws {RangeError} naming every problem of the mesh configuration, or the objects for the whole mesh when they lie in
+ * several namespaces and the mesh configuration names none of them as root namespace.
  * @throws whatever a builder threw: a defect of this library, never of the configuration.
  */
 export function translateForProxy(request: TranslateRequest): TranslatedProxy {
   const settings = defaultSettings("pilot-discovery", request.settings ?? {});
-  const mesh = meshOf(request.meshConfig ?? "", settings.POD_NAMESPACE);
+  const index = new FolderIndex({ defaultNamespace: "default" });
+  const encoder = new TextEncoder();
+  const { upserted } = index.apply(
+    Object.entries(request.files).map(([path, text]) => ({ path, bytes: encoder.encode(text) })),
+  );
+  const mesh = meshOf(request.meshConfig ?? "", settings.POD_NAMESPACE, upserted);
   const pipeline = new Pipeline({
     mesh,
     networks: { networks: {} },
@@ -108,11 +115,6 @@ export function translateForProxy(request: TranslateRequest): TranslatedProxy {
     failed: rethrow,
     buildFailed: (_kind, _name, error) => rethrow(error),
   });
-  const index = new FolderIndex({ defaultNamespace: "default" });
-  const encoder = new TextEncoder();
-  const { upserted } = index.apply(
-    Object.entries(request.files).map(([path, text]) => ({ path, bytes: encoder.encode(text) })),
-  );
   // The index knows objects as ConfigObject; the union by kind is the same objects with `kind` telling the spec's type.
   pipeline.configChanged([], upserted as AnyConfigObject[]);
   pipeline.flush();
@@ -126,10 +128,13 @@ function rethrow(error: unknown): never {
   throw error;
 }
 
-function meshOf(text: string, systemNamespace: string) {
-  const { value, problems } = parseMeshConfig(text, { systemNamespace });
+function meshOf(text: string, systemNamespace: string, objects: readonly ConfigObject[]) {
+  const { value, problems, namesRootNamespace } = parseMeshConfig(text, { systemNamespace });
   if (value === undefined) throw new RangeError(problems.map((p) => p.message).join("\n"));
-  return value;
+  if (namesRootNamespace) return value;
+  const { namespace, conflict } = chooseRootNamespace(objects, systemNamespace);
+  if (conflict !== undefined) throw new RangeError(conflict);
+  return { ...value, rootNamespace: namespace };
 }
 
 function resourcesOf(member: Member): Omit<TranslatedProxy, "problems"> {

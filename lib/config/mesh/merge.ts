@@ -12,8 +12,10 @@ import type { ExtensionProvider, MeshConfig, ProxyHeaders, ProxySettings } from 
 
 /** Values that defaults depend on. */
 export interface MeshDefaults {
-  /** Namespace of the control plane; default root namespace and home of the discovery service. */
+  /** Namespace of the control plane: home of the discovery service. */
   readonly systemNamespace: string;
+  /** Root namespace where none is written; default: the system namespace. See `./root_namespace.ts`. */
+  readonly rootNamespace?: string;
 }
 
 /** Settings of a proxy when nothing is written. Numbers are the field's. */
@@ -58,7 +60,7 @@ export function defaultMeshConfig(defaults: MeshDefaults): MeshConfig {
     defaultServiceExportTo: ["*"],
     defaultVirtualServiceExportTo: ["*"],
     defaultDestinationRuleExportTo: ["*"],
-    rootNamespace: defaults.systemNamespace,
+    rootNamespace: defaults.rootNamespace ?? defaults.systemNamespace,
     localityLbSetting: { enabled: true },
     dnsRefreshRate: 60_000,
     h2UpgradePolicy: "DO_NOT_UPGRADE",

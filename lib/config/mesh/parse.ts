@@ -24,6 +24,12 @@ export interface Parsed<T> {
   readonly problems: readonly Problem[];
 }
 
+/** A mesh configuration, and what of it the text decides. */
+export interface ParsedMesh extends Parsed<MeshConfig> {
+  /** Whether the text names the root namespace. */
+  readonly namesRootNamespace: boolean;
+}
+
 /** How mesh configuration is parsed. */
 export interface MeshParseOptions extends MeshDefaults {
   /** Where the text is from, for problems; default `mesh`. */
@@ -33,15 +39,18 @@ export interface MeshParseOptions extends MeshDefaults {
 }
 
 /** Parses mesh configuration (YAML or JSON); an empty text gives the defaults. Never throws. */
-export function parseMeshConfig(text: string, options: MeshParseOptions): Parsed<MeshConfig> {
+export function parseMeshConfig(text: string, options: MeshParseOptions): ParsedMesh {
   const base = options.base ?? defaultMeshConfig(options);
-  return parseOne(text, "MeshConfig", options.source ?? "mesh", (tree, report) => {
+  let namesRootNamespace = false;
+  const parsed = parseOne(text, "MeshConfig", options.source ?? "mesh", (tree, report) => {
     const written = decode(meshConfig, tree, report);
+    namesRootNamespace = written.rootNamespace !== undefined;
     checkProviderNames(written.extensionProviders ?? [], report);
     const merged = mergeMeshConfig(base, written);
     validateMeshConfig(merged, report);
     return merged;
   });
+  return { ...parsed, namesRootNamespace };
 }
 
 /** Parses mesh networks (YAML or JSON); an empty text gives none. Never throws. */

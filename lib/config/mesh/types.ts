@@ -69,7 +69,7 @@ export interface MeshConfig {
   readonly defaultVirtualServiceExportTo: readonly string[];
   /** Default `["*"]`. */
   readonly defaultDestinationRuleExportTo: readonly string[];
-  /** Namespace whose objects are mesh-wide defaults; default: the system namespace (`mesh-system`). */
+  /** Namespace whose objects apply to the whole mesh; default: chosen at start, see `./root_namespace.ts`. */
   readonly rootNamespace: string;
   /** Default enabled, no rules. */
   readonly localityLbSetting: LocalityLbSetting;

@@ -1,0 +1,82 @@
+/**
+ * Which namespace holds the objects that apply to the whole mesh, when the mesh configuration does not name it.
+ *
+ * Folders written for Istio keep such objects in `istio-system`; ours is `mesh-system`, or wherever the control plane
+ * runs. The folder decides: by the objects that mean something else in the root namespace than elsewhere, and where there
+ * are none, by any object.
+ *
+ * @module
+ */
+import { type AnyConfigObject, type ConfigObject, describeOrigin } from "../types.ts";
+
+/** Namespaces that people use as root namespace by convention, beside that of the control plane. */
+const CONVENTIONAL = ["mesh-system", "istio-system"];
+
+/** A choice, or why there is none. */
+export type RootNamespaceChoice =
+  | { readonly namespace: string; readonly conflict?: never }
+  /** Several namespaces hold objects for the whole mesh; one sentence that names them. */
+  | { readonly conflict: string; readonly namespace?: never };
+
+/** Objects of each namespace that the sentence names. */
+const MAX_NAMED = 5;
+
+/**
+ * Chooses the root namespace from the objects that there are.
+ *
+ * @param own Namespace of the control plane: the choice when no object decides.
+ */
+export function chooseRootNamespace(objects: Iterable<ConfigObject>, own: string): RootNamespaceChoice {
+  const candidates = rootNamespaceCandidates(own);
+  const used = new Set<string>();
+  const meshWide = new Map<string, ConfigObject[]>();
+  for (const object of objects) {
+    const { namespace } = object.meta;
+    if (!candidates.has(namespace)) continue;
+    used.add(namespace);
+    if (!isMeshWideInRoot(object as AnyConfigObject)) continue;
+    const list = meshWide.get(namespace);
+    if (list) list.push(object);
+    else meshWide.set(namespace, [object]);
+  }
+  if (meshWide.size > 1) return { conflict: conflictText(meshWide) };
+  const [only] = meshWide.keys();
+  if (only !== undefined) return { namespace: only };
+  const [first] = used;
+  return { namespace: used.size === 1 && first !== undefined ? first : own };
+}
+
+/** Namespaces that may become the root namespace without being named. */
+export function rootNamespaceCandidates(own: string): ReadonlySet<string> {
+  return new Set([own, ...CONVENTIONAL]);
+}
+
+/** Whether an object would apply to more than its own namespace if that were the root namespace. */
+export function isMeshWideInRoot(object: AnyConfigObject): boolean {
+  switch (object.kind) {
+    case "Sidecar":
+      return object.spec.workloadSelector === undefined;
+    case "PeerAuthentication":
+      return object.spec.selector === undefined;
+    case "DestinationRule":
+    case "AuthorizationPolicy":
+    case "RequestAuthentication":
+    case "Telemetry":
+    case "WasmPlugin":
+    case "ProxyFilter":
+    case "ProxyConfig":
+      return true;
+    default:
+      return false;
+  }
+}
+
+function conflictText(meshWide: ReadonlyMap<string, readonly ConfigObject[]>): string {
+  const parts = [...meshWide].sort(([a], [b]) => (a < b ? -1 : 1)).map(([namespace, objects]) => {
+    const named = objects.slice(0, MAX_NAMED).map(({ key, origin }) => `${key} (${describeOrigin(origin)})`);
+    const others = objects.length > MAX_NAMED ? ` and ${objects.length - MAX_NAMED} more` : "";
+    return `${namespace}: ${named.join(", ")}${others}`;
+  });
+  return `objects for the whole mesh lie in ${meshWide.size} namespaces, expected one of them as rootNamespace in the ` +
+    `mesh configuration, or all in one namespace; ${parts.join("; ")}`;
+}

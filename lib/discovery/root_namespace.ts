@@ -1,0 +1,88 @@
+/**
+ * The root namespace of a server: chosen once at start, and what is said of objects that come later in another one.
+ *
+ * @module
+ */
+import { finding, type Problem } from "../config/finding.ts";
+import { chooseRootNamespace, isMeshWideInRoot, rootNamespaceCandidates } from "../config/mesh/root_namespace.ts";
+import { KINDS } from "../config/kinds/mod.ts";
+import type { ConfigStore } from "../config/store.ts";
+import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { MeshSource } from "./mesh_source.ts";
+import { StartError } from "./start_error.ts";
+
+/** What is said of mesh-wide objects outside the root namespace. */
+export interface RootNamespaceReview {
+  /** One warning for each object that is now in such a namespace. */
+  problems(): Problem[];
+}
+
+/**
+ * Chooses the root namespace from what has been read, where the mesh configuration names none, and goes on watching.
+ *
+ * @param own Namespace of the control plane.
+ * @throws {StartError} When several namespaces hold objects for the whole mesh.
+ */
+export function startRootNamespace(
+  store: ConfigStore,
+  mesh: MeshSource,
+  own: string,
+  kernel: Kernel,
+): RootNamespaceReview {
+  if (!mesh.namesRootNamespace) {
+    const { namespace, conflict } = chooseRootNamespace(KINDS.flatMap((kind) => [...store.list(kind)]), own);
+    if (conflict !== undefined) throw new StartError([{ option: "configDir", text: conflict }]);
+    mesh.useRootNamespace(namespace);
+    if (namespace !== own) kernel.log.scope("default").info("root namespace chosen by the folder", { namespace });
+  }
+  return new Review(store, mesh, own, kernel);
+}
+
+class Review implements RootNamespaceReview {
+  readonly #candidates: ReadonlySet<string>;
+  readonly #mesh: MeshSource;
+  readonly #kernel: Kernel;
+  /** Objects that would be mesh-wide if their namespace were the root namespace. */
+  readonly #objects = new Map<string, ConfigObject>();
+
+  constructor(store: ConfigStore, mesh: MeshSource, own: string, kernel: Kernel) {
+    this.#candidates = rootNamespaceCandidates(own);
+    this.#mesh = mesh;
+    this.#kernel = kernel;
+    for (const kind of KINDS) for (const object of store.list(kind)) this.#take(object);
+    store.subscribe(({ added, updated, removed }) => {
+      for (const { key } of removed) this.#objects.delete(key);
+      for (const one of updated) this.#take(one.new);
+      for (const object of added) {
+        this.#take(object);
+        const problem = this.#problemOf(object);
+        if (problem !== undefined) this.#log(problem);
+      }
+    });
+  }
+
+  problems(): Problem[] {
+    return [...this.#objects.values()].map((object) => this.#problemOf(object)).filter((one) => one !== undefined);
+  }
+
+  #take(object: ConfigObject): void {
+    if (this.#candidates.has(object.meta.namespace) && isMeshWideInRoot(object as AnyConfigObject)) {
+      this.#objects.set(object.key, object);
+    } else this.#objects.delete(object.key);
+  }
+
+  #problemOf({ key, kind, meta, origin }: ConfigObject): Problem | undefined {
+    const { rootNamespace } = this.#mesh.state.mesh;
+    if (!this.#objects.has(key) || this.#mesh.namesRootNamespace || meta.namespace === rootNamespace) return undefined;
+    const expected = `${rootNamespace}, the root namespace since the start, or rootNamespace in the mesh configuration`;
+    const found = finding("warning", "metadata.namespace", meta.namespace, expected);
+    const message = `${kind} ${meta.namespace}/${meta.name} does not apply to the whole mesh: ${found.message}`;
+    return { ...found, message, ...origin, kind, namespace: meta.namespace, name: meta.name };
+  }
+
+  #log({ message, source, line, kind, namespace, name, field, value, expected }: Problem): void {
+    const fields = { file: source, line, kind, namespace, name, field, value, expected };
+    this.#kernel.log.scope("validation").warn(message, fields);
+  }
+}
