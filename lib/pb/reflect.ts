@@ -8,7 +8,7 @@ import descriptor from "../../proto/gen/descriptor.json" with { type: "json" };
 import nodeDescriptor from "../../proto/gen/node.json" with { type: "json" };
 import { TYPE_URL_PREFIX } from "./codec.ts";
 
-/** Who calls is read from each stream: its messages do not wait until the whole descriptor has been read. */
+/** Every stream begins with a `Node`; a small descriptor of its own spares the first streams the large one. */
 const NODE = "envoy.config.core.v3.Node";
 
 let root: protobuf.Root | undefined;

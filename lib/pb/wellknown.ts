@@ -1,5 +1,6 @@
 /**
- * Google's well-known messages as plain data. (`Value` alone has camelCase fields: protobufjs brings its own copy of it.)
+ * Google's well-known messages as plain data. Fields of `Value` alone are camelCase, because
+ * protobufjs has a definition of its own for it.
  *
  * @module
  */

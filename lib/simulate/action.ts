@@ -4,26 +4,26 @@
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";
-import { headerOf, hostAlone, type HttpRequest, pathAlone } from "./http_request.ts";
+import { headerOf, hostAlone, type NormalizedRequest, pathAlone } from "./http_request.ts";
 import { NotJudged } from "./matchers.ts";
 import { RE2JS } from "re2js";
-import type { ActionStep, Outcome } from "./types.ts";
+import type { ActionStep, SimulationOutcome } from "./types.ts";
 
 type Route = envoy.config.route.v3.Route;
 type RouteAction = envoy.config.route.v3.RouteAction;
 
 /** A cluster and its share. */
-export interface Destination {
+export interface ClusterShare {
   readonly name: string;
   readonly weight: number;
 }
 
 /** The action of a route: destinations, or the end. */
-export interface Acted {
+export interface RouteActionResult {
   readonly step: ActionStep;
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly ClusterShare[];
   /** Set where the proxy answers by itself. */
-  readonly outcome?: Outcome;
+  readonly outcome?: SimulationOutcome;
   /** Status where the cluster does not exist. */
   readonly missingStatus: number;
 }
@@ -33,7 +33,7 @@ const REDIRECT_CODES = [301, 302, 303, 307, 308] as const;
 const NOT_FOUND_CODES = [503, 404, 500] as const;
 
 /** Performs the action of a route. */
-export function act(route: Route, request: HttpRequest): Acted {
+export function act(route: Route, request: NormalizedRequest): RouteActionResult {
   if (route.redirect) {
     const status = REDIRECT_CODES[route.redirect.response_code ?? 0] ?? 301;
     const location = redirectLocation(route, request);
@@ -55,11 +55,11 @@ export function act(route: Route, request: HttpRequest): Acted {
   return { step, destinations: destinations(action, request), missingStatus };
 }
 
-function ended(action: ActionStep["action"], outcome: Outcome): Acted {
+function ended(action: ActionStep["action"], outcome: SimulationOutcome): RouteActionResult {
   return { step: { step: "action", action, mirrors: [] }, destinations: [], outcome, missingStatus: 503 };
 }
 
-function destinations(action: RouteAction, request: HttpRequest): Destination[] {
+function destinations(action: RouteAction, request: NormalizedRequest): ClusterShare[] {
   if (action.cluster !== undefined) return [{ name: action.cluster, weight: 1 }];
   if (action.cluster_header !== undefined) {
     return [{ name: headerOf(request, action.cluster_header) ?? "", weight: 1 }];
@@ -74,7 +74,7 @@ function destinations(action: RouteAction, request: HttpRequest): Destination[] 
 }
 
 /** Path and authority as the upstream sees them. */
-function rewrites(route: Route, action: RouteAction, request: HttpRequest): { path: string; authority: string } {
+function rewrites(route: Route, action: RouteAction, request: NormalizedRequest): { path: string; authority: string } {
   const authority = action.host_rewrite_literal ||
     (action.host_rewrite_header ? headerOf(request, action.host_rewrite_header) : undefined) || request.authority;
   return { path: rewrittenPath(route, action, request.path) ?? request.path, authority };
@@ -102,7 +102,7 @@ function matchedLength(route: Route, path: string): number {
   return (prefix ?? path_separated_prefix ?? exact ?? path).length;
 }
 
-function redirectLocation(route: Route, request: HttpRequest): string {
+function redirectLocation(route: Route, request: NormalizedRequest): string {
   const redirect = route.redirect ?? {};
   const scheme = redirect.scheme_redirect || (redirect.https_redirect ? "https" : request.scheme);
   const port = redirect.port_redirect ? `:${redirect.port_redirect}` : "";
@@ -117,7 +117,7 @@ function redirectLocation(route: Route, request: HttpRequest): string {
 }
 
 /** The host as the client wrote it; its port goes when another takes its place or the scheme's default one changes. */
-function originalHost(request: HttpRequest, scheme: string, newPort: boolean): string {
+function originalHost(request: NormalizedRequest, scheme: string, newPort: boolean): string {
   const { authority } = request;
   const defaultPort = request.scheme === "https" ? ":443" : ":80";
   const changed = scheme !== request.scheme && authority.endsWith(defaultPort);

@@ -6,7 +6,7 @@
 import type { envoy } from "../../proto/gen/types.ts";
 import { Cluster_DiscoveryType, HealthStatus } from "../../proto/gen/enums.ts";
 import { causeOf, causesOf, packedName } from "./decode.ts";
-import type { Destination } from "./action.ts";
+import type { ClusterShare } from "./action.ts";
 import type { ClusterStep, ProxyResources, SimulatedEndpoint, SocketAddress } from "./types.ts";
 
 type Cluster = envoy.config.cluster.v3.Cluster;
@@ -16,7 +16,11 @@ const TYPE_NAMES: ReadonlyMap<number, string> = new Map(
 );
 
 /** The cluster of a destination, with its endpoints. */
-export function clusterStep(resources: ProxyResources, destination: Destination, original: SocketAddress): ClusterStep {
+export function clusterStep(
+  resources: ProxyResources,
+  destination: ClusterShare,
+  original: SocketAddress,
+): ClusterStep {
   const { name, weight } = destination;
   const cluster = resources.clusters.get(name);
   if (cluster === undefined) {
@@ -34,7 +38,7 @@ export function clusterStep(resources: ProxyResources, destination: Destination,
   };
 }
 
-/** Whether the cluster may have an endpoint for a request: it has a healthy one, or finds them only as it goes. */
+/** Whether the cluster may have an endpoint for a request: a healthy one is known, or it resolves them per request. */
 export function mayForward(step: ClusterStep): boolean {
   return step.endpoints.some((endpoint) => endpoint.healthy) || step.type.includes("dynamic_forward_proxy");
 }

@@ -14,13 +14,13 @@ export function packedName(any: google.protobuf.Any | undefined): string {
   return url.slice(url.lastIndexOf("/") + 1);
 }
 
-/** The message in an `Any` of that name; undefined when it is another, or unknown. */
+/** The message in an `Any`; undefined when it has another name, or when the descriptor lacks that name. */
 export function unpack<T>(any: google.protobuf.Any | undefined, name: string): T | undefined {
   if (packedName(any) !== name || !knowsMessage(name)) return undefined;
   return decode<T>(name, any?.value ?? new Uint8Array());
 }
 
-/** The objects that made a resource, as the server knows; an object to spread into a step. */
+/** The configuration objects behind a resource, where the server recorded them; the result is spread into a step. */
 export function causesOf(
   resources: ProxyResources,
   kind: Parameters<NonNullable<ProxyResources["causesOf"]>>[0],
@@ -30,13 +30,13 @@ export function causesOf(
   return causes.length > 0 ? { causes } : {};
 }
 
-/** The configuration object that caused a resource, as its metadata tells; an object to spread into a step. */
+/** The configuration object that the metadata of a resource names; the result is spread into a step. */
 export function causeOf(metadata: envoy.config.core.v3.Metadata | undefined): { readonly cause?: string } {
   const config = fromStruct(metadata?.filter_metadata?.istio).config;
   return typeof config === "string" ? { cause: config } : {};
 }
 
-/** Whether a wrapped flag is told to be false; encoders leave the false inside out. */
+/** Whether a wrapped flag is present and false; encoders omit the `false` inside the wrapper. */
 export function isFalse(flag: google.protobuf.BoolValue | undefined): boolean {
   return flag !== undefined && !flag.value;
 }

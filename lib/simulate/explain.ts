@@ -3,11 +3,11 @@
  *
  * @module
  */
-import type { ClusterStep, Outcome, Simulation, Step } from "./types.ts";
+import type { ClusterStep, Simulation, SimulationOutcome, SimulationStep } from "./types.ts";
 
-/** At most so many endpoints of a cluster are written out. */
+/** Number of endpoints of a cluster that are listed. */
 const MAX_ENDPOINTS = 5;
-/** At most so many objects behind a step are named. */
+/** Number of configuration objects that are named behind a step. */
 const MAX_CAUSES = 3;
 
 /** The steps and the outcome, one line each. */
@@ -15,14 +15,14 @@ export function explain({ steps, outcome }: Simulation): string {
   return [...steps.map(withCause), ending(outcome)].join("\n");
 }
 
-function withCause(step: Step): string {
+function withCause(step: SimulationStep): string {
   const { cause, causes = [] } = step as { readonly cause?: string; readonly causes?: readonly string[] };
   const names = cause ? [cause] : causes;
   const more = names.length > MAX_CAUSES ? ` and ${names.length - MAX_CAUSES} more` : "";
   return line(step) + (names.length > 0 ? `  <- ${names.slice(0, MAX_CAUSES).join(", ")}${more}` : "");
 }
 
-function line(step: Step): string {
+function line(step: SimulationStep): string {
   switch (step.step) {
     case "listener":
       return `listener ${step.name}${step.via === undefined ? "" : ` (from ${step.via})`}: ${step.why}`;
@@ -55,7 +55,7 @@ function line(step: Step): string {
   }
 }
 
-function actionLine(step: Extract<Step, { step: "action" }>): string {
+function actionLine(step: Extract<SimulationStep, { step: "action" }>): string {
   const facts = [
     step.path === undefined ? "" : `path ${step.path}`,
     step.authority === undefined ? "" : `host ${step.authority}`,
@@ -81,7 +81,7 @@ function clusterLine(step: ClusterStep): string {
   return `cluster ${step.name} (${step.type}, ${step.transport}, weight ${step.weight}): ${endpoints}`;
 }
 
-function ending(outcome: Outcome): string {
+function ending(outcome: SimulationOutcome): string {
   switch (outcome.kind) {
     case "forwarded": {
       const total = outcome.clusters.reduce((sum, cluster) => sum + cluster.weight, 0);

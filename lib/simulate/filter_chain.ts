@@ -16,7 +16,7 @@ type Chain = envoy.config.listener.v3.FilterChain;
 type Match = envoy.config.listener.v3.FilterChainMatch;
 
 /** A connection as the chains see it. */
-export interface Connection {
+export interface InspectedConnection {
   readonly request: SimulatedRequest;
   readonly detection: DetectionStep;
 }
@@ -29,13 +29,13 @@ export interface ChosenChain {
   readonly matched: readonly string[];
 }
 
-/** How well a chain meets a criterion. Undefined: it does not. 0: it does not care. */
-type Fit = { readonly rank: number; readonly text: string } | undefined;
+/** How specific a chain is for one criterion. Undefined: it does not match. 0: it has no condition. */
+type CriterionFit = { readonly rank: number; readonly text: string } | undefined;
 
-const INDIFFERENT: Fit = { rank: 0, text: "" };
+const INDIFFERENT: CriterionFit = { rank: 0, text: "" };
 
 /** The criteria in Envoy's order. */
-const CRITERIA: readonly ((match: Match, connection: Connection) => Fit)[] = [
+const CRITERIA: readonly ((match: Match, connection: InspectedConnection) => CriterionFit)[] = [
   destinationPort,
   (match, { request }) => range("destination", match.prefix_ranges, request.destination.ip),
   serverName,
@@ -50,7 +50,7 @@ const CRITERIA: readonly ((match: Match, connection: Connection) => Fit)[] = [
 /** The chain of a connection; undefined when there is none: the connection is closed. */
 export function chooseChain(
   listener: envoy.config.listener.v3.Listener,
-  connection: Connection,
+  connection: InspectedConnection,
 ): ChosenChain | undefined {
   let left = (listener.filter_chains ?? []).map((chain, index) => ({ chain, index }));
   const matched: string[] = [];
@@ -67,21 +67,21 @@ export function chooseChain(
   return rest && { chain: rest, index: -1, matched: [] };
 }
 
-function destinationPort(match: Match, { request }: Connection): Fit {
+function destinationPort(match: Match, { request }: InspectedConnection): CriterionFit {
   const port = match.destination_port?.value;
   if (!port) return INDIFFERENT;
   return port === request.destination.port ? { rank: 1, text: `destination port ${port}` } : undefined;
 }
 
-function range(what: string, ranges: Match["prefix_ranges"], address: string): Fit {
+function range(what: string, ranges: Match["prefix_ranges"], address: string): CriterionFit {
   if (!ranges?.length) return INDIFFERENT;
   const length = longestRange(ranges, address);
   return length === undefined ? undefined : { rank: length + 1, text: `${what} ${address} within /${length}` };
 }
 
-function serverName(match: Match, { detection: { sni } }: Connection): Fit {
+function serverName(match: Match, { detection: { sni } }: InspectedConnection): CriterionFit {
   if (!match.server_names?.length) return INDIFFERENT;
-  let best: Fit;
+  let best: CriterionFit;
   for (const name of match.server_names) {
     const suffix = name.startsWith("*.") ? name.slice(1) : undefined;
     // A longer suffix is more specific; a whole name is more so than any suffix.
@@ -93,14 +93,14 @@ function serverName(match: Match, { detection: { sni } }: Connection): Fit {
   return best;
 }
 
-function transportProtocol(match: Match, { detection }: Connection): Fit {
+function transportProtocol(match: Match, { detection }: InspectedConnection): CriterionFit {
   if (!match.transport_protocol) return INDIFFERENT;
   return match.transport_protocol === detection.transport
     ? { rank: 1, text: `transport ${match.transport_protocol}` }
     : undefined;
 }
 
-function applicationProtocol(match: Match, { detection: { applicationProtocols } }: Connection): Fit {
+function applicationProtocol(match: Match, { detection: { applicationProtocols } }: InspectedConnection): CriterionFit {
   if (!match.application_protocols?.length) return INDIFFERENT;
   // The client's first protocol that any chain names decides.
   const index = applicationProtocols.findIndex((protocol) => match.application_protocols?.includes(protocol));
@@ -109,14 +109,14 @@ function applicationProtocol(match: Match, { detection: { applicationProtocols }
 }
 
 /** 0 any, 1 same IP or loopback, 2 external. */
-function sourceType(match: Match, { request }: Connection): Fit {
+function sourceType(match: Match, { request }: InspectedConnection): CriterionFit {
   if (!match.source_type) return INDIFFERENT;
   const local = isLoopback(sourceIp(request)) || sameIp(sourceIp(request), request.destination.ip);
   if (match.source_type === 1) return local ? { rank: 1, text: "source is local" } : undefined;
   return local ? undefined : { rank: 1, text: "source is external" };
 }
 
-function sourcePort(match: Match, { request }: Connection): Fit {
+function sourcePort(match: Match, { request }: InspectedConnection): CriterionFit {
   if (!match.source_ports?.length) return INDIFFERENT;
   const port = request.source?.port;
   return port !== undefined && match.source_ports.includes(port) ? { rank: 1, text: `source port ${port}` } : undefined;

@@ -9,7 +9,7 @@ import type { SimulatedRequest } from "./types.ts";
 type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
 /** A request before the router. */
-export interface HttpRequest {
+export interface NormalizedRequest {
   readonly method: string;
   /** Without port where the connection manager strips it. */
   readonly authority: string;
@@ -21,8 +21,8 @@ export interface HttpRequest {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** What the connection manager answers itself. */
-export interface Refusal {
+/** An answer of the connection manager itself, without a route. */
+export interface LocalReply {
   readonly status: number;
   readonly location?: string;
   readonly why: string;
@@ -34,7 +34,7 @@ const UNESCAPE_AND_REDIRECT = 3;
 const UNESCAPE_AND_FORWARD = 4;
 
 /** The request after normalisation, or the answer that it gets instead. */
-export function normalize(hcm: Hcm, request: SimulatedRequest, encrypted: boolean): HttpRequest | Refusal {
+export function normalize(hcm: Hcm, request: SimulatedRequest, encrypted: boolean): NormalizedRequest | LocalReply {
   const authority = request.host ?? "";
   if (authority === "") return { status: 400, why: "the request names no host" };
   const slashes = escapedSlashes(hcm, request.path ?? "/");
@@ -60,7 +60,7 @@ export function hostAlone(authority: string): string {
 }
 
 /** The value of a header or pseudo header; undefined when it is missing. */
-export function headerOf(request: HttpRequest, name: string): string | undefined {
+export function headerOf(request: NormalizedRequest, name: string): string | undefined {
   switch (name.toLowerCase()) {
     case ":method":
       return request.method;
@@ -76,7 +76,7 @@ export function headerOf(request: HttpRequest, name: string): string | undefined
   }
 }
 
-function escapedSlashes(hcm: Hcm, path: string): { readonly path: string } | Refusal {
+function escapedSlashes(hcm: Hcm, path: string): { readonly path: string } | LocalReply {
   const action = hcm.path_with_escaped_slashes_action ?? 0;
   const alone = pathAlone(path);
   if (!/%2f|%5c/i.test(alone)) return { path };

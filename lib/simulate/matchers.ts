@@ -5,7 +5,7 @@
  */
 import { RE2JS } from "re2js";
 import type { envoy } from "../../proto/gen/types.ts";
-import { headerOf, type HttpRequest } from "./http_request.ts";
+import { headerOf, type NormalizedRequest } from "./http_request.ts";
 
 type StringMatcher = envoy.type.matcher.v3.StringMatcher;
 type ValueMatcher = envoy.type.matcher.v3.ValueMatcher;
@@ -40,7 +40,7 @@ export function matchesString(matcher: StringMatcher, text: string): boolean {
  * Whether a request's header matches. A missing header matches nothing but an absence: neither a value nor, inverted,
  * "another value", unless missing counts as empty.
  */
-export function matchesHeader(matcher: envoy.config.route.v3.HeaderMatcher, request: HttpRequest): boolean {
+export function matchesHeader(matcher: envoy.config.route.v3.HeaderMatcher, request: NormalizedRequest): boolean {
   const value = headerOf(request, matcher.name ?? "") ?? (matcher.treat_missing_header_as_empty ? "" : undefined);
   const inverted = matcher.invert_match === true;
   if (matcher.present_match !== undefined) return ((value !== undefined) === matcher.present_match) !== inverted;
@@ -86,7 +86,7 @@ function queryOf(path: string): Map<string, string> {
 }
 
 /** Whether a value in the request's metadata matches. */
-export function matchesMetadata(matcher: envoy.type.matcher.v3.MetadataMatcher, request: HttpRequest): boolean {
+export function matchesMetadata(matcher: envoy.type.matcher.v3.MetadataMatcher, request: NormalizedRequest): boolean {
   let value: unknown = request.metadata[matcher.filter ?? ""];
   for (const { key } of matcher.path ?? []) {
     value = typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key ?? ""] : undefined;

@@ -10,7 +10,7 @@
  *   protocol: "http",
  *   host: "reviews",
  * });
- * if (explain(result) !== "=> connection closed: nobody listens there") throw new Error(explain(result));
+ * if (explain(result) !== "=> connection closed: no listener has that address") throw new Error(explain(result));
  * ```
  *
  * @module

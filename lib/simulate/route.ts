@@ -4,7 +4,7 @@
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";
-import { headerOf, type HttpRequest, pathAlone } from "./http_request.ts";
+import { headerOf, type NormalizedRequest, pathAlone } from "./http_request.ts";
 import { isFalse } from "./decode.ts";
 import { matchesHeader, matchesMetadata, matchesQuery, matchesRegex, NotJudged } from "./matchers.ts";
 
@@ -23,7 +23,7 @@ export interface ChosenRoute {
 const DENOMINATORS = [100, 10_000, 1_000_000] as const;
 
 /** The first route that matches. A route that takes only a share of the requests counts as taking this one. */
-export function chooseRoute(routes: readonly Route[], request: HttpRequest): ChosenRoute | undefined {
+export function chooseRoute(routes: readonly Route[], request: NormalizedRequest): ChosenRoute | undefined {
   for (const [index, route] of routes.entries()) {
     const share = shareOf(route.match);
     if (share > 0 && matchesRoute(route.match ?? {}, request)) return { route, index, share };
@@ -32,7 +32,7 @@ export function chooseRoute(routes: readonly Route[], request: HttpRequest): Cho
 }
 
 /** Whether all conditions of a match hold. */
-export function matchesRoute(match: RouteMatch, request: HttpRequest): boolean {
+export function matchesRoute(match: RouteMatch, request: NormalizedRequest): boolean {
   if (match.tls_context) throw new NotJudged("a match on the client certificate");
   return matchesPath(match, request) &&
     (match.headers ?? []).every((matcher) => matchesHeader(matcher, request)) &&
@@ -41,7 +41,7 @@ export function matchesRoute(match: RouteMatch, request: HttpRequest): boolean {
     (!match.grpc || /^application\/grpc([+;]|$)/.test(headerOf(request, "content-type") ?? ""));
 }
 
-function matchesPath(match: RouteMatch, request: HttpRequest): boolean {
+function matchesPath(match: RouteMatch, request: NormalizedRequest): boolean {
   const fold = (value: string) => isFalse(match.case_sensitive) ? value.toLowerCase() : value;
   const path = pathAlone(request.path);
   if (match.prefix !== undefined) return fold(path).startsWith(fold(match.prefix));

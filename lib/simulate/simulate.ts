@@ -4,22 +4,22 @@
  *     request ─> listener ─> first bytes ─> filter chain ─┬─> HTTP: virtual host ─> route ─> action ─┐
  *                                                         └─> TCP proxy ─────────────────────────────┴─> clusters ─> endpoints
  *
- * It knows the rules by which Envoy decides, not what a moment brings: shares and weights are told, not drawn; health
- * is what the control plane said. What it does not know ends as `unknown`, never as a guess.
+ * It applies the rules by which Envoy decides. Shares and weights are reported, not drawn at random; health is the one
+ * that the control plane sent. Where a rule is not implemented the outcome is `unknown`, never a guess.
  *
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";
-import { act, type Destination } from "./action.ts";
+import { act, type ClusterShare } from "./action.ts";
 import { clusterStep, mayForward } from "./cluster.ts";
 import { causeOf, causesOf, packedName, unpack } from "./decode.ts";
 import { detect } from "./detection.ts";
 import { chooseChain } from "./filter_chain.ts";
-import { type HttpRequest, normalize } from "./http_request.ts";
+import { normalize, type NormalizedRequest } from "./http_request.ts";
 import { chooseListener } from "./listener.ts";
 import { NotJudged } from "./matchers.ts";
 import { chooseRoute } from "./route.ts";
-import type { Outcome, ProxyResources, SimulatedRequest, Simulation, Step } from "./types.ts";
+import type { ProxyResources, SimulatedRequest, Simulation, SimulationOutcome, SimulationStep } from "./types.ts";
 import { chooseVirtualHost } from "./virtual_host.ts";
 
 type FilterChain = envoy.config.listener.v3.FilterChain;
@@ -35,7 +35,7 @@ const PLAINTEXT_SOCKETS: ReadonlySet<string> = new Set([
 
 /** Simulates a request. Never throws for what resources may hold: that ends as `unknown`. */
 export function simulate(resources: ProxyResources, request: SimulatedRequest): Simulation {
-  const steps: Step[] = [];
+  const steps: SimulationStep[] = [];
   try {
     return { steps, outcome: connect({ resources, request, steps }) };
   } catch (error) {
@@ -44,16 +44,16 @@ export function simulate(resources: ProxyResources, request: SimulatedRequest): 
   }
 }
 
-interface Walk {
+interface SimulationState {
   readonly resources: ProxyResources;
   readonly request: SimulatedRequest;
-  readonly steps: Step[];
+  readonly steps: SimulationStep[];
 }
 
-function connect(walk: Walk): Outcome {
+function connect(walk: SimulationState): SimulationOutcome {
   const { resources, request, steps } = walk;
   const chosen = chooseListener(resources, request);
-  if (chosen === undefined) return { kind: "closed", why: "nobody listens there" };
+  if (chosen === undefined) return { kind: "closed", why: "no listener has that address" };
   const { listener, via, why } = chosen;
   steps.push({
     step: "listener",
@@ -76,7 +76,7 @@ function connect(walk: Walk): Outcome {
   return throughFilters(walk, chain, terminatesTls);
 }
 
-function throughFilters(walk: Walk, chain: FilterChain, terminatesTls: boolean): Outcome {
+function throughFilters(walk: SimulationState, chain: FilterChain, terminatesTls: boolean): SimulationOutcome {
   let last: string | undefined;
   for (const filter of chain.filters ?? []) {
     const type = packedName(filter.typed_config);
@@ -92,13 +92,13 @@ function throughFilters(walk: Walk, chain: FilterChain, terminatesTls: boolean):
   throw new NotJudged(`what the filter ${last} does with the connection`);
 }
 
-function tcpDestinations(tcp: TcpProxy): Destination[] {
+function tcpDestinations(tcp: TcpProxy): ClusterShare[] {
   if (tcp.cluster !== undefined) return [{ name: tcp.cluster, weight: 1 }];
   return (tcp.weighted_clusters?.clusters ?? []).map(({ name = "", weight = 0 }) => ({ name, weight }))
     .filter(({ weight }) => weight > 0);
 }
 
-function http(walk: Walk, hcm: Hcm, terminatesTls: boolean): Outcome {
+function http(walk: SimulationState, hcm: Hcm, terminatesTls: boolean): SimulationOutcome {
   const { request, resources, steps } = walk;
   const isHttp = request.protocol === "http" || (terminatesTls && request.host !== undefined);
   if (!isHttp) return { kind: "closed", why: "the bytes are no HTTP, and the chain carries HTTP alone" };
@@ -108,13 +108,17 @@ function http(walk: Walk, hcm: Hcm, terminatesTls: boolean): Outcome {
   const name = hcm.rds?.route_config_name ?? inline?.name ?? "";
   const configuration = inline ?? (hcm.rds ? resources.routes.get(name) : undefined);
   if (hcm.scoped_routes) throw new NotJudged("scoped routes");
-  const told = inline ? {} : causesOf(resources, "routes", name);
-  steps.push({ step: "routeConfiguration", name, source: inline ? "inline" : "RDS", ...told });
+  const causes = inline ? {} : causesOf(resources, "routes", name);
+  steps.push({ step: "routeConfiguration", name, source: inline ? "inline" : "RDS", ...causes });
   if (configuration === undefined) return { kind: "answered", status: 404, why: "the route configuration is missing" };
   return route(walk, configuration, normal);
 }
 
-function route(walk: Walk, configuration: envoy.config.route.v3.RouteConfiguration, request: HttpRequest): Outcome {
+function route(
+  walk: SimulationState,
+  configuration: envoy.config.route.v3.RouteConfiguration,
+  request: NormalizedRequest,
+): SimulationOutcome {
   const chosen = chooseVirtualHost(walk.resources, configuration, request.authority);
   if (chosen === undefined) return { kind: "answered", status: 404, why: "no virtual host matches" };
   const { virtualHost, domain, source } = chosen;
@@ -151,7 +155,11 @@ function route(walk: Walk, configuration: envoy.config.route.v3.RouteConfigurati
 }
 
 /** @param missingStatus Status of a request whose cluster is missing; undefined for a connection of bytes. */
-function forward(walk: Walk, destinations: readonly Destination[], missingStatus: number | undefined): Outcome {
+function forward(
+  walk: SimulationState,
+  destinations: readonly ClusterShare[],
+  missingStatus: number | undefined,
+): SimulationOutcome {
   const clusters = destinations.map((one) => clusterStep(walk.resources, one, walk.request.destination));
   walk.steps.push(...clusters);
   const able = clusters.filter(mayForward);

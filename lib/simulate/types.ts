@@ -1,5 +1,5 @@
 /**
- * What the simulator takes and gives: the resources of one proxy, a request, and what the proxy would do step by step.
+ * Input and output of the simulator: the resources of one proxy, a request, and what the proxy would do step by step.
  *
  * @module
  */
@@ -33,7 +33,7 @@ export type WireProtocol =
   /** TLS; what is inside is HTTP when the request has a `host`, else bytes. */
   | "tls";
 
-/** One request, or one connection where the bytes are no HTTP. */
+/** One HTTP request, or one connection with other bytes. */
 export interface SimulatedRequest {
   /**
    * How the connection reaches the proxy. `outbound` and `inbound`: redirected to `virtualOutbound` or
@@ -157,7 +157,7 @@ export interface SimulatedEndpoint {
   readonly priority: number;
   /** `region/zone/subzone`. */
   readonly locality: string;
-  /** Weight of the locality; 0 when not told. */
+  /** Weight of the locality; 0 when the assignment has none. */
   readonly localityWeight: number;
   readonly weight: number;
   readonly healthy: boolean;
@@ -177,7 +177,7 @@ export interface ClusterStep extends Caused {
 }
 
 /** One step of the way. */
-export type Step =
+export type SimulationStep =
   | ListenerStep
   | DetectionStep
   | FilterChainStep
@@ -189,7 +189,7 @@ export type Step =
   | ClusterStep;
 
 /** How it ends. */
-export type Outcome =
+export type SimulationOutcome =
   /** An endpoint of one of these clusters gets it. */
   | { readonly kind: "forwarded"; readonly clusters: readonly { readonly name: string; readonly weight: number }[] }
   /** The proxy answers by itself. */
@@ -201,6 +201,6 @@ export type Outcome =
 
 /** What the proxy would do with a request. */
 export interface Simulation {
-  readonly steps: readonly Step[];
-  readonly outcome: Outcome;
+  readonly steps: readonly SimulationStep[];
+  readonly outcome: SimulationOutcome;
 }

@@ -16,7 +16,7 @@ export interface ChosenVirtualHost {
   readonly source: VirtualHostStep["source"];
 }
 
-interface Candidate extends ChosenVirtualHost {
+interface VirtualHostCandidate extends ChosenVirtualHost {
   /** 3 exact, 2 `*suffix`, 1 `prefix*`, 0 `*`. */
   readonly kind: number;
 }
@@ -31,7 +31,7 @@ export function chooseVirtualHost(
   authority: string,
 ): ChosenVirtualHost | undefined {
   const host = (configuration.ignore_port_in_host_matching ? hostAlone(authority) : authority).toLowerCase();
-  let best: Candidate | undefined;
+  let best: VirtualHostCandidate | undefined;
   for (const { virtualHost, source } of virtualHosts(resources, configuration)) {
     for (const domain of virtualHost.domains ?? []) {
       const kind = fit(domain.toLowerCase(), host);

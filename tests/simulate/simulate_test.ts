@@ -162,8 +162,11 @@ Deno.test("unknown hosts, redirects, missing clusters and missing endpoints end 
     why: "the route configuration is missing",
   });
   assert.deepEqual(run(SIDECAR, { ...outbound(), host: "" }).outcome.kind, "answered");
-  assert.deepEqual(run({}, outbound()).outcome, { kind: "closed", why: "nobody listens there" });
-  assert.deepEqual(run({}, outbound({ direction: "direct" })).outcome, { kind: "closed", why: "nobody listens there" });
+  assert.deepEqual(run({}, outbound()).outcome, { kind: "closed", why: "no listener has that address" });
+  assert.deepEqual(run({}, outbound({ direction: "direct" })).outcome, {
+    kind: "closed",
+    why: "no listener has that address",
+  });
 });
 
 /** A gateway with one TLS port: two servers that end TLS, one passed through. */
