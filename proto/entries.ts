@@ -10,6 +10,15 @@ export const entryMessages: readonly string[] = [
   "envoy.service.discovery.v3.DiscoveryResponse",
   "envoy.service.discovery.v3.DeltaDiscoveryRequest",
   "envoy.service.discovery.v3.DeltaDiscoveryResponse",
+  // what reflection describes: health and reflection itself
+  "grpc.health.v1.HealthCheckRequest",
+  "grpc.health.v1.HealthCheckResponse",
+  "grpc.health.v1.HealthListRequest",
+  "grpc.health.v1.HealthListResponse",
+  ...["grpc.reflection.v1", "grpc.reflection.v1alpha"].flatMap((version) => [
+    `${version}.ServerReflectionRequest`,
+    `${version}.ServerReflectionResponse`,
+  ]),
   // resources
   "envoy.config.cluster.v3.Cluster",
   "envoy.config.endpoint.v3.ClusterLoadAssignment",

@@ -221,6 +221,7 @@ function newXdsServer(
   });
   // Whoever connects gets what was pushed before there was a wire: an object of the start is live where that is acknowledged.
   xds.ledger.latest = pipeline.pushes;
+  kernel.drain.signal.addEventListener("abort", () => xds.health.stop(), { once: true });
   kernel.stopper.add("discovery", () => xds.stop(options.shutdownDuration));
   return xds;
 }

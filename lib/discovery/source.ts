@@ -8,7 +8,7 @@ import type { ResourceSet } from "../resource/set.ts";
 import type { Member } from "../translate/member.ts";
 import { NodeRefused } from "../translate/proxy/identity.ts";
 import { type Proxy, readNode } from "../translate/proxy/traits.ts";
-import { Code } from "../grpc/status.ts";
+import { Code } from "../grpc/codes.ts";
 import { type ConnectRequest, type ProxyView, type PushEvent, type ResourceSource, XdsRefusal } from "../xds/source.ts";
 import type { Pipeline } from "./pipeline.ts";
 

@@ -3,19 +3,12 @@
  *
  * @module
  */
-import type { Socket } from "node:net";
 import type { Headers } from "./h2/hpack.ts";
 import type { H2Stream } from "./h2/stream.ts";
+import type { Peer } from "./transport/peer.ts";
 import { ACCEPTED_ENCODINGS, frameHead, MessageReader } from "./frame.ts";
-import { Code, encodeStatusMessage, parseTimeout, RpcError } from "./status.ts";
-
-/** Who is at the other end. */
-export interface Peer {
-  /** `address:port` of the socket. */
-  readonly address: string;
-  /** The socket: a `tls.TLSSocket` on a TLS listener, from which the peer's certificate can be read. */
-  readonly socket: Socket;
-}
+import { Code } from "./codes.ts";
+import { encodeStatusMessage, parseTimeout, RpcError } from "./status.ts";
 
 /** What a handler does with a call. All callbacks are optional except `message`; after `close` none is called. */
 export interface CallHandler {
@@ -53,6 +46,7 @@ export class Call {
 
   constructor(
     private readonly stream: H2Stream,
+    /** The remote end of the call's connection. */
     readonly peer: Peer,
     private readonly options: CallOptions,
   ) {

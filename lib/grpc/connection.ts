@@ -3,12 +3,12 @@
  *
  * @module
  */
-import type { Socket } from "node:net";
 import { H2Connection, type H2Limits } from "./h2/connection.ts";
+import type { Transport } from "./transport/transport.ts";
 import type { SendBudget } from "./h2/outbound.ts";
 import type { H2Stream } from "./h2/stream.ts";
 import type { Call } from "./call.ts";
-import { Code } from "./status.ts";
+import { Code } from "./codes.ts";
 
 /** Limits of a connection, in milliseconds. */
 export interface ConnectionLimits {
@@ -39,7 +39,6 @@ export interface ConnectionEvents {
 /** A connection. `sweep` must be called about once a second. */
 export class Connection {
   readonly calls = new Set<Call>();
-  readonly address: string;
   readonly h2: H2Connection;
   readonly #openedAt = performance.now();
   readonly #retireAt: number;
@@ -49,19 +48,23 @@ export class Connection {
   #goneAwayAt: number | undefined;
 
   constructor(
-    readonly socket: Socket,
+    readonly transport: Transport,
     budget: SendBudget,
     h2: H2Limits,
     private readonly limits: ConnectionLimits,
     private readonly events: ConnectionEvents,
   ) {
-    this.address = `${socket.remoteAddress ?? "?"}:${socket.remotePort ?? "?"}`;
     // A tenth of jitter, so that clients that came together do not come back together.
     this.#retireAt = this.#openedAt + limits.maxConnectionAge * (0.9 + 0.2 * Math.random());
-    this.h2 = new H2Connection(socket, budget, h2, {
+    this.h2 = new H2Connection(transport, budget, h2, {
       stream: (stream) => events.call(stream, this),
       close: () => events.close(this),
     });
+  }
+
+  /** `address:port` of the remote end, or the path of its Unix socket. */
+  get address(): string {
+    return this.transport.peer.address;
   }
 
   /** Applies all limits of time. */
@@ -71,8 +74,8 @@ export class Connection {
     if (this.h2.outbound.busy && now - this.h2.outbound.lastProgress >= limits.stallTimeout) {
       return this.destroy("stall");
     }
-    if (this.socket.bytesRead !== this.#bytesRead) {
-      this.#bytesRead = this.socket.bytesRead;
+    if (this.transport.bytesRead !== this.#bytesRead) {
+      this.#bytesRead = this.transport.bytesRead;
       this.#lastHeard = now;
       this.#pingedAt = undefined;
     }

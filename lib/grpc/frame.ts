@@ -5,7 +5,8 @@
  * @module
  */
 import { gunzipSync } from "node:zlib";
-import { Code, RpcError } from "./status.ts";
+import { Code } from "./codes.ts";
+import { RpcError } from "./status.ts";
 
 /** Compressions that a client may use for its messages, as offered in `grpc-accept-encoding`. */
 export const ACCEPTED_ENCODINGS = "identity,gzip";

@@ -1,18 +1,18 @@
 /**
- * A thin gRPC server: a table of handlers by path, for sockets that someone else accepts (plain or TLS). On top of
- * HTTP/2 it does what gRPC asks for: framing, compression, deadlines, status, keepalive, maximum connection age,
- * graceful stop; and what a control plane needs: shared buffers without copies, and back-pressure.
+ * A gRPC server: services on transports that listeners accept (TCP, TLS, Unix sockets). On top of HTTP/2 it does framing,
+ * compression, deadlines, status, keepalive, maximum connection age and graceful stop; it sends shared buffers without
+ * copies and holds back what a slow client does not take.
  *
  * @module
  */
-import type { Socket } from "node:net";
 import type { Headers } from "./h2/hpack.ts";
 import { SendBudget } from "./h2/outbound.ts";
 import type { H2Stream } from "./h2/stream.ts";
 import { Call } from "./call.ts";
 import { type CloseReason, Connection, type ConnectionLimits } from "./connection.ts";
-import { Code } from "./status.ts";
-import { UnaryHandler } from "./unary.ts";
+import { Code } from "./codes.ts";
+import type { GrpcMethod, GrpcService } from "./service.ts";
+import type { Transport } from "./transport/transport.ts";
 
 /** Settings of a {@linkcode GrpcServer}; times in milliseconds. */
 export interface GrpcServerOptions extends Partial<ConnectionLimits> {
@@ -30,21 +30,25 @@ export interface GrpcServerOptions extends Partial<ConnectionLimits> {
   readonly onError?: (error: unknown, where: string) => void;
 }
 
-/** Handles one call: start it with {@linkcode Call.start} now or later, or end it. */
-export type Method = (call: Call) => void;
-
 /** A gRPC server without a listener of its own. */
 export class GrpcServer {
   /** What all connections together have handed to their sockets. */
   readonly budget: SendBudget;
-  readonly #methods = new Map<string, Method>();
+  readonly #methods = new Map<string, GrpcMethod>();
   readonly #connections = new Set<Connection>();
   readonly #limits: ConnectionLimits;
   readonly #sweeper: ReturnType<typeof setInterval>;
   #stopping = false;
   #onEmpty: (() => void) | undefined;
 
-  constructor(private readonly options: GrpcServerOptions = {}) {
+  /**
+   * @param services what is served; {@linkcode withReflection} adds their description
+   * @throws TypeError when a method is there twice
+   */
+  constructor(services: readonly GrpcService[], private readonly options: GrpcServerOptions = {}) {
+    for (const { name, methods } of services) {
+      for (const method of methods) this.#add(`/${name}/${method.name}`, method);
+    }
     this.budget = new SendBudget(options.sendBuffer, options.totalSendBuffer);
     this.#limits = {
       handshakeTimeout: options.handshakeTimeout ?? 60_000,
@@ -58,22 +62,16 @@ export class GrpcServer {
     this.#sweeper = setInterval(() => this.#sweep(), Math.min(1000, Math.max(10, shortest / 4)));
   }
 
-  /** Registers the handler of a method, e.g. `/package.Service/Method`. */
-  handle(path: string, method: Method): void {
+  #add(path: string, method: GrpcMethod): void {
+    if (this.#methods.has(path)) throw new TypeError(`services: method ${path} is there twice`);
     this.#methods.set(path, method);
   }
 
-  /** Registers a method with one request and one response; an RpcError thrown by `answer` is its status. */
-  unary(path: string, answer: (request: Uint8Array, call: Call) => Uint8Array | Promise<Uint8Array>): void {
-    this.handle(path, (call) => call.start(new UnaryHandler(call, answer)));
-  }
-
-  /** Takes over a connected socket that will speak HTTP/2. Bytes read from it before must be unshifted. */
-  accept(socket: Socket): void {
-    if (this.#stopping || socket.destroyed) return void socket.destroy();
-    socket.setNoDelay(true);
+  /** Takes over a transport whose client will speak HTTP/2. */
+  accept(transport: Transport): void {
+    if (this.#stopping || transport.destroyed) return transport.destroy();
     const limits = { maxConcurrentStreams: this.options.maxConcurrentStreams ?? 100_000 };
-    const connection = new Connection(socket, this.budget, limits, this.#limits, {
+    const connection = new Connection(transport, this.budget, limits, this.#limits, {
       call: (stream, at) => this.#call(stream, at),
       closing: (reason, closing) => this.options.onClosing?.(reason, closing),
       close: (closed) => {
@@ -109,8 +107,7 @@ export class GrpcServer {
   #call(stream: H2Stream, connection: Connection): void {
     const refusal = httpRefusal(stream.headers);
     if (refusal !== undefined) return stream.respond({ ":status": refusal }, true);
-    const peer = { address: connection.address, socket: connection.socket };
-    const call = new Call(stream, peer, {
+    const call = new Call(stream, connection.transport.peer, {
       maxMessageSize: this.options.maxMessageSize ?? 4 * 1024 * 1024,
       onError: (error, at) => this.options.onError?.(error, at.headers[":path"]!),
       onClose: (closed) => connection.calls.delete(closed),
@@ -122,7 +119,7 @@ export class GrpcServer {
     if (method === undefined) return call.end(Code.UNIMPLEMENTED, `unknown method ${path}`);
     if (this.#stopping) return call.end(Code.UNAVAILABLE, "server is shutting down");
     try {
-      method(call);
+      method.handle(call);
     } catch (error) {
       call.fail(error);
     }

@@ -1,40 +1,9 @@
 /**
- * gRPC status codes, and the error that carries one to the client.
+ * The error that carries a gRPC status to the client, and how a status and a deadline are written in headers.
  *
  * @module
  */
-
-/** Codes of https://github.com/grpc/grpc/blob/master/doc/statuscodes.md */
-export const Code = {
-  OK: 0,
-  CANCELLED: 1,
-  UNKNOWN: 2,
-  INVALID_ARGUMENT: 3,
-  DEADLINE_EXCEEDED: 4,
-  NOT_FOUND: 5,
-  PERMISSION_DENIED: 7,
-  RESOURCE_EXHAUSTED: 8,
-  FAILED_PRECONDITION: 9,
-  UNIMPLEMENTED: 12,
-  INTERNAL: 13,
-  UNAVAILABLE: 14,
-  UNAUTHENTICATED: 16,
-} as const;
-
-/** One of the numbers of {@linkcode Code}. */
-export type Code = (typeof Code)[keyof typeof Code];
-
-/** Names of all codes, as Go's gRPC writes them and metrics of this field have them. */
-const NAMES = [
-  ...["OK", "Canceled", "Unknown", "InvalidArgument", "DeadlineExceeded", "NotFound", "AlreadyExists"],
-  ...["PermissionDenied", "ResourceExhausted", "FailedPrecondition", "Aborted", "OutOfRange", "Unimplemented"],
-  ...["Internal", "Unavailable", "DataLoss", "Unauthenticated"],
-];
-
-/** The name of a code; `Code(99)` of one that is none. */
-export function codeName(code: number): string {
-  return NAMES[code] ?? `Code(${code})`;
-}
+import { Code } from "./codes.ts";
 
 /** An error that ends a call with this status; its message goes to the client. */
 export class RpcError extends Error {

@@ -4,7 +4,8 @@
  * @module
  */
 import type { Call, CallHandler } from "./call.ts";
-import { Code, RpcError } from "./status.ts";
+import { Code } from "./codes.ts";
+import { RpcError } from "./status.ts";
 
 /** Collects one request and sends one response. */
 export class UnaryHandler implements CallHandler {

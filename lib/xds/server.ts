@@ -11,13 +11,17 @@ import { ResourceTable } from "../resource/set.ts";
 import { Admission, defaultAdmissionRate } from "./admission.ts";
 import { type ConnectionContext, XdsConnection } from "./connection.ts";
 import type { Call } from "../grpc/call.ts";
-import { byPreface, listen, type Listener, parseListenAddress } from "../grpc/listen.ts";
+import { HealthService } from "../grpc/health.ts";
+import { byPreface } from "../grpc/listen/preface.ts";
+import { listen, type Listener, parseListenAddress } from "../grpc/listen/tcp.ts";
 import { GrpcServer, type GrpcServerOptions } from "../grpc/server.ts";
-import { Code } from "../grpc/status.ts";
+import { Code } from "../grpc/codes.ts";
 import { PushLedger } from "./ledger.ts";
 import { NO_METRICS, type XdsMetrics } from "./metrics.ts";
 import { defaultPushThrottle, PushQueue } from "./push_queue.ts";
-import { serveReflection } from "../grpc/reflection/service.ts";
+import { withReflection } from "../grpc/reflection/service.ts";
+import type { GrpcService } from "../grpc/service.ts";
+import { SocketTransport } from "../grpc/transport/socket.ts";
 import type { PushEvent, ResourceSource } from "./source.ts";
 
 /** Settings of a server. Times in milliseconds. */
@@ -59,6 +63,8 @@ const METHODS = [
 /** A discovery server. */
 export class XdsServer {
   readonly grpc: GrpcServer;
+  /** Statuses that clients of `grpc.health.v1` are told. */
+  readonly health = new HealthService();
   readonly ledger = new PushLedger();
   readonly #connections = new Set<XdsConnection>();
   readonly #listeners: Listener[] = [];
@@ -75,7 +81,7 @@ export class XdsServer {
     this.#refuseNext = options.refuseFirst ?? false;
     const metrics = this.#metrics = options.metrics ?? NO_METRICS;
     const log = options.log ?? (() => {});
-    this.grpc = new GrpcServer({
+    this.grpc = new GrpcServer(withReflection([this.#service(), this.health.service]), {
       ...options.grpc,
       onError: (error, where) => {
         metrics.count("pilot_total_xds_internal_errors", 1);
@@ -105,15 +111,7 @@ export class XdsServer {
       onOpen: (connection) => this.#opened(connection),
       onClose: (connection) => this.#closed(connection),
     };
-    for (const { name, delta } of METHODS) {
-      this.grpc.handle(`/${SERVICE}/${name}`, (call) => this.#admit(call, delta));
-    }
-    serveReflection(this.grpc, [{
-      name: SERVICE,
-      methods: METHODS.map(({ name, input, output }) => ({
-        ...{ name, input: `${PACKAGE}.${input}`, output: `${PACKAGE}.${output}`, streaming: true },
-      })),
-    }]);
+    for (const name of ["", SERVICE]) this.health.set(name, options.source.ready ? "SERVING" : "NOT_SERVING");
     this.#stopPushes = options.source.onPush((push) => this.#push(push));
   }
 
@@ -124,7 +122,7 @@ export class XdsServer {
    * @returns the listener; {@linkcode XdsServer.stop} closes it too
    */
   async listen(address: string, http1?: (socket: Socket) => void): Promise<Listener> {
-    const grpc = (socket: Socket) => this.grpc.accept(socket);
+    const grpc = (socket: Socket) => this.grpc.accept(new SocketTransport(socket));
     const listener = await listen(parseListenAddress(address), http1 === undefined ? grpc : byPreface(grpc, http1));
     this.#listeners.push(listener);
     return listener;
@@ -132,6 +130,7 @@ export class XdsServer {
 
   /** Stops listening, tells all clients to go elsewhere, and is done within about `deadline` milliseconds. */
   async stop(deadline: number): Promise<void> {
+    this.health.stop();
     this.#stopPushes();
     const closing = this.#listeners.map((listener) => listener.close());
     await this.grpc.stop(deadline);
@@ -141,6 +140,18 @@ export class XdsServer {
   /** Clients that have sent their first request. */
   streams(): Iterable<XdsConnection> {
     return this.#connections;
+  }
+
+  #service(): GrpcService {
+    const methods = METHODS.map(({ name, delta, input, output }) => ({
+      name,
+      input: `${PACKAGE}.${input}`,
+      output: `${PACKAGE}.${output}`,
+      clientStreaming: true,
+      serverStreaming: true,
+      handle: (call: Call) => this.#admit(call, delta),
+    }));
+    return { name: SERVICE, methods };
   }
 
   #admit(call: Call, delta: boolean): void {

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { type DiscoveryServer, type DiscoveryServerOptions, startDiscoveryServer } from "../../lib/discovery/server.ts";
-import { startKernel } from "../../lib/kernel/kernel.ts";
+import { type Kernel, startKernel } from "../../lib/kernel/kernel.ts";
 import { type Log, silentLog } from "../../lib/kernel/log/log.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
@@ -22,7 +22,7 @@ export interface ServerChanges {
 /** Runs a server over these files, and stops it cleanly. */
 export async function withServer(
   files: Readonly<Record<string, string>>,
-  run: (server: DiscoveryServer, folder: string) => Promise<void>,
+  run: (server: DiscoveryServer, folder: string, kernel: Kernel) => Promise<void>,
   changes: ServerChanges = {},
 ): Promise<void> {
   const folder = await Deno.makeTempDir();
@@ -50,7 +50,7 @@ export async function withServer(
       ...changes.options,
     };
     const settings = defaultSettings("pilot-discovery", changes.settings ?? {});
-    await run(await startDiscoveryServer(options, settings, kernel), folder);
+    await run(await startDiscoveryServer(options, settings, kernel), folder, kernel);
   } finally {
     const outcomes = await kernel.stopper.stop();
     await Deno.remove(folder, { recursive: true });

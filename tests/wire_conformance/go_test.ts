@@ -1,84 +1,9 @@
 import assert from "node:assert/strict";
+import { listenUnix } from "../../lib/grpc/listen/unix.ts";
 import { CLUSTER } from "../../lib/xds/types.ts";
 import { MemorySource, textResource } from "../xds/support/memory_source.ts";
+import { go, GoClient } from "./support/go_client.ts";
 import { serve } from "./support/mesh.ts";
-
-const go = await findGo();
-
-/** Path of the Go toolchain: the variable `GO`, else `go` on the path. */
-async function findGo(): Promise<string | undefined> {
-  for (const path of [Deno.env.get("GO"), "go", "/usr/local/go/bin/go"]) {
-    if (path === undefined) continue;
-    try {
-      if ((await new Deno.Command(path, { args: ["version"], stdout: "null", stderr: "null" }).output()).success) {
-        return path;
-      }
-    } catch { /* not there */ }
-  }
-  return undefined;
-}
-
-let built: Promise<string> | undefined;
-
-/** Builds the client once. */
-function build(): Promise<string> {
-  return built ??= (async () => {
-    const out = `${await Deno.makeTempDir()}/wireclient`;
-    const cwd = new URL("go/", import.meta.url).pathname;
-    const { success, stderr } = await new Deno.Command(go!, { args: ["build", "-o", out, "."], cwd, stderr: "piped" })
-      .output();
-    assert.ok(success, new TextDecoder().decode(stderr));
-    return out;
-  })();
-}
-
-interface Event {
-  event: "response" | "end";
-  resources?: number;
-  removed?: number;
-  bytes?: number;
-  code?: string;
-}
-
-/** A running client; its events come one by one. */
-class GoClient {
-  readonly #lines: ReadableStreamDefaultReader<string>;
-  private constructor(private readonly process: Deno.ChildProcess) {
-    this.#lines = process.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(splitLines()).getReader();
-  }
-
-  static async start(port: number, ...args: string[]): Promise<GoClient> {
-    const command = new Deno.Command(await build(), {
-      args: ["-target", `127.0.0.1:${port}`, "-type", CLUSTER, ...args],
-      stdin: "piped",
-      stdout: "piped",
-    });
-    return new GoClient(command.spawn());
-  }
-
-  async next(): Promise<Event> {
-    const { value } = await this.#lines.read();
-    assert.ok(value !== undefined, "the client ended");
-    return JSON.parse(value);
-  }
-
-  async stop(): Promise<void> {
-    await this.process.stdin.close();
-    while (!(await this.#lines.read()).done) { /* the last events */ }
-    await this.process.status;
-  }
-}
-
-function splitLines(): TransformStream<string, string> {
-  let rest = "";
-  return new TransformStream({
-    transform(chunk, controller) {
-      const lines = (rest + chunk).split("\n");
-      rest = lines.pop()!;
-      for (const line of lines) controller.enqueue(line);
-    },
-  });
-}
 
 function source(): MemorySource {
   const filler = "x".repeat(1000);
@@ -96,13 +21,13 @@ for (const args of [[], ["-gzip"], ["-delta"], ["-delta", "-gzip"]]) {
       const delta = args.includes("-delta");
       const from = source();
       const { server, port } = await serve(from);
-      const client = await GoClient.start(port, ...args);
+      const client = await GoClient.start(port, "-type", CLUSTER, ...args);
       const first = await client.next();
       assert.deepEqual([first.event, first.resources], ["response", 2000]);
       assert.ok(first.bytes! > 2_000_000);
       const [connection] = [...server.grpc.connections];
       assert.equal(
-        connection!.socket.bytesWritten < 300_000,
+        connection!.transport.bytesWritten < 300_000,
         args.includes("-gzip"),
         "compressed if offered, only then",
       );
@@ -133,7 +58,7 @@ Deno.test({
   fn: async () => {
     const from = source();
     const { server, port } = await serve(from, { maxConnectionAge: 500, maxConnectionAgeGrace: 200 });
-    const client = await GoClient.start(port, "-delta");
+    const client = await GoClient.start(port, "-type", CLUSTER, "-delta");
     for (let i = 0; i < 3; i++) {
       const response = await client.next();
       assert.deepEqual([response.event, response.resources ?? 0], ["response", i === 0 ? 2000 : 0]);
@@ -147,30 +72,96 @@ Deno.test({
 
 for (const version of ["v1", "v1alpha"]) {
   Deno.test({
-    name: `Go client: reflection ${version} describes the service with all its messages`,
+    name: `Go client: reflection ${version} describes every service of the server with all its messages`,
     ignore: go === undefined,
     fn: async () => {
       const { server, port } = await serve(source());
       const client = await GoClient.start(port, "-reflect", version);
-      const events = [await client.next(), await client.next(), await client.next()];
-      const service = "envoy.service.discovery.v3";
-      assert.deepEqual(events, [
-        {
-          event: "method",
-          resources: 7,
-          code: `${service}.DiscoveryRequest`,
-          message: `${service}.AggregatedDiscoveryService.StreamAggregatedResources`,
-        },
-        {
-          event: "method",
-          resources: 9,
-          code: `${service}.DeltaDiscoveryRequest`,
-          message: `${service}.AggregatedDiscoveryService.DeltaAggregatedResources`,
-        },
-        { event: "error", message: "not found: no/such.proto" },
+      const methods: [string, string, number][] = [];
+      let event = await client.next();
+      for (; event.event === "method"; event = await client.next()) {
+        methods.push([event.message!, event.code!, event.resources ?? 0]);
+      }
+      const ads = "envoy.service.discovery.v3";
+      const health = "grpc.health.v1";
+      assert.deepEqual(methods, [
+        [`${ads}.AggregatedDiscoveryService.StreamAggregatedResources`, `${ads}.DiscoveryRequest`, 7],
+        [`${ads}.AggregatedDiscoveryService.DeltaAggregatedResources`, `${ads}.DeltaDiscoveryRequest`, 9],
+        [`${health}.Health.Check`, `${health}.HealthCheckRequest`, 1],
+        [`${health}.Health.Watch`, `${health}.HealthCheckRequest`, 1],
+        [`${health}.Health.List`, `${health}.HealthListRequest`, 0],
+        ...["v1", "v1alpha"].map((v): [string, string, number] => [
+          `grpc.reflection.${v}.ServerReflection.ServerReflectionInfo`,
+          `grpc.reflection.${v}.ServerReflectionRequest`,
+          6,
+        ]),
       ]);
+      assert.deepEqual(event, { event: "error", message: "not found: no/such.proto" });
       await client.stop();
       await server.stop(1000);
     },
   });
 }
+
+Deno.test({
+  name: "Go client: health is told for the server and each service, and changes reach who watches",
+  ignore: go === undefined,
+  fn: async () => {
+    const { server, port } = await serve(source());
+    const ads = "envoy.service.discovery.v3.AggregatedDiscoveryService";
+    const client = await GoClient.start(port, "-health", "-service", ads);
+    const next = async () => Object.values(await client.next()).join(" ");
+    assert.equal(await next(), "check OK SERVING");
+    assert.deepEqual([await next(), await next()], ["list SERVING", `list ${ads} SERVING`]);
+    assert.equal(await next(), "watch SERVING");
+    server.health.set(ads, "NOT_SERVING");
+    assert.equal(await next(), "watch NOT_SERVING");
+    server.health.set(ads, "SERVING");
+    assert.equal(await next(), "watch SERVING");
+    await server.stop(1000);
+    assert.equal(await next(), "watch NOT_SERVING");
+    assert.equal(await next(), "end Unavailable server is shutting down");
+    await client.stop();
+  },
+});
+
+Deno.test({
+  name:
+    "Go client: a service that the server does not have is NOT_FOUND, and SERVICE_UNKNOWN to who watches until it comes",
+  ignore: go === undefined,
+  fn: async () => {
+    const { server, port } = await serve(source());
+    const client = await GoClient.start(port, "-health", "-service", "later");
+    const next = async () => Object.values(await client.next()).join(" ");
+    assert.equal(await next(), "check NotFound UNKNOWN");
+    await next();
+    await next();
+    assert.equal(await next(), "watch SERVICE_UNKNOWN");
+    server.health.set("later", "SERVING");
+    assert.equal(await next(), "watch SERVING");
+    await client.stop();
+    await server.stop(1000);
+  },
+});
+
+Deno.test({
+  name: "Go client: 2 MB arrive over a Unix socket, and a change follows",
+  ignore: go === undefined,
+  fn: async () => {
+    const from = source();
+    const { server } = await serve(from);
+    const folder = await Deno.makeTempDir();
+    const listener = await listenUnix(`${folder}/run/socket`, (transport) => server.grpc.accept(transport));
+    const client = await GoClient.start(`unix://${folder}/run/socket`, "-type", CLUSTER, "-delta");
+    assert.equal((await client.next()).resources, 2000);
+    assert.equal([...server.streams()][0]!.address, `${folder}/run/socket`);
+    from.change(CLUSTER, [textResource(CLUSTER, "c5", "changed")], ["c6"]);
+    from.push();
+    const change = await client.next();
+    assert.deepEqual([change.resources, change.removed], [1, 1]);
+    await client.stop();
+    await listener.close();
+    await server.stop(1000);
+    await Deno.remove(folder, { recursive: true });
+  },
+});

@@ -114,7 +114,7 @@ Deno.test("a client that offers gzip gets the shared compressed blocks: a small 
   const stream = new Stream(port, true, false);
   stream.ask(CLUSTER);
   assert.equal((await stream.next()).resources!.length, 3000);
-  for (const connection of server.grpc.connections) sent.push(connection.socket.bytesWritten);
+  for (const connection of server.grpc.connections) sent.push(connection.transport.bytesWritten);
   assert.ok(sent[0]! < 300_000, `${sent[0]} bytes for 3 MB`);
   stream.close();
   await server.stop(1000);

@@ -1,93 +1,171 @@
 import assert from "node:assert/strict";
 import * as grpc from "@grpc/grpc-js";
-import tls from "node:tls";
-import { encode } from "../../lib/pb/codec.ts";
-import { decode } from "../../lib/pb/reflect.ts";
-import { XdsServer } from "../../lib/xds/server.ts";
-import { CLUSTER } from "../../lib/xds/types.ts";
-import { MemorySource, textResource } from "../xds/support/memory_source.ts";
+import { X509Certificate } from "node:crypto";
+import type { TlsCertificates } from "../../lib/grpc/listen/certificates.ts";
+import { listenTls, type TlsListener } from "../../lib/grpc/listen/tls.ts";
+import { GrpcServer } from "../../lib/grpc/server.ts";
+import { unaryMethod } from "../../lib/grpc/service.ts";
+import type { Peer } from "../../lib/grpc/transport/peer.ts";
+import { SocketTransport } from "../../lib/grpc/transport/socket.ts";
+import { Authority, type Certificate, openssl } from "./support/certificates.ts";
 
-const openssl = await (async () => {
-  try {
-    return (await new Deno.Command("openssl", { args: ["version"], stdout: "null" }).output()).success;
-  } catch {
-    return false;
-  }
-})();
-
-/** A self-signed certificate for a name, and its key. */
-async function certificate(name: string): Promise<{ cert: Uint8Array; key: Uint8Array }> {
-  const folder = await Deno.makeTempDir();
-  const [key, cert] = [`${folder}/key.pem`, `${folder}/cert.pem`];
-  const { success, stderr } = await new Deno.Command("openssl", {
-    args: [
-      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1"],
-      ...["-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`, "-keyout", key, "-out", cert],
-    ],
-    stdout: "null",
-    stderr: "piped",
-  }).output();
-  assert.ok(success, new TextDecoder().decode(stderr));
-  const files = { cert: await Deno.readFile(cert), key: await Deno.readFile(key) };
-  await Deno.remove(folder, { recursive: true });
-  return files;
+/** A server over TLS with a method that returns what it is sent and notes who called. */
+async function serve(certificates: TlsCertificates) {
+  const peers: Peer[] = [];
+  const echo = unaryMethod({ name: "Echo", input: "x.M", output: "x.M" }, (request, call) => {
+    peers.push(call.peer);
+    return request;
+  });
+  const server = new GrpcServer([{ name: "x.Service", methods: [echo] }]);
+  const failures: string[] = [];
+  const listener = await listenTls(
+    { host: "127.0.0.1", port: 0 },
+    certificates,
+    (socket, state) => server.accept(new SocketTransport(socket, state)),
+    { onHandshakeError: (error) => failures.push(error.message) },
+  );
+  const stop = async () => {
+    await Promise.all([listener.close(), server.stop(1000)]);
+  };
+  return { peers, failures, listener, stop };
 }
 
-Deno.test({
-  name: "a TLS listener needs nothing but its sockets: 3 MB arrive, with and without client certificate",
-  ignore: !openssl,
-  fn: async () => {
-    const filler = "x".repeat(1000);
-    const source = new MemorySource().change(
-      CLUSTER,
-      Array.from({ length: 3000 }, (_, i) => textResource(CLUSTER, `c${i}`, `${i}${filler}`)),
-    );
-    const server = new XdsServer({ source, resources: source.table });
-    const [mine, theirs] = [await certificate("localhost"), await certificate("client")];
-    const listener = tls.createServer(
-      {
-        cert: Buffer.from(mine.cert),
-        key: Buffer.from(mine.key),
-        ALPNProtocols: ["h2"],
-        requestCert: true,
-        rejectUnauthorized: false,
-      },
-      (socket) => server.grpc.accept(socket),
-    );
-    await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
-    const { port } = listener.address() as { port: number };
-    try {
-      for (const withCertificate of [false, true]) {
-        const credentials = withCertificate
-          ? grpc.credentials.createSsl(Buffer.from(mine.cert), Buffer.from(theirs.key), Buffer.from(theirs.cert))
-          : grpc.credentials.createSsl(Buffer.from(mine.cert));
-        const client = new grpc.Client(`localhost:${port}`, credentials, {
-          "grpc.use_local_subchannel_pool": 1,
-          "grpc.max_receive_message_length": -1,
-        });
-        const same = (bytes: Uint8Array) => Buffer.from(bytes);
-        const path = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
-        const call = client.makeBidiStreamRequest(path, same, same);
-        const first = new Promise<Uint8Array>((resolve, reject) => call.once("data", resolve).once("error", reject));
-        call.write(
-          encode("envoy.service.discovery.v3.DeltaDiscoveryRequest", { node: { id: "n" }, type_url: CLUSTER }),
-        );
-        const response = decode<{ resources: unknown[] }>(
-          "envoy.service.discovery.v3.DeltaDiscoveryResponse",
-          await first,
-        );
-        assert.equal(response.resources.length, 3000);
-        const [connection] = [...server.streams()];
-        const peer = (connection!.call.peer.socket as tls.TLSSocket).getPeerCertificate();
-        assert.equal(peer?.subject?.CN, withCertificate ? "client" : undefined);
-        call.on("error", () => {});
-        call.cancel();
-        client.close();
-        while ([...server.streams()].length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-      }
-    } finally {
-      listener.close();
-      await server.stop(1000);
-    }
-  },
+function call(listener: TlsListener, root: string, own?: Certificate, bytes = new Uint8Array(3)): Promise<Uint8Array> {
+  const credentials = own === undefined
+    ? grpc.credentials.createSsl(Buffer.from(root))
+    : grpc.credentials.createSsl(Buffer.from(root), Buffer.from(own.key), Buffer.from(own.certificate));
+  const client = new grpc.Client(`localhost:${listener.port}`, credentials, { "grpc.use_local_subchannel_pool": 1 });
+  const same = (message: Uint8Array) => Buffer.from(message);
+  const answer = Promise.withResolvers<Uint8Array>();
+  client.makeUnaryRequest(
+    "/x.Service/Echo",
+    same,
+    same,
+    bytes,
+    { deadline: Date.now() + 20_000 },
+    (error, response) => {
+      if (error) answer.reject(error);
+      else answer.resolve(response!);
+    },
+  );
+  return answer.promise.finally(() => client.close());
+}
+
+const pem = (own: Certificate, clients?: Authority): TlsCertificates => ({
+  certificate: own.certificate,
+  privateKey: own.key,
+  ...(clients === undefined ? {} : { clientAuthorities: clients.certificate }),
 });
+
+const test = (name: string, fn: () => Promise<void>) => Deno.test({ name, ignore: !openssl, fn });
+
+test("a call tells what TLS proved of its client: nothing without a certificate, the chain with a good one, why not otherwise", async () => {
+  const [ours, theirs] = [await Authority.make("ours"), await Authority.make("theirs")];
+  const own = await ours.sign("localhost");
+  const { peers, listener, stop } = await serve(pem(own, ours));
+  const large = crypto.getRandomValues(new Uint8Array(60_000));
+  assert.deepEqual(new Uint8Array(await call(listener, ours.certificate, undefined, large)), large);
+  await call(listener, ours.certificate, await ours.sign("friend"));
+  await call(listener, ours.certificate, await theirs.sign("stranger"));
+  await stop();
+  const [nobody, friend, stranger] = peers.map((peer) => peer.tls!);
+  assert.match(peers[0]!.address, /^127\.0\.0\.1:\d+$/);
+  assert.deepEqual(nobody, {
+    protocol: "TLSv1.3",
+    cipher: nobody!.cipher,
+    serverName: "localhost",
+    verified: false,
+    unverifiedReason: "no certificate",
+    chain: [],
+  });
+  assert.match(nobody!.cipher, /^TLS_/);
+  assert.deepEqual([friend!.verified, friend!.unverifiedReason], [true, undefined]);
+  assert.deepEqual(friend!.chain.map((der) => new X509Certificate(der).subject), ["CN=friend", "CN=ours"]);
+  assert.deepEqual([stranger!.verified, stranger!.chain], [false, []]);
+  assert.match(stranger!.unverifiedReason!, /^UNABLE_TO_/);
+  await Promise.all([ours.remove(), theirs.remove()]);
+});
+
+test("a listener without client authorities verifies nobody", async () => {
+  const ours = await Authority.make("ours");
+  const { peers, listener, stop } = await serve(pem(await ours.sign("localhost")));
+  await call(listener, ours.certificate, await ours.sign("friend"));
+  await stop();
+  assert.deepEqual([peers[0]!.tls!.verified, peers[0]!.tls!.unverifiedReason], [false, "no certificate"]);
+  await ours.remove();
+});
+
+test("a certificate that has expired proves nothing, and harms no one else", async () => {
+  const ours = await Authority.make("ours");
+  const { peers, failures, listener, stop } = await serve(pem(await ours.sign("localhost"), ours));
+  const expired = await ours.sign("late", -1);
+  await call(listener, ours.certificate, expired).catch(() => {});
+  assert.ok(failures.length > 0 || !peers[0]!.tls!.verified);
+  await call(listener, ours.certificate, await ours.sign("friend"));
+  assert.equal(peers.at(-1)!.tls!.verified, true);
+  await stop();
+  await ours.remove();
+});
+
+test("certificates are replaced while connections live, and what cannot be used is refused by name", async () => {
+  const [old, next] = [await Authority.make("old"), await Authority.make("next")];
+  const own = await old.sign("localhost");
+  const { peers, listener, stop } = await serve(pem(own, old));
+  await call(listener, old.certificate);
+  const other = await next.sign("localhost");
+  const refusals: [Partial<TlsCertificates>, RegExp][] = [
+    [{ certificate: "junk" }, /^certificate: expected certificates in PEM, got none$/],
+    [{ privateKey: "junk" }, /^privateKey: expected a private key in PEM, got none/],
+    [{ privateKey: other.key }, /^privateKey: expected the key of certificate "CN=localhost", got another$/],
+    [{ clientAuthorities: own.key }, /^clientAuthorities: expected certificates in PEM, got none$/],
+  ];
+  for (const [wrong, message] of refusals) {
+    assert.throws(() => listener.replace({ ...pem(own, old), ...wrong }), { name: "TypeError", message });
+  }
+  await call(listener, old.certificate);
+  listener.replace(pem(other, next));
+  await call(listener, next.certificate, await next.sign("friend"));
+  await call(listener, next.certificate, await old.sign("former"));
+  assert.deepEqual(peers.map((peer) => peer.tls!.verified), [false, false, true, false]);
+  await assert.rejects(call(listener, old.certificate), /14 UNAVAILABLE/);
+  await stop();
+  await Promise.all([old.remove(), next.remove()]);
+});
+
+for (const version of ["tls1_2", "tls1_3"]) {
+  test(`${version}: a session that is resumed after the authorities were replaced is not verified`, async () => {
+    const [old, next] = [await Authority.make("old"), await Authority.make("next")];
+    const [own, friend] = [await old.sign("localhost"), await old.sign("friend")];
+    const verified: boolean[] = [];
+    const listener = await listenTls({ host: "127.0.0.1", port: 0 }, pem(own, old), (socket, state) => {
+      verified.push(state.verified);
+      socket.on("error", () => {});
+      socket.end("bye");
+    });
+    const folder = await Deno.makeTempDir();
+    await Deno.writeTextFile(`${folder}/friend`, friend.certificate + friend.key);
+    /** Connects as a client that keeps its session; whether it was resumed. */
+    const connect = async (session: string[]): Promise<boolean> => {
+      const command = new Deno.Command("openssl", {
+        args: ["s_client", "-connect", `127.0.0.1:${listener.port}`, "-alpn", "h2", `-${version}`, ...session],
+        stdin: "piped",
+        stdout: "piped",
+        stderr: "null",
+      });
+      // Its input stays open, so that it reads until the server ends: a session of TLS 1.3 comes after the handshake.
+      const client = command.spawn();
+      const text = await new Response(client.stdout).text();
+      await client.stdin.close().catch(() => {});
+      await client.status;
+      return /^Reused, /m.test(text);
+    };
+    const first = await connect(["-cert", `${folder}/friend`, "-key", `${folder}/friend`, "-sess_out", `${folder}/s`]);
+    const second = await connect(["-sess_in", `${folder}/s`]);
+    listener.replace(pem(own, next));
+    const third = await connect(["-sess_in", `${folder}/s`]);
+    assert.deepEqual([first, second, third], [false, true, true], "resumed");
+    assert.deepEqual(verified, [true, true, false]);
+    await listener.close();
+    await Promise.all([old.remove(), next.remove(), Deno.remove(folder, { recursive: true })]);
+  });
+}

@@ -8,20 +8,9 @@
  *
  * @module
  */
-import type { Socket } from "node:net";
-import { discard } from "./discard.ts";
-import {
-  ConnectionError,
-  ErrorCode,
-  Flag,
-  frame,
-  FrameReader,
-  FrameType,
-  numberFrame,
-  Setting,
-  settingsFrame,
-  unpadded,
-} from "./frames.ts";
+import type { Transport } from "../transport/transport.ts";
+import { ErrorCode, Flag, FrameType, Setting } from "./constants.ts";
+import { ConnectionError, frame, FrameReader, numberFrame, settingsFrame, unpadded } from "./frames.ts";
 import { encodeHeaders, type Headers, HpackDecoder } from "./hpack.ts";
 import { Outbound, type SendBudget, SendQueue } from "./outbound.ts";
 import { H2Stream, type StreamHost } from "./stream.ts";
@@ -74,14 +63,14 @@ export class H2Connection implements StreamHost {
   #linger: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
-    readonly socket: Socket,
+    readonly transport: Transport,
     budget: SendBudget,
     private readonly limits: H2Limits,
     private readonly events: H2Events,
   ) {
     this.#streamWindow = limits.streamWindow ?? STREAM_WINDOW;
     this.outbound = new Outbound(
-      socket,
+      transport,
       budget,
       (queue) => this.#localEnd(queue),
       () => this.destroy(),
@@ -92,9 +81,7 @@ export class H2Connection implements StreamHost {
       [Setting.MAX_HEADER_LIST_SIZE]: MAX_HEADERS,
     }));
     this.outbound.control(numberFrame(FrameType.WINDOW_UPDATE, 0, CONNECTION_WINDOW - 65535));
-    socket.on("data", (chunk: Uint8Array) => this.#receive(chunk));
-    for (const event of ["end", "error", "close"]) socket.on(event, () => this.destroy());
-    socket.resume();
+    transport.start({ data: (chunk) => this.#receive(chunk), close: () => this.destroy() });
   }
 
   /** The peer has shown that it speaks HTTP/2. */
@@ -118,7 +105,7 @@ export class H2Connection implements StreamHost {
   /** Breaks the connection off. */
   destroy(): void {
     clearTimeout(this.#linger);
-    discard(this.socket);
+    this.transport.destroy();
     this.#end();
   }
 
@@ -134,7 +121,7 @@ export class H2Connection implements StreamHost {
   /** Sends what the socket has, and closes. */
   #finish(): void {
     this.outbound.flush();
-    this.socket.end();
+    this.transport.end();
     this.#linger ??= setTimeout(() => this.destroy(), LINGER);
   }
 

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { ConnectionError, ErrorCode } from "./frames.ts";
+import { ErrorCode } from "./constants.ts";
+import { ConnectionError } from "./frames.ts";
 import { decodeHuffman } from "./huffman.ts";
 
 /** The dynamic table's limit that every peer starts with; we announce no other. */

@@ -6,9 +6,10 @@
  *
  * @module
  */
-import type { Socket } from "node:net";
 import { concatBytes } from "../../resource/block.ts";
-import { Flag, FRAME_HEAD, FrameType, putHead } from "./frames.ts";
+import type { Transport } from "../transport/transport.ts";
+import { Flag, FRAME_HEAD, FrameType } from "./constants.ts";
+import { putHead } from "./frames.ts";
 
 /** Largest batch, without frame heads. */
 const BATCH = 64 * 1024;
@@ -111,7 +112,7 @@ export class Outbound {
    * @param onFlood called when the peer makes us send more control frames than it takes
    */
   constructor(
-    private readonly socket: Socket,
+    private readonly transport: Transport,
     private readonly budget: SendBudget,
     private readonly onEnded: (queue: SendQueue) => void,
     private readonly onFlood: () => void,
@@ -178,7 +179,7 @@ export class Outbound {
 
   /** Hands over what windows and share allow. */
   flush(): void {
-    if (this.#closed || this.socket.destroyed) return;
+    if (this.#closed || this.transport.destroyed) return;
     const control = this.#control;
     if (control.length > 0) {
       this.#control = [];
@@ -244,7 +245,7 @@ export class Outbound {
 
   #write(bytes: Uint8Array, done: (() => void)[], progress: boolean): void {
     this.#unwritten += bytes.length;
-    this.socket.write(bytes, (error) => {
+    this.transport.write(bytes, (error) => {
       this.#unwritten -= bytes.length;
       if (error || this.#closed) return;
       // Control frames are no progress, or a peer could keep its data waiting for ever with pings.

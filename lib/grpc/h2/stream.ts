@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ErrorCode } from "./frames.ts";
+import { ErrorCode } from "./constants.ts";
 import type { Headers } from "./hpack.ts";
 import type { SendQueue } from "./outbound.ts";
 

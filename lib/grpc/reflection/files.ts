@@ -10,19 +10,14 @@
  */
 import protobuf from "protobufjs";
 import { messageType } from "../../pb/reflect.ts";
-import { MessageWriter } from "./writer.ts";
+import type { MethodShape } from "../service.ts";
+import { MessageWriter } from "../message_writer.ts";
 
 /** A service to describe. */
 export interface ServiceDescription {
   /** Full name, e.g. `envoy.service.discovery.v3.AggregatedDiscoveryService`. */
   readonly name: string;
-  readonly methods: readonly {
-    readonly name: string;
-    /** Full names of messages. */
-    readonly input: string;
-    readonly output: string;
-    readonly streaming: boolean;
-  }[];
+  readonly methods: readonly MethodShape[];
 }
 
 /** A file descriptor. */
@@ -217,12 +212,9 @@ function describeService(service: ServiceDescription, use: (definition: Definiti
   const out = new MessageWriter().string(1, service.name.slice(service.name.lastIndexOf(".") + 1));
   for (const method of service.methods) {
     const [input, output] = [method.input, method.output].map((name) => use(messageType(name)));
-    const streaming = method.streaming ? 1 : 0;
-    out.bytes(
-      2,
-      new MessageWriter().string(1, method.name).string(2, input!).string(3, output!).varint(5, streaming)
-        .varint(6, streaming).finish(),
-    );
+    const described = new MessageWriter().string(1, method.name).string(2, input!).string(3, output!)
+      .varint(5, method.clientStreaming ? 1 : 0).varint(6, method.serverStreaming ? 1 : 0);
+    out.bytes(2, described.finish());
   }
   return out.finish();
 }

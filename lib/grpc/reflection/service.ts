@@ -1,62 +1,123 @@
 /**
- * Server reflection, v1 and v1alpha (the same messages): what services there are, and the files that describe them.
+ * Server reflection, v1 and v1alpha (the same messages): which services a server has, and the files that describe them.
  *
  * Rule: https://github.com/grpc/grpc/blob/master/doc/server-reflection.md
  *
  * @module
  */
-import { utf8Text, WireCursor, WireError } from "../../resource/protowire.ts";
-import type { GrpcServer } from "../server.ts";
-import { Code, RpcError } from "../status.ts";
-import { describeServices, type ProtoFile, type ServiceDescription } from "./files.ts";
-import { MessageWriter } from "./writer.ts";
+import { putFieldHead, utf8Text, varintSize, WireCursor, WireError } from "../../resource/protowire.ts";
+import type { Call, CallHandler } from "../call.ts";
+import { Code } from "../codes.ts";
+import { MessageWriter } from "../message_writer.ts";
+import type { GrpcService } from "../service.ts";
+import { RpcError } from "../status.ts";
+import type { ProtoFile } from "./files.ts";
 
 const VERSIONS = ["grpc.reflection.v1", "grpc.reflection.v1alpha"];
+/** Largest request, in bytes: each answer repeats it. */
+const MAX_REQUEST = 4096;
+/** Answers of one call that may wait for a client that does not read them. */
+const MAX_WAITING = 100;
 
-/** Lets clients ask `server` for the description of these services; made at the first question. */
-export function serveReflection(server: GrpcServer, services: readonly ServiceDescription[]): void {
-  let files: readonly ProtoFile[] | undefined;
-  const answer = (request: Uint8Array) => {
-    files ??= describeServices(services);
-    return answerRequest(request, services, files);
-  };
+/** The services, and with them reflection, which describes all of them and itself. */
+export function withReflection(services: readonly GrpcService[]): readonly GrpcService[] {
+  const all: GrpcService[] = [...services];
+  const describer = new Describer(all);
   for (const version of VERSIONS) {
-    server.handle(`/${version}.ServerReflection/ServerReflectionInfo`, (call) => {
-      call.start({ message: (request) => call.send([answer(request)], false) });
+    all.push({
+      name: `${version}.ServerReflection`,
+      methods: [{
+        name: "ServerReflectionInfo",
+        input: `${version}.ServerReflectionRequest`,
+        output: `${version}.ServerReflectionResponse`,
+        clientStreaming: true,
+        serverStreaming: true,
+        handle: (call) => call.start(new ReflectionCall(call, describer)),
+      }],
     });
   }
+  return all;
 }
 
-/**
- * Answers one `ServerReflectionRequest`: file_by_filename = 3, file_containing_symbol = 4, file_containing_extension = 5,
- * all_extension_numbers_of_type = 6, list_services = 7.
- */
-function answerRequest(
-  request: Uint8Array,
-  services: readonly ServiceDescription[],
-  files: readonly ProtoFile[],
-): Uint8Array {
-  const { field, text } = readQuestion(request);
-  const response = new MessageWriter().bytes(2, request);
-  if (field === 7) {
+/** The fields of a `ServerReflectionRequest` that ask for something. */
+const Question = { FILE_BY_NAME: 3, FILE_OF_SYMBOL: 4, LIST_SERVICES: 7 } as const;
+
+/** The fields of a `ServerReflectionResponse`. */
+const Answer = { ORIGINAL_REQUEST: 2, FILES: 4, SERVICES: 6, ERROR: 7 } as const;
+
+/** Answers what clients ask about services; descriptions are made at the first question and shared by all answers. */
+class Describer {
+  #files: Promise<readonly ProtoFile[]> | undefined;
+  readonly #answers = new Map<ProtoFile, Uint8Array>();
+
+  constructor(private readonly services: readonly GrpcService[]) {}
+
+  /** The byte runs of the answer to one request. */
+  async answer(request: Uint8Array): Promise<readonly Uint8Array[]> {
+    if (request.length > MAX_REQUEST) {
+      throw new RpcError(Code.INVALID_ARGUMENT, `expected a request of at most ${MAX_REQUEST} bytes`);
+    }
+    const { field, text } = readQuestion(request);
+    // The reflected message types are heavy; a server that nobody asks does not load them.
+    this.#files ??= import("./files.ts").then(({ describeServices }) => describeServices(this.services));
+    const files = await this.#files;
+    const original = new MessageWriter().bytes(Answer.ORIGINAL_REQUEST, request).finish();
+    if (field === Question.LIST_SERVICES) return [original, this.#list()];
+    const file = field === Question.FILE_BY_NAME
+      ? files.find((other) => other.name === text)
+      : field === Question.FILE_OF_SYMBOL
+      ? files.find((other) => other.symbols.some((symbol) => text === symbol || text.startsWith(symbol + ".")))
+      : undefined;
+    return file === undefined ? [original, notFound(text)] : [original, ...this.#describe(file, files)];
+  }
+
+  #list(): Uint8Array {
     const list = new MessageWriter();
-    for (const { name } of services) list.bytes(1, new MessageWriter().string(1, name).finish());
-    return response.bytes(6, list.finish()).finish();
+    for (const { name } of this.services) list.bytes(1, new MessageWriter().string(1, name).finish());
+    return new MessageWriter().bytes(Answer.SERVICES, list.finish()).finish();
   }
-  const file = field === 3
-    ? files.find((other) => other.name === text)
-    : field === 4
-    ? files.find((other) => other.symbols.some((symbol) => text === symbol || text.startsWith(symbol + ".")))
-    : undefined;
-  if (file === undefined) {
-    const error = new MessageWriter().varint(1, Code.NOT_FOUND).string(2, `not found: ${text}`);
-    return response.bytes(7, error.finish()).finish();
+
+  /** The file and all that it needs, encoded once. */
+  #describe(file: ProtoFile, files: readonly ProtoFile[]): readonly Uint8Array[] {
+    let body = this.#answers.get(file);
+    if (body === undefined) {
+      const out = new MessageWriter();
+      for (const needed of withDependencies(file, files)) out.bytes(1, needed.bytes);
+      this.#answers.set(file, body = out.finish());
+    }
+    const head = new Uint8Array(1 + varintSize(body.length));
+    putFieldHead(head, 0, Answer.FILES, body.length);
+    return [head, body];
   }
-  const out = new MessageWriter();
-  for (const needed of withDependencies(file, files)) out.bytes(1, needed.bytes);
-  return response.bytes(4, out.finish()).finish();
 }
 
+/** One reflection call. Its answers go out in the order of its questions. */
+class ReflectionCall implements CallHandler {
+  #waiting = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(private readonly call: Call, private readonly describer: Describer) {}
+
+  message(request: Uint8Array): void {
+    if (++this.#waiting > MAX_WAITING) throw new RpcError(Code.RESOURCE_EXHAUSTED, "answers are not read");
+    const answer = this.describer.answer(request);
+    // A refusal that comes before its turn is no unhandled one.
+    answer.catch(() => {});
+    this.#last = this.#last.then(async () => this.call.send(await answer, false, () => this.#waiting--))
+      .catch((error) => this.call.fail(error));
+  }
+
+  halfClose(): void {
+    this.#last.then(() => this.call.end());
+  }
+}
+
+function notFound(text: string): Uint8Array {
+  const error = new MessageWriter().varint(1, Code.NOT_FOUND).string(2, `not found: ${text}`);
+  return new MessageWriter().bytes(Answer.ERROR, error.finish()).finish();
+}
+
+/** The last of the fields 3 to 7, of which a request has one; all of them are texts or messages. */
 function readQuestion(request: Uint8Array): { field: number; text: string } {
   try {
     let question = { field: 0, text: "" };
@@ -69,7 +130,7 @@ function readQuestion(request: Uint8Array): { field: number; text: string } {
     return question;
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
-    throw new RpcError(Code.INVALID_ARGUMENT, `the request is no reflection request: ${error.message}`);
+    throw new RpcError(Code.INVALID_ARGUMENT, `expected a ServerReflectionRequest: ${error.message}`);
   }
 }
 

@@ -9,7 +9,8 @@
 import { concatBytes } from "../../resource/block.ts";
 import type { NameSet, NameTable } from "../../resource/names.ts";
 import { WireCursor, WireError } from "../../resource/protowire.ts";
-import { Code, RpcError } from "../../grpc/status.ts";
+import { Code } from "../../grpc/codes.ts";
+import { RpcError } from "../../grpc/status.ts";
 
 /** A request of either variant. */
 export interface AdsRequest {

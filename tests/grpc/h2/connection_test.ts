@@ -1,51 +1,12 @@
 import assert from "node:assert/strict";
-import { EventEmitter } from "node:events";
-import type { Socket } from "node:net";
 import fc from "fast-check";
 import { H2Connection } from "../../../lib/grpc/h2/connection.ts";
-import {
-  ErrorCode,
-  frame,
-  FrameReader,
-  FrameType,
-  numberFrame,
-  PREFACE,
-  settingsFrame,
-} from "../../../lib/grpc/h2/frames.ts";
+import { ErrorCode, FrameType, PREFACE } from "../../../lib/grpc/h2/constants.ts";
+import { frame, FrameReader, numberFrame, settingsFrame } from "../../../lib/grpc/h2/frames.ts";
 import { encodeHeaders, HpackDecoder } from "../../../lib/grpc/h2/hpack.ts";
 import { SendBudget } from "../../../lib/grpc/h2/outbound.ts";
 import type { H2Stream } from "../../../lib/grpc/h2/stream.ts";
-
-/** A socket in memory; `take` lets waiting writes through. */
-class FakeSocket extends EventEmitter {
-  destroyed = false;
-  ended = false;
-  readonly written: Uint8Array[] = [];
-  #waiting: (() => void)[] = [];
-  #stopped = false;
-
-  write(bytes: Uint8Array, done: (error?: Error) => void): void {
-    this.written.push(bytes);
-    if (this.#stopped) this.#waiting.push(done);
-    else queueMicrotask(done);
-  }
-  stopReading(): void {
-    this.#stopped = true;
-  }
-  take(): void {
-    this.#stopped = false;
-    for (const done of this.#waiting.splice(0)) done();
-  }
-  resume(): void {}
-  end(): void {
-    this.ended = true;
-  }
-  destroy(): void {
-    if (this.destroyed) return;
-    this.destroyed = true;
-    this.emit("close");
-  }
-}
+import { MemoryTransport } from "../support/memory_transport.ts";
 
 interface Frame {
   type: number;
@@ -56,10 +17,10 @@ interface Frame {
 
 /** A connection over a fake socket, with a client's eyes. */
 function setup(limits = { maxConcurrentStreams: 10 }) {
-  const socket = new FakeSocket();
+  const socket = new MemoryTransport();
   const streams: H2Stream[] = [];
   const events: string[] = [];
-  const connection = new H2Connection(socket as unknown as Socket, new SendBudget(100_000), limits, {
+  const connection = new H2Connection(socket, new SendBudget(100_000), limits, {
     stream(stream) {
       streams.push(stream);
       stream.listener = {
@@ -85,7 +46,7 @@ function setup(limits = { maxConcurrentStreams: 10 }) {
     return out;
   };
   const send = (...parts: Uint8Array[]) => {
-    for (const part of parts) socket.emit("data", part);
+    for (const part of parts) socket.receive(part);
   };
   return { socket, connection, streams, events, frames, send };
 }

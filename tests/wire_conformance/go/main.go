@@ -1,5 +1,6 @@
-// A client of the aggregated discovery service on google.golang.org/grpc, for conformance tests. It subscribes to one
-// type, acknowledges everything, opens its stream again when it ends, and prints one line of JSON for each event.
+// A client on google.golang.org/grpc, for conformance tests: of the aggregated discovery service (it subscribes to one
+// type, acknowledges everything, and opens its stream again when it ends), of reflection, or of the health service. It
+// prints one line of JSON for each event.
 package main
 
 import (
@@ -183,6 +184,8 @@ func main() {
 	delta := flag.Bool("delta", false, "the incremental variant")
 	gz := flag.Bool("gzip", false, "compress requests and offer compression")
 	typeURL := flag.String("type", "", "type to subscribe to")
+	health := flag.Bool("health", false, "ask for the health of -service instead")
+	service := flag.String("service", "", "full name of a service; empty for the whole server")
 	reflect := flag.String("reflect", "", "ask reflection of this version (v1 or v1alpha) instead")
 	flag.Parse()
 	opts := []grpc.CallOption{grpc.ForceCodec(rawCodec{}), grpc.MaxCallRecvMsgSize(math.MaxInt32)}
@@ -204,6 +207,13 @@ func main() {
 	}()
 	if *reflect != "" {
 		if err := describe(ctx, conn, *reflect); err != nil {
+			say(event{Event: "end", Message: err.Error()})
+			os.Exit(1)
+		}
+		return
+	}
+	if *health {
+		if err := askHealth(ctx, conn, *service); err != nil {
 			say(event{Event: "end", Message: err.Error()})
 			os.Exit(1)
 		}

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { concatBytes } from "../../resource/block.ts";
-import { fieldSize, putField, putVarint, utf8Bytes, varintSize } from "../../resource/protowire.ts";
+import { concatBytes } from "../resource/block.ts";
+import { fieldSize, putField, putVarint, utf8Bytes, varintSize } from "../resource/protowire.ts";
 
 /** Collects fields in their order; field numbers up to 31. */
 export class MessageWriter {

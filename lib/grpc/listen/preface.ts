@@ -1,0 +1,53 @@
+/**
+ * gRPC and HTTP/1 on one port, told apart by the HTTP/2 preface.
+ *
+ * @module
+ */
+import type { Socket } from "node:net";
+
+/** Every HTTP/2 connection begins with these bytes (RFC 9113, section 3.4); no HTTP/1 request does. */
+const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0");
+
+/**
+ * Splits connections by their first bytes.
+ *
+ * @param grpc takes connections that begin with the HTTP/2 preface
+ * @param http1 takes all others
+ * @param timeout milliseconds a connection may stay silent; default 10,000
+ */
+export function byPreface(
+  grpc: (socket: Socket) => void,
+  http1: (socket: Socket) => void,
+  timeout = 10_000,
+): (socket: Socket) => void {
+  return (socket) => {
+    let seen = new Uint8Array(0);
+    const timer = setTimeout(() => socket.destroy(), timeout);
+    const giveUp = () => {
+      clearTimeout(timer);
+      socket.destroy();
+    };
+    const look = (chunk: Uint8Array) => {
+      const joined = new Uint8Array(seen.length + chunk.length);
+      joined.set(seen);
+      joined.set(chunk, seen.length);
+      seen = joined;
+      const length = Math.min(seen.length, PREFACE.length);
+      const matches = PREFACE.subarray(0, length).every((byte, i) => byte === seen[i]);
+      if (matches && seen.length < PREFACE.length) return;
+      clearTimeout(timer);
+      socket.removeListener("data", look);
+      socket.removeListener("error", giveUp);
+      socket.removeListener("close", giveUp);
+      socket.pause();
+      socket.unshift(seen);
+      if (matches) return grpc(socket);
+      http1(socket);
+      // node:http listens for data, which does not start a socket that was paused by hand.
+      socket.resume();
+    };
+    socket.on("data", look);
+    socket.once("error", giveUp);
+    socket.once("close", giveUp);
+  };
+}

@@ -1,0 +1,79 @@
+/**
+ * TLS listeners: certificates can be replaced while the server runs, and client certificates are asked for but not
+ * required. Each connection carries what its client proved ({@linkcode TlsState}); who may do what without a certificate
+ * is for the services to decide.
+ *
+ * Permissions: net (the listen address).
+ *
+ * @module
+ */
+import type { Socket } from "node:net";
+import tls, { type TLSSocket } from "node:tls";
+import type { TlsState } from "../transport/peer.ts";
+import { checkCertificates, type TlsCertificates } from "./certificates.ts";
+import { type ListenAddress, type Listener, startListening } from "./tcp.ts";
+import { tlsStateOf } from "./tls_state.ts";
+
+/** How a TLS listener behaves. */
+export interface TlsListenOptions {
+  /** Protocols offered by ALPN, the preferred one first. Default: `h2` alone. */
+  readonly protocols?: readonly string[];
+  /** Oldest version of TLS. Default `TLSv1.2`. */
+  readonly minVersion?: "TLSv1.2" | "TLSv1.3";
+  /** Milliseconds in which the handshake must be done. Default 10,000. */
+  readonly handshakeTimeout?: number;
+  /** Called with the reason when a handshake fails, and the client's address. */
+  readonly onHandshakeError?: (error: Error, address: string) => void;
+}
+
+/** A TLS listener whose certificates can be replaced. */
+export interface TlsListener extends Listener {
+  /**
+   * Replaces the certificates for handshakes from now on; connections that are open keep theirs.
+   *
+   * @throws TypeError when they cannot be used; those in force stay
+   */
+  replace(certificates: TlsCertificates): void;
+}
+
+/**
+ * Listens for TLS and hands each connection to `accept` when its handshake is done.
+ *
+ * @throws TypeError when the certificates cannot be used, Error when the address cannot be had
+ */
+export async function listenTls(
+  address: ListenAddress,
+  certificates: TlsCertificates,
+  accept: (socket: Socket, tls: TlsState) => void,
+  options: TlsListenOptions = {},
+): Promise<TlsListener> {
+  let authorities = checkCertificates(certificates);
+  const server = tls.createServer({
+    ...secureContext(certificates),
+    // Whether clients are asked is fixed when the server is made, so they are always asked.
+    requestCert: true,
+    rejectUnauthorized: false,
+    ALPNProtocols: [...options.protocols ?? ["h2"]],
+    minVersion: options.minVersion ?? "TLSv1.2",
+    handshakeTimeout: options.handshakeTimeout ?? 10_000,
+  }, (socket: TLSSocket) => {
+    if (!socket.destroyed) accept(socket, tlsStateOf(socket, authorities));
+  });
+  server.on("tlsClientError", (error: Error, socket: Socket) => {
+    options.onHandshakeError?.(error, `${socket.remoteAddress ?? "?"}:${socket.remotePort ?? "?"}`);
+    socket.destroy();
+  });
+  const listener = await startListening(server, address);
+  return {
+    ...listener,
+    replace(next) {
+      authorities = checkCertificates(next);
+      server.setSecureContext(secureContext(next));
+    },
+  };
+}
+
+function secureContext(certificates: TlsCertificates): tls.SecureContextOptions {
+  const { certificate, privateKey, clientAuthorities } = certificates;
+  return { cert: certificate, key: privateKey, ca: clientAuthorities ?? [] };
+}

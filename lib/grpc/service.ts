@@ -1,0 +1,42 @@
+/**
+ * Services as plain data: what a server is given, and what reflection describes.
+ *
+ * @module
+ */
+import type { Call } from "./call.ts";
+import { UnaryHandler } from "./unary.ts";
+
+/** A service that a server offers. */
+export interface GrpcService {
+  /** Full name, e.g. `grpc.health.v1.Health`. */
+  readonly name: string;
+  readonly methods: readonly GrpcMethod[];
+}
+
+/** A method of a service. */
+export interface GrpcMethod extends MethodShape {
+  /** Takes a call: hands it to {@linkcode Call.start} now or later, or ends it. What it throws ends the call. */
+  readonly handle: (call: Call) => void;
+}
+
+/** What a method takes and returns. */
+export interface MethodShape {
+  /** Name within its service, e.g. `Check`. */
+  readonly name: string;
+  /** Full name of the request message. */
+  readonly input: string;
+  /** Full name of the response message. */
+  readonly output: string;
+  /** The client sends any number of messages instead of one. Default false. */
+  readonly clientStreaming?: boolean;
+  /** The server sends any number of messages instead of one. Default false. */
+  readonly serverStreaming?: boolean;
+}
+
+/** Answers one request; an RpcError that it throws is the status of the call. */
+export type UnaryAnswer = (request: Uint8Array, call: Call) => Uint8Array | Promise<Uint8Array>;
+
+/** A method with one request and one response. */
+export function unaryMethod(shape: MethodShape, answer: UnaryAnswer): GrpcMethod {
+  return { ...shape, handle: (call) => call.start(new UnaryHandler(call, answer)) };
+}

@@ -1,0 +1,35 @@
+/**
+ * The remote end of a connection: where it is, and what TLS proved about it.
+ *
+ * @module
+ */
+
+/** The remote end of a connection. */
+export interface Peer {
+  /** `address:port` on TCP, the path of the socket file on a Unix socket. */
+  readonly address: string;
+  /** Undefined on a connection in plain text. */
+  readonly tls?: TlsState;
+}
+
+/** What a TLS handshake agreed on, and whether the client proved who it is. */
+export interface TlsState {
+  /** `TLSv1.2` or `TLSv1.3`. */
+  readonly protocol: string;
+  /** Name of the cipher suite, e.g. `TLS_AES_256_GCM_SHA384`. */
+  readonly cipher: string;
+  /** The server name that the client asked for (SNI). */
+  readonly serverName?: string;
+  /** Whether the client's certificate leads to a trusted authority and is valid now. */
+  readonly verified: boolean;
+  /**
+   * Why the client is not verified: `no certificate`, a code of OpenSSL such as `UNABLE_TO_VERIFY_LEAF_SIGNATURE`, or a
+   * sentence on a resumed session. Undefined when it is verified.
+   */
+  readonly unverifiedReason?: string;
+  /**
+   * The verified certificates in DER, the client's own first, the authority last. Empty unless verified: nothing should
+   * be read from a certificate that anybody could have made.
+   */
+  readonly chain: readonly Uint8Array[];
+}

@@ -1,0 +1,41 @@
+/**
+ * What an HTTP/2 connection needs of the byte stream below it, whatever that is: a TCP, TLS or Unix socket.
+ *
+ * @module
+ */
+import type { Peer } from "./peer.ts";
+
+/** Takes what a transport receives. */
+export interface TransportReceiver {
+  /** Bytes arrived; the buffer is the receiver's from now on. */
+  data(bytes: Uint8Array): void;
+  /** The remote end has finished or is gone, or the transport failed. May be called several times. */
+  close(): void;
+}
+
+/** A connected, two-way byte stream. */
+export interface Transport {
+  readonly peer: Peer;
+  /** Bytes received so far. */
+  readonly bytesRead: number;
+  /** Bytes handed to {@linkcode Transport.write} so far. */
+  readonly bytesWritten: number;
+  /** It can neither send nor receive any more. */
+  readonly destroyed: boolean;
+  /** Begins to read; called once. */
+  start(receiver: TransportReceiver): void;
+  /** Stops reading until {@linkcode Transport.resume}; a few bytes that were read already may still arrive. */
+  pause(): void;
+  /** Reads again. */
+  resume(): void;
+  /**
+   * Sends bytes, which must not change meanwhile.
+   *
+   * @param done called when the kernel has taken them, or with an error when it never will
+   */
+  write(bytes: Uint8Array, done: (error?: Error | null) => void): void;
+  /** Sends what was written, then tells the remote end that no more comes. */
+  end(): void;
+  /** Closes at once, drops what is not sent, and lets go of the receiver. */
+  destroy(): void;
+}

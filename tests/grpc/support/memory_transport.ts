@@ -1,0 +1,56 @@
+import type { Peer } from "../../../lib/grpc/transport/peer.ts";
+import type { Transport, TransportReceiver } from "../../../lib/grpc/transport/transport.ts";
+
+/** A transport in memory: what is received is given by the test, what is sent is kept for it. */
+export class MemoryTransport implements Transport {
+  readonly peer: Peer = { address: "memory" };
+  readonly written: Uint8Array[] = [];
+  bytesRead = 0;
+  bytesWritten = 0;
+  destroyed = false;
+  ended = false;
+  paused = false;
+  #receiver: TransportReceiver | undefined;
+  #waiting: (() => void)[] = [];
+  #stopped = false;
+
+  start(receiver: TransportReceiver): void {
+    this.#receiver = receiver;
+  }
+  pause(): void {
+    this.paused = true;
+  }
+  resume(): void {
+    this.paused = false;
+  }
+  write(bytes: Uint8Array, done: (error?: Error) => void): void {
+    this.written.push(bytes);
+    this.bytesWritten += bytes.length;
+    if (this.#stopped) this.#waiting.push(done);
+    else queueMicrotask(done);
+  }
+  end(): void {
+    this.ended = true;
+  }
+  destroy(): void {
+    if (this.destroyed) return;
+    this.destroyed = true;
+    this.#receiver?.close();
+  }
+
+  /** Bytes from the remote end. */
+  receive(bytes: Uint8Array): void {
+    if (this.destroyed) return;
+    this.bytesRead += bytes.length;
+    this.#receiver?.data(bytes);
+  }
+  /** From now on the remote end takes nothing. */
+  stopReading(): void {
+    this.#stopped = true;
+  }
+  /** The remote end takes all that waits, and what comes. */
+  take(): void {
+    this.#stopped = false;
+    for (const done of this.#waiting.splice(0)) done();
+  }
+}

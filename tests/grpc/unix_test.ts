@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { listenUnix } from "../../lib/grpc/listen/unix.ts";
+import type { Transport } from "../../lib/grpc/transport/transport.ts";
+
+/** A folder of its own for a socket. */
+async function withPath(body: (path: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  try {
+    await body(`${folder}/a/socket`);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Sends back what it receives. */
+function echo(transport: Transport): void {
+  transport.start({
+    data: (bytes) => transport.write(bytes, () => {}),
+    close: () => transport.destroy(),
+  });
+}
+
+const written = (transport: Transport, bytes: Uint8Array) =>
+  new Promise<Error | null | undefined>((resolve) => transport.write(bytes, resolve));
+
+Deno.test("bytes go both ways over a Unix socket, and its file goes when the listener closes", () =>
+  withPath(async (path) => {
+    const listener = await listenUnix(path, echo, { mode: 0o600 });
+    assert.equal((await Deno.stat(path)).mode! & 0o777, 0o600);
+    const client = await Deno.connect({ transport: "unix", path });
+    const sent = crypto.getRandomValues(new Uint8Array(50_000));
+    const received = new Uint8Array(sent.length);
+    const writing = (async () => {
+      for (let at = 0; at < sent.length;) at += await client.write(sent.subarray(at));
+    })();
+    for (let at = 0; at < received.length;) at += (await client.read(received.subarray(at)))!;
+    await writing;
+    assert.deepEqual(received, sent);
+    client.close();
+    await listener.close();
+    await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+  }));
+
+Deno.test("a transport that is paused reads no more than what was under way, and all of it after", () =>
+  withPath(async (path) => {
+    const accepted = Promise.withResolvers<Transport>();
+    const listener = await listenUnix(path, accepted.resolve);
+    const client = await Deno.connect({ transport: "unix", path });
+    const transport = await accepted.promise;
+    let heard = Promise.withResolvers<void>();
+    transport.start({ data: () => heard.resolve(), close() {} });
+    await client.write(new Uint8Array(1));
+    await heard.promise;
+    transport.pause();
+    heard = Promise.withResolvers();
+    await client.write(new Uint8Array(10));
+    // A read that was under way takes it; from then on there is none.
+    await heard.promise;
+    await client.write(new Uint8Array(100));
+    assert.equal(transport.bytesRead, 11);
+    heard = Promise.withResolvers();
+    transport.resume();
+    await heard.promise;
+    assert.equal(transport.bytesRead, 111);
+    transport.destroy();
+    client.close();
+    await listener.close();
+  }));
+
+Deno.test("a client that goes away is noticed, and what is still written calls back with an error", () =>
+  withPath(async (path) => {
+    const accepted = Promise.withResolvers<Transport>();
+    const listener = await listenUnix(path, accepted.resolve);
+    const client = await Deno.connect({ transport: "unix", path });
+    const transport = await accepted.promise;
+    const gone = Promise.withResolvers<void>();
+    transport.start({ data() {}, close: gone.resolve });
+    client.close();
+    await gone.promise;
+    transport.destroy();
+    assert.ok(await written(transport, new Uint8Array(1)) instanceof Error);
+    await listener.close();
+  }));
+
+Deno.test("a socket file whose server was killed is replaced; one in use and a file of another kind are not", () =>
+  withPath(async (path) => {
+    const killed = await listenUnix(path, echo);
+    // What a killed process leaves: the file, and nobody behind it.
+    const left = `${path}.left`;
+    await Deno.rename(path, left);
+    await killed.close();
+    const second = await listenUnix(left, echo);
+    await assert.rejects(listenUnix(left, echo), { name: "AddrInUse", message: /another process listens there/ });
+    (await Deno.connect({ transport: "unix", path: left })).close();
+    await second.close();
+    await Deno.writeTextFile(path, "precious");
+    await assert.rejects(listenUnix(path, echo), { name: "AddrInUse", message: /is a file that is no socket/ });
+    assert.equal(await Deno.readTextFile(path), "precious");
+  }));

@@ -1,0 +1,59 @@
+/**
+ * Certificates made by openssl: authorities, and certificates that they sign.
+ *
+ * Permissions: read and write (temp folder), run (openssl).
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+
+/** Whether openssl is there. */
+export const openssl: boolean = await (async () => {
+  try {
+    return (await new Deno.Command("openssl", { args: ["version"], stdout: "null" }).output()).success;
+  } catch {
+    return false;
+  }
+})();
+
+/** A certificate and its key as PEM texts. */
+export interface Certificate {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+async function run(...args: string[]): Promise<void> {
+  const { success, stderr } = await new Deno.Command("openssl", { args, stdout: "null", stderr: "piped" }).output();
+  assert.ok(success, new TextDecoder().decode(stderr));
+}
+
+const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
+
+/** An authority. */
+export class Authority {
+  private constructor(private readonly folder: string, readonly certificate: string) {}
+
+  /** Makes a root authority of this name. */
+  static async make(name: string): Promise<Authority> {
+    const folder = await Deno.makeTempDir();
+    const files = ["-keyout", `${folder}/ca.key`, "-out", `${folder}/ca.pem`];
+    await run("req", "-x509", ...NEW_KEY, "-days", "2", "-subj", `/CN=${name}`, ...files);
+    return new Authority(folder, await Deno.readTextFile(`${folder}/ca.pem`));
+  }
+
+  /** Signs a certificate for a name; `days` below zero: one that has expired. */
+  async sign(name: string, days = 1): Promise<Certificate> {
+    const at = `${this.folder}/${name}`;
+    await run("req", ...NEW_KEY, "-subj", `/CN=${name}`, "-keyout", `${at}.key`, "-out", `${at}.csr`);
+    await Deno.writeTextFile(`${at}.ext`, `subjectAltName=DNS:${name}\nextendedKeyUsage=serverAuth,clientAuth\n`);
+    const authority = ["-CA", `${this.folder}/ca.pem`, "-CAkey", `${this.folder}/ca.key`, "-CAcreateserial"];
+    const files = ["-in", `${at}.csr`, "-extfile", `${at}.ext`, "-out", `${at}.pem`];
+    await run("x509", "-req", ...authority, ...files, "-days", String(days));
+    return { certificate: await Deno.readTextFile(`${at}.pem`), key: await Deno.readTextFile(`${at}.key`) };
+  }
+
+  /** Removes its files. */
+  async remove(): Promise<void> {
+    await Deno.remove(this.folder, { recursive: true });
+  }
+}

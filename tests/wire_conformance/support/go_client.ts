@@ -1,0 +1,89 @@
+/**
+ * The Go client of this folder as a process.
+ *
+ * Permissions: env (GO), read and write (temp folder), run (go, the client), net (its server).
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+
+/** The Go toolchain; undefined where there is none. */
+export const go: string | undefined = await findGo();
+
+/** Path of the Go toolchain: the variable `GO`, else `go` on the path. */
+async function findGo(): Promise<string | undefined> {
+  for (const path of [Deno.env.get("GO"), "go", "/usr/local/go/bin/go"]) {
+    if (path === undefined) continue;
+    try {
+      if ((await new Deno.Command(path, { args: ["version"], stdout: "null", stderr: "null" }).output()).success) {
+        return path;
+      }
+    } catch { /* not there */ }
+  }
+  return undefined;
+}
+
+let built: Promise<string> | undefined;
+
+/** Builds the client once. */
+function build(): Promise<string> {
+  return built ??= (async () => {
+    const out = `${await Deno.makeTempDir()}/wireclient`;
+    const cwd = new URL("../go/", import.meta.url).pathname;
+    const { success, stderr } = await new Deno.Command(go!, { args: ["build", "-o", out, "."], cwd, stderr: "piped" })
+      .output();
+    assert.ok(success, new TextDecoder().decode(stderr));
+    return out;
+  })();
+}
+
+/** One line that the client prints. */
+export interface ClientEvent {
+  event: "response" | "end" | "method" | "error" | "check" | "list" | "watch";
+  resources?: number;
+  removed?: number;
+  bytes?: number;
+  code?: string;
+  message?: string;
+}
+
+/** A running client; its events come one by one. */
+export class GoClient {
+  readonly #lines: ReadableStreamDefaultReader<string>;
+  private constructor(private readonly process: Deno.ChildProcess) {
+    this.#lines = process.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(splitLines()).getReader();
+  }
+
+  /** @param target a port of this machine, or a target of gRPC such as `unix:///path` */
+  static async start(target: number | string, ...args: string[]): Promise<GoClient> {
+    const command = new Deno.Command(await build(), {
+      args: ["-target", typeof target === "number" ? `127.0.0.1:${target}` : target, ...args],
+      stdin: "piped",
+      stdout: "piped",
+    });
+    return new GoClient(command.spawn());
+  }
+
+  async next(): Promise<ClientEvent> {
+    const { value } = await this.#lines.read();
+    assert.ok(value !== undefined, "the client ended");
+    return JSON.parse(value);
+  }
+
+  async stop(): Promise<void> {
+    await this.process.stdin.close();
+    while (!(await this.#lines.read()).done) { /* the last events */ }
+    await this.process.status;
+  }
+}
+
+function splitLines(): TransformStream<string, string> {
+  let rest = "";
+  return new TransformStream({
+    transform(chunk, controller) {
+      const lines = (rest + chunk).split("\n");
+      rest = lines.pop()!;
+      for (const line of lines) controller.enqueue(line);
+    },
+  });
+}
