@@ -10,6 +10,7 @@ import type { ConfigObject } from "../config/types.ts";
 import type { Log } from "../kernel/log/log.ts";
 import type { Aggregate, EndpointIndex } from "../registry/mod.ts";
 import type { Translator } from "../translate/translator.ts";
+import type { Warning } from "../translate/warning.ts";
 import type { XdsServer } from "../xds/server.ts";
 
 /** The inside of a discovery server. */
@@ -24,6 +25,8 @@ export interface DebugView {
   readonly log: Log;
   /** What is wrong with configuration now. */
   problems(): Iterable<Problem>;
+  /** One warning for each policy that is not enforced. */
+  policyWarnings(): Iterable<Warning>;
   /** Whether an object is in force in its last good version only, since what is written now is refused. */
   isStale(object: ConfigObject): boolean;
   /** Resolves when all configuration that is written now has been read and waits for its push, or has had it. */

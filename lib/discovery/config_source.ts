@@ -13,6 +13,7 @@ import type { AnyConfigObject, ConfigObject, Kind } from "../config/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { inertKinds, inertText } from "../translate/inert_kinds.ts";
 import type { Pipeline } from "./pipeline.ts";
+import { isUnenforced } from "./policies.ts";
 
 /** A folder that feeds a pipeline. */
 export interface ConfigSource {
@@ -67,11 +68,12 @@ function handOver(changes: ChangeSet, pipeline: Pipeline, kernel: Kernel): void 
   pipeline.configChanged(removed, added);
 }
 
-/** Tells of kinds that steer nothing, each when its first object comes. */
+/** Tells of kinds that steer nothing, each when its first object comes; of policies `./policies.ts` tells one by one. */
 function inertKindsTold(store: ConfigStore, kernel: Kernel): (changes: ChangeSet) => void {
   const told = new Set<Kind>();
   return () => {
     for (const kind of Object.keys(inertKinds) as Kind[]) {
+      if (isUnenforced(kind)) continue;
       const objects = store.list(kind);
       if (objects.length === 0) told.delete(kind);
       else if (!told.has(kind)) {

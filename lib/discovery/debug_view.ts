@@ -10,16 +10,18 @@ import type { XdsServer } from "../xds/server.ts";
 import type { ConfigSource } from "./config_source.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import type { Pipeline } from "./pipeline.ts";
+import type { UnenforcedPolicies } from "./policies.ts";
 import type { RootNamespaceReview } from "./root_namespace.ts";
 
 /** The inside of a server whose parts are these; `folder` is undefined where there is none. */
-export function debugView({ pipeline, xds, store, mesh, folder, rootNamespace, log }: {
+export function debugView({ pipeline, xds, store, mesh, folder, rootNamespace, policies, log }: {
   readonly pipeline: Pipeline;
   readonly xds: XdsServer;
   readonly store: ConfigStore;
   readonly mesh: MeshSource;
   readonly folder: ConfigSource | undefined;
   readonly rootNamespace: RootNamespaceReview;
+  readonly policies: UnenforcedPolicies;
   readonly log: Log;
 }): DebugView {
   return {
@@ -38,6 +40,7 @@ export function debugView({ pipeline, xds, store, mesh, folder, rootNamespace, l
       return pipeline.translator;
     },
     problems: () => [...mesh.problems(), ...folder?.problems() ?? [], ...rootNamespace.problems()],
+    policyWarnings: () => policies.warnings(),
     isStale: (object) => folder?.isStale(object) ?? false,
     settled: () => folder?.settled() ?? Promise.resolve(),
     changedIn: (key) => pipeline.changedIn(key),

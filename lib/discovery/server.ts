@@ -26,6 +26,7 @@ import { type IntrospectionOptions, openPorts, type Ports } from "./ports.ts";
 import { withLaterFaults } from "./later_faults.ts";
 import { cacheSwitches, callLimits, debounceOptions, entryOptions, translateSettings, wireLimits } from "./settings.ts";
 import { NodeReader, PipelineSource } from "./source.ts";
+import { UnenforcedPolicies } from "./policies.ts";
 import { startRootNamespace } from "./root_namespace.ts";
 import { folderFault, StartError } from "./start_error.ts";
 import { startUpkeep } from "./upkeep.ts";
@@ -121,14 +122,16 @@ async function start(options: DiscoveryServerOptions, settings: Settings, kernel
   const store = folder?.store ?? new ConfigStore();
   const rootNamespace = startRootNamespace(store, mesh, options.systemNamespace, kernel);
   pipeline.flush();
-  const source = new PipelineSource(pipeline, nodes);
+  const policies = new UnenforcedPolicies(store, pipeline, kernel);
+  kernel.stopper.add("review of policies", () => policies.stop());
+  const source = new PipelineSource(pipeline, nodes, () => policies.connected());
   source.ready = true;
   synced();
 
   const xds = newXdsServer(options, settings, kernel, pipeline, source);
   scrapeMetrics(kernel.metrics, pipeline, settings.PILOT_XDS_CACHE_STATS);
   startUpkeep(pipeline, kernel);
-  const view = debugView({ pipeline, xds, store, mesh, folder, rootNamespace, log: kernel.log });
+  const view = debugView({ pipeline, xds, store, mesh, folder, rootNamespace, policies, log: kernel.log });
   const ports = await openPorts(options, settings, kernel, xds, view);
   listening();
   kernel.metrics.gauge("startup_duration_seconds").set(kernel.clock.monotonic() / 1000);

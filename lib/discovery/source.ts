@@ -101,15 +101,19 @@ export class PipelineSource implements ResourceSource {
   ready = false;
   readonly #pipeline: Pipeline;
   readonly #nodes: NodeReader;
+  readonly #connected: () => void;
 
-  constructor(pipeline: Pipeline, nodes: NodeReader) {
+  /** @param connected Called after each proxy that was taken in. */
+  constructor(pipeline: Pipeline, nodes: NodeReader, connected: () => void) {
     this.#pipeline = pipeline;
     this.#nodes = nodes;
+    this.#connected = connected;
   }
 
   connect({ node, delta }: ConnectRequest): ProxyView {
     try {
       const member = this.#pipeline.translator.join(this.#nodes.read(node, delta, this.#pipeline.mesh));
+      this.#connected();
       return new MemberView(member, this.#pipeline, () => this.#pipeline.translator.leave(member));
     } catch (error) {
       if (error instanceof NodeRefused) throw new XdsRefusal(Code.INVALID_ARGUMENT, error.message);

@@ -1,25 +1,10 @@
 import assert from "node:assert/strict";
-import { createLog, defaultLogOptions, type Log } from "../../lib/kernel/log/log.ts";
-import { scopes } from "../../lib/kernel/log/scopes.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { MAX_LOGGED, REVIEW_DELAY, SWEEP_INTERVAL, WarningLog } from "../../lib/discovery/upkeep.ts";
 import type { Warning } from "../../lib/translate/warning.ts";
 import { Fixture } from "./fixture.ts";
+import { openLog } from "./open_log.ts";
 import { page, withServer } from "./running.ts";
-
-/** A log of which every line can be read. */
-function openLog(): { readonly log: Log; readonly lines: Record<string, unknown>[] } {
-  const lines: Record<string, unknown>[] = [];
-  const text = new TextDecoder();
-  const target = {
-    write: (bytes: Uint8Array) => void lines.push(JSON.parse(text.decode(bytes))),
-    close() {},
-  };
-  const log = createLog(scopes["pilot-discovery"], { ...defaultLogOptions, json: true, targets: ["test"] }, {
-    open: () => target,
-  });
-  return { log, lines };
-}
 
 const object = (kind: string, name: string, spec: object, namespace = "x") => ({
   apiVersion: "networking.mesh.io/v1",

@@ -35,10 +35,30 @@ export interface Selected<K extends SelectingKind> {
   readonly workload: readonly ConfigObject<K>[];
 }
 
+/** Objects with the oldest first; sorted when they are asked for, so that many changes in a row cost one sort. */
+class SortedObjects<K extends SelectingKind> {
+  readonly #byKey = new Map<string, ConfigObject<K>>();
+  #sorted: readonly ConfigObject<K>[] | undefined;
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  change(object: ConfigObject<K>, put: boolean): void {
+    if (put) this.#byKey.set(object.key, object);
+    else this.#byKey.delete(object.key);
+    this.#sorted = undefined;
+  }
+
+  list(): readonly ConfigObject<K>[] {
+    return this.#sorted ??= [...this.#byKey.values()].sort(oldest);
+  }
+}
+
 /** Objects of one namespace by what finds them: labels or targets. */
 class NamespaceSelections<K extends SelectingKind> {
   /** `""`: for all; `l/<name>=<value>`: the first label that it wants; `t/<target>`: an object that it names. */
-  readonly #found = new Map<string, readonly ConfigObject<K>[]>();
+  readonly #found = new Map<string, SortedObjects<K>>();
 
   get empty(): boolean {
     return this.#found.size === 0;
@@ -46,26 +66,28 @@ class NamespaceSelections<K extends SelectingKind> {
 
   change(object: ConfigObject<K>, put: boolean): void {
     for (const key of keysOf(selectionOf(object))) {
-      const rest = (this.#found.get(key) ?? []).filter((other) => other.key !== object.key);
-      const next = put ? [...rest, object].sort(oldest) : rest;
-      if (next.length > 0) this.#found.set(key, next);
+      const there = this.#found.get(key) ?? new SortedObjects();
+      there.change(object, put);
+      if (there.size > 0) this.#found.set(key, there);
       else this.#found.delete(key);
     }
   }
 
   forAll(): readonly ConfigObject<K>[] {
-    return this.#found.get("") ?? [];
+    return this.#found.get("")?.list() ?? [];
   }
 
   /** Those that choose the workload among others. */
   choosing({ labels, targets = [] }: SelectableWorkload): readonly ConfigObject<K>[] {
     const found = new Set<ConfigObject<K>>();
     for (const [name, value] of Object.entries(labels)) {
-      for (const object of this.#found.get(labelKey(name, value)) ?? []) {
+      for (const object of this.#found.get(labelKey(name, value))?.list() ?? []) {
         if (carries(labels, selectionOf(object).labels)) found.add(object);
       }
     }
-    for (const target of targets) for (const object of this.#found.get(targetKey(target)) ?? []) found.add(object);
+    for (const target of targets) {
+      for (const object of this.#found.get(targetKey(target))?.list() ?? []) found.add(object);
+    }
     return found.size < 2 ? [...found] : [...found].sort(oldest);
   }
 }

@@ -1,0 +1,27 @@
+/**
+ * A log of which every line can be read.
+ *
+ * @module
+ */
+import { createLog, defaultLogOptions, type Log } from "../../lib/kernel/log/log.ts";
+import { scopes } from "../../lib/kernel/log/scopes.ts";
+
+/** A log, and what was written to it: the lines in order, as JSON tells them. */
+export interface OpenLog {
+  readonly log: Log;
+  readonly lines: Record<string, unknown>[];
+}
+
+/** Makes one with the server's scopes. */
+export function openLog(): OpenLog {
+  const lines: Record<string, unknown>[] = [];
+  const text = new TextDecoder();
+  const target = {
+    write: (bytes: Uint8Array) => void lines.push(JSON.parse(text.decode(bytes))),
+    close() {},
+  };
+  const log = createLog(scopes["pilot-discovery"], { ...defaultLogOptions, json: true, targets: ["test"] }, {
+    open: () => target,
+  });
+  return { log, lines };
+}

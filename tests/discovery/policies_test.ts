@@ -1,0 +1,145 @@
+/** Policies that nothing enforces yet are told, each with the connected workloads that it would be for. */
+import assert from "node:assert/strict";
+import { parseObject } from "../../lib/config/object.ts";
+import { ConfigStore } from "../../lib/config/store.ts";
+import type { ConfigObject } from "../../lib/config/types.ts";
+import { POLICY_REVIEW_DELAY, UnenforcedPolicies } from "../../lib/discovery/policies.ts";
+import { startKernel } from "../../lib/kernel/kernel.ts";
+import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
+import { TestProxy } from "../debug/proxy.ts";
+import { Fixture } from "./fixture.ts";
+import { openLog } from "./open_log.ts";
+import { page, withServer } from "./running.ts";
+
+const policy = (kind: string, namespace: string, name: string, spec: object = {}) => ({
+  apiVersion: "security.mesh.io/v1",
+  kind,
+  metadata: { name, namespace },
+  spec,
+});
+
+function parsed(tree: unknown): ConfigObject {
+  const { object, findings } = parseObject(tree, { source: "test", line: 1 }, { defaultNamespace: "default" });
+  assert.ok(object !== undefined, JSON.stringify(findings));
+  return object;
+}
+
+/** A store with policies, a pipeline with proxies, time that a test moves, and the lines so far. */
+async function world(trees: readonly unknown[], run: (world: World) => void | Promise<void>): Promise<void> {
+  const { log, lines } = openLog();
+  const clock = createFakeClock();
+  const kernel = startKernel("pilot-discovery", undefined, { log, clock });
+  const fixture = new Fixture();
+  const store = new ConfigStore();
+  const apply = (...upserted: unknown[]) => void store.apply({ upserted: upserted.map(parsed), removed: [] });
+  apply(...trees);
+  fixture.pipeline.flush();
+  const policies = new UnenforcedPolicies(store, fixture.pipeline, kernel);
+  const told = () =>
+    lines.splice(0).map(({ level, objects, workloads, connected }) => [level, objects, workloads, connected]);
+  const join = (namespace: string, address: string, labels: Record<string, string> = {}) => {
+    const member = fixture.join({ namespace, address, labels });
+    policies.connected();
+    return member;
+  };
+  try {
+    await run({ apply, clock, fixture, join, policies, store, told });
+  } finally {
+    policies.stop();
+    await kernel.stopper.stop();
+  }
+}
+
+interface World {
+  readonly apply: (...trees: unknown[]) => void;
+  readonly clock: ReturnType<typeof createFakeClock>;
+  readonly fixture: Fixture;
+  readonly join: (namespace: string, address: string, labels?: Record<string, string>) => ReturnType<Fixture["join"]>;
+  readonly policies: UnenforcedPolicies;
+  readonly store: ConfigStore;
+  readonly told: () => unknown[];
+}
+
+const app = (name: string) => ({ selector: { matchLabels: { app: name } } });
+
+Deno.test("a policy is one line when it appears, one when it is first for a workload, and none for each connection", async () => {
+  await world([policy("AuthorizationPolicy", "x", "all")], async ({ clock, join, fixture, told }) => {
+    assert.deepEqual(told(), [["warn", ["AuthorizationPolicy/x/all"], 0, 0]]);
+    const first = join("x", "10.0.0.1");
+    join("x", "10.0.0.2");
+    join("y", "10.0.0.3");
+    assert.deepEqual(told(), [], "many connect at once");
+    await clock.advance(POLICY_REVIEW_DELAY);
+    assert.deepEqual(told(), [["warn", ["AuthorizationPolicy/x/all"], 2, 3]]);
+    fixture.pipeline.translator.leave(first);
+    join("x", "10.0.0.1");
+    await clock.advance(POLICY_REVIEW_DELAY);
+    assert.deepEqual(told(), []);
+  });
+});
+
+Deno.test("a policy that changes is a line with the number of now; an edit that changes nothing is none", async () => {
+  const tree = policy("PeerAuthentication", "x", "strict", { mtls: { mode: "STRICT" } });
+  await world([tree], async ({ apply, clock, join, store, told }) => {
+    join("x", "10.0.0.1", { app: "a" });
+    await clock.advance(POLICY_REVIEW_DELAY);
+    told();
+    apply({ ...tree, metadata: { ...tree.metadata, labels: { owner: "me" } } });
+    assert.deepEqual(told(), []);
+    apply({ ...tree, spec: { ...tree.spec, ...app("a") } });
+    assert.deepEqual(told(), [["warn", ["PeerAuthentication/x/strict"], 1, 1]]);
+    apply({ ...tree, spec: { ...tree.spec, ...app("b") } });
+    assert.deepEqual(told(), [["warn", ["PeerAuthentication/x/strict"], 0, 1]]);
+    join("x", "10.0.0.2", { app: "b" });
+    await clock.advance(POLICY_REVIEW_DELAY);
+    assert.deepEqual(told(), [["warn", ["PeerAuthentication/x/strict"], 1, 2]]);
+    store.apply({ upserted: [], removed: ["PeerAuthentication/x/strict"] });
+    join("x", "10.0.0.3", { app: "b" });
+    await clock.advance(POLICY_REVIEW_DELAY);
+    assert.deepEqual(told(), []);
+  });
+});
+
+Deno.test("namespace, root namespace, labels and named Gateways decide for whom a policy would be", async () => {
+  const gateway = { targetRefs: [{ group: "gateway.networking.k8s.io", kind: "Gateway", name: "edge" }] };
+  const trees = [
+    policy("AuthorizationPolicy", "mesh-system", "everywhere"),
+    policy("AuthorizationPolicy", "x", "labelled", app("a")),
+    policy("AuthorizationPolicy", "x", "edge", gateway),
+    policy("RequestAuthentication", "y", "tokens", { jwtRules: [{ issuer: "me", jwksUri: "https://example.com/k" }] }),
+  ];
+  await world(trees, ({ join, policies }) => {
+    join("x", "10.0.0.1", { app: "a" });
+    join("x", "10.0.0.2", { "gateway.networking.k8s.io/gateway-name": "edge" });
+    join("y", "10.0.0.3");
+    join("z", "10.0.0.4");
+    const texts = policies.warnings();
+    const counts = texts.map(({ objects, text }) => [objects[0], /apply to (\d of \d)/.exec(text)?.[1]]);
+    assert.deepEqual(counts, [
+      ["AuthorizationPolicy/mesh-system/everywhere", "4 of 4"],
+      ["AuthorizationPolicy/x/edge", "1 of 4"],
+      ["AuthorizationPolicy/x/labelled", "1 of 4"],
+      ["RequestAuthentication/y/tokens", "1 of 4"],
+    ]);
+  });
+});
+
+Deno.test("a server tells of a policy in its log and on the page of warnings, with its connected proxies", async () => {
+  const text = `apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: { name: deny, namespace: x }
+spec: {}
+`;
+  const { log, lines } = openLog();
+  await withServer({ "a.yaml": text }, async ({ ports }) => {
+    using _proxy = await TestProxy.attach(ports.grpc);
+    const warnings = JSON.parse((await page(ports.http, "/debug/warningz")).body);
+    assert.deepEqual(warnings.map(({ objects, text }: { objects: string[]; text: string }) => [objects, text]), [[
+      ["AuthorizationPolicy/x/deny"],
+      "AuthorizationPolicy x/deny is not enforced (this version enforces no AuthorizationPolicy); " +
+      "it would apply to 1 of 1 connected workloads",
+    ]]);
+    const told = lines.filter(({ scope }) => scope === "authorization");
+    assert.deepEqual(told.map(({ level, workloads }) => [level, workloads]), [["warn", 0]]);
+  }, { log });
+});
