@@ -6,9 +6,14 @@
  * @module
  */
 
-/** What `deno` is given to run a program (`pilot-discovery`, `pilot-agent`, `install-cni`), without the program's own arguments. */
-export function programArgs(program: string): string[] {
-  const config = JSON.parse(Deno.readTextFileSync(new URL("../deno.json", import.meta.url)));
+/**
+ * What `deno` is given to run a program (`pilot-discovery`, `pilot-agent`, `install-cni`), without the program's own
+ * arguments.
+ *
+ * @param tree Root of the tree whose program it is. Default: this tree.
+ */
+export function programArgs(program: string, tree = new URL("..", import.meta.url).pathname): string[] {
+  const config = JSON.parse(Deno.readTextFileSync(`${tree}/deno.json`));
   const task: unknown = config.tasks[program];
   if (typeof task !== "string") throw new RangeError(`deno.json has no task ${program}`);
   const [deno, ...args] = task.split(" ");

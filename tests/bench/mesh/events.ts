@@ -5,11 +5,13 @@
  *
  * @module
  */
-import { startLoad, usage } from "./child.ts";
 import type { Shape } from "./configuration.ts";
 import type { EventsDone, EventsOptions } from "./events_server.ts";
-import { readLines } from "./lines.ts";
+import { startLineChild } from "./line_child.ts";
+import { startLoad } from "./load_child.ts";
 import { quantile } from "./result.ts";
+import { THIS_TREE } from "./server_child.ts";
+import { usage } from "./usage.ts";
 
 /** What was measured. */
 export interface EventsMeasured extends EventsDone {
@@ -19,11 +21,11 @@ export interface EventsMeasured extends EventsDone {
 }
 
 /** Two times 10 seconds of events, the server's memory and CPU, and whether the last one arrives. */
-export async function measureEvents({ quick }: { readonly quick: boolean }) {
+export async function measureEvents({ quick, tree = THIS_TREE }: { readonly quick: boolean; readonly tree?: string }) {
   const shape: Shape = { services: quick ? 100 : 1000, endpoints: 10, namespaces: 10, routed: 0 };
   const proxies = quick ? 10 : 100;
   const options: EventsOptions = { shape, rate: quick ? 2000 : 20_000, seconds: quick ? 2 : 10 };
-  const server = await startEventsServer(options);
+  const server = await startEventsServer(options, tree);
   const load = await startLoad({ target: `127.0.0.1:${server.port}`, proxies, delta: true, gzip: true, shape });
   try {
     await load.run({ do: "connect" });
@@ -53,42 +55,17 @@ export async function measureEvents({ quick }: { readonly quick: boolean }) {
   }
 }
 
-async function startEventsServer(options: EventsOptions) {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "--quiet",
-      "--no-prompt",
-      "--allow-env",
-      "--allow-read",
-      "--allow-sys",
-      "--allow-net=127.0.0.1",
-      "tests/bench/mesh/events_server.ts",
-    ],
-    cwd: new URL("../../..", import.meta.url).pathname,
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  const writer = child.stdin.getWriter();
-  let answer = Promise.withResolvers<string>();
-  const reading = readLines(child.stdout, (line) => answer.resolve(line));
-  void child.status.then(() => answer.reject(new Error("the server of events ended")));
-  const ask = async (line: string) => {
-    answer = Promise.withResolvers();
-    answer.promise.catch(() => {}); // whoever waits is told; when nobody does, it has been stopped
-    await writer.write(new TextEncoder().encode(`${line}\n`));
-    return await answer.promise;
-  };
-  const port = Number(await ask(JSON.stringify(options)));
-  return {
-    pid: child.pid,
-    port,
-    ask,
-    async stop() {
-      await writer.close();
-      await reading;
-      await child.status;
-    },
-  };
+/** Each tree has an events server of its own, since that is written against its library. */
+async function startEventsServer(options: EventsOptions, tree: string) {
+  const child = startLineChild([
+    "run",
+    "--quiet",
+    "--no-prompt",
+    "--allow-env",
+    "--allow-read",
+    "--allow-sys",
+    "--allow-net=127.0.0.1",
+    "tests/bench/mesh/events_server.ts",
+  ], { cwd: tree });
+  return { ...child, port: Number(await child.ask(JSON.stringify(options))) };
 }

@@ -3,11 +3,11 @@ import { encode } from "../../../lib/pb/codec.ts";
 import { any } from "../../../lib/pb/codec.ts";
 import { CLUSTER, LISTENER, ROUTE } from "../../../lib/xds/types.ts";
 import { encodeResource } from "../../../lib/resource/encoded.ts";
-import { parseUsage } from "./child.ts";
 import { Knowledge, look } from "./load/knowledge.ts";
 import { scanResponse } from "./load/response.ts";
 import { functionTimes } from "./profile.ts";
 import { editCost } from "./result.ts";
+import { parseUsage } from "./usage.ts";
 
 Deno.test("usage is read from /proc, whatever the program's name", () => {
   const stat = "77 (a (b) c) S 1 1 1 0 -1 4194304 9 0 0 0 150 25 0 0 20 0 9 0 1 1 1\n";
@@ -88,7 +88,7 @@ Deno.test("a profile counts a function's own time once, and waiting not at all",
   assert.deepEqual(times, [{ name: "outer", self: 5, total: 7 }, { name: "inner", self: 2, total: 6 }]);
 });
 
-Deno.test("the cost of an edit is that of the middle half, and the dearest is told", () => {
+Deno.test("the cost of an edit is that of the middle half, and the dearest is a figure of its own", () => {
   const { usual, dearest } = editCost([0.05, 0.31, 0.06, 0.07, 0.01]);
   assert.equal(usual.toFixed(3), "0.060");
   assert.equal(dearest, 0.31);

@@ -1,10 +1,12 @@
 /**
- * Results of benchmarks: rows of figures, and what they were compared with.
+ * Results of benchmarks: rows of figures, what they were compared with, and their values at the speed of the machine
+ * that targets are written for.
  *
  * @module
  */
+import { REFERENCE } from "./calibration.ts";
 
-/** What a figure counts; decides how it is written. */
+/** What a figure counts; decides how it is written, and whether the speed of the machine matters. */
 export type Unit = "CPU s" | "s" | "ms" | "MB" | "kB" | "MiB" | "resources" | "events/s" | "%" | "x";
 
 /** One measured quantity of a row, one value a run. */
@@ -13,10 +15,12 @@ export interface Figure {
   readonly name: string;
   readonly unit: Unit;
   readonly values: readonly number[];
-  /** The most that it should be; undefined: none was set. */
+  /** The most that it should be at reference speed; undefined: none was set. */
   readonly atMost?: number;
   /** The least that it should be. */
   readonly atLeast?: number;
+  /** The part of it that is waited for by a clock, whatever the machine: the debounce. Default 0. */
+  readonly waited?: number;
 }
 
 /** One row of the table. */
@@ -24,9 +28,11 @@ export interface Row {
   /** Name for `--only`. */
   readonly id: string;
   readonly work: string;
-  /** What the peer needs for the same. */
-  readonly peer: string;
+  /** What Istio needs for the same. */
+  readonly istio: string;
   readonly figures: readonly Figure[];
+  /** CPU seconds of the calibration beside the work, one a run. */
+  readonly calibrations: readonly number[];
   /** Anything to know, in one sentence. */
   readonly note?: string;
 }
@@ -50,8 +56,7 @@ export function spread(values: readonly number[]): Spread {
 
 /**
  * CPU of edits: the mean of the middle half, and the dearest. (V8 collects once what a storm left behind, some seconds
- * after it, and the first edits run code that is not compiled yet, so the mean of all would be a matter of luck; the
- * kernel counts in steps of 10 ms, so a median would be coarse.)
+ * after it, and the first edits run code that is not compiled yet, so the mean of all would be a matter of luck.)
  */
 export function editCost(cpu: readonly number[]): { readonly usual: number; readonly dearest: number } {
   const sorted = cpu.toSorted((a, b) => a - b);
@@ -66,10 +71,35 @@ export function quantile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN;
 }
 
-/** Whether the median meets the target; undefined where there is none. */
-export function met({ values, atMost, atLeast }: Figure): boolean | undefined {
+/** Units of time: what they count takes longer on a slower machine. */
+const TIMES: ReadonlySet<Unit> = new Set(["CPU s", "s", "ms"]);
+
+/** Whether a figure depends on the speed of the machine. */
+export function dependsOnSpeed({ unit }: Figure): boolean {
+  return TIMES.has(unit);
+}
+
+/**
+ * The values of a figure as they would be on the reference machine: the quotient of value and calibration, times the
+ * calibration there. Figures that are no times stay as they are.
+ */
+export function atReference(figure: Figure, calibrations: readonly number[]): number[] {
+  const { values, waited = 0 } = figure;
+  if (!dependsOnSpeed(figure)) return [...values];
+  if (calibrations.length !== values.length) {
+    throw new RangeError(`calibrations: got ${calibrations.length}, expected one for each of ${values.length} values`);
+  }
+  return values.map((value, i) => {
+    const fixed = Math.min(value, waited);
+    return fixed + (value - fixed) / calibrations[i]! * REFERENCE;
+  });
+}
+
+/** Whether the median at reference speed meets the target; undefined where there is none. */
+export function met(figure: Figure, calibrations: readonly number[]): boolean | undefined {
+  const { atMost, atLeast } = figure;
   if (atMost === undefined && atLeast === undefined) return undefined;
-  const { median } = spread(values);
+  const { median } = spread(atReference(figure, calibrations));
   return median <= (atMost ?? Infinity) && median >= (atLeast ?? -Infinity);
 }
 
@@ -82,7 +112,7 @@ export function joinRuns(runs: readonly (readonly Row[])[]): Row[] {
       ...figure,
       values: [...before?.figures[i]?.values ?? [], ...figure.values],
     }));
-    rows.set(row.id, { ...row, figures });
+    rows.set(row.id, { ...row, figures, calibrations: [...before?.calibrations ?? [], ...row.calibrations] });
   }
   return [...rows.values()];
 }

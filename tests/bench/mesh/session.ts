@@ -5,15 +5,18 @@
  *
  * @module
  */
-import { delay, type LoadChild, type ServerChild, startLoad, startServer, usage } from "./child.ts";
+import type { Calibrator } from "./calibrator.ts";
 import { configuration, type Edits, namespaceFile } from "./configuration.ts";
 import type { Counters, LoadOptions } from "./load/protocol.ts";
+import { type LoadChild, startLoad } from "./load_child.ts";
 import { quantile } from "./result.ts";
+import { type ServerChild, type ServerOptions, type ServerUsage, startServer } from "./server_child.ts";
+import { delay } from "./usage.ts";
 
 /** What a session is made with. */
-export interface SessionOptions extends Omit<LoadOptions, "target"> {
-  /** Folder for a CPU profile of the server. */
-  readonly profile?: string;
+export interface SessionOptions extends Omit<LoadOptions, "target">, ServerOptions {
+  /** Measures how fast the machine is beside each step. */
+  readonly calibrator: Calibrator;
 }
 
 /** What one step cost the server, and what came to the proxies. */
@@ -25,6 +28,10 @@ export interface Measured extends Counters {
   readonly reached: number;
   readonly resident: number;
   readonly peak: number;
+  /** Longest delay of the server's event loop during the step, ms. */
+  readonly delay: number;
+  /** CPU seconds of the calibration just before and after the step. */
+  readonly calibration: number;
 }
 
 /** How long no message may come before a step counts as over, ms. */
@@ -38,8 +45,10 @@ export class Session {
   private constructor(
     readonly options: SessionOptions,
     private readonly base: string,
-    private readonly server: ServerChild,
+    readonly server: ServerChild,
     private readonly load: LoadChild,
+    /** CPU seconds of the calibration around the server's start. */
+    readonly startCalibration: number,
   ) {}
 
   /** Starts a server on a new folder of configuration, and a load generator that is not connected yet. */
@@ -47,18 +56,19 @@ export class Session {
     const base = await Deno.makeTempDir({ prefix: "mesh-bench-" });
     await Deno.mkdir(`${base}/live`);
     for (const [name, text] of configuration(options.shape)) await Deno.writeTextFile(`${base}/live/${name}`, text);
-    const server = await startServer(`${base}/live`, options.profile);
+    options.calibrator.pause();
+    const { result: server, calibration } = await options.calibrator.beside(async () => {
+      const started = await startServer(`${base}/live`, options);
+      await started.idle();
+      return started;
+    });
     const load = await startLoad({ ...options, target: server.target });
-    await server.idle();
-    return new Session(options, base, server, load);
+    return new Session(options, base, server, load, calibration);
   }
 
   /** All proxies connect. */
-  async connect(): Promise<Measured> {
-    const { cpu } = await usage(this.server.pid);
-    const started = Date.now();
-    const { times } = await this.load.run({ do: "connect" });
-    return await this.#settled(started, cpu, times);
+  connect(): Promise<Measured> {
+    return this.#step(() => this.load.run({ do: "connect" }));
   }
 
   /** All proxies go, and come back with the versions that they have. */
@@ -66,10 +76,7 @@ export class Session {
     await this.load.run({ do: "disconnect" });
     await delay(QUIET);
     await this.server.idle();
-    const { cpu } = await usage(this.server.pid);
-    const started = Date.now();
-    const { times } = await this.load.run({ do: "connect" });
-    return await this.#settled(started, cpu, times);
+    return await this.connect();
   }
 
   /** The header that one route rule matches becomes another. */
@@ -84,17 +91,36 @@ export class Session {
     return this.#edit({ address }, (this.options.shape.services - 1) % this.options.shape.namespaces, address);
   }
 
+  /**
+   * As {@linkcode changeRoute}, without waiting until the server has come to rest, so that it may be under a flood.
+   *
+   * @returns milliseconds to each proxy, and the server's longest delay since the measurement before
+   */
+  async changeRouteUnderLoad(): Promise<{ readonly ms: readonly number[]; readonly delay: number }> {
+    const canary = `canary-${this.#nextRound()}`;
+    const rename = await this.#prepare({ canary }, 0, canary);
+    await rename();
+    const started = Date.now();
+    const { times, errors } = await this.load.run({ do: "seen" });
+    if (errors.length > 0 || times.length !== this.options.proxies) {
+      throw new Error(`${times.length} of ${this.options.proxies} proxies saw the edit; ${errors.join("; ")}`);
+    }
+    return { ms: times.map((time) => time - started), delay: (await this.server.measure()).delay };
+  }
+
   /** What the server holds, once nothing moves it any more. */
-  async restingMemory(): Promise<{ readonly resident: number; readonly peak: number }> {
+  async restingMemory(): Promise<ServerUsage> {
     const steady = 5;
-    let before = await usage(this.server.pid);
+    let before = await this.server.measure();
+    let longest = before.delay;
     for (let calm = 0, i = 0; calm < steady && i < 30; i++) {
       await delay(2000);
-      const now = await usage(this.server.pid);
+      const now = await this.server.measure();
       calm = Math.abs(now.resident - before.resident) < 1 ? calm + 1 : 0;
+      longest = Math.max(longest, now.delay);
       before = now;
     }
-    return before;
+    return { ...before, delay: longest };
   }
 
   /** Ends both processes and removes the folder. */
@@ -110,29 +136,41 @@ export class Session {
   }
 
   async #edit(edit: Edits, namespace: number, marker: string): Promise<Measured> {
-    this.#edits = { ...this.#edits, ...edit };
-    const name = `ns-${namespace}.yaml`;
-    await Deno.writeTextFile(`${this.base}/next`, namespaceFile(this.options.shape, namespace, this.#edits));
-    await this.load.run({ do: "expect", marker });
-    const { cpu } = await usage(this.server.pid);
-    await Deno.rename(`${this.base}/next`, `${this.base}/live/${name}`);
-    const started = Date.now();
-    const { times } = await this.load.run({ do: "seen" });
-    return await this.#settled(started, cpu, times);
+    const rename = await this.#prepare(edit, namespace, marker);
+    return await this.#step(async () => {
+      await rename();
+      return await this.load.run({ do: "seen" });
+    });
   }
 
-  async #settled(started: number, cpuBefore: number, times: readonly number[]): Promise<Measured> {
-    const counters = await this.load.run({ do: "quiet", ms: QUIET });
-    await this.server.idle();
-    const { cpu, resident, peak } = await usage(this.server.pid);
-    const ms = times.map((time) => time - started);
-    return {
-      ...counters,
-      cpu: cpu - cpuBefore,
-      ms: { p50: quantile(ms, 0.5), p99: quantile(ms, 0.99), last: quantile(ms, 1) },
-      reached: times.length,
-      resident,
-      peak,
-    };
+  /** Writes the changed file beside the folder and has the proxies wait for it; the function puts it in place. */
+  async #prepare(edit: Edits, namespace: number, marker: string): Promise<() => Promise<void>> {
+    this.#edits = { ...this.#edits, ...edit };
+    await Deno.writeTextFile(`${this.base}/next`, namespaceFile(this.options.shape, namespace, this.#edits));
+    await this.load.run({ do: "expect", marker });
+    return () => Deno.rename(`${this.base}/next`, `${this.base}/live/ns-${namespace}.yaml`);
+  }
+
+  /** Measures one step from its begin until the server has come to rest, with calibrations around it. */
+  async #step(work: () => Promise<{ readonly times: readonly number[] }>): Promise<Measured> {
+    const { result, calibration } = await this.options.calibrator.beside(async () => {
+      const { cpu: before } = await this.server.measure();
+      const started = Date.now();
+      const { times } = await work();
+      const counters = await this.load.run({ do: "quiet", ms: QUIET });
+      await this.server.idle();
+      const { cpu, resident, peak, delay } = await this.server.measure();
+      const ms = times.map((time) => time - started);
+      return {
+        ...counters,
+        cpu: cpu - before,
+        ms: { p50: quantile(ms, 0.5), p99: quantile(ms, 0.99), last: quantile(ms, 1) },
+        reached: times.length,
+        resident,
+        peak,
+        delay,
+      };
+    });
+    return { ...result, calibration };
   }
 }

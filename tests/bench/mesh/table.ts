@@ -1,10 +1,12 @@
 /**
- * Rows as a Markdown table, and the page around it.
+ * Rows as a Markdown table, the page around it, and comparisons of two trees as text.
  *
  * @module
  */
 import type { MachineFacts } from "./machine.ts";
-import { type Figure, met, type Row, spread, type Unit } from "./result.ts";
+import { REFERENCE } from "./calibration.ts";
+import type { Comparison } from "./pairs.ts";
+import { atReference, dependsOnSpeed, type Figure, met, type Row, spread, type Unit } from "./result.ts";
 
 /** How the figures came to be. */
 export interface RunFacts {
@@ -35,34 +37,48 @@ function number(value: number, unit: Unit): string {
   return value.toFixed(digits);
 }
 
-/** A figure with its spread: `1.71 CPU s (1.66-1.80)`. */
-export function showFigure({ name, unit, values }: Figure): string {
+/**
+ * A figure with its spread, and its median at reference speed where the speed of the machine matters:
+ * `1.71 CPU s (1.66-1.80) -> 2.14`.
+ */
+export function showFigure(figure: Figure, calibrations: readonly number[]): string {
+  const { name, unit, values } = figure;
   const { median, min, max } = spread(values);
   const range = values.length > 1 ? ` (${number(min, unit)}-${number(max, unit)})` : "";
-  return `${number(median, unit)} ${unit}${range}${name === "" ? "" : ` ${name}`}`;
+  const reference = dependsOnSpeed(figure)
+    ? ` -> ${number(spread(atReference(figure, calibrations)).median, unit)}`
+    : "";
+  return `${number(median, unit)} ${unit}${range}${reference}${name === "" ? "" : ` ${name}`}`;
 }
 
 /** A target and whether it is met: `<= 2 CPU s: met`; empty where there is none. */
-export function showTarget(figure: Figure): string {
-  const verdict = met(figure);
+export function showTarget(figure: Figure, calibrations: readonly number[]): string {
+  const verdict = met(figure, calibrations);
   if (verdict === undefined) return "";
   const { name, unit, atMost, atLeast } = figure;
   const bound = atMost !== undefined ? `<= ${atMost}` : `>= ${atLeast}`;
   return `${bound} ${unit}${name === "" ? "" : ` ${name}`}: ${verdict ? "met" : "**missed**"}`;
 }
 
+/** A comparison as one line: `worse: 1.12 (1.07-1.20) 2.10 / 1.88 CPU s`. */
+export function showComparison({ figure: { name, unit }, ratio, here, there, verdict }: Comparison): string {
+  const ratios = `${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}-${ratio.max.toFixed(2)})`;
+  const values = `${number(here, unit)} / ${number(there, unit)} ${unit}`;
+  return `${verdict}:`.padEnd(8) + ratios.padEnd(20) + values + (name === "" ? "" : ` ${name}`);
+}
+
 const cell = (text: string) => text.replaceAll("|", "\\|");
 const lines = (texts: readonly string[]) => texts.filter((t) => t !== "").map(cell).join("<br>");
 
-/** The table: work, the peer, what was measured, the targets. */
+/** The table: work, Istio, what was measured, the targets. */
 export function table(rows: readonly Row[]): string {
-  const head = "| work | peer | measured | target |\n|---|---|---|---|\n";
-  return head + rows.map(({ work, peer, figures, note }) => {
+  const head = "| work | Istio | measured | target |\n|---|---|---|---|\n";
+  return head + rows.map(({ work, istio, figures, calibrations, note }) => {
     const cells = [
       cell(work),
-      cell(peer),
-      lines([...figures.map(showFigure), note ?? ""]),
-      lines(figures.map(showTarget)),
+      cell(istio),
+      lines([...figures.map((figure) => showFigure(figure, calibrations)), note ?? ""]),
+      lines(figures.map((figure) => showTarget(figure, calibrations))),
     ];
     return `| ${cells.join(" | ")} |\n`;
   }).join("");
@@ -82,22 +98,31 @@ in another process on the same machine. Unless a row says otherwise the folder h
 each in 10 namespaces, 100 of them routed by a VirtualService over two subsets; each proxy is another workload, on a
 connection of its own, and asks what Envoy asks.
 
-- **CPU s**: user and system time of the server alone, from \`/proc\`. It is the figure to trust: the simulated proxies share
-  the cores with the server, so times on the clock include what they need to unpack and look through the messages.
+- **CPU s**: user and system time of the server alone. It is the figure to trust: the simulated proxies share the cores
+  with the server, so times on the clock include what they need to unpack and look through the messages.
 - **s, ms**: on the clock. Of a connect: until the last proxy has everything that it asked for. Of an edit: from the moment
   after the file was renamed into place until the new content was in a message at a proxy, with watching the folder and
   the debounce of 100 ms (\`PILOT_DEBOUNCE_AFTER\`).
+- **->**: the same time at reference speed. Machines differ threefold, and one machine from minute to minute, so just
+  before and after each step a fixed piece of work is measured (\`tests/bench/mesh/calibration.ts\`). The reference machine
+  needs ${REFERENCE} CPU s for it; the figure is divided by what was needed here and multiplied by that. Time that is
+  waited by a clock (the debounce) stays as it is. **Targets are judged by these values.**
 - **MiB**: memory, 2^20 bytes. Resident: \`VmRSS\` when the server has come to rest; peak: \`VmHWM\` since its start.
 - **MB, kB**: 10^6 and 10^3 bytes on the wire: all that crossed the connections, both ways, compressed where it is.
-- An edit is made ${rounds} times a run; bytes are per edit, CPU is the mean of the middle half of them. The dearest edit is told apart:
-  in it V8 compiles what ran for the first time, or collects what the connect left behind (once, some seconds after a
-  storm, 1 to 2 ms for each MB of heap). Each figure is the median of ${runs} run${
+- **longest delay of the event loop**: by how much a timer of 10 ms in the server came late at most, while the row was
+  measured.
+- An edit is made ${rounds} times a run; bytes are per edit, CPU is the mean of the middle half of them. The dearest edit is
+  a figure of its own: in it V8 compiles what ran for the first time, or collects what the connect left behind (once,
+  some seconds after a storm, 1 to 2 ms for each MB of heap). Each figure is the median of ${runs} run${
     runs === 1 ? "" : "s"
   } of new processes, with the least and the greatest in parentheses.
 - **gzip** says that proxies offer it (Envoy does not, this project's agent does).
-- **peer**: Istio (commit 46aaf05beec), same shapes of mesh, on a machine of the same kind with 2 cores that it shared with
-  its load generator, measured on 2026-11-20 by another generator. It was another time and another tool: read orders of
-  magnitude, not percents. The peer was measured without gzip, which it does not use.
+- **Istio**: commit 46aaf05beec, same shapes of mesh, on a machine of the same kind with 2 cores that it shared with its
+  load generator, measured on 2026-11-20 and 22 by another generator. It was another time and another tool: read orders
+  of magnitude, not percents. Istio was measured without gzip, which it does not use.
+
+Two trees are compared by \`deno task bench --against FOLDER\`: both run in turn, at least seven times, with the load
+generator of this tree, and ratios are formed pair by pair.
 
 ## Machine
 
@@ -110,13 +135,17 @@ ${missed(rows)}
 `;
 }
 
-/** One sentence about the targets. */
+/** One sentence about the targets, and a list of those that are missed. */
 export function missed(rows: readonly Row[]): string {
-  const verdicts = rows.flatMap((row) => row.figures.map((figure) => ({ row, figure, verdict: met(figure) })));
+  const verdicts = rows.flatMap((row) =>
+    row.figures.map((figure) => ({ row, figure, verdict: met(figure, row.calibrations) }))
+  );
   const targets = verdicts.filter(({ verdict }) => verdict !== undefined);
   const bad = targets.filter(({ verdict }) => verdict === false);
   if (targets.length === 0) return "No target was measured.";
   if (bad.length === 0) return `All ${targets.length} targets are met.`;
-  const list = bad.map(({ row, figure }) => `- ${row.work}: ${showFigure(figure)}, ${showTarget(figure)}`);
+  const list = bad.map(({ row: { work, calibrations }, figure }) =>
+    `- ${work}: ${showFigure(figure, calibrations)}, ${showTarget(figure, calibrations)}`
+  );
   return `${bad.length} of ${targets.length} targets are missed:\n\n${list.join("\n")}`;
 }

@@ -27,7 +27,7 @@ class Load implements ProxyEvents {
   #errors: string[] = [];
   #done = Promise.withResolvers<void>();
 
-  constructor(options: LoadOptions) {
+  constructor(private readonly options: LoadOptions) {
     const knowledge = new Knowledge();
     for (let i = 0; i < options.proxies; i++) this.#proxies.push(new SimulatedProxy(i, options, this, knowledge));
   }
@@ -63,7 +63,15 @@ class Load implements ProxyEvents {
       ? proxy.warm
       : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(this.#marker);
     if (!here) return;
-    this.#times.set(proxy, now);
+    if (!this.options.untilAcknowledged) return this.#reached(proxy, now);
+    const marker = this.#marker;
+    void proxy.acknowledged().then(() => {
+      if (marker === this.#marker) this.#reached(proxy, Date.now());
+    });
+  }
+
+  #reached(proxy: SimulatedProxy, at: number): void {
+    if (!this.#times.has(proxy)) this.#times.set(proxy, at);
     if (this.#times.size === this.#proxies.length) this.#done.resolve();
   }
 

@@ -14,6 +14,8 @@ export interface LoadOptions {
   readonly delta: boolean;
   /** Whether they offer gzip; Envoy does not. */
   readonly gzip: boolean;
+  /** A proxy counts as reached only when the server has taken its ACK. Default: when the message has come. */
+  readonly untilAcknowledged?: boolean;
   /** Proxy i is the first endpoint of service i of this mesh. */
   readonly shape: Shape;
 }

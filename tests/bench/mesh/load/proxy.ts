@@ -77,6 +77,11 @@ export class SimulatedProxy {
     this.#stream?.close();
   }
 
+  /** Resolves when the server has taken all that was sent. */
+  acknowledged(): Promise<void> {
+    return this.#stream!.answered();
+  }
+
   /** Whether everything that it asked for has come once. */
   get warm(): boolean {
     const has = (typeUrl: string) => {

@@ -31,7 +31,14 @@ export interface StreamEvents {
   wire(bytes: number): void;
   /** The server ended the stream or the connection, or broke the protocol. */
   ended(reason: string): void;
+  /** A call besides the stream, opened by {@linkcode GrpcStream.raw}, is over. */
+  otherEnded?(): void;
+  /** The stream has become calm ({@linkcode GrpcStream.calm}). */
+  calmed?(): void;
 }
+
+/** Bytes that may wait in a client that sends as much as it can. */
+const CALM = 64 << 10;
 
 /** See the module. */
 export class GrpcStream {
@@ -49,11 +56,21 @@ export class GrpcStream {
   #headAt = 0;
   #body: Uint8Array | undefined;
   #bodyAt = 0;
+  /** Bytes that wait for the server's windows, and for the socket. */
+  #waiting = 0;
+  #pongs: (() => void)[] = [];
+  #connected = Promise.withResolvers<void>();
 
   constructor(private readonly events: StreamEvents) {}
 
   /** Connects and opens the stream. Messages may be sent at once. */
-  async open(hostname: string, port: number, path: string, gzip: boolean): Promise<void> {
+  async open(
+    hostname: string,
+    port: number,
+    path: string,
+    gzip: boolean,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
     try {
       const connection = this.#connection = await Deno.connect({ hostname, port });
       connection.setNoDelay(true);
@@ -61,8 +78,9 @@ export class GrpcStream {
       new DataView(settings.buffer).setUint16(0, INITIAL_WINDOW_SIZE);
       new DataView(settings.buffer).setUint32(2, STREAM_WINDOW);
       this.#write(PREFACE, frame(SETTINGS, 0, 0, settings), windowUpdate(CONNECTION_WINDOW - DEFAULT_WINDOW));
-      this.#write(headers(1, path, gzip ? { "grpc-accept-encoding": "identity,gzip" } : {}));
+      this.#write(headers(1, path, { ...gzip && { "grpc-accept-encoding": "identity,gzip" }, ...more }));
       this.#flush();
+      this.#connected.resolve();
       await this.#read(connection);
       this.#end("the server closed the connection");
     } catch (error) {
@@ -70,12 +88,34 @@ export class GrpcStream {
     }
   }
 
-  /** Sends a message. */
-  send(message: Uint8Array): void {
+  /** Whether little waits to be sent. */
+  get calm(): boolean {
+    return !this.#closed && this.#waiting < CALM;
+  }
+
+  /** Sends frames as they are; nothing before {@linkcode open} has connected. */
+  raw(frames: Uint8Array): void {
+    if (this.#connection) this.#write(frames);
+  }
+
+  /** Resolves when the server has answered a ping that was sent behind all messages. */
+  async answered(): Promise<void> {
+    await this.#connected.promise;
+    while (this.#unsent.length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#pongs.push(resolve);
+    this.#write(frame(PING, 0, 0, new Uint8Array(8)));
+    await promise;
+  }
+
+  /** Sends a message; `packed` says that it is compressed already. */
+  send(message: Uint8Array, packed = false): void {
     const framed = new Uint8Array(5 + message.length);
+    framed[0] = packed ? 1 : 0;
     new DataView(framed.buffer).setUint32(1, message.length);
     framed.set(message, 5);
     this.#unsent.push(framed);
+    this.#waiting += framed.length;
     if (this.#connection) this.#flush();
   }
 
@@ -93,12 +133,22 @@ export class GrpcStream {
 
   #write(...parts: readonly Uint8Array[]): void {
     const connection = this.#connection!;
-    for (const part of parts) this.events.wire(part.length);
+    for (const part of parts) {
+      this.events.wire(part.length);
+      this.#waiting += part.length;
+    }
     this.#writing = this.#writing.then(async () => {
       for (const part of parts) {
         for (let at = 0; at < part.length;) at += await connection.write(part.subarray(at));
+        this.#sent(part.length);
       }
     }).catch((error) => this.#end(String(error)));
+  }
+
+  #sent(bytes: number): void {
+    const calm = this.calm;
+    this.#waiting -= bytes;
+    if (!calm && this.calm) this.events.calmed?.();
   }
 
   /** Sends what the windows let pass. */
@@ -109,6 +159,7 @@ export class GrpcStream {
       this.#streamWindow -= size;
       this.#connectionWindow -= size;
       this.#write(frame(DATA, 0, 1, next.subarray(0, size)));
+      this.#waiting -= size; // it is counted as written now
       if (size === next.length) this.#unsent.shift();
       else this.#unsent[0] = next.subarray(size);
     }
@@ -139,8 +190,10 @@ export class GrpcStream {
     const view = new DataView(payload.buffer, payload.byteOffset, payload.length);
     if (type === DATA) this.#data(payload);
     else if (type === SETTINGS && flags === 0) this.#settings(view);
-    else if (type === PING && flags === 0) this.#write(frame(PING, 1, 0, payload.slice()));
+    else if (type === PING && flags === 1) this.#pongs.shift()?.();
+    else if (type === PING) this.#write(frame(PING, 1, 0, payload.slice()));
     else if (type === WINDOW_UPDATE) this.#window(stream, view.getUint32(0));
+    else if (stream > 1 && (type === RST_STREAM || (type === HEADERS && (flags & 1) !== 0))) this.events.otherEnded?.();
     else if (type === RST_STREAM) this.#end(`the server reset the stream: ${view.getUint32(0)}`);
     else if (type === GOAWAY) this.#end("the server sends its clients away");
     else if (type === HEADERS && (flags & 1) !== 0) this.#end("the server ended the stream");

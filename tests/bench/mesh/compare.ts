@@ -1,0 +1,65 @@
+/**
+ * Runs scenarios on this tree and on another in turn.
+ *
+ * Permissions: those of `./session.ts`.
+ *
+ * @module
+ */
+import { comparePairs, type Comparison, LEAST_PAIRS, type Pair } from "./pairs.ts";
+import type { RunOptions, Scenario } from "./scenarios/scenario.ts";
+import { showComparison } from "./table.ts";
+
+/** What was found. */
+export interface Compared {
+  readonly comparisons: readonly Comparison[];
+  /** Scenarios that failed on one of the trees, and could not be compared. */
+  readonly failures: number;
+}
+
+/**
+ * Compares all scenarios. The tree that begins changes from pair to pair, so that what the one leaves behind (a warm
+ * disk, a hot processor) favours none.
+ *
+ * @param options `tree` is the other tree
+ */
+export async function runPairs(
+  scenarios: readonly Scenario[],
+  options: RunOptions,
+  count: number,
+  print: (line: string) => void,
+): Promise<Compared> {
+  const { tree: _, ...hereOptions } = options;
+  const comparisons: Comparison[] = [];
+  let failures = 0;
+  if (count < LEAST_PAIRS) print(`${count} pairs: a median says something from ${LEAST_PAIRS} pairs on`);
+  for (const scenario of scenarios) {
+    print(`\n${scenario.name}: ${count} pairs, this tree / ${options.tree}`);
+    try {
+      const pairs: Pair[] = [];
+      for (let i = 0; i < count; i++) {
+        pairs.push(await onePair(i, () => scenario.run(hereOptions), () => scenario.run(options)));
+      }
+      const found = comparePairs(pairs);
+      comparisons.push(...found);
+      for (const [work, rows] of Map.groupBy(found, (c) => c.work)) {
+        print(`  ${work}`);
+        for (const row of rows) print(`    ${showComparison(row)}`);
+      }
+    } catch (error) {
+      failures++;
+      print(`  failed: ${error instanceof Error ? error.stack : error}`);
+    }
+  }
+  return { comparisons, failures };
+}
+
+/** Runs both; the other tree begins in every second pair. */
+export async function onePair(
+  index: number,
+  here: () => Promise<Pair["here"]>,
+  there: () => Promise<Pair["there"]>,
+): Promise<Pair> {
+  if (index % 2 === 0) return { here: await here(), there: await there() };
+  const before = await there();
+  return { here: await here(), there: before };
+}

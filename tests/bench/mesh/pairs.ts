@@ -1,0 +1,98 @@
+/**
+ * Compares two trees by runs in turn: ratios are formed pair by pair, so that what changes the whole machine changes
+ * both sides of a ratio.
+ *
+ * @module
+ */
+import { atReference, type Figure, type Row, type Spread, spread } from "./result.ts";
+
+/** One run of a scenario on each tree, one right after the other. */
+export interface Pair {
+  readonly here: readonly Row[];
+  readonly there: readonly Row[];
+}
+
+/** How a figure of this tree relates to the same one of the other. */
+export interface Comparison {
+  /** The row's id. */
+  readonly id: string;
+  readonly work: string;
+  readonly figure: Figure;
+  /** Median at reference speed in this tree and in the other. */
+  readonly here: number;
+  readonly there: number;
+  /** This tree's value divided by the other's, of each pair. */
+  readonly ratio: Spread;
+  readonly ratios: readonly number[];
+  readonly verdict: Verdict;
+}
+
+/** `worse` and `better`: by more than {@linkcode TOLERANCE}, and in all pairs but one. */
+export type Verdict = "worse" | "better" | "same";
+
+/** How much a figure may get worse before it counts: 5 %. */
+export const TOLERANCE = 0.05;
+
+/** The least number of pairs of which a median says something. */
+export const LEAST_PAIRS = 7;
+
+/**
+ * Compares all figures that both trees have.
+ *
+ * @throws RangeError without a pair
+ */
+export function comparePairs(pairs: readonly Pair[]): Comparison[] {
+  if (pairs.length === 0) throw new RangeError("pairs: got none, expected one at least");
+  const found: Comparison[] = [];
+  for (const row of pairs[0]!.here) {
+    for (const figure of row.figures) {
+      const values = pairs.flatMap(({ here, there }) => {
+        const [a, b] = [valueIn(here, row.id, figure), valueIn(there, row.id, figure)];
+        return a === undefined || b === undefined ? [] : [{ here: a, there: b }];
+      });
+      if (values.length > 0) found.push(comparison(row, figure, values));
+    }
+  }
+  return found;
+}
+
+interface Two {
+  readonly here: number;
+  readonly there: number;
+}
+
+function comparison({ id, work }: Row, figure: Figure, values: readonly Two[]): Comparison {
+  const ratios = values.map(({ here, there }) => ratioOf(here, there));
+  return {
+    id,
+    work,
+    figure,
+    here: spread(values.map(({ here }) => here)).median,
+    there: spread(values.map(({ there }) => there)).median,
+    ratio: spread(ratios),
+    ratios,
+    verdict: verdictOf(ratios, figure),
+  };
+}
+
+/** Two values of nothing are the same. */
+function ratioOf(here: number, there: number): number {
+  return here === there ? 1 : here / there;
+}
+
+/** The figure's value at reference speed in rows of one run. */
+function valueIn(rows: readonly Row[], id: string, { name, unit }: Figure): number | undefined {
+  const row = rows.find((r) => r.id === id);
+  const figure = row?.figures.find((f) => f.name === name && f.unit === unit);
+  return row && figure && spread(atReference(figure, row.calibrations)).median;
+}
+
+/** What ratios say: more is worse, except of what should be at least something. */
+export function verdictOf(ratios: readonly number[], { atLeast }: Pick<Figure, "atLeast">): Verdict {
+  const worse = ratios.map((ratio) => atLeast === undefined ? ratio : 1 / ratio);
+  const { median } = spread(worse);
+  const most = ratios.length > 1 ? ratios.length - 1 : 1;
+  if (median > 1 + TOLERANCE && worse.filter((ratio) => ratio > 1).length >= most) return "worse";
+  if (median < 1 / (1 + TOLERANCE) && worse.filter((ratio) => ratio < 1).length >= most) return "better";
+  return "same";
+}

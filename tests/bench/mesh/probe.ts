@@ -1,0 +1,37 @@
+/**
+ * Runs inside the server, before its main module (`--preload`): notes by how much a timer of 10 ms comes late at most,
+ * and the CPU time of the process. Each line on standard input asks for both and begins anew.
+ *
+ * @module
+ */
+import process from "node:process";
+import { PROBE_PREFIX, type ProbeAnswer } from "./probe_protocol.ts";
+
+const PERIOD = 10;
+
+function startProbe(): void {
+  let worst = 0;
+  let due = performance.now() + PERIOD;
+  let reading = false;
+  const lateness = () => Math.max(worst, performance.now() - due);
+  const read = async () => {
+    for await (const _ of Deno.stdin.readable) {
+      const { user, system } = process.cpuUsage();
+      // A delay that is not over yet counts as far as it has come.
+      const answer: ProbeAnswer = { delay: lateness(), cpu: (user + system) / 1e6 };
+      console.log(PROBE_PREFIX + JSON.stringify(answer));
+      worst = 0;
+    }
+  };
+  // The runtime waits until a preloaded module has nothing to do any more, so reading begins with the first tick.
+  const timer = setInterval(() => {
+    worst = lateness();
+    due = performance.now() + PERIOD;
+    if (reading) return;
+    reading = true;
+    void read();
+  }, PERIOD);
+  Deno.unrefTimer(timer);
+}
+
+startProbe();

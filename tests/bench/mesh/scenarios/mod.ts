@@ -1,0 +1,27 @@
+/**
+ * What is measured, with Istio's figures and the targets.
+ *
+ * @module
+ */
+import { events } from "./events.ts";
+import { hundred, large, storm } from "./proxies.ts";
+import type { Scenario } from "./scenario.ts";
+import { idles, start } from "./start.ts";
+import { floods, subscriptions } from "./wire.ts";
+
+/** All scenarios, in the order of the table. */
+export const SCENARIOS: readonly Scenario[] = [
+  storm(true),
+  storm(false),
+  hundred(false, true),
+  hundred(false, false),
+  hundred(true, true),
+  hundred(true, false),
+  large(true),
+  large(false),
+  start,
+  ...idles,
+  events,
+  floods,
+  subscriptions,
+];

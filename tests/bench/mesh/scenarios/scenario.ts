@@ -1,0 +1,97 @@
+/**
+ * What a scenario is, and the sessions that scenarios measure in.
+ *
+ * Permissions: those of `../session.ts`.
+ *
+ * @module
+ */
+import type { Calibrator } from "../calibrator.ts";
+import type { Shape } from "../configuration.ts";
+import type { Row } from "../result.ts";
+import type { ServerOptions } from "../server_child.ts";
+import { type Measured, Session } from "../session.ts";
+
+/** How a run is made. */
+export interface RunOptions extends ServerOptions {
+  /** Edits of each kind. */
+  readonly rounds: number;
+  /** Small sizes, to try the benchmarks themselves. */
+  readonly quick: boolean;
+  readonly calibrator: Calibrator;
+}
+
+/** One server's worth of measurements. */
+export interface Scenario {
+  /** The ids of its rows begin with it. */
+  readonly name: string;
+  run(options: RunOptions): Promise<Row[]>;
+}
+
+/** Services of the usual mesh and of the large one. */
+export const USUAL = 1000, LARGE = 5000;
+
+/** How many proxies of which kind, on how large a mesh. */
+export interface LoadSpec {
+  readonly services: number;
+  readonly proxies: number;
+  readonly delta: boolean;
+  readonly gzip: boolean;
+  /** Proxies count as reached when the server has taken their ACK. */
+  readonly untilAcknowledged?: boolean;
+}
+
+/** A mesh of so many services. */
+export function shapeOf(services: number): Shape {
+  return { services, endpoints: 10, namespaces: 10, routed: services / 10 };
+}
+
+/** The load, smaller by ten for a quick run. */
+export function sized(load: LoadSpec, { quick }: RunOptions): LoadSpec {
+  return quick ? { ...load, services: load.services / 10, proxies: Math.ceil(load.proxies / 10) } : load;
+}
+
+/** A load in words. */
+export function label({ proxies, delta, gzip }: LoadSpec): string {
+  return `${proxies} proxies, ${delta ? "delta" : "state of the world"}, ${gzip ? "gzip" : "no gzip"}`;
+}
+
+/** Uses a session that ends afterwards. */
+export async function withSession<T>(
+  load: LoadSpec,
+  { calibrator, tree, profile }: RunOptions,
+  use: (session: Session) => Promise<T>,
+  shape: Shape = shapeOf(load.services),
+): Promise<T> {
+  const session = await Session.start({
+    ...load,
+    shape,
+    calibrator,
+    ...tree !== undefined && { tree },
+    ...profile !== undefined && { profile },
+  });
+  try {
+    return await use(session);
+  } finally {
+    await session.stop();
+  }
+}
+
+/**
+ * The step, if all proxies got what they waited for.
+ *
+ * @throws otherwise: its figures mean nothing then
+ */
+export function checked(measured: Measured, proxies: number): Measured {
+  if (measured.errors.length > 0 || measured.reached !== proxies) {
+    const errors = measured.errors.slice(0, 5).join("; ");
+    throw new Error(`${measured.reached} of ${proxies} proxies got what they waited for; ${errors || "no errors"}`);
+  }
+  return measured;
+}
+
+/** Makes the same edit some times. */
+export async function rounds(count: number, proxies: number, edit: () => Promise<Measured>): Promise<Measured[]> {
+  const found: Measured[] = [];
+  for (let i = 0; i < count; i++) found.push(checked(await edit(), proxies));
+  return found;
+}

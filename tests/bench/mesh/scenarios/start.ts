@@ -1,0 +1,68 @@
+/**
+ * A server without proxies: how long it takes to start, and what it holds.
+ *
+ * Permissions: those of `../session.ts`.
+ *
+ * @module
+ */
+import type { Shape } from "../configuration.ts";
+import { atMost, delayFigure, figure } from "../figures.ts";
+import { LARGE, type RunOptions, type Scenario, sized, USUAL, withSession } from "./scenario.ts";
+
+/** 20,000 objects: a ServiceEntry for each service, a VirtualService and a DestinationRule for every second one. */
+const MANY: Shape = { services: 10_000, endpoints: 3, namespaces: 100, routed: 5000 };
+
+const none = { proxies: 0, delta: true, gzip: false };
+
+/** Start with 20,000 objects. */
+export const start: Scenario = {
+  name: "start",
+  async run(options: RunOptions) {
+    const shape = options.quick ? { ...MANY, services: 1000, routed: 500 } : MANY;
+    const objects = shape.services + 2 * shape.routed;
+    return await withSession({ ...none, services: shape.services }, options, (session) => {
+      const { seconds, cpu, resident, peak, delay } = session.server.start;
+      return Promise.resolve([{
+        id: "start",
+        work: `start with ${objects} objects, until the server is ready`,
+        istio: "not measured",
+        figures: [
+          figure("", "CPU s", cpu),
+          figure("", "s", seconds, atMost(5)),
+          figure("resident", "MiB", resident, atMost(200)),
+          figure("at peak", "MiB", peak),
+          delayFigure(delay),
+        ],
+        calibrations: [session.startCalibration],
+      }]);
+    }, shape);
+  },
+};
+
+/** Memory at rest. */
+export function idle(services: number, most: number, istio: string): Scenario {
+  const name = services === USUAL ? "idle" : "idle-large";
+  return {
+    name,
+    run(options) {
+      const load = sized({ ...none, services }, options);
+      return withSession(load, options, async (session) => {
+        const { resident, peak, delay } = await session.restingMemory();
+        return [{
+          id: name,
+          work: `${load.services} services are loaded, no proxy is connected`,
+          istio,
+          figures: [
+            figure("resident", "MiB", resident, atMost(most)),
+            figure("at peak", "MiB", peak),
+            delayFigure(delay, session.server.start.delay),
+          ],
+          calibrations: [session.startCalibration],
+        }];
+      });
+    },
+  };
+}
+
+/** Of the usual size, and of the large one. */
+export const idles: readonly Scenario[] = [idle(USUAL, 150, "158 MB"), idle(LARGE, 168, "168 MB")];

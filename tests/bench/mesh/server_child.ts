@@ -1,0 +1,100 @@
+/**
+ * The server that a benchmark measures, of this tree or of another.
+ *
+ * Permissions: run (this runtime, cat), net (loopback).
+ *
+ * @module
+ */
+import { freePorts } from "../../../scripts/demo/ports.ts";
+import { programArgs } from "../../../scripts/program_args.ts";
+import { startLineChild } from "./line_child.ts";
+import { PROBE_PREFIX, type ProbeAnswer } from "./probe_protocol.ts";
+import { delay, untilIdle, type Usage, usage } from "./usage.ts";
+
+/** The tree that this benchmark belongs to. */
+export const THIS_TREE = new URL("../../..", import.meta.url).pathname;
+
+/** How long a server may take to become ready, ms. */
+const READY_PATIENCE = 300_000;
+
+/** Which server is measured. */
+export interface ServerOptions {
+  /** Root of the tree whose program is started. Default: this tree. */
+  readonly tree?: string;
+  /** Folder for a CPU profile. */
+  readonly profile?: string;
+}
+
+/** What the server has used so far, and its worst delay since the question before. */
+export interface ServerUsage extends Usage {
+  /** Greatest lateness of a short timer in the server, ms. */
+  readonly delay: number;
+}
+
+/** A running server. */
+export interface ServerChild {
+  readonly pid: number;
+  /** `host:port` of discovery. */
+  readonly target: string;
+  /** What it took from its start until it was ready; `seconds` are on the clock. */
+  readonly start: ServerUsage & { readonly seconds: number };
+  /** Measures now. CPU is exact to the microsecond. */
+  measure(): Promise<ServerUsage>;
+  /** Resolves when it has used next to no CPU for a while. */
+  idle(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts `pilot-discovery` on a folder as users do, with the probe inside; resolves when it is ready. */
+export async function startServer(folder: string, { tree = THIS_TREE, profile }: ServerOptions): Promise<ServerChild> {
+  const [grpc, http, monitoring] = freePorts(3);
+  const [run, ...rest] = programArgs("pilot-discovery", tree);
+  const started = performance.now();
+  const child = startLineChild([
+    run!,
+    `--preload=${new URL("probe.ts", import.meta.url).pathname}`,
+    ...profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`],
+    ...rest,
+    "discovery",
+    "--registries=Mock",
+    `--configDir=${folder}`,
+    `--grpcAddr=127.0.0.1:${grpc}`,
+    `--httpAddr=127.0.0.1:${http}`,
+    `--monitoringAddr=127.0.0.1:${monitoring}`,
+    "--ctrlz_port=0",
+    "--log_output_level=all:error",
+  ], {
+    cwd: tree,
+    // Admission and throttling are there to slow storms down; here the storm is what is measured.
+    env: { PILOT_MAX_REQUESTS_PER_SECOND: "100000", PILOT_PUSH_THROTTLE: "100" },
+    isAnswer: (line) => line.startsWith(PROBE_PREFIX),
+  });
+  const { pid } = child;
+  const measure = async (): Promise<ServerUsage> => {
+    const answer = JSON.parse((await child.ask("")).slice(PROBE_PREFIX.length)) as ProbeAnswer;
+    return { ...await usage(pid), ...answer };
+  };
+  await Promise.race([untilReady(`http://127.0.0.1:${http}/ready`), child.ended]);
+  const seconds = (performance.now() - started) / 1000;
+  return {
+    pid,
+    target: `127.0.0.1:${grpc}`,
+    start: { seconds, ...await measure() },
+    measure,
+    // A profiler keeps the process busy all the time.
+    idle: () => profile === undefined ? untilIdle(pid) : delay(2000),
+    stop: () => child.stop("SIGTERM"),
+  };
+}
+
+async function untilReady(url: string): Promise<void> {
+  for (const patience = performance.now() + READY_PATIENCE; performance.now() < patience;) {
+    try {
+      const response = await fetch(url);
+      await response.body?.cancel();
+      if (response.ok) return;
+    } catch { /* it does not listen yet */ }
+    await delay(20);
+  }
+  throw new Error(`the server was not ready within ${READY_PATIENCE / 1000} s`);
+}
