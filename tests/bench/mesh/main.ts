@@ -96,12 +96,13 @@ async function compare(scenarios: readonly Scenario[], tree: string): Promise<ne
   Deno.exit(found.failures > 0 || found.comparisons.some(({ verdict }) => verdict === "worse") ? 1 : 0);
 }
 
-function show({ work, figures, calibrations }: Row): void {
+function show({ work, figures, calibrations, note }: Row): void {
   console.log(`  ${work}`);
   console.log(`    calibration ${calibrations.map((cpu) => cpu.toFixed(3)).join(", ")} CPU s`);
   for (const figure of figures) {
     console.log(`    ${showFigure(figure, calibrations).padEnd(56)} ${showTarget(figure, calibrations)}`);
   }
+  if (note !== undefined) console.log(`    ${note}`);
 }
 
 function count(name: "runs" | "rounds", byDefault: number): number {

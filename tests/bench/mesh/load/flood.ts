@@ -81,7 +81,7 @@ async function floodCalls(target: string, count: () => void, over: (reason: stri
     calmed: more,
   });
   const [hostname, port] = target.split(":");
-  setTimeout(more, 0);
+  void stream.opened.then(more);
   await stream.open(hostname!, Number(port), ADS, false);
 }
 
@@ -104,7 +104,7 @@ async function floodMessages(target: string, count: () => void, over: (reason: s
   const stream = new GrpcStream({ message() {}, wire() {}, ended: over, calmed: more });
   const [hostname, port] = target.split(":");
   stream.send(first, true);
-  setTimeout(more, 0);
+  void stream.opened.then(more);
   await stream.open(hostname!, Number(port), ADS, false, { "grpc-encoding": "gzip" });
 }
 

@@ -88,6 +88,11 @@ export class GrpcStream {
     }
   }
 
+  /** Resolves when it is connected. */
+  get opened(): Promise<void> {
+    return this.#connected.promise;
+  }
+
   /** Whether little waits to be sent. */
   get calm(): boolean {
     return !this.#closed && this.#waiting < CALM;
@@ -100,7 +105,7 @@ export class GrpcStream {
 
   /** Resolves when the server has answered a ping that was sent behind all messages. */
   async answered(): Promise<void> {
-    await this.#connected.promise;
+    await this.opened;
     while (this.#unsent.length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#pongs.push(resolve);

@@ -19,6 +19,8 @@ import { label, type LoadSpec, type RunOptions, type Scenario, shapeOf, sized, w
 
 /** Connections of a flood. */
 const FLOODERS = 4;
+/** After this time no more edits are made, ms: under a flood each may take long. */
+const LONGEST = 40_000;
 
 interface Edits {
   /** Milliseconds from each edit to each proxy's ACK. */
@@ -39,14 +41,15 @@ export const floods: Scenario = {
       const quiet = await edits(session, options, count);
       const under = async (kind: FloodKind) => {
         const flood = await startFlood({ target: session.server.target, kind, connections: FLOODERS });
-        try {
-          return await edits(session, options, count);
-        } finally {
-          const { errors } = await flood.stop();
-          // The server may refuse what floods it; then the figure is that of the refusal.
-          if (errors.length > 0) console.log(`  ${kind} flood: ${errors.length} connections ended: ${errors[0]}`);
-          await session.server.idle();
-        }
+        const found = await edits(session, options, count).catch(async (error: unknown) => {
+          await flood.stop();
+          throw error;
+        });
+        const { sent, errors } = await flood.stop();
+        await session.server.idle();
+        // The server may send those away that flood it; then there was less of a flood, which the note tells.
+        const ended = errors.length === 0 ? "" : `, ${errors.length} times a connection ended (${errors[0]})`;
+        return { ...found, note: `${sent} ${kind === "headers" ? "calls" : "messages"} were sent${ended}` };
       };
       const headers = await under("headers");
       const gzip = await under("gzip");
@@ -66,6 +69,7 @@ export const floods: Scenario = {
           delayFigure(quiet.delay, headers.delay, gzip.delay),
         ],
         calibrations: [calibrationOf([quiet, headers, gzip])],
+        note: `${headers.note}; ${gzip.note}`,
       }];
     });
   },
@@ -75,7 +79,8 @@ async function edits(session: Session, { calibrator }: RunOptions, count: number
   const { result, calibration } = await calibrator.beside(async () => {
     const all: number[] = [];
     let longest = 0;
-    for (let i = 0; i < count; i++) {
+    const started = performance.now();
+    for (let i = 0; i < count && performance.now() - started < LONGEST; i++) {
       const { ms, delay } = await session.changeRouteUnderLoad();
       all.push(...ms);
       longest = Math.max(longest, delay);
