@@ -91,7 +91,7 @@ export function atReference(figure: Figure, calibrations: readonly number[]): nu
   }
   return values.map((value, i) => {
     const fixed = Math.min(value, waited);
-    return fixed + (value - fixed) / calibrations[i]! * REFERENCE;
+    return fixed + (value - fixed) * (REFERENCE / calibrations[i]!);
   });
 }
 
