@@ -22,6 +22,7 @@ export function wireMetrics(metrics: Metrics): XdsMetrics {
     pilot_total_xds_internal_errors: metrics.counter("pilot_total_xds_internal_errors"),
     pilot_total_xds_rejects: metrics.counter("pilot_total_xds_rejects"),
     pilot_xds_expired_nonce: metrics.counter("pilot_xds_expired_nonce"),
+    pilot_xds_ignored_types: metrics.counter("pilot_xds_ignored_types"),
     pilot_xds_pushes: metrics.counter("pilot_xds_pushes"),
     pilot_xds_write_timeout: metrics.counter("pilot_xds_write_timeout"),
   } satisfies Record<XdsCounter, unknown>;

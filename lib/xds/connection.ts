@@ -7,6 +7,7 @@ import type { envoy } from "../../proto/gen/types.ts";
 import { decode } from "../pb/reflect.ts";
 import type { NameSet, NameTable } from "../resource/names.ts";
 import type { ResourceTable } from "../resource/set.ts";
+import type { RecentTexts } from "./ads/recent_texts.ts";
 import { type AdsRequest, readRequest } from "./ads/request.ts";
 import type { ResponseInfo } from "./ads/stream_types.ts";
 import { AdsStream } from "./ads/stream.ts";
@@ -17,7 +18,7 @@ import type { Progress, PushLedger } from "./ledger.ts";
 import type { XdsMetrics } from "./metrics.ts";
 import type { Pushable } from "./push_queue.ts";
 import type { ResourceSource } from "./source.ts";
-import { typeRules } from "./types.ts";
+import { MAX_UNKNOWN_TYPES, typeRules } from "./types.ts";
 
 type Node = envoy.config.core.v3.Node;
 
@@ -27,6 +28,7 @@ export interface ConnectionContext {
   readonly ledger: PushLedger;
   readonly metrics: XdsMetrics;
   readonly names: NameTable;
+  readonly texts: RecentTexts;
   readonly resources: ResourceTable;
   readonly maxResponseBytes: number;
   readonly controlPlane: string;
@@ -60,6 +62,7 @@ export class XdsConnection implements CallHandler, Pushable {
   #untaken = 0;
   readonly #rejectCodes = new Set<string>();
   #onTaken: (() => void) | undefined;
+  #ignoredTypes = 0;
 
   constructor(readonly call: Call, readonly delta: boolean, private readonly context: ConnectionContext) {}
 
@@ -134,6 +137,7 @@ export class XdsConnection implements CallHandler, Pushable {
       delta: this.delta,
       gzip: this.call.acceptsGzip,
       names: context.names,
+      texts: context.texts,
       resources: context.resources,
       metrics: context.metrics,
       maxResponseBytes: context.maxResponseBytes,
@@ -143,14 +147,15 @@ export class XdsConnection implements CallHandler, Pushable {
       onReject: (info) => {
         const type = typeRules(info.typeUrl).short;
         context.metrics.count("pilot_total_xds_rejects", 1, { type });
-        this.#gaugeReject(info.typeUrl, 1, codeName(info.code));
+        this.#gaugeReject(info.typeUrl, 1, codeLabel(info.code));
         context.ledger.rejected(this.progress!, info);
-        context.log("warn", "a client rejected a response", { connection: this.id, ...info });
+        context.log(info.repeated ? "debug" : "warn", "a client rejected a response", { connection: this.id, ...info });
       },
       onAccept: (typeUrl) => {
         this.#gaugeReject(typeUrl, 0, "");
         context.ledger.accepted(this.progress!, typeUrl);
       },
+      onIgnored: (typeUrl) => this.#ignored(typeUrl),
       onSettled: () => this.#settled(),
     }, context.owed.get(node.id!));
     context.owed.delete(node.id!);
@@ -192,6 +197,17 @@ export class XdsConnection implements CallHandler, Pushable {
     if (!info.asked && this.progress !== undefined) this.context.ledger.responded(this.progress, info);
   }
 
+  /** Logged once a stream, since a client may go on and on. */
+  #ignored(typeUrl: string): void {
+    this.context.metrics.count("pilot_xds_ignored_types", 1);
+    if (this.#ignoredTypes++ > 0) return;
+    const limit = `${MAX_UNKNOWN_TYPES} types that this server does not know`;
+    this.context.log("warn", `a client asks for more than ${limit}; the others are ignored`, {
+      connection: this.id,
+      typeUrl,
+    });
+  }
+
   #settled(): void {
     if (this.progress === undefined) return;
     for (const push of this.context.ledger.settled(this.progress)) {
@@ -204,6 +220,11 @@ export class XdsConnection implements CallHandler, Pushable {
     this.#onTaken = undefined;
     onTaken?.();
   }
+}
+
+/** The code of a rejection as the value of a label: a client may send any number. */
+function codeLabel(code: number): string {
+  return code <= Code.UNAUTHENTICATED ? codeName(code) : "other";
 }
 
 /** Nonces must not repeat over streams, or a client's answer to an old stream could count on a new one. */

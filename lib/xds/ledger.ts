@@ -10,6 +10,9 @@ import { typeRules } from "./types.ts";
 /** Pushes and rejections that are remembered. */
 export const LEDGER_LENGTH = 100;
 
+/** Pushes of one type that are remembered as rejected by one client. An older one counts as taken. */
+const MAX_REJECTED_PUSHES = 1000;
+
 /** One push, as it went. */
 export interface PushRecord {
   readonly id: number;
@@ -151,6 +154,10 @@ export class PushLedger {
   rejected(progress: Progress, info: RejectInfo): void {
     const pushes = progress.rejected.get(info.typeUrl) ?? new Set();
     for (const id of progress.touched) pushes.add(id);
+    for (const oldest of pushes) {
+      if (pushes.size <= MAX_REJECTED_PUSHES) break;
+      pushes.delete(oldest);
+    }
     progress.rejected.set(info.typeUrl, pushes);
     this.#rejections.push({ ...info, proxy: progress.proxy, at: Date.now() });
     if (this.#rejections.length > LEDGER_LENGTH) this.#rejections.shift();

@@ -9,6 +9,7 @@ export type XdsCounter =
   | "pilot_xds_pushes"
   | "pilot_total_xds_rejects"
   | "pilot_xds_expired_nonce"
+  | "pilot_xds_ignored_types"
   | "pilot_xds_write_timeout"
   | "pilot_total_xds_internal_errors"
   | "pilot_push_triggers";
@@ -39,3 +40,10 @@ export interface XdsMetrics {
 
 /** Measures nothing. */
 export const NO_METRICS: XdsMetrics = { count() {}, gauge() {}, observe() {} };
+
+/** Measures a response that was built since `started` (`performance.now()`); `type` is the short name of its type. */
+export function measurePush(metrics: XdsMetrics, type: string, started: number, plainBytes: number): void {
+  metrics.count("pilot_xds_pushes", 1, { type });
+  metrics.observe("pilot_xds_push_time", (performance.now() - started) / 1000, { type });
+  metrics.observe("pilot_xds_config_size_bytes", plainBytes, { type });
+}

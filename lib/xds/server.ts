@@ -8,6 +8,7 @@
 import type { Socket } from "node:net";
 import { NameTable } from "../resource/names.ts";
 import { ResourceTable } from "../resource/set.ts";
+import { RecentTexts } from "./ads/recent_texts.ts";
 import { Admission, defaultAdmissionRate } from "./admission.ts";
 import { type ConnectionContext, XdsConnection } from "./connection.ts";
 import type { Call } from "../grpc/call.ts";
@@ -102,6 +103,7 @@ export class XdsServer {
       ledger: this.ledger,
       metrics,
       names: new NameTable(),
+      texts: new RecentTexts(),
       resources: options.resources,
       maxResponseBytes: options.maxResponseBytes ?? 2 * 1024 * 1024,
       controlPlane: options.controlPlane ?? "",

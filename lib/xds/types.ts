@@ -23,7 +23,7 @@ export const EXTENSION_CONFIG = PREFIX + "envoy.config.core.v3.TypedExtensionCon
 
 /** What the wire must know of a type. */
 export interface TypeRules {
-  /** Short lower-case name, as in metrics and pages: `cds`, `eds`, `lds`, `rds` ... */
+  /** Short lower-case name, as in metrics and pages: `cds`, `eds`, `lds`, `rds` ...; `other`: not known here. */
   readonly short: string;
   /** Types are sent in this order: clusters and endpoints before the listeners and routes that use them. */
   readonly rank: number;
@@ -57,7 +57,18 @@ const KNOWN: ReadonlyMap<string, TypeRules> = new Map([
   [PREFIX + "istio.security.Authorization", rules("wads", 9, true)],
 ]);
 
+/** Unknown types that one stream may ask for. Real clients ask for none; a source may serve some. */
+export const MAX_UNKNOWN_TYPES = 16;
+
+/** Whether the rules of a type are known here. */
+export function isKnownType(typeUrl: string): boolean {
+  return KNOWN.has(typeUrl);
+}
+
+/** Types that are not known here: their names come from clients, and are no value of a metric's label. */
+const OTHER = rules("other", 20, true);
+
 /** The rules of a type; one that is not known here is a wildcard type, sent last. */
 export function typeRules(typeUrl: string): TypeRules {
-  return KNOWN.get(typeUrl) ?? rules(typeUrl.slice(typeUrl.lastIndexOf("/") + 1), 20, true);
+  return KNOWN.get(typeUrl) ?? OTHER;
 }

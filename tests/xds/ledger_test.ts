@@ -68,7 +68,14 @@ Deno.test("only the latest pushes and rejections are kept, newest first", () => 
   const stream = ledger.join("a");
   for (let i = 1; i <= LEDGER_LENGTH + 20; i++) {
     ledger.begin(push(i));
-    ledger.rejected(stream, { typeUrl: CLUSTER, code: 3, message: `m${i}`, resources: [], causes: [] });
+    ledger.rejected(stream, {
+      typeUrl: CLUSTER,
+      code: 3,
+      message: `m${i}`,
+      repeated: false,
+      resources: [],
+      causes: [],
+    });
   }
   assert.equal(ledger.pushes().length, LEDGER_LENGTH);
   assert.equal(ledger.pushes()[0]!.id, LEDGER_LENGTH + 20);
@@ -82,7 +89,7 @@ Deno.test("a push that a client rejected is not live there until it takes that t
   const stream = ledger.join("a");
   ledger.begin(push(1));
   ledger.responded(stream, response(CLUSTER, 1));
-  ledger.rejected(stream, { typeUrl: CLUSTER, code: 13, message: "no", resources: ["c"], causes: [] });
+  ledger.rejected(stream, { typeUrl: CLUSTER, code: 13, message: "no", repeated: false, resources: ["c"], causes: [] });
   ledger.settled(stream);
   assert.deepEqual(ledger.live(1), { live: 0, total: 1, failing: 0 });
   ledger.begin(push(2));
@@ -91,4 +98,17 @@ Deno.test("a push that a client rejected is not live there until it takes that t
   assert.deepEqual([ledger.live(1).live, ledger.live(2).live], [0, 1]);
   ledger.accepted(stream, CLUSTER);
   assert.deepEqual([ledger.live(1).live, ledger.live(2).live], [1, 1]);
+});
+
+Deno.test("of a client that rejects push after push, the last 1,000 rejected ones are remembered", () => {
+  const ledger = new PushLedger();
+  const stream = ledger.join("p");
+  for (let id = 1; id <= 3000; id++) {
+    ledger.begin(push(id));
+    ledger.responded(stream, response(CLUSTER, 10));
+    ledger.rejected(stream, { typeUrl: CLUSTER, code: 13, message: "no", repeated: true, resources: [], causes: [] });
+    ledger.settled(stream);
+  }
+  assert.equal(stream.rejected.get(CLUSTER)!.size, 1000);
+  assert.deepEqual([ledger.live(3000).live, ledger.live(2001).live], [0, 0]);
 });

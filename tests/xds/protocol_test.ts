@@ -289,6 +289,35 @@ Deno.test("incremental: removals are told by name", () => {
   assert.deepEqual([response.removed, response.resources.size], [["a"], 0]);
 });
 
+Deno.test("incremental: a cluster goes with the next response when its client drops the route in the step that removes it", () => {
+  const from = source();
+  const client = new StreamClient(from, true);
+  client.ask(ROUTE, { names: ["80"] });
+  client.accept();
+  client.ask(CLUSTER);
+  client.accept();
+  client.ask(LISTENER);
+  client.accept();
+  from.change(CLUSTER, [], ["a"]).change(ROUTE, [res(ROUTE, "80", "2")]);
+  client.stream.reconcile();
+  assert.deepEqual(client.inbox.map((r) => [r.typeUrl, r.removed]), [[ROUTE, []]], "the cluster stays for the route");
+  const { nonce } = client.take(ROUTE);
+  client.ask(ROUTE, { nonce, unsubscribe: ["80"] });
+  assert.deepEqual(client.inbox.map((r) => [r.typeUrl, r.removed]), [[CLUSTER, ["a"]]]);
+});
+
+Deno.test("incremental: a cluster that is removed while its client drops the route goes at once", () => {
+  const from = source();
+  const client = new StreamClient(from, true);
+  client.ask(ROUTE, { names: ["80"] });
+  client.accept();
+  client.ask(CLUSTER);
+  client.accept();
+  from.change(CLUSTER, [], ["a"]);
+  client.ask(ROUTE, { unsubscribe: ["80"] });
+  assert.deepEqual(client.inbox.map((r) => [r.typeUrl, r.removed]), [[CLUSTER, ["a"]]]);
+});
+
 Deno.test("incremental: a name that does not exist is told as removed, and sent when it comes to exist", () => {
   const from = source();
   const client = new StreamClient(from, true);

@@ -3,7 +3,12 @@
  *
  * @module
  */
-import type { Metric } from "./define.ts";
+import { type Metric, sum } from "./define.ts";
 
 /** Our own metrics. */
-export const ownMetrics = {} as const satisfies Record<string, Metric>;
+export const ownMetrics = {
+  pilot_xds_ignored_types: sum(
+    "D",
+    "Requests of streams that asked for more than 16 resource types which this server does not know.",
+  ),
+} as const satisfies Record<string, Metric>;

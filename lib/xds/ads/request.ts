@@ -8,7 +8,7 @@
  */
 import { concatBytes } from "../../resource/block.ts";
 import type { NameSet, NameTable } from "../../resource/names.ts";
-import { WireCursor, WireError } from "../../resource/protowire.ts";
+import { utf8Text, WireCursor, WireError } from "../../resource/protowire.ts";
 import { Code } from "../../grpc/codes.ts";
 import { RpcError } from "../../grpc/status.ts";
 
@@ -25,7 +25,7 @@ export interface AdsRequest {
   readonly initialVersions: KnownVersions | undefined;
   /** Empty when absent. */
   readonly nonce: string;
-  /** Present when the client rejects a response. */
+  /** Present when the client rejects a response; of a message above 8 kB the beginning. */
   readonly error: { readonly code: number; readonly message: string } | undefined;
 }
 
@@ -59,6 +59,12 @@ export function readRequest(bytes: Uint8Array, delta: boolean, table: NameTable)
 
 const NONE = new Uint8Array(0);
 
+/** Bytes of a type URL; the longest of the protocol's own has 74. */
+const MAX_TYPE_URL = 256;
+
+/** Bytes of a rejection's text that are kept. Envoy cuts its own at 4 kB. */
+const MAX_REJECTION = 8192;
+
 function scan(bytes: Uint8Array, fields: Fields, table: NameTable): AdsRequest {
   let node: Uint8Array = NONE;
   let typeUrl = "";
@@ -72,7 +78,7 @@ function scan(bytes: Uint8Array, fields: Fields, table: NameTable): AdsRequest {
     const { field, start } = cursor;
     if (field === fields.names) names.add(start, cursor.run());
     else if (field === fields.unsubscribe) unsubscribe.add(start, cursor.run());
-    else if (field === fields.typeUrl) typeUrl = cursor.string();
+    else if (field === fields.typeUrl) typeUrl = readTypeUrl(cursor.bytes());
     else if (field === fields.nonce) nonce = cursor.string();
     else if (field === fields.node) node = cursor.bytes();
     else if (field === fields.error) error = readStatus(cursor.bytes());
@@ -107,17 +113,31 @@ class Run {
   }
 }
 
-/** `google.rpc.Status`: code = 1, message = 2. */
+function readTypeUrl(bytes: Uint8Array): string {
+  if (bytes.length <= MAX_TYPE_URL) return utf8Text(bytes);
+  throw new RpcError(Code.INVALID_ARGUMENT, `type_url: expected at most ${MAX_TYPE_URL} bytes, got ${bytes.length}`);
+}
+
+/** `google.rpc.Status`: code = 1, message = 2. Of a long message the beginning is read. */
 function readStatus(bytes: Uint8Array): { code: number; message: string } {
   let code = 0;
   let message = "";
   const cursor = new WireCursor(bytes);
   while (cursor.next()) {
     if (cursor.field === 1 && cursor.wireType === 0) code = cursor.varint();
-    else if (cursor.field === 2) message = cursor.string();
+    else if (cursor.field === 2) message = beginning(cursor.bytes());
     else cursor.skip();
   }
   return { code, message };
+}
+
+/** The first {@linkcode MAX_REJECTION} bytes as text, and how many there are in all where there are more. */
+function beginning(bytes: Uint8Array): string {
+  if (bytes.length <= MAX_REJECTION) return utf8Text(bytes);
+  let end = MAX_REJECTION;
+  // Bytes 10xxxxxx go on with a character of UTF-8, which has at most four.
+  while (end > MAX_REJECTION - 4 && (bytes[end]! & 0xc0) === 0x80) end--;
+  return `${utf8Text(bytes.subarray(0, end))} ... (8 kB of ${bytes.length} bytes)`;
 }
 
 /**

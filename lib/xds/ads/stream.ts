@@ -8,11 +8,20 @@
  *
  * @module
  */
-import { storedGzipMember } from "../../resource/gzip.ts";
 import type { NameSet } from "../../resource/names.ts";
 import type { ResourceSet } from "../../resource/set.ts";
+import { measurePush } from "../metrics.ts";
 import type { ProxyView } from "../source.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, typeRules, VIRTUAL_HOST } from "../types.ts";
+import {
+  CLUSTER,
+  ENDPOINTS,
+  isKnownType,
+  LISTENER,
+  MAX_UNKNOWN_TYPES,
+  ROUTE,
+  typeRules,
+  VIRTUAL_HOST,
+} from "../types.ts";
 import {
   countLayers,
   findInLayers,
@@ -24,15 +33,14 @@ import {
   type Step,
   stepTowards,
 } from "./layers.ts";
+import { HostLayers } from "./host_layers.ts";
 import type { StreamContext } from "./stream_types.ts";
 import type { AdsRequest } from "./request.ts";
-import { encodeHead } from "./response.ts";
+import { assemble, type ResponseHead } from "./response.ts";
 import { Watch } from "./watch.ts";
 
 /** Longest time in milliseconds that listeners and routes wait for the answer to clusters. */
 export const GATE_TIMEOUT = 1000;
-/** Responses below this many bytes are not worth compressing. */
-const COMPRESS_ABOVE = 1024;
 /** Layer that keeps clusters that are gone until routes no longer use them. */
 const LEAVING = "leaving";
 
@@ -40,6 +48,7 @@ const LEAVING = "leaving";
 export class AdsStream {
   readonly watches = new Map<string, Watch>();
   #order: Watch[] = [];
+  #unknownTypes = 0;
   readonly #rejecting = new Set<Watch>();
   #responses = 0;
   #gate: ReturnType<typeof setTimeout> | undefined;
@@ -48,7 +57,9 @@ export class AdsStream {
   /** The view's revision at which all watches were brought up to date. */
   #revision: number | undefined;
   readonly #layers = new Map<string, { sets: readonly ResourceSet[]; layers: Layers }>();
-  #hosts: { names: unknown; parts: (readonly ResourceSet[])[]; layers: Layers } | undefined;
+  readonly #hosts: HostLayers;
+  /** Clusters that are gone are kept at the client for listeners and routes that may use them. */
+  #keeping = false;
   /** Endpoints without which the client keeps clusters warming, until it has acknowledged them. */
   #warming: NameSet;
 
@@ -63,6 +74,7 @@ export class AdsStream {
     owed: NameSet = context.names.empty,
   ) {
     this.#warming = owed;
+    this.#hosts = new HostLayers(view);
   }
 
   /**
@@ -75,32 +87,50 @@ export class AdsStream {
 
   /** Applies a request and sends what it calls for. */
   request(request: AdsRequest): void {
-    let watch = this.watches.get(request.typeUrl);
-    const isNew = watch === undefined;
-    if (watch === undefined) {
-      watch = new Watch(request.typeUrl, typeRules(request.typeUrl), this.context.delta, this.context.names);
-      this.watches.set(request.typeUrl, watch);
-      this.#order = [...this.watches.values()].sort((a, b) => a.rules.rank - b.rules.rank);
-    }
-    const blamed = request.error === undefined ? [] : watch.blamed(request.error.message);
-    const answer = this.context.delta ? watch.applyDelta(request, isNew) : watch.applySotw(request);
-    if (answer === "stale") this.context.metrics.count("pilot_xds_expired_nonce", 1, { type: watch.rules.short });
-    if (answer === "nack" && request.error !== undefined) {
-      this.#rejecting.add(watch);
-      this.context.onReject({
-        typeUrl: request.typeUrl,
-        code: request.error.code,
-        message: request.error.message,
-        resources: blamed.map((resource) => resource.name),
-        causes: [...new Set(blamed.flatMap((resource) => resource.causes))],
-      });
-    }
+    const known = this.watches.get(request.typeUrl);
+    const watch = known ?? this.#newWatch(request.typeUrl);
+    if (watch === undefined) return this.context.onIgnored(request.typeUrl);
+    const isNew = known === undefined;
+    this.#apply(watch, this.#withKeptText(request), isNew);
     if (request.typeUrl === ROUTE && request.names.size > 0 && this.context.delta) this.#renewHosts(request);
     this.#update(watch);
     // Virtual hosts are those of the routes that are wanted.
     if (request.typeUrl === ROUTE) this.#updateHosts();
     if (request.typeUrl === ENDPOINTS && isNew) watch.forget(this.#warming);
     this.reconcile();
+  }
+
+  /** Undefined: the client asks for too many types. */
+  #newWatch(typeUrl: string): Watch | undefined {
+    if (!isKnownType(typeUrl) && ++this.#unknownTypes > MAX_UNKNOWN_TYPES) return undefined;
+    const watch = new Watch(typeUrl, typeRules(typeUrl), this.context.delta, this.context.names);
+    this.watches.set(typeUrl, watch);
+    const at = this.#order.findLastIndex((other) => other.rules.rank <= watch.rules.rank);
+    this.#order.splice(at + 1, 0, watch);
+    return watch;
+  }
+
+  #withKeptText(request: AdsRequest): AdsRequest {
+    const { error } = request;
+    if (error === undefined) return request;
+    return { ...request, error: { code: error.code, message: this.context.texts.unique(error.message) } };
+  }
+
+  #apply(watch: Watch, request: AdsRequest, isNew: boolean): void {
+    const { error } = request;
+    const repeated = error !== undefined && watch.lastError === error.message;
+    const answer = this.context.delta ? watch.applyDelta(request, isNew) : watch.applySotw(request);
+    if (answer === "stale") this.context.metrics.count("pilot_xds_expired_nonce", 1, { type: watch.rules.short });
+    if (answer !== "nack" || error === undefined) return;
+    this.#rejecting.add(watch);
+    this.context.onReject({
+      typeUrl: request.typeUrl,
+      code: error.code,
+      message: error.message,
+      repeated,
+      resources: watch.blamed.map((resource) => resource.name),
+      causes: [...new Set(watch.blamed.flatMap((resource) => resource.causes))],
+    });
   }
 
   /** Looks at all sets again; true when something may have to be sent. Sends nothing. */
@@ -121,7 +151,15 @@ export class AdsStream {
       if (watch.inFlight !== undefined || !watch.dirty || this.#gated(watch)) continue;
       this.#send(watch);
     }
+    this.#sendLeaving();
     this.#settled();
+  }
+
+  /** Removes clusters that were kept for listeners and routes, once these have turned out to be settled. */
+  #sendLeaving(): void {
+    const clusters = this.watches.get(CLUSTER);
+    if (!this.#keeping || clusters === undefined || clusters.inFlight !== undefined) return;
+    if (this.#usersSettled()) this.#send(clusters);
   }
 
   /** The stream is over. */
@@ -160,27 +198,19 @@ export class AdsStream {
     watch.update(layers);
   }
 
-  /** Virtual hosts of all route configurations that the client subscribes to; a layer key begins with the name. */
   #virtualHosts(): Layers {
     const routes = this.watches.get(ROUTE)?.names;
     if (routes === undefined) return NO_LAYERS;
-    const names = [...routes.names];
-    const parts = names.map((name) => this.view.virtualHosts(name));
-    const last = this.#hosts;
-    if (last?.names === routes && parts.every((part, i) => part === last.parts[i])) return last.layers;
-    const watch = this.watches.get(VIRTUAL_HOST);
     // Hosts of a route configuration that the client no longer wants are gone with it; nothing needs to be said.
-    watch?.forgetLayers((key) => !routes.has(key.slice(0, key.lastIndexOf("#"))));
-    const layers = names.flatMap((name, i) => stack(parts[i]!, name + "#"));
-    this.#hosts = { names: routes, parts, layers };
-    return layers;
+    this.watches.get(VIRTUAL_HOST)?.forgetLayers((key) => !routes.has(HostLayers.routeOf(key)));
+    return this.#hosts.of(routes);
   }
 
   /** A route configuration that is subscribed again needs its virtual hosts again. */
   #renewHosts(request: AdsRequest): void {
     const watch = this.watches.get(VIRTUAL_HOST);
     if (watch === undefined) return;
-    watch.forgetLayers((key) => request.names.has(key.slice(0, key.lastIndexOf("#"))));
+    watch.forgetLayers((key) => request.names.has(HostLayers.routeOf(key)));
     if (watch.wildcard) watch.owes = true;
   }
 
@@ -216,23 +246,19 @@ export class AdsStream {
     }
     const blocks = !delta && whole ? layerBlocks(want, "sotw") : step.blocks;
     const nonce = `${this.id}-${(++this.#responses).toString(36)}`;
-    const head = encodeHead({
+    const head: ResponseHead = {
       delta,
       version: layersDigest(want),
       typeUrl: watch.typeUrl,
       nonce,
       removed,
       controlPlane: this.#responses === 1 ? this.context.controlPlane : "",
-    });
-    const plainBytes = blocks.reduce((sum, block) => sum + block.size, head.length);
-    const gzip = this.context.gzip && plainBytes >= COMPRESS_ABOVE;
-    const parts = gzip
-      ? [storedGzipMember(head), ...blocks.map((block) => block.gzip)]
-      : [head, ...blocks.map((block) => block.plain)];
+    };
+    const { parts, plainBytes, compressed } = assemble(head, blocks, this.context.gzip);
     const count = !delta && whole ? countLayers(want) : step.count;
     watch.dispatched({ nonce, changed: step.changed, count, sentAt: started }, step.next);
     if (watch.typeUrl === CLUSTER) this.#warm(step);
-    this.#measure(watch, started, plainBytes);
+    measurePush(this.context.metrics, watch.rules.short, started, plainBytes);
     this.context.onResponse({
       typeUrl: watch.typeUrl,
       resources: count,
@@ -240,25 +266,22 @@ export class AdsStream {
       bytes: parts.reduce((sum, part) => sum + part.length, 0),
       asked: owes,
     });
-    this.context.send(parts, gzip, () => {
+    this.context.send(parts, compressed, () => {
       this.context.metrics.observe("pilot_xds_send_time", (performance.now() - started) / 1000);
     });
   }
 
-  #measure(watch: Watch, started: number, plainBytes: number): void {
-    const labels = { type: watch.rules.short };
-    this.context.metrics.count("pilot_xds_pushes", 1, labels);
-    this.context.metrics.observe("pilot_xds_push_time", (performance.now() - started) / 1000, labels);
-    this.context.metrics.observe("pilot_xds_config_size_bytes", plainBytes, labels);
-  }
-
   /** Keeps clusters that are gone at the client while listeners or routes that may use them are not settled. */
   #keepLeaving(watch: Watch, step: Step): Step {
-    const users = [LISTENER, ROUTE, VIRTUAL_HOST].map((type) => this.watches.get(type));
-    if (users.every((user) => user === undefined || user.clean)) return step;
+    this.#keeping = !this.#usersSettled();
+    if (!this.#keeping) return step;
     const leaving = step.removed.map((name) => findInLayers(watch.sent, name)).filter((found) => found !== undefined);
     const set = this.context.resources.from(leaving);
     return { ...step, removed: [], next: [...step.next, { key: LEAVING, set }] };
+  }
+
+  #usersSettled(): boolean {
+    return [LISTENER, ROUTE, VIRTUAL_HOST].every((type) => this.watches.get(type)?.clean ?? true);
   }
 
   /** A client keeps a changed cluster warming until its endpoints come, even when they have not changed. */

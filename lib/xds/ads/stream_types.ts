@@ -6,12 +6,14 @@
 import type { NameTable } from "../../resource/names.ts";
 import type { ResourceTable } from "../../resource/set.ts";
 import type { XdsMetrics } from "../metrics.ts";
+import type { RecentTexts } from "./recent_texts.ts";
 
 /** The way out, and what the stream shares with others. */
 export interface StreamContext {
   readonly delta: boolean;
   readonly gzip: boolean;
   readonly names: NameTable;
+  readonly texts: RecentTexts;
   readonly resources: ResourceTable;
   readonly metrics: XdsMetrics;
   /** Plain bytes after which a response is split, where the protocol allows it. */
@@ -26,6 +28,8 @@ export interface StreamContext {
   onReject(info: RejectInfo): void;
   /** The client no longer rejects anything of a type that it had rejected. */
   onAccept(typeUrl: string): void;
+  /** The client asked for a type beyond {@linkcode MAX_UNKNOWN_TYPES}, which is not remembered. */
+  onIgnored(typeUrl: string): void;
   /** All watched types are up to date and answered. */
   onSettled(): void;
 }
@@ -46,6 +50,8 @@ export interface RejectInfo {
   readonly typeUrl: string;
   readonly code: number;
   readonly message: string;
+  /** The client's last rejection of this type said the same. */
+  readonly repeated: boolean;
   /** Resources that the message names. */
   readonly resources: readonly string[];
   /** Configuration objects that made them. */

@@ -21,6 +21,7 @@ import {
   sameLayers,
   selectLayers,
 } from "./layers.ts";
+import { resourcesNamedIn } from "./rejected_names.ts";
 import type { AdsRequest, KnownVersions } from "./request.ts";
 
 /** A response that the client has not answered yet. */
@@ -38,6 +39,9 @@ export type Answer = "first" | "ack" | "nack" | "stale" | "none";
 
 /** The name that subscribes to all resources of a type. */
 const WILDCARD = "*";
+
+/** Resources of a type that are left out one by one because the client rejected them. */
+const MAX_REJECTED = 1000;
 
 /** State of one type on one stream. */
 export class Watch {
@@ -60,6 +64,8 @@ export class Watch {
   sentAt = 0;
   ackedAt = 0;
   lastError = "";
+  /** Resources that the last rejection named; none after the next answer. */
+  blamed: readonly EncodedResource[] = [];
   /** Names whose absence the client must be told of. */
   #unsure: NameSet;
   /** The client once gave a name: an empty list no longer means everything. */
@@ -242,6 +248,7 @@ export class Watch {
     if (inFlight === undefined) return "none";
     this.inFlight = undefined;
     this.established = true;
+    this.blamed = [];
     if (request.error === undefined) {
       this.nonceAcked = request.nonce;
       this.ackedAt = Date.now();
@@ -261,14 +268,12 @@ export class Watch {
     this.sent = inFlight.before;
     this.#settled = undefined;
     this.#heldAt = this.want;
+    this.blamed = rejectedBy(inFlight, message);
     if (this.rules.whole && !this.delta) return;
-    for (const resource of rejectedBy(inFlight, message)) this.#rejected.set(resource.name, resource.version);
+    // So many are no single mistakes: nothing is sent until something changes.
+    if (this.#rejected.size + this.blamed.length > MAX_REJECTED) return;
+    for (const resource of this.blamed) this.#rejected.set(resource.name, resource.version);
     this.#rejections++;
-  }
-
-  /** Resources of the response in flight that a rejection names. */
-  blamed(message: string): EncodedResource[] {
-    return this.inFlight === undefined ? [] : rejectedBy(this.inFlight, message);
   }
 
   #withoutRejected(want: Layers): Layers {
@@ -301,13 +306,8 @@ export class Watch {
   }
 }
 
-/** The resources that a rejection names as whole words; the only resource of a response needs no naming. */
+/** The resources that a rejection names; the only resource of a response needs no naming. */
 function rejectedBy(inFlight: InFlight, message: string): EncodedResource[] {
   const all = inFlight.changed.flat();
-  if (all.length === 1) return all;
-  return all.filter((resource) => {
-    const at = message.indexOf(resource.name);
-    return at >= 0 && !/[\w.|-]/.test(message[at - 1] ?? " ") &&
-      !/[\w|-]/.test(message[at + resource.name.length] ?? " ");
-  });
+  return all.length === 1 ? all : resourcesNamedIn(message, all);
 }

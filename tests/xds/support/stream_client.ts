@@ -8,6 +8,7 @@ import { encode } from "../../../lib/pb/codec.ts";
 import { decode } from "../../../lib/pb/reflect.ts";
 import { concatBytes } from "../../../lib/resource/block.ts";
 import { type NameSet, NameTable } from "../../../lib/resource/names.ts";
+import { RecentTexts } from "../../../lib/xds/ads/recent_texts.ts";
 import { readRequest } from "../../../lib/xds/ads/request.ts";
 import type { RejectInfo, ResponseInfo } from "../../../lib/xds/ads/stream_types.ts";
 import { AdsStream } from "../../../lib/xds/ads/stream.ts";
@@ -44,6 +45,8 @@ export class StreamClient {
   readonly infos: ResponseInfo[] = [];
   readonly rejects: RejectInfo[] = [];
   readonly accepted: string[] = [];
+  /** Types that the server does not keep. */
+  readonly ignored: string[] = [];
   readonly counts = new Map<string, number>();
   /** What the client has, by type and name. */
   readonly has = new Map<string, Map<string, { version: string; value: string }>>();
@@ -55,7 +58,7 @@ export class StreamClient {
   constructor(
     source: MemorySource,
     readonly delta: boolean,
-    options: { maxResponseBytes?: number; names?: NameTable; owed?: NameSet } = {},
+    options: { maxResponseBytes?: number; names?: NameTable; owed?: NameSet; texts?: RecentTexts } = {},
   ) {
     this.#names = options.names ?? new NameTable();
     this.view = source.connect({ node: { id: "client" }, delta, address: "", metadata: {} }) as MemoryView;
@@ -63,6 +66,7 @@ export class StreamClient {
       delta,
       gzip: false,
       names: this.#names,
+      texts: options.texts ?? new RecentTexts(),
       resources: source.table,
       metrics: {
         count: (name, by) => this.counts.set(name, (this.counts.get(name) ?? 0) + by),
@@ -80,14 +84,25 @@ export class StreamClient {
       onResponse: (info) => this.infos.push(info),
       onReject: (info) => this.rejects.push(info),
       onAccept: (typeUrl) => this.accepted.push(typeUrl),
+      onIgnored: (typeUrl) => this.ignored.push(typeUrl),
       onSettled: () => this.settled++,
     }, options.owed);
   }
 
   /** Sends a request. */
   ask(typeUrl: string, ask: Ask = {}): void {
+    this.send(this.encode(typeUrl, ask));
+  }
+
+  /** Sends a request that is encoded already. */
+  send(request: Uint8Array): void {
+    this.stream.request(readRequest(request, this.delta, this.#names));
+  }
+
+  /** Encodes a request. */
+  encode(typeUrl: string, ask: Ask = {}): Uint8Array {
     const error_detail = ask.error === undefined ? undefined : { code: 13, message: ask.error };
-    const request = this.delta
+    return this.delta
       ? encode("envoy.service.discovery.v3.DeltaDiscoveryRequest", {
         type_url: typeUrl,
         resource_names_subscribe: ask.names ?? [],
@@ -102,7 +117,6 @@ export class StreamClient {
         response_nonce: ask.nonce ?? "",
         ...(error_detail && { error_detail }),
       });
-    this.stream.request(readRequest(request, this.delta, this.#names));
   }
 
   /** Takes the oldest response of a type out of the inbox. */

@@ -1,0 +1,59 @@
+/**
+ * Which resources of a response the text of a rejection names.
+ *
+ * A client says in free text what it does not like, and quotes resource names in it. The text is walked once, whatever
+ * the number of resources: at each beginning of a word a hash grows letter by letter, and at each end of a word it is
+ * looked up among the hashes of the names.
+ *
+ * @module
+ */
+import type { EncodedResource } from "../../resource/encoded.ts";
+
+/** Set for characters that a name goes on with, so that what stands before a name must be another one. */
+const BEFORE = characters("_.|-");
+/** The same for what stands behind a name; a full stop ends a sentence. */
+const AFTER = characters("_|-");
+
+function characters(signs: string): Uint8Array {
+  const set = new Uint8Array(0x10000);
+  for (const sign of `ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789${signs}`) {
+    set[sign.charCodeAt(0)] = 1;
+  }
+  return set;
+}
+
+/** FNV-1a, 32 bit: the hash of a text grows by one UTF-16 unit. */
+const SEED = 0x811c9dc5;
+const grow = (hash: number, unit: number): number => Math.imul(hash ^ unit, 0x01000193);
+
+/** The resources that a text names as whole words, in their own order. */
+export function resourcesNamedIn(text: string, resources: Iterable<EncodedResource>): EncodedResource[] {
+  const byHash = new Map<number, EncodedResource[]>();
+  const firsts = new Uint8Array(0x10000);
+  let longest = 0;
+  for (const resource of resources) {
+    const { name } = resource;
+    if (name === "" || name.length > text.length) continue;
+    let hash = SEED;
+    for (let i = 0; i < name.length; i++) hash = grow(hash, name.charCodeAt(i));
+    const same = byHash.get(hash);
+    if (same === undefined) byHash.set(hash, [resource]);
+    else same.push(resource);
+    firsts[name.charCodeAt(0)] = 1;
+    longest = Math.max(longest, name.length);
+  }
+  if (byHash.size === 0) return [];
+  const found = new Set<EncodedResource>();
+  const units = Uint16Array.from({ length: text.length }, (_, i) => text.charCodeAt(i));
+  for (let start = 0; start < units.length; start++) {
+    if (firsts[units[start]!] === 0 || (start > 0 && BEFORE[units[start - 1]!] === 1)) continue;
+    const end = Math.min(units.length, start + longest);
+    let hash = SEED;
+    for (let at = start; at < end; at++) {
+      hash = grow(hash, units[at]!);
+      if (at + 1 < units.length && AFTER[units[at + 1]!] === 1) continue;
+      for (const resource of byHash.get(hash) ?? []) if (text.startsWith(resource.name, start)) found.add(resource);
+    }
+  }
+  return [...found];
+}
