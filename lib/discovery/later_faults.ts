@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { listen, type Listener, parseListenAddress } from "../grpc/listen/tcp.ts";
+import { listen, type Listener, parseListenAddress } from "../sockets/listen/tcp.ts";
 import { Sockets } from "./sockets.ts";
 import { folderFault, type PortOption, StartError, type StartFault } from "./start_error.ts";
 

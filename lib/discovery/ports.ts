@@ -13,7 +13,7 @@ import type { DebugView } from "../debug/view.ts";
 import { buildInfo } from "../kernel/build_info.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
-import { listen, type Listener, parseListenAddress } from "../grpc/listen/tcp.ts";
+import { listen, type Listener, parseListenAddress } from "../sockets/listen/tcp.ts";
 import type { XdsServer } from "../xds/server.ts";
 import { Sockets } from "./sockets.ts";
 

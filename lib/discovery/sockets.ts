@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Listener } from "../grpc/listen/tcp.ts";
+import type { Listener } from "../sockets/listen/tcp.ts";
 import { listenFault, type PortOption, StartError, type StartFault } from "./start_error.ts";
 
 /** Opens sockets one after the other, and tells of all that cannot be had at once. */

@@ -5,7 +5,7 @@
  */
 import type { Headers } from "./h2/hpack.ts";
 import type { H2Stream } from "./h2/stream.ts";
-import type { Peer } from "./transport/peer.ts";
+import type { Peer } from "../sockets/transport/peer.ts";
 import { ACCEPTED_ENCODINGS, frameHead, MessageReader } from "./frame.ts";
 import { Code } from "./codes.ts";
 import { encodeStatusMessage, parseTimeout, RpcError } from "./status.ts";

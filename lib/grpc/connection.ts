@@ -4,7 +4,7 @@
  * @module
  */
 import { H2Connection, type H2Limits } from "./h2/connection.ts";
-import type { Transport } from "./transport/transport.ts";
+import type { Transport } from "../sockets/transport/transport.ts";
 import type { SendBudget } from "./h2/outbound.ts";
 import type { H2Stream } from "./h2/stream.ts";
 import type { Call } from "./call.ts";

@@ -12,7 +12,7 @@ import { Call } from "./call.ts";
 import { type CloseReason, Connection, type ConnectionLimits } from "./connection.ts";
 import { Code } from "./codes.ts";
 import type { GrpcMethod, GrpcService } from "./service.ts";
-import type { Transport } from "./transport/transport.ts";
+import type { Transport } from "../sockets/transport/transport.ts";
 
 /** Settings of a {@linkcode GrpcServer}; times in milliseconds. */
 export interface GrpcServerOptions extends Partial<ConnectionLimits> {

@@ -13,8 +13,8 @@ import { Admission, defaultAdmissionRate } from "./admission.ts";
 import { type ConnectionContext, XdsConnection } from "./connection.ts";
 import type { Call } from "../grpc/call.ts";
 import { HealthService } from "../grpc/health.ts";
-import { byPreface } from "../grpc/listen/preface.ts";
-import { listen, type Listener, parseListenAddress } from "../grpc/listen/tcp.ts";
+import { byPreface } from "../sockets/listen/preface.ts";
+import { listen, type Listener, parseListenAddress } from "../sockets/listen/tcp.ts";
 import { GrpcServer, type GrpcServerOptions } from "../grpc/server.ts";
 import { Code } from "../grpc/codes.ts";
 import { PushLedger } from "./ledger.ts";
@@ -22,7 +22,7 @@ import { NO_METRICS, type XdsMetrics } from "./metrics.ts";
 import { defaultPushThrottle, PushQueue } from "./push_queue.ts";
 import { withReflection } from "../grpc/reflection/service.ts";
 import type { GrpcService } from "../grpc/service.ts";
-import { SocketTransport } from "../grpc/transport/socket.ts";
+import { SocketTransport } from "../sockets/transport/socket.ts";
 import type { PushEvent, ResourceSource } from "./source.ts";
 
 /** Settings of a server. Times in milliseconds. */

@@ -51,6 +51,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   kernel: [READ, TEMP, ENV, NET],
   // the commands that the page names
   readme: [READ, TEMP, ENV, NET, RUN],
+  // sockets of both ends; a process whose memory is measured
+  sockets: [READ, TEMP, ENV, NET, DENO],
   // real Envoys
   simulate: [READ, TEMP, ENV, NET, RUN],
   translate: [READ, TEMP, ENV, NET, RUN],

@@ -18,12 +18,13 @@ const rooms: Readonly<Record<string, { readonly may: readonly string[]; readonly
   },
   simulate: { may: ["pb", "config"], why: "it judges what Envoy would get, so it must not know how that was made" },
   folder: { may: ["config", "kernel"], why: "it reads files into objects; what they mean is decided elsewhere" },
+  sockets: { may: [], why: "a connection carries bytes for any server; what they mean is the server's" },
   grpc: {
-    may: ["resource", "pb"],
+    may: ["sockets", "resource", "pb"],
     why: "a server of calls knows no service; services are parameters of it",
   },
   xds: {
-    may: ["grpc", "resource", "pb", "kernel"],
+    may: ["sockets", "grpc", "resource", "pb", "kernel"],
     why: "the wire owns streams and nothing else; it asks a ResourceSource",
   },
   debug: {
@@ -32,8 +33,8 @@ const rooms: Readonly<Record<string, { readonly may: readonly string[]; readonly
   },
   discovery: {
     may: [
-      ...["kernel", "config", "folder", "registry", "mesh", "translate", "grpc", "xds", "pb", "resource", "simulate"],
-      "debug",
+      ...["kernel", "config", "folder", "registry", "mesh", "translate", "sockets", "grpc", "xds", "pb", "resource"],
+      ...["simulate", "debug"],
     ],
     why: "it assembles the server; programs use it, rooms do not",
   },

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { listenUnix } from "../../lib/grpc/listen/unix.ts";
+import { listenUnix } from "../../lib/sockets/listen/unix.ts";
 import { CLUSTER } from "../../lib/xds/types.ts";
 import { MemorySource, textResource } from "../xds/support/memory_source.ts";
 import { go, GoClient } from "./support/go_client.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import * as grpc from "@grpc/grpc-js";
 import { X509Certificate } from "node:crypto";
-import type { TlsCertificates } from "../../lib/grpc/listen/certificates.ts";
-import { listenTls, type TlsListener } from "../../lib/grpc/listen/tls.ts";
+import type { TlsCertificates } from "../../lib/sockets/listen/certificates.ts";
+import { listenTls, type TlsListener } from "../../lib/sockets/listen/tls.ts";
 import { GrpcServer } from "../../lib/grpc/server.ts";
 import { unaryMethod } from "../../lib/grpc/service.ts";
-import type { Peer } from "../../lib/grpc/transport/peer.ts";
-import { SocketTransport } from "../../lib/grpc/transport/socket.ts";
+import type { Peer } from "../../lib/sockets/transport/peer.ts";
+import { SocketTransport } from "../../lib/sockets/transport/socket.ts";
 import { Authority, type Certificate, openssl } from "./support/certificates.ts";
 
 /** A server over TLS with a method that returns what it is sent and notes who called. */

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import type { Transport } from "../transport/transport.ts";
+import type { Transport } from "../../sockets/transport/transport.ts";
 import { ErrorCode, Flag, FrameType, Setting } from "./constants.ts";
 import { ConnectionError, frame, FrameReader, numberFrame, settingsFrame, unpadded } from "./frames.ts";
 import { encodeHeaders, type Headers, HpackDecoder } from "./hpack.ts";

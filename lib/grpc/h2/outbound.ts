@@ -7,7 +7,7 @@
  * @module
  */
 import { concatBytes } from "../../resource/block.ts";
-import type { Transport } from "../transport/transport.ts";
+import type { Transport } from "../../sockets/transport/transport.ts";
 import { Flag, FRAME_HEAD, FrameType } from "./constants.ts";
 import { putHead } from "./frames.ts";
 

@@ -1,5 +1,5 @@
-import type { Peer } from "../../../lib/grpc/transport/peer.ts";
-import type { Transport, TransportReceiver } from "../../../lib/grpc/transport/transport.ts";
+import type { Peer } from "../../../lib/sockets/transport/peer.ts";
+import type { Transport, TransportReceiver } from "../../../lib/sockets/transport/transport.ts";
 
 /** A transport in memory: what is received is given by the test, what is sent is kept for it. */
 export class MemoryTransport implements Transport {

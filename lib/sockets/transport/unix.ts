@@ -59,7 +59,7 @@ export class UnixTransport implements Transport {
     if (this.destroyed) return;
     this.destroyed = true;
     this.#receiver = undefined;
-    this.connection.close();
+    closeBothWays(this.connection);
     const error = new Error("the transport was closed");
     for (const { done } of this.#queue.splice(0)) done(error);
   }
@@ -102,4 +102,13 @@ export class UnixTransport implements Transport {
       this.#writing = false;
     }
   }
+}
+
+/**
+ * Closes a connection, of which its client hears at once: on Deno 2.8.3 `close` alone leaves the descriptor open for as
+ * long as a read waits, which is until the client sends something or goes away.
+ */
+function closeBothWays(connection: Deno.UnixConn): void {
+  connection.closeWrite().catch(() => {/* the client was gone before */});
+  connection.close();
 }

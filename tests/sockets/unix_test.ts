@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { listenUnix } from "../../lib/grpc/listen/unix.ts";
-import type { Transport } from "../../lib/grpc/transport/transport.ts";
+import { listenUnix } from "../../lib/sockets/listen/unix.ts";
+import type { Transport } from "../../lib/sockets/transport/transport.ts";
 
 /** A folder of its own for a socket. */
 async function withPath(body: (path: string) => Promise<void>): Promise<void> {
@@ -96,4 +96,20 @@ Deno.test("a socket file whose server was killed is replaced; one in use and a f
     await Deno.writeTextFile(path, "precious");
     await assert.rejects(listenUnix(path, echo), { name: "AddrInUse", message: /is a file that is no socket/ });
     assert.equal(await Deno.readTextFile(path), "precious");
+  }));
+
+Deno.test("a client hears at once that the server has closed its connection, also while a read waits", () =>
+  withPath(async (path) => {
+    const accepted = Promise.withResolvers<Transport>();
+    const listener = await listenUnix(path, accepted.resolve);
+    const client = await Deno.connect({ transport: "unix", path });
+    const transport = await accepted.promise;
+    const heard = Promise.withResolvers<void>();
+    transport.start({ data: () => heard.resolve(), close() {} });
+    await client.write(new Uint8Array(1));
+    await heard.promise;
+    transport.destroy();
+    assert.equal(await client.read(new Uint8Array(1)), null);
+    client.close();
+    await listener.close();
   }));

@@ -6,6 +6,7 @@
  * @module
  */
 import net, { type Socket } from "node:net";
+import { forgetWhenClosed } from "../transport/discard.ts";
 
 /** A parsed listen address; without host it is all addresses, IPv4 and IPv6. */
 export interface ListenAddress {
@@ -47,6 +48,7 @@ export function listen(address: ListenAddress, accept: (socket: Socket) => void)
 
 /** Lets a server of `node:net` or `node:tls` listen. */
 export function startListening(server: net.Server, { host, port }: ListenAddress): Promise<Listener> {
+  server.on("connection", forgetWhenClosed);
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ port, ...(host === undefined ? {} : { host }), backlog: 4096 }, () => {

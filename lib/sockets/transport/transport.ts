@@ -1,5 +1,5 @@
 /**
- * What an HTTP/2 connection needs of the byte stream below it, whatever that is: a TCP, TLS or Unix socket.
+ * What a server needs of the byte stream below it, whatever that is: a TCP, TLS or Unix socket.
  *
  * @module
  */
