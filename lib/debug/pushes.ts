@@ -47,7 +47,7 @@ export function warningz(ask: Ask, view: DebugView): Answer {
 
 /** What translation found, and objects of kinds that it does not know. */
 function* allWarnings(view: DebugView): Iterable<Warning> {
-  yield* view.translator.warnings();
+  yield* view.warnings();
   yield* view.policyWarnings();
   for (const kind of Object.keys(inertKinds) as Kind[]) {
     if (inertKinds[kind] === "security") continue;

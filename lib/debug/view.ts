@@ -23,6 +23,8 @@ export interface DebugView {
   readonly networks: MeshNetworks;
   readonly translator: Translator;
   readonly log: Log;
+  /** What users wrote and do not get, each once. */
+  warnings(): Iterable<Warning>;
   /** What is wrong with configuration now. */
   problems(): Iterable<Problem>;
   /** One warning for each policy that is not enforced. */

@@ -39,6 +39,7 @@ export function debugView({ pipeline, xds, store, mesh, folder, rootNamespace, p
     get translator() {
       return pipeline.translator;
     },
+    warnings: () => pipeline.warnings(),
     problems: () => [...mesh.problems(), ...folder?.problems() ?? [], ...rootNamespace.problems()],
     policyWarnings: () => policies.warnings(),
     isStale: (object) => folder?.isStale(object) ?? false,

@@ -80,7 +80,7 @@ function feedWorld(metrics: Metrics, pipeline: Pipeline): void {
 
 function feedWarnings(metrics: Metrics, pipeline: Pipeline): void {
   const counts = new Map<WarningMetric, number>();
-  for (const { metric } of pipeline.translator.warnings()) {
+  for (const { metric } of pipeline.warnings()) {
     if (metric) counts.set(metric, (counts.get(metric) ?? 0) + 1);
   }
   const gauges = {

@@ -26,6 +26,7 @@ import type { BuildFailed, CacheSwitches } from "../translate/caches.ts";
 import type { Proxy } from "../translate/proxy/traits.ts";
 import type { TranslateSettings } from "../translate/reader.ts";
 import { Translator } from "../translate/translator.ts";
+import { addressRangeWarnings, type Warning } from "../translate/warning.ts";
 import { type DebounceOptions, Debouncer, type MergedChange, REAL_TIMERS, type Timers } from "./debounce.ts";
 import type { PushEvent } from "../xds/source.ts";
 import { countedSink, type RegistryTrigger, type RegistryUpdates } from "./counted_sink.ts";
@@ -106,6 +107,11 @@ export class Pipeline {
     return this.#meshConfig;
   }
 
+  /** What users wrote and do not get, each once: found by translation, or in the service entries. */
+  warnings(): Warning[] {
+    return this.#translator.warnings().concat(addressRangeWarnings(this.entries.automaticAddresses));
+  }
+
   /** Number of the last push. */
   get pushes(): number {
     return this.#pushes;
@@ -159,8 +165,7 @@ export class Pipeline {
     if (networks !== this.#networks) {
       this.#networks = networks;
       this.#networkOf = networkLookup(networks, this.#options.entries.clusterId);
-      const entries = [...this.#objects.values()];
-      this.entries.apply(entries, []);
+      this.entries.apply([...this.#objects.values()], []);
     }
     this.#meshChanged = true;
     this.#debouncer.add({ reasons, objects: [], full: true });

@@ -72,12 +72,12 @@ export function startUpkeep(pipeline: Pipeline, kernel: Kernel): void {
   };
   const look = () => {
     review = undefined;
-    guarded("review of warnings", () => warnings.review(pipeline.translator.warnings()));
+    guarded("review of warnings", () => warnings.review(pipeline.warnings()));
   };
   const tidy = () => {
     sweep = clock.after(SWEEP_INTERVAL, tidy);
     guarded("sweep", () => pipeline.translator.sweep());
-    guarded("review of warnings", () => warnings.review(pipeline.translator.warnings()));
+    guarded("review of warnings", () => warnings.review(pipeline.warnings()));
   };
   sweep = clock.after(SWEEP_INTERVAL, tidy);
   const pushed = () => {

@@ -101,6 +101,14 @@ export function* meshWarnings(mesh: Mesh): Iterable<Warning> {
   }
 }
 
+/** More services want an automatic address than there are. Names none of them: it is one warning, however many they are. */
+export function addressRangeWarnings(range: { readonly wanted: number; readonly available: number }): Warning[] {
+  const { wanted, available } = range;
+  if (wanted <= available) return [];
+  const text = `more services without addresses than automatic addresses (${available}): the youngest have none`;
+  return [{ room: "configuration", objects: [], text }];
+}
+
 /** Each warning once, sorted: many classes of proxies find the same. */
 export function distinctWarnings(warnings: Iterable<Warning>): Warning[] {
   const found = new Map<string, Warning>();

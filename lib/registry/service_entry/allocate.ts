@@ -1,143 +1,159 @@
 /**
  * Virtual addresses for services without one, so that proxies that capture DNS can tell their connections apart.
  *
- * Each service has its own row of slots (double hashing over its key) and takes the first that no older service wants.
+ * Each service has its own row of slots (double hashing over its key) and takes the first that no older service holds.
  * The result depends on the set of services alone, never on the order in which they came: a restarted server or a
- * replica gives the same addresses, and a change moves only those that collide with it.
+ * replica gives the same addresses, and a change moves only those that collide with it. When there are more services
+ * than addresses, the youngest have none.
  *
- * Ranges as in the field: 240.240.0.0/16 (reserved class E) and 2001:2::/48 (RFC 5180, benchmarks).
+ * While some slots are free, a change costs a short walk ({@link SlotTable}). When nearly all are taken, walks would be
+ * as long as the range: then all services are lined up by age and seated anew, once for all changes between two calls
+ * of `settle`.
+ *
+ * Ranges: 240.240.0.0/16 (reserved class E) and 2001:2::/48 (RFC 5180, benchmarks).
  *
  * @module
  */
 import type { ServiceKey } from "../types.ts";
+import { type AddressCandidate, isOlder, SlotTable, stepOf } from "./slot_table.ts";
 
 /** Number of slots: the greatest prime below 256 x 254, so that every step of a row reaches every slot. */
 export const SLOTS = 65011;
 
-/** A service that wants an address. */
-interface Claim {
-  readonly key: ServiceKey;
-  readonly createdAt: number;
-  /** How far down its row it is. */
-  attempt: number;
-}
+/** The share of slots above which candidates are lined up, and the one below which they no longer are. */
+const CROWDED = 15 / 16;
+const RELAXED = 7 / 8;
 
-/** Gives addresses to services. */
+/** Gives addresses to services. Changes take effect with `settle`. */
 export class AddressAllocator {
-  readonly #claims = new Map<ServiceKey, Claim>();
-  readonly #holders = new Map<number, Claim>();
-  /** Who was turned away at a slot, and comes back when it becomes free. */
-  readonly #rejected = new Map<number, Set<Claim>>();
   readonly #slots: number;
+  readonly #candidates = new Map<ServiceKey, AddressCandidate>();
+  #arrived: AddressCandidate[] = [];
+  #left: AddressCandidate[] = [];
+  #table: SlotTable;
+  /** All candidates by age, while nearly all slots are taken. */
+  #line: AddressCandidate[] | undefined;
+  #steps = 0;
 
   /** @param slots How many addresses there are; a prime. */
   constructor(slots: number = SLOTS) {
     this.#slots = slots;
+    this.#table = new SlotTable(slots);
   }
 
-  /** Gives a service an address. Returns the services whose address is now another, itself among them. */
-  add(key: ServiceKey, createdAt: number): Set<ServiceKey> {
-    const known = this.#claims.get(key);
-    if (known?.createdAt === createdAt) return new Set();
-    const changed = known ? this.remove(key) : new Set<ServiceKey>();
-    const claim: Claim = { key, createdAt, attempt: 0 };
-    this.#claims.set(key, claim);
-    this.#seek(claim, changed);
-    changed.add(key);
-    return changed;
+  /** How many addresses there are. */
+  get capacity(): number {
+    return this.#slots;
   }
 
-  /** Takes a service's address back. Returns the other services whose address is now another. */
-  remove(key: ServiceKey): Set<ServiceKey> {
+  /** How many services want an address. */
+  get size(): number {
+    return this.#candidates.size;
+  }
+
+  /** Looks at slots and comparisons of ages so far: what allocation has cost. */
+  get steps(): number {
+    return this.#steps + this.#table.steps;
+  }
+
+  /** A service wants an address; one that is known may have another age now. */
+  add(key: ServiceKey, createdAt: number): void {
+    const known = this.#candidates.get(key);
+    if (known?.createdAt === createdAt) return;
+    if (known !== undefined) this.#leave(known);
+    const fresh = { key, createdAt, hash: fnv32a(key), slot: undefined, attempt: 0, gone: false };
+    const candidate = { ...fresh, reported: known?.reported };
+    this.#candidates.set(key, candidate);
+    this.#arrived.push(candidate);
+  }
+
+  /** A service wants no address any more; unknown ones do nothing. */
+  remove(key: ServiceKey): void {
+    const known = this.#candidates.get(key);
+    if (known === undefined) return;
+    this.#candidates.delete(key);
+    this.#leave(known);
+  }
+
+  /** Brings addresses up to date. Returns the services whose address is now another than at the last call. */
+  settle(): Set<ServiceKey> {
     const changed = new Set<ServiceKey>();
-    const claim = this.#claims.get(key);
-    if (claim === undefined) return changed;
-    this.#claims.delete(key);
-    const slot = this.#slot(claim);
-    this.#forget(claim);
-    if (slot !== undefined) this.#free(slot, changed);
+    if (this.#arrived.length === 0 && this.#left.length === 0) return changed;
+    const share = this.#candidates.size / this.#slots;
+    const moved = share > (this.#line ? RELAXED : CROWDED) ? this.#lineUp() : this.#seat();
+    this.#arrived = [];
+    this.#left = [];
+    for (const candidate of moved) {
+      if (candidate.gone || candidate.slot === candidate.reported) continue;
+      candidate.reported = candidate.slot;
+      changed.add(candidate.key);
+    }
     return changed;
   }
 
-  /** The addresses of a service, IPv4 first; empty when it has no claim, or all are taken. */
+  /** The addresses of a service, IPv4 first; empty when it wants none, or all are taken. */
   addresses(key: ServiceKey): readonly string[] {
-    const claim = this.#claims.get(key);
-    const slot = claim && this.#slot(claim);
+    const slot = this.#candidates.get(key)?.slot;
     if (slot === undefined) return [];
     // The last byte runs from 1 to 254: no network or broadcast address.
     const [third, fourth] = [Math.floor(slot / 254), slot % 254 + 1];
     return [`240.240.${third}.${fourth}`, `2001:2::f0f0:${(third * 256 + fourth).toString(16)}`];
   }
 
-  /** Walks a claim down its row until it holds a slot; those that it drives out walk on. */
-  #seek(first: Claim, changed: Set<ServiceKey>): void {
-    let claim: Claim | undefined = first;
-    while (claim !== undefined && claim.attempt < this.#slots) {
-      const slot = position(claim.key, claim.attempt, this.#slots);
-      const holder = this.#holders.get(slot);
-      if (holder === undefined) {
-        this.#holders.set(slot, claim);
-        claim = undefined;
-      } else {
-        const [winner, loser]: [Claim, Claim] = older(claim, holder) ? [claim, holder] : [holder, claim];
-        this.#holders.set(slot, winner);
-        this.#reject(slot, loser);
-        if (loser === holder) changed.add(loser.key);
-        loser.attempt++;
-        claim = loser;
-      }
+  #leave(candidate: AddressCandidate): void {
+    candidate.gone = true;
+    this.#left.push(candidate);
+  }
+
+  /** Seats those who came, after those who left have freed their slots. */
+  #seat(): Iterable<AddressCandidate> {
+    const moved = new Set<AddressCandidate>();
+    if (this.#line !== undefined) {
+      this.#line = undefined;
+      for (const candidate of this.#candidates.values()) this.#table.seat(candidate, moved);
+      return moved;
     }
+    for (const candidate of this.#left) if (candidate.slot !== undefined) this.#table.unseat(candidate, moved);
+    for (const candidate of this.#arrived) if (!candidate.gone) this.#table.seat(candidate, moved);
+    return moved;
   }
 
-  /** Offers a free slot to the oldest of those that were turned away there, whose own slot becomes free in turn. */
-  #free(slot: number, changed: Set<ServiceKey>): void {
-    let open: number | undefined = slot;
-    while (open !== undefined) {
-      this.#holders.delete(open);
-      let next: Claim | undefined;
-      for (const claim of this.#rejected.get(open) ?? []) if (next === undefined || older(claim, next)) next = claim;
-      if (next === undefined) return;
-      const left = this.#slot(next);
-      this.#forget(next);
-      next.attempt = 0;
-      while (position(next.key, next.attempt, this.#slots) !== open) {
-        this.#reject(position(next.key, next.attempt, this.#slots), next);
-        next.attempt++;
-      }
-      this.#holders.set(open, next);
-      changed.add(next.key);
-      open = left;
+  /** Seats all from the oldest to the youngest. */
+  #lineUp(): Iterable<AddressCandidate> {
+    this.#line = this.#lined();
+    const taken = new Uint8Array(this.#slots);
+    let free = this.#slots;
+    for (const candidate of this.#line) {
+      candidate.slot = undefined;
+      if (free === 0) continue;
+      const step = stepOf(candidate.hash, this.#slots);
+      let slot = candidate.hash % this.#slots;
+      for (this.#steps++; taken[slot] === 1; this.#steps++) slot = (slot + step) % this.#slots;
+      taken[slot] = 1;
+      candidate.slot = slot;
+      free--;
     }
+    return this.#line;
   }
 
-  #slot(claim: Claim): number | undefined {
-    return claim.attempt < this.#slots ? position(claim.key, claim.attempt, this.#slots) : undefined;
-  }
-
-  #reject(slot: number, claim: Claim): void {
-    const rejected = this.#rejected.get(slot);
-    if (rejected) rejected.add(claim);
-    else this.#rejected.set(slot, new Set([claim]));
-  }
-
-  /** Drops the notes of where a claim was turned away. */
-  #forget(claim: Claim): void {
-    for (let attempt = 0; attempt < Math.min(claim.attempt, this.#slots); attempt++) {
-      const slot = position(claim.key, attempt, this.#slots);
-      const rejected = this.#rejected.get(slot);
-      if (rejected?.delete(claim) && rejected.size === 0) this.#rejected.delete(slot);
+  /** All candidates by age: the line of before merged with those who came. */
+  #lined(): AddressCandidate[] {
+    const byAge = (a: AddressCandidate, b: AddressCandidate) => (this.#steps++, isOlder(a, b) ? -1 : 1);
+    if (this.#line === undefined) {
+      this.#steps += this.#table.steps;
+      this.#table = new SlotTable(this.#slots);
+      return [...this.#candidates.values()].sort(byAge);
     }
+    const arrived = this.#arrived.filter(({ gone }) => !gone).sort(byAge);
+    const line: AddressCandidate[] = [];
+    let next = 0;
+    for (const candidate of this.#line) {
+      if (candidate.gone) continue;
+      while (next < arrived.length && byAge(arrived[next]!, candidate) < 0) line.push(arrived[next++]!);
+      line.push(candidate);
+    }
+    return line.concat(arrived.slice(next));
   }
-}
-
-function older(a: Claim, b: Claim): boolean {
-  return a.createdAt !== b.createdAt ? a.createdAt < b.createdAt : a.key < b.key;
-}
-
-function position(key: string, attempt: number, slots: number): number {
-  const hash = fnv32a(key);
-  const step = slots === 1 ? 0 : 1 + hash % (slots - 1);
-  return (hash + attempt * step) % slots;
 }
 
 /** FNV-1a, 32 bits, over the UTF-16 units (hosts and namespaces are ASCII). */

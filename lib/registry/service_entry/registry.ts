@@ -79,6 +79,11 @@ export class ServiceEntryRegistry implements Registry {
     return `${this.provider}/${this.clusterId}`;
   }
 
+  /** How many services want an automatic address, and how many addresses there are. */
+  get automaticAddresses(): { readonly wanted: number; readonly available: number } {
+    return { wanted: this.#allocator.size, available: this.#allocator.capacity };
+  }
+
   start(sink: RegistrySink): Promise<void> {
     this.#sink = sink;
     sink.workloads([...this.#entryObjects.keys()].map((key) => this.#workloads.get(key)!), []);
@@ -212,7 +217,9 @@ export class ServiceEntryRegistry implements Registry {
    * @param selecting Services of which only the selected workloads changed.
    */
   #flush(touched: Set<ServiceKey>, selecting: ReadonlySet<ServiceKey>): void {
-    for (const key of [...touched]) this.#merge(key, touched);
+    for (const key of touched) this.#merge(key);
+    // Addresses of other services may have moved by that.
+    for (const key of this.#allocator.settle()) touched.add(key);
     const upserted: Service[] = [];
     const removed: ServiceKey[] = [];
     const lists: [ServiceKey, readonly Endpoint[]][] = [];
@@ -244,12 +251,12 @@ export class ServiceEntryRegistry implements Registry {
     lists.push([key, endpoints]);
   }
 
-  /** Merges the entries of a service and claims or frees its address, which may touch services that wanted the same. */
-  #merge(key: ServiceKey, touched: Set<ServiceKey>): void {
+  /** Merges the entries of a service, and says whether it wants an address. */
+  #merge(key: ServiceKey): void {
     const entries = this.#byService.get(key);
     if (entries === undefined) {
       this.#merged.delete(key);
-      for (const other of this.#allocator.remove(key)) touched.add(other);
+      this.#allocator.remove(key);
       return;
     }
     const merged = mergeEntries(key.slice(key.indexOf("/") + 1), [...entries.values()]);
@@ -257,8 +264,8 @@ export class ServiceEntryRegistry implements Registry {
     const { service, parts } = merged;
     const wants = this.#options.autoAllocate && service.addresses.length === 0 && !service.hostname.startsWith("*") &&
       service.resolution !== "passthrough" && parts[0]!.entry.allocatable;
-    const moved = wants ? this.#allocator.add(key, service.creationTimestamp) : this.#allocator.remove(key);
-    for (const other of moved) touched.add(other);
+    if (wants) this.#allocator.add(key, service.creationTimestamp);
+    else this.#allocator.remove(key);
   }
 
   #withAddresses(key: ServiceKey): Service | undefined {

@@ -1,13 +1,20 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { AddressAllocator } from "../../../lib/registry/service_entry/allocate.ts";
+import { AddressAllocator, SLOTS } from "../../../lib/registry/service_entry/allocate.ts";
 import type { ServiceKey } from "../../../lib/registry/mod.ts";
 
 const key = (n: number): ServiceKey => `ns/${n}.example.com`;
 
-Deno.test("30,000 services have distinct addresses in the two ranges, without network or broadcast addresses", () => {
+/** An allocator with so many services of one age. */
+function filled(services: number): AddressAllocator {
   const allocator = new AddressAllocator();
-  for (let i = 0; i < 30_000; i++) allocator.add(key(i), 0);
+  for (let i = 0; i < services; i++) allocator.add(key(i), 0);
+  allocator.settle();
+  return allocator;
+}
+
+Deno.test("30,000 services have distinct addresses in the two ranges, without network or broadcast addresses", () => {
+  const allocator = filled(30_000);
   const [v4, v6] = [new Set<string>(), new Set<string>()];
   for (let i = 0; i < 30_000; i++) {
     const [four, six] = allocator.addresses(key(i));
@@ -18,34 +25,90 @@ Deno.test("30,000 services have distinct addresses in the two ranges, without ne
   assert.deepEqual([v4.size, v6.size], [30_000, 30_000]);
 });
 
+Deno.test("of 70,000 services as many have an address as there are, each its own", () => {
+  const allocator = filled(70_000);
+  const addresses = new Set<string>();
+  let without = 0;
+  for (let i = 0; i < 70_000; i++) {
+    const [address] = allocator.addresses(key(i));
+    if (address === undefined) without++;
+    else addresses.add(address);
+  }
+  assert.deepEqual([addresses.size, without], [SLOTS, 70_000 - SLOTS]);
+});
+
+Deno.test("200,000 services cost at most 2.2 times as much as 100,000", () => {
+  const [one, two] = [filled(100_000).steps, filled(200_000).steps];
+  assert.ok(two <= 2.2 * one, `${one}, ${two}`);
+});
+
+Deno.test("a change costs a short walk while some slots are free, and one look at each service when none is", () => {
+  const cost = (allocator: AddressAllocator, change: () => void) => {
+    const before = allocator.steps;
+    change();
+    allocator.settle();
+    return allocator.steps - before;
+  };
+  const some = filled(60_000);
+  const [came, went] = [[], []] as [number[], number[]];
+  for (let i = 0; i < 100; i++) {
+    came.push(cost(some, () => some.add(`ns/more-${i}.example.com`, i % 3 - 1)));
+    went.push(cost(some, () => some.remove(key(i * 7))));
+  }
+  const mean = (list: readonly number[]) => list.reduce((a, b) => a + b) / list.length;
+  assert.ok(mean(came) < 100 && mean(went) < 500, `${mean(came)}, ${mean(went)}`);
+  const none = filled(100_000);
+  assert.ok(cost(none, () => none.add("ns/more.example.com", -1)) < 2_000_000);
+});
+
 Deno.test("when all addresses are taken the youngest has none, and gets one when one is free", () => {
   const allocator = new AddressAllocator(3);
   for (let i = 0; i < 5; i++) allocator.add(key(i), i);
+  assert.deepEqual(allocator.settle(), new Set([key(0), key(1), key(2)]));
   assert.deepEqual([0, 1, 2, 3, 4].map((i) => allocator.addresses(key(i)).length), [2, 2, 2, 0, 0]);
-  const changed = allocator.remove(key(1));
-  assert.ok(changed.has(key(3)));
+  allocator.remove(key(1));
+  assert.ok(allocator.settle().has(key(3)));
   assert.deepEqual([0, 1, 2, 3, 4].map((i) => allocator.addresses(key(i)).length), [2, 0, 2, 2, 0]);
 });
 
-Deno.test("addresses depend on the set of services alone, and every service that moved is told", () => {
-  const step = fc.record({ n: fc.nat({ max: 11 }), at: fc.nat({ max: 2 }), remove: fc.boolean() });
+Deno.test("addresses depend on the set of services alone, and every service that moved is reported", () => {
+  const step = fc.record({
+    n: fc.nat({ max: 24 }),
+    at: fc.nat({ max: 2 }),
+    remove: fc.boolean(),
+    settle: fc.boolean(),
+  });
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), fc.constantFrom(2, 7, 13), (steps, slots) => {
+    fc.property(fc.array(step, { maxLength: 80 }), fc.constantFrom(2, 7, 13, 17), (steps, slots) => {
       const allocator = new AddressAllocator(slots);
-      const world = new Map<ServiceKey, number>();
+      const services = new Map<ServiceKey, number>();
       let seen = new Map<ServiceKey, string>();
-      for (const { n, at, remove } of steps) {
-        const changed = remove ? allocator.remove(key(n)) : allocator.add(key(n), at);
-        if (remove) world.delete(key(n));
-        else world.set(key(n), at);
-        const now = new Map([...world.keys()].map((k) => [k, allocator.addresses(k).join()]));
-        for (const [k, address] of now) if (seen.has(k) && seen.get(k) !== address) assert.ok(changed.has(k), k);
+      const settle = () => {
+        const changed = allocator.settle();
+        const now = new Map([...services.keys()].map((k) => [k, allocator.addresses(k).join()]));
+        for (const [k, address] of now) assert.equal(changed.has(k), (seen.get(k) ?? "") !== address, k);
+        for (const k of changed) assert.ok(services.has(k), k);
         seen = now;
+      };
+      for (const { n, at, remove, settle: now } of steps) {
+        if (remove) {
+          allocator.remove(key(n));
+          services.delete(key(n));
+          seen.delete(key(n));
+        } else {
+          allocator.add(key(n), at);
+          services.set(key(n), at);
+        }
+        if (now) settle();
       }
+      settle();
       const fresh = new AddressAllocator(slots);
-      for (const [k, at] of [...world].sort(([a, x], [b, y]) => x - y || (a < b ? -1 : 1))) fresh.add(k, at);
-      for (const k of world.keys()) assert.deepEqual(allocator.addresses(k), fresh.addresses(k));
+      for (const [k, at] of [...services].sort(([a, x], [b, y]) => x - y || (a < b ? -1 : 1))) {
+        fresh.add(k, at);
+        fresh.settle();
+      }
+      for (const k of services.keys()) assert.deepEqual(allocator.addresses(k), fresh.addresses(k));
     }),
-    { numRuns: 500 },
+    { numRuns: 1000 },
   );
 });

@@ -1,0 +1,128 @@
+/**
+ * Which candidate holds which slot, kept up to date one candidate at a time.
+ *
+ * @module
+ */
+import type { ServiceKey } from "../types.ts";
+
+/** A service that wants an address. */
+export interface AddressCandidate {
+  readonly key: ServiceKey;
+  /** When its oldest object was created, ms since the epoch. */
+  readonly createdAt: number;
+  /** Hash of the key: the first slot of its row, and the step to the next. */
+  readonly hash: number;
+  /** The slot that it holds; undefined: none. */
+  slot: number | undefined;
+  /** The slot that was reported last. */
+  reported: number | undefined;
+  /** How many slots of its row older candidates hold. */
+  attempt: number;
+  /** It wants no address any more. */
+  gone: boolean;
+}
+
+/** Whether one candidate comes before another: the older one, then the one whose key sorts first. */
+export function isOlder(a: AddressCandidate, b: AddressCandidate): boolean {
+  return a.createdAt !== b.createdAt ? a.createdAt < b.createdAt : a.key < b.key;
+}
+
+/** The slot at a place of a candidate's row; every row visits each slot once when there is a prime number of them. */
+export function slotOf(hash: number, attempt: number, slots: number): number {
+  return (hash + attempt * stepOf(hash, slots)) % slots;
+}
+
+/** The distance from one slot of a row to the next. */
+export function stepOf(hash: number, slots: number): number {
+  return slots === 1 ? 0 : 1 + hash % (slots - 1);
+}
+
+/** The table. It must never be full: the fewer slots are free, the longer the walks. */
+export class SlotTable {
+  readonly #slots: number;
+  readonly #holders = new Map<number, AddressCandidate>();
+  /** Candidates that an older one keeps from a slot: they come back when it becomes free. A lone one needs no set. */
+  readonly #rejected = new Map<number, AddressCandidate | Set<AddressCandidate>>();
+  /** Looks at slots so far. */
+  steps = 0;
+
+  /** @param slots How many there are; a prime. */
+  constructor(slots: number) {
+    this.#slots = slots;
+  }
+
+  /** Gives a candidate the first slot of its row that no older one holds; whom it drives out walks on. */
+  seat(first: AddressCandidate, moved: Set<AddressCandidate>): void {
+    let candidate = first;
+    candidate.attempt = 0;
+    for (;;) {
+      this.steps++;
+      const slot = slotOf(candidate.hash, candidate.attempt, this.#slots);
+      const holder = this.#holders.get(slot);
+      if (holder === undefined || isOlder(candidate, holder)) this.#give(slot, candidate, moved);
+      if (holder === undefined) return;
+      const loser = isOlder(candidate, holder) ? holder : candidate;
+      this.#reject(slot, loser);
+      loser.attempt++;
+      candidate = loser;
+    }
+  }
+
+  /** Takes a candidate's slot back, and gives it to the oldest that was kept from it, whose own becomes free in turn. */
+  unseat(candidate: AddressCandidate, moved: Set<AddressCandidate>): void {
+    let open = candidate.slot;
+    candidate.slot = undefined;
+    this.#forget(candidate);
+    while (open !== undefined) {
+      this.#holders.delete(open);
+      const next = this.#oldestRejected(open);
+      if (next === undefined) return;
+      const left = next.slot;
+      this.#forget(next);
+      next.attempt = 0;
+      for (;;) {
+        this.steps++;
+        const slot = slotOf(next.hash, next.attempt, this.#slots);
+        if (slot === open) break;
+        this.#reject(slot, next);
+        next.attempt++;
+      }
+      this.#give(open, next, moved);
+      open = left;
+    }
+  }
+
+  #give(slot: number, candidate: AddressCandidate, moved: Set<AddressCandidate>): void {
+    this.#holders.set(slot, candidate);
+    candidate.slot = slot;
+    moved.add(candidate);
+  }
+
+  #oldestRejected(slot: number): AddressCandidate | undefined {
+    const rejected = this.#rejected.get(slot);
+    if (!(rejected instanceof Set)) return rejected;
+    let oldest: AddressCandidate | undefined;
+    for (const candidate of rejected) if (oldest === undefined || isOlder(candidate, oldest)) oldest = candidate;
+    return oldest;
+  }
+
+  #reject(slot: number, candidate: AddressCandidate): void {
+    const rejected = this.#rejected.get(slot);
+    if (rejected === undefined) this.#rejected.set(slot, candidate);
+    else if (rejected instanceof Set) rejected.add(candidate);
+    else this.#rejected.set(slot, new Set([rejected, candidate]));
+  }
+
+  /** Drops the notes of where a candidate was turned away. */
+  #forget(candidate: AddressCandidate): void {
+    for (let attempt = 0; attempt < candidate.attempt; attempt++) {
+      this.steps++;
+      const slot = slotOf(candidate.hash, attempt, this.#slots);
+      const rejected = this.#rejected.get(slot);
+      if (rejected === candidate) this.#rejected.delete(slot);
+      else if (rejected instanceof Set && rejected.delete(candidate) && rejected.size === 0) {
+        this.#rejected.delete(slot);
+      }
+    }
+  }
+}
