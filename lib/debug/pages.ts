@@ -42,7 +42,7 @@ export const PAGES: readonly Page[] = [
   },
   {
     path: "warningz",
-    help: "what configuration asks for and proxies do not get: room, objects, text, metric",
+    help: "what configuration asks for and proxies do not get: area, objects, text, metric",
     answer: warningz,
   },
   {

@@ -5,7 +5,7 @@
  */
 import type { Kind } from "../config/types.ts";
 import { inertKinds, inertText } from "../translate/inert_kinds.ts";
-import type { Warning } from "../translate/warning.ts";
+import type { Warning } from "../translate/message/warning.ts";
 import { type Answer, type Ask, json } from "./http.ts";
 import type { DebugView } from "./view.ts";
 
@@ -33,8 +33,8 @@ export function pushStatus(ask: Ask, view: DebugView): Answer {
 /** Sentences by the first object that each is about; conflicts of listeners are told apart already. */
 function byObject(view: DebugView): Record<string, string[]> {
   const texts = new Map<string, string[]>();
-  for (const { room, objects: [object = ""], text } of allWarnings(view)) {
-    if (room === "listeners") continue;
+  for (const { area, objects: [object = ""], text } of allWarnings(view)) {
+    if (area === "listeners") continue;
     texts.set(object, [...texts.get(object) ?? [], text]);
   }
   return Object.fromEntries(texts);
@@ -52,7 +52,7 @@ function* allWarnings(view: DebugView): Iterable<Warning> {
   for (const kind of Object.keys(inertKinds) as Kind[]) {
     if (inertKinds[kind] === "security") continue;
     for (const { key } of view.store.list(kind)) {
-      yield { room: "configuration", objects: [key], text: inertText(kind) ?? "" };
+      yield { area: "configuration", objects: [key], text: inertText(kind) ?? "" };
     }
   }
 }

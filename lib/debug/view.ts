@@ -10,7 +10,7 @@ import type { ConfigObject } from "../config/types.ts";
 import type { Log } from "../kernel/log/log.ts";
 import type { Aggregate, EndpointIndex } from "../registry/mod.ts";
 import type { Translator } from "../translate/translator.ts";
-import type { Warning } from "../translate/warning.ts";
+import type { Warning } from "../translate/message/warning.ts";
 import type { XdsServer } from "../xds/server.ts";
 
 /** The inside of a discovery server. */

@@ -63,8 +63,8 @@ export function endpointShardz(ask: Ask, view: DebugView): Answer {
 /** `/debug/instancesz`: the services at each connected proxy's own addresses. */
 export function instancesz(ask: Ask, view: DebugView): Answer {
   const instances: Record<string, unknown[]> = {};
-  for (const member of view.translator.members()) {
-    instances[member.proxy.nodeId] = member.targets.map(({ port, servicePort, service }) => ({
+  for (const state of view.translator.proxies()) {
+    instances[state.proxy.nodeId] = state.targets.map(({ port, servicePort, service }) => ({
       service: service && `${service.namespace}/${service.hostname}`,
       port: servicePort.port,
       protocol: servicePort.protocol,

@@ -4,8 +4,8 @@
  * @module
  */
 import type { Metrics } from "../kernel/metrics/registry.ts";
-import type { Caches } from "../translate/caches.ts";
-import type { WarningMetric } from "../translate/warning.ts";
+import type { Caches } from "../translate/cache/caches.ts";
+import type { WarningMetric } from "../translate/message/warning.ts";
 import type { XdsCounter, XdsDistribution, XdsGauge, XdsMetrics } from "../xds/metrics.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { worldFacts } from "./world_facts.ts";
@@ -72,8 +72,8 @@ function feedWorld(metrics: Metrics, pipeline: Pipeline): void {
   metrics.gauge("pilot_duplicate_proxy_clusters").set(facts.duplicates);
   metrics.gauge("pilot_endpoint_not_ready").set(facts.notReady);
   let unplaced = 0;
-  for (const { proxy, targets } of pipeline.translator.members()) {
-    if (proxy.traits.type === "sidecar" && targets.length === 0) unplaced++;
+  for (const { proxy, targets } of pipeline.translator.proxies()) {
+    if (proxy.properties.type === "sidecar" && targets.length === 0) unplaced++;
   }
   metrics.gauge("pilot_no_ip").set(unplaced);
 }
@@ -99,7 +99,7 @@ function versions(metrics: Metrics, pipeline: Pipeline): () => void {
   const seen = new Set<string>();
   return () => {
     const now = new Map<string, number>();
-    for (const { proxy } of pipeline.translator.members()) {
+    for (const { proxy } of pipeline.translator.proxies()) {
       const version = proxy.version || "unknown";
       now.set(version, (now.get(version) ?? 0) + 1);
       seen.add(version);

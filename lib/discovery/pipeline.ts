@@ -11,50 +11,20 @@
  */
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { AnyConfigObject } from "../config/types.ts";
-import { Mesh, type Touched } from "../mesh/mesh.ts";
+import { type AffectedKeys, Mesh } from "../mesh/mesh.ts";
 import { networkLookup } from "../mesh/networks.ts";
-import {
-  Aggregate,
-  EndpointIndex,
-  type Registry,
-  type ServiceEntryOptions,
-  ServiceEntryRegistry,
-  serviceTargets,
-} from "../registry/mod.ts";
+import { Aggregate, EndpointIndex, type Registry, ServiceEntryRegistry, serviceTargets } from "../registry/mod.ts";
 import { ResourceTable } from "../resource/set.ts";
-import type { BuildFailed, CacheSwitches } from "../translate/caches.ts";
-import type { Proxy } from "../translate/proxy/traits.ts";
-import type { TranslateSettings } from "../translate/reader.ts";
+import type { Proxy } from "../translate/proxy/node.ts";
 import { Translator } from "../translate/translator.ts";
-import { addressRangeWarnings, type Warning } from "../translate/warning.ts";
-import { type DebounceOptions, Debouncer, type MergedChange, REAL_TIMERS, type Timers } from "./debounce.ts";
+import { addressRangeWarnings } from "../translate/message/mesh_warnings.ts";
+import type { Warning } from "../translate/message/warning.ts";
+import { Debouncer, type MergedChange, REAL_TIMERS, type Timers } from "./debounce.ts";
 import type { PushEvent } from "../xds/source.ts";
 import { countedSink, type RegistryTrigger, type RegistryUpdates } from "./counted_sink.ts";
 import { PushFailures } from "./failures.ts";
 import { ObjectPushes } from "./object_pushes.ts";
-
-/** What a pipeline is made with. */
-export interface PipelineOptions {
-  readonly mesh: MeshConfig;
-  readonly networks: MeshNetworks;
-  readonly settings: TranslateSettings;
-  readonly caches: CacheSwitches;
-  readonly debounce: DebounceOptions;
-  readonly entries: Omit<ServiceEntryOptions, "networkOf">;
-  /** `ENABLE_ENHANCED_DESTINATIONRULE_MERGE`. */
-  readonly enhancedDestinationRuleMerge: boolean;
-  readonly timers?: Timers;
-  /** Reads a proxy's traits again after the mesh configuration changed. */
-  readonly readAgain: (proxy: Proxy, mesh: MeshConfig) => Proxy;
-  /** Told of a builder that threw: its resources stay as they were. */
-  readonly buildFailed: BuildFailed;
-  /** Told of an exception in a push; the server goes on with what it had. */
-  readonly failed: (error: unknown, change: MergedChange) => void;
-  /** Told of each push: seconds of debouncing, and of translation. */
-  readonly measured?: (
-    times: { readonly debounce: number; readonly translate: number; readonly touched: Touched },
-  ) => void;
-}
+import type { PipelineOptions } from "./pipeline_options.ts";
 
 /** The way from changes to pushes. */
 export class Pipeline {
@@ -215,20 +185,20 @@ export class Pipeline {
   }
 
   #targetsOf(proxy: Proxy) {
-    const { addresses, namespace, traits } = proxy;
-    return serviceTargets({ addresses, namespace, clusterId: traits.clusterId }, this.endpoints, this.aggregate);
+    const { addresses, namespace, properties } = proxy;
+    return serviceTargets({ addresses, namespace, clusterId: properties.clusterId }, this.endpoints, this.aggregate);
   }
 
   #flush(change: MergedChange): void {
     const started = this.#timers.now();
     try {
-      const touched = this.#meshChanged ? this.#rebuild() : this.#apply();
+      const affected = this.#meshChanged ? this.#rebuild() : this.#apply();
       this.failing = false;
       const ended = this.#timers.now();
       this.#options.measured?.({
         debounce: (ended - change.startedAt) / 1000,
         translate: (ended - started) / 1000,
-        touched,
+        affected,
       });
     } catch (error) {
       // Nothing of the half-done change is trusted: the next push begins from the sources.
@@ -266,7 +236,7 @@ export class Pipeline {
     return this.#translator.counts.proxies;
   }
 
-  #apply(): Touched {
+  #apply(): AffectedKeys {
     const removed = this.#removed;
     const added = this.#added;
     this.#removed = new Map();
@@ -283,7 +253,7 @@ export class Pipeline {
   }
 
   /** A mesh of its own for another mesh configuration; the proxies move over. */
-  #rebuild(): Touched {
+  #rebuild(): AffectedKeys {
     const old = this.#translator;
     const next = this.#newTranslator();
     this.#removed = new Map();
@@ -291,10 +261,10 @@ export class Pipeline {
     this.aggregate.drain();
     this.endpoints.drain();
     const services = [...this.aggregate.services()].map((s) => `${s.namespace}/${s.hostname}` as const);
-    const touched = next.apply({ added: this.#objects.values(), services });
+    const affected = next.apply({ added: this.#objects.values(), services });
     next.adopt(old, (proxy) => this.#options.readAgain(proxy, this.#meshConfig));
     this.#translator = next;
     this.#meshChanged = false;
-    return touched;
+    return affected;
   }
 }

@@ -12,7 +12,7 @@ import type { Cancel } from "../kernel/time/clock.ts";
 import { type SelectableWorkload, SelectionIndex } from "../mesh/selection/index.ts";
 import { isSelecting, type SelectingKind } from "../mesh/selection/selection.ts";
 import { inertKinds } from "../translate/inert_kinds.ts";
-import type { Warning } from "../translate/warning.ts";
+import type { Warning } from "../translate/message/warning.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Time from a connection to the look at policies that were for nobody, ms: many proxies connect at once. */
@@ -64,7 +64,7 @@ export class UnenforcedPolicies {
   warnings(): Warning[] {
     const { counts, connected } = this.#counts();
     return this.#policies().map((policy) => ({
-      room: "configuration",
+      area: "configuration",
       objects: [policy.key],
       text: unenforcedText(policy, counts.get(policy.key) ?? 0, connected),
     }));

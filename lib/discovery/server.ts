@@ -15,7 +15,7 @@ import { buildInfo } from "../kernel/build_info.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
 import type { Registry } from "../registry/mod.ts";
-import type { BuildKind } from "../translate/caches.ts";
+import type { BuildKind } from "../translate/cache/caches.ts";
 import { XdsServer } from "../xds/server.ts";
 import { type ConfigSource, startConfigFolder } from "./config_source.ts";
 import { debugView } from "./debug_view.ts";
@@ -158,7 +158,7 @@ function newPipeline(
     debounce: debounceOptions(settings),
     entries: entryOptions(settings, options.clusterId),
     enhancedDestinationRuleMerge: settings.ENABLE_ENHANCED_DESTINATIONRULE_MERGE,
-    readAgain: (proxy, config) => nodes.read(proxy.node, proxy.traits.vhds, config),
+    readAgain: (proxy, config) => nodes.read(proxy.node, proxy.properties.vhds, config),
     failed: (error, change) => {
       internal.inc();
       log.error("a push failed; what was in force stays", { error, objects: [...change.objects] });

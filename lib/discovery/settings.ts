@@ -5,8 +5,8 @@
  */
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
 import type { ServiceEntryOptions } from "../registry/mod.ts";
-import type { CacheSwitches } from "../translate/caches.ts";
-import type { TranslateSettings } from "../translate/reader.ts";
+import type { CacheSwitches } from "../translate/cache/caches.ts";
+import type { TranslateSettings } from "../translate/reader/settings.ts";
 import type { DebounceOptions } from "./debounce.ts";
 import type { GrpcServerOptions } from "../grpc/server.ts";
 import type { XdsServerOptions } from "../xds/server.ts";

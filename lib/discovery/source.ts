@@ -5,9 +5,9 @@
  */
 import type { MeshConfig, ProxyHeaders } from "../config/mesh/types.ts";
 import type { ResourceSet } from "../resource/set.ts";
-import type { Member } from "../translate/member.ts";
+import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
 import { NodeRefused } from "../translate/proxy/identity.ts";
-import { type Proxy, readNode } from "../translate/proxy/traits.ts";
+import { type Proxy, readNode } from "../translate/proxy/node.ts";
 import { Code } from "../grpc/codes.ts";
 import { type ConnectRequest, type ProxyView, type PushEvent, type ResourceSource, XdsRefusal } from "../xds/source.ts";
 import type { Pipeline } from "./pipeline.ts";
@@ -58,12 +58,12 @@ export class NodeReader {
 }
 
 /** A proxy as the wire sees it. */
-export class MemberView implements ProxyView {
+export class ProxyStateView implements ProxyView {
   readonly id: string;
   readonly #close: () => void;
 
-  constructor(readonly member: Member, private readonly pipeline: Pipeline, close: () => void) {
-    this.id = member.proxy.nodeId;
+  constructor(readonly state: ProxyState, private readonly pipeline: Pipeline, close: () => void) {
+    this.id = state.proxy.nodeId;
     this.#close = close;
   }
 
@@ -74,20 +74,20 @@ export class MemberView implements ProxyView {
 
   /** Something that it should have could not be made, or nothing of the last push. */
   get failing(): boolean {
-    return this.pipeline.failing || this.member.failing;
+    return this.pipeline.failing || this.state.failing;
   }
 
   get home(): { readonly namespace: string; readonly clusterId: string } {
-    const { namespace, traits } = this.member.proxy;
-    return { namespace, clusterId: traits.clusterId };
+    const { namespace, properties } = this.state.proxy;
+    return { namespace, clusterId: properties.clusterId };
   }
 
   layers(typeUrl: string): readonly ResourceSet[] | undefined {
-    return this.member.layers(typeUrl);
+    return this.state.resourceSets(typeUrl);
   }
 
   virtualHosts(routeConfiguration: string): readonly ResourceSet[] {
-    return this.member.virtualHosts(routeConfiguration);
+    return this.state.virtualHosts(routeConfiguration);
   }
 
   close(): void {
@@ -112,9 +112,9 @@ export class PipelineSource implements ResourceSource {
 
   connect({ node, delta }: ConnectRequest): ProxyView {
     try {
-      const member = this.#pipeline.translator.join(this.#nodes.read(node, delta, this.#pipeline.mesh));
+      const state = this.#pipeline.translator.join(this.#nodes.read(node, delta, this.#pipeline.mesh));
       this.#connected();
-      return new MemberView(member, this.#pipeline, () => this.#pipeline.translator.leave(member));
+      return new ProxyStateView(state, this.#pipeline, () => this.#pipeline.translator.leave(state));
     } catch (error) {
       if (error instanceof NodeRefused) throw new XdsRefusal(Code.INVALID_ARGUMENT, error.message);
       throw error;

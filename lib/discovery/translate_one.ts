@@ -18,7 +18,7 @@ import { TYPE_URL_PREFIX } from "../pb/codec.ts";
 import { readable } from "../pb/reflect.ts";
 import { struct } from "../pb/wellknown.ts";
 import type { EncodedResource } from "../resource/encoded.ts";
-import type { Member } from "../translate/member.ts";
+import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../xds/types.ts";
 import { Pipeline } from "./pipeline.ts";
 import { cacheSwitches, debounceOptions, entryOptions, translateSettings } from "./settings.ts";
@@ -120,8 +120,8 @@ export function translateForProxy(request: TranslateRequest): TranslatedProxy {
   pipeline.flush();
   const { vhds = false, node: { id, metadata = {} } } = request;
   const nodes = new NodeReader({ vhds, clusterId: settings.CLUSTER_ID, clusterAliases: {} });
-  const member = pipeline.translator.join(nodes.read({ id, metadata: struct(metadata) }, vhds, mesh));
-  return { ...resourcesOf(member), problems: index.problems() };
+  const state = pipeline.translator.join(nodes.read({ id, metadata: struct(metadata) }, vhds, mesh));
+  return { ...resourcesOf(state), problems: index.problems() };
 }
 
 function rethrow(error: unknown): never {
@@ -137,11 +137,11 @@ function meshOf(text: string, systemNamespace: string, objects: readonly ConfigO
   return { ...value, rootNamespace: namespace };
 }
 
-function resourcesOf(member: Member): Omit<TranslatedProxy, "problems"> {
-  const of = (typeUrl: string) => sorted((member.layers(typeUrl) ?? []).flatMap((set) => [...set]));
+function resourcesOf(state: ProxyState): Omit<TranslatedProxy, "problems"> {
+  const of = (typeUrl: string) => sorted((state.resourceSets(typeUrl) ?? []).flatMap((set) => [...set]));
   const [listeners, routes, clusters, endpoints] = [of(LISTENER), of(ROUTE), of(CLUSTER), of(ENDPOINTS)];
   const secrets = of(SECRET);
-  const virtualHosts = sorted(routes.flatMap(({ name }) => member.virtualHosts(name).flatMap((set) => [...set])))
+  const virtualHosts = sorted(routes.flatMap(({ name }) => state.virtualHosts(name).flatMap((set) => [...set])))
     .filter(({ typeUrl }) => typeUrl === VIRTUAL_HOST);
   return {
     listeners: listeners.map(open),

@@ -7,7 +7,7 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Log } from "../kernel/log/log.ts";
 import type { Cancel } from "../kernel/time/clock.ts";
-import { type Warning, warningKey, type WarningRoom } from "../translate/warning.ts";
+import { type Warning, type WarningArea, warningKey } from "../translate/message/warning.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Time between two sweeps, ms. */
@@ -16,8 +16,8 @@ export const SWEEP_INTERVAL = 60_000;
 /** Time from a push to the look at warnings, ms: pushes in a row cost one look, and no push waits for it. */
 export const REVIEW_DELAY = 1000;
 
-/** The log scope of each room's warnings. */
-const SCOPES: Readonly<Record<WarningRoom, "model" | "gateway">> = {
+/** The log scope of each area's warnings. */
+const SCOPES: Readonly<Record<WarningArea, "model" | "gateway">> = {
   clusters: "model",
   endpoints: "model",
   routes: "model",
@@ -47,7 +47,7 @@ export class WarningLog {
       const key = warningKey(warning);
       now.add(key);
       if (this.#told.has(key) || ++fresh > MAX_LOGGED) continue;
-      this.#log.scope(SCOPES[warning.room]).warn(warning.text, { objects: [...warning.objects], room: warning.room });
+      this.#log.scope(SCOPES[warning.area]).warn(warning.text, { objects: [...warning.objects], area: warning.area });
     }
     this.#told = now;
     if (fresh > MAX_LOGGED) {

@@ -3,9 +3,9 @@
  *
  *     config changes ──┐
  *                      ├─ apply() ─> indexes ─> scopes          (who sees what)
- *     service changes ─┘        └──> Touched                    (what must be looked at again)
+ *     service changes ─┘        └──> AffectedKeys               (what must be looked at again)
  *
- * There is one writer, and it runs in one turn: `apply` changes the indexes, then everything that was touched is
+ * There is one writer, and it runs in one turn: `apply` changes the indexes, then everything that is affected is
  * translated again before anyone else reads. So readers see one consistent state without copies, and `===` of an
  * answer still tells whether it changed.
  *
@@ -51,8 +51,8 @@ export interface MeshChange {
   readonly endpoints?: Iterable<ServiceKey>;
 }
 
-/** What must be looked at again. */
-export interface Touched {
+/** The keys that a change affects: what is known by them may read differently now. */
+export interface AffectedKeys {
   /** Hosts whose service may be another. */
   readonly services: Set<string>;
   /** Hosts whose endpoints changed. */
@@ -108,10 +108,10 @@ export class Mesh implements MeshIndexes {
   }
 
   /** Takes in changes and tells what they touch. */
-  apply(change: MeshChange): Touched {
+  apply(change: MeshChange): AffectedKeys {
     const removed = byKind(change.removed ?? []);
     const added = byKind(change.added ?? []);
-    const touched: Touched = {
+    const affected: AffectedKeys = {
       services: new Set(),
       endpoints: new Set(),
       virtualServices: new Set(),
@@ -120,12 +120,12 @@ export class Mesh implements MeshIndexes {
       gatewayRoutes: new Set(),
       gateways: removed.Gateway.length + added.Gateway.length > 0,
     };
-    if (touched.gateways) this.gateways.update(removed.Gateway, added.Gateway);
-    for (const key of change.services ?? []) this.#setService(key, touched);
-    for (const key of change.endpoints ?? []) touched.endpoints.add(hostOf(key));
-    this.#updateVirtualServices(added.VirtualService, removed.VirtualService, touched);
+    if (affected.gateways) this.gateways.update(removed.Gateway, added.Gateway);
+    for (const key of change.services ?? []) this.#setService(key, affected);
+    for (const key of change.endpoints ?? []) affected.endpoints.add(hostOf(key));
+    this.#updateVirtualServices(added.VirtualService, removed.VirtualService, affected);
     this.#dropScopes(removed.Sidecar);
-    return touched;
+    return affected;
   }
 
   /**
@@ -148,29 +148,29 @@ export class Mesh implements MeshIndexes {
     return this.#source.endpoints(`${service.namespace}/${service.hostname}`);
   }
 
-  #setService(key: ServiceKey, touched: Touched): void {
+  #setService(key: ServiceKey, affected: AffectedKeys): void {
     if (!this.services.set(key, this.#source.service(key))) return;
-    touched.services.add(hostOf(key));
-    touched.endpoints.add(hostOf(key));
+    affected.services.add(hostOf(key));
+    affected.endpoints.add(hostOf(key));
   }
 
   #updateVirtualServices(
     added: readonly ConfigObject<"VirtualService">[],
     removed: readonly ConfigObject<"VirtualService">[],
-    touched: Touched,
+    affected: AffectedKeys,
   ): void {
     const delta = this.#resolver.update(added, removed);
     if (delta.added.length + delta.removed.length === 0) return;
     this.virtualServices.update(delta.removed, delta.added);
     for (const vs of [...delta.removed, ...delta.added]) {
       for (const gateway of vs.gateways) {
-        if (gateway !== MESH_GATEWAY) touched.gatewayRoutes.add(gateway);
-        else for (const host of vs.hosts) touched.virtualServices.add(host);
+        if (gateway !== MESH_GATEWAY) affected.gatewayRoutes.add(gateway);
+        else for (const host of vs.hosts) affected.virtualServices.add(host);
       }
     }
     for (const scope of this.#scopes.values()) {
       for (const host of scope.virtualServicesChanged(delta.removed, delta.added)) {
-        touched.services.add(host);
+        affected.services.add(host);
       }
     }
   }

@@ -7,7 +7,7 @@ import { encode } from "../../lib/pb/codec.ts";
 import { LoadAssignmentEncoder, loadAssignments } from "../../lib/translate/endpoint/mod.ts";
 import type { Endpoint, Service } from "../../lib/registry/types.ts";
 import { fakeReader, type FakeWorld } from "../translate/fake_reader.ts";
-import type { Reader } from "../../lib/translate/reader.ts";
+import type { Reader } from "../../lib/translate/reader/reader.ts";
 
 const TYPE = "envoy.config.endpoint.v3.ClusterLoadAssignment";
 const HOST = "reviews.default.svc.cluster.local";
@@ -57,8 +57,8 @@ function reader(world: FakeWorld, eps: readonly Endpoint[]): Reader {
     service: () => service,
     endpoints: () => eps,
     destinationRule: () => rule,
-    ask: (_key, compute) => compute({ locality: "eu/eu-1/a" } as never),
-    trait: (() => "eu/eu-1/a") as Reader["trait"],
+    derived: (_key, compute) => compute({ locality: "eu/eu-1/a" } as never),
+    property: (() => "eu/eu-1/a") as Reader["property"],
     mesh: fake.mesh,
   };
 }

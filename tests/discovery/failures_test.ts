@@ -59,8 +59,8 @@ const REASON = "a builder meets what it did not expect";
 
 Deno.test("a builder that throws: its proxies do not count as up to date, the ledger says why, and it is tried again", async () => {
   const has = (server: DiscoveryServer, name: string) =>
-    [...server.pipeline.translator.members()].some((member) =>
-      member.layers("type.googleapis.com/envoy.config.cluster.v3.Cluster")!.some((set) => set.has(name))
+    [...server.pipeline.translator.proxies()].some((state) =>
+      state.resourceSets("type.googleapis.com/envoy.config.cluster.v3.Cluster")!.some((set) => set.has(name))
     );
   await trapped(/\/lib\/translate\/cluster\//, async (server) => {
     const { ports } = server;

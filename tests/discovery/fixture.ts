@@ -14,8 +14,8 @@ import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { TYPE_URL_PREFIX } from "../../lib/pb/codec.ts";
 import { readable } from "../../lib/pb/reflect.ts";
 import type { EncodedResource } from "../../lib/resource/encoded.ts";
-import type { Member } from "../../lib/translate/member.ts";
-import { TYPE } from "../../lib/translate/view/encode.ts";
+import type { ProxyState } from "../../lib/translate/per_proxy/proxy_state.ts";
+import { TYPE } from "../../lib/translate/encode/encode.ts";
 import type { Timers } from "../../lib/discovery/debounce.ts";
 import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
 
@@ -91,7 +91,7 @@ export class Fixture {
   }
 
   /** A proxy joins. */
-  join(node: TestNode): Member {
+  join(node: TestNode): ProxyState {
     const { namespace, address, labels = {}, type = "sidecar", delta = true } = node;
     const id = `${type}~${address}~${node.name ?? "app"}.${namespace}~${namespace}.svc.cluster.local`;
     const text = (value: string) => ({ stringValue: value });
@@ -113,24 +113,24 @@ export interface TestNode {
 }
 
 /** All that a proxy would get, by type and name, as content hashes. */
-export function contents(member: Member): Record<string, string> {
-  return Object.fromEntries(Object.entries(resources(member)).map(([name, resource]) => [name, resource.version]));
+export function contents(state: ProxyState): Record<string, string> {
+  return Object.fromEntries(Object.entries(resources(state)).map(([name, resource]) => [name, resource.version]));
 }
 
 /** All that a proxy would get, by type and name, as readable text. */
-export function texts(member: Member): Record<string, string> {
+export function texts(state: ProxyState): Record<string, string> {
   const text = ({ typeUrl, value }: EncodedResource) =>
     JSON.stringify(readable(typeUrl.slice(TYPE_URL_PREFIX.length), value));
-  return Object.fromEntries(Object.entries(resources(member)).map(([name, resource]) => [name, text(resource)]));
+  return Object.fromEntries(Object.entries(resources(state)).map(([name, resource]) => [name, text(resource)]));
 }
 
 /** All that a proxy would get, by type and name. */
-export function resources(member: Member): Record<string, EncodedResource> {
+export function resources(state: ProxyState): Record<string, EncodedResource> {
   const found: Record<string, EncodedResource> = {};
   const routes: string[] = [];
   for (const [short, typeUrl] of Object.entries(TYPE)) {
     if (short === "virtualHost") continue;
-    for (const set of member.layers(typeUrl) ?? []) {
+    for (const set of state.resourceSets(typeUrl) ?? []) {
       for (const resource of set) {
         found[`${short}/${resource.name}`] = resource;
         if (short === "route") routes.push(resource.name);
@@ -138,7 +138,7 @@ export function resources(member: Member): Record<string, EncodedResource> {
     }
   }
   for (const name of routes) {
-    for (const set of member.virtualHosts(name)) {
+    for (const set of state.virtualHosts(name)) {
       for (const resource of set) found[`virtualHost/${resource.name}`] = resource;
     }
   }

@@ -255,7 +255,7 @@ Deno.test("a builder that throws for one host leaves all others served, and the 
     "whole routes": fixture.join({ namespace: "x", address: "10.0.0.77", delta: false }),
     "gateway": fixture.join({ namespace: "x", address: "10.0.0.88", type: "router", labels: { app: "gw" } }),
   };
-  const all = () => Object.entries(proxies).map(([name, member]) => [name, contents(member)] as const);
+  const all = () => Object.entries(proxies).map(([name, state]) => [name, contents(state)] as const);
   const before = new Map(all());
   assert.deepEqual(fixture.failures, []);
 
@@ -281,8 +281,8 @@ Deno.test("a builder that throws for one host leaves all others served, and the 
   other.set("good", "10.0.0.3", 2);
   fresh.put(gateway, bound("bad"), bound("good"));
   fresh.pipeline.flush();
-  const member = fresh.join({ namespace: "y", address: "10.9.9.9" });
-  assert.deepEqual(texts(proxies.elsewhere), texts(member), "repaired, all is as after a fresh start");
+  const state = fresh.join({ namespace: "y", address: "10.9.9.9" });
+  assert.deepEqual(texts(proxies.elsewhere), texts(state), "repaired, all is as after a fresh start");
 });
 
 Deno.test("a proxy that comes while a host cannot be built gets all others", () => {

@@ -43,55 +43,55 @@ function of(host: string, found: Record<string, string>): Record<string, string>
 
 Deno.test("a host that cannot be made stays as it was for a sidecar whose Sidecar changes, and goes with what hides it", async () => {
   const { fixture, registry, spring } = await world();
-  const member = fixture.join(app);
+  const state = fixture.join(app);
   const second = fixture.join({ ...app, address: "172.16.0.10", labels: { app: "q" } });
-  const before = of("bad", contents(member));
+  const before = of("bad", contents(state));
   assert.ok("cluster/outbound|80||bad.example.com" in before && "virtualHost/80/bad.example.com:80" in before);
   spring();
   for (let i = 0; i < 3; i++) {
     fixture.put(sidecar("x", `s${i}`, ["x/*", `y${i}/*`]));
     fixture.pipeline.flush();
-    for (const one of [member, second]) {
+    for (const one of [state, second]) {
       assert.deepEqual(of("bad", contents(one)), before, `after change ${i}`);
       assert.ok("cluster/outbound|80||good.example.com" in contents(one));
     }
-    assert.equal(member.failing, true);
+    assert.equal(state.failing, true);
   }
   assert.equal(fixture.pipeline.translator.counts.classes, 1, "proxies that come from one class stay in one");
   const hides = sidecar("x", "s0", ["x/good.example.com"]);
   fixture.put(hides);
   fixture.pipeline.flush();
-  assert.deepEqual(of("bad", contents(member)), {});
-  assert.equal(member.failing, false);
+  assert.deepEqual(of("bad", contents(state)), {});
+  assert.equal(state.failing, false);
   fixture.remove("Sidecar/x/s0", "Sidecar/x/s1", "Sidecar/x/s2");
   registry.armed = false;
   fixture.pipeline.flush();
-  assert.notDeepEqual(of("bad", contents(member)), before);
-  assert.deepEqual(contents(member), contents(fixture.join(app)));
+  assert.notDeepEqual(of("bad", contents(state)), before);
+  assert.deepEqual(contents(state), contents(fixture.join(app)));
 });
 
 Deno.test("a host that cannot be made stays as it was for a gateway when a Gateway comes", async () => {
   const { fixture, spring } = await world();
   fixture.put(gateway("a", 80));
   fixture.pipeline.flush();
-  const member = fixture.join({ namespace: "x", address: "172.16.0.9", type: "router", labels: { app: "gw" } });
-  const before = of("bad", contents(member));
+  const state = fixture.join({ namespace: "x", address: "172.16.0.9", type: "router", labels: { app: "gw" } });
+  const before = of("bad", contents(state));
   assert.ok("cluster/outbound|80||bad.example.com" in before);
   spring();
   fixture.put(gateway("b", 81));
   fixture.pipeline.flush();
-  assert.deepEqual(of("bad", contents(member)), before);
-  assert.ok("listener/0.0.0.0_81" in contents(member), "what can be made comes");
+  assert.deepEqual(of("bad", contents(state)), before);
+  assert.ok("listener/0.0.0.0_81" in contents(state), "what can be made comes");
 });
 
 Deno.test("a proxy that founds a class of its own gets nothing of a host that cannot be made: what others have may not be for it", async () => {
   const { fixture, spring } = await world();
   fixture.put(sidecar("elsewhere", "s", ["x/*"]));
   fixture.pipeline.flush();
-  const member = fixture.join(app);
+  const state = fixture.join(app);
   spring();
   const stranger = fixture.join({ namespace: "elsewhere", address: "172.16.0.11" });
   assert.deepEqual(of("bad", contents(stranger)), {});
   assert.ok("cluster/outbound|80||good.example.com" in contents(stranger));
-  assert.ok("cluster/outbound|80||bad.example.com" in contents(member));
+  assert.ok("cluster/outbound|80||bad.example.com" in contents(state));
 });

@@ -75,18 +75,18 @@ Deno.test("every route configuration that a listener names is there, also where 
     const fixture = new Fixture({ mesh: { proxyHttpPort: 15333 } });
     fixture.put(service);
     fixture.pipeline.flush();
-    const member = fixture.join({ ...node, delta });
-    assert.ok("route/http_proxy" in contents(member));
-    const before = contents(member);
+    const state = fixture.join({ ...node, delta });
+    assert.ok("route/http_proxy" in contents(state));
+    const before = contents(state);
     fixture.put(nothing);
     fixture.pipeline.flush();
-    assert.ok("route/http_proxy" in contents(member), "with a Sidecar that shows nothing");
-    assert.ok(!("route/80" in contents(member)));
+    assert.ok("route/http_proxy" in contents(state), "with a Sidecar that shows nothing");
+    assert.ok(!("route/80" in contents(state)));
     fixture.remove("Sidecar/a/nothing");
     fixture.pipeline.flush();
-    assert.deepEqual(contents(member), before);
-    const named = Object.values(texts(member)).flatMap((text) => [...text.matchAll(/"route_config_name":"([^"]+)"/g)]);
-    for (const [, name] of named) assert.ok(`route/${name}` in contents(member), `${name}`);
+    assert.deepEqual(contents(state), before);
+    const named = Object.values(texts(state)).flatMap((text) => [...text.matchAll(/"route_config_name":"([^"]+)"/g)]);
+    for (const [, name] of named) assert.ok(`route/${name}` in contents(state), `${name}`);
   }
 });
 
@@ -116,8 +116,8 @@ Deno.test("a proxy that has another name for its cluster keeps the inbound side 
   fixture.pipeline.flush();
   for (const clusterId of ["Orch", "Kubernetes", "elsewhere"]) {
     const metadata = { CLUSTER_ID: { stringValue: clusterId } };
-    const member = fixture.join({ namespace: "a", address: "172.16.0.1", metadata });
-    assert.ok("cluster/inbound|80||" in contents(member), clusterId);
+    const state = fixture.join({ namespace: "a", address: "172.16.0.1", metadata });
+    assert.ok("cluster/inbound|80||" in contents(state), clusterId);
   }
 });
 
@@ -157,12 +157,12 @@ Deno.test("no Sidecar narrows what a gateway sees, neither of its namespace nor 
   const fixture = new Fixture();
   fixture.put(service);
   fixture.pipeline.flush();
-  const member = fixture.join(gateway);
-  const before = contents(member);
+  const state = fixture.join(gateway);
+  const before = contents(state);
   assert.ok(`cluster/outbound|80||${host}` in before);
   fixture.put(sidecar("mesh-system", {}), sidecar("a", { workloadSelector: { labels: { app: "gw" } } }));
   fixture.pipeline.flush();
-  assert.deepEqual(contents(member), before);
+  assert.deepEqual(contents(state), before);
   assert.deepEqual(contents(fixture.join({ ...gateway, address: "172.16.0.21" })), before);
   const narrowed = fixture.join({ ...gateway, address: "172.16.0.22", type: "sidecar" });
   assert.ok(!(`cluster/outbound|80||${host}` in contents(narrowed)));

@@ -212,7 +212,7 @@ function withAccount(tree: Tree, serviceAccount: string): Tree {
 /** Plays steps; gives the fixture with what every proxy has at the end. */
 function play(steps: readonly Step[], cache: boolean) {
   const fixture = new Fixture({ cache, mesh: { proxyHttpPort: 15333 } });
-  const joined = early.map((node) => ({ node, member: fixture.join(node) }));
+  const joined = early.map((node) => ({ node, state: fixture.join(node) }));
   const trees = new Map<string, Tree>();
   const put = (tree: Tree) => {
     const { kind, metadata: { namespace, name } } = tree;
@@ -225,7 +225,7 @@ function play(steps: readonly Step[], cache: boolean) {
       fixture.remove(s.key);
       trees.delete(s.key);
     } else if (s.do === "push") fixture.pipeline.flush();
-    else joined.push({ node: s.node, member: fixture.join(s.node) });
+    else joined.push({ node: s.node, state: fixture.join(s.node) });
   }
   fixture.pipeline.flush();
   assert.deepEqual(fixture.failures, []);
@@ -239,7 +239,7 @@ Deno.test("changes one by one leave every proxy with what a fresh start gives it
       const fresh = new Fixture({ cache: true, mesh: { proxyHttpPort: 15333 } });
       fresh.pipeline.configChanged([], [...fixture.objects.values()]);
       fresh.pipeline.flush();
-      for (const { node, member } of joined) assert.deepEqual(contents(member), contents(fresh.join(node)));
+      for (const { node, state } of joined) assert.deepEqual(contents(state), contents(fresh.join(node)));
     }),
     { numRuns: RUNS },
   );
@@ -249,8 +249,8 @@ Deno.test("every route configuration that a listener names is there", () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 5, maxLength: 30, size: "max" }), (steps) => {
       const { joined } = play(steps, true);
-      for (const { member } of joined) {
-        const all = texts(member);
+      for (const { state } of joined) {
+        const all = texts(state);
         const listeners = Object.entries(all).filter(([name]) => name.startsWith("listener/"));
         for (const [, text] of listeners) {
           for (const [, name] of text.matchAll(/"route_config_name":"([^"]+)"/g)) {
@@ -266,8 +266,8 @@ Deno.test("every route configuration that a listener names is there", () => {
 Deno.test("every proxy gets the same with caches as without", () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 15, maxLength: 60, size: "max" }), (steps) => {
-      const cached = play(steps, true).joined.map(({ member }) => contents(member));
-      const plain = play(steps, false).joined.map(({ member }) => contents(member));
+      const cached = play(steps, true).joined.map(({ state }) => contents(state));
+      const plain = play(steps, false).joined.map(({ state }) => contents(state));
       assert.deepEqual(cached, plain);
     }),
     { numRuns: RUNS },
@@ -285,9 +285,9 @@ Deno.test("a proxy never sees a host that exportTo or its Sidecar hides", () => 
           const own = object.meta.namespace === namespace;
           return exportTo.includes("*") || exportTo.includes(namespace) || (exportTo.includes(".") && own) ? hosts : [];
         }));
-      for (const { node, member } of joined) {
+      for (const { node, state } of joined) {
         const seen = visible(node.namespace);
-        for (const name of Object.keys(contents(member))) {
+        for (const name of Object.keys(contents(state))) {
           const host = /^cluster\/outbound\|\d+\|[^|]*\|(.+)$/.exec(name)?.[1];
           if (host) assert.ok(seen.has(host), `${node.namespace} sees ${name}`);
         }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { MAX_LOGGED, REVIEW_DELAY, SWEEP_INTERVAL, WarningLog } from "../../lib/discovery/upkeep.ts";
-import type { Warning } from "../../lib/translate/warning.ts";
+import type { Warning } from "../../lib/translate/message/warning.ts";
 import { Fixture } from "./fixture.ts";
 import { openLog } from "./open_log.ts";
 import { page, withServer } from "./running.ts";
@@ -97,8 +97,8 @@ Deno.test("a warning goes with what it was about", () => {
 Deno.test("a warning is logged once, again only after it was gone, with its objects", () => {
   const { log, lines } = openLog();
   const warnings = new WarningLog(log);
-  const one: Warning = { room: "routes", objects: ["VirtualService/x/v"], text: "one is left out" };
-  const two: Warning = { room: "gateways", objects: ["Gateway/x/g"], text: "two is left out" };
+  const one: Warning = { area: "routes", objects: ["VirtualService/x/v"], text: "one is left out" };
+  const two: Warning = { area: "gateways", objects: ["Gateway/x/g"], text: "two is left out" };
   warnings.review([one]);
   warnings.review([one, two]);
   warnings.review([two]);
@@ -113,7 +113,7 @@ Deno.test("a warning is logged once, again only after it was gone, with its obje
 Deno.test("a flood of warnings is logged in part, with the number of the others", () => {
   const { log, lines } = openLog();
   const flood = Array.from({ length: MAX_LOGGED + 7 }, (_, i): Warning => ({
-    room: "listeners",
+    area: "listeners",
     objects: [],
     text: `port ${i}`,
   }));
@@ -152,11 +152,11 @@ Deno.test("each minute the server forgets classes that no proxy is in any more",
     const fixture = new Fixture();
     const node = { id: "sidecar~10.0.0.9~app.x~x.svc.cluster.local" };
     const { translator } = pipeline;
-    const member = translator.join(fixture.nodes.read(node, true, pipeline.mesh));
+    const state = translator.join(fixture.nodes.read(node, true, pipeline.mesh));
     assert.equal(translator.counts.classes, 1);
     await clock.advance(SWEEP_INTERVAL);
     assert.equal(translator.counts.classes, 1, "a class in use stays");
-    translator.leave(member);
+    translator.leave(state);
     await clock.advance(SWEEP_INTERVAL - 1);
     assert.equal(translator.counts.classes, 1, "a proxy may come back within the minute");
     await clock.advance(1);

@@ -28,17 +28,17 @@ const node: TestNode = { namespace: "b", address: "172.16.0.9", labels: { app: "
 
 Deno.test("a destination rule for a wildcard changes a gateway's route to a host that no sidecar knows", () => {
   const fixture = new Fixture();
-  const member = fixture.join(node);
+  const state = fixture.join(node);
   fixture.put(gateway, route);
   fixture.pipeline.flush();
-  assert.doesNotMatch(texts(member)["virtualHost/http.80/x.com:80"]!, /hash_policy/);
+  assert.doesNotMatch(texts(state)["virtualHost/http.80/x.com:80"]!, /hash_policy/);
   fixture.put(rule);
   fixture.pipeline.flush();
-  assert.match(texts(member)["virtualHost/http.80/x.com:80"]!, /"hash_policy":\[\{"header":\{"header_name":"user"/);
+  assert.match(texts(state)["virtualHost/http.80/x.com:80"]!, /"hash_policy":\[\{"header":\{"header_name":"user"/);
   fixture.remove("DestinationRule/b/sticky");
   fixture.pipeline.flush();
   const fresh = new Fixture();
   fresh.put(gateway, route);
   fresh.pipeline.flush();
-  assert.deepEqual(contents(member), contents(fresh.join(node)));
+  assert.deepEqual(contents(state), contents(fresh.join(node)));
 });

@@ -8,12 +8,14 @@ import type { OutboundTrafficPolicy } from "../../lib/config/kinds/sidecar/types
 import type { ConfigObject } from "../../lib/config/types.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../../lib/mesh/types.ts";
 import type { Endpoint, Service } from "../../lib/registry/types.ts";
-import type { ProxyTraits, Reader, TranslateSettings } from "../../lib/translate/reader.ts";
+import type { Reader } from "../../lib/translate/reader/reader.ts";
+import type { ProxyProperties } from "../../lib/translate/reader/proxy_properties.ts";
+import type { TranslateSettings } from "../../lib/translate/reader/settings.ts";
 
 /** What the world of a test holds; all parts optional. */
 export interface FakeWorld {
   readonly settings?: Partial<TranslateSettings>;
-  readonly traits?: Partial<ProxyTraits>;
+  readonly properties?: Partial<ProxyProperties>;
   readonly mesh?: Partial<MeshConfig>;
   readonly networks?: MeshNetworks;
   readonly services?: readonly Service[];
@@ -37,7 +39,7 @@ export interface FakeReader extends Reader {
 
 /** Builds a reader that answers from `world`, and from the defaults of the field where it says nothing. */
 export function fakeReader(world: FakeWorld = {}): FakeReader {
-  const traits: ProxyTraits = { ...defaultTraits, ...world.traits };
+  const properties: ProxyProperties = { ...defaultTraits, ...world.properties };
   const mesh = { ...defaultMesh, ...world.mesh } as MeshConfig;
   const services = new Map((world.services ?? []).map((s) => [s.hostname, s]));
   const egress = world.egress ?? [{ index: 0, captureMode: "DEFAULT" as const }];
@@ -50,8 +52,8 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
       return [...asked];
     },
     settings: { ...defaultSettings, ...world.settings },
-    trait: (name) => answer(`trait/${name}`, traits[name]),
-    ask: (key, compute) => answer(`ask/${key}`, compute(traits)),
+    property: (name) => answer(`property/${name}`, properties[name]),
+    derived: (key, compute) => answer(`derived/${key}`, compute(properties)),
     mesh: () => answer("mesh", mesh),
     service: (host) => answer(`service/${host}`, services.get(host)),
     endpoints: (host) => answer(`endpoints/${host}`, world.endpoints?.[host] ?? []),
@@ -81,7 +83,7 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
 }
 
 /** An IPv4 sidecar with redirection, in namespace `default`. */
-export const defaultTraits: ProxyTraits = {
+export const defaultTraits: ProxyProperties = {
   type: "sidecar",
   namespace: "default",
   dnsDomain: "default.svc.cluster.local",

@@ -1,6 +1,6 @@
 /**
  * A world for builders from what a user writes: ServiceEntry, DestinationRule and VirtualService documents, and one
- * `kind: World` document with what the proxy and the process are (`traits`, `settings`, `mesh`, `networks`), and `services` that no ServiceEntry can spell.
+ * `kind: World` document with what the proxy and the process are (`properties`, `settings`, `mesh`, `networks`), and `services` that no ServiceEntry can spell.
  *
  * @module
  */
@@ -59,7 +59,7 @@ function byHost(
   index.update([], effective);
   const found: Record<string, EffectiveVirtualService> = {};
   for (const host of [...services.map((s) => s.hostname), ...index.hosts()]) {
-    const vs = index.visible(host, world.traits?.namespace ?? "default", undefined);
+    const vs = index.visible(host, world.properties?.namespace ?? "default", undefined);
     if (vs) found[host] = vs;
   }
   return found;

@@ -1,5 +1,5 @@
 /**
- * Places in a JSON text: where members and elements begin and end, so that one can be put in or cut out and every other
+ * Places in a JSON text: where states and elements begin and end, so that one can be put in or cut out and every other
  * byte stays as somebody wrote it (order, spaces, numbers that a program would print otherwise).
  *
  * @module
@@ -11,14 +11,14 @@ export interface Span {
   readonly end: number;
 }
 
-/** A member of an object: its key, and where its value lies. */
-export interface Member extends Span {
+/** A state of an object: its key, and where its value lies. */
+export interface ProxyState extends Span {
   readonly key: string;
 }
 
 /** Members of the object that begins at `at`, in order. The text must be valid JSON from there. */
-export function membersAt(text: string, at: number): Member[] {
-  const found: Member[] = [];
+export function membersAt(text: string, at: number): ProxyState[] {
+  const found: ProxyState[] = [];
   let i = skipSpace(text, at + 1);
   while (text[i] !== "}") {
     const keyEnd = valueEnd(text, i);

@@ -4,7 +4,7 @@
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 
 const IPV4 = "127.0.0.6";
 const IPV6 = "::6";
@@ -16,8 +16,8 @@ const IPV6 = "::6";
  * @param both Whether a proxy with both IP versions gets both addresses.
  */
 export function loopbackBind(read: Reader, both: boolean): envoy.config.core.v3.BindConfig {
-  const ipv4 = read.trait("ipv4");
-  const second = both && ipv4 && read.trait("ipv6");
+  const ipv4 = read.property("ipv4");
+  const second = both && ipv4 && read.property("ipv6");
   return {
     source_address: address(ipv4 ? IPV4 : IPV6),
     ...(second && { extra_source_addresses: [{ address: address(IPV6) }] }),

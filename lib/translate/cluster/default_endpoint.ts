@@ -6,8 +6,8 @@
 import ipaddr from "ipaddr.js";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { address } from "../endpoint/lb_endpoint.ts";
-import type { InboundTarget } from "../inbound_target.ts";
-import type { Reader } from "../reader.ts";
+import type { InboundTarget } from "../inbound/target.ts";
+import type { Reader } from "../reader/reader.ts";
 
 /** An address at the workload. */
 export interface WorkloadAddress {
@@ -52,12 +52,12 @@ export function fixedAddress(read: Reader, target: InboundTarget): WorkloadAddre
 
 function captured(read: Reader, target: InboundTarget): boolean {
   if (target.captureMode !== "DEFAULT") return target.captureMode === "IPTABLES";
-  return read.trait("interceptionMode") !== "NONE";
+  return read.property("interceptionMode") !== "NONE";
 }
 
 /** The loopback address with a port, in the wanted IP version if the proxy has it. */
 export function loopback(read: Reader, port: number, preferIpv6 = false): WorkloadAddress {
-  const useIpv6 = preferIpv6 ? read.trait("ipv6") : !read.trait("ipv4") && read.trait("ipv6");
+  const useIpv6 = preferIpv6 ? read.property("ipv6") : !read.property("ipv4") && read.property("ipv6");
   return at(useIpv6 ? "::1" : "127.0.0.1", port);
 }
 

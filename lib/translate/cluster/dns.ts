@@ -11,7 +11,8 @@ import { duration, wrap } from "../../pb/wellknown.ts";
 import type { Destination } from "../destination/plan.ts";
 import { localityLbEndpoints } from "../endpoint/group.ts";
 import { resolvedByProxy } from "../endpoint/assignment.ts";
-import type { Reader, TranslateSettings } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
+import type { TranslateSettings } from "../reader/settings.ts";
 
 type Cluster = envoy.config.cluster.v3.Cluster;
 type DnsCacheConfig = envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheConfig;
@@ -77,7 +78,7 @@ export function dynamicDnsCache(read: Reader): DnsCacheConfig {
 /** IP versions that the proxy can dial. One with both prefers IPv4, unless dual-stack is on. */
 function family(read: Reader): "V4_ONLY" | "V6_ONLY" | "ALL" {
   const { dualStack, enableIpv4OutboundListenerForIpv6Clusters: ipv4BesideIpv6 } = read.settings;
-  return read.ask("dnsFamily", ({ ipv4, ipv6 }) => {
+  return read.derived("dnsFamily", ({ ipv4, ipv6 }) => {
     if (ipv4 && ipv6) return dualStack ? "ALL" : "V4_ONLY";
     if (!ipv6) return "V4_ONLY";
     return ipv4BesideIpv6 ? "ALL" : "V6_ONLY";

@@ -9,10 +9,10 @@ import type { ConnectionPoolSettings } from "../../config/kinds/common/types.ts"
 import type { EffectiveDestinationRule } from "../../mesh/types.ts";
 import { duration } from "../../pb/wellknown.ts";
 import type { Service } from "../../registry/types.ts";
-import type { Built } from "../built.ts";
+import type { Built } from "../message/built.ts";
 import { portPolicy } from "../destination/policy.ts";
-import { inboundClusterName, type InboundTarget } from "../inbound_target.ts";
-import type { Reader } from "../reader.ts";
+import { inboundClusterName, type InboundTarget } from "../inbound/target.ts";
+import type { Reader } from "../reader/reader.ts";
 import { loopbackBind } from "./bind.ts";
 import { connectionPool } from "./connection_pool.ts";
 import { fixedAddress, loopback, type WorkloadAddress } from "./default_endpoint.ts";

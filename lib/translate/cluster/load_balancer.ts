@@ -10,7 +10,7 @@ import { duration, wrap } from "../../pb/wellknown.ts";
 import { sendsDraining, sendsUnhealthy } from "../destination/health.ts";
 import { type LocalityPlan, weighsLocalities } from "../destination/locality_setting.ts";
 import type { Destination } from "../destination/plan.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 
 type Cluster = envoy.config.cluster.v3.Cluster;
 

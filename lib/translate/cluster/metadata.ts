@@ -9,7 +9,7 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import type { EffectiveDestinationRule } from "../../mesh/types.ts";
 import { struct } from "../../pb/wellknown.ts";
 import type { Service } from "../../registry/types.ts";
-import type { TranslateSettings } from "../reader.ts";
+import type { TranslateSettings } from "../reader/settings.ts";
 
 /** What a cluster tells about itself. */
 export interface ClusterMetadata {

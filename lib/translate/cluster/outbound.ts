@@ -10,10 +10,10 @@ import {
   Cluster_LbPolicy as LbPolicy,
 } from "../../../proto/gen/enums.ts";
 import { duration } from "../../pb/wellknown.ts";
-import type { Built } from "../built.ts";
+import type { Built } from "../message/built.ts";
 import { localityPlan } from "../destination/locality_setting.ts";
 import { causesOf, type Destination, destinations } from "../destination/plan.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 import { connectionPool } from "./connection_pool.ts";
 import { dnsDiscovery, dynamicDnsDiscovery } from "./dns.ts";
 import { httpOptions, upstreamHttp } from "./http_options.ts";

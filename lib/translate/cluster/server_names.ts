@@ -4,7 +4,7 @@
  * @module
  */
 import type { Endpoint, Service } from "../../registry/types.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 
 /**
  * The names that a service entry gives, and the identities of the service accounts of all its endpoints, each also

@@ -7,8 +7,8 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import { Cluster_DiscoveryType as DiscoveryType, Cluster_LbPolicy as LbPolicy } from "../../../proto/gen/enums.ts";
 import { any } from "../../pb/codec.ts";
 import { duration } from "../../pb/wellknown.ts";
-import type { Built } from "../built.ts";
-import type { Reader } from "../reader.ts";
+import type { Built } from "../message/built.ts";
+import type { Reader } from "../reader/reader.ts";
 import { loopbackBind } from "./bind.ts";
 import { connectionPool } from "./connection_pool.ts";
 import { HTTP_OPTIONS } from "./http_options.ts";
@@ -29,7 +29,7 @@ const IDLE_TIMEOUT = 300_000;
 /** The static clusters of a proxy: all three for a sidecar; a router has no original destinations. */
 export function staticClusters(read: Reader): Built<Cluster>[] {
   const messages = [blackHole(read)];
-  if (read.trait("type") === "sidecar") messages.push(passthrough(read, PASSTHROUGH), inboundPassthrough(read));
+  if (read.property("type") === "sidecar") messages.push(passthrough(read, PASSTHROUGH), inboundPassthrough(read));
   return messages.map((message) => ({ message, causes: [] }));
 }
 

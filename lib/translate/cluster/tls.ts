@@ -11,8 +11,8 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import type { ClientTlsSettings } from "../../config/kinds/common/types.ts";
 import { any } from "../../pb/codec.ts";
 import type { Destination } from "../destination/plan.ts";
-import { secretConfig } from "../file_secret.ts";
-import type { Reader } from "../reader.ts";
+import { secretConfig } from "../message/file_secret.ts";
+import type { Reader } from "../reader/reader.ts";
 import { exactNames } from "./san.ts";
 import { serverNames } from "./server_names.ts";
 
@@ -49,7 +49,8 @@ export function upstreamTls(read: Reader, d: Destination, http2: boolean): Upstr
     return { warning: `${d.name}: tls mode ISTIO_MUTUAL waits for certificates of the mesh; connections are plain` };
   }
   if (
-    tls.credentialName !== undefined && d.rule?.spec.workloadSelector === undefined && read.trait("type") === "sidecar"
+    tls.credentialName !== undefined && d.rule?.spec.workloadSelector === undefined &&
+    read.property("type") === "sidecar"
   ) {
     return {
       warning: `${d.name}: tls.credentialName serves gateways, and sidecars only by a rule with a workloadSelector; ` +
@@ -82,13 +83,13 @@ export function upstreamTls(read: Reader, d: Destination, http2: boolean): Upstr
  */
 function withProxyFiles(read: Reader, d: Destination, asked: ClientTlsSettings): ClientTlsSettings {
   if (read.settings.preferDestinationRuleTlsForExternal && d.service.meshExternal) return asked;
-  const clientCertificate = read.trait("tlsClientCertChain");
+  const clientCertificate = read.property("tlsClientCertChain");
   if (clientCertificate === "") return asked;
-  const caCertificates = read.trait("tlsClientRootCert");
+  const caCertificates = read.property("tlsClientRootCert");
   return {
     mode: "MUTUAL",
     clientCertificate,
-    privateKey: read.trait("tlsClientKey"),
+    privateKey: read.property("tlsClientKey"),
     ...(caCertificates !== "" && { caCertificates }),
     ...(asked.subjectAltNames && { subjectAltNames: asked.subjectAltNames }),
     ...(asked.sni !== undefined && { sni: asked.sni }),

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Service } from "../../registry/types.ts";
-import type { TranslateSettings } from "../reader.ts";
+import type { TranslateSettings } from "../reader/settings.ts";
 
 /**
  * Unhealthy endpoints are sent by setting, and where traffic prefers near endpoints: there the proxy needs to know how

@@ -5,7 +5,7 @@
  */
 import type { LocalityLbSetting } from "../../config/kinds/common/types.ts";
 import { NETWORK_LABEL, NODE_LABEL, REGION_LABEL, SUBZONE_LABEL, ZONE_LABEL } from "../../registry/labels.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 import type { Destination } from "./plan.ts";
 
 /** From the widest place to the narrowest. */

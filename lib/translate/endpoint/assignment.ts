@@ -8,11 +8,12 @@
  * @module
  */
 import type { Endpoint, Service } from "../../registry/types.ts";
-import type { Built } from "../built.ts";
+import type { Built } from "../message/built.ts";
 import { localityPlan } from "../destination/locality_setting.ts";
 import { parseOutboundClusterName } from "../destination/names.ts";
 import { causesOf, type Destination, destinationOf, destinations } from "../destination/plan.ts";
-import type { Reader, TranslateSettings } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
+import type { TranslateSettings } from "../reader/settings.ts";
 import type { LeanAssignment } from "./encode.ts";
 import { byLocality, type Candidate, type Group, localityLbEndpoints } from "./group.ts";
 import { lbEndpoint } from "./lb_endpoint.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 
 /**
  * Whether clients of the host use endpoints of their own cluster only: as the most specific matching host of

@@ -5,7 +5,7 @@
  */
 import { HealthStatus } from "../../../proto/gen/enums.ts";
 import type { Endpoint, Service } from "../../registry/types.ts";
-import type { TranslateSettings } from "../reader.ts";
+import type { TranslateSettings } from "../reader/settings.ts";
 import type { LeanAddress, LeanEndpoint } from "./encode.ts";
 import { isDraining } from "./select.ts";
 

@@ -7,7 +7,7 @@
  */
 import type { LocalityDistribute, LocalityFailover } from "../../config/kinds/common/types.ts";
 import type { LocalityPlan } from "../destination/locality_setting.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 import { type Candidate, type Group, weightOf } from "./group.ts";
 import { distance, matchesLocality, placeLabel } from "./locality.ts";
 
@@ -26,7 +26,7 @@ export function applyLocality(read: Reader, groups: Group[], plan: LocalityPlan)
 
 /** Gives localities the weights of the first rule whose `from` the proxy is in; localities that it does not name get nothing. */
 function distribute(read: Reader, groups: Group[], rules: readonly LocalityDistribute[]): Group[] {
-  const rule = rules.find(({ from }) => read.ask(`inLocality/${from}`, (t) => matchesLocality(t.locality, from)));
+  const rule = rules.find(({ from }) => read.derived(`inLocality/${from}`, (t) => matchesLocality(t.locality, from)));
   if (rule === undefined) return groups;
   const weights = new Map<Group, number>();
   for (const [to, percent] of Object.entries(rule.to)) {
@@ -46,7 +46,7 @@ const STEPS = 5;
 
 /** Nearer first: subzone, zone, region, then the region that `failover` names for the proxy's own, then all others. */
 function failoverByLocality(read: Reader, groups: Group[], rules: readonly LocalityFailover[]): Group[] {
-  const here = read.trait("locality");
+  const here = read.property("locality");
   const region = here.split("/")[0];
   const rule = rules.find((r) => r.from === region);
   return withoutGaps(groups.map((g) => {
@@ -77,7 +77,7 @@ function splitByLabels(read: Reader, group: Group, labels: readonly string[]): G
 function wantedLabel(read: Reader, text: string): { label: string; value: string } {
   const at = text.indexOf("=");
   if (at >= 0) return { label: text.slice(0, at), value: text.slice(at + 1) };
-  return { label: text, value: read.ask(`label/${text}`, (t) => placeLabel(t, text)) };
+  return { label: text, value: read.derived(`label/${text}`, (t) => placeLabel(t, text)) };
 }
 
 /** Renumbers priorities to 0, 1, 2 ... (Envoy wants no gaps) and sorts by them; equal ones keep their order. */

@@ -8,7 +8,7 @@
  */
 import type { Endpoint, Service } from "../../registry/types.ts";
 import { sendsDraining, sendsUnhealthy } from "../destination/health.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 import { clusterLocal } from "./cluster_local.ts";
 
 /** Endpoints of the service that the proxy may see and reach, in the registry's order. */
@@ -19,8 +19,8 @@ export function usableEndpoints(read: Reader, service: Service): readonly Endpoi
   const unhealthy = sendsUnhealthy(read.settings, service);
   const draining = sendsDraining(read.settings, service);
   const nodeLocal = service.nodeLocal === true;
-  const ownCluster = nodeLocal || clusterLocal(read, service.hostname) ? read.trait("clusterId") : undefined;
-  const ownNode = nodeLocal ? read.trait("nodeName") : undefined;
+  const ownCluster = nodeLocal || clusterLocal(read, service.hostname) ? read.property("clusterId") : undefined;
+  const ownNode = nodeLocal ? read.property("nodeName") : undefined;
   return all.filter((e) => {
     if (e.health === "unhealthy" && !unhealthy) return false;
     if (isDraining(e, drainingLabel) && !draining) return false;
@@ -41,11 +41,11 @@ export function isDraining(endpoint: Endpoint, drainingLabel: string): boolean {
  * gateways of other networks will stand in for their endpoints.)
  */
 function seesNetwork(read: Reader, network: string): boolean {
-  const asked = read.ask(`asksForNetwork/${network}`, (t) => {
+  const asked = read.derived(`asksForNetwork/${network}`, (t) => {
     return t.requestedNetworks === "" || t.requestedNetworks.split(",").includes(network);
   });
   if (!asked) return false;
-  if (read.ask(`inNetwork/${network}`, (t) => t.network === "" || t.network === network)) return true;
+  if (read.derived(`inNetwork/${network}`, (t) => t.network === "" || t.network === network)) return true;
   return (read.networks().networks[network]?.gateways.length ?? 0) === 0;
 }
 

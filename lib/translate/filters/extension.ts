@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 
 /** Whether the proxy's build has that extension (`envoy.filters.http.fault`), as it told in its first request. */
 export function hasExtension(read: Reader, name: string): boolean {
-  return read.ask(`hasExtension/${name}`, ({ extensions }) => extensions === undefined || extensions.has(name));
+  return read.derived(`hasExtension/${name}`, ({ extensions }) => extensions === undefined || extensions.has(name));
 }

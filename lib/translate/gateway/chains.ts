@@ -10,11 +10,11 @@
 import type { RouteDestination } from "../../config/kinds/virtual_service/types.ts";
 import { overlaps } from "../../mesh/host_match.ts";
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
-import type { FileSecret } from "../file_secret.ts";
+import type { FileSecret } from "../message/file_secret.ts";
 import type { TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
-import { type ChainMatch, chainMatch, Claims } from "../listener/outbound/claims.ts";
+import { type ChainMatch, chainMatch, ChainMatchOwners } from "../listener/chain_match_owners.ts";
 import { routePlan } from "../listener/outbound/tcp_destination.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 import type { MergedPort, MergedServer } from "./merge.ts";
 import { type GatewayProblem, serverProblem, virtualServiceProblem } from "./problem.ts";
 import { serverNames } from "./server.ts";
@@ -51,14 +51,14 @@ export interface PortChains {
 interface Building {
   readonly read: Reader;
   readonly port: MergedPort;
-  readonly claims: Claims;
+  readonly owners: ChainMatchOwners;
   readonly chains: GatewayChain[];
   readonly problems: GatewayProblem[];
 }
 
 /** The filter chains of one port. */
 export function portChains(read: Reader, port: MergedPort): PortChains {
-  const building: Building = { read, port, claims: new Claims(), chains: [], problems: [] };
+  const building: Building = { read, port, owners: new ChainMatchOwners(), chains: [], problems: [] };
   if (port.kind === "http") addHttp(building);
   const ends = (server: MergedServer) => server.kind === "https" || server.kind === "tls" || server.kind === "tcp";
   for (const server of port.servers.filter(ends)) addTerminated(building, server);
@@ -82,7 +82,7 @@ function addHttp({ port, chains }: Building): void {
 
 /** A server where TLS ends (or there is none), before requests or bytes. */
 function addTerminated(building: Building, server: MergedServer): void {
-  const { read, port, claims, chains, problems } = building;
+  const { read, port, owners, chains, problems } = building;
   const secured = server.spec.tls && server.kind !== "tcp"
     ? downstreamTls(server.spec.tls, read.mesh().tlsDefaults)
     : undefined;
@@ -98,7 +98,7 @@ function addTerminated(building: Building, server: MergedServer): void {
   const target = server.routeName === undefined ? bytesTarget(building, server) : httpsTarget(server, server.routeName);
   if (target === undefined) return;
   const match = chainMatch({ sni: server.kind === "tcp" ? [] : serverNames(server), cidrs: [] });
-  for (const free of match ? claims.claim(match, { hostname: server.gateway, http: false }).free : []) {
+  for (const free of match ? owners.take(match, { hostname: server.gateway, http: false }).free : []) {
     chains.push({
       serverNames: free.serverNames,
       ...(secured ? { socket: secured.socket, secrets: secured.secrets } : {}),
@@ -150,7 +150,7 @@ function addPassthrough(building: Building, server: MergedServer): void {
 }
 
 function addRule(
-  { claims, chains, problems, port }: Building,
+  { owners, chains, problems, port }: Building,
   server: MergedServer,
   vs: EffectiveVirtualService,
   rule: number,
@@ -158,7 +158,7 @@ function addRule(
   found: Found,
 ): void {
   const owner = { hostname: `VirtualService ${vs.namespace}/${vs.name} tls[${rule}]`, http: false };
-  const { free, taken } = match ? claims.claim(match, owner) : { free: [], taken: undefined };
+  const { free, taken } = match ? owners.take(match, owner) : { free: [], taken: undefined };
   for (const { serverNames } of free) {
     const causes = [server.cause, ...found.causes];
     chains.push({ serverNames, target: found.target, decidedBy: found.causes[0] ?? server.cause, causes });

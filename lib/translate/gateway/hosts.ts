@@ -5,7 +5,7 @@
  */
 import type { ExtensionProvider } from "../../config/mesh/types.ts";
 import { destinationHosts } from "../../mesh/virtual_service_index.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 import { visibleVirtualServices } from "./virtual_services.ts";
 
 /**

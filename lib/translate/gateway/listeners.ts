@@ -14,15 +14,15 @@ import { duration, wrap } from "../../pb/wellknown.ts";
 import { isUnixSocket } from "../../registry/address.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
-import type { Built } from "../built.ts";
+import type { Built } from "../message/built.ts";
 import { proxyProtocolFilter } from "../filters/listener/proxy_protocol.ts";
 import { tlsInspectorFilter } from "../filters/listener/tls_inspector.ts";
 import { tcpProxyFilter, type TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
 import { accessLogs, listenerAccessLogs } from "../listener/access_log.ts";
 import { listenAddresses, listenerName, wildcards } from "../listener/address.ts";
 import { httpConnectionManager } from "../listener/http_connection_manager.ts";
-import { objectMetadata } from "../object_metadata.ts";
-import type { Reader } from "../reader.ts";
+import { objectMetadata } from "../message/object_metadata.ts";
+import type { Reader } from "../reader/reader.ts";
 import { type ChainTarget, type GatewayChain, portChains } from "./chains.ts";
 import { mergedGateways, type MergedPort } from "./merge.ts";
 import { type GatewayProblem, serverProblem } from "./problem.ts";
@@ -65,7 +65,7 @@ export function gatewayListeners(read: Reader, targets: readonly ServiceTarget[]
 /** The listener of one port. */
 export function gatewayListener(read: Reader, port: MergedPort): GatewayListener {
   const privileged = port.port > 0 && port.port < 1024;
-  if (privileged && read.trait("isUnprivileged")) {
+  if (privileged && read.property("isUnprivileged")) {
     const why = "left out, an unprivileged proxy cannot listen on ports below 1024";
     return { problems: port.servers.map((server) => serverProblem(server, port.port, "privilegedPort", why)) };
   }
@@ -98,7 +98,7 @@ function listener(
     ],
     filter_chains: chains.map((chain) => filterChain(read, port, name, chain)),
     ...(perEvent > 0 ? { max_connections_to_accept_per_socket_event: wrap(perEvent) } : {}),
-    ...(read.trait("outboundExactBalance") && !isUnixSocket(port.bind)
+    ...(read.property("outboundExactBalance") && !isUnixSocket(port.bind)
       ? { connection_balance_config: { exact_balance: {} } }
       : {}),
     ...(logs.length > 0 ? { access_log: logs } : {}),
@@ -142,6 +142,6 @@ function targetFilter(
 /** The destination rule's word, else the proxy's own. */
 function withIdleTimeout(read: Reader, plan: TcpProxyPlan): TcpProxyPlan {
   if (plan.idleTimeout !== undefined) return plan;
-  const idleTimeout = read.trait("idleTimeout");
+  const idleTimeout = read.property("idleTimeout");
   return idleTimeout > 0 ? { ...plan, idleTimeout } : plan;
 }

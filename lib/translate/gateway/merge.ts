@@ -14,7 +14,7 @@ import type { Server } from "../../config/kinds/gateway/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import { wildcards } from "../listener/address.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 import { listeningPort } from "./port.ts";
 import { type GatewayProblem, type GatewayProblemReason, serverProblem } from "./problem.ts";
 import { type GatewayServer, routeConfigurationName, serverHosts, serverKind, serverNames } from "./server.ts";

@@ -6,6 +6,7 @@
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import type { GatewayServer } from "./server.ts";
 import type { TlsRefusal } from "../listener/downstream_tls.ts";
+import type { Warning } from "../message/warning.ts";
 
 /** Why something is not served as written. */
 export type GatewayProblemReason =
@@ -63,4 +64,9 @@ export function virtualServiceProblem(
 ): GatewayProblem {
   const message = `VirtualService ${vs.namespace}/${vs.name} tls[${rule}]: ${why}`;
   return { cause: vs.causes[0] ?? "", index: rule, port, reason, message };
+}
+
+/** The problem as users are told. */
+export function gatewayWarning({ cause, message }: GatewayProblem): Warning {
+  return { area: "gateways", objects: cause === "" ? [] : [cause], text: message };
 }

@@ -7,7 +7,7 @@
  * @module
  */
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 import type { MergedGateways, MergedServer } from "./merge.ts";
 import { HostIndex, redirectsToHttps } from "./server.ts";
 import { matchesServer, visibleVirtualServices } from "./virtual_services.ts";
@@ -24,7 +24,7 @@ export interface RouteSource {
 }
 
 /** One virtual host to build. */
-export interface VirtualHostEntry {
+export interface PlannedVirtualHost {
   readonly routeConfiguration: string;
   /** `host:port`, unique in the route configuration. */
   readonly name: string;
@@ -43,7 +43,7 @@ export interface RoutePlan {
   /** Port of its first server as the user wrote it. */
   readonly port: number;
   /** Sorted by name. */
-  readonly entries: readonly VirtualHostEntry[];
+  readonly entries: readonly PlannedVirtualHost[];
   /** Keys of its Gateway objects. */
   readonly causes: readonly string[];
 }
@@ -62,7 +62,7 @@ export function gatewayRoutePlans(read: Reader, merged: MergedGateways): Map<str
 }
 
 /** Whether two entries make the same virtual host, as far as the entry alone decides. */
-export function sameEntry(a: VirtualHostEntry, b: VirtualHostEntry): boolean {
+export function samePlan(a: PlannedVirtualHost, b: PlannedVirtualHost): boolean {
   return a.routeConfiguration === b.routeConfiguration && a.name === b.name && a.requireTls === b.requireTls &&
     sameList(a.domains, b.domains) && sameList(a.gatewayCauses, b.gatewayCauses) &&
     a.sources.length === b.sources.length && a.sources.every((source, i) => sameSource(source, b.sources[i]));
@@ -169,7 +169,7 @@ function moreSpecificFirst(a: string, b: string): number {
   return Number(a.startsWith("*")) - Number(b.startsWith("*")) || b.length - a.length || (a < b ? -1 : 1);
 }
 
-function entry(routeConfiguration: string, group: readonly Draft[]): VirtualHostEntry {
+function entry(routeConfiguration: string, group: readonly Draft[]): PlannedVirtualHost {
   const [first] = group;
   return {
     routeConfiguration,

@@ -1,5 +1,5 @@
 /**
- * Route configurations of a gateway: a shell each, and its virtual hosts one by one, so that they can be sent inside it
+ * Route configurations of a gateway: a bare one each, and its virtual hosts one by one, so that they can be sent inside it
  * or as resources of their own (VHDS).
  *
  * @module
@@ -8,13 +8,13 @@ import { ApiVersion, VirtualHost_TlsRequirementType as TlsRequirement } from "..
 import type { envoy } from "../../../proto/gen/types.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
-import type { Built } from "../built.ts";
-import type { Reader } from "../reader.ts";
+import type { Built } from "../message/built.ts";
+import type { Reader } from "../reader/reader.ts";
 import { matchesAll } from "../route/match.ts";
 import { STATEFUL_SESSION_FILTER, statefulSession } from "../filters/http/stateful_session/per_route.ts";
 import { httpRoutes } from "../route/virtual_service.ts";
 import { mergedGateways } from "./merge.ts";
-import { gatewayRoutePlans, type RoutePlan, type RouteSource, type VirtualHostEntry } from "./route_plan.ts";
+import { gatewayRoutePlans, type PlannedVirtualHost, type RoutePlan, type RouteSource } from "./route_plan.ts";
 
 type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
 type VirtualHost = envoy.config.route.v3.VirtualHost;
@@ -27,7 +27,7 @@ const MAX_DIRECT_RESPONSE_BODY_BYTES = 1 << 20;
 export interface GatewayRouteConfiguration {
   /** Without virtual hosts, unless nothing is bound: then with the one that answers 404. */
   readonly routeConfiguration: Built<RouteConfiguration>;
-  /** Sorted by name; empty: nothing is bound, and the shell is whole as it is. */
+  /** Sorted by name; empty: nothing is bound, and the bare one is whole as it is. */
   readonly virtualHosts: readonly Built<VirtualHost>[];
 }
 
@@ -58,7 +58,7 @@ export function gatewayRouteConfiguration(read: Reader, plan: RoutePlan): Built<
     // A virtual host without routes answers 404; the field's name tells it from routes that do not match.
     ...(bound ? {} : { virtual_hosts: [{ name: `blackhole:${plan.port}`, domains: ["*"] }] }),
     // A listener waits for virtual hosts that it was told of; where there are none it would wait in vain.
-    ...(bound && read.trait("vhds") ? { vhds } : {}),
+    ...(bound && read.property("vhds") ? { vhds } : {}),
     // Routes may name clusters that are not there yet: 503 until they are, instead of refusing everything.
     validate_clusters: wrap(false),
     // Clients send `host:port` where the port is not the scheme's default.
@@ -69,7 +69,7 @@ export function gatewayRouteConfiguration(read: Reader, plan: RoutePlan): Built<
 }
 
 /** One virtual host, with the routes of all virtual services that have its hosts. */
-export function gatewayVirtualHost(read: Reader, entry: VirtualHostEntry): Built<VirtualHost> {
+export function gatewayVirtualHost(read: Reader, entry: PlannedVirtualHost): Built<VirtualHost> {
   const routes: Route[] = [];
   const warnings: string[] = [];
   for (const source of entry.sources) {
@@ -101,7 +101,7 @@ function inOrder(routes: readonly Route[]): Route[] {
 }
 
 /** Sessions of the service that the virtual host stands for, for routes whose destinations keep none. */
-function sessionOfHosts(read: Reader, entry: VirtualHostEntry): Pick<VirtualHost, "typed_per_filter_config"> {
+function sessionOfHosts(read: Reader, entry: PlannedVirtualHost): Pick<VirtualHost, "typed_per_filter_config"> {
   const [host] = entry.domains;
   if (!read.settings.enablePersistentSessionFilter || host === undefined) return {};
   const session = statefulSession(read, read.service(host));

@@ -7,7 +7,7 @@ import type { Server } from "../../config/kinds/gateway/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { wildcardsOver } from "../../mesh/host_match.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
-import { listenerKind } from "../port_protocol.ts";
+import { listenerKind } from "../service/protocol.ts";
 
 /**
  * What happens to a connection.
@@ -20,7 +20,7 @@ import { listenerKind } from "../port_protocol.ts";
  */
 export type ServerKind = "http" | "https" | "tcp" | "tls" | "passthrough" | "autoPassthrough";
 
-/** A host of a server, and of which namespace virtual services may claim it. */
+/** A host of a server, and of which namespace virtual services may be bound to it. */
 export interface ServerHost {
   /** A namespace, or `*`: any. */
   readonly namespace: string;
@@ -100,7 +100,7 @@ export function routeConfigurationName(
 
 /** The hosts of one server, indexed: finding those of a virtual service does not walk through all of them. */
 export class HostIndex {
-  /** Host to the namespaces that may claim it. */
+  /** Host to the namespaces whose virtual services may be bound to it. */
   readonly #hosts = new Map<string, Set<string>>();
 
   constructor(hosts: readonly ServerHost[]) {

@@ -7,13 +7,13 @@ import { HttpConnectionManager_ForwardClientCertDetails as Forward } from "../..
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { GatewayTopology } from "../../config/mesh/types.ts";
 import { wrap } from "../../pb/wellknown.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 
 type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
 /** The topology in force: of the proxy's own settings, else of the mesh's. */
 export function gatewayTopology(read: Reader): GatewayTopology | undefined {
-  const own = read.ask("gatewayTopology", (t) => t.gatewayTopology ? JSON.stringify(t.gatewayTopology) : "");
+  const own = read.derived("gatewayTopology", (t) => t.gatewayTopology ? JSON.stringify(t.gatewayTopology) : "");
   return own === "" ? read.mesh().defaultConfig.gatewayTopology : JSON.parse(own) as GatewayTopology;
 }
 

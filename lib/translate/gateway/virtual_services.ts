@@ -5,16 +5,16 @@
  */
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import { visibilityRank } from "../../mesh/visibility.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 
 /** How visible to the proxy: -1 not at all, 0 private to its namespace, 1 exported to it by name, 2 exported to all. */
 function rank(read: Reader, vs: EffectiveVirtualService): number {
   // Nearly all are exported to everyone; only the others depend on the proxy.
   if (vs.exportTo.length === 0 || vs.exportTo.includes("*")) return 2;
   const { namespace, exportTo } = vs;
-  return read.ask(
+  return read.derived(
     `visibilityRank/${namespace}/${exportTo.join(",")}`,
-    (traits) => visibilityRank({ namespace, exportTo }, traits.namespace),
+    (properties) => visibilityRank({ namespace, exportTo }, properties.namespace),
   );
 }
 

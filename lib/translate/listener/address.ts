@@ -7,15 +7,8 @@ import ipaddr from "ipaddr.js";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import { isIp, isUnixSocket } from "../../registry/address.ts";
-import type { Reader } from "../reader.ts";
-
-/** IP families that a proxy has; the first is its main one. */
-export type IpMode = "ipv4" | "ipv6" | "dual";
-
-/** IP families of the proxy. */
-export function ipMode(read: Reader): IpMode {
-  return read.ask("ipMode", (t) => t.ipv4 ? (t.ipv6 ? "dual" : "ipv4") : "ipv6");
-}
+import type { Reader } from "../reader/reader.ts";
+import { ipMode } from "../service/ip_mode.ts";
 
 /** All-addresses binds of the proxy, main family first; the second family only when the mesh is dual stack. */
 export function wildcards(read: Reader): readonly string[] {

@@ -15,7 +15,7 @@ import { CIPHER_SUITES } from "../../config/validation/tls.ts";
 import { any } from "../../pb/codec.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import { exactNames } from "../cluster/san.ts";
-import { fileAuthority, fileCertificate, type FileSecret, secretConfig } from "../file_secret.ts";
+import { fileAuthority, fileCertificate, type FileSecret, secretConfig } from "../message/file_secret.ts";
 
 type CommonTls = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
 type Validation = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext;

@@ -7,14 +7,14 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import { BLACK_HOLE, PASSTHROUGH } from "../cluster/static.ts";
 import { tcpFilters } from "../filters/network/order.ts";
 import { tcpProxyFilter, type TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 import { routeTarget } from "../route/destination.ts";
 import { accessLogs } from "./access_log.ts";
 
 /** The filters for unknown destinations, by the outbound traffic policy of the scope. */
 export function fallthroughFilters(read: Reader): envoy.config.listener.v3.Filter[] {
   const cluster = fallthroughCluster(read);
-  const idleTimeout = read.trait("idleTimeout");
+  const idleTimeout = read.property("idleTimeout");
   const plan: TcpProxyPlan = {
     statPrefix: cluster,
     clusters: [{ name: cluster, weight: 1 }],

@@ -10,8 +10,8 @@ import type { MeshConfig, MeshNetworks } from "../../config/mesh/types.ts";
 import { any } from "../../pb/codec.ts";
 import { duration, wrap } from "../../pb/wellknown.ts";
 import { httpFilters } from "../filters/http/order.ts";
-import type { HttpFilterDoors } from "../filters/http/order.ts";
-import type { Reader } from "../reader.ts";
+import type { HttpFilterSlots } from "../filters/http/order.ts";
+import type { Reader } from "../reader/reader.ts";
 import { accessLogs } from "./access_log.ts";
 import { ALL_ADDRESSES, canonicalRange, cidrRange } from "./address.ts";
 import { clientCertHeaders, ownHeaders, SERVER_NAME } from "./proxy_headers.ts";
@@ -31,7 +31,7 @@ export interface HttpConnectionManagerOptions {
   readonly http2?: boolean;
   /** Accept `GET http://host/path` (HTTP proxy listener). */
   readonly allowAbsoluteUrl?: boolean;
-  readonly doors?: HttpFilterDoors;
+  readonly slots?: HttpFilterSlots;
   /** Fields that the caller decides itself, laid over all others (gateways: what lies before them). */
   readonly overrides?: Partial<Hcm>;
 }
@@ -56,7 +56,7 @@ export function httpConnectionManager(
       direction: options.direction,
       grpcWeb: options.grpcWeb ?? false,
       router: { suppressEnvoyHeaders: headers?.proxyDebugHeaders?.disabled ?? false },
-      ...(options.doors ? { doors: options.doors } : {}),
+      ...(options.slots ? { slots: options.slots } : {}),
     }),
     ...ownHeaders(headers, options.direction === "outbound" ? "" : SERVER_NAME),
     ...(inbound ? clientCertHeaders(headers) : {}),
@@ -92,8 +92,8 @@ function protocolOptions(
   read: Reader,
   options: HttpConnectionManagerOptions,
 ): Pick<Hcm, "common_http_protocol_options" | "http_protocol_options" | "http2_protocol_options"> {
-  const http10 = read.settings.enableHttp10 || read.trait("http10");
-  const idleTimeout = read.trait("idleTimeout");
+  const http10 = read.settings.enableHttp10 || read.property("http10");
+  const idleTimeout = read.property("idleTimeout");
   const http1: envoy.config.core.v3.Http1ProtocolOptions = {
     ...(options.allowAbsoluteUrl ? { allow_absolute_url: wrap(true) } : {}),
     ...(http10 ? { accept_http_10: true } : {}),

@@ -11,7 +11,7 @@ import { httpInspectorFilter } from "../filters/listener/http_inspector.ts";
 import { originalDstFilter } from "../filters/listener/original_dst.ts";
 import { originalSrcFilter } from "../filters/listener/original_src.ts";
 import { tlsInspectorFilter } from "../filters/listener/tls_inspector.ts";
-import type { InterceptionMode } from "../reader.ts";
+import type { InterceptionMode } from "../reader/proxy_properties.ts";
 
 type FilterChain = envoy.config.listener.v3.FilterChain;
 type ListenerFilter = envoy.config.listener.v3.ListenerFilter;

@@ -7,9 +7,10 @@
 import { TrafficDirection } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { wrap } from "../../pb/wellknown.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 import { listenerAccessLogs } from "./access_log.ts";
-import { ipMode, listenAddresses, wildcards } from "./address.ts";
+import { ipMode } from "../service/ip_mode.ts";
+import { listenAddresses, wildcards } from "./address.ts";
 import { blackHoleFilter, fallthroughFilters } from "./fallthrough.ts";
 
 /** Name of the listener. */
@@ -17,7 +18,7 @@ export const VIRTUAL_OUTBOUND = "virtualOutbound";
 
 /** The listener; undefined for a proxy that captures nothing, or a mesh without a capture port. */
 export function virtualOutboundListener(read: Reader): envoy.config.listener.v3.Listener | undefined {
-  const mode = read.trait("interceptionMode");
+  const mode = read.property("interceptionMode");
   const mesh = read.mesh();
   const port = mesh.proxyListenPort;
   if (mode === "NONE" || port === 0) return undefined;

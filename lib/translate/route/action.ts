@@ -6,7 +6,7 @@
 import type { Destination, HttpRoute, HttpRouteDestination } from "../../config/kinds/mod.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 import { hashing, type RouteTarget, routeTarget } from "./destination.ts";
 import { fractionOf } from "../values/fraction.ts";
 import { headerChanges, type HeaderFields, joinHeaders } from "./headers.ts";

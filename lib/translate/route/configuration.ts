@@ -6,9 +6,9 @@
 import { ApiVersion } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { duration, wrap } from "../../pb/wellknown.ts";
-import type { Built } from "../built.ts";
-import type { InboundTarget } from "../inbound_target.ts";
-import type { Reader } from "../reader.ts";
+import type { Built } from "../message/built.ts";
+import type { InboundTarget } from "../inbound/target.ts";
+import type { Reader } from "../reader/reader.ts";
 import { defaultInboundRoute } from "./default_route.ts";
 import { routeTarget } from "./destination.ts";
 import { virtualHostName } from "./domains.ts";
@@ -38,7 +38,7 @@ const MAX_DIRECT_RESPONSE_BYTES = 1024 * 1024;
 export function sidecarRouteConfiguration(
   read: Reader,
   name: string,
-  virtualHosts: readonly VirtualHost[] | "vhds" = read.trait("vhds") ? "vhds" : [],
+  virtualHosts: readonly VirtualHost[] | "vhds" = read.property("vhds") ? "vhds" : [],
 ): Built<RouteConfiguration> {
   const inline = virtualHosts === "vhds" ? [] : [...virtualHosts].sort((a, b) => a.name! < b.name! ? -1 : 1);
   const message: RouteConfiguration = {

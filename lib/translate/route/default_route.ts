@@ -6,7 +6,7 @@
 import { duration, wrap } from "../../pb/wellknown.ts";
 import type { Protocol } from "../../registry/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 import type { Hashing, RouteTarget } from "./destination.ts";
 import { retryPolicy } from "./retry.ts";
 

@@ -8,7 +8,7 @@ import type { Service } from "../../registry/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { outboundClusterName } from "../destination/names.ts";
 import { portPolicy, subsetPolicy } from "../destination/policy.ts";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../reader/reader.ts";
 import { boundedDuration, breaksLines } from "../values/wire_limits.ts";
 
 type HashPolicy = envoy.config.route.v3.RouteAction.HashPolicy;

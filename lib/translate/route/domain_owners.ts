@@ -1,5 +1,5 @@
 /**
- * Which virtual host of one route configuration owns a domain that several claim: Envoy refuses a route configuration
+ * Which virtual host of one route configuration owns a domain that several want: Envoy refuses a route configuration
  * in which a domain occurs twice, so the others go without it.
  *
  * A virtual host named after the domain (`host:port`) wins over those for which it is a short form or an address; then
@@ -7,43 +7,45 @@
  *
  * @module
  */
+import type { Warning } from "../message/warning.ts";
 
-interface Claim {
+/** What one virtual host wants. */
+interface WantedDomains {
   readonly domains: readonly string[];
   readonly creationTimestamp: number;
 }
 
 /** The owners of one route configuration. An update costs the domains of the virtual host that changed. */
 export class DomainOwners {
-  readonly #claims: Map<string, Claim>;
-  /** Names of the claimants by domain, the owner first; a lone claimant needs no list. */
-  readonly #claimants: Map<string, string | readonly string[]>;
+  readonly #wanted: Map<string, WantedDomains>;
+  /** Names of the virtual hosts that want a domain, the owner first; a lone one needs no list. */
+  readonly #wantedBy: Map<string, string | readonly string[]>;
   #lost: number;
 
-  /** @param from Begins with the claims of another; from then on they are apart. */
+  /** @param from Begins as a copy of another. */
   constructor(from?: DomainOwners) {
-    this.#claims = new Map(from?.claims);
-    this.#claimants = new Map(from?.claimants);
+    this.#wanted = new Map(from?.wanted);
+    this.#wantedBy = new Map(from?.wantedBy);
     this.#lost = from?.lost ?? 0;
   }
 
-  /** What each virtual host claims. */
-  get claims(): ReadonlyMap<string, Claim> {
-    return this.#claims;
+  /** The domains that each virtual host wants. */
+  get wanted(): ReadonlyMap<string, WantedDomains> {
+    return this.#wanted;
   }
 
-  /** Who claims each domain. */
-  get claimants(): ReadonlyMap<string, string | readonly string[]> {
-    return this.#claimants;
+  /** The virtual hosts that want each domain. */
+  get wantedBy(): ReadonlyMap<string, string | readonly string[]> {
+    return this.#wantedBy;
   }
 
-  /** How many claims go without their domain now (metric `pilot_vservice_dup_domain`). */
+  /** How often a virtual host goes without a domain that it wants (metric `pilot_vservice_dup_domain`). */
   get lost(): number {
     return this.#lost;
   }
 
   /**
-   * Replaces the claims of a virtual host.
+   * Replaces the domains that a virtual host wants.
    *
    * @param domains Empty: the virtual host went.
    * @param creationTimestamp ms since the epoch.
@@ -51,26 +53,26 @@ export class DomainOwners {
    */
   update(name: string, domains: readonly string[], creationTimestamp = 0): Set<string> {
     const changed = new Set<string>();
-    const old = this.#claims.get(name);
+    const old = this.#wanted.get(name);
     for (const domain of old?.domains ?? []) this.#withdraw(name, domain, changed);
-    if (domains.length) this.#claims.set(name, { domains: [...new Set(domains)], creationTimestamp });
-    else this.#claims.delete(name);
-    for (const domain of this.#claims.get(name)?.domains ?? []) this.#claim(name, domain, changed);
+    if (domains.length) this.#wanted.set(name, { domains: [...new Set(domains)], creationTimestamp });
+    else this.#wanted.delete(name);
+    for (const domain of this.#wanted.get(name)?.domains ?? []) this.#want(name, domain, changed);
     changed.delete(name);
     return changed;
   }
 
-  /** The domains that a virtual host owns, in the order of its claim. */
+  /** The domains that a virtual host owns, in the order in which it wants them. */
   owned(name: string): readonly string[] {
-    const domains = this.#claims.get(name)?.domains ?? [];
+    const domains = this.#wanted.get(name)?.domains ?? [];
     if (this.#lost === 0) return domains;
     return domains.filter((domain) => this.#owner(domain) === name);
   }
 
-  /** Claims that go without their domain. Costs nothing while there are none. */
+  /** Virtual hosts that go without a domain, with its owner. Costs nothing while there are none. */
   *losers(): Iterable<{ readonly domain: string; readonly owner: string; readonly loser: string }> {
     if (this.#lost === 0) return;
-    for (const [domain, names] of this.#claimants) {
+    for (const [domain, names] of this.#wantedBy) {
       if (typeof names === "string") continue;
       const [owner, ...losers] = names;
       for (const loser of losers) yield { domain, owner: owner!, loser };
@@ -78,14 +80,14 @@ export class DomainOwners {
   }
 
   #owner(domain: string): string | undefined {
-    const names = this.#claimants.get(domain);
+    const names = this.#wantedBy.get(domain);
     return typeof names === "string" ? names : names?.[0];
   }
 
-  #claim(name: string, domain: string, changed: Set<string>): void {
-    const before = this.#claimants.get(domain);
+  #want(name: string, domain: string, changed: Set<string>): void {
+    const before = this.#wantedBy.get(domain);
     if (before === undefined) {
-      this.#claimants.set(domain, name);
+      this.#wantedBy.set(domain, name);
       return;
     }
     const all = (typeof before === "string" ? [before] : [...before]).concat(name);
@@ -94,9 +96,9 @@ export class DomainOwners {
   }
 
   #withdraw(name: string, domain: string, changed: Set<string>): void {
-    const before = this.#claimants.get(domain);
+    const before = this.#wantedBy.get(domain);
     if (before === undefined || typeof before === "string") {
-      this.#claimants.delete(domain);
+      this.#wantedBy.delete(domain);
       return;
     }
     this.#rank(domain, before.filter((other) => other !== name), changed);
@@ -107,7 +109,7 @@ export class DomainOwners {
     const owner = this.#owner(domain);
     names.sort((a, b) => this.#precedence(domain, a, b));
     const [first, ...rest] = names;
-    this.#claimants.set(domain, rest.length ? names : first!);
+    this.#wantedBy.set(domain, rest.length ? names : first!);
     if (first === owner) return;
     changed.add(first!);
     changed.add(owner!);
@@ -120,10 +122,22 @@ export class DomainOwners {
   }
 
   #age(name: string): number {
-    return this.#claims.get(name)?.creationTimestamp ?? 0;
+    return this.#wanted.get(name)?.creationTimestamp ?? 0;
   }
 }
 
 function isNamedAfter(name: string, domain: string): boolean {
   return name === domain || name.startsWith(`${domain}:`);
+}
+
+/** Two virtual hosts of one route configuration want one domain. */
+export function domainWarning(
+  routeConfiguration: string,
+  domain: string,
+  owner: string,
+  loser: string,
+  objects: readonly string[],
+): Warning {
+  const text = `routes ${routeConfiguration}: domain ${domain} belongs to ${owner}, so ${loser} goes without it`;
+  return { area: "routes", objects, text, metric: "pilot_vservice_dup_domain" };
 }

@@ -5,8 +5,8 @@
  */
 import { isIp } from "../../registry/address.ts";
 import type { Service } from "../../registry/types.ts";
-import { isRange, serviceAddresses } from "../service_address.ts";
-import type { Reader } from "../reader.ts";
+import { isRange, serviceAddresses } from "../service/address.ts";
+import type { Reader } from "../reader/reader.ts";
 
 /**
  * Domains without ports, each once, the full name first: the host, its other names (short forms as the proxy's own DNS
@@ -82,12 +82,12 @@ function orchestratorForms(host: string, near: Nearness): string[] {
 function otherNames(read: Reader, host: string): string[] {
   if (isIp(host)) return [];
   const absolute = read.settings.enableAbsoluteFqdnVhostDomain ? [`${host}.`] : [];
-  if (!read.ask("orchestratorDnsDomain", (t) => isOrchestrators(t.dnsDomain))) {
-    return [...absolute, ...shortForms(host, read.trait("dnsDomain"))];
+  if (!read.derived("orchestratorDnsDomain", (t) => isOrchestrators(t.dnsDomain))) {
+    return [...absolute, ...shortForms(host, read.property("dnsDomain"))];
   }
   if (!isOrchestrators(host)) return absolute;
   const domain = domainOf(host);
-  const near = read.ask<Nearness>(`nearness=${domain}`, (t) => nearness(domain, t.dnsDomain));
+  const near = read.derived<Nearness>(`nearness=${domain}`, (t) => nearness(domain, t.dnsDomain));
   return [...absolute, ...orchestratorForms(host, near)];
 }
 

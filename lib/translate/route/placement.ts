@@ -12,8 +12,8 @@
  */
 import type { EgressListener } from "../../mesh/types.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
-import { listenerKind } from "../port_protocol.ts";
-import type { Reader } from "../reader.ts";
+import { listenerKind } from "../service/protocol.ts";
+import type { Reader } from "../reader/reader.ts";
 
 /** Route configuration of the sidecar's own HTTP proxy port. */
 export const HTTP_PROXY_ROUTES = "http_proxy";
@@ -49,7 +49,7 @@ export function placements(read: Reader, host: string, port: number, sniffed: bo
       found.push({ routeConfiguration: egressRoutes(listener), domains: "allPorts" });
     }
   }
-  if (read.ask("hasHttpProxy", (t) => t.httpProxyPort > 0) && sees(catchAll)) {
+  if (read.derived("hasHttpProxy", (t) => t.httpProxyPort > 0) && sees(catchAll)) {
     found.push({ routeConfiguration: HTTP_PROXY_ROUTES, domains: "allPorts" });
   }
   return found;

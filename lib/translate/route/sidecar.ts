@@ -8,8 +8,8 @@ import { isWildcard } from "../../mesh/host_match.ts";
 import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
 import type { Service } from "../../registry/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { listenerKind } from "../port_protocol.ts";
-import type { Reader } from "../reader.ts";
+import { listenerKind } from "../service/protocol.ts";
+import type { Reader } from "../reader/reader.ts";
 import { defaultOutboundRoute } from "./default_route.ts";
 import { behindAlias, hashing, routeTarget } from "./destination.ts";
 import { hostDomains, virtualHostName, withPort } from "./domains.ts";
@@ -28,7 +28,7 @@ export interface OutboundVirtualHost {
   readonly causes: readonly string[];
   /** What the user wrote and does not get, one sentence each; absent: nothing. */
   readonly warnings?: readonly string[];
-  /** Of two virtual hosts that claim a domain, the one with the smaller number (ms since the epoch) is older and wins. */
+  /** Of two virtual hosts that want a domain, the one with the smaller number (ms since the epoch) is older and wins. */
   readonly creationTimestamp: number;
 }
 

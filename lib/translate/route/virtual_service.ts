@@ -10,8 +10,8 @@ import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import { any } from "../../pb/codec.ts";
 import type { envoy, google } from "../../../proto/gen/types.ts";
 import { parseOutboundClusterName } from "../destination/names.ts";
-import { objectMetadata } from "../object_metadata.ts";
-import type { Reader } from "../reader.ts";
+import { objectMetadata } from "../message/object_metadata.ts";
+import type { Reader } from "../reader/reader.ts";
 import { forwardAction } from "./action.ts";
 import { directResponse, redirectAction } from "./answer.ts";
 import { CORS_FILTER, corsPolicy } from "../filters/http/cors/per_route.ts";
@@ -96,12 +96,15 @@ function applies(match: HttpMatchRequest, { read, port, gateways }: RouteContext
   if (match.port && match.port !== port) return false;
   if (match.gateways?.length && !match.gateways.some((gateway) => gateways.includes(gateway))) return false;
   const { sourceNamespace } = match;
-  if (sourceNamespace && !read.ask(`namespace=${sourceNamespace}`, (t) => t.namespace === sourceNamespace)) {
+  if (sourceNamespace && !read.derived(`namespace=${sourceNamespace}`, (t) => t.namespace === sourceNamespace)) {
     return false;
   }
   const labels = Object.entries(match.sourceLabels ?? {}).sort();
   if (!labels.length) return true;
-  return read.ask(`labels=${JSON.stringify(labels)}`, (t) => labels.every(([key, value]) => t.labels[key] === value));
+  return read.derived(
+    `labels=${JSON.stringify(labels)}`,
+    (t) => labels.every(([key, value]) => t.labels[key] === value),
+  );
 }
 
 function buildRoute(

@@ -125,7 +125,7 @@ Deno.test({
         const spec = stored(raw);
         if (spec === undefined) return [];
         const read = fakeReader({
-          traits: { type },
+          properties: { type },
           services: [service(raw.host, { resolution, ports: [port(80, protocol)] })],
           endpoints: { [raw.host]: [endpoint("10.0.0.1", { portName: port(80, protocol).name })] },
           destinationRules: { [raw.host]: rule(raw.host, spec) },

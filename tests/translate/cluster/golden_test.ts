@@ -3,7 +3,7 @@
  * `deno test --allow-read --allow-write --allow-env --allow-run tests/translate/cluster/golden_test.ts -- --update-goldens`.
  */
 import assert from "node:assert/strict";
-import type { Built } from "../../../lib/translate/built.ts";
+import type { Built } from "../../../lib/translate/message/built.ts";
 import { outboundClusters, staticClusters } from "../../../lib/translate/cluster/mod.ts";
 import { loadAssignments } from "../../../lib/translate/endpoint/mod.ts";
 import { encode } from "../../../lib/pb/codec.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { decode } from "../../../lib/pb/reflect.ts";
 import { inboundClusters, staticClusters } from "../../../lib/translate/cluster/mod.ts";
 import { HTTP_OPTIONS } from "../../../lib/translate/cluster/http_options.ts";
-import type { InboundTarget } from "../../../lib/translate/inbound_target.ts";
+import type { InboundTarget } from "../../../lib/translate/inbound/target.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { acceptClusters, envoyPath } from "../envoy.ts";
 import { fakeReader, type FakeWorld } from "../fake_reader.ts";
@@ -43,16 +43,16 @@ Deno.test("a captured port is reached where the client dialled, from the address
   assert.equal(cluster.name, "inbound|8080||");
   assert.equal(path(cluster), "ORIGINAL_DST < 127.0.0.6");
   assert.equal(cluster.lb_policy, 6);
-  assert.equal(path(build({}, { traits: { ipv4: false, ipv6: true } })), "ORIGINAL_DST < ::6");
-  const both = { traits: { ipv6: true }, settings: { dualStack: true } };
+  assert.equal(path(build({}, { properties: { ipv4: false, ipv6: true } })), "ORIGINAL_DST < ::6");
+  const both = { properties: { ipv6: true }, settings: { dualStack: true } };
   assert.equal(path(build({}, both)), "ORIGINAL_DST < 127.0.0.6,::6");
 });
 
 Deno.test("where nothing is captured the workload is reached on loopback", () => {
-  assert.equal(path(build({}, { traits: { interceptionMode: "NONE" } })), "127.0.0.1:8080");
+  assert.equal(path(build({}, { properties: { interceptionMode: "NONE" } })), "127.0.0.1:8080");
   assert.equal(path(build({ captureMode: "NONE", fromSidecarIngress: true })), "127.0.0.1:8080");
   assert.equal(
-    path(build({ captureMode: "IPTABLES" }, { traits: { interceptionMode: "NONE" } })),
+    path(build({ captureMode: "IPTABLES" }, { properties: { interceptionMode: "NONE" } })),
     "ORIGINAL_DST < 127.0.0.6",
   );
 });
@@ -65,7 +65,7 @@ Deno.test("the mesh may send all inbound traffic of services to loopback", () =>
 
 Deno.test("a Sidecar ingress sends to its default endpoint in every form", () => {
   const workloadAddresses = ["10.0.0.9", "2001:db8::9"];
-  const table: [string, Partial<InboundTarget>, FakeWorld["traits"], string][] = [
+  const table: [string, Partial<InboundTarget>, FakeWorld["properties"], string][] = [
     ["127.0.0.1:9000", {}, {}, "127.0.0.1:9000"],
     ["127.0.0.1:9000", {}, { ipv4: false, ipv6: true }, "::1:9000"],
     ["[::1]:9000", {}, { ipv6: true }, "::1:9000"],
@@ -75,8 +75,8 @@ Deno.test("a Sidecar ingress sends to its default endpoint in every form", () =>
     ["0.0.0.0:9000", {}, {}, "127.0.0.1:9000"],
     ["unix:///run/app.sock", {}, {}, "/run/app.sock"],
   ];
-  for (const [defaultEndpoint, given, traits, expected] of table) {
-    const cluster = build({ defaultEndpoint, fromSidecarIngress: true, ...given }, { traits: traits! });
+  for (const [defaultEndpoint, given, properties, expected] of table) {
+    const cluster = build({ defaultEndpoint, fromSidecarIngress: true, ...given }, { properties: properties! });
     assert.equal(path(cluster), expected, defaultEndpoint);
   }
 });
@@ -126,8 +126,8 @@ Deno.test("two targets on one port make one cluster, of the first", () => {
 Deno.test("a sidecar has all static clusters, a gateway only the black hole", () => {
   const names = (world: FakeWorld) => staticClusters(fakeReader(world)).map((c) => c.message.name);
   assert.deepEqual(names({}), ["BlackHoleCluster", "PassthroughCluster", "InboundPassthroughCluster"]);
-  assert.deepEqual(names({ traits: { type: "router" } }), ["BlackHoleCluster"]);
-  const both = staticClusters(fakeReader({ traits: { ipv6: true } }))[2]!.message;
+  assert.deepEqual(names({ properties: { type: "router" } }), ["BlackHoleCluster"]);
+  const both = staticClusters(fakeReader({ properties: { ipv6: true } }))[2]!.message;
   assert.equal(path(both), "ORIGINAL_DST < 127.0.0.6,::6");
 });
 
@@ -144,8 +144,8 @@ Deno.test({
       build({ ...ingress, defaultEndpoint: "127.0.0.1:9000" }),
       build({ ...ingress, defaultEndpoint: "0.0.0.0:9000" }),
       build({ ...ingress, defaultEndpoint: "unix:///run/app.sock" }),
-      build({}, { traits: { interceptionMode: "NONE" } }),
-      build({}, { traits: { ipv6: true }, settings: { dualStack: true } }),
+      build({}, { properties: { interceptionMode: "NONE" } }),
+      build({}, { properties: { ipv6: true }, settings: { dualStack: true } }),
     ];
     const clusters = forms.map((c, i) => ({ ...c, name: `${c.name}${i}` }));
     const verdict = await acceptClusters(envoyBinary!, clusters);

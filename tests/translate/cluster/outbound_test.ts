@@ -66,7 +66,7 @@ Deno.test("the protocol of a port decides the HTTP version; where it is not told
     ["Unsupported", "router", "http1"],
   ];
   for (const [protocol, type, expected] of table) {
-    const cluster = first(undefined, { ports: [port(80, protocol)] }, { traits: { type } });
+    const cluster = first(undefined, { ports: [port(80, protocol)] }, { properties: { type } });
     assert.equal(version(cluster), expected, `${protocol} ${type}`);
   }
 });
@@ -103,7 +103,7 @@ Deno.test("PASSTHROUGH dials what the client dialled, and a subset may take it b
 Deno.test("what was dialled is unknown to a gateway, which gets endpoints told", () => {
   const given = { resolution: "passthrough" } as const;
   assert.equal(first(undefined, given).type, 4);
-  assert.equal(first(undefined, given, { traits: { type: "router" } }).type, 3);
+  assert.equal(first(undefined, given, { properties: { type: "router" } }).type, 3);
   assert.equal(first(undefined, given, { settings: { enableEdsForHeadless: true } }).type, 3);
   const external = { ...given, provider: "External" } as const;
   assert.equal(first(undefined, external, { settings: { enableEdsForHeadless: true } }).type, 4);
@@ -131,7 +131,7 @@ Deno.test("names are looked up in the IP versions that the proxy has", () => {
   ];
   for (const [ipv4, ipv6, dualStack, both, expected] of table) {
     const cluster = first(undefined, { resolution: "dns" }, {
-      traits: { ipv4, ipv6 },
+      properties: { ipv4, ipv6 },
       settings: { dualStack, enableIpv4OutboundListenerForIpv6Clusters: both },
     });
     const config = decode<envoy.extensions.clusters.dns.v3.DnsCluster>(
@@ -145,7 +145,7 @@ Deno.test("names are looked up in the IP versions that the proxy has", () => {
 Deno.test("a cluster of a service without a rule asks the proxy for nothing", () => {
   const read = fakeReader({ services: [service(HOST)] });
   outboundClusters(read, HOST);
-  assert.deepEqual(read.asked.filter((q) => q.startsWith("trait") || q.startsWith("ask")), []);
+  assert.deepEqual(read.asked.filter((q) => q.startsWith("property") || q.startsWith("ask")), []);
 });
 
 Deno.test("limits that nobody set are none, and idle time of HTTP goes before that of TCP", () => {
@@ -211,7 +211,7 @@ function tls(cluster: Cluster): Tls | undefined {
 
 Deno.test("certificates of the proxy's metadata serve every mutual mode, but not services outside the mesh", () => {
   const world = {
-    traits: { tlsClientCertChain: "/c.pem", tlsClientKey: "/k.pem", tlsClientRootCert: "/r.pem" },
+    properties: { tlsClientCertChain: "/c.pem", tlsClientKey: "/k.pem", tlsClientRootCert: "/r.pem" },
   };
   const mesh = tls(first({ trafficPolicy: { tls: { mode: "MESH_MUTUAL", sni: "x" } } }, {}, world))!;
   assert.equal(mesh.common_tls_context!.tls_certificates![0]!.certificate_chain!.filename, "/c.pem");
@@ -246,7 +246,7 @@ Deno.test("credentials by name are for gateways, and for sidecars by rules that 
   assert.equal(secret(first(spec)), undefined);
   assert.match(build(spec)[0]!.warnings![0]!, /workloadSelector/);
   assert.equal(secret(first({ ...spec, workloadSelector: { matchLabels: { app: "x" } } })), "kubernetes://c-cacert");
-  assert.equal(secret(first(spec, {}, { traits: { type: "router" } })), "kubernetes://c-cacert");
+  assert.equal(secret(first(spec, {}, { properties: { type: "router" } })), "kubernetes://c-cacert");
 });
 
 Deno.test("a port of an entry without resolution leads to its target port, at the address that the client dialled", () => {

@@ -122,7 +122,7 @@ Deno.test("the orchestrator's own services are cluster-local unless the mesh say
 
 Deno.test("clients of node-local services stay on their node", () => {
   const endpoints = [endpoint("10.0.0.1", { nodeName: "n1" }), endpoint("10.0.0.2", { nodeName: "n2" })];
-  const r = read(endpoints, { traits: { nodeName: "n2" } }, { nodeLocal: true });
+  const r = read(endpoints, { properties: { nodeName: "n2" } }, { nodeLocal: true });
   assert.deepEqual(seen(only(r)), ["0/1: 10.0.0.2"]);
 });
 
@@ -132,10 +132,10 @@ Deno.test("endpoints of another network are dialled unless a gateway stands befo
     endpoint("10.0.0.2", { network: "n2" }),
     endpoint("10.0.0.3"),
   ];
-  const traits = { network: "n1" };
+  const properties = { network: "n1" };
   const networks = { networks: { n2: { endpoints: [], gateways: [{ address: "1.2.3.4", port: 15443 }] } } };
-  assert.deepEqual(seen(only(read(endpoints, { traits }))), ["0/3: 10.0.0.1 10.0.0.2 10.0.0.3"]);
-  assert.deepEqual(seen(only(read(endpoints, { traits, networks }))), ["0/2: 10.0.0.1 10.0.0.3"]);
+  assert.deepEqual(seen(only(read(endpoints, { properties }))), ["0/3: 10.0.0.1 10.0.0.2 10.0.0.3"]);
+  assert.deepEqual(seen(only(read(endpoints, { properties, networks }))), ["0/2: 10.0.0.1 10.0.0.3"]);
   assert.deepEqual(seen(only(read(endpoints, { networks }))), ["0/3: 10.0.0.1 10.0.0.2 10.0.0.3"]);
 });
 
@@ -145,7 +145,7 @@ Deno.test("a proxy that asked for some networks sees those and the unnamed one",
     endpoint("10.0.0.2", { network: "n2" }),
     endpoint("10.0.0.3"),
   ];
-  const r = read(endpoints, { traits: { requestedNetworks: "n2,n3" } });
+  const r = read(endpoints, { properties: { requestedNetworks: "n2,n3" } });
   assert.deepEqual(seen(only(r)), ["0/2: 10.0.0.2 10.0.0.3"]);
 });
 
@@ -170,7 +170,7 @@ function near(locality: string, localityLbSetting: LocalityLbSetting | undefined
     ...(localityLbSetting && { loadBalancer: { localityLbSetting } }),
     ...(outlier && { outlierDetection: { consecutive5xxErrors: 1 } }),
   };
-  return seen(only(read(spread, { traits: { locality }, ...withPolicy(policy) })));
+  return seen(only(read(spread, { properties: { locality }, ...withPolicy(policy) })));
 }
 
 Deno.test("with outlier detection near endpoints come first: subzone, zone, region, elsewhere", () => {
@@ -216,11 +216,11 @@ Deno.test("distribution needs no outlier detection, weighs what it names and lea
 Deno.test("proxies for which distribution says the same share the result", () => {
   const distribute = [{ from: "eu/*", to: { "eu/*": 100 } }];
   const r = read(spread, {
-    traits: { locality: "eu/7/x" },
+    properties: { locality: "eu/7/x" },
     ...withPolicy({ loadBalancer: { localityLbSetting: { distribute } } }),
   });
   only(r);
-  assert.deepEqual(r.asked.filter((q) => q.includes("ocality")), ["ask/inLocality/eu/*"]);
+  assert.deepEqual(r.asked.filter((q) => q.includes("ocality")), ["derived/inLocality/eu/*"]);
 });
 
 Deno.test("failover by labels compares them in order with the proxy's", () => {
@@ -234,7 +234,7 @@ Deno.test("failover by labels compares them in order with the proxy's", () => {
     outlierDetection: { consecutive5xxErrors: 1 },
     loadBalancer: { localityLbSetting: { failoverPriority: ["rack", "host"] } },
   };
-  const r = read(endpoints, { traits: { labels: { rack: "r1", host: "h1" } }, ...withPolicy(policy) });
+  const r = read(endpoints, { properties: { labels: { rack: "r1", host: "h1" } }, ...withPolicy(policy) });
   assert.deepEqual(seen(only(r)), ["0/1: 10.0.0.3", "1/1: 10.0.0.2", "2/1: 10.0.0.1"]);
   const fixed: TrafficPolicy = {
     outlierDetection: { consecutive5xxErrors: 1 },
@@ -242,14 +242,14 @@ Deno.test("failover by labels compares them in order with the proxy's", () => {
   };
   const anyone = read(endpoints, withPolicy(fixed));
   assert.deepEqual(seen(only(anyone)), ["0/1: 10.0.0.1", "1/2: 10.0.0.2 10.0.0.3"]);
-  assert.ok(!anyone.asked.some((q) => q.startsWith("ask/label")));
+  assert.ok(!anyone.asked.some((q) => q.startsWith("derived/label")));
 });
 
 Deno.test("traffic distribution prefers the zone, or the node, without outlier detection", () => {
-  const zone = read(spread, { traits: { locality: "eu/1/z" } }, { trafficDistribution: "preferSameZone" });
+  const zone = read(spread, { properties: { locality: "eu/1/z" } }, { trafficDistribution: "preferSameZone" });
   assert.deepEqual(seen(only(zone)).map((g) => g[0]), ["0", "0", "1", "2", "2"]);
   const nodes = [endpoint("10.0.0.1", { nodeName: "n1" }), endpoint("10.0.0.2", { nodeName: "n2" })];
-  const node = read(nodes, { traits: { nodeName: "n2" } }, { trafficDistribution: "preferSameNode" });
+  const node = read(nodes, { properties: { nodeName: "n2" } }, { trafficDistribution: "preferSameNode" });
   assert.deepEqual(seen(only(node)), ["0/1: 10.0.0.2", "1/1: 10.0.0.1"]);
 });
 
@@ -296,7 +296,7 @@ Deno.test("every EDS cluster has its assignment and no other has one; priorities
     anyLocality,
     (endpoints, trafficPolicy, subsets, locality) => {
       const r = read(endpoints.map((e) => endpoint(e.address, e)), {
-        traits: { locality, labels: { rack: "r1" } },
+        properties: { locality, labels: { rack: "r1" } },
         destinationRules: { [HOST]: rule(HOST, { trafficPolicy, subsets }) },
       }, { ports: [port(80), port(81, "UDP")] });
       const built = loadAssignments(r, HOST);

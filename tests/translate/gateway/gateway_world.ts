@@ -1,6 +1,6 @@
 /**
  * A world for builders of gateways from files as users write them (any accepted spelling), read by the real schemas and
- * indexes. A document `kind: World` says what the proxy is: `traits`, `settings`, `mesh`, and the
+ * indexes. A document `kind: World` says what the proxy is: `properties`, `settings`, `mesh`, and the
  * `targets` of its `ownService` (service port to workload port).
  *
  * @module
@@ -63,10 +63,10 @@ function parse(tree: unknown, index: number): AnyConfigObject {
 }
 
 function reader(objects: readonly AnyConfigObject[], world: World): FakeReader {
-  const traits = { ...defaultTraits, type: "router" as const, namespace: "mesh-system", ...world.traits };
+  const properties = { ...defaultTraits, type: "router" as const, namespace: "mesh-system", ...world.properties };
   const gateways = new GatewayIndex(world.settings?.scopeGatewayToNamespace ?? false);
   gateways.update([], objects.filter((o) => isKind(o, "Gateway")));
-  const selected = gateways.select(traits.namespace, { istio: "ingressgateway", ...traits.labels });
+  const selected = gateways.select(properties.namespace, { istio: "ingressgateway", ...properties.labels });
   const virtualServices = new VirtualServiceIndex();
   const sources = objects.filter((o) => isKind(o, "VirtualService"));
   virtualServices.update(
@@ -75,7 +75,7 @@ function reader(objects: readonly AnyConfigObject[], world: World): FakeReader {
   );
   const read = fakeReader({
     ...world,
-    traits,
+    properties,
     mesh: { extensionProviders: [], ...world.mesh },
     gateways: selected,
     services: services(objects),

@@ -5,10 +5,10 @@
 import assert from "node:assert/strict";
 import { encode } from "../../../lib/pb/codec.ts";
 import { readable } from "../../../lib/pb/reflect.ts";
-import type { Built } from "../../../lib/translate/built.ts";
+import type { Built } from "../../../lib/translate/message/built.ts";
 import { gatewayListeners } from "../../../lib/translate/gateway/listeners.ts";
 import { gatewayRouteConfigurations } from "../../../lib/translate/gateway/routes.ts";
-import type { FileSecret } from "../../../lib/translate/file_secret.ts";
+import type { FileSecret } from "../../../lib/translate/message/file_secret.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { envoyPath, validate } from "../envoy.ts";
 import { routeListener } from "../route/route_listener.ts";

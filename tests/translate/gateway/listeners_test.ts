@@ -59,7 +59,7 @@ Deno.test("the proxy's own topology replaces the mesh's: trusted hops and client
   assert.equal(byMesh.forward_client_cert_details, 1);
   assert.equal(byMesh.set_current_client_cert_details, undefined, "nothing is added to what is only forwarded");
   const own = { numTrustedProxies: 2, forwardClientCertDetails: "UNDEFINED" as const };
-  const byProxy = manager([http], { ...meshWorld, traits: { gatewayTopology: own } });
+  const byProxy = manager([http], { ...meshWorld, properties: { gatewayTopology: own } });
   assert.equal(byProxy.xff_num_trusted_hops, 2);
   assert.equal(byProxy.forward_client_cert_details, 3);
 });
@@ -80,7 +80,7 @@ Deno.test("the PROXY protocol header is taken off first where the topology tells
   const gatewayTopology = { forwardClientCertDetails: "UNDEFINED" as const, proxyProtocol: {} };
   const secured = gateway([server(8443, "HTTPS", ["a.com"], { tls: { mode: "SIMPLE", ...files } })]);
   const names = (world: FakeWorld) => build([secured], world).listeners[0]?.listener_filters?.map((f) => f.name);
-  assert.deepEqual(names({ traits: { gatewayTopology } }), [
+  assert.deepEqual(names({ properties: { gatewayTopology } }), [
     "envoy.filters.listener.proxy_protocol",
     "envoy.filters.listener.tls_inspector",
   ]);
@@ -90,12 +90,12 @@ Deno.test("the PROXY protocol header is taken off first where the topology tells
 Deno.test("virtual services that route requests are no part of a listener, so their changes do not touch it", () => {
   const { read } = build([http, virtualService("a", ["a.com"], { http: [to("a.svc")] })]);
   assert.deepEqual(read.asked.filter((question) => question.startsWith("virtualService")), []);
-  assert.ok(!read.asked.includes("trait/namespace"), "any namespace may share it");
+  assert.ok(!read.asked.includes("property/namespace"), "any namespace may share it");
 });
 
 Deno.test("an unprivileged proxy gets no port below 1024, and is told so", () => {
   const low = gateway([server(80, "HTTP", ["*"]), server(8080, "HTTP", ["a.com"])]);
-  const { listeners, problems } = build([low], { traits: { isUnprivileged: true } });
+  const { listeners, problems } = build([low], { properties: { isUnprivileged: true } });
   assert.deepEqual(listeners.map(({ name }) => name), ["0.0.0.0_8080"]);
   assert.deepEqual(problems.map(({ reason, port }) => [reason, port]), [["privilegedPort", 80]]);
 });
@@ -106,13 +106,13 @@ Deno.test("IPv6 proxies listen on all IPv6 addresses; dual-stack ones on both in
     const more = listener?.additional_addresses?.map(({ address }) => address?.socket_address?.address) ?? [];
     return [listener?.name, listener?.address?.socket_address?.address, ...more];
   };
-  assert.deepEqual(addresses({ traits: { ipv4: false, ipv6: true } }), ["::_8080", "::"]);
-  assert.deepEqual(addresses({ traits: { ipv6: true }, settings: { dualStack: true } }), [
+  assert.deepEqual(addresses({ properties: { ipv4: false, ipv6: true } }), ["::_8080", "::"]);
+  assert.deepEqual(addresses({ properties: { ipv6: true }, settings: { dualStack: true } }), [
     "0.0.0.0_8080",
     "0.0.0.0",
     "::",
   ]);
-  assert.deepEqual(addresses({ traits: { ipv6: true } }), ["0.0.0.0_8080", "0.0.0.0"]);
+  assert.deepEqual(addresses({ properties: { ipv6: true } }), ["0.0.0.0_8080", "0.0.0.0"]);
 });
 
 /** TLS settings that are refused, and the reason. */

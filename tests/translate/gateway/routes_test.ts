@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { mergedGateways } from "../../../lib/translate/gateway/merge.ts";
-import { gatewayRoutePlans, sameEntry, type VirtualHostEntry } from "../../../lib/translate/gateway/route_plan.ts";
+import { gatewayRoutePlans, type PlannedVirtualHost, samePlan } from "../../../lib/translate/gateway/route_plan.ts";
 import {
   gatewayRouteConfiguration,
   gatewayRouteConfigurations,
@@ -47,7 +47,7 @@ function load(documents: readonly object[], more: FakeWorld = {}) {
   return gatewayWorldOf(documents, more).read;
 }
 
-function entries(read: ReturnType<typeof load>, name = "http.80"): readonly VirtualHostEntry[] {
+function entries(read: ReturnType<typeof load>, name = "http.80"): readonly PlannedVirtualHost[] {
   return gatewayRoutePlans(read, mergedGateways(read)).get(name)?.entries ?? [];
 }
 
@@ -110,7 +110,7 @@ Deno.test("virtual services that are not exported to the gateway's namespace are
     routes("all", ["all.com"]),
   ];
   assert.deepEqual(told(documents), ["all.com /all", "to.com /to"]);
-  assert.deepEqual(told(documents, { traits: { namespace: "edge" } }), ["all.com /all", "own.com /own"]);
+  assert.deepEqual(told(documents, { properties: { namespace: "edge" } }), ["all.com /all", "own.com /own"]);
 });
 
 Deno.test("what is private to the gateway's namespace comes before what all see, and age decides among each", () => {
@@ -120,12 +120,12 @@ Deno.test("what is private to the gateway's namespace comes before what all see,
     routes("b", ["x.com"], undefined, { exportTo: ["mesh-system"] }),
     routes("c", ["x.com"], undefined, { exportTo: ["."] }),
   ];
-  assert.deepEqual(told(documents, { traits: { namespace: "edge" } }), ["x.com /c /a"]);
+  assert.deepEqual(told(documents, { properties: { namespace: "edge" } }), ["x.com /c /a"]);
   assert.deepEqual(told(documents), ["x.com /b /a"]);
 });
 
 Deno.test("where nothing is bound every request gets 404, and the proxy is not told to wait for virtual hosts", () => {
-  const read = load([gateway("gw", [{ hosts: ["*"] }])], { traits: { vhds: true } });
+  const read = load([gateway("gw", [{ hosts: ["*"] }])], { properties: { vhds: true } });
   const { routeConfiguration, virtualHosts } = gatewayRouteConfigurations(read).get("http.80")!;
   assert.deepEqual(routeConfiguration.message.virtual_hosts, [{ name: "blackhole:80", domains: ["*"] }]);
   assert.equal(routeConfiguration.message.vhds, undefined);
@@ -134,13 +134,13 @@ Deno.test("where nothing is bound every request gets 404, and the proxy is not t
 
 Deno.test("a proxy that takes virtual hosts one by one is told to ask for them", () => {
   const documents = [gateway("gw", [{ hosts: ["*"] }]), routes("a", ["a.com"])];
-  const shell = (vhds: boolean) => {
-    const read = load(documents, { traits: { vhds } });
+  const bare = (vhds: boolean) => {
+    const read = load(documents, { properties: { vhds } });
     return gatewayRouteConfiguration(read, gatewayRoutePlans(read, mergedGateways(read)).get("http.80")!).message;
   };
-  assert.deepEqual(shell(true).vhds?.config_source?.ads, {});
-  assert.equal(shell(true).virtual_hosts, undefined);
-  assert.equal(shell(false).vhds, undefined);
+  assert.deepEqual(bare(true).vhds?.config_source?.ads, {});
+  assert.equal(bare(true).virtual_hosts, undefined);
+  assert.equal(bare(false).vhds, undefined);
 });
 
 Deno.test("one changed virtual service of a thousand touches its own virtual host only", () => {
@@ -160,7 +160,7 @@ Deno.test("one changed virtual service of a thousand touches its own virtual hos
   });
   const after = entries(read);
   assert.equal(before.length, 1000);
-  const touched = after.filter((entry, i) => !sameEntry(entry, before[i]!));
+  const touched = after.filter((entry, i) => !samePlan(entry, before[i]!));
   assert.deepEqual(touched.map((entry) => entry.name), ["v7.com:80"]);
 });
 

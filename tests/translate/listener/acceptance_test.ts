@@ -1,21 +1,21 @@
-/** Whatever parts meet in a listener, Envoy takes it. */
+/** Whatever contributions meet in a listener, Envoy takes it. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { mergeOutboundListener } from "../../../lib/translate/listener/outbound/merge.ts";
 import { envoyPath, validate } from "../envoy.ts";
 import { fakeReader } from "../fake_reader.ts";
-import { anyParts } from "./make_parts.ts";
+import { anyParts } from "./make_contributions.ts";
 
 const envoyBinary = envoyPath();
 
 Deno.test({
-  name: "Envoy accepts the listener of any parts",
+  name: "Envoy accepts the listener of any contributions",
   ignore: envoyBinary === undefined,
   async fn() {
-    const listeners = fc.sample(anyParts, { numRuns: 300, seed: 1 }).flatMap((parts, i) => {
+    const listeners = fc.sample(anyParts, { numRuns: 300, seed: 1 }).flatMap((contributions, i) => {
       const port = 20_000 + i;
       const key = `0.0.0.0_${port}`;
-      const moved = parts.map((part) => ({ ...part, key, port }));
+      const moved = contributions.map((contribution) => ({ ...contribution, key, port }));
       return mergeOutboundListener(fakeReader(), key, moved).listener ?? [];
     });
     assert.ok(listeners.length > 200);

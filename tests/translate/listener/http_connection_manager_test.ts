@@ -1,14 +1,14 @@
 /** HTTP connection managers: their filters and what settings change in them. The whole messages are in the goldens. */
 import assert from "node:assert/strict";
 import { decode } from "../../../lib/pb/reflect.ts";
-import type { HttpFilterDoors } from "../../../lib/translate/filters/http/order.ts";
+import type { HttpFilterSlots } from "../../../lib/translate/filters/http/order.ts";
 import { httpConnectionManager } from "../../../lib/translate/listener/http_connection_manager.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { fakeReader, type FakeWorld } from "../fake_reader.ts";
 
 type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
-function build(world: FakeWorld = {}, options: { grpcWeb?: boolean; doors?: HttpFilterDoors } = {}): Hcm {
+function build(world: FakeWorld = {}, options: { grpcWeb?: boolean; slots?: HttpFilterSlots } = {}): Hcm {
   const filter = httpConnectionManager(fakeReader(world), {
     direction: "outbound",
     statPrefix: "outbound_0.0.0.0_80",
@@ -25,7 +25,7 @@ function filters(hcm: Hcm): (string | undefined)[] {
 
 Deno.test("filters run in the one order, with what other rooms hand in at its place", () => {
   const named = (name: string) => ({ name });
-  const doors: HttpFilterDoors = {
+  const slots: HttpFilterSlots = {
     telemetry: [named("telemetry")],
     authorization: [named("authz")],
     authentication: [named("authn")],
@@ -33,7 +33,7 @@ Deno.test("filters run in the one order, with what other rooms hand in at its pl
     extensions: [named("extension")],
   };
   const settings = { enablePersistentSessionFilter: true };
-  assert.deepEqual(filters(build({ settings }, { grpcWeb: true, doors })), [
+  assert.deepEqual(filters(build({ settings }, { grpcWeb: true, slots })), [
     ...["external", "authn", "authz", "extension"],
     ...["grpc_web", "grpc_stats", "fault", "cors", "telemetry", "stateful_session", "router"],
   ]);
@@ -41,7 +41,7 @@ Deno.test("filters run in the one order, with what other rooms hand in at its pl
 
 Deno.test("a filter that the proxy's build lacks is not sent; the router always is", () => {
   const extensions = new Set(["envoy.filters.http.cors", "envoy.filters.http.grpc_stats"]);
-  assert.deepEqual(filters(build({ traits: { extensions } })), ["grpc_stats", "cors", "router"]);
+  assert.deepEqual(filters(build({ properties: { extensions } })), ["grpc_stats", "cors", "router"]);
 });
 
 Deno.test("a listener waits for its routes without a limit", () => {

@@ -1,7 +1,7 @@
 /** What a workload serves: who gets a port, where it is listened to, which inspectors look at it. */
 import assert from "node:assert/strict";
-import type { InboundTarget } from "../../../lib/translate/inbound_target.ts";
-import { inboundTargets } from "../../../lib/translate/inbound_targets.ts";
+import type { InboundTarget } from "../../../lib/translate/inbound/target.ts";
+import { inboundTargets } from "../../../lib/translate/inbound/targets.ts";
 import { inboundListeners } from "../../../lib/translate/listener/inbound/inbound.ts";
 import { fakeReader } from "../fake_reader.ts";
 import { port, service } from "../make.ts";
@@ -28,7 +28,7 @@ Deno.test("the older of two services has a port of the workload; the other is to
 Deno.test("a proxy that captures nothing serves what its Sidecar lists, at the workload's own address, and nothing else", () => {
   const sidecar = { ingress: [{ port: { number: 9000, protocol: "HTTP" }, captureMode: "DEFAULT" as const }] };
   const input = { targets: [], sidecar, addresses: ["10.0.0.1"], mergeServicePorts: false, sidecarName: "default/own" };
-  const read = fakeReader({ traits: { interceptionMode: "NONE" } });
+  const read = fakeReader({ properties: { interceptionMode: "NONE" } });
   assert.deepEqual(names(inboundListeners(read, inboundTargets({ ...input, capturesNothing: true }))), [
     "10.0.0.1_9000",
   ]);
@@ -42,7 +42,7 @@ Deno.test("replicas of a workload share captured listeners: no address of the pr
 });
 
 Deno.test("an unprivileged proxy leaves ports below 1024 alone that it would have to bind; captured ones it serves", () => {
-  const read = fakeReader({ traits: { isUnprivileged: true } });
+  const read = fakeReader({ properties: { isUnprivileged: true } });
   const bound = target(80, { captureMode: "NONE", bind: "10.0.0.1", fromSidecarIngress: true });
   assert.deepEqual(inboundListeners(read, [bound]).conflicts.map((c) => c.accepted), ["privileged ports"]);
   assert.deepEqual(inboundListeners(read, [target(80)]).conflicts, []);

@@ -1,12 +1,13 @@
-/** How parts of several hosts share one listener: the table of `lib/translate/listener/outbound/join.ts`, row by row. */
+/** How contributions of several hosts share one listener: the table of `lib/translate/listener/outbound/join.ts`, row by row. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encode } from "../../../lib/pb/codec.ts";
-import { type JoinedListener, joinParts } from "../../../lib/translate/listener/outbound/join.ts";
+import { joinContributions, type JoinedListener } from "../../../lib/translate/listener/outbound/join.ts";
 import { mergeOutboundListener } from "../../../lib/translate/listener/outbound/merge.ts";
-import { compareParts, type ConflictReason, type ListenerPart } from "../../../lib/translate/listener/part.ts";
+import type { ConflictReason } from "../../../lib/translate/listener/conflict.ts";
+import { compareContributions, type ListenerContribution } from "../../../lib/translate/listener/contribution.ts";
 import { fakeReader } from "../fake_reader.ts";
-import { anyParts, everywhere, loopback } from "./make_parts.ts";
+import { anyParts, everywhere, loopback } from "./make_contributions.ts";
 
 /** The HTTP side, the hosts that have chains, and the reasons of conflicts. */
 function summary(joined: JoinedListener | undefined): [string, string[], ConflictReason[]] {
@@ -15,7 +16,7 @@ function summary(joined: JoinedListener | undefined): [string, string[], Conflic
   return [http, joined.chains.map(({ chain }) => chain.proxy.statPrefix), joined.conflicts.map((c) => c.reason)];
 }
 
-const table: [string, ListenerPart[], [string, string[], ConflictReason[]]][] = [
+const table: [string, ListenerContribution[], [string, string[], ConflictReason[]]][] = [
   ["HTTP alone", [everywhere("a", "HTTP")], ["sniffed", [], []]],
   ["HTTP on HTTP shares", [everywhere("a", "HTTP"), everywhere("b", "GRPC")], ["sniffed", [], []]],
   ["TCP beside sniffed HTTP", [everywhere("a", "HTTP"), everywhere("b", "TCP")], ["sniffed", ["b"], []]],
@@ -41,18 +42,18 @@ const table: [string, ListenerPart[], [string, string[], ConflictReason[]]][] = 
   ["loopback: HTTP on sniffed", [loopback("a", "Unsupported"), loopback("b", "HTTP")], ["sniffed", ["a"], []]],
 ];
 
-for (const [name, parts, expected] of table) {
-  Deno.test(`joining: ${name}`, () => assert.deepEqual(summary(joinParts(parts)), expected));
+for (const [name, contributions, expected] of table) {
+  Deno.test(`joining: ${name}`, () => assert.deepEqual(summary(joinContributions(contributions)), expected));
 }
 
 Deno.test("a port that an egress listener has for itself takes no host of a later one, and that is no conflict", () => {
   const own = everywhere("a", "HTTP", { ownPort: true });
-  const joined = joinParts([own, everywhere("b", "TCP", { egress: 1 })]);
+  const joined = joinContributions([own, everywhere("b", "TCP", { egress: 1 })]);
   assert.deepEqual(summary(joined), ["sniffed", [], []]);
 });
 
 Deno.test("gRPC-Web is understood when any host of the port speaks it, whoever is older", () => {
-  assert.equal(joinParts([everywhere("a", "HTTP"), everywhere("b", "GRPC-Web")])?.http?.grpcWeb, true);
+  assert.equal(joinContributions([everywhere("a", "HTTP"), everywhere("b", "GRPC-Web")])?.http?.grpcWeb, true);
 });
 
 Deno.test("a TLS host that finds its address taken is still reached by its name", () => {
@@ -62,16 +63,16 @@ Deno.test("a TLS host that finds its address taken is still reached by its name"
     fallbackSni: ["b"],
     proxy: { statPrefix: "b", clusters: [{ name: "b", weight: 1 }] },
   };
-  const joined = joinParts([everywhere("a", "TLS"), everywhere("b", "TLS", { chains: [chain] })]);
+  const joined = joinContributions([everywhere("a", "TLS"), everywhere("b", "TLS", { chains: [chain] })]);
   assert.deepEqual(joined?.chains.map(({ match }) => match.serverNames), [[], ["b"]]);
   assert.deepEqual(joined?.conflicts, []);
 });
 
-Deno.test("of a chain that is taken in part the rest is kept, and the loss is told", () => {
+Deno.test("of a chain that is taken in contribution the rest is kept, and the loss is told", () => {
   const proxy = { statPrefix: "p", clusters: [{ name: "c", weight: 1 }] };
   const first = everywhere("a", "TLS", { chains: [{ sni: ["x", "y"], cidrs: ["10.0.0.0/8"], proxy }] });
   const second = everywhere("b", "TLS", { chains: [{ sni: ["y", "z"], cidrs: ["10.9.9.9/8", "11.0.0.0/8"], proxy }] });
-  const joined = joinParts([first, second]);
+  const joined = joinContributions([first, second]);
   assert.deepEqual(joined?.chains.map(({ match }) => match), [
     { ranges: ["10.0.0.0/8"], serverNames: ["x", "y"] },
     { ranges: ["10.0.0.0/8"], serverNames: ["z"] },
@@ -82,44 +83,46 @@ Deno.test("of a chain that is taken in part the rest is kept, and the loss is to
 
 Deno.test("a server name that Envoy cannot match costs its chain alone", () => {
   const proxy = { statPrefix: "p", clusters: [{ name: "c", weight: 1 }] };
-  const part = everywhere("a", "TLS", {
+  const contribution = everywhere("a", "TLS", {
     chains: [{ sni: ["*foo.com"], cidrs: [], proxy }, { sni: ["ok"], cidrs: [], proxy }],
   });
-  const joined = joinParts([part]);
+  const joined = joinContributions([contribution]);
   assert.deepEqual(joined?.chains.map(({ match }) => match.serverNames), [["ok"]]);
   assert.deepEqual(joined?.conflicts.map((c) => c.reason), ["unsupportedServerName"]);
 });
 
-Deno.test("the order in which parts arrive never changes the listener", () => {
+Deno.test("the order in which contributions arrive never changes the listener", () => {
   const read = fakeReader();
-  const merge = (parts: readonly ListenerPart[]) => {
-    const { listener, ...rest } = mergeOutboundListener(read, "0.0.0.0_80", parts);
+  const merge = (contributions: readonly ListenerContribution[]) => {
+    const { listener, ...rest } = mergeOutboundListener(read, "0.0.0.0_80", contributions);
     return { ...rest, bytes: listener && encode("envoy.config.listener.v3.Listener", listener).toHex() };
   };
   fc.assert(
     fc.property(
-      anyParts.chain((parts) => fc.tuple(fc.constant(parts), fc.shuffledSubarray(parts, { minLength: parts.length }))),
-      ([parts, shuffled]) => assert.deepEqual(merge(shuffled), merge(parts)),
+      anyParts.chain((contributions) =>
+        fc.tuple(fc.constant(contributions), fc.shuffledSubarray(contributions, { minLength: contributions.length }))
+      ),
+      ([contributions, shuffled]) => assert.deepEqual(merge(shuffled), merge(contributions)),
     ),
   );
 });
 
-Deno.test("no two chains of a listener match the same connections, and every part is served, shared or told", () => {
-  fc.assert(fc.property(anyParts, (parts) => {
-    const sorted = [...parts].sort(compareParts);
-    const joined = joinParts(sorted);
+Deno.test("no two chains of a listener match the same connections, and every contribution is served, shared or told", () => {
+  fc.assert(fc.property(anyParts, (contributions) => {
+    const sorted = [...contributions].sort(compareContributions);
+    const joined = joinContributions(sorted);
     const pairs = (joined?.chains ?? []).flatMap(({ match: { ranges, serverNames } }) =>
       (ranges.length > 0 ? ranges : [""]).flatMap((r) =>
         (serverNames.length > 0 ? serverNames : [""]).map((s) => `${r}|${s}`)
       )
     );
     assert.equal(new Set(pairs).size, pairs.length);
-    for (const part of sorted) {
-      const left = joined!.first.ownPort && !part.ownPort;
-      const shared = part.kind === "http" && joined!.http !== undefined;
-      const served = joined!.chains.some(({ chain }) => chain.proxy.statPrefix === part.hostname);
-      const told = joined!.conflicts.some((c) => c.rejected === part.hostname);
-      assert.ok(left || shared || served || told, part.hostname);
+    for (const contribution of sorted) {
+      const left = joined!.first.ownPort && !contribution.ownPort;
+      const shared = contribution.kind === "http" && joined!.http !== undefined;
+      const served = joined!.chains.some(({ chain }) => chain.proxy.statPrefix === contribution.hostname);
+      const told = joined!.conflicts.some((c) => c.rejected === contribution.hostname);
+      assert.ok(left || shared || served || told, contribution.hostname);
     }
   }));
 });

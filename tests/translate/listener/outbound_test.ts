@@ -1,44 +1,44 @@
 /** What a host contributes to outbound listeners, and what it asks to know that. */
 import assert from "node:assert/strict";
 import type { EffectiveVirtualService } from "../../../lib/mesh/types.ts";
-import { outboundListenerParts } from "../../../lib/translate/listener/outbound/outbound.ts";
+import { listenerContributions } from "../../../lib/translate/listener/outbound/outbound.ts";
 import { fakeReader, type FakeWorld } from "../fake_reader.ts";
 import { port, service } from "../make.ts";
 
 const HOST = "a.default.svc.cluster.local";
 
-function parts(world: FakeWorld) {
-  return outboundListenerParts(fakeReader(world), HOST);
+function contributions(world: FakeWorld) {
+  return listenerContributions(fakeReader(world), HOST);
 }
 
 Deno.test("a host that is not visible contributes nothing", () => {
-  assert.deepEqual(parts({}), []);
+  assert.deepEqual(contributions({}), []);
 });
 
 Deno.test("an alias contributes nothing: the listeners of its target serve it", () => {
-  assert.deepEqual(parts({ services: [service(HOST, { externalName: "b.example.com" })] }), []);
+  assert.deepEqual(contributions({ services: [service(HOST, { externalName: "b.example.com" })] }), []);
 });
 
 Deno.test("UDP ports have no listener", () => {
-  assert.deepEqual(parts({ services: [service(HOST, { ports: [port(53, "UDP")] })] }), []);
+  assert.deepEqual(contributions({ services: [service(HOST, { ports: [port(53, "UDP")] })] }), []);
 });
 
 Deno.test("an HTTP port asks neither for rules nor for endpoints nor for the mesh: editing them rebuilds no listener", () => {
   const read = fakeReader({ services: [service(HOST, { addresses: ["10.1.0.1"] })] });
-  assert.deepEqual(outboundListenerParts(read, HOST).map((p) => p.key), ["0.0.0.0_80"]);
+  assert.deepEqual(listenerContributions(read, HOST).map((p) => p.key), ["0.0.0.0_80"]);
   assert.deepEqual(read.asked, [
     `service/${HOST}`,
     "egressListeners",
     `egressSees/0/${HOST}`,
-    "ask/interceptionNone",
-    "ask/ipMode",
+    "derived/interceptionNone",
+    "derived/ipMode",
   ]);
 });
 
 Deno.test("a TCP port asks for endpoints only where each of them is a listener", () => {
   const asks = (given: Parameters<typeof service>[1]) => {
     const read = fakeReader({ services: [service(HOST, { ports: [port(9000, "TCP")], ...given })] });
-    outboundListenerParts(read, HOST);
+    listenerContributions(read, HOST);
     return read.asked.includes(`endpoints/${HOST}`);
   };
   assert.equal(asks({ addresses: ["10.1.0.1"] }), false);
@@ -48,8 +48,8 @@ Deno.test("a TCP port asks for endpoints only where each of them is a listener",
 
 Deno.test("an orchestrator's headless service without endpoints has no listener; an entry's passes on what is dialled", () => {
   const headless = { ports: [port(9000, "TCP")], resolution: "passthrough" as const };
-  assert.deepEqual(parts({ services: [service(HOST, { ...headless, headless: true })] }), []);
-  const entry = parts({ services: [service(HOST, { ...headless, provider: "External" })] });
+  assert.deepEqual(contributions({ services: [service(HOST, { ...headless, headless: true })] }), []);
+  const entry = contributions({ services: [service(HOST, { ...headless, provider: "External" })] });
   assert.deepEqual(entry.map((p) => p.key), ["0.0.0.0_9000"]);
 });
 
@@ -70,38 +70,39 @@ Deno.test("a rule for some labels or one namespace asks whether the proxy has th
     causes: ["VirtualService/default/r"],
   };
   const read = fakeReader({
-    traits: { namespace: "other", labels: { app: "x" } },
+    properties: { namespace: "other", labels: { app: "x" } },
     services: [service(HOST, { ports: [port(9000, "TCP")], addresses: ["10.1.0.1"] })],
     virtualServices: { [HOST]: rules },
   });
-  const [part] = outboundListenerParts(read, HOST);
-  assert.equal(part?.chains[0]?.proxy.clusters[0]?.name, "outbound|9000||b.example.com");
-  assert.deepEqual(part?.causes, ["Service/default/a", "VirtualService/default/r"]);
-  assert.ok(read.asked.includes("ask/label/app=x"));
-  assert.ok(read.asked.includes("ask/sameNamespace/other"));
-  assert.ok(!read.asked.includes("trait/namespace"));
+  const [contribution] = listenerContributions(read, HOST);
+  assert.equal(contribution?.chains[0]?.proxy.clusters[0]?.name, "outbound|9000||b.example.com");
+  assert.deepEqual(contribution?.causes, ["Service/default/a", "VirtualService/default/r"]);
+  assert.ok(read.asked.includes("derived/label/app=x"));
+  assert.ok(read.asked.includes("derived/sameNamespace/other"));
+  assert.ok(!read.asked.includes("property/namespace"));
 });
 
 Deno.test("a sniffed port at an address of its own has routes of its own; at a shared one it shares the port's", () => {
   const sniffed = { ports: [port(7000, "Unsupported")], addresses: ["10.1.0.1"] };
-  const routes = (world: FakeWorld) => parts({ ...world, services: [service(HOST, sniffed)] }).map((p) => p.routeName);
+  const routes = (world: FakeWorld) =>
+    contributions({ ...world, services: [service(HOST, sniffed)] }).map((p) => p.routeName);
   assert.deepEqual(routes({}), [`${HOST}:7000`]);
-  assert.deepEqual(routes({ traits: { interceptionMode: "NONE" } }), ["7000"]);
+  assert.deepEqual(routes({ properties: { interceptionMode: "NONE" } }), ["7000"]);
 });
 
 Deno.test("an egress listener's own port serves only services that have that port", () => {
   const egress = [{ index: 0, captureMode: "DEFAULT" as const, port: { number: 81, protocol: "HTTP", name: "http" } }];
   const keys = (number: number) =>
-    parts({ egress, services: [service(HOST, { ports: [port(number)] })] }).map((p) => p.key);
+    contributions({ egress, services: [service(HOST, { ports: [port(number)] })] }).map((p) => p.key);
   assert.deepEqual(keys(81), ["0.0.0.0_81"]);
   assert.deepEqual(keys(80), []);
 });
 
-Deno.test("parts of two services that differ in their hosts alone are equal but for them", () => {
+Deno.test("contributions of two services that differ in their hosts alone are equal but for them", () => {
   const other = "b.default.svc.cluster.local";
   const world = { services: [service(HOST), service(other)] };
-  const [a] = outboundListenerParts(fakeReader(world), HOST);
-  const [b] = outboundListenerParts(fakeReader(world), other);
+  const [a] = listenerContributions(fakeReader(world), HOST);
+  const [b] = listenerContributions(fakeReader(world), other);
   assert.deepEqual({ ...a, hostname: "", causes: [] }, { ...b, hostname: "", causes: [] });
 });
 
@@ -132,13 +133,13 @@ Deno.test("TLS rules for a host under a wildcard service hold at the wildcard's 
   };
   const world = { services: [wildcard, other], virtualServices: { [host]: rules } };
   const read = fakeReader(world);
-  const [part, ...more] = outboundListenerParts(read, host);
+  const [contribution, ...more] = listenerContributions(read, host);
   assert.deepEqual(more, [], "neither for HTTP nor for TCP");
-  assert.equal(part?.key, "0.0.0.0_443");
-  assert.deepEqual(part?.chains.map((chain) => chain.sni), [[host]]);
-  assert.ok(part?.causes.includes("VirtualService/default/r"));
-  const left = outboundListenerParts(read, wildcard.hostname).find(({ key }) => key === "0.0.0.0_443");
+  assert.equal(contribution?.key, "0.0.0.0_443");
+  assert.deepEqual(contribution?.chains.map((chain) => chain.sni), [[host]]);
+  assert.ok(contribution?.causes.includes("VirtualService/default/r"));
+  const left = listenerContributions(read, wildcard.hostname).find(({ key }) => key === "0.0.0.0_443");
   assert.deepEqual(left?.chains.map((chain) => chain.sni), [["*.w.example.com"]]);
   const named = { ...world, virtualServices: { [host]: { ...rules, hosts: ["x.com"] } } };
-  assert.deepEqual(outboundListenerParts(fakeReader(named), host), [], "only where it names the host");
+  assert.deepEqual(listenerContributions(fakeReader(named), host), [], "only where it names the host");
 });

@@ -1,10 +1,10 @@
 /** Real connections through a real Envoy with our listeners: who gets which. */
 import assert from "node:assert/strict";
 import { encode } from "../../../lib/pb/codec.ts";
-import type { InboundTarget } from "../../../lib/translate/inbound_target.ts";
-import { inboundClusterName } from "../../../lib/translate/inbound_target.ts";
+import type { InboundTarget } from "../../../lib/translate/inbound/target.ts";
+import { inboundClusterName } from "../../../lib/translate/inbound/target.ts";
 import { inboundListeners } from "../../../lib/translate/listener/inbound/inbound.ts";
-import { outboundListenerParts } from "../../../lib/translate/listener/outbound/outbound.ts";
+import { listenerContributions } from "../../../lib/translate/listener/outbound/outbound.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { envoyPath } from "../envoy.ts";
 import { fakeReader } from "../fake_reader.ts";
@@ -106,7 +106,7 @@ Deno.test({
       captureMode: "NONE",
       fromSidecarIngress: true,
     };
-    const built = inboundListeners(fakeReader({ traits: { interceptionMode: "NONE" } }), [target]);
+    const built = inboundListeners(fakeReader({ properties: { interceptionMode: "NONE" } }), [target]);
     const listeners = built.listeners.map(({ message }) => message);
     await withEnvoy({ listeners, clusters: [cluster(inboundClusterName(number), upstream.port)] }, async () => {
       using bytes = await Deno.connect({ hostname: "127.0.0.1", port: number });
@@ -135,8 +135,8 @@ Deno.test({
       service("older.example.com", { ports, addresses: ["10.1.0.1"], creationTimestamp: 1 }),
       service("younger.example.com", { ports, addresses: ["10.1.0.2"], creationTimestamp: 2 }),
     ];
-    const read = fakeReader({ traits: { interceptionMode: "NONE" }, services });
-    const merged = mergeAll(read, services.flatMap((s) => outboundListenerParts(read, s.hostname)));
+    const read = fakeReader({ properties: { interceptionMode: "NONE" }, services });
+    const merged = mergeAll(read, services.flatMap((s) => listenerContributions(read, s.hostname)));
     assert.deepEqual(merged.conflicts, []);
     const listeners = merged.listeners.map(({ message }) => message);
     const clusters = [

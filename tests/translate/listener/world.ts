@@ -4,13 +4,13 @@
  * @module
  */
 import type { Endpoint, Service, ServicePort } from "../../../lib/registry/types.ts";
-import type { Built } from "../../../lib/translate/built.ts";
-import type { InboundTarget } from "../../../lib/translate/inbound_target.ts";
+import type { Built } from "../../../lib/translate/message/built.ts";
+import type { InboundTarget } from "../../../lib/translate/inbound/target.ts";
 import { httpProxyListener } from "../../../lib/translate/listener/outbound/http_proxy.ts";
 import { inboundListeners } from "../../../lib/translate/listener/inbound/inbound.ts";
 import { mergeOutboundListener } from "../../../lib/translate/listener/outbound/merge.ts";
-import { outboundListenerParts } from "../../../lib/translate/listener/outbound/outbound.ts";
-import type { ListenerPart } from "../../../lib/translate/listener/part.ts";
+import { listenerContributions } from "../../../lib/translate/listener/outbound/outbound.ts";
+import type { ListenerContribution } from "../../../lib/translate/listener/contribution.ts";
 import { virtualOutboundListener } from "../../../lib/translate/listener/virtual.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { fakeReader, type FakeWorld } from "../fake_reader.ts";
@@ -45,7 +45,7 @@ export interface BuiltListeners {
 export function buildListeners(yaml: string): BuiltListeners {
   const world = completed(worldFromYaml(yaml) as ListenerWorld);
   const read = fakeReader(world);
-  const outbound = mergeAll(read, (world.services ?? []).flatMap((s) => outboundListenerParts(read, s.hostname)));
+  const outbound = mergeAll(read, (world.services ?? []).flatMap((s) => listenerContributions(read, s.hostname)));
   const inbound = inboundListeners(read, (world.targets ?? []).map((t) => withService(t, world.services ?? [])));
   const own = [httpProxyListener(read), virtualOutboundListener(read)].filter((l) => l !== undefined)
     .map((message) => ({ message, causes: [] }));
@@ -55,10 +55,15 @@ export function buildListeners(yaml: string): BuiltListeners {
   };
 }
 
-/** Merges parts key by key, in the order of their names. */
-export function mergeAll(read: ReturnType<typeof fakeReader>, parts: readonly ListenerPart[]): BuiltListeners {
-  const keys = [...new Set(parts.map((part) => part.key))].sort();
-  const merged = keys.map((key) => mergeOutboundListener(read, key, parts.filter((part) => part.key === key)));
+/** Merges contributions key by key, in the order of their names. */
+export function mergeAll(
+  read: ReturnType<typeof fakeReader>,
+  contributions: readonly ListenerContribution[],
+): BuiltListeners {
+  const keys = [...new Set(contributions.map((contribution) => contribution.key))].sort();
+  const merged = keys.map((key) =>
+    mergeOutboundListener(read, key, contributions.filter((contribution) => contribution.key === key))
+  );
   return {
     listeners: merged.flatMap(({ listener, causes }) => listener ? [{ message: listener, causes }] : []),
     conflicts: merged.flatMap(({ conflicts }) => conflicts),
@@ -78,7 +83,7 @@ function completed(world: ListenerWorld): ListenerWorld {
     endpoints[host] = ports.flatMap((port) => addresses.map((address) => endpoint(address, port)));
   }
   const extensions = world.extensions ? { extensions: new Set(world.extensions) } : {};
-  return { ...world, services, endpoints, traits: { ...world.traits, ...extensions } };
+  return { ...world, services, endpoints, properties: { ...world.properties, ...extensions } };
 }
 
 function orchService(given: GivenService): Service {

@@ -1,7 +1,7 @@
 /** Where a proxy is: what its labels tell, else what it tells itself. */
 import assert from "node:assert/strict";
 import { defaultMeshConfig } from "../../../lib/config/mesh/merge.ts";
-import { readNode } from "../../../lib/translate/proxy/traits.ts";
+import { readNode } from "../../../lib/translate/proxy/node.ts";
 
 const REGION = "topology.kubernetes.io/region";
 const ZONE = "topology.kubernetes.io/zone";
@@ -15,7 +15,7 @@ function locality(labels: Record<string, string>, told?: { region?: string; zone
   };
   const mesh = defaultMeshConfig({ systemNamespace: "mesh-system" });
   const options = { mesh, vhds: false, clusterId: "Orch", clusterAliases: {}, internHeaders: () => undefined };
-  return readNode(node, options).traits.locality;
+  return readNode(node, options).properties.locality;
 }
 
 Deno.test("labels of the place win over the locality that the proxy tells, which wins over nothing", () => {

@@ -46,8 +46,8 @@ Deno.test("the absolute name can be turned off", () => {
 });
 
 Deno.test("an IPv6 address is written in brackets and has no absolute form", () => {
-  const traits = { ipv4: false, ipv6: true };
-  assert.deepEqual(domains({ hostname: "2001:db8::1", addresses: ["2001:db8::2"] }, { traits }), [
+  const properties = { ipv4: false, ipv6: true };
+  assert.deepEqual(domains({ hostname: "2001:db8::1", addresses: ["2001:db8::2"] }, { properties }), [
     "[2001:db8::1]",
     "[2001:db8::2]",
   ]);
@@ -82,7 +82,7 @@ Deno.test("hosts of one namespace share their questions about the proxy", () => 
     return read.asked;
   };
   const questions = asked("foo.default.svc.cluster.local");
-  assert.deepEqual(questions, ["ask/orchestratorDnsDomain", "ask/nearness=default.svc.cluster.local"]);
+  assert.deepEqual(questions, ["derived/orchestratorDnsDomain", "derived/nearness=default.svc.cluster.local"]);
   assert.deepEqual(asked("bar.default.svc.cluster.local"), questions);
-  assert.deepEqual(asked("api.example.com"), ["ask/orchestratorDnsDomain"]);
+  assert.deepEqual(asked("api.example.com"), ["derived/orchestratorDnsDomain"]);
 });

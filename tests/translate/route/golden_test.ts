@@ -34,7 +34,7 @@ function build(name: string) {
   const world = load(name);
   const read = fakeReader({
     ...world,
-    traits: { labels: { app: "mine" }, ...world.traits },
+    properties: { labels: { app: "mine" }, ...world.properties },
     mesh: { defaultHttpRetryPolicy: { attempts: 2 }, ...world.mesh },
   });
   return { read, virtualHosts: hostsOf(world).flatMap((host) => outboundVirtualHosts(read, host)) };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { InboundTarget } from "../../../lib/translate/inbound_target.ts";
+import type { InboundTarget } from "../../../lib/translate/inbound/target.ts";
 import { inboundRouteConfiguration, sidecarRouteConfiguration } from "../../../lib/translate/route/configuration.ts";
 import { outboundVirtualHosts } from "../../../lib/translate/route/sidecar.ts";
 import { fakeReader, type FakeWorld } from "../fake_reader.ts";
@@ -96,7 +96,7 @@ Deno.test("an egress listener with a port of its own takes that port from the ca
 Deno.test("where one listener serves all ports, the port in the Host header tells them apart", () => {
   const services = [service({ hostname: "a.com", ports: ports([80, "HTTP"], [81, "HTTP"]) })];
   const settings = { enableAbsoluteFqdnVhostDomain: false };
-  const world = { services, settings, traits: { httpProxyPort: 15007 } };
+  const world = { services, settings, properties: { httpProxyPort: 15007 } };
   assert.deepEqual(places("a.com", world).filter((f) => f.startsWith("http_proxy")), [
     "http_proxy: a.com a.com:80 -> outbound|80||a.com",
     "http_proxy: a.com:81 -> outbound|81||a.com",
@@ -109,7 +109,7 @@ Deno.test("where one listener serves all ports, the port in the Host header tell
 Deno.test("the namespace and the labels of a proxy are not asked for without need", () => {
   const read = fakeReader({ services: [service({ hostname: "a.default.svc.cluster.local" })] });
   outboundVirtualHosts(read, "a.default.svc.cluster.local");
-  assert.deepEqual(read.asked.filter((q) => q.startsWith("trait/")), []);
+  assert.deepEqual(read.asked.filter((q) => q.startsWith("property/")), []);
 });
 
 Deno.test("the attempt count header can be turned off", () => {
@@ -154,7 +154,7 @@ Deno.test("the route configuration of a sniffed port has no catch-all: its one v
 });
 
 Deno.test("virtual hosts come by VHDS to a proxy that takes them so, with the catch-all still inside", () => {
-  const { message } = sidecarRouteConfiguration(fakeReader({ traits: { vhds: true } }), "80");
+  const { message } = sidecarRouteConfiguration(fakeReader({ properties: { vhds: true } }), "80");
   assert.deepEqual(message.vhds, { config_source: { ads: {}, resource_api_version: 2 } });
   assert.deepEqual(message.virtual_hosts?.map((v) => v.name), ["allow_any"]);
   assert.equal(sidecarRouteConfiguration(fakeReader(), "80").message.vhds, undefined);

@@ -149,7 +149,7 @@ Deno.test({
   fn: () => {
     const services = [service({ hostname: HOST, ports: ports([80, "HTTP"], [8080, "HTTP"]) })];
     const policy = { outboundTrafficPolicy: { mode: "REGISTRY_ONLY" } } as const;
-    return withRoutes("http_proxy", { services, ...policy, traits: { httpProxyPort: 15007 } }, async (ask) => {
+    return withRoutes("http_proxy", { services, ...policy, properties: { httpProxyPort: 15007 } }, async (ask) => {
       assert.equal(await ask("a", "/"), `200 outbound|80||${HOST} a/`);
       assert.equal(await ask("a:80", "/"), `200 outbound|80||${HOST} a:80/`);
       assert.equal(await ask("a:8080", "/"), `200 outbound|8080||${HOST} a:8080/`);

@@ -92,7 +92,7 @@ const sources: [string, HttpMatchRequest, Partial<RouteContext>, boolean][] = [
 ];
 for (const [name, written, context, kept] of sources) {
   Deno.test(`a rule for ${name} is ${kept ? "kept" : "left out"}`, () => {
-    const world = { traits: { labels: { app: "a", zone: "1" } } };
+    const world = { properties: { labels: { app: "a", zone: "1" } } };
     const { routes } = translate([{ match: [written], route: to("b") }], world, context);
     assert.equal(routes.length, kept ? 1 : 0);
   });
@@ -101,13 +101,13 @@ for (const [name, written, context, kept] of sources) {
 Deno.test("questions about the source name the fact alone, and none is asked for a rule of another port", () => {
   const rule = (m: HttpMatchRequest) => ({ match: [m], route: to("b") });
   const source = (rules: HttpRoute[]) =>
-    translate(rules).asked.filter((q) => q.startsWith("ask/") || q.startsWith("trait/"));
+    translate(rules).asked.filter((q) => q.startsWith("derived/") || q.startsWith("property/"));
   assert.deepEqual(source([rule({ sourceNamespace: "x" }), rule({ sourceLabels: { b: "2", a: "1" } })]), [
-    "ask/namespace=x",
-    'ask/labels=[["a","1"],["b","2"]]',
+    "derived/namespace=x",
+    'derived/labels=[["a","1"],["b","2"]]',
   ]);
   assert.deepEqual(source([rule({ port: 81, sourceNamespace: "x" })]), []);
-  assert.deepEqual(source([rule({ sourceNamespace: "x", sourceLabels: { a: "1" } })]), ["ask/namespace=x"]);
+  assert.deepEqual(source([rule({ sourceNamespace: "x", sourceLabels: { a: "1" } })]), ["derived/namespace=x"]);
 });
 
 Deno.test("rules behind one that takes every request are left out", () => {

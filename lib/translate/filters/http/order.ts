@@ -14,12 +14,12 @@
  * 9. `stateful_session`: picks the endpoint, so nothing after it may change the route.
  * 10. `router`: forwards; always last.
  *
- * Steps 1-4 and 8 come from `doors`: the rooms that build them hand their filters in, this list alone says where they run.
+ * Steps 1-4 and 8 come from `slots`: the packages that build these filters hand them in, this list alone says where they run.
  *
  * @module
  */
 import type { envoy } from "../../../../proto/gen/types.ts";
-import type { Reader } from "../../reader.ts";
+import type { Reader } from "../../reader/reader.ts";
 import { hasExtension } from "../extension.ts";
 import { corsFilter } from "./cors/filter.ts";
 import { faultFilter } from "./fault/filter.ts";
@@ -31,7 +31,7 @@ import { statefulSessionFilter } from "./stateful_session/filter.ts";
 type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter;
 
 /** Filters built elsewhere, by the step of the order at which they run. */
-export interface HttpFilterDoors {
+export interface HttpFilterSlots {
   readonly externalAuthorization?: readonly HttpFilter[];
   readonly authentication?: readonly HttpFilter[];
   readonly authorization?: readonly HttpFilter[];
@@ -45,27 +45,27 @@ export interface HttpFilterOptions {
   /** Some port behind the listener speaks gRPC-Web. */
   readonly grpcWeb: boolean;
   readonly router?: RouterOptions;
-  readonly doors?: HttpFilterDoors;
+  readonly slots?: HttpFilterSlots;
 }
 
 /**
  * The HTTP filters of one listener, in order. Those that the proxy's build lacks are left out; what comes through the
- * doors is what its room found right to send.
+ * a slot is what its package found right to send.
  */
 export function httpFilters(read: Reader, options: HttpFilterOptions): HttpFilter[] {
-  const doors = options.doors ?? {};
+  const slots = options.slots ?? {};
   const sessions = options.direction !== "inbound" && read.settings.enablePersistentSessionFilter;
   const built = (filter: HttpFilter) => hasExtension(read, filter.name ?? "") ? [filter] : [];
   return [
-    ...doors.externalAuthorization ?? [],
-    ...doors.authentication ?? [],
-    ...doors.authorization ?? [],
-    ...doors.extensions ?? [],
+    ...slots.externalAuthorization ?? [],
+    ...slots.authentication ?? [],
+    ...slots.authorization ?? [],
+    ...slots.extensions ?? [],
     ...(options.grpcWeb ? built(grpcWebFilter()) : []),
     ...built(grpcStatsFilter()),
     ...built(faultFilter()),
     ...built(corsFilter()),
-    ...doors.telemetry ?? [],
+    ...slots.telemetry ?? [],
     ...(sessions ? built(statefulSessionFilter()) : []),
     routerFilter(options.router),
   ];

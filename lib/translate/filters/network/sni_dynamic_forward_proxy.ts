@@ -7,7 +7,7 @@
 import type { envoy } from "../../../../proto/gen/types.ts";
 import { any } from "../../../pb/codec.ts";
 import { dynamicDnsCache } from "../../cluster/dns.ts";
-import type { Reader } from "../../reader.ts";
+import type { Reader } from "../../reader/reader.ts";
 
 /**
  * `envoy.filters.network.sni_dynamic_forward_proxy`, with the cache that the clusters share. Stands before the TCP proxy.

@@ -14,10 +14,10 @@ import type { envoy } from "../../../../proto/gen/types.ts";
 import { wrap } from "../../../pb/wellknown.ts";
 import type { Protocol, Service } from "../../../registry/types.ts";
 import { tcpFilters } from "../../filters/network/order.ts";
-import type { Reader } from "../../reader.ts";
+import type { Reader } from "../../reader/reader.ts";
 import { accessLogs } from "../access_log.ts";
 import { httpConnectionManager } from "../http_connection_manager.ts";
-import { httpAlpn, isHttp2, listenerKind } from "../../port_protocol.ts";
+import { httpAlpn, isHttp2, listenerKind } from "../../service/protocol.ts";
 import { statName } from "../stat_name.ts";
 
 type FilterChain = envoy.config.listener.v3.FilterChain;
@@ -64,7 +64,7 @@ function chainVariants(read: Reader, chain: InboundChain): Variant[] {
   const transport = chain.tls ? "tls" : "raw_buffer";
   // Inside TLS there is nothing to sniff before it is taken off: what is not told is bytes.
   if (kind !== "auto" || chain.tls) return [{ http: kind === "http", transport }];
-  const http10 = read.settings.enableHttp10 || read.trait("http10");
+  const http10 = read.settings.enableHttp10 || read.property("http10");
   return [{ http: true, transport, alpn: httpAlpn(http10) }, { http: false, transport }];
 }
 
@@ -79,7 +79,7 @@ function httpFilter(read: Reader, chain: InboundChain): envoy.config.listener.v3
 }
 
 function bytesFilters(read: Reader, chain: InboundChain): envoy.config.listener.v3.Filter[] {
-  const idleTimeout = read.trait("idleTimeout");
+  const idleTimeout = read.property("idleTimeout");
   const plan = {
     statPrefix: chain.statPrefix.tcp,
     clusters: [{ name: chain.cluster, weight: 1 }],

@@ -13,12 +13,12 @@
 import { TrafficDirection } from "../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../proto/gen/types.ts";
 import { duration, wrap } from "../../../pb/wellknown.ts";
-import type { Built } from "../../built.ts";
+import type { Built } from "../../message/built.ts";
 import { INBOUND_PASSTHROUGH } from "../../cluster/static.ts";
-import { inboundClusterName, type InboundTarget } from "../../inbound_target.ts";
-import type { FileSecret } from "../../file_secret.ts";
-import { objectMetadata } from "../../object_metadata.ts";
-import type { Reader } from "../../reader.ts";
+import { inboundClusterName, type InboundTarget } from "../../inbound/target.ts";
+import type { FileSecret } from "../../message/file_secret.ts";
+import { objectMetadata } from "../../message/object_metadata.ts";
+import type { Reader } from "../../reader/reader.ts";
 import { inboundRouteConfiguration } from "../../route/configuration.ts";
 import { listenerAccessLogs } from "../access_log.ts";
 import { listenAddresses, wildcards } from "../address.ts";
@@ -35,7 +35,7 @@ import {
   servedTargets,
 } from "./port.ts";
 import { inboundListenerFilters } from "../inspectors.ts";
-import { afterTlsTermination } from "../../port_protocol.ts";
+import { afterTlsTermination } from "../../service/protocol.ts";
 import { connectionsPerEvent } from "../virtual.ts";
 
 type Listener = envoy.config.listener.v3.Listener;
@@ -64,7 +64,7 @@ export interface InboundListeners {
  * @param targets In order of precedence; the first of two on one port has it.
  */
 export function inboundListeners(read: Reader, targets: readonly InboundTarget[]): InboundListeners {
-  const mode = read.trait("interceptionMode");
+  const mode = read.property("interceptionMode");
   const { served, conflicts } = servedTargets(read, targets, mode === "NONE");
   const captured = {
     chains: [] as FilterChain[],
@@ -185,7 +185,7 @@ interface ListenerShape {
 }
 
 function listener(read: Reader, { name, addresses, port, chains, captured }: ListenerShape): Listener {
-  const mode = read.trait("interceptionMode");
+  const mode = read.property("interceptionMode");
   const mesh = read.mesh();
   const logs = listenerAccessLogs(mesh);
   return {
@@ -193,7 +193,7 @@ function listener(read: Reader, { name, addresses, port, chains, captured }: Lis
     ...listenAddresses(addresses, port),
     traffic_direction: TrafficDirection.INBOUND,
     ...(captured && mode === "TPROXY" ? { transparent: wrap(true) } : {}),
-    ...(read.trait("inboundExactBalance") ? { connection_balance_config: { exact_balance: {} } } : {}),
+    ...(read.property("inboundExactBalance") ? { connection_balance_config: { exact_balance: {} } } : {}),
     listener_filters: inboundListenerFilters(chains, captured, mode),
     listener_filters_timeout: duration(mesh.protocolDetectionTimeout),
     continue_on_listener_filters_timeout: true,

@@ -3,11 +3,12 @@
  *
  * @module
  */
-import type { InboundTarget } from "../../inbound_target.ts";
-import type { Reader } from "../../reader.ts";
+import type { InboundTarget } from "../../inbound/target.ts";
+import type { Warning } from "../../message/warning.ts";
+import type { Reader } from "../../reader/reader.ts";
 import { listenerName, wildcards } from "../address.ts";
-import { STATIC_PORTS } from "../part.ts";
-import { listenerKind } from "../../port_protocol.ts";
+import { STATIC_PORTS } from "../contribution.ts";
+import { listenerKind } from "../../service/protocol.ts";
 
 /** Two services want the same port of the workload, with different protocols (metric `pilot_conflict_inbound_listener`). */
 export interface InboundConflict {
@@ -16,6 +17,12 @@ export interface InboundConflict {
   readonly accepted: string;
   readonly rejected: string;
   readonly causes: readonly string[];
+}
+
+/** The conflict in words. */
+export function inboundWarning({ port, accepted, rejected, causes }: InboundConflict): Warning {
+  const text = `inbound port ${port}: ${accepted} has it, so ${rejected} is not served there`;
+  return { area: "inbound", objects: causes, text, metric: "pilot_conflict_inbound_listener" };
 }
 
 /** The targets that get chains, by port. */
@@ -55,7 +62,7 @@ function unbindable(read: Reader, target: InboundTarget, nothingCaptured: boolea
     return "the proxy";
   }
   if (!bindsToPort(target, nothingCaptured) || target.port >= 1024) return undefined;
-  return read.trait("isUnprivileged") ? "privileged ports" : undefined;
+  return read.property("isUnprivileged") ? "privileged ports" : undefined;
 }
 
 /** Whether the proxy listens on the port for real; false: the port is captured. */
@@ -76,7 +83,7 @@ export function causesOf(target: InboundTarget): readonly string[] {
 /** Where a target is listened to: as the user wrote, else (for real) at the workload's own address. */
 export function inboundBinds(read: Reader, target: InboundTarget): readonly string[] {
   if (target.bind !== undefined) return [target.bind];
-  const none = read.ask("interceptionNone", (t) => t.interceptionMode === "NONE");
+  const none = read.derived("interceptionNone", (t) => t.interceptionMode === "NONE");
   const own = bindsToPort(target, none) ? target.workloadAddresses ?? [] : [];
   return own.length > 0 ? own.slice(0, read.settings.dualStack ? 2 : 1) : wildcards(read);
 }

@@ -6,14 +6,14 @@
 import { TrafficDirection } from "../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../proto/gen/types.ts";
 import { duration } from "../../../pb/wellknown.ts";
-import type { Reader } from "../../reader.ts";
+import type { Reader } from "../../reader/reader.ts";
 import { HTTP_PROXY_ROUTES } from "../../route/placement.ts";
 import { listenAddresses, listenerName, localhosts } from "../address.ts";
 import { httpConnectionManager } from "../http_connection_manager.ts";
 
 /** The listener, on loopback; undefined when neither the proxy (`HTTP_PROXY_PORT`) nor the mesh names a port. */
 export function httpProxyListener(read: Reader): envoy.config.listener.v3.Listener | undefined {
-  const port = read.trait("httpProxyPort");
+  const port = read.property("httpProxyPort");
   if (port === 0) return undefined;
   const binds = localhosts(read);
   const name = listenerName(binds[0] ?? "", port);
@@ -27,7 +27,7 @@ export function httpProxyListener(read: Reader): envoy.config.listener.v3.Listen
     name,
     ...listenAddresses(binds, port),
     traffic_direction: TrafficDirection.OUTBOUND,
-    ...(read.trait("outboundExactBalance") ? { connection_balance_config: { exact_balance: {} } } : {}),
+    ...(read.property("outboundExactBalance") ? { connection_balance_config: { exact_balance: {} } } : {}),
     listener_filters_timeout: duration(0),
     continue_on_listener_filters_timeout: true,
     filter_chains: [{ filters: [filter] }],

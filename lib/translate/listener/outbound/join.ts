@@ -1,5 +1,5 @@
 /**
- * How parts of several hosts share one listener, or do not.
+ * How contributions of several hosts share one listener, or do not.
  *
  * | joins       | an HTTP listener                   | a TCP listener                | one that sniffs            |
  * |-------------|------------------------------------|-------------------------------|----------------------------|
@@ -11,9 +11,10 @@
  *
  * @module
  */
-import { type ChainMatch, chainMatch, Claims } from "./claims.ts";
-import type { ConflictReason, ListenerConflict, ListenerPart, TcpChain } from "../part.ts";
-import { serverSpeaksFirst } from "../../port_protocol.ts";
+import { type ChainMatch, chainMatch, ChainMatchOwners } from "../chain_match_owners.ts";
+import type { ConflictReason, ListenerConflict } from "../conflict.ts";
+import type { ListenerContribution, TcpChain } from "../contribution.ts";
+import { serverSpeaksFirst } from "../../service/protocol.ts";
 
 /** The HTTP side of a listener. */
 export interface HttpSide {
@@ -29,10 +30,10 @@ export interface PlacedChain {
   readonly match: ChainMatch;
 }
 
-/** What the parts of one listener come to. */
+/** What the contributions of one listener come to. */
 export interface JoinedListener {
-  /** The part that made the listener: its binds and port hold. */
-  readonly first: ListenerPart;
+  /** The contribution that made the listener: its binds and port hold. */
+  readonly first: ListenerContribution;
   readonly http?: HttpSide;
   readonly chains: readonly PlacedChain[];
   readonly conflicts: readonly ListenerConflict[];
@@ -41,110 +42,122 @@ export interface JoinedListener {
 }
 
 interface Join {
-  readonly first: ListenerPart;
+  readonly first: ListenerContribution;
   http: HttpSide | undefined;
   readonly chains: PlacedChain[];
-  readonly claims: Claims;
+  readonly owners: ChainMatchOwners;
   readonly conflicts: ListenerConflict[];
   readonly causes: Set<string>;
 }
 
 /**
- * Joins parts in the given order.
+ * Joins contributions in the given order.
  *
- * @param parts At least one, all of one key, sorted by `compareParts`.
+ * @param contributions At least one, all of one key, sorted by `compareContributions`.
  */
-export function joinParts(parts: readonly ListenerPart[]): JoinedListener | undefined {
-  const [first] = parts;
+export function joinContributions(contributions: readonly ListenerContribution[]): JoinedListener | undefined {
+  const [first] = contributions;
   if (first === undefined) return undefined;
-  const join: Join = { first, http: undefined, chains: [], claims: new Claims(), conflicts: [], causes: new Set() };
-  for (const part of parts) joinPart(join, part);
+  const join: Join = {
+    first,
+    http: undefined,
+    chains: [],
+    owners: new ChainMatchOwners(),
+    conflicts: [],
+    causes: new Set(),
+  };
+  for (const contribution of contributions) joinContribution(join, contribution);
   const { http, chains, conflicts, causes } = join;
   return { first, chains, conflicts, causes: [...causes], ...(http ? { http } : {}) };
 }
 
-function joinPart(join: Join, part: ListenerPart): void {
+function joinContribution(join: Join, contribution: ListenerContribution): void {
   // A port that an egress listener has for itself: hosts of later ones were left out on purpose.
-  if (join.first.ownPort && !part.ownPort) return;
-  const added = serverSpeaksFirstConflict(join, part)
-    ? refuse(join, part, "serverSpeaksFirst")
-    : joinByKind(join, part);
-  if (added) { for (const cause of part.causes) join.causes.add(cause); }
-  if (join.http && part.protocol === "GRPC-Web") join.http = { ...join.http, grpcWeb: true };
+  if (join.first.ownPort && !contribution.ownPort) return;
+  const added = serverSpeaksFirstConflict(join, contribution)
+    ? refuse(join, contribution, "serverSpeaksFirst")
+    : joinByKind(join, contribution);
+  if (added) { for (const cause of contribution.causes) join.causes.add(cause); }
+  if (join.http && contribution.protocol === "GRPC-Web") join.http = { ...join.http, grpcWeb: true };
 }
 
-function serverSpeaksFirstConflict(join: Join, part: ListenerPart): boolean {
-  if (part === join.first || join.first.protocol === part.protocol) return false;
-  return serverSpeaksFirst(join.first.protocol) || serverSpeaksFirst(part.protocol);
+function serverSpeaksFirstConflict(join: Join, contribution: ListenerContribution): boolean {
+  if (contribution === join.first || join.first.protocol === contribution.protocol) return false;
+  return serverSpeaksFirst(join.first.protocol) || serverSpeaksFirst(contribution.protocol);
 }
 
-/** Whether the part changed the listener. */
-function joinByKind(join: Join, part: ListenerPart): boolean {
-  switch (part.kind) {
+/** Whether the contribution changed the listener. */
+function joinByKind(join: Join, contribution: ListenerContribution): boolean {
+  switch (contribution.kind) {
     case "http":
-      return join.http === undefined && addHttp(join, part);
+      return join.http === undefined && addHttp(join, contribution);
     case "tcp":
-      return addChains(join, part, part.chains);
+      return addChains(join, contribution, contribution.chains);
     case "auto":
-      return joinAuto(join, part);
+      return joinAuto(join, contribution);
   }
 }
 
-function joinAuto(join: Join, part: ListenerPart): boolean {
+function joinAuto(join: Join, contribution: ListenerContribution): boolean {
   const empty = join.http === undefined && join.chains.length === 0;
   if (empty || join.http === undefined) {
-    const chains = addChains(join, part, part.chains);
-    return addHttp(join, part) || chains;
+    const chains = addChains(join, contribution, contribution.chains);
+    return addHttp(join, contribution) || chains;
   }
   if (!join.http.sniffed && join.chains.length === 0) {
-    join.claims.releaseEverything();
+    join.owners.releaseEverything();
     join.http = { ...join.http, sniffed: true };
-    return addChains(join, part, part.chains);
+    return addChains(join, contribution, contribution.chains);
   }
-  const everything = join.claims.everything;
-  if (everything?.hostname === part.hostname) return false;
-  return refuse(join, part, "autoOverAuto", everything?.hostname);
+  const everything = join.owners.everything;
+  if (everything?.hostname === contribution.hostname) return false;
+  return refuse(join, contribution, "autoOverAuto", everything?.hostname);
 }
 
-function addHttp(join: Join, part: ListenerPart): boolean {
-  const { routeName = "", sniffed = false } = part;
-  const taken = sniffed ? undefined : join.claims.everything;
-  if (taken) return refuse(join, part, "httpOverTcp", taken.hostname);
-  if (!sniffed) join.claims.claim({ ranges: [], serverNames: [] }, { hostname: part.hostname, http: true });
+function addHttp(join: Join, contribution: ListenerContribution): boolean {
+  const { routeName = "", sniffed = false } = contribution;
+  const taken = sniffed ? undefined : join.owners.everything;
+  if (taken) return refuse(join, contribution, "httpOverTcp", taken.hostname);
+  if (!sniffed) join.owners.take({ ranges: [], serverNames: [] }, { hostname: contribution.hostname, http: true });
   join.http = { routeName, sniffed, grpcWeb: false };
   return true;
 }
 
-function addChains(join: Join, part: ListenerPart, chains: readonly TcpChain[]): boolean {
+function addChains(join: Join, contribution: ListenerContribution, chains: readonly TcpChain[]): boolean {
   const before = join.chains.length;
-  for (const chain of chains) addChain(join, part, chain);
+  for (const chain of chains) addChain(join, contribution, chain);
   return join.chains.length > before;
 }
 
-function addChain(join: Join, part: ListenerPart, chain: TcpChain): void {
+function addChain(join: Join, contribution: ListenerContribution, chain: TcpChain): void {
   const match = chainMatch(chain);
   if (match === undefined) {
-    refuse(join, part, "unsupportedServerName");
+    refuse(join, contribution, "unsupportedServerName");
     return;
   }
-  const owner = { hostname: part.hostname, http: false };
-  let { free, taken } = join.claims.claim(match, owner);
+  const owner = { hostname: contribution.hostname, http: false };
+  let { free, taken } = join.owners.take(match, owner);
   if (taken && free.length === 0 && chain.fallbackSni) {
     const named = chainMatch({ sni: chain.fallbackSni, cidrs: chain.cidrs });
-    if (named) ({ free, taken } = join.claims.claim(named, owner));
+    if (named) ({ free, taken } = join.owners.take(named, owner));
   }
   for (const place of free) join.chains.push({ chain, match: place });
-  if (taken) refuse(join, part, taken.http ? "tcpOverHttp" : "tcpOverTcp", taken.hostname);
+  if (taken) refuse(join, contribution, taken.http ? "tcpOverHttp" : "tcpOverTcp", taken.hostname);
 }
 
-function refuse(join: Join, part: ListenerPart, reason: ConflictReason, accepted = join.first.hostname): false {
+function refuse(
+  join: Join,
+  contribution: ListenerContribution,
+  reason: ConflictReason,
+  accepted = join.first.hostname,
+): false {
   join.conflicts.push({
-    listener: part.key,
+    listener: contribution.key,
     reason,
     accepted,
-    rejected: part.hostname,
-    rejectedProtocol: part.protocol,
-    causes: part.causes,
+    rejected: contribution.hostname,
+    rejectedProtocol: contribution.protocol,
+    causes: contribution.causes,
   });
   return false;
 }

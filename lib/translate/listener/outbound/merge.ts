@@ -1,5 +1,5 @@
 /**
- * One outbound listener from the parts of all hosts that share its address and port.
+ * One outbound listener from the contributions of all hosts that share its address and port.
  *
  * @module
  */
@@ -9,68 +9,69 @@ import { duration, wrap } from "../../../pb/wellknown.ts";
 import { httpInspectorFilter } from "../../filters/listener/http_inspector.ts";
 import { tlsInspectorFilter } from "../../filters/listener/tls_inspector.ts";
 import { tcpFilters } from "../../filters/network/order.ts";
-import { objectMetadata } from "../../object_metadata.ts";
-import type { Reader } from "../../reader.ts";
+import { objectMetadata } from "../../message/object_metadata.ts";
+import type { Reader } from "../../reader/reader.ts";
 import { accessLogs } from "../access_log.ts";
 import { cidrRange, listenAddresses, wildcards } from "../address.ts";
-import type { ChainMatch } from "./claims.ts";
+import type { ChainMatch } from "../chain_match_owners.ts";
 import { fallthroughFilters } from "../fallthrough.ts";
 import { httpConnectionManager } from "../http_connection_manager.ts";
-import { type HttpSide, type JoinedListener, joinParts, type PlacedChain } from "./join.ts";
-import { compareParts, type ConflictReason, type ListenerConflict, type ListenerPart, STATIC_PORTS } from "../part.ts";
-import { httpAlpn } from "../../port_protocol.ts";
+import { type HttpSide, joinContributions, type JoinedListener, type PlacedChain } from "./join.ts";
+import type { ConflictReason, ListenerConflict } from "../conflict.ts";
+import { compareContributions, type ListenerContribution, STATIC_PORTS } from "../contribution.ts";
+import { httpAlpn } from "../../service/protocol.ts";
 
 type FilterChain = envoy.config.listener.v3.FilterChain;
 
 /** A merged listener. */
 export interface MergedOutboundListener {
-  /** Absent: nothing may listen there (see `conflicts`), or there are no parts. */
+  /** Absent: nothing may listen there (see `conflicts`), or there are no contributions. */
   readonly listener?: envoy.config.listener.v3.Listener;
-  /** Keys of the config objects that made it, the first part's first. */
+  /** Keys of the config objects that made it, the first contribution's first. */
   readonly causes: readonly string[];
   readonly conflicts: readonly ListenerConflict[];
 }
 
 /**
- * Merges the parts of one listener.
+ * Merges the contributions of one listener.
  *
  * @param key Name of the listener.
- * @param parts All of that key, in any order.
+ * @param contributions All of that key, in any order.
  */
 export function mergeOutboundListener(
   read: Reader,
   key: string,
-  parts: readonly ListenerPart[],
+  contributions: readonly ListenerContribution[],
 ): MergedOutboundListener {
-  const sorted = [...parts].sort(compareParts);
+  const sorted = [...contributions].sort(compareContributions);
   const [first] = sorted;
   if (first === undefined) return { causes: [], conflicts: [] };
   const refused = whyRefused(read, first);
-  if (refused) return { causes: [], conflicts: sorted.map((part) => conflict(part, refused)) };
-  const joined = joinParts(sorted);
+  if (refused) return { causes: [], conflicts: sorted.map((contribution) => conflict(contribution, refused)) };
+  const joined = joinContributions(sorted);
   if (joined === undefined) return { causes: [], conflicts: [] };
   return { listener: listener(read, key, joined), causes: joined.causes, conflicts: joined.conflicts };
 }
 
 /** Why no outbound listener may have that address. */
-function whyRefused(read: Reader, part: ListenerPart): ConflictReason | undefined {
+function whyRefused(read: Reader, contribution: ListenerContribution): ConflictReason | undefined {
   const { proxyListenPort, proxyInboundListenPort } = read.mesh();
-  if (part.binds[0] === wildcards(read)[0]) {
+  if (contribution.binds[0] === wildcards(read)[0]) {
     const reserved = [...STATIC_PORTS, proxyListenPort, proxyInboundListenPort];
-    if (reserved.includes(part.port)) return "reservedPort";
+    if (reserved.includes(contribution.port)) return "reservedPort";
   }
-  const privileged = part.bindToPort && part.port > 0 && part.port < 1024;
-  return privileged && read.trait("isUnprivileged") ? "privilegedPort" : undefined;
+  const privileged = contribution.bindToPort && contribution.port > 0 && contribution.port < 1024;
+  return privileged && read.property("isUnprivileged") ? "privilegedPort" : undefined;
 }
 
-function conflict(part: ListenerPart, reason: ConflictReason): ListenerConflict {
+function conflict(contribution: ListenerContribution, reason: ConflictReason): ListenerConflict {
   return {
-    listener: part.key,
+    listener: contribution.key,
     reason,
     accepted: "the proxy",
-    rejected: part.hostname,
-    rejectedProtocol: part.protocol,
-    causes: part.causes,
+    rejected: contribution.hostname,
+    rejectedProtocol: contribution.protocol,
+    causes: contribution.causes,
   };
 }
 
@@ -87,7 +88,7 @@ function listener(read: Reader, name: string, joined: JoinedListener): envoy.con
     ...listenAddresses(first.binds, first.port),
     traffic_direction: TrafficDirection.OUTBOUND,
     ...(first.bindToPort ? {} : { bind_to_port: wrap(false) }),
-    ...(read.trait("outboundExactBalance") ? { connection_balance_config: { exact_balance: {} } } : {}),
+    ...(read.property("outboundExactBalance") ? { connection_balance_config: { exact_balance: {} } } : {}),
     listener_filters: [
       ...(serverNames ? [tlsInspectorFilter()] : []),
       ...(sniffs ? [httpInspectorFilter()] : []),
@@ -118,13 +119,13 @@ function httpChain(read: Reader, name: string, http: HttpSide): FilterChain {
     grpcWeb: http.grpcWeb,
   });
   if (!http.sniffed) return { filters: [filter] };
-  const http10 = read.settings.enableHttp10 || read.trait("http10");
+  const http10 = read.settings.enableHttp10 || read.property("http10");
   const match = { transport_protocol: "raw_buffer", application_protocols: httpAlpn(http10) };
   return { filter_chain_match: match, filters: [filter] };
 }
 
 function tcpChain(read: Reader, { chain, match }: PlacedChain): FilterChain {
-  const idleTimeout = chain.proxy.idleTimeout ?? read.trait("idleTimeout");
+  const idleTimeout = chain.proxy.idleTimeout ?? read.property("idleTimeout");
   const told = chain.proxy.idleTimeout !== undefined || idleTimeout > 0;
   const plan = told ? { ...chain.proxy, idleTimeout } : chain.proxy;
   return {

@@ -15,11 +15,11 @@ import type { EgressListener } from "../../../mesh/types.ts";
 import { isIp, isUnixSocket } from "../../../registry/address.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
 import type { Protocol, Service, ServicePort } from "../../../registry/types.ts";
-import type { Reader } from "../../reader.ts";
+import type { Reader } from "../../reader/reader.ts";
 import { listenerName, localhosts, wildcards } from "../address.ts";
-import type { ListenerKind, ListenerPart, TcpChain } from "../part.ts";
-import { isTls, listenerKind } from "../../port_protocol.ts";
-import { isRange, serviceAddresses } from "../../service_address.ts";
+import type { ListenerContribution, TcpChain } from "../contribution.ts";
+import { isTls, type ListenerKind, listenerKind } from "../../service/protocol.ts";
+import { isRange, serviceAddresses } from "../../service/address.ts";
 import { servicePlan } from "./tcp_destination.ts";
 import { tcpChains, tlsChains } from "./tcp_route.ts";
 
@@ -41,21 +41,23 @@ interface Port {
 }
 
 /**
- * The parts of outbound listeners that come from one host; none when the proxy does not see it.
+ * The contributions of outbound listeners that come from one host; none when the proxy does not see it.
  *
  * @param host A service's host, or one under a wildcard service: there the TLS rules of a virtual service that names it
  * take the connections that name it too.
  */
-export function outboundListenerParts(read: Reader, host: string): ListenerPart[] {
+export function listenerContributions(read: Reader, host: string): ListenerContribution[] {
   const service = read.service(host) ?? wildcardService(read, host);
   // An alias is another name of its target, whose listeners serve it.
   if (service === undefined || service.externalName !== undefined) return [];
-  const parts: ListenerPart[] = [];
+  const contributions: ListenerContribution[] = [];
   for (const egress of read.egressListeners()) {
     if (!read.egressSees(egress, host)) continue;
-    for (const port of listenedPorts(read, host, service, egress)) parts.push(...portParts(port));
+    for (const port of listenedPorts(read, host, service, egress)) contributions.push(...portContributions(port));
   }
-  return service.hostname === host ? parts : parts.filter((part) => part.chains.length > 0);
+  return service.hostname === host
+    ? contributions
+    : contributions.filter((contribution) => contribution.chains.length > 0);
 }
 
 /** The service whose wildcard covers a host that a virtual service with TLS rules names. */
@@ -70,7 +72,7 @@ function wildcardService(read: Reader, host: string): Service | undefined {
 
 function listenedPorts(read: Reader, host: string, service: Service, egress: EgressListener): Port[] {
   const bindToPort = egress.captureMode === "NONE" || isUnixSocket(egress.bind ?? "") ||
-    read.ask("interceptionNone", (t) => t.interceptionMode === "NONE");
+    read.derived("interceptionNone", (t) => t.interceptionMode === "NONE");
   const ports = egress.port ? ownPorts(service, egress.port) : service.ports.map(asListened);
   return ports.flatMap((port) => {
     const kind = listenerKind(port.protocol);
@@ -96,18 +98,18 @@ function ownPorts(service: Service, port: NonNullable<EgressListener["port"]>): 
   return [{ ...own, servicePort: only ?? port.number }];
 }
 
-function portParts(port: Port): ListenerPart[] {
+function portContributions(port: Port): ListenerContribution[] {
   const { read, egress, service } = port;
-  if (egress.bind !== undefined) return [sharedPart(port, [egress.bind], [])];
-  if (port.bindToPort) return [sharedPart(port, localhosts(read), [])];
-  if (port.kind === "http") return [sharedPart(port, wildcards(read), [])];
+  if (egress.bind !== undefined) return [sharedContribution(port, [egress.bind], [])];
+  if (port.bindToPort) return [sharedContribution(port, localhosts(read), [])];
+  if (port.kind === "http") return [sharedContribution(port, wildcards(read), [])];
   const addresses = serviceAddresses(read, service);
-  if (addresses.length === 0) return addresslessParts(port);
+  if (addresses.length === 0) return addresslessContributions(port);
   const ranges = addresses.filter(isRange);
   const own = ownBinds(service, addresses.filter((address) => !isRange(address)));
   return [
-    ...own.map((binds) => ownPart(port, binds)),
-    ...(ranges.length > 0 ? [sharedPart(port, wildcards(read), ranges)] : []),
+    ...own.map((binds) => ownContribution(port, binds)),
+    ...(ranges.length > 0 ? [sharedContribution(port, wildcards(read), ranges)] : []),
   ];
 }
 
@@ -121,30 +123,35 @@ function ownBinds(service: Service, addresses: readonly string[]): readonly (rea
  * Without an address: where the proxy passes connections on to the address that was dialled, one listener at each
  * endpoint, so that two such services may share a port; else all addresses.
  */
-function addresslessParts(port: Port): ListenerPart[] {
+function addresslessContributions(port: Port): ListenerContribution[] {
   const { read, service } = port;
-  if (service.resolution !== "passthrough") return [sharedPart(port, wildcards(read), [])];
+  if (service.resolution !== "passthrough") return [sharedContribution(port, wildcards(read), [])];
   const servicePort = service.ports.find((p) => p.port === port.servicePort);
   const endpoints = read.endpoints(service.hostname).filter((e) => e.portName === servicePort?.name);
   // No endpoint at all: an orchestrator's service is down; a plain entry passes on whatever is dialled on its port.
-  if (endpoints.length === 0 && service.provider === "External") return [sharedPart(port, wildcards(read), [])];
+  if (endpoints.length === 0 && service.provider === "External") return [sharedContribution(port, wildcards(read), [])];
   const addresses = [...new Set(endpoints.map((e) => e.address))].filter(isIp).sort();
-  return addresses.map((address) => ownPart(port, [address]));
+  return addresses.map((address) => ownContribution(port, [address]));
 }
 
 /** At addresses of the service's own: whatever is dialled there is for it. */
-function ownPart(port: Port, binds: readonly string[]): ListenerPart {
+function ownContribution(port: Port, binds: readonly string[]): ListenerContribution {
   const chains = port.kind === "http" ? [] : chainsOf(port, [], false);
-  return part(port, binds, chains, `${port.service.hostname}:${port.number}`);
+  return contribution(port, binds, chains, `${port.service.hostname}:${port.number}`);
 }
 
 /** At addresses that other hosts use too, and therefore share routes. */
-function sharedPart(port: Port, binds: readonly string[], ranges: readonly string[]): ListenerPart {
+function sharedContribution(port: Port, binds: readonly string[], ranges: readonly string[]): ListenerContribution {
   const chains = port.kind === "http" ? [] : chainsOf(port, ranges, needsName(port, binds, ranges));
-  return part(port, binds, chains, port.number === 0 ? binds[0] ?? "" : String(port.number));
+  return contribution(port, binds, chains, port.number === 0 ? binds[0] ?? "" : String(port.number));
 }
 
-function part(port: Port, binds: readonly string[], chains: readonly TcpChain[], routeName: string): ListenerPart {
+function contribution(
+  port: Port,
+  binds: readonly string[],
+  chains: readonly TcpChain[],
+  routeName: string,
+): ListenerContribution {
   const { read, host, service, egress, kind } = port;
   const bind = binds[0] ?? "";
   const everywhere = bind === wildcards(read)[0];

@@ -8,7 +8,7 @@ import type { Destination, RouteDestination } from "../../../config/kinds/virtua
 import type { Service } from "../../../registry/types.ts";
 import { portPolicy, subsetPolicy } from "../../destination/policy.ts";
 import type { TcpProxyPlan } from "../../filters/network/tcp_proxy.ts";
-import type { Reader } from "../../reader.ts";
+import type { Reader } from "../../reader/reader.ts";
 import { routeTarget } from "../../route/destination.ts";
 import { statName } from "../stat_name.ts";
 

@@ -12,8 +12,8 @@ import type {
   VirtualServiceSpec,
 } from "../../../config/kinds/virtual_service/types.ts";
 import type { EffectiveVirtualService } from "../../../mesh/types.ts";
-import type { Reader } from "../../reader.ts";
-import type { TcpChain } from "../part.ts";
+import type { Reader } from "../../reader/reader.ts";
+import type { TcpChain } from "../contribution.ts";
 import { routePlan, type TcpPort } from "./tcp_destination.ts";
 
 /** Where the chains are for. */
@@ -91,13 +91,13 @@ function matchesProxy(read: Reader, match: TlsMatchAttributes | L4MatchAttribute
   if (match.gateways?.length && !match.gateways.includes("mesh")) return false;
   if (match.port && match.port !== port) return false;
   const namespace = match.sourceNamespace;
-  if (namespace && !read.ask(`sameNamespace/${namespace}`, (t) => t.namespace === namespace)) return false;
+  if (namespace && !read.derived(`sameNamespace/${namespace}`, (t) => t.namespace === namespace)) return false;
   return hasLabels(read, match.sourceLabels ?? {});
 }
 
 function hasLabels(read: Reader, wanted: Readonly<Record<string, string>>): boolean {
   return Object.entries(wanted).every(([name, value]) =>
-    read.ask(`label/${name}=${value}`, (t) => Object.hasOwn(t.labels, name) && t.labels[name] === value)
+    read.derived(`label/${name}=${value}`, (t) => Object.hasOwn(t.labels, name) && t.labels[name] === value)
   );
 }
 

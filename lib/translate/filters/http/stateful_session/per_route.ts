@@ -6,7 +6,7 @@
 import { any } from "../../../../pb/codec.ts";
 import type { Service } from "../../../../registry/types.ts";
 import type { google } from "../../../../../proto/gen/types.ts";
-import type { Reader } from "../../../reader.ts";
+import type { Reader } from "../../../reader/reader.ts";
 
 /** Name of the filter in the chain, and so of its per-route configuration. */
 export const STATEFUL_SESSION_FILTER = "envoy.filters.http.stateful_session";

@@ -1,0 +1,35 @@
+/**
+ * What a pipeline is made with.
+ *
+ * @module
+ */
+import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
+import type { AffectedKeys } from "../mesh/mesh.ts";
+import type { ServiceEntryOptions } from "../registry/mod.ts";
+import type { BuildFailed, CacheSwitches } from "../translate/cache/caches.ts";
+import type { Proxy } from "../translate/proxy/node.ts";
+import type { TranslateSettings } from "../translate/reader/settings.ts";
+import type { DebounceOptions, MergedChange, Timers } from "./debounce.ts";
+
+/** What a pipeline is made with. */
+export interface PipelineOptions {
+  readonly mesh: MeshConfig;
+  readonly networks: MeshNetworks;
+  readonly settings: TranslateSettings;
+  readonly caches: CacheSwitches;
+  readonly debounce: DebounceOptions;
+  readonly entries: Omit<ServiceEntryOptions, "networkOf">;
+  /** `ENABLE_ENHANCED_DESTINATIONRULE_MERGE`. */
+  readonly enhancedDestinationRuleMerge: boolean;
+  readonly timers?: Timers;
+  /** Reads a proxy's properties again after the mesh configuration changed. */
+  readonly readAgain: (proxy: Proxy, mesh: MeshConfig) => Proxy;
+  /** Called when a builder threw: its resources stay as they were. */
+  readonly buildFailed: BuildFailed;
+  /** Called with an exception in a push; the server goes on with what it had. */
+  readonly failed: (error: unknown, change: MergedChange) => void;
+  /** Called after each push: seconds of debouncing, and of translation. */
+  readonly measured?: (
+    times: { readonly debounce: number; readonly translate: number; readonly affected: AffectedKeys },
+  ) => void;
+}

@@ -1,0 +1,110 @@
+/**
+ * From built messages to encoded resources.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import { Cluster_DiscoveryType } from "../../../proto/gen/enums.ts";
+import { encode, TYPE_URL_PREFIX } from "../../pb/codec.ts";
+import { type EncodedResource, encodeResource, type ResourceFacts } from "../../resource/encoded.ts";
+import { fieldSize, putField, putFieldHead, utf8Bytes } from "../../resource/protowire.ts";
+import type { Built } from "../message/built.ts";
+import { type LeanAssignment, LoadAssignmentEncoder } from "../endpoint/encode.ts";
+
+const CLUSTER = "envoy.config.cluster.v3.Cluster";
+const LISTENER = "envoy.config.listener.v3.Listener";
+const ASSIGNMENT = "envoy.config.endpoint.v3.ClusterLoadAssignment";
+const ROUTE = "envoy.config.route.v3.RouteConfiguration";
+const VIRTUAL_HOST = "envoy.config.route.v3.VirtualHost";
+const SECRET = "envoy.extensions.transport_sockets.tls.v3.Secret";
+
+/** Type URLs of the resources that proxies subscribe to. */
+export const TYPE = {
+  cluster: TYPE_URL_PREFIX + CLUSTER,
+  listener: TYPE_URL_PREFIX + LISTENER,
+  assignment: TYPE_URL_PREFIX + ASSIGNMENT,
+  route: TYPE_URL_PREFIX + ROUTE,
+  virtualHost: TYPE_URL_PREFIX + VIRTUAL_HOST,
+  secret: TYPE_URL_PREFIX + SECRET,
+} as const;
+
+/** A cluster; one that gets its endpoints over EDS warms on its load assignment. */
+export function encodeCluster({ message, causes }: Built<envoy.config.cluster.v3.Cluster>): EncodedResource {
+  const name = message.name ?? "";
+  const facts: ResourceFacts = message.type === Cluster_DiscoveryType.EDS
+    ? { causes, warms: [message.eds_cluster_config?.service_name || name] }
+    : { causes };
+  return encodeResource(TYPE.cluster, name, encode(CLUSTER, message), facts);
+}
+
+/** A listener. */
+export function encodeListener({ message, causes }: Built<envoy.config.listener.v3.Listener>): EncodedResource {
+  return encodeResource(TYPE.listener, message.name ?? "", encode(LISTENER, message), { causes });
+}
+
+/** The secrets that some listeners ask for. */
+export function encodeSecrets(listeners: readonly Built<unknown>[]): EncodedResource[] {
+  const made = new Map<string, EncodedResource>();
+  for (const { secrets = [], causes } of listeners) {
+    for (const secret of secrets) {
+      const all = [...new Set([...made.get(secret.name)?.causes ?? [], ...causes])];
+      made.set(secret.name, encodeResource(TYPE.secret, secret.name, encode(SECRET, secret), { causes: all }));
+    }
+  }
+  return [...made.values()];
+}
+
+/** Encodes the endpoints of clusters. */
+export function assignmentEncoder(): (built: Built<LeanAssignment>) => EncodedResource {
+  const encoder = new LoadAssignmentEncoder();
+  return ({ message, causes }) =>
+    encodeResource(TYPE.assignment, message.cluster_name, encoder.encode(message), { causes });
+}
+
+/**
+ * A virtual host as a resource of its own, named `<route configuration>/<virtual host>` as VHDS asks. The message bears
+ * the same name: Envoy keeps virtual hosts by the name in the message and drops them by the name of the resource.
+ */
+export function encodeVirtualHost(
+  routeConfiguration: string,
+  message: envoy.config.route.v3.VirtualHost,
+  causes: readonly string[],
+): EncodedResource {
+  const name = `${routeConfiguration}/${message.name}`;
+  return encodeResource(TYPE.virtualHost, name, encode(VIRTUAL_HOST, { ...message, name }), { causes });
+}
+
+/** A route configuration whose virtual hosts, if any, are inside the message. */
+export function encodeRouteConfiguration(
+  { message, causes }: Built<envoy.config.route.v3.RouteConfiguration>,
+): EncodedResource {
+  return encodeResource(TYPE.route, message.name ?? "", encode(ROUTE, message), { causes });
+}
+
+/**
+ * A route configuration with virtual hosts that are encoded already: `virtual_hosts` is field 2 and repeated, and
+ * encoded messages concatenate, so nothing is encoded again. Inside they have their short names: of a field that comes
+ * twice (`name` is field 1) the last counts.
+ */
+export function encodeInlineRouteConfiguration(
+  bare: Built<envoy.config.route.v3.RouteConfiguration>,
+  virtualHosts: readonly EncodedResource[],
+): EncodedResource {
+  const routeConfiguration = bare.message.name ?? "";
+  const head = encode(ROUTE, bare.message);
+  const parts = virtualHosts.map(({ name, value }) => ({
+    value,
+    name: utf8Bytes(name.slice(routeConfiguration.length + 1)),
+  }));
+  const sizes = parts.map(({ name, value }) => value.length + fieldSize(name.length));
+  const out = new Uint8Array(sizes.reduce((sum, size) => sum + fieldSize(size), head.length));
+  out.set(head);
+  let at = head.length;
+  for (const [i, { name, value }] of parts.entries()) {
+    at = putFieldHead(out, at, 2, sizes[i]!);
+    out.set(value, at);
+    at = putField(out, at + value.length, 1, name);
+  }
+  const causes = [...new Set([...bare.causes, ...virtualHosts.flatMap((v) => v.causes)])];
+  return encodeResource(TYPE.route, routeConfiguration, out, { causes });
+}

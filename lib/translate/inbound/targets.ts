@@ -1,0 +1,82 @@
+/**
+ * What a sidecar serves for its workload: the ports of the services that select it, or what its `Sidecar` lists.
+ *
+ * @module
+ */
+import type { SidecarIngress, SidecarSpec } from "../../config/kinds/sidecar/types.ts";
+import type { ServiceTarget } from "../../registry/inbound.ts";
+import { parseProtocol } from "../../registry/protocol.ts";
+import type { Service } from "../../registry/types.ts";
+import type { InboundTarget } from "./target.ts";
+
+/** What the list is made from. */
+export interface InboundInput {
+  /** Services at the workload's addresses, the oldest first. */
+  readonly targets: readonly ServiceTarget[];
+  readonly sidecar: SidecarSpec | undefined;
+  /** The Sidecar, `namespace/name`. */
+  readonly sidecarName?: string;
+  /** The proxy captures nothing (interception mode NONE): it listens on ports for real. */
+  readonly capturesNothing?: boolean;
+  /** IP addresses of the workload. */
+  readonly addresses: readonly string[];
+  /** `PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE`: ports that the Sidecar does not list are served too. */
+  readonly mergeServicePorts: boolean;
+}
+
+/** The ports to serve, each once, in a stable order. */
+export function inboundTargets(input: InboundInput): InboundTarget[] {
+  const { sidecar, targets } = input;
+  const ingress = sidecar?.ingress ?? [];
+  if (ingress.length === 0) return fromServices(targets, sidecar);
+  const listed = ingress.map((entry) => fromIngress(entry, input));
+  if (!input.mergeServicePorts) return listed;
+  const taken = new Set(listed.map((target) => target.port));
+  return [...listed, ...fromServices(targets, sidecar).filter((target) => !taken.has(target.port))];
+}
+
+/** Of several services on one port of the workload the first (oldest) gives protocol and name. */
+function fromServices(targets: readonly ServiceTarget[], sidecar: SidecarSpec | undefined): InboundTarget[] {
+  const byPort = new Map<number, { first: ServiceTarget; others: Service[]; rejected: Service[] }>();
+  for (const target of targets) {
+    if (target.endpointPort === 0 || target.port.protocol === "UDP") continue;
+    const known = byPort.get(target.endpointPort);
+    if (!known) byPort.set(target.endpointPort, { first: target, others: [], rejected: [] });
+    else if (target.service !== known.first.service) {
+      known.others.push(target.service);
+      if (target.port.protocol !== known.first.port.protocol) known.rejected.push(target.service);
+    }
+  }
+  return [...byPort].map(([port, { first, others, rejected }]) => ({
+    port,
+    servicePort: first.port,
+    service: first.service,
+    captureMode: "DEFAULT",
+    fromSidecarIngress: false,
+    ...(others.length > 0 ? { otherServices: others } : {}),
+    ...(rejected.length > 0 ? { rejectedServices: rejected } : {}),
+    ...(sidecar?.inboundConnectionPool ? { connectionPool: sidecar.inboundConnectionPool } : {}),
+  }));
+}
+
+function fromIngress(entry: SidecarIngress, input: InboundInput): InboundTarget {
+  const port = entry.port.number ?? 0;
+  const served = input.targets.find((target) => target.endpointPort === port) ??
+    input.targets.find((target) => target.port.port === port);
+  const pool = entry.connectionPool ?? input.sidecar?.inboundConnectionPool;
+  const listens = entry.captureMode === "DEFAULT" ? input.capturesNothing === true : entry.captureMode === "NONE";
+  const ownAddress = listens && !entry.bind || /^(0\.0\.0\.0|\[::\]):/.test(entry.defaultEndpoint ?? "");
+  return {
+    port,
+    servicePort: { name: entry.port.name ?? "", port, protocol: parseProtocol(entry.port.protocol ?? "") },
+    captureMode: entry.captureMode,
+    fromSidecarIngress: true,
+    ...(served ? { service: served.service } : {}),
+    ...(entry.bind ? { bind: entry.bind } : {}),
+    ...(entry.defaultEndpoint ? { defaultEndpoint: entry.defaultEndpoint } : {}),
+    ...(ownAddress ? { workloadAddresses: input.addresses } : {}),
+    ...(entry.tls ? { tls: entry.tls } : {}),
+    ...(input.sidecarName ? { sidecar: input.sidecarName } : {}),
+    ...(pool ? { connectionPool: pool } : {}),
+  };
+}

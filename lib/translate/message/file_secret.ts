@@ -1,0 +1,52 @@
+/**
+ * Certificates, keys and authorities that lie in files of the proxy's own machine, as secrets.
+ *
+ * A listener that named the files itself would be refused whole by Envoy if one of them is not there. A secret that
+ * names them is a resource of its own: what is missing costs the chains that use it alone, and Envoy reads files that
+ * come later or change (moved into place, as orchestrators and certificate tools do). The bytes never leave the machine.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import { ApiVersion } from "../../../proto/gen/enums.ts";
+
+type Tls = envoy.extensions.transport_sockets.tls.v3.Secret;
+
+/** A secret with its name. */
+export type FileSecret = Tls & { readonly name: string };
+
+/** A certificate with its key, `file-cert:<chain>~<key>` (the field's name). */
+export function fileCertificate(chain: string, key: string): FileSecret {
+  const tls_certificate = {
+    certificate_chain: { filename: chain },
+    private_key: { filename: key },
+    ...watched([chain, key]),
+  };
+  return { name: `file-cert:${chain}~${key}`, tls_certificate };
+}
+
+/** Authorities, `file-root:<authorities>` (the field's name); with a list of revoked certificates `~<list>` follows. */
+export function fileAuthority(authorities: string, revoked: string | undefined): FileSecret {
+  const validation_context = {
+    trusted_ca: { filename: authorities },
+    ...(revoked === undefined ? {} : { crl: { filename: revoked } }),
+    ...watched([authorities, ...revoked === undefined ? [] : [revoked]]),
+  };
+  return { name: `file-root:${authorities}${revoked === undefined ? "" : `~${revoked}`}`, validation_context };
+}
+
+/** How a TLS context asks for a secret: over ADS. */
+export function secretConfig(name: string): envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig {
+  return { name, sds_config: { ads: {}, resource_api_version: ApiVersion.V3 } };
+}
+
+/** The folder in which files may appear later, if they have one in common. Without it Envoy watches each that is there. */
+function watched(files: readonly string[]): { readonly watched_directory?: { readonly path: string } } {
+  const [first, ...others] = new Set(files.map(folderOf));
+  return first === undefined || others.length > 0 ? {} : { watched_directory: { path: first } };
+}
+
+function folderOf(file: string): string {
+  const slash = file.lastIndexOf("/");
+  return slash < 0 ? "." : file.slice(0, slash) || "/";
+}

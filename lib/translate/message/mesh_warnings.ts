@@ -1,0 +1,43 @@
+/**
+ * What the indexes of the mesh found wrong with configuration, in words.
+ *
+ * @module
+ */
+import type { Mesh } from "../../mesh/mesh.ts";
+import { servicelessHosts } from "../../mesh/serviceless.ts";
+import type { Warning } from "./warning.ts";
+
+/**
+ * What the indexes of the mesh found: what does not resolve, virtual services that another one hides, subsets that
+ * several rules define, hosts without service.
+ */
+export function* meshWarnings(mesh: Mesh): Iterable<Warning> {
+  for (const [key, problems] of mesh.problems) {
+    for (const text of problems) yield { area: "configuration", objects: [key], text: `${key}: ${text}` };
+  }
+  for (const { host, protocol, accepted, rejected } of mesh.virtualServices.shadowed()) {
+    const text = `${
+      rejected[0]
+    }: ${accepted} is older and has ${protocol} rules for ${host}, so those here are for nobody`;
+    yield { area: "configuration", objects: rejected, text, metric: "pilot_vservice_dup_domain" };
+  }
+  for (const { host, subset, causes } of mesh.destinationRules.duplicateSubsets()) {
+    const text = `DestinationRules of ${host}: the first subset ${subset} holds, others of that name are left out`;
+    yield { area: "configuration", objects: causes, text, metric: "pilot_destrule_subsets" };
+  }
+  for (const { host, causes } of servicelessHosts(mesh.virtualServices.all(), mesh.services)) {
+    const text = `${causes[0]}: no service has the destination host ${host}, so what is routed there fails`;
+    yield { area: "configuration", objects: causes, text };
+  }
+}
+
+/**
+ * More services want an automatic address than there are. It names none of them: it is one warning, however many they
+ * are.
+ */
+export function addressRangeWarnings(range: { readonly wanted: number; readonly available: number }): Warning[] {
+  const { wanted, available } = range;
+  if (wanted <= available) return [];
+  const text = `more services without addresses than automatic addresses (${available}): the youngest have none`;
+  return [{ area: "configuration", objects: [], text }];
+}

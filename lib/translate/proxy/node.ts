@@ -1,0 +1,164 @@
+/**
+ * From a node, as a proxy introduces itself, to the properties that translation may read.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { GatewayTopology, MeshConfig, ProxyHeaders } from "../../config/mesh/types.ts";
+import { fromStruct } from "../../pb/wellknown.ts";
+import { canonicalIp, isIp } from "../../registry/address.ts";
+import {
+  type Labels,
+  localityOf as toldLocality,
+  NETWORK_LABEL,
+  REGION_LABEL,
+  SUBZONE_LABEL,
+  ZONE_LABEL,
+} from "../../registry/labels.ts";
+import type { InterceptionMode, ProxyProperties } from "../reader/proxy_properties.ts";
+import { type NodeId, NodeRefused, parseNodeId } from "./identity.ts";
+import { Metadata } from "./metadata.ts";
+
+/** A proxy that may be served. */
+export interface Proxy {
+  readonly id: NodeId;
+  /** The node id as it came. */
+  readonly nodeId: string;
+  /** Its IP addresses, the main one first. */
+  readonly addresses: readonly string[];
+  readonly namespace: string;
+  readonly serviceAccount: string;
+  /** Version that it reports (`MESH_VERSION`); empty: unknown. */
+  readonly version: string;
+  readonly properties: ProxyProperties;
+  /** As it introduced itself. */
+  readonly node: envoy.config.core.v3.Node;
+}
+
+/** What a node is read with. */
+export interface NodeOptions {
+  readonly mesh: MeshConfig;
+  /** Whether it speaks delta and virtual hosts go one by one to those that do. */
+  readonly vhds: boolean;
+  /** Cluster of proxies that name none. */
+  readonly clusterId: string;
+  /** Other names of clusters, by alias. */
+  readonly clusterAliases: Readonly<Record<string, string>>;
+  /** Turns equal headers settings into one object. */
+  readonly internHeaders: (headers: ProxyHeaders | undefined) => ProxyHeaders | undefined;
+}
+
+/**
+ * Reads a node.
+ *
+ * @throws {NodeRefused} With every problem found, each with the key, the value and what was expected.
+ */
+export function readNode(node: envoy.config.core.v3.Node, options: NodeOptions): Proxy {
+  const nodeId = node.id ?? "";
+  const id = parseNodeId(nodeId);
+  const metadata = new Metadata(fromStruct(node.metadata));
+  const namespace = metadata.text("NAMESPACE") || id.namespace;
+  const labels = { ...metadata.labels("STATIC_LABELS"), ...metadata.labels("LABELS") };
+  const addresses = addressesOf(id, metadata);
+  const properties = readProperties({ id, metadata, namespace, labels, addresses, node, options });
+  if (metadata.problems.length > 0) throw new NodeRefused(`node ${nodeId}: ${metadata.problems.join("; ")}`);
+  return {
+    id,
+    nodeId,
+    addresses,
+    namespace,
+    serviceAccount: metadata.text("SERVICE_ACCOUNT"),
+    version: metadata.text("MESH_VERSION") || metadata.text("ISTIO_VERSION"),
+    properties,
+    node,
+  };
+}
+
+interface Parts {
+  readonly id: NodeId;
+  readonly metadata: Metadata;
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly addresses: readonly string[];
+  readonly node: envoy.config.core.v3.Node;
+  readonly options: NodeOptions;
+}
+
+function readProperties({ id, metadata, namespace, labels, addresses, node, options }: Parts): ProxyProperties {
+  const settings = metadata.object("PROXY_CONFIG") ?? {};
+  const topology = settings.gatewayTopology as GatewayTopology | undefined;
+  const mode = metadata.text("INTERCEPTION_MODE").toUpperCase();
+  return {
+    type: id.type,
+    namespace,
+    dnsDomain: id.dnsDomain,
+    clusterId: clusterOf(metadata, options),
+    network: metadata.text("NETWORK") || (labels[NETWORK_LABEL] ?? ""),
+    requestedNetworks: metadata.list("REQUESTED_NETWORK_VIEW").sort().join(","),
+    locality: localityOf(node, labels),
+    nodeName: metadata.text("NODE_NAME"),
+    ipv4: addresses.some((a) => !a.includes(":")),
+    ipv6: addresses.some((a) => a.includes(":")),
+    interceptionMode: isMode(mode) ? mode : options.mesh.defaultConfig.interceptionMode,
+    httpProxyPort: metadata.count("HTTP_PROXY_PORT", 65535) || options.mesh.proxyHttpPort,
+    http10: metadata.flag("HTTP10"),
+    idleTimeout: metadata.duration("IDLE_TIMEOUT"),
+    dnsCapture: metadata.flag("DNS_CAPTURE"),
+    dnsAutoAllocate: metadata.flag("DNS_AUTO_ALLOCATE"),
+    vhds: options.vhds,
+    extensions: listedExtensions(node),
+    inboundExactBalance: metadata.flag("INBOUND_LISTENER_EXACT_BALANCE"),
+    outboundExactBalance: metadata.flag("OUTBOUND_LISTENER_EXACT_BALANCE"),
+    tlsClientCertChain: metadata.text("TLS_CLIENT_CERT_CHAIN"),
+    tlsClientKey: metadata.text("TLS_CLIENT_KEY"),
+    tlsClientRootCert: metadata.text("TLS_CLIENT_ROOT_CERT"),
+    isUnprivileged: metadata.flag("UNPRIVILEGED_POD"),
+    proxyHeaders: options.internHeaders(
+      (settings.proxyHeaders as ProxyHeaders | undefined) ?? options.mesh.defaultConfig.proxyHeaders,
+    ),
+    ...(topology ? { gatewayTopology: topology } : {}),
+    labels,
+  };
+}
+
+function clusterOf(metadata: Metadata, { clusterId, clusterAliases }: NodeOptions): string {
+  const named = metadata.text("CLUSTER_ID") || clusterId;
+  return Object.hasOwn(clusterAliases, named) ? clusterAliases[named]! : named;
+}
+
+function addressesOf(id: NodeId, metadata: Metadata): string[] {
+  const listed = metadata.list("INSTANCE_IPS");
+  for (const address of listed) {
+    if (!isIp(address)) {
+      metadata.problems.push(`metadata INSTANCE_IPS has ${JSON.stringify(address)}, expected IP addresses`);
+    }
+  }
+  const all = listed.filter(isIp);
+  if (all.length === 0 && id.address !== "") all.push(id.address);
+  if (all.length === 0) metadata.problems.push("no address, expected one in the node id or in metadata INSTANCE_IPS");
+  return all.map(canonicalIp);
+}
+
+/** Labels know better than the proxy: whoever runs the workload sets them. */
+function localityOf(node: envoy.config.core.v3.Node, labels: Labels): string {
+  const place = [REGION_LABEL, ZONE_LABEL, SUBZONE_LABEL].map((key) => labels[key] ?? "");
+  if (place.some((part) => part !== "")) return joinPlace(place);
+  const told = toldLocality(labels);
+  if (told !== "") return told;
+  const { region = "", zone = "", sub_zone = "" } = node.locality ?? {};
+  return joinPlace([region, zone, sub_zone]);
+}
+
+function joinPlace(parts: readonly string[]): string {
+  return parts.join("/").replace(/\/+$/, "");
+}
+
+function isMode(text: string): text is InterceptionMode {
+  return text === "REDIRECT" || text === "TPROXY" || text === "NONE";
+}
+
+/** A client that lists no extensions is taken for a full build (only real proxies list theirs). */
+function listedExtensions(node: envoy.config.core.v3.Node): ReadonlySet<string> | undefined {
+  const names = (node.extensions ?? []).map((extension) => extension.name ?? "");
+  return names.length > 0 ? new Set(names) : undefined;
+}

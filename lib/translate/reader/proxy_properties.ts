@@ -1,0 +1,60 @@
+/**
+ * What translation may read of a proxy.
+ *
+ * @module
+ */
+import type { GatewayTopology, ProxyHeaders } from "../../config/mesh/types.ts";
+
+/** How inbound and outbound connections reach the proxy: iptables REDIRECT or TPROXY, or not at all (NONE). */
+export type InterceptionMode = "REDIRECT" | "TPROXY" | "NONE";
+
+/** All that translation may read of a proxy, beside what it runs (its own services) and what its scope lets it see. */
+export interface ProxyProperties {
+  readonly type: "sidecar" | "router";
+  readonly namespace: string;
+  /** DNS domain of the proxy, for short names: `default.svc.cluster.local`. */
+  readonly dnsDomain: string;
+  readonly clusterId: string;
+  readonly network: string;
+  /** Networks whose endpoints it asked to see (REQUESTED_NETWORK_VIEW), sorted, comma separated; empty: all. */
+  readonly requestedNetworks: string;
+  /** `region/zone/subzone`, or empty. */
+  readonly locality: string;
+  readonly nodeName: string;
+  readonly ipv4: boolean;
+  readonly ipv6: boolean;
+  readonly interceptionMode: InterceptionMode;
+  /** Port of an explicit HTTP proxy listener; 0: none. */
+  readonly httpProxyPort: number;
+  readonly http10: boolean;
+  /** Idle timeout of inbound and outbound TCP, ms; 0: Envoy's default. */
+  readonly idleTimeout: number;
+  readonly dnsCapture: boolean;
+  readonly dnsAutoAllocate: boolean;
+  /** Virtual hosts go to it one by one (VHDS over delta) instead of inside route configurations. */
+  readonly vhds: boolean;
+  /**
+   * Names of the extensions that its build has; undefined: all (it lists none). Asked about one by one, see
+   * `hasExtension`.
+   */
+  readonly extensions: ReadonlySet<string> | undefined;
+  readonly inboundExactBalance: boolean;
+  readonly outboundExactBalance: boolean;
+  /** Files of the proxy's own metadata (TLS_CLIENT_CERT_CHAIN and so on), for destination rules in mutual mode without files. */
+  readonly tlsClientCertChain: string;
+  readonly tlsClientKey: string;
+  readonly tlsClientRootCert: string;
+  readonly isUnprivileged: boolean;
+  /** Headers that its own settings (node metadata `PROXY_CONFIG`) or the mesh's say; equal ones are the same object. */
+  readonly proxyHeaders: ProxyHeaders | undefined;
+  /** What lies before it, as its own settings say (node metadata `PROXY_CONFIG`); absent: what the mesh's say. */
+  readonly gatewayTopology?: GatewayTopology;
+  /** Labels of the workload. Read through `Reader.derived` only: nearly every workload has its own. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Traits that may be read whole; for the others the reader has a question. */
+export type PlainProperty = Exclude<
+  keyof ProxyProperties,
+  "labels" | "proxyHeaders" | "gatewayTopology" | "extensions"
+>;

@@ -1,0 +1,65 @@
+/**
+ * What builders read the mesh and the proxy through.
+ *
+ * A builder is a pure function of its arguments and of what it asks a `Reader`. Each query and the identity of its
+ * answer are recorded; the result serves every proxy for which all these queries have the same answers, and stays valid
+ * until one of them changes. So a cache key is what was really read: there is nothing to declare and nothing to forget.
+ * A builder therefore keeps no other reference to the mesh, and asks only for what it needs (asking for
+ * `property("locality")` without need splits the results by locality).
+ *
+ * @module
+ */
+import type { OutboundTrafficPolicy } from "../../config/kinds/sidecar/types.ts";
+import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../../config/mesh/types.ts";
+import type { ConfigObject } from "../../config/types.ts";
+import type {
+  EffectiveDestinationRule,
+  EffectiveVirtualService,
+  EgressListener,
+  RuleProtocol,
+} from "../../mesh/types.ts";
+import type { Endpoint, Service } from "../../registry/types.ts";
+import type { PlainProperty, ProxyProperties } from "./proxy_properties.ts";
+import type { TranslateSettings } from "./settings.ts";
+
+/** The queries of a builder. Every answer is identity-stable while nothing behind it changes. */
+export interface Reader {
+  readonly settings: TranslateSettings;
+  property<K extends PlainProperty>(name: K): ProxyProperties[K];
+  /**
+   * What follows from some properties, recorded as its answer alone: `derived("sameNamespace/a", (p) => p.namespace === "a")`
+   * splits the results in two, where `property("namespace")` would split them by namespace.
+   *
+   * @param key Names the query and all that `compute` takes from outside the properties.
+   * @param compute Pure; its answer must be a primitive.
+   */
+  derived<T extends string | number | boolean>(key: string, compute: (properties: ProxyProperties) => T): T;
+  mesh(): MeshConfig;
+  /** The visible service of that host; exact host only (wildcard services by their `*.` host). */
+  service(host: string): Service | undefined;
+  /** All endpoints of the visible service of that host (all ports, clusters, health states). */
+  endpoints(host: string): readonly Endpoint[];
+  /** The destination rule in force for that host (most specific host match; own, service's, root namespace). */
+  destinationRule(host: string): EffectiveDestinationRule | undefined;
+  /**
+   * The virtual service in force for that host on gateway `mesh`, of those with rules of that protocol: the most
+   * specific host match, then the oldest. The host need not be a service.
+   */
+  virtualService(host: string, protocol: RuleProtocol): EffectiveVirtualService | undefined;
+  /** The egress listeners of the scope (see `EgressListener`). */
+  egressListeners(): readonly EgressListener[];
+  /** Whether that egress listener of the scope sees that host. */
+  egressSees(egress: EgressListener, host: string): boolean;
+  /** What becomes of traffic to destinations that nothing names: as the scope's Sidecar says, else as the mesh says. */
+  outboundTrafficPolicy(): OutboundTrafficPolicy;
+  /** Headers that the proxy adds: of its own settings (node metadata `PROXY_CONFIG`), else of the mesh's default ones. */
+  proxyHeaders(): ProxyHeaders | undefined;
+  /** The networks that the mesh spans. */
+  networks(): MeshNetworks;
+  /** Whether some visible service has a host under that wildcard (`*.example.com`). */
+  hasServiceUnder(pattern: string): boolean;
+  /** The Gateway objects that select this gateway workload, oldest first. */
+  gateways(): readonly ConfigObject<"Gateway">[];
+  /** The virtual services bound to a gateway (`namespace/name`), oldest first, whoever exports them. */
+  virtualServicesOf(gateway: string): readonly EffectiveVirtualService[];
+}

@@ -1,0 +1,92 @@
+/**
+ * The reader of one class of proxies: its scope of the mesh, and the properties of one of its proxies.
+ *
+ * @module
+ */
+import type { OutboundTrafficPolicy } from "../../config/kinds/sidecar/types.ts";
+import type { MeshConfig, MeshNetworks } from "../../config/mesh/types.ts";
+import type { ConfigObject } from "../../config/types.ts";
+import type { Mesh } from "../../mesh/mesh.ts";
+import type { Scope } from "../../mesh/scope.ts";
+import type {
+  EffectiveDestinationRule,
+  EffectiveVirtualService,
+  EgressListener,
+  RuleProtocol,
+} from "../../mesh/types.ts";
+import type { Endpoint, Service } from "../../registry/types.ts";
+import type { ProxyProperties } from "./proxy_properties.ts";
+import type { TranslateSettings } from "./settings.ts";
+import type { BaseReader } from "./read_record.ts";
+
+const noEndpoints: readonly Endpoint[] = [];
+
+/** Answers from the mesh. */
+export class ScopeReader implements BaseReader {
+  readonly settings: TranslateSettings;
+  readonly properties: ProxyProperties;
+  readonly scope: Scope;
+  readonly #mesh: Mesh;
+
+  constructor(mesh: Mesh, scope: Scope, properties: ProxyProperties, settings: TranslateSettings) {
+    this.#mesh = mesh;
+    this.scope = scope;
+    this.properties = properties;
+    this.settings = settings;
+  }
+
+  /** Whether a host has anything to translate here: a visible service, or a virtual service that names just it. */
+  exists(host: string): boolean {
+    return this.scope.service(host) !== undefined ||
+      this.scope.virtualService(host, undefined)?.hosts.includes(host) === true;
+  }
+
+  mesh(): MeshConfig {
+    return this.#mesh.config;
+  }
+
+  networks(): MeshNetworks {
+    return this.#mesh.networks;
+  }
+
+  service(host: string): Service | undefined {
+    return this.scope.service(host);
+  }
+
+  endpoints(host: string): readonly Endpoint[] {
+    const service = this.scope.service(host);
+    return service ? this.#mesh.endpoints(service) : noEndpoints;
+  }
+
+  destinationRules(host: string): readonly EffectiveDestinationRule[] {
+    return this.scope.destinationRules(host);
+  }
+
+  virtualService(host: string, protocol: RuleProtocol): EffectiveVirtualService | undefined {
+    return this.scope.virtualService(host, protocol);
+  }
+
+  egressListeners(): readonly EgressListener[] {
+    return this.scope.egress;
+  }
+
+  egressSees(egress: EgressListener, host: string): boolean {
+    return this.scope.sees(egress, host);
+  }
+
+  outboundTrafficPolicy(): OutboundTrafficPolicy {
+    return this.scope.outboundTrafficPolicy();
+  }
+
+  hasServiceUnder(pattern: string): boolean {
+    return this.scope.hasServiceUnder(pattern);
+  }
+
+  gatewaysOf(properties: ProxyProperties): readonly ConfigObject<"Gateway">[] {
+    return this.#mesh.gateways.select(properties.namespace, properties.labels);
+  }
+
+  virtualServicesOf(gateway: string): readonly EffectiveVirtualService[] {
+    return this.#mesh.virtualServices.forGateway(gateway);
+  }
+}

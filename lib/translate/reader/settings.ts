@@ -1,0 +1,37 @@
+/**
+ * The settings of the process that translation reads.
+ *
+ * @module
+ */
+
+/** The process-wide settings that translation reads, fixed at start (a setting is never read from the environment here). */
+export interface TranslateSettings {
+  /** DNS suffix of the mesh, `--domain`. */
+  readonly domainSuffix: string;
+  readonly enableHttp10: boolean;
+  readonly enablePersistentSessionFilter: boolean;
+  readonly persistentSessionLabel: string;
+  readonly persistentSessionHeaderLabel: string;
+  readonly enableRouteCollapse: boolean;
+  readonly enableAbsoluteFqdnVhostDomain: boolean;
+  readonly enable100ContinueHeaders: boolean;
+  readonly enableEdsForHeadless: boolean;
+  readonly enableLocalityWeightedLb: boolean;
+  readonly sendUnhealthyEndpoints: boolean;
+  readonly drainingLabel: string;
+  readonly sidecarUseRemoteAddress: boolean;
+  readonly enableTlsOnSidecarIngress: boolean;
+  readonly allowSidecarServiceInboundListenerMerge: boolean;
+  readonly preferDestinationRuleTlsForExternal: boolean;
+  readonly dualStack: boolean;
+  readonly enableIpv4OutboundListenerForIpv6Clusters: boolean;
+  readonly dnsCaresUdpMaxQueries: number;
+  readonly dnsJitterMs: number;
+  readonly enableTelemetryLabel: boolean;
+  readonly endpointTelemetryLabel: boolean;
+  readonly maxConnectionsPerSocketEventLoop: number;
+  readonly filterGatewayClusterConfig: boolean;
+  readonly scopeGatewayToNamespace: boolean;
+  readonly enableHcmInternalNetworks: boolean;
+  readonly labelCanonicalServicesForMeshExternal: boolean;
+}

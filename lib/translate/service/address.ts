@@ -1,0 +1,43 @@
+/**
+ * The addresses at which clients dial a service, as one proxy sees them.
+ *
+ * @module
+ */
+import type { Service } from "../../registry/types.ts";
+import type { Reader } from "../reader/reader.ts";
+import { type IpMode, ipMode } from "./ip_mode.ts";
+
+/** IPs and CIDRs of a service, main family first. Empty: none (headless, or known by name only). */
+export function serviceAddresses(read: Reader, service: Service): readonly string[] {
+  const told = toldAddresses(read, service);
+  if (told.length === 0) return told;
+  const mode = ipMode(read);
+  if (mode === "dual") return read.settings.dualStack ? told : preferIpv4(told);
+  const own = told.filter((address) => inFamily(address, mode));
+  // Addresses of the other family only: a client may still hold one, from a resolver that we do not know.
+  return own.length > 0 ? own : told;
+}
+
+function toldAddresses(read: Reader, service: Service): readonly string[] {
+  if (service.clusterAddresses !== undefined) {
+    const own = service.clusterAddresses[read.property("clusterId")];
+    if (own !== undefined && own.length > 0) return own;
+  }
+  if (service.addresses.length > 0 || !service.autoAllocatedAddresses?.length) return service.addresses;
+  const uses = read.derived("usesAutoAllocated", (t) => t.dnsCapture && t.dnsAutoAllocate);
+  return uses ? service.autoAllocatedAddresses : service.addresses;
+}
+
+function preferIpv4(addresses: readonly string[]): readonly string[] {
+  const v4 = addresses.filter((address) => inFamily(address, "ipv4"));
+  return v4.length > 0 ? v4 : addresses;
+}
+
+function inFamily(address: string, mode: IpMode): boolean {
+  return address.includes(":") === (mode === "ipv6");
+}
+
+/** Whether it is a range rather than one address. */
+export function isRange(address: string): boolean {
+  return address.includes("/");
+}

@@ -1,0 +1,56 @@
+/**
+ * What the protocol of a port means for listeners and routes.
+ *
+ * @module
+ */
+import type { Protocol } from "../../registry/types.ts";
+
+/** How a port is listened to: `auto` tells HTTP from other bytes as they come. */
+export type ListenerKind = "http" | "tcp" | "auto";
+
+const KINDS: Readonly<Record<Protocol, ListenerKind | undefined>> = {
+  HTTP: "http",
+  HTTP2: "http",
+  GRPC: "http",
+  "GRPC-Web": "http",
+  HTTP_PROXY: "http",
+  HTTPS: "tcp",
+  TCP: "tcp",
+  TLS: "tcp",
+  Mongo: "tcp",
+  MySQL: "tcp",
+  Redis: "tcp",
+  UDP: undefined,
+  Unsupported: "auto",
+};
+
+/** How a port of that protocol is listened to; undefined: not at all (UDP). */
+export function listenerKind(protocol: Protocol): ListenerKind | undefined {
+  return KINDS[protocol];
+}
+
+/** Whether connections begin with a TLS handshake that the proxy passes on. */
+export function isTls(protocol: Protocol): boolean {
+  return protocol === "HTTPS" || protocol === "TLS";
+}
+
+/** Whether HTTP/2 is told. */
+export function isHttp2(protocol: Protocol): boolean {
+  return protocol === "HTTP2" || protocol === "GRPC" || protocol === "GRPC-Web";
+}
+
+/** What is inside once TLS is taken off. */
+export function afterTlsTermination(protocol: Protocol): Protocol {
+  if (protocol === "HTTPS") return "HTTP";
+  return protocol === "TLS" ? "TCP" : protocol;
+}
+
+/** The server speaks first, so the first bytes of the client cannot be waited for. */
+export function serverSpeaksFirst(protocol: Protocol): boolean {
+  return protocol === "Mongo" || protocol === "MySQL";
+}
+
+/** What the HTTP inspector calls HTTP. HTTP/1.0 only where it is accepted: otherwise it passes as bytes. */
+export function httpAlpn(http10: boolean): string[] {
+  return http10 ? ["http/1.0", "http/1.1", "h2c"] : ["http/1.1", "h2c"];
+}
