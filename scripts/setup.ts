@@ -13,10 +13,11 @@ import { folderSteps, systemStep } from "./setup/steps.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const steps = [...folderSteps(root), ...Deno.args.includes("--folder") ? [] : [systemStep(root)]];
+let there = 0;
 for (const [i, step] of steps.entries()) {
   const label = `[${i + 1}/${steps.length}] ${step.name}`;
   if (await step.done()) {
-    console.log(`${label}: there`);
+    there++;
     continue;
   }
   const started = performance.now();
@@ -32,3 +33,4 @@ for (const [i, step] of steps.entries()) {
   }
   console.log(live ? `\r${outcome}` : outcome);
 }
+if (there === steps.length) console.log(`[${there}/${there}] everything is there`);
