@@ -16,7 +16,7 @@ import { Inquiry, type Outcome } from "./inquiry.ts";
 import { ServerOrder } from "./order.ts";
 import { StaleAnswers, staleKey } from "./stale.ts";
 import { Ticker } from "./ticker.ts";
-import type { Server, Transport } from "./types.ts";
+import type { NameServer, Transport } from "./transport.ts";
 
 /**
  * Time after which an answer from before is given although servers may still answer: RFC 8767, section 5. A client that
@@ -58,7 +58,7 @@ export class Forwarder {
   readonly #seconds: { observe(value: number): void };
   #requests = 0;
   #failures = 0;
-  #servers: readonly Server[] = [];
+  #servers: readonly NameServer[] = [];
   #waiting = 0;
 
   constructor(private readonly parts: ForwarderParts) {
@@ -74,10 +74,12 @@ export class Forwarder {
     });
   }
 
-  /** Sets the servers to ask from now on. */
-  use(servers: readonly Server[]): void {
-    this.#servers = servers;
-    this.#order.retain(servers);
+  /** Sets the servers to ask from now on. What is known of a server that stays is kept. */
+  use(servers: readonly NameServer[]): void {
+    this.#servers = servers.map((server) =>
+      this.#servers.find(({ hostname, port }) => hostname === server.hostname && port === server.port) ?? server
+    );
+    this.#order.retain(this.#servers);
   }
 
   /** Whether a packet from a port of this machine is a question that was sent from here: passing it on would not end. */

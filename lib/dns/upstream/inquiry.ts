@@ -1,35 +1,39 @@
 /**
- * One question's way through the name servers: whom to ask when, which answer to take, when to give up. It knows
- * nothing of sockets: it is told of answers, failures and time.
+ * One question's way through the name servers: which server to ask when, which answer to take, when to give up. It has
+ * no sockets and no timers of its own: it receives answers, failures and time.
  *
  * @module
  */
 import { BITS4, RCODE } from "../packet/wire.ts";
 import type { Due, Ticker } from "./ticker.ts";
-import type { Exchange, ExchangeEvents, Server, Transport } from "./types.ts";
-
-/** Time in which a question must be answered. C libraries wait as long (resolv.conf(5), `timeout`). */
-export const DEADLINE_MS = 5000;
+import type { Exchange, ExchangeEvents, NameServer, Transport } from "./transport.ts";
 
 /**
- * Time after which a silent server is not waited for alone: the next is asked too, or over UDP the same again, because
- * one lost packet must not cost a client its 5 seconds.
+ * Time in which a question is answered, if only with SERVFAIL, in ms. C libraries and dig wait 5 s (resolv.conf(5),
+ * `timeout`), and must have the answer before.
  */
-export const PATIENCE_MS = 1000;
+export const DEADLINE_MS = 4500;
+
+/**
+ * Time in which a server should answer, in ms. After it the next server is asked too, or over UDP the same one again,
+ * because one lost packet must not cost a client its 5 s. Doubles when every server has been asked: 0, 400, 1200 and
+ * 2800 ms for a single one, so that a slow server does not get slower by repeated questions.
+ */
+export const PATIENCE_MS = 400;
 
 /** How a question ended. */
 export type Outcome =
   /** An answer that says something: NOERROR or NXDOMAIN; its bytes hold during the call only. */
   | { readonly kind: "answer"; readonly message: Uint8Array }
-  /** No such answer; what a server said instead, if one did, and what went wrong. */
+  /** No such answer; the first error that a server answered with, if one did, and all reasons for people. */
   | { readonly kind: "failed"; readonly message: Uint8Array | undefined; readonly reasons: readonly string[] };
 
-/** What an inquiry is made of. */
+/** What an inquiry needs. */
 export interface InquiryParts {
   readonly transport: Transport;
   readonly query: Uint8Array;
   /** In the order in which to ask them. */
-  readonly servers: readonly Server[];
+  readonly servers: readonly NameServer[];
   /** All at once, or one after the other. */
   readonly parallel: boolean;
   /** Whether a question may be sent twice to a server: it may get lost on the way. */
@@ -37,10 +41,11 @@ export interface InquiryParts {
   readonly ticker: Ticker;
   /** Monotonic time of the start. */
   readonly began: number;
-  /** Told of servers that gave no usable answer, or one. */
-  readonly silent: (server: Server) => void;
-  readonly answered: (server: Server) => void;
-  /** Told once how it ended. */
+  /** Called for each server that gives no usable answer, or not in time. */
+  readonly silent: (server: NameServer) => void;
+  /** Called for the server that answered. */
+  readonly answered: (server: NameServer) => void;
+  /** Called once, at the end. */
   readonly ended: (outcome: Outcome) => void;
 }
 
@@ -49,7 +54,7 @@ export class Inquiry implements Due, ExchangeEvents {
   at: number;
   readonly #exchange: Exchange;
   /** Servers that will give no usable answer. */
-  readonly #out: Server[] = [];
+  readonly #out: NameServer[] = [];
   readonly #reasons: string[] = [];
   #said: Uint8Array | undefined;
   #turn = 0;
@@ -67,16 +72,17 @@ export class Inquiry implements Due, ExchangeEvents {
     this.#askMore();
   }
 
-  /** Patience, or all time, is over. */
+  /** A server did not answer in time, or the deadline has come. */
   fire(now: number): void {
     const { servers, silent, began } = this.parts;
     for (const server of servers.slice(0, this.#turn)) if (!this.#out.includes(server)) silent(server);
     if (now >= began + DEADLINE_MS) return this.giveUp(`no answer in ${DEADLINE_MS} ms`);
-    this.at = Math.min(now + PATIENCE_MS, began + DEADLINE_MS);
+    const rounds = Math.floor(this.#turn / servers.length);
+    this.at = Math.min(now + PATIENCE_MS * 2 ** rounds, began + DEADLINE_MS);
     this.#askMore();
   }
 
-  answered(server: Server, message: Uint8Array): void {
+  answered(server: NameServer, message: Uint8Array): void {
     if (this.#done) return;
     const rcode = message[3]! & BITS4.RCODE;
     if (rcode === RCODE.NOERROR || rcode === RCODE.NXDOMAIN) {
@@ -88,7 +94,7 @@ export class Inquiry implements Due, ExchangeEvents {
     this.failed(server, `response code ${rcode}`);
   }
 
-  failed(server: Server, reason: string): void {
+  failed(server: NameServer, reason: string): void {
     if (this.#done || this.#out.includes(server)) return;
     this.#out.push(server);
     this.#reasons.push(`${server.hostname}:${server.port}: ${reason}`);
@@ -103,7 +109,7 @@ export class Inquiry implements Due, ExchangeEvents {
     this.#finish({ kind: "failed", message: this.#said, reasons: this.#reasons });
   }
 
-  /** The next server, or all of them; servers that are out are stepped over. */
+  /** Asks the next server, or all of them; servers that failed are left out. */
   #askMore(): void {
     const { servers, parallel, mayGetLost } = this.parts;
     for (let step = 0; step < servers.length && !this.#done; step++) {

@@ -10,7 +10,7 @@ import net from "node:net";
 import { sameQuestion } from "../packet/records.ts";
 import { BITS3, HEADER, uint16 } from "../packet/wire.ts";
 import { frame, FrameParser } from "../tcp_frames.ts";
-import type { Exchange, ExchangeEvents, Server, Transport } from "./types.ts";
+import type { Exchange, ExchangeEvents, NameServer, Transport } from "./transport.ts";
 
 /** Opens a connection for every server that is asked. */
 export class TcpTransport implements Transport {
@@ -26,7 +26,7 @@ export class TcpTransport implements Transport {
     };
   }
 
-  #ask(query: Uint8Array, server: Server, events: ExchangeEvents): net.Socket {
+  #ask(query: Uint8Array, server: NameServer, events: ExchangeEvents): net.Socket {
     const socket = net.connect({ host: server.hostname, port: server.port, noDelay: true });
     const parser = new FrameParser();
     let port = 0;

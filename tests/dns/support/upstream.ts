@@ -71,6 +71,17 @@ function bindBoth(hostname: string, port: number): { udp: Deno.DatagramConn; tcp
   }
 }
 
+/** An address of the loopback and a port at which nobody listens, over UDP and TCP. */
+export function closedPort(): { hostname: string; port: number } {
+  const [a, b, c] = crypto.getRandomValues(new Uint8Array(3));
+  // An address of its own, so that no other test listens at the port afterwards.
+  const hostname = `127.${a}.${b}.${(c! % 254) + 1}`;
+  const { udp, tcp } = bindBoth(hostname, 0);
+  udp.close();
+  tcp.close();
+  return { hostname, port: tcp.addr.port };
+}
+
 /** The question; undefined when the package cannot read it, as hostile ones may be. */
 function questionOf(query: Uint8Array): dnsPacket.Question | undefined {
   try {

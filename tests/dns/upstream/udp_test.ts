@@ -1,17 +1,19 @@
 import assert from "node:assert/strict";
 import { QUESTIONS_PER_SOCKET, SOCKET_LIFE_MS, UdpTransport } from "../../../lib/dns/upstream/udp.ts";
-import type { Exchange } from "../../../lib/dns/upstream/types.ts";
+import type { Exchange } from "../../../lib/dns/upstream/transport.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 import { query } from "../support/ask.ts";
 import { silentLog } from "../support/server.ts";
-import { answerTo } from "../support/upstream.ts";
+import { answerTo, closedPort } from "../support/upstream.ts";
 
 /** A transport, and a name server that a test plays. */
 function stage() {
   const clock = createFakeClock();
   const transport = new UdpTransport(clock, silentLog());
-  const server = Deno.listenDatagram({ transport: "udp", hostname: "127.0.0.1", port: 0 });
-  const to = { hostname: "127.0.0.1", port: (server.addr as Deno.NetAddr).port };
+  const to = closedPort();
+  const server = Deno.listenDatagram({ transport: "udp", ...to });
+  // A name server listens over TCP too; one that refuses there counts as gone.
+  const tcp = Deno.listen(to);
   const believed: string[] = [];
   const ask = async (name: string): Promise<{ exchange: Exchange; packet: Uint8Array; from: Deno.NetAddr }> => {
     const exchange = transport.start(query({ name, id: 1 }), {
@@ -28,6 +30,7 @@ function stage() {
   const close = () => {
     transport.close();
     server.close();
+    tcp.close();
   };
   return { clock, transport, server, believed, ask, close };
 }

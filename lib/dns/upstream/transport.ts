@@ -1,0 +1,42 @@
+/**
+ * What forwarding needs of a transport.
+ *
+ * @module
+ */
+import type { Endpoint } from "../listen_plan.ts";
+
+/** A name server. Each server is one object, so that servers are compared by identity. */
+export type NameServer = Endpoint;
+
+/** Receives the results of one question. */
+export interface ExchangeEvents {
+  /**
+   * A server sent a well-formed answer to the question.
+   *
+   * @param message Its ID is not that of the client. The bytes are valid during the call only.
+   */
+  answered(server: NameServer, message: Uint8Array): void;
+  /** A server will send no answer; `reason` is for people. */
+  failed(server: NameServer, reason: string): void;
+}
+
+/** One question under way. */
+export interface Exchange {
+  /**
+   * Sends the question to a server. Over UDP it may be sent to the same server again. A server that is known to refuse
+   * fails during the call.
+   */
+  ask(server: NameServer): void;
+  /** Ends the exchange; no event comes afterwards. */
+  close(): void;
+}
+
+/** UDP or TCP. */
+export interface Transport {
+  /** Prepares a question; nothing is sent yet. The query is not changed. */
+  start(query: Uint8Array, events: ExchangeEvents): Exchange;
+  /** Whether a packet that came from `port` of this machine is a question that this transport sent. */
+  isOwn(port: number, packet: Uint8Array): boolean;
+  /** Closes all sockets. */
+  close(): void;
+}

@@ -1,0 +1,199 @@
+/**
+ * One UDP socket towards name servers: gives questions their IDs, and matches answers with them.
+ *
+ * Permissions: net (the name servers).
+ *
+ * @module
+ */
+import type { Logger } from "../../kernel/log/log.ts";
+import type { Cancel, Clock } from "../../kernel/time/clock.ts";
+import { sameQuestion } from "../packet/records.ts";
+import { BITS3, HEADER, setUint16, uint16 } from "../packet/wire.ts";
+import type { Contact } from "./contact.ts";
+import type { ExchangeEvents } from "./transport.ts";
+
+/** How long an answer is awaited from a server that seems to refuse, in ms. */
+const LATE_MS = 5000;
+
+/** A question that was sent to some servers. */
+export interface Sent {
+  readonly query: Uint8Array;
+  readonly events: ExchangeEvents;
+  /** The servers that were asked, each once. */
+  readonly contacts: Contact[];
+}
+
+/** A question that failed because its server seems to refuse. An answer to it proves that the server does not. */
+interface LateQuestion {
+  readonly query: Uint8Array;
+  readonly contact: Contact;
+  readonly stopTimer: Cancel;
+}
+
+/** A socket of one family; it receives from the start. */
+export class UpstreamSocket {
+  readonly #sent = new Map<number, Sent>();
+  readonly #late = new Map<number, LateQuestion>();
+  readonly #ids = new RandomIds();
+  readonly port: number;
+  /** How many questions have left by it. */
+  questions = 0;
+  #retired = false;
+
+  /**
+   * @param end Monotonic time after which it takes no new questions.
+   * @param closed Called when it has closed.
+   */
+  constructor(
+    private readonly conn: Deno.DatagramConn,
+    readonly v6: boolean,
+    readonly end: number,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+    private readonly closed: () => void,
+  ) {
+    this.port = (conn.addr as Deno.NetAddr).port;
+    void this.#receive();
+  }
+
+  /** Takes a random ID that is free on this socket. */
+  register(sent: Sent): number {
+    this.questions++;
+    let id = this.#ids.next();
+    while (this.#sent.has(id) || this.#late.has(id)) id = (id + 1) & 0xffff;
+    this.#sent.set(id, sent);
+    return id;
+  }
+
+  /** Sends a registered question to one server. */
+  send(id: number, sent: Sent, contact: Contact): void {
+    if (!sent.contacts.includes(contact)) {
+      sent.contacts.push(contact);
+      contact.asked();
+    }
+    // The same bytes may leave by sockets of both families, under different IDs.
+    const query = sent.query.slice();
+    setUint16(query, 0, id);
+    const { server } = contact;
+    const to = { transport: "udp" as const, hostname: server.hostname, port: server.port };
+    this.conn.send(query, to).catch((error) => {
+      if (this.#sent.get(id) === sent) sent.events.failed(server, errorText(error));
+    });
+  }
+
+  /** Ends a question. One to a server that refuses is kept for a while, for a late answer. */
+  forget(id: number): void {
+    const sent = this.#sent.get(id);
+    if (sent === undefined) return;
+    this.#sent.delete(id);
+    for (const contact of sent.contacts) {
+      if (contact.v6 !== this.v6) continue;
+      contact.ended();
+      if (contact.refuses) this.#keepForLateAnswer(id, sent.query, contact);
+    }
+    this.#closeWhenDone();
+  }
+
+  #keepForLateAnswer(id: number, query: Uint8Array, contact: Contact): void {
+    for (const [other, late] of this.#late) if (other === id || late.contact === contact) return;
+    const stopTimer = this.clock.after(LATE_MS, () => {
+      this.#late.delete(id);
+      this.#closeWhenDone();
+    });
+    this.#late.set(id, { query, contact, stopTimer });
+  }
+
+  /** Fails all questions to a server that refuses. */
+  refused(contact: Contact, reason: string): void {
+    if (contact.v6 !== this.v6) return;
+    for (const sent of [...this.#sent.values()]) {
+      if (sent.contacts.includes(contact)) sent.events.failed(contact.server, reason);
+    }
+  }
+
+  /** Takes no new questions, and closes when the last one has ended. */
+  retire(): void {
+    this.#retired = true;
+    this.#closeWhenDone();
+  }
+
+  #closeWhenDone(): void {
+    if (this.#retired && this.#sent.size === 0 && this.#late.size === 0) this.close();
+  }
+
+  /** Whether a packet is a question that waits for its answer here. */
+  hasSent(packet: Uint8Array): boolean {
+    const sent = this.#sent.get(uint16(packet, 0));
+    return sent !== undefined && sameQuestion(sent.query, packet);
+  }
+
+  /** Closes at once; waiting questions get no event. */
+  close(): void {
+    for (const late of this.#late.values()) late.stopTimer();
+    this.#late.clear();
+    try {
+      this.conn.close();
+    } catch (error) {
+      if (!(error instanceof Deno.errors.BadResource)) throw error;
+    }
+    this.closed();
+  }
+
+  async #receive(): Promise<void> {
+    const buffer = new Uint8Array(65535);
+    for (;;) {
+      try {
+        const [message, from] = await this.conn.receive(buffer);
+        this.#take(message, from as Deno.NetAddr);
+      } catch (error) {
+        if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) return;
+        this.log.debug("upstream socket", { error });
+        // An error of the network below concerns one packet; one of the socket would come again without end.
+        if (!(error instanceof Deno.errors.ConnectionRefused)) return this.close();
+      }
+    }
+  }
+
+  #take(message: Uint8Array, from: Deno.NetAddr): void {
+    if (message.length < HEADER || (message[2]! & BITS3.QR) === 0) return;
+    const id = uint16(message, 0);
+    const sent = this.#sent.get(id);
+    if (sent === undefined) return this.#takeLate(id, message, from);
+    const contact = sent.contacts.find((contact) => isFrom(contact, from));
+    if (contact === undefined || !sameQuestion(sent.query, message)) return;
+    contact.answered();
+    sent.events.answered(contact.server, message);
+  }
+
+  #takeLate(id: number, message: Uint8Array, from: Deno.NetAddr): void {
+    const late = this.#late.get(id);
+    if (late === undefined || !isFrom(late.contact, from) || !sameQuestion(late.query, message)) return;
+    late.stopTimer();
+    this.#late.delete(id);
+    late.contact.answered();
+    this.#closeWhenDone();
+  }
+}
+
+function isFrom({ server }: Contact, from: Deno.NetAddr): boolean {
+  return server.port === from.port && server.hostname === from.hostname;
+}
+
+/** Random IDs, drawn many at a time. */
+class RandomIds {
+  readonly #ids = new Uint16Array(256);
+  #used = this.#ids.length;
+
+  next(): number {
+    if (this.#used === this.#ids.length) {
+      crypto.getRandomValues(this.#ids);
+      this.#used = 0;
+    }
+    return this.#ids[this.#used++]!;
+  }
+}
+
+/** What to tell people about an error. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
