@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { Finding, Problem } from "./finding.ts";
-import { finding, shownName } from "./finding.ts";
-import { type ParsedObject, parseObject, type ParseOptions } from "./object.ts";
-import { isObject } from "./schema/field.ts";
+import { fieldFinding, type Finding, type ObjectName } from "./finding.ts";
+import { parseObject, type ParseOptions } from "./object.ts";
+import type { FileOrigin } from "./origin.ts";
+import { isObject, joinPath } from "./schema/field.ts";
 import { lookupKind } from "./spelling.ts";
 import type { ConfigObject } from "./types.ts";
 import { lineOf, type Place, places } from "./yaml/locate.ts";
@@ -17,22 +17,19 @@ export interface DocumentContent {
   /** Its valid objects, with their origin. */
   readonly objects: readonly ConfigObject[];
   /** Objects of our kinds that are refused; `kind` and `name` are empty where the text does not tell. */
-  readonly refused: readonly Identity[];
-  readonly problems: readonly Problem[];
+  readonly refused: readonly ObjectName[];
+  readonly findings: readonly Finding[];
   /** Objects of other people's groups, which are left alone. */
   readonly foreign: number;
 }
 
-/** What is known of an object that is refused. */
-export interface Identity {
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-}
-
 /** Where a document stands. */
 export interface DocumentPlace {
+  /** Name of the source; see `FileOrigin`. */
   readonly source: string;
+  /** Path of the file, relative to the source. */
+  readonly file: string;
+  /** 1-based line where it starts. */
   readonly line: number;
   readonly format: "yaml" | "json";
 }
@@ -45,40 +42,36 @@ export function parseDocument(text: string, place: DocumentPlace, options: Parse
   const parsed = place.format === "json" ? parseJson(text) : parseYaml(text);
   if ("problem" in parsed) return unreadable(text, parsed.problem, place, options);
   const objects: ConfigObject[] = [];
-  const refused: Identity[] = [];
-  const problems: Problem[] = [];
+  const refused: ObjectName[] = [];
+  const findings: Finding[] = [];
   let foreign = 0;
   let located: readonly Listed[] | undefined;
-  const trees = listedTrees({ tree: parsed.tree });
-  for (const [index, { tree }] of trees.entries()) {
-    const one = parseObject(tree, { source: place.source, line: place.line }, options);
+  const trees = listedTrees({ tree: parsed.tree, within: "" });
+  for (const [index, { tree, within }] of trees.entries()) {
+    const one = parseObject(tree, fileOrigin(place, within), options);
     if (one.foreign) foreign += 1;
     if (one.object !== undefined) objects.push(one.object);
-    else if (!one.foreign) refused.push(identityOf(one));
+    else if (!one.foreign) refused.push(one.name);
     if (one.findings.length === 0) continue;
-    located ??= listedTrees({ tree: parsed.tree, root: places(text) });
+    located ??= listedTrees({ tree: parsed.tree, within: "", root: places(text) });
     const root = located[index]?.root;
     for (const found of one.findings) {
-      const line = root === undefined ? place.line : place.line + lineOf(root, found.field);
-      problems.push(toProblem(found, one, { ...place, line }));
+      const line = root === undefined ? place.line : place.line + lineOf(root, found.place.field);
+      findings.push({ ...found, place: { ...found.place, line } });
     }
   }
-  return { objects, refused, problems, foreign };
+  return { objects, refused, findings, foreign };
 }
 
-function identityOf({ kind, namespace, name }: ParsedObject): Identity {
-  return { kind, namespace, name };
-}
-
-function toProblem(found: Finding, object: Identity, place: DocumentPlace): Problem {
-  const { kind, namespace, name } = object;
-  const shown = { kind: shownName(kind), namespace: shownName(namespace), name: shownName(name) };
-  return { ...found, source: place.source, line: place.line, ...shown };
+function fileOrigin({ source, file, line }: DocumentPlace, within: string): FileOrigin {
+  return { from: "file", source, file, line, within };
 }
 
 /** An object of a document, and where it is written, when that was asked for. */
 interface Listed {
   readonly tree: unknown;
+  /** Path from the document: `items[2]`. */
+  readonly within: string;
   readonly root?: Place | undefined;
 }
 
@@ -88,11 +81,14 @@ function listedTrees(document: Listed): readonly Listed[] {
   const pending: Listed[] = [document];
   while (pending.length > 0 && out.length < MAX_OBJECTS) {
     const next = pending.pop() as Listed;
-    const { tree, root } = next;
+    const { tree, root, within } = next;
     const list = isObject(tree) && isList(tree) ? tree["items"] : tree;
     const inside = list === tree ? root?.inside : root?.inside.get("items")?.inside;
     if (Array.isArray(list)) {
-      for (let at = list.length - 1; at >= 0; at--) pending.push({ tree: list[at], root: inside?.get(String(at)) });
+      const path = list === tree ? within : joinPath(within, "items");
+      for (let at = list.length - 1; at >= 0; at--) {
+        pending.push({ tree: list[at], root: inside?.get(String(at)), within: joinPath(path, at) });
+      }
     } else if (tree !== null && tree !== undefined) out.push(next);
   }
   return out;
@@ -110,19 +106,21 @@ function unreadable(
   place: DocumentPlace,
   options: ParseOptions,
 ): DocumentContent {
-  const identity = sniffIdentity(text, options);
-  const found = finding("error", "document", undefined, place.format === "json" ? "JSON" : "YAML");
-  const message = `does not parse: ${problem.reason}`;
+  const name = sniffName(text, options);
+  const format = place.format === "json" ? "JSON" : "YAML";
+  const origin = fileOrigin(place, "");
+  const at = { objects: [name], field: "document", origin, line: place.line + problem.line };
+  const found = fieldFinding("syntax", "error", at, undefined, format);
   return {
     objects: [],
-    refused: [identity],
-    problems: [{ ...found, message, source: place.source, line: place.line + problem.line, ...identity }],
+    refused: [name],
+    findings: [{ ...found, message: `does not parse: ${problem.reason}` }],
     foreign: 0,
   };
 }
 
 /** Reads kind, name and namespace off the lines where they usually stand; all empty unless kind and name are found. */
-function sniffIdentity(text: string, options: ParseOptions): Identity {
+function sniffName(text: string, options: ParseOptions): ObjectName {
   const head = text.slice(0, 4096);
   const apiVersion = /^apiVersion: *["']?([^\s"'#]+)/m.exec(head)?.[1] ?? "";
   const kind = /^kind: *["']?(\w+)/m.exec(head)?.[1] ?? "";

@@ -1,44 +1,56 @@
 /**
- * What is wrong with an object: findings inside it, and problems that name the file and the object as well.
+ * What is wrong or noteworthy in configuration: one type for readers, validation, sources, translation, pages and logs.
  *
  * @module
  */
+import type { FindingCode } from "./finding_codes.ts";
+import { describeOrigin, movedOrigin, type Origin } from "./origin.ts";
 
 /** An `error` refuses the object; a `warning` lets it in. */
 export type Severity = "error" | "warning";
 
-/** One thing that is wrong with one field. */
-export interface Finding {
-  readonly severity: Severity;
-  /** Path from the object: `spec.http[0].route[1].destination.host`, `metadata.name`. */
-  readonly field: string;
-  /** The offending value as JSON, shortened to 80 characters; empty when the field is missing. */
-  readonly value: string;
-  /** What would be right: "a host name", "1..65535". */
-  readonly expected: string;
-  /** The whole in one sentence, field, value and expectation included. */
-  readonly message: string;
-}
-
-/** A finding with the place where it was written. */
-export interface Problem extends Finding {
-  /** File path relative to the folder, or `orch`. */
-  readonly source: string;
-  /** 1-based line of the field, or of what it should stand in; of the error itself when the text does not parse; 0: no line. */
-  readonly line: number;
-  /** Empty when the text does not tell. */
+/** The name of an object; parts that a text does not tell are empty. */
+export interface ObjectName {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
 }
 
+/** What a finding is about, and where that was written. */
+export interface FindingPlace {
+  /** The objects, the nearest cause first; none when it is about a file as a whole. */
+  readonly objects: readonly ObjectName[];
+  /** Path from the first object: `spec.http[0].route[1].destination.host`; empty: the object as a whole. */
+  readonly field: string;
+  /** Where the first object was written; absent: the store knows it by its name. */
+  readonly origin?: Origin;
+  /** 1-based line of the field, or of what it should stand in; of the error itself when a text does not parse; 0: none. */
+  readonly line: number;
+}
+
+/** One thing that is wrong or noteworthy. */
+export interface Finding {
+  readonly code: FindingCode;
+  readonly severity: Severity;
+  readonly place: FindingPlace;
+  /** The offending value as JSON, shortened to 80 characters; empty when there is none. */
+  readonly value: string;
+  /** What would be right: "a host name", "1..65535"; empty when nothing in particular. */
+  readonly expected: string;
+  /** The whole in one sentence, field, value and expectation included. */
+  readonly message: string;
+}
+
+/** The place of what no text or object tells. */
+export const NOWHERE: FindingPlace = { objects: [], field: "", line: 0 };
+
 /** Longest value quoted in a finding, in characters. */
 const SHOWN_LENGTH = 80;
 
-/** Longest name and field path in a problem, in characters: the longest right name, and one more. */
+/** Longest name and field path in a finding, in characters: the longest right name, and one more. */
 const NAME_LENGTH = 254;
 
-/** A name or field path as problems show it: of a hostile one the beginning. */
+/** A name or field path as findings show it: of a hostile one the beginning. */
 export function shownName(name: string): string {
   return name.length > NAME_LENGTH ? `${name.slice(0, NAME_LENGTH - 1)}…` : name;
 }
@@ -66,87 +78,60 @@ function beginningOf(value: unknown, room: number): string {
   return text + (isList ? "]" : "}");
 }
 
-/** A finding with the usual sentence: "FIELD: VALUE, expected EXPECTED". */
-export function finding(severity: Severity, path: string, value: unknown, expected: string): Finding {
-  const field = shownName(path);
+/** A finding about a field with the usual sentence: "FIELD: VALUE, expected EXPECTED". */
+export function fieldFinding(
+  code: FindingCode,
+  severity: Severity,
+  place: FindingPlace,
+  value: unknown,
+  expected: string,
+): Finding {
+  const field = shownName(place.field);
   const shown = shownValue(value);
   const message = shown === ""
     ? `${field} is missing, expected ${expected}`
     : `${field}: ${shown}, expected ${expected}`;
-  return { severity, field, value: shown, expected, message };
+  return {
+    code,
+    severity,
+    place: field === place.field ? place : { ...place, field },
+    value: shown,
+    expected,
+    message,
+  };
 }
 
-/** Findings of each severity that are kept of one object; one more says that there are others, so that a hostile object stays cheap. */
-const MAX_FINDINGS = 100;
-
-/** Steps of compiled regular expressions that one object may ask for: about half a second of work. */
-const REGEX_STEPS = 200_000;
-
-/** Collects the findings of one object, at most 100 of each severity; and bounds the work that is done for it. */
-export class Findings {
-  readonly #list: Finding[] = [];
-  readonly #counts = { error: 0, warning: 0 };
-  readonly #regexes = new Map<string, string | undefined>();
-  #regexSteps = REGEX_STEPS;
-
-  /** What was found, in order. */
-  get list(): readonly Finding[] {
-    return this.#list;
-  }
-
-  /** Whether any finding refuses the object, also one that is not kept. */
-  get failed(): boolean {
-    return this.#counts.error > 0;
-  }
-
-  /** Whether another finding of this severity would be kept. */
-  hasRoom(severity: Severity): boolean {
-    return this.#counts[severity] < MAX_FINDINGS;
-  }
-
-  /** Adds an error about a field. `value` undefined means that the field is missing. */
-  error(field: string, value: unknown, expected: string): void {
-    if (this.#count("error")) this.#list.push(finding("error", field, value, expected));
-  }
-
-  /** Adds a warning about a field. */
-  warning(field: string, value: unknown, expected: string): void {
-    if (this.#count("warning")) this.#list.push(finding("warning", field, value, expected));
-  }
-
-  /**
-   * What is wrong with a regular expression of so many steps, undefined when nothing. The same expression is compiled once per object, and
-   * what an object may have compiled is bounded.
-   */
-  regexProblem(regex: string, steps: number, compile: () => string | undefined): string | undefined {
-    if (this.#regexes.has(regex)) return this.#regexes.get(regex);
-    if (this.#regexSteps < steps) return "fewer or smaller regular expressions in one object";
-    this.#regexSteps -= steps;
-    const problem = compile();
-    this.#regexes.set(regex, problem);
-    return problem;
-  }
-
-  /** Adds a finding made elsewhere. */
-  add(one: Finding): void {
-    if (this.#count(one.severity)) this.#list.push(one);
-  }
-
-  /** Counts a finding. @returns whether it is kept */
-  #count(severity: Severity): boolean {
-    this.#counts[severity] += 1;
-    if (this.#counts[severity] === MAX_FINDINGS + 1) {
-      this.#list.push(
-        finding(severity, "spec", `more than ${MAX_FINDINGS} ${severity}s`, "fewer (the others are not shown)"),
-      );
-    }
-    return this.#counts[severity] <= MAX_FINDINGS;
-  }
+/** The name of the object that a finding is about; all parts are empty when there is none. */
+export function findingObject({ place: { objects: [object] } }: Finding): ObjectName {
+  return object ?? { kind: "", namespace: "", name: "" };
 }
 
-/** One line for people: `file:line kind namespace/name: message`. */
-export function formatProblem(problem: Problem): string {
-  const where = problem.line > 0 ? `${problem.source}:${problem.line}` : problem.source;
-  const object = problem.kind === "" ? "" : ` ${problem.kind} ${problem.namespace}/${problem.name}`;
-  return `${where}${object}: ${problem.severity}: ${problem.message}`;
+/** The file that a finding is about, relative to its source; empty when there is none. */
+export function findingFile({ place: { origin } }: Finding): string {
+  return origin?.from === "file" ? origin.file : "";
+}
+
+/** The same finding so many lines further down its file. */
+export function movedFinding(finding: Finding, by: number): Finding {
+  const { place } = finding;
+  const origin = place.origin && { origin: movedOrigin(place.origin, by) };
+  return { ...finding, place: { ...place, ...origin, line: place.line + by } };
+}
+
+/** What tells a finding apart from others, wherever its file has moved it to. */
+export function findingIdentity(finding: Finding): string {
+  const { code, severity, place: { objects, field, origin }, value, message } = finding;
+  const source = origin === undefined ? [] : [origin.source, origin.from === "file" ? origin.file : ""];
+  return JSON.stringify([code, severity, source, objects, field, value, message]);
+}
+
+/** One line for people: `file:line kind namespace/name: severity: message`. */
+export function formatFinding(finding: Finding): string {
+  const { severity, message, place: { origin, line } } = finding;
+  const { kind, namespace, name } = findingObject(finding);
+  const at = origin?.from === "file" ? { ...origin, line } : origin;
+  const where = at === undefined ? "" : describeOrigin(at);
+  const object = kind === "" ? "" : `${kind} ${namespace}/${name}`;
+  const place = [where, object].filter((part) => part !== "").join(" ");
+  return place === "" ? `${severity}: ${message}` : `${place}: ${severity}: ${message}`;
 }

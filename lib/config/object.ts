@@ -6,29 +6,29 @@
  * @module
  */
 import { hash as digest } from "node:crypto";
-import { type Finding, Findings } from "./finding.ts";
+import { type Finding, type FindingPlace, type ObjectName, shownName } from "./finding.ts";
+import { Findings } from "./findings.ts";
 import { KIND_TABLE } from "./kinds/table.ts";
 import type { Validate } from "./kinds/validate.ts";
 import { labels, map } from "./schema/containers.ts";
 import { DecodeContext, type Field, isObject } from "./schema/field.ts";
 import { message } from "./schema/message.ts";
 import { string } from "./schema/scalars.ts";
+import type { Origin } from "./origin.ts";
 import { lookupKind, ownKey } from "./spelling.ts";
-import { type ConfigObject, type Kind, objectKey, type ObjectMeta, type Origin, UNDATED } from "./types.ts";
+import { type ConfigObject, type Kind, objectKey, type ObjectMeta, UNDATED } from "./types.ts";
 import { isDnsLabel, objectNameProblem } from "./validation/names.ts";
 
 /** What {@link parseObject} makes of a tree. */
 export interface ParsedObject {
   /** The object, when it is one of our kinds and has no errors. */
   readonly object?: ConfigObject;
-  /** Errors and warnings; empty for objects of other people's groups. */
+  /** Errors and warnings; empty for objects of other people's groups. Their line is that of the origin. */
   readonly findings: readonly Finding[];
-  /** Whether the tree is none of our business: a group that is not ours. */
+  /** Whether the tree is an object of a group that is not ours. */
   readonly foreign: boolean;
-  /** What could be told of the object, for problem records; empty strings where not. */
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
+  /** What can be told of the object's name. */
+  readonly name: ObjectName;
 }
 
 /** What {@link parseObject} assumes. */
@@ -39,25 +39,27 @@ export interface ParseOptions {
 
 /** Parses and validates one object. Never throws; cost is bounded by the size of the tree. */
 export function parseObject(tree: unknown, origin: Origin, options: ParseOptions): ParsedObject {
-  const report = new Findings();
   const { apiVersion, kind } = isObject(tree) ? tree : {};
+  const found = lookupKind(typeof apiVersion === "string" ? apiVersion : "", typeof kind === "string" ? kind : "");
+  const name = nameOf(tree, found.known ? found.kind : kind, options);
+  const report = new Findings(placeOf(name, origin));
   if (!isObject(tree) || typeof apiVersion !== "string" || typeof kind !== "string") {
     // Something that does not even look like an object is likely no configuration at all, so it is only mentioned.
     const looksLikeObject = isObject(tree) && ["kind", "metadata", "spec"].some((key) => Object.hasOwn(tree, key));
+    const expected = "an object with apiVersion, kind, metadata and spec (this one is ignored)";
     if (looksLikeObject) report.error("apiVersion", apiVersion, "an object with apiVersion and kind as text");
-    else report.warning("document", tree, "an object with apiVersion, kind, metadata and spec (this one is ignored)");
-    return { findings: report.list, foreign: !looksLikeObject, ...identify(tree, options) };
+    else report.warning("document", tree, expected, "not-an-object");
+    return { findings: report.list, foreign: !looksLikeObject, name };
   }
-  const found = lookupKind(apiVersion, kind);
   if (!found.known) {
-    if (!found.foreign) report.error(found.field, found.field === "kind" ? kind : apiVersion, found.expected);
-    return { findings: report.list, foreign: found.foreign, ...identify(tree, options) };
+    const wrong = found.foreign ? undefined : found.field;
+    if (!found.foreign) report.error(found.field, wrong === "kind" ? kind : apiVersion, found.expected, "unknown-kind");
+    return { findings: report.list, foreign: found.foreign, name };
   }
   const meta = parseMeta(tree["metadata"], options, report);
-  const known = { kind: found.kind, namespace: meta.namespace, name: meta.name };
   const spec = parseSpec(found.kind, tree["spec"], meta, report);
   refuseOtherFields(tree, report);
-  if (report.failed) return { findings: report.list, foreign: false, ...known };
+  if (report.failed) return { findings: report.list, foreign: false, name };
   const object: ConfigObject = {
     kind: found.kind,
     key: objectKey(found.kind, meta.namespace, meta.name),
@@ -66,17 +68,22 @@ export function parseObject(tree: unknown, origin: Origin, options: ParseOptions
     origin,
     hash: hashObject(found.kind, meta, spec),
   };
-  return { object, findings: report.list, foreign: false, ...known };
+  return { object, findings: report.list, foreign: false, name };
 }
 
-function identify(tree: unknown, options: ParseOptions): { kind: string; namespace: string; name: string } {
-  const { kind, metadata } = isObject(tree) ? tree : {};
+function nameOf(tree: unknown, kind: unknown, options: ParseOptions): ObjectName {
+  const { metadata } = isObject(tree) ? tree : {};
   const { name, namespace } = isObject(metadata) ? metadata : {};
   return {
     kind: typeof kind === "string" ? kind : "",
-    namespace: typeof namespace === "string" ? namespace : options.defaultNamespace,
+    namespace: typeof namespace === "string" && namespace !== "" ? namespace : options.defaultNamespace,
     name: typeof name === "string" ? name : "",
   };
+}
+
+function placeOf({ kind, namespace, name }: ObjectName, origin: Origin): FindingPlace {
+  const shown = { kind: shownName(kind), namespace: shownName(namespace), name: shownName(name) };
+  return { objects: [shown], field: "", origin, line: origin.from === "file" ? origin.line : 0 };
 }
 
 const rawMeta = message<{ labels?: ObjectMeta["labels"]; annotations?: ObjectMeta["annotations"] }>({
@@ -146,9 +153,11 @@ function parseSpec<K extends Kind>(kind: K, raw: unknown, meta: ObjectMeta, repo
   if (context.failed.length === 0) definition.validate(spec, meta, report);
   else {
     // Rules run on incomplete specs too, to show all mistakes at once; but not of what did not decode.
-    const rules = new Findings();
+    const rules = report.fork();
     definition.validate(spec, meta, rules);
-    for (const one of rules.list) if (!context.failed.some((path) => isAtOrBelow(one.field, path))) report.add(one);
+    for (const one of rules.list) {
+      if (!context.failed.some((path) => isAtOrBelow(one.place.field, path))) report.add(one);
+    }
   }
   return spec;
 }
@@ -163,7 +172,8 @@ const TOP_LEVEL = new Set(["apiVersion", "kind", "metadata", "spec", "status"]);
 function refuseOtherFields(tree: Readonly<Record<string, unknown>>, report: Findings): void {
   for (const key of Object.keys(tree)) {
     if (!TOP_LEVEL.has(key)) {
-      report.error(key, tree[key], "a known field: apiVersion, kind, metadata, spec (this one is not; indentation?)");
+      const expected = "a known field: apiVersion, kind, metadata, spec (this one is not; indentation?)";
+      report.error(key, tree[key], expected, "unknown-field");
     }
   }
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Kind, KindSpecs } from "./kinds/mod.ts";
+import type { Origin } from "./origin.ts";
 
 export type { Kind } from "./kinds/mod.ts";
 
@@ -27,19 +28,6 @@ export interface ObjectMeta {
   readonly creationTimestamp: number;
   /** Counts spec changes at the orchestrator; absent for files. */
   readonly generation?: number;
-}
-
-/** Where an object was written. */
-export interface Origin {
-  /** Path of the file relative to the folder, or `orch`. */
-  readonly source: string;
-  /** 1-based line where the object's document starts; 0 when there are no lines. */
-  readonly line: number;
-}
-
-/** An origin as people read it: `routes.yaml:12`. */
-export function describeOrigin({ source, line }: Origin): string {
-  return line > 0 ? `${source}:${line}` : source;
 }
 
 /**

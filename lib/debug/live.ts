@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Problem } from "../config/finding.ts";
+import { type Finding, findingFile, findingObject } from "../config/finding.ts";
 import { KINDS } from "../config/kinds/mod.ts";
 import { type ConfigObject, type Kind, objectKey } from "../config/types.ts";
 import { inertText } from "../translate/inert_kinds.ts";
@@ -89,19 +89,23 @@ async function pushed(key: string, view: DebugView, timeout: number): Promise<bo
 }
 
 /** What refuses the newest version of an object, also where the text no longer tells which object it was. */
-function refusals(wanted: Wanted, view: DebugView): Problem[] {
+function refusals(wanted: Wanted, view: DebugView): Finding[] {
   const { kind, namespace, name } = wanted;
   const object: ConfigObject | undefined = view.store.get(kind, namespace, name);
   const stale = object !== undefined && view.isStale(object);
-  return errors(view).filter((one) =>
-    one.kind === kind && one.name === name
-      ? one.namespace === namespace
-      : stale && one.name === "" && one.source === object.origin.source
-  );
+  return errors(view).filter((one) => {
+    const about = findingObject(one);
+    if (about.kind === kind && about.name === name) return about.namespace === namespace;
+    return stale && about.name === "" && isInFile(one, object);
+  });
 }
 
-function errors(view: DebugView): Problem[] {
-  return [...view.problems()].filter(({ severity }) => severity === "error");
+function isInFile(found: Finding, { origin }: ConfigObject): boolean {
+  return origin.from === "file" && found.place.origin?.source === origin.source && findingFile(found) === origin.file;
+}
+
+function errors(view: DebugView): Finding[] {
+  return [...view.findings()].filter(({ severity }) => severity === "error");
 }
 
 /** Answers with what holds now. `unread` says why what is written may be newer. */
@@ -126,7 +130,10 @@ function state(wanted: Wanted, ask: Ask, view: DebugView, unread: string | undef
   const counts = { push, live, total, failing, noProxy: total === 0 };
   if (object === undefined) {
     // A text that does not tell its name may be the one that is looked for.
-    const unnamed = errors(view).filter((one) => one.name === "" && (one.kind === "" || one.kind === kind));
+    const unnamed = errors(view).filter((one) => {
+      const about = findingObject(one);
+      return about.name === "" && (about.kind === "" || about.kind === kind);
+    });
     why.unshift("no version is in force here");
     const body = { object: key, ...counts, everywhere: false, goneEverywhere: reached, why, refused, unnamed };
     return { ...json(body, ask), status: 404 };

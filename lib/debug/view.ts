@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Problem } from "../config/finding.ts";
+import type { Finding } from "../config/finding.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { ConfigStore } from "../config/store.ts";
 import type { ConfigObject } from "../config/types.ts";
@@ -26,7 +26,7 @@ export interface DebugView {
   /** What users wrote and do not get, each once. */
   warnings(): Iterable<Warning>;
   /** What is wrong with configuration now. */
-  problems(): Iterable<Problem>;
+  findings(): Iterable<Finding>;
   /** One warning for each policy that is not enforced. */
   policyWarnings(): Iterable<Warning>;
   /** Whether an object is in force in its last good version only, since what is written now is refused. */

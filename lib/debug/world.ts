@@ -37,7 +37,7 @@ export function resourcesz(ask: Ask, _view: DebugView): Answer {
 
 /** `/debug/problemz`: what is wrong with configuration now. */
 export function problemz(ask: Ask, view: DebugView): Answer {
-  return json([...view.problems()], ask);
+  return json([...view.findings()], ask);
 }
 
 /** `/debug/registryz`: all services, with the date (ms since the epoch) of those that have one. */

@@ -1,16 +1,16 @@
 /**
- * Configuration from a folder: files to the store, the store's changes to the pipeline, problems to people.
+ * Configuration from a folder: files to the store, the store's changes to the pipeline, findings to people.
  *
  * Permissions: read of the folder.
  *
  * @module
  */
-import type { Problem } from "../config/finding.ts";
-import type { FolderChanges } from "../folder/index.ts";
+import type { Finding } from "../config/finding.ts";
 import { watchFolder } from "../folder/watch.ts";
 import { type ChangeSet, ConfigStore } from "../config/store.ts";
 import type { AnyConfigObject, ConfigObject, Kind } from "../config/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { logFindings } from "./finding_log.ts";
 import { inertKinds, inertText } from "../translate/inert_kinds.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { isUnenforced } from "./policies.ts";
@@ -19,7 +19,7 @@ import { isUnenforced } from "./policies.ts";
 export interface ConfigSource {
   readonly store: ConfigStore;
   /** What is wrong in the folder now. */
-  problems(): Iterable<Problem>;
+  findings(): Iterable<Finding>;
   /** Whether an object is in force in its last good version only, since what is written now is refused. */
   isStale(object: ConfigObject): boolean;
   /** Resolves when everything that lies in the folder now has been read and handed to the pipeline. */
@@ -40,9 +40,9 @@ export async function startConfigFolder(root: string, pipeline: Pipeline, kernel
   store.subscribe(inertKindsTold(store, kernel));
   const folder = await watchFolder({
     root,
-    parse: { defaultNamespace: "default" },
+    parse: { defaultNamespace: "default", source: root },
     onChanges: (changes) => {
-      report(changes, kernel);
+      logFindings(changes, kernel);
       store.apply(changes);
     },
     onPresence: (present) => {
@@ -52,8 +52,8 @@ export async function startConfigFolder(root: string, pipeline: Pipeline, kernel
   });
   return {
     store,
-    problems: () => folder.index.problems(),
-    isStale: ({ key, origin }) => folder.index.file(origin.source)?.stale.has(key) ?? false,
+    findings: () => folder.index.findings(),
+    isStale: ({ key, origin }) => origin.from === "file" && (folder.index.file(origin.file)?.stale.has(key) ?? false),
     settled: () => folder.settled(),
     stop: () => folder.stop(),
   };
@@ -83,24 +83,4 @@ function inertKindsTold(store: ConfigStore, kernel: Kernel): (changes: ChangeSet
       }
     }
   };
-}
-
-/** One line for each problem that is new: file, line, object, field, value, expectation. */
-function report(changes: FolderChanges, kernel: Kernel): void {
-  const log = kernel.log.scope("validation");
-  const rejected = kernel.metrics.counter("pilot_total_rejected_configs");
-  for (const problem of changes.appeared) {
-    const { source, line, kind, namespace, name, field, value, expected, message } = problem;
-    const fields = { file: source, line, kind, namespace, name, field, value, expected };
-    if (problem.severity === "error") {
-      // Where a text does not tell its name, the file is what can be looked for.
-      rejected.inc({ type: kind || "unknown", name: name === "" ? source : `${namespace}/${name}` });
-      log.error(`refused: ${message}`, fields);
-    } else {
-      log.warn(message, fields);
-    }
-  }
-  for (const { source, line, kind, namespace, name, field } of changes.resolved) {
-    log.info("a problem is gone", { file: source, line, kind, namespace, name, field });
-  }
 }

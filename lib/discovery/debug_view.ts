@@ -40,7 +40,7 @@ export function debugView({ pipeline, xds, store, mesh, folder, rootNamespace, p
       return pipeline.translator;
     },
     warnings: () => pipeline.warnings(),
-    problems: () => [...mesh.problems(), ...folder?.problems() ?? [], ...rootNamespace.problems()],
+    findings: () => [...mesh.findings(), ...folder?.findings() ?? [], ...rootNamespace.findings()],
     policyWarnings: () => policies.warnings(),
     isStale: (object) => folder?.isStale(object) ?? false,
     settled: () => folder?.settled() ?? Promise.resolve(),

@@ -3,15 +3,15 @@
  *
  * A file that is absent at the start means the defaults. One that goes later, or is emptied, means nothing of the kind:
  * a script that copies it anew must not turn a whole mesh to the defaults for a moment. What it said stays in force, and
- * a problem tells so until it is back.
+ * a finding says so until it is back.
  *
  * Permissions: read of the two files and their folders.
  *
  * @module
  */
-import { finding, formatProblem, type Problem } from "../config/finding.ts";
+import { fieldFinding, type Finding, findingIdentity } from "../config/finding.ts";
 import { type FileText, type WatchedFile, watchFile } from "../folder/watch_file.ts";
-import { type Parsed, parseMeshConfig, parseMeshNetworks } from "../config/mesh/parse.ts";
+import { meshPlace, type Parsed, parseMeshConfig, parseMeshNetworks } from "../config/mesh/parse.ts";
 import { defaultMeshConfig } from "../config/mesh/merge.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -42,7 +42,7 @@ export interface MeshSource {
   /** Sets the root namespace that holds where the mesh file names none; until then it is the control plane's. */
   useRootNamespace(namespace: string): void;
   /** What is wrong in the files now. */
-  problems(): readonly Problem[];
+  findings(): readonly Finding[];
   /** Has a listener called after each change of what is in force. */
   onChange(listener: (state: MeshState) => void): void;
   stop(): Promise<void>;
@@ -125,7 +125,7 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
       meshPart.parseAgain();
       publish();
     },
-    problems: () => [...meshPart.problems, ...networksPart.problems],
+    findings: () => [...meshPart.findings, ...networksPart.findings],
     onChange: (listener) => void listeners.push(listener),
     stop,
   };
@@ -135,7 +135,7 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
 class WatchedPart<T> {
   /** What is in force; undefined until there is something without errors. */
   value: T | undefined;
-  problems: readonly Problem[] = [];
+  findings: readonly Finding[] = [];
   readonly #part: Part<T>;
   readonly #kernel: Kernel;
   /** The text of the value in force; blank: the defaults. */
@@ -178,9 +178,10 @@ class WatchedPart<T> {
   faults(): StartFault[] {
     const { option } = this.#part;
     if (this.#unwatchable !== undefined) return [this.#unwatchable];
-    return this.problems.filter(({ severity }) => severity === "error").map(({ source, line, message }) => ({
+    const { file } = this.#part;
+    return this.findings.filter(({ severity }) => severity === "error").map(({ message, place: { line } }) => ({
       option,
-      text: `${source}${line > 0 ? `:${line}` : ""}: ${message}`,
+      text: `${file}${line > 0 ? `:${line}` : ""}: ${message}`,
     }));
   }
 
@@ -192,7 +193,7 @@ class WatchedPart<T> {
       this.#kernel.log.scope("default").info("no such file; the defaults hold", { file: this.#part.file });
     }
     const parsed = this.#part.parse(said);
-    this.#report(parsed.problems);
+    this.#report(parsed.findings);
     // The same text again, after a time without: nothing is to be translated anew.
     if (parsed.value === undefined || (this.value !== undefined && said === this.#text)) return;
     this.value = parsed.value;
@@ -203,49 +204,42 @@ class WatchedPart<T> {
   }
 
   /** Why a file without text is no configuration now; undefined where it is one, or the defaults hold anyway. */
-  #lost(text: FileText): Problem | undefined {
+  #lost(text: FileText): Finding | undefined {
     if (typeof text === "object") {
-      return this.#problem(`the file cannot be read (${text.unreadable})`, "a file that can be read");
+      return this.#loss(`the file cannot be read (${text.unreadable})`, "a file that can be read");
     }
     if (text !== undefined && text.trim() !== "") return undefined;
     if (this.value === undefined || this.#text.trim() === "") return undefined;
-    return this.#problem(
+    return this.#loss(
       text === undefined ? "the file is gone" : "the file is empty",
       "what it said before, or {} for the defaults",
     );
   }
 
-  #problem(what: string, expected: string): Problem {
+  #loss(what: string, expected: string): Finding {
     const { kind, file } = this.#part;
     const kept = this.value === undefined ? "" : "; what it said last stays in force";
-    return {
-      ...finding("error", "file", undefined, expected),
-      message: `${what}${kept}, expected ${expected}`,
-      source: file,
-      line: 0,
-      kind,
-      namespace: "",
-      name: "",
-    };
+    const found = fieldFinding("lost-file", "error", { ...meshPlace(kind, file), field: "file" }, undefined, expected);
+    return { ...found, message: `${what}${kept}, expected ${expected}` };
   }
 
-  /** Tells what is new and what is gone, and keeps what is. */
-  #report(problems: readonly Problem[]): void {
+  /** Logs what is new and what is gone, and keeps what is. */
+  #report(findings: readonly Finding[]): void {
     const { kind, file } = this.#part;
     const log = this.#kernel.log.scope("default");
-    const before = new Set(this.problems.map(formatProblem));
-    const now = new Set(problems.map(formatProblem));
-    for (const problem of problems.filter((one) => !before.has(formatProblem(one)))) {
-      const { severity, message, line, field, value, expected } = problem;
-      const fields = { file, line, field, value, expected };
+    const before = new Set(this.findings.map(findingIdentity));
+    const now = new Set(findings.map(findingIdentity));
+    for (const found of findings.filter((one) => !before.has(findingIdentity(one)))) {
+      const { severity, message, value, expected, code, place: { line, field } } = found;
+      const fields = { file, line, field, value, expected, code };
       if (severity === "error") {
         this.#kernel.metrics.counter("pilot_total_rejected_configs").inc({ type: kind, name: file });
         log.error(`mesh configuration refused: ${message}`, fields);
       } else log.warn(message, fields);
     }
-    for (const problem of this.problems.filter((one) => !now.has(formatProblem(one)))) {
-      log.info("a problem is gone", { file, line: problem.line, field: problem.field });
+    for (const { place: { line, field } } of this.findings.filter((one) => !now.has(findingIdentity(one)))) {
+      log.info("a finding is gone", { file, line, field });
     }
-    this.problems = problems;
+    this.findings = findings;
   }
 }

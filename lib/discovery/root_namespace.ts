@@ -3,19 +3,20 @@
  *
  * @module
  */
-import { finding, type Problem } from "../config/finding.ts";
+import { fieldFinding, type Finding } from "../config/finding.ts";
 import { chooseRootNamespace, isMeshWideInRoot, rootNamespaceCandidates } from "../config/mesh/root_namespace.ts";
 import { KINDS } from "../config/kinds/mod.ts";
 import type { ConfigStore } from "../config/store.ts";
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { findingFields } from "./finding_log.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import { StartError } from "./start_error.ts";
 
 /** What is said of mesh-wide objects outside the root namespace. */
 export interface RootNamespaceReview {
   /** One warning for each object that is now in such a namespace. */
-  problems(): Problem[];
+  findings(): Finding[];
 }
 
 /**
@@ -56,14 +57,14 @@ class Review implements RootNamespaceReview {
       for (const one of updated) this.#take(one.new);
       for (const object of added) {
         this.#take(object);
-        const problem = this.#problemOf(object);
-        if (problem !== undefined) this.#log(problem);
+        const found = this.#findingOf(object);
+        if (found !== undefined) this.#kernel.log.scope("validation").warn(found.message, findingFields(found));
       }
     });
   }
 
-  problems(): Problem[] {
-    return [...this.#objects.values()].map((object) => this.#problemOf(object)).filter((one) => one !== undefined);
+  findings(): Finding[] {
+    return [...this.#objects.values()].map((object) => this.#findingOf(object)).filter((one) => one !== undefined);
   }
 
   #take(object: ConfigObject): void {
@@ -72,17 +73,14 @@ class Review implements RootNamespaceReview {
     } else this.#objects.delete(object.key);
   }
 
-  #problemOf({ key, kind, meta, origin }: ConfigObject): Problem | undefined {
+  #findingOf({ key, kind, meta: { namespace, name }, origin }: ConfigObject): Finding | undefined {
     const { rootNamespace } = this.#mesh.state.mesh;
-    if (!this.#objects.has(key) || this.#mesh.namesRootNamespace || meta.namespace === rootNamespace) return undefined;
+    if (!this.#objects.has(key) || this.#mesh.namesRootNamespace || namespace === rootNamespace) return undefined;
     const expected = `${rootNamespace}, the root namespace since the start, or rootNamespace in the mesh configuration`;
-    const found = finding("warning", "metadata.namespace", meta.namespace, expected);
-    const message = `${kind} ${meta.namespace}/${meta.name} does not apply to the whole mesh: ${found.message}`;
-    return { ...found, message, ...origin, kind, namespace: meta.namespace, name: meta.name };
-  }
-
-  #log({ message, source, line, kind, namespace, name, field, value, expected }: Problem): void {
-    const fields = { file: source, line, kind, namespace, name, field, value, expected };
-    this.#kernel.log.scope("validation").warn(message, fields);
+    const line = origin.from === "file" ? origin.line : 0;
+    const place = { objects: [{ kind, namespace, name }], field: "metadata.namespace", origin, line };
+    const found = fieldFinding("outside-root-namespace", "warning", place, namespace, expected);
+    const message = `${kind} ${namespace}/${name} does not apply to the whole mesh: ${found.message}`;
+    return { ...found, message };
   }
 }

@@ -9,7 +9,7 @@
  *
  * @module
  */
-import type { Problem } from "../config/finding.ts";
+import type { Finding } from "../config/finding.ts";
 import { ConfigStore } from "../config/store.ts";
 import { buildInfo } from "../kernel/build_info.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -78,7 +78,7 @@ export interface DiscoveryServer {
   readonly store: ConfigStore;
   readonly mesh: MeshSource;
   /** What is wrong with configuration now. */
-  readonly problems: () => Iterable<Problem>;
+  readonly findings: () => Iterable<Finding>;
   /** Ports in use, of interest where 0 was asked for. */
   readonly ports: Ports;
 }
@@ -138,7 +138,7 @@ async function start(options: DiscoveryServerOptions, settings: Settings, kernel
   kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "local" }, 1);
   kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, 0);
   kernel.log.scope("default").info("serving", { ...ports, objects: folder?.store.size ?? 0 });
-  return { pipeline, xds, store, mesh, problems: view.problems, ports };
+  return { pipeline, xds, store, mesh, findings: view.findings, ports };
 }
 
 function newPipeline(

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Problem } from "../config/finding.ts";
+import type { Finding } from "../config/finding.ts";
 import { startKernel } from "../kernel/kernel.ts";
 import { defaultLogOptions, silentLog } from "../kernel/log/log.ts";
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
@@ -41,7 +41,7 @@ export interface RunningServer {
   /** Ports in use. */
   readonly ports: { readonly grpc: number; readonly http: number };
   /** What is wrong with configuration now. */
-  problems(): Problem[];
+  findings(): Finding[];
   /** Ends the server: clients are told to go elsewhere. */
   stop(): Promise<void>;
 }
@@ -77,7 +77,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     const { grpc, http } = server.ports;
     return {
       ports: { grpc, http },
-      problems: () => [...server.problems()],
+      findings: () => [...server.findings()],
       stop,
     };
   } catch (error) {

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import type { Problem } from "../config/finding.ts";
+import type { Finding } from "../config/finding.ts";
 import { FolderIndex } from "../folder/index.ts";
 import { parseMeshConfig } from "../config/mesh/parse.ts";
 import { chooseRootNamespace } from "../config/mesh/root_namespace.ts";
@@ -60,7 +60,7 @@ export interface TranslatedProxy {
   /** The same as it would lie on the wire, each with the objects that made it: `resourcesFrom` takes these. */
   readonly encoded: readonly EncodedResource[];
   /** What is wrong in the texts. An object with an error is left out, as it is in a server. */
-  readonly problems: readonly Problem[];
+  readonly findings: readonly Finding[];
 }
 
 /**
@@ -69,7 +69,7 @@ export interface TranslatedProxy {
  * ```ts
  * import { translateForProxy } from "@mesh/pilot";
  *
- * const { clusters, problems } = translateForProxy({
+ * const { clusters, findings } = translateForProxy({
  *   files: {
  *     "service.yaml": `
  *       apiVersion: networking.mesh.io/v1
@@ -84,7 +84,7 @@ export interface TranslatedProxy {
  *   node: { id: "sidecar~10.9.9.9~app.demo~demo.svc.cluster.local" },
  * });
  *
- * if (problems.length > 0) throw new Error(problems[0]!.message);
+ * if (findings.length > 0) throw new Error(findings[0]!.message);
  * const names = clusters.map((cluster) => cluster.name);
  * if (!names.includes("outbound|80||hello.example.com")) throw new Error(String(names));
  * ```
@@ -96,7 +96,7 @@ export interface TranslatedProxy {
  */
 export function translateForProxy(request: TranslateRequest): TranslatedProxy {
   const settings = defaultSettings("pilot-discovery", request.settings ?? {});
-  const index = new FolderIndex({ defaultNamespace: "default" });
+  const index = new FolderIndex({ defaultNamespace: "default", source: "" });
   const encoder = new TextEncoder();
   const { upserted } = index.apply(
     Object.entries(request.files).map(([path, text]) => ({ path, bytes: encoder.encode(text) })),
@@ -121,7 +121,7 @@ export function translateForProxy(request: TranslateRequest): TranslatedProxy {
   const { vhds = false, node: { id, metadata = {} } } = request;
   const nodes = new NodeReader({ vhds, clusterId: settings.CLUSTER_ID, clusterAliases: {} });
   const state = pipeline.translator.join(nodes.read({ id, metadata: struct(metadata) }, vhds, mesh));
-  return { ...resourcesOf(state), problems: index.problems() };
+  return { ...resourcesOf(state), findings: index.findings() };
 }
 
 function rethrow(error: unknown): never {
@@ -129,15 +129,15 @@ function rethrow(error: unknown): never {
 }
 
 function meshOf(text: string, systemNamespace: string, objects: readonly ConfigObject[]) {
-  const { value, problems, namesRootNamespace } = parseMeshConfig(text, { systemNamespace });
-  if (value === undefined) throw new RangeError(problems.map((p) => p.message).join("\n"));
+  const { value, findings, namesRootNamespace } = parseMeshConfig(text, { systemNamespace });
+  if (value === undefined) throw new RangeError(findings.map(({ message }) => message).join("\n"));
   if (namesRootNamespace) return value;
   const { namespace, conflict } = chooseRootNamespace(objects, systemNamespace);
   if (conflict !== undefined) throw new RangeError(conflict);
   return { ...value, rootNamespace: namespace };
 }
 
-function resourcesOf(state: ProxyState): Omit<TranslatedProxy, "problems"> {
+function resourcesOf(state: ProxyState): Omit<TranslatedProxy, "findings"> {
   const of = (typeUrl: string) => sorted((state.resourceSets(typeUrl) ?? []).flatMap((set) => [...set]));
   const [listeners, routes, clusters, endpoints] = [of(LISTENER), of(ROUTE), of(CLUSTER), of(ENDPOINTS)];
   const secrets = of(SECRET);

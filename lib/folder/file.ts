@@ -7,14 +7,21 @@
  * @module
  */
 import { type DocumentContent, parseDocument } from "../config/document.ts";
-import { finding, type Problem } from "../config/finding.ts";
+import { fieldFinding, type Finding, type FindingPlace, movedFinding } from "../config/finding.ts";
 import type { ParseOptions } from "../config/object.ts";
+import { describeOrigin, movedOrigin } from "../config/origin.ts";
 import { type ConfigObject, objectKey } from "../config/types.ts";
 import { KINDS } from "../config/kinds/mod.ts";
 import { type DocumentRange, documentText, type Recut, recutDocuments, splitDocuments } from "../config/yaml/split.ts";
 
 /** Largest file, bytes. */
 export const MAX_FILE_SIZE = 64 * 1024 * 1024;
+
+/** How the files of a folder are read. */
+export interface FolderOptions extends ParseOptions {
+  /** Name of the folder as a source of configuration; see `FileOrigin`. */
+  readonly source: string;
+}
 
 /** One document of a file. */
 export interface FileDocument {
@@ -31,7 +38,7 @@ export interface FileState {
   readonly documents: readonly FileDocument[];
   /** What the file contributes, by key; of duplicates the first. */
   readonly objects: ReadonlyMap<string, ConfigObject>;
-  readonly problems: readonly Problem[];
+  readonly findings: readonly Finding[];
   /** Keys of objects that live in their last good version only, because what is written now is refused. */
   readonly stale: ReadonlySet<string>;
 }
@@ -52,16 +59,16 @@ export function readFile(
   previous: FileState | undefined,
   path: string,
   bytes: Uint8Array,
-  options: ParseOptions,
+  options: FolderOptions,
 ): FileState {
   if (bytes.length > MAX_FILE_SIZE) {
-    return unreadableFile(previous, path, `at most ${MAX_FILE_SIZE} bytes (this file has ${bytes.length})`);
+    return unreadableFile(previous, path, options, `at most ${MAX_FILE_SIZE} bytes (this file has ${bytes.length})`);
   }
   try {
     return readDocuments(previous, path, bytes, options);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return unreadableFile(previous, path, "UTF-8 text");
+    return unreadableFile(previous, path, options, "UTF-8 text");
   }
 }
 
@@ -70,7 +77,7 @@ function readDocuments(
   previous: FileState | undefined,
   path: string,
   bytes: Uint8Array,
-  options: ParseOptions,
+  options: FolderOptions,
 ): FileState {
   const format = path.endsWith(".json") ? "json" : "yaml";
   const { ranges, sameBefore, sameAfter } = cut(previous, bytes, format);
@@ -95,7 +102,7 @@ function readDocuments(
     }
     const before = old[matched[index] ?? -1];
     if (before !== undefined) return moveContent(before.content, range.line - before.range.line);
-    return parseDocument(text ?? "", { source: path, line: range.line, format }, options);
+    return parseDocument(text ?? "", { source: options.source, file: path, line: range.line, format }, options);
   });
   return assemble(path, bytes, bringToLife(ranges, contents, matched, previous));
 }
@@ -112,23 +119,21 @@ function cut(previous: FileState | undefined, bytes: Uint8Array, format: "yaml" 
 }
 
 /** A file that cannot be read keeps everything it had. `expected` says what would be right. */
-export function unreadableFile(previous: FileState | undefined, path: string, expected: string): FileState {
-  const found = finding("error", "file", undefined, expected);
-  const problem: Problem = {
-    ...found,
-    message: `the file is not readable, expected ${expected}`,
-    source: path,
-    line: 0,
-    kind: "",
-    namespace: "",
-    name: "",
-  };
+export function unreadableFile(
+  previous: FileState | undefined,
+  path: string,
+  { source }: FolderOptions,
+  expected: string,
+): FileState {
+  const origin = { from: "file", source, file: path, line: 0, within: "" } as const;
+  const place = { objects: [], field: "file", origin, line: 0 };
+  const found = fieldFinding("unreadable-file", "error", place, undefined, expected);
   return {
     path,
     bytes: previous?.bytes ?? new Uint8Array(),
     documents: previous?.documents ?? [],
     objects: previous?.objects ?? new Map(),
-    problems: [problem],
+    findings: [{ ...found, message: `the file is not readable, expected ${expected}` }],
     stale: new Set(previous?.objects.keys()),
   };
 }
@@ -138,11 +143,8 @@ function moveContent(content: DocumentContent, by: number): DocumentContent {
   if (by === 0) return content;
   return {
     ...content,
-    objects: content.objects.map((object) => ({
-      ...object,
-      origin: { source: object.origin.source, line: object.origin.line + by },
-    })),
-    problems: content.problems.map((problem) => ({ ...problem, line: problem.line + by })),
+    objects: content.objects.map((object) => ({ ...object, origin: movedOrigin(object.origin, by) })),
+    findings: content.findings.map((found) => movedFinding(found, by)),
   };
 }
 
@@ -195,37 +197,34 @@ function inPlaceOf(index: number, matched: readonly (number | undefined)[], prev
 
 function assemble(path: string, bytes: Uint8Array, documents: readonly FileDocument[]): FileState {
   const objects = new Map<string, ConfigObject>();
-  const problems: Problem[] = [];
+  const findings: Finding[] = [];
   const stale = new Set<string>();
   for (const { content, live } of documents) {
-    problems.push(...content.problems);
+    findings.push(...content.findings);
     live.forEach((object, index) => {
       const first = objects.get(object.key);
-      if (first !== undefined) problems.push(duplicateProblem(object, first));
+      if (first !== undefined) findings.push(duplicateFinding(object, first));
       else {
         objects.set(object.key, object);
         if (index >= content.objects.length) stale.add(object.key);
       }
     });
   }
-  return { path, bytes, documents, objects, problems, stale };
+  return { path, bytes, documents, objects, findings, stale };
 }
 
-/** The problem of an object that another one with the same key shadows. */
-export function duplicateProblem(loser: ConfigObject, winner: ConfigObject): Problem {
-  const { kind, meta, origin } = loser;
-  const where = `${winner.origin.source}:${winner.origin.line}`;
-  const expected = "each object once";
-  return {
-    severity: "error",
+/** The finding about an object that another one with the same key shadows. */
+export function duplicateFinding(loser: ConfigObject, winner: ConfigObject): Finding {
+  const { kind, meta: { namespace, name }, origin } = loser;
+  const place: FindingPlace = {
+    objects: [{ kind, namespace, name }],
     field: "metadata.name",
-    value: JSON.stringify(meta.name),
-    expected,
-    message: `${kind} ${meta.namespace}/${meta.name} is also in ${where}, which is used; expected ${expected}`,
-    source: origin.source,
-    line: origin.line,
-    kind,
-    namespace: meta.namespace,
-    name: meta.name,
+    origin,
+    line: origin.from === "file" ? origin.line : 0,
   };
+  const expected = "each object once";
+  const found = fieldFinding("duplicate-object", "error", place, name, expected);
+  const where = describeOrigin(winner.origin);
+  const message = `${kind} ${namespace}/${name} is also in ${where}, which is used; expected ${expected}`;
+  return { ...found, message };
 }

@@ -8,11 +8,11 @@
  *
  * @module
  */
-import { formatProblem, type Problem } from "../config/finding.ts";
-import type { ParseOptions } from "../config/object.ts";
+import { type Finding, findingIdentity } from "../config/finding.ts";
+import { compareOrigins } from "../config/origin.ts";
 import type { StoreChanges } from "../config/store.ts";
 import type { ConfigObject } from "../config/types.ts";
-import { duplicateProblem, type FileState, readFile, unreadableFile } from "./file.ts";
+import { duplicateFinding, type FileState, type FolderOptions, readFile, unreadableFile } from "./file.ts";
 
 /** What was read of one file. */
 export interface FileRead {
@@ -24,22 +24,22 @@ export interface FileRead {
 
 /** What a batch of reads changed. */
 export interface FolderChanges extends StoreChanges {
-  /** Problems that were not there before. */
-  readonly appeared: readonly Problem[];
-  /** Problems that are gone. */
-  readonly resolved: readonly Problem[];
+  /** Findings that were not there before. */
+  readonly appeared: readonly Finding[];
+  /** Findings that are gone. */
+  readonly resolved: readonly Finding[];
 }
 
 /** All files of a folder. */
 export class FolderIndex {
-  readonly #options: ParseOptions;
+  readonly #options: FolderOptions;
   readonly #files = new Map<string, FileState>();
   /** Who has an object with this key: the usual single owner as itself, several as a map by path. */
   readonly #claims = new Map<string, ConfigObject | Map<string, ConfigObject>>();
-  readonly #duplicates = new Map<string, readonly Problem[]>();
+  readonly #duplicates = new Map<string, readonly Finding[]>();
 
-  /** @param options How objects are parsed. */
-  constructor(options: ParseOptions) {
+  /** @param options How files are read. */
+  constructor(options: FolderOptions) {
     this.#options = options;
   }
 
@@ -54,21 +54,21 @@ export class FolderIndex {
   }
 
   /** Everything that is wrong now, by path and line. */
-  problems(): readonly Problem[] {
-    const all = [...this.#files.values()].flatMap((file) => file.problems).concat(...this.#duplicates.values());
-    return all.sort((a, b) => compare(a.source, b.source) || a.line - b.line || compare(a.field, b.field));
+  findings(): readonly Finding[] {
+    const all = [...this.#files.values()].flatMap((file) => file.findings).concat(...this.#duplicates.values());
+    return all.sort(byPlace);
   }
 
   /** Takes what was read; cheap for what did not change. Never throws. */
   apply(reads: readonly FileRead[]): FolderChanges {
     const touched = new Map<string, ConfigObject | undefined>();
-    const before: Problem[] = [];
-    const after: Problem[] = [];
+    const before: Finding[] = [];
+    const after: Finding[] = [];
     for (const { path, bytes } of reads) {
       const old = this.#files.get(path);
       const next = this.#read(path, bytes);
-      if (old !== undefined) before.push(...old.problems);
-      if (next !== undefined) after.push(...next.problems);
+      if (old !== undefined) before.push(...old.findings);
+      if (next !== undefined) after.push(...next.findings);
       if (next === undefined) this.#files.delete(path);
       else this.#files.set(path, next);
       this.#claim(path, old, next, touched);
@@ -88,7 +88,9 @@ export class FolderIndex {
   #read(path: string, bytes: FileRead["bytes"]): FileState | undefined {
     if (bytes === undefined) return undefined;
     const old = this.#files.get(path);
-    return typeof bytes === "string" ? unreadableFile(old, path, bytes) : readFile(old, path, bytes, this.#options);
+    return typeof bytes === "string"
+      ? unreadableFile(old, path, this.#options, bytes)
+      : readFile(old, path, bytes, this.#options);
   }
 
   #claim(
@@ -111,7 +113,7 @@ export class FolderIndex {
 
   #setClaim(key: string, path: string, object: ConfigObject | undefined): void {
     const claim = this.#claims.get(key);
-    const several = claim instanceof Map ? claim : new Map(claim === undefined ? [] : [[claim.origin.source, claim]]);
+    const several = claim instanceof Map ? claim : new Map(claim === undefined ? [] : [[fileOf(claim), claim]]);
     if (object === undefined) several.delete(path);
     else several.set(path, object);
     const [first] = several.values();
@@ -126,28 +128,37 @@ export class FolderIndex {
     return path === undefined ? undefined : claim.get(path);
   }
 
-  #noteDuplicates(key: string, winner: ConfigObject | undefined): readonly Problem[] {
+  #noteDuplicates(key: string, winner: ConfigObject | undefined): readonly Finding[] {
     const claim = this.#claims.get(key);
     if (!(claim instanceof Map) || winner === undefined) {
       this.#duplicates.delete(key);
       return [];
     }
-    const problems = [...claim.values()].filter((one) => one !== winner).map((one) => duplicateProblem(one, winner));
-    this.#duplicates.set(key, problems);
-    return problems;
+    const found = [...claim.values()].filter((one) => one !== winner).map((one) => duplicateFinding(one, winner));
+    this.#duplicates.set(key, found);
+    return found;
   }
 }
 
-/** Which problems are new and which are gone; a problem that only moved to another line is neither. */
-function difference(before: readonly Problem[], after: readonly Problem[]) {
+/** Which findings are new and which are gone; one that only moved to another line is neither. */
+function difference(before: readonly Finding[], after: readonly Finding[]) {
   if (before.length === 0 && after.length === 0) return { appeared: [], resolved: [] };
-  const identity = (problem: Problem) => formatProblem({ ...problem, line: 0 });
-  const old = new Set(before.map(identity));
-  const now = new Set(after.map(identity));
+  const old = new Set(before.map(findingIdentity));
+  const now = new Set(after.map(findingIdentity));
   return {
-    appeared: after.filter((problem) => !old.has(identity(problem))),
-    resolved: before.filter((problem) => !now.has(identity(problem))),
+    appeared: after.filter((found) => !old.has(findingIdentity(found))),
+    resolved: before.filter((found) => !now.has(findingIdentity(found))),
   };
+}
+
+/** The file of an object of this folder. */
+function fileOf({ origin }: ConfigObject): string {
+  return origin.from === "file" ? origin.file : "";
+}
+
+function byPlace({ place: a }: Finding, { place: b }: Finding): number {
+  const origins = a.origin === undefined || b.origin === undefined ? 0 : compareOrigins(a.origin, b.origin);
+  return origins || a.line - b.line || compare(a.field, b.field);
 }
 
 /** By code unit: the same order everywhere, whatever the language of the machine. */

@@ -13,8 +13,7 @@
  *
  * @module
  */
-import type { ParseOptions } from "../config/object.ts";
-import { looksTruncated } from "./file.ts";
+import { type FolderOptions, looksTruncated } from "./file.ts";
 import { FolderFiles } from "./files.ts";
 import { type FileRead, type FolderChanges, FolderIndex } from "./index.ts";
 import { errandOf } from "./paths.ts";
@@ -31,7 +30,7 @@ const READS_AT_ONCE = 32;
 export interface WatchOptions {
   /** Path of the folder. */
   readonly root: string;
-  readonly parse: ParseOptions;
+  readonly parse: FolderOptions;
   /** Gets each batch of changes in order, what is there at the start before `watchFolder` resolves. Must not throw. */
   readonly onChanges: (changes: FolderChanges) => void;
   /** Told when the folder goes missing (`false`) and is back (`true`). */

@@ -1,5 +1,6 @@
 /** `pilot-discovery discovery` as a process, under exactly its permission set. */
 import assert from "node:assert/strict";
+import { type Finding, findingFile } from "../../lib/config/finding.ts";
 import { TestProxy } from "../debug/proxy.ts";
 
 const repository = new URL("../../", import.meta.url).pathname;
@@ -136,9 +137,9 @@ Deno.test("every form of YAML parses under the program's permissions", async () 
   await withProgram(files, ["--registries="], async (program) => {
     const services = JSON.parse(await program.page("/debug/registryz")) as { hostname: string }[];
     assert.deepEqual(services.map((s) => s.hostname.split(".")[0]), ["anchors", "literal", "merged", "tagged"]);
-    const problems = JSON.parse(await program.page("/debug/problemz")) as { source: string; message: string }[];
-    assert.deepEqual([...new Set(problems.map((p) => p.source))].sort(), ["broken.yaml", "unclosed.yaml"]);
-    assert.ok(!problems.some((p) => /NotCapable|permission|Requires/.test(p.message)), JSON.stringify(problems));
+    const findings = JSON.parse(await program.page("/debug/problemz")) as Finding[];
+    assert.deepEqual([...new Set(findings.map(findingFile))].sort(), ["broken.yaml", "unclosed.yaml"]);
+    assert.ok(!findings.some((p) => /NotCapable|permission|Requires/.test(p.message)), JSON.stringify(findings));
   });
 });
 

@@ -1,6 +1,7 @@
 /** Objects that are legal YAML and enormous: validation must stay roughly linear. */
 import assert from "node:assert/strict";
 import { parseObject } from "../../lib/config/object.ts";
+import { inFile } from "./origins.ts";
 
 /** Generous for a slow, busy machine; a quadratic rule would take minutes. */
 const BOUND_MS = 10_000;
@@ -65,7 +66,7 @@ for (const [name, kind, spec] of HOSTILE) {
     fn() {
       const tree = { apiVersion: "networking.mesh.io/v1", kind, metadata: { name: "a" }, spec };
       const start = performance.now();
-      const { findings } = parseObject(tree, { source: "a.yaml", line: 1 }, { defaultNamespace: "default" });
+      const { findings } = parseObject(tree, inFile("a.yaml"), { defaultNamespace: "default" });
       assert.ok(performance.now() - start < BOUND_MS, `${performance.now() - start} ms`);
       assert.ok(findings.length <= 202);
       for (const { message } of findings) assert.ok(message.length < 1000, message.slice(0, 2000));

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { parseObject } from "../../lib/config/object.ts";
+import { inFile } from "./origins.ts";
 
-const ORIGIN = { source: "a.yaml", line: 1 };
+const ORIGIN = inFile("a.yaml");
 
 function parse(tree: Record<string, unknown>) {
   return parseObject({ apiVersion: "networking.mesh.io/v1", kind: "DestinationRule", ...tree }, ORIGIN, {
@@ -80,14 +81,14 @@ for (const [name, tree, fields] of WRONG) {
   test(`refused: ${name}`, () => {
     const { object, findings } = parse(tree);
     assert.equal(object, undefined);
-    assert.deepEqual(findings.map((found) => found.field), fields);
+    assert.deepEqual(findings.map((found) => found.place.field), fields);
   });
 }
 
 test("a name with capitals is taken, as Istio takes it from files, with a warning", () => {
   const { object, findings } = parse({ metadata: { name: "Reviews.V1" }, spec: { host: "a" } });
   assert.equal(object?.key, "DestinationRule/home/Reviews.V1");
-  assert.deepEqual(findings.map(({ severity, field }) => [severity, field]), [["warning", "metadata.name"]]);
+  assert.deepEqual(findings.map(({ severity, place: { field } }) => [severity, field]), [["warning", "metadata.name"]]);
 });
 
 test("objects of other groups are left alone without a word", () => {
@@ -136,7 +137,7 @@ test("an object without a creation time is newer than any that has one", () => {
         metadata: { name: "a", ...(time ? { creationTimestamp: time } : {}) },
         spec: { host: "a" },
       },
-      { source: "a.yaml", line: 1 },
+      inFile("a.yaml"),
       { defaultNamespace: "x" },
     ).object!.meta.creationTimestamp;
   assert.ok(dated() > dated("9999-12-31T23:59:59Z"));

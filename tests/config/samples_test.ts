@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { FolderIndex } from "../../lib/folder/index.ts";
-import { formatProblem } from "../../lib/config/finding.ts";
+import { formatFinding } from "../../lib/config/finding.ts";
 import { KINDS } from "../../lib/config/kinds/mod.ts";
 
 const FOLDER = new URL("../testdata/config/samples/", import.meta.url);
 
 Deno.test("configuration as people keep it for Istio loads unmodified: every kind, no problem, our spelling inside", () => {
-  const index = new FolderIndex({ defaultNamespace: "default" });
+  const index = new FolderIndex({ defaultNamespace: "default", source: "" });
   const files = ["routing.yaml", "external.yaml", "policies.yaml"];
   const changes = index.apply(files.map((path) => ({ path, bytes: Deno.readFileSync(new URL(path, FOLDER)) })));
-  assert.deepEqual(index.problems().map(formatProblem), []);
+  assert.deepEqual(index.findings().map(formatFinding), []);
   assert.deepEqual([...new Set(changes.upserted.map((object) => object.kind))].sort(), [...KINDS].sort());
   const text = JSON.stringify(changes.upserted);
   for (const word of ["ISTIO_MUTUAL", ".istio.io/"]) assert.ok(!text.includes(word), word);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ConfigStore } from "../../lib/config/store.ts";
 import { type ConfigObject, objectKey } from "../../lib/config/types.ts";
+import { inFile } from "./origins.ts";
 
 function rule(namespace: string, name: string, hash = "1"): ConfigObject<"DestinationRule"> {
   return {
@@ -8,7 +9,7 @@ function rule(namespace: string, name: string, hash = "1"): ConfigObject<"Destin
     key: objectKey("DestinationRule", namespace, name),
     meta: { name, namespace, labels: {}, annotations: {}, creationTimestamp: 0 },
     spec: { host: name },
-    origin: { source: "a.yaml", line: 1 },
+    origin: inFile("a.yaml"),
     hash,
   };
 }

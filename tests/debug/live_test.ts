@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import type { FileOrigin } from "../../lib/config/origin.ts";
 import { page, withServer } from "../discovery/running.ts";
 import { TestProxy } from "./proxy.ts";
+import { inFile } from "../config/origins.ts";
 
 const entry = (name: string, port: number | string) =>
   `apiVersion: networking.mesh.io/v1
@@ -13,11 +15,16 @@ spec:
   endpoints: [{ address: 10.0.0.1 }]
 `;
 
+/** A finding as the page shows it. */
+interface FoundInFile {
+  readonly place: { readonly origin: FileOrigin; readonly line: number; readonly field: string };
+}
+
 interface Live {
   readonly status: number;
   readonly object: string;
   readonly hash: string;
-  readonly origin: { readonly source: string; readonly line: number };
+  readonly origin: FileOrigin;
   readonly push?: number;
   readonly live: number;
   readonly total: number;
@@ -25,8 +32,8 @@ interface Live {
   readonly everywhere: boolean;
   readonly goneEverywhere?: boolean;
   readonly why: readonly string[];
-  readonly refused: readonly { readonly source: string; readonly line: number; readonly field: string }[];
-  readonly unnamed?: readonly { readonly source: string }[];
+  readonly refused: readonly FoundInFile[];
+  readonly unnamed?: readonly FoundInFile[];
 }
 
 async function live(port: number, query: string): Promise<Live> {
@@ -59,7 +66,7 @@ Deno.test("live with wait is about what was written just before, every time", as
     Deno.writeTextFileSync(`${folder}/a.yaml`, `# a remark\n${entry("a", 1009)}`);
     const same = await live(ports.http, `${A}&${LONG}`);
     assert.deepEqual([same.hash, same.push, same.everywhere], [before.hash, before.push, true]);
-    assert.deepEqual(same.origin, { source: "a.yaml", line: 2 });
+    assert.deepEqual(same.origin, { ...inFile("a.yaml", 2), source: folder });
   });
 });
 
@@ -120,8 +127,11 @@ Deno.test("live: an object whose newest version is refused is not in force, and 
     Deno.writeTextFileSync(`${folder}/a.yaml`, `\n${entry("a", 800_000)}`);
     const bad = await live(ports.http, `${A}&${LONG}`);
     assert.deepEqual([bad.status, bad.everywhere, bad.hash, bad.live], [200, false, good.hash, 1]);
-    assert.deepEqual(bad.refused.map(({ source, field }) => [source, field]), [["a.yaml", "spec.ports[0].number"]]);
-    assert.ok(bad.refused[0]!.line >= 2, "a line of the object");
+    assert.deepEqual(bad.refused.map(({ place }) => [place.origin.file, place.field]), [[
+      "a.yaml",
+      "spec.ports[0].number",
+    ]]);
+    assert.ok(bad.refused[0]!.place.line >= 2, "a line of the object");
     assert.deepEqual(bad.why, ["the newest version is refused"]);
     assert.equal((await live(ports.http, A)).everywhere, false, "without wait too");
 
@@ -129,13 +139,13 @@ Deno.test("live: an object whose newest version is refused is not in force, and 
     Deno.writeTextFileSync(`${folder}/a.yaml`, "{ what: [\n");
     const unreadable = await live(ports.http, `${A}&${LONG}`);
     assert.deepEqual([unreadable.status, unreadable.everywhere], [200, false]);
-    assert.deepEqual(unreadable.refused.map(({ source }) => source), ["a.yaml"]);
+    assert.deepEqual(unreadable.refused.map(({ place }) => place.origin.file), ["a.yaml"]);
 
     // The same object in a second file is refused as well.
     Deno.writeTextFileSync(`${folder}/a.yaml`, entry("a", 80));
     Deno.writeTextFileSync(`${folder}/b.yaml`, entry("a", 81));
     const twice = await live(ports.http, `${A}&${LONG}`);
-    assert.deepEqual([twice.everywhere, twice.refused.map((one) => one.source)], [false, ["b.yaml"]]);
+    assert.deepEqual([twice.everywhere, twice.refused.map(({ place }) => place.origin.file)], [false, ["b.yaml"]]);
 
     Deno.removeSync(`${folder}/b.yaml`);
     const mended = await live(ports.http, `${A}&${LONG}`);
@@ -150,8 +160,15 @@ Deno.test("live: an object that was refused from the first is 404 with what refu
     for (const query of [A, `${A}&${LONG}`]) {
       const never = await live(ports.http, query);
       assert.deepEqual([never.status, never.everywhere, never.goneEverywhere], [404, false, false]);
-      assert.deepEqual(never.refused.map(({ source, field }) => [source, field]), [["a.yaml", "spec.ports[0].number"]]);
-      assert.deepEqual(never.unnamed?.map(({ source }) => source), ["b.yaml"], "it may be in a text without a name");
+      assert.deepEqual(never.refused.map(({ place }) => [place.origin.file, place.field]), [[
+        "a.yaml",
+        "spec.ports[0].number",
+      ]]);
+      assert.deepEqual(
+        never.unnamed?.map(({ place }) => place.origin.file),
+        ["b.yaml"],
+        "it may be in a text without a name",
+      );
     }
     const none = await live(ports.http, "ServiceEntry/x/none");
     assert.deepEqual([none.status, none.refused], [404, []]);

@@ -1,5 +1,6 @@
 /** What a program that uses the library sees when its server cannot start. */
 import assert from "node:assert/strict";
+import { findingFile } from "../../lib/config/finding.ts";
 import { TestProxy } from "../debug/proxy.ts";
 import { NodeRefused, StartError, startServer, translateForProxy } from "../../mod.ts";
 
@@ -27,13 +28,13 @@ Deno.test("a server that cannot start rejects with StartError, naming every opti
   }
 });
 
-Deno.test("a node that is none is refused by a named error, and texts that are wrong are problems", () => {
+Deno.test("a node that is none is refused by a named error, and texts that are wrong are findings", () => {
   assert.throws(() => translateForProxy({ files: {}, node: { id: "nonsense" } }), NodeRefused);
-  const { problems } = translateForProxy({
+  const { findings } = translateForProxy({
     files: { "a.yaml": "kind: [\n" },
     node: { id: "sidecar~10.0.0.9~a.x~x.svc.cluster.local" },
   });
-  assert.deepEqual(problems.map(({ source, severity }) => [source, severity]), [["a.yaml", "error"]]);
+  assert.deepEqual(findings.map((found) => [findingFile(found), found.severity]), [["a.yaml", "error"]]);
 });
 
 Deno.test("settings that flags stand before on the command line hold in the library too", async () => {
@@ -65,8 +66,8 @@ spec:
     tls: { mode: SIMPLE, serverCertificate: /certs/chain.pem, privateKey: /certs/key.pem }`,
   };
   const node = { id: "router~10.9.9.9~door.demo~demo.svc.cluster.local", metadata: { LABELS: { app: "door" } } };
-  const { secrets, listeners, encoded, problems } = translateForProxy({ files, node });
-  assert.deepEqual(problems, []);
+  const { secrets, listeners, encoded, findings } = translateForProxy({ files, node });
+  assert.deepEqual(findings, []);
   const name = "file-cert:/certs/chain.pem~/certs/key.pem";
   assert.deepEqual(secrets.map((secret) => secret.name), [name]);
   assert.ok(JSON.stringify(listeners).includes(name));

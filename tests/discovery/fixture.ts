@@ -18,6 +18,7 @@ import type { ProxyState } from "../../lib/translate/per_proxy/proxy_state.ts";
 import { TYPE } from "../../lib/translate/encode/encode.ts";
 import type { Timers } from "../../lib/discovery/debounce.ts";
 import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
+import { inFile } from "../config/origins.ts";
 
 /** Time that passes only when told to: nothing is debounced by itself. */
 export const stoppedTime: Timers = { now: () => 0, after: () => () => {} };
@@ -61,7 +62,7 @@ export class Fixture {
 
   /** Puts an object if validation takes it, as a folder does; tells whether it did. */
   offer(tree: unknown): boolean {
-    const { object } = parseObject(tree, { source: "test", line: 1 }, { defaultNamespace: "default" });
+    const { object } = parseObject(tree, inFile("test"), { defaultNamespace: "default" });
     if (object) this.put(tree);
     return object !== undefined;
   }
@@ -71,7 +72,7 @@ export class Fixture {
     const removed: AnyConfigObject[] = [];
     const added: AnyConfigObject[] = [];
     for (const tree of trees) {
-      const { object, findings } = parseObject(tree, { source: "test", line: 1 }, { defaultNamespace: "default" });
+      const { object, findings } = parseObject(tree, inFile("test"), { defaultNamespace: "default" });
       if (!object) throw new Error(`refused: ${JSON.stringify(findings)}`);
       const parsed = object as AnyConfigObject;
       const old = this.objects.get(parsed.key);

@@ -1,5 +1,6 @@
 import * as grpc from "@grpc/grpc-js";
 import assert from "node:assert/strict";
+import { type Finding, findingFile } from "../../lib/config/finding.ts";
 import { encode } from "../../lib/pb/codec.ts";
 import { contents, Fixture, texts } from "./fixture.ts";
 import { page, withServer } from "./running.ts";
@@ -65,14 +66,11 @@ Deno.test("hostile files beside a good one: each is refused and named in bounded
     assert.ok(ms < 10_000, `the start took ${ms} ms`);
     const services = JSON.parse((await page(ports.http, "/debug/registryz")).body) as { hostname: string }[];
     assert.deepEqual(services.map((s) => s.hostname), ["a.example.com"]);
-    const problems = JSON.parse((await page(ports.http, "/debug/problemz")).body) as {
-      source: string;
-      severity: string;
-    }[];
-    const named = new Set(problems.filter((p) => p.severity === "error").map((p) => p.source));
+    const findings = JSON.parse((await page(ports.http, "/debug/problemz")).body) as Finding[];
+    const named = new Set(findings.filter((p) => p.severity === "error").map((p) => findingFile(p)));
     assert.deepEqual(Object.keys(HOSTILE).filter((file) => !named.has(file)), [], "every hostile file is named");
     assert.equal(({} as Record<string, unknown>)["polluted"], undefined);
-    const long = problems.filter((p) => JSON.stringify(p).length > 10_000).map((p) => p.source);
+    const long = findings.filter((p) => JSON.stringify(p).length > 10_000).map((p) => findingFile(p));
     assert.deepEqual(long, [], "no page full of input");
 
     // While they lie there, an edit still comes through.

@@ -1,5 +1,6 @@
 /** The mesh files at run time, against real files. What happens is awaited by its log line; nothing waits for a time. */
 import assert from "node:assert/strict";
+import { findingFile, findingObject } from "../../lib/config/finding.ts";
 import { type MeshSource, type MeshState, startMeshSource } from "../../lib/discovery/mesh_source.ts";
 import { StartError } from "../../lib/discovery/start_error.ts";
 import { type Kernel, startKernel } from "../../lib/kernel/kernel.ts";
@@ -69,7 +70,7 @@ test("files that are absent at the start mean the defaults, and no problem", asy
   const source = await fixture.start();
   assert.equal(fixture.port, 15001);
   assert.deepEqual(source.state.networks, { networks: {} });
-  assert.deepEqual(source.problems(), []);
+  assert.deepEqual(source.findings(), []);
 });
 
 test("a mesh file that goes keeps what it said in force, until it is back, and a problem tells so", async (fixture) => {
@@ -78,8 +79,8 @@ test("a mesh file that goes keeps what it said in force, until it is back, and a
   await Deno.remove(fixture.mesh);
   await fixture.told(/the file is gone/);
   assert.equal(fixture.port, 15009);
-  const [problem] = source.problems();
-  assert.equal(problem?.source, fixture.mesh);
+  const [problem] = source.findings();
+  assert.equal(problem && findingFile(problem), fixture.mesh);
   assert.equal(problem?.severity, "error");
   assert.match(problem?.message ?? "", /gone; what it said last stays in force, expected .*\{\} for the defaults/);
   assert.match(
@@ -87,8 +88,8 @@ test("a mesh file that goes keeps what it said in force, until it is back, and a
     /pilot_total_rejected_configs\{.*type="MeshConfig".*\} 1/,
   );
   await Deno.writeTextFile(fixture.mesh, "proxyListenPort: 15009\n");
-  await fixture.told(/a problem is gone/);
-  assert.deepEqual(source.problems(), []);
+  await fixture.told(/a finding is gone/);
+  assert.deepEqual(source.findings(), []);
   assert.deepEqual(fixture.states, [], "nothing changed, so nothing is translated anew");
   await Deno.writeTextFile(fixture.mesh, "{}\n");
   await fixture.until(() => fixture.states.length === 1);
@@ -101,7 +102,7 @@ test("a networks file that goes keeps what it said in force", async (fixture) =>
   await Deno.remove(fixture.networks);
   await fixture.told(/the file is gone/);
   assert.deepEqual(Object.keys(source.state.networks.networks), ["a"]);
-  assert.deepEqual(source.problems().map(({ kind }) => kind), ["MeshNetworks"]);
+  assert.deepEqual(source.findings().map((found) => findingObject(found).kind), ["MeshNetworks"]);
 });
 
 test("remove and copy, again and again, never puts the defaults in force", async (fixture) => {
@@ -126,10 +127,10 @@ test("a file that is emptied for long keeps what it said in force, and a problem
   await Deno.writeTextFile(fixture.mesh, "");
   await fixture.told(/the file is empty/);
   assert.equal(fixture.port, 15009);
-  assert.equal(source.problems().length, 1);
+  assert.equal(source.findings().length, 1);
   await Deno.writeTextFile(fixture.mesh, "proxyListenPort: 15010\n");
   await fixture.until(() => fixture.port === 15010);
-  assert.deepEqual(source.problems(), []);
+  assert.deepEqual(source.findings(), []);
 });
 
 test("a path that is a folder is refused at the start, and not taken for an absent file", async (fixture) => {
@@ -162,10 +163,10 @@ test("a problem of the mesh configuration has the line of the field that is wron
   const lines = ["# ports", "---", "proxyListenPort: 15009", "defaultConfig:", "  concurrency: many", "nonsense: 1"];
   await Deno.writeTextFile(fixture.mesh, `${lines.join("\n")}\n`);
   await fixture.told(/concurrency/);
-  const told = source.problems().map(({ field, line }) => [field, line]);
+  const told = source.findings().map(({ place }) => [place.field, place.line]);
   assert.deepEqual(told.toSorted(), [["defaultConfig.concurrency", 5], ["nonsense", 6]]);
   assert.equal(fixture.lines.find(({ msg }) => /concurrency/.test(String(msg)))?.["line"], 5);
   await Deno.writeTextFile(fixture.mesh, '{\n  "proxyListenPort":\n  99999\n}\n');
   await fixture.told(/99999/);
-  assert.deepEqual(source.problems().map(({ line }) => line), [2]);
+  assert.deepEqual(source.findings().map(({ place }) => place.line), [2]);
 });

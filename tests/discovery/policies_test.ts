@@ -10,6 +10,7 @@ import { TestProxy } from "../debug/proxy.ts";
 import { Fixture } from "./fixture.ts";
 import { openLog } from "./open_log.ts";
 import { page, withServer } from "./running.ts";
+import { inFile } from "../config/origins.ts";
 
 const policy = (kind: string, namespace: string, name: string, spec: object = {}) => ({
   apiVersion: "security.mesh.io/v1",
@@ -19,7 +20,7 @@ const policy = (kind: string, namespace: string, name: string, spec: object = {}
 });
 
 function parsed(tree: unknown): ConfigObject {
-  const { object, findings } = parseObject(tree, { source: "test", line: 1 }, { defaultNamespace: "default" });
+  const { object, findings } = parseObject(tree, inFile("test"), { defaultNamespace: "default" });
   assert.ok(object !== undefined, JSON.stringify(findings));
   return object;
 }

@@ -39,26 +39,32 @@ Deno.test("a server takes the root namespace of its folder at start, and tells o
   await withServer({ "s.yaml": sidecar("istio-system") }, async ({ ports, mesh, pipeline }, folder) => {
     assert.equal(mesh.state.mesh.rootNamespace, "istio-system");
     assert.equal(JSON.parse((await page(ports.http, "/debug/mesh")).body).rootNamespace, "istio-system");
-    const problems = async () => JSON.parse((await page(ports.http, "/debug/problemz")).body);
-    assert.deepEqual(await problems(), []);
+    const findings = async () => JSON.parse((await page(ports.http, "/debug/problemz")).body);
+    assert.deepEqual(await findings(), []);
     let pushed = Promise.withResolvers<void>();
     pipeline.onPush(() => pushed.resolve());
     await Deno.writeTextFile(`${folder}/t.yaml`, sidecar("mesh-system"));
     await pushed.promise;
-    const [found, ...more] = await problems();
+    const [found, ...more] = await findings();
     assert.deepEqual(more, []);
-    assert.deepEqual([found.severity, found.field, found.source, found.kind, found.namespace], [
+    assert.deepEqual([
+      found.severity,
+      found.place.field,
+      found.place.origin.file,
+      ...Object.values(found.place.objects[0]),
+    ], [
       "warning",
       "metadata.namespace",
       "t.yaml",
       "Sidecar",
       "mesh-system",
+      "default",
     ]);
     assert.equal(mesh.state.mesh.rootNamespace, "istio-system");
     pushed = Promise.withResolvers<void>();
     await Deno.remove(`${folder}/t.yaml`);
     await pushed.promise;
-    assert.deepEqual(await problems(), []);
+    assert.deepEqual(await findings(), []);
   });
 });
 
@@ -71,7 +77,7 @@ Deno.test("a server does not start when two namespaces hold objects for the whol
     await assert.rejects(startServer({ configDir, meshConfig }), (error: Error) => {
       assert.equal(error.name, "StartError");
       assert.match(error.message, /^configDir: objects for the whole mesh lie in 2 namespaces/);
-      assert.match(error.message, /a\.yaml:1.*b\.yaml:1/);
+      assert.match(error.message, /a\.yaml:1\).*b\.yaml:1\)/);
       return true;
     });
     await Deno.writeTextFile(meshConfig, "rootNamespace: mesh-system\n");

@@ -28,9 +28,9 @@ Deno.test("a broken object is named with file, line, field and expectation, and 
   const broken = `---\n${entry.replace("name: a", "name: b").replace("number: 80", "number: 800000")}`;
   await withServer({ "a.yaml": entry + broken }, async ({ ports }) => {
     const [problem] = JSON.parse((await page(ports.http, "/debug/problemz")).body);
-    assert.equal(problem.source, "a.yaml");
-    assert.equal(problem.line, 15);
-    assert.equal(problem.field, "spec.ports[0].number");
+    assert.equal(problem.place.origin.file, "a.yaml");
+    assert.equal(problem.place.line, 15);
+    assert.equal(problem.place.field, "spec.ports[0].number");
     assert.equal(problem.value, "800000");
     assert.match(await page(ports.monitoring, "/metrics").then((p) => p.body), /pilot_total_rejected_configs\{.*} 1/);
     assert.equal(JSON.parse((await page(ports.http, "/debug/registryz")).body).length, 1);

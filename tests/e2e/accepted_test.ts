@@ -75,7 +75,7 @@ async function served(files: Files): Promise<void> {
     files: Object.fromEntries(read.map(([name, { text }]) => [name, text])),
     meshConfig: { proxyListenPort, proxyInboundListenPort },
   });
-  assert.deepEqual(mesh.server.problems().filter((p) => p.severity === "error").map((p) => p.message), []);
+  assert.deepEqual(mesh.server.findings().filter((p) => p.severity === "error").map((p) => p.message), []);
   const envoys = (["sidecar", "router"] as const).flatMap((type) => [true, false].map((delta) => ({ type, delta })));
   await Promise.all(envoys.map(({ type, delta }) => {
     const identity = { type, name: `${type}-${delta ? "delta" : "sotw"}`, namespace, address: "127.0.0.1", labels };

@@ -32,7 +32,7 @@ Deno.test("a folder below that may not be watched keeps nothing else from being 
   try {
     const folder = await watchFolder({
       root,
-      parse: { defaultNamespace: "default" },
+      parse: { defaultNamespace: "default", source: "" },
       onChanges: (changes) => {
         store.apply(changes);
         changed.resolve();

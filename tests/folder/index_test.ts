@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { formatProblem } from "../../lib/config/finding.ts";
+import { findingFile, findingObject, formatFinding } from "../../lib/config/finding.ts";
 import { FolderIndex } from "../../lib/folder/index.ts";
 import { ConfigStore } from "../../lib/config/store.ts";
 import type { ConfigObject } from "../../lib/config/types.ts";
+import { inFile } from "../config/origins.ts";
 
-const OPTIONS = { defaultNamespace: "default" };
+const OPTIONS = { defaultNamespace: "default", source: "" };
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 function entry(name: string, port = 80, more = ""): string {
@@ -42,8 +43,8 @@ class Fixture {
     return this.store.list("ServiceEntry").map((one) => `${one.meta.name}:${one.spec.ports?.[0]?.number}`);
   }
 
-  problems(): string[] {
-    return this.index.problems().map(formatProblem);
+  findings(): string[] {
+    return this.index.findings().map(formatFinding);
   }
 }
 
@@ -55,8 +56,8 @@ test("objects of a file live, with where they are written", () => {
   const folder = new Fixture();
   const { set } = folder.write("a.yaml", "# nothing\n", entry("one"), "\n\n# two\n" + entry("two"));
   assert.deepEqual(set.added.map((object) => [object.key, object.origin]), [
-    ["ServiceEntry/ns/one", { source: "a.yaml", line: 3 }],
-    ["ServiceEntry/ns/two", { source: "a.yaml", line: 13 }],
+    ["ServiceEntry/ns/one", inFile("a.yaml", 3)],
+    ["ServiceEntry/ns/two", inFile("a.yaml", 13)],
   ]);
 });
 
@@ -79,7 +80,10 @@ test("objects that only moved are refreshed, not updated, and tell their new lin
   const { set } = folder.write("a.yaml", entry("zero"), entry("one"), entry("two"));
   assert.deepEqual(set.added.map(({ meta }) => meta.name), ["zero"]);
   assert.deepEqual(set.updated, []);
-  assert.deepEqual(set.refreshed.map(({ new: now }) => [now.meta.name, now.origin.line]), [["one", 8], ["two", 15]]);
+  assert.deepEqual(
+    set.refreshed.map(({ new: now }) => [now.meta.name, now.origin.from === "file" && now.origin.line]),
+    [["one", 8], ["two", 15]],
+  );
 });
 
 test("an edit of labels that nobody reads changes nothing for translation", () => {
@@ -95,13 +99,13 @@ test("an edit of labels that nobody reads changes nothing for translation", () =
   assert.equal(folder.store.get("DestinationRule", "default", "a")?.meta.labels["owner"], "y");
 });
 
-test("a refused object keeps its last good version, harms nobody, and is named with all problems", () => {
+test("a refused object keeps its last good version, harms nobody, and is named with all findings", () => {
   const folder = new Fixture();
   folder.write("a.yaml", entry("one"), entry("two"));
   const { set, appeared } = folder.write("a.yaml", entry("one", 81), entry("two", 70000, "  resolution: NOPE\n"));
   assert.deepEqual(folder.live(), ["one:81", "two:80"]);
   assert.equal(set.removed.length, 0);
-  assert.deepEqual(appeared.map(formatProblem), [
+  assert.deepEqual(appeared.map(formatFinding), [
     'a.yaml:14 ServiceEntry ns/two: error: spec.resolution: "NOPE", expected one of NONE, STATIC, DNS, DNS_ROUND_ROBIN, DYNAMIC_DNS',
     "a.yaml:13 ServiceEntry ns/two: error: spec.ports[0].number: 70000, expected a port number, 1..65535",
   ]);
@@ -109,7 +113,7 @@ test("a refused object keeps its last good version, harms nobody, and is named w
   const { resolved } = folder.write("a.yaml", entry("one", 81), entry("two", 82));
   assert.equal(resolved.length, 2);
   assert.deepEqual(folder.live(), ["one:81", "two:82"]);
-  assert.deepEqual(folder.problems(), []);
+  assert.deepEqual(folder.findings(), []);
 });
 
 test("a document that does not parse keeps its object by what its head tells", () => {
@@ -118,8 +122,10 @@ test("a document that does not parse keeps its object by what its head tells", (
   const { appeared } = folder.write("a.yaml", entry("three"), entry("two", 80, "  x: [\n"), entry("one"));
   assert.deepEqual(folder.live(), ["one:80", "three:80", "two:80"]);
   const [problem] = appeared;
-  assert.deepEqual([problem?.kind, problem?.name, problem?.source], ["ServiceEntry", "two", "a.yaml"]);
-  assert.ok((problem?.line ?? 0) > 8, "the line of the mistake itself");
+  assert.ok(problem !== undefined);
+  assert.deepEqual([findingObject(problem).kind, findingObject(problem).name], ["ServiceEntry", "two"]);
+  assert.equal(findingFile(problem), "a.yaml");
+  assert.ok(problem.place.line > 8, "the line of the mistake itself");
 });
 
 test("a document that tells nothing keeps what stood in its place, and nothing else", () => {
@@ -140,14 +146,14 @@ test("a misspelt kind keeps what stood in its place", () => {
   folder.write("a.yaml", entry("one"), entry("two"));
   const { appeared } = folder.write("a.yaml", entry("one"), entry("two").replace("ServiceEntry", "ServiceEnty"));
   assert.deepEqual(folder.live(), ["one:80", "two:80"]);
-  assert.equal(appeared[0]?.field, "kind");
+  assert.equal(appeared[0]?.place.field, "kind");
 });
 
 test("a new object that is refused does not live, and says so", () => {
   const folder = new Fixture();
   const { set } = folder.write("a.yaml", entry("one", 70000));
   assert.deepEqual(set.added, []);
-  assert.equal(folder.problems().length, 1);
+  assert.equal(folder.findings().length, 1);
 });
 
 test("a removed file takes its objects with it; an unreadable one keeps them", () => {
@@ -157,10 +163,10 @@ test("a removed file takes its objects with it; an unreadable one keeps them", (
   assert.deepEqual(folder.live(), ["one:80"]);
   folder.store.apply(folder.index.apply([{ path: "a.yaml", bytes: new Uint8Array([0xff, 0xfe]) }]));
   assert.deepEqual(folder.live(), ["one:80"]);
-  assert.match(folder.problems()[0] ?? "", /UTF-8/);
+  assert.match(folder.findings()[0] ?? "", /UTF-8/);
   const { set } = folder.remove("a.yaml");
   assert.deepEqual(set.removed.map(({ key }) => key), ["ServiceEntry/ns/one"]);
-  assert.deepEqual(folder.problems(), []);
+  assert.deepEqual(folder.findings(), []);
 });
 
 test("of two files with one object the first by path wins, whatever the order of events; then the other takes over", () => {
@@ -168,23 +174,23 @@ test("of two files with one object the first by path wins, whatever the order of
   folder.write("b.yaml", entry("one", 82));
   const { appeared } = folder.write("a.yaml", entry("one", 81));
   assert.deepEqual(folder.live(), ["one:81"]);
-  assert.deepEqual(appeared.map(formatProblem), [
+  assert.deepEqual(appeared.map(formatFinding), [
     "b.yaml:1 ServiceEntry ns/one: error: ServiceEntry ns/one is also in a.yaml:1, which is used; expected each object once",
   ]);
   folder.write("c.yaml", entry("one", 83));
   assert.deepEqual(folder.live(), ["one:81"]);
   folder.remove("a.yaml");
   assert.deepEqual(folder.live(), ["one:82"]);
-  assert.equal(folder.problems().length, 1);
+  assert.equal(folder.findings().length, 1);
   folder.remove("c.yaml");
-  assert.deepEqual(folder.problems(), []);
+  assert.deepEqual(folder.findings(), []);
 });
 
 test("of two documents of a file with one object the first wins", () => {
   const folder = new Fixture();
   folder.write("a.yaml", entry("one", 81), entry("one", 82));
   assert.deepEqual(folder.live(), ["one:81"]);
-  assert.equal(folder.problems().length, 1);
+  assert.equal(folder.findings().length, 1);
 });
 
 test("lists, JSON and foreign objects", () => {
@@ -203,7 +209,10 @@ test("lists, JSON and foreign objects", () => {
   folder.writeText("c.json", JSON.stringify({ apiVersion: "v1", kind: "ServiceEntryList", items: [object("d")] }));
   folder.writeText("d.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\n---\njust: values\n");
   assert.deepEqual(folder.live(), ["a:80", "b:80", "c:80", "d:80"]);
-  assert.deepEqual(folder.index.problems().map(({ severity, source }) => [severity, source]), [["warning", "d.yaml"]]);
+  assert.deepEqual(folder.index.findings().map((found) => [found.severity, findingFile(found)]), [[
+    "warning",
+    "d.yaml",
+  ]]);
 });
 
 test("hostile documents beside good ones", () => {
@@ -222,14 +231,14 @@ test("hostile documents beside good ones", () => {
   ];
   folder.write("a.yaml", entry("one"), ...hostile, entry("two"));
   assert.deepEqual(folder.live(), ["constructor:undefined", "one:80", "two:80"]);
-  assert.ok(folder.problems().length >= 7);
+  assert.ok(folder.findings().length >= 7);
 });
 
 /** Everything observable of an index, for comparison. */
 function picture(index: FolderIndex, live: ReadonlyMap<string, ConfigObject>) {
   return {
     live: [...live].sort(([a], [b]) => (a < b ? -1 : 1)),
-    problems: index.problems().map(formatProblem),
+    findings: index.findings().map(formatFinding),
   };
 }
 
@@ -333,9 +342,9 @@ Deno.test("each problem has the line of its field: in lists, in JSON, and when o
     `      - { number: 80, name: http, protocol: HTTP }\n`;
   const list = `kind: List\nitems:\n${entry("a", "")}${entry("b", "      nonsense: 1\n")}`;
   const bytes = (text: string) => new TextEncoder().encode(text);
-  const index = new FolderIndex({ defaultNamespace: "ns" });
+  const index = new FolderIndex({ defaultNamespace: "ns", source: "" });
   index.apply([{ path: "a.yaml", bytes: bytes(list) }]);
-  const lines = () => index.problems().map(({ name, field, line }) => [name, field, line]);
+  const lines = () => index.findings().map((found) => [findingObject(found).name, found.place.field, found.place.line]);
   assert.deepEqual(lines(), [["b", "spec.nonsense", 17]]);
   index.apply([{ path: "a.yaml", bytes: bytes(`# one\n# two\n${list}`) }]);
   assert.deepEqual(lines(), [["b", "spec.nonsense", 19]]);

@@ -21,7 +21,7 @@ function test(
     const root = `${base}/root`;
     await Deno.mkdir(root);
     const store = new ConfigStore();
-    const parse = { defaultNamespace: "default" };
+    const parse = { defaultNamespace: "default", source: "" };
     const watched = await watchFolder({ root, parse, onChanges: (changes) => void store.apply(changes) });
     const now = async () => {
       await watched.settled();

@@ -1,6 +1,6 @@
 /** The edge of the folder source against real folders. Events are awaited; a test that never sees its event fails by its deadline. */
 import assert from "node:assert/strict";
-import { formatProblem } from "../../lib/config/finding.ts";
+import { formatFinding } from "../../lib/config/finding.ts";
 import { type WatchedFolder, watchFolder } from "../../lib/folder/watch.ts";
 import { type FileText, watchFile } from "../../lib/folder/watch_file.ts";
 import { ConfigStore } from "../../lib/config/store.ts";
@@ -24,7 +24,7 @@ class Fixture {
   async start(): Promise<void> {
     this.watched = await watchFolder({
       root: this.root,
-      parse: { defaultNamespace: "default" },
+      parse: { defaultNamespace: "default", source: "" },
       onChanges: (changes) => {
         this.store.apply(changes);
         this.#wake?.();
@@ -40,8 +40,14 @@ class Fixture {
     return this.store.list("ServiceEntry").map((one) => `${one.meta.name}:${one.spec.ports?.[0]?.number}`).join(" ");
   }
 
-  problems(): readonly string[] {
-    return this.watched?.index.problems().map(formatProblem) ?? [];
+  /** The file that an entry is in force from. */
+  fileOf(name: string): string | undefined {
+    const origin = this.store.get("ServiceEntry", "default", name)?.origin;
+    return origin?.from === "file" ? origin.file : undefined;
+  }
+
+  findings(): readonly string[] {
+    return this.watched?.index.findings().map(formatFinding) ?? [];
   }
 
   /** Waits until the condition holds after some change; fails at the deadline. */
@@ -49,7 +55,7 @@ class Fixture {
     const deadline = performance.now() + DEADLINE_MS;
     while (!condition()) {
       const left = deadline - performance.now();
-      if (left <= 0) assert.fail(`not reached: ${what}; live: ${this.live()}; ${this.problems().join("; ")}`);
+      if (left <= 0) assert.fail(`not reached: ${what}; live: ${this.live()}; ${this.findings().join("; ")}`);
       let timer: ReturnType<typeof setTimeout> | undefined;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -99,7 +105,11 @@ test("what is there at the start is read before watching begins to tell, in sub-
 
 test("a missing folder is refused at the start", async (folder) => {
   await assert.rejects(
-    watchFolder({ root: `${folder.root}/none`, parse: { defaultNamespace: "default" }, onChanges: () => {} }),
+    watchFolder({
+      root: `${folder.root}/none`,
+      parse: { defaultNamespace: "default", source: "" },
+      onChanges: () => {},
+    }),
     Deno.errors.NotFound,
   );
 });
@@ -124,7 +134,7 @@ test("an atomic rename, as editors save", async (folder) => {
   await folder.lives("a:81");
   await folder.write("a.yaml~", entry("backup"));
   await Deno.rename(`${folder.root}/a.yaml`, `${folder.root}/b.yaml`);
-  await folder.until("b.yaml", () => folder.store.get("ServiceEntry", "default", "a")?.origin.source === "b.yaml");
+  await folder.until("b.yaml", () => folder.fileOf("a") === "b.yaml");
   assert.equal(folder.live(), "a:81");
 });
 
@@ -139,7 +149,7 @@ test("folders that are made with files in them, moved and removed", async (folde
   await Deno.rename(`${folder.root}/made`, `${folder.root}/moved`);
   await folder.until(
     "moved",
-    () => folder.store.get("ServiceEntry", "default", "a")?.origin.source === "moved/deep/a.yaml",
+    () => folder.fileOf("a") === "moved/deep/a.yaml",
   );
   await Deno.remove(`${folder.root}/moved`, { recursive: true });
   await folder.lives("");
@@ -189,16 +199,16 @@ test("a broken file keeps its last good objects, and only it is named", async (f
   await folder.write("b.yaml", entry("b"));
   await folder.start();
   await folder.write("a.yaml", entry("a", 70000));
-  await folder.until("a problem", () => folder.problems().length === 1);
+  await folder.until("a problem", () => folder.findings().length === 1);
   assert.match(
-    folder.problems()[0] ?? "",
+    folder.findings()[0] ?? "",
     /^a\.yaml:6 ServiceEntry default\/a: error: spec\.ports\[0\]\.number: 70000/,
   );
   await folder.write("b.yaml", entry("b", 81));
   await folder.lives("a:80 b:81");
   await folder.write("a.yaml", entry("a", 82));
   await folder.lives("a:82 b:81");
-  assert.deepEqual(folder.problems(), []);
+  assert.deepEqual(folder.findings(), []);
 });
 
 test("a folder that is removed keeps serving, and is read again when it is back", async (folder) => {
@@ -285,7 +295,7 @@ Deno.test("reading the folder is all the permission that it needs", async () => 
   try {
     const module = new URL("../../lib/folder/watch.ts", import.meta.url).href;
     const script = `import { watchFolder } from ${JSON.stringify(module)};
-      const folder = await watchFolder({ root: Deno.args[0], parse: { defaultNamespace: "d" }, onChanges: () => {} });
+      const folder = await watchFolder({ root: Deno.args[0], parse: { defaultNamespace: "d", source: "" }, onChanges: () => {} });
       console.log(folder.index.paths.join());
       await folder.stop();`;
     await Deno.writeTextFile(`${root}/a.yaml`, entry("a"));

@@ -3,6 +3,7 @@ import type { DestinationRuleSpec } from "../../lib/config/kinds/mod.ts";
 import { type ConfigObject, objectKey } from "../../lib/config/types.ts";
 import { destinationRuleHost, mergeDestinationRules, ruleForClient } from "../../lib/mesh/destination_rule.ts";
 import { isVisible } from "../../lib/mesh/visibility.ts";
+import { inFile } from "../config/origins.ts";
 
 const options = { domainSuffix: "cluster.local", defaultExportTo: ["*"], enhancedMerge: true };
 
@@ -13,7 +14,7 @@ function rule(name: string, spec: Partial<DestinationRuleSpec>): ConfigObject<"D
     key,
     meta: { name, namespace: "default", labels: {}, annotations: {}, creationTimestamp: 0 },
     spec: { host: "reviews", ...spec },
-    origin: { source: "a.yaml", line: 1 },
+    origin: inFile("a.yaml"),
     hash: key,
   };
 }

@@ -4,6 +4,7 @@ import { parseObject } from "../../lib/config/object.ts";
 import type { ConfigObject } from "../../lib/config/types.ts";
 import { type SelectableWorkload, SelectionIndex } from "../../lib/mesh/selection/index.ts";
 import { rootReach, type SelectingKind, selectionOf } from "../../lib/mesh/selection/selection.ts";
+import { inFile } from "../config/origins.ts";
 
 const ROOT = "mesh-system";
 
@@ -45,7 +46,7 @@ function object({ kind, namespace, name, labels, created, spec }: Written): Conf
     metadata: { namespace, name, ...(created ? { creationTimestamp: created } : {}) },
     spec: spec ?? written[kind](labels ?? {}),
   };
-  const { object, findings } = parseObject(tree, { source: "test", line: 1 }, { defaultNamespace: "default" });
+  const { object, findings } = parseObject(tree, inFile("test"), { defaultNamespace: "default" });
   assert.ok(object, JSON.stringify(findings));
   return object as ConfigObject<SelectingKind>;
 }

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { HttpMatchRequest, VirtualServiceSpec } from "../../lib/config/kinds/mod.ts";
 import { type ConfigObject, objectKey } from "../../lib/config/types.ts";
 import { effectiveVirtualServices, VirtualServiceResolver } from "../../lib/mesh/virtual_service.ts";
+import { inFile } from "../config/origins.ts";
 
 const options = { domainSuffix: "cluster.local", defaultExportTo: ["*"] };
 
@@ -13,7 +14,7 @@ function object(name: string, spec: VirtualServiceSpec, namespace = "default", c
     key,
     meta: { name, namespace, labels: {}, annotations: {}, creationTimestamp: created },
     spec,
-    origin: { source: "a.yaml", line: 1 },
+    origin: inFile("a.yaml"),
     hash: JSON.stringify([key, spec, created]),
   } satisfies ConfigObject<"VirtualService">;
 }

@@ -8,6 +8,7 @@ import type { ServiceEntrySpec, WorkloadEntrySpec } from "../../lib/config/kinds
 import type { Endpoint, RegistrySink, Service, ServiceKey, Workload } from "../../lib/registry/mod.ts";
 import { serviceKey } from "../../lib/registry/mod.ts";
 import type { ServiceEntryOptions } from "../../lib/registry/mod.ts";
+import { inFile } from "../config/origins.ts";
 
 /** The settings of a process that was given none. */
 export const OPTIONS: ServiceEntryOptions = {
@@ -56,7 +57,7 @@ function common<K extends "ServiceEntry" | "WorkloadEntry">(kind: K, name: strin
     kind,
     key: `${kind}/${full.namespace}/${name}`,
     meta: full,
-    origin: { source: "test.yaml", line: 1 },
+    origin: inFile("test.yaml"),
     hash: "",
   };
 }

@@ -5,7 +5,7 @@
  * @module
  */
 import { parseAllDocuments } from "yaml";
-import { Findings } from "../../lib/config/finding.ts";
+import { Findings } from "../../lib/config/findings.ts";
 import { destinationRule } from "../../lib/config/kinds/destination_rule/schema.ts";
 import { serviceEntry } from "../../lib/config/kinds/service_entry/schema.ts";
 import { virtualService } from "../../lib/config/kinds/virtual_service/schema.ts";
@@ -18,6 +18,7 @@ import { convertEntry, hostEndpoints } from "../../lib/registry/service_entry/co
 import { mergeEntries } from "../../lib/registry/service_entry/merge.ts";
 import type { Endpoint, Service } from "../../lib/registry/types.ts";
 import type { FakeWorld } from "./fake_reader.ts";
+import { inFile } from "../config/origins.ts";
 
 interface Document {
   readonly kind: string;
@@ -96,7 +97,7 @@ function configObject<K extends Kind>(
     key: `${kind}/${namespace}/${name}`,
     meta: { name, namespace, labels, annotations, creationTimestamp: 0 },
     spec,
-    origin: { source: "test", line: 1 },
+    origin: inFile("test"),
     hash: "",
   };
 }

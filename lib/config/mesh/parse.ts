@@ -6,7 +6,8 @@
  *
  * @module
  */
-import { finding, Findings, type Problem } from "../finding.ts";
+import { fieldFinding, type Finding, type FindingPlace } from "../finding.ts";
+import { Findings } from "../findings.ts";
 import { DecodeContext, type Field, isObject } from "../schema/field.ts";
 import { documentText, splitDocuments } from "../yaml/split.ts";
 import { lineOf, places } from "../yaml/locate.ts";
@@ -21,7 +22,7 @@ import { checkProviderNames } from "./validate_providers.ts";
 /** A result, or none when there are errors; and all errors and warnings. */
 export interface Parsed<T> {
   readonly value?: T;
-  readonly problems: readonly Problem[];
+  readonly findings: readonly Finding[];
 }
 
 /** A mesh configuration, and what of it the text decides. */
@@ -81,8 +82,8 @@ function parseOne<T>(
   source: string,
   build: (tree: Readonly<Record<string, unknown>>, report: Findings) => T,
 ): Parsed<T> {
-  const report = new Findings();
-  const place = { source, kind, namespace: "", name: "" };
+  const place = meshPlace(kind, source);
+  const report = new Findings(place);
   const bytes = new TextEncoder().encode(text);
   const documents = splitDocuments(bytes);
   const [document] = documents;
@@ -90,9 +91,9 @@ function parseOne<T>(
   const parsed = document === undefined ? { tree: {} } : parseYaml(written);
   if ("problem" in parsed) {
     const { line, reason } = parsed.problem;
-    const found = finding("error", "document", undefined, "YAML or JSON");
-    const message = `does not parse: ${reason}`;
-    return { problems: [{ ...found, message, line: (document?.line ?? 1) + line, ...place }] };
+    const at = { ...place, field: "document", line: (document?.line ?? 1) + line };
+    const found = fieldFinding("syntax", "error", at, undefined, "YAML or JSON");
+    return { findings: [{ ...found, message: `does not parse: ${reason}` }] };
   }
   if (documents.length > 1) report.error("document", documents.length, "one document");
   const tree = parsed.tree ?? {};
@@ -101,10 +102,15 @@ function parseOne<T>(
   else report.error("document", tree, "an object");
   const root = report.list.length > 0 ? places(written) : undefined;
   const first = document?.line ?? 1;
-  const problems = report.list.map((one) => ({
-    ...one,
-    line: root === undefined ? first : first + lineOf(root, one.field),
-    ...place,
-  }));
-  return report.failed || value === undefined ? { problems } : { value, problems };
+  const findings = report.list.map((one) => {
+    const line = root === undefined ? first : first + lineOf(root, one.place.field);
+    return { ...one, place: { ...one.place, line } };
+  });
+  return report.failed || value === undefined ? { findings } : { value, findings };
+}
+
+/** The place of a mesh configuration, networks or proxy settings as a whole, in a file or what stands for one. */
+export function meshPlace(kind: string, file: string): FindingPlace {
+  const origin = { from: "file", source: "", file, line: 0, within: "" } as const;
+  return { objects: [{ kind, namespace: "", name: "" }], field: "", origin, line: 0 };
 }

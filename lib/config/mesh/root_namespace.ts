@@ -7,7 +7,8 @@
  *
  * @module
  */
-import { type AnyConfigObject, type ConfigObject, describeOrigin } from "../types.ts";
+import { describeOrigin } from "../origin.ts";
+import type { AnyConfigObject, ConfigObject } from "../types.ts";
 
 /** Namespaces that people use as root namespace by convention, beside that of the control plane. */
 const CONVENTIONAL = ["mesh-system", "istio-system"];

@@ -11,7 +11,7 @@
  *
  * @module
  */
-import type { Findings } from "../finding.ts";
+import type { Findings } from "../findings.ts";
 
 /** How one value is decoded. */
 export interface Field<T> {
@@ -73,15 +73,14 @@ export class DecodeContext {
 
   /** Reports an error at the current path whose value decodes nevertheless. */
   conflict(value: unknown, expected: string): void {
-    this.#findings.error(this.#where(), value, expected);
+    this.#findings.error(this.#where(), value, expected, "exclusive-fields");
   }
 
   /** Reports an unknown field below the current path; `expected` is asked for only if the finding is kept. */
   unknown(key: string, value: unknown, expected: () => string): void {
     const isKept = this.#findings.hasRoom(this.unknownFields);
     const where = isKept ? joinPath(this.#where(), key) : "";
-    if (this.unknownFields === "error") this.#findings.error(where, value, isKept ? expected() : "");
-    else this.#findings.warning(where, value, isKept ? expected() : "");
+    this.#findings.report(this.unknownFields, where, value, isKept ? expected() : "", "unknown-field");
   }
 
   #where(): string {

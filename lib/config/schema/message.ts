@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Findings } from "../finding.ts";
+import { Findings } from "../findings.ts";
 import { FIELD_SPELLINGS } from "../spelling.ts";
 import { DecodeContext, type Field, isObject, type PresentField } from "./field.ts";
 import { nearestName } from "./nearest.ts";

@@ -8,11 +8,11 @@ const SHAPE: Shape = { services: 30, endpoints: 10, namespaces: 10, routed: 12 }
 /** All objects of files; a problem fails the test. */
 function objects(files: Iterable<readonly [string, string]>): ConfigObject[] {
   const found: ConfigObject[] = [];
-  for (const [source, text] of files) {
+  for (const [file, text] of files) {
     for (const document of text.split("---\n")) {
-      const place = { source, line: 1, format: "yaml" } as const;
-      const { objects, problems } = parseDocument(document, place, { defaultNamespace: "default" });
-      assert.deepEqual(problems, []);
+      const place = { source: "", file, line: 1, format: "yaml" } as const;
+      const { objects, findings } = parseDocument(document, place, { defaultNamespace: "default" });
+      assert.deepEqual(findings, []);
       found.push(...objects);
     }
   }

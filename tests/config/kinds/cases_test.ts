@@ -8,6 +8,7 @@ import { parseObject } from "../../../lib/config/object.ts";
 import { isObject } from "../../../lib/config/schema/field.ts";
 import { groupOfKind } from "../../../lib/config/spelling.ts";
 import { parseYaml } from "../../../lib/config/yaml/parse.ts";
+import { inFile } from "../origins.ts";
 
 const FOLDER = new URL("../../testdata/config/kinds/", import.meta.url);
 const update = Deno.env.get("UPDATE_GOLDENS") === "1";
@@ -35,17 +36,19 @@ for (const kind of KINDS) {
       metadata: { name: "case", namespace: "here", ...meta },
       spec,
     };
-    const result = parseObject(tree, { source: "case.yaml", line: 1 }, { defaultNamespace: "default" });
+    const result = parseObject(tree, inFile("case.yaml"), { defaultNamespace: "default" });
     lines.push(`# ${name}`, ...result.findings.map((found) => `${found.severity}: ${found.message}`), "");
 
     Deno.test({
       name: `${kind}: "${name}" ${verdict}`,
       permissions: "none",
       fn() {
-        const got = new Set(result.findings.map((found) => `${found.severity} ${found.field}`));
+        const got = new Set(result.findings.map((found) => `${found.severity} ${found.place.field}`));
         assert.deepEqual([...got].sort(), expected.sort());
         assert.equal(result.object === undefined, errors.length > 0);
-        for (const found of result.findings) assert.ok(found.expected !== "" && found.message.includes(found.field));
+        for (const found of result.findings) {
+          assert.ok(found.expected !== "" && found.message.includes(found.place.field));
+        }
       },
     });
   }
@@ -66,7 +69,7 @@ for (const kind of KINDS) {
       for (const { spec, meta = {}, errors = [] } of cases) {
         if (errors.length > 0) continue;
         const head = { apiVersion: `${groupOfKind(kind)}.istio.io/v1beta1`, kind, metadata: { name: "case", ...meta } };
-        const origin = { source: "case.yaml", line: 1 };
+        const origin = inFile("case.yaml");
         const first = parseObject({ ...head, spec }, origin, { defaultNamespace: "here" }).object;
         assert.ok(first !== undefined && isObject(first.spec));
         const respelled = { ...head, spec: withDurations(first.spec) };

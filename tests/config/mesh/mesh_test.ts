@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { formatProblem } from "../../../lib/config/finding.ts";
+import { formatFinding } from "../../../lib/config/finding.ts";
 import { defaultMeshConfig, defaultProxySettings } from "../../../lib/config/mesh/merge.ts";
 import { parseMeshConfig, parseMeshNetworks, parseProxySettings } from "../../../lib/config/mesh/parse.ts";
 
@@ -10,14 +10,14 @@ function test(name: string, fn: () => void): void {
 }
 
 function mesh(text: string) {
-  const { value, problems } = parseMeshConfig(text, OPTIONS);
-  assert.ok(value !== undefined, problems.map(formatProblem).join("\n"));
-  return { mesh: value, problems };
+  const { value, findings } = parseMeshConfig(text, OPTIONS);
+  assert.ok(value !== undefined, findings.map(formatFinding).join("\n"));
+  return { mesh: value, findings };
 }
 
 test("an empty text is the default mesh", () => {
   for (const text of ["", "# nothing\n", "{}"]) {
-    assert.deepEqual(mesh(text), { mesh: defaultMeshConfig(OPTIONS), problems: [] });
+    assert.deepEqual(mesh(text), { mesh: defaultMeshConfig(OPTIONS), findings: [] });
   }
   const { mesh: config } = mesh("");
   assert.equal(config.defaultConfig.discoveryAddress, "meshd.mesh-system.svc:15012");
@@ -32,7 +32,7 @@ test("the defaults of another system namespace", () => {
 });
 
 test("what is written lies over the defaults, each part as its rule says", () => {
-  const { mesh: config, problems } = mesh(`
+  const { mesh: config, findings } = mesh(`
 enableTracing: false
 accessLogFile: /dev/stdout
 connectTimeout: 5s
@@ -53,7 +53,7 @@ serviceSettings: [{settings: {clusterLocal: true}, hosts: ["*.local"]}]
 meshMTLS: {minProtocolVersion: TLSV1_3}
 pathNormalization: {normalization: MERGE_SLASHES}
 `);
-  assert.deepEqual(problems, []);
+  assert.deepEqual(findings, []);
   assert.equal(config.enableTracing, false);
   assert.equal(config.connectTimeout, 5000);
   assert.deepEqual(config.trustDomainAliases, ["a", "b"]);
@@ -79,20 +79,20 @@ test("a tracing service name takes the place of the default cluster name", () =>
 });
 
 test("unknown fields are warnings, so that a configuration of another version loads", () => {
-  const { mesh: config, problems } = mesh(
+  const { mesh: config, findings } = mesh(
     "mixerCheckServer: x\nconectTimeout: 5s\ndefaultConfig: {parentShutdownDuration: 1s}\n",
   );
   assert.equal(config.connectTimeout, 10_000);
-  assert.deepEqual(problems.map(({ severity, field }) => [severity, field]), [
+  assert.deepEqual(findings.map(({ severity, place: { field } }) => [severity, field]), [
     ["warning", "mixerCheckServer"],
     ["warning", "conectTimeout"],
     ["warning", "defaultConfig.parentShutdownDuration"],
   ]);
-  assert.match(problems[1]?.expected ?? "", /did you mean connectTimeout/);
+  assert.match(findings[1]?.expected ?? "", /did you mean connectTimeout/);
 });
 
 test("wrong values are errors, all at once, and then there is no result", () => {
-  const { value, problems } = parseMeshConfig(
+  const { value, findings } = parseMeshConfig(
     `
 proxyListenPort: 0
 connectTimeout: 2h
@@ -116,7 +116,7 @@ defaultConfig:
     OPTIONS,
   );
   assert.equal(value, undefined);
-  assert.deepEqual(problems.filter((one) => one.severity === "error").map((one) => one.field).sort(), [
+  assert.deepEqual(findings.filter((one) => one.severity === "error").map((one) => one.place.field).sort(), [
     "accessLogEncoding",
     "connectTimeout",
     "defaultConfig.controlPlaneAuthPolicy",
@@ -135,13 +135,13 @@ defaultConfig:
     "trustDomain",
     "trustDomainAliases[0]",
   ]);
-  assert.deepEqual(problems.filter((one) => one.severity === "warning").map((one) => one.field), [
+  assert.deepEqual(findings.filter((one) => one.severity === "warning").map((one) => one.place.field), [
     "tlsDefaults.ecdhCurves[0]",
   ]);
 });
 
 test("what is wrong with an extension provider is a warning", () => {
-  const { problems } = mesh(`
+  const { findings } = mesh(`
 extensionProviders:
 - {name: a, zipkin: {service: "a b", port: 70000}}
 - {name: b}
@@ -149,7 +149,7 @@ extensionProviders:
 - {name: d, opentelemetry: {service: d.example.com, port: 80}}
 - {name: d, opentelemetry: {service: d.example.com, port: 80, http: {path: /}, grpc: {timeout: 1s}}}
 `);
-  assert.deepEqual(problems.map(({ severity, field }) => `${severity} ${field}`), [
+  assert.deepEqual(findings.map(({ severity, place: { field } }) => `${severity} ${field}`), [
     "warning extensionProviders[4].name",
     "warning extensionProviders[3].zipkin.port",
     "warning extensionProviders[3].zipkin.service",
@@ -162,9 +162,9 @@ extensionProviders:
 
 test("a text that is no object, or several, or no YAML", () => {
   for (const text of ["[]", "5", "a: 1\n---\nb: 2", "a: [", "a: &x [*x]"]) {
-    const { value, problems } = parseMeshConfig(text, OPTIONS);
+    const { value, findings } = parseMeshConfig(text, OPTIONS);
     assert.equal(value, undefined, text);
-    assert.ok(problems.some((problem) => problem.severity === "error"), text);
+    assert.ok(findings.some((problem) => problem.severity === "error"), text);
   }
 });
 
@@ -177,32 +177,32 @@ test("settings of one proxy lie over those of the mesh", () => {
   assert.deepEqual(value?.proxyMetadata, { C: "d", A: "b" });
   assert.equal(value?.holdApplicationUntilProxyStarts, true);
   const broken = parseProxySettings("statusPort: 70000", base);
-  assert.deepEqual(broken.problems.map((problem) => problem.field), ["statusPort"]);
+  assert.deepEqual(broken.findings.map((problem) => problem.place.field), ["statusPort"]);
 });
 
 test("networks", () => {
-  const { value, problems } = parseMeshNetworks(`
+  const { value, findings } = parseMeshNetworks(`
 networks:
   network1:
     endpoints: [{fromRegistry: cluster1}, {fromCidr: 10.0.0.0/8}]
     gateways: [{address: 1.2.3.4, port: 15443}, {registryServiceName: gw.istio-system.svc.cluster.local, port: 15443, locality: us/a}]
   network2: {}
 `);
-  assert.deepEqual(problems, []);
+  assert.deepEqual(findings, []);
   assert.deepEqual(value?.networks["network2"], { endpoints: [], gateways: [] });
   assert.equal(value?.networks["network1"]?.gateways[1]?.locality, "us/a");
   assert.deepEqual(parseMeshNetworks("").value, { networks: {} });
 });
 
 test("broken networks name every mistake", () => {
-  const { value, problems } = parseMeshNetworks(`
+  const { value, findings } = parseMeshNetworks(`
 networks:
   n:
     endpoints: [{fromCidr: x}, {fromRegistry: a.b}, {}]
     gateways: [{address: "a b", port: 1}, {port: 70000}, {address: 1.1.1.1}]
 `);
   assert.equal(value, undefined);
-  assert.deepEqual(problems.map((problem) => problem.field).sort(), [
+  assert.deepEqual(findings.map((problem) => problem.place.field).sort(), [
     "networks.n.endpoints[0].fromCidr",
     "networks.n.endpoints[1].fromRegistry",
     "networks.n.endpoints[2]",

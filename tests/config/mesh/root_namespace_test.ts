@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { chooseRootNamespace } from "../../../lib/config/mesh/root_namespace.ts";
 import { parseObject } from "../../../lib/config/object.ts";
 import type { ConfigObject } from "../../../lib/config/types.ts";
+import { inFile } from "../origins.ts";
 
 const GROUPS: Readonly<Record<string, string>> = { PeerAuthentication: "security", Telemetry: "telemetry" };
 const SPECS: Readonly<Record<string, unknown>> = {
@@ -19,7 +20,7 @@ function object(kind: string, namespace: string, more: Record<string, unknown> =
       metadata: { name: "default", namespace },
       spec: { ...SPECS[kind] as object, ...more },
     },
-    { source: `${namespace}.yaml`, line: 3 },
+    inFile(`${namespace}.yaml`, 3),
     { defaultNamespace: "default" },
   );
   assert.ok(object !== undefined, JSON.stringify(findings));

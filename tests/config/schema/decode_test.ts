@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Findings } from "../../../lib/config/finding.ts";
+import { Findings } from "../../../lib/config/findings.ts";
 import { labels, list, map, struct } from "../../../lib/config/schema/containers.ts";
 import { DecodeContext, type Field, keepZero, required, withDefault } from "../../../lib/config/schema/field.ts";
 import { shape } from "../../../lib/config/schema/message.ts";
@@ -58,7 +58,7 @@ Deno.test({
   permissions: "none",
   fn() {
     const { findings } = decode(example, { retryOn: "a", retry_on: "b" });
-    assert.deepEqual(findings.map((one) => one.field), ["spec.retry_on"]);
+    assert.deepEqual(findings.map((one) => one.place.field), ["spec.retry_on"]);
   },
 });
 
@@ -67,7 +67,7 @@ Deno.test({
   permissions: "none",
   fn() {
     const [found] = decode(example, { retriesOn: "x" }).findings;
-    assert.equal(found?.field, "spec.retriesOn");
+    assert.equal(found?.place.field, "spec.retriesOn");
     assert.match(found?.expected ?? "", /did you mean retryOn\?/);
     assert.equal(decode(example, { retriesOn: "x" }, "warning").findings[0]?.severity, "warning");
     const [far] = decode(example, { zzzzzzzz: 1 }).findings;
@@ -111,7 +111,7 @@ Deno.test({
       shape({ list: list(shape({ n: required(uint32(), "a number of things"), s: string() })), flag: bool() }),
       { list: [{ n: "x" }, { s: 1 }, null, 5], flag: "true" },
     );
-    assert.deepEqual(findings.map((one) => [one.field, one.value]), [
+    assert.deepEqual(findings.map((one) => [one.place.field, one.value]), [
       ["spec.list[0].n", '"x"'],
       ["spec.list[1].n", ""],
       ["spec.list[1].s", "1"],

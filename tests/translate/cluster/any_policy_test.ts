@@ -1,7 +1,7 @@
 /** Whatever policy validation lets in, Envoy must accept: one refused cluster is an error in every proxy that sees it. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Findings } from "../../../lib/config/finding.ts";
+import { Findings } from "../../../lib/config/findings.ts";
 import { destinationRule } from "../../../lib/config/kinds/destination_rule/schema.ts";
 import { validateDestinationRule } from "../../../lib/config/kinds/destination_rule/validate.ts";
 import { DecodeContext } from "../../../lib/config/schema/field.ts";

@@ -17,6 +17,7 @@ import { mergeEntries } from "../../../lib/registry/service_entry/merge.ts";
 import type { Service } from "../../../lib/registry/types.ts";
 import type { ServiceTarget } from "../../../lib/registry/inbound.ts";
 import { defaultTraits, type FakeReader, fakeReader, type FakeWorld } from "../fake_reader.ts";
+import { inFile } from "../../config/origins.ts";
 
 /** What a gateway's builders are called with. */
 export interface GatewayWorld {
@@ -55,7 +56,7 @@ export function gatewayWorldOf(documents: readonly unknown[], more: FakeWorld = 
 }
 
 function parse(tree: unknown, index: number): AnyConfigObject {
-  const { object, findings, name } = parseObject(tree, { source: "test", line: index }, {
+  const { object, findings, name } = parseObject(tree, inFile("test", index), {
     defaultNamespace: "default",
   });
   if (!object) throw new Error(`document ${index} ${name}: ${JSON.stringify(findings)}`);

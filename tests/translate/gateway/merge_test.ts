@@ -4,6 +4,7 @@ import type { ConfigObject } from "../../../lib/config/types.ts";
 import type { ServiceTarget } from "../../../lib/registry/inbound.ts";
 import { mergeGateways } from "../../../lib/translate/gateway/merge.ts";
 import { NO_PORT_TRANSLATION_LABEL } from "../../../lib/translate/gateway/port.ts";
+import { inFile } from "../../config/origins.ts";
 
 const FILES = { serverCertificate: "/c.pem", privateKey: "/k.pem" };
 
@@ -36,7 +37,7 @@ function gateway(name: string, ...servers: string[]): ConfigObject<"Gateway"> {
     key: `Gateway/ns/${name}`,
     meta: { name, namespace: "ns", labels: {}, annotations: {}, creationTimestamp: 0 },
     spec: { servers: servers.map(server) },
-    origin: { source: "test", line: 1 },
+    origin: inFile("test"),
     hash: "",
   };
 }

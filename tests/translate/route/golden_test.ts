@@ -3,6 +3,7 @@
  * `deno test --allow-read --allow-write --allow-env --allow-run tests/translate/route/golden_test.ts -- --update-goldens`.
  */
 import assert from "node:assert/strict";
+import { inFile } from "../../config/origins.ts";
 import { parseAllDocuments } from "yaml";
 import { parseObject } from "../../../lib/config/object.ts";
 import { encode } from "../../../lib/pb/codec.ts";
@@ -58,7 +59,7 @@ Deno.test("every golden world is one that users may write", () => {
     for (const document of parseAllDocuments(Deno.readTextFileSync(new URL(`in/${name}.yaml`, folder)))) {
       const tree = document.toJS();
       if (tree === null || tree.kind === "World") continue;
-      const { findings } = parseObject(tree, { source: name, line: 1 }, { defaultNamespace: "default" });
+      const { findings } = parseObject(tree, inFile(name), { defaultNamespace: "default" });
       assert.deepEqual(findings.filter((one) => one.severity === "error"), [], name);
     }
   }

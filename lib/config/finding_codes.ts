@@ -1,0 +1,25 @@
+/**
+ * The codes of findings: what programs and people look for, whatever the sentence says.
+ *
+ * @module
+ */
+
+/** Each code with what it means. */
+export const FINDING_CODES = {
+  "syntax": "A text is neither YAML nor JSON.",
+  "unreadable-file": "A file cannot be read, is too large or is no UTF-8 text; what it held stays in force.",
+  "lost-file": "A file of the mesh configuration is gone or empty; what it said last stays in force.",
+  "not-an-object": "A text holds something that is no configuration object.",
+  "unknown-kind": "An object names a kind or version that its API group does not have.",
+  "unknown-field": "An object has a field that its kind does not have.",
+  "missing-field": "A field that must be written is not.",
+  "wrong-value": "A field has a value that means nothing there.",
+  "exclusive-fields": "Several fields are written of which at most one may be.",
+  "too-many": "One object has more findings than are shown.",
+  "duplicate-object": "One source has an object twice; the first one is in force.",
+  "hidden-object": "A source of higher precedence has the same object, which is in force instead.",
+  "outside-root-namespace": "An object for the whole mesh lies in a namespace that is not the root namespace.",
+} as const;
+
+/** What sort of finding it is. */
+export type FindingCode = keyof typeof FINDING_CODES;

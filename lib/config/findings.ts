@@ -1,0 +1,98 @@
+/**
+ * The findings of one object, collected while it is read and checked.
+ *
+ * @module
+ */
+import { fieldFinding, type Finding, type FindingPlace, NOWHERE, type Severity } from "./finding.ts";
+import type { FindingCode } from "./finding_codes.ts";
+
+/** Findings of each severity that are kept of one object; one more says that there are others, so that a hostile object stays cheap. */
+const MAX_FINDINGS = 100;
+
+/** Steps of compiled regular expressions that one object may ask for: about half a second of work. */
+const REGEX_STEPS = 200_000;
+
+/** Collects the findings of one object, at most 100 of each severity; and bounds the work that is done for it. */
+export class Findings {
+  readonly #place: FindingPlace;
+  readonly #list: Finding[] = [];
+  readonly #counts = { error: 0, warning: 0 };
+  readonly #regexes = new Map<string, string | undefined>();
+  #regexSteps = REGEX_STEPS;
+
+  /** @param place Of the object as a whole. */
+  constructor(place: FindingPlace = NOWHERE) {
+    this.#place = place;
+  }
+
+  /** What was found, in order. */
+  get list(): readonly Finding[] {
+    return this.#list;
+  }
+
+  /** Whether any finding refuses the object, also one that is not kept. */
+  get failed(): boolean {
+    return this.#counts.error > 0;
+  }
+
+  /** Whether another finding of this severity would be kept. */
+  hasRoom(severity: Severity): boolean {
+    return this.#counts[severity] < MAX_FINDINGS;
+  }
+
+  /** Adds an error about a field. `value` undefined means that the field is missing. */
+  error(field: string, value: unknown, expected: string, code: FindingCode = codeFor(value)): void {
+    this.report("error", field, value, expected, code);
+  }
+
+  /** Adds a warning about a field. */
+  warning(field: string, value: unknown, expected: string, code: FindingCode = codeFor(value)): void {
+    this.report("warning", field, value, expected, code);
+  }
+
+  /** Adds a finding about a field. */
+  report(severity: Severity, field: string, value: unknown, expected: string, code: FindingCode): void {
+    if (this.#count(severity)) this.#list.push(this.#finding(severity, field, value, expected, code));
+  }
+
+  /** Adds a finding made elsewhere. */
+  add(one: Finding): void {
+    if (this.#count(one.severity)) this.#list.push(one);
+  }
+
+  /** An empty collection for the same object. */
+  fork(): Findings {
+    return new Findings(this.#place);
+  }
+
+  /**
+   * What is wrong with a regular expression of so many steps, undefined when nothing. The same expression is compiled once per object, and
+   * what an object may have compiled is bounded.
+   */
+  regexProblem(regex: string, steps: number, compile: () => string | undefined): string | undefined {
+    if (this.#regexes.has(regex)) return this.#regexes.get(regex);
+    if (this.#regexSteps < steps) return "fewer or smaller regular expressions in one object";
+    this.#regexSteps -= steps;
+    const problem = compile();
+    this.#regexes.set(regex, problem);
+    return problem;
+  }
+
+  #finding(severity: Severity, field: string, value: unknown, expected: string, code: FindingCode): Finding {
+    return fieldFinding(code, severity, { ...this.#place, field }, value, expected);
+  }
+
+  /** Counts a finding. @returns whether it is kept */
+  #count(severity: Severity): boolean {
+    this.#counts[severity] += 1;
+    if (this.#counts[severity] === MAX_FINDINGS + 1) {
+      const many = `more than ${MAX_FINDINGS} ${severity}s`;
+      this.#list.push(this.#finding(severity, "spec", many, "fewer (the others are not shown)", "too-many"));
+    }
+    return this.#counts[severity] <= MAX_FINDINGS;
+  }
+}
+
+function codeFor(value: unknown): FindingCode {
+  return value === undefined ? "missing-field" : "wrong-value";
+}

@@ -1,0 +1,79 @@
+/**
+ * Where a configuration object comes from: a file, an API, or another object that it was derived from.
+ *
+ * @module
+ */
+
+/** Written in a file of a folder that is a source of configuration. */
+export interface FileOrigin {
+  readonly from: "file";
+  /** Name of the source: path of the folder; empty where texts were given without one. */
+  readonly source: string;
+  /** Path of the file, relative to the folder. */
+  readonly file: string;
+  /** 1-based line where the object's document starts; 0: no line. */
+  readonly line: number;
+  /** Path of the object in its document, such as `items[2]`; empty: the document is the object. */
+  readonly within: string;
+}
+
+/** Read from an API. */
+export interface ApiOrigin {
+  readonly from: "api";
+  /** Name of the source: the cluster whose API it is. */
+  readonly source: string;
+  /** Identity of the object there, which no later object of the same name has. */
+  readonly uid: string;
+}
+
+/** Made by this server from another object or fact. */
+export interface DerivedOrigin {
+  readonly from: "derived";
+  /** Name of the source: the derivation. */
+  readonly source: string;
+  /** Key of the object or fact that it was derived from. */
+  readonly of: string;
+  /** Where that one comes from. */
+  readonly parent: Origin;
+}
+
+/** Where an object comes from. */
+export type Origin = FileOrigin | ApiOrigin | DerivedOrigin;
+
+/** An origin as people read it: `./mesh/routes.yaml:12`, `cluster-1 (uid 7c0f...)`, `derived from KIND/ns/name (...)`. */
+export function describeOrigin(origin: Origin): string {
+  switch (origin.from) {
+    case "file": {
+      const { source, file, line, within } = origin;
+      const path = source === "" ? file : `${source.replace(/\/+$/, "")}/${file}`;
+      return `${path}${line > 0 ? `:${line}` : ""}${within === "" ? "" : ` ${within}`}`;
+    }
+    case "api":
+      return `${origin.source} (uid ${origin.uid})`;
+    case "derived":
+      return `derived from ${origin.of} (${describeOrigin(origin.parent)})`;
+  }
+}
+
+/** The same origin so many lines further down its file. */
+export function movedOrigin(origin: Origin, by: number): Origin {
+  return origin.from === "file" ? { ...origin, line: origin.line + by } : origin;
+}
+
+/** Order of origins for lists: by source, then by file and line, uid or parent. */
+export function compareOrigins(a: Origin, b: Origin): number {
+  return compare(a.source, b.source) || compare(placeOf(a), placeOf(b)) || lineOf(a) - lineOf(b);
+}
+
+function placeOf(origin: Origin): string {
+  return origin.from === "file" ? origin.file : origin.from === "api" ? origin.uid : origin.of;
+}
+
+function lineOf(origin: Origin): number {
+  return origin.from === "file" ? origin.line : 0;
+}
+
+/** By code unit: the same order everywhere, whatever the language of the machine. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,36 @@
+/**
+ * Findings in the log: one line for each that appears, one for each that goes.
+ *
+ * @module
+ */
+import { type Finding, findingFile, findingObject } from "../config/finding.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+
+/** What a line of the log says of a finding beside its message. */
+export function findingFields(finding: Finding): Record<string, unknown> {
+  const { code, value, expected, place: { field, line, origin } } = finding;
+  const source = origin === undefined || origin.source === "" ? {} : { source: origin.source };
+  return { file: findingFile(finding), line, ...findingObject(finding), field, value, expected, code, ...source };
+}
+
+/** Logs what has changed, and counts refused configuration. */
+export function logFindings(
+  { appeared, resolved }: { readonly appeared: readonly Finding[]; readonly resolved: readonly Finding[] },
+  kernel: Kernel,
+): void {
+  const log = kernel.log.scope("validation");
+  const rejected = kernel.metrics.counter("pilot_total_rejected_configs");
+  for (const found of appeared) {
+    if (found.severity === "warning") log.warn(found.message, findingFields(found));
+    else {
+      const { kind, namespace, name } = findingObject(found);
+      // Where a text does not tell its name, the file is what can be looked for.
+      rejected.inc({ type: kind || "unknown", name: name === "" ? findingFile(found) : `${namespace}/${name}` });
+      log.error(`refused: ${found.message}`, findingFields(found));
+    }
+  }
+  for (const found of resolved) {
+    const { file, line, kind, namespace, name, field } = findingFields(found);
+    log.info("a finding is gone", { file, line, kind, namespace, name, field });
+  }
+}

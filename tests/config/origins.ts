@@ -1,0 +1,11 @@
+/**
+ * Origins of objects that tests make.
+ *
+ * @module
+ */
+import type { FileOrigin } from "../../lib/config/origin.ts";
+
+/** A line of a file of a source without a name. */
+export function inFile(file: string, line = 1): FileOrigin {
+  return { from: "file", source: "", file, line, within: "" };
+}
