@@ -30,7 +30,7 @@ export function adsz(ask: Ask, view: DebugView): Answer {
       metadata,
       locality: connection.node?.locality ?? {},
       watches: Object.fromEntries(
-        [...connection.stream?.watches.values() ?? []].map((w) => [w.typeUrl, w.wildcard ? ["*"] : [...w.names.names]]),
+        [...connection.stream?.watches.values() ?? []].map((w) => [w.typeUrl, w.wildcard ? ["*"] : [...w.names]]),
       ),
     };
   });

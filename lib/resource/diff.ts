@@ -1,24 +1,18 @@
 /**
  * What differs between two sets of resources. Buckets are compared by identity first, so a comparison costs the number
- * of buckets plus what changed; the result is kept per pair of sets, so that all streams that move from one set to
+ * of buckets plus what changed; the result is kept for each pair of sets, so that all streams that move from one set to
  * another share one computation and one byte run.
  *
  * @module
  */
 import { Block, type Form } from "./block.ts";
 import type { EncodedResource } from "./encoded.ts";
-import type { NameSet, NameTable } from "./names.ts";
-import type { Bucket, ResourceSet } from "./set.ts";
+import type { NameSet } from "./name_set.ts";
+import type { NameTable } from "./names.ts";
+import type { ResourceBucket, ResourceSet } from "./set.ts";
 
 /** Resources in a block of a diff that is not made of whole buckets. */
 const RUN_LENGTH = 64;
-
-/** A part of a diff; see {@linkcode Diff.upTo}. */
-export interface DiffPart {
-  readonly diff: Diff;
-  readonly next: ResourceSet;
-  readonly bytes: number;
-}
 
 /** The difference between two sets. Immutable from outside; caches its byte runs. */
 export class Diff {
@@ -27,7 +21,6 @@ export class Diff {
   #warms: NameSet | undefined;
   #deltaBytes: number | undefined;
   #sotwBytes: number | undefined;
-  readonly #parts = new Map<number, DiffPart>();
 
   constructor(
     /** Resources that are new or have another version. */
@@ -35,7 +28,7 @@ export class Diff {
     /** Names that are gone. */
     readonly removed: readonly string[],
     /** Set when `changed` is exactly the content of these buckets: then their shared blocks are used. */
-    private readonly buckets?: readonly Bucket[],
+    private readonly buckets?: readonly ResourceBucket[],
   ) {}
 
   /** Nothing to send. */
@@ -49,39 +42,13 @@ export class Diff {
     return this.#sotw ??= this.#runs(form);
   }
 
-  /**
-   * The part of this diff that fits into `maxBytes` (at least one resource), and the set that a holder of `from` has
-   * after it. Remembered, so that all streams that go the same way share the parts.
-   *
-   * @param from the set that this diff starts from
-   * @param to the set that it leads to
-   */
-  upTo(maxBytes: number, from: ResourceSet, to: ResourceSet, form: Form): DiffPart {
-    const total = this.#bytes(form);
-    if (total <= maxBytes) return { diff: this, next: to, bytes: total };
-    let bytes = 0;
-    let count = 0;
-    for (const resource of this.changed) {
-      bytes += resource[form].length;
-      if (bytes > maxBytes && count > 0) break;
-      count++;
-    }
-    if (count === this.changed.length) return { diff: this, next: to, bytes };
-    let part = this.#parts.get(count);
-    if (part === undefined) {
-      const next = from.with(this.changed.slice(0, count), this.removed);
-      this.#parts.set(count, part = { diff: from.diffTo(next), next, bytes });
-    }
-    return part;
-  }
-
   /** Names of the resources that must be sent again because a changed resource warms on them. */
   warms(table: NameTable): NameSet {
     return this.#warms ??= table.of(this.changed.flatMap((resource) => resource.warms));
   }
 
   /** Plain bytes of the changed resources. */
-  #bytes(form: Form): number {
+  bytes(form: Form): number {
     if (form === "delta") return this.#deltaBytes ??= sum(this.changed, form);
     return this.#sotwBytes ??= sum(this.changed, form);
   }
@@ -96,13 +63,69 @@ export class Diff {
   }
 }
 
+/** The beginning of the way from one set to another. */
+export interface DiffPart {
+  readonly diff: Diff;
+  /** The set that a holder of the first set has after it. */
+  readonly next: ResourceSet;
+  readonly bytes: number;
+}
+
+/** What is remembered of a pair of sets. */
+interface Way {
+  readonly diff: Diff;
+  /** Parts of the diff by the number of resources in them. */
+  readonly parts: Map<number, DiffPart>;
+}
+
+/** Remembers what differs between sets, as long as both are in use. One table for a server. */
+export class DiffTable {
+  readonly #ways = new WeakMap<ResourceSet, WeakMap<ResourceSet, Way>>();
+
+  /** What must be sent to turn a holder of one set into a holder of the other. */
+  between(from: ResourceSet, to: ResourceSet): Diff {
+    return this.#way(from, to).diff;
+  }
+
+  /**
+   * The part of a diff that fits into `maxBytes` (at least one resource). Remembered, so that all streams that go the
+   * same way share the parts.
+   */
+  part(from: ResourceSet, to: ResourceSet, maxBytes: number, form: Form): DiffPart {
+    const { diff, parts } = this.#way(from, to);
+    const total = diff.bytes(form);
+    if (total <= maxBytes) return { diff, next: to, bytes: total };
+    let bytes = 0;
+    let count = 0;
+    for (const resource of diff.changed) {
+      bytes += resource[form].length;
+      if (bytes > maxBytes && count > 0) break;
+      count++;
+    }
+    if (count === diff.changed.length) return { diff, next: to, bytes };
+    let part = parts.get(count);
+    if (part === undefined) {
+      const next = from.with(diff.changed.slice(0, count), diff.removed);
+      parts.set(count, part = { diff: this.between(from, next), next, bytes });
+    }
+    return part;
+  }
+
+  #way(from: ResourceSet, to: ResourceSet): Way {
+    let row = this.#ways.get(from);
+    if (row === undefined) this.#ways.set(from, row = new WeakMap());
+    let way = row.get(to);
+    if (way === undefined) row.set(to, way = { diff: compare(from, to), parts: new Map() });
+    return way;
+  }
+}
+
 /** The byte runs of a whole set, one block a bucket. */
 export function setBlocks(set: ResourceSet, form: Form): Block[] {
   return set.buckets.filter((bucket) => bucket.resources.length > 0).map((bucket) => bucket.block(form));
 }
 
-/** Compares two sets; use {@linkcode ResourceSet.diffTo}, which remembers. */
-export function computeDiff(from: ResourceSet, to: ResourceSet): Diff {
+function compare(from: ResourceSet, to: ResourceSet): Diff {
   if (from === to) return new Diff([], []);
   if (from.size === 0) return whole(to);
   const changed: EncodedResource[] = [];

@@ -24,6 +24,8 @@ export interface ResourceFacts {
   readonly aliases?: readonly string[];
 }
 
+const NONE: readonly string[] = [];
+
 /** A resource, encoded. Immutable. */
 export class EncodedResource {
   readonly causes: readonly string[];
@@ -44,9 +46,9 @@ export class EncodedResource {
     private readonly valueAt: number,
     facts: ResourceFacts,
   ) {
-    this.causes = facts.causes ?? [];
-    this.warms = facts.warms ?? [];
-    this.aliases = facts.aliases ?? [];
+    this.causes = facts.causes ?? NONE;
+    this.warms = facts.warms ?? NONE;
+    this.aliases = facts.aliases ?? NONE;
   }
 
   /** Field 2 of a `DiscoveryResponse`: tag, length, `Any`. A view on the same buffer. */

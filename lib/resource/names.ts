@@ -1,105 +1,76 @@
 /**
- * Interned sets of resource names: what a client subscribes to.
+ * The table of all sets of names of a server.
  *
  * Most proxies of a mesh send byte for byte the same list of names. The raw run of name fields is hashed, and an equal
- * run gives the same {@linkcode NameSet} without decoding one string again; unions and differences are remembered. A
- * selection of a resource set by names is remembered too, bucket by bucket, so that a change costs what changed.
+ * run gives the same set without decoding one string again. Equal sets are the same object where that is cheap to find
+ * out: sets are compared by identity where equality saves work, and by content where it matters.
  *
  * @module
  */
 import { Buffer } from "node:buffer";
+import { type BucketRules, change, fill } from "./buckets.ts";
 import { contentHash } from "./encoded.ts";
+import { NameBucket, NameSet } from "./name_set.ts";
 import { WireCursor } from "./protowire.ts";
-import type { Bucket, ResourceSet } from "./set.ts";
 
-/** An immutable set of names. Equal content from one {@linkcode NameTable} is the same object. */
-export class NameSet {
-  readonly #selected = new WeakMap<ResourceSet, ResourceSet>();
-  readonly #without = new WeakMap<ResourceSet, ResourceSet>();
-  readonly #selectedBuckets = new WeakMap<Bucket, Bucket>();
-  readonly #withoutBuckets = new WeakMap<Bucket, Bucket>();
-
-  constructor(readonly names: ReadonlySet<string>, readonly digest: string) {}
-
-  /** Number of names. */
-  get size(): number {
-    return this.names.size;
-  }
-
-  /** Whether the name is in the set. */
-  has(name: string): boolean {
-    return this.names.has(name);
-  }
-
-  /** The resources of `set` whose name or alias is in here. */
-  select(set: ResourceSet): ResourceSet {
-    return this.#narrow(set, this.#selected, this.#selectedBuckets, true);
-  }
-
-  /** The resources of `set` whose name and aliases are not in here. */
-  exclude(set: ResourceSet): ResourceSet {
-    if (this.size === 0) return set;
-    return this.#narrow(set, this.#without, this.#withoutBuckets, false);
-  }
-
-  #narrow(
-    set: ResourceSet,
-    sets: WeakMap<ResourceSet, ResourceSet>,
-    buckets: WeakMap<Bucket, Bucket>,
-    wanted: boolean,
-  ): ResourceSet {
-    let result = sets.get(set);
-    if (result !== undefined) return result;
-    result = set.filter((bucket) => {
-      let kept = buckets.get(bucket);
-      if (kept === undefined) {
-        const resources = bucket.resources.filter((resource) =>
-          (this.names.has(resource.name) || resource.aliases.some((alias) => this.names.has(alias))) === wanted
-        );
-        kept = resources.length === bucket.resources.length ? bucket : set.table.bucket(resources);
-        buckets.set(bucket, kept);
-      }
-      return kept;
-    });
-    sets.set(set, result);
-    return result;
-  }
-}
+/** Runs of fewer bytes are decoded each time: that costs less than to look them up. */
+const SHORT_RUN = 256;
 
 /** Runs of this many bytes are worth a comparison with those that came last. */
 const LONG_RUN = 4096;
 
+/** Longer runs are not kept for comparison: with their sets they would hold a client's megabytes for ever. */
+const MAX_KEPT_RUN = 1 << 20;
+
 /** How many long runs are kept to compare with. */
 const RECENT_RUNS = 4;
 
-/** Interns {@linkcode NameSet}s. One table for a server; entries are held weakly. */
-export class NameTable {
-  /** The set without names. */
-  readonly empty: NameSet;
-  readonly #sets = new Map<string, WeakRef<NameSet>>();
-  readonly #runs = new Map<string, WeakRef<NameSet>>();
-  /** Long runs that came last: proxies ask for the same, and to compare bytes costs a twentieth of hashing them. */
-  #recent: { readonly run: Uint8Array; readonly set: NameSet }[] = [];
-  readonly #unions = new WeakMap<NameSet, WeakMap<NameSet, NameSet>>();
-  readonly #minus = new WeakMap<NameSet, WeakMap<NameSet, NameSet>>();
-  readonly #gone = new FinalizationRegistry<{ map: Map<string, WeakRef<NameSet>>; key: string }>(({ map, key }) => {
-    if (map.get(key)?.deref() === undefined) map.delete(key);
+/** Unions and differences with so few names are made anew each time: that costs less than to remember them. */
+const FEW = 16;
+
+/** Objects by number, held weakly; of two with the same number the later one. */
+class WeakTable<T extends WeakKey> {
+  readonly #entries = new Map<number, WeakRef<T>>();
+  readonly #gone = new FinalizationRegistry<number>((key) => {
+    if (this.#entries.get(key)?.deref() === undefined) this.#entries.delete(key);
   });
 
-  constructor() {
-    this.empty = new NameSet(new Set(), "");
+  /** The object that was there and is equal, or this one. */
+  unique(key: number, made: T, equals: (known: T) => boolean): T {
+    const known = this.#entries.get(key)?.deref();
+    if (known !== undefined && equals(known)) return known;
+    this.#entries.set(key, new WeakRef(made));
+    this.#gone.register(made, key);
+    return made;
   }
+}
+
+/** Makes and interns {@linkcode NameSet}s. One table for a server; entries are held weakly. */
+export class NameTable {
+  /** The set without names. */
+  readonly empty: NameSet = new NameSet([new NameBucket([], 0)], 0);
+  readonly #buckets = new WeakTable<NameBucket>();
+  readonly #sets = new WeakTable<NameSet>();
+  readonly #runs = new Map<string, WeakRef<NameSet>>();
+  readonly #runGone = new FinalizationRegistry<string>((key) => {
+    if (this.#runs.get(key)?.deref() === undefined) this.#runs.delete(key);
+  });
+  /** Long runs that came last: proxies ask for the same, and to compare bytes costs a twentieth of hashing them. */
+  #recent: { readonly run: Uint8Array; readonly set: WeakRef<NameSet> }[] = [];
+  readonly #unions = new WeakMap<NameSet, WeakMap<NameSet, NameSet>>();
+  readonly #differences = new WeakMap<NameSet, WeakMap<NameSet, NameSet>>();
+  readonly #rules: BucketRules<string, NameBucket> = {
+    name: (name) => name,
+    same: () => true,
+    items: (bucket) => bucket.names,
+    sum: (bucket) => bucket.hash,
+    bucket: (names, hash) => this.#bucket(names, hash),
+  };
 
   /** The set with these names. */
   of(names: Iterable<string>): NameSet {
-    const set = new Set(names);
-    if (set.size === 0) return this.empty;
-    const digest = contentHash([...set].sort().join("\0"));
-    const known = this.#sets.get(digest)?.deref();
-    if (known !== undefined) return known;
-    const made = new NameSet(set, digest);
-    this.#remember(this.#sets, digest, made);
-    return made;
+    const distinct = [...new Set(names)];
+    return distinct.length === 0 ? this.empty : this.#set(fill(distinct, this.#rules));
   }
 
   /**
@@ -109,11 +80,13 @@ export class NameTable {
    */
   decode(run: Uint8Array): NameSet {
     if (run.length === 0) return this.empty;
-    if (run.length < LONG_RUN) return this.#decode(run);
+    if (run.length < SHORT_RUN) return this.of(readNames(run));
+    if (run.length < LONG_RUN || run.length > MAX_KEPT_RUN) return this.#decode(run);
     const recent = this.#recent.find((one) => one.run.length === run.length && Buffer.compare(one.run, run) === 0);
-    if (recent !== undefined) return recent.set;
+    const known = recent?.set.deref();
+    if (known !== undefined) return known;
     const set = this.#decode(run);
-    this.#recent = [{ run: run.slice(), set }, ...this.#recent].slice(0, RECENT_RUNS);
+    this.#recent = [{ run: run.slice(), set: new WeakRef(set) }, ...this.#recent].slice(0, RECENT_RUNS);
     return set;
   }
 
@@ -121,32 +94,55 @@ export class NameTable {
     const key = contentHash(run);
     const known = this.#runs.get(key)?.deref();
     if (known !== undefined) return known;
-    const names: string[] = [];
-    const cursor = new WireCursor(run);
-    while (cursor.next()) names.push(cursor.string());
-    const made = this.of(names);
-    this.#remember(this.#runs, key, made);
+    const made = this.of(readNames(run));
+    this.#runs.set(key, new WeakRef(made));
+    this.#runGone.register(made, key);
     return made;
   }
 
   /** Names in either. */
   union(a: NameSet, b: NameSet): NameSet {
+    if (a.size < b.size) return this.union(b, a);
     if (b.size === 0 || a === b) return a;
-    if (a.size === 0) return b;
-    return memo(this.#unions, a, b, () => this.of([...a.names, ...b.names]));
+    const make = () => this.#set(change(a, b, [], this.#rules));
+    return b.size < FEW ? make() : memo(this.#unions, a, b, make);
   }
 
   /** Names of `a` that are not in `b`. */
   minus(a: NameSet, b: NameSet): NameSet {
     if (a.size === 0 || b.size === 0) return a;
     if (a === b) return this.empty;
-    return memo(this.#minus, a, b, () => this.of([...a.names].filter((name) => !b.names.has(name))));
+    if (b.size < FEW) return this.#set(change(a, [], b, this.#rules));
+    return memo(this.#differences, a, b, () => this.#difference(a, b));
   }
 
-  #remember(map: Map<string, WeakRef<NameSet>>, key: string, set: NameSet): void {
-    map.set(key, new WeakRef(set));
-    this.#gone.register(set, { map, key });
+  #difference(a: NameSet, b: NameSet): NameSet {
+    if (a.buckets.length !== b.buckets.length) return this.of([...a].filter((name) => !b.has(name)));
+    const left: string[] = [];
+    for (const [i, bucket] of a.buckets.entries()) {
+      if (bucket === b.buckets[i]) continue;
+      for (const name of bucket.names) if (!b.has(name)) left.push(name);
+    }
+    return this.of(left);
   }
+
+  #bucket(names: readonly string[], hash: number): NameBucket {
+    if (names.length === 0) return this.empty.buckets[0]!;
+    const made = new NameBucket(names, hash);
+    return this.#buckets.unique(hash, made, (known) => known.equals(made));
+  }
+
+  #set({ buckets, size }: Pick<NameSet, "buckets" | "size">): NameSet {
+    if (size === 0) return this.empty;
+    const made = new NameSet(buckets, size);
+    const key = buckets.reduce((sum, { hash }) => sum + hash, 0);
+    return this.#sets.unique(key, made, (known) => known.equals(made));
+  }
+}
+
+function* readNames(run: Uint8Array): Iterable<string> {
+  const cursor = new WireCursor(run);
+  while (cursor.next()) yield cursor.string();
 }
 
 function memo(

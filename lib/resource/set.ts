@@ -1,52 +1,40 @@
 /**
  * An immutable, persistent map from resource name to encoded resource.
  *
- * Resources lie in buckets by the hash of their name, about {@linkcode BUCKET_TARGET} a bucket. A change copies only
- * the buckets that it touches. Buckets are interned by content in a {@linkcode ResourceTable}: two sets that hold the
- * same resources in a bucket hold the same bucket, so proxies that see nearly the same share nearly all memory, all
- * compressed blocks, and are compared by identity.
+ * Buckets are interned by content in a {@linkcode ResourceTable}: two sets that hold the same resources in a bucket hold
+ * the same bucket, so proxies that see nearly the same share nearly all memory, all compressed blocks, and are compared
+ * by identity.
  *
  * @module
  */
 import { Block, type Form } from "./block.ts";
+import { bucketOf, type BucketRules, change, fill, findSorted } from "./buckets.ts";
 import { contentHash, type EncodedResource } from "./encoded.ts";
-import { computeDiff, type Diff } from "./diff.ts";
 import { VersionTable } from "./version_table.ts";
 
-/**
- * Resources a bucket, at least on average. Larger blocks compress better (64 are 8% smaller than 32, 128 are 14%
- * smaller: `tests/bench/wire_bench.ts --levels`), smaller ones are shared more by proxies that see a little less, and
- * cost less to make again.
- */
-export const BUCKET_TARGET = 64;
-
-/** FNV-1a of a string's UTF-16 units, unsigned 32 bit, with a final mix so that the low bits are good. */
-export function hashName(name: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
-  hash ^= hash >>> 15;
-  return hash >>> 0;
-}
+const nameOf = (resource: EncodedResource): string => resource.name;
+const NO_RESOURCES: readonly EncodedResource[] = [];
 
 /** Some resources of one set, sorted by name. Immutable. */
-export class Bucket {
+export class ResourceBucket {
   #delta: Block | undefined;
   #sotw: Block | undefined;
+  #aliases: ReadonlyMap<string, readonly EncodedResource[]> | undefined;
 
+  /**
+   * @param resources must not change afterwards
+   * @param digest hash of the content
+   */
   constructor(readonly resources: readonly EncodedResource[], readonly digest: string) {}
 
   /** The resource of that name. */
   get(name: string): EncodedResource | undefined {
-    let low = 0;
-    let high = this.resources.length - 1;
-    while (low <= high) {
-      const middle = (low + high) >> 1;
-      const resource = this.resources[middle]!;
-      if (resource.name === name) return resource;
-      if (resource.name < name) low = middle + 1;
-      else high = middle - 1;
-    }
-    return undefined;
+    return this.resources[findSorted(this.resources, name, nameOf)];
+  }
+
+  /** The resources by each of their aliases; made once. */
+  get aliases(): ReadonlyMap<string, readonly EncodedResource[]> {
+    return this.#aliases ??= aliasesOf(this.resources);
   }
 
   /** The bytes of all its resources in one form; made once. */
@@ -56,6 +44,20 @@ export class Bucket {
   }
 }
 
+const NO_ALIASES: ReadonlyMap<string, readonly EncodedResource[]> = new Map();
+
+function aliasesOf(resources: readonly EncodedResource[]): ReadonlyMap<string, readonly EncodedResource[]> {
+  let map: Map<string, EncodedResource[]> | undefined;
+  for (const resource of resources) {
+    for (const alias of resource.aliases) {
+      const named = (map ??= new Map()).get(alias);
+      if (named === undefined) map.set(alias, [resource]);
+      else named.push(resource);
+    }
+  }
+  return map ?? NO_ALIASES;
+}
+
 /**
  * Interns buckets by content. One table for a whole server: what shares a table shares memory.
  * Entries are held weakly and vanish with the last set that uses them.
@@ -63,24 +65,32 @@ export class Bucket {
 export class ResourceTable {
   /** The set without resources. */
   readonly empty: ResourceSet;
-  readonly emptyBucket: Bucket = new Bucket([], "");
-  readonly #buckets = new Map<string, WeakRef<Bucket>>();
+  readonly emptyBucket: ResourceBucket = new ResourceBucket([], "");
+  readonly #buckets = new Map<string, WeakRef<ResourceBucket>>();
   readonly #gone = new FinalizationRegistry<string>((digest) => {
     if (this.#buckets.get(digest)?.deref() === undefined) this.#buckets.delete(digest);
   });
+  /** How sets of this table are changed. */
+  readonly rules: BucketRules<EncodedResource, ResourceBucket> = {
+    name: nameOf,
+    same: (a, b) => a.version === b.version,
+    items: (bucket) => bucket.resources,
+    sum: () => 0,
+    bucket: (resources) => this.bucket(resources),
+  };
 
   constructor() {
     this.empty = new ResourceSet(this, [this.emptyBucket], 0);
   }
 
   /** The bucket with these resources; `resources` must be sorted by name and must not change afterwards. */
-  bucket(resources: readonly EncodedResource[]): Bucket {
+  bucket(resources: readonly EncodedResource[]): ResourceBucket {
     if (resources.length === 0) return this.emptyBucket;
     // Type and name are part of each version's hash, so the versions alone tell buckets apart.
     const digest = resources.length === 1 ? resources[0]!.version : contentHash(resources.map((r) => r.version).join());
     const known = this.#buckets.get(digest)?.deref();
     if (known !== undefined) return known;
-    const bucket = new Bucket(resources, digest);
+    const bucket = new ResourceBucket(resources, digest);
     this.#buckets.set(digest, new WeakRef(bucket));
     this.#gone.register(bucket, digest);
     return bucket;
@@ -97,32 +107,24 @@ export class ResourceTable {
   }
 }
 
-/** Number of buckets for `size` resources, given the present number: grows above 2, shrinks below 1/4 of the target. */
-function bucketCount(size: number, present: number): number {
-  let count = present;
-  while (size > count * BUCKET_TARGET * 2) count *= 2;
-  while (count > 1 && size < count * BUCKET_TARGET / 4) count /= 2;
-  return count;
-}
-
 /** Resources by name. Immutable; make one with {@linkcode ResourceTable.from} or {@linkcode ResourceSet.with}. */
 export class ResourceSet {
-  readonly #diffs = new WeakMap<ResourceSet, Diff>();
   #digest: string | undefined;
   #versions: VersionTable | undefined;
   #list: readonly EncodedResource[] | undefined;
+  #aliased: readonly ResourceBucket[] | undefined;
 
   constructor(
     readonly table: ResourceTable,
-    /** A power of two of buckets; the bucket of a name is `hashName(name) & (buckets.length - 1)`. */
-    readonly buckets: readonly Bucket[],
+    /** A power of two of buckets; `bucketOf` tells where a name belongs. */
+    readonly buckets: readonly ResourceBucket[],
     /** Number of resources. */
     readonly size: number,
   ) {}
 
   /** The resource of that name. */
   get(name: string): EncodedResource | undefined {
-    return this.buckets[hashName(name) & (this.buckets.length - 1)]!.get(name);
+    return bucketOf(name, this.buckets).get(name);
   }
 
   /** Whether a resource of that name is here. */
@@ -130,12 +132,23 @@ export class ResourceSet {
     return this.get(name) !== undefined;
   }
 
+  /** The resources with that alias. Costs a look at each bucket that has aliases at all. */
+  withAlias(alias: string): readonly EncodedResource[] {
+    const buckets = this.#aliased ??= this.buckets.filter((bucket) => bucket.aliases.size > 0);
+    let found = NO_RESOURCES;
+    for (const bucket of buckets) {
+      const here = bucket.aliases.get(alias);
+      if (here !== undefined) found = found.length === 0 ? here : [...found, ...here];
+    }
+    return found;
+  }
+
   /** All resources in the order of iteration; made once. */
   get list(): readonly EncodedResource[] {
     return this.#list ??= this.buckets.flatMap((bucket) => bucket.resources);
   }
 
-  /** Finds names and versions, as clients tell them, in {@linkcode ResourceSet.list}; made once. */
+  /** Finds names and versions, as clients send them, in {@linkcode ResourceSet.list}; made once. */
   get versions(): VersionTable {
     return this.#versions ??= new VersionTable(this.list);
   }
@@ -151,97 +164,33 @@ export class ResourceSet {
   }
 
   /**
-   * The set with `upserts` put in and `removed` taken out (upserts win). Returns `this` when nothing differs by
-   * version. Costs the touched buckets plus one array of bucket pointers.
+   * The set with `upserts` put in and `removed` taken out (upserts win; of several with one name the last). Returns
+   * `this` when nothing differs by version. Costs the touched buckets and one array of bucket pointers.
    */
   with(upserts: Iterable<EncodedResource>, removed: Iterable<string> = []): ResourceSet {
-    if (this.size === 0) return this.#filled(upserts);
-    const touched = new Map<number, Map<string, EncodedResource | undefined>>();
-    const mask = this.buckets.length - 1;
-    const touch = (name: string, resource: EncodedResource | undefined) => {
-      const index = hashName(name) & mask;
-      let changes = touched.get(index);
-      if (changes === undefined) touched.set(index, changes = new Map());
-      changes.set(name, resource);
-    };
-    for (const name of removed) touch(name, undefined);
-    for (const resource of upserts) touch(resource.name, resource);
-
-    const changed: [number, EncodedResource[]][] = [];
-    let size = this.size;
-    for (const [index, changes] of touched) {
-      const before = this.buckets[index]!;
-      const after = applyChanges(before, changes);
-      if (after === undefined) continue;
-      size += after.length - before.resources.length;
-      changed.push([index, after]);
+    const { rules } = this.table;
+    if (this.size === 0) {
+      const resources = new Map<string, EncodedResource>();
+      for (const resource of upserts) resources.set(resource.name, resource);
+      return resources.size === 0 ? this : this.#made(fill([...resources.values()], rules));
     }
-    if (changed.length === 0) return this;
-    const count = bucketCount(size, this.buckets.length);
-    if (count !== this.buckets.length) return this.#rebuilt(changed, size, count);
-    const buckets = this.buckets.slice();
-    for (const [index, resources] of changed) buckets[index] = this.table.bucket(resources);
-    return new ResourceSet(this.table, buckets, size);
+    return this.#made(change(this, upserts, removed, rules));
   }
 
-  #filled(upserts: Iterable<EncodedResource>): ResourceSet {
-    const resources = new Map<string, EncodedResource>();
-    for (const resource of upserts) resources.set(resource.name, resource);
-    if (resources.size === 0) return this;
-    return this.#grouped([[...resources.values()]], resources.size, bucketCount(resources.size, 1));
+  #made({ buckets, size }: Pick<ResourceSet, "buckets" | "size">): ResourceSet {
+    return buckets === this.buckets ? this : new ResourceSet(this.table, buckets, size);
   }
 
-  #rebuilt(changed: [number, EncodedResource[]][], size: number, count: number): ResourceSet {
-    const contents: (readonly EncodedResource[])[] = this.buckets.map((bucket) => bucket.resources);
-    for (const [index, resources] of changed) contents[index] = resources;
-    return this.#grouped(contents, size, count);
-  }
-
-  #grouped(contents: readonly (readonly EncodedResource[])[], size: number, count: number): ResourceSet {
-    const groups = Array.from({ length: count }, (): EncodedResource[] => []);
-    for (const resources of contents) {
-      for (const resource of resources) groups[hashName(resource.name) & (count - 1)]!.push(resource);
-    }
-    return new ResourceSet(this.table, groups.map((group) => this.table.bucket(group.sort(byName))), size);
-  }
-
-  /** The set with only the resources that `keep` accepts; buckets that lose nothing are shared. */
-  filter(keepBucket: (bucket: Bucket) => Bucket): ResourceSet {
+  /** The set with what `keep` leaves of each bucket; buckets that lose nothing are shared. */
+  filter(keep: (bucket: ResourceBucket, index: number) => ResourceBucket): ResourceSet {
     let size = 0;
     let same = true;
-    const buckets = this.buckets.map((bucket) => {
-      const kept = bucket.resources.length === 0 ? bucket : keepBucket(bucket);
+    const buckets = this.buckets.map((bucket, index) => {
+      const kept = bucket.resources.length === 0 ? bucket : keep(bucket, index);
       size += kept.resources.length;
       same &&= kept === bucket;
       return kept;
     });
     return same ? this : size === 0 ? this.table.empty : new ResourceSet(this.table, buckets, size);
   }
-
-  /** What must be sent to turn a holder of this set into a holder of `to`. Computed once per pair. */
-  diffTo(to: ResourceSet): Diff {
-    let diff = this.#diffs.get(to);
-    if (diff === undefined) this.#diffs.set(to, diff = computeDiff(this, to));
-    return diff;
-  }
-}
-
-function byName(a: EncodedResource, b: EncodedResource): number {
-  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
-}
-
-/** The bucket's resources after the changes, sorted; undefined when no version differs. */
-function applyChanges(
-  bucket: Bucket,
-  changes: Map<string, EncodedResource | undefined>,
-): EncodedResource[] | undefined {
-  let differs = false;
-  for (const [name, resource] of changes) {
-    if (bucket.get(name)?.version !== resource?.version) differs = true;
-    else changes.delete(name);
-  }
-  if (!differs) return undefined;
-  const after = bucket.resources.filter((resource) => !changes.has(resource.name));
-  for (const resource of changes.values()) if (resource !== undefined) after.push(resource);
-  return after.sort(byName);
 }

@@ -5,7 +5,9 @@
  */
 import type { envoy } from "../../proto/gen/types.ts";
 import { decode } from "../pb/reflect.ts";
-import type { NameSet, NameTable } from "../resource/names.ts";
+import type { DiffTable } from "../resource/diff.ts";
+import type { NameSet } from "../resource/name_set.ts";
+import type { NameTable } from "../resource/names.ts";
 import type { ResourceTable } from "../resource/set.ts";
 import type { RecentTexts } from "./ads/recent_texts.ts";
 import { type AdsRequest, readRequest } from "./ads/request.ts";
@@ -29,6 +31,7 @@ export interface ConnectionContext {
   readonly metrics: XdsMetrics;
   readonly names: NameTable;
   readonly texts: RecentTexts;
+  readonly diffs: DiffTable;
   readonly resources: ResourceTable;
   readonly maxResponseBytes: number;
   readonly controlPlane: string;
@@ -138,6 +141,7 @@ export class XdsConnection implements CallHandler, Pushable {
       gzip: this.call.acceptsGzip,
       names: context.names,
       texts: context.texts,
+      diffs: context.diffs,
       resources: context.resources,
       metrics: context.metrics,
       maxResponseBytes: context.maxResponseBytes,

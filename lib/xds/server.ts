@@ -6,6 +6,7 @@
  * @module
  */
 import type { Socket } from "node:net";
+import { DiffTable } from "../resource/diff.ts";
 import { NameTable } from "../resource/names.ts";
 import { ResourceTable } from "../resource/set.ts";
 import { RecentTexts } from "./ads/recent_texts.ts";
@@ -104,6 +105,7 @@ export class XdsServer {
       metrics,
       names: new NameTable(),
       texts: new RecentTexts(),
+      diffs: new DiffTable(),
       resources: options.resources,
       maxResponseBytes: options.maxResponseBytes ?? 2 * 1024 * 1024,
       controlPlane: options.controlPlane ?? "",

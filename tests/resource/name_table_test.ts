@@ -13,9 +13,9 @@ Deno.test("runs of the same names give the same set, short and long, however man
   const table = new NameTable();
   const long = table.decode(run(many("a")));
   const short = table.decode(run(["a", "b"]));
-  assert.deepEqual([...long.names], many("a"));
+  assert.deepEqual([...long].sort(), many("a").sort());
   // Of the same length as the first one, and more than are kept to compare with.
-  for (const prefix of "bcdefgh") assert.deepEqual([...table.decode(run(many(prefix))).names], many(prefix));
+  for (const prefix of "bcdefgh") assert.ok(table.decode(run(many(prefix))).equals(table.of(many(prefix))));
   assert.equal(table.decode(run(many("a"))), long);
   assert.equal(table.decode(run(many("a").reverse())), long, "the order means nothing");
   assert.equal(table.decode(run(["b", "a"])), short);
@@ -26,7 +26,7 @@ Deno.test("a long run is kept as it was when it came: its buffer may be used aga
   const bytes = run(many("a"));
   const first = table.decode(bytes);
   bytes.set(run(many("b")));
-  assert.deepEqual([...table.decode(bytes).names], many("b"));
+  assert.equal(table.decode(bytes), table.of(many("b")));
   assert.equal(table.decode(run(many("a"))), first);
 });
 

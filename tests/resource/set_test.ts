@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { Block, concatBytes } from "../../lib/resource/block.ts";
-import { setBlocks } from "../../lib/resource/diff.ts";
+import { BUCKET_TARGET } from "../../lib/resource/buckets.ts";
+import { DiffTable, setBlocks } from "../../lib/resource/diff.ts";
 import { type EncodedResource, encodeResource } from "../../lib/resource/encoded.ts";
 import { NameTable } from "../../lib/resource/names.ts";
-import { BUCKET_TARGET, type ResourceSet, ResourceTable } from "../../lib/resource/set.ts";
+import { type ResourceSet, ResourceTable } from "../../lib/resource/set.ts";
 
+const diffs = new DiffTable();
 const TYPE = "type.googleapis.com/test.Type";
 const resource = (name: string, value = 0) => encodeResource(TYPE, name, new Uint8Array([value]));
 const contents = (set: ResourceSet) =>
@@ -38,7 +40,7 @@ Deno.test("a set behaves like a map under any sequence of changes, and its diffs
         for (const r of model.values()) assert.equal(set.get(r.name)!.version, r.version);
         assert.equal(set.has("absent"), false);
 
-        const diff = before.diffTo(set);
+        const diff = diffs.between(before, set);
         const replay = contents(before);
         for (const r of diff.changed) {
           assert.notEqual(replay.get(r.name), r.version, "nothing unchanged in a diff");
@@ -69,7 +71,7 @@ Deno.test("sets with nearly the same content share nearly all buckets, and one c
   const two = table.from([...many.slice(1), resource("r0", 1)].reverse());
   assert.ok(one.buckets.length >= 2000 / BUCKET_TARGET / 2);
   assert.equal(one.buckets.filter((bucket, i) => bucket !== two.buckets[i]).length, 1);
-  assert.equal(table.from(many.toReversed()).diffTo(one).empty, true);
+  assert.equal(new DiffTable().between(table.from(many.toReversed()), one).empty, true);
 });
 
 Deno.test("bucket numbers follow the size with hysteresis", () => {
@@ -87,8 +89,8 @@ Deno.test("a diff is computed once per pair of sets and its byte runs are shared
   const table = new ResourceTable();
   const from = table.from([resource("a"), resource("b")]);
   const to = from.with([resource("a", 1)], ["b"]);
-  assert.equal(from.diffTo(to), from.diffTo(to));
-  assert.equal(from.diffTo(to).blocks("sotw"), from.diffTo(to).blocks("sotw"));
+  assert.equal(diffs.between(from, to), diffs.between(from, to));
+  assert.equal(diffs.between(from, to).blocks("sotw"), diffs.between(from, to).blocks("sotw"));
 });
 
 Deno.test("a small block is stored for the first who wants it compressed, and compressed once for all others", () => {
@@ -104,8 +106,8 @@ Deno.test("a small block is stored for the first who wants it compressed, and co
 Deno.test("the first content of a holder of nothing is made of the shared blocks of whole buckets", () => {
   const table = new ResourceTable();
   const set = table.from(Array.from({ length: 300 }, (_, i) => resource(`r${i}`)));
-  assert.deepEqual(table.empty.diffTo(set).blocks("delta"), setBlocks(set, "delta"));
-  assert.equal(table.empty.diffTo(set).blocks("delta")[0], setBlocks(set, "delta")[0]);
+  assert.deepEqual(diffs.between(table.empty, set).blocks("delta"), setBlocks(set, "delta"));
+  assert.equal(diffs.between(table.empty, set).blocks("delta")[0], setBlocks(set, "delta")[0]);
 });
 
 Deno.test("parts of a diff stay under the limit, and together are the whole", () => {
@@ -115,7 +117,7 @@ Deno.test("parts of a diff stay under the limit, and together are the whole", ()
   let parts = 0;
   const seen = new Set<string>();
   while (at !== to) {
-    const part = at.diffTo(to).upTo(2000, at, to, "delta");
+    const part = diffs.part(at, to, 2000, "delta");
     assert.ok(concatBytes(part.diff.blocks("delta").map((b) => b.plain)).length <= 2000);
     for (const r of part.diff.changed) {
       assert.ok(!seen.has(r.name), "nothing twice");

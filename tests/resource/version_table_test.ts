@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { encodeResource } from "../../lib/resource/encoded.ts";
 import { ResourceTable } from "../../lib/resource/set.ts";
 import { fieldSize, putField, utf8Bytes } from "../../lib/resource/protowire.ts";
-import { knownOf } from "../../lib/xds/ads/layers.ts";
+import { clientState } from "../../lib/xds/ads/set_stack.ts";
 import { KnownVersions } from "../../lib/xds/ads/request.ts";
 
 const TYPE = "type.googleapis.com/test.Type";
@@ -34,15 +34,15 @@ Deno.test("what a client tells is compared by name and version, however it is wr
     return [lower, table.from(second.filter(({ name }) => !lower.has(name)))];
   });
   fc.assert(fc.property(sets, fc.array(entry), (sets, entries) => {
-    const want = sets.map((set, i) => ({ key: `${i}`, set }));
+    const want = sets.map((set, i) => ({ group: "", key: `${i}`, set }));
     const run = new Uint8Array(entries.flatMap((e) => [...told(e.name, e.version, e.turned)]));
-    const known = knownOf(want, new KnownVersions(run));
+    const known = clientState(want, new KnownVersions(run));
     const all = sets.flatMap((set) => [...set]);
     const same = all.filter((r) => entries.some((e) => e.name === r.name && e.version === r.version));
-    assert.deepEqual(new Set(known.layers.flatMap(({ set }) => [...set])), new Set(same));
+    assert.deepEqual(new Set(known.stack.flatMap(({ set }) => [...set])), new Set(same));
     const unknown = entries.filter((e) => !all.some((r) => r.name === e.name)).map((e) => e.name);
     assert.deepEqual(known.absent, unknown);
-    assert.equal(known.layers === want, same.length === all.length);
+    assert.equal(known.stack === want, same.length === all.length);
   }));
 });
 

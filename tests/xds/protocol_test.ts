@@ -417,7 +417,7 @@ Deno.test("incremental: a client whose stream broke between a cluster and its en
   first.stream.reconcile();
   first.accept(CLUSTER);
   first.stream.close();
-  assert.deepEqual([...first.stream.owed.names], ["b"]);
+  assert.deepEqual([...first.stream.owed], ["b"]);
 
   const versions = (type: string) => Object.fromEntries([...from.shared.get(type)!].map((r) => [r.name, r.version]));
   const second = new StreamClient(from, true, { names: table, owed: first.stream.owed });

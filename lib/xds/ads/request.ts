@@ -7,7 +7,8 @@
  * @module
  */
 import { concatBytes } from "../../resource/block.ts";
-import type { NameSet, NameTable } from "../../resource/names.ts";
+import type { NameSet } from "../../resource/name_set.ts";
+import type { NameTable } from "../../resource/names.ts";
 import { utf8Text, WireCursor, WireError } from "../../resource/protowire.ts";
 import { Code } from "../../grpc/codes.ts";
 import { RpcError } from "../../grpc/status.ts";

@@ -8,8 +8,9 @@
  *
  * @module
  */
-import type { NameSet } from "../../resource/names.ts";
-import type { ResourceSet } from "../../resource/set.ts";
+import type { NameSet } from "../../resource/name_set.ts";
+import { Code } from "../../grpc/codes.ts";
+import { RpcError } from "../../grpc/status.ts";
 import { measurePush } from "../metrics.ts";
 import type { ProxyView } from "../source.ts";
 import {
@@ -22,26 +23,19 @@ import {
   typeRules,
   VIRTUAL_HOST,
 } from "../types.ts";
-import {
-  countLayers,
-  findInLayers,
-  layerBlocks,
-  type Layers,
-  layersDigest,
-  NO_LAYERS,
-  stack,
-  type Step,
-  stepTowards,
-} from "./layers.ts";
-import { HostLayers } from "./host_layers.ts";
+import { findInStack, stackBlocks, stackDigest, stackSize } from "./set_stack.ts";
+import { stepTowards, type StreamStep } from "./step.ts";
 import type { StreamContext } from "./stream_types.ts";
 import type { AdsRequest } from "./request.ts";
 import { assemble, type ResponseHead } from "./response.ts";
+import { ViewStacks } from "./view_stacks.ts";
 import { Watch } from "./watch.ts";
 
 /** Longest time in milliseconds that listeners and routes wait for the answer to clusters. */
 export const GATE_TIMEOUT = 1000;
-/** Layer that keeps clusters that are gone until routes no longer use them. */
+/** What the names that one stream subscribes to may take in memory: 140,000 names of the usual length. */
+const MAX_NAME_BYTES = 16 * 1024 * 1024;
+/** Key of the set that keeps clusters that are gone until routes no longer use them. */
 const LEAVING = "leaving";
 
 /** A stream after its first request. Call {@linkcode AdsStream.reconcile} when sets may have changed. */
@@ -56,8 +50,7 @@ export class AdsStream {
   #closed = false;
   /** The view's revision at which all watches were brought up to date. */
   #revision: number | undefined;
-  readonly #layers = new Map<string, { sets: readonly ResourceSet[]; layers: Layers }>();
-  readonly #hosts: HostLayers;
+  readonly #stacks: ViewStacks;
   /** Clusters that are gone are kept at the client for listeners and routes that may use them. */
   #keeping = false;
   /** Endpoints without which the client keeps clusters warming, until it has acknowledged them. */
@@ -74,7 +67,7 @@ export class AdsStream {
     owed: NameSet = context.names.empty,
   ) {
     this.#warming = owed;
-    this.#hosts = new HostLayers(view);
+    this.#stacks = new ViewStacks(view);
   }
 
   /**
@@ -85,17 +78,21 @@ export class AdsStream {
     return this.#warming;
   }
 
-  /** Applies a request and sends what it calls for. */
+  /**
+   * Applies a request and sends what it calls for.
+   *
+   * @throws RpcError RESOURCE_EXHAUSTED when the client subscribes to too much
+   */
   request(request: AdsRequest): void {
     const known = this.watches.get(request.typeUrl);
     const watch = known ?? this.#newWatch(request.typeUrl);
     if (watch === undefined) return this.context.onIgnored(request.typeUrl);
     const isNew = known === undefined;
+    const { names } = watch;
     this.#apply(watch, this.#withKeptText(request), isNew);
-    if (request.typeUrl === ROUTE && request.names.size > 0 && this.context.delta) this.#renewHosts(request);
+    this.#checkSize();
     this.#update(watch);
-    // Virtual hosts are those of the routes that are wanted.
-    if (request.typeUrl === ROUTE) this.#updateHosts();
+    if (request.typeUrl === ROUTE) this.#updateHosts(request, names);
     if (request.typeUrl === ENDPOINTS && isNew) watch.forget(this.#warming);
     this.reconcile();
   }
@@ -108,6 +105,16 @@ export class AdsStream {
     const at = this.#order.findLastIndex((other) => other.rules.rank <= watch.rules.rank);
     this.#order.splice(at + 1, 0, watch);
     return watch;
+  }
+
+  #checkSize(): void {
+    let bytes = 0;
+    for (const watch of this.#order) bytes += watch.nameBytes;
+    if (bytes <= MAX_NAME_BYTES) return;
+    throw new RpcError(
+      Code.RESOURCE_EXHAUSTED,
+      `the names that this stream subscribes to take more than ${MAX_NAME_BYTES >> 20} MiB`,
+    );
   }
 
   #withKeptText(request: AdsRequest): AdsRequest {
@@ -181,37 +188,27 @@ export class AdsStream {
     if (this.#order.every((watch) => watch.clean)) this.context.onSettled();
   }
 
-  #updateHosts(): void {
-    const hosts = this.watches.get(VIRTUAL_HOST);
-    if (hosts !== undefined) this.#update(hosts);
-  }
-
   #update(watch: Watch): void {
-    if (watch.typeUrl === VIRTUAL_HOST) return watch.update(this.#virtualHosts());
-    const sets = this.view.layers(watch.typeUrl);
+    const routes = this.watches.get(ROUTE)?.names ?? this.context.names.empty;
+    const stack = this.#stacks.stack(watch.typeUrl, routes);
     // A type that nobody serves is remembered and never answered, as clients of this field expect.
-    if (sets === undefined) return watch.settle();
-    const known = this.#layers.get(watch.typeUrl);
-    if (known?.sets === sets) return watch.update(known.layers);
-    const layers = stack(sets);
-    this.#layers.set(watch.typeUrl, { sets, layers });
-    watch.update(layers);
+    if (stack === undefined) watch.settle();
+    else watch.update(stack);
   }
 
-  #virtualHosts(): Layers {
-    const routes = this.watches.get(ROUTE)?.names;
-    if (routes === undefined) return NO_LAYERS;
+  /** The client has changed its subscription of route configurations from `before`, or repeated a part of it. */
+  #updateHosts({ names, unsubscribe }: AdsRequest, before: NameSet): void {
+    const hosts = this.watches.get(VIRTUAL_HOST);
+    const routes = this.watches.get(ROUTE)!.names;
+    if (hosts === undefined) return;
+    const { delta } = this.context;
     // Hosts of a route configuration that the client no longer wants are gone with it; nothing needs to be said.
-    this.watches.get(VIRTUAL_HOST)?.forgetLayers((key) => !routes.has(HostLayers.routeOf(key)));
-    return this.#hosts.of(routes);
-  }
-
-  /** A route configuration that is subscribed again needs its virtual hosts again. */
-  #renewHosts(request: AdsRequest): void {
-    const watch = this.watches.get(VIRTUAL_HOST);
-    if (watch === undefined) return;
-    watch.forgetLayers((key) => request.names.has(HostLayers.routeOf(key)));
-    if (watch.wildcard) watch.owes = true;
+    // One that is subscribed again needs its virtual hosts again.
+    hosts.forgetGroups((route) => !routes.has(route) || (delta && names.has(route)));
+    if (delta && names.size > 0 && hosts.wildcard) hosts.owes = true;
+    if (delta) this.#stacks.routesChanged(routes, names, unsubscribe);
+    else if (before !== routes) this.#stacks.routesChanged(routes, before, routes);
+    this.#update(hosts);
   }
 
   #gated(watch: Watch): boolean {
@@ -234,7 +231,8 @@ export class AdsStream {
     const whole = watch.rules.whole;
     // Clusters and listeners come whole: a client takes the first response of these types for all there is.
     const limit = whole ? Infinity : watch.rules.single ? 1 : maxResponseBytes;
-    let step = stepTowards(watch.sent, want, delta ? "delta" : "sotw", limit);
+    const form = delta ? "delta" : "sotw";
+    let step = stepTowards(watch.sent, want, { form, maxBytes: limit, table: this.context.diffs });
     if (delta && watch.typeUrl === CLUSTER && step.removed.length > 0) step = this.#keepLeaving(watch, step);
     const missing = delta ? watch.missing() : [];
     const removed = missing.length === 0 ? step.removed : [...new Set([...step.removed, ...missing])];
@@ -244,18 +242,18 @@ export class AdsStream {
       if (step.next === want) watch.settle();
       return;
     }
-    const blocks = !delta && whole ? layerBlocks(want, "sotw") : step.blocks;
+    const blocks = !delta && whole ? stackBlocks(want, "sotw") : step.blocks;
     const nonce = `${this.id}-${(++this.#responses).toString(36)}`;
     const head: ResponseHead = {
       delta,
-      version: layersDigest(want),
+      version: stackDigest(want),
       typeUrl: watch.typeUrl,
       nonce,
       removed,
       controlPlane: this.#responses === 1 ? this.context.controlPlane : "",
     };
     const { parts, plainBytes, compressed } = assemble(head, blocks, this.context.gzip);
-    const count = !delta && whole ? countLayers(want) : step.count;
+    const count = !delta && whole ? stackSize(want) : step.count;
     watch.dispatched({ nonce, changed: step.changed, count, sentAt: started }, step.next);
     if (watch.typeUrl === CLUSTER) this.#warm(step);
     measurePush(this.context.metrics, watch.rules.short, started, plainBytes);
@@ -272,12 +270,12 @@ export class AdsStream {
   }
 
   /** Keeps clusters that are gone at the client while listeners or routes that may use them are not settled. */
-  #keepLeaving(watch: Watch, step: Step): Step {
+  #keepLeaving(watch: Watch, step: StreamStep): StreamStep {
     this.#keeping = !this.#usersSettled();
     if (!this.#keeping) return step;
-    const leaving = step.removed.map((name) => findInLayers(watch.sent, name)).filter((found) => found !== undefined);
+    const leaving = step.removed.map((name) => findInStack(watch.sent, name)).filter((found) => found !== undefined);
     const set = this.context.resources.from(leaving);
-    return { ...step, removed: [], next: [...step.next, { key: LEAVING, set }] };
+    return { ...step, removed: [], next: [...step.next, { group: "", key: LEAVING, set }] };
   }
 
   #usersSettled(): boolean {
@@ -285,7 +283,7 @@ export class AdsStream {
   }
 
   /** A client keeps a changed cluster warming until its endpoints come, even when they have not changed. */
-  #warm(step: Step): void {
+  #warm(step: StreamStep): void {
     const { names } = this.context;
     const endpoints = this.watches.get(ENDPOINTS);
     for (const diff of step.diffs) {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { DiffTable } from "../../resource/diff.ts";
 import type { NameTable } from "../../resource/names.ts";
 import type { ResourceTable } from "../../resource/set.ts";
 import type { XdsMetrics } from "../metrics.ts";
@@ -14,6 +15,7 @@ export interface StreamContext {
   readonly gzip: boolean;
   readonly names: NameTable;
   readonly texts: RecentTexts;
+  readonly diffs: DiffTable;
   readonly resources: ResourceTable;
   readonly metrics: XdsMetrics;
   /** Plain bytes after which a response is split, where the protocol allows it. */

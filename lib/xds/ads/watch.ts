@@ -8,27 +8,27 @@
  * @module
  */
 import type { EncodedResource } from "../../resource/encoded.ts";
-import type { NameSet, NameTable } from "../../resource/names.ts";
-import type { ResourceSet } from "../../resource/set.ts";
+import type { NameSet } from "../../resource/name_set.ts";
+import type { NameTable } from "../../resource/names.ts";
 import type { TypeRules } from "../types.ts";
-import {
-  excludeFromLayers,
-  findInLayers,
-  knownOf,
-  type Layers,
-  mapLayers,
-  NO_LAYERS,
-  sameLayers,
-  selectLayers,
-} from "./layers.ts";
-import { resourcesNamedIn } from "./rejected_names.ts";
+import { rejectedResources, RejectedVersions } from "./rejected.ts";
 import type { AdsRequest, KnownVersions } from "./request.ts";
+import {
+  clientState,
+  EMPTY_STACK,
+  excludeFromStack,
+  isNamedInStack,
+  sameStack,
+  selectStack,
+  type SetStack,
+} from "./set_stack.ts";
+import { Subscription } from "./subscription.ts";
 
 /** A response that the client has not answered yet. */
 export interface InFlight {
   readonly nonce: string;
   /** What the client had before it. */
-  before: Layers;
+  before: SetStack;
   readonly changed: readonly (readonly EncodedResource[])[];
   readonly count: number;
   readonly sentAt: number;
@@ -40,19 +40,13 @@ export type Answer = "first" | "ack" | "nack" | "stale" | "none";
 /** The name that subscribes to all resources of a type. */
 const WILDCARD = "*";
 
-/** Resources of a type that are left out one by one because the client rejected them. */
-const MAX_REJECTED = 1000;
-
 /** State of one type on one stream. */
 export class Watch {
-  /** Subscribed to everything that the server has for this client. */
-  wildcard = false;
-  /** Names subscribed to, without the wildcard. */
-  names: NameSet;
+  readonly subscription: Subscription;
   /** What the client has, as far as was sent. */
-  sent: Layers = NO_LAYERS;
+  sent: SetStack = EMPTY_STACK;
   /** What it should have. */
-  want: Layers = NO_LAYERS;
+  want: SetStack = EMPTY_STACK;
   /** An answer is due even when it is empty. */
   owes = false;
   inFlight: InFlight | undefined;
@@ -70,14 +64,13 @@ export class Watch {
   #unsure: NameSet;
   /** The client once gave a name: an empty list no longer means everything. */
   #explicit = false;
-  #settled: Layers | undefined;
-  #heldAt: Layers | undefined;
+  #settled: SetStack | undefined;
+  #heldAt: SetStack | undefined;
   /** Versions by initial request, until the first `want` is known. */
   #known: KnownVersions | undefined;
-  /** Rejected versions by name: not sent again until they change. */
-  readonly #rejected = new Map<string, string>();
-  #rejections = 0;
-  #wantOf: { all: Layers; names: NameSet; wildcard: boolean; rejected: number } | undefined;
+  readonly #rejected = new RejectedVersions();
+  /** What `want` was made of. */
+  #wantOf: { selected: SetStack; rejections: number } | undefined;
 
   constructor(
     readonly typeUrl: string,
@@ -85,8 +78,23 @@ export class Watch {
     readonly delta: boolean,
     private readonly table: NameTable,
   ) {
-    this.names = table.empty;
+    this.subscription = new Subscription(table.empty);
     this.#unsure = table.empty;
+  }
+
+  /** Subscribed to everything that the server has for this client. */
+  get wildcard(): boolean {
+    return this.subscription.wildcard;
+  }
+
+  /** Names subscribed to, without the wildcard. */
+  get names(): NameSet {
+    return this.subscription.names;
+  }
+
+  /** Memory that names take which the client gave. */
+  get nameBytes(): number {
+    return this.names.bytes + this.#unsure.bytes;
   }
 
   /** The client has rejected something that has not changed since. */
@@ -105,18 +113,17 @@ export class Watch {
   }
 
   /** Takes in what is visible of the type now; `all` is compared by identity. */
-  update(all: Layers): void {
-    const last = this.#wantOf;
-    const { names, wildcard } = this;
-    const rejected = this.#rejections;
-    if (last?.all === all && last.names === names && last.wildcard === wildcard && last.rejected === rejected) return;
-    this.#wantOf = { all, names, wildcard, rejected };
-    let want = wildcard ? all : selectLayers(all, names);
-    if (this.#rejected.size > 0) want = this.#withoutRejected(want);
-    if (!sameLayers(want, this.want)) this.want = want;
+  update(all: SetStack): void {
+    const selected = this.subscription.select(all);
+    const rejections = this.#rejected.revision;
+    if (this.#wantOf?.selected === selected && this.#wantOf.rejections === rejections) return;
+    this.#wantOf = { selected, rejections };
+    let want = selected;
+    if (this.#rejected.size > 0) want = this.#rejected.leaveOut(want, this.sent);
+    if (!sameStack(want, this.want)) this.want = want;
     if (this.#known !== undefined) {
-      const { layers, absent } = knownOf(want, this.#known);
-      this.sent = layers;
+      const { stack, absent } = clientState(want, this.#known);
+      this.sent = stack;
       this.#unsure = this.table.union(this.#unsure, this.table.of(absent));
       this.#known = undefined;
     }
@@ -128,6 +135,7 @@ export class Watch {
     this.#settled = this.want;
     this.owes = false;
     this.#unsure = this.table.empty;
+    this.#known = undefined;
   }
 
   /** Names that the client asked for or believes to exist, and that do not. */
@@ -135,15 +143,13 @@ export class Watch {
     if (this.#unsure.size === 0) return [];
     // The count settles the usual case with what other streams have computed already.
     let found = 0;
-    for (const layer of this.want) found += this.#unsure.select(layer.set).size;
+    for (const { set } of this.want) found += this.#unsure.select(set).size;
     if (found === this.#unsure.size) return [];
-    return [...this.#unsure.names].filter((name) =>
-      findInLayers(this.want, name) === undefined && !this.#aliased(name)
-    );
+    return [...this.#unsure].filter((name) => !isNamedInStack(this.want, name));
   }
 
   /** Records a response. */
-  dispatched(inFlight: Omit<InFlight, "before">, next: Layers): void {
+  dispatched(inFlight: Omit<InFlight, "before">, next: SetStack): void {
     this.inFlight = { ...inFlight, before: this.sent };
     this.sent = next;
     this.#heldAt = undefined;
@@ -156,12 +162,14 @@ export class Watch {
 
   /** The client has lost these resources, or never took them: they are sent again though nothing changed. */
   forget(names: NameSet): void {
-    this.#setSent((layers) => excludeFromLayers(layers, names));
+    this.#setSent((stack) => excludeFromStack(stack, names));
   }
 
-  /** Forgets a layer whole, without telling the client that its resources are gone. */
-  forgetLayers(drop: (key: string) => boolean): void {
-    this.#setSent((layers) => layers.some((l) => drop(l.key)) ? layers.filter((l) => !drop(l.key)) : layers);
+  /** Forgets groups of sets whole, without telling the client that their resources are gone. */
+  forgetGroups(drop: (group: string) => boolean): void {
+    this.#setSent((stack) =>
+      stack.some(({ group }) => drop(group)) ? stack.filter(({ group }) => !drop(group)) : stack
+    );
   }
 
   /** Applies a request of the state-of-the-world variant. */
@@ -170,22 +178,23 @@ export class Watch {
     if (!first && request.nonce !== this.nonceSent) return "stale";
     if (first) {
       this.inFlight = undefined;
-      this.sent = NO_LAYERS;
+      this.sent = EMPTY_STACK;
     }
     const answer = first ? "first" : this.#answered(request);
     const given = request.names.size > 0;
     this.#explicit ||= given;
-    const wasWildcard = this.wildcard;
-    this.wildcard = given ? request.names.has(WILDCARD) : !this.#explicit && this.rules.wildcard;
+    const { subscription } = this;
+    const wasWildcard = subscription.wildcard;
+    subscription.wildcard = given ? request.names.has(WILDCARD) : !this.#explicit && this.rules.wildcard;
     const names = given ? this.#plain(request.names) : this.table.empty;
-    const added = this.table.minus(names, this.names);
-    const dropped = this.table.minus(this.names, names);
-    this.names = names;
+    const added = this.table.minus(names, subscription.names);
+    const dropped = this.table.minus(subscription.names, names);
+    subscription.change(names, added, dropped);
     if (first) {
       this.owes = this.wildcard || names.size > 0;
       return answer;
     }
-    if (wasWildcard && !this.wildcard) this.#setSent((layers) => selectLayers(layers, names));
+    if (wasWildcard && !this.wildcard) this.#setSent((stack) => selectStack(stack, names));
     if (this.wildcard && !wasWildcard) this.owes = true;
     if (added.size > 0) {
       this.forget(added);
@@ -202,7 +211,7 @@ export class Watch {
       answer = request.nonce === this.nonceSent ? this.#answered(request) : "stale";
     }
     if (isNew && request.names.size === 0 && request.unsubscribe.size === 0) {
-      this.wildcard = this.rules.wildcard;
+      this.subscription.wildcard = this.rules.wildcard;
       this.owes = this.wildcard;
     }
     if (isNew) this.#known = request.initialVersions;
@@ -216,21 +225,21 @@ export class Watch {
     this.owes = true;
     if (asked.has(WILDCARD)) {
       // The client may have forgotten all that it had by the wildcard.
-      if (this.wildcard) this.#setSent(() => NO_LAYERS);
-      this.wildcard = true;
+      if (this.wildcard) this.#setSent(() => EMPTY_STACK);
+      this.subscription.wildcard = true;
     }
     const names = this.#plain(asked);
-    this.names = this.table.union(this.names, names);
+    this.subscription.change(this.table.union(this.names, names), names);
     this.#unsure = this.table.union(this.#unsure, names);
     this.forget(names);
   }
 
   #unsubscribe(asked: NameSet): void {
     const names = this.#plain(asked);
-    this.names = this.table.minus(this.names, names);
+    this.subscription.change(this.table.minus(this.names, names), names);
     if (asked.has(WILDCARD) && this.wildcard) {
-      this.wildcard = false;
-      this.#setSent((layers) => selectLayers(layers, this.names));
+      this.subscription.wildcard = false;
+      this.#setSent((stack) => selectStack(stack, this.names));
     }
     if (names.size === 0) return;
     this.forget(names);
@@ -268,27 +277,12 @@ export class Watch {
     this.sent = inFlight.before;
     this.#settled = undefined;
     this.#heldAt = this.want;
-    this.blamed = rejectedBy(inFlight, message);
+    this.blamed = rejectedResources(message, inFlight.changed.flat());
     if (this.rules.whole && !this.delta) return;
-    // So many are no single mistakes: nothing is sent until something changes.
-    if (this.#rejected.size + this.blamed.length > MAX_REJECTED) return;
-    for (const resource of this.blamed) this.#rejected.set(resource.name, resource.version);
-    this.#rejections++;
+    this.#rejected.add(this.blamed);
   }
 
-  #withoutRejected(want: Layers): Layers {
-    for (const [name, version] of this.#rejected) {
-      if (findInLayers(want, name)?.version !== version) this.#rejected.delete(name);
-    }
-    return mapLayers(want, (set: ResourceSet) => {
-      const names = [...this.#rejected.keys()].filter((name) => set.has(name));
-      if (names.length === 0) return set;
-      const before = names.map((name) => findInLayers(this.sent, name)).filter((found) => found !== undefined);
-      return set.with(before, names);
-    });
-  }
-
-  #setSent(change: (layers: Layers) => Layers): void {
+  #setSent(change: (stack: SetStack) => SetStack): void {
     const sent = change(this.sent);
     if (this.inFlight !== undefined) this.inFlight.before = change(this.inFlight.before);
     if (sent === this.sent) return;
@@ -298,16 +292,6 @@ export class Watch {
   }
 
   #plain(names: NameSet): NameSet {
-    return names.has(WILDCARD) ? this.table.of([...names.names].filter((name) => name !== WILDCARD)) : names;
+    return names.has(WILDCARD) ? this.table.of([...names].filter((name) => name !== WILDCARD)) : names;
   }
-
-  #aliased(name: string): boolean {
-    return this.want.some((layer) => [...layer.set].some((resource) => resource.aliases.includes(name)));
-  }
-}
-
-/** The resources that a rejection names; the only resource of a response needs no naming. */
-function rejectedBy(inFlight: InFlight, message: string): EncodedResource[] {
-  const all = inFlight.changed.flat();
-  return all.length === 1 ? all : resourcesNamedIn(message, all);
 }

@@ -90,6 +90,8 @@ class OwnSets extends Map<string, ResourceSet> {
 /** One proxy's view: the shared set and its own. */
 export class MemoryView implements ProxyView {
   readonly own: Map<string, ResourceSet> = new OwnSets(() => this.source.revision++);
+  /** How often the wire has asked for sets. */
+  readonly reads = { count: 0 };
   readonly #layers = new Map<string, readonly ResourceSet[]>();
   readonly #hosts = new Map<string, readonly ResourceSet[]>();
 
@@ -100,6 +102,7 @@ export class MemoryView implements ProxyView {
   }
 
   layers(typeUrl: string): readonly ResourceSet[] | undefined {
+    this.reads.count++;
     const shared = this.source.shared.get(typeUrl);
     const own = this.own.get(typeUrl);
     if (shared === undefined) return undefined;
@@ -111,6 +114,7 @@ export class MemoryView implements ProxyView {
   }
 
   virtualHosts(routeConfiguration: string): readonly ResourceSet[] {
+    this.reads.count++;
     const set = this.source.hosts.get(routeConfiguration);
     const last = this.#hosts.get(routeConfiguration) ?? [];
     if (last[0] === set) return last;

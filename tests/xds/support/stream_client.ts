@@ -7,7 +7,9 @@
 import { encode } from "../../../lib/pb/codec.ts";
 import { decode } from "../../../lib/pb/reflect.ts";
 import { concatBytes } from "../../../lib/resource/block.ts";
-import { type NameSet, NameTable } from "../../../lib/resource/names.ts";
+import { DiffTable } from "../../../lib/resource/diff.ts";
+import type { NameSet } from "../../../lib/resource/name_set.ts";
+import { NameTable } from "../../../lib/resource/names.ts";
 import { RecentTexts } from "../../../lib/xds/ads/recent_texts.ts";
 import { readRequest } from "../../../lib/xds/ads/request.ts";
 import type { RejectInfo, ResponseInfo } from "../../../lib/xds/ads/stream_types.ts";
@@ -66,6 +68,7 @@ export class StreamClient {
       delta,
       gzip: false,
       names: this.#names,
+      diffs: new DiffTable(),
       texts: options.texts ?? new RecentTexts(),
       resources: source.table,
       metrics: {

@@ -1,5 +1,5 @@
 /**
- * Which resources of a response the text of a rejection names.
+ * What a client has rejected: the resources that the text of a rejection names, and their versions.
  *
  * A client says in free text what it does not like, and quotes resource names in it. The text is walked once, whatever
  * the number of resources: at each beginning of a word a hash grows letter by letter, and at each end of a word it is
@@ -8,6 +8,7 @@
  * @module
  */
 import type { EncodedResource } from "../../resource/encoded.ts";
+import { findInStack, mapStack, type SetStack } from "./set_stack.ts";
 
 /** Set for characters that a name goes on with, so that what stands before a name must be another one. */
 const BEFORE = characters("_.|-");
@@ -26,8 +27,13 @@ function characters(signs: string): Uint8Array {
 const SEED = 0x811c9dc5;
 const grow = (hash: number, unit: number): number => Math.imul(hash ^ unit, 0x01000193);
 
-/** The resources that a text names as whole words, in their own order. */
-export function resourcesNamedIn(text: string, resources: Iterable<EncodedResource>): EncodedResource[] {
+/** The resources of a response that a rejection names; the only one needs no naming. */
+export function rejectedResources(text: string, resources: readonly EncodedResource[]): readonly EncodedResource[] {
+  return resources.length === 1 ? resources : namedIn(text, resources);
+}
+
+/** The resources that a text names as whole words. */
+function namedIn(text: string, resources: readonly EncodedResource[]): EncodedResource[] {
   const byHash = new Map<number, EncodedResource[]>();
   const firsts = new Uint8Array(0x10000);
   let longest = 0;
@@ -56,4 +62,40 @@ export function resourcesNamedIn(text: string, resources: Iterable<EncodedResour
     }
   }
   return [...found];
+}
+
+/** Resources of a type that are left out one by one because the client rejected them. */
+const MAX_REJECTED = 1000;
+
+/** Versions of resources that a client has rejected: they are not sent again until they change. */
+export class RejectedVersions {
+  readonly #versions = new Map<string, string>();
+  /** Increases whenever a version is added. */
+  revision = 0;
+
+  /** Number of resources. */
+  get size(): number {
+    return this.#versions.size;
+  }
+
+  /** Adds these, unless they are too many to be single mistakes. */
+  add(resources: readonly EncodedResource[]): void {
+    if (this.#versions.size + resources.length > MAX_REJECTED) return;
+    for (const { name, version } of resources) this.#versions.set(name, version);
+    this.revision++;
+  }
+
+  /** What a client should have, with what it has in the place of what it rejected. Forgets versions that are gone. */
+  leaveOut(want: SetStack, sent: SetStack): SetStack {
+    for (const [name, version] of this.#versions) {
+      if (findInStack(want, name)?.version !== version) this.#versions.delete(name);
+    }
+    if (this.#versions.size === 0) return want;
+    return mapStack(want, (set) => {
+      const names = [...this.#versions.keys()].filter((name) => set.has(name));
+      if (names.length === 0) return set;
+      const before = names.map((name) => findInStack(sent, name)).filter((found) => found !== undefined);
+      return set.with(before, names);
+    });
+  }
 }

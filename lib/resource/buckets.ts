@@ -1,0 +1,168 @@
+/**
+ * Persistent maps from name to item, as arrays of buckets: the items of a bucket are sorted by name, and the bucket of a
+ * name follows from the hash of the name. A change copies only the buckets that it touches, and the array of pointers to
+ * them. Sets of resources and sets of names are both made of this.
+ *
+ * @module
+ */
+
+/**
+ * Items a bucket, at least on average. Larger blocks of resources compress better (64 are 8% smaller than 32, 128 are
+ * 14% smaller: `tests/bench/wire_bench.ts --levels`), smaller ones are shared more by proxies that see a little less,
+ * and cost less to make again.
+ */
+export const BUCKET_TARGET = 64;
+
+/** FNV-1a of a string's UTF-16 units, unsigned 32 bit, with a final mix so that the low bits are good. */
+export function hashName(name: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
+  hash ^= hash >>> 15;
+  return hash >>> 0;
+}
+
+/** How items become buckets. */
+export interface BucketRules<Item, Bucket> {
+  name(item: Item): string;
+  /** Whether putting one item in the place of the other changes nothing. */
+  same(a: Item, b: Item): boolean;
+  items(bucket: Bucket): readonly Item[];
+  /** The sum that the bucket was made with; 0 where nobody needs it. */
+  sum(bucket: Bucket): number;
+  /**
+   * The bucket of these items.
+   *
+   * @param items sorted by name; must not change afterwards
+   * @param sum of the hashes of their names
+   */
+  bucket(items: readonly Item[], sum: number): Bucket;
+}
+
+/** A bucket that is being changed. */
+interface Draft<Item> {
+  readonly items: Item[];
+  sum: number;
+}
+
+/** Buckets, and the number of items in all of them. The number of buckets is a power of two. */
+export interface Bucketed<Bucket> {
+  readonly buckets: readonly Bucket[];
+  readonly size: number;
+}
+
+/** The bucket where an item of this name belongs. */
+export function bucketOf<Bucket>(name: string, buckets: readonly Bucket[]): Bucket {
+  return buckets[hashName(name) & (buckets.length - 1)]!;
+}
+
+/** Where the item of that name is among sorted ones; `-1 - at` when it is missing and belongs at `at`. */
+export function findSorted<Item>(items: readonly Item[], name: string, nameOf: (item: Item) => string): number {
+  let low = 0;
+  let high = items.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const found = nameOf(items[middle]!);
+    if (found === name) return middle;
+    if (found < name) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1 - low;
+}
+
+/** Number of buckets for `size` items, given the present number: grows above 2, shrinks below 1/4 of the target. */
+function bucketCount(size: number, present: number): number {
+  let count = present;
+  while (size > count * BUCKET_TARGET * 2) count *= 2;
+  while (count > 1 && size < count * BUCKET_TARGET / 4) count /= 2;
+  return count;
+}
+
+/** Buckets of these items, of which no two have one name. */
+export function fill<Item, Bucket>(
+  items: readonly Item[],
+  rules: BucketRules<Item, Bucket>,
+): Bucketed<Bucket> {
+  return group([items], items.length, bucketCount(items.length, 1), rules);
+}
+
+function group<Item, Bucket>(
+  contents: Iterable<readonly Item[]>,
+  size: number,
+  count: number,
+  rules: BucketRules<Item, Bucket>,
+): Bucketed<Bucket> {
+  const drafts = Array.from({ length: count }, (): Draft<Item> => ({ items: [], sum: 0 }));
+  for (const items of contents) {
+    for (const item of items) {
+      const hash = hashName(rules.name(item));
+      const draft = drafts[hash & (count - 1)]!;
+      draft.items.push(item);
+      draft.sum += hash;
+    }
+  }
+  const byName = (a: Item, b: Item) => rules.name(a) < rules.name(b) ? -1 : 1;
+  const sorted = (items: Item[]) => items.length < 2 ? items : items.sort(byName);
+  return { buckets: drafts.map(({ items, sum }) => rules.bucket(sorted(items), sum)), size };
+}
+
+/**
+ * The buckets with `upserts` put in and `removed` taken out (upserts win); of several upserts with one name the last
+ * wins. Returns `before` when nothing differs. Costs the touched buckets and one array of pointers.
+ */
+export function change<Item, Bucket>(
+  before: Bucketed<Bucket>,
+  upserts: Iterable<Item>,
+  removed: Iterable<string>,
+  rules: BucketRules<Item, Bucket>,
+): Bucketed<Bucket> {
+  const { buckets } = before;
+  const drafts = new Map<number, Draft<Item>>();
+  let size = before.size;
+  const edit = (index: number): Draft<Item> => {
+    let draft = drafts.get(index);
+    if (draft === undefined) {
+      const bucket = buckets[index]!;
+      drafts.set(index, draft = { items: rules.items(bucket).slice(), sum: rules.sum(bucket) });
+    }
+    return draft;
+  };
+  /** Puts an item in the place of that name, or nothing. */
+  const put = (name: string, item: Item | undefined) => {
+    const hash = hashName(name);
+    const index = hash & (buckets.length - 1);
+    const items = drafts.get(index)?.items ?? rules.items(buckets[index]!);
+    const at = findSorted(items, name, rules.name);
+    if (at >= 0 && item !== undefined) {
+      if (!rules.same(items[at]!, item)) edit(index).items[at] = item;
+      return;
+    }
+    if (at < 0 && item === undefined) return;
+    const draft = edit(index);
+    if (item === undefined) draft.items.splice(at, 1);
+    else draft.items.splice(-1 - at, 0, item);
+    draft.sum += item === undefined ? -hash : hash;
+    size += item === undefined ? -1 : 1;
+  };
+  for (const name of removed) put(name, undefined);
+  for (const item of upserts) put(rules.name(item), item);
+  return finish(before, drafts, size, rules);
+}
+
+function finish<Item, Bucket>(
+  before: Bucketed<Bucket>,
+  drafts: ReadonlyMap<number, Draft<Item>>,
+  size: number,
+  rules: BucketRules<Item, Bucket>,
+): Bucketed<Bucket> {
+  if (drafts.size === 0) return before;
+  const count = bucketCount(size, before.buckets.length);
+  if (count !== before.buckets.length) {
+    const contents = before.buckets.map((bucket, index) => drafts.get(index)?.items ?? rules.items(bucket));
+    return group(contents, size, count, rules);
+  }
+  const changed = [...drafts].map(([index, { items, sum }]) => [index, rules.bucket(items, sum)] as const);
+  if (changed.every(([index, bucket]) => bucket === before.buckets[index])) return before;
+  const buckets = before.buckets.slice();
+  for (const [index, bucket] of changed) buckets[index] = bucket;
+  return { buckets, size };
+}

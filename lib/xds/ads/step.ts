@@ -1,0 +1,149 @@
+/**
+ * One step of a client from what it has towards what it should have.
+ *
+ * @module
+ */
+import type { Block, Form } from "../../resource/block.ts";
+import type { Diff, DiffTable } from "../../resource/diff.ts";
+import type { EncodedResource } from "../../resource/encoded.ts";
+import { findInStack, type SetStack, type StackedSet } from "./set_stack.ts";
+
+/** What one response brings. */
+export interface StreamStep {
+  readonly blocks: readonly Block[];
+  /** Resources in the blocks, as lists of the diffs that they come from. */
+  readonly changed: readonly (readonly EncodedResource[])[];
+  readonly count: number;
+  readonly removed: readonly string[];
+  /** The diffs of the single sets. */
+  readonly diffs: readonly Diff[];
+  /** What the client has afterwards. */
+  readonly next: SetStack;
+}
+
+/** How a step is made. */
+export interface StepOptions {
+  readonly form: Form;
+  /** Plain bytes of resources that it may bring; one resource is brought in any case. */
+  readonly maxBytes: number;
+  readonly table: DiffTable;
+}
+
+/** A step while it is put together. */
+interface Draft {
+  readonly blocks: Block[];
+  readonly changed: (readonly EncodedResource[])[];
+  readonly removed: string[];
+  readonly diffs: Diff[];
+  readonly next: StackedSet[];
+  bytesLeft: number;
+  complete: boolean;
+}
+
+/**
+ * What turns a client that has `sent` into one that has `want`, up to about `maxBytes`; when that is not all, `next` is
+ * not `want`. Costs the groups that differ and those between them.
+ */
+export function stepTowards(sent: SetStack, want: SetStack, options: StepOptions): StreamStep {
+  const draft: Draft = {
+    ...{ blocks: [], changed: [], removed: [], diffs: [], next: [] },
+    bytesLeft: options.maxBytes,
+    complete: true,
+  };
+  const first = firstDifference(sent, want);
+  const same = sameAtEnd(sent, want, first);
+  const had = byGroup(sent.slice(first, sent.length - same));
+  for (const [group, wanted] of byGroup(want.slice(first, want.length - same))) {
+    stepOfGroup(draft, had.get(group) ?? [], wanted, options);
+    had.delete(group);
+  }
+  for (const gone of had.values()) stepOfGroup(draft, gone, [], options);
+  const { blocks, changed, removed, diffs, complete } = draft;
+  const count = changed.reduce((sum, list) => sum + list.length, 0);
+  const next = complete ? want : [...want.slice(0, first), ...draft.next, ...want.slice(want.length - same)];
+  return { blocks, changed, count, removed, diffs, next };
+}
+
+/** The place of the first set that differs, or of the first one of its group. */
+function firstDifference(a: SetStack, b: SetStack): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  while (at > 0 && (a[at - 1]!.group === a[at]?.group || a[at - 1]!.group === b[at]?.group)) at--;
+  return at;
+}
+
+/** The number of sets at the end, behind `first`, that are the same, in groups that are the same. */
+function sameAtEnd(a: SetStack, b: SetStack, first: number): number {
+  let same = 0;
+  while (same < Math.min(a.length, b.length) - first && a.at(-1 - same) === b.at(-1 - same)) same++;
+  const groupAt = (stack: SetStack, fromEnd: number) => stack.at(-1 - fromEnd)?.group;
+  while (same > 0 && [groupAt(a, same), groupAt(b, same)].includes(groupAt(a, same - 1))) same--;
+  return same;
+}
+
+function byGroup(stack: SetStack): Map<string, StackedSet[]> {
+  const groups = new Map<string, StackedSet[]>();
+  for (const one of stack) {
+    const group = groups.get(one.group);
+    if (group === undefined) groups.set(one.group, [one]);
+    else group.push(one);
+  }
+  return groups;
+}
+
+function stepOfGroup(draft: Draft, sent: SetStack, want: SetStack, { form, table }: StepOptions): void {
+  const had = relocated(sent, want, table);
+  for (const one of want) {
+    const before = setAt(had, one.key) ?? one.set.table.empty;
+    if (before === one.set) {
+      draft.next.push(one);
+      continue;
+    }
+    const part = table.part(before, one.set, draft.bytesLeft, form);
+    draft.bytesLeft -= part.bytes;
+    for (const block of part.diff.blocks(form)) draft.blocks.push(block);
+    if (part.diff.changed.length > 0) draft.changed.push(part.diff.changed);
+    draft.diffs.push(part.diff);
+    tellRemoved(draft, part.diff.removed, want);
+    draft.complete &&= part.next === one.set;
+    draft.next.push(part.next === one.set ? one : { ...one, set: part.next });
+  }
+  for (const { key, set } of had) {
+    if (setAt(want, key) === undefined) tellRemoved(draft, set.list.map(({ name }) => name), want);
+  }
+}
+
+/** A resource that moved to another set of the stack is not gone. */
+function tellRemoved(draft: Draft, names: readonly string[], want: SetStack): void {
+  for (const name of names) if (findInStack(want, name) === undefined) draft.removed.push(name);
+}
+
+function setAt(stack: SetStack, key: string) {
+  return stack.find((one) => one.key === key)?.set;
+}
+
+/**
+ * What a client has, with the resources that `want` holds in another set moved there: a resource that only changes its
+ * set is neither gone nor new.
+ */
+function relocated(sent: SetStack, want: SetStack, table: DiffTable): SetStack {
+  const moved = new Map<string, EncodedResource[]>();
+  for (const { key, set } of sent) {
+    const same = setAt(want, key);
+    if (same === set || (same !== undefined && want.length === 1)) continue;
+    const leaving = same === undefined ? set.list : table.between(set, same).removed.map((name) => set.get(name)!);
+    for (const resource of leaving) {
+      const home = want.find((other) => other.key !== key && other.set.has(resource.name));
+      if (home === undefined) continue;
+      const list = moved.get(home.key);
+      if (list === undefined) moved.set(home.key, [resource]);
+      else list.push(resource);
+    }
+  }
+  if (moved.size === 0) return sent;
+  const here = want.map(({ group, key, set }) => {
+    const before = setAt(sent, key) ?? set.table.empty;
+    return { group, key, set: before.with(moved.get(key) ?? []) };
+  });
+  return here.concat(sent.filter(({ key }) => setAt(want, key) === undefined));
+}

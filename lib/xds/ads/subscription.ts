@@ -1,0 +1,58 @@
+/**
+ * What one client subscribes to of one resource type, and what that selects.
+ *
+ * @module
+ */
+import type { NameSet } from "../../resource/name_set.ts";
+import { sameStack, selectStack, selectStackNear, type SetStack } from "./set_stack.ts";
+
+/** Names that a subscription may gain and lose before the whole selection is made anew. */
+const MANY_CHANGES = 64;
+
+/** A subscription. */
+export class Subscription {
+  /** Subscribed to everything that the server has for this client. */
+  wildcard = false;
+  /** Names that may have come or gone since the last selection; undefined: too many to go through. */
+  #changed: string[] | undefined = [];
+  #last: { all: SetStack; names: NameSet; wildcard: boolean; selected: SetStack } | undefined;
+  #names: NameSet;
+
+  /** @param names the set without names */
+  constructor(names: NameSet) {
+    this.#names = names;
+  }
+
+  /** Names subscribed to, without the wildcard. */
+  get names(): NameSet {
+    return this.#names;
+  }
+
+  /** Subscribes to other names; `changed` are those that may have come or gone. */
+  change(names: NameSet, ...changed: readonly NameSet[]): void {
+    this.#names = names;
+    for (const set of changed) {
+      if (this.#changed === undefined) return;
+      if (this.#changed.length + set.size > MANY_CHANGES) this.#changed = undefined;
+      else this.#changed.push(...set);
+    }
+  }
+
+  /** What is selected of all that the client may see; the same stack while nothing differs. */
+  select(all: SetStack): SetStack {
+    const last = this.#last;
+    const { names, wildcard } = this;
+    if (last?.all === all && last.names === names && last.wildcard === wildcard) return last.selected;
+    let selected = wildcard ? all : this.#selectNames(all, last);
+    if (last !== undefined && sameStack(selected, last.selected)) selected = last.selected;
+    this.#last = { all, names, wildcard, selected };
+    this.#changed = [];
+    return selected;
+  }
+
+  #selectNames(all: SetStack, last: { all: SetStack; names: NameSet } | undefined): SetStack {
+    const changed = this.#changed;
+    if (last?.all !== all || changed === undefined) return selectStack(all, this.#names);
+    return selectStackNear(all, this.#names, last.names, changed);
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * What a view has for one stream, as stacks of sets by type.
+ *
+ * @module
+ */
+import type { NameSet } from "../../resource/name_set.ts";
+import type { ResourceSet } from "../../resource/set.ts";
+import type { ProxyView } from "../source.ts";
+import { VIRTUAL_HOST } from "../types.ts";
+import { HostStack } from "./host_stack.ts";
+import { type SetStack, stackSets } from "./set_stack.ts";
+
+/** Reads a view; the same stack is returned while the view's sets are the same. */
+export class ViewStacks {
+  readonly #stacks = new Map<string, { sets: readonly ResourceSet[]; stack: SetStack }>();
+  readonly #hosts: HostStack;
+  /** The view's revision at which virtual hosts were looked at. */
+  #hostsRevision: number | undefined;
+
+  constructor(private readonly view: ProxyView) {
+    this.#hosts = new HostStack(view);
+  }
+
+  /**
+   * All that the proxy may see of a type; undefined when the type is not served.
+   *
+   * @param routes the route configurations that the client subscribes to: virtual hosts are those of them
+   */
+  stack(typeUrl: string, routes: NameSet): SetStack | undefined {
+    if (typeUrl === VIRTUAL_HOST) return this.#virtualHosts(routes);
+    const sets = this.view.layers(typeUrl);
+    if (sets === undefined) return undefined;
+    const known = this.#stacks.get(typeUrl);
+    if (known?.sets === sets) return known.stack;
+    const stack = stackSets(sets);
+    this.#stacks.set(typeUrl, { sets, stack });
+    return stack;
+  }
+
+  /** These may have joined the route configurations that the client subscribes to, or have left them. */
+  routesChanged(routes: NameSet, ...changed: readonly NameSet[]): void {
+    for (const names of changed) this.#hosts.look(names, routes);
+  }
+
+  #virtualHosts(routes: NameSet): SetStack {
+    if (this.#hostsRevision !== this.view.revision) this.#hosts.lookAtAll(routes);
+    this.#hostsRevision = this.view.revision;
+    return this.#hosts.stack;
+  }
+}

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { encodeResource } from "../../lib/resource/encoded.ts";
+import { NameTable } from "../../lib/resource/names.ts";
+import { type ResourceSet, ResourceTable } from "../../lib/resource/set.ts";
+
+const TYPE = "type.googleapis.com/test.Type";
+const names = fc.uniqueArray(fc.nat(400), { maxLength: 150 }).map((list) => list.map((i) => `r${i}`));
+const contents = (set: ResourceSet) => [...set].map(({ name }) => name).sort();
+
+Deno.test("a set of names behaves like a set under any sequence of unions and differences, and equal ones are one object", () => {
+  const steps = fc.array(fc.record({ put: fc.boolean(), names }), { maxLength: 12 });
+  fc.assert(
+    fc.property(steps, (all) => {
+      const table = new NameTable();
+      const model = new Set<string>();
+      let set = table.empty;
+      for (const { put, names } of all) {
+        set = put ? table.union(set, table.of(names)) : table.minus(set, table.of(names));
+        for (const name of names) put ? model.add(name) : model.delete(name);
+        assert.deepEqual([...set].sort(), [...model].sort());
+        assert.equal(set.size, model.size);
+        assert.equal(set.bytes, [...model].reduce((sum, name) => sum + name.length + 64, 0));
+        for (let i = 0; i < 400; i += 7) assert.equal(set.has(`r${i}`), model.has(`r${i}`));
+        if (set.buckets.length === table.of(model).buckets.length) assert.equal(set, table.of(model));
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+/** Resources of which some have an alias that another one may have too, or that is another one's name. */
+const resources = fc.uniqueArray(fc.tuple(fc.nat(400), fc.option(fc.nat(400))), {
+  selector: ([i]) => i,
+  maxLength: 300,
+})
+  .map((list) =>
+    list.map(([i, alias]) =>
+      encodeResource(TYPE, `r${i}`, new Uint8Array(1), alias === null ? {} : { aliases: [`r${alias}`] })
+    )
+  );
+
+Deno.test("what names select is the same however it is found: name by name, bucket by bucket, or from a selection nearby", () => {
+  fc.assert(
+    fc.property(resources, names, names, names, (held, first, added, dropped) => {
+      const table = new NameTable();
+      const set = new ResourceTable().from(held);
+      const near = table.of(first);
+      const now = table.minus(table.union(near, table.of(added)), table.of(dropped));
+      const expected = held.filter(({ name, aliases }) => [name, ...aliases].some((one) => now.has(one)));
+      const sorted = expected.map(({ name }) => name).sort();
+      near.select(set);
+      assert.deepEqual(contents(now.selectNear(set, near, [...added, ...dropped])), sorted, "nearby");
+      assert.deepEqual(contents(new NameTable().of(now).select(set)), sorted, "anew");
+      assert.equal(now.select(set), now.select(set), "remembered");
+      const rest = held.map(({ name }) => name).filter((name) => !sorted.includes(name)).sort();
+      assert.deepEqual(contents(now.exclude(set)), rest, "the others");
+    }),
+    { numRuns: 300 },
+  );
+});
+
+Deno.test("one name more copies one bucket, whatever the number of names", () => {
+  const table = new NameTable();
+  const many = table.of(Array.from({ length: 10_000 }, (_, i) => `r${i}`));
+  const more = table.union(many, table.of(["another"]));
+  assert.equal(more.buckets.filter((bucket, i) => bucket !== many.buckets[i]).length, 1);
+  assert.equal(table.minus(more, table.of(["another"])), many);
+});
+
+Deno.test("names whose hashes have the same sum are still told apart", () => {
+  const table = new NameTable();
+  // Found by search: the bucket of either pair has one sum.
+  const [one, other] = collision();
+  assert.notEqual(table.of(one), table.of(other));
+  assert.deepEqual([...table.of(one)].sort(), one.toSorted());
+  assert.deepEqual([...table.of(other)].sort(), other.toSorted());
+});
+
+/** Two pairs of names with the same sum of hashes: by the birthday rule they are among few. */
+function collision(): [string[], string[]] {
+  const table = new NameTable();
+  const bySum = new Map<number, string[]>();
+  for (let i = 0;; i++) {
+    const pair = [`a${i % 997}`, `b${Math.floor(i / 997)}`];
+    const { hash } = table.of(pair).buckets[0]!;
+    const known = bySum.get(hash);
+    if (known !== undefined) return [known, pair];
+    bySum.set(hash, pair);
+  }
+}

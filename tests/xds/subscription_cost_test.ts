@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { CLUSTER, ENDPOINTS, ROUTE, VIRTUAL_HOST } from "../../lib/xds/types.ts";
+import { allocatedBytes, bytesInUse, keptBytes } from "./support/memory.ts";
+import { MemorySource, textResource } from "./support/memory_source.ts";
+import { StreamClient } from "./support/stream_client.ts";
+
+const name = (i: number) => `outbound|80||svc-${i}.ns-${i % 10}.svc.cluster.local`;
+
+/** A source with this many clusters, endpoints and route configurations with a virtual host each. */
+function mesh(size: number): MemorySource {
+  const names = Array.from({ length: size }, (_, i) => name(i));
+  const source = new MemorySource();
+  for (const type of [CLUSTER, ENDPOINTS, ROUTE]) {
+    source.change(
+      type,
+      names.map((n) => textResource(type, n, `${n}=1`)),
+    );
+  }
+  for (const n of names) source.changeHosts(n, [textResource(VIRTUAL_HOST, `${n}/a`, `${n}/a=1`)]);
+  return source.serve(VIRTUAL_HOST);
+}
+
+/** Ways to change a subscription name by name; each gets requests that are encoded already. */
+const WAYS: Record<string, (size: number) => { client: StreamClient; each: (i: number) => void }> = {
+  "names that do not exist, without an acknowledgement": (size) => {
+    const client = new StreamClient(new MemorySource().serve(ENDPOINTS), true);
+    client.ask(ENDPOINTS, { names: ["first"] });
+    const requests = Array.from({ length: size }, (_, i) => client.encode(ENDPOINTS, { names: [name(i)] }));
+    return { client, each: (i) => client.send(requests[i]!) };
+  },
+  "names on demand, each answered and acknowledged": (size) => {
+    const client = new StreamClient(mesh(size), true);
+    client.ask(CLUSTER, { names: [name(0)] });
+    client.accept();
+    const requests = Array.from({ length: size }, (_, i) => client.encode(CLUSTER, { names: [name(i)] }));
+    return {
+      client,
+      each: (i) => {
+        client.send(requests[i]!);
+        client.accept();
+      },
+    };
+  },
+  "names that are dropped one by one": (size) => {
+    const client = new StreamClient(mesh(size), true, { maxResponseBytes: Infinity });
+    client.ask(ENDPOINTS, { names: Array.from({ length: size }, (_, i) => name(i)) });
+    client.accept();
+    const requests = Array.from({ length: size }, (_, i) => client.encode(ENDPOINTS, { unsubscribe: [name(i)] }));
+    return { client, each: (i) => client.send(requests[i]!) };
+  },
+  "route configurations that do not exist, with virtual hosts on demand": (size) => {
+    const client = new StreamClient(mesh(10), true);
+    client.ask(ROUTE, { names: [name(0)] });
+    client.accept();
+    client.ask(VIRTUAL_HOST);
+    client.accept();
+    const requests = Array.from({ length: size }, (_, i) => client.encode(ROUTE, { names: [name(100 + i)] }));
+    return {
+      client,
+      each: (i) => {
+        client.send(requests[i]!);
+        while (client.inbox.length > 0) client.accept();
+      },
+    };
+  },
+};
+
+for (const [what, way] of Object.entries(WAYS)) {
+  Deno.test(`${what}: twice as many cost at most 2.2 times the work`, () => {
+    const cost = (size: number) => {
+      const { client, each } = way(size);
+      const before = { bytes: allocatedBytes(), reads: client.view.reads.count };
+      for (let i = 0; i < size; i++) each(i);
+      client.stream.close();
+      return { bytes: allocatedBytes() - before.bytes, reads: client.view.reads.count - before.reads };
+    };
+    cost(100);
+    const [once, twice] = [cost(1000), cost(2000)];
+    const figures = JSON.stringify({ once, twice });
+    assert.ok(twice.bytes < 2.2 * once.bytes, figures);
+    assert.ok(twice.reads < 2.2 * once.reads + 1000, figures);
+  });
+}
+
+Deno.test("a route configuration that is subscribed beside many others costs its own virtual hosts and a pointer for each of the others", () => {
+  const cost = (size: number) => {
+    const client = new StreamClient(mesh(size + 100), true);
+    client.ask(ROUTE, { names: Array.from({ length: size }, (_, i) => name(i)) });
+    client.accept();
+    client.ask(VIRTUAL_HOST);
+    client.accept();
+    const requests = Array.from({ length: 100 }, (_, i) => client.encode(ROUTE, { names: [name(size + i)] }));
+    const before = { bytes: allocatedBytes(), reads: client.view.reads.count };
+    for (const request of requests) {
+      client.send(request);
+      while (client.inbox.length > 0) client.accept();
+    }
+    return { bytes: (allocatedBytes() - before.bytes) / 100, reads: client.view.reads.count - before.reads };
+  };
+  cost(100);
+  const [few, many] = [cost(100), cost(2100)];
+  const figures = JSON.stringify({ few, many });
+  assert.equal(few.reads, many.reads, figures);
+  assert.ok(many.bytes - few.bytes < 2000 * 100, figures);
+});
+
+Deno.test("a turn of the event loop that takes 1,000 requests holds at most 8 kB for each until it ends", async () => {
+  const client = new StreamClient(new MemorySource().serve(ENDPOINTS), true);
+  client.ask(ENDPOINTS, { names: Array.from({ length: 5000 }, (_, i) => name(i)) });
+  const requests = Array.from({ length: 1000 }, (_, i) => client.encode(ENDPOINTS, { names: [name(5000 + i)] }));
+  const before = await keptBytes();
+  for (const request of requests) client.send(request);
+  const each = (bytesInUse() - before) / 1000;
+  assert.ok(each < 8000, `${each} bytes a request`);
+  client.stream.close();
+});
+
+Deno.test("a stream whose names take more than 16 MiB ends with a status that says so", () => {
+  const long = "n".repeat(1 << 16);
+  for (const delta of [true, false]) {
+    const client = new StreamClient(new MemorySource().serve(ENDPOINTS, CLUSTER), delta);
+    client.ask(CLUSTER, { names: ["*"] });
+    const subscribed: string[] = [];
+    const refused = { code: 8, message: "the names that this stream subscribes to take more than 16 MiB" };
+    assert.throws(() => {
+      for (let i = 0; i < 300; i++) {
+        if (delta && i % 2 === 1) client.ask(CLUSTER, { unsubscribe: [long + i] });
+        else subscribed.push(long + i);
+        client.ask(ENDPOINTS, { names: delta ? subscribed.slice(-1) : subscribed });
+      }
+    }, refused);
+    assert.ok(subscribed.length > 80, "not too early");
+  }
+});
+
+Deno.test("a name that a client subscribes to is kept once, with at most 200 bytes beside it", async () => {
+  for (const acknowledged of [true, false]) {
+    const client = new StreamClient(new MemorySource().serve(ENDPOINTS), true);
+    client.ask(ENDPOINTS, { names: ["first"] });
+    if (acknowledged) client.accept();
+    const before = await keptBytes();
+    for (let i = 0; i < 5000; i++) {
+      client.ask(ENDPOINTS, { names: [name(i)] });
+      if (acknowledged) client.accept();
+    }
+    client.received.length = 0;
+    client.infos.length = 0;
+    const each = (await keptBytes() - before) / 5000;
+    assert.ok(each < 200 + name(4999).length, `${each} bytes a name, acknowledged: ${acknowledged}`);
+    client.stream.close();
+  }
+});
