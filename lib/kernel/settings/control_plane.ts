@@ -88,12 +88,12 @@ export const controlPlaneSettings = {
   PILOT_MAX_REQUESTS_PER_SECOND: float(
     "DAC",
     0,
-    "Discovery connections accepted per second; 0: min(15 + 5 x cores, 100).",
+    "Discovery streams accepted per second; 0: by the number of cores.",
     { min: 0 },
   ),
   PILOT_MULTI_NETWORK_DISCOVER_GATEWAY_API: bool("DAC", true, "Labelled Gateway API gateways join networks."),
   PILOT_PROXY_FILTER_STATS: bool("DAC", false, "Count which ProxyFilter patches applied."),
-  PILOT_PUSH_THROTTLE: int("DAC", 0, "Pushes under way at the same time; 0: min(15 + 5 x cores, 100).", { min: 0 }),
+  PILOT_PUSH_THROTTLE: int("DAC", 0, "Pushes under way at the same time; 0: by the number of cores.", { min: 0 }),
   PILOT_REMOTE_CLUSTER_TIMEOUT: dur(
     "DAC",
     "30s",
