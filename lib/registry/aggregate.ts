@@ -21,7 +21,7 @@ import type { Endpoint, Provider, RegistrySink, Service, ServiceKey, Workload } 
 import { serviceKey } from "./types.ts";
 
 /** Which registry reports. */
-export interface Source {
+export interface RegistrySource {
   readonly provider: Provider;
   readonly clusterId: string;
 }
@@ -35,15 +35,19 @@ export interface ServiceChanges {
 }
 
 /** Called with every report about workloads, for registries whose services select workloads of others. */
-export type WorkloadListener = (source: Source, upserted: readonly Workload[], removed: readonly string[]) => void;
+export type WorkloadListener = (
+  source: RegistrySource,
+  upserted: readonly Workload[],
+  removed: readonly string[],
+) => void;
 
-interface Told {
-  readonly source: Source;
+interface SourceReports {
+  readonly source: RegistrySource;
   readonly id: string;
   readonly rank: number;
   readonly services: Map<ServiceKey, Service>;
   readonly workloads: Map<string, Workload>;
-  /** Services of which it told endpoints, to take them back when the source goes. */
+  /** Shards of endpoints that it reported, by service; they go with the source. */
   readonly endpoints: Map<ServiceKey, Set<string>>;
 }
 
@@ -53,7 +57,7 @@ const NO_WORKLOADS: readonly Workload[] = Object.freeze([]);
 /** The view over all registries. All calls are synchronous; writes mark, reads settle. */
 export class Aggregate {
   readonly #endpoints: EndpointIndex;
-  readonly #sources = new Map<string, Told>();
+  readonly #sources = new Map<string, SourceReports>();
   readonly #services = new Map<ServiceKey, Service>();
   readonly #byHost = new Map<string, Map<string, Service>>();
   readonly #workloads = new Map<string, readonly Workload[]>();
@@ -69,25 +73,25 @@ export class Aggregate {
   }
 
   /** The sink of one source. Its rank is the order in which sources first ask for theirs; asking again gives the same. */
-  sink(source: Source): RegistrySink {
-    const told = this.#told(source);
+  sink(source: RegistrySource): RegistrySink {
+    const reports = this.#reportsOf(source);
     return {
-      services: (upserted, removed) => this.#onServices(told, upserted, removed),
-      endpoints: (service, shard, endpoints) => this.#onEndpoints(told, service, shard, endpoints),
-      workloads: (upserted, removed) => this.#onWorkloads(told, upserted, removed),
+      services: (upserted, removed) => this.#onServices(reports, upserted, removed),
+      endpoints: (service, shard, endpoints) => this.#onEndpoints(reports, service, shard, endpoints),
+      workloads: (upserted, removed) => this.#onWorkloads(reports, upserted, removed),
     };
   }
 
-  /** Forgets a source and all that it told: its cluster was removed. */
-  removeSource(source: Source): void {
-    const told = this.#sources.get(sourceId(source));
-    if (told === undefined) return;
-    this.#onServices(told, [], [...told.services.keys()]);
-    for (const [service, shards] of told.endpoints) {
+  /** Removes a source, with all that it reported, when its cluster is removed. */
+  removeSource(source: RegistrySource): void {
+    const reports = this.#sources.get(sourceId(source));
+    if (reports === undefined) return;
+    this.#onServices(reports, [], [...reports.services.keys()]);
+    for (const [service, shards] of reports.endpoints) {
       for (const shard of shards) this.#endpoints.set(service, shard, []);
     }
-    this.#onWorkloads(told, [], [...told.workloads.keys()]);
-    this.#sources.delete(told.id);
+    this.#onWorkloads(reports, [], [...reports.workloads.keys()]);
+    this.#sources.delete(reports.id);
   }
 
   /** Has a listener called with every later report about workloads. */
@@ -138,48 +142,48 @@ export class Aggregate {
     return this.#dirty.size > 0 || this.#changed.size > 0 || this.#touched.size > 0;
   }
 
-  #told(source: Source): Told {
+  #reportsOf(source: RegistrySource): SourceReports {
     const id = sourceId(source);
-    let told = this.#sources.get(id);
-    if (told === undefined) {
-      told = { source, id, rank: this.#ranks++, services: new Map(), workloads: new Map(), endpoints: new Map() };
-      this.#sources.set(id, told);
+    let reports = this.#sources.get(id);
+    if (reports === undefined) {
+      reports = { source, id, rank: this.#ranks++, services: new Map(), workloads: new Map(), endpoints: new Map() };
+      this.#sources.set(id, reports);
     }
-    return told;
+    return reports;
   }
 
-  #onServices(told: Told, upserted: readonly Service[], removed: readonly ServiceKey[]): void {
-    for (const key of removed) if (told.services.delete(key)) this.#dirty.add(key);
+  #onServices(reports: SourceReports, upserted: readonly Service[], removed: readonly ServiceKey[]): void {
+    for (const key of removed) if (reports.services.delete(key)) this.#dirty.add(key);
     for (const service of upserted) {
       const key = serviceKey(service);
-      told.services.set(key, service);
+      reports.services.set(key, service);
       this.#dirty.add(key);
     }
   }
 
-  #onEndpoints(told: Told, service: ServiceKey, shard: string, endpoints: readonly Endpoint[]): void {
-    const shards = told.endpoints.get(service);
+  #onEndpoints(reports: SourceReports, service: ServiceKey, shard: string, endpoints: readonly Endpoint[]): void {
+    const shards = reports.endpoints.get(service);
     if (endpoints.length > 0) {
       if (shards) shards.add(shard);
-      else told.endpoints.set(service, new Set([shard]));
-    } else if (shards?.delete(shard) && shards.size === 0) told.endpoints.delete(service);
+      else reports.endpoints.set(service, new Set([shard]));
+    } else if (shards?.delete(shard) && shards.size === 0) reports.endpoints.delete(service);
     this.#endpoints.set(service, shard, endpoints);
   }
 
-  #onWorkloads(told: Told, upserted: readonly Workload[], removed: readonly string[]): void {
+  #onWorkloads(reports: SourceReports, upserted: readonly Workload[], removed: readonly string[]): void {
     for (const id of removed) {
-      const old = told.workloads.get(id);
+      const old = reports.workloads.get(id);
       if (old === undefined) continue;
-      told.workloads.delete(id);
+      reports.workloads.delete(id);
       this.#move(old, undefined);
     }
     for (const workload of upserted) {
-      const old = told.workloads.get(workload.id);
+      const old = reports.workloads.get(workload.id);
       if (old !== undefined && sameWorkload(old, workload)) continue;
-      told.workloads.set(workload.id, workload);
+      reports.workloads.set(workload.id, workload);
       this.#move(old, workload);
     }
-    for (const listener of this.#listeners) listener(told.source, upserted, removed);
+    for (const listener of this.#listeners) listener(reports.source, upserted, removed);
   }
 
   #move(old: Workload | undefined, now: Workload | undefined): void {
@@ -220,12 +224,12 @@ export class Aggregate {
   }
 
   #inForce(key: ServiceKey): Service | undefined {
-    let winner: { told: Told; service: Service } | undefined;
-    const clusters: { told: Told; service: Service }[] = [];
-    for (const told of this.#sources.values()) {
-      const service = told.services.get(key);
+    let winner: { reports: SourceReports; service: Service } | undefined;
+    const clusters: { reports: SourceReports; service: Service }[] = [];
+    for (const reports of this.#sources.values()) {
+      const service = reports.services.get(key);
       if (service === undefined) continue;
-      const candidate = { told, service };
+      const candidate = { reports, service };
       if (service.provider === "Orch") clusters.push(candidate);
       if (winner === undefined || beats(candidate, winner)) winner = candidate;
     }
@@ -234,23 +238,28 @@ export class Aggregate {
   }
 }
 
-function sourceId(source: Source): string {
+function sourceId(source: RegistrySource): string {
   return `${source.provider}/${source.clusterId}`;
 }
 
-function beats(a: { told: Told; service: Service }, b: { told: Told; service: Service }): boolean {
+function beats(
+  a: { reports: SourceReports; service: Service },
+  b: { reports: SourceReports; service: Service },
+): boolean {
   const [orchA, orchB] = [a.service.provider === "Orch", b.service.provider === "Orch"];
   if (orchA !== orchB) return orchA;
   if (!orchA && a.service.creationTimestamp !== b.service.creationTimestamp) {
     return a.service.creationTimestamp < b.service.creationTimestamp;
   }
-  return a.told.rank < b.told.rank;
+  return a.reports.rank < b.reports.rank;
 }
 
-function addressesByCluster(clusters: readonly { told: Told; service: Service }[]): Record<string, readonly string[]> {
+function addressesByCluster(
+  clusters: readonly { reports: SourceReports; service: Service }[],
+): Record<string, readonly string[]> {
   const byCluster: Record<string, readonly string[]> = {};
-  for (const { told, service } of clusters) {
-    byCluster[told.source.clusterId] = service.clusterAddresses?.[told.source.clusterId] ?? service.addresses;
+  for (const { reports, service } of clusters) {
+    byCluster[reports.source.clusterId] = service.clusterAddresses?.[reports.source.clusterId] ?? service.addresses;
   }
   return byCluster;
 }

@@ -13,7 +13,7 @@ import { sameEndpoint, sameEndpoints } from "./content.ts";
 import type { Endpoint, ServiceKey } from "./types.ts";
 
 /** One endpoint of one service, as found by its address. */
-export interface Placement {
+export interface EndpointPlacement {
   readonly service: ServiceKey;
   readonly endpoint: Endpoint;
 }
@@ -27,15 +27,15 @@ export interface EndpointChanges {
 }
 
 const NONE: readonly Endpoint[] = Object.freeze([]);
-const NOWHERE: readonly Placement[] = Object.freeze([]);
+const NOWHERE: readonly EndpointPlacement[] = Object.freeze([]);
 
 /** The endpoint index. Not shared between threads; all calls are synchronous. */
 export class EndpointIndex {
-  /** What registries told last: the list of each shard (`provider/cluster`) by service. */
+  /** The last reports of the registries: the list of each shard (`provider/cluster`) by service. */
   readonly #shards = new Map<ServiceKey, Map<string, readonly Endpoint[]>>();
   /** What readers see. The list of a service keeps its identity until its content changes. */
   readonly #published = new Map<ServiceKey, readonly Endpoint[]>();
-  readonly #byAddress = new Map<string, readonly Placement[]>();
+  readonly #byAddress = new Map<string, readonly EndpointPlacement[]>();
   readonly #dirty = new Set<ServiceKey>();
   #changed = new Set<ServiceKey>();
   #touched = new Set<string>();
@@ -69,7 +69,7 @@ export class EndpointIndex {
    * What runs at an address (canonical spelling, see `canonicalIp`): the services that a proxy there serves itself.
    * Ordered by service; several endpoints of one service are in no particular order.
    */
-  byAddress(address: string): readonly Placement[] {
+  byAddress(address: string): readonly EndpointPlacement[] {
     this.#settleAll();
     return this.#byAddress.get(address) ?? NOWHERE;
   }
@@ -94,7 +94,7 @@ export class EndpointIndex {
     yield* this.#published;
   }
 
-  /** The shards of a service by name, as their registries told them last; for debug pages. */
+  /** The shards of a service by name, as their registries reported them last; for debug pages. */
   shards(service: ServiceKey): ReadonlyMap<string, readonly Endpoint[]> {
     return this.#shards.get(service) ?? new Map();
   }
@@ -106,9 +106,9 @@ export class EndpointIndex {
   #settle(service: ServiceKey): void {
     this.#dirty.delete(service);
     const before = this.#published.get(service) ?? NONE;
-    const told = merged(this.#shards.get(service));
-    if (sameEndpoints(before, told)) return;
-    const { list, gone, fresh } = compare(before, told);
+    const reported = merged(this.#shards.get(service));
+    if (sameEndpoints(before, reported)) return;
+    const { list, gone, fresh } = compare(before, reported);
     if (list.length === 0) this.#published.delete(service);
     else this.#published.set(service, list);
     this.#changed.add(service);
@@ -117,7 +117,7 @@ export class EndpointIndex {
 
   /** Notes anew what a service has at some addresses. */
   #place(service: ServiceKey, list: readonly Endpoint[], addresses: ReadonlySet<string>): void {
-    const now = new Map<string, Placement[]>();
+    const now = new Map<string, EndpointPlacement[]>();
     for (const endpoint of list) {
       if (!addresses.has(endpoint.address)) continue;
       const placements = now.get(endpoint.address);

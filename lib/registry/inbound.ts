@@ -4,7 +4,7 @@
  * @module
  */
 import { canonicalIp } from "./address.ts";
-import type { Placement } from "./endpoint_index.ts";
+import type { EndpointPlacement } from "./endpoint_index.ts";
 import type { Endpoint, Service, ServiceKey, ServicePort } from "./types.ts";
 
 /** One port of one service that a proxy serves. */
@@ -21,13 +21,13 @@ export interface ProxyPlace {
   readonly addresses: readonly string[];
   /** Only services of its namespace are its own; empty: of any. */
   readonly namespace: string;
-  /** Its cluster; only endpoints of that cluster are its own where orchestrators told of them. Empty: of any. */
+  /** Its cluster; where orchestrators report endpoints, only those of that cluster are its own. Empty: of any cluster. */
   readonly clusterId: string;
 }
 
 /** Where endpoints are looked up (an `EndpointIndex`). */
 export interface Placements {
-  byAddress(address: string): readonly Placement[];
+  byAddress(address: string): readonly EndpointPlacement[];
 }
 
 /** Where services are looked up (an `Aggregate`). */

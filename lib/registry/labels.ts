@@ -29,22 +29,22 @@ const MESH_TLS_VALUES: ReadonlySet<string> = new Set(["mesh", "istio"]);
 
 /** Whether a workload of these labels accepts mutual TLS: what its label says; without one, whether it has an identity. */
 export function tlsModeOf(labels: Labels, serviceAccount: string): "mesh" | "disabled" {
-  const told = labels[TLS_MODE_LABEL];
-  if (told !== undefined) return MESH_TLS_VALUES.has(told) ? "mesh" : "disabled";
+  const mode = labels[TLS_MODE_LABEL];
+  if (mode !== undefined) return MESH_TLS_VALUES.has(mode) ? "mesh" : "disabled";
   return serviceAccount === "" ? "disabled" : "mesh";
 }
 
 /** The locality that the labels tell, or empty. */
 export function localityOf(labels: Labels): string {
   for (const key of LOCALITY_LABELS) {
-    const told = labels[key];
-    if (told) return told.includes("/") ? told : told.replaceAll(".", "/");
+    const locality = labels[key];
+    if (locality) return locality.includes("/") ? locality : locality.replaceAll(".", "/");
   }
   return "";
 }
 
 /** Where an endpoint runs, as far as it is known; empty strings where it is not. */
-export interface Place {
+export interface WorkloadPlace {
   readonly locality: string;
   readonly network: string;
   readonly clusterId: string;
@@ -55,7 +55,7 @@ export interface Place {
  * The labels with those of the place added, so that subsets and failover priorities may name them.
  * A network label that the workload has itself stays.
  */
-export function withPlace(labels: Labels, place: Place): Labels {
+export function withPlace(labels: Labels, place: WorkloadPlace): Labels {
   const out: Record<string, string> = { ...labels };
   const [region, zone, subzone] = place.locality.split("/");
   if (region) out[REGION_LABEL] = region;

@@ -57,8 +57,8 @@ export interface PortFacts {
 /** The protocol of an orchestrator's port: transport UDP, then `appProtocol`, then the name's prefix, then the well-known port. */
 export function portProtocol(facts: PortFacts): Protocol {
   if (facts.transport?.toUpperCase() === "UDP") return "UDP";
-  const told = facts.appProtocol === undefined ? fromText(facts.name) : fromAppProtocol(facts.appProtocol);
-  return told === "Unsupported" && SERVER_SPEAKS_FIRST.has(facts.port) ? "TCP" : told;
+  const declared = facts.appProtocol === undefined ? fromText(facts.name) : fromAppProtocol(facts.appProtocol);
+  return declared === "Unsupported" && SERVER_SPEAKS_FIRST.has(facts.port) ? "TCP" : declared;
 }
 
 function fromAppProtocol(text: string): Protocol {

@@ -7,7 +7,7 @@
  */
 
 /**
- * Application protocol of a port. `Unsupported` means "not told": the proxy sniffs it.
+ * Application protocol of a port. `Unsupported` means that nothing declares it: the proxy sniffs it.
  * Derived from the port's protocol, `appProtocol` or name prefix, in that order.
  */
 export type Protocol =
@@ -45,7 +45,7 @@ export interface ServicePort {
  */
 export type Resolution = "static" | "dns" | "dnsRoundRobin" | "dynamicDns" | "passthrough";
 
-/** Which source told of a service. Orchestrator services win over entries of the same host. */
+/** The kind of source that reported a service. Orchestrator services win over entries of the same host. */
 export type Provider = "Orch" | "External" | "Mock";
 
 /** A service: a host name with ports. Its endpoints live in the endpoint index, not here. */

@@ -21,7 +21,7 @@ export interface ConvertOptions {
 }
 
 /** A ServiceEntry in parts that the registry puts together: what depends on it alone, made once. */
-export interface Entry {
+export interface ConvertedEntry {
   /** Key of the object. */
   readonly key: string;
   readonly name: string;
@@ -68,7 +68,7 @@ export function resolvesNames(resolution: Resolution): boolean {
 }
 
 /** The parts of a ServiceEntry. */
-export function convertEntry(object: ConfigObject<"ServiceEntry">, options: ConvertOptions): Entry {
+export function convertEntry(object: ConfigObject<"ServiceEntry">, options: ConvertOptions): ConvertedEntry {
   const { meta, spec } = object;
   const resolution = RESOLUTIONS[spec.resolution] ?? "passthrough";
   const ports = (spec.ports ?? []).map((port): ServicePort => ({
@@ -168,7 +168,7 @@ export function workloadEndpoint(
 }
 
 /** The endpoints of a service that the proxy finds by the service's own host name: one for each port. */
-export function hostEndpoints(host: string, entry: Entry, clusterId: string): Endpoint[] {
+export function hostEndpoints(host: string, entry: ConvertedEntry, clusterId: string): Endpoint[] {
   return entry.ports.map((port): Endpoint => ({
     address: host,
     port: port.targetPort ?? port.port,

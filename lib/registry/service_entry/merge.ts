@@ -10,11 +10,11 @@
  */
 import { samePlain } from "../content.ts";
 import type { Service, ServicePort } from "../types.ts";
-import type { Entry } from "./convert.ts";
+import type { ConvertedEntry } from "./convert.ts";
 
 /** What one entry brings to a merged service. */
-export interface Part {
-  readonly entry: Entry;
+export interface ServiceFragment {
+  readonly entry: ConvertedEntry;
   /** Name of each of its ports in the merged service, by its own name; a missing port has no place there. */
   readonly portNames: ReadonlyMap<string, string>;
 }
@@ -22,7 +22,7 @@ export interface Part {
 /** The service of one host, and what is behind it. */
 export interface MergedService {
   readonly service: Service;
-  readonly parts: readonly Part[];
+  readonly fragments: readonly ServiceFragment[];
 }
 
 /**
@@ -30,12 +30,15 @@ export interface MergedService {
  *
  * @param entries At least one; any order.
  */
-export function mergeEntries(host: string, entries: readonly Entry[]): MergedService {
+export function mergeEntries(host: string, entries: readonly ConvertedEntry[]): MergedService {
   const [base, ...others] = [...entries].sort(byAge);
   const ports: ServicePort[] = [...base!.ports];
   const addresses = new Set(base!.addresses);
   const subjectAltNames = new Set(base!.subjectAltNames);
-  const parts: Part[] = [{ entry: base!, portNames: new Map(base!.ports.map((port) => [port.name, port.name])) }];
+  const fragments: ServiceFragment[] = [{
+    entry: base!,
+    portNames: new Map(base!.ports.map((port) => [port.name, port.name])),
+  }];
   const also: string[] = [];
   for (const entry of others) {
     if (entry.resolution !== base!.resolution) continue;
@@ -44,22 +47,22 @@ export function mergeEntries(host: string, entries: readonly Entry[]): MergedSer
       base!.selector,
       base!.exportTo,
     ]);
-    parts.push({ entry, portNames: placePorts(entry, ports, alike) });
+    fragments.push({ entry, portNames: placePorts(entry, ports, alike) });
     also.push(entry.key);
     if (!alike) continue;
     for (const address of entry.addresses) addresses.add(address);
     for (const name of entry.subjectAltNames) subjectAltNames.add(name);
   }
-  return { service: serviceOf(host, base!, ports, [...addresses], [...subjectAltNames], also), parts };
+  return { service: serviceOf(host, base!, ports, [...addresses], [...subjectAltNames], also), fragments };
 }
 
 /** The order in which entries get what two of them want. */
-export function byAge(a: Entry, b: Entry): number {
+export function byAge(a: ConvertedEntry, b: ConvertedEntry): number {
   return a.createdAt - b.createdAt || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 }
 
 /** Finds the entry's ports among those of the service, adding those that are missing when it may. */
-function placePorts(entry: Entry, ports: ServicePort[], mayAdd: boolean): ReadonlyMap<string, string> {
+function placePorts(entry: ConvertedEntry, ports: ServicePort[], mayAdd: boolean): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const port of entry.ports) {
     const same = ports.find((candidate) => candidate.port === port.port);
@@ -76,7 +79,7 @@ function placePorts(entry: Entry, ports: ServicePort[], mayAdd: boolean): Readon
 
 function serviceOf(
   host: string,
-  base: Entry,
+  base: ConvertedEntry,
   ports: readonly ServicePort[],
   addresses: readonly string[],
   subjectAltNames: readonly string[],

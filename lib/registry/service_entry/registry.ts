@@ -10,24 +10,24 @@
  */
 import type { AnyConfigObject, ConfigObject } from "../../config/types.ts";
 import { objectKey } from "../../config/types.ts";
-import type { Source } from "../aggregate.ts";
+import type { RegistrySource } from "../aggregate.ts";
 import { sameEndpoints, sameLabels, samePlain, sameWorkload } from "../content.ts";
 import type { Labels } from "../labels.ts";
 import type { Endpoint, Registry, RegistrySink, Service, ServiceKey, ServicePort, Workload } from "../types.ts";
 import { serviceKey } from "../types.ts";
 import { AddressAllocator } from "./allocate.ts";
 import {
+  type ConvertedEntry,
   convertEntry,
   type ConvertOptions,
   convertWorkload,
   endpointLabels,
-  type Entry,
   hostEndpoints,
   resolvesNames,
   workloadEndpoint,
 } from "./convert.ts";
-import { type MergedService, mergeEntries, type Part } from "./merge.ts";
-import { Selection } from "./selection.ts";
+import { type MergedService, mergeEntries, type ServiceFragment } from "./merge.ts";
+import { WorkloadSelection } from "./selection.ts";
 
 /** Settings of the registry. */
 export interface ServiceEntryOptions extends ConvertOptions {
@@ -39,7 +39,7 @@ export interface ServiceEntryOptions extends ConvertOptions {
   readonly healthChecks: boolean;
 }
 
-/** What was told to the sink of one service. */
+/** What the sink was last given for one service. */
 interface Reported {
   service: Service | undefined;
   endpoints: readonly Endpoint[];
@@ -54,13 +54,13 @@ export class ServiceEntryRegistry implements Registry {
   readonly provider = "External";
   readonly clusterId: string;
   readonly #options: ServiceEntryOptions;
-  readonly #entries = new Map<string, Entry>();
-  readonly #byService = new Map<ServiceKey, Map<string, Entry>>();
+  readonly #entries = new Map<string, ConvertedEntry>();
+  readonly #byService = new Map<ServiceKey, Map<string, ConvertedEntry>>();
   readonly #entryObjects = new Map<string, ConfigObject<"WorkloadEntry">>();
   readonly #health = new Map<string, boolean>();
   /** Workloads that selectors may select: own by key, those of others by source and id. */
   readonly #workloads = new Map<string, Workload>();
-  readonly #selection = new Selection();
+  readonly #selection = new WorkloadSelection();
   readonly #allocator = new AddressAllocator();
   readonly #merged = new Map<ServiceKey, MergedService>();
   readonly #reported = new Map<ServiceKey, Reported>();
@@ -88,11 +88,11 @@ export class ServiceEntryRegistry implements Registry {
     this.#sink = sink;
     sink.workloads([...this.#entryObjects.keys()].map((key) => this.#workloads.get(key)!), []);
     sink.services(
-      [...this.#reported.values()].map((told) => told.service).filter((service) => service !== undefined),
+      [...this.#reported.values()].map((reported) => reported.service).filter((service) => service !== undefined),
       [],
     );
-    for (const [key, told] of this.#reported) {
-      if (told.endpoints.length > 0) sink.endpoints(key, this.shard, told.endpoints);
+    for (const [key, reported] of this.#reported) {
+      if (reported.endpoints.length > 0) sink.endpoints(key, this.shard, reported.endpoints);
     }
     return Promise.resolve();
   }
@@ -146,7 +146,7 @@ export class ServiceEntryRegistry implements Registry {
   }
 
   /** Takes workloads of other registries, for selectors; its own reports, should they come back, are passed over. */
-  onWorkloads(source: Source, upserted: readonly Workload[], removed: readonly string[]): void {
+  onWorkloads(source: RegistrySource, upserted: readonly Workload[], removed: readonly string[]): void {
     if (source.provider === this.provider && source.clusterId === this.clusterId) return;
     const selecting = new Set<ServiceKey>();
     const prefix = `${source.provider}/${source.clusterId}/`;
@@ -164,7 +164,7 @@ export class ServiceEntryRegistry implements Registry {
     return convertWorkload(object, healthy ? "healthy" : "unhealthy", this.#options);
   }
 
-  #addEntry(entry: Entry, touched: Set<ServiceKey>): void {
+  #addEntry(entry: ConvertedEntry, touched: Set<ServiceKey>): void {
     this.#removeEntry(entry.key, touched);
     this.#entries.set(entry.key, entry);
     this.#selection.addEntry(entry);
@@ -224,30 +224,30 @@ export class ServiceEntryRegistry implements Registry {
     const removed: ServiceKey[] = [];
     const lists: [ServiceKey, readonly Endpoint[]][] = [];
     for (const key of touched) {
-      const told = this.#reported.get(key) ?? { service: undefined, endpoints: NO_ENDPOINTS };
+      const reported = this.#reported.get(key) ?? { service: undefined, endpoints: NO_ENDPOINTS };
       const service = this.#withAddresses(key);
-      if (!samePlain(told.service, service)) {
-        told.service = service;
+      if (!samePlain(reported.service, service)) {
+        reported.service = service;
         if (service) upserted.push(service);
         else removed.push(key);
       }
-      if (service) this.#reported.set(key, told);
+      if (service) this.#reported.set(key, reported);
       else this.#reported.delete(key);
-      this.#listEndpoints(key, told, lists);
+      this.#listEndpoints(key, reported, lists);
     }
     for (const key of selecting) {
-      const told = touched.has(key) ? undefined : this.#reported.get(key);
-      if (told) this.#listEndpoints(key, told, lists);
+      const reported = touched.has(key) ? undefined : this.#reported.get(key);
+      if (reported) this.#listEndpoints(key, reported, lists);
     }
     if (upserted.length > 0 || removed.length > 0) this.#sink?.services(upserted, removed);
     for (const [key, list] of lists) this.#sink?.endpoints(key, this.shard, list);
   }
 
-  #listEndpoints(key: ServiceKey, told: Reported, lists: [ServiceKey, readonly Endpoint[]][]): void {
+  #listEndpoints(key: ServiceKey, reported: Reported, lists: [ServiceKey, readonly Endpoint[]][]): void {
     const merged = this.#merged.get(key);
     const endpoints = merged ? this.#endpointsOf(merged) : NO_ENDPOINTS;
-    if (sameEndpoints(told.endpoints, endpoints)) return;
-    told.endpoints = endpoints;
+    if (sameEndpoints(reported.endpoints, endpoints)) return;
+    reported.endpoints = endpoints;
     lists.push([key, endpoints]);
   }
 
@@ -261,9 +261,9 @@ export class ServiceEntryRegistry implements Registry {
     }
     const merged = mergeEntries(key.slice(key.indexOf("/") + 1), [...entries.values()]);
     this.#merged.set(key, merged);
-    const { service, parts } = merged;
+    const { service, fragments } = merged;
     const wants = this.#options.autoAllocate && service.addresses.length === 0 && !service.hostname.startsWith("*") &&
-      service.resolution !== "passthrough" && parts[0]!.entry.allocatable;
+      service.resolution !== "passthrough" && fragments[0]!.entry.allocatable;
     if (wants) this.#allocator.add(key, service.creationTimestamp);
     else this.#allocator.remove(key);
   }
@@ -275,19 +275,19 @@ export class ServiceEntryRegistry implements Registry {
   }
 
   #endpointsOf(merged: MergedService): readonly Endpoint[] {
-    const { service, parts } = merged;
-    const only = parts.length === 1 ? parts[0]!.entry : undefined;
+    const { service, fragments } = merged;
+    const only = fragments.length === 1 ? fragments[0]!.entry : undefined;
     // The common case shares the entry's own list with all its hosts.
     if (only && only.inline.length > 0 && service.resolution !== "dnsRoundRobin") return only.inline;
-    const all = parts.flatMap((part) => this.#partEndpoints(service, part));
+    const all = fragments.flatMap((fragment) => this.#fragmentEndpoints(service, fragment));
     // One name, of which the proxy takes any address: only the first endpoint of a port can be.
     if (service.resolution !== "dnsRoundRobin") return all;
     const ports = new Set<string>();
     return all.filter((endpoint) => !ports.has(endpoint.portName) && ports.add(endpoint.portName));
   }
 
-  #partEndpoints(service: Service, part: Part): Endpoint[] {
-    const { entry, portNames } = part;
+  #fragmentEndpoints(service: Service, fragment: ServiceFragment): Endpoint[] {
+    const { entry, portNames } = fragment;
     let list: readonly Endpoint[] = entry.inline;
     if (entry.selector) list = this.#selectedEndpoints(entry);
     else if (list.length === 0 && resolvesNames(service.resolution)) {
@@ -300,7 +300,7 @@ export class ServiceEntryRegistry implements Registry {
     });
   }
 
-  #selectedEndpoints(entry: Entry): Endpoint[] {
+  #selectedEndpoints(entry: ConvertedEntry): Endpoint[] {
     return this.#selection.workloadsOf(entry).flatMap((workload) => {
       let made = this.#made.get(workload);
       if (made === undefined) this.#made.set(workload, made = new WeakMap());
@@ -317,6 +317,6 @@ export class ServiceEntryRegistry implements Registry {
   }
 }
 
-function touch(entry: Entry, touched: Set<ServiceKey>): void {
+function touch(entry: ConvertedEntry, touched: Set<ServiceKey>): void {
   for (const hostname of entry.hosts) touched.add(serviceKey({ namespace: entry.namespace, hostname }));
 }

@@ -5,16 +5,16 @@
  */
 import { type Labels, selects } from "../labels.ts";
 import type { Workload } from "../types.ts";
-import type { Entry } from "./convert.ts";
+import type { ConvertedEntry } from "./convert.ts";
 
 /** Index of entries by what they select, and of workloads by what selects them. Only the same namespace matches. */
-export class Selection {
+export class WorkloadSelection {
   /** Entries under one label of their selector. */
-  readonly #entries = new Map<string, Set<Entry>>();
+  readonly #entries = new Map<string, Set<ConvertedEntry>>();
   /** Workload ids under each of their labels. */
   readonly #workloads = new Map<string, Map<string, Workload>>();
 
-  addEntry(entry: Entry): void {
+  addEntry(entry: ConvertedEntry): void {
     const key = entryKey(entry);
     if (key === undefined) return;
     const bucket = this.#entries.get(key);
@@ -22,7 +22,7 @@ export class Selection {
     else this.#entries.set(key, new Set([entry]));
   }
 
-  removeEntry(entry: Entry): void {
+  removeEntry(entry: ConvertedEntry): void {
     const key = entryKey(entry);
     const bucket = key === undefined ? undefined : this.#entries.get(key);
     if (bucket?.delete(entry) && bucket.size === 0) this.#entries.delete(key!);
@@ -45,14 +45,14 @@ export class Selection {
   }
 
   /** The entries that select a workload. */
-  *entriesOf(workload: Workload): IterableIterator<Entry> {
+  *entriesOf(workload: Workload): IterableIterator<ConvertedEntry> {
     for (const key of workloadKeys(workload)) {
       for (const entry of this.#entries.get(key) ?? []) if (selects(entry.selector!, workload.labels)) yield entry;
     }
   }
 
   /** The workloads that an entry selects, ordered by id. */
-  workloadsOf(entry: Entry): Workload[] {
+  workloadsOf(entry: ConvertedEntry): Workload[] {
     let smallest: ReadonlyMap<string, Workload> | undefined;
     for (const [label, value] of Object.entries(entry.selector ?? {})) {
       const bucket = this.#workloads.get(bucketKey(entry.namespace, label, value));
@@ -64,7 +64,7 @@ export class Selection {
   }
 }
 
-function entryKey(entry: Entry): string | undefined {
+function entryKey(entry: ConvertedEntry): string | undefined {
   const label = Object.keys(entry.selector ?? {}).sort()[0];
   return label === undefined ? undefined : bucketKey(entry.namespace, label, (entry.selector as Labels)[label]!);
 }
