@@ -17,10 +17,11 @@ export interface WaitOptions {
   readonly timeout: number;
 }
 
-/** Asks once; resolves with the status. */
-export type Ask = (url: URL, timeout: number) => Promise<number>;
+/** One request; resolves with its HTTP status. */
+export type StatusRequest = (url: URL, timeout: number) => Promise<number>;
 
-const askByHttp: Ask = async (url, timeout) => (await httpExchange({ method: "GET", url, timeout })).status;
+const statusByHttp: StatusRequest = async (url, timeout) =>
+  (await httpExchange({ method: "GET", url, timeout })).status;
 
 /**
  * Polls until status 200: first after one period, then each period.
@@ -30,14 +31,14 @@ const askByHttp: Ask = async (url, timeout) => (await httpExchange({ method: "GE
 export async function waitUntilReady(
   options: WaitOptions,
   clock: Clock = systemClock,
-  ask: Ask = askByHttp,
+  request: StatusRequest = statusByHttp,
 ): Promise<void> {
   const end = clock.monotonic() + options.timeout;
-  let cause = "it was not asked yet";
+  let cause = "no request was made yet";
   while (clock.monotonic() + options.period < end) {
     await clock.sleep(options.period);
     try {
-      const status = await ask(options.url, options.requestTimeout);
+      const status = await request(options.url, options.requestTimeout);
       if (status === 200) return;
       cause = `status ${status}`;
     } catch (error) {
