@@ -5,6 +5,7 @@
  */
 import type { Metrics } from "../kernel/metrics/registry.ts";
 import type { Caches } from "../translate/cache/caches.ts";
+import { profileOf } from "../translate/reader/proxy_profile.ts";
 import type { WarningMetric } from "../translate/message/warning.ts";
 import type { XdsCounter, XdsDistribution, XdsGauge, XdsMetrics } from "../xds/metrics.ts";
 import type { Pipeline } from "./pipeline.ts";
@@ -73,7 +74,7 @@ function feedWorld(metrics: Metrics, pipeline: Pipeline): void {
   metrics.gauge("pilot_endpoint_not_ready").set(facts.notReady);
   let unplaced = 0;
   for (const { proxy, targets } of pipeline.translator.proxies()) {
-    if (proxy.properties.type === "sidecar" && targets.length === 0) unplaced++;
+    if (profileOf(proxy.properties.type).inbound && targets.length === 0) unplaced++;
   }
   metrics.gauge("pilot_no_ip").set(unplaced);
 }

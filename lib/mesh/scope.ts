@@ -78,10 +78,14 @@ export class Scope {
     return services.visible(host, this.namespace);
   }
 
-  /** Whether an egress listener imports a host (a service's, or a virtual service's that is no service). */
-  sees(egress: EgressListener, host: string): boolean {
+  /**
+   * Whether an egress listener imports a host (a service's, or a virtual service's that is no service).
+   *
+   * @param index Position of the egress listener.
+   */
+  sees(index: number, host: string): boolean {
     if (!this.#narrow) return true;
-    const imports = this.#imports[egress.index] ?? [];
+    const imports = this.#imports[index] ?? [];
     const service = this.#indexes.services.visible(host, this.namespace, (s) => importsService(imports, s));
     if (service) return true;
     const imported = (vs: EffectiveVirtualService) => this.#importsVirtualService(imports, vs);

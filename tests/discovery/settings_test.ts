@@ -360,12 +360,12 @@ Deno.test("caches: what another class of proxies needs is taken from them, per k
     const fixture = world({ settings });
     const { caches } = fixture.pipeline.translator;
     fixture.join(sidecar);
-    const built = { clusters: caches.clusters.stats.built, routes: caches.virtualHosts.stats.built };
+    const built = { clusters: caches.clusters.counts.built, routes: caches.virtualHosts.counts.built };
     fixture.join({ ...sidecar, namespace: "z" });
     const again = (now: number, before: number) => now - before >= 3;
     return {
-      clusters: again(caches.clusters.stats.built, built.clusters),
-      routes: again(caches.virtualHosts.stats.built, built.routes),
+      clusters: again(caches.clusters.counts.built, built.clusters),
+      routes: again(caches.virtualHosts.counts.built, built.routes),
     };
   };
   assert.deepEqual(reuse({}), { clusters: false, routes: false });

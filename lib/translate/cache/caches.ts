@@ -1,50 +1,53 @@
 /**
- * The caches of built work, one for each kind of it, shared by all proxies.
+ * The caches of what builders made, one for each builder, shared by all proxies.
  *
  * @module
  */
+import type { InvalidatedKeys } from "../../incremental/keys.ts";
 import type { AffectedKeys } from "../../mesh/mesh.ts";
+import type { ServiceTarget } from "../../registry/inbound.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet, ResourceTable } from "../../resource/set.ts";
-import { InvalidatedKeys } from "../reader/invalidated_keys.ts";
 import { inboundClusters, outboundClusters, staticClusters } from "../cluster/mod.ts";
-import { loadAssignments } from "../endpoint/mod.ts";
-import { gatewayHosts } from "../gateway/hosts.ts";
-import { httpProxyListener } from "../listener/outbound/http_proxy.ts";
-import { inboundListeners } from "../listener/inbound/inbound.ts";
-import { mergeOutboundListener } from "../listener/outbound/merge.ts";
-import { listenerContributions } from "../listener/outbound/outbound.ts";
-import type { InboundTarget } from "../inbound/target.ts";
-import type { ListenerContribution } from "../listener/contribution.ts";
-import { virtualOutboundListener } from "../listener/virtual.ts";
-import { MergeCache } from "./merge_cache.ts";
-import { sidecarRouteConfiguration } from "../route/configuration.ts";
-import { outboundVirtualHosts } from "../route/sidecar.ts";
-import type { Reader } from "../reader/reader.ts";
-import { UnitCache } from "../reader/build_cache.ts";
-import { inboundWarning } from "../listener/inbound/port.ts";
-import { type Warn, warned, type Warning } from "../message/warning.ts";
 import { assignmentEncoder, encodeCluster, encodeListener, encodeSecrets } from "../encode/encode.ts";
-import type { MergedListener } from "../proxy_class/listeners.ts";
-import { OwnCache } from "../per_proxy/sidecar.ts";
-import { RouterCache } from "../per_proxy/router.ts";
 import {
   type BareRouteConfiguration,
   encodeBareRoute,
   encodeEntries,
   type VirtualHostEntry,
-} from "../proxy_class/routes.ts";
+} from "../encode/virtual_hosts.ts";
+import { loadAssignments } from "../endpoint/mod.ts";
+import { gatewayHosts } from "../gateway/hosts.ts";
+import { type PlannedVirtualHost, samePlan } from "../gateway/route_plan.ts";
+import { sameTargets } from "../inbound/same_targets.ts";
+import type { InboundTarget } from "../inbound/target.ts";
+import type { ListenerConflict } from "../listener/conflict.ts";
+import type { ListenerContribution } from "../listener/contribution.ts";
+import { inboundListeners } from "../listener/inbound/inbound.ts";
+import { inboundWarning } from "../listener/inbound/port.ts";
+import { httpProxyListener } from "../listener/outbound/http_proxy.ts";
+import { mergeOutboundListener } from "../listener/outbound/merge.ts";
+import { listenerContributions } from "../listener/outbound/outbound.ts";
+import { virtualOutboundListener } from "../listener/virtual.ts";
+import { type Warn, warned, type Warning } from "../message/warning.ts";
+import { invalidatedKeys } from "../reader/mesh_queries.ts";
+import { aspect } from "../reader/proxy_profile.ts";
+import type { Reader } from "../reader/reader.ts";
+import { sidecarRouteConfiguration } from "../route/configuration.ts";
+import { outboundVirtualHosts } from "../route/sidecar.ts";
+import { EMPTY_PLAN, type GatewayPlan, gatewayPlan, plannedVirtualHost, sameServiceTargets } from "./gateway_plan.ts";
+import { type TranslationCache, translationCache, type TranslationResult } from "./translation_cache.ts";
 
-/** Names of units to look at again, by kind of work. */
-export interface DirtyUnits {
+/** Names of results to look at again, by cache. */
+export interface StaleResults {
   readonly clusters: ReadonlySet<string>;
   readonly assignments: ReadonlySet<string>;
   readonly virtualHosts: ReadonlySet<string>;
   readonly contributions: ReadonlySet<string>;
   readonly bareRoutes: ReadonlySet<string>;
-  readonly gatewayHosts: ReadonlySet<string>;
-  /** All that changed, as dependencies of traces name it. */
-  readonly changed: InvalidatedKeys;
+  readonly listeners: ReadonlySet<string>;
+  /** All that changed, as read records name it. */
+  readonly keys: InvalidatedKeys;
 }
 
 /** Which caches are on. Off: every class of proxies builds its own. */
@@ -57,16 +60,16 @@ export interface CacheSwitches {
   readonly routes: boolean;
 }
 
-/** Counts over the caches of shared units since they were made, and what they hold now. */
+/** Counts over the caches of what classes of proxies share, since they were made, and what they hold now. */
 export interface CacheStats {
-  /** Look-ups that found a unit, and that had to build one. */
+  /** Look-ups that found a result, and that had to build one. */
   readonly hits: number;
   readonly misses: number;
-  /** Units that went because what they were made from changed, and because too many variants of them came. */
+  /** Results that went because what they were made from changed, and because too many of one name came. */
   readonly cleared: number;
   readonly crowdedOut: number;
   readonly size: number;
-  /** Things (services, rules) on which units depend. */
+  /** Things (services, rules) on which results depend. */
   readonly dependencies: number;
 }
 
@@ -81,129 +84,194 @@ export type BuildKind =
   | "routes"
   | "virtual hosts";
 
-/** Told of a builder that threw. */
+/** Called when a builder threw. */
 export type BuildFailed = (kind: BuildKind, name: string, error: unknown) => void;
+
+/** What merging the contributions to one listener gave. */
+export interface MergedListener {
+  readonly listener: EncodedResource | undefined;
+  readonly conflicts: readonly ListenerConflict[];
+}
+
+/** Clusters and listeners that belong to no host. */
+export interface BaseSets {
+  readonly clusters: ResourceSet;
+  readonly listeners: ResourceSet;
+}
+
+/** Inbound resources of one workload. */
+export interface InboundSets {
+  readonly clusters: ResourceSet;
+  readonly listeners: ResourceSet;
+  readonly secrets: ResourceSet;
+}
 
 /** All caches. */
 export class Caches {
   /** The set without resources. */
   readonly empty: ResourceSet;
-  readonly clusters: UnitCache<readonly EncodedResource[]>;
-  readonly assignments: UnitCache<readonly EncodedResource[]>;
-  readonly virtualHosts: UnitCache<readonly VirtualHostEntry[]>;
-  readonly bareRoutes: UnitCache<BareRouteConfiguration | undefined>;
-  readonly contributions: UnitCache<readonly ListenerContribution[]>;
-  readonly base: UnitCache<{ readonly clusters: ResourceSet; readonly listeners: ResourceSet }>;
-  readonly merged: MergeCache<MergedListener>;
-  readonly own: OwnCache;
-  readonly router: RouterCache;
-  /** The hosts that a gateway needs clusters of, where it gets no others. */
-  readonly gatewayHosts: UnitCache<ReadonlySet<string> | undefined>;
+  /** By host. */
+  readonly clusters: TranslationCache<readonly EncodedResource[]>;
+  readonly assignments: TranslationCache<readonly EncodedResource[]>;
+  readonly virtualHosts: TranslationCache<readonly VirtualHostEntry[]>;
+  readonly contributions: TranslationCache<readonly ListenerContribution[]>;
+  /** By route configuration. */
+  readonly bareRoutes: TranslationCache<BareRouteConfiguration | undefined>;
+  /** By listener, from the contributions of hosts. */
+  readonly listeners: TranslationCache<MergedListener, readonly ListenerContribution[]>;
+  /** One: its name is empty. */
+  readonly base: TranslationCache<BaseSets>;
+  /** The hosts that a gateway needs clusters of; undefined: of all. One: its name is empty. */
+  readonly gatewayHosts: TranslationCache<ReadonlySet<string> | undefined>;
+  /** By the ports of a workload. */
+  readonly inbound: TranslationCache<InboundSets, readonly InboundTarget[]>;
+  /** By the services at a gateway's addresses. */
+  readonly gatewayPlans: TranslationCache<GatewayPlan, readonly ServiceTarget[]>;
+  /** By route configuration and virtual host. */
+  readonly gatewayVirtualHosts: TranslationCache<EncodedResource | undefined, PlannedVirtualHost>;
 
-  /** @param failed Told of a builder that threw: the kind of work, and what it was for. */
+  /** @param failed Called when a builder threw: the kind of work, and what it was for. */
   constructor(table: ResourceTable, on: CacheSwitches, failed: BuildFailed) {
     const { empty } = table;
     this.empty = empty;
-    const options = <T>(kind: BuildKind, fallback: T, enabled: boolean) => ({
+    const options = <T>(kind: BuildKind, fallback: T, enabled = true) => ({
       enabled: on.all && enabled,
       fallback,
       failed: (name: string, error: unknown) => failed(kind, name, error),
     });
-    this.clusters = new UnitCache(
-      (read, host, warn) => outboundClusters(read, host).map(warned("clusters", warn)).map(encodeCluster),
+    this.clusters = translationCache(
+      (read, host, _, warn) => outboundClusters(read, host).map(warned("clusters", warn)).map(encodeCluster),
       options("clusters", [], on.clusters),
     );
     const encodeAssignment = assignmentEncoder();
-    this.assignments = new UnitCache(
-      (read, host, warn) => loadAssignments(read, host).map(warned("endpoints", warn)).map(encodeAssignment),
-      options("endpoints", [], true),
+    this.assignments = translationCache(
+      (read, host, _, warn) => loadAssignments(read, host).map(warned("endpoints", warn)).map(encodeAssignment),
+      options("endpoints", []),
     );
-    this.virtualHosts = new UnitCache(
-      (read, host, warn) => encodeEntries(outboundVirtualHosts(read, host).map(warned("routes", warn))),
+    this.virtualHosts = translationCache(
+      (read, host, _, warn) => encodeEntries(outboundVirtualHosts(read, host).map(warned("routes", warn))),
       options("virtual hosts", [], on.routes),
     );
-    this.bareRoutes = new UnitCache(bareRoute, options("routes", undefined, on.routes));
-    this.contributions = new UnitCache(listenerContributions, options("listeners", [], true));
-    this.base = new UnitCache(
-      (read, _name, warn) => baseResources(read, empty, warn),
-      options("base", { clusters: empty, listeners: empty }, true),
-    );
-    this.merged = new MergeCache(mergedListener, options("listeners", { listener: undefined, conflicts: [] }, true));
-    const nothing = { clusters: empty, listeners: empty };
-    this.router = new RouterCache(options("gateways", undefined, true));
-    this.gatewayHosts = new UnitCache(neededHosts, options("gateways", undefined, true));
-    this.own = new OwnCache(ownResources, options("inbound", { ...nothing, secrets: empty }, true), empty);
+    this.contributions = translationCache((read, host) => listenerContributions(read, host), options("listeners", []));
+    this.bareRoutes = translationCache(bareRoute, options("routes", undefined, on.routes));
+    this.listeners = translationCache(mergedListener, {
+      ...options("listeners", { listener: undefined, conflicts: [] }),
+      sameInput: sameContributions,
+    });
+    const none = { clusters: empty, listeners: empty, secrets: empty };
+    this.base = translationCache((read, _, __, warn) => baseSets(read, empty, warn), options("base", none));
+    this.gatewayHosts = translationCache(neededHosts, options("gateways", undefined));
+    this.inbound = translationCache((read, _, targets, warn) => inboundSets(read, targets, empty, warn), {
+      ...options("inbound", none),
+      sameInput: sameTargets,
+    });
+    this.gatewayPlans = translationCache((read, _, targets, warn) => gatewayPlan(read, targets, warn), {
+      ...options("gateways", EMPTY_PLAN),
+      sameInput: sameServiceTargets,
+    });
+    this.gatewayVirtualHosts = translationCache((read, _, planned, warn) => plannedVirtualHost(read, planned, warn), {
+      ...options("gateways", undefined),
+      sameInput: samePlan,
+    });
   }
 
-  /** Drops what a change affected. */
-  invalidate(affected: AffectedKeys): DirtyUnits {
-    const changed = new InvalidatedKeys(affected);
+  /** Drops what a change makes stale. */
+  invalidate(affected: AffectedKeys): StaleResults {
+    const keys = invalidatedKeys(affected);
     const appearing = [...affected.services, ...affected.virtualServices];
-    const dirty = (cache: UnitCache<unknown>) => {
-      const names = cache.invalidate(changed);
+    const hosts = (cache: TranslationCache<unknown>) => {
+      const names = cache.invalidate(keys);
       for (const host of appearing) names.add(host);
       return names;
     };
+    for (const cache of this.#perProxy()) cache.invalidate(keys);
+    for (const cache of [this.base, this.gatewayHosts]) cache.invalidate(keys);
     return {
-      clusters: dirty(this.clusters),
-      assignments: dirty(this.assignments),
-      virtualHosts: dirty(this.virtualHosts),
-      contributions: dirty(this.contributions),
-      bareRoutes: this.bareRoutes.invalidate(changed),
-      gatewayHosts: this.gatewayHosts.invalidate(changed),
-      changed,
+      clusters: hosts(this.clusters),
+      assignments: hosts(this.assignments),
+      virtualHosts: hosts(this.virtualHosts),
+      contributions: hosts(this.contributions),
+      bareRoutes: this.bareRoutes.invalidate(keys),
+      listeners: this.listeners.invalidate(keys),
+      keys,
     };
   }
 
-  /** What the caches of shared units did and hold, for metrics. */
+  /** Forgets results that are not in use, but for the last one of each host: proxies come back. */
+  sweep(inUse: Iterable<TranslationResult<unknown>>): void {
+    const used = new Set<unknown>(inUse);
+    for (const cache of this.#shared()) cache.sweep((result) => used.has(result), { keepsNewest: true });
+    this.listeners.sweep((result) => used.has(result));
+    for (const cache of this.#perProxy()) cache.sweep((result) => used.has(result));
+  }
+
+  /** What the caches did and hold, for metrics. */
   stats(): CacheStats {
     const sums = { hits: 0, misses: 0, cleared: 0, crowdedOut: 0, size: 0, dependencies: 0 };
     for (const cache of this.#shared()) {
-      sums.hits += cache.stats.reused;
-      sums.misses += cache.stats.built;
-      sums.cleared += cache.stats.dropped;
-      sums.crowdedOut += cache.stats.crowdedOut;
+      sums.hits += cache.counts.reused;
+      sums.misses += cache.counts.built;
+      sums.cleared += cache.counts.dropped;
+      sums.crowdedOut += cache.counts.crowdedOut;
       sums.size += cache.size;
-      sums.dependencies += cache.dependencyCount;
+      sums.dependencies += cache.dependencies;
     }
     return sums;
   }
 
-  #shared(): readonly UnitCache<unknown>[] {
-    const { clusters, assignments, virtualHosts, bareRoutes, contributions, base, gatewayHosts } = this;
-    return [clusters, assignments, virtualHosts, bareRoutes, contributions, base, gatewayHosts];
+  #shared() {
+    const { clusters, assignments, virtualHosts, contributions, bareRoutes, base, gatewayHosts } = this;
+    return [clusters, assignments, virtualHosts, contributions, bareRoutes, base, gatewayHosts];
   }
 
-  /** What builders had to say to users, but for what is a proxy's own. */
-  *warnings(): Iterable<Warning> {
-    for (const cache of this.#shared()) yield* cache.warnings();
+  #perProxy() {
+    return [this.inbound, this.gatewayPlans, this.gatewayVirtualHosts];
   }
+
+  /** What builders had to say to users, but for what is per proxy. */
+  *warnings(): Iterable<Warning> {
+    for (const cache of this.#shared()) yield* cache.notes();
+  }
+}
+
+function sameContributions(a: readonly ListenerContribution[], b: readonly ListenerContribution[]): boolean {
+  return a.length === b.length && a.every((contribution, i) => contribution === b[i]);
 }
 
 function bareRoute(read: Reader, name: string): BareRouteConfiguration {
   return encodeBareRoute(sidecarRouteConfiguration(read, name, read.property("vhds") ? "vhds" : []));
 }
 
-function baseResources(read: Reader, empty: ResourceSet, warn: Warn) {
-  const listeners = [virtualOutboundListener(read), httpProxyListener(read)].filter((l) => l !== undefined);
+function baseSets(read: Reader, empty: ResourceSet, warn: Warn): BaseSets {
+  const all = aspect(read, "outbound") ? [virtualOutboundListener(read), httpProxyListener(read)] : [];
+  const listeners = all.filter((listener) => listener !== undefined);
   return {
     clusters: empty.with(staticClusters(read).map(warned("clusters", warn)).map(encodeCluster)),
     listeners: empty.with(listeners.map((message) => encodeListener({ message, causes: [] }))),
   };
 }
 
-function mergedListener(read: Reader, key: string, contributions: readonly ListenerContribution[]): MergedListener {
-  const { listener: message, causes, conflicts } = mergeOutboundListener(read, key, contributions);
+function mergedListener(
+  read: Reader,
+  name: string,
+  contributions: readonly ListenerContribution[],
+): MergedListener {
+  const { listener: message, causes, conflicts } = mergeOutboundListener(read, name, contributions);
   return { listener: message && encodeListener({ message, causes }), conflicts };
 }
 
-function ownResources(read: Reader, targets: readonly InboundTarget[], warn: Warn) {
+function inboundSets(
+  read: Reader,
+  targets: readonly InboundTarget[],
+  empty: ResourceSet,
+  warn: Warn,
+): InboundSets {
   const { listeners, conflicts } = inboundListeners(read, targets);
   for (const conflict of conflicts) warn(inboundWarning(conflict));
   return {
-    secrets: encodeSecrets(listeners),
-    clusters: inboundClusters(read, targets).map(warned("inbound", warn)).map(encodeCluster),
-    listeners: listeners.map(warned("inbound", warn)).map(encodeListener),
+    secrets: empty.with(encodeSecrets(listeners)),
+    clusters: empty.with(inboundClusters(read, targets).map(warned("inbound", warn)).map(encodeCluster)),
+    listeners: empty.with(listeners.map(warned("inbound", warn)).map(encodeListener)),
   };
 }
 

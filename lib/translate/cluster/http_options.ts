@@ -9,6 +9,7 @@ import type { MeshConfig } from "../../config/mesh/types.ts";
 import { any } from "../../pb/codec.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import type { Protocol } from "../../registry/types.ts";
+import { aspect } from "../reader/proxy_profile.ts";
 import type { Reader } from "../reader/reader.ts";
 import { commonHttpOptions } from "./connection_pool.ts";
 
@@ -41,7 +42,7 @@ export function upstreamHttp(
   if (outbound && upgrades(read.mesh(), protocol, pool)) return "http2";
   // Where the protocol is not told it is sniffed, and the workload is spoken to as the client spoke. Gateways do not
   // sniff: a browser's HTTP/2 says nothing about the workload.
-  return protocol === "Unsupported" && read.property("type") === "sidecar" ? "client" : "http1";
+  return protocol === "Unsupported" && aspect(read, "sniffs") ? "client" : "http1";
 }
 
 /** A policy on the destination is taken at its word for any port; the mesh's default is for ports known as HTTP. */

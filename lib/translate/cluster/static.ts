@@ -8,6 +8,7 @@ import { Cluster_DiscoveryType as DiscoveryType, Cluster_LbPolicy as LbPolicy } 
 import { any } from "../../pb/codec.ts";
 import { duration } from "../../pb/wellknown.ts";
 import type { Built } from "../message/built.ts";
+import { aspect } from "../reader/proxy_profile.ts";
 import type { Reader } from "../reader/reader.ts";
 import { loopbackBind } from "./bind.ts";
 import { connectionPool } from "./connection_pool.ts";
@@ -26,10 +27,10 @@ export const INBOUND_PASSTHROUGH = "InboundPassthroughCluster";
 /** Idle connections of passthrough clusters close after this, ms. (They are pooled per address and would pile up.) */
 const IDLE_TIMEOUT = 300_000;
 
-/** The static clusters of a proxy: all three for a sidecar; a router has no original destinations. */
+/** The static clusters of a proxy: all three where the address that was dialled is known. */
 export function staticClusters(read: Reader): Built<Cluster>[] {
   const messages = [blackHole(read)];
-  if (read.property("type") === "sidecar") messages.push(passthrough(read, PASSTHROUGH), inboundPassthrough(read));
+  if (aspect(read, "originalDestination")) messages.push(passthrough(read, PASSTHROUGH), inboundPassthrough(read));
   return messages.map((message) => ({ message, causes: [] }));
 }
 

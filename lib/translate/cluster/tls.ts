@@ -12,6 +12,7 @@ import type { ClientTlsSettings } from "../../config/kinds/common/types.ts";
 import { any } from "../../pb/codec.ts";
 import type { Destination } from "../destination/plan.ts";
 import { secretConfig } from "../message/file_secret.ts";
+import { aspect } from "../reader/proxy_profile.ts";
 import type { Reader } from "../reader/reader.ts";
 import { exactNames } from "./san.ts";
 import { serverNames } from "./server_names.ts";
@@ -50,7 +51,7 @@ export function upstreamTls(read: Reader, d: Destination, http2: boolean): Upstr
   }
   if (
     tls.credentialName !== undefined && d.rule?.spec.workloadSelector === undefined &&
-    read.property("type") === "sidecar"
+    !aspect(read, "namedCredentials")
   ) {
     return {
       warning: `${d.name}: tls.credentialName serves gateways, and sidecars only by a rule with a workloadSelector; ` +

@@ -10,6 +10,7 @@
 import type { Subset } from "../../config/kinds/destination_rule/types.ts";
 import type { EffectiveDestinationRule } from "../../mesh/types.ts";
 import type { Resolution, Service, ServicePort } from "../../registry/types.ts";
+import { aspect } from "../reader/proxy_profile.ts";
 import type { Reader } from "../reader/reader.ts";
 import { outboundClusterName } from "./names.ts";
 import { type EffectivePolicy, portPolicy, subsetPolicy } from "./policy.ts";
@@ -95,7 +96,7 @@ const fixed: Readonly<Record<Exclude<Resolution, "passthrough">, Discovery>> = {
 function discoveryOf(read: Reader, service: Service): Discovery {
   if (service.resolution !== "passthrough") return fixed[service.resolution];
   // A gateway's listeners do not know an original destination.
-  if (read.property("type") === "router") return "eds";
+  if (!aspect(read, "originalDestination")) return "eds";
   return service.provider === "Orch" && read.settings.enableEdsForHeadless ? "eds" : "originalDst";
 }
 

@@ -1,27 +1,29 @@
 /**
- * One connected proxy: the class whose sets it shares, and what is its own.
+ * The results of one proxy: the class whose sets it shares, and its per-proxy resources.
  *
  * @module
  */
+import type { InvalidatedKeys } from "../../incremental/keys.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import type { ResourceSet } from "../../resource/set.ts";
+import type { Caches } from "../cache/caches.ts";
+import { TYPE } from "../encode/encode.ts";
 import type { InboundTarget } from "../inbound/target.ts";
 import { inboundTargets } from "../inbound/targets.ts";
 import type { ProxyClass } from "../proxy_class/proxy_class.ts";
 import type { Proxy } from "../proxy/node.ts";
 import type { ScopeReader } from "../reader/scope_reader.ts";
-import { TYPE } from "../encode/encode.ts";
-import type { Caches } from "../cache/caches.ts";
-import type { Own } from "./sidecar.ts";
-import { RouterOwn } from "./router.ts";
+import type { PerProxyResources } from "./resources.ts";
+import { RouterResources } from "./router.ts";
+import { sidecarResources } from "./sidecar.ts";
 
 /** A proxy and its resources. */
 export class ProxyState {
   proxy: Proxy;
   proxyClass: ProxyClass;
-  #own: Own | undefined;
-  /** A builder of what is its own threw when it was last asked: what there was before stays. */
-  #ownFailing = false;
+  #perProxy: PerProxyResources | undefined;
+  /** A builder of per-proxy resources threw when it was last asked: what there was before stays. */
+  #perProxyFailing = false;
   #services: readonly ServiceTarget[] = [];
   #targets: readonly InboundTarget[] = [];
   /** The last answer by type: the same array is given again while its sets are the same. */
@@ -32,9 +34,9 @@ export class ProxyState {
     this.proxyClass = proxyClass;
   }
 
-  /** What is its own: inbound resources of a sidecar, listeners and routes of a gateway. */
-  get own(): Own | undefined {
-    return this.#own;
+  /** What it shares with no class: inbound resources of a sidecar, listeners and routes of a gateway. */
+  get perProxy(): PerProxyResources | undefined {
+    return this.#perProxy;
   }
 
   /** The ports that it serves. */
@@ -44,44 +46,43 @@ export class ProxyState {
 
   /** Whether something of what it should have could not be made, and it has what there was before, or nothing. */
   get failing(): boolean {
-    return this.#ownFailing || this.proxyClass.failing;
+    return this.#perProxyFailing || this.proxyClass.failing;
   }
 
-  /** Whether what is its own has to be tried again. */
-  get ownFailing(): boolean {
-    return this.#ownFailing;
+  /** Whether a change may have made its per-proxy resources others. Those that failed are tried again with any change. */
+  isStale(keys: InvalidatedKeys, services: ReadonlySet<string>): boolean {
+    return this.#perProxyFailing || (services.size > 0 && this.#servesAny(services)) ||
+      this.#perProxy?.dependsOnAny(keys) === true;
   }
 
-  /** Whether it serves a service of one of these hosts. */
-  servesAny(hosts: ReadonlySet<string>): boolean {
+  #servesAny(hosts: ReadonlySet<string>): boolean {
     return this.#services.some(({ service }) => hosts.has(service.hostname));
   }
 
-  /** Makes what is its own from the services at its addresses. */
-  setOwn(reader: ScopeReader, services: readonly ServiceTarget[], caches: Caches): void {
+  /** Makes its per-proxy resources from the services at its addresses. */
+  setServices(source: ScopeReader, services: readonly ServiceTarget[], caches: Caches): void {
     // Until the end is reached, also if it is left by an exception.
-    this.#ownFailing = true;
+    this.#perProxyFailing = true;
     this.#services = services;
     if (this.proxy.properties.type === "router") {
-      const before = this.#own instanceof RouterOwn ? this.#own : undefined;
-      const router = new RouterOwn(caches.router, caches.empty, services, reader, before);
-      this.#own = router;
-      this.#ownFailing = router.failing;
+      const before = this.#perProxy instanceof RouterResources ? this.#perProxy : undefined;
+      this.#perProxy = new RouterResources(caches, services, source, before);
+      this.#perProxyFailing = this.#perProxy.failing;
       return;
     }
-    const { sidecar } = reader.scope;
+    const { sidecar } = source.scope;
     this.#targets = inboundTargets({
       targets: services,
       sidecar: sidecar?.spec,
       ...(sidecar ? { sidecarName: `${sidecar.meta.namespace}/${sidecar.meta.name}` } : {}),
       capturesNothing: this.proxy.properties.interceptionMode === "NONE",
       addresses: this.proxy.addresses,
-      mergeServicePorts: reader.settings.allowSidecarServiceInboundListenerMerge,
+      mergeServicePorts: source.settings.allowSidecarServiceInboundListenerMerge,
     });
-    const own = caches.own.get(this.#targets, reader);
+    const made = sidecarResources(caches, this.#targets, source);
     // A builder that threw costs nobody what is in force.
-    if (!own.unit.failed || this.#own === undefined) this.#own = own;
-    this.#ownFailing = own.unit.failed === true;
+    if (!made.failing || this.#perProxy === undefined) this.#perProxy = made;
+    this.#perProxyFailing = made.failing;
   }
 
   /** All its resources of a type, as a few sets. Undefined: the type is not served. */
@@ -97,7 +98,7 @@ export class ProxyState {
 
   #setsOf(typeUrl: string): readonly ResourceSet[] | undefined {
     const { sets } = this.proxyClass;
-    const own = this.#own;
+    const own = this.#perProxy;
     switch (typeUrl) {
       case TYPE.cluster:
         return own ? [sets.clusters, sets.baseClusters, own.clusters] : [sets.clusters, sets.baseClusters];
@@ -116,6 +117,6 @@ export class ProxyState {
 
   /** The virtual hosts that a route configuration gets by VHDS. */
   virtualHosts(routeConfiguration: string): readonly ResourceSet[] {
-    return [this.#own?.virtualHosts(routeConfiguration) ?? this.proxyClass.virtualHosts(routeConfiguration)];
+    return [this.#perProxy?.virtualHosts(routeConfiguration) ?? this.proxyClass.virtualHosts(routeConfiguration)];
   }
 }

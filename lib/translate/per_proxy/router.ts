@@ -1,150 +1,91 @@
 /**
- * What is a gateway's own: its listeners and routes, from the Gateway objects that select it and the services at its
- * addresses. Replicas of one gateway share what they are made of.
+ * The listeners and routes of a gateway, from the Gateway objects that select it and the services at its addresses.
+ * Replicas of one gateway share what they are made from.
  *
  *     gateways ─> plan ─┬─> listeners
  *                       └─> route configurations ─> virtual hosts, each built again only when its own sources changed
  *
  * @module
  */
+import type { InvalidatedKeys } from "../../incremental/keys.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
-import type { Built } from "../message/built.ts";
-import { gatewayListener } from "../gateway/listeners.ts";
-import { mergedGateways } from "../gateway/merge.ts";
-import { gatewayRoutePlans, type PlannedVirtualHost, type RoutePlan, samePlan } from "../gateway/route_plan.ts";
-import { gatewayRouteConfiguration, gatewayVirtualHost } from "../gateway/routes.ts";
-import type { InvalidatedKeys } from "../reader/invalidated_keys.ts";
-import type { Reader } from "../reader/reader.ts";
-import type { BaseReader } from "../reader/read_record.ts";
-import { makeUnit, type Unit, type UnitCacheOptions } from "../reader/build_cache.ts";
-import { gatewayWarning } from "../gateway/problem.ts";
-import { type Warn, warned, type Warning } from "../message/warning.ts";
-import {
-  encodeInlineRouteConfiguration,
-  encodeListener,
-  encodeRouteConfiguration,
-  encodeSecrets,
-  encodeVirtualHost,
-} from "../encode/encode.ts";
-import type { Own } from "./sidecar.ts";
-
-/** What a gateway serves, before its virtual hosts are built. */
-interface GatewayPlan {
-  readonly listeners: readonly EncodedResource[];
-  readonly secrets: readonly EncodedResource[];
-  readonly routes: readonly { readonly plan: RoutePlan; readonly bare: Built<object> }[];
-}
-
-type VirtualHostUnit = Unit<EncodedResource | undefined>;
-
-/** Variants kept for one plan or virtual host. */
-const MAX_VARIANTS = 32;
-
-/** Plans and virtual hosts of gateways, shared by all replicas. */
-export class RouterCache {
-  readonly #options: Pick<UnitCacheOptions<unknown>, "enabled" | "failed">;
-  readonly #plans = new Map<string, { targets: readonly ServiceTarget[]; unit: Unit<GatewayPlan> }[]>();
-  readonly #hosts = new Map<string, { entry: PlannedVirtualHost; unit: VirtualHostUnit }[]>();
-
-  constructor(options: Pick<UnitCacheOptions<unknown>, "enabled" | "failed">) {
-    this.#options = options;
-  }
-
-  /** The plan of a gateway whose workload runs these services. */
-  plan(targets: readonly ServiceTarget[], reader: BaseReader): Unit<GatewayPlan> {
-    const key = targets.map((t) => `${t.endpointPort}/${t.service.namespace}/${t.service.hostname}`).join();
-    const known = this.#plans.get(key) ?? [];
-    if (this.#options.enabled) {
-      const found = known.find((k) => sameTargets(k.targets, targets) && k.unit.trace.holds(reader));
-      if (found) return found.unit;
-    }
-    const fallback = { listeners: [], routes: [], secrets: [] };
-    const unit = makeUnit("gateway", reader, (read, warn) => plan(read, targets, warn), { ...this.#options, fallback });
-    if (!unit.failed) this.#plans.set(key, [{ targets, unit }, ...known].slice(0, MAX_VARIANTS));
-    return unit;
-  }
-
-  /** One virtual host. */
-  virtualHost(entry: PlannedVirtualHost, reader: BaseReader): VirtualHostUnit {
-    const key = `${entry.routeConfiguration}/${entry.name}`;
-    const known = this.#hosts.get(key) ?? [];
-    if (this.#options.enabled) {
-      const found = known.find((k) => samePlan(k.entry, entry) && k.unit.trace.holds(reader));
-      if (found) return found.unit;
-    }
-    const unit = makeUnit(key, reader, (read, warn) => virtualHost(read, entry, warn), {
-      ...this.#options,
-      fallback: undefined,
-    });
-    if (!unit.failed) this.#hosts.set(key, [{ entry, unit }, ...known].slice(0, MAX_VARIANTS));
-    return unit;
-  }
-}
+import type { Caches } from "../cache/caches.ts";
+import { serviceTargetsName } from "../cache/gateway_plan.ts";
+import type { TranslationResult } from "../cache/translation_cache.ts";
+import { encodeInlineRouteConfiguration, encodeRouteConfiguration } from "../encode/encode.ts";
+import type { Warning } from "../message/warning.ts";
+import type { MeshAnswers } from "../reader/mesh_answers.ts";
+import type { PerProxyResources } from "./resources.ts";
 
 /** Listeners and routes of one gateway workload. */
-export class RouterOwn implements Own {
+export class RouterResources implements PerProxyResources {
   readonly listeners: ResourceSet;
   readonly routes: ResourceSet;
   readonly clusters: ResourceSet;
   readonly secrets: ResourceSet;
-  readonly #units: readonly Unit<unknown>[];
+  readonly #results: readonly TranslationResult<unknown>[];
   readonly #virtualHosts: Map<string, ResourceSet> = new Map();
 
-  /** @param before What it was, so that sets which do not change stay the same objects. */
+  /** @param before What there was, so that sets which do not change stay the same objects. */
   constructor(
-    cache: RouterCache,
-    empty: ResourceSet,
+    caches: Caches,
     targets: readonly ServiceTarget[],
-    reader: BaseReader,
-    before: RouterOwn | undefined,
+    source: MeshAnswers,
+    before: RouterResources | undefined,
   ) {
-    const unit = cache.plan(targets, reader);
-    const units: Unit<unknown>[] = [unit];
+    const { empty } = caches;
+    const planned = caches.gatewayPlans.get(serviceTargetsName(targets), source, targets);
+    const results: TranslationResult<unknown>[] = [planned];
     this.clusters = empty;
-    if (before && unit.failed) {
+    if (before && planned.failed) {
       // A builder that threw costs nobody what is in force.
       this.listeners = before.listeners;
       this.routes = before.routes;
       this.secrets = before.secrets;
       this.#virtualHosts = before.#virtualHosts;
-      this.#units = [...before.#units.filter((old) => !old.failed), unit];
+      this.#results = [...before.#results.filter((old) => !old.failed), planned];
       return;
     }
     const routes: EncodedResource[] = [];
-    for (const { plan, bare } of unit.value.routes) {
-      const hosts = plan.entries.map((entry) => cache.virtualHost(entry, reader));
-      units.push(...hosts);
+    for (const { plan, bare } of planned.value.routes) {
+      const hosts = plan.entries.map((entry) =>
+        caches.gatewayVirtualHosts.get(`${entry.routeConfiguration}/${entry.name}`, source, entry)
+      );
+      results.push(...hosts);
       const old = before?.virtualHosts(plan.name) ?? empty;
       const resources = hosts.flatMap(({ value, failed }, i) => {
         return value ?? (failed ? old.get(`${plan.name}/${plan.entries[i]!.name}`) ?? [] : []);
       });
       this.#virtualHosts.set(plan.name, replaced(old, resources));
-      const bound = resources.length > 0 && !reader.properties.vhds;
+      const bound = resources.length > 0 && !source.properties.vhds;
       routes.push(bound ? encodeInlineRouteConfiguration(bare, resources) : encodeRouteConfiguration(bare));
     }
-    this.listeners = replaced(before?.listeners ?? empty, unit.value.listeners);
+    this.listeners = replaced(before?.listeners ?? empty, planned.value.listeners);
     this.routes = replaced(before?.routes ?? empty, routes);
-    this.secrets = replaced(before?.secrets ?? empty, unit.value.secrets);
-    this.#units = units;
+    this.secrets = replaced(before?.secrets ?? empty, planned.value.secrets);
+    this.#results = results;
   }
 
-  /** Whether a builder threw: what there was before stands in for what it would have made. */
   get failing(): boolean {
-    return this.#units.some((unit) => unit.failed);
+    return this.#results.some((result) => result.failed);
   }
 
   virtualHosts(routeConfiguration: string): ResourceSet | undefined {
     return this.#virtualHosts.get(routeConfiguration);
   }
 
-  dependsOnAny(changed: InvalidatedKeys): boolean {
-    return this.#units.some((unit) => unit.trace.dependsOnAny(changed));
+  dependsOnAny(keys: InvalidatedKeys): boolean {
+    return this.#results.some((result) => result.record.dependsOnAny(keys));
   }
 
   *warnings(): Iterable<Warning> {
-    for (const unit of this.#units) yield* unit.warnings ?? [];
+    for (const result of this.#results) yield* result.notes ?? [];
+  }
+
+  results(): readonly TranslationResult<unknown>[] {
+    return this.#results;
   }
 }
 
@@ -152,33 +93,4 @@ export class RouterOwn implements Own {
 function replaced(set: ResourceSet, resources: readonly EncodedResource[]): ResourceSet {
   const names = new Set(resources.map((resource) => resource.name));
   return set.with(resources, [...set].map((resource) => resource.name).filter((name) => !names.has(name)));
-}
-
-function plan(read: Reader, targets: readonly ServiceTarget[], warn: Warn): GatewayPlan {
-  const merged = mergedGateways(read, targets);
-  const ports = merged.ports.map((port) => gatewayListener(read, port));
-  for (const problem of [...merged.problems, ...ports.flatMap(({ problems }) => problems)]) {
-    warn(gatewayWarning(problem));
-  }
-  const listeners = ports.flatMap(({ listener }) => listener ?? []);
-  return {
-    listeners: listeners.map(encodeListener),
-    secrets: encodeSecrets(listeners),
-    routes: [...gatewayRoutePlans(read, merged).values()].map((plan) => ({
-      plan,
-      bare: gatewayRouteConfiguration(read, plan),
-    })),
-  };
-}
-
-function virtualHost(read: Reader, entry: PlannedVirtualHost, warn: Warn): EncodedResource {
-  const { message, causes } = warned("gateways", warn)(gatewayVirtualHost(read, entry));
-  return encodeVirtualHost(entry.routeConfiguration, message, causes);
-}
-
-function sameTargets(a: readonly ServiceTarget[], b: readonly ServiceTarget[]): boolean {
-  return a.length === b.length && a.every((target, i) => {
-    const other = b[i]!;
-    return target.service === other.service && target.port === other.port && target.endpointPort === other.endpointPort;
-  });
 }

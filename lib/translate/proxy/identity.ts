@@ -7,9 +7,7 @@
  * @module
  */
 import { isIp } from "../../registry/address.ts";
-
-/** Kinds of proxies that this server configures. */
-export type ProxyType = "sidecar" | "router";
+import { isProxyType, PROXY_TYPES, type ProxyType } from "../reader/proxy_profile.ts";
 
 /** The parts of a node id. */
 export interface NodeId {
@@ -42,7 +40,7 @@ export function parseNodeId(id: string): NodeId {
   }
   const [type, address, workload, dnsDomain] = parts as [string, string, string, string];
   const problems: string[] = [];
-  if (type !== "sidecar" && type !== "router") problems.push(typeProblem(type));
+  if (!isProxyType(type)) problems.push(typeProblem(type));
   if (address !== "" && !isIp(address)) problems.push(`address ${JSON.stringify(address)}, expected an IP address`);
   const dot = workload.lastIndexOf(".");
   if (dot <= 0 || dot === workload.length - 1) {
@@ -61,5 +59,5 @@ export function parseNodeId(id: string): NodeId {
 
 function typeProblem(type: string): string {
   if (type === "waypoint" || type === "ztunnel") return `type "${type}" is not served by this version`;
-  return `type ${JSON.stringify(type)}, expected sidecar or router`;
+  return `type ${JSON.stringify(type)}, expected ${PROXY_TYPES.join(" or ")}`;
 }

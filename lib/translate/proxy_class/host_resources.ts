@@ -1,31 +1,64 @@
 /**
- * Clusters and load assignments of one class of proxies, kept up to date host by host.
+ * Clusters or load assignments of some proxies, kept up to date host by host.
  *
  * @module
  */
+import type { AskedProperties } from "../../incremental/properties.ts";
+import { GroupLook, type GroupModel, type ResultGroup } from "../../incremental/groups.ts";
+import { type ResultLook, ResultTable } from "../../incremental/result_table.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
-import type { BaseReader } from "../reader/read_record.ts";
-import type { Unit, UnitCache } from "../reader/build_cache.ts";
+import type { Caches, StaleResults } from "../cache/caches.ts";
+import type { TranslationResult } from "../cache/translation_cache.ts";
+import type { Warning } from "../message/warning.ts";
+import type { MeshAnswers } from "../reader/mesh_answers.ts";
+import type { ProxyProperties } from "../reader/proxy_properties.ts";
 
-type HostUnit = Unit<readonly EncodedResource[]>;
+/** What is made of each host. */
+export interface HostResourcesOptions {
+  readonly cache: "clusters" | "assignments";
+  /** Only hosts that the proxy's Gateway objects lead to. */
+  readonly ofGateways: boolean;
+}
 
-/** A set of resources made of one unit a host. */
-export class HostResources {
-  readonly #cache: UnitCache<readonly EncodedResource[]>;
-  readonly #units: Map<string, HostUnit>;
+/** A set of resources made of one result a host. */
+export class HostResources implements ResultGroup<MeshAnswers, StaleResults> {
+  readonly #caches: Caches;
+  readonly #options: HostResourcesOptions;
+  readonly #look: GroupLook<MeshAnswers>;
+  readonly #table: ResultTable<MeshAnswers, readonly EncodedResource[], Warning>;
+  /** Hosts that resources are made of; undefined: all. */
+  #wanted: ReadonlySet<string> | undefined;
   #set: ResourceSet;
 
-  /** @param like Begins as a copy of another class's; the first update must look at all hosts of both. */
-  constructor(cache: UnitCache<readonly EncodedResource[]>, empty: ResourceSet, like?: HostResources) {
-    this.#cache = cache;
-    this.#units = new Map(like?.units);
-    this.#set = like?.set ?? empty;
+  constructor(
+    source: MeshAnswers,
+    caches: Caches,
+    options: HostResourcesOptions,
+    model: GroupModel<HostResources> | undefined,
+  ) {
+    const like = model?.like;
+    this.#caches = caches;
+    this.#options = options;
+    this.#look = new GroupLook(source);
+    this.#table = new ResultTable(caches[options.cache], like ? like.#table : undefined);
+    this.#wanted = like ? like.#wanted : undefined;
+    this.#set = like ? like.#set : caches.empty;
+    const look = this.#begin(model?.inherits);
+    const hosts = model?.current ? this.#table.unfit(look) : [...source.hosts(), ...this.#table.results.keys()];
+    this.#update(hosts, look);
   }
 
-  /** The unit of each host. */
-  get units(): ReadonlyMap<string, HostUnit> {
-    return this.#units;
+  get source(): MeshAnswers {
+    return this.#look.source;
+  }
+
+  get asked(): AskedProperties<ProxyProperties> {
+    return this.#look.asked;
+  }
+
+  get failing(): boolean {
+    return this.#look.failing;
   }
 
   /** All resources now. The same object while none of them changed. */
@@ -33,35 +66,39 @@ export class HostResources {
     return this.#set;
   }
 
-  /**
-   * Looks at some hosts again.
-   *
-   * @param exists Whether a host still has anything to translate here.
-   * @param onUnit Told of each unit that is new to this class (for its questions about the proxy).
-   * @param keeps Whether what there is stays where a builder throws; false where it is a copy of strangers'.
-   */
-  update(
-    hosts: Iterable<string>,
-    reader: BaseReader,
-    exists: (host: string) => boolean,
-    onUnit: (unit: HostUnit) => void,
-    keeps = true,
-  ): void {
+  /** The results in use. */
+  results(): Iterable<TranslationResult<unknown>> {
+    return this.#table.results.values();
+  }
+
+  update(stale: StaleResults): void {
+    this.#update(stale[this.#options.cache], this.#begin());
+  }
+
+  #begin(keeps?: boolean): ResultLook<MeshAnswers> {
+    const { source } = this;
+    return this.#look.begin((host) => (this.#wanted?.has(host) ?? true) && source.exists(host), keeps);
+  }
+
+  #update(hosts: Iterable<string>, look: ResultLook<MeshAnswers>): void {
     const upserts: EncodedResource[] = [];
     const removed: string[] = [];
-    for (const host of hosts) {
-      const old = this.#units.get(host);
-      const unit = exists(host) ? this.#cache.get(host, reader) : undefined;
-      if (unit) onUnit(unit);
-      if (unit === old || (keeps && old && unit?.failed)) continue;
-      for (const resource of old?.value ?? []) removed.push(resource.name);
-      if (unit) {
-        this.#units.set(host, unit);
-        upserts.push(...unit.value);
-      } else {
-        this.#units.delete(host);
-      }
+    const all = new Set(hosts);
+    if (this.#options.ofGateways) { for (const host of this.#moveWanted(look)) all.add(host); }
+    for (const { before = [], after = [] } of this.#table.update(all, look)) {
+      for (const resource of before) removed.push(resource.name);
+      upserts.push(...after);
     }
     this.#set = this.#set.with(upserts, removed);
+  }
+
+  /** Finds out which hosts are wanted now; gives those that may not have been, or are no more. */
+  #moveWanted({ source, onResult }: ResultLook<MeshAnswers>): Iterable<string> {
+    const wanted = this.#caches.gatewayHosts.get("", source, undefined);
+    onResult(wanted);
+    const before = this.#wanted;
+    if (wanted.failed || wanted.value === before) return [];
+    this.#wanted = wanted.value;
+    return before && wanted.value ? before.symmetricDifference(wanted.value) : source.hosts();
   }
 }

@@ -1,60 +1,58 @@
 /**
- * Outbound listeners of one class of sidecars: contributions of hosts, merged where they share an address and port.
+ * Outbound listeners of some proxies: contributions of hosts, merged where they share an address and port.
  *
  * @module
  */
+import { GroupLook, type GroupModel, type ResultGroup } from "../../incremental/groups.ts";
+import type { AskedProperties } from "../../incremental/properties.ts";
+import { type ResultLook, ResultTable } from "../../incremental/result_table.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
+import type { Caches, MergedListener, StaleResults } from "../cache/caches.ts";
+import type { TranslationCache, TranslationResult } from "../cache/translation_cache.ts";
 import type { ListenerConflict } from "../listener/conflict.ts";
 import { compareContributions, type ListenerContribution } from "../listener/contribution.ts";
-import type { BaseReader } from "../reader/read_record.ts";
-import type { Unit, UnitCache } from "../reader/build_cache.ts";
+import type { Warning } from "../message/warning.ts";
+import type { MeshAnswers } from "../reader/mesh_answers.ts";
+import type { ProxyProperties } from "../reader/proxy_properties.ts";
 
-type Contributions = ReadonlyMap<string, readonly ListenerContribution[]>;
-type ContributionsUnit = Unit<readonly ListenerContribution[]>;
-
-/** What merging the contributions of one key gave. */
-export interface MergedListener {
-  readonly listener: EncodedResource | undefined;
-  readonly conflicts: readonly ListenerConflict[];
-}
-
-/** Merges contributions; shared by all classes. */
-export type MergeListener = (
-  key: string,
-  contributions: readonly ListenerContribution[],
-  reader: BaseReader,
-) => Unit<MergedListener>;
+type Contributions = readonly ListenerContribution[];
 
 /** The listeners that hosts contribute to. */
-export class OutboundListeners {
-  readonly #cache: UnitCache<readonly ListenerContribution[]>;
-  readonly #merge: MergeListener;
-  readonly #units: Map<string, ContributionsUnit>;
-  /** Contributions by listener key, then by host. */
-  readonly #contributions: Map<string, Map<string, readonly ListenerContribution[]>>;
-  readonly #merged: Map<string, Unit<MergedListener>>;
+export class OutboundListeners implements ResultGroup<MeshAnswers, StaleResults> {
+  readonly #look: GroupLook<MeshAnswers>;
+  readonly #cache: TranslationCache<MergedListener, Contributions>;
+  readonly #table: ResultTable<MeshAnswers, Contributions, Warning>;
+  /** Contributions by listener, then by host. */
+  readonly #contributions: Map<string, Map<string, Contributions>>;
+  readonly #merged: Map<string, TranslationResult<MergedListener>>;
   #set: ResourceSet;
-  /** Begun as a copy, and not looked at since. */
-  #copied: boolean;
-  /** Keys whose merge threw: they are tried again with the next change, whatever it touches. */
-  #failed: Set<string>;
 
-  /** @param like Begins as a copy of another class's; the first update must look at all hosts of both. */
-  constructor(
-    cache: UnitCache<readonly ListenerContribution[]>,
-    merge: MergeListener,
-    empty: ResourceSet,
-    like?: OutboundListeners,
-  ) {
-    this.#cache = cache;
-    this.#merge = merge;
-    this.#units = new Map(like ? like.#units : []);
-    this.#contributions = new Map([...like ? like.#contributions : []].map(([key, hosts]) => [key, new Map(hosts)]));
+  constructor(source: MeshAnswers, caches: Caches, model: GroupModel<OutboundListeners> | undefined) {
+    const like = model?.like;
+    this.#look = new GroupLook(source);
+    this.#cache = caches.listeners;
+    this.#table = new ResultTable(caches.contributions, like ? like.#table : undefined);
+    const contributions = like ? [...like.#contributions] : [];
+    this.#contributions = new Map(contributions.map(([name, hosts]) => [name, new Map(hosts)]));
     this.#merged = new Map(like ? like.#merged : []);
-    this.#set = like?.set ?? empty;
-    this.#copied = like !== undefined;
-    this.#failed = new Set(like ? like.#failed : []);
+    this.#set = like ? like.#set : caches.empty;
+    const look = this.#begin(model?.inherits);
+    const hosts = model?.current ? this.#table.unfit(look) : [...source.hosts(), ...this.#table.results.keys()];
+    const listeners = [...this.#merged].filter(([, result]) => !model?.current || !this.#holds(result, look));
+    this.#update(new Set(hosts), listeners.map(([name]) => name), look);
+  }
+
+  get source(): MeshAnswers {
+    return this.#look.source;
+  }
+
+  get asked(): AskedProperties<ProxyProperties> {
+    return this.#look.asked;
+  }
+
+  get failing(): boolean {
+    return this.#look.failing;
   }
 
   /** All listeners now. The same object while none of them changed. */
@@ -62,81 +60,89 @@ export class OutboundListeners {
     return this.#set;
   }
 
-  /** Contributions that lost, and to which: a list a listener, the same object in all classes that share the listener. */
+  /** Contributions that lost: a list a listener, the same object in all classes that share the listener. */
   *conflicts(): Iterable<readonly ListenerConflict[]> {
     for (const { value } of this.#merged.values()) if (value.conflicts.length > 0) yield value.conflicts;
   }
 
-  /** Looks at some hosts again; see {@linkcode HostResources.update}. */
-  update(
-    hosts: Iterable<string>,
-    reader: BaseReader,
-    exists: (host: string) => boolean,
-    onUnit: (unit: Unit<unknown>) => void,
-    keeps = true,
-  ): void {
-    const touched = this.#failed;
-    this.#failed = new Set();
-    for (const host of hosts) {
-      const old = this.#units.get(host);
-      const unit = exists(host) ? this.#cache.get(host, reader) : undefined;
-      if (unit) onUnit(unit);
-      if (unit === old || (keeps && old && unit?.failed)) continue;
-      this.#replace(host, byKey(old?.value ?? []), byKey(unit?.value ?? []), touched);
-      if (unit) {
-        this.#units.set(host, unit);
-      } else {
-        this.#units.delete(host);
-      }
+  /** The results in use. */
+  *results(): Iterable<TranslationResult<unknown>> {
+    yield* this.#table.results.values();
+    yield* this.#merged.values();
+  }
+
+  update(stale: StaleResults): void {
+    this.#update(stale.contributions, stale.listeners, this.#begin());
+  }
+
+  #begin(keeps?: boolean): ResultLook<MeshAnswers> {
+    return this.#look.begin((host) => this.source.exists(host), keeps);
+  }
+
+  /** What was merged for another group may have asked what this one answers differently. */
+  #holds(result: TranslationResult<MergedListener>, { source, onResult }: ResultLook<MeshAnswers>): boolean {
+    const holds = this.#cache.enabled && result.record.holds(source);
+    if (holds) onResult(result);
+    return holds;
+  }
+
+  /** @param stale Listeners that are put together again, whatever their hosts contribute. */
+  #update(hosts: Iterable<string>, stale: Iterable<string>, look: ResultLook<MeshAnswers>): void {
+    const affected = new Set<string>();
+    for (const name of stale) if (this.#merged.has(name)) affected.add(name);
+    for (const { name, before = [], after = [] } of this.#table.update(hosts, look)) {
+      this.#replace(name, byListener(before), byListener(after), affected);
     }
-    // What was merged for another class may ask what this class answers differently.
-    for (const [key, unit] of this.#merged) if (this.#copied && !unit.trace.holds(reader)) touched.add(key);
-    if (this.#copied) { for (const unit of this.#merged.values()) onUnit(unit); }
-    this.#copied = false;
-    if (touched.size > 0) this.#rebuild(touched, reader, onUnit, keeps);
+    this.#merge(affected, look);
   }
 
   /** Equal contributions stay as they are: most edits of routes leave the listener alone, however many hosts share it. */
-  #replace(host: string, before: Contributions, after: Contributions, touched: Set<string>): void {
-    for (const key of before.keys()) if (!after.has(key)) this.#place(key, host, [], touched);
-    for (const [key, contributions] of after) {
-      const old = before.get(key);
-      if (!old || JSON.stringify(old) !== JSON.stringify(contributions)) this.#place(key, host, contributions, touched);
+  #replace(
+    host: string,
+    before: ReadonlyMap<string, Contributions>,
+    after: ReadonlyMap<string, Contributions>,
+    affected: Set<string>,
+  ): void {
+    for (const name of before.keys()) if (!after.has(name)) this.#place(name, host, [], affected);
+    for (const [name, contributions] of after) {
+      const old = before.get(name);
+      if (!old || JSON.stringify(old) !== JSON.stringify(contributions)) {
+        this.#place(name, host, contributions, affected);
+      }
     }
   }
 
-  #place(key: string, host: string, contributions: readonly ListenerContribution[], touched: Set<string>): void {
-    touched.add(key);
-    let hosts = this.#contributions.get(key);
-    if (!hosts) this.#contributions.set(key, hosts = new Map());
+  #place(name: string, host: string, contributions: Contributions, affected: Set<string>): void {
+    affected.add(name);
+    let hosts = this.#contributions.get(name);
+    if (!hosts) this.#contributions.set(name, hosts = new Map());
     if (contributions.length > 0) hosts.set(host, contributions);
     else hosts.delete(host);
-    if (hosts.size === 0) this.#contributions.delete(key);
+    if (hosts.size === 0) this.#contributions.delete(name);
   }
 
-  #rebuild(keys: Iterable<string>, reader: BaseReader, onUnit: (unit: Unit<unknown>) => void, keeps: boolean): void {
+  #merge(names: Iterable<string>, { source, onResult, keeps }: ResultLook<MeshAnswers>): void {
     const upserts: EncodedResource[] = [];
     const removed: string[] = [];
-    for (const key of keys) {
-      const old = this.#merged.get(key)?.value;
-      const hosts = this.#contributions.get(key);
-      const unit = hosts && this.#merge(key, [...hosts.values()].flat().sort(compareContributions), reader);
-      if (unit) onUnit(unit);
-      if (unit?.failed) this.#failed.add(key);
-      if (keeps && old && unit?.failed) continue;
+    for (const name of names) {
+      const old = this.#merged.get(name)?.value;
+      const hosts = this.#contributions.get(name);
+      const result = hosts && this.#cache.get(name, source, [...hosts.values()].flat().sort(compareContributions));
+      if (result) onResult(result);
+      if (keeps && old && result?.failed) continue;
       if (old?.listener) removed.push(old.listener.name);
-      if (!unit) {
-        this.#merged.delete(key);
+      if (!result) {
+        this.#merged.delete(name);
         continue;
       }
-      this.#merged.set(key, unit);
-      if (unit.value.listener) upserts.push(unit.value.listener);
+      this.#merged.set(name, result);
+      if (result.value.listener) upserts.push(result.value.listener);
     }
     this.#set = this.#set.with(upserts, removed);
   }
 }
 
-function byKey(contributions: readonly ListenerContribution[]): Map<string, ListenerContribution[]> {
+function byListener(contributions: Contributions): Map<string, ListenerContribution[]> {
   const groups = new Map<string, ListenerContribution[]>();
   for (const contribution of contributions) {
     const group = groups.get(contribution.key);

@@ -1,149 +1,84 @@
 /**
- * Route configurations of one class of sidecars, virtual host by virtual host.
+ * Outbound route configurations of some proxies, virtual host by virtual host.
  *
- * To a proxy that takes virtual hosts one by one (VHDS) each is a resource of its own and the route configuration is a
- * bare; to others the bare and the encoded virtual hosts are put together.
+ * To a proxy that takes virtual hosts one by one (VHDS) each is a resource of its own and the route configuration is
+ * bare; to others the bare one and the encoded virtual hosts are put together.
  *
  * @module
  */
-import type { envoy } from "../../../proto/gen/types.ts";
+import { GroupLook, type GroupModel, type ResultGroup } from "../../incremental/groups.ts";
+import type { AskedProperties } from "../../incremental/properties.ts";
+import { type ReplacedResult, type ResultLook, ResultTable } from "../../incremental/result_table.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
-import type { Built } from "../message/built.ts";
-import { DomainOwners, domainWarning } from "../route/domain_owners.ts";
-import type { OutboundVirtualHost } from "../route/sidecar.ts";
-import type { BaseReader } from "../reader/read_record.ts";
-import type { Unit, UnitCache } from "../reader/build_cache.ts";
+import type { Caches, StaleResults } from "../cache/caches.ts";
+import type { TranslationCache, TranslationResult } from "../cache/translation_cache.ts";
+import type { BareRouteConfiguration, VirtualHostEntry } from "../encode/virtual_hosts.ts";
 import type { Warning } from "../message/warning.ts";
-import { encodeInlineRouteConfiguration, encodeRouteConfiguration, encodeVirtualHost } from "../encode/encode.ts";
+import type { MeshAnswers } from "../reader/mesh_answers.ts";
+import type { ProxyProperties } from "../reader/proxy_properties.ts";
+import { domainWarning } from "../route/domain_owners.ts";
+import { HTTP_PROXY_ROUTES } from "../route/placement.ts";
+import { RouteTable } from "./route_table.ts";
 
-type VirtualHost = envoy.config.route.v3.VirtualHost;
+type Entries = readonly VirtualHostEntry[];
 
-/** One virtual host of one route configuration, built and encoded. */
-export interface VirtualHostEntry {
-  readonly routeConfiguration: string;
-  readonly name: string;
-  readonly domains: readonly string[];
-  /** The older of two that claim one domain gets it; ms since the epoch. */
-  readonly creationTimestamp: number;
-  readonly resource: EncodedResource;
-  /** To encode it again where another virtual host owns some of its domains. */
-  readonly message: VirtualHost;
-}
-
-/** Encodes what a builder gave. */
-export function encodeEntries(built: readonly OutboundVirtualHost[]): VirtualHostEntry[] {
-  return built.map(({ routeConfiguration, virtualHost, causes, creationTimestamp }) => ({
-    routeConfiguration,
-    name: virtualHost.name ?? "",
-    domains: virtualHost.domains ?? [],
-    creationTimestamp,
-    resource: encodeVirtualHost(routeConfiguration, virtualHost, causes),
-    message: virtualHost,
-  }));
-}
-
-/** A route configuration without the virtual hosts of its hosts, built and encoded. */
-export interface BareRouteConfiguration {
-  readonly built: Built<envoy.config.route.v3.RouteConfiguration>;
-  readonly resource: EncodedResource;
-}
-
-/** Encodes what a builder gave. */
-export function encodeBareRoute(built: Built<envoy.config.route.v3.RouteConfiguration>): BareRouteConfiguration {
-  return { built, resource: encodeRouteConfiguration(built) };
-}
-
-/** One route configuration. */
-class Table {
-  readonly entries: Map<string, VirtualHostEntry>;
-  readonly owners: DomainOwners;
-  set: ResourceSet;
-  /** What `inline` was made of. */
-  inlineOf: { readonly set: ResourceSet; readonly bare: BareRouteConfiguration } | undefined;
-  inline: EncodedResource | undefined;
-
-  constructor(empty: ResourceSet, like?: Table) {
-    this.entries = new Map(like?.entries);
-    this.owners = new DomainOwners(like?.owners);
-    this.set = like?.set ?? empty;
-    this.inline = like?.inline;
-    this.inlineOf = like?.inlineOf;
-  }
-
-  /** Puts in and takes out virtual hosts; those that lose or gain domains by it are encoded with what they own. */
-  update(removed: readonly VirtualHostEntry[], added: readonly VirtualHostEntry[]): void {
-    const changed = new Set<string>();
-    const kept = new Set(added.map((entry) => entry.name));
-    for (const entry of removed) {
-      if (kept.has(entry.name)) continue;
-      this.entries.delete(entry.name);
-      changed.add(entry.name);
-      for (const name of this.owners.update(entry.name, [])) changed.add(name);
-    }
-    for (const entry of added) {
-      this.entries.set(entry.name, entry);
-      changed.add(entry.name);
-      for (const name of this.owners.update(entry.name, entry.domains, entry.creationTimestamp)) changed.add(name);
-    }
-    const upserts: EncodedResource[] = [];
-    const gone = removed.map((entry) => entry.resource.name);
-    for (const name of changed) {
-      const entry = this.entries.get(name);
-      const resource = entry && this.#owned(entry);
-      if (resource) upserts.push(resource);
-      else if (entry) gone.push(entry.resource.name);
-    }
-    this.set = this.set.with(upserts, gone);
-  }
-
-  #owned(entry: VirtualHostEntry): EncodedResource | undefined {
-    const domains = this.owners.owned(entry.name);
-    if (domains.length === entry.domains.length) return entry.resource;
-    if (domains.length === 0) return undefined;
-    const message = { ...entry.message, domains: [...domains] };
-    return encodeVirtualHost(entry.routeConfiguration, message, entry.resource.causes);
-  }
-}
-
-/** All route configurations of one class. */
-export class OutboundRoutes {
-  readonly #cache: UnitCache<readonly VirtualHostEntry[]>;
-  readonly #bareRoutes: UnitCache<BareRouteConfiguration | undefined>;
-  readonly #units: Map<string, Unit<readonly VirtualHostEntry[]>>;
-  readonly #tables: Map<string, Table>;
-  readonly #empty: { readonly routes: ResourceSet; readonly virtualHosts: ResourceSet };
+/** All route configurations. */
+export class OutboundRoutes implements ResultGroup<MeshAnswers, StaleResults> {
+  readonly #look: GroupLook<MeshAnswers>;
+  readonly #virtualHosts: ResultTable<MeshAnswers, Entries, Warning>;
+  readonly #bareRoutes: TranslationCache<BareRouteConfiguration | undefined>;
+  /** By route configuration. */
+  readonly #bare: Map<string, TranslationResult<BareRouteConfiguration | undefined>>;
+  readonly #tables: Map<string, RouteTable>;
+  readonly #empty: ResourceSet;
+  /** Virtual hosts go one by one. */
   readonly #vhds: boolean;
   /** Route configurations that listeners name whatever hosts there are: they are there without any, too. */
   readonly #always: ReadonlySet<string>;
   #set: ResourceSet;
 
-  /** @param like Begins as a copy of another class's; the first update must look at all hosts of both. */
-  constructor(
-    cache: UnitCache<readonly VirtualHostEntry[]>,
-    bareRoutes: UnitCache<BareRouteConfiguration | undefined>,
-    empty: { readonly routes: ResourceSet; readonly virtualHosts: ResourceSet },
-    { vhds, always }: { readonly vhds: boolean; readonly always: ReadonlySet<string> },
-    like?: OutboundRoutes,
-  ) {
-    this.#units = new Map(like ? like.#units : []);
-    this.#tables = new Map([...like ? like.#tables : []].map(([name, t]) => [name, new Table(empty.virtualHosts, t)]));
-    this.#cache = cache;
-    this.#bareRoutes = bareRoutes;
+  constructor(source: MeshAnswers, caches: Caches, model: GroupModel<OutboundRoutes> | undefined) {
+    const { vhds, httpProxyPort } = source.properties;
+    const hasHttpProxy = httpProxyPort > 0;
+    // Route configurations of another form are of no use.
+    const like = model && model.like.#vhds === vhds ? model.like : undefined;
+    const { empty } = caches;
+    this.#look = new GroupLook(source);
+    this.asked.require("vhds", (properties) => properties.vhds, vhds);
+    this.asked.require("hasHttpProxy", (properties) => properties.httpProxyPort > 0, hasHttpProxy);
+    this.#virtualHosts = new ResultTable(caches.virtualHosts, like ? like.#virtualHosts : undefined);
+    this.#tables = new Map([...like ? like.#tables : []].map(([name, table]) => [name, new RouteTable(empty, table)]));
+    this.#bareRoutes = caches.bareRoutes;
+    this.#bare = new Map(like ? like.#bare : []);
     this.#empty = empty;
     this.#vhds = vhds;
-    this.#always = always;
-    const unwanted = [...this.#tables].filter(([name, table]) => table.entries.size === 0 && !always.has(name));
-    for (const [name] of unwanted) this.#tables.delete(name);
-    this.#set = (like?.set ?? empty.routes).with([], unwanted.map(([name]) => name));
+    this.#always = new Set(hasHttpProxy ? [HTTP_PROXY_ROUTES] : []);
+    this.#set = like ? like.#set : empty;
+    const look = this.#begin(model?.inherits);
+    const current = like !== undefined && model?.current === true;
+    const hosts = current ? this.#virtualHosts.unfit(look) : [...source.hosts(), ...this.#virtualHosts.results.keys()];
+    this.#update(new Set(hosts), true, look);
   }
 
-  /** The route configurations: bareRoutes for VHDS, whole ones otherwise. */
+  get source(): MeshAnswers {
+    return this.#look.source;
+  }
+
+  get asked(): AskedProperties<ProxyProperties> {
+    return this.#look.asked;
+  }
+
+  get failing(): boolean {
+    return this.#look.failing;
+  }
+
+  /** The route configurations: bare ones for VHDS, whole ones otherwise. */
   get set(): ResourceSet {
     return this.#set;
   }
 
-  /** Domains that several virtual hosts claim. */
+  /** Domains that several virtual hosts want. */
   *warnings(): Iterable<Warning> {
     for (const [name, table] of this.#tables) {
       for (const { domain, owner, loser } of table.owners.losers()) {
@@ -155,79 +90,63 @@ export class OutboundRoutes {
 
   /** The virtual hosts that a route configuration gets by VHDS. */
   virtualHosts(routeConfiguration: string): ResourceSet {
-    return this.#tables.get(routeConfiguration)?.set ?? this.#empty.virtualHosts;
+    return this.#tables.get(routeConfiguration)?.set ?? this.#empty;
   }
 
-  /**
-   * Looks at some hosts again, and at all bareRoutes if `bareRoutesDirty` says that they may have changed; see
-   * {@linkcode HostResources.update}.
-   */
-  update(
-    hosts: Iterable<string>,
-    reader: BaseReader,
-    exists: (host: string) => boolean,
-    onUnit: (unit: Unit<unknown>) => void,
-    bareRoutesDirty: boolean,
-    keeps = true,
-  ): void {
-    const removed = new Map<string, VirtualHostEntry[]>();
-    const added = new Map<string, VirtualHostEntry[]>();
-    for (const host of hosts) {
-      const old = this.#units.get(host);
-      const unit = exists(host) ? this.#cache.get(host, reader) : undefined;
-      if (unit) onUnit(unit);
-      if (unit === old || (keeps && old && unit?.failed)) continue;
-      for (const entry of old?.value ?? []) push(removed, entry);
-      for (const entry of unit?.value ?? []) push(added, entry);
-      if (unit) {
-        this.#units.set(host, unit);
-      } else {
-        this.#units.delete(host);
-      }
-    }
-    const touched = new Set([...removed.keys(), ...added.keys()]);
-    for (const name of this.#always) if (!this.#tables.has(name)) touched.add(name);
-    for (const name of touched) this.#table(name).update(removed.get(name) ?? [], added.get(name) ?? []);
-    for (const name of touched) {
-      if (this.#tables.get(name)!.entries.size === 0 && !this.#always.has(name)) this.#tables.delete(name);
-    }
-    this.#assemble(bareRoutesDirty ? new Set([...this.#tables.keys(), ...touched]) : touched, reader, onUnit, keeps);
+  /** The results in use. */
+  *results(): Iterable<TranslationResult<unknown>> {
+    yield* this.#virtualHosts.results.values();
+    yield* this.#bare.values();
   }
 
-  #table(name: string): Table {
+  update(stale: StaleResults): void {
+    this.#update(stale.virtualHosts, stale.bareRoutes.size > 0, this.#begin());
+  }
+
+  #begin(keeps?: boolean): ResultLook<MeshAnswers> {
+    return this.#look.begin((host) => this.source.exists(host), keeps);
+  }
+
+  /** @param bareStale Bare route configurations may be others now. */
+  #update(hosts: Iterable<string>, bareStale: boolean, look: ResultLook<MeshAnswers>): void {
+    const affected = this.#replace(this.#virtualHosts.update(hosts, look));
+    this.#assemble(bareStale ? new Set([...this.#tables.keys(), ...affected]) : affected, look);
+  }
+
+  /** Puts replaced virtual hosts into their tables; gives the names of the route configurations that this affects. */
+  #replace(replaced: readonly ReplacedResult<Entries>[]): Set<string> {
+    const removed = Map.groupBy(replaced.flatMap(({ before = [] }) => before), (entry) => entry.routeConfiguration);
+    const added = Map.groupBy(replaced.flatMap(({ after = [] }) => after), (entry) => entry.routeConfiguration);
+    const affected = new Set([...removed.keys(), ...added.keys()]);
+    for (const name of this.#always) if (!this.#tables.has(name)) affected.add(name);
+    for (const name of affected) this.#table(name).update(removed.get(name) ?? [], added.get(name) ?? []);
+    return affected;
+  }
+
+  #table(name: string): RouteTable {
     let table = this.#tables.get(name);
-    if (!table) this.#tables.set(name, table = new Table(this.#empty.virtualHosts));
+    if (!table) this.#tables.set(name, table = new RouteTable(this.#empty));
     return table;
   }
 
-  #assemble(names: Iterable<string>, reader: BaseReader, onUnit: (unit: Unit<unknown>) => void, keeps: boolean): void {
+  #assemble(names: Iterable<string>, { source, onResult, keeps }: ResultLook<MeshAnswers>): void {
     const upserts: EncodedResource[] = [];
     const gone: string[] = [];
     for (const name of names) {
       const table = this.#tables.get(name);
-      if (!table) {
+      if (!table || (table.entries.size === 0 && !this.#always.has(name))) {
+        this.#tables.delete(name);
+        this.#bare.delete(name);
         gone.push(name);
         continue;
       }
-      const bare = this.#bareRoutes.get(name, reader);
-      onUnit(bare);
-      if (bare.value) upserts.push(this.#vhds ? bare.value.resource : inlineResource(table, bare.value));
-      else if (!keeps) gone.push(name);
+      const bare = this.#bareRoutes.get(name, source, undefined);
+      onResult(bare);
+      if (bare.value) {
+        upserts.push(this.#vhds ? bare.value.resource : table.withVirtualHosts(bare.value));
+        this.#bare.set(name, bare);
+      } else if (!keeps) gone.push(name);
     }
     this.#set = this.#set.with(upserts, gone);
   }
-}
-
-function push(groups: Map<string, VirtualHostEntry[]>, entry: VirtualHostEntry): void {
-  const group = groups.get(entry.routeConfiguration);
-  if (group) group.push(entry);
-  else groups.set(entry.routeConfiguration, [entry]);
-}
-
-function inlineResource(table: Table, bare: BareRouteConfiguration): EncodedResource {
-  if (table.inline && table.inlineOf?.set === table.set && table.inlineOf.bare === bare) return table.inline;
-  const virtualHosts = [...table.set].sort((a, b) => (a.name < b.name ? -1 : 1));
-  table.inline = encodeInlineRouteConfiguration(bare.built, virtualHosts);
-  table.inlineOf = { set: table.set, bare };
-  return table.inline;
 }

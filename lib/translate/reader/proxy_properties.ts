@@ -4,13 +4,14 @@
  * @module
  */
 import type { GatewayTopology, ProxyHeaders } from "../../config/mesh/types.ts";
+import type { ProxyType } from "./proxy_profile.ts";
 
 /** How inbound and outbound connections reach the proxy: iptables REDIRECT or TPROXY, or not at all (NONE). */
 export type InterceptionMode = "REDIRECT" | "TPROXY" | "NONE";
 
 /** All that translation may read of a proxy, beside what it runs (its own services) and what its scope lets it see. */
 export interface ProxyProperties {
-  readonly type: "sidecar" | "router";
+  readonly type: ProxyType;
   readonly namespace: string;
   /** DNS domain of the proxy, for short names: `default.svc.cluster.local`. */
   readonly dnsDomain: string;

@@ -1,13 +1,12 @@
 /**
- * The reader that builders get: it asks the reader of their class of proxies, and notes question and answer in a trace.
- *
- * Every build of every host goes through here, so what asks is a constant wherever it can be.
+ * The reader that builders get: it asks the source of their proxies, and has every query and its answer recorded.
  *
  * @module
  */
 import type { OutboundTrafficPolicy } from "../../config/kinds/sidecar/types.ts";
 import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../../config/mesh/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
+import type { Recorder } from "../../incremental/read_record.ts";
 import type {
   EffectiveDestinationRule,
   EffectiveVirtualService,
@@ -18,7 +17,8 @@ import type { Endpoint, Service } from "../../registry/types.ts";
 import type { Reader } from "./reader.ts";
 import type { PlainProperty, ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
-import type { Ask, BaseReader, Trace } from "./read_record.ts";
+import type { MeshAnswers } from "./mesh_answers.ts";
+import { egressSees, KEY, MESH_QUERY } from "./mesh_queries.ts";
 
 /** Reads each plain property. */
 const PROPERTIES: { readonly [K in PlainProperty]: (properties: ProxyProperties) => ProxyProperties[K] } = {
@@ -47,109 +47,85 @@ const PROPERTIES: { readonly [K in PlainProperty]: (properties: ProxyProperties)
   isUnprivileged: (t) => t.isUnprivileged,
 };
 
-const mesh: Ask<MeshConfig> = (reader) => reader.mesh();
-const networks: Ask<MeshNetworks> = (reader) => reader.networks();
-const service: Ask<Service | undefined> = (reader, host) => reader.service(host);
-const endpoints: Ask<readonly Endpoint[]> = (reader, host) => reader.endpoints(host);
-const rules: Ask<readonly EffectiveDestinationRule[]> = (reader, host) => reader.destinationRules(host);
-const egressListeners: Ask<readonly EgressListener[]> = (reader) => reader.egressListeners();
-const policy: Ask<OutboundTrafficPolicy> = (reader) => reader.outboundTrafficPolicy();
-const under: Ask<boolean> = (reader, pattern) => reader.hasServiceUnder(pattern);
-const routes: Ask<readonly EffectiveVirtualService[]> = (reader, gateway) => reader.virtualServicesOf(gateway);
-
-/** The virtual service in force, by protocol. */
-const VIRTUAL_SERVICE: { readonly [P in RuleProtocol]: Ask<EffectiveVirtualService | undefined> } = {
-  http: (reader, host) => reader.virtualService(host, "http"),
-  tls: (reader, host) => reader.virtualService(host, "tls"),
-  tcp: (reader, host) => reader.virtualService(host, "tcp"),
-};
-
-/** A reader that records: it asks another one, and notes question and answer. */
+/** A reader that records. */
 export class RecordingReader implements Reader {
-  readonly #base: BaseReader;
-  readonly #trace: Trace;
+  readonly #recorder: Recorder<MeshAnswers>;
 
-  /**
-   * @param base The reader of one proxy class.
-   * @param trace Where to note.
-   */
-  constructor(base: BaseReader, trace: Trace) {
-    this.#base = base;
-    this.#trace = trace;
+  constructor(recorder: Recorder<MeshAnswers>) {
+    this.#recorder = recorder;
   }
 
   get settings(): TranslateSettings {
-    return this.#base.settings;
+    return this.#recorder.source.settings;
   }
 
   property<K extends PlainProperty>(name: K): ProxyProperties[K] {
-    return this.#trace.property(name, this.#base.properties, PROPERTIES[name]);
+    return this.#recorder.property(name, PROPERTIES[name]);
   }
 
   derived<T extends string | number | boolean>(key: string, compute: (properties: ProxyProperties) => T): T {
-    return this.#trace.property(key, this.#base.properties, compute);
+    return this.#recorder.property(key, compute);
   }
 
   mesh(): MeshConfig {
-    return this.#trace.world("mesh", "", "", this.#base, mesh);
+    return this.#recorder.ask(MESH_QUERY.mesh, "");
   }
 
   networks(): MeshNetworks {
-    return this.#trace.world("networks", "", "", this.#base, networks);
+    return this.#recorder.ask(MESH_QUERY.networks, "");
   }
 
   service(host: string): Service | undefined {
-    return this.#trace.world(`s/${host}`, host, "s", this.#base, service);
+    return this.#recorder.ask(MESH_QUERY.service, host);
   }
 
   endpoints(host: string): readonly Endpoint[] {
-    return this.#trace.world(`e/${host}`, host, "se", this.#base, endpoints);
+    return this.#recorder.ask(MESH_QUERY.endpoints, host);
   }
 
-  /** Rules that select clients come first; which of them applies is a question about the proxy's labels alone. */
+  /** Rules that select clients come first; which of them applies is a query about the proxy's labels alone. */
   destinationRule(host: string): EffectiveDestinationRule | undefined {
-    const all = this.#trace.world(`d/${host}`, host, "ds", this.#base, rules);
+    const all = this.#recorder.ask(MESH_QUERY.destinationRules, host);
     for (const rule of all) {
       const wanted = Object.entries(rule.spec.workloadSelector?.matchLabels ?? {});
       if (wanted.length === 0) continue;
-      const selects = (properties: ProxyProperties) => wanted.every(([key, value]) => properties.labels[key] === value);
-      if (this.#trace.property(`selects/${JSON.stringify(wanted)}`, this.#base.properties, selects)) return rule;
+      const selects = ({ labels }: ProxyProperties) => wanted.every(([key, value]) => labels[key] === value);
+      if (this.#recorder.property(`selects/${JSON.stringify(wanted)}`, selects)) return rule;
     }
     return all.find((rule) => Object.keys(rule.spec.workloadSelector?.matchLabels ?? {}).length === 0);
   }
 
   virtualService(host: string, protocol: RuleProtocol): EffectiveVirtualService | undefined {
-    return this.#trace.world(`${protocol}/${host}`, host, "v", this.#base, VIRTUAL_SERVICE[protocol]);
+    return this.#recorder.ask(MESH_QUERY.virtualService[protocol], host);
   }
 
   egressListeners(): readonly EgressListener[] {
-    return this.#trace.world("egress", "", "", this.#base, egressListeners);
+    return this.#recorder.ask(MESH_QUERY.egressListeners, "");
   }
 
-  egressSees(egress: EgressListener, host: string): boolean {
-    const sees: Ask<boolean> = (reader, name) => reader.egressSees(egress, name);
-    return this.#trace.world(`sees/${egress.index}/${host}`, host, "sv", this.#base, sees);
+  egressSees({ index }: EgressListener, host: string): boolean {
+    return this.#recorder.ask(egressSees(index), host);
   }
 
   outboundTrafficPolicy(): OutboundTrafficPolicy {
-    return this.#trace.world("policy", "", "", this.#base, policy);
+    return this.#recorder.ask(MESH_QUERY.outboundTrafficPolicy, "");
   }
 
   proxyHeaders(): ProxyHeaders | undefined {
-    return this.#trace.property("proxyHeaders", this.#base.properties, (properties) => properties.proxyHeaders);
+    return this.#recorder.property("proxyHeaders", ({ proxyHeaders }) => proxyHeaders);
   }
 
   hasServiceUnder(pattern: string): boolean {
-    return this.#trace.world(`under/${pattern}`, pattern, "s", this.#base, under);
+    return this.#recorder.ask(MESH_QUERY.hasServiceUnder, pattern);
   }
 
   gateways(): readonly ConfigObject<"Gateway">[] {
-    this.#trace.dependencies.add("g/");
-    const base = this.#base;
-    return this.#trace.property("gateways", base.properties, (properties) => base.gatewaysOf(properties));
+    this.#recorder.dependOn(KEY.gateways, "");
+    const { source } = this.#recorder;
+    return this.#recorder.property("gateways", (properties) => source.gatewaysOf(properties));
   }
 
   virtualServicesOf(gateway: string): readonly EffectiveVirtualService[] {
-    return this.#trace.world(`g/${gateway}`, gateway, "g", this.#base, routes);
+    return this.#recorder.ask(MESH_QUERY.virtualServicesOf, gateway);
   }
 }

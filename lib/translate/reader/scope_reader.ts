@@ -1,5 +1,5 @@
 /**
- * The reader of one class of proxies: its scope of the mesh, and the properties of one of its proxies.
+ * The source of one class of proxies: its scope of the mesh, and the properties of one of its proxies.
  *
  * @module
  */
@@ -17,12 +17,12 @@ import type {
 import type { Endpoint, Service } from "../../registry/types.ts";
 import type { ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
-import type { BaseReader } from "./read_record.ts";
+import type { MeshAnswers } from "./mesh_answers.ts";
 
 const noEndpoints: readonly Endpoint[] = [];
 
 /** Answers from the mesh. */
-export class ScopeReader implements BaseReader {
+export class ScopeReader implements MeshAnswers {
   readonly settings: TranslateSettings;
   readonly properties: ProxyProperties;
   readonly scope: Scope;
@@ -35,7 +35,14 @@ export class ScopeReader implements BaseReader {
     this.settings = settings;
   }
 
-  /** Whether a host has anything to translate here: a visible service, or a virtual service that names just it. */
+  get view(): Scope {
+    return this.scope;
+  }
+
+  hosts(): Iterable<string> {
+    return this.scope.hosts();
+  }
+
   exists(host: string): boolean {
     return this.scope.service(host) !== undefined ||
       this.scope.virtualService(host, undefined)?.hosts.includes(host) === true;
@@ -70,8 +77,8 @@ export class ScopeReader implements BaseReader {
     return this.scope.egress;
   }
 
-  egressSees(egress: EgressListener, host: string): boolean {
-    return this.scope.sees(egress, host);
+  egressSees(index: number, host: string): boolean {
+    return this.scope.sees(index, host);
   }
 
   outboundTrafficPolicy(): OutboundTrafficPolicy {

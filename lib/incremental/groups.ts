@@ -1,0 +1,150 @@
+/**
+ * Groups of sources that share results: those of one view that answer everything alike that the results asked about
+ * their properties.
+ *
+ * @module
+ */
+import type { BuildResult } from "./build_result.ts";
+import { AskedProperties, type PropertyQuery } from "./properties.ts";
+import type { PropertiesOf, ReadSource } from "./read_record.ts";
+import type { ResultLook } from "./result_table.ts";
+
+/** The results of one group, kept up to date. */
+export interface ResultGroup<S extends ReadSource, C> {
+  /** One source of the group. */
+  readonly source: S;
+  /** What the results asked about properties. */
+  readonly asked: AskedProperties<PropertiesOf<S>>;
+  /** A builder threw when results were last looked at: what there was before stays in force. */
+  readonly failing: boolean;
+  /** Looks again at what a change affects. */
+  update(change: C): void;
+}
+
+/** What the results of a group have in common, gathered while they are looked at. */
+export class GroupLook<S extends ReadSource> {
+  readonly source: S;
+  readonly asked = new AskedProperties<PropertiesOf<S>>();
+  #failing = false;
+
+  constructor(source: S) {
+    this.source = source;
+  }
+
+  /** A builder threw in the last look. */
+  get failing(): boolean {
+    return this.#failing;
+  }
+
+  /** Begins a look. Results that failed are dropped with every change, so each look meets all that still do. */
+  begin(exists: (name: string) => boolean, keeps = true): ResultLook<S> {
+    this.#failing = false;
+    return { source: this.source, exists, keeps, onResult: (result) => this.#met(result) };
+  }
+
+  #met({ record, failed }: BuildResult<S, unknown, unknown, unknown>): void {
+    this.asked.add(record.properties);
+    this.#failing ||= failed === true;
+  }
+}
+
+/** A group to begin as a copy of. */
+export interface GroupModel<G> {
+  readonly like: G;
+  /**
+   * The source comes from there: where a builder throws, what it has stays in force. False: it is only much cheaper to
+   * find that a result is the same than to put it into place, since most groups are nearly alike.
+   */
+  readonly inherits: boolean;
+  /** Its view is the same, and all its results are current: only those can differ that asked about properties. */
+  readonly current: boolean;
+}
+
+/** Makes a group for a source, the first of that group. */
+export type FoundGroup<S extends ReadSource, G> = (source: S, model: GroupModel<G> | undefined) => G;
+
+/** All groups that share results of one kind. */
+export class GroupPool<S extends ReadSource, C, G extends ResultGroup<S, C>> {
+  readonly #found: FoundGroup<S, G>;
+  readonly #byView = new Map<object, Set<G>>();
+  /** What the next group of a view without any begins as a copy of. */
+  #latest: G | undefined;
+  /** Groups that were made while builders threw, with the group whose results they keep. */
+  readonly #predecessors = new WeakMap<G, WeakRef<G>>();
+  /** The queries that came with the last update. */
+  #fresh = new Map<G, readonly PropertyQuery<PropertiesOf<S>>[]>();
+
+  constructor(found: FoundGroup<S, G>) {
+    this.#found = found;
+  }
+
+  /** All groups. */
+  *[Symbol.iterator](): IterableIterator<G> {
+    for (const groups of this.#byView.values()) yield* groups;
+  }
+
+  /**
+   * The group of a source; made where it fits none.
+   *
+   * @param before The group that the source leaves: where a builder throws, what the source has stays in force.
+   */
+  find(source: S, before?: G): G {
+    let groups = this.#byView.get(source.view);
+    if (!groups) this.#byView.set(source.view, groups = new Set());
+    let latest: G | undefined;
+    for (const group of groups) {
+      // What cannot be made now is there only for sources that come from the same group.
+      const lacks = before !== undefined && group.failing && this.#predecessors.get(group)?.deref() !== before;
+      if (!lacks && group.asked.fits(source.properties)) return group;
+      latest = group;
+    }
+    const made = this.#make(source, latest ?? this.#latest, before);
+    groups.add(this.#latest = made);
+    return made;
+  }
+
+  #make(source: S, like: G | undefined, before: G | undefined): G {
+    const current = like?.source.view === source.view && !like.failing;
+    const made = this.#found(source, like && { like, inherits: false, current });
+    made.asked.takeFresh(); // the source answers them all
+    if (!made.failing || before === undefined) return made;
+    const heir = this.#found(source, { like: before, inherits: true, current: false });
+    heir.asked.takeFresh();
+    if (heir.failing) this.#predecessors.set(heir, new WeakRef(before));
+    return heir;
+  }
+
+  /** Brings every group up to date. */
+  update(change: C): void {
+    this.#fresh = new Map();
+    for (const group of this) {
+      group.update(change);
+      const fresh = group.asked.takeFresh();
+      if (fresh.length > 0) this.#fresh.set(group, fresh);
+    }
+  }
+
+  /** Whether groups came to ask more with the last update, so that sources may belong elsewhere. */
+  get asksMore(): boolean {
+    return this.#fresh.size > 0;
+  }
+
+  /** Whether a source of a group still belongs there after the last update. */
+  holds(group: G, source: S): boolean {
+    const alive = this.#byView.get(source.view)?.has(group) === true;
+    return alive &&
+      (this.#fresh.get(group) ?? []).every(({ compute, answer }) => compute(source.properties) === answer);
+  }
+
+  /** Drops some groups; their sources find others. */
+  drop(isDropped: (group: G) => boolean): void {
+    for (const [view, groups] of this.#byView) {
+      for (const group of groups) {
+        if (!isDropped(group)) continue;
+        groups.delete(group);
+        if (this.#latest === group) this.#latest = undefined;
+      }
+      if (groups.size === 0) this.#byView.delete(view);
+    }
+  }
+}

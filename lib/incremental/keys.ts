@@ -1,0 +1,55 @@
+/**
+ * What changed, in the words in which read records note what their answers depend on: a kind of thing and the name of
+ * one, such as `("service", "a.example.com")`.
+ *
+ * @module
+ */
+
+interface OfOneKind {
+  readonly names: Set<string>;
+  /** Each stands for all names that it accepts. */
+  readonly patterns: ((name: string) => boolean)[];
+}
+
+/** Keys whose answers may be others now. */
+export class InvalidatedKeys {
+  readonly #byKind = new Map<string, OfOneKind>();
+
+  /** Adds one thing. */
+  add(kind: string, name: string): void {
+    this.#of(kind).names.add(name);
+  }
+
+  /** Adds every thing of a kind whose name a pattern accepts. */
+  addPattern(kind: string, accepts: (name: string) => boolean): void {
+    this.#of(kind).patterns.push(accepts);
+  }
+
+  #of(kind: string): OfOneKind {
+    let own = this.#byKind.get(kind);
+    if (!own) this.#byKind.set(kind, own = { names: new Set(), patterns: [] });
+    return own;
+  }
+
+  /** The kinds of which there is any. */
+  kinds(): Iterable<string> {
+    return this.#byKind.keys();
+  }
+
+  /** Whether this one is among them. */
+  has(kind: string, name: string): boolean {
+    const own = this.#byKind.get(kind);
+    return own !== undefined && (own.names.has(name) || own.patterns.some((accepts) => accepts(name)));
+  }
+
+  /**
+   * The names of a kind that are among them, of those that an index has. Without patterns it costs what changed, else a
+   * look at every name of the index.
+   */
+  among(kind: string, index: ReadonlyMap<string, unknown>): readonly string[] {
+    const own = this.#byKind.get(kind);
+    if (own === undefined) return [];
+    if (own.patterns.length === 0) return [...own.names].filter((name) => index.has(name));
+    return [...index.keys()].filter((name) => this.has(kind, name));
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * What builders asked about the properties of their source, with the answers.
+ *
+ * Most results of one kind ask the same properties in the same order, so lists of answers are nodes of a tree: a result
+ * keeps one node, results that asked alike keep the same one, and comparing a source with thousands of results costs a
+ * comparison for each distinct node.
+ *
+ *     root ── type=sidecar ──┬── network=a ── ipMode=ipv4      (5,000 results)
+ *                            └── network=b ── ipMode=ipv4      (20 results)
+ *
+ * @module
+ */
+
+/** One answer, after those that were recorded before it. */
+export class PropertyAnswers<P> {
+  readonly #tree: PropertyTree<P>;
+  #children: Map<string, Map<unknown, PropertyAnswers<P>>> | undefined;
+
+  constructor(
+    tree: PropertyTree<P>,
+    readonly before: PropertyAnswers<P> | undefined,
+    /** Tells the query from others. */
+    readonly key: string,
+    readonly compute: (properties: P) => unknown,
+    readonly answer: unknown,
+  ) {
+    this.#tree = tree;
+  }
+
+  /** The recorded answer to a query; undefined: not recorded. */
+  find(key: string): PropertyAnswers<P> | undefined {
+    return findFrom(this, key);
+  }
+
+  /** These answers and one more. Equal lists are one object while the tree keeps it. */
+  with(key: string, compute: (properties: P) => unknown, answer: unknown): PropertyAnswers<P> {
+    const byAnswer = this.#children?.get(key);
+    const known = byAnswer?.get(answer);
+    if (known !== undefined) return known;
+    const child = new PropertyAnswers(this.#tree, this, key, compute, answer);
+    if (!this.#tree.grow()) return child;
+    if (byAnswer !== undefined) byAnswer.set(answer, child);
+    else (this.#children ??= new Map()).set(key, new Map([[answer, child]]));
+    return child;
+  }
+
+  /** Whether a source with these properties answers all the queries in the same way. */
+  fits(properties: P): boolean {
+    return allFit(this, properties);
+  }
+}
+
+function findFrom<P>(last: PropertyAnswers<P>, key: string): PropertyAnswers<P> | undefined {
+  for (let node = last; node.before !== undefined; node = node.before) if (node.key === key) return node;
+  return undefined;
+}
+
+function allFit<P>(last: PropertyAnswers<P>, properties: P): boolean {
+  for (let node = last; node.before !== undefined; node = node.before) {
+    if (node.compute(properties) !== node.answer) return false;
+  }
+  return true;
+}
+
+/** Lists of answers that a tree keeps. Beyond, it begins anew: answers may be texts that clients choose. */
+const MAX_NODES = 10_000;
+
+/** All lists of answers that some results share. */
+export class PropertyTree<P> {
+  #size = 0;
+  #root = this.#newRoot();
+
+  /** No answers. */
+  get root(): PropertyAnswers<P> {
+    return this.#root;
+  }
+
+  /** Counts one more node; false: the tree began anew, and the node belongs to no tree. */
+  grow(): boolean {
+    if (this.#size++ < MAX_NODES) return true;
+    this.#size = 0;
+    this.#root = this.#newRoot();
+    return false;
+  }
+
+  #newRoot(): PropertyAnswers<P> {
+    return new PropertyAnswers<P>(this, undefined, "", () => undefined, undefined);
+  }
+}
+
+/** Compares one source with many lists of answers; each distinct list costs once. For one turn: properties must stay. */
+export class PropertyCheck<P> {
+  readonly #properties: P;
+  readonly #known = new Map<PropertyAnswers<P>, boolean>();
+
+  constructor(properties: P) {
+    this.#properties = properties;
+  }
+
+  /** Whether the source answers all the queries in the same way. */
+  fits(answers: PropertyAnswers<P>): boolean {
+    let fits = this.#known.get(answers);
+    if (fits === undefined) this.#known.set(answers, fits = answers.fits(this.#properties));
+    return fits;
+  }
+}
+
+/** A query about properties, with the answer that some results share. */
+export type PropertyQuery<P> = Pick<PropertyAnswers<P>, "key" | "compute" | "answer">;
+
+/**
+ * The queries about properties that some results asked together, and that all got one answer each. They only grow: a
+ * query that no result asks any more separates more sources than needed, never fewer.
+ */
+export class AskedProperties<P> {
+  readonly #all = new Map<string, PropertyQuery<P>>();
+  readonly #seen = new WeakSet<PropertyAnswers<P>>();
+  #fresh: PropertyQuery<P>[] = [];
+
+  /** Adds one that decides the form of the results, whatever they ask. */
+  require(key: string, compute: (properties: P) => unknown, answer: unknown): void {
+    this.#all.set(key, { key, compute, answer });
+  }
+
+  /** Whether one was asked. */
+  has(key: string): boolean {
+    return this.#all.has(key);
+  }
+
+  /** Adds those of one result. */
+  add(answers: PropertyAnswers<P>): void {
+    for (let node = answers; node.before !== undefined; node = node.before) {
+      if (this.#seen.has(node)) return; // what is before it came with it
+      this.#seen.add(node);
+      if (this.#all.has(node.key)) continue;
+      const { key, compute, answer } = node;
+      this.#all.set(key, { key, compute, answer });
+      this.#fresh.push({ key, compute, answer });
+    }
+  }
+
+  /** Whether a source with these properties gives the same answers to all. */
+  fits(properties: P): boolean {
+    for (const { compute, answer } of this.#all.values()) if (compute(properties) !== answer) return false;
+    return true;
+  }
+
+  /** Those that came since the last call. */
+  takeFresh(): readonly PropertyQuery<P>[] {
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    return fresh;
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * One result for each name that a group of sources needs, kept up to date name by name: the one loop that everything
+ * built by name goes through.
+ *
+ * @module
+ */
+import type { BuildCache } from "./build_cache.ts";
+import type { BuildResult } from "./build_result.ts";
+import { PropertyCheck } from "./properties.ts";
+import type { PropertiesOf, ReadSource } from "./read_record.ts";
+
+/** What a look at some names needs. */
+export interface ResultLook<S extends ReadSource> {
+  /** One source of the group. */
+  readonly source: S;
+  /** Whether there is anything to build for a name, as the source sees it. */
+  readonly exists: (name: string) => boolean;
+  /** Called with every result that was looked at. */
+  readonly onResult: (result: BuildResult<S, unknown, unknown, unknown>) => void;
+  /** Whether results stay where their builder throws; false for a copy of a group that the sources do not come from. */
+  readonly keeps: boolean;
+}
+
+/** A name whose result is another one now. */
+export interface ReplacedResult<T> {
+  readonly name: string;
+  readonly before: T | undefined;
+  /** Undefined: there is nothing to build for that name any more. */
+  readonly after: T | undefined;
+}
+
+/** Results by name. */
+export class ResultTable<S extends ReadSource, T, N = never> {
+  readonly #cache: BuildCache<S, T, N>;
+  readonly #results: Map<string, BuildResult<S, T, N, undefined>>;
+
+  /** @param like Begins as a copy of another group's. */
+  constructor(cache: BuildCache<S, T, N>, like?: ResultTable<S, T, N>) {
+    this.#cache = cache;
+    this.#results = new Map(like ? like.#results : []);
+  }
+
+  /** The result of each name. */
+  get results(): ReadonlyMap<string, BuildResult<S, T, N, undefined>> {
+    return this.#results;
+  }
+
+  /**
+   * The names that a copy of a group of the same view has to look at: those whose results asked for properties that
+   * this source answers differently. The results of all others are the ones that a look would give.
+   */
+  unfit({ source, onResult }: ResultLook<S>): string[] {
+    if (!this.#cache.enabled) return [...this.#results.keys()];
+    const check = new PropertyCheck<PropertiesOf<S>>(source.properties);
+    const names: string[] = [];
+    for (const [name, result] of this.#results) {
+      if (check.fits(result.record.properties)) onResult(result);
+      else names.push(name);
+    }
+    return names;
+  }
+
+  /** Looks at some names again; gives those whose result is another one. */
+  update(names: Iterable<string>, { source, exists, onResult, keeps }: ResultLook<S>): ReplacedResult<T>[] {
+    const replaced: ReplacedResult<T>[] = [];
+    for (const name of names) {
+      const old = this.#results.get(name);
+      const result = exists(name) ? this.#cache.get(name, source, undefined) : undefined;
+      if (result) onResult(result);
+      if (result === old || (keeps && old && result?.failed)) continue;
+      replaced.push({ name, before: old?.value, after: result?.value });
+      if (result) this.#results.set(name, result);
+      else this.#results.delete(name);
+    }
+    return replaced;
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * Which workloads serve the same ports in the same way, so that they share inbound resources.
+ *
+ * @module
+ */
+import type { InboundTarget } from "./target.ts";
+
+/** A name under which equal lists are found. */
+export function inboundTargetsName(targets: readonly InboundTarget[]): string {
+  return targets.map((t) => `${t.port}/${t.service?.namespace}/${t.service?.hostname}`).join();
+}
+
+/** Whether two lists are equal. Services are compared by identity. */
+export function sameTargets(a: readonly InboundTarget[], b: readonly InboundTarget[]): boolean {
+  return a.length === b.length && a.every((target, i) => sameTarget(target, b[i]!));
+}
+
+function sameTarget(a: InboundTarget, b: InboundTarget): boolean {
+  return a.service === b.service && a.port === b.port && a.bind === b.bind && a.captureMode === b.captureMode &&
+    a.defaultEndpoint === b.defaultEndpoint && a.fromSidecarIngress === b.fromSidecarIngress && a.tls === b.tls &&
+    a.connectionPool === b.connectionPool && a.sidecar === b.sidecar && samePlain(a.servicePort, b.servicePort) &&
+    samePlain(a.workloadAddresses, b.workloadAddresses) && sameServices(a.otherServices, b.otherServices) &&
+    sameServices(a.rejectedServices, b.rejectedServices);
+}
+
+function samePlain(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
+}
+
+function sameServices(a: readonly unknown[] = [], b: readonly unknown[] = []): boolean {
+  return a.length === b.length && a.every((service, i) => service === b[i]);
+}

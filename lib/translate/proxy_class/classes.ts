@@ -1,0 +1,155 @@
+/**
+ * All classes of proxies of one type, and the groups of results that they share.
+ *
+ * @module
+ */
+import { GroupPool, type ResultGroup } from "../../incremental/groups.ts";
+import type { Caches, StaleResults } from "../cache/caches.ts";
+import type { TranslationResult } from "../cache/translation_cache.ts";
+import type { Warning } from "../message/warning.ts";
+import type { MeshAnswers } from "../reader/mesh_answers.ts";
+import { profileOf, type ProxyType } from "../reader/proxy_profile.ts";
+import type { ScopeReader } from "../reader/scope_reader.ts";
+import { BaseResources } from "./base_resources.ts";
+import { HostResources } from "./host_resources.ts";
+import { OutboundListeners } from "./listeners.ts";
+import { type ClassGroups, ProxyClass } from "./proxy_class.ts";
+import { OutboundRoutes } from "./routes.ts";
+
+/** Groups of results of each kind. */
+interface Pools {
+  readonly clusters: GroupPool<MeshAnswers, StaleResults, HostResources>;
+  readonly assignments: GroupPool<MeshAnswers, StaleResults, HostResources>;
+  readonly base: GroupPool<MeshAnswers, StaleResults, BaseResources>;
+  readonly listeners: GroupPool<MeshAnswers, StaleResults, OutboundListeners>;
+  readonly routes: GroupPool<MeshAnswers, StaleResults, OutboundRoutes>;
+}
+
+/** A group of results of any kind. */
+interface AnyGroup extends ResultGroup<MeshAnswers, StaleResults> {
+  results(): Iterable<TranslationResult<unknown>>;
+}
+
+/** What is done with pools of all kinds. */
+interface AnyPool extends Iterable<AnyGroup> {
+  readonly asksMore: boolean;
+  update(stale: StaleResults): void;
+  drop(isDropped: (group: AnyGroup) => boolean): void;
+}
+
+function newPools(type: ProxyType, caches: Caches): Pools {
+  const ofGateways = profileOf(type).gateways;
+  return {
+    clusters: new GroupPool((source, model) =>
+      new HostResources(source, caches, { cache: "clusters", ofGateways }, model)
+    ),
+    assignments: new GroupPool((source, model) =>
+      new HostResources(source, caches, { cache: "assignments", ofGateways }, model)
+    ),
+    base: new GroupPool((source, model) => new BaseResources(source, caches, model)),
+    listeners: new GroupPool((source, model) => new OutboundListeners(source, caches, model)),
+    routes: new GroupPool((source, model) => new OutboundRoutes(source, caches, model)),
+  };
+}
+
+/** Classes of proxies of one type. */
+export class ProxyClasses {
+  readonly #type: ProxyType;
+  readonly #caches: Caches;
+  readonly #pools: Pools;
+  readonly #allPools: readonly AnyPool[];
+  readonly #classes = new Set<ProxyClass>();
+
+  constructor(type: ProxyType, caches: Caches) {
+    this.#type = type;
+    this.#caches = caches;
+    this.#pools = newPools(type, caches);
+    this.#allPools = Object.values(this.#pools);
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#classes.size;
+  }
+
+  /** The groups of outbound listeners. */
+  get listeners(): Iterable<OutboundListeners> {
+    return this.#pools.listeners;
+  }
+
+  /**
+   * The class of a proxy; made where there is none.
+   *
+   * @param before The class that the proxy leaves: where a builder throws, what it has stays in force.
+   */
+  find(source: ScopeReader, before?: ProxyClass): ProxyClass {
+    const groups = this.#groups(source, before?.groups);
+    for (const known of this.#classes) {
+      if (known.scope === source.scope && sameGroups(known.groups, groups)) return known;
+    }
+    const made = new ProxyClass(this.#type, source.scope, groups, this.#caches.empty);
+    this.#classes.add(made);
+    return made;
+  }
+
+  #groups(source: MeshAnswers, before: ClassGroups | undefined): ClassGroups {
+    const { clusters, assignments, base, listeners, routes } = this.#pools;
+    return {
+      clusters: clusters.find(source, before?.clusters),
+      assignments: assignments.find(source, before?.assignments),
+      base: base.find(source, before?.base),
+      ...(profileOf(this.#type).outbound
+        ? { listeners: listeners.find(source, before?.listeners), routes: routes.find(source, before?.routes) }
+        : {}),
+    };
+  }
+
+  /** Brings all groups up to date. */
+  update(stale: StaleResults): void {
+    for (const pool of this.#allPools) pool.update(stale);
+  }
+
+  /** Whether proxies may belong to other classes since the last update. */
+  get asksMore(): boolean {
+    return this.#allPools.some((pool) => pool.asksMore);
+  }
+
+  /** Whether a proxy of a class still belongs there after the last update. */
+  holds({ groups }: ProxyClass, source: MeshAnswers): boolean {
+    const { clusters, assignments, base, listeners, routes } = this.#pools;
+    return clusters.holds(groups.clusters, source) && assignments.holds(groups.assignments, source) &&
+      base.holds(groups.base, source) && (!groups.listeners || listeners.holds(groups.listeners, source)) &&
+      (!groups.routes || routes.holds(groups.routes, source));
+  }
+
+  /** Drops the groups whose results asked for a property whose answers changed for all. */
+  forget(property: string): void {
+    for (const pool of this.#allPools) pool.drop(({ asked }) => asked.has(property));
+    for (const known of this.#classes) if (known.groups.clusters.asked.has(property)) this.#classes.delete(known);
+  }
+
+  /** Drops classes, and groups that no class uses any more. */
+  drop(isDropped: (proxyClass: ProxyClass) => boolean): void {
+    const used = new Set<object>();
+    for (const known of this.#classes) {
+      if (isDropped(known)) this.#classes.delete(known);
+      else for (const group of Object.values(known.groups)) used.add(group);
+    }
+    for (const pool of this.#allPools) pool.drop((group) => !used.has(group));
+  }
+
+  /** What users wrote and do not get because of what else proxies see, beside conflicts of listeners. */
+  *warnings(): Iterable<Warning> {
+    for (const group of this.#pools.routes) yield* group.warnings();
+  }
+
+  /** The results in use. */
+  *results(): Iterable<TranslationResult<unknown>> {
+    for (const pool of this.#allPools) for (const group of pool) yield* group.results();
+  }
+}
+
+function sameGroups(a: ClassGroups, b: ClassGroups): boolean {
+  return a.clusters === b.clusters && a.assignments === b.assignments && a.base === b.base &&
+    a.listeners === b.listeners && a.routes === b.routes;
+}

@@ -1,0 +1,42 @@
+/**
+ * The source that translation reads from: the mesh as one scope sees it, and the properties of one proxy.
+ *
+ * @module
+ */
+import type { OutboundTrafficPolicy } from "../../config/kinds/sidecar/types.ts";
+import type { MeshConfig, MeshNetworks } from "../../config/mesh/types.ts";
+import type { ConfigObject } from "../../config/types.ts";
+import type { ReadSource } from "../../incremental/read_record.ts";
+import type {
+  EffectiveDestinationRule,
+  EffectiveVirtualService,
+  EgressListener,
+  RuleProtocol,
+} from "../../mesh/types.ts";
+import type { Endpoint, Service } from "../../registry/types.ts";
+import type { ProxyProperties } from "./proxy_properties.ts";
+import type { TranslateSettings } from "./settings.ts";
+
+/** Answers the mesh queries of one scope. Answers are identity-stable; see {@linkcode Reader} for what they mean. */
+export interface MeshAnswers extends ReadSource<ProxyProperties> {
+  readonly settings: TranslateSettings;
+  /** Every host that may have something to translate. */
+  hosts(): Iterable<string>;
+  /** Whether a host has anything to translate here: a visible service, or a virtual service that names just it. */
+  exists(host: string): boolean;
+  mesh(): MeshConfig;
+  networks(): MeshNetworks;
+  service(host: string): Service | undefined;
+  endpoints(host: string): readonly Endpoint[];
+  /** The rules in force for a host; more than one only where rules select client workloads by labels. */
+  destinationRules(host: string): readonly EffectiveDestinationRule[];
+  virtualService(host: string, protocol: RuleProtocol): EffectiveVirtualService | undefined;
+  egressListeners(): readonly EgressListener[];
+  /** @param index Position of the egress listener in the scope. */
+  egressSees(index: number, host: string): boolean;
+  outboundTrafficPolicy(): OutboundTrafficPolicy;
+  hasServiceUnder(pattern: string): boolean;
+  virtualServicesOf(gateway: string): readonly EffectiveVirtualService[];
+  /** The gateways that a workload with these properties serves; equal lists are the same array. */
+  gatewaysOf(properties: ProxyProperties): readonly ConfigObject<"Gateway">[];
+}

@@ -1,0 +1,87 @@
+/**
+ * The mesh queries of builders, and what changes their answers.
+ *
+ * @module
+ */
+import { InvalidatedKeys } from "../../incremental/keys.ts";
+import type { SourceQuery } from "../../incremental/read_record.ts";
+import { isWildcard, wildcardsOver } from "../../mesh/host_match.ts";
+import type { AffectedKeys } from "../../mesh/mesh.ts";
+import type { MeshAnswers } from "./mesh_answers.ts";
+
+/** Kinds of things that answers depend on. */
+export const KEY = {
+  /** The service of a host. */
+  service: "service",
+  /** The endpoints of a host's service. */
+  endpoints: "endpoints",
+  /** The virtual service in force for a host on sidecars. */
+  virtualService: "virtual service",
+  /** The destination rule in force for a host. */
+  destinationRule: "destination rule",
+  /** The virtual services of one gateway, `namespace/name`. */
+  gatewayRoutes: "gateway routes",
+  /** All Gateway objects; the name is empty. */
+  gateways: "gateways",
+} as const;
+
+function query<T>(
+  ask: (source: MeshAnswers, name: string) => T,
+  ...on: readonly string[]
+): SourceQuery<MeshAnswers, T> {
+  return { ask, on };
+}
+
+/** Builds ask many queries, so each is one constant. Those without a key have the same answer as long as their view. */
+export const MESH_QUERY = {
+  mesh: query((source) => source.mesh()),
+  networks: query((source) => source.networks()),
+  service: query((source, host) => source.service(host), KEY.service),
+  endpoints: query((source, host) => source.endpoints(host), KEY.service, KEY.endpoints),
+  destinationRules: query((source, host) => source.destinationRules(host), KEY.service, KEY.destinationRule),
+  virtualService: {
+    http: query((source, host) => source.virtualService(host, "http"), KEY.virtualService),
+    tls: query((source, host) => source.virtualService(host, "tls"), KEY.virtualService),
+    tcp: query((source, host) => source.virtualService(host, "tcp"), KEY.virtualService),
+  },
+  egressListeners: query((source) => source.egressListeners()),
+  outboundTrafficPolicy: query((source) => source.outboundTrafficPolicy()),
+  hasServiceUnder: query((source, pattern) => source.hasServiceUnder(pattern), KEY.service),
+  virtualServicesOf: query((source, gateway) => source.virtualServicesOf(gateway), KEY.gatewayRoutes),
+} as const;
+
+/** Egress listeners that Sidecars usually have. */
+const EGRESS_SEES = Array.from({ length: 8 }, (_, index) => newEgressSees(index));
+
+/** Whether an egress listener sees a host. */
+export function egressSees(index: number): SourceQuery<MeshAnswers, boolean> {
+  return EGRESS_SEES[index] ?? newEgressSees(index);
+}
+
+function newEgressSees(index: number): SourceQuery<MeshAnswers, boolean> {
+  return query((source, host) => source.egressSees(index, host), KEY.service, KEY.virtualService);
+}
+
+/**
+ * The keys that a change makes stale. A host stands for the wildcards over it too, which may be asked about instead, and
+ * a wildcard for every host under it.
+ */
+export function invalidatedKeys(affected: AffectedKeys): InvalidatedKeys {
+  const keys = new InvalidatedKeys();
+  const addHosts = (kind: string, hosts: Iterable<string>) => {
+    for (const host of hosts) {
+      keys.add(kind, host);
+      for (const pattern of wildcardsOver(host)) keys.add(kind, pattern);
+      if (!isWildcard(host)) continue;
+      const suffix = host.slice(1);
+      keys.addPattern(kind, (name) => name.endsWith(suffix));
+    }
+  };
+  addHosts(KEY.service, affected.services);
+  addHosts(KEY.endpoints, affected.endpoints);
+  addHosts(KEY.virtualService, affected.virtualServices);
+  addHosts(KEY.destinationRule, affected.destinationRules);
+  for (const gateway of affected.gatewayRoutes) keys.add(KEY.gatewayRoutes, gateway);
+  if (affected.gateways) keys.add(KEY.gateways, "");
+  return keys;
+}

@@ -1,0 +1,67 @@
+/**
+ * What distinguishes kinds of proxies: one row each. Builders ask for an aspect of the row, never for the kind.
+ *
+ * @module
+ */
+import type { Reader } from "./reader.ts";
+
+/** Kinds of proxies that this server configures, as node ids name them. */
+export type ProxyType = "sidecar" | "router";
+
+/** One row. */
+export interface ProxyProfile {
+  /** Sidecar objects narrow what it sees. False: it sees all that is exported to its namespace. */
+  readonly sidecarsApply: boolean;
+  /** It has outbound listeners and their routes, for what its workload dials. */
+  readonly outbound: boolean;
+  /** It has inbound listeners and clusters, for the ports of its workload. */
+  readonly inbound: boolean;
+  /** It has the listeners and routes of the Gateway objects that select it. */
+  readonly gateways: boolean;
+  /** Connections are captured, so it knows the address that was dialled. */
+  readonly originalDestination: boolean;
+  /** Where a port does not tell its protocol, the first bytes do, and the workload is spoken to as the client spoke. */
+  readonly sniffs: boolean;
+  /** Certificates that destination rules name (`credentialName`) are for it, whatever workloads a rule selects. */
+  readonly namedCredentials: boolean;
+}
+
+/** All of them. */
+const PROFILES: { readonly [T in ProxyType]: ProxyProfile } = {
+  sidecar: {
+    sidecarsApply: true,
+    outbound: true,
+    inbound: true,
+    gateways: false,
+    originalDestination: true,
+    sniffs: true,
+    namedCredentials: false,
+  },
+  router: {
+    sidecarsApply: false,
+    outbound: false,
+    inbound: false,
+    gateways: true,
+    originalDestination: false,
+    sniffs: false,
+    namedCredentials: true,
+  },
+};
+
+/** Every kind. */
+export const PROXY_TYPES: readonly ProxyType[] = Object.keys(PROFILES) as ProxyType[];
+
+/** Whether a node id may name that kind. */
+export function isProxyType(type: string): type is ProxyType {
+  return Object.hasOwn(PROFILES, type);
+}
+
+/** The row of a kind. */
+export function profileOf(type: ProxyType): ProxyProfile {
+  return PROFILES[type];
+}
+
+/** One aspect of the proxy's row, recorded as its value alone: kinds that agree in it share results. */
+export function aspect<K extends keyof ProxyProfile>(read: Reader, name: K): ProxyProfile[K] {
+  return read.derived(`profile/${name}`, ({ type }) => PROFILES[type][name]);
+}

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { AskedProperties, PropertyCheck, PropertyTree } from "../../lib/incremental/properties.ts";
+import { Recorder, type SourceQuery } from "../../lib/incremental/read_record.ts";
+import { InvalidatedKeys } from "../../lib/incremental/keys.ts";
+import { ToySource, ToyWorld } from "./toy.ts";
+
+const amber = { color: "amber", factor: 1 };
+const blue = { color: "blue", factor: 1 };
+
+function recorder(source: ToySource, tree = new PropertyTree<{ color: string; factor: number }>()) {
+  return new Recorder(source, tree);
+}
+
+/** Counts how often it is asked. */
+function counted(): SourceQuery<ToySource, number | undefined> & { asked: number } {
+  const query = {
+    asked: 0,
+    ask: (source: ToySource, name: string) => (query.asked++, source.number(name)),
+    on: ["number"],
+  };
+  return query;
+}
+
+Deno.test("a query is asked once a build, also when there are hundreds", () => {
+  const world = new ToyWorld();
+  const names = Array.from({ length: 300 }, (_, i) => `n${i}`);
+  names.forEach((name, i) => world.set(name, i));
+  const query = counted();
+  const read = recorder(new ToySource(world, amber));
+  for (let round = 0; round < 3; round++) {
+    assert.deepEqual(names.map((name) => read.ask(query, name)), names.map((_, i) => i));
+  }
+  assert.equal(query.asked, names.length);
+});
+
+Deno.test("a record holds for sources that give the same answers, and for no others", () => {
+  const world = new ToyWorld();
+  world.set("a", 1);
+  world.set("b", 2, "amber");
+  const read = recorder(new ToySource(world, amber));
+  const query = counted();
+  read.ask(query, "a");
+  const ofA = read.record();
+  assert.ok(ofA.holds(new ToySource(world, blue)), "both see a");
+  read.ask(query, "b");
+  const ofBoth = read.record();
+  assert.ok(ofBoth.holds(new ToySource(world, { color: "amber", factor: 9 })), "the factor was not asked");
+  assert.ok(!ofBoth.holds(new ToySource(world, blue)), "only amber sees b");
+  read.property("factor", ({ factor }) => factor);
+  assert.ok(!read.record().holds(new ToySource(world, { color: "amber", factor: 9 })));
+});
+
+Deno.test("sources of one view are not asked again what the view decides, but what is their own", () => {
+  const world = new ToyWorld();
+  world.set("a", 1);
+  const view = {};
+  const query = counted();
+  const read = recorder(new ToySource(world, amber, view));
+  read.ask(query, "a");
+  read.property("color", ({ color }) => color);
+  const record = read.record();
+  assert.ok(record.holds(new ToySource(world, { color: "amber", factor: 5 }, view)));
+  assert.ok(!record.holds(new ToySource(world, blue, view)));
+  assert.equal(query.asked, 1);
+  assert.ok(record.holds(new ToySource(world, amber, {})));
+  assert.equal(query.asked, 2);
+});
+
+Deno.test("a record names what its answers depend on", () => {
+  const world = new ToyWorld();
+  const read = recorder(new ToySource(world, amber));
+  read.ask(counted(), "a");
+  read.dependOn("weather", "today");
+  const record = read.record();
+  assert.deepEqual([...record.keys()], [["number", "a"], ["weather", "today"]]);
+  const changed = (kind: string, name: string) => {
+    const keys = new InvalidatedKeys();
+    keys.add(kind, name);
+    return record.dependsOnAny(keys);
+  };
+  assert.ok(changed("number", "a") && changed("weather", "today"));
+  assert.ok(!changed("number", "today") && !changed("weather", "a"));
+  const everyA = new InvalidatedKeys();
+  everyA.addPattern("number", (name) => name.startsWith("a"));
+  assert.ok(record.dependsOnAny(everyA));
+});
+
+Deno.test("equal answers in equal order are one list, and each list is compared once for many results", () => {
+  const tree = new PropertyTree<{ color: string; factor: number }>();
+  const world = new ToyWorld();
+  let computed = 0;
+  const color = ({ color }: { color: string }) => (computed++, color);
+  const lists = Array.from({ length: 100 }, () => {
+    const read = recorder(new ToySource(world, amber), tree);
+    read.property("color", color);
+    return read.record().properties;
+  });
+  assert.equal(new Set(lists).size, 1);
+  computed = 0;
+  const check = new PropertyCheck(blue);
+  assert.ok(lists.every((list) => !check.fits(list)));
+  assert.equal(computed, 1);
+});
+
+Deno.test("texts that clients choose do not stay for ever", () => {
+  const tree = new PropertyTree<{ color: string; factor: number }>();
+  const world = new ToyWorld();
+  const root = tree.root;
+  for (let i = 0; i < 25_000; i++) {
+    const read = recorder(new ToySource(world, { color: `c${i}`, factor: 1 }), tree);
+    assert.equal(read.property("color", ({ color }) => color), `c${i}`);
+    assert.ok(read.record().properties.fits({ color: `c${i}`, factor: 1 }));
+  }
+  assert.notEqual(tree.root, root, "the tree began anew");
+});
+
+Deno.test("what a group asked grows with each result, and new queries are told once", () => {
+  const asked = new AskedProperties<{ color: string; factor: number }>();
+  const world = new ToyWorld();
+  const read = recorder(new ToySource(world, amber));
+  read.property("color", ({ color }) => color);
+  asked.add(read.record().properties);
+  asked.add(read.record().properties);
+  assert.deepEqual(asked.takeFresh().map(({ key }) => key), ["color"]);
+  assert.ok(asked.fits({ color: "amber", factor: 7 }));
+  read.property("factor", ({ factor }) => factor);
+  asked.add(read.record().properties);
+  assert.deepEqual(asked.takeFresh().map(({ key }) => key), ["factor"]);
+  assert.ok(!asked.fits({ color: "amber", factor: 7 }));
+});
