@@ -3,16 +3,20 @@
  *
  * @module
  */
-import type { Headers } from "./h2/hpack.ts";
+import type { HttpHeaders } from "./h2/headers.ts";
 import type { H2Stream } from "./h2/stream.ts";
 import type { Peer } from "../sockets/transport/peer.ts";
 import { ACCEPTED_ENCODINGS, frameHead, MessageReader } from "./frame.ts";
+import { HELD_OVERHEAD, type HeldBytes, type IncompleteMessage } from "./held.ts";
 import { Code } from "./codes.ts";
 import { encodeStatusMessage, parseTimeout, RpcError } from "./status.ts";
 
 /** What a handler does with a call. All callbacks are optional except `message`; after `close` none is called. */
 export interface CallHandler {
-  /** A message arrived. An {@linkcode RpcError} thrown here ends the call with its status, any other one as INTERNAL. */
+  /**
+   * A message arrived. The bytes may be a view of a larger buffer: copy what is kept. An {@linkcode RpcError} thrown here
+   * ends the call with its status, any other one as INTERNAL.
+   */
   message(bytes: Uint8Array): void;
   /** The client has sent all its messages. Default: the call ends with OK. */
   halfClose?(): void;
@@ -23,20 +27,29 @@ export interface CallHandler {
 /** Settings of a call, from its server. */
 export interface CallOptions {
   readonly maxMessageSize: number;
+  /** Where the call counts what it holds. */
+  readonly held: HeldBytes;
+  /** The first message has come. */
+  readonly onFirstMessage: (call: Call) => void;
   readonly onError: (error: unknown, call: Call) => void;
   readonly onClose: (call: Call) => void;
 }
 
 /** A call under way. */
-export class Call {
+export class Call implements IncompleteMessage {
   /** Request headers, i.e. the call's metadata. */
-  readonly headers: Headers;
+  readonly headers: HttpHeaders;
   /** Whether the client takes messages compressed by gzip. */
   readonly acceptsGzip: boolean;
   readonly #reader: MessageReader;
   #handler: CallHandler | undefined;
   #early: Uint8Array[] = [];
   #earlySize = 0;
+  #anyMessage = false;
+  /** {@linkcode IncompleteMessage}: when the first byte of the message came whose end has not come. */
+  since = 0;
+  /** {@linkcode IncompleteMessage}: bytes of messages that no handler has taken, and what it costs to keep them. */
+  held = 0;
   #halfClosed = false;
   #responded = false;
   #ended = false;
@@ -83,7 +96,9 @@ export class Call {
     if (this.#closed) return handler.close?.();
     const early = this.#early;
     this.#early = [];
-    this.#deliver(early);
+    this.#earlySize = 0;
+    for (const message of early) if (!this.#deliver(message)) break;
+    this.#count();
     if (this.#halfClosed) this.#finishInput();
   }
 
@@ -114,6 +129,7 @@ export class Call {
     if (this.closed) return;
     this.#ended = true;
     clearTimeout(this.#deadline);
+    this.#count();
     const status = {
       "grpc-status": String(code),
       ...(message === "" ? {} : { "grpc-message": encodeStatusMessage(message) }),
@@ -157,37 +173,62 @@ export class Call {
     return headers;
   }
 
+  /** Ends the call because it holds a part of a message for too long. */
+  abandon(reason: string): void {
+    this.end(Code.RESOURCE_EXHAUSTED, reason);
+  }
+
   #receive(chunk: Uint8Array): void {
     if (this.closed) return;
+    let complete = false;
     try {
-      this.#deliver(this.#reader.push(chunk));
+      this.#reader.push(chunk, (message) => {
+        complete = true;
+        return this.#deliver(message);
+      });
     } catch (error) {
       this.fail(error);
     }
+    this.#count(complete);
   }
 
-  #deliver(messages: Uint8Array[]): void {
-    for (const message of messages) {
-      if (this.closed) return;
-      if (this.#handler === undefined) {
-        this.#keep(message);
-        continue;
-      }
-      try {
-        this.#handler.message(message);
-      } catch (error) {
-        this.fail(error);
-      }
+  /** Returns false when the call is over. */
+  #deliver(message: Uint8Array): boolean {
+    if (this.closed) return false;
+    if (!this.#anyMessage) {
+      this.#anyMessage = true;
+      this.options.onFirstMessage(this);
     }
+    try {
+      if (this.#handler === undefined) this.#keep(message);
+      else this.#handler.message(message);
+    } catch (error) {
+      this.fail(error);
+    }
+    return !this.closed;
+  }
+
+  /** Counts what is held now. */
+  #count(complete = false): void {
+    if (this.closed) this.#reader.clear();
+    const bytes = this.#reader.held + this.#earlySize;
+    const held = bytes === 0 || this.closed ? 0 : bytes + HELD_OVERHEAD;
+    if (held > 0 && (this.held === 0 || complete)) this.since = performance.now();
+    const by = held - this.held;
+    this.held = held;
+    const { messages } = this.options.held;
+    if (held > 0) messages.add(this);
+    else messages.delete(this);
+    if (by !== 0) this.options.held.add(by);
   }
 
   /** Messages that come while the call waits for its handler are kept, as many as one message may be large. */
   #keep(message: Uint8Array): void {
     this.#earlySize += message.length;
     if (this.#earlySize > this.options.maxMessageSize || this.#early.length >= 1000) {
-      return this.end(Code.RESOURCE_EXHAUSTED, "too much sent before the call was admitted");
+      throw new RpcError(Code.RESOURCE_EXHAUSTED, "too much sent before the call was admitted");
     }
-    this.#early.push(message);
+    this.#early.push(message.slice());
   }
 
   #remoteEnd(): void {
@@ -197,7 +238,7 @@ export class Call {
 
   #finishInput(): void {
     if (this.closed) return;
-    if (!this.#reader.atBoundary) return this.end(Code.INTERNAL, "the stream ended inside a message");
+    if (this.#reader.held > 0) return this.end(Code.INTERNAL, "the stream ended inside a message");
     if (this.#handler?.halfClose !== undefined) this.#handler.halfClose();
     else this.end();
   }
@@ -213,6 +254,7 @@ export class Call {
     this.#closed = true;
     clearTimeout(this.#deadline);
     clearTimeout(this.#waiting);
+    this.#count();
     this.options.onClose(this);
     this.#handler?.close?.();
   }

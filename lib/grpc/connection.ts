@@ -1,5 +1,5 @@
 /**
- * One connection of a gRPC server: its calls, keepalive, age, stalls and end.
+ * One connection of a gRPC server: its calls, and all that ends because of time: silence, age, stalls, halves.
  *
  * @module
  */
@@ -9,12 +9,17 @@ import type { SendBudget } from "./h2/outbound.ts";
 import type { H2Stream } from "./h2/stream.ts";
 import type { Call } from "./call.ts";
 import { Code } from "./codes.ts";
+import type { HeldBytes } from "./held.ts";
 
 /** Limits of a connection, in milliseconds. */
 export interface ConnectionLimits {
-  /** Time in which a new connection must show that it speaks HTTP/2. */
+  /** Time in which a new connection must have opened a call. */
   readonly handshakeTimeout: number;
-  /** Silence of the peer after which it is pinged. */
+  /** Time in which a frame or a header block that has begun must be complete. */
+  readonly frameTimeout: number;
+  /** Time in which the first message of a call must have come. */
+  readonly firstMessageTimeout: number;
+  /** Silence of the client after which it is pinged. */
   readonly keepaliveInterval: number;
   /** Wait for the answer to a ping (or any other bytes) before the connection is closed. */
   readonly keepaliveTimeout: number;
@@ -22,12 +27,15 @@ export interface ConnectionLimits {
   readonly maxConnectionAge: number;
   /** Time from that GOAWAY until the calls still open are ended. */
   readonly maxConnectionAgeGrace: number;
-  /** Time without progress while data wait for the peer, after which it is given up. */
+  /** Time without progress while data wait for the client, after which it is given up. */
   readonly stallTimeout: number;
 }
 
 /** Why a connection was closed by the server. */
-export type CloseReason = "handshake" | "keepalive" | "stall" | "age" | "shutdown";
+export type CloseReason = "handshake" | "frame" | "keepalive" | "stall" | "age" | "shutdown";
+
+/** Calls of a connection that may wait for their first message. */
+const MAX_WAITING = 100;
 
 /** What a connection tells its server. */
 export interface ConnectionEvents {
@@ -40,6 +48,10 @@ export interface ConnectionEvents {
 export class Connection {
   readonly calls = new Set<Call>();
   readonly h2: H2Connection;
+  readonly held: HeldBytes;
+  /** Calls without a message, the oldest first, with the time of their coming. */
+  readonly #waiting = new Map<Call, number>();
+  #anyCall = false;
   readonly #openedAt = performance.now();
   readonly #retireAt: number;
   #bytesRead = 0;
@@ -50,12 +62,13 @@ export class Connection {
   constructor(
     readonly transport: Transport,
     budget: SendBudget,
-    h2: H2Limits,
+    h2: H2Limits & { readonly held: HeldBytes },
     private readonly limits: ConnectionLimits,
     private readonly events: ConnectionEvents,
   ) {
     // A tenth of jitter, so that clients that came together do not come back together.
     this.#retireAt = this.#openedAt + limits.maxConnectionAge * (0.9 + 0.2 * Math.random());
+    this.held = h2.held;
     this.h2 = new H2Connection(transport, budget, h2, {
       stream: (stream) => events.call(stream, this),
       close: () => events.close(this),
@@ -67,10 +80,36 @@ export class Connection {
     return this.transport.peer.address;
   }
 
+  /** Whether one more call may wait for its first message. */
+  get mayWait(): boolean {
+    return this.#waiting.size < MAX_WAITING;
+  }
+
+  /** A call has come. */
+  opened(call: Call): void {
+    this.#anyCall = true;
+    this.calls.add(call);
+    this.#waiting.set(call, performance.now());
+  }
+
+  /** The first message of a call has come. */
+  begun(call: Call): void {
+    this.#waiting.delete(call);
+  }
+
+  /** A call is over. */
+  closed(call: Call): void {
+    this.calls.delete(call);
+    this.#waiting.delete(call);
+  }
+
   /** Applies all limits of time. */
   sweep(now: number): void {
     const { limits } = this;
-    if (!this.h2.started && now - this.#openedAt >= limits.handshakeTimeout) return this.destroy("handshake");
+    if (!this.#anyCall && now - this.#openedAt >= limits.handshakeTimeout) return this.destroy("handshake");
+    const insideSince = this.h2.insideSince;
+    if (insideSince !== undefined && now - insideSince >= limits.frameTimeout) return this.destroy("frame");
+    this.#endSilentCalls(now);
     if (this.h2.outbound.busy && now - this.h2.outbound.lastProgress >= limits.stallTimeout) {
       return this.destroy("stall");
     }
@@ -88,6 +127,14 @@ export class Connection {
     if (this.#goneAwayAt === undefined && now >= this.#retireAt) this.goAway(now);
     else if (this.#goneAwayAt !== undefined && now - this.#goneAwayAt >= limits.maxConnectionAgeGrace) {
       this.finish("age", "maximum connection age reached");
+    }
+  }
+
+  #endSilentCalls(now: number): void {
+    const { firstMessageTimeout } = this.limits;
+    for (const [call, since] of this.#waiting) {
+      if (now - since < firstMessageTimeout) return;
+      call.end(Code.DEADLINE_EXCEEDED, `no message within ${firstMessageTimeout / 1000} s`);
     }
   }
 

@@ -6,14 +6,18 @@
  */
 import { gunzipSync } from "node:zlib";
 import { Code } from "./codes.ts";
+import { GrowingBuffer } from "./growing_buffer.ts";
 import { RpcError } from "./status.ts";
 
 /** Compressions that a client may use for its messages, as offered in `grpc-accept-encoding`. */
 export const ACCEPTED_ENCODINGS = "identity,gzip";
 
+/** Bytes before a message. */
+const HEAD = 5;
+
 /** The five bytes before a message. */
 export function frameHead(length: number, compressed: boolean): Uint8Array {
-  const head = new Uint8Array(5);
+  const head = new Uint8Array(HEAD);
   head[0] = compressed ? 1 : 0;
   new DataView(head.buffer).setUint32(1, length);
   return head;
@@ -21,8 +25,7 @@ export function frameHead(length: number, compressed: boolean): Uint8Array {
 
 /** Cuts a byte stream into messages. */
 export class MessageReader {
-  #chunks: Uint8Array[] = [];
-  #buffered = 0;
+  readonly #partial = new GrowingBuffer();
 
   /**
    * @param encoding value of the `grpc-encoding` header: `identity`, `gzip` or absent
@@ -31,58 +34,63 @@ export class MessageReader {
   constructor(private readonly encoding: string | undefined, private readonly maxSize: number) {}
 
   /**
-   * Takes the next bytes of the stream and returns the messages that they complete.
+   * Takes the next bytes of the stream and calls back with each message that they complete. A message that lies whole in
+   * them is a view of them.
    *
+   * @param onMessage returns false to read no further
    * @throws RpcError RESOURCE_EXHAUSTED for a message above `maxSize`, INTERNAL for bytes that are no frames or a
    * broken compression, UNIMPLEMENTED for a compressed message without a known `grpc-encoding`
    */
-  push(chunk: Uint8Array): Uint8Array[] {
-    this.#chunks.push(chunk);
-    this.#buffered += chunk.length;
-    const messages: Uint8Array[] = [];
-    if (this.#buffered < 5) return messages;
-    const data = this.#joined();
+  push(chunk: Uint8Array, onMessage: (message: Uint8Array) => boolean): void {
+    const partial = this.#partial;
     let at = 0;
-    while (data.length - at >= 5) {
-      const flags = data[at]!;
-      if (flags > 1) throw new RpcError(Code.INTERNAL, `message flags ${flags}: expected 0 or 1`);
-      const length = new DataView(data.buffer, data.byteOffset + at).getUint32(1);
-      if (length > this.maxSize) throw this.#tooLarge(`${length} bytes`);
-      const end = at + 5 + length;
-      if (end > data.length) break;
-      const message = data.subarray(at + 5, end);
-      messages.push(flags === 1 ? this.#inflate(message) : message);
+    while (partial.length > 0 && at < chunk.length) {
+      const size = partial.length < HEAD ? HEAD : this.#size(partial.bytes, 0);
+      const part = chunk.subarray(at, at + size - partial.length);
+      partial.append(part, size);
+      at += part.length;
+      if (partial.length < HEAD || partial.length < this.#size(partial.bytes, 0)) continue;
+      if (!onMessage(this.#content(partial.take()))) return;
+    }
+    while (chunk.length - at >= HEAD) {
+      const end = at + this.#size(chunk, at);
+      if (end > chunk.length) break;
+      if (!onMessage(this.#content(chunk.subarray(at, end)))) return;
       at = end;
     }
-    if (at > 0) {
-      this.#buffered = data.length - at;
-      // What is left is copied: a view of no bytes would keep a large request alive as long as the stream.
-      this.#chunks = this.#buffered === 0 ? [] : [data.slice(at)];
+    if (at < chunk.length) {
+      const rest = chunk.subarray(at);
+      partial.append(rest, rest.length < HEAD ? HEAD : this.#size(rest, 0));
     }
-    return messages;
   }
 
-  /** Whether the stream may end here. */
-  get atBoundary(): boolean {
-    return this.#buffered === 0;
+  /** Bytes of a message whose end has not come. */
+  get held(): number {
+    return this.#partial.length;
   }
 
-  #joined(): Uint8Array {
-    if (this.#chunks.length === 1) return this.#chunks[0]!;
-    const first = this.#chunks[0]!;
-    // While a large message arrives in pieces, look only at its head, so that joining stays linear.
-    if (first.length >= 5) {
-      const length = new DataView(first.buffer, first.byteOffset).getUint32(1);
-      if (length <= this.maxSize && this.#buffered < 5 + length) return first;
-    }
-    const data = new Uint8Array(this.#buffered);
-    let at = 0;
-    for (const chunk of this.#chunks) {
-      data.set(chunk, at);
-      at += chunk.length;
-    }
-    this.#chunks = [data];
-    return data;
+  /** Bytes of memory that hold them: at most twice as many, and 64. */
+  get capacity(): number {
+    return this.#partial.capacity;
+  }
+
+  /** Forgets what has come of a message. */
+  clear(): void {
+    this.#partial.clear();
+  }
+
+  /** Size of a message with its head. */
+  #size(bytes: Uint8Array, at: number): number {
+    const flags = bytes[at]!;
+    if (flags > 1) throw new RpcError(Code.INTERNAL, `message flags ${flags}: expected 0 or 1`);
+    const length = new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(1);
+    if (length > this.maxSize) throw this.#tooLarge(`${length} bytes`);
+    return HEAD + length;
+  }
+
+  #content(framed: Uint8Array): Uint8Array {
+    const message = framed.subarray(HEAD);
+    return framed[0] === 1 ? this.#inflate(message) : message;
   }
 
   #inflate(message: Uint8Array): Uint8Array {

@@ -5,14 +5,17 @@
  *
  * @module
  */
-import type { Headers } from "./h2/hpack.ts";
+import type { HttpHeaders } from "./h2/headers.ts";
+import { ErrorCode } from "./h2/constants.ts";
 import { SendBudget } from "./h2/outbound.ts";
 import type { H2Stream } from "./h2/stream.ts";
 import { Call } from "./call.ts";
 import { type CloseReason, Connection, type ConnectionLimits } from "./connection.ts";
 import { Code } from "./codes.ts";
+import { HeldBytes, HeldInAll } from "./held.ts";
 import type { GrpcMethod, GrpcService } from "./service.ts";
 import type { Transport } from "../sockets/transport/transport.ts";
+import { Turns } from "./turns.ts";
 
 /** Settings of a {@linkcode GrpcServer}; times in milliseconds. */
 export interface GrpcServerOptions extends Partial<ConnectionLimits> {
@@ -20,12 +23,18 @@ export interface GrpcServerOptions extends Partial<ConnectionLimits> {
   readonly maxMessageSize?: number;
   /** Calls a connection may have open at once. Default 100,000. */
   readonly maxConcurrentStreams?: number;
+  /** Connections open at once; one more is closed as soon as it comes. Default 10,000. */
+  readonly maxConnections?: number;
+  /** What is held of messages that are not complete. Default: 16 MiB a connection, 256 MiB in all. */
+  readonly held?: HeldInAll;
   /** Bytes a connection may have handed to its socket. Default 256 KiB. */
   readonly sendBuffer?: number;
   /** The same over all connections; above it the shares shrink. Default 128 MiB. */
   readonly totalSendBuffer?: number;
   /** Told when the server closes a connection by rule. */
   readonly onClosing?: (reason: CloseReason, connection: Connection) => void;
+  /** Told of the address of a client that was one too many. */
+  readonly onRefused?: (address: string) => void;
   /** Told of errors that are no RpcError: defects, not bad clients. */
   readonly onError?: (error: unknown, where: string) => void;
 }
@@ -34,6 +43,9 @@ export interface GrpcServerOptions extends Partial<ConnectionLimits> {
 export class GrpcServer {
   /** What all connections together have handed to their sockets. */
   readonly budget: SendBudget;
+  /** What is held of messages that are not complete. */
+  readonly held: HeldInAll;
+  readonly #turns = new Turns();
   readonly #methods = new Map<string, GrpcMethod>();
   readonly #connections = new Set<Connection>();
   readonly #limits: ConnectionLimits;
@@ -50,8 +62,11 @@ export class GrpcServer {
       for (const method of methods) this.#add(`/${name}/${method.name}`, method);
     }
     this.budget = new SendBudget(options.sendBuffer, options.totalSendBuffer);
+    this.held = options.held ?? new HeldInAll();
     this.#limits = {
       handshakeTimeout: options.handshakeTimeout ?? 60_000,
+      frameTimeout: options.frameTimeout ?? 10_000,
+      firstMessageTimeout: options.firstMessageTimeout ?? 10_000,
       keepaliveInterval: options.keepaliveInterval ?? 30_000,
       keepaliveTimeout: options.keepaliveTimeout ?? 10_000,
       maxConnectionAge: options.maxConnectionAge ?? Infinity,
@@ -69,8 +84,14 @@ export class GrpcServer {
 
   /** Takes over a transport whose client will speak HTTP/2. */
   accept(transport: Transport): void {
-    if (this.#stopping || transport.destroyed) return transport.destroy();
-    const limits = { maxConcurrentStreams: this.options.maxConcurrentStreams ?? 100_000 };
+    const full = this.#connections.size >= (this.options.maxConnections ?? 10_000);
+    if (full) this.options.onRefused?.(transport.peer.address);
+    if (full || this.#stopping || transport.destroyed) return transport.destroy();
+    const limits = {
+      maxConcurrentStreams: this.options.maxConcurrentStreams ?? 100_000,
+      held: new HeldBytes(this.held),
+      turns: this.#turns,
+    };
     const connection = new Connection(transport, this.budget, limits, this.#limits, {
       call: (stream, at) => this.#call(stream, at),
       closing: (reason, closing) => this.options.onClosing?.(reason, closing),
@@ -107,13 +128,17 @@ export class GrpcServer {
   #call(stream: H2Stream, connection: Connection): void {
     const refusal = httpRefusal(stream.headers);
     if (refusal !== undefined) return stream.respond({ ":status": refusal }, true);
+    // The client may try again at once: nothing was done for it.
+    if (!connection.mayWait) return stream.reset(ErrorCode.REFUSED_STREAM);
     const call = new Call(stream, connection.transport.peer, {
       maxMessageSize: this.options.maxMessageSize ?? 4 * 1024 * 1024,
+      held: connection.held,
+      onFirstMessage: (begun) => connection.begun(begun),
       onError: (error, at) => this.options.onError?.(error, at.headers[":path"]!),
-      onClose: (closed) => connection.calls.delete(closed),
+      onClose: (closed) => connection.closed(closed),
     });
     if (call.closed) return;
-    connection.calls.add(call);
+    connection.opened(call);
     const path = stream.headers[":path"]!;
     const method = this.#methods.get(path);
     if (method === undefined) return call.end(Code.UNIMPLEMENTED, `unknown method ${path}`);
@@ -128,11 +153,12 @@ export class GrpcServer {
   #sweep(): void {
     const now = performance.now();
     for (const connection of [...this.#connections]) connection.sweep(now);
+    this.held.sweep(now);
   }
 }
 
 /** The HTTP status for a request that is no gRPC call. */
-function httpRefusal(headers: Headers): string | undefined {
+function httpRefusal(headers: HttpHeaders): string | undefined {
   if (headers[":method"] !== "POST") return "405";
   const type = headers["content-type"];
   if (type === undefined || !/^application\/grpc($|[+;])/.test(type)) return "415";

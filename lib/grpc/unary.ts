@@ -7,26 +7,28 @@ import type { Call, CallHandler } from "./call.ts";
 import { Code } from "./codes.ts";
 import { RpcError } from "./status.ts";
 
-/** Collects one request and sends one response. */
+/** Sends one response to one request. */
 export class UnaryHandler implements CallHandler {
-  #request: Uint8Array | undefined;
+  #asked = false;
 
   constructor(
     private readonly call: Call,
     private readonly answer: (request: Uint8Array, call: Call) => Uint8Array | Promise<Uint8Array>,
   ) {}
 
+  /** The request is answered at once, so that nothing is held for a client that does not end its side. */
   message(bytes: Uint8Array): void {
-    if (this.#request !== undefined) throw new RpcError(Code.INTERNAL, "a second request on a unary call");
-    this.#request = bytes;
-  }
-
-  halfClose(): void {
-    const request = this.#request;
-    if (request === undefined) return this.call.end(Code.INTERNAL, "no request on a unary call");
+    if (this.#asked) throw new RpcError(Code.INTERNAL, "a second request on a unary call");
+    this.#asked = true;
+    // Others may read on from the buffer that the request lies in while the answer is made.
+    const request = bytes.slice();
     Promise.resolve().then(() => this.answer(request, this.call)).then((response) => {
       this.call.send([response], false);
       this.call.end();
     }, (error) => this.call.fail(error));
+  }
+
+  halfClose(): void {
+    if (!this.#asked) this.call.end(Code.INTERNAL, "no request on a unary call");
   }
 }

@@ -1,26 +1,35 @@
 /**
  * One HTTP/2 connection on the server side (RFC 9113): as much of the protocol as gRPC needs, with a limit on
- * everything that a peer can make it do.
+ * everything that a client can make it do. Priorities are read and ignored, as that RFC recommends.
  *
- * Why not `node:http2`: on Deno 2.8.3 every connection that closes there leaves some 25 kB behind for ever (the native
- * session is never freed), its writes know no back-pressure and are copied twice, and later versions of Deno crash when
- * a peer goes away (denoland/deno#36788).
+ * Why not `node:http2`: docs/decisions/0020-the-wire.md.
  *
  * @module
  */
+import { GrowingBuffer } from "../growing_buffer.ts";
+import { HeldBytes } from "../held.ts";
 import type { Transport } from "../../sockets/transport/transport.ts";
-import { ErrorCode, Flag, FrameType, Setting } from "./constants.ts";
-import { ConnectionError, frame, FrameReader, numberFrame, settingsFrame, unpadded } from "./frames.ts";
-import { encodeHeaders, type Headers, HpackDecoder } from "./hpack.ts";
+import { type InputQueue, Turns } from "../turns.ts";
+import { ErrorCode, Flag, FrameType, MAX_WINDOW, Setting } from "./constants.ts";
+import { FinishedStreams } from "./finished_streams.ts";
+import { ConnectionError, frame, FrameReader, numberFrame, settingsFrame, unpadded, violation } from "./frames.ts";
+import { HeaderList, requestFault, trailersFault } from "./headers.ts";
+import { encodeHeaders, HpackDecoder } from "./hpack.ts";
+import { Nuisances } from "./nuisances.ts";
 import { Outbound, type SendBudget, SendQueue } from "./outbound.ts";
+import { readSettings } from "./settings.ts";
 import { H2Stream, type StreamHost } from "./stream.ts";
 
-/** Limits of a connection. */
+/** Limits of a connection, and what it shares with the others of its server. */
 export interface H2Limits {
-  /** Streams that a peer may have open at once. */
+  /** Streams that a client may have open at once. */
   readonly maxConcurrentStreams: number;
-  /** Bytes of a stream that a peer may send before we take them; we take them at once. Default 256 KiB. */
+  /** Bytes of a stream that a client may send before we take them; we take them at once. Default 256 KiB. */
   readonly streamWindow?: number;
+  /** What is held of incomplete messages; the connection's window is never larger than the room. */
+  readonly held?: HeldBytes;
+  /** When what was received is worked off. Default: in turns of its own. */
+  readonly turns?: Turns;
 }
 
 /** What a connection tells its owner. */
@@ -31,33 +40,45 @@ export interface H2Events {
   close(): void;
 }
 
+/** A header block that has not ended. */
+interface HeaderBlock {
+  readonly stream: number;
+  readonly flags: number;
+  readonly bytes: GrowingBuffer;
+  readonly since: number;
+}
+
 /** Largest header block and header list of a request, in bytes. */
 const MAX_HEADERS = 32 * 1024;
-/** Bytes of the whole connection that a peer may send before we take them. */
+/** Bytes of the whole connection that a client may send before we take them. */
 const CONNECTION_WINDOW = 1024 * 1024;
 const STREAM_WINDOW = 256 * 1024;
-const MAX_WINDOW = 0x7fffffff;
-/** Streams that a peer may reset, or control frames that it may send, beyond {@linkcode FORGIVEN} a second. */
-const PATIENCE = 1000;
-const FORGIVEN = 100;
-/** Time in milliseconds in which a peer that was told to go must have closed its half. */
+/** A window below this is not worth a frame. */
+const MIN_WINDOW = 16 * 1024;
+/** Time in milliseconds in which a client that was told to go must have closed its half. */
 const LINGER = 1000;
 
 /** A connection whose first bytes have not been read yet. */
-export class H2Connection implements StreamHost {
+export class H2Connection implements StreamHost, InputQueue {
   readonly streams = new Map<number, H2Stream>();
   readonly outbound: Outbound;
   readonly #reader = new FrameReader();
-  readonly #hpack = new HpackDecoder(MAX_HEADERS);
+  readonly #hpack = new HpackDecoder();
+  readonly #nuisances = new Nuisances();
+  readonly #finished = new FinishedStreams();
   readonly #streamWindow: number;
-  #peerWindow = 65535;
+  readonly #held: HeldBytes;
+  readonly #turns: Turns;
+  /** What a client takes on a new stream. */
+  #initialWindow = 65535;
   #receiveWindow = CONNECTION_WINDOW;
+  /** The last stream that was opened; the last that is worked off once we are going away. */
   #lastStream = 0;
-  #block: { stream: number; flags: number; parts: Uint8Array[]; size: number } | undefined;
+  #block: HeaderBlock | undefined;
+  #frameSince: number | undefined;
+  #paused = false;
   #goingAway = false;
   #closed = false;
-  #nuisances = 0;
-  #nuisancesAt = performance.now();
   #gotSettings = false;
   #batchesAtPing = 0;
   #linger: ReturnType<typeof setTimeout> | undefined;
@@ -69,6 +90,9 @@ export class H2Connection implements StreamHost {
     private readonly events: H2Events,
   ) {
     this.#streamWindow = limits.streamWindow ?? STREAM_WINDOW;
+    this.#held = limits.held ?? new HeldBytes();
+    this.#held.onRoom = () => this.#replenish();
+    this.#turns = limits.turns ?? new Turns();
     this.outbound = new Outbound(
       transport,
       budget,
@@ -84,17 +108,25 @@ export class H2Connection implements StreamHost {
     transport.start({ data: (chunk) => this.#receive(chunk), close: () => this.destroy() });
   }
 
-  /** The peer has shown that it speaks HTTP/2. */
+  /** The client has shown that it speaks HTTP/2. */
   get started(): boolean {
     return this.#gotSettings;
   }
 
-  /** Asks the peer for a sign of life: any bytes are one. */
+  /** When the frame or header block began whose end has not come yet; undefined between frames. */
+  get insideSince(): number | undefined {
+    return this.#block?.since ?? this.#frameSince;
+  }
+
+  /** Asks the client for a sign of life: any bytes are one. */
   ping(): void {
     this.outbound.control(frame(FrameType.PING, 0, 0, new Uint8Array(8)));
   }
 
-  /** Tells the peer to open no more streams; the connection closes when its last stream has ended. */
+  /**
+   * Tells the client to open no more streams; the connection closes when its last stream has ended. Streams that the
+   * client opens before it knows are ignored: it opens them again elsewhere (section 6.8).
+   */
   goAway(code: number = ErrorCode.NO_ERROR): void {
     if (this.#goingAway || this.#closed) return;
     this.#goingAway = true;
@@ -109,16 +141,17 @@ export class H2Connection implements StreamHost {
     this.#end();
   }
 
-  /** Ends all streams; nothing is read or sent any more, except what the socket has already. */
+  /** Ends all streams; nothing is read or sent any more, except what the transport has already. */
   #end(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#turns.remove(this);
     this.outbound.close();
     for (const stream of [...this.streams.values()]) this.#close(stream);
     this.events.close();
   }
 
-  /** Sends what the socket has, and closes. */
+  /** Sends what the transport has, and closes. */
   #finish(): void {
     this.outbound.flush();
     this.transport.end();
@@ -155,11 +188,13 @@ export class H2Connection implements StreamHost {
     else this.sendReset(stream, ErrorCode.NO_ERROR);
   }
 
-  #close(stream: H2Stream): void {
+  #close(stream: H2Stream, resetByClient = false): void {
     if (stream.closed) return;
     stream.closed = true;
     this.streams.delete(stream.id);
+    this.#finished.add(stream.id, stream.remoteEnded, resetByClient);
     this.outbound.drop(stream.queue);
+    this.#held.add(-stream.headerSize);
     stream.listener?.close();
     this.#closeIfDone();
   }
@@ -170,14 +205,37 @@ export class H2Connection implements StreamHost {
 
   #receive(chunk: Uint8Array): void {
     if (this.#closed) return;
+    this.#reader.push(chunk);
+    this.#turns.add(this);
+  }
+
+  /** Works off what was received; called in turns with the other connections of the server. */
+  work(enough: () => boolean): boolean {
+    let frames = 0;
     try {
-      this.#reader.push(chunk, (type, flags, stream, payload) => {
-        if (!this.#closed) this.#frame(type, flags, stream, payload);
-      });
+      for (; !this.#closed && this.#reader.next(); frames++) {
+        this.#frame();
+        if (this.#reader.unread && enough()) {
+          this.#pause(true);
+          return true;
+        }
+      }
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
       this.#fail(error.code);
     }
+    if (!this.#reader.insideFrame) this.#frameSince = undefined;
+    else if (frames > 0 || this.#frameSince === undefined) this.#frameSince = performance.now();
+    this.#pause(false);
+    return false;
+  }
+
+  /** Reads no more from the transport while there is enough to work off. */
+  #pause(paused: boolean): void {
+    if (paused === this.#paused || this.#closed) return;
+    this.#paused = paused;
+    if (paused) this.transport.pause();
+    else this.transport.resume();
   }
 
   /** Ends the connection with an error code. */
@@ -188,7 +246,30 @@ export class H2Connection implements StreamHost {
     this.#end();
   }
 
-  #frame(type: number, flags: number, id: number, payload: Uint8Array): void {
+  /** Ends a stream because of what its client did. */
+  #streamError(id: number, code: number): void {
+    this.#nuisances.add();
+    const stream = this.streams.get(id);
+    if (stream !== undefined) this.sendReset(stream, code);
+    else this.outbound.control(numberFrame(FrameType.RST_STREAM, id, code));
+  }
+
+  /**
+   * The stream that a frame is for. Undefined when it is over, or was opened after the client was told not to; the frame
+   * then means nothing any more.
+   *
+   * @throws ConnectionError for a stream that was never opened
+   */
+  #known(id: number): H2Stream | undefined {
+    const stream = this.streams.get(id);
+    if (stream !== undefined) return stream;
+    const late = this.#goingAway && id > this.#lastStream;
+    if (id === 0 || id % 2 === 0 || (id > this.#lastStream && !late)) throw violation("a stream that was never opened");
+    return undefined;
+  }
+
+  #frame(): void {
+    const { type, flags, stream: id, payload } = this.#reader;
     if (!this.#gotSettings && type !== FrameType.SETTINGS) throw violation("the first frame is not SETTINGS");
     if (this.#block !== undefined && (type !== FrameType.CONTINUATION || id !== this.#block.stream)) {
       throw violation("a header block is interrupted");
@@ -198,6 +279,8 @@ export class H2Connection implements StreamHost {
         return this.#data(flags, id, payload);
       case FrameType.HEADERS:
         return this.#headers(flags, id, payload);
+      case FrameType.PRIORITY:
+        return this.#priority(id, payload);
       case FrameType.CONTINUATION:
         return this.#continuation(flags, payload);
       case FrameType.RST_STREAM:
@@ -210,123 +293,163 @@ export class H2Connection implements StreamHost {
         return this.#windowUpdate(id, payload);
       case FrameType.PUSH_PROMISE:
         throw violation("a client pushes");
+      case FrameType.GOAWAY:
+        // The client opens no more streams, and closes when it is done.
+        if (id !== 0) throw violation("GOAWAY on a stream");
+        return;
       default:
-        // GOAWAY: the client opens no more streams and closes when it is done. PRIORITY and unknown types mean nothing.
-        if (type !== FrameType.GOAWAY) this.#nuisance();
+        // Unknown types mean nothing.
+        this.#nuisances.add();
     }
   }
 
   #data(flags: number, id: number, payload: Uint8Array): void {
-    if (id === 0 || id > this.#lastStream) throw violation("DATA on a stream that was never opened");
     this.#receiveWindow -= payload.length;
     if (this.#receiveWindow < 0) throw new ConnectionError(ErrorCode.FLOW_CONTROL_ERROR, "connection window");
-    if (this.#receiveWindow < CONNECTION_WINDOW / 2) {
-      this.outbound.control(numberFrame(FrameType.WINDOW_UPDATE, 0, CONNECTION_WINDOW - this.#receiveWindow));
-      this.#receiveWindow = CONNECTION_WINDOW;
-    }
+    const ended = (flags & Flag.END_STREAM) !== 0;
     // An empty frame that ends a stream is how some clients finish every call.
-    if (payload.length === 0 && (flags & Flag.END_STREAM) === 0) this.#nuisance();
+    if (payload.length === 0 && !ended) this.#nuisances.add();
     const bytes = unpadded(payload, flags);
-    const stream = this.streams.get(id);
-    // What was on its way when we closed the stream is thrown away.
-    if (stream === undefined) return;
-    if (stream.remoteEnded) return this.sendReset(stream, ErrorCode.STREAM_CLOSED);
-    stream.receiveWindow -= payload.length;
-    if (stream.receiveWindow < 0) return this.sendReset(stream, ErrorCode.FLOW_CONTROL_ERROR);
-    if (stream.receiveWindow < this.#streamWindow / 2 && (flags & Flag.END_STREAM) === 0) {
-      this.outbound.control(numberFrame(FrameType.WINDOW_UPDATE, id, this.#streamWindow - stream.receiveWindow));
+    const stream = this.#known(id);
+    if (stream !== undefined) this.#streamData(stream, payload.length, bytes, ended);
+    else if (this.#finished.endedByClient(id)) this.#streamError(id, ErrorCode.STREAM_CLOSED);
+    this.#replenish();
+  }
+
+  #streamData(stream: H2Stream, size: number, bytes: Uint8Array, ended: boolean): void {
+    if (stream.remoteEnded) return this.#streamError(stream.id, ErrorCode.STREAM_CLOSED);
+    stream.receiveWindow -= size;
+    if (stream.receiveWindow < 0) return this.#streamError(stream.id, ErrorCode.FLOW_CONTROL_ERROR);
+    stream.received += bytes.length;
+    if (!stream.lengthFits(ended)) return this.#streamError(stream.id, ErrorCode.PROTOCOL_ERROR);
+    if (stream.receiveWindow < this.#streamWindow / 2 && !ended) {
+      const by = this.#streamWindow - stream.receiveWindow;
+      this.outbound.control(numberFrame(FrameType.WINDOW_UPDATE, stream.id, by));
       stream.receiveWindow = this.#streamWindow;
     }
     if (bytes.length > 0) stream.listener?.data(bytes);
-    if (flags & Flag.END_STREAM) this.#remoteEnd(stream);
+    if (ended) this.#remoteEnd(stream);
+  }
+
+  /** Lets the client send again, as far as there is room for what it may send. */
+  #replenish(): void {
+    if (this.#closed) return;
+    const wanted = Math.min(CONNECTION_WINDOW, this.#held.room);
+    if (wanted < MIN_WINDOW || this.#receiveWindow >= wanted / 2) return;
+    this.outbound.control(numberFrame(FrameType.WINDOW_UPDATE, 0, wanted - this.#receiveWindow));
+    this.#receiveWindow = wanted;
   }
 
   #headers(flags: number, id: number, payload: Uint8Array): void {
-    let block = unpadded(payload, flags);
-    if (flags & Flag.PRIORITY) block = block.subarray(5);
+    let bytes = unpadded(payload, flags);
+    if (flags & Flag.PRIORITY) {
+      if (bytes.length < 5) throw new ConnectionError(ErrorCode.FRAME_SIZE_ERROR, "HEADERS");
+      bytes = bytes.subarray(5);
+    }
     if (id % 2 === 0) throw violation(`HEADERS on stream ${id}`);
-    this.#block = { stream: id, flags, parts: [block], size: block.length };
-    if (flags & Flag.END_HEADERS) this.#headersDone();
+    if (flags & Flag.END_HEADERS) return this.#headersDone(id, flags, bytes);
+    this.#block = { stream: id, flags, bytes: new GrowingBuffer(), since: performance.now() };
+    this.#block.bytes.append(bytes, MAX_HEADERS);
   }
 
   #continuation(flags: number, payload: Uint8Array): void {
     const block = this.#block;
     if (block === undefined) throw violation("CONTINUATION without HEADERS");
-    if (payload.length === 0) this.#nuisance();
-    block.parts.push(payload);
-    block.size += payload.length;
-    if (block.size > MAX_HEADERS) throw new ConnectionError(ErrorCode.ENHANCE_YOUR_CALM, "header block too large");
-    if (flags & Flag.END_HEADERS) this.#headersDone();
-  }
-
-  #headersDone(): void {
-    const { stream: id, flags, parts } = this.#block!;
+    if (payload.length === 0) this.#nuisances.add();
+    if (block.bytes.length + payload.length > MAX_HEADERS) {
+      throw new ConnectionError(ErrorCode.ENHANCE_YOUR_CALM, "header block too large");
+    }
+    block.bytes.append(payload, MAX_HEADERS);
+    if ((flags & Flag.END_HEADERS) === 0) return;
     this.#block = undefined;
-    const block = parts.length === 1 ? parts[0]! : new Uint8Array(parts.flatMap((part) => [...part]));
-    // Every block must be decoded, wanted or not: the table of the next one depends on it.
-    const headers = this.#hpack.decode(block);
-    const known = this.streams.get(id);
-    if (known !== undefined) {
-      // Trailers of a request mean nothing to gRPC, but must end the stream.
-      if (known.remoteEnded || (flags & Flag.END_STREAM) === 0) return this.sendReset(known, ErrorCode.PROTOCOL_ERROR);
-      return this.#remoteEnd(known);
-    }
-    // A stream that we have closed already may still see its trailers.
-    if (id <= this.#lastStream) return;
-    this.#open(id, headers, (flags & Flag.END_STREAM) !== 0);
+    this.#headersDone(block.stream, block.flags, block.bytes.bytes);
   }
 
-  #open(id: number, headers: Headers | undefined, ended: boolean): void {
-    if (this.#goingAway) return this.outbound.control(numberFrame(FrameType.RST_STREAM, id, ErrorCode.REFUSED_STREAM));
-    this.#lastStream = id;
-    const queue = new SendQueue(id, this.#peerWindow);
-    const stream = new H2Stream(id, headers ?? {}, queue, this.#streamWindow, this);
-    this.streams.set(id, stream);
-    if (headers?.[":method"] === undefined || headers[":path"] === undefined) {
-      return this.sendReset(stream, ErrorCode.PROTOCOL_ERROR);
+  #headersDone(id: number, flags: number, bytes: Uint8Array): void {
+    const list = new HeaderList(MAX_HEADERS);
+    this.#hpack.decode(bytes, list);
+    const ended = (flags & Flag.END_STREAM) !== 0;
+    const stream = this.streams.get(id);
+    if (stream !== undefined) this.#trailers(stream, list, ended);
+    else if (id > this.#lastStream) this.#request(id, list, ended);
+    else if (this.#finished.endedByClient(id)) {
+      throw new ConnectionError(ErrorCode.STREAM_CLOSED, "HEADERS on a stream that the client has ended");
+    } else if (list.pseudo) {
+      throw violation("a request on a stream that is over");
     }
-    if (this.streams.size > this.limits.maxConcurrentStreams) {
-      this.#nuisance();
-      return this.sendReset(stream, ErrorCode.REFUSED_STREAM);
+    // What is left are trailers of a stream that we have closed.
+  }
+
+  /** Trailers of a request mean nothing to gRPC, but must end the stream. */
+  #trailers(stream: H2Stream, list: HeaderList, ended: boolean): void {
+    if (stream.remoteEnded) return this.#streamError(stream.id, ErrorCode.STREAM_CLOSED);
+    if (!ended || trailersFault(list) !== undefined || !stream.lengthFits(true)) {
+      return this.#streamError(stream.id, ErrorCode.PROTOCOL_ERROR);
+    }
+    this.#remoteEnd(stream);
+  }
+
+  #request(id: number, list: HeaderList, ended: boolean): void {
+    // The client did not know yet that we are going away.
+    if (this.#goingAway) return this.#nuisances.add();
+    this.#lastStream = id;
+    const queue = new SendQueue(id, this.#initialWindow);
+    const stream = new H2Stream(id, list, queue, this.#streamWindow, this);
+    this.streams.set(id, stream);
+    this.#held.add(stream.headerSize);
+    if (list.tooLarge) return this.#streamError(id, ErrorCode.ENHANCE_YOUR_CALM);
+    if (requestFault(list) !== undefined || (ended && !stream.lengthFits(true))) {
+      return this.#streamError(id, ErrorCode.PROTOCOL_ERROR);
+    }
+    if (this.streams.size > this.limits.maxConcurrentStreams || this.#held.room === 0) {
+      return this.#streamError(id, ErrorCode.REFUSED_STREAM);
     }
     this.events.stream(stream);
     if (ended) this.#remoteEnd(stream);
   }
 
   #remoteEnd(stream: H2Stream): void {
+    if (stream.closed) return;
     stream.remoteEnded = true;
     stream.listener?.end();
     // Trailers that are still to be sent close the stream when they have been.
     if (stream.localEnded && stream.queue.trailers === undefined) this.#close(stream);
   }
 
+  #priority(id: number, payload: Uint8Array): void {
+    if (id === 0) throw violation("PRIORITY on no stream");
+    if (payload.length !== 5) return this.#streamError(id, ErrorCode.FRAME_SIZE_ERROR);
+    this.#nuisances.add();
+  }
+
   #reset(id: number, payload: Uint8Array): void {
     if (payload.length !== 4) throw new ConnectionError(ErrorCode.FRAME_SIZE_ERROR, "RST_STREAM");
-    if (id === 0 || id > this.#lastStream) throw violation("RST_STREAM on a stream that was never opened");
-    this.#nuisance();
-    const stream = this.streams.get(id);
-    if (stream !== undefined) this.#close(stream);
+    const stream = this.#known(id);
+    if (stream !== undefined || !this.#finished.reset()) this.#nuisances.add();
+    if (stream !== undefined) this.#close(stream, true);
   }
 
   #settings(flags: number, id: number, payload: Uint8Array): void {
     if (id !== 0) throw violation("SETTINGS on a stream");
-    if (payload.length % 6 !== 0) throw new ConnectionError(ErrorCode.FRAME_SIZE_ERROR, "SETTINGS");
     this.#gotSettings = true;
-    if (flags & Flag.ACK) return;
-    this.#nuisance();
-    const view = new DataView(payload.buffer, payload.byteOffset, payload.length);
-    for (let at = 0; at < payload.length; at += 6) {
-      // Frames and tables that we send are of the size that every peer takes, whatever it would allow beyond.
-      if (view.getUint16(at) === Setting.INITIAL_WINDOW_SIZE) this.#initialWindow(view.getUint32(at + 2));
+    if (flags & Flag.ACK) {
+      if (payload.length > 0) throw new ConnectionError(ErrorCode.FRAME_SIZE_ERROR, "SETTINGS");
+      return;
     }
+    this.#nuisances.add();
+    const window = readSettings(payload);
+    if (window !== undefined && window !== this.#initialWindow) this.#changeWindows(window);
     this.outbound.control(frame(FrameType.SETTINGS, Flag.ACK, 0));
   }
 
-  #initialWindow(window: number): void {
-    if (window > MAX_WINDOW) throw new ConnectionError(ErrorCode.FLOW_CONTROL_ERROR, "initial window");
-    for (const stream of this.streams.values()) stream.queue.window += window - this.#peerWindow;
-    this.#peerWindow = window;
-    this.outbound.opened();
+  #changeWindows(initial: number): void {
+    const by = initial - this.#initialWindow;
+    this.#initialWindow = initial;
+    for (const { queue } of this.streams.values()) {
+      queue.window += by;
+      if (queue.window > MAX_WINDOW) throw new ConnectionError(ErrorCode.FLOW_CONTROL_ERROR, "window overflow");
+    }
+    if (by > 0) this.outbound.opened();
   }
 
   #ping(flags: number, id: number, payload: Uint8Array): void {
@@ -334,7 +457,7 @@ export class H2Connection implements StreamHost {
     if (payload.length !== 8) throw new ConnectionError(ErrorCode.FRAME_SIZE_ERROR, "PING");
     if (flags & Flag.ACK) return;
     // Clients measure the path with a ping when data come; those are as many as we make them.
-    if (this.outbound.batches === this.#batchesAtPing) this.#nuisance();
+    if (this.outbound.batches === this.#batchesAtPing) this.#nuisances.add();
     this.#batchesAtPing = this.outbound.batches;
     this.outbound.control(frame(FrameType.PING, Flag.ACK, 0, payload));
   }
@@ -348,24 +471,11 @@ export class H2Connection implements StreamHost {
       if (this.outbound.window > MAX_WINDOW) throw new ConnectionError(ErrorCode.FLOW_CONTROL_ERROR, "window overflow");
       return this.outbound.opened();
     }
-    if (id > this.#lastStream) throw violation("WINDOW_UPDATE on a stream that was never opened");
-    const stream = this.streams.get(id);
+    const stream = this.#known(id);
+    if (by === 0 && id <= this.#lastStream) return this.#streamError(id, ErrorCode.PROTOCOL_ERROR);
     if (stream === undefined) return;
-    if (by === 0) return this.sendReset(stream, ErrorCode.PROTOCOL_ERROR);
     stream.queue.window += by;
-    if (stream.queue.window > MAX_WINDOW) return this.sendReset(stream, ErrorCode.FLOW_CONTROL_ERROR);
+    if (stream.queue.window > MAX_WINDOW) return this.#streamError(id, ErrorCode.FLOW_CONTROL_ERROR);
     this.outbound.opened();
   }
-
-  /** Counts what is legal but costs us more than the peer; a peer that overdoes it is told to calm down. */
-  #nuisance(): void {
-    const now = performance.now();
-    this.#nuisances = Math.max(0, this.#nuisances - (now - this.#nuisancesAt) * FORGIVEN / 1000) + 1;
-    this.#nuisancesAt = now;
-    if (this.#nuisances > PATIENCE) throw new ConnectionError(ErrorCode.ENHANCE_YOUR_CALM, "too many control frames");
-  }
-}
-
-function violation(what: string): ConnectionError {
-  return new ConnectionError(ErrorCode.PROTOCOL_ERROR, what);
 }

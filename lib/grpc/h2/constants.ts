@@ -53,5 +53,7 @@ export const Setting = {
 export const FRAME_HEAD = 9;
 /** Largest frame that we take: the size that every peer starts with. */
 export const MAX_FRAME = 16384;
+/** Largest flow-control window. */
+export const MAX_WINDOW = 0x7fffffff;
 /** Every HTTP/2 connection begins with these bytes (section 3.4). */
 export const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");

@@ -3,7 +3,7 @@
  *
  * @module
  */
-
+import { GrowingBuffer } from "../growing_buffer.ts";
 import { ErrorCode, Flag, FRAME_HEAD, FrameType, MAX_FRAME, PREFACE } from "./constants.ts";
 
 /** A violation that ends the connection with this error code. */
@@ -12,6 +12,11 @@ export class ConnectionError extends Error {
   constructor(readonly code: number, message: string) {
     super(message);
   }
+}
+
+/** A violation of the protocol in general. */
+export function violation(what: string): ConnectionError {
+  return new ConnectionError(ErrorCode.PROTOCOL_ERROR, what);
 }
 
 /** Writes a frame head; returns the offset after it. */
@@ -73,12 +78,18 @@ export function unpadded(payload: Uint8Array, flags: number): Uint8Array {
   return payload.subarray(1, payload.length - padding);
 }
 
-/** Takes a frame; the payload is a view that is only valid during the call unless it is kept as it is. */
-export type OnFrame = (type: number, flags: number, stream: number, payload: Uint8Array) => void;
-
-/** Cuts a byte stream into the preface and frames. */
+/** Cuts a byte stream into the preface and frames, one at a time. */
 export class FrameReader {
-  #rest: Uint8Array = NOTHING;
+  /** The frame that {@linkcode FrameReader.next} has found. */
+  type = 0;
+  flags = 0;
+  stream = 0;
+  /** A view that must be copied to be kept: it lies in a larger buffer. */
+  payload: Uint8Array = NOTHING;
+  #chunk: Uint8Array = NOTHING;
+  #at = 0;
+  #later: Uint8Array[] = [];
+  readonly #partial = new GrowingBuffer();
   #preface = 0;
 
   /** The preface has come. */
@@ -86,36 +97,102 @@ export class FrameReader {
     return this.#preface === PREFACE.length;
   }
 
+  /** Bytes wait that have not been looked at. */
+  get unread(): boolean {
+    return this.#at < this.#chunk.length || this.#later.length > 0;
+  }
+
+  /** All that has come was read, and it ends within a frame. */
+  get insideFrame(): boolean {
+    return this.#partial.length > 0 && !this.unread;
+  }
+
+  /** Adds the next bytes. */
+  push(chunk: Uint8Array): void {
+    if (this.unread) {
+      this.#later.push(chunk);
+    } else {
+      this.#chunk = chunk;
+      this.#at = 0;
+    }
+  }
+
   /**
-   * Takes the next bytes and calls back for each frame that they complete.
+   * Reads the next frame into the fields above; false when there is no whole one yet.
    *
    * @throws ConnectionError for bytes that do not begin with the preface, or a frame that is too large
    */
-  push(chunk: Uint8Array, onFrame: OnFrame): void {
-    let data = chunk;
-    if (this.#rest.length > 0) {
-      data = new Uint8Array(this.#rest.length + chunk.length);
-      data.set(this.#rest);
-      data.set(chunk, this.#rest.length);
-      this.#rest = NOTHING;
+  next(): boolean {
+    while (this.#more()) {
+      if (!this.started) this.#readPreface();
+      else if (this.#partial.length > 0 ? this.#complete() : this.#whole()) return true;
     }
-    let at = 0;
-    while (this.#preface < PREFACE.length && at < data.length) {
-      if (data[at++] !== PREFACE[this.#preface++]) {
+    this.payload = NOTHING;
+    return false;
+  }
+
+  /** Whether bytes are left; steps to the next chunk when one is used up. */
+  #more(): boolean {
+    if (this.#at < this.#chunk.length) return true;
+    // The chunk that was used up must not be kept until the next one comes.
+    this.#chunk = this.#later.shift() ?? NOTHING;
+    this.#at = 0;
+    return this.#chunk.length > 0;
+  }
+
+  #readPreface(): void {
+    while (!this.started && this.#at < this.#chunk.length) {
+      if (this.#chunk[this.#at++] !== PREFACE[this.#preface++]) {
         throw new ConnectionError(ErrorCode.PROTOCOL_ERROR, "not an HTTP/2 connection");
       }
     }
-    while (data.length - at >= FRAME_HEAD) {
-      const length = data[at]! << 16 | data[at + 1]! << 8 | data[at + 2]!;
-      if (length > MAX_FRAME) {
-        throw new ConnectionError(ErrorCode.FRAME_SIZE_ERROR, `a frame of ${length} bytes, limit ${MAX_FRAME}`);
-      }
-      const end = at + FRAME_HEAD + length;
-      if (end > data.length) break;
-      const stream = (data[at + 5]! & 127) * 0x1000000 + (data[at + 6]! << 16 | data[at + 7]! << 8 | data[at + 8]!);
-      onFrame(data[at + 3]!, data[at + 4]!, stream, data.subarray(at + FRAME_HEAD, end));
-      at = end;
-    }
-    if (at < data.length) this.#rest = data.slice(at);
   }
+
+  /** Reads a frame that lies whole in the chunk; what is only its beginning is kept. */
+  #whole(): boolean {
+    const left = this.#chunk.length - this.#at;
+    const size = left < FRAME_HEAD ? FRAME_HEAD : FRAME_HEAD + payloadLength(this.#chunk, this.#at);
+    if (left < size) {
+      this.#keep(left, size);
+      return false;
+    }
+    this.#set(this.#chunk.subarray(this.#at, this.#at += size));
+    return true;
+  }
+
+  /** Goes on with a frame whose beginning came before. */
+  #complete(): boolean {
+    const partial = this.#partial;
+    if (partial.length < FRAME_HEAD) {
+      this.#keep(FRAME_HEAD - partial.length, FRAME_HEAD);
+      if (partial.length < FRAME_HEAD) return false;
+    }
+    const size = FRAME_HEAD + payloadLength(partial.bytes, 0);
+    this.#keep(size - partial.length, size);
+    if (partial.length < size) return false;
+    this.#set(partial.take());
+    return true;
+  }
+
+  #keep(wanted: number, size: number): void {
+    const to = Math.min(this.#chunk.length, this.#at + wanted);
+    this.#partial.append(this.#chunk.subarray(this.#at, to), size);
+    this.#at = to;
+  }
+
+  #set(bytes: Uint8Array): void {
+    this.type = bytes[3]!;
+    this.flags = bytes[4]!;
+    this.stream = (bytes[5]! & 127) * 0x1000000 + (bytes[6]! << 16 | bytes[7]! << 8 | bytes[8]!);
+    this.payload = bytes.subarray(FRAME_HEAD);
+  }
+}
+
+/** @throws ConnectionError when it is more than we take */
+function payloadLength(bytes: Uint8Array, at: number): number {
+  const length = bytes[at]! << 16 | bytes[at + 1]! << 8 | bytes[at + 2]!;
+  if (length > MAX_FRAME) {
+    throw new ConnectionError(ErrorCode.FRAME_SIZE_ERROR, `a frame of ${length} bytes, limit ${MAX_FRAME}`);
+  }
+  return length;
 }

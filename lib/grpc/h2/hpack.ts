@@ -3,17 +3,20 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import { ErrorCode } from "./constants.ts";
 import { ConnectionError } from "./frames.ts";
-import { decodeHuffman } from "./huffman.ts";
+import { decodeHuffman, huffmanSize } from "./huffman.ts";
 
 /** The dynamic table's limit that every peer starts with; we announce no other. */
 const TABLE_LIMIT = 4096;
 /** What an entry costs beyond its text (section 4.1). */
 const ENTRY_OVERHEAD = 32;
+/** The most entries that the dynamic table can have. */
+const MAX_ENTRIES = TABLE_LIMIT / ENTRY_OVERHEAD;
 
 /** The static table (appendix A), entry 1 first; `name=value` or `name`. */
-const STATIC: readonly (readonly [string, string])[] = (
+const STATIC: readonly Entry[] = (
   ":authority|:method=GET|:method=POST|:path=/|:path=/index.html|:scheme=http|:scheme=https|:status=200|:status=204|" +
   ":status=206|:status=304|:status=400|:status=404|:status=500|accept-charset|accept-encoding=gzip, deflate|" +
   "accept-language|accept-ranges|accept|access-control-allow-origin|age|allow|authorization|cache-control|" +
@@ -23,86 +26,68 @@ const STATIC: readonly (readonly [string, string])[] = (
   "server|set-cookie|strict-transport-security|transfer-encoding|user-agent|vary|via|www-authenticate"
 ).split("|").map((entry) => {
   const at = entry.indexOf("=");
-  return at < 0 ? [entry, ""] : [entry.slice(0, at), entry.slice(at + 1)];
+  return { name: at < 0 ? entry : entry.slice(0, at), value: at < 0 ? "" : entry.slice(at + 1), size: 0 };
 });
 
-/** Header names are lower case; several headers of a name are joined by a comma, as RFC 9110 (5.3) allows. */
-export type Headers = Record<string, string>;
+/** Takes decoded headers. */
+export interface HeaderSink {
+  /** It takes no more; what need not be decoded for the sake of the table is passed over. */
+  readonly tooLarge: boolean;
+  add(name: string, value: string): void;
+}
 
-const text = new TextDecoder("latin1");
+/** An entry of a table. */
+interface Entry {
+  readonly name: string;
+  readonly value: string;
+  /** What it counts (section 4.1). */
+  readonly size: number;
+}
 
 /** Decodes the header blocks of one connection, in their order. */
 export class HpackDecoder {
-  #table: (readonly [string, string])[] = [];
-  #size = 0;
-  #limit = TABLE_LIMIT;
-  #data: Uint8Array = new Uint8Array(0);
+  readonly #table = new EntryTable();
+  #data: Buffer = Buffer.alloc(0);
   #at = 0;
 
-  /** @param maxListSize largest header list, counted as in RFC 9113, section 10.5.1 */
-  constructor(private readonly maxListSize: number) {}
-
   /**
-   * Decodes one block.
+   * Decodes one block. Every block must be decoded, wanted or not: the next one depends on the table that it leaves.
    *
-   * @returns the headers; undefined when the list is too large or malformed as a request (the connection can go on)
+   * @param list takes the headers; what is too large for it is passed over at little cost
    * @throws ConnectionError COMPRESSION_ERROR: the connection cannot go on
    */
-  decode(block: Uint8Array): Headers | undefined {
-    this.#data = block;
+  decode(block: Uint8Array, list: HeaderSink): void {
+    this.#data = Buffer.from(block.buffer, block.byteOffset, block.length);
     this.#at = 0;
-    const headers: Headers = Object.create(null);
-    let listSize = 0;
-    let fine = true;
     let begun = false;
     while (this.#at < block.length) {
       const first = block[this.#at]!;
-      if ((first & 0xe0) === 0x20) {
-        if (begun) throw broken("a table size change after a header");
-        this.#resize(this.#integer(5));
-        continue;
-      }
-      begun = true;
-      const [name, value] = this.#header(first);
-      listSize += name.length + value.length + ENTRY_OVERHEAD;
-      if (listSize > this.maxListSize || !put(headers, name, value)) fine = false;
+      if ((first & 0xe0) !== 0x20) {
+        begun = true;
+        this.#header(first, list);
+      } else if (begun) throw broken("a table size change after a header");
+      else this.#table.resize(this.#integer(5));
     }
-    return fine ? headers : undefined;
+    this.#data = Buffer.alloc(0);
   }
 
-  #header(first: number): readonly [string, string] {
-    if (first & 0x80) return this.#entry(this.#integer(7));
+  #header(first: number, list: HeaderSink): void {
+    if (first & 0x80) {
+      const { name, value } = this.#table.entry(this.#integer(7));
+      return list.add(name, value);
+    }
     const indexed = (first & 0x40) !== 0;
     const index = this.#integer(indexed ? 6 : 4);
-    const name = index === 0 ? this.#string() : this.#entry(index)[0];
-    const entry = [name, this.#string()] as const;
-    if (indexed) this.#add(entry);
-    return entry;
-  }
-
-  #entry(index: number): readonly [string, string] {
-    const entry = index <= STATIC.length ? STATIC[index - 1] : this.#table[index - STATIC.length - 1];
-    if (entry === undefined) throw broken(`index ${index} is in no table`);
-    return entry;
-  }
-
-  #add(entry: readonly [string, string]): void {
-    this.#table.unshift(entry);
-    this.#size += entry[0].length + entry[1].length + ENTRY_OVERHEAD;
-    this.#evict();
-  }
-
-  #resize(limit: number): void {
-    if (limit > TABLE_LIMIT) throw broken(`a table of ${limit} bytes, limit ${TABLE_LIMIT}`);
-    this.#limit = limit;
-    this.#evict();
-  }
-
-  #evict(): void {
-    while (this.#size > this.#limit) {
-      const [name, value] = this.#table.pop()!;
-      this.#size -= name.length + value.length + ENTRY_OVERHEAD;
+    if (list.tooLarge && !indexed) {
+      if (index === 0) this.#skipString();
+      else this.#table.entry(index);
+      this.#skipString();
+      return;
     }
+    const name = index === 0 ? this.#string() : this.#table.entry(index).name;
+    const value = this.#string();
+    if (indexed) this.#table.add(name, value);
+    list.add(name, value);
   }
 
   #integer(prefix: number): number {
@@ -119,13 +104,20 @@ export class HpackDecoder {
 
   #string(): string {
     const huffman = (this.#data[this.#at] ?? 0) & 0x80;
+    const from = this.#skipString();
+    if (!huffman) return this.#data.toString("latin1", from, this.#at);
+    const out = Buffer.allocUnsafe(huffmanSize(this.#at - from));
+    const length = decodeHuffman(this.#data.subarray(from, this.#at), out);
+    if (length < 0) throw broken("a string that is no Huffman code");
+    return out.toString("latin1", 0, length);
+  }
+
+  /** Passes over a string; returns where its bytes begin. */
+  #skipString(): number {
     const length = this.#integer(7);
     if (length > this.#data.length - this.#at) throw broken("a string longer than its block");
-    const bytes = this.#data.subarray(this.#at, this.#at += length);
-    if (!huffman) return text.decode(bytes);
-    const decoded = decodeHuffman(bytes);
-    if (decoded === undefined) throw broken("a string that is no Huffman code");
-    return text.decode(decoded);
+    this.#at += length;
+    return this.#at - length;
   }
 
   #byte(): number {
@@ -135,18 +127,55 @@ export class HpackDecoder {
   }
 }
 
-function broken(what: string): ConnectionError {
-  return new ConnectionError(ErrorCode.COMPRESSION_ERROR, `header block: ${what}`);
+/** The static and the dynamic table. */
+class EntryTable {
+  /** The dynamic entries in a ring, so that none is moved when one comes. */
+  readonly #ring: (Entry | undefined)[] = [];
+  #newest = 0;
+  #count = 0;
+  #size = 0;
+  #limit = TABLE_LIMIT;
+
+  /** The entry at an index of both tables. */
+  entry(index: number): Entry {
+    const at = index - STATIC.length - 1;
+    const entry = at < 0
+      ? STATIC[index - 1]
+      : at < this.#count
+      ? this.#ring[(this.#newest - at + MAX_ENTRIES) % MAX_ENTRIES]
+      : undefined;
+    if (entry === undefined) throw broken(`index ${index} is in no table`);
+    return entry;
+  }
+
+  add(name: string, value: string): void {
+    const size = name.length + value.length + ENTRY_OVERHEAD;
+    this.#size += size;
+    this.#evict();
+    // One that is larger than the whole table empties it, and is not in it (section 4.4).
+    if (size > this.#limit) return void (this.#size = 0);
+    this.#newest = (this.#newest + 1) % MAX_ENTRIES;
+    this.#ring[this.#newest] = { name, value, size };
+    this.#count++;
+  }
+
+  resize(limit: number): void {
+    if (limit > TABLE_LIMIT) throw broken(`a table of ${limit} bytes, limit ${TABLE_LIMIT}`);
+    this.#limit = limit;
+    this.#evict();
+  }
+
+  #evict(): void {
+    while (this.#size > this.#limit && this.#count > 0) {
+      const oldest = (this.#newest - --this.#count + MAX_ENTRIES) % MAX_ENTRIES;
+      this.#size -= this.#ring[oldest]!.size;
+      this.#ring[oldest] = undefined;
+    }
+  }
 }
 
-/** False for what no request may hold: upper case, a pseudo-header twice, control characters (RFC 9113, section 8.2). */
-function put(headers: Headers, name: string, value: string): boolean {
-  if (!/^:?[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name) || /[\0\r\n]/.test(value)) return false;
-  const before = headers[name];
-  if (before === undefined) headers[name] = value;
-  else if (name[0] === ":") return false;
-  else headers[name] = `${before}, ${value}`;
-  return true;
+function broken(what: string): ConnectionError {
+  return new ConnectionError(ErrorCode.COMPRESSION_ERROR, `header block: ${what}`);
 }
 
 /** Encodes headers as literals without indexing; names must be lower case, values ASCII. */

@@ -16,6 +16,8 @@ const LENGTHS =
  * it is `-1 - symbol`.
  */
 const TREE = buildTree();
+/** In the tree: the end symbol. */
+const END_SYMBOL = -257;
 
 function buildTree(): Int16Array {
   const tree: number[] = [0, 0];
@@ -43,31 +45,73 @@ function buildTree(): Int16Array {
   return Int16Array.from(tree);
 }
 
-/** Decodes a Huffman string to bytes; undefined when it is none. */
-export function decodeHuffman(data: Uint8Array): Uint8Array | undefined {
-  // The shortest code word has 5 bits.
-  const out = new Uint8Array(Math.floor(data.length * 8 / 5));
-  let length = 0;
-  let node = 0;
-  let depth = 0;
-  let ones = true;
-  for (const byte of data) {
-    for (let bit = 7; bit >= 0; bit--) {
-      const value = byte >> bit & 1;
-      const next = TREE[2 * node + value]!;
-      depth++;
-      ones &&= value === 1;
-      if (next >= 0) {
-        node = next;
-        continue;
+/** Bits of a step that hold its node; the tree has 256. */
+const NODE_BITS = 8;
+/** In the place of a symbol: none is completed. */
+const NO_SYMBOL = 256;
+/** In the place of a symbol: the end symbol, which no string may hold. */
+const BROKEN = 257;
+
+/**
+ * What four bits do to a decoder, by the node of the tree that it is at: `STEPS[16 * node + bits]` holds the node after
+ * them, and above it the symbol that they complete (one at most, since no code word has less than five bits).
+ */
+const STEPS = buildSteps();
+
+function buildSteps(): Int32Array {
+  const steps = new Int32Array(16 * TREE.length / 2);
+  for (let from = 0; from < TREE.length / 2; from++) {
+    for (let bits = 0; bits < 16; bits++) {
+      let node = from;
+      let symbol = NO_SYMBOL;
+      for (let bit = 3; bit >= 0; bit--) {
+        const next = TREE[2 * node + (bits >> bit & 1)]!;
+        if (next < 0) symbol = next === END_SYMBOL ? BROKEN : -1 - next;
+        node = next < 0 ? 0 : next;
       }
-      if (next === -257) return undefined;
-      out[length++] = -1 - next;
-      node = 0;
-      depth = 0;
-      ones = true;
+      steps[16 * from + bits] = symbol << NODE_BITS | node;
     }
   }
-  // What is left must be less than a byte of the beginning of the end symbol, which is all ones.
-  return depth < 8 && ones ? out.subarray(0, length) : undefined;
+  return steps;
+}
+
+/**
+ * Nodes at which a string may end: what follows the last symbol is less than a byte of ones (section 5.2), so the root and
+ * the seven nodes down its side of ones.
+ */
+const ENDS = buildEnds();
+
+function buildEnds(): Uint8Array {
+  const ends = new Uint8Array(TREE.length / 2);
+  for (let node = 0, depth = 0; depth < 8; depth++, node = TREE[2 * node + 1]!) ends[node] = 1;
+  return ends;
+}
+
+/**
+ * Decodes a Huffman string.
+ *
+ * @param out takes the bytes; {@linkcode huffmanSize} says how large it must be
+ * @returns how many there are; -1 when it is no Huffman string
+ */
+export function decodeHuffman(data: Uint8Array, out: Uint8Array): number {
+  let length = 0;
+  let node = 0;
+  for (let at = 0; at < data.length; at++) {
+    const byte = data[at]!;
+    let step = STEPS[16 * node + (byte >> 4)]!;
+    let symbol = step >> NODE_BITS;
+    if (symbol < NO_SYMBOL) out[length++] = symbol;
+    else if (symbol === BROKEN) return -1;
+    step = STEPS[16 * (step & 255) + (byte & 15)]!;
+    symbol = step >> NODE_BITS;
+    if (symbol < NO_SYMBOL) out[length++] = symbol;
+    else if (symbol === BROKEN) return -1;
+    node = step & 255;
+  }
+  return ENDS[node] === 1 ? length : -1;
+}
+
+/** The most bytes that a Huffman string of this length can hold: the shortest code word has five bits. */
+export function huffmanSize(length: number): number {
+  return Math.floor(length * 8 / 5);
 }

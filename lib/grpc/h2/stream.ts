@@ -4,7 +4,7 @@
  * @module
  */
 import { ErrorCode } from "./constants.ts";
-import type { Headers } from "./hpack.ts";
+import type { HeaderList, HttpHeaders } from "./headers.ts";
 import type { SendQueue } from "./outbound.ts";
 
 /** What a stream tells its user; after `close` nothing more. */
@@ -33,17 +33,31 @@ export class H2Stream {
   /** We have sent END_STREAM. */
   localEnded = false;
   closed = false;
-  /** Bytes that the peer may still send before we open its window. */
+  /** Bytes of content that have come. */
+  received = 0;
+  /** Bytes that the client may still send before we open its window. */
   receiveWindow: number;
+  readonly headers: HttpHeaders;
+  /** What the headers count, in bytes. */
+  readonly headerSize: number;
 
   constructor(
     readonly id: number,
-    readonly headers: Headers,
+    { headers, size }: Pick<HeaderList, "headers" | "size">,
     readonly queue: SendQueue,
     receiveWindow: number,
     private readonly host: StreamHost,
   ) {
+    this.headers = headers;
+    this.headerSize = size;
     this.receiveWindow = receiveWindow;
+  }
+
+  /** Whether the content is not larger than announced by `content-length`, and at its end as large. */
+  lengthFits(ended: boolean): boolean {
+    const announced = this.headers["content-length"];
+    if (announced === undefined) return true;
+    return ended ? this.received === Number(announced) : this.received <= Number(announced);
   }
 
   /** Sends response headers. */

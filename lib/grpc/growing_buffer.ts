@@ -1,0 +1,58 @@
+/**
+ * Bytes that arrive in pieces, copied together.
+ *
+ * What is kept must be copied: a piece of one byte is a view of the buffer that the socket read into, and keeping it
+ * would keep 16 kB and more. The buffer grows by doubling, so it is never more than twice what it holds (and 64 bytes).
+ *
+ * @module
+ */
+
+const SMALLEST = 64;
+const NOTHING = new Uint8Array(0);
+
+/** Bytes so far, and room for more. */
+export class GrowingBuffer {
+  #buffer: Uint8Array = NOTHING;
+  /** Bytes held. */
+  length = 0;
+
+  /** Bytes of memory in use. */
+  get capacity(): number {
+    return this.#buffer.length;
+  }
+
+  /** What is held, as a view that the next {@linkcode GrowingBuffer.append} may leave behind. */
+  get bytes(): Uint8Array {
+    return this.#buffer.subarray(0, this.length);
+  }
+
+  /**
+   * Adds a copy of the bytes.
+   *
+   * @param total how much it will be in the end, when that is known: the buffer does not grow beyond
+   */
+  append(bytes: Uint8Array, total = Infinity): void {
+    const needed = this.length + bytes.length;
+    if (needed > this.#buffer.length) {
+      const doubled = Math.max(SMALLEST, 2 * this.#buffer.length);
+      const grown = new Uint8Array(Math.max(needed, Math.min(doubled, total)));
+      grown.set(this.bytes);
+      this.#buffer = grown;
+    }
+    this.#buffer.set(bytes, this.length);
+    this.length = needed;
+  }
+
+  /** Hands over what is held, and holds nothing any more. */
+  take(): Uint8Array {
+    const { bytes } = this;
+    this.clear();
+    return bytes;
+  }
+
+  /** Holds nothing any more. */
+  clear(): void {
+    this.#buffer = NOTHING;
+    this.length = 0;
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * Counts what is legal, or nearly so, but costs us more than the client: control frames, resets, errors of streams.
+ *
+ * @module
+ */
+import { ErrorCode } from "./constants.ts";
+import { ConnectionError } from "./frames.ts";
+
+/** Nuisances that a client may cause at once. */
+const PATIENCE = 1000;
+/** How many of them are forgiven each second. */
+const FORGIVEN = 100;
+
+/** The nuisances of one connection. */
+export class Nuisances {
+  #count = 0;
+  #at: number;
+
+  /** @param now clock in milliseconds */
+  constructor(private readonly now: () => number = () => performance.now()) {
+    this.#at = now();
+  }
+
+  /**
+   * Counts one.
+   *
+   * @throws ConnectionError ENHANCE_YOUR_CALM when they are too many
+   */
+  add(): void {
+    const now = this.now();
+    this.#count = Math.max(0, this.#count - (now - this.#at) * FORGIVEN / 1000) + 1;
+    this.#at = now;
+    if (this.#count > PATIENCE) throw new ConnectionError(ErrorCode.ENHANCE_YOUR_CALM, "too many control frames");
+  }
+}

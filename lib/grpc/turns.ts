@@ -1,0 +1,112 @@
+/**
+ * Shares the event loop among connections: each works off what it has received for a short time, then another one may.
+ * The one that has worked least of late comes first, so a client that sends now and then hardly waits for one that
+ * sends without end, and many that send without end get equal shares.
+ *
+ * @module
+ */
+
+/** Something that receives input to work off. */
+export interface InputQueue {
+  /**
+   * Works until `enough` is true or nothing is left.
+   *
+   * @returns whether something is left
+   */
+  work(enough: () => boolean): boolean;
+}
+
+/** Where time comes from; tests have their own. */
+export interface TurnClock {
+  /** Milliseconds. */
+  now(): number;
+  /** Calls back in the next turn of the event loop. */
+  nextTurn(callback: () => void): void;
+}
+
+/** Milliseconds that one queue may take before another one gets its turn. */
+const SLICE = 1;
+/** Milliseconds of work in one turn of the event loop, before sockets and timers are looked at again. */
+const TURN = 4;
+/** Milliseconds after which half of what a queue has taken is forgotten. */
+const HALF_LIFE = 500;
+/** Queues wait in lines by what they have taken of late: below 1 ms, 2 ms, 4 ms, ..., 128 ms, and more. */
+const LINES = 9;
+
+const CLOCK: TurnClock = { now: () => performance.now(), nextTurn: (callback) => void setImmediate(callback) };
+
+/** The turns of the queues of one server. */
+export class Turns {
+  readonly #lines: readonly Set<InputQueue>[] = Array.from({ length: LINES }, () => new Set<InputQueue>());
+  /** The line in which each queue waits. */
+  readonly #places = new Map<InputQueue, Set<InputQueue>>();
+  readonly #taken = new WeakMap<InputQueue, { ms: number; at: number }>();
+  #spent = 0;
+  #scheduled = false;
+
+  constructor(private readonly clock: TurnClock = CLOCK) {}
+
+  /** The queue has received input. It is worked off at once if this turn has time and nobody who took less waits. */
+  add(queue: InputQueue): void {
+    if (this.#places.has(queue)) return;
+    this.#wait(queue);
+    if (this.#spent < TURN && this.#first() === queue) this.#slice(queue);
+    if (!this.#scheduled) this.#schedule();
+  }
+
+  /** The queue has gone. */
+  remove(queue: InputQueue): void {
+    this.#leave(queue);
+  }
+
+  /** Queues that wait for a turn. */
+  get waiting(): number {
+    return this.#places.size;
+  }
+
+  #schedule(): void {
+    this.#scheduled = true;
+    this.clock.nextTurn(() => this.#turn());
+  }
+
+  #turn(): void {
+    this.#scheduled = false;
+    this.#spent = 0;
+    for (let next = this.#first(); next !== undefined && this.#spent < TURN; next = this.#first()) this.#slice(next);
+    // Another turn follows as long as there was work, so that every turn begins with its whole time.
+    if (this.#spent > 0) this.#schedule();
+  }
+
+  #slice(queue: InputQueue): void {
+    this.#leave(queue);
+    const from = this.clock.now();
+    const left = queue.work(() => this.clock.now() - from >= SLICE);
+    const to = this.clock.now();
+    this.#spent += to - from;
+    this.#taken.set(queue, { ms: this.#recent(queue, to) + to - from, at: to });
+    if (left) this.#wait(queue);
+  }
+
+  #first(): InputQueue | undefined {
+    for (const line of this.#lines) for (const queue of line) return queue;
+    return undefined;
+  }
+
+  #wait(queue: InputQueue): void {
+    const recent = this.#recent(queue, this.clock.now());
+    const line = this.#lines[Math.min(LINES - 1, 32 - Math.clz32(recent))]!;
+    line.add(queue);
+    this.#places.set(queue, line);
+  }
+
+  #leave(queue: InputQueue): void {
+    this.#places.get(queue)?.delete(queue);
+    this.#places.delete(queue);
+  }
+
+  /** Milliseconds that the queue has taken of late. */
+  #recent(queue: InputQueue, now: number): number {
+    const taken = this.#taken.get(queue);
+    return taken === undefined ? 0 : taken.ms * 2 ** ((taken.at - now) / HALF_LIFE);
+  }
+}

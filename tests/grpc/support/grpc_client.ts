@@ -1,0 +1,80 @@
+/**
+ * The client's side of a gRPC server, over a transport in memory.
+ *
+ * @module
+ */
+import { frameHead } from "../../../lib/grpc/frame.ts";
+import { FrameType, PREFACE } from "../../../lib/grpc/h2/constants.ts";
+import { frame, FrameReader } from "../../../lib/grpc/h2/frames.ts";
+import { encodeHeaders, HpackDecoder } from "../../../lib/grpc/h2/hpack.ts";
+import type { GrpcServer } from "../../../lib/grpc/server.ts";
+import { hello } from "./h2_client.ts";
+import { MemoryTransport } from "./memory_transport.ts";
+
+/** HEADERS of a call. */
+export function callHeaders(stream: number, path: string, more: Readonly<Record<string, string>> = {}): Uint8Array {
+  const headers = { ":method": "POST", ":scheme": "http", ":path": path, "content-type": "application/grpc", ...more };
+  return frame(FrameType.HEADERS, 4, stream, encodeHeaders(headers));
+}
+
+/** DATA with a whole message. */
+export function messageData(stream: number, bytes: Uint8Array, flags = 0): Uint8Array {
+  return frame(FrameType.DATA, flags, stream, new Uint8Array([...frameHead(bytes.length, false), ...bytes]));
+}
+
+/** A client of a server. */
+export class MemoryClient {
+  readonly transport = new MemoryTransport();
+  /** Bytes that the server takes, on the connection and on each stream that it has opened a window for. */
+  window = 65535;
+  readonly #reader = new FrameReader();
+  #read = 0;
+  readonly #hpack = new HpackDecoder();
+  /** The end of each stream: `status <grpc-status>` or `reset <code>`. */
+  readonly ends = new Map<number, string>();
+  /** Codes of the GOAWAY frames that came. */
+  readonly goAways: number[] = [];
+
+  constructor(server: GrpcServer) {
+    this.#reader.push(PREFACE);
+    this.#reader.next();
+    server.accept(this.transport);
+    this.send(...hello());
+  }
+
+  send(...parts: readonly Uint8Array[]): void {
+    for (const part of parts) this.transport.receive(part);
+  }
+
+  /** Reads what the server has sent. */
+  async read(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    const { written } = this.transport;
+    for (; this.#read < written.length; this.#read++) {
+      this.#reader.push(written[this.#read]!);
+      while (this.#reader.next()) this.#frame();
+    }
+  }
+
+  /** Reads until a condition holds. */
+  async until(holds: () => boolean): Promise<void> {
+    const limit = performance.now() + 20_000;
+    while (!holds()) {
+      if (performance.now() > limit) throw new Error("waited in vain");
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      await this.read();
+    }
+  }
+
+  #frame(): void {
+    const { type, flags, stream, payload } = this.#reader;
+    const number = (at: number) => new DataView(payload.buffer, payload.byteOffset).getUint32(at);
+    if (type === FrameType.WINDOW_UPDATE && stream === 0) this.window += number(0);
+    if (type === FrameType.GOAWAY) this.goAways.push(number(4));
+    if (type === FrameType.RST_STREAM && !this.ends.has(stream)) this.ends.set(stream, `reset ${number(0)}`);
+    if (type !== FrameType.HEADERS) return;
+    const headers: Record<string, string> = {};
+    this.#hpack.decode(payload, { tooLarge: false, add: (name, value) => void (headers[name] = value) });
+    if (flags & 1) this.ends.set(stream, `status ${headers["grpc-status"] ?? headers[":status"]}`);
+  }
+}
