@@ -5,16 +5,8 @@
  * @module
  */
 import { elementsAt, membersAt, skipSpace } from "./json_text.ts";
-import {
-  CHAIN_VERSION,
-  isObject,
-  type JsonObject,
-  type NetworkConfig,
-  ownEntries,
-  PLUGIN,
-  protocolVersions,
-  readConfig,
-} from "./network.ts";
+import { type NetworkConfig, ownEntries, readConfig } from "./libcni.ts";
+import { CHAIN_VERSION, isObject, type JsonObject, PLUGIN, protocolVersions } from "./network.ts";
 
 /** Key of our entry that keeps the name of the file that was wrapped into a list, so that it can be given back. */
 export const WRAPPED = "wrapped_from";
@@ -64,7 +56,11 @@ function append(config: NetworkConfig, entry: JsonObject): TextFile {
   const { text } = config;
   const elements = pluginElements(text);
   const last = elements.at(-1);
-  if (last === undefined) throw new ChainError(`${config.file}: the list has no plugins`);
+  if (last === undefined) {
+    throw new ChainError(
+      `${config.file}: its plugins are in files of the folder ${config.name}, where none can be last for sure; write them into the list`,
+    );
+  }
   const lead = /\n[ \t]*$/.exec(text.slice(0, elements[0]?.start))?.[0] ?? (text.includes("\n") ? " " : "");
   const piece = `,${lead}${entryText(entry, lead)}`;
   return { name: config.file, text: text.slice(0, last.end) + piece + text.slice(last.end) };
@@ -78,7 +74,7 @@ function entryText(entry: JsonObject, lead: string): string {
 
 /** A list around a single configuration, which stays in it as it is, byte for byte. */
 function wrap(config: NetworkConfig, entry: JsonObject, version: string): TextFile {
-  const head = `{"cniVersion":${JSON.stringify(version)},"name":${JSON.stringify(config.name ?? NAMELESS)},"plugins":[`;
+  const head = `{"cniVersion":${JSON.stringify(version)},"name":${JSON.stringify(config.name || NAMELESS)},"plugins":[`;
   const mine = JSON.stringify({ ...entry, [WRAPPED]: config.file });
   return { name: listName(config.file), text: `${head}\n${config.text}\n,${mine}]}\n` };
 }

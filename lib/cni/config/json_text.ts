@@ -1,6 +1,6 @@
 /**
- * Places in a JSON text: where states and elements begin and end, so that one can be put in or cut out and every other
- * byte stays as somebody wrote it (order, spaces, numbers that a program would print otherwise).
+ * Places in a JSON text: where members and elements begin and end, so that one can be put in or cut out and every other
+ * byte stays as it was written (order, spaces, numbers that a program would print otherwise).
  *
  * @module
  */
@@ -11,14 +11,14 @@ export interface Span {
   readonly end: number;
 }
 
-/** A state of an object: its key, and where its value lies. */
-export interface ProxyState extends Span {
+/** A member of an object: its key, and where its value lies. */
+export interface MemberSpan extends Span {
   readonly key: string;
 }
 
 /** Members of the object that begins at `at`, in order. The text must be valid JSON from there. */
-export function membersAt(text: string, at: number): ProxyState[] {
-  const found: ProxyState[] = [];
+export function membersAt(text: string, at: number): MemberSpan[] {
+  const found: MemberSpan[] = [];
   let i = skipSpace(text, at + 1);
   while (text[i] !== "}") {
     const keyEnd = valueEnd(text, i);
@@ -71,7 +71,8 @@ function valueEnd(text: string, at: number): number {
   throw new RangeError("the text ends within a value; check it with JSON.parse first");
 }
 
-function stringEnd(text: string, at: number): number {
+/** End of the string that begins at `at`. */
+export function stringEnd(text: string, at: number): number {
   let i = at + 1;
   while (text[i] !== '"') {
     if (i >= text.length) throw new RangeError("the text ends within a string; check it with JSON.parse first");

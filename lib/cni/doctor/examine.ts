@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { choosePrimary, type ConfigFile, inOrder, ownEntries, PLUGIN, readConfig } from "../config/network.ts";
+import { choosePrimary, type ConfigFile, inOrder, ownEntries, readConfig } from "../config/libcni.ts";
+import { PLUGIN } from "../config/network.ts";
 import type { InstallRecord } from "../install/record.ts";
 import type { CallRow } from "../plugin/calls.ts";
 
@@ -69,8 +70,8 @@ export function verdict(findings: readonly Finding[]): string {
 function configFindings(files: readonly ConfigFile[]): Finding[] {
   const about = "configuration";
   const { primary } = choosePrimary(files);
-  const others = primary?.plugins.filter((plugin) => otherMeshes.includes(String(plugin["type"]))) ?? [];
-  const beside = others.map(({ type }): Finding => ({
+  const others = primary?.types.filter((type) => otherMeshes.includes(type)) ?? [];
+  const beside = others.map((type): Finding => ({
     severity: "note",
     about,
     text: `${primary?.file}: ${type} redirects too: a pod that both take for injected has two sets of rules`,
@@ -78,9 +79,9 @@ function configFindings(files: readonly ConfigFile[]): Finding[] {
   const rows = inOrder(files).map((file): Finding => {
     const read = readConfig(file);
     if ("problem" in read) return { severity: "note", about, text: `${file.name}: passed over: ${read.problem}` };
-    const chain = read.plugins.map((plugin) => String(plugin["type"])).join(" > ");
+    const chain = [...read.types, ...read.furtherTypes].join(" > ");
     const taken = read.file === primary?.file ? " (the runtime takes this one)" : "";
-    return { severity: "ok", about, text: `${file.name}: ${read.name ?? "no name"}: ${chain}${taken}` };
+    return { severity: "ok", about, text: `${file.name}: ${read.name || "no name"}: ${chain}${taken}` };
   });
   if (primary === undefined) {
     return [...rows, { severity: "problem", about, text: "no valid network configuration: no pod gets a network" }];

@@ -7,8 +7,10 @@
  *
  * @module
  */
-import { type ConfigFile, isConfigName, PLUGIN } from "../config/network.ts";
+import { type ConfigFile, pluginFolder } from "../config/libcni.ts";
+import { isConfigName, PLUGIN } from "../config/network.ts";
 import type { FileCalls } from "../node/file_calls.ts";
+import { bytesOfText, textOfBytes } from "../node/file_text.ts";
 import { removeFile, removeUnfinished, replaceByCopy, replaceFile } from "../node/replace.ts";
 import { type ConfigPlan, type ConfigWish, planConfig, planRemoval, type Step } from "./plan.ts";
 import { CALLS_FILE, FACTS_FILE, OLDER_CALLS_FILE, ORCH_CONFIG_FILE } from "../node/run_folder.ts";
@@ -173,15 +175,15 @@ function writeRecord(folders: NodeFolders, calls: FileCalls, record: InstallReco
 
 /** The configurations of a folder. One that cannot be read is there with the reason. */
 export function configFiles(folder: string, calls: FileCalls): ConfigFile[] {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  return calls.list(folder).filter(isConfigName).map((name): ConfigFile => {
-    const bytes = bytesOrWhyNot(`${folder}/${name}`, calls);
-    if (typeof bytes === "string") return { name, text: undefined, problem: bytes };
-    try {
-      return { name, text: decoder.decode(bytes) };
-    } catch {
-      return { name, text: undefined };
-    }
+  const readIn = (folder: string) =>
+    calls.list(folder).filter(isConfigName).map((name): ConfigFile => {
+      const bytes = bytesOrWhyNot(`${folder}/${name}`, calls);
+      return typeof bytes === "string" ? { name, text: undefined, problem: bytes } : { name, text: textOfBytes(bytes) };
+    });
+  return readIn(folder).map((file) => {
+    const network = pluginFolder(file);
+    const pluginFiles = network === undefined ? [] : readIn(`${folder}/${network}`);
+    return pluginFiles.length === 0 ? file : { ...file, pluginFiles };
   });
 }
 
@@ -241,7 +243,7 @@ function takeStep(folder: string, step: Step, calls: FileCalls): string {
   if (step.back && putBack(path, calls)) return `put back ${path}`;
   const like = calls.read(`${folder}/${step.like}`);
   const how = like === undefined ? { mode: CONFIG_MODE } : { mode: like.mode, owner: { uid: like.uid, gid: like.gid } };
-  replaceFile(calls, calls.realPath(path), new TextEncoder().encode(step.text), how);
+  replaceFile(calls, calls.realPath(path), bytesOfText(step.text), how);
   return `wrote ${path}`;
 }
 

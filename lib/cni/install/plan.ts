@@ -10,11 +10,11 @@ import {
   choosePrimary,
   type ConfigFile,
   inOrder,
-  type JsonObject,
   type NetworkConfig,
   ownEntries,
   readConfig,
-} from "../config/network.ts";
+} from "../config/libcni.ts";
+import type { JsonObject } from "../config/network.ts";
 import type { Placement } from "./record.ts";
 
 /** A change of one file. */
@@ -176,6 +176,7 @@ interface Found {
 function findPrimary(files: readonly ConfigFile[], confName: string | undefined): Found {
   const choice = choosePrimary(files);
   const remarks = choice.passedOver.map(({ file, problem }) => `${file} is passed over: ${problem}`);
+  if (choice.primary !== undefined) remarks.push(...furtherRemarks(choice.primary));
   if (confName === undefined) {
     return choice.primary === undefined
       ? { why: ["no valid network configuration is there yet", ...remarks].join("; "), remarks }
@@ -188,6 +189,12 @@ function findPrimary(files: readonly ConfigFile[], confName: string | undefined)
   if ("problem" in read) return { why: `${read.file}: ${read.problem}`, remarks };
   if (choice.primary?.file === read.file) return { primary: read, remarks };
   return { primary: read, remarks: [...remarks, `the runtime takes ${choice.primary?.file}, not ${read.file}`] };
+}
+
+/** A list may have plugins in files of their own, behind those in it. */
+function furtherRemarks({ file, name, types, furtherTypes }: NetworkConfig): string[] {
+  if (types.length === 0 || furtherTypes.length === 0) return [];
+  return [`${file}: the plugins in the folder ${name} are called after ours: ${furtherTypes.join(", ")}`];
 }
 
 /** Names under which a configuration is looked for when there is none of the name given. */

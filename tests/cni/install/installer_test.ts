@@ -1,6 +1,7 @@
 /** Installations on a real disk, cut off at every change, on full and read-only disks, and beside each other. */
 import assert from "node:assert/strict";
-import { choosePrimary, isConfigName, ownEntries } from "../../../lib/cni/config/network.ts";
+import { choosePrimary, ownEntries } from "../../../lib/cni/config/libcni.ts";
+import { isConfigName } from "../../../lib/cni/config/network.ts";
 import { install, InstallError, type InstallWish, uninstall } from "../../../lib/cni/install/installer.ts";
 import { systemFileCalls } from "../../../lib/cni/node/file_calls.ts";
 import { must, namespaceTest, run } from "../support/commands.ts";

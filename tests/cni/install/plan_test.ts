@@ -1,7 +1,7 @@
 /** The installer's steps, tried in every order of crashes, without a disk. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { choosePrimary, type ConfigFile, ownEntries } from "../../../lib/cni/config/network.ts";
+import { choosePrimary, type ConfigFile, ownEntries } from "../../../lib/cni/config/libcni.ts";
 import { type ConfigWish, planConfig, planRemoval, type Step } from "../../../lib/cni/install/plan.ts";
 
 const entry = { name: "mesh-cni", type: "mesh-cni", plugin_log_level: "info" };

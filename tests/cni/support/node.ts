@@ -1,5 +1,6 @@
 /** A node in a network namespace of its own, with pods in theirs, and a runtime that calls plugins as libcni does. */
-import { choosePrimary, type ConfigFile, type JsonObject } from "../../../lib/cni/config/network.ts";
+import { choosePrimary, type ConfigFile } from "../../../lib/cni/config/libcni.ts";
+import { type JsonObject } from "../../../lib/cni/config/network.ts";
 import { currentBundle } from "../../../cmd/install-cni/bundle.ts";
 import { launcherScript } from "../../../lib/cni/install/launcher.ts";
 import { orchConfigText } from "../../../lib/cni/install/orch_config.ts";

@@ -1,0 +1,270 @@
+/**
+ * Network configurations as a container runtime reads them: which files count, which of them are valid, and which one
+ * the runtime takes. The rules are those of libcni 1.3, by which containerd and CRI-O read them; a test compares both
+ * over a corpus. Older versions of libcni know neither `cniVersions` nor plugins in files of their own.
+ *
+ * @module
+ */
+import { z } from "zod";
+import { issueLines } from "../../kernel/json/issues.ts";
+import { foldKey, GoObject, goText, goValue, parseAsGo } from "./go_json.ts";
+import { isConfigName, isObject, type JsonObject, PLUGIN } from "./network.ts";
+
+/** A configuration file, as text. */
+export interface ConfigFile {
+  /** Without folder. */
+  readonly name: string;
+  /** Undefined when it cannot be read. */
+  readonly text: string | undefined;
+  /** Why it cannot be read. */
+  readonly problem?: string;
+  /** Files of the folder that {@link pluginFolder} names; default: there is no such folder. */
+  readonly pluginFiles?: readonly ConfigFile[];
+}
+
+/** A valid configuration. */
+export interface NetworkConfig {
+  readonly file: string;
+  readonly text: string;
+  /** `list`: an object with `plugins`. `single`: one plugin, which chaining has to wrap. */
+  readonly form: "list" | "single";
+  /** Empty: none. */
+  readonly name: string;
+  /** The version by which the runtime calls the plugins; undefined: 0.1.0. */
+  readonly version: string | undefined;
+  /** The plugins in the file itself, in order of calling. */
+  readonly plugins: readonly JsonObject[];
+  /** Their types. */
+  readonly types: readonly string[];
+  /** Types of the plugins in files of their own, which are called after those. */
+  readonly furtherTypes: readonly string[];
+}
+
+/** A configuration, or why the runtime passes over the file. */
+export type ReadConfig = NetworkConfig | { readonly file: string; readonly problem: string };
+
+/** What the runtime takes, and what it passed over on the way, each with the reason. */
+export interface Choice {
+  readonly primary: NetworkConfig | undefined;
+  readonly passedOver: readonly { readonly file: string; readonly problem: string }[];
+}
+
+/** A field of a Go struct; null leaves it as it is. */
+const text = z.string({ error: "a text" }).nullable();
+const truth = z.boolean({ error: "true or false" }).nullable();
+const listOf = (element: z.ZodType) => z.array(element, { error: "an array" }).nullable();
+
+/** An object as a Go struct takes it: every member that names a field has to fit the field. */
+function goStruct(fields: Readonly<Record<string, z.ZodType>>) {
+  const byKey = new Map(Object.keys(fields).map((name) => [foldKey(name), name]));
+  return z.instanceof(GoObject, { error: "an object" }).check((check) => {
+    for (const [key, value] of check.value.members) {
+      const name = byKey.get(foldKey(key));
+      if (name === undefined) continue;
+      const { error } = fields[name]!.safeParse(value, { reportInput: true });
+      for (const { path, message, input } of error?.issues ?? []) {
+        check.issues.push({ code: "custom", path: [name, ...path], message, input });
+      }
+    }
+  });
+}
+
+/** Any object as a Go map takes it. */
+const goMap = (element: z.ZodType) =>
+  z.instanceof(GoObject, { error: "an object" }).check((check) => {
+    for (const [key, value] of check.value.members) {
+      const { error } = element.safeParse(value, { reportInput: true });
+      for (const { message } of error?.issues ?? []) {
+        check.issues.push({ code: "custom", path: [key], message, input: value });
+      }
+    }
+  });
+
+/** One plugin's configuration (`PluginConf` of libcni). */
+const pluginConf = goStruct({
+  cniVersion: text,
+  name: text,
+  type: text,
+  capabilities: goMap(truth).nullable(),
+  ipam: goStruct({ type: text }).nullable(),
+  dns: goStruct({ nameservers: listOf(text), domain: text, search: listOf(text), options: listOf(text) }).nullable(),
+  prevResult: goMap(z.unknown()).nullable(),
+  "cni.dev/valid-attachments": listOf(goStruct({ containerID: text, ifname: text }).nullable()),
+}).check((check) => {
+  const type = check.value.field("type");
+  if (type === undefined || type === "") {
+    check.issues.push({ code: "custom", path: ["type"], message: "the name of a plugin", input: type });
+  }
+});
+
+/** A flag of a list: libcni takes texts too. */
+const flag = z.union([z.boolean(), z.string().regex(/^(true|false)$/i)], { error: "true or false" }).optional();
+
+const version = z.string({ error: "a version" }).refine((found) => parseVersion(found) !== undefined, {
+  error: "a version, such as 1.0.0",
+});
+
+/** A list (`NetworkConfigList` of libcni). Unlike those of a plugin its keys count in one spelling alone. */
+const networkList = z.object({
+  name: z.string({ error: "a text" }),
+  cniVersion: z.string({ error: "a version" }).optional(),
+  cniVersions: z.array(version, { error: "an array of versions" }).optional(),
+  disableCheck: flag,
+  disableGC: flag,
+  loadOnlyInlinedPlugins: flag,
+  plugins: z.array(z.unknown().transform((found) => goValue(found)).pipe(pluginConf), { error: "an array of plugins" })
+    .min(1, { error: "at least one plugin" }).optional(),
+}, { error: "an object" }).check((check) => {
+  const { cniVersion, cniVersions, loadOnlyInlinedPlugins, plugins } = check.value;
+  if (cniVersions !== undefined && cniVersion !== undefined && parseVersion(cniVersion) === undefined) {
+    check.issues.push({ code: "custom", path: ["cniVersion"], message: "a version, such as 1.0.0", input: cniVersion });
+  }
+  if (plugins === undefined && isTrue(loadOnlyInlinedPlugins)) {
+    check.issues.push({ code: "custom", path: ["plugins"], message: "an array of plugins", input: undefined });
+  }
+});
+
+/** Levels of nesting of a list around its plugins. */
+const LIST_DEPTH = 2;
+
+/** Reads one file. */
+export function readConfig(file: ConfigFile): ReadConfig {
+  const { name, text } = file;
+  if (text === undefined) return { file: name, problem: file.problem ?? "it cannot be read" };
+  const isList = name.endsWith(".conflist");
+  const parsed = parseAsGo(text, isList ? 0 : LIST_DEPTH);
+  if ("problem" in parsed) return { file: name, problem: parsed.problem };
+  return isList ? readList(file, text, parsed.value) : readSingle(name, text, parsed.value);
+}
+
+function readList(file: ConfigFile, text: string, value: unknown): ReadConfig {
+  const result = networkList.safeParse(value, { reportInput: true });
+  if (!result.success) return refused(file.name, result.error.issues);
+  const { name, plugins = [] } = result.data;
+  const further = isTrue(result.data.loadOnlyInlinedPlugins) ? [] : readPluginFiles(file.pluginFiles ?? []);
+  if (typeof further === "string") return { file: file.name, problem: `folder ${name}: ${further}` };
+  if (plugins.length + further.length === 0) {
+    return { file: file.name, problem: "plugins: got none, expected an array of plugins" };
+  }
+  return {
+    file: file.name,
+    text,
+    form: "list",
+    name,
+    version: newestVersion(result.data),
+    plugins: isObject(value) && Array.isArray(value["plugins"]) ? value["plugins"] : [],
+    types: plugins.map((plugin) => String(plugin.field("type"))),
+    furtherTypes: further,
+  };
+}
+
+/** Types of the plugins in files of their own; why the whole list is refused when one of them is. */
+function readPluginFiles(files: readonly ConfigFile[]): string[] | string {
+  const types: string[] = [];
+  for (const { name, text, problem } of sorted(files.filter((file) => file.name.endsWith(".conf")))) {
+    if (text === undefined) return `${name}: ${problem ?? "it cannot be read"}`;
+    const parsed = parseAsGo(text);
+    if ("problem" in parsed) return `${name}: ${parsed.problem}`;
+    const result = pluginConf.safeParse(goText(text), { reportInput: true });
+    if (!result.success) return `${name}: ${issueLines(result.error.issues).join("; ")}`;
+    types.push(String(result.data.field("type")));
+  }
+  return types;
+}
+
+function readSingle(file: string, text: string, value: unknown): ReadConfig {
+  const first = pluginConf.safeParse(goText(text), { reportInput: true });
+  if (!first.success) {
+    const isList = isObject(value) && "plugins" in value;
+    return refused(file, first.error.issues, isList ? "; a list must be in a file that ends in .conflist" : "");
+  }
+  // libcni makes a list of it, for which it writes the configuration down anew and reads it again.
+  const second = pluginConf.safeParse(goValue(value), { reportInput: true });
+  if (!second.success) return refused(file, second.error.issues);
+  return {
+    file,
+    text,
+    form: "single",
+    name: textOr(first.data.field("name"), ""),
+    version: textOr(first.data.field("cniVersion"), undefined),
+    plugins: isObject(value) ? [value] : [],
+    types: [String(second.data.field("type"))],
+    furtherTypes: [],
+  };
+}
+
+function textOr<T>(value: unknown, otherwise: T): string | T {
+  return typeof value === "string" && value !== "" ? value : otherwise;
+}
+
+function refused(file: string, issues: Parameters<typeof issueLines>[0], hint = ""): ReadConfig {
+  return { file, problem: issueLines(issues).join("; ") + hint };
+}
+
+/**
+ * The folder, below that of the configurations, in which a list may have plugins in files of their own; undefined for
+ * files that have none.
+ */
+export function pluginFolder({ name, text }: ConfigFile): string | undefined {
+  if (!name.endsWith(".conflist") || text === undefined) return undefined;
+  const parsed = parseAsGo(text);
+  if ("problem" in parsed || !isObject(parsed.value)) return undefined;
+  const { name: network, loadOnlyInlinedPlugins } = parsed.value;
+  return typeof network === "string" && !isTrue(loadOnlyInlinedPlugins) ? network : undefined;
+}
+
+function isTrue(value: unknown): boolean {
+  return value === true || (typeof value === "string" && value.toLowerCase() === "true");
+}
+
+/** Newest version of the protocol that libcni 1.3 knows. */
+const NEWEST = [1, 1, 0];
+
+/** The version that libcni calls the plugins of a list by. */
+function newestVersion({ cniVersion, cniVersions }: z.infer<typeof networkList>): string | undefined {
+  const named = [...(cniVersions ?? []), ...(cniVersion ? [cniVersion] : [])];
+  if (cniVersions === undefined) return cniVersion || undefined;
+  const known = named.filter((found) => compareVersions(parseVersion(found)!, NEWEST) <= 0);
+  const [first, ...more] = known;
+  if (first === undefined) return cniVersion || undefined;
+  const isNewer = (a: string, b: string) => compareVersions(parseVersion(a)!, parseVersion(b)!) > 0;
+  return more.reduce((newest, found) => isNewer(found, newest) ? found : newest, first) || undefined;
+}
+
+/** Major, minor and micro; undefined for a text that libcni does not take. The empty text is 0.1.0. */
+function parseVersion(found: string): number[] | undefined {
+  if (found === "") return [0, 1, 0];
+  const parts = found.split(".");
+  if (parts.length > 3 || !parts.every((part) => /^[+-]?\d{1,18}$/.test(part))) return undefined;
+  return [0, 1, 2].map((i) => Number(parts[i] ?? 0));
+}
+
+function compareVersions(a: readonly number[], b: readonly number[]): number {
+  for (const [i, part] of a.entries()) if (part !== b[i]) return part - b[i]!;
+  return 0;
+}
+
+/** The files that count, in the order in which the runtime tries them: by the bytes of their names. */
+export function inOrder(files: readonly ConfigFile[]): ConfigFile[] {
+  return sorted(files.filter((file) => isConfigName(file.name)));
+}
+
+function sorted(files: readonly ConfigFile[]): ConfigFile[] {
+  return files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The runtime's choice among files: the first valid one. */
+export function choosePrimary(files: readonly ConfigFile[]): Choice {
+  const passedOver: { file: string; problem: string }[] = [];
+  for (const file of inOrder(files)) {
+    const read = readConfig(file);
+    if (!("problem" in read)) return { primary: read, passedOver };
+    passedOver.push(read);
+  }
+  return { primary: undefined, passedOver };
+}
+
+/** Places of our entries in a configuration. */
+export function ownEntries(config: NetworkConfig): number[] {
+  return config.types.flatMap((type, at) => (type === PLUGIN ? [at] : []));
+}

@@ -1,0 +1,50 @@
+/**
+ * libcni, which container runtimes read and call network configurations by: the Go program of `tests/cni/go`.
+ *
+ * Permissions: env (GO), read and write (temp folder), run (go, the program).
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { go } from "../../wire_conformance/support/go_client.ts";
+import { run } from "./commands.ts";
+
+/** What libcni says of one file. */
+export interface LibcniFile {
+  readonly name: string;
+  readonly error?: string;
+  readonly network: string;
+  readonly version: string;
+  readonly types: readonly string[];
+}
+
+let built: Promise<string> | undefined;
+
+/** Builds the program once. */
+function program(): Promise<string> {
+  return built ??= (async () => {
+    const out = `${await Deno.makeTempDir()}/cniread`;
+    // Without cgo no C compiler is needed.
+    const { success, stderr } = await new Deno.Command(go!, {
+      args: ["build", "-o", out, "."],
+      cwd: new URL("../go/", import.meta.url).pathname,
+      env: { CGO_ENABLED: "0" },
+      stderr: "piped",
+    }).output();
+    assert.ok(success, new TextDecoder().decode(stderr));
+    return out;
+  })();
+}
+
+/** Reads folders; the files of each in the order in which a runtime tries them. */
+export async function readByLibcni(folders: readonly string[]): Promise<LibcniFile[][]> {
+  const { code, out, err } = await run(await program(), ["read", ...folders]);
+  assert.equal(code, 0, err);
+  return out.trimEnd().split("\n").map((line) => JSON.parse(line));
+}
+
+/** Calls the plugins of the first valid file of a folder with ADD; an empty text, or what went wrong. */
+export async function addByLibcni(folder: string, bin: string, cache: string): Promise<string> {
+  const { code, err } = await run(await program(), ["add", folder, bin, cache]);
+  return code === 0 ? "" : err;
+}
