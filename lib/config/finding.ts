@@ -125,6 +125,20 @@ export function findingIdentity(finding: Finding): string {
   return JSON.stringify([code, severity, source, objects, field, value, message]);
 }
 
+/** Which findings are new and which are gone; one that only moved to another line is neither. */
+export function findingChanges(
+  before: readonly Finding[],
+  after: readonly Finding[],
+): { readonly appeared: readonly Finding[]; readonly resolved: readonly Finding[] } {
+  if (before.length === 0 && after.length === 0) return { appeared: [], resolved: [] };
+  const old = new Set(before.map(findingIdentity));
+  const now = new Set(after.map(findingIdentity));
+  return {
+    appeared: after.filter((found) => !old.has(findingIdentity(found))),
+    resolved: before.filter((found) => !now.has(findingIdentity(found))),
+  };
+}
+
 /** One line for people: `file:line kind namespace/name: severity: message`. */
 export function formatFinding(finding: Finding): string {
   const { severity, message, place: { origin, line } } = finding;

@@ -18,6 +18,7 @@ export const FINDING_CODES = {
   "too-many": "One object has more findings than are shown.",
   "duplicate-object": "One source has an object twice; the first one is in force.",
   "hidden-object": "A source of higher precedence has the same object, which is in force instead.",
+  "derivation-failed": "What makes objects from this one threw; the objects that it made before stay in force.",
   "outside-root-namespace": "An object for the whole mesh lies in a namespace that is not the root namespace.",
 } as const;
 

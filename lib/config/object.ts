@@ -10,14 +10,11 @@ import { type Finding, type FindingPlace, type ObjectName, shownName } from "./f
 import { Findings } from "./findings.ts";
 import { KIND_TABLE } from "./kinds/table.ts";
 import type { Validate } from "./kinds/validate.ts";
-import { labels, map } from "./schema/containers.ts";
 import { DecodeContext, type Field, isObject } from "./schema/field.ts";
-import { message } from "./schema/message.ts";
-import { string } from "./schema/scalars.ts";
+import { checkNames, parseMeta } from "./metadata.ts";
 import type { Origin } from "./origin.ts";
-import { lookupKind, ownKey } from "./spelling.ts";
-import { type ConfigObject, type Kind, objectKey, type ObjectMeta, UNDATED } from "./types.ts";
-import { isDnsLabel, objectNameProblem } from "./validation/names.ts";
+import { lookupKind } from "./spelling.ts";
+import { type ConfigObject, type Kind, objectKey, type ObjectMeta } from "./types.ts";
 
 /** What {@link parseObject} makes of a tree. */
 export interface ParsedObject {
@@ -56,7 +53,8 @@ export function parseObject(tree: unknown, origin: Origin, options: ParseOptions
     if (!found.foreign) report.error(found.field, wrong === "kind" ? kind : apiVersion, found.expected, "unknown-kind");
     return { findings: report.list, foreign: found.foreign, name };
   }
-  const meta = parseMeta(tree["metadata"], options, report);
+  const meta = parseMeta(tree["metadata"], options.defaultNamespace, report);
+  refuseTestAnnotation(meta, report);
   const spec = parseSpec(found.kind, tree["spec"], meta, report);
   refuseOtherFields(tree, report);
   if (report.failed) return { findings: report.list, foreign: false, name };
@@ -68,6 +66,24 @@ export function parseObject(tree: unknown, origin: Origin, options: ParseOptions
     origin,
     hash: hashObject(found.kind, meta, spec),
   };
+  return { object, findings: report.list, foreign: false, name };
+}
+
+/** Makes and checks an object whose spec is decoded already. Never throws. */
+export function objectFromSpec<K extends Kind>(
+  kind: K,
+  meta: ObjectMeta,
+  spec: ConfigObject<K>["spec"],
+  origin: Origin,
+): ParsedObject {
+  const name = { kind, namespace: meta.namespace, name: meta.name };
+  const report = new Findings(placeOf(name, origin));
+  checkNames(meta, report);
+  // The table pairs each kind's rules with its own spec; the compiler cannot follow that through a generic K.
+  (KIND_TABLE[kind].validate as Validate<ConfigObject<K>["spec"]>)(spec, meta, report);
+  if (report.failed) return { findings: report.list, foreign: false, name };
+  const key = objectKey(kind, meta.namespace, meta.name);
+  const object: ConfigObject = { kind, key, meta, spec, origin, hash: hashObject(kind, meta, spec) };
   return { object, findings: report.list, foreign: false, name };
 }
 
@@ -86,53 +102,11 @@ function placeOf({ kind, namespace, name }: ObjectName, origin: Origin): Finding
   return { objects: [shown], field: "", origin, line: origin.from === "file" ? origin.line : 0 };
 }
 
-const rawMeta = message<{ labels?: ObjectMeta["labels"]; annotations?: ObjectMeta["annotations"] }>({
-  labels: labels(),
-  annotations: map(string(), ownKey),
-});
-
-const EMPTY: Readonly<Record<string, string>> = Object.freeze({});
-
-/** Metadata has many fields that are not ours (uid, managedFields, ...): unknown ones are nobody's mistake. */
-function parseMeta(raw: unknown, options: ParseOptions, report: Findings): ObjectMeta {
-  const input = isObject(raw) ? raw : {};
-  const { name, namespace, creationTimestamp, generation } = input;
-  const decoded = rawMeta.decode(
-    { labels: input["labels"], annotations: input["annotations"] },
-    new DecodeContext("metadata", report),
-  );
-  const ownName = typeof name === "string" ? name : "";
-  const wrongName = objectNameProblem(ownName);
-  if (wrongName !== undefined) report.error("metadata.name", name ?? undefined, `a name (${wrongName})`);
-  else if (/[A-Z]/.test(ownName)) report.warning("metadata.name", name, "lower case: an orchestrator refuses capitals");
-  const written = typeof namespace === "string" ? namespace : "";
-  const ownNamespace = written === "" ? options.defaultNamespace : written;
-  const isText = namespace === undefined || namespace === null || typeof namespace === "string";
-  if (!isText || !isDnsLabel(ownNamespace)) report.error("metadata.namespace", namespace, "the name of a namespace");
-  const annotations = decoded?.annotations ?? EMPTY;
-  if (Object.hasOwn(annotations, "internal.mesh.io/webhook-always-reject")) {
-    report.error(
-      "metadata.annotations",
-      "internal.mesh.io/webhook-always-reject",
-      "no such annotation: it refuses any object",
-    );
-  }
-  return {
-    name: ownName,
-    namespace: ownNamespace,
-    labels: decoded?.labels ?? EMPTY,
-    annotations,
-    creationTimestamp: parseTimestamp(creationTimestamp, report),
-    ...(typeof generation === "number" ? { generation } : {}),
-  };
-}
-
-function parseTimestamp(raw: unknown, report: Findings): number {
-  if (raw === undefined || raw === null) return UNDATED;
-  const time = typeof raw === "string" ? Date.parse(raw) : NaN;
-  if (!Number.isNaN(time)) return time;
-  report.error("metadata.creationTimestamp", raw, "a time such as 2024-01-31T12:00:00Z");
-  return UNDATED;
+/** The annotation by which Istio's own webhook is tested. */
+function refuseTestAnnotation({ annotations }: ObjectMeta, report: Findings): void {
+  const annotation = "internal.mesh.io/webhook-always-reject";
+  if (!Object.hasOwn(annotations, annotation)) return;
+  report.error("metadata.annotations", annotation, "no such annotation: it refuses any object");
 }
 
 function parseSpec<K extends Kind>(kind: K, raw: unknown, meta: ObjectMeta, report: Findings): ConfigObject<K>["spec"] {

@@ -1,132 +1,265 @@
 /**
- * All valid configuration objects, in memory, typed, with changes as events.
+ * Objects of several sources in memory, typed by kind, with changes as events.
  *
- * An update whose hash is unchanged (other metadata, another line of the file) replaces the object, so that debug pages are right, but
- * is no change for translation: it is in `refreshed`, and listeners are not called for it.
+ *     source of the highest precedence ──┐
+ *     source below it                  ──┼─> the object in force for each key ─> changes ─> listeners
+ *     ...                                └─> hidden ones
+ *
+ * Of the sources that have an object of one key the one with the highest precedence decides; the others' objects are hidden
+ * until it goes.
+ *
+ * An update whose hash is unchanged (other metadata, another line of the file) replaces the object, so that debug pages are
+ * right, but is no change for translation: it is in `refreshed`.
  *
  * @module
  */
-import type { Kind } from "./kinds/mod.ts";
-import { type ConfigObject, objectKey } from "./types.ts";
+import type { KindSpecs } from "./kinds/mod.ts";
+import type { Origin } from "./origin.ts";
+import type { ConfigObject } from "./types.ts";
+
+/** What a store holds. */
+export interface StoredObject {
+  readonly kind: string;
+  /** `kind/namespace/name`. */
+  readonly key: string;
+  readonly meta: { readonly namespace: string; readonly name: string };
+  readonly origin: Origin;
+  /** Equal for two versions that mean the same. */
+  readonly hash: string;
+}
 
 /** What a source says has changed. */
-export interface StoreChanges {
+export interface StoreChanges<O extends StoredObject = ConfigObject> {
   /** Objects that are new or changed. */
-  readonly upserted: readonly ConfigObject[];
+  readonly upserted: readonly O[];
   /** Keys of objects that are gone. */
   readonly removed: readonly string[];
 }
 
 /** An object before and after. */
-export interface Updated {
-  readonly old: ConfigObject;
-  readonly new: ConfigObject;
+export interface Updated<O extends StoredObject = ConfigObject> {
+  readonly old: O;
+  readonly new: O;
 }
 
-/** What one `apply` changed. */
-export interface ChangeSet {
-  readonly added: readonly ConfigObject[];
+/** An object that one of a source with higher precedence hides. */
+export interface HiddenObject<O extends StoredObject = ConfigObject> {
+  readonly object: O;
+  /** The one that is in force. */
+  readonly by: O;
+}
+
+/** What one `apply` changed of what is in force. */
+export interface ChangeSet<O extends StoredObject = ConfigObject> {
+  readonly added: readonly O[];
   /** Updates with another hash. */
-  readonly updated: readonly Updated[];
-  readonly removed: readonly ConfigObject[];
+  readonly updated: readonly Updated<O>[];
+  readonly removed: readonly O[];
   /** Updates with an equal hash: nothing that translation reads. */
-  readonly refreshed: readonly Updated[];
+  readonly refreshed: readonly Updated<O>[];
+  /** Of the keys that were touched: what was hidden before, and what is now. */
+  readonly hidden: { readonly before: readonly HiddenObject<O>[]; readonly after: readonly HiddenObject<O>[] };
 }
 
-/** Gets change sets; called within `apply`, after the store holds the new state. Must not throw. */
-export type StoreListener = (changes: ChangeSet) => void;
+/** Gets change sets in the order in which they happened, after the store holds the new state. Must not throw. */
+export type StoreListener<O extends StoredObject = ConfigObject> = (changes: ChangeSet<O>) => void;
 
-interface KindShelf {
-  readonly objects: Map<string, ConfigObject>;
-  /** Answers of `list`; dropped when an object of the kind changes. */
-  all?: readonly ConfigObject[] | undefined;
-  byNamespace?: ReadonlyMap<string, readonly ConfigObject[]> | undefined;
+/** One source's door into a store. */
+export interface StoreSource<O extends StoredObject = ConfigObject> {
+  readonly name: string;
+  /** Takes changes all at once, calls the listeners, returns what that changed of what is in force. */
+  apply(changes: StoreChanges<O>): ChangeSet<O>;
+  /** How many objects the source has, hidden ones included. */
+  readonly size: number;
 }
 
-const NOTHING: readonly ConfigObject[] = Object.freeze([]);
+/** The objects of one source, by kind and key. */
+interface Shelves<O> {
+  readonly name: string;
+  readonly rank: number;
+  readonly byKind: Map<string, Map<string, O>>;
+}
 
-/** The store. Not shared between threads. */
-export class ConfigStore {
-  readonly #shelves = new Map<Kind, KindShelf>();
-  readonly #listeners = new Set<StoreListener>();
+/** Answers of `list` for one kind; dropped when an object of the kind changes. */
+interface KindLists<O> {
+  readonly all: readonly O[];
+  byNamespace?: ReadonlyMap<string, readonly O[]>;
+}
 
-  /** How many objects there are. */
+/** A store of objects of some kinds, `Kinds` being the type of each. Not shared between threads. */
+export class ObjectStore<O extends StoredObject, Kinds extends { readonly [K in keyof Kinds]: O }> {
+  /** By precedence, the highest first. */
+  readonly #sources: Shelves<O>[] = [];
+  /** Keys that more than one source has. */
+  readonly #contested = new Set<string>();
+  readonly #lists = new Map<string, KindLists<O>>();
+  readonly #listeners = new Set<StoreListener<O>>();
+  readonly #unheard: ChangeSet<O>[] = [];
+  #isNotifying = false;
+
+  /** How many objects are in force. */
   get size(): number {
-    return [...this.#shelves.values()].reduce((sum, shelf) => sum + shelf.objects.size, 0);
-  }
-
-  /** One object. */
-  get<K extends Kind>(kind: K, namespace: string, name: string): ConfigObject<K> | undefined {
-    const found = this.#shelves.get(kind)?.objects.get(objectKey(kind, namespace, name));
-    // A shelf holds only objects of its kind.
-    return found as ConfigObject<K> | undefined;
+    let size = 0;
+    for (const { byKind } of this.#sources) for (const shelf of byKind.values()) size += shelf.size;
+    for (const key of this.#contested) size -= this.#holders(key).length - 1;
+    return size;
   }
 
   /**
-   * All objects of a kind, or those of one namespace, sorted by key. The same array (`===`) until one of the kind changes.
+   * Adds a source.
+   *
+   * @param name What its objects have as `origin.source`.
+   * @param rank Its precedence: 0 is the highest; of equal ranks the source that was added first.
    */
-  list<K extends Kind>(kind: K, namespace?: string): readonly ConfigObject<K>[] {
-    const shelf = this.#shelves.get(kind);
-    if (shelf === undefined) return NOTHING as readonly unknown[] as readonly ConfigObject<K>[];
-    shelf.all ??= [...shelf.objects.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
-    // One pass sorts every namespace in: asking for each of a thousand namespaces costs one scan, not a thousand.
-    if (namespace !== undefined) shelf.byNamespace ??= Map.groupBy(shelf.all, (object) => object.meta.namespace);
-    const found: readonly ConfigObject[] = namespace === undefined
-      ? shelf.all
-      : shelf.byNamespace?.get(namespace) ?? NOTHING;
-    // A shelf holds only objects of its kind.
-    return found as readonly unknown[] as readonly ConfigObject<K>[];
+  addSource(name: string, rank: number): StoreSource<O> {
+    const shelves: Shelves<O> = { name, rank, byKind: new Map() };
+    const below = this.#sources.findIndex((other) => other.rank > rank);
+    this.#sources.splice(below < 0 ? this.#sources.length : below, 0, shelves);
+    return {
+      name,
+      apply: (changes) => this.#apply(shelves, changes),
+      get size() {
+        return [...shelves.byKind.values()].reduce((sum, shelf) => sum + shelf.size, 0);
+      },
+    };
   }
 
-  /** Takes changes all at once, tells the listeners, returns what really changed. */
-  apply(changes: StoreChanges): ChangeSet {
-    const added: ConfigObject[] = [];
-    const updated: Updated[] = [];
-    const refreshed: Updated[] = [];
-    const removed: ConfigObject[] = [];
-    for (const key of changes.removed) {
-      const shelf = this.#shelves.get(kindOfKey(key));
-      const old = shelf?.objects.get(key);
-      if (shelf === undefined || old === undefined) continue;
-      shelf.objects.delete(key);
-      forgetLists(shelf);
-      removed.push(old);
-    }
-    for (const object of changes.upserted) {
-      const shelf = this.#shelf(object.kind);
-      const old = shelf.objects.get(object.key);
-      if (old === object) continue;
-      shelf.objects.set(object.key, object);
-      forgetLists(shelf);
-      if (old === undefined) added.push(object);
-      else (old.hash === object.hash ? refreshed : updated).push({ old, new: object });
-    }
-    const set: ChangeSet = { added, updated, removed, refreshed };
-    if (added.length + updated.length + removed.length > 0) { for (const listener of this.#listeners) listener(set); }
-    return set;
+  /** One object in force. */
+  get<K extends keyof Kinds & string>(kind: K, namespace: string, name: string): Kinds[K] | undefined {
+    // A shelf holds only objects of its kind.
+    return this.#inForce(kind, `${kind}/${namespace}/${name}`) as Kinds[K] | undefined;
+  }
+
+  /**
+   * All objects in force of a kind, or those of one namespace, sorted by key. The same array (`===`) until one of the kind
+   * changes.
+   */
+  list<K extends keyof Kinds & string>(kind: K, namespace?: string): readonly Kinds[K][] {
+    let lists = this.#lists.get(kind);
+    if (lists === undefined) this.#lists.set(kind, lists = { all: this.#merged(kind) });
+    // One pass sorts every namespace in: asking for each of a thousand namespaces costs one scan, not a thousand.
+    if (namespace !== undefined) lists.byNamespace ??= Map.groupBy(lists.all, (object) => object.meta.namespace);
+    const found = namespace === undefined ? lists.all : lists.byNamespace?.get(namespace) ?? [];
+    // A shelf holds only objects of its kind.
+    return found as readonly O[] as readonly Kinds[K][];
+  }
+
+  /** All objects that others hide, with those. */
+  hidden(): HiddenObject<O>[] {
+    return [...this.#contested].sort().flatMap((key) => this.#hiddenAt(key));
   }
 
   /** Calls `listener` on every change from now on. @returns ends it */
-  subscribe(listener: StoreListener): () => void {
+  subscribe(listener: StoreListener<O>): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  #shelf(kind: Kind): KindShelf {
-    const found = this.#shelves.get(kind);
-    if (found !== undefined) return found;
-    const made: KindShelf = { objects: new Map() };
-    this.#shelves.set(kind, made);
-    return made;
+  #apply(
+    source: Shelves<O>,
+    { removed, upserted }: StoreChanges<O>,
+  ): ChangeSet<O> {
+    const touched = new Map<string, { readonly old: O | undefined; readonly now: O | undefined }>();
+    const contested = new Set<string>();
+    const before: HiddenObject<O>[] = [];
+    const touch = (kind: string, key: string, object: O | undefined) => {
+      const old = touched.has(key) ? touched.get(key)?.old : this.#inForce(kind, key);
+      if (this.#contested.has(key) && !contested.has(key)) {
+        contested.add(key);
+        before.push(...this.#hiddenAt(key));
+      }
+      if (!put(source.byKind, kind, key, object)) return;
+      if (this.#sources.length > 1 && this.#holders(key).length > 1) {
+        contested.add(key);
+        this.#contested.add(key);
+      } else this.#contested.delete(key);
+      this.#lists.delete(kind);
+      touched.set(key, { old, now: this.#inForce(kind, key) });
+    };
+    for (const key of removed) touch(kindOfKey(key), key, undefined);
+    for (const object of upserted) touch(object.kind, object.key, object);
+    const after = [...contested].flatMap((key) => this.#hiddenAt(key));
+    const set = changeSet(touched, { before, after });
+    if (!isEmpty(set)) this.#notify(set);
+    return set;
+  }
+
+  /** A listener may change the store: what that changes is heard by all after what it heard itself. */
+  #notify(set: ChangeSet<O>): void {
+    this.#unheard.push(set);
+    if (this.#isNotifying) return;
+    this.#isNotifying = true;
+    try {
+      for (let next = this.#unheard.shift(); next !== undefined; next = this.#unheard.shift()) {
+        for (const listener of this.#listeners) listener(next);
+      }
+    } finally {
+      this.#isNotifying = false;
+    }
+  }
+
+  #inForce(kind: string, key: string): O | undefined {
+    for (const { byKind } of this.#sources) {
+      const found = byKind.get(kind)?.get(key);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** The objects of a key, the one in force first. */
+  #holders(key: string): O[] {
+    const kind = kindOfKey(key);
+    const found = this.#sources.map(({ byKind }) => byKind.get(kind)?.get(key));
+    return found.filter((object): object is O => object !== undefined);
+  }
+
+  #hiddenAt(key: string): HiddenObject<O>[] {
+    const [by, ...others] = this.#holders(key);
+    return by === undefined ? [] : others.map((object) => ({ object, by }));
+  }
+
+  #merged(kind: string): readonly O[] {
+    const shelves = this.#sources.map(({ byKind }) => byKind.get(kind)).filter((shelf) => shelf !== undefined);
+    const [only] = shelves;
+    const found = shelves.length === 1 ? only : new Map(shelves.toReversed().flatMap((shelf) => [...shelf]));
+    return [...found?.values() ?? []].sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 }
 
-function forgetLists(shelf: KindShelf): void {
-  shelf.all = undefined;
-  shelf.byNamespace = undefined;
+/** The store of configuration objects. */
+export class ConfigStore extends ObjectStore<ConfigObject, { readonly [K in keyof KindSpecs]: ConfigObject<K> }> {}
+
+/** What changed of what is in force, from the objects before and after. */
+function changeSet<O extends StoredObject>(
+  touched: ReadonlyMap<string, { readonly old: O | undefined; readonly now: O | undefined }>,
+  hidden: ChangeSet<O>["hidden"],
+): ChangeSet<O> {
+  const [added, updated, removed, refreshed]: [O[], Updated<O>[], O[], Updated<O>[]] = [[], [], [], []];
+  for (const { old, now } of touched.values()) {
+    if (old === now) continue;
+    if (old === undefined) added.push(now as O);
+    else if (now === undefined) removed.push(old);
+    else (old.hash === now.hash ? refreshed : updated).push({ old, new: now });
+  }
+  return { added, updated, removed, refreshed, hidden };
 }
 
-function kindOfKey(key: string): Kind {
-  // Keys are `kind/namespace/name`; an unknown kind finds no shelf.
-  return key.slice(0, key.indexOf("/")) as Kind;
+function isEmpty<O extends StoredObject>({ added, updated, removed, refreshed, hidden }: ChangeSet<O>): boolean {
+  const lists = [added, updated, removed, refreshed, hidden.before, hidden.after];
+  return lists.every((list) => list.length === 0);
+}
+
+/** Puts or removes an object of a shelf. @returns whether that changed anything */
+function put<O>(byKind: Map<string, Map<string, O>>, kind: string, key: string, object: O | undefined): boolean {
+  let shelf = byKind.get(kind);
+  if (object === undefined) return shelf?.delete(key) ?? false;
+  if (shelf === undefined) byKind.set(kind, shelf = new Map());
+  if (shelf.get(key) === object) return false;
+  shelf.set(key, object);
+  return true;
+}
+
+/** Keys are `kind/namespace/name`; an unknown kind finds no shelf. */
+function kindOfKey(key: string): string {
+  return key.slice(0, key.indexOf("/"));
 }

@@ -36,6 +36,7 @@ export interface ConfigSource {
 export async function startConfigFolder(root: string, pipeline: Pipeline, kernel: Kernel): Promise<ConfigSource> {
   const log = kernel.log.scope("file");
   const store = new ConfigStore();
+  const source = store.addSource(root, 0);
   store.subscribe((changes) => handOver(changes, pipeline, kernel));
   store.subscribe(inertKindsTold(store, kernel));
   const folder = await watchFolder({
@@ -43,7 +44,7 @@ export async function startConfigFolder(root: string, pipeline: Pipeline, kernel
     parse: { defaultNamespace: "default", source: root },
     onChanges: (changes) => {
       logFindings(changes, kernel);
-      store.apply(changes);
+      source.apply(changes);
     },
     onPresence: (present) => {
       if (present) log.info("the configuration folder is back", { folder: root });
@@ -65,7 +66,7 @@ function handOver(changes: ChangeSet, pipeline: Pipeline, kernel: Kernel): void 
   // The store's lists are of ConfigObject; the union by kind is the same objects with `kind` telling the spec's type.
   const removed = [...changes.removed, ...changes.updated.map((u) => u.old)] as AnyConfigObject[];
   const added = [...changes.added, ...changes.updated.map((u) => u.new)] as AnyConfigObject[];
-  pipeline.configChanged(removed, added);
+  if (removed.length + added.length > 0) pipeline.configChanged(removed, added);
 }
 
 /** Tells of kinds that steer nothing, each when its first object comes; of policies `./policies.ts` tells one by one. */

@@ -7,9 +7,10 @@
  * @module
  */
 import { type DocumentContent, parseDocument } from "../config/document.ts";
-import { fieldFinding, type Finding, type FindingPlace, movedFinding } from "../config/finding.ts";
+import { fieldFinding, type Finding, movedFinding } from "../config/finding.ts";
 import type { ParseOptions } from "../config/object.ts";
-import { describeOrigin, movedOrigin } from "../config/origin.ts";
+import { movedOrigin } from "../config/origin.ts";
+import { duplicateFinding } from "../config/overlap.ts";
 import { type ConfigObject, objectKey } from "../config/types.ts";
 import { KINDS } from "../config/kinds/mod.ts";
 import { type DocumentRange, documentText, type Recut, recutDocuments, splitDocuments } from "../config/yaml/split.ts";
@@ -211,20 +212,4 @@ function assemble(path: string, bytes: Uint8Array, documents: readonly FileDocum
     });
   }
   return { path, bytes, documents, objects, findings, stale };
-}
-
-/** The finding about an object that another one with the same key shadows. */
-export function duplicateFinding(loser: ConfigObject, winner: ConfigObject): Finding {
-  const { kind, meta: { namespace, name }, origin } = loser;
-  const place: FindingPlace = {
-    objects: [{ kind, namespace, name }],
-    field: "metadata.name",
-    origin,
-    line: origin.from === "file" ? origin.line : 0,
-  };
-  const expected = "each object once";
-  const found = fieldFinding("duplicate-object", "error", place, name, expected);
-  const where = describeOrigin(winner.origin);
-  const message = `${kind} ${namespace}/${name} is also in ${where}, which is used; expected ${expected}`;
-  return { ...found, message };
 }

@@ -8,11 +8,12 @@
  *
  * @module
  */
-import { type Finding, findingIdentity } from "../config/finding.ts";
+import { type Finding, findingChanges } from "../config/finding.ts";
 import { compareOrigins } from "../config/origin.ts";
+import { duplicateFinding } from "../config/overlap.ts";
 import type { StoreChanges } from "../config/store.ts";
 import type { ConfigObject } from "../config/types.ts";
-import { duplicateFinding, type FileState, type FolderOptions, readFile, unreadableFile } from "./file.ts";
+import { type FileState, type FolderOptions, readFile, unreadableFile } from "./file.ts";
 
 /** What was read of one file. */
 export interface FileRead {
@@ -82,7 +83,11 @@ export class FolderIndex {
       before.push(...(this.#duplicates.get(key) ?? []));
       after.push(...this.#noteDuplicates(key, now));
     }
-    return { upserted, removed: removed.filter((key) => touched.get(key) !== undefined), ...difference(before, after) };
+    return {
+      upserted,
+      removed: removed.filter((key) => touched.get(key) !== undefined),
+      ...findingChanges(before, after),
+    };
   }
 
   #read(path: string, bytes: FileRead["bytes"]): FileState | undefined {
@@ -138,17 +143,6 @@ export class FolderIndex {
     this.#duplicates.set(key, found);
     return found;
   }
-}
-
-/** Which findings are new and which are gone; one that only moved to another line is neither. */
-function difference(before: readonly Finding[], after: readonly Finding[]) {
-  if (before.length === 0 && after.length === 0) return { appeared: [], resolved: [] };
-  const old = new Set(before.map(findingIdentity));
-  const now = new Set(after.map(findingIdentity));
-  return {
-    appeared: after.filter((found) => !old.has(findingIdentity(found))),
-    resolved: before.filter((found) => !now.has(findingIdentity(found))),
-  };
 }
 
 /** The file of an object of this folder. */

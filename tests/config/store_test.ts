@@ -20,7 +20,8 @@ function test(name: string, fn: () => void): void {
 
 test("objects are found by name and listed by kind and namespace, sorted", () => {
   const store = new ConfigStore();
-  store.apply({ upserted: [rule("b", "y"), rule("a", "x"), rule("b", "x")], removed: [] });
+  const source = store.addSource("a", 0);
+  source.apply({ upserted: [rule("b", "y"), rule("a", "x"), rule("b", "x")], removed: [] });
   assert.equal(store.get("DestinationRule", "b", "y")?.spec.host, "y");
   assert.equal(store.get("DestinationRule", "b", "z"), undefined);
   assert.equal(store.get("Gateway", "b", "y"), undefined);
@@ -33,20 +34,22 @@ test("objects are found by name and listed by kind and namespace, sorted", () =>
 
 test("a list is the same array until an object of its kind changes", () => {
   const store = new ConfigStore();
-  store.apply({ upserted: [rule("a", "x")], removed: [] });
+  const source = store.addSource("a", 0);
+  source.apply({ upserted: [rule("a", "x")], removed: [] });
   const all = store.list("DestinationRule");
   const mine = store.list("DestinationRule", "a");
   assert.equal(store.list("DestinationRule"), all);
   assert.equal(store.list("DestinationRule", "a"), mine);
-  store.apply({ upserted: [rule("a", "y")], removed: [] });
+  source.apply({ upserted: [rule("a", "y")], removed: [] });
   assert.notEqual(store.list("DestinationRule"), all);
   assert.equal(all.length, 1);
 });
 
 test("a change set tells what was added, updated and removed, with old and new", () => {
   const store = new ConfigStore();
-  store.apply({ upserted: [rule("a", "x"), rule("a", "y"), rule("a", "z")], removed: [] });
-  const set = store.apply({
+  const source = store.addSource("a", 0);
+  source.apply({ upserted: [rule("a", "x"), rule("a", "y"), rule("a", "z")], removed: [] });
+  const set = source.apply({
     upserted: [rule("a", "x", "2"), rule("a", "y"), rule("a", "new")],
     removed: ["DestinationRule/a/z", "DestinationRule/a/never", "Nothing/a/b"],
   });
@@ -56,22 +59,27 @@ test("a change set tells what was added, updated and removed, with old and new",
   assert.deepEqual(set.removed.map((one) => one.meta.name), ["z"]);
 });
 
-test("listeners hear of real changes only, see the new state, and can leave", () => {
+test("listeners hear of changes and of refreshed objects, see the new state, and can leave", () => {
   const store = new ConfigStore();
-  const seen: number[] = [];
-  const leave = store.subscribe(() => seen.push(store.list("DestinationRule").length));
-  store.apply({ upserted: [rule("a", "x")], removed: [] });
-  store.apply({ upserted: [rule("a", "x")], removed: [] });
-  store.apply({ upserted: [], removed: ["DestinationRule/a/none"] });
+  const source = store.addSource("a", 0);
+  const seen: number[][] = [];
+  const leave = store.subscribe(({ added, refreshed }) => {
+    seen.push([store.list("DestinationRule").length, added.length, refreshed.length]);
+  });
+  source.apply({ upserted: [rule("a", "x")], removed: [] });
+  source.apply({ upserted: [rule("a", "x")], removed: [] });
+  source.apply({ upserted: [], removed: ["DestinationRule/a/none"] });
   leave();
-  store.apply({ upserted: [rule("a", "y")], removed: [] });
-  assert.deepEqual(seen, [1]);
+  source.apply({ upserted: [rule("a", "y")], removed: [] });
+  assert.deepEqual(seen, [[1, 1, 0], [1, 0, 1]]);
 });
 
-test("removal and addition of one key in one batch leaves the new object", () => {
+test("removal and addition of one key in one batch is an update", () => {
   const store = new ConfigStore();
-  store.apply({ upserted: [rule("a", "x")], removed: [] });
-  const set = store.apply({ upserted: [rule("a", "x", "2")], removed: ["DestinationRule/a/x"] });
+  const source = store.addSource("a", 0);
+  source.apply({ upserted: [rule("a", "x")], removed: [] });
+  const set = source.apply({ upserted: [rule("a", "x", "2")], removed: ["DestinationRule/a/x"] });
   assert.equal(store.get("DestinationRule", "a", "x")?.hash, "2");
-  assert.deepEqual([set.removed.length, set.added.length], [1, 1]);
+  assert.deepEqual([set.removed.length, set.added.length], [0, 0]);
+  assert.deepEqual(set.updated.map((one) => [one.old.hash, one.new.hash]), [["1", "2"]]);
 });

@@ -1,7 +1,7 @@
 /** Policies that nothing enforces yet are told, each with the connected workloads that it would be for. */
 import assert from "node:assert/strict";
 import { parseObject } from "../../lib/config/object.ts";
-import { ConfigStore } from "../../lib/config/store.ts";
+import { ConfigStore, type StoreSource } from "../../lib/config/store.ts";
 import type { ConfigObject } from "../../lib/config/types.ts";
 import { POLICY_REVIEW_DELAY, UnenforcedPolicies } from "../../lib/discovery/policies.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
@@ -32,7 +32,8 @@ async function world(trees: readonly unknown[], run: (world: World) => void | Pr
   const kernel = startKernel("pilot-discovery", undefined, { log, clock });
   const fixture = new Fixture();
   const store = new ConfigStore();
-  const apply = (...upserted: unknown[]) => void store.apply({ upserted: upserted.map(parsed), removed: [] });
+  const source = store.addSource("a", 0);
+  const apply = (...upserted: unknown[]) => void source.apply({ upserted: upserted.map(parsed), removed: [] });
   apply(...trees);
   fixture.pipeline.flush();
   const policies = new UnenforcedPolicies(store, fixture.pipeline, kernel);
@@ -44,7 +45,7 @@ async function world(trees: readonly unknown[], run: (world: World) => void | Pr
     return member;
   };
   try {
-    await run({ apply, clock, fixture, join, policies, store, told });
+    await run({ apply, clock, fixture, join, policies, source, told });
   } finally {
     policies.stop();
     await kernel.stopper.stop();
@@ -57,7 +58,7 @@ interface World {
   readonly fixture: Fixture;
   readonly join: (namespace: string, address: string, labels?: Record<string, string>) => ReturnType<Fixture["join"]>;
   readonly policies: UnenforcedPolicies;
-  readonly store: ConfigStore;
+  readonly source: StoreSource;
   readonly told: () => unknown[];
 }
 
@@ -81,7 +82,7 @@ Deno.test("a policy is one line when it appears, one when it is first for a work
 
 Deno.test("a policy that changes is a line with the number of now; an edit that changes nothing is none", async () => {
   const tree = policy("PeerAuthentication", "x", "strict", { mtls: { mode: "STRICT" } });
-  await world([tree], async ({ apply, clock, join, store, told }) => {
+  await world([tree], async ({ apply, clock, join, source, told }) => {
     join("x", "10.0.0.1", { app: "a" });
     await clock.advance(POLICY_REVIEW_DELAY);
     told();
@@ -94,7 +95,7 @@ Deno.test("a policy that changes is a line with the number of now; an edit that 
     join("x", "10.0.0.2", { app: "b" });
     await clock.advance(POLICY_REVIEW_DELAY);
     assert.deepEqual(told(), [["warn", ["PeerAuthentication/x/strict"], 1, 2]]);
-    store.apply({ upserted: [], removed: ["PeerAuthentication/x/strict"] });
+    source.apply({ upserted: [], removed: ["PeerAuthentication/x/strict"] });
     join("x", "10.0.0.3", { app: "b" });
     await clock.advance(POLICY_REVIEW_DELAY);
     assert.deepEqual(told(), []);

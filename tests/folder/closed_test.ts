@@ -21,6 +21,7 @@ Deno.test("a folder below that may not be watched keeps nothing else from being 
     return real(paths, options);
   };
   const store = new ConfigStore();
+  const source = store.addSource("", 0);
   let changed = Promise.withResolvers<void>();
   const present: boolean[] = [];
   const seen = () => store.get("ServiceEntry", "default", "a")?.spec.ports?.[0]?.number;
@@ -34,7 +35,7 @@ Deno.test("a folder below that may not be watched keeps nothing else from being 
       root,
       parse: { defaultNamespace: "default", source: "" },
       onChanges: (changes) => {
-        store.apply(changes);
+        source.apply(changes);
         changed.resolve();
       },
       onPresence: (is) => present.push(is),

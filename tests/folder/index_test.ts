@@ -23,6 +23,7 @@ ${more}`;
 class Fixture {
   readonly index = new FolderIndex(OPTIONS);
   readonly store = new ConfigStore();
+  readonly source = this.store.addSource("", 0);
 
   write(path: string, ...documents: readonly string[]) {
     return this.writeText(path, documents.join("---\n"));
@@ -30,12 +31,12 @@ class Fixture {
 
   writeText(path: string, text: string) {
     const changes = this.index.apply([{ path, bytes: bytes(text) }]);
-    return { ...changes, set: this.store.apply(changes) };
+    return { ...changes, set: this.source.apply(changes) };
   }
 
   remove(path: string) {
     const changes = this.index.apply([{ path, bytes: undefined }]);
-    return { ...changes, set: this.store.apply(changes) };
+    return { ...changes, set: this.source.apply(changes) };
   }
 
   /** `name:port` of all live service entries. */
@@ -92,7 +93,7 @@ test("an edit of labels that nobody reads changes nothing for translation", () =
     `apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata:\n  name: a\n  labels: {owner: ${label}}\nspec: {host: a}\n`;
   folder.writeText("a.yaml", rule("x"));
   let calls = 0;
-  folder.store.subscribe(() => calls++);
+  folder.store.subscribe(({ added, updated, removed }) => calls += added.length + updated.length + removed.length);
   const { set } = folder.writeText("a.yaml", rule("y"));
   assert.equal(set.refreshed.length, 1);
   assert.equal(calls, 0);
@@ -159,9 +160,9 @@ test("a new object that is refused does not live, and says so", () => {
 test("a removed file takes its objects with it; an unreadable one keeps them", () => {
   const folder = new Fixture();
   folder.write("a.yaml", entry("one"));
-  folder.store.apply(folder.index.apply([{ path: "a.yaml", bytes: "a file that can be read" }]));
+  folder.source.apply(folder.index.apply([{ path: "a.yaml", bytes: "a file that can be read" }]));
   assert.deepEqual(folder.live(), ["one:80"]);
-  folder.store.apply(folder.index.apply([{ path: "a.yaml", bytes: new Uint8Array([0xff, 0xfe]) }]));
+  folder.source.apply(folder.index.apply([{ path: "a.yaml", bytes: new Uint8Array([0xff, 0xfe]) }]));
   assert.deepEqual(folder.live(), ["one:80"]);
   assert.match(folder.findings()[0] ?? "", /UTF-8/);
   const { set } = folder.remove("a.yaml");
@@ -302,6 +303,7 @@ test("whatever breaks, valid objects live as written and nothing lives that was 
       (steps) => {
         const index = new FolderIndex(OPTIONS);
         const store = new ConfigStore();
+        const source = store.addSource("", 0);
         const replayed = new Map<string, string>();
         const everValid = new Set<string>();
         store.subscribe(({ added, updated, removed }) => {
@@ -321,7 +323,7 @@ test("whatever breaks, valid objects live as written and nothing lives that was 
             const { upserted } = new FolderIndex(OPTIONS).apply([{ path, bytes: bytes(document) }]);
             for (const object of upserted) everValid.add(`${object.key} ${object.hash}`);
           }
-          store.apply(index.apply([{ path, bytes: content }]));
+          source.apply(index.apply([{ path, bytes: content }]));
           for (const object of valid) {
             assert.equal(index.file(path)?.objects.get(object.key)?.hash, object.hash, "what is written now wins");
           }

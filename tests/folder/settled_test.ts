@@ -21,8 +21,9 @@ function test(
     const root = `${base}/root`;
     await Deno.mkdir(root);
     const store = new ConfigStore();
+    const source = store.addSource("", 0);
     const parse = { defaultNamespace: "default", source: "" };
-    const watched = await watchFolder({ root, parse, onChanges: (changes) => void store.apply(changes) });
+    const watched = await watchFolder({ root, parse, onChanges: (changes) => void source.apply(changes) });
     const now = async () => {
       await watched.settled();
       return store.list("ServiceEntry").map((one) => `${one.meta.name}:${one.spec.ports?.[0]?.number}`).join(" ");

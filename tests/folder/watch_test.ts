@@ -15,6 +15,7 @@ function entry(name: string, port = 80): string {
 /** A watched temporary folder, and a way to wait for a state of it. */
 class Fixture {
   readonly store = new ConfigStore();
+  readonly source = this.store.addSource("", 0);
   readonly presence: boolean[] = [];
   #wake: (() => void) | undefined;
   watched: WatchedFolder | undefined;
@@ -26,7 +27,7 @@ class Fixture {
       root: this.root,
       parse: { defaultNamespace: "default", source: "" },
       onChanges: (changes) => {
-        this.store.apply(changes);
+        this.source.apply(changes);
         this.#wake?.();
       },
       onPresence: (present) => {

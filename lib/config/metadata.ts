@@ -1,0 +1,68 @@
+/**
+ * Metadata of objects: names, labels, annotations, dates.
+ *
+ * @module
+ */
+import type { Findings } from "./findings.ts";
+import { labels, map } from "./schema/containers.ts";
+import { DecodeContext, isObject } from "./schema/field.ts";
+import { message } from "./schema/message.ts";
+import { string } from "./schema/scalars.ts";
+import { ownKey } from "./spelling.ts";
+import { type ObjectMeta, UNDATED } from "./types.ts";
+import { isDnsLabel, objectNameProblem } from "./validation/names.ts";
+
+const rawMeta = message<{ labels?: ObjectMeta["labels"]; annotations?: ObjectMeta["annotations"] }>({
+  labels: labels(),
+  annotations: map(string(), ownKey),
+});
+
+const EMPTY: Readonly<Record<string, string>> = Object.freeze({});
+
+/**
+ * Reads metadata. It has many fields that are not ours (uid, managedFields, ...): unknown ones are nobody's mistake.
+ *
+ * @param defaultNamespace Of objects that name none; empty: the kind has no namespaces.
+ */
+export function parseMeta(raw: unknown, defaultNamespace: string, report: Findings): ObjectMeta {
+  const input = isObject(raw) ? raw : {};
+  const { name, namespace, creationTimestamp, generation } = input;
+  const decoded = rawMeta.decode(
+    { labels: input["labels"], annotations: input["annotations"] },
+    new DecodeContext("metadata", report),
+  );
+  const ownName = typeof name === "string" ? name : "";
+  const wrongName = objectNameProblem(ownName);
+  if (wrongName !== undefined) report.error("metadata.name", name ?? undefined, `a name (${wrongName})`);
+  else if (/[A-Z]/.test(ownName)) report.warning("metadata.name", name, "lower case: an orchestrator refuses capitals");
+  const written = typeof namespace === "string" ? namespace : "";
+  const ownNamespace = written === "" ? defaultNamespace : written;
+  const isText = namespace === undefined || namespace === null || typeof namespace === "string";
+  const hasNone = ownNamespace === "" && defaultNamespace === "";
+  if (!isText || !(hasNone || isDnsLabel(ownNamespace))) {
+    report.error("metadata.namespace", namespace, "the name of a namespace");
+  }
+  return {
+    name: ownName,
+    namespace: ownNamespace,
+    labels: decoded?.labels ?? EMPTY,
+    annotations: decoded?.annotations ?? EMPTY,
+    creationTimestamp: parseTimestamp(creationTimestamp, report),
+    ...(typeof generation === "number" ? { generation } : {}),
+  };
+}
+
+/** Checks the names of an object that nobody wrote. */
+export function checkNames({ name, namespace }: Pick<ObjectMeta, "name" | "namespace">, report: Findings): void {
+  const wrongName = objectNameProblem(name);
+  if (wrongName !== undefined) report.error("metadata.name", name, `a name (${wrongName})`);
+  if (!isDnsLabel(namespace)) report.error("metadata.namespace", namespace, "the name of a namespace");
+}
+
+function parseTimestamp(raw: unknown, report: Findings): number {
+  if (raw === undefined || raw === null) return UNDATED;
+  const time = typeof raw === "string" ? Date.parse(raw) : NaN;
+  if (!Number.isNaN(time)) return time;
+  report.error("metadata.creationTimestamp", raw, "a time such as 2024-01-31T12:00:00Z");
+  return UNDATED;
+}
