@@ -49,8 +49,8 @@ export class Connection {
   readonly calls = new Set<Call>();
   readonly h2: H2Connection;
   readonly held: HeldBytes;
-  /** Calls without a message, the oldest first, with the time of their coming. */
-  readonly #waiting = new Map<Call, number>();
+  /** What waits for its client, the oldest first: since when, and how it is ended. */
+  readonly #waiting = new Map<Call | H2Stream, { since: number; end: () => void }>();
   #anyCall = false;
   readonly #openedAt = performance.now();
   readonly #retireAt: number;
@@ -80,7 +80,7 @@ export class Connection {
     return this.transport.peer.address;
   }
 
-  /** Whether one more call may wait for its first message. */
+  /** Whether one more call may wait for its first message, or a request that is none for its end. */
   get mayWait(): boolean {
     return this.#waiting.size < MAX_WAITING;
   }
@@ -89,7 +89,26 @@ export class Connection {
   opened(call: Call): void {
     this.#anyCall = true;
     this.calls.add(call);
-    this.#waiting.set(call, performance.now());
+    const { firstMessageTimeout } = this.limits;
+    this.#wait(call, () => call.end(Code.DEADLINE_EXCEEDED, `no message within ${firstMessageTimeout / 1000} s`));
+  }
+
+  /** Answers a request that is no call with an HTTP status, when all of it has come. */
+  refuse(stream: H2Stream, status: string, text: string): void {
+    this.#wait(stream, () => stream.reset());
+    stream.listener = {
+      data() {},
+      end() {
+        stream.respond({ ":status": status, "content-type": "text/plain" });
+        stream.write(new TextEncoder().encode(text));
+        stream.end();
+      },
+      close: () => this.#waiting.delete(stream),
+    };
+  }
+
+  #wait(what: Call | H2Stream, end: () => void): void {
+    this.#waiting.set(what, { since: performance.now(), end });
   }
 
   /** The first message of a call has come. */
@@ -132,9 +151,9 @@ export class Connection {
 
   #endSilentCalls(now: number): void {
     const { firstMessageTimeout } = this.limits;
-    for (const [call, since] of this.#waiting) {
+    for (const { since, end } of this.#waiting.values()) {
       if (now - since < firstMessageTimeout) return;
-      call.end(Code.DEADLINE_EXCEEDED, `no message within ${firstMessageTimeout / 1000} s`);
+      end();
     }
   }
 

@@ -126,10 +126,10 @@ export class GrpcServer {
   }
 
   #call(stream: H2Stream, connection: Connection): void {
-    const refusal = httpRefusal(stream.headers);
-    if (refusal !== undefined) return stream.respond({ ":status": refusal }, true);
     // The client may try again at once: nothing was done for it.
     if (!connection.mayWait) return stream.reset(ErrorCode.REFUSED_STREAM);
+    const refusal = httpRefusal(stream.headers);
+    if (refusal !== undefined) return connection.refuse(stream, refusal, "expected a gRPC call\n");
     const call = new Call(stream, connection.transport.peer, {
       maxMessageSize: this.options.maxMessageSize ?? 4 * 1024 * 1024,
       held: connection.held,

@@ -168,7 +168,7 @@ export class H2Connection implements StreamHost, InputQueue {
     this.outbound.ready(stream.queue);
   }
 
-  sendTrailers(stream: H2Stream, headers: Readonly<Record<string, string>>): void {
+  sendEnd(stream: H2Stream, headers: Readonly<Record<string, string>>): void {
     stream.localEnded = true;
     stream.queue.trailers = encodeHeaders(headers);
     this.outbound.ready(stream.queue);
@@ -404,6 +404,8 @@ export class H2Connection implements StreamHost, InputQueue {
     if (this.streams.size > this.limits.maxConcurrentStreams || this.#held.room === 0) {
       return this.#streamError(id, ErrorCode.REFUSED_STREAM);
     }
+    // Whoever answers at once must find the stream ended, or the client is told to stop sending.
+    stream.remoteEnded = ended;
     this.events.stream(stream);
     if (ended) this.#remoteEnd(stream);
   }
@@ -425,7 +427,7 @@ export class H2Connection implements StreamHost, InputQueue {
   #reset(id: number, payload: Uint8Array): void {
     if (payload.length !== 4) throw new ConnectionError(ErrorCode.FRAME_SIZE_ERROR, "RST_STREAM");
     const stream = this.#known(id);
-    if (stream !== undefined || !this.#finished.reset()) this.#nuisances.add();
+    if (stream !== undefined || !this.#finished.reset(id)) this.#nuisances.add();
     if (stream !== undefined) this.#close(stream, true);
   }
 

@@ -15,12 +15,15 @@ export class FinishedStreams {
   /** Streams that ended without a reset of the client, each of which it may still reset once. */
   #resettable = 0;
 
-  /** A stream is over; `ended`: its client had ended it (END_STREAM or RST_STREAM). */
+  /**
+   * A stream is over.
+   *
+   * @param ended its client had sent END_STREAM
+   * @param reset its client has reset it
+   */
   add(id: number, ended: boolean, reset: boolean): void {
     if (!reset) this.#resettable++;
-    if (!ended && !reset) return;
-    this.#ended[this.#next] = id;
-    this.#next = (this.#next + 1) % REMEMBERED;
+    if (ended || reset) this.#remember(id);
   }
 
   /** Whether the client had ended the stream itself; false of older ones. */
@@ -33,9 +36,15 @@ export class FinishedStreams {
    *
    * @returns false when it has reset more streams than there were
    */
-  reset(): boolean {
+  reset(id: number): boolean {
     if (this.#resettable === 0) return false;
     this.#resettable--;
+    this.#remember(id);
     return true;
+  }
+
+  #remember(id: number): void {
+    this.#ended[this.#next] = id;
+    this.#next = (this.#next + 1) % REMEMBERED;
   }
 }

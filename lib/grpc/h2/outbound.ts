@@ -44,7 +44,7 @@ export class SendQueue {
   #offset = 0;
   /** Bytes that wait. */
   size = 0;
-  /** The header block that ends the stream, once set. */
+  /** The header block that ends the stream, once set; an empty one means none. */
   trailers: Uint8Array | undefined;
 
   /** @param window bytes that the peer takes on this stream */
@@ -237,7 +237,8 @@ export class Outbound {
     const trailers = queue.trailers;
     if (trailers === undefined) return at;
     queue.trailers = undefined;
-    at = putHead(out, at, trailers.length, FrameType.HEADERS, Flag.END_HEADERS | Flag.END_STREAM, queue.id);
+    const [type, flags] = trailers.length === 0 ? [FrameType.DATA, 0] : [FrameType.HEADERS, Flag.END_HEADERS];
+    at = putHead(out, at, trailers.length, type, flags | Flag.END_STREAM, queue.id);
     out.set(trailers, at);
     done.push(() => this.onEnded(queue));
     return at + trailers.length;

@@ -21,7 +21,7 @@ export interface StreamListener {
 export interface StreamHost {
   sendHeaders(stream: H2Stream, headers: Readonly<Record<string, string>>, endStream: boolean): void;
   sendReady(stream: H2Stream): void;
-  sendTrailers(stream: H2Stream, headers: Readonly<Record<string, string>>): void;
+  sendEnd(stream: H2Stream, headers: Readonly<Record<string, string>>): void;
   sendReset(stream: H2Stream, code: number): void;
 }
 
@@ -72,9 +72,9 @@ export class H2Stream {
     this.host.sendReady(this);
   }
 
-  /** Ends the stream with trailers, after all that is queued. */
-  end(trailers: Readonly<Record<string, string>>): void {
-    if (!this.closed && !this.localEnded) this.host.sendTrailers(this, trailers);
+  /** Ends the stream after all that is queued, with trailers or without. */
+  end(trailers: Readonly<Record<string, string>> = {}): void {
+    if (!this.closed && !this.localEnded) this.host.sendEnd(this, trailers);
   }
 
   /** Breaks the stream off. */

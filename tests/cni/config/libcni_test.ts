@@ -5,7 +5,7 @@ import { choosePrimary, inOrder, readConfig } from "../../../lib/cni/config/libc
 import { protocolVersions } from "../../../lib/cni/config/network.ts";
 import { configFiles, placeConfig } from "../../../lib/cni/install/installer.ts";
 import { systemFileCalls } from "../../../lib/cni/node/file_calls.ts";
-import { go } from "../../wire_conformance/support/go_client.ts";
+import { go } from "../../wire_conformance/support/go.ts";
 import { addByLibcni, type LibcniFile, readByLibcni } from "../support/libcni.ts";
 import { Place } from "../support/place.ts";
 import { corpus, type CorpusFolder, listMembers, members } from "./corpus.ts";

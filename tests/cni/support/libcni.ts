@@ -6,7 +6,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { go } from "../../wire_conformance/support/go_client.ts";
+import { go } from "../../wire_conformance/support/go.ts";
 import { run } from "./commands.ts";
 
 /** What libcni says of one file. */

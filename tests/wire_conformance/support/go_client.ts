@@ -6,42 +6,9 @@
  * @module
  */
 import assert from "node:assert/strict";
-
-/** The Go toolchain; undefined where there is none. */
-export const go: string | undefined = await findGo();
-
-/** Path of the Go toolchain: the variable `GO`, else `go` on the path. */
-async function findGo(): Promise<string | undefined> {
-  for (const path of [Deno.env.get("GO"), "go", "/usr/local/go/bin/go"]) {
-    if (path === undefined) continue;
-    try {
-      if ((await new Deno.Command(path, { args: ["version"], stdout: "null", stderr: "null" }).output()).success) {
-        return path;
-      }
-    } catch { /* not there */ }
-  }
-  return undefined;
-}
+import { buildGo } from "./go.ts";
 
 let built: Promise<string> | undefined;
-
-/** Builds the client once. */
-function build(): Promise<string> {
-  return built ??= (async () => {
-    const out = `${await Deno.makeTempDir()}/wireclient`;
-    const cwd = new URL("../go/", import.meta.url).pathname;
-    // Without cgo no C compiler is needed.
-    const env = { CGO_ENABLED: "0" };
-    const { success, stderr } = await new Deno.Command(go!, {
-      args: ["build", "-o", out, "."],
-      cwd,
-      env,
-      stderr: "piped",
-    }).output();
-    assert.ok(success, new TextDecoder().decode(stderr));
-    return out;
-  })();
-}
 
 /** One line that the client prints. */
 export interface ClientEvent {
@@ -62,7 +29,7 @@ export class GoClient {
 
   /** @param target a port of this machine, or a target of gRPC such as `unix:///path` */
   static async start(target: number | string, ...args: string[]): Promise<GoClient> {
-    const command = new Deno.Command(await build(), {
+    const command = new Deno.Command(await (built ??= buildGo("go", ".")), {
       args: ["-target", typeof target === "number" ? `127.0.0.1:${target}` : target, ...args],
       stdin: "piped",
       stdout: "piped",
