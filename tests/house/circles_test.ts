@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { importsOf, sourceFiles } from "../../scripts/imports.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+
+/** Who names whom, with one line of the sources for each arrow. */
+type Arrows = Map<string, Map<string, string>>;
+
+function put(arrows: Arrows, from: string, to: string, where: string): void {
+  const row = arrows.get(from) ?? new Map<string, string>();
+  if (!row.has(to)) row.set(to, where);
+  arrows.set(from, row);
+}
+
+/** The circles that a walk from each node meets, each as the lines that make it. */
+function circlesOf(arrows: Arrows): string[][] {
+  const circles: string[][] = [];
+  const done = new Set<string>();
+  const walk = (node: string, trail: readonly string[]) => {
+    const start = trail.indexOf(node);
+    if (start >= 0) {
+      const ring = [...trail.slice(start), node];
+      circles.push(ring.slice(1).map((to, i) => arrows.get(ring[i]!)!.get(to)!));
+    }
+    if (start >= 0 || done.has(node)) return;
+    for (const to of arrows.get(node)?.keys() ?? []) walk(to, [...trail, node]);
+    done.add(node);
+  };
+  for (const node of arrows.keys()) walk(node, []);
+  return circles;
+}
+
+const files = sourceFiles(root, ["lib", "cmd", "scripts"]);
+
+const modules: Arrows = new Map();
+for (const file of files) {
+  for (const { to, line } of importsOf(root, file)) {
+    if (!/^(?:lib|cmd|scripts)\//.test(to)) continue;
+    put(modules, file, to, `${file}:${line} imports ${to}`);
+  }
+}
+
+Deno.test("the walk finds a circle of any length, and none where there is none", () => {
+  const arrows: Arrows = new Map();
+  for (const [from, to] of ["12", "23", "31", "34"]) put(arrows, from!, to!, `${from}${to}`);
+  assert.deepEqual(circlesOf(arrows), [["12", "23", "31"]]);
+  arrows.get("3")!.delete("1");
+  assert.deepEqual(circlesOf(arrows), []);
+});
+
+Deno.test("no files import each other in a circle, types included", () => {
+  assert.deepEqual(circlesOf(modules), [], "move what both need into a file of its own, or pass it in");
+});
