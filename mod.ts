@@ -47,4 +47,4 @@ export * from "./lib/simulate/mod.ts";
 export type { Finding, FindingPlace, ObjectName } from "./lib/config/finding.ts";
 export type { FindingCode } from "./lib/config/finding_codes.ts";
 export type { Origin } from "./lib/config/origin.ts";
-export type { Registry, RegistrySink } from "./lib/registry/mod.ts";
+export type { Registry, RegistrySink } from "./lib/registry/types.ts";

@@ -12,7 +12,7 @@ import { type DiscoveryServerOptions, startDiscoveryServer } from "../../lib/dis
 import { StartError, type StartOption } from "../../lib/discovery/start_error.ts";
 import { type Kernel, untilStopped } from "../../lib/kernel/kernel.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
-import { MockRegistry } from "../../lib/registry/mod.ts";
+import { MockRegistry } from "../../lib/registry/mock.ts";
 import type { DiscoveryOptions } from "./discovery_options.ts";
 
 /**

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { RegistrySink } from "../registry/mod.ts";
+import type { RegistrySink } from "../registry/types.ts";
 
 /** Updates so far, by the names that metric `pilot_inbound_updates` has for them. */
 export interface RegistryUpdates {

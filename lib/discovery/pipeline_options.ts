@@ -5,7 +5,7 @@
  */
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { AffectedKeys } from "../mesh/mesh.ts";
-import type { ServiceEntryOptions } from "../registry/mod.ts";
+import type { ServiceEntryOptions } from "../registry/service_entry/registry.ts";
 import type { BuildFailed, CacheSwitches } from "../translate/cache/caches.ts";
 import type { Proxy } from "../translate/proxy/node.ts";
 import type { TranslateSettings } from "../translate/reader/settings.ts";

@@ -14,7 +14,7 @@ import { ConfigStore } from "../config/store.ts";
 import { buildInfo } from "../kernel/build_info.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
-import type { Registry } from "../registry/mod.ts";
+import type { Registry } from "../registry/types.ts";
 import type { BuildKind } from "../translate/cache/caches.ts";
 import { XdsServer } from "../xds/server.ts";
 import { type ConfigSource, startConfigFolder } from "./config_source.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
-import type { ServiceEntryOptions } from "../registry/mod.ts";
+import type { ServiceEntryOptions } from "../registry/service_entry/registry.ts";
 import type { CacheSwitches } from "../translate/cache/caches.ts";
 import type { TranslateSettings } from "../translate/reader/settings.ts";
 import type { DebounceOptions } from "./debounce.ts";

@@ -11,7 +11,7 @@ import { startKernel } from "../kernel/kernel.ts";
 import { defaultLogOptions, silentLog } from "../kernel/log/log.ts";
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
 import { defaultSettings } from "../kernel/settings/read.ts";
-import type { Registry } from "../registry/mod.ts";
+import type { Registry } from "../registry/types.ts";
 import { startDiscoveryServer } from "./server.ts";
 
 /** How a server is started. Addresses are `host:port`; port 0 takes a free one. */

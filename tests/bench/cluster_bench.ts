@@ -2,7 +2,7 @@
  * Cost of clusters: `deno bench tests/bench/cluster_bench.ts`. Each iteration is one host with one port.
  */
 import { encode } from "../../lib/pb/codec.ts";
-import { outboundClusters } from "../../lib/translate/cluster/mod.ts";
+import { outboundClusters } from "../../lib/translate/cluster/outbound.ts";
 import { fakeReader, type FakeWorld } from "../translate/fake_reader.ts";
 import { rule, service } from "../translate/make.ts";
 

@@ -4,7 +4,8 @@
  * Each iteration is one host with one port: plan, selection, grouping, message and encoding.
  */
 import { encode } from "../../lib/pb/codec.ts";
-import { LoadAssignmentEncoder, loadAssignments } from "../../lib/translate/endpoint/mod.ts";
+import { LoadAssignmentEncoder } from "../../lib/translate/endpoint/encode.ts";
+import { loadAssignments } from "../../lib/translate/endpoint/assignment.ts";
 import type { Endpoint, Service } from "../../lib/registry/types.ts";
 import { fakeReader, type FakeWorld } from "../translate/fake_reader.ts";
 import type { Reader } from "../../lib/translate/reader/reader.ts";

@@ -9,13 +9,10 @@
  */
 import process from "node:process";
 import type { AnyConfigObject } from "../../lib/config/types.ts";
-import {
-  Aggregate,
-  type Endpoint,
-  EndpointIndex,
-  ServiceEntryRegistry,
-  type ServiceKey,
-} from "../../lib/registry/mod.ts";
+import { Aggregate } from "../../lib/registry/aggregate.ts";
+import type { Endpoint, ServiceKey } from "../../lib/registry/types.ts";
+import { EndpointIndex } from "../../lib/registry/endpoint_index.ts";
+import { ServiceEntryRegistry } from "../../lib/registry/service_entry/registry.ts";
 import { OPTIONS, serviceEntry, workloadEntry } from "../registry/objects.ts";
 
 const SERVICES = 1000;

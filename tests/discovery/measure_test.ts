@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { scrapeMetrics } from "../../lib/discovery/measure.ts";
 import { worldFacts } from "../../lib/discovery/world_facts.ts";
 import { createMetrics } from "../../lib/kernel/metrics/registry.ts";
-import { MockRegistry } from "../../lib/registry/mod.ts";
+import { MockRegistry } from "../../lib/registry/mock.ts";
 import { Fixture } from "./fixture.ts";
 
 async function scraped(fixture: Fixture): Promise<(name: string) => number | undefined> {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import type { MeshNetworks } from "../../lib/config/mesh/types.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
-import { MockRegistry } from "../../lib/registry/mod.ts";
+import { MockRegistry } from "../../lib/registry/mock.ts";
 import type { Registry, Service } from "../../lib/registry/types.ts";
 import type { Timers } from "../../lib/discovery/debounce.ts";
 import { Fixture, type FixtureOptions, type TestNode, texts } from "./fixture.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Registry, RegistrySink } from "../../lib/registry/mod.ts";
+import type { Registry, RegistrySink } from "../../lib/registry/types.ts";
 import { type Endpoint, type Service, serviceKey } from "../../lib/registry/types.ts";
 
 /** The rooms whose builders a trap goes off in. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { canonicalIp, isIp, virtualAddress } from "../../lib/registry/mod.ts";
+import { canonicalIp, isIp, virtualAddress } from "../../lib/registry/address.ts";
 
 Deno.test("IP addresses are told from names, CIDRs and sockets", () => {
   for (const ip of ["10.0.0.1", "255.255.255.255", "::1", "2001:DB8::1", "::ffff:10.0.0.1"]) assert.ok(isIp(ip), ip);

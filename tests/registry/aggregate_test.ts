@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { Aggregate, type Endpoint, EndpointIndex, type Service, serviceTargets } from "../../lib/registry/mod.ts";
+import { Aggregate } from "../../lib/registry/aggregate.ts";
+import type { Endpoint, Service } from "../../lib/registry/types.ts";
+import { EndpointIndex } from "../../lib/registry/endpoint_index.ts";
+import { serviceTargets } from "../../lib/registry/inbound.ts";
 import { pod } from "./objects.ts";
 
 function service(more: Partial<Service> = {}): Service {

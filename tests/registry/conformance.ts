@@ -6,7 +6,7 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Registry } from "../../lib/registry/mod.ts";
+import type { Registry } from "../../lib/registry/types.ts";
 import { RecordingSink } from "./objects.ts";
 
 /** A service as a driver is to bring it about: static, TCP ports named `p<number>`. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type Endpoint, EndpointIndex, type ServiceKey } from "../../lib/registry/mod.ts";
+import type { Endpoint, ServiceKey } from "../../lib/registry/types.ts";
+import { EndpointIndex } from "../../lib/registry/endpoint_index.ts";
 
 function endpoint(address: string, more: Partial<Endpoint> = {}): Endpoint {
   return {

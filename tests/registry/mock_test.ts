@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { MockRegistry, serviceKey } from "../../lib/registry/mod.ts";
+import { MockRegistry } from "../../lib/registry/mock.ts";
+import { serviceKey } from "../../lib/registry/types.ts";
 import { testConformance } from "./conformance.ts";
 import { RecordingSink } from "./objects.ts";
 

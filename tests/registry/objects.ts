@@ -5,9 +5,9 @@
  */
 import type { ConfigObject, ObjectMeta } from "../../lib/config/types.ts";
 import type { ServiceEntrySpec, WorkloadEntrySpec } from "../../lib/config/kinds/mod.ts";
-import type { Endpoint, RegistrySink, Service, ServiceKey, Workload } from "../../lib/registry/mod.ts";
-import { serviceKey } from "../../lib/registry/mod.ts";
-import type { ServiceEntryOptions } from "../../lib/registry/mod.ts";
+import type { Endpoint, RegistrySink, Service, ServiceKey, Workload } from "../../lib/registry/types.ts";
+import { serviceKey } from "../../lib/registry/types.ts";
+import type { ServiceEntryOptions } from "../../lib/registry/service_entry/registry.ts";
 import { inFile } from "../config/origins.ts";
 
 /** The settings of a process that was given none. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { parseProtocol, type PortFacts, portProtocol, type Protocol } from "../../lib/registry/mod.ts";
+import { parseProtocol, type PortFacts, portProtocol } from "../../lib/registry/protocol.ts";
+import type { Protocol } from "../../lib/registry/types.ts";
 
 Deno.test("a protocol is found by its name in any case, and sniffed when unknown", () => {
   const cases: [string | undefined, Protocol][] = [

@@ -8,7 +8,9 @@ import type { AffectedKeys } from "../../mesh/mesh.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet, ResourceTable } from "../../resource/set.ts";
-import { inboundClusters, outboundClusters, staticClusters } from "../cluster/mod.ts";
+import { inboundClusters } from "../cluster/inbound.ts";
+import { outboundClusters } from "../cluster/outbound.ts";
+import { staticClusters } from "../cluster/static.ts";
 import { assignmentEncoder, encodeCluster, encodeListener, encodeSecrets } from "../encode/encode.ts";
 import {
   type BareRouteConfiguration,
@@ -16,7 +18,7 @@ import {
   encodeEntries,
   type VirtualHostEntry,
 } from "../encode/virtual_hosts.ts";
-import { loadAssignments } from "../endpoint/mod.ts";
+import { loadAssignments } from "../endpoint/assignment.ts";
 import { gatewayHosts } from "../gateway/hosts.ts";
 import { type PlannedVirtualHost, samePlan } from "../gateway/route_plan.ts";
 import { sameTargets } from "../inbound/same_targets.ts";

@@ -12,13 +12,8 @@ import { startDiscoveryServer } from "../../../lib/discovery/server.ts";
 import { startKernel } from "../../../lib/kernel/kernel.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
-import {
-  type Endpoint,
-  MockRegistry,
-  type Registry,
-  type RegistrySink,
-  type ServiceKey,
-} from "../../../lib/registry/mod.ts";
+import type { Endpoint, Registry, RegistrySink, ServiceKey } from "../../../lib/registry/types.ts";
+import { MockRegistry } from "../../../lib/registry/mock.ts";
 import { service, type Shape } from "./configuration.ts";
 import { readLines } from "./lines.ts";
 

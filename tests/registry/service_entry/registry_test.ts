@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { AnyConfigObject } from "../../../lib/config/types.ts";
-import { type ServiceEntryOptions, ServiceEntryRegistry } from "../../../lib/registry/mod.ts";
+import { type ServiceEntryOptions, ServiceEntryRegistry } from "../../../lib/registry/service_entry/registry.ts";
 import { testConformance } from "../conformance.ts";
 import { OPTIONS, pod, RecordingSink, serviceEntry, workloadEntry } from "../objects.ts";
 

@@ -7,7 +7,7 @@ import { validateDestinationRule } from "../../../lib/config/kinds/destination_r
 import { DecodeContext } from "../../../lib/config/schema/field.ts";
 import type { DestinationRuleSpec } from "../../../lib/config/kinds/mod.ts";
 import type { Resolution } from "../../../lib/registry/types.ts";
-import { outboundClusters } from "../../../lib/translate/cluster/mod.ts";
+import { outboundClusters } from "../../../lib/translate/cluster/outbound.ts";
 import { acceptClusters, envoyPath } from "../envoy.ts";
 import { fakeReader } from "../fake_reader.ts";
 import { endpoint, port, rule, service } from "../make.ts";

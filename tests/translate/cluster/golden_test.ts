@@ -4,8 +4,9 @@
  */
 import assert from "node:assert/strict";
 import type { Built } from "../../../lib/translate/message/built.ts";
-import { outboundClusters, staticClusters } from "../../../lib/translate/cluster/mod.ts";
-import { loadAssignments } from "../../../lib/translate/endpoint/mod.ts";
+import { outboundClusters } from "../../../lib/translate/cluster/outbound.ts";
+import { staticClusters } from "../../../lib/translate/cluster/static.ts";
+import { loadAssignments } from "../../../lib/translate/endpoint/assignment.ts";
 import { encode } from "../../../lib/pb/codec.ts";
 import { readable } from "../../../lib/pb/reflect.ts";
 import type { envoy } from "../../../proto/gen/types.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { decode } from "../../../lib/pb/reflect.ts";
-import { inboundClusters, staticClusters } from "../../../lib/translate/cluster/mod.ts";
+import { inboundClusters } from "../../../lib/translate/cluster/inbound.ts";
+import { staticClusters } from "../../../lib/translate/cluster/static.ts";
 import { HTTP_OPTIONS } from "../../../lib/translate/cluster/http_options.ts";
 import type { InboundTarget } from "../../../lib/translate/inbound/target.ts";
 import type { envoy } from "../../../proto/gen/types.ts";

@@ -3,7 +3,7 @@ import type { ConnectionPoolSettings } from "../../../lib/config/kinds/common/ty
 import type { DestinationRuleSpec } from "../../../lib/config/kinds/mod.ts";
 import { decode } from "../../../lib/pb/reflect.ts";
 import type { Protocol, Service } from "../../../lib/registry/types.ts";
-import { outboundClusters } from "../../../lib/translate/cluster/mod.ts";
+import { outboundClusters } from "../../../lib/translate/cluster/outbound.ts";
 import { HTTP_OPTIONS } from "../../../lib/translate/cluster/http_options.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { fakeReader, type FakeWorld } from "../fake_reader.ts";

@@ -9,7 +9,7 @@ import type {
   LeanLocality,
   LeanMetadata,
 } from "../../../lib/translate/endpoint/encode.ts";
-import { LoadAssignmentEncoder } from "../../../lib/translate/endpoint/mod.ts";
+import { LoadAssignmentEncoder } from "../../../lib/translate/endpoint/encode.ts";
 
 const TYPE = "envoy.config.endpoint.v3.ClusterLoadAssignment";
 
