@@ -33,7 +33,7 @@ import { listenerContributions } from "../listener/outbound/outbound.ts";
 import { virtualOutboundListener } from "../listener/virtual.ts";
 import { type Warn, warned, type Warning } from "../message/warning.ts";
 import { invalidatedKeys } from "../reader/mesh_queries.ts";
-import { aspect } from "../reader/proxy_profile.ts";
+import { aspect } from "../reader/aspect.ts";
 import type { Reader } from "../reader/reader.ts";
 import { sidecarRouteConfiguration } from "../route/configuration.ts";
 import { outboundVirtualHosts } from "../route/sidecar.ts";

@@ -9,7 +9,7 @@ import type { MeshConfig } from "../../config/mesh/types.ts";
 import { any } from "../../pb/codec.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import type { Protocol } from "../../registry/types.ts";
-import { aspect } from "../reader/proxy_profile.ts";
+import { aspect } from "../reader/aspect.ts";
 import type { Reader } from "../reader/reader.ts";
 import { commonHttpOptions } from "./connection_pool.ts";
 

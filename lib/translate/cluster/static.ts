@@ -8,7 +8,7 @@ import { Cluster_DiscoveryType as DiscoveryType, Cluster_LbPolicy as LbPolicy } 
 import { any } from "../../pb/codec.ts";
 import { duration } from "../../pb/wellknown.ts";
 import type { Built } from "../message/built.ts";
-import { aspect } from "../reader/proxy_profile.ts";
+import { aspect } from "../reader/aspect.ts";
 import type { Reader } from "../reader/reader.ts";
 import { loopbackBind } from "./bind.ts";
 import { connectionPool } from "./connection_pool.ts";

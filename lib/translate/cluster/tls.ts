@@ -12,7 +12,7 @@ import type { ClientTlsSettings } from "../../config/kinds/common/types.ts";
 import { any } from "../../pb/codec.ts";
 import type { Destination } from "../destination/plan.ts";
 import { secretConfig } from "../message/file_secret.ts";
-import { aspect } from "../reader/proxy_profile.ts";
+import { aspect } from "../reader/aspect.ts";
 import type { Reader } from "../reader/reader.ts";
 import { exactNames } from "./san.ts";
 import { serverNames } from "./server_names.ts";

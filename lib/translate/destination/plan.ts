@@ -10,7 +10,7 @@
 import type { Subset } from "../../config/kinds/destination_rule/types.ts";
 import type { EffectiveDestinationRule } from "../../mesh/types.ts";
 import type { Resolution, Service, ServicePort } from "../../registry/types.ts";
-import { aspect } from "../reader/proxy_profile.ts";
+import { aspect } from "../reader/aspect.ts";
 import type { Reader } from "../reader/reader.ts";
 import { outboundClusterName } from "./names.ts";
 import { type EffectivePolicy, portPolicy, subsetPolicy } from "./policy.ts";

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { Reader } from "./reader.ts";
 
 /** Kinds of proxies that this server configures, as node ids name them. */
 export type ProxyType = "sidecar" | "router";
@@ -59,9 +58,4 @@ export function isProxyType(type: string): type is ProxyType {
 /** The row of a kind. */
 export function profileOf(type: ProxyType): ProxyProfile {
   return PROFILES[type];
-}
-
-/** One aspect of the proxy's row, recorded as its value alone: kinds that agree in it share results. */
-export function aspect<K extends keyof ProxyProfile>(read: Reader, name: K): ProxyProfile[K] {
-  return read.derived(`profile/${name}`, ({ type }) => PROFILES[type][name]);
 }
