@@ -2,7 +2,7 @@
  * The command `mesh-iptables`: flags and settings to the engine of redirection, and back to an exit code.
  *
  * Permissions: read (/etc/passwd, /etc/group, /etc/resolv.conf), run (iptables and its kin, ip, nsenter), net and sys
- * (networkInterfaces, uid) for the check, env, write (the file of a dry run).
+ * (networkInterfaces, uid, gid, setuid, setgid) for the check, env, write (the file of a dry run).
  *
  * @module
  */
@@ -24,8 +24,8 @@ import { namespacePath, NOT_FOUND, systemRun } from "../../lib/iptables/run.ts";
 import { validateRedirection } from "../../lib/iptables/validate.ts";
 import type { Logger } from "../../lib/kernel/log/log.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
+import { becomeProxy, checkInNamespace, VALIDATION_FAILED } from "./as_proxy.ts";
 import { iptablesFlags, type IptablesFlagValues } from "./iptables_flags.ts";
-import { runAsProxy, VALIDATION_FAILED } from "./iptables_self.ts";
 
 type Settings = SettingsOf<"pilot-agent">;
 
@@ -208,9 +208,8 @@ async function validate(config: RedirectionConfig, flags: IptablesFlagValues, lo
   const gid = Deno.gid();
   const networkNamespace = flags["network-namespace"] || undefined;
   const isProxy = (uid !== null && config.proxyUids.includes(uid)) || (gid !== null && config.proxyGids.includes(gid));
-  if (networkNamespace !== undefined || !isProxy) {
-    return await runAsProxy(config, networkNamespace, log);
-  }
+  if (networkNamespace !== undefined) return await checkInNamespace(networkNamespace);
+  if (!isProxy) becomeProxy(config, log);
   const verdicts = await validateRedirection({
     proxyPort: config.proxyPort,
     inboundPort: config.inboundPort,

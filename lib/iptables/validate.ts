@@ -153,7 +153,8 @@ async function dialUntil(probe: Probe, hostname: string, expected: string | unde
     if (performance.now() + PERIOD > end) break;
     await new Promise((resolve) => setTimeout(resolve, PERIOD));
   }
-  return `connections to ${hostname} port ${probe.probePort} do not reach port ${probe.inboundPort}: ${last}`;
+  const within = `within ${probe.timeout} ms`;
+  return `connections to ${hostname} port ${probe.probePort} do not reach port ${probe.inboundPort} ${within}: ${last}`;
 }
 
 /** Connects, and reads what is said if `listens`, within a time. */

@@ -103,7 +103,7 @@ namespaceTest(
       const words = [`--net=/run/netns/${node.name}`, "--", Deno.execPath(), ...line, "doctor", "--probe-here"];
       const open = await run("nsenter", words, { env });
       assert.deepEqual([open.code, open.err], [1, ""]);
-      assert.match(open.out, /^IPv4: connections to .* port 15002 do not reach port 15006: /);
+      assert.match(open.out, /^IPv4: connections to .* port 15002 do not reach port 15006 within 5000 ms: /);
       assert.match(between.out, /rules +shop\/cart-0 \(.*\): as expected/);
       assert.match(
         between.out,

@@ -13,14 +13,14 @@ interface Ran {
 
 async function command(
   args: readonly string[],
-  options: { env?: Record<string, string>; in?: string; uid?: number } = {},
+  options: { env?: Record<string, string>; in?: string; uid?: number; runtime?: string } = {},
 ): Promise<Ran> {
   const enter = options.in === undefined ? [] : ["ip", "netns", "exec", options.in];
   const as = options.uid === undefined
     ? []
     : ["setpriv", `--reuid=${options.uid}`, `--regid=${options.uid}`, "--clear-groups"];
   const program = [
-    Deno.execPath(),
+    options.runtime ?? Deno.execPath(),
     "run",
     "--quiet",
     "--no-prompt",
@@ -161,10 +161,10 @@ packetTest(
         await proxy.end();
       },
     );
-    await t.step("a check that cannot be run is no failed check", async () => {
+    await t.step("a check that cannot become the proxy's user is no failed check", async () => {
       const { code, err } = await command([...captured, "--skip-rule-apply", ...check], { ...here, uid: 1000 });
       assert.equal(code, 1);
-      assert.match(err, /the check cannot run as the proxy's user: nsenter ended with 1; run it as user 1337/);
+      assert.match(err, /the check cannot run as the proxy's user: .*not permitted.*; run it as user 1337/);
     });
     await t.step("a second run is 0 and changes nothing", async () => {
       const { code, out } = await command(captured, here);
@@ -193,6 +193,34 @@ packetTest(
     });
   },
 );
+
+packetTest("the check runs where the runtime lies below a folder that the proxy's user may not enter", async (t) => {
+  await using cable = await Cable.lay();
+  const home = await Deno.makeTempDir();
+  try {
+    assert.equal((Deno.statSync(home).mode ?? 0) & 0o777, 0o700);
+    const runtime = `${home}/deno`;
+    await Deno.copyFile(Deno.execPath(), runtime);
+    // What it keeps is there too.
+    const env = { DENO_DIR: `${home}/cache`, HOME: home };
+    await t.step("in the network namespace that it is in", async () => {
+      const { code, out, err } = await command([...captured, ...check], { in: cable.pod, runtime, env });
+      assert.equal(code, 0, out + err);
+      assert.match(out, /the check runs as the proxy's user 1337, group 1337/);
+      assert.match(out, /IPv4: a connection to 127\.0\.0\.6 was redirected/);
+    });
+    await t.step("in another one, and rules that are gone are found", async () => {
+      const there = [...captured, "--skip-rule-apply", ...check, "--network-namespace", cable.pod];
+      assert.equal((await command(there, { runtime, env })).code, 0);
+      await cable.exec("pod", "iptables-nft", "-t", "nat", "-F", "MESH_OUTPUT");
+      const without = await command(there, { runtime, env });
+      assert.equal(without.code, 126);
+      assert.match(without.out, /IPv4: connections to 127\.0\.0\.6 port 15002 do not reach port 15006/);
+    });
+  } finally {
+    await Deno.remove(home, { recursive: true });
+  }
+});
 
 packetTest(
   "the command works on another network namespace, by name and by path, as the node's plugin does",
@@ -229,11 +257,9 @@ packetTest(
       ];
       assert.equal((await command([...captured, ...probe], { ...here, uid: 1337 })).code, 0);
       await cable.exec("pod", "iptables-nft", "-t", "nat", "-F", "MESH_OUTPUT");
-      const begin = performance.now();
       const { code, out } = await command([...captured, ...probe], { ...here, uid: 1337 });
       assert.equal(code, 126);
-      assert.match(out, /IPv4: connections to 127\.0\.0\.6 port 15010 do not reach port 15006/);
-      assert.ok(performance.now() - begin < 4_000, "the default time is 5 s");
+      assert.match(out, /IPv4: connections to 127\.0\.0\.6 port 15010 do not reach port 15006 within 300 ms: /);
     });
     await t.step("--dual-stack", async () => {
       await cable.exec("pod", "sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6");

@@ -28,7 +28,10 @@ Deno.test("where the proxy's ports are in use and nobody redirects, the check fa
   free.close();
   const probe = { proxyPort: port, inboundPort: port, timeout: 300, notRedirected: "127.0.0.1/32" };
   const [verdict] = await validateRedirection({ ...probe, probePort });
-  assert.match(verdict?.failure ?? "", new RegExp(`port ${probePort} do not reach port ${port}: .*refused`, "i"));
+  assert.match(
+    verdict?.failure ?? "",
+    new RegExp(`port ${probePort} do not reach port ${port} within \\d+ ms: .*refused`, "i"),
+  );
   assert.deepEqual(verdict?.inUse, [port]);
   // A connection that somebody takes who listens on the port that is dialled shows nothing.
   const [blind] = await validateRedirection({ ...probe, probePort: port });

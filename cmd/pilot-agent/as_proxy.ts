@@ -1,0 +1,65 @@
+/**
+ * Where the check of `mesh-iptables` runs: as the proxy's user, and in the network namespace whose rules are checked.
+ *
+ * A process can change its user, so the check needs no other program for that: a runtime below a folder that the proxy's
+ * user may not enter (root's home, as `npx` puts it) could not be started anew as that user. A process cannot change its
+ * network namespace here, so for another one the program is started in it.
+ *
+ * Permissions: sys (setuid, setgid), run (nsenter), env.
+ *
+ * @module
+ */
+import process from "node:process";
+import { UsageError } from "../../lib/cli/command.ts";
+import type { RedirectionConfig } from "../../lib/iptables/config.ts";
+import { namespacePath } from "../../lib/iptables/run.ts";
+import type { Logger } from "../../lib/kernel/log/log.ts";
+
+/** Exit code when the check fails: that by which the node's repair knows a pod that started without rules. */
+export const VALIDATION_FAILED = 126;
+
+/**
+ * Makes this process one of the proxy's user and group, for the rest of its life: what it loads later must not need more.
+ *
+ * @throws {UsageError} when it has no right to do so.
+ */
+export function becomeProxy(config: RedirectionConfig, log: Logger): void {
+  const uid = config.proxyUids[0] ?? 0;
+  const gid = config.proxyGids[0] ?? uid;
+  log.info(`the check runs as the proxy's user ${uid}, group ${gid}`);
+  try {
+    // The group first: afterwards there is no right to change it.
+    process.setgid?.(gid);
+    process.setuid?.(uid);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new UsageError(
+      `pilot-agent mesh-iptables: the check cannot run as the proxy's user: ${error.message}; run it as user ${uid}`,
+    );
+  }
+}
+
+/** Words that start this program again with the same command line. */
+function selfWords(): string[] {
+  const self = [Deno.execPath()];
+  // A program is not told the runtime's own arguments: without compilation the permission set is that of the task.
+  if (!Deno.build.standalone) self.push("run", "--quiet", "--no-prompt", "-P=pilot-agent", Deno.mainModule);
+  return [...self, ...Deno.args];
+}
+
+/**
+ * Runs the check in another network namespace, by this program. Its log lines go where ours go.
+ *
+ * @returns Its exit code: 0 or {@link VALIDATION_FAILED}.
+ * @throws {UsageError} when it cannot be run, which says nothing of the rules.
+ */
+export async function checkInNamespace(networkNamespace: string): Promise<number> {
+  const args = [`--net=${namespacePath(networkNamespace)}`, "--", ...selfWords()];
+  args.push("--skip-rule-apply", "--run-validation", "--network-namespace=");
+  const child = new Deno.Command("nsenter", { args, stdin: "null", stdout: "inherit", stderr: "inherit" }).spawn();
+  const { code } = await child.status;
+  if (code === 0 || code === VALIDATION_FAILED) return code;
+  throw new UsageError(
+    `pilot-agent mesh-iptables: the check did not run in the network namespace ${networkNamespace}: it ended with ${code}`,
+  );
+}
