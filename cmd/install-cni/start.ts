@@ -45,6 +45,7 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
       healthPort: settings.MESH_CNI_HEALTH_PORT,
       monitoringPort: options.monitoringPort,
       metricsLocalOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY,
+      names: names(settings.MESH_DEBUG_HOSTS),
       repair: options.repair.enabled ? options.repair : undefined,
       cluster: settings.CLUSTER_ID,
     }, kernel);
@@ -72,7 +73,7 @@ const NAMES: Readonly<Record<StartOption, string>> = {
 /** Starts the service; what the user can mend is told by name, without a stack. */
 async function startOrSayWhy(options: NodeAgentOptions, kernel: Kernel): Promise<NodeAgent> {
   try {
-    return startNodeAgent(options, kernel);
+    return await startNodeAgent(options, kernel);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     await kernel.stopper.stop();

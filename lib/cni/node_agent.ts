@@ -16,14 +16,11 @@ import type { NodeFolders } from "./install/installer.ts";
 import { readOrchConfig } from "./install/orch_config.ts";
 import { currentWish, keepsExecutable, type WishOptions } from "./install/wish.ts";
 import { systemFileCalls } from "./node/file_calls.ts";
-import { LOG_SOCKET } from "./plugin/tell.ts";
 import { RestPods } from "./pods/rest.ts";
 import type { PodSource } from "./pods/source.ts";
 import type { RepairOptions } from "./repair/broken.ts";
 import { runRepair } from "./repair/repair.ts";
-import { healthPages, metricPages, type Page, servePages } from "./serve/health.ts";
-import { serveLogSocket } from "./serve/log_socket.ts";
-import { Attempts } from "./start_error.ts";
+import { type NodePorts, serveNode } from "./serve/servers.ts";
 
 /** How the service is started. Ports of 0 are chosen by the system. */
 export interface NodeAgentOptions {
@@ -33,6 +30,8 @@ export interface NodeAgentOptions {
   readonly monitoringPort: number;
   /** Metrics are for callers on this machine only. */
   readonly metricsLocalOnly: boolean;
+  /** Names by which metrics may be asked for then, beside addresses and localhost (MESH_DEBUG_HOSTS). */
+  readonly names: readonly string[];
   /** Undefined: pods are not repaired. */
   readonly repair: RepairOptions | undefined;
   /** Name of the cluster, for metrics (CLUSTER_ID). */
@@ -44,7 +43,7 @@ export interface NodeAgentOptions {
 /** A running service. */
 export interface NodeAgent {
   readonly installer: Installer;
-  readonly ports: { readonly health: number; readonly monitoring: number };
+  readonly ports: NodePorts;
 }
 
 /** Longest wait for the orchestrator's word on whether another installer comes, milliseconds. */
@@ -56,7 +55,7 @@ const LEAVE_MS = 4000;
  * @throws {TemplateError} when the template of the network configuration cannot be used.
  * @throws {StartError} when ports or the run folder cannot be had: all of them at once.
  */
-export function startNodeAgent(options: NodeAgentOptions, kernel: Kernel): NodeAgent {
+export async function startNodeAgent(options: NodeAgentOptions, kernel: Kernel): Promise<NodeAgent> {
   const log = kernel.log.scope("cni-agent");
   const { folders } = options;
   const wish = () => currentWish(options.wish);
@@ -71,7 +70,7 @@ export function startNodeAgent(options: NodeAgentOptions, kernel: Kernel): NodeA
     log,
     metrics: kernel.metrics,
   });
-  const ports = serve(options, kernel, pods, () => installer.notReady);
+  const ports = await serveNode({ ...options, runDir: folders.run }, kernel, pods, () => installer.notReady);
   if (options.repair !== undefined) startRepair(options.repair, options.cluster, pods, kernel);
   kernel.stopper.add("installer", async () => {
     const how = await howToLeave(options.wish, pods, kernel);
@@ -80,31 +79,6 @@ export function startNodeAgent(options: NodeAgentOptions, kernel: Kernel): NodeA
   });
   installer.start();
   return { installer, ports };
-}
-
-/** Metrics, the plugin's socket, health. */
-function serve(
-  options: NodeAgentOptions,
-  kernel: Kernel,
-  pods: PodSource,
-  notReady: () => string | undefined,
-): NodeAgent["ports"] {
-  const { folders: { run }, monitoringPort, healthPort, metricsLocalOnly } = options;
-  const failed = (error: unknown) => kernel.log.scope("cni-agent").error("a page failed", { error });
-  const attempts = new Attempts();
-  const pages = (option: "monitoringPort" | "healthPort", page: Page) =>
-    attempts.try(option, options[option], "a port that is free", () => servePages(options[option], page, failed));
-  const metrics = pages("monitoringPort", metricPages(kernel.metrics, metricsLocalOnly));
-  if (metrics !== undefined) kernel.stopper.add("metrics", () => metrics.stop());
-  const lines = attempts.try("runDir", run, "a folder that this program may write to", () => {
-    systemFileCalls.makeFolder(run, 0o755);
-    return serveLogSocket(`${run}/${LOG_SOCKET}`, kernel.log.scope("cni-plugin"), pods);
-  });
-  if (lines !== undefined) kernel.stopper.add("plugin socket", () => lines.stop());
-  const health = pages("healthPort", healthPages(notReady));
-  if (health !== undefined) kernel.stopper.add("health", () => health.stop());
-  attempts.check();
-  return { health: health?.port ?? healthPort, monitoring: metrics?.port ?? monitoringPort };
 }
 
 function startRepair(options: RepairOptions, cluster: string, pods: PodSource, kernel: Kernel): void {

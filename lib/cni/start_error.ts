@@ -24,21 +24,26 @@ export class StartError extends Error {
 
 /** Tries things one after the other, and tells at the end of all that failed. */
 export class Attempts {
-  private readonly faults: StartFault[] = [];
+  readonly #faults: StartFault[] = [];
 
   /** Does it; undefined when that fails. */
-  try<T>(option: StartOption, value: string | number, expected: string, work: () => T): T | undefined {
+  async try<T>(
+    option: StartOption,
+    value: string | number,
+    expected: string,
+    work: () => Promise<T>,
+  ): Promise<T | undefined> {
     try {
-      return work();
+      return await work();
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
-      this.faults.push({ option, text: `got ${JSON.stringify(value)}, expected ${expected} (${said})` });
+      this.#faults.push({ option, text: `got ${JSON.stringify(value)}, expected ${expected} (${said})` });
       return undefined;
     }
   }
 
   /** @throws {StartError} when something failed. */
   check(): void {
-    if (this.faults.length > 0) throw new StartError(this.faults);
+    if (this.#faults.length > 0) throw new StartError(this.#faults);
   }
 }

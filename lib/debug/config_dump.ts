@@ -9,30 +9,30 @@ import type { EncodedResource } from "../resource/encoded.ts";
 import type { ResourceSet } from "../resource/set.ts";
 import type { ProxyView } from "../xds/source.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "../xds/types.ts";
-import { type Answer, type Ask, json, text } from "./http.ts";
+import { type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import { chosenProxy, isAnswer } from "./select.ts";
 import type { DebugView } from "./view.ts";
 
 const BY_SHORT: Readonly<Record<string, string>> = { cds: CLUSTER, lds: LISTENER, rds: ROUTE, eds: ENDPOINTS };
 
 /** The page. `types=cds,lds` gives a flat list of these; `include_eds` adds endpoints to the whole dump. */
-export function configDump(ask: Ask, view: DebugView): Answer {
-  const connection = chosenProxy(ask, view);
+export function configDump(request: HttpRequest, view: DebugView): HttpResponse {
+  const connection = chosenProxy(request, view);
   if (isAnswer(connection)) return connection;
   const proxy = connection.stream?.view;
-  if (!proxy) return json({}, ask);
-  const types = ask.url.searchParams.get("types");
+  if (!proxy) return jsonResponse({}, request);
+  const types = request.query.get("types");
   if (types !== null) {
     const shorts = types.split(",").map((short) => short.trim());
     const unknown = shorts.filter((short) => !Object.hasOwn(BY_SHORT, short));
     if (unknown.length > 0) {
-      return text(
+      return textResponse(
         400,
         `query types: got ${unknown.join(", ")}, expected some of ${Object.keys(BY_SHORT).join(", ")}\n`,
       );
     }
     const urls = shorts.map((short) => BY_SHORT[short]!);
-    return json({ resources: urls.flatMap((url) => decoded(proxy, url)) }, ask);
+    return jsonResponse({ resources: urls.flatMap((url) => decoded(proxy, url)) }, request);
   }
   const part = (name: string, rest: Record<string, unknown>) => ({
     "@type": `${TYPE_URL_PREFIX}envoy.admin.v3.${name}`,
@@ -52,11 +52,11 @@ export function configDump(ask: Ask, view: DebugView): Answer {
       })),
     }),
   ];
-  if (ask.url.searchParams.has("include_eds")) {
+  if (request.query.has("include_eds")) {
     const endpoints = decoded(proxy, ENDPOINTS).map((endpoint_config) => ({ endpoint_config }));
     configs.splice(1, 0, part("EndpointsConfigDump", { dynamic_endpoint_configs: endpoints }));
   }
-  return json({ configs }, ask);
+  return jsonResponse({ configs }, request);
 }
 
 /** Virtual hosts that go one by one are shown where Envoy has them: in their route configuration. */

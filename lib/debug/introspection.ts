@@ -6,10 +6,12 @@
  *
  * @module
  */
+import { bodyText, type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
+import { guardOwnNames } from "../http/own_names.ts";
+import { guardedRoutes, type Route } from "../http/route.ts";
 import { buildInfo } from "../kernel/build_info.ts";
 import type { Log } from "../kernel/log/log.ts";
 import { htmlPage, htmlTable, type Link } from "./html.ts";
-import { type Answer, type Ask, type Handler, json, text } from "./http.ts";
 import { scopeBody, scopePage, setScope, shownScopes } from "./scope_topic.ts";
 
 /** What the pages look at. */
@@ -19,6 +21,8 @@ export interface ProcessView {
   readonly args: readonly string[];
   /** The variables that the program reads, as far as they are set. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Names of this server beside addresses and localhost. */
+  readonly names: readonly string[];
   /** Ends the program cleanly. */
   readonly exit: () => void;
 }
@@ -27,6 +31,8 @@ export interface ProcessView {
 interface Topic {
   readonly prefix: string;
   readonly title: string;
+  /** Further prefixes of the same pages. */
+  readonly also?: readonly string[];
   readonly value: (view: ProcessView) => unknown;
   /** HTML instead of a table of the value. */
   readonly page?: (view: ProcessView) => string;
@@ -43,67 +49,68 @@ const TOPICS: readonly Topic[] = [
       Object.entries(environment).sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => ({ name, value })),
   },
   { prefix: "proc", title: "Process", value: processFacts },
-  { prefix: "arg", title: "Command line", value: ({ args }) => args },
+  { prefix: "arg", also: ["args"], title: "Command line", value: ({ args }) => args },
   { prefix: "version", title: "Version", value: versionFacts },
 ];
-
-/** Also under the name that the page of the command line has elsewhere. */
-const ALIASES: Readonly<Record<string, string>> = { args: "arg" };
 
 const LINKS: readonly Link[] = [
   { href: "/", title: "Home" },
   ...TOPICS.map(({ prefix, title }) => ({ href: `/${prefix}z/`, title })),
 ];
 
-/**
- * Answers every path of the port.
- *
- * @param local It listens on this machine's loopback alone: then only its own names are answered, so that no page of
- * another site can reach it by a name that resolves to it.
- */
-export function introspection(view: ProcessView, local: boolean): Handler {
-  return async (ask) => {
-    if (local && !isOwnName(ask.host)) return text(403, "ask by localhost, 127.0.0.1 or [::1]\n");
-    const path = ask.url.pathname;
-    if (path === "/homej/exit") return ask.method === "PUT" ? exit(view) : onlyMethod(ask, "PUT");
-    if (path === "/memj/forcecollection") return text(501, "this runtime collects garbage when it sees fit\n");
-    const scope = /^\/scopej\/([^/]+)\/?$/.exec(path)?.[1];
-    if (scope !== undefined) return await oneScope(ask, scope, view.log);
-    if (ask.method !== "GET" && ask.method !== "HEAD") return onlyMethod(ask, "GET");
-    if (path === "/") return html(200, view, "Home", htmlTable(homeFacts(view)));
-    if (path === "/homej" || path === "/homej/") return json(homeFacts(view), ask);
-    const asked = /^\/([a-z]+)([jz])\/?$/.exec(path);
-    const prefix = asked?.[1] ?? "";
-    const topic = TOPICS.find((one) => one.prefix === (ALIASES[prefix] ?? prefix));
-    if (topic === undefined) return html(404, view, "No such page", `<p>${LINKS.length} pages are linked above.</p>`);
-    if (asked?.[2] === "j") return json(topic.value(view), ask);
-    return html(200, view, topic.title, topic.page?.(view) ?? htmlTable(topic.value(view)));
-  };
+/** Every path of the port. */
+export function introspectionRoutes(view: ProcessView): Route[] {
+  const routes: Route[] = [
+    { methods: ["GET"], path: "/", handle: () => html(200, view, "Home", htmlTable(homeFacts(view))) },
+    { methods: ["GET"], path: "/homej", handle: (request) => jsonResponse(homeFacts(view), request) },
+    { methods: ["PUT"], path: "/homej/exit", handle: () => exit(view) },
+    {
+      methods: ["PUT"],
+      path: "/memj/forcecollection",
+      handle: () => textResponse(501, "this runtime collects garbage when it sees fit\n"),
+    },
+    { methods: ["GET", "PUT"], path: "/scopej/:name", handle: (request) => oneScope(request, view.log) },
+    ...TOPICS.flatMap((topic) => topicRoutes(topic, view)),
+    {
+      methods: "any",
+      path: "/*",
+      handle: () => html(404, view, "No such page", `<p>${LINKS.length} pages are linked above.</p>`),
+    },
+  ];
+  return guardedRoutes(routes, guardOwnNames(view.names));
 }
 
-function exit({ exit }: ProcessView): Answer {
-  // The answer goes out first.
+function topicRoutes({ prefix, also = [], title, value, page }: Topic, view: ProcessView): Route[] {
+  return [prefix, ...also].flatMap((name): Route[] => [
+    {
+      methods: ["GET"],
+      path: `/${name}z`,
+      handle: () => html(200, view, title, page?.(view) ?? htmlTable(value(view))),
+    },
+    { methods: ["GET"], path: `/${name}j`, handle: (request) => jsonResponse(value(view), request) },
+  ]);
+}
+
+function exit({ exit }: ProcessView): HttpResponse {
+  // The response goes out first.
   setTimeout(exit, 100);
   return { status: 202, body: "" };
 }
 
-async function oneScope(ask: Ask, name: string, log: Log): Promise<Answer> {
+function oneScope(request: HttpRequest, log: Log): HttpResponse {
+  const name = request.params["name"] ?? "";
   const known = shownScopes(log).find((scope) => scope.name === name);
-  if (known === undefined) return text(400, `unknown scope name: ${name}\n`);
-  if (ask.method === "GET" || ask.method === "HEAD") return json(known, ask);
-  if (ask.method !== "PUT") return onlyMethod(ask, "GET or PUT");
-  const change = scopeBody(await ask.body());
-  if ("mistakes" in change) return text(400, change.mistakes.map((mistake) => `${mistake}\n`).join(""));
+  if (known === undefined) return textResponse(400, `unknown scope name: ${name}\n`);
+  if (request.method === "GET") return jsonResponse(known, request);
+  const change = scopeBody(bodyText(request));
+  if ("mistakes" in change) return textResponse(400, change.mistakes.map((mistake) => `${mistake}\n`).join(""));
   setScope(log, name, change);
   return { status: 202, body: "" };
 }
 
-function onlyMethod(ask: Ask, expected: string): Answer {
-  return text(405, `method: got ${ask.method}, expected ${expected}\n`);
-}
-
-function html(status: number, { program }: ProcessView, title: string, body: string): Answer {
-  return { status, contentType: "text/html; charset=utf-8", body: htmlPage(program, title, LINKS, body) };
+function html(status: number, { program }: ProcessView, title: string, body: string): HttpResponse {
+  const headers = { "content-type": "text/html; charset=utf-8" };
+  return { status, headers, body: htmlPage(program, title, LINKS, body) };
 }
 
 function homeFacts({ program }: ProcessView) {
@@ -122,9 +129,4 @@ function processFacts() {
 function versionFacts() {
   const { version, revision, runtime, status, tag } = buildInfo();
   return { version, revision, golang_version: runtime, status, tag };
-}
-
-/** Whether a Host header names this machine's loopback, with any port. */
-function isOwnName(host: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(host);
 }

@@ -10,7 +10,7 @@ import { type Finding, findingFile, findingObject } from "../config/finding.ts";
 import { KINDS } from "../config/kinds/mod.ts";
 import { type ConfigObject, type Kind, objectKey } from "../config/types.ts";
 import { inertText } from "../translate/inert_kinds.ts";
-import { type Answer, type Ask, json, text } from "./http.ts";
+import { type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
 /** Longest wait, in seconds. */
@@ -31,27 +31,29 @@ interface Wanted {
  *
  * The status is 200 when a version of the object is in force, and 404 when none is; both have the same body.
  */
-export async function live(ask: Ask, view: DebugView): Promise<Answer> {
-  const wanted = wantedObject(ask.url.searchParams.get("object"));
+export async function live(request: HttpRequest, view: DebugView): Promise<HttpResponse> {
+  const wanted = wantedObject(request.query.get("object"));
   if ("status" in wanted) return wanted;
-  const wait = ask.url.searchParams.get("wait");
-  if (wait === null) return state(wanted, ask, view, undefined);
+  const wait = request.query.get("wait");
+  if (wait === null) return state(wanted, request, view, undefined);
   const seconds = Number(/^(\d+(?:\.\d+)?)s?$/.exec(wait)?.[1]);
-  if (!(seconds <= LONGEST_WAIT)) return text(400, `query wait: got ${wait}, expected 0s to ${LONGEST_WAIT}s\n`);
+  if (!(seconds <= LONGEST_WAIT)) {
+    return textResponse(400, `query wait: got ${wait}, expected 0s to ${LONGEST_WAIT}s\n`);
+  }
   const isRead = await inForce(wanted, view, seconds * 1000);
-  return state(wanted, ask, view, isRead ? undefined : `the folder could not be read within ${seconds} s`);
+  return state(wanted, request, view, isRead ? undefined : `the folder could not be read within ${seconds} s`);
 }
 
-function wantedObject(query: string | null): Wanted | Answer {
-  if (!query) return text(400, "query object is missing, expected kind/namespace/name\n");
+function wantedObject(query: string | null): Wanted | HttpResponse {
+  if (!query) return textResponse(400, "query object is missing, expected kind/namespace/name\n");
   const [word, namespace, name, ...rest] = query.split("/");
   if (!namespace || !name || rest.length > 0) {
-    return text(400, `query object: got ${JSON.stringify(query)}, expected kind/namespace/name\n`);
+    return textResponse(400, `query object: got ${JSON.stringify(query)}, expected kind/namespace/name\n`);
   }
   // The one kind that has another name in the peer's spelling.
   const kind = KINDS.find((one) => one === (word === "EnvoyFilter" ? "ProxyFilter" : word));
   if (kind !== undefined) return { kind, namespace, name, key: objectKey(kind, namespace, name) };
-  return text(400, `query object: got kind ${JSON.stringify(word)}, expected one of ${KINDS.join(", ")}\n`);
+  return textResponse(400, `query object: got kind ${JSON.stringify(word)}, expected one of ${KINDS.join(", ")}\n`);
 }
 
 /** Waits until what is written is in force, or cannot be, or time is over. @returns whether what is written was read */
@@ -109,7 +111,7 @@ function errors(view: DebugView): Finding[] {
 }
 
 /** Answers with what holds now. `unread` says why what is written may be newer. */
-function state(wanted: Wanted, ask: Ask, view: DebugView, unread: string | undefined): Answer {
+function state(wanted: Wanted, request: HttpRequest, view: DebugView, unread: string | undefined): HttpResponse {
   const { kind, namespace, name, key } = wanted;
   const object: ConfigObject | undefined = view.store.get(kind, namespace, name);
   const refused = refusals(wanted, view);
@@ -136,10 +138,10 @@ function state(wanted: Wanted, ask: Ask, view: DebugView, unread: string | undef
     });
     why.unshift("no version is in force here");
     const body = { object: key, ...counts, everywhere: false, goneEverywhere: reached, why, refused, unnamed };
-    return { ...json(body, ask), status: 404 };
+    return jsonResponse(body, request, 404);
   }
   const { hash, origin } = object;
-  return json({ object: key, hash, origin, ...counts, everywhere: reached, why, refused }, ask);
+  return jsonResponse({ object: key, hash, origin, ...counts, everywhere: reached, why, refused }, request);
 }
 
 /** Failures that one answer names. */

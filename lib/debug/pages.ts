@@ -3,8 +3,10 @@
  *
  * @module
  */
+import { type HttpRequest, type HttpResponse, isLocalPeer, jsonResponse, textResponse } from "../http/message.ts";
+import { guardOwnNames } from "../http/own_names.ts";
+import { type Guard, guardedRoutes, type HttpMethod, type Route } from "../http/route.ts";
 import { configDump } from "./config_dump.ts";
-import { type Answer, type Ask, type Handler, json, text } from "./http.ts";
 import { live } from "./live.ts";
 import { adsz, connections, forceDisconnect, syncz } from "./proxies.ts";
 import { pushes, pushStatus, warningz } from "./pushes.ts";
@@ -14,9 +16,12 @@ import { configz, endpointShardz, instancesz, mesh, networkz, problemz, registry
 
 /** One page. */
 interface Page {
+  /** Below `/debug/`. */
   readonly path: string;
   readonly help: string;
-  readonly answer: (ask: Ask, view: DebugView) => Answer | Promise<Answer>;
+  /** Default: GET. */
+  readonly methods?: readonly HttpMethod[];
+  readonly answer: (request: HttpRequest, view: DebugView) => HttpResponse | Promise<HttpResponse>;
 }
 
 /** The pages, in the order of the index. */
@@ -60,6 +65,7 @@ export const PAGES: readonly Page[] = [
   {
     path: "scopez",
     help: "log levels by scope; PUT or POST ?scope=&level=, stack_level=, caller= changes one",
+    methods: ["GET", "PUT", "POST"],
     answer: scopez,
   },
   { path: "networkz", help: "networks of the mesh", answer: networkz },
@@ -74,30 +80,41 @@ const ADMIN_PAGES: readonly Page[] = [
   },
 ];
 
+/** Clients of other machines are refused: they cannot be told apart yet. */
+const localOnly: Guard = ({ peer }) =>
+  isLocalPeer(peer)
+    ? undefined
+    : textResponse(401, "debug pages are for callers of the same machine, by 127.0.0.1 or [::1]\n");
+
 /**
- * Answers everything under `/debug`. Callers from other machines are refused: they cannot be told apart yet.
+ * Everything under `/debug`. The index is for everybody, the pages for clients of this machine.
  *
- * @param admin `UNSAFE_ENABLE_ADMIN_ENDPOINTS`: pages that change what runs are there too.
+ * @param admin `UNSAFE_ENABLE_ADMIN_ENDPOINTS`: pages that change what runs are there too
+ * @param names of this server beside addresses and localhost
  */
-export function debugPages(view: DebugView, admin: boolean): Handler {
+export function debugRoutes(view: DebugView, admin: boolean, names: readonly string[]): Route[] {
   const pages = admin ? [...PAGES, ...ADMIN_PAGES] : PAGES;
-  return (ask) => {
-    const { pathname } = ask.url;
-    if (pathname === "/debug" || pathname === "/debug/") return index(pages);
-    if (!pathname.startsWith("/debug/")) return undefined;
-    if (!ask.fromLoopback) return text(401, "debug pages are for callers of the same machine, by 127.0.0.1 or [::1]\n");
-    const name = pathname.slice("/debug/".length);
-    if (name === "list") return json(pages.map((page) => page.path).sort(), ask);
-    const page = pages.find(({ path }) => path === name);
-    return page?.answer(ask, view) ?? text(404, `no page ${pathname}; /debug lists them\n`);
+  const routes = pages.map(({ path, methods = ["GET"], answer }): Route => ({
+    methods,
+    path: `/debug/${path}`,
+    handle: (request) => answer(request, view),
+  }));
+  const paths = pages.map(({ path }) => path).sort();
+  const list: Route = { methods: ["GET"], path: "/debug/list", handle: (request) => jsonResponse(paths, request) };
+  const others: Route = {
+    methods: "any",
+    path: "/debug/*",
+    handle: ({ path }) => textResponse(404, `no page ${path}; /debug lists them\n`),
   };
+  const index: Route = { methods: ["GET"], path: "/debug", handle: () => indexPage(pages) };
+  return [index, ...guardedRoutes([...routes, list, others], localOnly, guardOwnNames(names))];
 }
 
-function index(pages: readonly Page[]): Answer {
+function indexPage(pages: readonly Page[]): HttpResponse {
   const rows = pages.map(({ path, help }) => `<tr><td><a href="/debug/${path}">${path}</a></td><td>${help}</td></tr>`);
   const body = `<!doctype html><meta charset="utf-8"><title>pilot-discovery</title>
 <style>body{font:15px system-ui;margin:2em}td{padding:.2em 1em .2em 0}</style>
 <h1>pilot-discovery</h1><table>${rows.join("")}</table>
 `;
-  return { status: 200, contentType: "text/html; charset=utf-8", body };
+  return { status: 200, headers: { "content-type": "text/html; charset=utf-8" }, body };
 }

@@ -6,22 +6,22 @@
 import { fromStruct } from "../pb/wellknown.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { typeRules } from "../xds/types.ts";
-import { type Answer, type Ask, json, text } from "./http.ts";
+import { type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import { chosenProxy, isAnswer } from "./select.ts";
 import type { DebugView } from "./view.ts";
 
 const time = (ms: number) => ms === 0 ? undefined : new Date(ms).toISOString();
 
 /** `/debug/connections`: who is connected, since when. */
-export function connections(ask: Ask, view: DebugView): Answer {
+export function connections(request: HttpRequest, view: DebugView): HttpResponse {
   const clients = [...view.xds.streams()].map(identity);
-  return json({ totalClients: clients.length, clients }, ask);
+  return jsonResponse({ totalClients: clients.length, clients }, request);
 }
 
 /** `/debug/adsz`: the same with node facts and watches; `push=any` pushes everything to everyone. */
-export function adsz(ask: Ask, view: DebugView): Answer {
-  if (ask.url.searchParams.has("push")) return text(200, `Pushed to ${view.pushAll()} servers\n`);
-  const wanted = ask.url.searchParams.get("proxyID") ?? "";
+export function adsz(request: HttpRequest, view: DebugView): HttpResponse {
+  if (request.query.has("push")) return textResponse(200, `Pushed to ${view.pushAll()} servers\n`);
+  const wanted = request.query.get("proxyID") ?? "";
   const clients = [...view.xds.streams()].filter(({ id }) => id.includes(wanted)).map((connection) => {
     const metadata = fromStruct(connection.node?.metadata);
     return {
@@ -34,20 +34,20 @@ export function adsz(ask: Ask, view: DebugView): Answer {
       ),
     };
   });
-  return json({ totalClients: clients.length, clients }, ask);
+  return jsonResponse({ totalClients: clients.length, clients }, request);
 }
 
 /** `/debug/force_disconnect`: ends the stream of one proxy, which will come again. */
-export function forceDisconnect(ask: Ask, view: DebugView): Answer {
-  const connection = chosenProxy(ask, view);
+export function forceDisconnect(request: HttpRequest, view: DebugView): HttpResponse {
+  const connection = chosenProxy(request, view);
   if (isAnswer(connection)) return connection;
   connection.disconnect("disconnected by an operator");
-  return text(200, "OK\n");
+  return textResponse(200, "OK\n");
 }
 
 /** `/debug/syncz`: what was sent to each proxy and what it acknowledged. */
-export function syncz(ask: Ask, view: DebugView): Answer {
-  const namespace = ask.url.searchParams.get("namespace");
+export function syncz(request: HttpRequest, view: DebugView): HttpResponse {
+  const namespace = request.query.get("namespace");
   const rows = [];
   for (const connection of view.xds.streams()) {
     const metadata = fromStruct(connection.node?.metadata);
@@ -77,7 +77,7 @@ export function syncz(ask: Ask, view: DebugView): Answer {
       ])),
     });
   }
-  return json(rows, ask);
+  return jsonResponse(rows, request);
 }
 
 function identity(connection: XdsConnection) {

@@ -6,16 +6,16 @@
 import type { Kind } from "../config/types.ts";
 import { inertKinds, inertText } from "../translate/inert_kinds.ts";
 import type { Warning } from "../translate/message/warning.ts";
-import { type Answer, type Ask, json } from "./http.ts";
+import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
 /** `/debug/pushes`: the ledger, newest first. */
-export function pushes(ask: Ask, view: DebugView): Answer {
-  return json(view.xds.ledger.pushes(), ask);
+export function pushes(request: HttpRequest, view: DebugView): HttpResponse {
+  return jsonResponse(view.xds.ledger.pushes(), request);
 }
 
 /** `/debug/push_status`: problems of the last push, by kind, as far as configuration decides them. */
-export function pushStatus(ask: Ask, view: DebugView): Answer {
+export function pushStatus(request: HttpRequest, view: DebugView): HttpResponse {
   const { ledger } = view.xds;
   const conflicts: Record<string, Record<string, { message: string }>> = {};
   for (const conflict of view.translator.conflicts()) {
@@ -24,9 +24,9 @@ export function pushStatus(ask: Ask, view: DebugView): Answer {
       message: `${listener}: ${accepted} has it, so ${rejectedProtocol} of ${rejected} is not served`,
     };
   }
-  return json(
+  return jsonResponse(
     { ...conflicts, warnings: byObject(view), rejections: ledger.rejections(), failures: ledger.failures() },
-    ask,
+    request,
   );
 }
 
@@ -41,8 +41,8 @@ function byObject(view: DebugView): Record<string, string[]> {
 }
 
 /** `/debug/warningz`: what users wrote and do not get, as translation found it. */
-export function warningz(ask: Ask, view: DebugView): Answer {
-  return json([...allWarnings(view)], ask);
+export function warningz(request: HttpRequest, view: DebugView): HttpResponse {
+  return jsonResponse([...allWarnings(view)], request);
 }
 
 /** What translation found, and objects of kinds that it does not know. */

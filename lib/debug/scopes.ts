@@ -8,7 +8,7 @@
  */
 import { ALL, isLevel, type Level, levels } from "../kernel/log/level.ts";
 import type { Log, ScopeState } from "../kernel/log/log.ts";
-import { type Answer, type Ask, json, text } from "./http.ts";
+import { bodyText, type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
 /** What can be asked for, by each of its names: short in a query, and as answers have it. */
@@ -44,24 +44,17 @@ interface Change {
  * as the query or a JSON object in the body says, and answer with what holds then. Nothing is changed when anything
  * asked for is wrong: 400 names each mistake.
  */
-export async function scopez(ask: Ask, { log }: DebugView): Promise<Answer> {
-  const { method } = ask;
-  if (method !== "GET" && method !== "HEAD" && method !== "PUT" && method !== "POST") {
-    return text(405, `method: got ${method}, expected GET to look, PUT or POST to change\n`);
-  }
+export function scopez(request: HttpRequest, { log }: DebugView): HttpResponse {
+  const { method } = request;
   const mistakes: string[] = [];
-  const wanted = read([...ask.url.searchParams].filter(([name]) => name !== "pretty"), "query", mistakes);
-  if (method === "PUT" || method === "POST") {
-    const body = await ask.body();
-    if (body === undefined) return text(413, "the body is too long, expected a JSON object with a few fields\n");
-    Object.assign(wanted, readBody(body, mistakes));
-  }
+  const wanted = read([...request.query].filter(([name]) => name !== "pretty"), "query", mistakes);
+  if (method !== "GET") Object.assign(wanted, readBody(bodyText(request), mistakes));
   const change = checked(wanted, log, method, mistakes);
-  if (mistakes.length > 0) return text(400, mistakes.map((mistake) => `${mistake}\n`).join(""));
-  if (method === "PUT" || method === "POST") apply(change, log);
+  if (mistakes.length > 0) return textResponse(400, mistakes.map((mistake) => `${mistake}\n`).join(""));
+  if (method !== "GET") apply(change, log);
   const one = change.scope !== ALL && wanted.scope !== undefined;
   const shown = log.states().filter(({ name }) => !one || name === change.scope).map(shownScope);
-  return json(one ? shown[0] : shown, ask);
+  return jsonResponse(one ? shown[0] : shown, request);
 }
 
 function shownScope({ name, level, stackLevel, caller }: ScopeState) {
@@ -99,7 +92,7 @@ function checked(wanted: Wanted, log: Log, method: string, mistakes: string[]): 
   const stackLevel = levelOf("stack_level", wanted.stackLevel, mistakes);
   const caller = callerOf(wanted.caller, mistakes);
   const known = [ALL, ...log.states().map(({ name }) => name)];
-  const changes = method === "PUT" || method === "POST";
+  const changes = method !== "GET";
   const asksChange = wanted.level !== undefined || wanted.stackLevel !== undefined || wanted.caller !== undefined;
   if (scope === undefined ? changes : !known.some((name) => name === scope)) {
     const got = scope === undefined ? "is missing" : `got ${JSON.stringify(scope)}`;

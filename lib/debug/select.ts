@@ -4,17 +4,20 @@
  * @module
  */
 import type { XdsConnection } from "../xds/connection.ts";
-import { type Answer, type Ask, text } from "./http.ts";
+import { type HttpRequest, type HttpResponse, textResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
 /** The connection that `proxyID` names by a part of its id, or the answer that tells why there is none. */
-export function chosenProxy(ask: Ask, view: DebugView): XdsConnection | Answer {
-  const wanted = ask.url.searchParams.get("proxyID");
+export function chosenProxy(request: HttpRequest, view: DebugView): XdsConnection | HttpResponse {
+  const wanted = request.query.get("proxyID");
   if (!wanted) {
-    return text(400, "query proxyID is missing, expected a part of a proxy's connection id (see /debug/syncz)\n");
+    return textResponse(
+      400,
+      "query proxyID is missing, expected a part of a proxy's connection id (see /debug/syncz)\n",
+    );
   }
   for (const connection of view.xds.streams()) if (connection.id.includes(wanted)) return connection;
-  return text(
+  return textResponse(
     404,
     `no proxy whose connection id contains ${
       JSON.stringify(wanted)
@@ -23,6 +26,6 @@ export function chosenProxy(ask: Ask, view: DebugView): XdsConnection | Answer {
 }
 
 /** Whether it is the answer instead of a connection. */
-export function isAnswer(found: XdsConnection | Answer): found is Answer {
+export function isAnswer(found: XdsConnection | HttpResponse): found is HttpResponse {
   return "status" in found;
 }

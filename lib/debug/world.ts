@@ -7,12 +7,12 @@ import { KINDS } from "../config/kinds/mod.ts";
 import { groupOfKind } from "../config/spelling.ts";
 import { type ConfigObject, UNDATED } from "../config/types.ts";
 import type { Service } from "../registry/types.ts";
-import { type Answer, type Ask, json } from "./http.ts";
+import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
 /** `/debug/configz`: all objects, in the form that users write, with where they were written. */
-export function configz(ask: Ask, view: DebugView): Answer {
-  return json(KINDS.flatMap((kind) => view.store.list(kind).map(written)), ask);
+export function configz(request: HttpRequest, view: DebugView): HttpResponse {
+  return jsonResponse(KINDS.flatMap((kind) => view.store.list(kind).map(written)), request);
 }
 
 function written(object: ConfigObject) {
@@ -31,37 +31,37 @@ function written(object: ConfigObject) {
 }
 
 /** `/debug/resourcesz`: the kinds that are read. */
-export function resourcesz(ask: Ask, _view: DebugView): Answer {
-  return json(KINDS.map((kind) => `${groupOfKind(kind)}.mesh.io/v1/${kind}`), ask);
+export function resourcesz(request: HttpRequest, _view: DebugView): HttpResponse {
+  return jsonResponse(KINDS.map((kind) => `${groupOfKind(kind)}.mesh.io/v1/${kind}`), request);
 }
 
 /** `/debug/problemz`: what is wrong with configuration now. */
-export function problemz(ask: Ask, view: DebugView): Answer {
-  return json([...view.findings()], ask);
+export function problemz(request: HttpRequest, view: DebugView): HttpResponse {
+  return jsonResponse([...view.findings()], request);
 }
 
 /** `/debug/registryz`: all services, with the date (ms since the epoch) of those that have one. */
-export function registryz(ask: Ask, view: DebugView): Answer {
+export function registryz(request: HttpRequest, view: DebugView): HttpResponse {
   const services = [...view.services.services()];
   services.sort((a, b) => (`${a.hostname}/${a.namespace}` < `${b.hostname}/${b.namespace}` ? -1 : 1));
   const dated = ({ creationTimestamp, ...service }: Service) =>
     creationTimestamp === UNDATED ? service : { ...service, creationTimestamp };
-  return json(services.map(dated), ask);
+  return jsonResponse(services.map(dated), request);
 }
 
 /** `/debug/endpointShardz`: endpoints by service and shard. */
-export function endpointShardz(ask: Ask, view: DebugView): Answer {
+export function endpointShardz(request: HttpRequest, view: DebugView): HttpResponse {
   const shards: Record<string, Record<string, { Shards: Record<string, unknown> }>> = {};
   for (const [key] of view.endpoints.entries()) {
     const slash = key.indexOf("/");
     const host = key.slice(slash + 1);
     (shards[host] ??= {})[key.slice(0, slash)] = { Shards: Object.fromEntries(view.endpoints.shards(key)) };
   }
-  return json(shards, ask);
+  return jsonResponse(shards, request);
 }
 
 /** `/debug/instancesz`: the services at each connected proxy's own addresses. */
-export function instancesz(ask: Ask, view: DebugView): Answer {
+export function instancesz(request: HttpRequest, view: DebugView): HttpResponse {
   const instances: Record<string, unknown[]> = {};
   for (const state of view.translator.proxies()) {
     instances[state.proxy.nodeId] = state.targets.map(({ port, servicePort, service }) => ({
@@ -71,15 +71,15 @@ export function instancesz(ask: Ask, view: DebugView): Answer {
       targetPort: port,
     }));
   }
-  return json(instances, ask);
+  return jsonResponse(instances, request);
 }
 
 /** `/debug/mesh`: the mesh configuration in force. */
-export function mesh(ask: Ask, view: DebugView): Answer {
-  return json(view.mesh, ask);
+export function mesh(request: HttpRequest, view: DebugView): HttpResponse {
+  return jsonResponse(view.mesh, request);
 }
 
 /** `/debug/networkz`: networks and their gateways. */
-export function networkz(ask: Ask, view: DebugView): Answer {
-  return json(view.networks.networks, ask);
+export function networkz(request: HttpRequest, view: DebugView): HttpResponse {
+  return jsonResponse(view.networks.networks, request);
 }

@@ -1,19 +1,18 @@
 /**
  * The ports of a server, and which pages each serves.
  *
- * Permissions: net (the listen addresses).
+ * Permissions: net (the listen addresses), sys (hostname).
  *
  * @module
  */
-import type http from "node:http";
-import { type Handler, httpServer, serveConnection, text } from "../debug/http.ts";
-import { introspection, type ProcessView } from "../debug/introspection.ts";
-import { debugPages } from "../debug/pages.ts";
+import { debugRoutes } from "../debug/pages.ts";
+import { introspectionRoutes, type ProcessView } from "../debug/introspection.ts";
 import type { DebugView } from "../debug/view.ts";
-import { buildInfo } from "../kernel/build_info.ts";
+import { monitoringRoutes } from "../http/monitoring.ts";
+import type { Route } from "../http/route.ts";
+import { HttpServer } from "../http/server.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
-import { listen, type Listener, parseListenAddress } from "../sockets/listen/tcp.ts";
 import type { XdsServer } from "../xds/server.ts";
 import { Sockets } from "./sockets.ts";
 
@@ -59,86 +58,72 @@ export async function openPorts(
   xds: XdsServer,
   view: DebugView,
 ): Promise<Ports> {
-  const { log } = kernel;
-  const failed = (error: unknown, path: string) => log.scope("monitor").error("a page failed", { path, error });
-  const debug = settings.ENABLE_DEBUG_ON_HTTP ? [debugPages(view, settings.UNSAFE_ENABLE_ADMIN_ENDPOINTS)] : [];
-  const monitoringPages = [monitoring(settings, kernel), ...debug];
-  const pages = [readiness(kernel), ...debug, ...(options.monitoring === undefined ? monitoringPages : [])];
-  const web = httpServer(pages, failed);
-  kernel.stopper.add("http", () => closeHttp(web));
-  const hand = serveConnection(web);
-  const { grpc, http, monitoring: metrics } = options;
+  const names = ownNames(settings);
+  const debug = settings.ENABLE_DEBUG_ON_HTTP ? debugRoutes(view, settings.UNSAFE_ENABLE_ADMIN_ENDPOINTS, names) : [];
+  const scraped = monitoringRoutes(kernel.metrics, { localOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY, names });
+  const { grpc, http, monitoring } = options;
+  const web = newServer("http", [readyRoute(kernel), ...debug, ...(monitoring === undefined ? scraped : [])], kernel);
   const sockets = new Sockets();
-  const first = await sockets.open(
+  const httpPort = await sockets.open(
     "http",
     http,
-    () => grpc === undefined ? xds.listen(http, hand) : listenHttp(http, web, kernel),
+    () => grpc === undefined ? xds.listen(http, (socket) => web.accept(socket)) : web.listen(http),
   );
-  const own = grpc === undefined ? first : await sockets.open("grpc", grpc, () => xds.listen(grpc));
-  let second = first;
-  if (metrics !== undefined) {
-    const monitor = httpServer(monitoringPages, failed);
-    kernel.stopper.add("monitoring", () => closeHttp(monitor));
-    second = await sockets.open("monitoring", metrics, () => listenHttp(metrics, monitor, kernel));
+  const grpcPort = grpc === undefined ? httpPort : await sockets.open("grpc", grpc, () => xds.listen(grpc));
+  let monitoringPort = httpPort;
+  if (monitoring !== undefined) {
+    const server = newServer("monitoring", [...scraped, ...debug], kernel);
+    monitoringPort = await sockets.open("monitoring", monitoring, () => server.listen(monitoring));
   }
-  const third = options.introspection && await openIntrospection(options.introspection, sockets, kernel);
+  const introspection = options.introspection && await openIntrospection(options.introspection, names, sockets, kernel);
   sockets.check();
-  return { grpc: own, http: first, monitoring: second, ...(third === undefined ? {} : { introspection: third }) };
+  return {
+    grpc: grpcPort,
+    http: httpPort,
+    monitoring: monitoringPort,
+    ...(introspection === undefined ? {} : { introspection }),
+  };
+}
+
+/** A server of pages that closes when the program stops. */
+function newServer(name: string, routes: readonly Route[], kernel: Kernel): HttpServer {
+  const server = new HttpServer({ routes, log: kernel.log.scope("monitor"), clock: kernel.clock });
+  kernel.stopper.add(name, () => server.close());
+  return server;
+}
+
+/** Names by which debug pages may be asked for, beside addresses and localhost. */
+function ownNames(settings: Settings): string[] {
+  const configured = settings.MESH_DEBUG_HOSTS.split(",").map((name) => name.trim()).filter((name) => name !== "");
+  return [Deno.hostname(), ...configured];
 }
 
 /** The port; undefined where it could not be had and need not be. */
 async function openIntrospection(
   { address, required, args, environment }: IntrospectionOptions,
+  names: readonly string[],
   sockets: Sockets,
   kernel: Kernel,
 ): Promise<number | undefined> {
   const { log, program } = kernel;
-  const view: ProcessView = { program, log, args, environment, exit: () => kernel.drain.start("introspection") };
-  const failed = (error: unknown, path: string) => log.scope("default").error("a page failed", { path, error });
-  const server = httpServer([introspection(view, isLoopback(address))], failed);
-  kernel.stopper.add("introspection", () => closeHttp(server));
-  const open = () => listenHttp(address, server, kernel);
+  const view: ProcessView = { program, log, args, environment, names, exit: () => kernel.drain.start("introspection") };
+  const server = newServer("introspection", introspectionRoutes(view), kernel);
+  const open = () => server.listen(address);
   if (required) return await sockets.open("introspection", address, open);
   try {
     return (await open()).port;
   } catch (error) {
-    // One that is only there by default keeps nobody from serving proxies.
+    // A port that is there by default alone does not keep the server from serving proxies.
     log.scope("default").warn("no introspection pages: the address cannot be had", { address, error });
     return undefined;
   }
 }
 
-function isLoopback(address: string): boolean {
-  const host = parseListenAddress(address).host ?? "";
-  return /^(?:localhost|127\..*|::1)$/i.test(host);
-}
-
-async function listenHttp(address: string, server: http.Server, kernel: Kernel): Promise<Listener> {
-  const listener = await listen(parseListenAddress(address), serveConnection(server));
-  kernel.stopper.add(`listener ${address}`, () => listener.close());
-  return listener;
-}
-
-/** Connections that are idle are cut; a page in flight may end. */
-function closeHttp(server: http.Server): void {
-  server.closeAllConnections();
-}
-
 /** `/ready`: 200 when sources are synced and the server listens, else 503. */
-function readiness(kernel: Kernel): Handler {
-  return ({ url }) =>
-    url.pathname === "/ready" ? { status: kernel.readiness.ready() ? 200 : 503, body: "" } : undefined;
-}
-
-/** `/metrics` and `/version`. */
-function monitoring(settings: Settings, kernel: Kernel): Handler {
-  return async ({ url, fromLoopback }) => {
-    if (url.pathname === "/version") {
-      const { version, revision, status } = buildInfo();
-      return text(200, `${version}-${revision}-${status}\n`);
-    }
-    if (url.pathname !== "/metrics") return undefined;
-    if (settings.METRICS_LOCALHOST_ACCESS_ONLY && !fromLoopback) return text(403, "only from this machine\n");
-    return { status: 200, ...await kernel.metrics.scrape() };
+function readyRoute(kernel: Kernel): Route {
+  return {
+    methods: ["GET"],
+    path: "/ready",
+    handle: () => ({ status: kernel.readiness.ready() ? 200 : 503, body: "" }),
   };
 }

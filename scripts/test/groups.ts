@@ -48,6 +48,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   grpc: [READ, TEMP, ENV, NET],
   // the tree itself; `deno doc`
   house: [READ, ENV, DENO],
+  // sockets of both ends; openssl
+  http: [READ, TEMP, ENV, NET, RUN],
   kernel: [READ, TEMP, ENV, NET],
   // the commands that the page names
   readme: [READ, TEMP, ENV, NET, RUN],

@@ -15,7 +15,7 @@
  *
  * @module
  */
-import { serveLogSocket } from "../../lib/cni/serve/log_socket.ts";
+import { servePlugin } from "../../lib/cni/serve/servers.ts";
 import { readOrchConfig } from "../../lib/cni/install/orch_config.ts";
 import { LOG_SOCKET } from "../../lib/cni/plugin/tell.ts";
 import { RestPods } from "../../lib/cni/pods/rest.ts";
@@ -131,11 +131,15 @@ const scenarios: Record<string, (stage: Stage, count: number) => Promise<Cost[]>
 /** Runs work while a node agent serves its socket. */
 async function withAgent<T>({ node }: Stage, work: () => Promise<T>): Promise<T> {
   const access = () => readOrchConfig(Deno.readTextFileSync(`${node.runDir}/mesh-cni-orchconfig`));
-  const socket = serveLogSocket(`${node.runDir}/${LOG_SOCKET}`, silentLog().scope("cni-plugin"), new RestPods(access));
+  const socket = await servePlugin(
+    `${node.runDir}/${LOG_SOCKET}`,
+    silentLog().scope("cni-plugin"),
+    new RestPods(access),
+  );
   try {
     return await work();
   } finally {
-    await socket.stop();
+    await socket.close();
   }
 }
 

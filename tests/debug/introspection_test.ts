@@ -105,7 +105,7 @@ Deno.test("what is wrong is refused with words, and changes nothing", async () =
         /^log_callers: got 1.*\noutput_level: got "loud", expected one of debug/,
       ],
       ["DELETE", "/scopej/ads", "", 405, /expected GET or PUT/],
-      ["PUT", "/scopej/%zz", "{}", 400, /unknown scope/],
+      ["PUT", "/scopej/%zz", "{}", 400, /percent sign/],
       ["GET", "/homej/exit", "", 405, /expected PUT/],
       ["POST", "/memz", "", 405, /expected GET/],
       ["PUT", "/memj/forcecollection", "", 501, /garbage/],

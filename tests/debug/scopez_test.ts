@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { networkInterfaces } from "node:os";
-import { LONGEST_BODY } from "../../lib/debug/http.ts";
+import { DEFAULT_MAX_BODY } from "../../lib/http/route.ts";
 import { createLog, defaultLogOptions, type Log } from "../../lib/kernel/log/log.ts";
 import { scopes } from "../../lib/kernel/log/scopes.ts";
 import { page, withServer } from "../discovery/running.ts";
@@ -119,7 +119,7 @@ Deno.test("scopez names every mistake and what was expected, and changes nothing
       for (const pattern of expected) assert.match(answer.body, pattern);
     }
     assert.equal((await change("?scope=ads&level=debug", "DELETE")).status, 405);
-    assert.equal((await change("", "PUT", " ".repeat(LONGEST_BODY + 1))).status, 413);
+    assert.equal((await change("", "PUT", " ".repeat(DEFAULT_MAX_BODY + 1))).status, 413);
     assert.deepEqual(log.states(), before);
     assert.equal((await state("ads")).output_level, "info");
   });

@@ -20,6 +20,7 @@ const rooms: Readonly<Record<string, { readonly may: readonly string[]; readonly
   simulate: { may: ["pb", "config"], why: "it judges what Envoy would get, so it must not know how that was made" },
   folder: { may: ["config", "kernel"], why: "it reads files into objects; what they mean is decided elsewhere" },
   sockets: { may: [], why: "a connection carries bytes for any server; what they mean is the server's" },
+  http: { may: ["kernel", "sockets"], why: "a server of pages knows no page; routes are parameters of it" },
   grpc: {
     may: ["sockets", "resource", "pb"],
     why: "a server of calls knows no service; services are parameters of it",
@@ -29,19 +30,22 @@ const rooms: Readonly<Record<string, { readonly may: readonly string[]; readonly
     why: "the wire owns streams and nothing else; it asks a ResourceSource",
   },
   debug: {
-    may: ["kernel", "config", "registry", "mesh", "translate", "grpc", "xds", "pb", "resource", "simulate"],
+    may: ["kernel", "http", "config", "registry", "mesh", "translate", "xds", "pb", "resource", "simulate"],
     why: "pages look at everything; nothing looks at pages",
   },
   discovery: {
     may: [
-      ...["kernel", "config", "folder", "registry", "mesh", "translate", "sockets", "grpc", "xds", "pb", "resource"],
-      ...["simulate", "debug"],
+      ...["kernel", "config", "folder", "registry", "mesh", "translate", "sockets", "http", "grpc", "xds", "pb"],
+      ...["resource", "simulate", "debug"],
     ],
     why: "it assembles the server; programs use it, rooms do not",
   },
   dns: { may: ["kernel"], why: "the agent's parts never need the control plane's view of the mesh" },
   iptables: { may: ["kernel"], why: "the agent's parts never need the control plane's view of the mesh" },
-  cni: { may: ["kernel", "iptables"], why: "the node's parts never need the control plane's view of the mesh" },
+  cni: {
+    may: ["kernel", "http", "sockets", "iptables"],
+    why: "the node's parts never need the control plane's view of the mesh",
+  },
   agent: { may: ["kernel", "dns", "iptables", "pb"], why: "the agent relays configuration, it does not make it" },
 };
 

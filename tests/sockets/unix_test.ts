@@ -113,3 +113,27 @@ Deno.test("a client hears at once that the server has closed its connection, als
     client.close();
     await listener.close();
   }));
+
+Deno.test("a listener that takes a path over leaves no moment without a server, and stays when the other ends", () =>
+  withPath(async (path) => {
+    const heard: string[] = [];
+    const hear = (name: string) => (transport: Transport) => {
+      heard.push(name);
+      echo(transport);
+    };
+    const call = async () => {
+      using client = await Deno.connect({ transport: "unix", path });
+      await client.write(new Uint8Array(1));
+      await client.read(new Uint8Array(1));
+    };
+    const first = await listenUnix(path, hear("first"));
+    await call();
+    const second = await listenUnix(path, hear("second"), { takeOver: true });
+    await call();
+    await first.close();
+    await call();
+    assert.deepEqual(heard, ["first", "second", "second"]);
+    await second.close();
+    await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+    assert.deepEqual([...Deno.readDirSync(path.slice(0, path.lastIndexOf("/")))], [], "nothing is left in the folder");
+  }));

@@ -12,6 +12,11 @@ export const ownSettings = {
     true,
     "Virtual hosts by VHDS to delta Envoys: one changed rule is one small resource. Off: whole route configurations.",
   ),
+  MESH_DEBUG_HOSTS: str(
+    "DC",
+    "",
+    "Names, comma separated, by which debug pages may be asked for, beside IP addresses, localhost and the machine's name.",
+  ),
   MESH_AGENT_METRIC_PREFIX: str(
     "A",
     "",

@@ -4,7 +4,7 @@ import { install } from "../../../lib/cni/install/installer.ts";
 import { systemFileCalls } from "../../../lib/cni/node/file_calls.ts";
 import { lastCalls } from "../../../lib/cni/plugin/calls.ts";
 import { RestPods } from "../../../lib/cni/pods/rest.ts";
-import { serveLogSocket } from "../../../lib/cni/serve/log_socket.ts";
+import { servePlugin } from "../../../lib/cni/serve/servers.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { must, namespaceTest, run } from "../support/commands.ts";
 import { chainedText } from "../support/chained.ts";
@@ -50,7 +50,7 @@ for (const how of ["the node agent", "the API"] as const) {
         const access = { server: orch.address, ca: undefined, token: orch.token };
         const agent = how === "the API"
           ? undefined
-          : serveLogSocket(`${node.runDir}/log.sock`, silentLog().scope("x"), new RestPods(() => access));
+          : await servePlugin(`${node.runDir}/log.sock`, silentLog().scope("x"), new RestPods(() => access));
         const sandboxes = await inParallel(
           Array.from({ length: 200 }, (_, i) => () => {
             // Every second pod has a mark of its own, to see that rules go where they belong.
@@ -64,7 +64,7 @@ for (const how of ["the node agent", "the API"] as const) {
         const outcomes = await Promise.all(sandboxes.map((sandbox) => node.chain("ADD", sandbox)));
         const took = performance.now() - began;
         assert.deepEqual(outcomes.filter((outcome) => !outcome.ok), []);
-        await agent?.stop();
+        await agent?.close();
         const listed = await inParallel(
           sandboxes.map((sandbox) => () =>
             must("nsenter", [`--net=${sandbox.netns}`, "iptables-nft-save", "-t", "nat"])

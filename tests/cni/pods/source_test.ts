@@ -7,7 +7,7 @@ import { QuickPods } from "../../../lib/cni/pods/lookup.ts";
 import { NearPods } from "../../../lib/cni/pods/near.ts";
 import { parseAnswer } from "../../../lib/cni/pods/quick_get.ts";
 import { RestPods } from "../../../lib/cni/pods/rest.ts";
-import { serveLogSocket } from "../../../lib/cni/serve/log_socket.ts";
+import { servePlugin } from "../../../lib/cni/serve/servers.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { FakeOrch, injectedPod } from "../support/orch.ts";
 import { lookupSuite, type Orchestrator, sourceSuite } from "./suite.ts";
@@ -68,15 +68,20 @@ function nearStandIn(): Orchestrator {
   const orch = new FakeOrch();
   const access = { server: orch.address, ca: undefined, token: "secret" };
   const dir = Deno.makeTempDirSync({ prefix: "mcni-" });
-  const socket = serveLogSocket(`${dir}/log.sock`, silentLog().scope("x"), new RestPods(() => access));
+  const serving = servePlugin(`${dir}/log.sock`, silentLog().scope("x"), new RestPods(() => access));
+  const near = new NearPods(`${dir}/log.sock`, new QuickPods(access));
   let stopped: Promise<void> | undefined;
   return {
     ...standInOf(orch),
-    source: () => new NearPods(`${dir}/log.sock`, new QuickPods(access)) as never,
+    source: () =>
+      ({
+        pod: async (namespace: string, name: string) => (await serving, await near.pod(namespace, name)),
+        namespaceLabels: async (name: string) => (await serving, await near.namespaceLabels(name)),
+      }) as never,
     stop: () =>
       stopped ??= (async () => {
         await orch.stop();
-        await socket.stop();
+        await (await serving).close();
         await Deno.remove(dir, { recursive: true });
       })(),
   };
@@ -89,7 +94,7 @@ Deno.test("with a node agent the plugin does not ask the orchestrator itself, wi
   const far = new FakeOrch();
   const dir = Deno.makeTempDirSync({ prefix: "mcni-" });
   const access = (of: FakeOrch) => ({ server: of.address, ca: undefined, token: "secret" });
-  const socket = serveLogSocket(`${dir}/log.sock`, silentLog().scope("x"), new RestPods(() => access(orch)));
+  const socket = await servePlugin(`${dir}/log.sock`, silentLog().scope("x"), new RestPods(() => access(orch)));
   const near = new NearPods(`${dir}/log.sock`, new QuickPods(access(far)));
   try {
     orch.put(injectedPod("shop", "a"));
@@ -101,7 +106,7 @@ Deno.test("with a node agent the plugin does not ask the orchestrator itself, wi
       "b",
       "the orchestrator has the last word on pods that are not there",
     );
-    await socket.stop();
+    await socket.close();
     assert.equal((await near.pod("shop", "b"))?.name, "b");
     assert.equal(orch.asked.length, 2);
   } finally {

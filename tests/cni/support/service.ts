@@ -45,11 +45,12 @@ export async function withService(
     healthPort: 0,
     monitoringPort: 0,
     metricsLocalOnly: false,
+    names: [],
     cluster: "c1",
     repair,
   };
   try {
-    const agent = startNodeAgent(options, kernel);
+    const agent = await startNodeAgent(options, kernel);
     const ask = async (port: number, path: string): Promise<[number, string]> => {
       const answer = await fetch(`http://127.0.0.1:${port}${path}`);
       return [answer.status, await answer.text()];

@@ -1,0 +1,71 @@
+/**
+ * What the node agent serves to the plugin, which runs as many short processes, over a socket in the run folder. Log
+ * lines of the plugin are written as this program's own, under the scope `cni-plugin`; pods are looked up over a
+ * connection that is there already. (A process of its own spends more on TLS than on anything else.)
+ *
+ * @module
+ */
+import { bodyText, type HttpRequest, type HttpResponse, textResponse } from "../../http/message.ts";
+import type { Route } from "../../http/route.ts";
+import type { Logger } from "../../kernel/log/log.ts";
+import { isObject, type JsonObject } from "../config/network.ts";
+import { type PodLookup, PodSourceError } from "../pods/source.ts";
+
+/** Longest body, bytes: a call of the plugin writes a few lines. */
+const MAX_BODY = 1024 * 1024;
+
+/**
+ * `POST /log`: an array of texts, each a line as JSON. `GET /pods/<namespace>/<name>` and `GET /namespaces/<name>`: what
+ * the orchestrator answers, or `null`.
+ */
+export function pluginRoutes(log: Logger, pods: PodLookup): Route[] {
+  return [
+    { methods: ["POST"], path: "/log", maxBody: MAX_BODY, handle: (request) => takeLines(request, log) },
+    {
+      methods: ["GET"],
+      path: "/pods/:namespace/:name",
+      handle: ({ params }) => lookUp(() => pods.pod(params["namespace"]!, params["name"]!)),
+    },
+    {
+      methods: ["GET"],
+      path: "/namespaces/:name",
+      handle: ({ params }) => lookUp(() => pods.namespaceLabels(params["name"]!)),
+    },
+  ];
+}
+
+function takeLines(request: HttpRequest, log: Logger): HttpResponse {
+  let lines: unknown;
+  try {
+    lines = JSON.parse(bodyText(request));
+  } catch (error) {
+    return textResponse(400, `body: expected JSON (${(error as Error).message})\n`);
+  }
+  if (!Array.isArray(lines)) return textResponse(400, "body: expected an array of texts\n");
+  for (const line of lines) if (typeof line === "string") writeLine(line, log);
+  return { status: 200, body: "" };
+}
+
+async function lookUp(ask: () => Promise<unknown>): Promise<HttpResponse> {
+  try {
+    const headers = { "content-type": "application/json" };
+    return { status: 200, headers, body: JSON.stringify(await ask() ?? null) };
+  } catch (error) {
+    if (error instanceof PodSourceError) return textResponse(error.status ?? 504, error.message);
+    throw error;
+  }
+}
+
+/** Writes a line in its own level; one that is no JSON is written as it is. */
+function writeLine(line: string, log: Logger): void {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    value = { msg: line };
+  }
+  const { level, msg, time: _time, scope: _scope, ...fields }: JsonObject = isObject(value) ? value : { msg: line };
+  const text = typeof msg === "string" ? msg : line;
+  const known = (["debug", "info", "warn", "error", "fatal"] as const).find((name) => name === level);
+  log[known ?? "info"](text, fields);
+}

@@ -1,0 +1,78 @@
+/**
+ * The servers of the node agent: metrics, health, and the plugin's socket.
+ *
+ * Permissions: net (the listen addresses), read and write (the socket's path).
+ *
+ * @module
+ */
+import { monitoringRoutes } from "../../http/monitoring.ts";
+import type { Route } from "../../http/route.ts";
+import { HttpServer } from "../../http/server.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import type { Logger } from "../../kernel/log/log.ts";
+import { systemFileCalls } from "../node/file_calls.ts";
+import { LOG_SOCKET } from "../plugin/tell.ts";
+import type { PodLookup } from "../pods/source.ts";
+import { Attempts } from "../start_error.ts";
+import { healthRoutes } from "./health.ts";
+import { pluginRoutes } from "./plugin_routes.ts";
+
+/** Where the servers listen, and for whom. Ports of 0 are chosen by the system. */
+export interface ServeOptions {
+  readonly runDir: string;
+  readonly healthPort: number;
+  readonly monitoringPort: number;
+  /** Metrics are for clients of this machine alone (`METRICS_LOCALHOST_ACCESS_ONLY`). */
+  readonly metricsLocalOnly: boolean;
+  /** Names by which metrics may be asked for then, beside addresses and localhost. */
+  readonly names: readonly string[];
+}
+
+/** Ports in use. */
+export interface NodePorts {
+  readonly health: number;
+  readonly monitoring: number;
+}
+
+/**
+ * Starts all servers; they close with the kernel's stopper.
+ *
+ * @throws {StartError} naming each port, and the run folder, that cannot be had
+ */
+export async function serveNode(
+  options: ServeOptions,
+  kernel: Kernel,
+  pods: PodLookup,
+  notReady: () => string | undefined,
+): Promise<NodePorts> {
+  const { runDir, healthPort, monitoringPort, metricsLocalOnly, names } = options;
+  const attempts = new Attempts();
+  const listen = (name: string, option: "monitoringPort" | "healthPort", routes: readonly Route[]) =>
+    attempts.try(option, options[option], "a port that is free", async () => {
+      const server = new HttpServer({ routes, log: kernel.log.scope("cni-agent"), clock: kernel.clock });
+      const { port } = await server.listen(`:${options[option]}`);
+      kernel.stopper.add(name, () => server.close());
+      return port;
+    });
+  const scraped = monitoringRoutes(kernel.metrics, { localOnly: metricsLocalOnly, names });
+  const monitoring = await listen("metrics", "monitoringPort", scraped);
+  await attempts.try("runDir", runDir, "a folder that this program may write to", async () => {
+    systemFileCalls.makeFolder(runDir, 0o755);
+    const server = await servePlugin(`${runDir}/${LOG_SOCKET}`, kernel.log.scope("cni-plugin"), pods);
+    kernel.stopper.add("plugin socket", () => server.close());
+  });
+  const health = await listen("health", "healthPort", healthRoutes(notReady));
+  attempts.check();
+  return { health: health ?? healthPort, monitoring: monitoring ?? monitoringPort };
+}
+
+/**
+ * Serves the plugin's socket; an installer that still listens there is on its way out, and is replaced.
+ *
+ * @throws Error when the socket cannot be made
+ */
+export async function servePlugin(path: string, log: Logger, pods: PodLookup): Promise<HttpServer> {
+  const server = new HttpServer({ routes: pluginRoutes(log, pods), log });
+  await server.listenUnix(path, { mode: 0o600, takeOver: true });
+  return server;
+}

@@ -1,0 +1,94 @@
+/**
+ * One connection of the HTTP server: which requests it has under way, and how long its client may take for the next step.
+ *
+ * `node:http` measures these times only for connections that its own listener accepted; these come from listeners of
+ * `lib/sockets`.
+ *
+ * @module
+ */
+import type { Duplex } from "node:stream";
+import type { Cancel, Clock } from "../kernel/time/clock.ts";
+import type { Peer } from "../sockets/transport/peer.ts";
+import type { HttpLimits } from "./limits.ts";
+
+/** See the module. */
+export class HttpConnection {
+  readonly stream: Duplex;
+  readonly peer: Peer;
+  /** Requests that arrived and are not answered yet. */
+  pending = 0;
+  readonly #limits: HttpLimits;
+  readonly #clock: Clock;
+  readonly #onWait: (connection: HttpConnection) => void;
+  #last: Promise<void> = Promise.resolve();
+  #request: AbortController | undefined;
+  #cancel: Cancel | undefined;
+
+  /** @param onWait called whenever the connection begins to wait for its client */
+  constructor(
+    stream: Duplex,
+    peer: Peer,
+    limits: HttpLimits,
+    clock: Clock,
+    onWait: (connection: HttpConnection) => void,
+  ) {
+    this.stream = stream;
+    this.peer = peer;
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#onWait = onWait;
+    this.#within(limits.headTime);
+  }
+
+  /** Whether it waits for its client: to send a head or a body, or to take a response. */
+  get waits(): boolean {
+    return this.#cancel !== undefined;
+  }
+
+  /** Answers a request when those before it are answered. */
+  enqueue(answer: (signal: AbortSignal) => Promise<void>): void {
+    this.pending++;
+    this.#last = this.#last.then(async () => {
+      if (this.stream.destroyed) return;
+      this.#request = new AbortController();
+      this.#within(this.#limits.bodyTime);
+      await answer(this.#request.signal);
+      this.#request = undefined;
+      this.pending--;
+      this.#within(this.#limits.idleTime);
+    });
+  }
+
+  /** The request is there; how long its answer takes is not the client's to say. */
+  bodyRead(): void {
+    this.#disarm();
+  }
+
+  /** A part of the response waits for the client to take it. */
+  sending(): void {
+    this.#within(this.#limits.stallTime);
+  }
+
+  /** Tells the request that is under way that its answer is not waited for any more. */
+  abort(reason: string): void {
+    this.#request?.abort(new Error(reason));
+  }
+
+  /** The connection has ended. */
+  closed(): void {
+    this.#disarm();
+    this.abort("the client has gone away");
+  }
+
+  #disarm(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  #within(time: number): void {
+    this.#disarm();
+    if (this.stream.destroyed) return;
+    this.#cancel = this.#clock.after(time, () => this.stream.destroy());
+    this.#onWait(this);
+  }
+}

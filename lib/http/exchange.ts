@@ -1,0 +1,122 @@
+/**
+ * One request and its response on top of `node:http`: the head and the body as plain data, the response in parts that
+ * the client takes one after the other.
+ *
+ * @module
+ */
+import { Buffer } from "node:buffer";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type HttpResponse, type RequestHead, textResponse } from "./message.ts";
+import type { Peer } from "../sockets/transport/peer.ts";
+
+/** Bytes of a body beyond its limit that are read and dropped, so that the client gets to read the refusal. */
+const MAX_DROPPED = 256 * 1024;
+
+/** Bytes of a response that are handed over at a time. */
+const PART = 64 * 1024;
+
+/** The head of a request, or the response to one that makes no sense. */
+export function requestHead(request: IncomingMessage, peer: Peer): RequestHead | HttpResponse {
+  const { url: target = "/", method = "GET" } = request;
+  const hosts = request.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host");
+  if (hosts.length > 1) return textResponse(400, `header host: got ${hosts.length}, expected one\n`);
+  const headers: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
+  }
+  // RFC 9112, 3.2.2: a target with scheme and authority says more than the header.
+  const absolute = /^https?:\/\/([^/?#]+)(.*)$/i.exec(target);
+  const host = absolute?.[1] ?? headers["host"] ?? "";
+  const rest = absolute === null ? target : absolute[2]!.startsWith("/") ? absolute[2]! : `/${absolute[2]!}`;
+  if (!rest.startsWith("/") && !(rest === "*" && method === "OPTIONS")) {
+    return textResponse(400, `request target: got ${JSON.stringify(target)}, expected a path such as /ready\n`);
+  }
+  const question = rest.indexOf("?");
+  return {
+    method: method === "HEAD" ? "GET" : method,
+    path: question < 0 ? rest : rest.slice(0, question),
+    query: new URLSearchParams(question < 0 ? "" : rest.slice(question + 1)),
+    headers,
+    host,
+    peer,
+  };
+}
+
+/**
+ * Reads the body of a request.
+ *
+ * @returns undefined when it is longer than `max` bytes
+ * @throws when the connection ends before the body does
+ */
+export async function readBody(request: IncomingMessage, max: number): Promise<Uint8Array | undefined> {
+  if (Number(request.headers["content-length"] ?? 0) > max + MAX_DROPPED) return undefined;
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    length += chunk.length;
+    if (length <= max) chunks.push(chunk);
+    else chunks.length = 0;
+    if (length > max + MAX_DROPPED) return undefined;
+  }
+  return length <= max ? Buffer.concat(chunks) : undefined;
+}
+
+/**
+ * Sends a response.
+ *
+ * @throws TypeError for a header that cannot be sent
+ * @param sending called whenever a part waits for the client to take it
+ * @returns when the client has been sent all of it, or the connection has ended
+ */
+export async function sendResponse(
+  response: ServerResponse,
+  { status, headers = {}, body }: HttpResponse,
+  { isHead, close }: { readonly isHead: boolean; readonly close: boolean },
+  sending: () => void,
+): Promise<void> {
+  if (response.destroyed) return;
+  checkHeaders(headers);
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  response.writeHead(status, {
+    ...headers,
+    "x-content-type-options": "nosniff",
+    ...(status === 204 || status === 304 ? {} : { "content-length": bytes.length }),
+    ...(close ? { connection: "close" } : {}),
+  });
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  response.once("finish", resolve).once("close", resolve);
+  if (!isHead && status !== 204 && status !== 304) {
+    for (let at = 0; at < bytes.length && !response.destroyed; at += PART) {
+      sending();
+      if (!response.write(bytes.subarray(at, at + PART))) await drained(response);
+    }
+  }
+  sending();
+  response.end();
+  await over;
+}
+
+/** @throws TypeError for a header that would end its line: `node:http` on Deno 2.8.3 writes it as it is */
+function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    // deno-lint-ignore no-control-regex -- control characters are what is looked for
+    if (/^[\w-]+$/.test(name) && !/[\x00-\x08\x0a-\x1f\x7f]/.test(value)) continue;
+    throw new TypeError(
+      `response header ${JSON.stringify(name)}: got ${JSON.stringify(value)}, expected one line of text`,
+    );
+  }
+}
+
+/** Resolves when the client has taken what was written, or is gone. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.removeListener("drain", done);
+      response.removeListener("close", done);
+      resolve();
+    };
+    if (response.destroyed) return resolve();
+    response.once("drain", done);
+    response.once("close", done);
+  });
+}

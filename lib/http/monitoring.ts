@@ -1,0 +1,43 @@
+/**
+ * What every program serves for scrapers: metrics and its version.
+ *
+ * @module
+ */
+import { buildInfo } from "../kernel/build_info.ts";
+import type { Metrics } from "../kernel/metrics/registry.ts";
+import { isLocalPeer, textResponse } from "./message.ts";
+import { guardOwnNames } from "./own_names.ts";
+import type { Guard, Route } from "./route.ts";
+
+/** Who may read metrics. */
+export interface MonitoringOptions {
+  /** `METRICS_LOCALHOST_ACCESS_ONLY`: clients of this machine alone. */
+  readonly localOnly: boolean;
+  /** Names of this server beside addresses and localhost; of interest with `localOnly`. */
+  readonly names: readonly string[];
+}
+
+/** `/metrics` and `/version`. */
+export function monitoringRoutes(metrics: Metrics, { localOnly, names }: MonitoringOptions): Route[] {
+  const local: Guard = ({ peer }) => isLocalPeer(peer) ? undefined : textResponse(403, "only from this machine\n");
+  return [
+    {
+      methods: ["GET"],
+      path: "/metrics",
+      // A browser of this machine is a local client, whatever page it shows.
+      guards: localOnly ? [local, guardOwnNames(names)] : [],
+      handle: async () => {
+        const { contentType, body } = await metrics.scrape();
+        return { status: 200, headers: { "content-type": contentType }, body };
+      },
+    },
+    {
+      methods: ["GET"],
+      path: "/version",
+      handle: () => {
+        const { version, revision, status } = buildInfo();
+        return textResponse(200, `${version}-${revision}-${status}\n`);
+      },
+    },
+  ];
+}

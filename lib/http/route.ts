@@ -1,0 +1,47 @@
+/**
+ * Routes as data: methods, a path pattern, and a function from a request to a response.
+ *
+ * @module
+ */
+import type { HttpRequest, HttpResponse, RequestHead } from "./message.ts";
+
+/** Methods that routes have; HEAD comes with GET, and OPTIONS is answered by the server. */
+export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** Refuses a request before its body is read, or lets it pass by undefined. */
+export type Guard = (head: RequestHead) => HttpResponse | undefined;
+
+/** One route. */
+export interface Route {
+  /** `any`: every method, also unknown ones. */
+  readonly methods: readonly HttpMethod[] | "any";
+  /**
+   * Segments separated by `/`: literal, `:name` for one segment of any text, and at the end `*` for whatever follows.
+   * A slash at the end of a request's path is ignored.
+   */
+  readonly path: string;
+  /** Asked in order, before the body is read. */
+  readonly guards?: readonly Guard[];
+  /** Longest body in bytes, default {@linkcode DEFAULT_MAX_BODY}; a longer one is answered with 413. */
+  readonly maxBody?: number;
+  /** How a person makes this request, for the text that answers a wrong method. */
+  readonly command?: string;
+  readonly handle: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
+}
+
+/** Longest body of a request, bytes, unless its route says otherwise: most bodies are a few fields. */
+export const DEFAULT_MAX_BODY = 64 * 1024;
+
+/** The response of the first guard that refuses a request; undefined: all let it pass. */
+export function refusalOf({ guards = [] }: Route, head: RequestHead): HttpResponse | undefined {
+  for (const guard of guards) {
+    const refused = guard(head);
+    if (refused !== undefined) return refused;
+  }
+  return undefined;
+}
+
+/** The same routes behind guards, which are asked before their own. */
+export function guardedRoutes(routes: readonly Route[], ...guards: readonly Guard[]): Route[] {
+  return routes.map((route) => ({ ...route, guards: [...guards, ...route.guards ?? []] }));
+}

@@ -1,0 +1,234 @@
+/**
+ * The HTTP server of all programs: routes as data, limits for every client, listeners on TCP, TLS and Unix sockets, and
+ * connections that another listener accepted (a port shared with gRPC).
+ *
+ * It parses by `node:http`, which takes any stream and bounds and checks heads; `Deno.serve` has no limit of time and
+ * takes no connection that was accepted elsewhere (docs/decisions/0023).
+ *
+ * Permissions: net (the listen addresses), read and write (paths of Unix sockets).
+ *
+ * @module
+ */
+import http, { type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { Logger } from "../kernel/log/log.ts";
+import { type Clock, systemClock } from "../kernel/time/clock.ts";
+import type { TlsCertificates } from "../sockets/listen/certificates.ts";
+import { listen, type Listener, parseListenAddress } from "../sockets/listen/tcp.ts";
+import { listenTls, type TlsListener, type TlsListenOptions } from "../sockets/listen/tls.ts";
+import { listenUnix, type UnixListener, type UnixListenOptions } from "../sockets/listen/unix.ts";
+import type { Peer, TlsState } from "../sockets/transport/peer.ts";
+import { HttpConnection } from "./connection.ts";
+import { readBody, requestHead, sendResponse } from "./exchange.ts";
+import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./limits.ts";
+import { type HttpResponse, textResponse } from "./message.ts";
+import { DEFAULT_MAX_BODY, refusalOf, type Route } from "./route.ts";
+import { Router } from "./router.ts";
+import { TransportStream } from "./transport_stream.ts";
+
+/** How a server is made. */
+export interface HttpServerOptions {
+  readonly routes: readonly Route[];
+  /** Takes a line for each route that threw. */
+  readonly log: Logger;
+  readonly limits?: Partial<HttpLimits>;
+  readonly clock?: Clock;
+}
+
+/** One request under way. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The client waits for `100 Continue` before it sends its body. */
+  readonly awaitsContinue: boolean;
+  readonly connection: HttpConnection;
+  readonly signal: AbortSignal;
+}
+
+/** Time for responses that are under way when a server closes, milliseconds, unless {@linkcode HttpServer.close} says otherwise. */
+export const DEFAULT_CLOSE_TIME = 2000;
+
+/** See the module. */
+export class HttpServer {
+  readonly #router: Router;
+  readonly #log: Logger;
+  readonly #limits: HttpLimits;
+  readonly #clock: Clock;
+  readonly #parser: http.Server;
+  readonly #listeners: { close(): Promise<void> }[] = [];
+  /** The one that has been waiting longest for its client comes first. */
+  readonly #connections = new Map<Duplex, HttpConnection>();
+  #closing = false;
+  #onEmpty: (() => void) | undefined;
+
+  constructor({ routes, log, limits, clock }: HttpServerOptions) {
+    this.#router = new Router(routes);
+    this.#log = log;
+    this.#limits = { ...DEFAULT_HTTP_LIMITS, ...limits };
+    this.#clock = clock ?? systemClock;
+    this.#parser = http.createServer({ maxHeaderSize: this.#limits.headBytes, keepAliveTimeout: 0 });
+    // A server that does not listen itself would close each connection after its first response.
+    Object.defineProperty(this.#parser, "listening", { get: () => !this.#closing });
+    this.#parser.on("request", (request, response) => this.#received(request, response, false));
+    this.#parser.on("checkContinue", (request, response) => this.#received(request, response, true));
+    this.#parser.on("clientError", refuseBytes);
+  }
+
+  /**
+   * Listens on `host:port`, `:port` (all addresses) or `[v6]:port`.
+   *
+   * @throws TypeError for another text, Error when the address cannot be had
+   */
+  async listen(address: string): Promise<Listener> {
+    const listener = await listen(parseListenAddress(address), (socket) => this.accept(socket));
+    this.#listeners.push(listener);
+    return listener;
+  }
+
+  /**
+   * Listens for TLS; see {@linkcode listenTls}.
+   *
+   * @throws TypeError when address or certificates make no sense, Error when the address cannot be had
+   */
+  async listenTls(
+    address: string,
+    certificates: TlsCertificates,
+    options: Omit<TlsListenOptions, "protocols"> = {},
+  ): Promise<TlsListener> {
+    const accept = (socket: Socket, tls: TlsState) => this.accept(socket, tls);
+    const listener = await listenTls(parseListenAddress(address), certificates, accept, {
+      ...options,
+      protocols: ["http/1.1"],
+    });
+    this.#listeners.push(listener);
+    return listener;
+  }
+
+  /**
+   * Listens on a Unix socket; see {@linkcode listenUnix}.
+   *
+   * @throws Error when the path cannot be had
+   */
+  async listenUnix(path: string, options: UnixListenOptions = {}): Promise<UnixListener> {
+    const listener = await listenUnix(path, (transport) => {
+      this.#take(new TransportStream(transport), transport.peer);
+    }, options);
+    this.#listeners.push(listener);
+    return listener;
+  }
+
+  /** Takes a connection that was accepted elsewhere. Bytes that were read from it before must have been unshifted. */
+  accept(socket: Socket, tls?: TlsState): void {
+    const address = `${socket.remoteAddress ?? "?"}:${socket.remotePort ?? "?"}`;
+    this.#take(socket, tls === undefined ? { address } : { address, tls });
+  }
+
+  /**
+   * Stops listening, closes idle connections, lets responses that are under way end within `time` milliseconds, and
+   * breaks off what is left then.
+   *
+   * @returns when no connection is left
+   */
+  async close(time: number = DEFAULT_CLOSE_TIME): Promise<void> {
+    const closed = this.#listeners.splice(0).map((listener) => listener.close());
+    this.#closing = true;
+    const { promise: empty, resolve } = Promise.withResolvers<void>();
+    this.#onEmpty = resolve;
+    const late = this.#clock.after(time, () => {
+      for (const { stream } of [...this.#connections.values()]) stream.destroy();
+    });
+    for (const connection of [...this.#connections.values()]) {
+      if (connection.pending === 0) connection.stream.destroy();
+      else connection.abort("the server closes");
+    }
+    if (this.#connections.size > 0) await empty;
+    late();
+    await Promise.all(closed);
+  }
+
+  #take(stream: Duplex, peer: Peer): void {
+    stream.on("error", () => {/* resets by the client end the connection by themselves */});
+    if (this.#closing || !this.#makeRoom()) return void stream.destroy();
+    const touch = (connection: HttpConnection) => {
+      this.#connections.delete(stream);
+      this.#connections.set(stream, connection);
+    };
+    const connection = new HttpConnection(stream, peer, this.#limits, this.#clock, touch);
+    stream.once("close", () => {
+      connection.closed();
+      this.#connections.delete(stream);
+      if (this.#connections.size === 0) this.#onEmpty?.();
+    });
+    this.#parser.emit("connection", stream);
+  }
+
+  /** Closes the connection that has been waiting longest when there are as many as may be; false: all are at work. */
+  #makeRoom(): boolean {
+    if (this.#connections.size < this.#limits.connections) return true;
+    const oldest = this.#connections.values().find(({ waits }) => waits);
+    if (oldest === undefined) return false;
+    this.#connections.delete(oldest.stream);
+    oldest.stream.destroy();
+    return true;
+  }
+
+  #received(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void {
+    for (const message of [request, response]) message.on("error", () => {/* the connection ends by itself */});
+    const connection = this.#connections.get(request.socket);
+    if (connection === undefined || connection.pending >= this.#limits.pipelined) return void request.socket.destroy();
+    connection.enqueue((signal) => this.#exchange({ request, response, awaitsContinue, connection, signal }));
+  }
+
+  async #exchange(exchange: Exchange): Promise<void> {
+    const { request, response, connection } = exchange;
+    try {
+      const found = await this.#answer(exchange);
+      const close = !request.complete || this.#closing;
+      await sendResponse(response, found, { isHead: request.method === "HEAD", close }, () => connection.sending());
+      if (close) connection.stream.end(() => connection.stream.destroy());
+    } catch (error) {
+      // The client is gone, or this server is at fault; either way nothing more can be said on this connection.
+      const path = request.url?.slice(0, 200);
+      if (!connection.stream.destroyed) this.#log.error("a response could not be sent", { path, error });
+      connection.stream.destroy();
+    }
+  }
+
+  /** @throws when the client goes away while its body is read */
+  async #answer({ request, response, awaitsContinue, connection, signal }: Exchange): Promise<HttpResponse> {
+    const head = requestHead(request, connection.peer);
+    if ("status" in head) return head;
+    const found = this.#router.find(head);
+    const refused = "status" in found ? found : refusalOf(found.route, head);
+    const max = "route" in found && refused === undefined ? found.route.maxBody ?? DEFAULT_MAX_BODY : 0;
+    // A client that asks first sends no body that is refused.
+    if (awaitsContinue && refused !== undefined) return refused;
+    if (awaitsContinue && Number(request.headers["content-length"] ?? 0) > max) return tooLong(max);
+    if (awaitsContinue) response.writeContinue();
+    const body = await readBody(request, max);
+    connection.bodyRead();
+    if (refused !== undefined) return refused;
+    if (body === undefined || !("route" in found)) return tooLong(max);
+    try {
+      return await found.route.handle({ ...head, params: found.params, body, signal });
+    } catch (error) {
+      this.#log.error("a page failed", { method: head.method, path: head.path, error });
+      return textResponse(500, "internal error\n");
+    }
+  }
+}
+
+function tooLong(max: number): HttpResponse {
+  return textResponse(413, `body: expected at most ${max} bytes\n`);
+}
+
+/** Says what is wrong with bytes that are no request, and closes. */
+function refuseBytes(error: Error & { readonly code?: string }, stream: Duplex): void {
+  if (!stream.writable || error.code === "ECONNRESET") return void stream.destroy();
+  const [status, text] = error.code === "HPE_HEADER_OVERFLOW"
+    ? ["431 Request Header Fields Too Large", "the request head is too long\n"]
+    : ["400 Bad Request", "this is no HTTP/1 request\n"];
+  const head = `content-type: text/plain; charset=utf-8\r\ncontent-length: ${text.length}\r\nconnection: close`;
+  stream.end(`HTTP/1.1 ${status}\r\n${head}\r\n\r\n${text}`, () => stream.destroy());
+}
