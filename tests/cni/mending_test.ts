@@ -128,12 +128,13 @@ Deno.test("two installers with different options on one node are told of each ot
       log: createLog([], { ...defaultLogOptions, targets: [] }),
     });
     const wish = place.wishOptions(new URL(orch.address), { logLevel: "debug", podName: "mesh-cni-node-bbbbb" });
-    startNodeAgent({
+    await startNodeAgent({
       folders: place.folders,
       wish,
       healthPort: 0,
       monitoringPort: 0,
       metricsLocalOnly: false,
+      names: [],
       cluster: "c1",
       repair: undefined,
     }, other);
