@@ -8,7 +8,7 @@
 import { request } from "node:http";
 
 /** A request. */
-export interface HttpRequest {
+export interface ClientRequest {
   readonly method: string;
   readonly url: URL;
   readonly body?: string | undefined;
@@ -17,7 +17,7 @@ export interface HttpRequest {
 }
 
 /** An answer, read whole. */
-export interface HttpAnswer {
+export interface ClientResponse {
   readonly status: number;
   readonly body: string;
 }
@@ -27,7 +27,7 @@ export interface HttpAnswer {
  *
  * @throws {Error} whose message says what failed: refused, timed out, or the protocol's own words.
  */
-export function httpExchange(ask: HttpRequest): Promise<HttpAnswer> {
+export function httpExchange(ask: ClientRequest): Promise<ClientResponse> {
   return new Promise((resolve, reject) => {
     const headers = ask.body === undefined ? {} : { "content-length": new TextEncoder().encode(ask.body).length };
     const call = request(ask.url, { method: ask.method, headers, agent: false }, (answer) => {

@@ -7,7 +7,7 @@ import { type HttpResponse, type RequestHead, textResponse } from "./message.ts"
 import { refusalOf, type Route } from "./route.ts";
 
 /** A route with the values of its named segments. */
-export interface RouteMatch {
+export interface FoundRoute {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
 }
@@ -34,7 +34,7 @@ export class Router {
    * The route of a request, or the response to a request that has none: 404, 405 with the methods that are allowed,
    * those methods for OPTIONS, 400 for a path that cannot be decoded.
    */
-  find(head: RequestHead): RouteMatch | HttpResponse {
+  find(head: RequestHead): FoundRoute | HttpResponse {
     if (head.method === "OPTIONS" && head.path === "*") return { status: 204, body: "" };
     const segments = decoded(head.path);
     if (segments === undefined) {

@@ -37,7 +37,7 @@ export interface HttpServerOptions {
 }
 
 /** One request under way. */
-interface Exchange {
+interface HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** The client waits for `100 Continue` before it sends its body. */
@@ -180,7 +180,7 @@ export class HttpServer {
     connection.enqueue((signal) => this.#exchange({ request, response, awaitsContinue, connection, signal }));
   }
 
-  async #exchange(exchange: Exchange): Promise<void> {
+  async #exchange(exchange: HttpExchange): Promise<void> {
     const { request, response, connection } = exchange;
     try {
       const found = await this.#answer(exchange);
@@ -196,7 +196,7 @@ export class HttpServer {
   }
 
   /** @throws when the client goes away while its body is read */
-  async #answer({ request, response, awaitsContinue, connection, signal }: Exchange): Promise<HttpResponse> {
+  async #answer({ request, response, awaitsContinue, connection, signal }: HttpExchange): Promise<HttpResponse> {
     const head = requestHead(request, connection.peer);
     if ("status" in head) return head;
     const found = this.#router.find(head);

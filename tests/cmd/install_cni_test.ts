@@ -107,7 +107,10 @@ Deno.test("ports in use and a run folder that cannot be had are named at once, o
     });
     assert.equal(code, 1);
     assert.equal(lines.length, 3, lines.join("\n"));
-    assert.match(lines[0] ?? "", /^Error: flag --monitoring-port: got \d+, expected a port that is free \(Address alr/);
+    assert.match(
+      lines[0] ?? "",
+      /^Error: flag --monitoring-port: got \d+, expected a port that is free \(listen EADDRINUSE/,
+    );
     assert.match(lines[1] ?? "", /^flag --cni-agent-run-dir: got ".*\/file", expected a folder that this program may/);
     assert.match(lines[2] ?? "", /^variable MESH_CNI_HEALTH_PORT: got \d+, expected a port that is free/);
   } finally {

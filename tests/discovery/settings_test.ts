@@ -462,6 +462,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   UNSAFE_ENABLE_ADMIN_ENDPOINTS: "tests/discovery/server_settings_test.ts",
   MESH_GPRC_MAXRECVMSGSIZE: "tests/discovery/server_settings_test.ts",
   MESH_GPRC_MAXSTREAMS: "tests/discovery/server_settings_test.ts",
+  MESH_DEBUG_HOSTS: "tests/debug/rebinding_test.ts",
   METRICS_LOCALHOST_ACCESS_ONLY: "tests/discovery/server_settings_test.ts",
   PILOT_MAX_REQUESTS_PER_SECOND: "tests/discovery/server_settings_test.ts",
   PILOT_PUSH_THROTTLE: "tests/discovery/server_settings_test.ts",
