@@ -6,6 +6,8 @@
  * @module
  */
 
+import { PortTaken, saysTaken } from "../ports.ts";
+
 /** Who an Envoy is in the mesh. */
 export interface EnvoyIdentity {
   /** `sidecar` or `router`. */
@@ -19,14 +21,14 @@ export interface EnvoyIdentity {
 /** How it is started. */
 export interface EnvoyOptions {
   readonly binary: string;
+  /** Where its files lie; their names begin with the identity's. */
   readonly folder: string;
   readonly identity: EnvoyIdentity;
   readonly discoveryPort: number;
-  readonly adminPort: number;
-  /** Keeps processes on one machine apart. */
-  readonly baseId: number;
   /** Delta with virtual hosts one by one (default), or state of the world. */
   readonly delta?: boolean;
+  /** How traffic comes to it: `NONE` (default), `REDIRECT` or `TPROXY`. */
+  readonly interceptionMode?: string;
 }
 
 /** A running Envoy. */
@@ -34,11 +36,23 @@ export interface RunningEnvoy {
   readonly adminPort: number;
   /** Resolves when it ends; the text is what it wrote. */
   readonly ended: Promise<string>;
+  /**
+   * Resolves when it is live and takes connections at all these addresses (`127.0.0.1:8080`): what an orchestrator
+   * learns by readiness.
+   *
+   * @throws PortTaken when it could not bind a port; Error when it ends, or is not ready within 30 s
+   */
+  ready(addresses: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
 
+/** How long an Envoy may take to start and to become ready, ms. */
+const PATIENCE = 30_000;
+
 /** The static part of an Envoy's configuration: who it is and where it asks. */
-export function bootstrap({ identity, discoveryPort, adminPort, delta = true }: EnvoyOptions): unknown {
+export function bootstrap(
+  { identity, discoveryPort, delta = true, interceptionMode = "NONE" }: Omit<EnvoyOptions, "binary" | "folder">,
+): unknown {
   const { type, name, namespace, address, labels } = identity;
   const socket = (address: string, port_value: number) => ({ socket_address: { address, port_value } });
   const api = { resource_api_version: "V3" };
@@ -46,9 +60,9 @@ export function bootstrap({ identity, discoveryPort, adminPort, delta = true }: 
     node: {
       id: `${type}~${address}~${name}.${namespace}~${namespace}.svc.cluster.local`,
       cluster: `${name}.${namespace}`,
-      metadata: { NAMESPACE: namespace, INSTANCE_IPS: address, LABELS: labels, INTERCEPTION_MODE: "NONE" },
+      metadata: { NAMESPACE: namespace, INSTANCE_IPS: address, LABELS: labels, INTERCEPTION_MODE: interceptionMode },
     },
-    admin: { address: socket("127.0.0.1", adminPort) },
+    admin: { address: socket("127.0.0.1", 0) },
     dynamic_resources: {
       ads_config: {
         api_type: delta ? "DELTA_GRPC" : "GRPC",
@@ -79,37 +93,103 @@ export function bootstrap({ identity, discoveryPort, adminPort, delta = true }: 
   };
 }
 
-/** Starts one; a field that it does not know refuses the resource. */
+/** Starts one; a field that it does not know refuses the resource. Resolves when its admin pages can be asked. */
 export async function startEnvoy(options: EnvoyOptions): Promise<RunningEnvoy> {
-  const { binary, folder, identity, baseId, adminPort } = options;
+  const { binary, folder, identity } = options;
   const file = `${folder}/${identity.name}.json`;
+  const address = `${folder}/${identity.name}.admin`;
   await Deno.writeTextFile(file, JSON.stringify(bootstrap(options), null, 2));
   const child = new Deno.Command(binary, {
     args: [
-      "-c",
-      file,
-      "--reject-unknown-dynamic-fields",
-      "--base-id",
-      String(baseId),
-      "--log-level",
-      "warning",
-      "--concurrency",
-      "1",
+      ...["-c", file, "--admin-address-path", address, "--use-dynamic-base-id", "--concurrency", "1"],
+      ...["--reject-unknown-dynamic-fields", "--log-level", "warning"],
     ],
     stdout: "null",
     stderr: "piped",
   }).spawn();
-  const ended = new Response(child.stderr).text();
+  const log = new Log(child.stderr);
+  let over = false;
+  const status = child.status.then(() => over = true);
+  const stop = async () => {
+    if (!over) child.kill("SIGTERM");
+    await status;
+    await log.whole;
+  };
+  /** Waits, unless what Envoy wrote or its end says that this is in vain. */
+  const until = async (what: string, holds: () => Promise<boolean>) => {
+    for (const end = performance.now() + PATIENCE; !await holds();) {
+      if (saysTaken(log.text)) throw new PortTaken(`${identity.name}: ${log.text}`);
+      if (over) throw new Error(`${identity.name} ended: ${log.text}`);
+      if (performance.now() > end) throw new Error(`${identity.name}: no ${what} within ${PATIENCE / 1000} s`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  let adminPort = 0;
+  try {
+    await until("admin address", async () => {
+      adminPort = await portIn(address);
+      return adminPort > 0;
+    });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const isReady = async (addresses: readonly string[]) => {
+    if (await adminPage(adminPort, "ready") !== "LIVE\n") return false;
+    for (const address of addresses) if (!await takesConnections(address)) return false;
+    return true;
+  };
   return {
     adminPort,
-    ended,
-    stop: async () => {
-      try {
-        child.kill("SIGTERM");
-      } catch {
-        // It has ended by itself.
-      }
-      await child.status;
-    },
+    ended: log.whole,
+    ready: (addresses) => until(`listener at ${addresses.join(" and ")}`, () => isReady(addresses)),
+    stop,
   };
+}
+
+/** What a program writes. */
+class Log {
+  text = "";
+  /** All of it, when it has ended. */
+  readonly whole: Promise<string>;
+
+  constructor(stream: ReadableStream<Uint8Array>) {
+    this.whole = this.#read(stream);
+  }
+
+  async #read(stream: ReadableStream<Uint8Array>): Promise<string> {
+    for await (const text of stream.pipeThrough(new TextDecoderStream())) this.text += text;
+    return this.text;
+  }
+}
+
+/** The port in the file in which Envoy writes its admin address; 0 while it is not written. */
+async function portIn(path: string): Promise<number> {
+  try {
+    return Number(/:(\d+)\s*$/.exec(await Deno.readTextFile(path))?.[1] ?? 0);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return 0;
+    throw error;
+  }
+}
+
+/** An admin page; undefined while nobody answers. */
+export async function adminPage(port: number, page: string): Promise<string | undefined> {
+  try {
+    return await (await fetch(`http://127.0.0.1:${port}/${page}`)).text();
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+async function takesConnections(address: string): Promise<boolean> {
+  const [hostname = "", port] = address.split(":");
+  try {
+    (await Deno.connect({ hostname, port: Number(port) })).close();
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.ConnectionRefused) return false;
+    throw error;
+  }
 }

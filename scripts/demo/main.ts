@@ -11,8 +11,8 @@
  *
  * @module
  */
+import { withPorts } from "../ports.ts";
 import { type RunningEnvoy, startEnvoy } from "./envoy.ts";
-import { freePorts } from "./ports.ts";
 import { type DemoServer, startServer } from "./server.ts";
 import { type DemoService, startService } from "./service.ts";
 import { type Counts, request, Traffic } from "./traffic.ts";
@@ -26,10 +26,14 @@ class Stage {
   readonly config = `${this.folder}/config`;
   readonly #parts: { readonly name: string; stop(): Promise<unknown> }[] = [];
 
-  /** Remembers a part, to end it. */
-  keep<T extends { stop(): Promise<unknown> }>(name: string, part: T): T {
-    this.#parts.push({ name, stop: () => part.stop() });
-    return part;
+  /** Remembers a part that starts, to end it, even when the demo ends before it has started. */
+  async keep<T extends { stop(): Promise<unknown> }>(name: string, starting: T | Promise<T>): Promise<T> {
+    this.#parts.push({
+      name,
+      // A part that failed to start has said so to whoever waits for it, and has left nothing.
+      stop: () => Promise.resolve(starting).then((part) => part.stop(), () => {}),
+    });
+    return await starting;
   }
 
   /** Ends everything, last started first. */
@@ -53,17 +57,18 @@ interface Running {
   readonly envoys: readonly RunningEnvoy[];
 }
 
-async function raise(stage: Stage): Promise<Running> {
+async function raise(stage: Stage, ports: readonly number[]): Promise<Running> {
   const binary = Deno.env.get("ENVOY") ?? new URL("../../.cache/envoy/envoy/_bin/envoy", import.meta.url).pathname;
-  const services: DemoService[] = ["v1", "v2"].map((version) => stage.keep(version, startService(version)));
-  const [gatewayPort, grpc, http, monitoring, ...rest] = freePorts(9) as [number, number, number, number, ...number[]];
-  const admins = rest.slice(2);
+  const services: DemoService[] = await Promise.all(
+    ["v1", "v2"].map((version) => stage.keep(version, startService(version))),
+  );
+  const [gatewayPort, ...sidecarPorts] = ports as [number, ...number[]];
   const world: DemoWorld = {
     gatewayPort,
     sidecars: services.map((service, i) => ({
       version: `v${i + 1}`,
       address: `127.0.1.${i + 1}`,
-      port: rest[i]!,
+      port: sidecarPorts[i]!,
       appPort: service.port,
     })),
   };
@@ -72,26 +77,25 @@ async function raise(stage: Stage): Promise<Running> {
   await stage.write("gateway.yaml", gatewayFile(world));
   await stage.write("routes.yaml", routesFile({ v1: 90, v2: 10 }));
   say(`1  configuration: three files in ${stage.config}`);
-  const server = stage.keep("server", await startServer(stage.config, { grpc, http, monitoring }));
-  say(`2  pilot-discovery serves xDS on 127.0.0.1:${grpc}, pages on http://127.0.0.1:${http}/debug`);
-  const identities = [
-    { type: "router" as const, name: "door", address: "127.0.0.1", labels: { app: "door" } },
-    ...world.sidecars.map(({ version, address }) => ({
-      type: "sidecar" as const,
-      name: `hello-${version}`,
-      address,
-      labels: { app: "hello", version },
-    })),
-  ];
-  const envoys: RunningEnvoy[] = [];
-  for (const [i, identity] of identities.entries()) {
-    const options = { binary, folder: stage.folder, discoveryPort: grpc, adminPort: admins[i]!, baseId: grpc * 4 + i };
-    const envoy = await startEnvoy({ ...options, identity: { ...identity, namespace: "demo" } });
-    envoys.push(stage.keep(identity.name, envoy));
-  }
+  const server = await stage.keep("server", startServer(stage.config));
+  say(
+    `2  pilot-discovery serves xDS on 127.0.0.1:${server.grpcPort}, pages on http://127.0.0.1:${server.httpPort}/debug`,
+  );
+  const proxies = [
+    { type: "router", name: "door", address: "127.0.0.1", port: gatewayPort, labels: { app: "door" } },
+    ...world.sidecars.map(({ version, address, port }) => (
+      { type: "sidecar", name: `hello-${version}`, address, port, labels: { app: "hello", version } } as const
+    )),
+  ] as const;
+  const envoys = await Promise.all(proxies.map(({ port: _, ...who }) => {
+    const identity = { ...who, namespace: "demo" };
+    const discoveryPort = server.grpcPort;
+    return stage.keep(who.name, startEnvoy({ binary, folder: stage.folder, discoveryPort, identity }));
+  }));
   say(`3  three Envoys run: the gateway on http://127.0.0.1:${gatewayPort}/ and a sidecar for each version`);
+  await Promise.all(envoys.map((envoy, i) => envoy.ready([`${proxies[i]!.address}:${proxies[i]!.port}`])));
   await untilAnswered(`http://127.0.0.1:${gatewayPort}/`);
-  const traffic = stage.keep("traffic", new Traffic(gatewayPort));
+  const traffic = await stage.keep("traffic", new Traffic(gatewayPort));
   traffic.start();
   return { world, server, traffic, envoys };
 }
@@ -152,13 +156,13 @@ function interrupted(): Promise<"interrupted"> {
   return promise;
 }
 
-/** The whole demo, without the end. */
-async function play(stage: Stage, stays: boolean): Promise<"over" | "stays"> {
-  const running = await raise(stage);
+/** The whole demo, from an empty stage to an empty stage. */
+async function play(stage: Stage, ports: readonly number[], stays: boolean, end: Promise<unknown>): Promise<void> {
+  const running = await raise(stage, ports);
   await show(running, stage);
-  if (!stays) return "over";
+  if (!stays) return;
   invite(running, stage);
-  return "stays";
+  await end;
 }
 
 const unknown = Deno.args.filter((arg) => arg !== "--keep");
@@ -167,13 +171,15 @@ if (unknown.length > 0) {
   Deno.exit(1);
 }
 const end = interrupted();
-const stage = new Stage();
-let reached: "over" | "stays" | "interrupted";
-try {
-  reached = await Promise.race([play(stage, Deno.args.includes("--keep")), end]);
-  if (reached === "stays") await end;
-} finally {
-  await stage.close();
-}
+let wasInterrupted = false;
+void end.then(() => wasInterrupted = true);
+await withPorts(3, async (ports) => {
+  const stage = new Stage();
+  try {
+    await Promise.race([play(stage, ports, Deno.args.includes("--keep"), end), end]);
+  } finally {
+    await stage.close();
+  }
+});
 say("done: everything has been stopped");
-Deno.exit(reached === "interrupted" ? 130 : 0);
+Deno.exit(wasInterrupted ? 130 : 0);

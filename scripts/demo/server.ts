@@ -16,11 +16,8 @@ export interface DemoServer {
   stop(): Promise<number>;
 }
 
-/** Starts the server on a folder; resolves when it is ready. */
-export async function startServer(
-  folder: string,
-  ports: { readonly grpc: number; readonly http: number; readonly monitoring: number },
-): Promise<DemoServer> {
+/** Starts the server on a folder, on ports that are free; resolves when it serves. */
+export async function startServer(folder: string): Promise<DemoServer> {
   const root = new URL("../..", import.meta.url).pathname;
   const child = new Deno.Command(Deno.execPath(), {
     args: [
@@ -32,9 +29,9 @@ export async function startServer(
       "discovery",
       "--registries=Mock",
       `--configDir=${folder}`,
-      `--grpcAddr=127.0.0.1:${ports.grpc}`,
-      `--httpAddr=127.0.0.1:${ports.http}`,
-      `--monitoringAddr=127.0.0.1:${ports.monitoring}`,
+      "--grpcAddr=127.0.0.1:0",
+      "--httpAddr=127.0.0.1:0",
+      "--monitoringAddr=127.0.0.1:0",
       "--ctrlz_port=0",
     ],
     cwd: root,
@@ -58,11 +55,11 @@ export async function startServer(
   const ended = child.status.then(({ code }) => {
     throw new Error(`the discovery server ended early with exit code ${code}`);
   });
-  await Promise.race([ready, ended]);
+  const serving = await Promise.race([ready, ended]);
   ended.catch(() => {}); // from here on its end is the caller's doing
   return {
-    grpcPort: ports.grpc,
-    httpPort: ports.http,
+    grpcPort: portIn(serving, "grpc"),
+    httpPort: portIn(serving, "http"),
     line,
     stop: async () => {
       child.kill("SIGTERM");
@@ -70,6 +67,13 @@ export async function startServer(
       return (await child.status).code;
     },
   };
+}
+
+/** A port in the line that the server logs when it serves: `... serving	grpc=36533	http=43105`. */
+function portIn(line: string, name: string): number {
+  const port = Number(new RegExp(`\\t${name}=(\\d+)`).exec(line)?.[1]);
+  if (!Number.isInteger(port)) throw new Error(`${name}: got no port in ${JSON.stringify(line)}`);
+  return port;
 }
 
 async function readLines(stream: ReadableStream<Uint8Array>, take: (line: string) => void): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import { freePorts } from "../../scripts/demo/ports.ts";
+import { withPorts } from "../../scripts/ports.ts";
 import { envoyPath, TestMesh } from "./support/mesh.ts";
 
 const path = envoyPath();
@@ -15,7 +15,17 @@ interface ObjectTree {
   kind?: string;
   apiVersion?: string;
   metadata?: { namespace?: string };
-  spec?: { selector?: Record<string, string>; servers?: { bind?: string; port: { number: number } }[] };
+  spec?: {
+    selector?: Record<string, string>;
+    servers?: { bind?: string; port: { number: number } }[];
+    gateways?: string[];
+    http?: Route[];
+    tls?: Route[];
+    tcp?: Route[];
+  };
+}
+interface Route {
+  match?: { port?: number }[];
 }
 
 /** Folders of YAML, recursively: those that hold a file themselves. */
@@ -41,48 +51,69 @@ function withCertificates(world: string): string {
 }
 const KNOWN = new Set(["crl", "key", "cert"]);
 
-/**
- * Gateways bind to an address of the loopback device that is this test's alone, to ports that need no privilege; what
- * describes a test's process instead of configuration is left out.
- */
-function runnable(text: string, address: string): { text: string; objects: ObjectTree[] } {
-  const objects = parseAllDocuments(text, { merge: true }).map((d) => d.toJS({ maxAliasCount: 100 }) as ObjectTree)
-    .filter((tree) => tree !== null && tree.kind !== "World");
-  for (const tree of objects) {
-    tree.apiVersion ??= "networking.mesh.io/v1";
-    if (tree.kind !== "Gateway") continue;
-    for (const server of tree.spec?.servers ?? []) {
-      if (server.port.number < 1024) server.port.number += 20_000;
-      if (!server.bind?.startsWith("unix:")) server.bind = address;
-    }
-  }
-  return { text: objects.map((tree) => JSON.stringify(tree)).join("\n---\n"), objects };
+/** The objects of a file; what describes a test's process instead of configuration is left out. */
+function objectsIn(text: string): ObjectTree[] {
+  return parseAllDocuments(withCertificates(text), { merge: true })
+    .map((d) => d.toJS({ maxAliasCount: 100 }) as ObjectTree).filter((tree) => tree !== null && tree.kind !== "World");
 }
 
-let worlds = 0;
+/** Ports of the servers of all gateways. */
+function gatewayPorts(objects: readonly ObjectTree[]): number[] {
+  const servers = objects.filter(({ kind }) => kind === "Gateway").flatMap(({ spec }) => spec?.servers ?? []);
+  return [...new Set(servers.map(({ port }) => port.number))];
+}
+
+/** Gateways bind to loopback, to ports that are this test's; routes that name a gateway's port name the same one. */
+function runnable(tree: ObjectTree, ports: ReadonlyMap<number, number>): string {
+  const { kind, spec = {} } = tree;
+  const moved = (number: number) => ports.get(number) ?? number;
+  const servers = spec.servers?.map((server) => ({
+    ...server,
+    port: { ...server.port, number: moved(server.port.number) },
+    bind: server.bind?.startsWith("unix:") ? server.bind : "127.0.0.1",
+  }));
+  const routes = (list?: Route[]) =>
+    list?.map((route) => ({
+      ...route,
+      ...route.match && {
+        match: route.match.map((one) => one.port === undefined ? one : { ...one, port: moved(one.port) }),
+      },
+    }));
+  const ofGateway = kind === "VirtualService" && spec.gateways?.some((name) => name !== "mesh");
+  const changed = kind === "Gateway"
+    ? { ...spec, servers }
+    : ofGateway
+    ? { ...spec, http: routes(spec.http), tls: routes(spec.tls), tcp: routes(spec.tcp) }
+    : tree.spec;
+  return JSON.stringify({ apiVersion: "networking.mesh.io/v1", ...tree, spec: changed });
+}
 
 /** Serves files to a sidecar and a gateway in both variants of the protocol; all that they get must be taken. */
 async function served(files: Files): Promise<void> {
-  const number = ++worlds;
-  const address = `127.${100 + Deno.pid % 100}.${number >> 8}.${number & 255}`;
-  const read = Object.entries(files).map(([name, text]) => [name, runnable(withCertificates(text), address)] as const);
-  const objects = read.flatMap(([, { objects }]) => objects);
+  const read = Object.entries(files).map(([name, text]) => ({ name, objects: objectsIn(text) }));
+  const objects = read.flatMap(({ objects }) => objects);
   const gateways = objects.filter((tree) => tree.kind === "Gateway");
   const labels = Object.assign({ app: "door" }, ...gateways.map((tree) => tree.spec?.selector ?? {}));
   const namespace = objects[0]?.metadata?.namespace ?? "default";
-  const [proxyListenPort, proxyInboundListenPort] = freePorts(2);
-  await using mesh = await TestMesh.start({
-    files: Object.fromEntries(read.map(([name, { text }]) => [name, text])),
-    meshConfig: { proxyListenPort, proxyInboundListenPort },
+  const numbers = gatewayPorts(objects);
+  // Both gateways bind the same ports, which Envoys of one user may; both sidecars, too.
+  await withPorts(2 + numbers.length, async ([proxyListenPort, proxyInboundListenPort, ...free]) => {
+    const ports = new Map(numbers.map((number, i) => [number, free[i]!]));
+    await using mesh = await TestMesh.start({
+      files: Object.fromEntries(
+        read.map(({ name, objects }) => [name, objects.map((tree) => runnable(tree, ports)).join("\n---\n")]),
+      ),
+      meshConfig: { proxyListenPort, proxyInboundListenPort },
+    });
+    assert.deepEqual(mesh.server.findings().filter((p) => p.severity === "error").map((p) => p.message), []);
+    const envoys = (["sidecar", "router"] as const).flatMap((type) => [true, false].map((delta) => ({ type, delta })));
+    await Promise.all(envoys.map(({ type, delta }) => {
+      const identity = { type, name: `${type}-${delta ? "delta" : "sotw"}`, namespace, address: "127.0.0.1", labels };
+      return mesh.attach(path!, identity, delta, "REDIRECT");
+    }));
+    const rows = await mesh.settled();
+    assert.equal(rows.length, envoys.length);
   });
-  assert.deepEqual(mesh.server.findings().filter((p) => p.severity === "error").map((p) => p.message), []);
-  const envoys = (["sidecar", "router"] as const).flatMap((type) => [true, false].map((delta) => ({ type, delta })));
-  await Promise.all(envoys.map(({ type, delta }) => {
-    const identity = { type, name: `${type}-${delta ? "delta" : "sotw"}`, namespace, address: "127.0.0.1", labels };
-    return mesh.attach(path!, identity, delta, "REDIRECT");
-  }));
-  const rows = await mesh.settled();
-  assert.equal(rows.length, envoys.length);
 }
 
 for (const dir of folders("examples")) {

@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict";
 import http from "node:http";
-import { freePorts } from "../../scripts/demo/ports.ts";
+import { withPorts } from "../../scripts/ports.ts";
 import { envoyPath, TestMesh, until } from "./support/mesh.ts";
 
 const path = envoyPath();
@@ -63,44 +63,45 @@ for (const delta of [true, false]) {
   Deno.test({
     name: `${delta ? "delta with VHDS" : "state of the world"}: a service comes, changes and goes; nothing is rejected`,
     ignore: path === undefined,
-    fn: async () => {
-      await using one = application("one");
-      await using two = application("two");
-      const [port] = freePorts(1) as [number];
-      await using mesh = await TestMesh.start({
-        files: { "gateway.yaml": gateway(port), "a.yaml": service("a", one.port) },
-      });
-      const identity = {
-        type: "router",
-        name: "door",
-        namespace: "demo",
-        address: "127.0.0.1",
-        labels: { app: "door" },
-      };
-      const envoy = await mesh.attach(path!, { ...identity, type: "router" }, delta);
-      const [row] = await mesh.settled();
-      assert.equal(row!.protocol, delta ? "delta" : "state of the world");
-      assert.equal(Object.keys(row!.resources).some((type) => type.endsWith(".VirtualHost")), delta);
-      await until("the first service", async () => await ask(port, "a.test") === "one");
-      assert.equal(await ask(port, "b.test"), "404");
+    fn: () =>
+      withPorts(1, async ([port = 0]) => {
+        await using one = application("one");
+        await using two = application("two");
+        await using mesh = await TestMesh.start({
+          files: { "gateway.yaml": gateway(port), "a.yaml": service("a", one.port) },
+        });
+        const identity = {
+          type: "router",
+          name: "door",
+          namespace: "demo",
+          address: "127.0.0.1",
+          labels: { app: "door" },
+        };
+        const envoy = await mesh.attach(path!, { ...identity, type: "router" }, delta);
+        const [row] = await mesh.settled();
+        await envoy.ready(port);
+        assert.equal(row!.protocol, delta ? "delta" : "state of the world");
+        assert.equal(Object.keys(row!.resources).some((type) => type.endsWith(".VirtualHost")), delta);
+        assert.equal(await ask(port, "a.test"), "one");
+        assert.equal(await ask(port, "b.test"), "404");
 
-      await mesh.write("b.yaml", service("b", two.port));
-      await until("the service that came", async () => await ask(port, "b.test") === "two");
-      assert.equal(await ask(port, "a.test"), "one");
+        await mesh.write("b.yaml", service("b", two.port));
+        await until("the service that came", async () => await ask(port, "b.test") === "two");
+        assert.equal(await ask(port, "a.test"), "one");
 
-      await mesh.write("b.yaml", service("b", one.port));
-      await until("the changed endpoint", async () => await ask(port, "b.test") === "one");
+        await mesh.write("b.yaml", service("b", one.port));
+        await until("the changed endpoint", async () => await ask(port, "b.test") === "one");
 
-      await mesh.write("b.yaml");
-      await until("the end of its route", async () => await ask(port, "b.test") === "404");
-      await until("the end of its cluster", async () => !(await envoy.admin("clusters"))!.includes("b.demo"));
-      assert.equal(await ask(port, "a.test"), "one");
+        await mesh.write("b.yaml");
+        await until("the end of its route", async () => await ask(port, "b.test") === "404");
+        await until("the end of its cluster", async () => !(await envoy.admin("clusters"))!.includes("b.demo"));
+        assert.equal(await ask(port, "a.test"), "one");
 
-      await mesh.write("gateway.yaml");
-      await until("the end of the listener", async () => await ask(port, "a.test") === "closed");
-      await mesh.settled();
-      const { rejections } = await mesh.page<{ rejections: unknown[] }>("push_status");
-      assert.deepEqual(rejections, []);
-    },
+        await mesh.write("gateway.yaml");
+        await until("the end of the listener", async () => await ask(port, "a.test") === "closed");
+        await mesh.settled();
+        const { rejections } = await mesh.page<{ rejections: unknown[] }>("push_status");
+        assert.deepEqual(rejections, []);
+      }),
   });
 }

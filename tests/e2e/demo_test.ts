@@ -21,19 +21,25 @@ function counts(output: string, after: RegExp): Record<string, number> {
   return Object.fromEntries([...line.matchAll(/\b(v\d|failed) (\d+)/g)].map(([, name, n]) => [name, Number(n)]));
 }
 
+/** Runs the demo to its end, with a variable; what it printed. */
+async function play(env: Record<string, string> = {}): Promise<string> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: demoArguments(),
+    cwd: root,
+    env: { NO_COLOR: "1", ...env },
+    stdout: "piped",
+    stderr: "piped",
+  }).output();
+  const output = new TextDecoder().decode(stdout);
+  assert.equal(code, 0, output + new TextDecoder().decode(stderr));
+  return output;
+}
+
 Deno.test({
   name: "the demo splits 90/10, follows an edit, refuses a bad one, loses no request, and ends with 0",
   ignore: envoyPath() === undefined,
   fn: async () => {
-    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: demoArguments(),
-      cwd: root,
-      env: { NO_COLOR: "1" },
-      stdout: "piped",
-      stderr: "piped",
-    }).output();
-    const output = new TextDecoder().decode(stdout);
-    assert.equal(code, 0, output + new TextDecoder().decode(stderr));
+    const output = await play();
     const split = counts(output, /of 1,000 requests/);
     assert.equal(split["v1"]! + split["v2"]!, 1000);
     // Of 1,000 requests 100 with a standard deviation of 9.5: seven of these are one run in 10^11.
@@ -44,6 +50,24 @@ Deno.test({
     assert.match(output, /refused: spec\.http\[0\]\.route\[1\]\.weight: "plenty"/);
     assert.deepEqual(counts(output, /traffic goes on as before/), { v2: 300 });
     assert.doesNotMatch(output, /failed/);
+  },
+});
+
+Deno.test({
+  name: "the demo loses no request when one sidecar starts long after the other",
+  ignore: envoyPath() === undefined,
+  fn: async () => {
+    const folder = await Deno.makeTempDir();
+    try {
+      const late = `${folder}/envoy`;
+      const script = `#!/bin/sh\ncase "$*" in *hello-v2*) sleep 3 ;; esac\nexec '${envoyPath()}' "$@"\n`;
+      await Deno.writeTextFile(late, script, { mode: 0o755 });
+      const output = await play({ ENVOY: late });
+      const { v1, v2, failed } = counts(output, /of 1,000 requests/);
+      assert.deepEqual([v1! + v2!, failed], [1000, undefined], output);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
   },
 });
 

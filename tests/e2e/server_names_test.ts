@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict";
 import http from "node:http";
-import { freePorts } from "../../scripts/demo/ports.ts";
+import { withPorts } from "../../scripts/ports.ts";
 import { Authority, type Certificate, openssl } from "./support/certificates.ts";
 import { envoyPath, type TestEnvoy, TestMesh, until } from "./support/mesh.ts";
 
@@ -126,42 +126,43 @@ for (const delta of [true, false]) {
       delta ? "delta" : "state of the world"
     }: servers are held to the accounts of their endpoints, to the names of the entry, or to those of the rule`,
     ignore: path === undefined || !openssl,
-    fn: async () => {
-      const folder = await Deno.makeTempDir({ prefix: "mesh-names-" });
-      try {
-        const authority = await Authority.create(folder);
-        const identity = "/ns/demo/sa/right";
-        await using right = tlsServer(await authority.certify(`URI:spiffe://mesh.test${identity}`));
-        await using alias = tlsServer(await authority.certify(`URI:spiffe://old.test${identity}`));
-        await using named = tlsServer(await authority.certify("DNS:server.test"));
-        const ports = { right: right.port, alias: alias.port, named: named.port };
-        const text = (name: string, of: Case) => service(name, ports[of.server], of, `${folder}/root.pem`);
-        const [port] = freePorts(1) as [number];
-        const files = Object.entries(CASES).map(([name, of]) => [`${name}.yaml`, text(name, of)]);
-        await using mesh = await TestMesh.start({
-          files: { "gateway.yaml": GATEWAY(port), ...Object.fromEntries(files) },
-          meshConfig: { trustDomain: "mesh.test", trustDomainAliases: ["old.test"] },
-        });
-        const who = { name: "door", namespace: "demo", address: "127.0.0.1", labels: { app: "door" } };
-        const envoy = await mesh.attach(path!, { ...who, type: "router" }, delta);
-        await mesh.settled();
-        for (const [name, { expected }] of Object.entries(CASES)) {
-          assert.equal(await ask(port, `${name}.test`), expected, name);
-        }
-        const refusing = Object.keys(CASES).filter((name) => CASES[name]!.expected === "refused");
-        assert.deepEqual(await refusedByName(envoy), refusing.sort());
-
-        // Another account of an endpoint: the same server is refused from now on, or accepted.
-        for (const name of ["listed", "selected"]) {
-          const [account, other] = name === "listed" ? ["account", "right"] as const : ["selected", "right"] as const;
-          for (const [now, expected] of [["other", "refused"], [other, "accepted"]] as const) {
-            await mesh.write(`${name}.yaml`, text(name, { ...CASES[name]!, [account]: now }));
-            await until(`${name} is ${expected}`, async () => await ask(port, `${name}.test`) === expected);
+    fn: () =>
+      withPorts(1, async ([port = 0]) => {
+        const folder = await Deno.makeTempDir({ prefix: "mesh-names-" });
+        try {
+          const authority = await Authority.create(folder);
+          const identity = "/ns/demo/sa/right";
+          await using right = tlsServer(await authority.certify(`URI:spiffe://mesh.test${identity}`));
+          await using alias = tlsServer(await authority.certify(`URI:spiffe://old.test${identity}`));
+          await using named = tlsServer(await authority.certify("DNS:server.test"));
+          const ports = { right: right.port, alias: alias.port, named: named.port };
+          const text = (name: string, of: Case) => service(name, ports[of.server], of, `${folder}/root.pem`);
+          const files = Object.entries(CASES).map(([name, of]) => [`${name}.yaml`, text(name, of)]);
+          await using mesh = await TestMesh.start({
+            files: { "gateway.yaml": GATEWAY(port), ...Object.fromEntries(files) },
+            meshConfig: { trustDomain: "mesh.test", trustDomainAliases: ["old.test"] },
+          });
+          const who = { name: "door", namespace: "demo", address: "127.0.0.1", labels: { app: "door" } };
+          const envoy = await mesh.attach(path!, { ...who, type: "router" }, delta);
+          await mesh.settled();
+          await envoy.ready(port);
+          for (const [name, { expected }] of Object.entries(CASES)) {
+            assert.equal(await ask(port, `${name}.test`), expected, name);
           }
+          const refusing = Object.keys(CASES).filter((name) => CASES[name]!.expected === "refused");
+          assert.deepEqual(await refusedByName(envoy), refusing.sort());
+
+          // Another account of an endpoint: the same server is refused from now on, or accepted.
+          for (const name of ["listed", "selected"]) {
+            const [account, other] = name === "listed" ? ["account", "right"] as const : ["selected", "right"] as const;
+            for (const [now, expected] of [["other", "refused"], [other, "accepted"]] as const) {
+              await mesh.write(`${name}.yaml`, text(name, { ...CASES[name]!, [account]: now }));
+              await until(`${name} is ${expected}`, async () => await ask(port, `${name}.test`) === expected);
+            }
+          }
+        } finally {
+          await Deno.remove(folder, { recursive: true });
         }
-      } finally {
-        await Deno.remove(folder, { recursive: true });
-      }
-    },
+      }),
   });
 }

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:tls";
 import { SECRET } from "../../lib/xds/types.ts";
-import { freePorts } from "../../scripts/demo/ports.ts";
+import { withPorts } from "../../scripts/ports.ts";
 import { envoyPath, type SyncRow, TestMesh, until } from "./support/mesh.ts";
 
 const path = envoyPath();
@@ -60,37 +60,38 @@ for (const delta of [true, false]) {
       delta ? "delta" : "state of the world"
     }: a certificate that is not there harms no other server, and serves once it is`,
     ignore: path === undefined,
-    fn: async () => {
-      const folder = await Deno.makeTempDir({ prefix: "mesh-tls-" });
-      try {
-        for (const name of ["here", "late", "new"]) await Deno.mkdir(`${folder}/${name}`);
-        for (const to of ["here", "new"]) {
-          for (const file of ["cert.pem", "key.pem"]) await Deno.copyFile(pem + file, `${folder}/${to}/${file}`);
-        }
-        const [port] = freePorts(1) as [number];
-        await using mesh = await TestMesh.start({
-          files: { "gateway.yaml": gateway(port, `${folder}/here`, `${folder}/late`) },
-        });
-        const identity = { name: "door", namespace: "demo", address: "127.0.0.1", labels: { app: "door" } };
-        await mesh.attach(path!, { ...identity, type: "router" }, delta);
-        await until("the first server", async () => await ask(port, "first.test") === "hello");
-        await until("the last server", async () => await ask(port, "last.test") === "hello");
-        assert.equal(await ask(port, "late.test"), "refused");
-        assert.equal(await ask(port, "nowhere.test"), "refused");
+    fn: () =>
+      withPorts(1, async ([port = 0]) => {
+        const folder = await Deno.makeTempDir({ prefix: "mesh-tls-" });
+        try {
+          for (const name of ["here", "late", "new"]) await Deno.mkdir(`${folder}/${name}`);
+          for (const to of ["here", "new"]) {
+            for (const file of ["cert.pem", "key.pem"]) await Deno.copyFile(pem + file, `${folder}/${to}/${file}`);
+          }
+          await using mesh = await TestMesh.start({
+            files: { "gateway.yaml": gateway(port, `${folder}/here`, `${folder}/late`) },
+          });
+          const identity = { name: "door", namespace: "demo", address: "127.0.0.1", labels: { app: "door" } };
+          const envoy = await mesh.attach(path!, { ...identity, type: "router" }, delta);
+          await envoy.ready(port);
+          await until("the first server", async () => await ask(port, "first.test") === "hello");
+          await until("the last server", async () => await ask(port, "last.test") === "hello");
+          assert.equal(await ask(port, "late.test"), "refused");
+          assert.equal(await ask(port, "nowhere.test"), "refused");
 
-        await until("the reason on a page", async () => {
-          const [row] = await mesh.page<SyncRow[]>("syncz");
-          return /\/(?:late|folder)/.test(row?.resources[SECRET]?.lastError ?? "");
-        });
-        for (const file of ["key.pem", "cert.pem"]) {
-          await Deno.rename(`${folder}/new/${file}`, `${folder}/late/${file}`);
+          await until("the reason on a page", async () => {
+            const [row] = await mesh.page<SyncRow[]>("syncz");
+            return /\/(?:late|folder)/.test(row?.resources[SECRET]?.lastError ?? "");
+          });
+          for (const file of ["key.pem", "cert.pem"]) {
+            await Deno.rename(`${folder}/new/${file}`, `${folder}/late/${file}`);
+          }
+          await until("the server whose files came", async () => await ask(port, "late.test") === "hello");
+          assert.equal(await ask(port, "first.test"), "hello");
+          assert.equal(await ask(port, "nowhere.test"), "refused");
+        } finally {
+          await Deno.remove(folder, { recursive: true });
         }
-        await until("the server whose files came", async () => await ask(port, "late.test") === "hello");
-        assert.equal(await ask(port, "first.test"), "hello");
-        assert.equal(await ask(port, "nowhere.test"), "refused");
-      } finally {
-        await Deno.remove(folder, { recursive: true });
-      }
-    },
+      }),
   });
 }

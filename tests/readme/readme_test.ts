@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { PAGES } from "../../lib/debug/pages.ts";
-import { freePorts } from "../../scripts/demo/ports.ts";
+import { PortTaken, saysTaken, withPorts } from "../../scripts/ports.ts";
 import { withPagesTable } from "../../scripts/pages.ts";
 import { until } from "../e2e/support/mesh.ts";
 import { envoyPath } from "../translate/envoy.ts";
@@ -26,6 +26,29 @@ function spawn(command: string, ...more: string[]): Deno.Command {
   const path = program === "deno" ? Deno.execPath() : program.startsWith(".") ? envoyPath()! : program;
   const env = { NO_COLOR: "1" };
   return new Deno.Command(path, { args: [...args, ...more], cwd: root, env, stdout: "piped", stderr: "piped" });
+}
+
+/** A command that goes on; what it writes is in `text`. */
+class Going {
+  text = "";
+  readonly #child: Deno.ChildProcess;
+  readonly #reading: Promise<unknown>;
+
+  constructor(command: string, ...more: string[]) {
+    this.#child = spawn(command, ...more).spawn();
+    this.#reading = Promise.all([this.#read(this.#child.stdout), this.#read(this.#child.stderr)]);
+  }
+
+  async #read(stream: ReadableStream<Uint8Array>): Promise<void> {
+    for await (const text of stream.pipeThrough(new TextDecoderStream())) this.text += text;
+  }
+
+  async stop(signal: Deno.Signal): Promise<void> {
+    try {
+      this.#child.kill(signal);
+    } catch { /* it has ended by itself */ }
+    await Promise.all([this.#child.status, this.#reading]);
+  }
 }
 
 function command(pattern: RegExp): string {
@@ -57,91 +80,79 @@ Deno.test("the test command runs a part, and its last line is the result", async
   assert.match(text.trimEnd().split("\n").at(-1)!, /^\d+ passed, 0 failed, 0 skipped$/);
 });
 
-/** Ports of the first steps, each with one that is free. */
-function otherPorts(): (text: string) => string {
-  const fixed = ["15010", "8080", "15014", "8088", "15000"];
-  const free = freePorts(fixed.length);
-  return (text) =>
-    fixed.reduce((rest, port, i) => rest.replaceAll(new RegExp(`\\b${port}\\b`, "g"), `${free[i]}`), text);
+/** Ports of the first steps. */
+const FIXED = ["15010", "8080", "15014", "8088", "15000"];
+
+/** Serves the first steps' folder at other ports, attaches the Envoy, edits, and asks what the README asks. */
+async function firstSteps(ports: readonly number[]): Promise<void> {
+  const moved = (text: string) =>
+    FIXED.reduce((rest, port, i) => rest.replaceAll(new RegExp(`\\b${port}\\b`, "g"), `${ports[i]}`), text);
+  const folder = await Deno.makeTempDir({ prefix: "mesh-readme-" });
+  await Deno.mkdir(`${folder}/mesh`);
+  for (const { name } of Deno.readDirSync(`${root}examples/first-steps/mesh`)) {
+    const text = await Deno.readTextFile(`${root}examples/first-steps/mesh/${name}`);
+    await Deno.writeTextFile(`${folder}/mesh/${name}`, moved(text));
+  }
+  const bootstrap = moved(Deno.readTextFileSync(`${root}examples/first-steps/envoy.yaml`));
+  await Deno.writeTextFile(`${folder}/envoy.yaml`, bootstrap);
+  const flags = ["--grpcAddr=127.0.0.1:15010", "--httpAddr=127.0.0.1:8080", "--monitoringAddr=127.0.0.1:15014"];
+  const serve = command(/configDir=examples\/first-steps\/mesh$/).replace(
+    "examples/first-steps/mesh",
+    `${folder}/mesh`,
+  );
+  const attach = command(/_bin\/envoy -c/).replace("examples/first-steps/envoy.yaml", `${folder}/envoy.yaml`);
+  const server = new Going(serve, ...flags.map(moved), "--ctrlz_port=0");
+  const envoy = new Going(attach, "--use-dynamic-base-id", "-l", "warning");
+  const ask = async (line: string) => {
+    if (saysTaken(server.text + envoy.text)) throw new PortTaken(server.text + envoy.text);
+    return (await run(moved(line.replaceAll("'", "")), "-sS")).text;
+  };
+  try {
+    const hello = command(/^curl .*\/hello$/);
+    await until("the answer", async () => await ask(hello) === "hello from the gateway\n", 30_000);
+    const routes = `${folder}/mesh/routes.yaml`;
+    const edited = (await Deno.readTextFile(routes)).replace("hello from the", "good morning from the");
+    await Deno.writeTextFile(routes, edited);
+    await until("the edit", async () => await ask(hello) === "good morning from the gateway\n");
+    const live = JSON.parse(await ask(command(/debug\/live/)));
+    assert.deepEqual([live.live, live.total, live.everywhere], [1, 1, true]);
+    const table = [...readme.matchAll(/^\| `(127\.0\.0\.1:\d+)(\/\w+)?` /gm)];
+    assert.equal(table.length, 4);
+    for (const [, address, path = "/metrics"] of table) {
+      if (address === "127.0.0.1:15000") continue;
+      const { text } = await run(moved(`curl -sS -o /dev/null -w %{http_code} http://${address}${path}`));
+      assert.equal(text, "200", `${address}${path}`);
+    }
+  } finally {
+    await Promise.all([envoy.stop("SIGKILL"), server.stop("SIGTERM")]);
+    await Deno.remove(folder, { recursive: true });
+  }
 }
 
 Deno.test({
   name: "the first steps: the server serves the folder, the Envoy attaches, curl is answered, an edit is live",
   ignore: envoyPath() === undefined,
-  fn: async () => {
-    const moved = otherPorts();
-    const folder = await Deno.makeTempDir({ prefix: "mesh-readme-" });
-    await Deno.mkdir(`${folder}/mesh`);
-    for (const { name } of Deno.readDirSync(`${root}examples/first-steps/mesh`)) {
-      const text = await Deno.readTextFile(`${root}examples/first-steps/mesh/${name}`);
-      await Deno.writeTextFile(`${folder}/mesh/${name}`, moved(text));
-    }
-    await Deno.writeTextFile(
-      `${folder}/envoy.yaml`,
-      moved(Deno.readTextFileSync(`${root}examples/first-steps/envoy.yaml`)),
-    );
-    const flags = ["--grpcAddr=127.0.0.1:15010", "--httpAddr=127.0.0.1:8080", "--monitoringAddr=127.0.0.1:15014"];
-    const serve = command(/configDir=examples\/first-steps\/mesh$/).replace(
-      "examples/first-steps/mesh",
-      `${folder}/mesh`,
-    );
-    const server = spawn(serve, ...flags.map(moved)).spawn();
-    const attach = command(/_bin\/envoy -c/).replace("examples/first-steps/envoy.yaml", `${folder}/envoy.yaml`);
-    const envoy = spawn(attach, "--use-dynamic-base-id", "-l", "error").spawn();
-    const outputs = [server.stdout, server.stderr, envoy.stdout, envoy.stderr].map((stream) =>
-      new Response(stream).text()
-    );
-    const ask = async (line: string) => (await run(moved(line.replaceAll("'", "")), "-sS")).text;
-    try {
-      const hello = command(/^curl .*\/hello$/);
-      await until("the answer", async () => await ask(hello) === "hello from the gateway\n", 30_000);
-      const routes = `${folder}/mesh/routes.yaml`;
-      await Deno.writeTextFile(
-        routes,
-        (await Deno.readTextFile(routes)).replace("hello from the", "good morning from the"),
-      );
-      await until("the edit", async () => await ask(hello) === "good morning from the gateway\n");
-      const live = JSON.parse(await ask(command(/debug\/live/)));
-      assert.deepEqual([live.live, live.total, live.everywhere], [1, 1, true]);
-      const table = [...readme.matchAll(/^\| `(127\.0\.0\.1:\d+)(\/\w+)?` /gm)];
-      assert.equal(table.length, 4);
-      for (const [, address, path = "/metrics"] of table) {
-        if (address === "127.0.0.1:15000") continue;
-        const { text } = await run(moved(`curl -sS -o /dev/null -w %{http_code} http://${address}${path}`));
-        assert.equal(text, "200", `${address}${path}`);
-      }
-    } finally {
-      envoy.kill("SIGKILL");
-      server.kill("SIGTERM");
-      await Promise.all([envoy.status, server.status, ...outputs]);
-      await Deno.remove(folder, { recursive: true });
-    }
-  },
+  fn: () => withPorts(FIXED.length, firstSteps),
 });
 
 Deno.test("the Istio folder's command serves it, and nothing is wrong with it", async () => {
-  const [grpc, http, monitoring] = freePorts(3);
-  const addresses = [
-    `--grpcAddr=127.0.0.1:${grpc}`,
-    `--httpAddr=127.0.0.1:${http}`,
-    `--monitoringAddr=127.0.0.1:${monitoring}`,
-  ];
-  const server = spawn(command(/configDir=examples\/istio-spelling$/), ...addresses).spawn();
-  const outputs = [server.stdout, server.stderr].map((stream) => new Response(stream).text());
-  const page = async (path: string) => await (await fetch(`http://127.0.0.1:${http}${path}`)).text();
+  const free = ["grpc", "http", "monitoring"].map((name) => `--${name}Addr=127.0.0.1:0`);
+  const server = new Going(command(/configDir=examples\/istio-spelling$/), ...free, "--ctrlz_port=0");
+  const port = () => /\thttp=(\d+)/.exec(server.text)?.[1];
+  const get = (path: string) => fetch(`http://127.0.0.1:${port()}${path}`);
+  const page = async (path: string) => await (await get(path)).text();
   try {
-    await until("readiness", async () => await page("/ready").then(() => true, () => false), 30_000);
+    await until("readiness", () => port() !== undefined, 30_000);
     assert.equal(await page("/debug/problemz"), "[]\n");
     const kinds = JSON.parse(await page("/debug/configz")).map((o: { kind: string }) => o.kind);
     assert.deepEqual(kinds.toSorted(), ["DestinationRule", "Gateway", "ServiceEntry", "VirtualService"]);
     for (const { path } of PAGES) {
-      const { status, body } = await fetch(`http://127.0.0.1:${http}/debug/${path}`);
+      const { status, body } = await get(`/debug/${path}`);
       await body?.cancel();
       assert(status === 200 || status === 400, `/debug/${path}: ${status}`);
     }
   } finally {
-    server.kill("SIGTERM");
-    await Promise.all([server.status, ...outputs]);
+    await server.stop("SIGTERM");
   }
 });
 

@@ -25,12 +25,14 @@ export interface LineChildOptions {
   /** The folder in which it runs. */
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Which lines are answers; the others are passed on to standard error. Default: all. */
+  /** Which lines are answers. Default: all. */
   readonly isAnswer?: (line: string) => boolean;
+  /** Takes the other lines. Default: they go to standard error. */
+  readonly other?: (line: string) => void;
 }
 
 /** Starts this runtime with some arguments. The child ends with the benchmark, also when that is interrupted. */
-export function startLineChild(args: readonly string[], { cwd, env, isAnswer }: LineChildOptions): LineChild {
+export function startLineChild(args: readonly string[], { cwd, env, isAnswer, other }: LineChildOptions): LineChild {
   const child = new Deno.Command(Deno.execPath(), {
     args: [...args],
     cwd,
@@ -47,6 +49,7 @@ export function startLineChild(args: readonly string[], { cwd, env, isAnswer }: 
   let ended = false;
   const reading = readLines(child.stdout, (line) => {
     if (isAnswer?.(line) ?? true) answer.resolve(line);
+    else if (other) other(line);
     else console.error(line);
   });
   const interrupted = () => {

@@ -5,7 +5,6 @@
  *
  * @module
  */
-import { freePorts } from "../../../scripts/demo/ports.ts";
 import { programArgs } from "../../../scripts/program_args.ts";
 import { startLineChild } from "./line_child.ts";
 import { PROBE_PREFIX, type ProbeAnswer } from "./probe_protocol.ts";
@@ -47,8 +46,8 @@ export interface ServerChild {
 
 /** Starts `pilot-discovery` on a folder as users do, with the probe inside; resolves when it is ready. */
 export async function startServer(folder: string, { tree = THIS_TREE, profile }: ServerOptions): Promise<ServerChild> {
-  const [grpc, http, monitoring] = freePorts(3);
   const [run, ...rest] = programArgs("pilot-discovery", tree);
+  const serving = Promise.withResolvers<{ readonly grpc: string; readonly http: string }>();
   const started = performance.now();
   const child = startLineChild([
     run!,
@@ -58,22 +57,28 @@ export async function startServer(folder: string, { tree = THIS_TREE, profile }:
     "discovery",
     "--registries=Mock",
     `--configDir=${folder}`,
-    `--grpcAddr=127.0.0.1:${grpc}`,
-    `--httpAddr=127.0.0.1:${http}`,
-    `--monitoringAddr=127.0.0.1:${monitoring}`,
+    "--grpcAddr=127.0.0.1:0",
+    "--httpAddr=127.0.0.1:0",
+    "--monitoringAddr=127.0.0.1:0",
     "--ctrlz_port=0",
-    "--log_output_level=all:error",
+    "--log_output_level=all:error,default:info",
   ], {
     cwd: tree,
     // Admission and throttling are there to slow storms down; here the storm is what is measured.
     env: { PILOT_MAX_REQUESTS_PER_SECOND: "100000", PILOT_PUSH_THROTTLE: "100" },
     isAnswer: (line) => line.startsWith(PROBE_PREFIX),
+    other(line) {
+      if (/\terror\t/.test(line)) console.error(line);
+      const ports = /\tserving\tgrpc=(\d+)\thttp=(\d+)/.exec(line);
+      if (ports) serving.resolve({ grpc: ports[1]!, http: ports[2]! });
+    },
   });
   const { pid } = child;
   const measure = async (): Promise<ServerUsage> => {
     const answer = JSON.parse((await child.ask("")).slice(PROBE_PREFIX.length)) as ProbeAnswer;
     return { ...await usage(pid), ...answer };
   };
+  const { grpc, http } = await Promise.race([serving.promise, child.ended]);
   await Promise.race([untilReady(`http://127.0.0.1:${http}/ready`), child.ended]);
   const seconds = (performance.now() - started) / 1000;
   return {

@@ -7,8 +7,8 @@
  */
 import assert from "node:assert/strict";
 import { type RunningServer, startServer } from "../../../mod.ts";
-import { bootstrap, type EnvoyIdentity } from "../../../scripts/demo/envoy.ts";
-import { freePorts } from "../../../scripts/demo/ports.ts";
+import { adminPage, type EnvoyIdentity, type RunningEnvoy, startEnvoy } from "../../../scripts/demo/envoy.ts";
+import { PortTaken, saysTaken } from "../../../scripts/ports.ts";
 import { LISTENER, SECRET } from "../../../lib/xds/types.ts";
 
 export { envoyPath } from "../../translate/envoy.ts";
@@ -87,7 +87,7 @@ export class TestMesh implements AsyncDisposable {
   /**
    * Waits until every attached Envoy has acknowledged clusters and listeners and everything that it was sent.
    *
-   * @throws with the text of every refusal.
+   * @throws PortTaken when one could not bind a port; otherwise with the text of every refusal.
    */
   async settled(): Promise<SyncRow[]> {
     let rows: SyncRow[] = [];
@@ -96,7 +96,9 @@ export class TestMesh implements AsyncDisposable {
       rows = await this.page<SyncRow[]>("syncz");
       const watches = rows.flatMap((row) => Object.entries(row.resources).map(([type, w]) => ({ row, type, ...w })));
       const refused = watches.filter((w) => w.lastError);
-      assert.deepEqual(refused.map((w) => `${w.row.proxy} ${w.type}: ${w.lastError}`), []);
+      const texts = refused.map((w) => `${w.row.proxy} ${w.type}: ${w.lastError}`);
+      if (texts.some(saysTaken)) throw new PortTaken(texts.join("\n"));
+      assert.deepEqual(texts, []);
       // Only secrets in files are served: whoever asks for others is not answered.
       const answered = watches.filter((w) => w.type !== SECRET || w.sent !== "");
       const started = rows.length === this.#envoys.length && rows.every((r) => LISTENER in r.resources);
@@ -117,51 +119,27 @@ export class TestMesh implements AsyncDisposable {
 
 /** A running Envoy that a server configures. */
 export class TestEnvoy {
-  private constructor(
-    readonly adminPort: number,
-    readonly child: Deno.ChildProcess,
-    readonly output: Promise<string>,
-  ) {}
+  private constructor(private readonly running: RunningEnvoy) {}
 
   static async start(
-    path: string,
-    mesh: TestMesh,
+    binary: string,
+    { folder, server }: TestMesh,
     identity: EnvoyIdentity,
     delta: boolean,
-    mode: string,
+    interceptionMode: string,
   ): Promise<TestEnvoy> {
-    const [adminPort] = freePorts(1) as [number];
-    const discoveryPort = mesh.server.ports.grpc;
-    const config = bootstrap({ binary: path, folder: "", identity, discoveryPort, adminPort, baseId: 0, delta });
-    (config as { node: { metadata: Record<string, unknown> } }).node.metadata["INTERCEPTION_MODE"] = mode;
-    const file = `${mesh.folder}/${identity.name}.json`;
-    await Deno.writeTextFile(file, JSON.stringify(config));
-    const child = new Deno.Command(path, {
-      args: [
-        "-c",
-        file,
-        "--use-dynamic-base-id",
-        "--reject-unknown-dynamic-fields",
-        "--concurrency",
-        "1",
-        "-l",
-        "error",
-      ],
-      stdout: "null",
-      stderr: "piped",
-    }).spawn();
-    const envoy = new TestEnvoy(adminPort, child, new Response(child.stderr).text());
-    await until("Envoy's admin page", async () => (await envoy.admin("ready")) !== undefined);
-    return envoy;
+    const discoveryPort = server.ports.grpc;
+    return new TestEnvoy(await startEnvoy({ binary, folder, identity, discoveryPort, delta, interceptionMode }));
   }
 
   /** An admin page; undefined while it does not listen. */
-  async admin(page: string): Promise<string | undefined> {
-    try {
-      return await (await fetch(`http://127.0.0.1:${this.adminPort}/${page}`)).text();
-    } catch {
-      return undefined;
-    }
+  admin(page: string): Promise<string | undefined> {
+    return adminPage(this.running.adminPort, page);
+  }
+
+  /** Resolves when it is live and takes connections at a port of 127.0.0.1; throws PortTaken when it cannot bind it. */
+  ready(port: number): Promise<void> {
+    return this.running.ready([`127.0.0.1:${port}`]);
   }
 
   /** Envoy's own counts of updates that it rejected, those that are not 0. */
@@ -170,17 +148,7 @@ export class TestEnvoy {
     return stats!.split("\n").filter((line) => line !== "" && !/: 0$/.test(line));
   }
 
-  /** Names of its listeners. */
-  async listeners(): Promise<string[]> {
-    const { listener_statuses = [] } = JSON.parse(await this.admin("listeners?format=json") ?? "{}");
-    return (listener_statuses as { name: string }[]).map(({ name }) => name).sort();
-  }
-
-  async stop(): Promise<void> {
-    try {
-      this.child.kill("SIGKILL");
-    } catch { /* it has ended */ }
-    await this.child.status;
-    await this.output;
+  stop(): Promise<void> {
+    return this.running.stop();
   }
 }

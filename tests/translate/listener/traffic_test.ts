@@ -6,6 +6,7 @@ import { inboundClusterName } from "../../../lib/translate/inbound/target.ts";
 import { inboundListeners } from "../../../lib/translate/listener/inbound/inbound.ts";
 import { listenerContributions } from "../../../lib/translate/listener/outbound/outbound.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
+import { PortTaken, saysTaken, withPorts } from "../../../scripts/ports.ts";
 import { envoyPath } from "../envoy.ts";
 import { fakeReader } from "../fake_reader.ts";
 import { port, service } from "../make.ts";
@@ -37,11 +38,6 @@ function echoServer() {
       }
     },
   };
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 /** A cluster with one endpoint on loopback. */
@@ -82,6 +78,7 @@ async function withEnvoy(
       log += text;
       if (log.includes("starting workers")) break;
     }
+    if (saysTaken(log)) throw new PortTaken(log);
     assert.ok(log.includes("starting workers"), log);
     for (const { address } of resources.listeners ?? []) await listening(address?.socket_address?.port_value ?? 0);
     await use();
@@ -96,58 +93,58 @@ async function withEnvoy(
 Deno.test({
   name: "a sniffed inbound port takes HTTP as HTTP and all else as bytes",
   ignore: envoyBinary === undefined,
-  async fn() {
-    using upstream = echoServer();
-    const number = freePort();
-    const target: InboundTarget = {
-      port: number,
-      servicePort: port(number, "Unsupported"),
-      bind: "127.0.0.1",
-      captureMode: "NONE",
-      fromSidecarIngress: true,
-    };
-    const built = inboundListeners(fakeReader({ properties: { interceptionMode: "NONE" } }), [target]);
-    const listeners = built.listeners.map(({ message }) => message);
-    await withEnvoy({ listeners, clusters: [cluster(inboundClusterName(number), upstream.port)] }, async () => {
-      using bytes = await Deno.connect({ hostname: "127.0.0.1", port: number });
-      await bytes.write(new TextEncoder().encode("no http\n"));
-      const buffer = new Uint8Array(64);
-      const read = await bytes.read(buffer);
-      assert.equal(new TextDecoder().decode(buffer.subarray(0, read ?? 0)), "no http\n");
-      // The echo is no HTTP answer; that the proxy says so itself shows that it took the request as one.
-      const answer = await fetch(`http://127.0.0.1:${number}/`);
-      await answer.body?.cancel();
-      assert.equal(answer.status, 502);
-      assert.equal(answer.headers.get("server"), "mesh-proxy");
-    });
-  },
+  fn: () =>
+    withPorts(1, async ([number = 0]) => {
+      using upstream = echoServer();
+      const target: InboundTarget = {
+        port: number,
+        servicePort: port(number, "Unsupported"),
+        bind: "127.0.0.1",
+        captureMode: "NONE",
+        fromSidecarIngress: true,
+      };
+      const built = inboundListeners(fakeReader({ properties: { interceptionMode: "NONE" } }), [target]);
+      const listeners = built.listeners.map(({ message }) => message);
+      await withEnvoy({ listeners, clusters: [cluster(inboundClusterName(number), upstream.port)] }, async () => {
+        using bytes = await Deno.connect({ hostname: "127.0.0.1", port: number });
+        await bytes.write(new TextEncoder().encode("no http\n"));
+        const buffer = new Uint8Array(64);
+        const read = await bytes.read(buffer);
+        assert.equal(new TextDecoder().decode(buffer.subarray(0, read ?? 0)), "no http\n");
+        // The echo is no HTTP answer; that the proxy says so itself shows that it took the request as one.
+        const answer = await fetch(`http://127.0.0.1:${number}/`);
+        await answer.body?.cancel();
+        assert.equal(answer.status, 502);
+        assert.equal(answer.headers.get("server"), "mesh-proxy");
+      });
+    }),
 });
 
 Deno.test({
   name: "two TLS services on one loopback port: each is reached by its name, the older also without one",
   ignore: envoyBinary === undefined,
-  async fn() {
-    using older = echoServer();
-    using younger = echoServer();
-    const number = freePort();
-    const ports = [port(number, "TLS")];
-    const services = [
-      service("older.example.com", { ports, addresses: ["10.1.0.1"], creationTimestamp: 1 }),
-      service("younger.example.com", { ports, addresses: ["10.1.0.2"], creationTimestamp: 2 }),
-    ];
-    const read = fakeReader({ properties: { interceptionMode: "NONE" }, services });
-    const merged = mergeAll(read, services.flatMap((s) => listenerContributions(read, s.hostname)));
-    assert.deepEqual(merged.conflicts, []);
-    const listeners = merged.listeners.map(({ message }) => message);
-    const clusters = [
-      cluster(`outbound|${number}||older.example.com`, older.port),
-      cluster(`outbound|${number}||younger.example.com`, younger.port),
-    ];
-    await withEnvoy({ listeners, clusters }, async () => {
-      await hello("younger.example.com", number, younger.reached);
-      await hello("unknown.example.com", number, older.reached);
-    });
-  },
+  fn: () =>
+    withPorts(1, async ([number = 0]) => {
+      using older = echoServer();
+      using younger = echoServer();
+      const ports = [port(number, "TLS")];
+      const services = [
+        service("older.example.com", { ports, addresses: ["10.1.0.1"], creationTimestamp: 1 }),
+        service("younger.example.com", { ports, addresses: ["10.1.0.2"], creationTimestamp: 2 }),
+      ];
+      const read = fakeReader({ properties: { interceptionMode: "NONE" }, services });
+      const merged = mergeAll(read, services.flatMap((s) => listenerContributions(read, s.hostname)));
+      assert.deepEqual(merged.conflicts, []);
+      const listeners = merged.listeners.map(({ message }) => message);
+      const clusters = [
+        cluster(`outbound|${number}||older.example.com`, older.port),
+        cluster(`outbound|${number}||younger.example.com`, younger.port),
+      ];
+      await withEnvoy({ listeners, clusters }, async () => {
+        await hello("younger.example.com", number, younger.reached);
+        await hello("unknown.example.com", number, older.reached);
+      });
+    }),
 });
 
 /** Begins a TLS handshake with that name and waits for who gets it. (The echo of it ends the handshake.) */
