@@ -1,0 +1,52 @@
+/**
+ * What makes configuration objects from other objects and from facts.
+ *
+ * @module
+ */
+import type { AnyFact, Fact, FactKind } from "../facts/types.ts";
+import type { AnyConfigObject, ConfigObject, Kind, ObjectMeta, SpecOf } from "../types.ts";
+
+/** What something is derived from: an object that somebody wrote, or a fact. */
+export type DerivationInput = AnyConfigObject | AnyFact;
+
+/** Kinds that something may be derived from. */
+export type InputKind = Kind | FactKind;
+
+/** An object as a derivation makes it: what a user would write, decoded. */
+export type DerivedObject<K extends Kind = Kind> = {
+  [One in K]: {
+    readonly kind: One;
+    readonly meta: Pick<ObjectMeta, "name" | "namespace"> & Partial<ObjectMeta>;
+    readonly spec: SpecOf<One>;
+  };
+}[K];
+
+/**
+ * How a derivation reads other objects and facts. What it read is recorded, and when that changes it derives again. Derived
+ * objects are not there: nothing is derived twice over.
+ */
+export interface DerivationReader {
+  /** One object. */
+  object<K extends Kind>(kind: K, namespace: string, name: string): ConfigObject<K> | undefined;
+  /** All objects of a kind, or those of a namespace, sorted by key. */
+  objects<K extends Kind>(kind: K, namespace?: string): readonly ConfigObject<K>[];
+  /** One fact; the namespace of a Namespace is empty. */
+  fact<K extends FactKind>(kind: K, namespace: string, name: string): Fact<K> | undefined;
+  /** All facts of a kind, or those of a namespace, sorted by key. */
+  facts<K extends FactKind>(kind: K, namespace?: string): readonly Fact<K>[];
+}
+
+/** Makes objects from other objects and from facts. */
+export interface Derivation {
+  /** Name of the source that its objects come from. */
+  readonly name: string;
+  /** Kinds whose objects it derives from, one by one. */
+  readonly from: readonly InputKind[];
+  /**
+   * The objects derived from one input. A pure function of the input and of what it reads. The same object from two inputs
+   * comes from the one whose key sorts first.
+   *
+   * @throws Anything: a defect, which costs this input's objects alone; those that it had stay.
+   */
+  derive(input: DerivationInput, read: DerivationReader): readonly DerivedObject[];
+}

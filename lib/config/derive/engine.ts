@@ -1,0 +1,199 @@
+/**
+ * Keeps what one derivation makes up to date: a change costs the inputs that it concerns.
+ *
+ *     store ──┐                        ┌─> read record of the input
+ *             ├─> changed inputs ─> derive ─> objects ─> source of the same store
+ *     facts ──┘   and those that read what changed
+ *
+ * @module
+ */
+import { BuildCache } from "../../incremental/build_cache.ts";
+import { InvalidatedKeys } from "../../incremental/keys.ts";
+import type { FactStore } from "../facts/store.ts";
+import type { FactKind } from "../facts/types.ts";
+import { fieldFinding, type Finding, findingChanges } from "../finding.ts";
+import { objectFromSpec } from "../object.ts";
+import type { DerivedOrigin } from "../origin.ts";
+import { duplicateFinding } from "../overlap.ts";
+import type { ChangeSet, ConfigStore, StoredObject, StoreSource } from "../store.ts";
+import type { ConfigObject, Kind } from "../types.ts";
+import type { Derivation, DerivationInput, DerivedObject } from "./derivation.ts";
+import { DerivationRecorder, type DerivationSource, invalidateReads, isWritten } from "./reads.ts";
+
+/** What an engine works with. */
+export interface DerivationOptions {
+  readonly store: ConfigStore;
+  readonly facts: FactStore;
+  /** Gets the derived objects. */
+  readonly target: StoreSource;
+  /** Called with findings about derived objects that are new, and with those that are gone. */
+  readonly onFindings: (changes: ReturnType<typeof findingChanges>) => void;
+}
+
+/** What one input has given. */
+interface Derived {
+  readonly objects: ReadonlyMap<string, ConfigObject>;
+  readonly findings: readonly Finding[];
+}
+
+const NOTHING: Derived = { objects: new Map(), findings: [] };
+
+/** Runs one derivation. */
+export class DerivationEngine {
+  readonly #derivation: Derivation;
+  readonly #options: DerivationOptions;
+  readonly #source: DerivationSource;
+  readonly #kinds: ReadonlySet<string>;
+  readonly #cache: BuildCache<DerivationSource, Derived, never, DerivationInput>;
+  /** By key of the input. */
+  readonly #derived = new Map<string, Derived>();
+  /** Inputs by the object that they make, in order of their keys. */
+  readonly #makers = new Map<string, readonly string[]>();
+  /** Why the last derivation of an input threw. */
+  readonly #failures = new Map<string, Finding>();
+  readonly #stops: readonly (() => void)[];
+
+  /** Derives from everything that is there, and goes on. */
+  constructor(derivation: Derivation, options: DerivationOptions) {
+    const { store, facts } = options;
+    this.#derivation = derivation;
+    this.#options = options;
+    this.#kinds = new Set(derivation.from);
+    this.#source = { store, facts, properties: undefined, view: this };
+    this.#cache = new BuildCache((recorder, _key, input) => this.#derive(input, new DerivationRecorder(recorder)), {
+      enabled: true,
+      fallback: NOTHING,
+      failed: (key, error) => void this.#failures.set(key, this.#failure(key, error)),
+    });
+    const inputs = derivation.from.flatMap((kind) => [...store.list(kind as Kind), ...facts.list(kind as FactKind)]);
+    this.#update(inputs.filter(isWritten).map(({ key }) => key));
+    this.#stops = [
+      store.subscribe((changes) => this.#changed(changes)),
+      facts.subscribe((changes) => this.#changed(changes)),
+    ];
+  }
+
+  /** What is wrong with derived objects now. */
+  findings(): Finding[] {
+    const found = [...this.#derived.keys(), ...this.#failures.keys()];
+    return [...new Set(found)].flatMap((key) => this.#findingsOf(key)).concat(this.#duplicates(this.#makers.keys()));
+  }
+
+  /** Derives no more; what was derived stays. */
+  stop(): void {
+    for (const stop of this.#stops) stop();
+  }
+
+  #changed<O extends StoredObject>({ added, updated, removed, refreshed }: ChangeSet<O>): void {
+    const changed = [...added, ...removed, ...[...updated, ...refreshed].flatMap((one) => [one.old, one.new])];
+    const keys = new InvalidatedKeys();
+    const inputs = new Set<string>();
+    for (const object of changed.filter(isWritten)) {
+      invalidateReads(object, keys);
+      if (!this.#kinds.has(object.kind)) continue;
+      inputs.add(object.key);
+      this.#cache.drop(object.key);
+    }
+    for (const key of this.#cache.invalidate(keys)) inputs.add(key);
+    if (inputs.size > 0) this.#update([...inputs].sort());
+  }
+
+  #update(inputs: readonly string[]): void {
+    const touched = new Set<string>();
+    const before = inputs.flatMap((key) => this.#findingsOf(key));
+    const old = new Map(inputs.map((key) => [key, this.#derived.get(key) ?? NOTHING]));
+    for (const derived of old.values()) for (const key of derived.objects.keys()) touched.add(key);
+    const next = new Map(inputs.map((key) => [key, this.#look(key, old.get(key) ?? NOTHING)]));
+    for (const derived of next.values()) for (const key of derived.objects.keys()) touched.add(key);
+    before.push(...this.#duplicates(touched));
+    for (const [key, derived] of next) this.#replace(key, old.get(key) ?? NOTHING, derived);
+    if (touched.size > 0) this.#hand(touched);
+    const after = [...inputs.flatMap((key) => this.#findingsOf(key)), ...this.#duplicates(touched)];
+    const changes = findingChanges(before, after);
+    if (changes.appeared.length + changes.resolved.length > 0) this.#options.onFindings(changes);
+  }
+
+  /** What an input gives now; what it gave before, when the derivation throws. */
+  #look(key: string, old: Derived): Derived {
+    this.#failures.delete(key);
+    const input = this.#input(key);
+    if (input === undefined) return NOTHING;
+    const { value, failed } = this.#cache.get(key, this.#source, input);
+    return failed ? old : value;
+  }
+
+  #input(key: string): DerivationInput | undefined {
+    const [kind = "", namespace = "", name = ""] = key.split("/");
+    const { store, facts } = this.#options;
+    const found = store.get(kind as Kind, namespace, name) ?? facts.get(kind as FactKind, namespace, name);
+    return found !== undefined && isWritten(found) ? found as DerivationInput : undefined;
+  }
+
+  #derive(input: DerivationInput, read: DerivationRecorder): Derived {
+    const { key, origin: parent } = input;
+    const origin: DerivedOrigin = { from: "derived", source: this.#derivation.name, of: key, parent };
+    const objects = new Map<string, ConfigObject>();
+    const findings: Finding[] = [];
+    for (const derived of this.#derivation.derive(input, read)) {
+      const made = complete(derived, input, origin);
+      findings.push(...made.findings);
+      if (made.object !== undefined) objects.set(made.object.key, made.object);
+    }
+    return { objects, findings };
+  }
+
+  #replace(input: string, old: Derived, next: Derived): void {
+    if (next === NOTHING) this.#derived.delete(input);
+    else this.#derived.set(input, next);
+    for (const key of new Set([...old.objects.keys(), ...next.objects.keys()])) {
+      const others = (this.#makers.get(key) ?? []).filter((maker) => maker !== input);
+      const makers = next.objects.has(key) ? [...others, input].sort() : others;
+      if (makers.length === 0) this.#makers.delete(key);
+      else this.#makers.set(key, makers);
+    }
+  }
+
+  /** Hands on the objects of some keys: of each the one of its first maker. */
+  #hand(keys: Iterable<string>): void {
+    const upserted: ConfigObject[] = [];
+    const removed: string[] = [];
+    for (const key of keys) {
+      const [object] = this.#made(key);
+      if (object === undefined) removed.push(key);
+      else upserted.push(object);
+    }
+    this.#options.target.apply({ upserted, removed });
+  }
+
+  /** All objects with a key, that of the first maker first. */
+  #made(key: string): ConfigObject[] {
+    const makers = this.#makers.get(key) ?? [];
+    return makers.map((maker) => this.#derived.get(maker)?.objects.get(key)).filter((object) => object !== undefined);
+  }
+
+  #duplicates(keys: Iterable<string>): Finding[] {
+    return [...keys].flatMap((key) => {
+      const [winner, ...losers] = this.#made(key);
+      return winner === undefined ? [] : losers.map((loser) => duplicateFinding(loser, winner));
+    });
+  }
+
+  #findingsOf(key: string): Finding[] {
+    const failure = this.#failures.get(key);
+    return [...this.#derived.get(key)?.findings ?? [], ...failure === undefined ? [] : [failure]];
+  }
+
+  #failure(key: string, error: unknown): Finding {
+    const [kind = "", namespace = "", name = ""] = key.split("/");
+    const origin = this.#input(key)?.origin;
+    const place = { objects: [{ kind, namespace, name }], field: "", line: 0, ...(origin ? { origin } : {}) };
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `${this.#derivation.name} failed, what it made before stays in force: ${reason}`;
+    return { ...fieldFinding("derivation-failed", "error", place, undefined, ""), message };
+  }
+}
+
+function complete({ kind, meta, spec }: DerivedObject, { meta: parent }: DerivationInput, origin: DerivedOrigin) {
+  const { creationTimestamp } = parent;
+  return objectFromSpec(kind, { labels: {}, annotations: {}, creationTimestamp, ...meta }, spec, origin);
+}

@@ -1,0 +1,94 @@
+/**
+ * How a derivation reads objects and facts: each query is recorded, so that a change derives again what read it.
+ *
+ * @module
+ */
+import type { InvalidatedKeys } from "../../incremental/keys.ts";
+import type { Recorder, SourceQuery } from "../../incremental/read_record.ts";
+import type { FactStore } from "../facts/store.ts";
+import type { Fact, FactKind } from "../facts/types.ts";
+import type { ConfigStore, StoredObject } from "../store.ts";
+import type { ConfigObject, Kind } from "../types.ts";
+import type { DerivationReader, InputKind } from "./derivation.ts";
+
+/** What derivations read from. */
+export interface DerivationSource {
+  readonly store: ConfigStore;
+  readonly facts: FactStore;
+  readonly properties: undefined;
+  readonly view: object;
+}
+
+/** What a query may depend on: one object, the objects of a kind in a namespace, all objects of a kind. */
+type Reach = "object" | "namespace" | "kind";
+
+type Query<T> = SourceQuery<DerivationSource, T>;
+
+/** A query about objects by `kind/namespace/name`, `kind/namespace` or `kind`; the answers keep to that kind. */
+function query<T>(reach: Reach, ask: (source: DerivationSource, parts: readonly string[]) => T): Query<T> {
+  return { ask: (source, name) => ask(source, name.split("/")), on: [reach] };
+}
+
+const oneObject = query("object", ({ store }, [kind = "", namespace = "", name = ""]) => {
+  const found: ConfigObject | undefined = store.get(kind as Kind, namespace, name);
+  return found !== undefined && isWritten(found) ? found : undefined;
+});
+const objectsIn = query("namespace", ({ store }, [kind, namespace]) => written(store.list(kind as Kind, namespace)));
+const allObjects = query("kind", ({ store }, [kind]) => written(store.list(kind as Kind)));
+const oneFact = query(
+  "object",
+  ({ facts }, [kind, namespace = "", name = ""]): Fact | undefined => facts.get(kind as FactKind, namespace, name),
+);
+const factsIn = query(
+  "namespace",
+  ({ facts }, [kind, namespace]): readonly Fact[] => facts.list(kind as FactKind, namespace),
+);
+const allFacts = query("kind", ({ facts }, [kind]): readonly Fact[] => facts.list(kind as FactKind));
+
+/** A reader that records. */
+export class DerivationRecorder implements DerivationReader {
+  readonly #recorder: Recorder<DerivationSource>;
+
+  /** @param recorder Gets the queries. */
+  constructor(recorder: Recorder<DerivationSource>) {
+    this.#recorder = recorder;
+  }
+
+  // Each query keeps to the kind that its name begins with; the compiler cannot follow that through a text.
+
+  object<K extends Kind>(kind: K, namespace: string, name: string): ConfigObject<K> | undefined {
+    return this.#recorder.ask(oneObject, `${kind}/${namespace}/${name}`) as ConfigObject<K> | undefined;
+  }
+
+  objects<K extends Kind>(kind: K, namespace?: string): readonly ConfigObject<K>[] {
+    return this.#list(allObjects, objectsIn, kind, namespace) as readonly StoredObject[] as readonly ConfigObject<K>[];
+  }
+
+  fact<K extends FactKind>(kind: K, namespace: string, name: string): Fact<K> | undefined {
+    return this.#recorder.ask(oneFact, `${kind}/${namespace}/${name}`) as Fact<K> | undefined;
+  }
+
+  facts<K extends FactKind>(kind: K, namespace?: string): readonly Fact<K>[] {
+    return this.#list(allFacts, factsIn, kind, namespace) as readonly StoredObject[] as readonly Fact<K>[];
+  }
+
+  #list<T>(all: Query<T>, some: Query<T>, kind: InputKind, namespace: string | undefined): T {
+    return namespace === undefined ? this.#recorder.ask(all, kind) : this.#recorder.ask(some, `${kind}/${namespace}`);
+  }
+}
+
+/** Adds what reads an object that changed. */
+export function invalidateReads({ kind, key, meta: { namespace } }: StoredObject, keys: InvalidatedKeys): void {
+  keys.add("object" satisfies Reach, key);
+  keys.add("namespace" satisfies Reach, `${kind}/${namespace}`);
+  keys.add("kind" satisfies Reach, kind);
+}
+
+/** Whether an object was written by somebody, not derived. */
+export function isWritten({ origin }: StoredObject): boolean {
+  return origin.from !== "derived";
+}
+
+function written(objects: readonly ConfigObject[]): readonly ConfigObject[] {
+  return objects.every(isWritten) ? objects : objects.filter(isWritten);
+}

@@ -1,0 +1,53 @@
+/**
+ * Bytes that nothing prints by accident.
+ *
+ * The bytes lie in a private field: JSON, string templates, `console.log`, inspection and structured clones show a word
+ * or nothing instead, wherever in a tree the value is. Whoever needs them calls `reveal`; a house test lists who
+ * may.
+ *
+ * @module
+ */
+
+/** What stands for the bytes wherever they are printed. */
+const SHOWN = "[concealed]";
+
+/** Secret bytes. */
+export class ConcealedBytes {
+  readonly #bytes: Uint8Array;
+
+  /** @param bytes Are not copied: the caller keeps no other reference. */
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  /** How many bytes there are. */
+  get length(): number {
+    return this.#bytes.length;
+  }
+
+  /** The bytes themselves, for what hands them to the one they are for. */
+  reveal(): Uint8Array {
+    return this.#bytes;
+  }
+
+  /** Whether both hold the same bytes. */
+  equals(other: ConcealedBytes): boolean {
+    const theirs = other.#bytes;
+    return theirs.length === this.#bytes.length && this.#bytes.every((byte, at) => byte === theirs[at]);
+  }
+
+  /** See the module. */
+  toJSON(): string {
+    return SHOWN;
+  }
+
+  /** See the module. */
+  toString(): string {
+    return SHOWN;
+  }
+
+  /** See the module. */
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return SHOWN;
+  }
+}

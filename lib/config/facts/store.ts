@@ -1,0 +1,10 @@
+/**
+ * The store of facts: as that of configuration objects, beside it.
+ *
+ * @module
+ */
+import { ObjectStore } from "../store.ts";
+import type { Fact, FactSpecs } from "./types.ts";
+
+/** All facts, by kind, namespace and name. */
+export class FactStore extends ObjectStore<Fact, { readonly [K in keyof FactSpecs]: Fact<K> }> {}

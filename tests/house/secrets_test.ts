@@ -1,0 +1,16 @@
+import assert from "node:assert/strict";
+import { sourceFiles } from "../../scripts/imports.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+
+/** Who may take the bytes out of `ConcealedBytes`, and why. */
+const REVEALING: Readonly<Record<string, string>> = {
+  "lib/config/facts/read.ts": "hashes a secret with a key of this process",
+};
+
+Deno.test("the bytes of secrets are taken out where the table says so, and nowhere else", () => {
+  const found = sourceFiles(root, ["lib", "cmd", "scripts"]).filter((file) =>
+    /\.reveal\(/.test(Deno.readTextFileSync(`${root}/${file}`))
+  );
+  assert.deepEqual(found.sort(), Object.keys(REVEALING).sort());
+});
