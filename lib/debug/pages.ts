@@ -6,6 +6,7 @@
 import { type HttpRequest, type HttpResponse, isLocalPeer, jsonResponse, textResponse } from "../http/message.ts";
 import { guardOwnNames } from "../http/own_names.ts";
 import { type Guard, guardedRoutes, type HttpMethod, type Route } from "../http/route.ts";
+import { changeCommand } from "./change.ts";
 import { configDump } from "./config_dump.ts";
 import { live } from "./live.ts";
 import { adsz, connections, forceDisconnect, syncz } from "./proxies.ts";
@@ -19,14 +20,19 @@ interface Page {
   /** Below `/debug/`. */
   readonly path: string;
   readonly help: string;
-  /** Default: GET. */
+  /** Default: GET. What changes anything is POST or PUT. */
   readonly methods?: readonly HttpMethod[];
   readonly answer: (request: HttpRequest, view: DebugView) => HttpResponse | Promise<HttpResponse>;
 }
 
 /** The pages, in the order of the index. */
 export const PAGES: readonly Page[] = [
-  { path: "adsz", help: "connected proxies with their watches; ?push=any pushes to all", answer: adsz },
+  {
+    path: "adsz",
+    help: "connected proxies with their watches; POST ?push=any pushes everything to all",
+    methods: ["GET", "POST"],
+    answer: adsz,
+  },
   { path: "connections", help: "connected proxies", answer: connections },
   { path: "syncz", help: "what each proxy was sent and acknowledged; ?namespace=", answer: syncz },
   {
@@ -75,7 +81,8 @@ export const PAGES: readonly Page[] = [
 const ADMIN_PAGES: readonly Page[] = [
   {
     path: "force_disconnect",
-    help: "ends the stream of a proxy, which comes again; ?proxyID=",
+    help: "POST ends the stream of a proxy, which comes again; ?proxyID=",
+    methods: ["POST"],
     answer: forceDisconnect,
   },
 ];
@@ -97,6 +104,7 @@ export function debugRoutes(view: DebugView, admin: boolean, names: readonly str
   const routes = pages.map(({ path, methods = ["GET"], answer }): Route => ({
     methods,
     path: `/debug/${path}`,
+    ...(methods.includes("POST") ? { command: changeCommand } : {}),
     handle: (request) => answer(request, view),
   }));
   const paths = pages.map(({ path }) => path).sort();

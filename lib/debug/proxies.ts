@@ -7,6 +7,7 @@ import { fromStruct } from "../pb/wellknown.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { typeRules } from "../xds/types.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
+import { refuseChange } from "./change.ts";
 import { chosenProxy, isAnswer } from "./select.ts";
 import type { DebugView } from "./view.ts";
 
@@ -18,9 +19,12 @@ export function connections(request: HttpRequest, view: DebugView): HttpResponse
   return jsonResponse({ totalClients: clients.length, clients }, request);
 }
 
-/** `/debug/adsz`: the same with node facts and watches; `push=any` pushes everything to everyone. */
+/** `/debug/adsz`: the same with node facts and watches. POST with `push=any` pushes everything to every proxy. */
 export function adsz(request: HttpRequest, view: DebugView): HttpResponse {
-  if (request.query.has("push")) return textResponse(200, `Pushed to ${view.pushAll()} servers\n`);
+  const push = request.query.get("push");
+  if (push !== null && request.method === "GET") return refuseChange(request);
+  if (push !== null) return textResponse(200, `Pushed to ${view.pushAll()} servers\n`);
+  if (request.method !== "GET") return textResponse(400, "query push is missing, expected push=any\n");
   const wanted = request.query.get("proxyID") ?? "";
   const clients = [...view.xds.streams()].filter(({ id }) => id.includes(wanted)).map((connection) => {
     const metadata = fromStruct(connection.node?.metadata);

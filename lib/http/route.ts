@@ -24,8 +24,8 @@ export interface Route {
   readonly guards?: readonly Guard[];
   /** Longest body in bytes, default {@linkcode DEFAULT_MAX_BODY}; a longer one is answered with 413. */
   readonly maxBody?: number;
-  /** How a person makes this request, for the text that answers a wrong method. */
-  readonly command?: string;
+  /** How a person makes this request, for the text that answers a wrong method; built from the request that was made. */
+  readonly command?: (head: RequestHead) => string;
   readonly handle: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 }
 

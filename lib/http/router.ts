@@ -46,7 +46,7 @@ export class Router {
     const { entry: { routes }, params } = found;
     const route = routes.find(({ methods }) => methods === "any" || methods.some((method) => method === head.method));
     if (route !== undefined) return { route, params };
-    return refusalOf(routes[0]!, head) ?? otherMethod(head.method, routes);
+    return refusalOf(routes[0]!, head) ?? methodResponse(head, routes);
   }
 
   #add(route: Route): void {
@@ -113,11 +113,18 @@ function overlap(a: Route, b: Route): boolean {
   return a.methods.some((method) => b.methods.includes(method));
 }
 
-function otherMethod(method: string, routes: readonly Route[]): HttpResponse {
+/** The response to a request by a method that the routes of its path do not have, or by OPTIONS. */
+export function methodResponse(
+  head: RequestHead,
+  routes: readonly Pick<Route, "methods" | "command">[],
+): HttpResponse {
   const methods = routes.flatMap((route) => route.methods === "any" ? [] : route.methods);
   const allow = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
-  if (method === "OPTIONS") return { status: 204, headers: { allow }, body: "" };
-  const commands = routes.flatMap(({ command }) => command ?? []).map((command) => `${command}\n`);
-  const answer = textResponse(405, `method: got ${method}, expected ${methods.join(" or ")}\n${commands.join("")}`);
-  return { ...answer, headers: { ...answer.headers, allow } };
+  if (head.method === "OPTIONS") return { status: 204, headers: { allow }, body: "" };
+  const commands = routes.flatMap(({ command }) => command === undefined ? [] : `${command(head)}\n`);
+  const refused = textResponse(
+    405,
+    `method: got ${head.method}, expected ${methods.join(" or ")}\n${commands.join("")}`,
+  );
+  return { ...refused, headers: { ...refused.headers, allow } };
 }

@@ -52,3 +52,30 @@ Deno.test("a question that is wrong is answered with what would be right", async
     ]);
   });
 });
+
+Deno.test("what changes anything is POST: GET is 405 with the command that does it, and changes nothing", async () => {
+  await withServer({ "a.yaml": entry }, async ({ ports, xds, pipeline }) => {
+    using _proxy = await TestProxy.attach(ports.grpc);
+    const ask = async (method: string, path: string) => {
+      const response = await fetch(`http://127.0.0.1:${ports.http}/debug/${path}`, { method });
+      return [response.status, response.headers.get("allow"), await response.text()];
+    };
+    const before = pipeline.pushes;
+    for (const path of ["adsz?push=any", "force_disconnect?proxyID=a.x"]) {
+      assert.deepEqual(await ask("GET", path), [
+        405,
+        "POST, OPTIONS",
+        `method: got GET, expected POST\nto change it: curl -X POST 'http://127.0.0.1:${ports.http}/debug/${path}'\n`,
+      ]);
+    }
+    assert.deepEqual([pipeline.pushes, [...xds.streams()].length], [before, 1]);
+    const pushed = Promise.withResolvers<void>();
+    pipeline.onPush(() => pushed.resolve());
+    assert.deepEqual(await ask("POST", "adsz?push=any"), [200, null, "Pushed to 1 servers\n"]);
+    assert.equal((await ask("POST", "adsz"))[0], 400);
+    await pushed.promise;
+    assert.deepEqual(await ask("POST", "force_disconnect?proxyID=a.x"), [200, null, "OK\n"]);
+    const gone = await ask("POST", "force_disconnect?proxyID=nobody");
+    assert.equal(gone[0], 404);
+  }, { settings: { UNSAFE_ENABLE_ADMIN_ENDPOINTS: true } });
+});

@@ -191,11 +191,16 @@ Deno.test("K_REVISION refuses the first stream, and only that", async () => {
   await withServer({}, async ({ ports }) => assert.equal(await ask(ports.grpc, node), "answer"));
 });
 
+async function post(port: number, path: string): Promise<{ status: number; body: string }> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST" });
+  return { status: response.status, body: await response.text() };
+}
+
 Deno.test("UNSAFE_ENABLE_ADMIN_ENDPOINTS: a proxy can be disconnected by a page, and not without", async () => {
   const path = "/debug/force_disconnect?proxyID=a.x";
-  await withServer({}, async ({ ports }) => assert.equal((await page(ports.http, path)).status, 404));
+  await withServer({}, async ({ ports }) => assert.equal((await post(ports.http, path)).status, 404));
   await withServer({}, async ({ ports }) => {
-    assert.equal((await page(ports.http, path)).status, 404, "nobody is there");
+    assert.equal((await post(ports.http, path)).status, 404, "nobody is there");
     const client = new grpc.Client(`127.0.0.1:${ports.grpc}`, grpc.credentials.createInsecure());
     const call = client.makeBidiStreamRequest(ADS, same, same, new grpc.Metadata());
     const ended = new Promise<grpc.StatusObject>((resolve) => call.on("status", resolve));
@@ -203,7 +208,7 @@ Deno.test("UNSAFE_ENABLE_ADMIN_ENDPOINTS: a proxy can be disconnected by a page,
     call.on("error", () => {});
     call.write(encode("envoy.service.discovery.v3.DiscoveryRequest", { type_url: CLUSTERS, node }));
     await answered;
-    const { status, body } = await page(ports.http, path);
+    const { status, body } = await post(ports.http, path);
     assert.deepEqual([status, body], [200, "OK\n"]);
     const { code, details } = await ended;
     assert.deepEqual([code, details], [grpc.status.UNAVAILABLE, "disconnected by an operator"]);

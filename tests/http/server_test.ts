@@ -62,7 +62,7 @@ Deno.test("HEAD is GET without the body, and says how long the body would be", a
 
 Deno.test("a wrong method is 405 with what is allowed and how it is done; OPTIONS says the same; no path is 404", async () => {
   const routes: Route[] = [
-    { ...echo, command: "curl -X POST http://127.0.0.1/echo" },
+    { ...echo, command: ({ host }) => `curl -X POST http://${host}/echo` },
     get("/page", () => textResponse(200, "")),
   ];
   await withRoutes(routes, async ({ port }) => {
@@ -73,7 +73,7 @@ Deno.test("a wrong method is 405 with what is allowed and how it is done; OPTION
     assert.deepEqual(await ask("GET", "/echo"), [
       405,
       "POST, PUT, OPTIONS",
-      "method: got GET, expected POST or PUT\ncurl -X POST http://127.0.0.1/echo\n",
+      `method: got GET, expected POST or PUT\ncurl -X POST http://127.0.0.1:${port}/echo\n`,
     ]);
     assert.deepEqual(await ask("DELETE", "/page"), [405, "GET, HEAD, OPTIONS", "method: got DELETE, expected GET\n"]);
     assert.deepEqual(await ask("OPTIONS", "/page"), [204, "GET, HEAD, OPTIONS", ""]);
