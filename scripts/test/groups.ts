@@ -53,8 +53,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   kernel: [READ, TEMP, ENV, NET],
   // the commands that the page names
   readme: [READ, TEMP, ENV, NET, RUN],
-  // ports that are leased
-  scripts: [NET],
+  // ports that are leased, expected files
+  scripts: [READ, TEMP, NET],
   // sockets of both ends; a process whose memory is measured
   sockets: [READ, TEMP, ENV, NET, DENO],
   // real Envoys

@@ -1,8 +1,8 @@
 /**
- * The text of a dry run for one configuration of each kind. `UPDATE=1` writes the files anew.
+ * The text of a dry run for one configuration of each kind. `deno task goldens` accepts a change.
  */
-import assert from "node:assert/strict";
 import { dryRunText } from "../../lib/iptables/dry_run.ts";
+import { testGoldens } from "../golden.ts";
 import { type Changes, configOf } from "./support/inputs.ts";
 
 const folder = new URL("../testdata/iptables/", import.meta.url);
@@ -46,11 +46,8 @@ const cases: Readonly<Record<string, Changes>> = {
   "wide-loopback": { outboundRanges: "*", loopback: "127.1.2.3/8" },
 };
 
-for (const [name, changes] of Object.entries(cases)) {
-  Deno.test(`the rules of ${name} are those of the file`, () => {
-    const file = new URL(`${name}.txt`, folder);
-    const text = dryRunText(configOf(changes));
-    if (Deno.env.get("UPDATE") === "1") Deno.writeTextFileSync(file, text);
-    assert.equal(text, Deno.readTextFileSync(file));
-  });
-}
+testGoldens({
+  folder,
+  suffix: ".txt",
+  cases: new Map(Object.entries(cases).map(([name, changes]) => [name, () => dryRunText(configOf(changes))])),
+});

@@ -1,6 +1,5 @@
 /**
- * Goldens: what each world in `tests/testdata/translate/cluster/in` becomes. To accept a change:
- * `deno test --allow-read --allow-write --allow-env --allow-run tests/translate/cluster/golden_test.ts -- --update-goldens`.
+ * Goldens: what each world in `tests/testdata/translate/cluster/in` becomes. `deno task goldens` accepts a change.
  */
 import assert from "node:assert/strict";
 import type { Built } from "../../../lib/translate/message/built.ts";
@@ -10,6 +9,7 @@ import { loadAssignments } from "../../../lib/translate/endpoint/assignment.ts";
 import { encode } from "../../../lib/pb/codec.ts";
 import { readable } from "../../../lib/pb/reflect.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
+import { inputNames, testGoldens } from "../../golden.ts";
 import { acceptClusters, envoyPath } from "../envoy.ts";
 import { fakeReader } from "../fake_reader.ts";
 import { worldFromYaml } from "../world_from_yaml.ts";
@@ -18,7 +18,7 @@ type Cluster = envoy.config.cluster.v3.Cluster;
 type ClusterLoadAssignment = envoy.config.endpoint.v3.ClusterLoadAssignment;
 
 const folder = new URL("../../testdata/translate/cluster/", import.meta.url);
-const names = [...Deno.readDirSync(new URL("in/", folder))].map((e) => e.name.replace(".yaml", "")).sort();
+const names = inputNames(new URL("in/", folder));
 
 function build(name: string, edit: (yaml: string) => string = (yaml) => yaml) {
   const world = worldFromYaml(edit(Deno.readTextFileSync(new URL(`in/${name}.yaml`, folder))));
@@ -34,22 +34,23 @@ function shown<T extends object>(type: string, built: readonly Built<T>[]) {
   return built.map(({ message, ...rest }) => ({ ...rest, message: readable(type, encode(type, message)) }));
 }
 
-for (const name of names) {
-  Deno.test(`golden ${name}`, () => {
-    const { clusters, assignments } = build(name);
-    const actual = JSON.stringify(
-      {
-        clusters: shown("envoy.config.cluster.v3.Cluster", clusters),
-        assignments: shown("envoy.config.endpoint.v3.ClusterLoadAssignment", assignments),
-      },
-      null,
-      1,
-    ) + "\n";
-    const file = new URL(`out/${name}.json`, folder);
-    if (Deno.args.includes("--update-goldens")) Deno.writeTextFileSync(file, actual);
-    assert.deepEqual(JSON.parse(actual), JSON.parse(Deno.readTextFileSync(file)));
-  });
+function text(name: string): string {
+  const { clusters, assignments } = build(name);
+  return JSON.stringify(
+    {
+      clusters: shown("envoy.config.cluster.v3.Cluster", clusters),
+      assignments: shown("envoy.config.endpoint.v3.ClusterLoadAssignment", assignments),
+    },
+    null,
+    1,
+  ) + "\n";
 }
+
+testGoldens({
+  folder: new URL("out/", folder),
+  suffix: ".json",
+  cases: new Map(names.map((name) => [name, () => text(name)])),
+});
 
 const envoyBinary = envoyPath();
 

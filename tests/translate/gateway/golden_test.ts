@@ -1,6 +1,5 @@
 /**
- * Goldens: what each world in `tests/testdata/translate/gateway/in` becomes. To accept a change:
- * `deno test --allow-read --allow-write --allow-env --allow-run tests/translate/gateway/golden_test.ts -- --update-goldens`.
+ * Goldens: what each world in `tests/testdata/translate/gateway/in` becomes. `deno task goldens` accepts a change.
  */
 import assert from "node:assert/strict";
 import { encode } from "../../../lib/pb/codec.ts";
@@ -10,6 +9,7 @@ import { gatewayListeners } from "../../../lib/translate/gateway/listeners.ts";
 import { gatewayRouteConfigurations } from "../../../lib/translate/gateway/routes.ts";
 import type { FileSecret } from "../../../lib/translate/message/file_secret.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
+import { inputNames, testGoldens } from "../../golden.ts";
 import { envoyPath, validate } from "../envoy.ts";
 import { routeListener } from "../route/route_listener.ts";
 import { gatewayWorld } from "./gateway_world.ts";
@@ -17,7 +17,7 @@ import { gatewayWorld } from "./gateway_world.ts";
 type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
 
 const folder = new URL("../../testdata/translate/gateway/", import.meta.url);
-const names = [...Deno.readDirSync(new URL("in/", folder))].map((e) => e.name.replace(".yaml", "")).sort();
+const names = inputNames(new URL("in/", folder));
 
 function build(name: string, edit: (yaml: string) => string = (yaml) => yaml) {
   const { read, targets } = gatewayWorld(edit(Deno.readTextFileSync(new URL(`in/${name}.yaml`, folder))));
@@ -28,26 +28,27 @@ function shown<T extends object>(type: string, { message, ...rest }: Built<T>) {
   return { ...rest, message: readable(type, encode(type, message)) };
 }
 
-for (const name of names) {
-  Deno.test(`golden ${name}`, () => {
-    const { listeners, problems, routes } = build(name);
-    const actual = JSON.stringify(
-      {
-        listeners: listeners.map((built) => shown("envoy.config.listener.v3.Listener", built)),
-        routes: routes.map(({ routeConfiguration, virtualHosts }) => ({
-          routeConfiguration: shown("envoy.config.route.v3.RouteConfiguration", routeConfiguration),
-          virtualHosts: virtualHosts.map((built) => shown("envoy.config.route.v3.VirtualHost", built)),
-        })),
-        problems,
-      },
-      null,
-      1,
-    ) + "\n";
-    const file = new URL(`out/${name}.json`, folder);
-    if (Deno.args.includes("--update-goldens")) Deno.writeTextFileSync(file, actual);
-    assert.deepEqual(JSON.parse(actual), JSON.parse(Deno.readTextFileSync(file)));
-  });
+function text(name: string): string {
+  const { listeners, problems, routes } = build(name);
+  return JSON.stringify(
+    {
+      listeners: listeners.map((built) => shown("envoy.config.listener.v3.Listener", built)),
+      routes: routes.map(({ routeConfiguration, virtualHosts }) => ({
+        routeConfiguration: shown("envoy.config.route.v3.RouteConfiguration", routeConfiguration),
+        virtualHosts: virtualHosts.map((built) => shown("envoy.config.route.v3.VirtualHost", built)),
+      })),
+      problems,
+    },
+    null,
+    1,
+  ) + "\n";
 }
+
+testGoldens({
+  folder: new URL("out/", folder),
+  suffix: ".json",
+  cases: new Map(names.map((name) => [name, () => text(name)])),
+});
 
 const envoyBinary = envoyPath();
 

@@ -1,34 +1,35 @@
 /**
- * Goldens: what each world in `tests/testdata/translate/listener/in` becomes. To accept a change:
- * `deno test --allow-read --allow-write --allow-env --allow-run tests/translate/listener/golden_test.ts -- --update-goldens`.
+ * Goldens: what each world in `tests/testdata/translate/listener/in` becomes. `deno task goldens` accepts a change.
  */
 import assert from "node:assert/strict";
 import { encode } from "../../../lib/pb/codec.ts";
 import { readable } from "../../../lib/pb/reflect.ts";
+import { inputNames, testGoldens } from "../../golden.ts";
 import { envoyPath, validate } from "../envoy.ts";
 import { buildListeners } from "./world.ts";
 
 const LISTENER = "envoy.config.listener.v3.Listener";
 const folder = new URL("../../testdata/translate/listener/", import.meta.url);
-const names = [...Deno.readDirSync(new URL("in/", folder))].map((e) => e.name.replace(".yaml", "")).sort();
+const names = inputNames(new URL("in/", folder));
 
 function input(name: string): string {
   return Deno.readTextFileSync(new URL(`in/${name}.yaml`, folder));
 }
 
-for (const name of names) {
-  Deno.test(`golden ${name}`, () => {
-    const { listeners, conflicts } = buildListeners(input(name));
-    const shown = listeners.map(({ message, ...rest }) => ({
-      ...rest,
-      message: readable(LISTENER, encode(LISTENER, message)),
-    }));
-    const actual = JSON.stringify({ listeners: shown, conflicts }, null, 1) + "\n";
-    const file = new URL(`out/${name}.json`, folder);
-    if (Deno.args.includes("--update-goldens")) Deno.writeTextFileSync(file, actual);
-    assert.deepEqual(JSON.parse(actual), JSON.parse(Deno.readTextFileSync(file)));
-  });
+function text(name: string): string {
+  const { listeners, conflicts } = buildListeners(input(name));
+  const shown = listeners.map(({ message, ...rest }) => ({
+    ...rest,
+    message: readable(LISTENER, encode(LISTENER, message)),
+  }));
+  return JSON.stringify({ listeners: shown, conflicts }, null, 1) + "\n";
 }
+
+testGoldens({
+  folder: new URL("out/", folder),
+  suffix: ".json",
+  cases: new Map(names.map((name) => [name, () => text(name)])),
+});
 
 const envoyBinary = envoyPath();
 const pem = new URL("../cluster/pem/", folder).pathname;

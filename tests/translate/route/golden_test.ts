@@ -1,6 +1,5 @@
 /**
- * Goldens: what each world in `tests/testdata/translate/route/in` becomes. To accept a change:
- * `deno test --allow-read --allow-write --allow-env --allow-run tests/translate/route/golden_test.ts -- --update-goldens`.
+ * Goldens: what each world in `tests/testdata/translate/route/in` becomes. `deno task goldens` accepts a change.
  */
 import assert from "node:assert/strict";
 import { inFile } from "../../config/origins.ts";
@@ -12,6 +11,7 @@ import { sidecarRouteConfiguration } from "../../../lib/translate/route/configur
 import { DomainOwners } from "../../../lib/translate/route/domain_owners.ts";
 import { outboundVirtualHosts } from "../../../lib/translate/route/sidecar.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
+import { inputNames, testGoldens } from "../../golden.ts";
 import { envoyPath, validate } from "../envoy.ts";
 import { fakeReader, type FakeWorld } from "../fake_reader.ts";
 import { worldFromYaml } from "../world_from_yaml.ts";
@@ -20,7 +20,7 @@ import { routeListener } from "./route_listener.ts";
 type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
 
 const folder = new URL("../../testdata/translate/route/", import.meta.url);
-const names = [...Deno.readDirSync(new URL("in/", folder))].map((e) => e.name.replace(".yaml", "")).sort();
+const names = inputNames(new URL("in/", folder));
 
 function load(name: string): FakeWorld {
   return worldFromYaml(Deno.readTextFileSync(new URL(`in/${name}.yaml`, folder)));
@@ -41,18 +41,19 @@ function build(name: string) {
   return { read, virtualHosts: hostsOf(world).flatMap((host) => outboundVirtualHosts(read, host)) };
 }
 
-for (const name of names) {
-  Deno.test(`golden ${name}`, () => {
-    const shown = build(name).virtualHosts.map(({ virtualHost, ...rest }) => {
-      const type = "envoy.config.route.v3.VirtualHost";
-      return { ...rest, virtualHost: readable(type, encode(type, virtualHost)) };
-    });
-    const actual = JSON.stringify(shown, null, 1) + "\n";
-    const file = new URL(`out/${name}.json`, folder);
-    if (Deno.args.includes("--update-goldens")) Deno.writeTextFileSync(file, actual);
-    assert.deepEqual(JSON.parse(actual), JSON.parse(Deno.readTextFileSync(file)));
+function text(name: string): string {
+  const shown = build(name).virtualHosts.map(({ virtualHost, ...rest }) => {
+    const type = "envoy.config.route.v3.VirtualHost";
+    return { ...rest, virtualHost: readable(type, encode(type, virtualHost)) };
   });
+  return JSON.stringify(shown, null, 1) + "\n";
 }
+
+testGoldens({
+  folder: new URL("out/", folder),
+  suffix: ".json",
+  cases: new Map(names.map((name) => [name, () => text(name)])),
+});
 
 Deno.test("every golden world is one that users may write", () => {
   for (const name of names) {
