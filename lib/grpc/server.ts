@@ -27,6 +27,8 @@ export interface GrpcServerOptions extends Partial<ConnectionLimits> {
   readonly maxConnections?: number;
   /** What is held of messages that are not complete. Default: 16 MiB a connection, 256 MiB in all. */
   readonly held?: HeldInAll;
+  /** When what connections receive is worked off; servers of one process may share it. Default: its own. */
+  readonly turns?: Turns;
   /** Bytes a connection may have handed to its socket. Default 256 KiB. */
   readonly sendBuffer?: number;
   /** The same over all connections; above it the shares shrink. Default 128 MiB. */
@@ -45,7 +47,7 @@ export class GrpcServer {
   readonly budget: SendBudget;
   /** What is held of messages that are not complete. */
   readonly held: HeldInAll;
-  readonly #turns = new Turns();
+  readonly #turns: Turns;
   readonly #methods = new Map<string, GrpcMethod>();
   readonly #connections = new Set<Connection>();
   readonly #limits: ConnectionLimits;
@@ -63,6 +65,7 @@ export class GrpcServer {
     }
     this.budget = new SendBudget(options.sendBuffer, options.totalSendBuffer);
     this.held = options.held ?? new HeldInAll();
+    this.#turns = options.turns ?? new Turns();
     this.#limits = {
       handshakeTimeout: options.handshakeTimeout ?? 60_000,
       frameTimeout: options.frameTimeout ?? 10_000,

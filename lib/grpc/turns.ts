@@ -54,9 +54,10 @@ export class Turns {
     if (!this.#scheduled) this.#schedule();
   }
 
-  /** The queue has gone. */
+  /** The queue waits no more; called when it has gone. */
   remove(queue: InputQueue): void {
-    this.#leave(queue);
+    this.#places.get(queue)?.delete(queue);
+    this.#places.delete(queue);
   }
 
   /** Queues that wait for a turn. */
@@ -78,7 +79,7 @@ export class Turns {
   }
 
   #slice(queue: InputQueue): void {
-    this.#leave(queue);
+    this.remove(queue);
     const from = this.clock.now();
     const left = queue.work(() => this.clock.now() - from >= SLICE);
     const to = this.clock.now();
@@ -97,11 +98,6 @@ export class Turns {
     const line = this.#lines[Math.min(LINES - 1, 32 - Math.clz32(recent))]!;
     line.add(queue);
     this.#places.set(queue, line);
-  }
-
-  #leave(queue: InputQueue): void {
-    this.#places.get(queue)?.delete(queue);
-    this.#places.delete(queue);
   }
 
   /** Milliseconds that the queue has taken of late. */

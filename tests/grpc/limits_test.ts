@@ -5,6 +5,7 @@ import { frame, numberFrame } from "../../lib/grpc/h2/frames.ts";
 import { encodeHeaders } from "../../lib/grpc/h2/hpack.ts";
 import { GrpcServer, type GrpcServerOptions } from "../../lib/grpc/server.ts";
 import { type GrpcService, unaryMethod } from "../../lib/grpc/service.ts";
+import { AT_ONCE } from "./support/h2_client.ts";
 import { callHeaders, MemoryClient, messageData } from "./support/grpc_client.ts";
 
 const shape = { input: "x.M", output: "x.M" };
@@ -23,7 +24,11 @@ async function withServer(
   run: (server: GrpcServer, closings: CloseReason[]) => Promise<void>,
 ): Promise<void> {
   const closings: CloseReason[] = [];
-  const server = new GrpcServer([SERVICE], { ...options, onClosing: (reason) => closings.push(reason) });
+  const server = new GrpcServer([SERVICE], {
+    turns: AT_ONCE,
+    ...options,
+    onClosing: (reason) => closings.push(reason),
+  });
   try {
     await run(server, closings);
   } finally {

@@ -21,7 +21,7 @@ export interface Frame {
 }
 
 /** Everything is worked off as soon as it comes. */
-const AT_ONCE = new Turns({ now: () => 0, nextTurn() {} });
+export const AT_ONCE: Turns = new Turns({ now: () => 0, nextTurn() {} });
 
 /** A connection, with what its client can do and see. */
 export function connect(limits: H2Limits = { maxConcurrentStreams: 10 }) {

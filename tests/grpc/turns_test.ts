@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { type InputQueue, Turns } from "../../lib/grpc/turns.ts";
+
+/** A clock that work moves, and turns that the test begins. */
+class ManualTurns {
+  ms = 0;
+  #next: (() => void) | undefined;
+  readonly turns = new Turns({ now: () => this.ms, nextTurn: (callback) => void (this.#next = callback) });
+  /** What was worked off, in order. */
+  readonly log: string[] = [];
+
+  /** A queue whose pieces of work take so long each. */
+  queue(name: string, pieceMs: number): InputQueue & { pieces: number } {
+    const queue = {
+      pieces: 0,
+      work: (enough: () => boolean) => {
+        this.log.push(name);
+        while (queue.pieces > 0) {
+          queue.pieces--;
+          this.ms += pieceMs;
+          if (queue.pieces > 0 && enough()) return true;
+        }
+        return false;
+      },
+    };
+    return queue;
+  }
+
+  give(queue: InputQueue & { pieces: number }, pieces: number): void {
+    queue.pieces += pieces;
+    this.turns.add(queue);
+  }
+
+  /** Runs one turn; false when none was asked for. */
+  turn(): boolean {
+    const next = this.#next;
+    this.#next = undefined;
+    next?.();
+    return next !== undefined;
+  }
+}
+
+Deno.test("input is worked off as soon as it comes when nobody else has any", () => {
+  const manual = new ManualTurns();
+  const queue = manual.queue("a", 0.1);
+  manual.give(queue, 3);
+  assert.deepEqual([queue.pieces, manual.turns.waiting], [0, 0]);
+});
+
+Deno.test("a flood is worked off in slices of a millisecond, at most four in a turn of the event loop", () => {
+  const manual = new ManualTurns();
+  const flood = manual.queue("flood", 0.25);
+  manual.give(flood, 100);
+  assert.equal(manual.ms, 1, "one slice at once");
+  manual.turn();
+  assert.equal(manual.ms, 5);
+  while (manual.turn()) { /* to the end */ }
+  assert.deepEqual([flood.pieces, manual.ms], [0, 25]);
+});
+
+Deno.test("who sends now and then is served before any flood goes on, and waits for one slice at most", () => {
+  const manual = new ManualTurns();
+  const floods = ["f1", "f2", "f3"].map((name) => manual.queue(name, 0.25));
+  for (const flood of floods) manual.give(flood, 1000);
+  for (let i = 0; i < 10; i++) manual.turn();
+  const innocent = manual.queue("innocent", 0.05);
+  for (let i = 0; i < 20; i++) {
+    manual.log.length = 0;
+    manual.give(innocent, 1);
+    manual.turn();
+    assert.equal(manual.log[0], "innocent");
+    assert.equal(innocent.pieces, 0);
+  }
+});
+
+Deno.test("floods get equal shares, also one that comes in small pieces", () => {
+  const manual = new ManualTurns();
+  const steady = manual.queue("steady", 0.25);
+  const drips = manual.queue("drips", 0.5);
+  manual.give(steady, 100_000);
+  const shares = { steady: 0, drips: 0 };
+  for (let turn = 0; turn < 500; turn++) {
+    const before = { steady: steady.pieces, ms: manual.ms };
+    manual.give(drips, 2);
+    manual.turn();
+    shares.steady += (before.steady - steady.pieces) * 0.25;
+    shares.drips += manual.ms - before.ms - (before.steady - steady.pieces) * 0.25;
+  }
+  const ratio = shares.drips / shares.steady;
+  assert.ok(ratio > 0.3 && ratio < 3, `${JSON.stringify(shares)}`);
+});
+
+Deno.test("a queue that has gone while it waited is not worked off", () => {
+  const manual = new ManualTurns();
+  const [flood, gone] = [manual.queue("flood", 0.5), manual.queue("gone", 1)];
+  manual.give(flood, 100);
+  for (let i = 0; i < 3; i++) manual.give(gone, 100);
+  manual.turn();
+  manual.turns.remove(gone);
+  manual.log.length = 0;
+  while (manual.turn()) { /* to the end */ }
+  assert.ok(!manual.log.includes("gone"));
+  assert.equal(manual.turns.waiting, 0);
+});
+
+Deno.test("turns end when there is nothing more to work off", () => {
+  const manual = new ManualTurns();
+  manual.give(manual.queue("a", 0.1), 1);
+  let turns = 0;
+  while (manual.turn()) assert.ok(++turns < 5);
+});
