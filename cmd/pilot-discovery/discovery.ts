@@ -34,7 +34,7 @@ export async function runDiscovery(
     kernel.log.scope("default").warn("no orchestrator is read by this version; services come from the folder alone");
   }
   const address = (at: Address | undefined) => at && showAddress(at);
-  await startOrSayWhy(
+  const starting = startOrSayWhy(
     {
       grpc: address(options.grpcAddr),
       http: showAddress(options.httpAddr),
@@ -57,6 +57,9 @@ export async function runDiscovery(
     settings,
     kernel,
   );
+  // A stop that is asked for meanwhile does not wait for the start: what has started ends, and then the process.
+  await Promise.race([starting, kernel.drain.whenStarted]);
+  starting.catch(() => {}); // From here on it can only fail because parts of it have ended.
   return await untilStopped(kernel);
 }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { unpaced } from "../kernel/time/paced.ts";
 import { fieldFinding, type Finding, type ObjectName } from "./finding.ts";
 import { parseObject, type ParseOptions } from "./object.ts";
 import type { FileOrigin } from "./origin.ts";
@@ -39,6 +40,15 @@ const MAX_OBJECTS = 100_000;
 
 /** Parses a document. Never throws. */
 export function parseDocument(text: string, place: DocumentPlace, options: ParseOptions): DocumentContent {
+  return unpaced(parseDocumentSteps(text, place, options));
+}
+
+/** Parses a document, one object a step. Never throws. */
+export function* parseDocumentSteps(
+  text: string,
+  place: DocumentPlace,
+  options: ParseOptions,
+): Generator<void, DocumentContent> {
   const parsed = place.format === "json" ? parseJson(text) : parseYaml(text);
   if ("problem" in parsed) return unreadable(text, parsed.problem, place, options);
   const objects: ConfigObject[] = [];
@@ -48,6 +58,7 @@ export function parseDocument(text: string, place: DocumentPlace, options: Parse
   let located: readonly Listed[] | undefined;
   const trees = listedTrees({ tree: parsed.tree, within: "" });
   for (const [index, { tree, within }] of trees.entries()) {
+    if (index > 0) yield;
     const one = parseObject(tree, fileOrigin(place, within), options);
     if (one.foreign) foreign += 1;
     if (one.object !== undefined) objects.push(one.object);

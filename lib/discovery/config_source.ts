@@ -10,7 +10,9 @@ import { watchFolder } from "../folder/watch.ts";
 import { type ChangeSet, ConfigStore } from "../config/store.ts";
 import type { AnyConfigObject, ConfigObject, Kind } from "../config/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { paced } from "../kernel/time/paced.ts";
 import { logFindings } from "./finding_log.ts";
+import { HandOver } from "./hand_over.ts";
 import { inertKinds, inertText } from "../translate/inert_kinds.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { isUnenforced } from "./policies.ts";
@@ -37,14 +39,20 @@ export async function startConfigFolder(root: string, pipeline: Pipeline, kernel
   const log = kernel.log.scope("file");
   const store = new ConfigStore();
   const source = store.addSource(root, 0);
-  store.subscribe((changes) => handOver(changes, pipeline, kernel));
+  const handOver = new HandOver(pipeline);
+  const updates = kernel.metrics.counter("pilot_inbound_updates");
+  store.subscribe((changes) => {
+    updates.inc({ type: "config" }, changes.added.length + changes.updated.length + changes.removed.length);
+    handOver.take(changes);
+  });
   store.subscribe(inertKindsTold(store, kernel));
   const folder = await watchFolder({
     root,
     parse: { defaultNamespace: "default", source: root },
-    onChanges: (changes) => {
-      logFindings(changes, kernel);
+    onChanges: async (changes, signal) => {
+      await paced(logFindings(changes, kernel), { signal });
       source.apply(changes);
+      await handOver.done();
     },
     onPresence: (present) => {
       if (present) log.info("the configuration folder is back", { folder: root });
@@ -56,17 +64,11 @@ export async function startConfigFolder(root: string, pipeline: Pipeline, kernel
     findings: () => folder.index.findings(),
     isStale: ({ key, origin }) => origin.from === "file" && (folder.index.file(origin.file)?.stale.has(key) ?? false),
     settled: () => folder.settled(),
-    stop: () => folder.stop(),
+    stop: () => {
+      handOver.end();
+      return folder.stop();
+    },
   };
-}
-
-function handOver(changes: ChangeSet, pipeline: Pipeline, kernel: Kernel): void {
-  const updates = kernel.metrics.counter("pilot_inbound_updates");
-  updates.inc({ type: "config" }, changes.added.length + changes.updated.length + changes.removed.length);
-  // The store's lists are of ConfigObject; the union by kind is the same objects with `kind` telling the spec's type.
-  const removed = [...changes.removed, ...changes.updated.map((u) => u.old)] as AnyConfigObject[];
-  const added = [...changes.added, ...changes.updated.map((u) => u.new)] as AnyConfigObject[];
-  if (removed.length + added.length > 0) pipeline.configChanged(removed, added);
 }
 
 /** Tells of kinds that steer nothing, each when its first object comes; of policies `./policies.ts` tells one by one. */

@@ -61,6 +61,7 @@ export class Debouncer {
   #cancel: (() => void) | undefined;
   #running = false;
   #holding = 0;
+  #blocked = 0;
   #stopped = false;
 
   /**
@@ -80,13 +81,16 @@ export class Debouncer {
     const now = this.timers.now();
     const urgent = this.#isUrgent(change);
     // What may go at once does not wait for other changes that are being collected, nor delay them.
-    if (urgent && !this.#running) return this.#run(merge(start(now), change));
+    if (urgent && !this.#running && this.#blocked === 0) return this.#run(merge(start(now), change));
     if (!urgent) this.#lastAt = now;
     merge(this.#merged ??= start(now), change);
     this.#arm();
   }
 
-  /** Changes that happen in `work` are released together, however short the quiet time: none of them makes sense alone. */
+  /**
+   * Changes that happen in `work` are released together, however short the quiet time: none of them makes sense alone.
+   * Urgent ones do, and are not held back.
+   */
   together(work: () => void): void {
     this.#holding++;
     try {
@@ -95,6 +99,17 @@ export class Debouncer {
       this.#holding--;
       this.#arm();
     }
+  }
+
+  /** Holds all changes back, urgent ones too, until the returned function is called: half of the work is done. */
+  hold(): () => void {
+    this.#holding++;
+    this.#blocked++;
+    return () => {
+      this.#holding--;
+      this.#blocked--;
+      this.#arm();
+    };
   }
 
   /** Hands over what waits, to a caller that pushes it at once. */

@@ -13,14 +13,15 @@ export function findingFields(finding: Finding): Record<string, unknown> {
   return { file: findingFile(finding), line, ...findingObject(finding), field, value, expected, code, ...source };
 }
 
-/** Logs what has changed, and counts refused configuration. */
-export function logFindings(
+/** Logs what has changed, and counts refused configuration; one finding a step. */
+export function* logFindings(
   { appeared, resolved }: { readonly appeared: readonly Finding[]; readonly resolved: readonly Finding[] },
   kernel: Kernel,
-): void {
+): Generator<void, void> {
   const log = kernel.log.scope("validation");
   const rejected = kernel.metrics.counter("pilot_total_rejected_configs");
   for (const found of appeared) {
+    yield;
     if (found.severity === "warning") log.warn(found.message, findingFields(found));
     else {
       const { kind, namespace, name } = findingObject(found);
@@ -30,6 +31,7 @@ export function logFindings(
     }
   }
   for (const found of resolved) {
+    yield;
     const { file, line, kind, namespace, name, field } = findingFields(found);
     log.info("a finding is gone", { file, line, kind, namespace, name, field });
   }

@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { paced, unpaced } from "../kernel/time/paced.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { AnyConfigObject } from "../config/types.ts";
 import { type AffectedKeys, Mesh } from "../mesh/mesh.ts";
@@ -29,6 +30,7 @@ import { countedSink, type RegistryTrigger, type RegistryUpdates } from "./count
 import { PushFailures } from "./failures.ts";
 import { ObjectPushes } from "./object_pushes.ts";
 import type { PipelineOptions } from "./pipeline_options.ts";
+import { changeParts, type TakenChanges, WaitingChanges } from "./waiting_changes.ts";
 
 /** The way from changes to pushes. */
 export class Pipeline {
@@ -43,8 +45,7 @@ export class Pipeline {
   readonly #listeners = new Set<(push: PushEvent) => void>();
   /** Updates of registries so far. */
   readonly updates: RegistryUpdates = { eds: 0, svc: 0, svcdelete: 0 };
-  #removed = new Map<string, AnyConfigObject>();
-  #added = new Map<string, AnyConfigObject>();
+  readonly #waiting = new WaitingChanges(this.aggregate, this.endpoints);
   #networkOf: (address: string) => string;
   #meshConfig: MeshConfig;
   #networks: MeshNetworks;
@@ -111,22 +112,34 @@ export class Pipeline {
    * @param added New objects and new versions.
    */
   configChanged(removed: readonly AnyConfigObject[], added: readonly AnyConfigObject[]): void {
-    // The services that entries make are no change of their own.
-    this.#debouncer.together(() => this.#take(removed, added));
+    this.#debouncer.together(() => unpaced(this.#take(removed, added)));
   }
 
-  #take(removed: readonly AnyConfigObject[], added: readonly AnyConfigObject[]): void {
+  /** The same for many objects, in steps between which the event loop turns. No push begins before it is done. */
+  async manyChanged(
+    removed: readonly AnyConfigObject[],
+    added: readonly AnyConfigObject[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const release = this.#debouncer.hold();
+    try {
+      await paced(this.#take(removed, added), { signal });
+    } finally {
+      release();
+    }
+  }
+
+  /** Takes changes in; the services that entries make are no change of their own. */
+  *#take(removed: readonly AnyConfigObject[], added: readonly AnyConfigObject[]): Generator<void, void> {
     const arrived = new Set(added.map((object) => object.key));
-    for (const object of removed) {
-      this.#objects.delete(object.key);
-      // What was added since the last push and is gone again was never seen by anyone.
-      if (!this.#added.delete(object.key)) this.#removed.set(object.key, object);
+    for (const object of removed) this.#objects.delete(object.key);
+    for (const object of added) this.#objects.set(object.key, object);
+    this.#waiting.addConfig(removed, added);
+    const gone = removed.filter(({ key }) => !arrived.has(key)).map(({ key }) => key);
+    for (const _ of this.entries.applySteps(added, gone)) {
+      this.#waiting.settleRegistries();
+      yield;
     }
-    for (const object of added) {
-      this.#objects.set(object.key, object);
-      this.#added.set(object.key, object);
-    }
-    this.entries.apply(added, removed.filter((o) => !arrived.has(o.key)).map((o) => o.key));
     const keys = new Set([...removed, ...added].map((object) => object.key));
     for (const key of keys) this.#objectPushes.wait(key);
     this.#debouncer.add({ reasons: { config: 1 }, objects: [...keys], full: true });
@@ -145,7 +158,31 @@ export class Pipeline {
     this.#debouncer.add({ reasons, objects: [], full: true });
   }
 
-  /** Does at once what waits, without debouncing: at start, and in tests. */
+  /** The first push, before there is any proxy: in steps between which the event loop turns. */
+  async start(): Promise<void> {
+    const release = this.#debouncer.hold();
+    try {
+      await paced(this.#fill());
+    } catch {
+      this.#meshChanged = true; // The push that follows fails in the same way, and reports it.
+    } finally {
+      release();
+    }
+    this.flush();
+  }
+
+  /** Brings the mesh up to date part by part; nothing is translated, as nobody is there to get it. */
+  *#fill(): Generator<void, void> {
+    const { change } = this.#meshChanged ? this.#everything() : this.#waiting.take();
+    if (this.#meshChanged) this.#translator = this.#newTranslator();
+    this.#meshChanged = false;
+    for (const part of changeParts(change)) {
+      this.#translator.mesh.apply(part);
+      yield;
+    }
+  }
+
+  /** Does at once what waits, without debouncing; for tests. */
   flush(): void {
     const nothing = { reasons: {}, objects: new Set<string>(), full: true, startedAt: this.#timers.now(), changes: 0 };
     this.#flush(this.#debouncer.take() ?? nothing);
@@ -241,31 +278,21 @@ export class Pipeline {
   }
 
   #apply(): AffectedKeys {
-    const removed = this.#removed;
-    const added = this.#added;
-    this.#removed = new Map();
-    this.#added = new Map();
-    const services = this.aggregate.drain();
-    const endpoints = this.endpoints.drain();
-    const addresses = services.addresses.union(endpoints.addresses);
-    return this.#translator.apply({
-      removed: removed.values(),
-      added: added.values(),
-      services: services.services,
-      endpoints: endpoints.services,
-    }, addresses);
+    const { change, addresses } = this.#waiting.take();
+    return this.#translator.apply(change, addresses);
+  }
+
+  /** All there is, instead of what waits. */
+  #everything(): Pick<TakenChanges, "change"> {
+    this.#waiting.take();
+    return { change: { added: this.#objects.values(), services: this.aggregate.keys() } };
   }
 
   /** A mesh of its own for another mesh configuration; the proxies move over. */
   #rebuild(): AffectedKeys {
     const old = this.#translator;
     const next = this.#newTranslator();
-    this.#removed = new Map();
-    this.#added = new Map();
-    this.aggregate.drain();
-    this.endpoints.drain();
-    const services = [...this.aggregate.services()].map((s) => `${s.namespace}/${s.hostname}` as const);
-    const affected = next.apply({ added: this.#objects.values(), services });
+    const affected = next.apply(this.#everything().change);
     next.adopt(old, (proxy) => this.#options.readAgain(proxy, this.#meshConfig));
     this.#translator = next;
     this.#meshChanged = false;

@@ -121,7 +121,7 @@ async function start(options: DiscoveryServerOptions, settings: Settings, kernel
   const folder = await startSources(options, pipeline, kernel);
   const store = folder?.store ?? new ConfigStore();
   const rootNamespace = startRootNamespace(store, mesh, options.systemNamespace, kernel);
-  pipeline.flush();
+  await pipeline.start();
   const policies = new UnenforcedPolicies(store, pipeline, kernel);
   kernel.stopper.add("review of policies", () => policies.stop());
   const source = new PipelineSource(pipeline, nodes, () => policies.connected());

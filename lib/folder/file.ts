@@ -6,10 +6,10 @@
  *
  * @module
  */
-import { type DocumentContent, parseDocument } from "../config/document.ts";
+import { type DocumentContent, parseDocumentSteps } from "../config/document.ts";
 import { fieldFinding, type Finding, movedFinding } from "../config/finding.ts";
+import { movedObject } from "../config/hashed_object.ts";
 import type { ParseOptions } from "../config/object.ts";
-import { movedOrigin } from "../config/origin.ts";
 import { duplicateFinding } from "../config/overlap.ts";
 import { type ConfigObject, objectKey } from "../config/types.ts";
 import { KINDS } from "../config/kinds/mod.ts";
@@ -55,18 +55,22 @@ export function looksTruncated(previous: FileState | undefined, bytes: Uint8Arra
 
 const NEWLINE = 10;
 
-/** Reads a file's bytes into a new state. Never throws. `previous` is the state before, when there was one. */
-export function readFile(
+/**
+ * Reads a file's bytes into a new state, one document or object a step. Never throws.
+ *
+ * @param previous The state before, when there was one.
+ */
+export function* readFile(
   previous: FileState | undefined,
   path: string,
   bytes: Uint8Array,
   options: FolderOptions,
-): FileState {
+): Generator<void, FileState> {
   if (bytes.length > MAX_FILE_SIZE) {
     return unreadableFile(previous, path, options, `at most ${MAX_FILE_SIZE} bytes (this file has ${bytes.length})`);
   }
   try {
-    return readDocuments(previous, path, bytes, options);
+    return yield* readDocuments(previous, path, bytes, options);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     return unreadableFile(previous, path, options, "UTF-8 text");
@@ -74,12 +78,12 @@ export function readFile(
 }
 
 /** @throws TypeError when the bytes are not UTF-8 */
-function readDocuments(
+function* readDocuments(
   previous: FileState | undefined,
   path: string,
   bytes: Uint8Array,
   options: FolderOptions,
-): FileState {
+): Generator<void, FileState> {
   const format = path.endsWith(".json") ? "json" : "yaml";
   const { ranges, sameBefore, sameAfter } = cut(previous, bytes, format);
   const old = previous?.documents ?? [];
@@ -93,7 +97,8 @@ function readDocuments(
     else same.push(index);
   }
   const matched: (number | undefined)[] = [];
-  const contents = ranges.map((range, index) => {
+  const contents: DocumentContent[] = [];
+  for (const [index, range] of ranges.entries()) {
     let text: string | undefined;
     if (index < sameBefore) matched.push(index);
     else if (index >= firstAfter) matched.push(index - ranges.length + old.length);
@@ -102,9 +107,13 @@ function readDocuments(
       matched.push(moved.get(text)?.shift());
     }
     const before = old[matched[index] ?? -1];
-    if (before !== undefined) return moveContent(before.content, range.line - before.range.line);
-    return parseDocument(text ?? "", { source: options.source, file: path, line: range.line, format }, options);
-  });
+    if (before !== undefined) contents.push(moveContent(before.content, range.line - before.range.line));
+    else {
+      const place = { source: options.source, file: path, line: range.line, format } as const;
+      contents.push(yield* parseDocumentSteps(text ?? "", place, options));
+      yield;
+    }
+  }
   return assemble(path, bytes, bringToLife(ranges, contents, matched, previous));
 }
 
@@ -144,7 +153,7 @@ function moveContent(content: DocumentContent, by: number): DocumentContent {
   if (by === 0) return content;
   return {
     ...content,
-    objects: content.objects.map((object) => ({ ...object, origin: movedOrigin(object.origin, by) })),
+    objects: content.objects.map((object) => movedObject(object, by)),
     findings: content.findings.map((found) => movedFinding(found, by)),
   };
 }

@@ -1,10 +1,9 @@
 /**
  * The folder as a whole, the pure part: contents of files go in, changes of objects come out.
  *
- *     (path, bytes | gone) ──> FileState per file ──> claims per key ──> winner per key ──> changes
+ *     (path, bytes | gone) ──> FileState per file ──> owners per key ──> winner per key ──> changes
  *
- * Of two files with the same object the one whose path sorts first wins; the other is a problem until it goes, or the first goes and it
- * takes over.
+ * Of two files with the same object the one whose path sorts first wins; the other one is a finding until either goes.
  *
  * @module
  */
@@ -13,6 +12,8 @@ import { compareOrigins } from "../config/origin.ts";
 import { duplicateFinding } from "../config/overlap.ts";
 import type { StoreChanges } from "../config/store.ts";
 import type { ConfigObject } from "../config/types.ts";
+import { ValuePool } from "../config/schema/value_pool.ts";
+import { unpaced } from "../kernel/time/paced.ts";
 import { type FileState, type FolderOptions, readFile, unreadableFile } from "./file.ts";
 
 /** What was read of one file. */
@@ -31,12 +32,15 @@ export interface FolderChanges extends StoreChanges {
   readonly resolved: readonly Finding[];
 }
 
+/** Keys whose winners are found in one step. */
+const KEYS_A_STEP = 500;
+
 /** All files of a folder. */
 export class FolderIndex {
   readonly #options: FolderOptions;
   readonly #files = new Map<string, FileState>();
-  /** Who has an object with this key: the usual single owner as itself, several as a map by path. */
-  readonly #claims = new Map<string, ConfigObject | Map<string, ConfigObject>>();
+  /** The objects with a key: a lone one as itself, those of several files as a map by path. */
+  readonly #owned = new Map<string, ConfigObject | Map<string, ConfigObject>>();
   readonly #duplicates = new Map<string, readonly Finding[]>();
 
   /** @param options How files are read. */
@@ -56,90 +60,103 @@ export class FolderIndex {
 
   /** Everything that is wrong now, by path and line. */
   findings(): readonly Finding[] {
-    const all = [...this.#files.values()].flatMap((file) => file.findings).concat(...this.#duplicates.values());
-    return all.sort(byPlace);
+    const inFiles = [...this.#files.values()].flatMap((file) => file.findings);
+    return inFiles.concat([...this.#duplicates.values()].flat()).sort(byPlace);
   }
 
   /** Takes what was read; cheap for what did not change. Never throws. */
   apply(reads: readonly FileRead[]): FolderChanges {
-    const touched = new Map<string, ConfigObject | undefined>();
+    return unpaced(this.applySteps(reads));
+  }
+
+  /** The same in steps of some milliseconds. What the index says is whole again when they are done. */
+  *applySteps(reads: readonly FileRead[]): Generator<void, FolderChanges> {
+    const options = { ...this.#options, pool: new ValuePool() };
     const before: Finding[] = [];
     const after: Finding[] = [];
+    const affected = new Map<string, ConfigObject | undefined>();
     for (const { path, bytes } of reads) {
       const old = this.#files.get(path);
-      const next = this.#read(path, bytes);
-      if (old !== undefined) before.push(...old.findings);
-      if (next !== undefined) after.push(...next.findings);
+      const next = yield* this.#read(old, path, bytes, options);
+      for (const finding of old?.findings ?? []) before.push(finding);
+      for (const finding of next?.findings ?? []) after.push(finding);
       if (next === undefined) this.#files.delete(path);
       else this.#files.set(path, next);
-      this.#claim(path, old, next, touched);
+      this.#setOwned(path, old, next, affected);
+      yield;
     }
     const upserted: ConfigObject[] = [];
     const removed: string[] = [];
-    for (const [key, old] of touched) {
+    let count = 0;
+    for (const [key, old] of affected) {
       const now = this.#winner(key);
-      if (now === undefined) removed.push(key);
-      else if (now !== old) upserted.push(now);
-      before.push(...(this.#duplicates.get(key) ?? []));
-      after.push(...this.#noteDuplicates(key, now));
+      if (now === undefined && old !== undefined) removed.push(key);
+      if (now !== undefined && now !== old) upserted.push(now);
+      for (const finding of this.#duplicates.get(key) ?? []) before.push(finding);
+      for (const finding of this.#noteDuplicates(key, now)) after.push(finding);
+      if (++count % KEYS_A_STEP === 0) yield;
     }
-    return {
-      upserted,
-      removed: removed.filter((key) => touched.get(key) !== undefined),
-      ...findingChanges(before, after),
-    };
+    return { upserted, removed, ...findingChanges(before, after) };
   }
 
-  #read(path: string, bytes: FileRead["bytes"]): FileState | undefined {
+  *#read(
+    old: FileState | undefined,
+    path: string,
+    bytes: FileRead["bytes"],
+    options: FolderOptions,
+  ): Generator<void, FileState | undefined> {
     if (bytes === undefined) return undefined;
-    const old = this.#files.get(path);
-    return typeof bytes === "string"
-      ? unreadableFile(old, path, this.#options, bytes)
-      : readFile(old, path, bytes, this.#options);
+    if (typeof bytes === "string") return unreadableFile(old, path, options, bytes);
+    return yield* readFile(old, path, bytes, options);
   }
 
-  #claim(
+  /** Notes what a file has now, and for each key that is affected the object that was in force before. */
+  #setOwned(
     path: string,
     old: FileState | undefined,
     next: FileState | undefined,
-    touched: Map<string, ConfigObject | undefined>,
+    affected: Map<string, ConfigObject | undefined>,
   ): void {
     for (const [key, object] of next?.objects ?? []) {
       if (old?.objects.get(key) === object) continue;
-      if (!touched.has(key)) touched.set(key, this.#winner(key));
-      this.#setClaim(key, path, object);
+      if (!affected.has(key)) affected.set(key, this.#winner(key));
+      this.#setOwner(key, path, object);
     }
     for (const key of old?.objects.keys() ?? []) {
       if (next?.objects.has(key)) continue;
-      if (!touched.has(key)) touched.set(key, this.#winner(key));
-      this.#setClaim(key, path, undefined);
+      if (!affected.has(key)) affected.set(key, this.#winner(key));
+      this.#setOwner(key, path, undefined);
     }
   }
 
-  #setClaim(key: string, path: string, object: ConfigObject | undefined): void {
-    const claim = this.#claims.get(key);
-    const several = claim instanceof Map ? claim : new Map(claim === undefined ? [] : [[fileOf(claim), claim]]);
+  #setOwner(key: string, path: string, object: ConfigObject | undefined): void {
+    const owned = this.#owned.get(key);
+    if (owned === undefined || (!(owned instanceof Map) && fileOf(owned) === path)) {
+      if (object === undefined) this.#owned.delete(key);
+      else this.#owned.set(key, object);
+      return;
+    }
+    const several = owned instanceof Map ? owned : new Map([[fileOf(owned), owned]]);
     if (object === undefined) several.delete(path);
     else several.set(path, object);
     const [first] = several.values();
-    if (first === undefined) this.#claims.delete(key);
-    else this.#claims.set(key, several.size === 1 ? first : several);
+    this.#owned.set(key, several.size === 1 ? first! : several);
   }
 
   #winner(key: string): ConfigObject | undefined {
-    const claim = this.#claims.get(key);
-    if (!(claim instanceof Map)) return claim;
-    const [path] = [...claim.keys()].sort(compare);
-    return path === undefined ? undefined : claim.get(path);
+    const owned = this.#owned.get(key);
+    if (!(owned instanceof Map)) return owned;
+    const [path] = [...owned.keys()].sort(compare);
+    return path === undefined ? undefined : owned.get(path);
   }
 
   #noteDuplicates(key: string, winner: ConfigObject | undefined): readonly Finding[] {
-    const claim = this.#claims.get(key);
-    if (!(claim instanceof Map) || winner === undefined) {
+    const owned = this.#owned.get(key);
+    if (!(owned instanceof Map) || winner === undefined) {
       this.#duplicates.delete(key);
       return [];
     }
-    const found = [...claim.values()].filter((one) => one !== winner).map((one) => duplicateFinding(one, winner));
+    const found = [...owned.values()].filter((one) => one !== winner).map((one) => duplicateFinding(one, winner));
     this.#duplicates.set(key, found);
     return found;
   }

@@ -1,11 +1,11 @@
 /**
- * Which paths of the folder are configuration, and what an event about a path asks for.
+ * Which paths of the folder are configuration, and which of them an event affects.
  *
  * @module
  */
 
-/** What to look at again. */
-export type Errand =
+/** What a deferred look at the folder has to cover. */
+export type ScanTask =
   /** One file or folder. */
   | { readonly kind: "path"; readonly path: string }
   /** Everything in a folder (empty: the whole one): a mount swapped its hidden data folder. */
@@ -26,7 +26,7 @@ export function isTemporaryName(name: string): boolean {
  * What an event about a path (relative to the folder, with `/`) asks for. Mounted config maps keep their files in hidden folders that
  * begin with two dots (`..data`) and swap them by one rename; then everything beside them is looked at again.
  */
-export function errandOf(path: string): Errand {
+export function scanTaskOf(path: string): ScanTask {
   if (path === "") return { kind: "folder", path: "" };
   const parts = path.split("/");
   const mount = parts.findIndex((part) => part.startsWith(".."));

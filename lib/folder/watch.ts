@@ -1,10 +1,11 @@
 /**
- * Reads a folder of configuration and watches it: the edge of the folder source. What the bytes mean is decided in `./index.ts`.
+ * Reads a folder of configuration and watches it. What the bytes mean is decided in `./index.ts`.
  *
- *     file system events ──> set of paths ──> (as soon as the event loop is free) stat, read ──> FolderIndex ──> onChanges
+ *     file system events ──> set of paths ──> stat, read ──> FolderIndex ──> onChanges
  *
- * Nothing waits for a fixed delay: what arrives while a batch is read makes the next batch. Only a file that looks half-written waits,
- * for its next event or {@link SETTLE_MS}. While the folder itself is missing, everything it had is kept.
+ * No event waits for a fixed delay: what arrives while a batch is read makes the next batch. Only a file that looks half-written waits,
+ * for its next event or {@link SETTLE_MS}. While the folder itself is missing, everything it had is kept. A large batch is parsed in
+ * steps between which the event loop turns.
  *
  * Events get lost (see `./sweep.ts`), so now and then the whole folder is swept: each file's identity (see `./files.ts`) is compared
  * with what was read, and what differs is read.
@@ -13,10 +14,11 @@
  *
  * @module
  */
+import { paced } from "../kernel/time/paced.ts";
 import { type FolderOptions, looksTruncated } from "./file.ts";
 import { FolderFiles } from "./files.ts";
 import { type FileRead, type FolderChanges, FolderIndex } from "./index.ts";
-import { errandOf } from "./paths.ts";
+import { scanTaskOf } from "./paths.ts";
 import { SweepPlan } from "./sweep.ts";
 import { isWatchable, watchTree } from "./tree.ts";
 
@@ -31,8 +33,11 @@ export interface WatchOptions {
   /** Path of the folder. */
   readonly root: string;
   readonly parse: FolderOptions;
-  /** Gets each batch of changes in order, what is there at the start before `watchFolder` resolves. Must not throw. */
-  readonly onChanges: (changes: FolderChanges) => void;
+  /**
+   * Gets each batch of changes in order, what is there at the start before `watchFolder` resolves. The next batch waits
+   * for its promise. Must not throw, except for the reason of the signal, which aborts when watching ends.
+   */
+  readonly onChanges: (changes: FolderChanges, signal: AbortSignal) => Promise<void> | void;
   /** Told when the folder goes missing (`false`) and is back (`true`). */
   readonly onPresence?: (present: boolean) => void;
 }
@@ -81,7 +86,7 @@ class Folder {
   readonly #swept: (() => void)[] = [];
   readonly #sweeps = new SweepPlan();
   #sweep: ReturnType<typeof setTimeout> | undefined;
-  #stopped = false;
+  readonly #ending = new AbortController();
 
   constructor(options: WatchOptions) {
     this.#options = options;
@@ -108,7 +113,7 @@ class Folder {
   async settled(): Promise<void> {
     await this.#checking; // It may have looked before what the caller wrote.
     await this.#checkNow();
-    if (this.#stopped) return;
+    if (this.#ending.signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#askers.push(resolve);
     this.#dirty.add("");
@@ -117,7 +122,7 @@ class Folder {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#ending.abort();
     clearTimeout(this.#check);
     clearTimeout(this.#sweep);
     for (const timer of this.#settling.values()) clearTimeout(timer);
@@ -146,21 +151,21 @@ class Folder {
   #note(path: string): void {
     const { root } = this.#files;
     if (path !== root && !path.startsWith(`${root}/`)) return;
-    const errand = errandOf(path.slice(root.length + 1));
-    if (errand.kind !== "nothing") this.#dirty.add(errand.path);
+    const task = scanTaskOf(path.slice(root.length + 1));
+    if (task.kind !== "nothing") this.#dirty.add(task.path);
   }
 
   /** Runs batches until nothing is left; at most one run at a time. */
   #schedule(): Promise<void> {
     this.#work ??= this.#run().finally(() => {
       this.#work = undefined;
-      if (this.#dirty.size > 0 && !this.#stopped) void this.#schedule();
+      if (this.#dirty.size > 0 && !this.#ending.signal.aborted) void this.#schedule();
     });
     return this.#work;
   }
 
   async #run(): Promise<void> {
-    while (this.#dirty.size > 0 && !this.#stopped) {
+    while (this.#dirty.size > 0 && !this.#ending.signal.aborted) {
       const batch = this.#dirty;
       const settled = this.#settled;
       const askers = batch.has("") ? this.#askers.splice(0) : [];
@@ -173,17 +178,29 @@ class Folder {
       // A folder that is gone takes nothing with it: it may be about to come back.
       const lost = reads.some((read) => read.bytes === undefined) && !(await this.#isPresent());
       const kept = lost ? reads.filter((read) => read.bytes !== undefined) : reads;
-      if (kept.length > 0) this.#options.onChanges(this.index.apply(kept));
+      if (kept.length > 0 && !await this.#handOn(kept)) return;
       this.#swept.push(...askers);
       if (this.#settling.size === 0 && this.#settled.size === 0) { for (const done of this.#swept.splice(0)) done(); }
     }
     this.#sweepLater();
   }
 
+  /** Parses what was read and reports the changes, in steps; false when watching ended meanwhile. */
+  async #handOn(reads: readonly FileRead[]): Promise<boolean> {
+    const { signal } = this.#ending;
+    try {
+      await this.#options.onChanges(await paced(this.index.applySteps(reads), { signal }), signal);
+      return true;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      return false;
+    }
+  }
+
   /** Sweeps when the plan says so; at most one sweep waits. */
   #sweepLater(): void {
     const wait = this.#sweeps.wait(performance.now());
-    if (wait === undefined || this.#sweep !== undefined || this.#stopped) return;
+    if (wait === undefined || this.#sweep !== undefined || this.#ending.signal.aborted) return;
     this.#sweep = setTimeout(() => {
       this.#sweep = undefined;
       this.#dirty.add("");
@@ -251,7 +268,7 @@ class Folder {
   }
 
   #checkLater(): void {
-    if (this.#stopped) return;
+    if (this.#ending.signal.aborted) return;
     this.#check = setTimeout(() => void this.#checkNow(), IDENTITY_CHECK_MS);
     this.#check.unref();
   }
@@ -264,7 +281,7 @@ class Folder {
   /** Attaches anew when the folder was replaced, or was missing and is back. */
   async #checkIdentity(): Promise<void> {
     const now = await this.#currentIdentity();
-    if (this.#stopped) return;
+    if (this.#ending.signal.aborted) return;
     const sees = this.#sweeps.blind && isWatchable(this.#files.root);
     if (now === this.#identity && this.#watcher !== undefined && !sees) {
       this.#sweepLater();
@@ -275,7 +292,7 @@ class Folder {
       await this.#pump;
       if (now === "") this.#options.onPresence?.(false);
     }
-    if (now === "" || this.#stopped) return this.#checkLater();
+    if (now === "" || this.#ending.signal.aborted) return this.#checkLater();
     try {
       await this.attach();
       if (!sees) this.#options.onPresence?.(true);

@@ -117,6 +117,12 @@ export class Aggregate {
     return this.#services.values();
   }
 
+  /** The keys of all services in force, in no particular order. */
+  keys(): IterableIterator<ServiceKey> {
+    this.#settleAll();
+    return this.#services.keys();
+  }
+
   /** How many services are in force (`pilot_services`). */
   get serviceCount(): number {
     this.#settleAll();

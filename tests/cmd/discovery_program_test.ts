@@ -13,6 +13,7 @@ class Program {
   readonly #process: Deno.ChildProcess;
   readonly #serving = Promise.withResolvers<Line>();
   readonly #reading: Promise<void>;
+  readonly #awaited = new Map<string, () => void>();
 
   constructor(args: readonly string[], env: Record<string, string> = {}) {
     this.#process = new Deno.Command(Deno.execPath(), {
@@ -40,9 +41,18 @@ class Program {
         const parsed = JSON.parse(line) as Line;
         this.lines.push(parsed);
         if (parsed["msg"] === "serving") this.#serving.resolve(parsed);
+        this.#awaited.get(String(parsed["msg"]))?.();
       }
     }
+    this.#serving.promise.catch(() => {}); // Only those who wait for it are concerned.
     this.#serving.reject(new Error(`it ended: ${JSON.stringify(this.lines)}`));
+  }
+
+  /** Resolves when it logs a message that it has not logged yet; or when it ends. */
+  async logs(message: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#awaited.set(message, resolve);
+    await Promise.race([promise, this.#reading]);
   }
 
   /** Text of a page. */
@@ -189,4 +199,25 @@ Deno.test("variables that steer nothing are told, and those that do are not", as
     const line = program.lines.find(({ msg }) => msg === "variables without effect in this version");
     assert.deepEqual(line?.["variables"], ["ENABLE_VTPROTOBUF", "PILOT_TRACE_SAMPLING"]);
   }, env);
+});
+
+Deno.test("a signal while it reads a large folder ends it; it does not serve first", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const entry = (i: number) =>
+      `${head}metadata: {name: s${i}, namespace: n}\nspec: {hosts: [s${i}.test], ports: [{number: 80, name: http}]}\n`;
+    for (let file = 0; file < 20; file++) {
+      const entries = Array.from({ length: 2000 }, (_, i) => entry(2000 * file + i));
+      await Deno.writeTextFile(`${folder}/${file}.yaml`, entries.join("---\n"));
+    }
+    await Deno.mkdir(`${folder}/.mesh`);
+    await Deno.writeTextFile(`${folder}/.mesh/mesh`, "ingressClass: other\n");
+    const program = new Program([`--configDir=${folder}`, `--meshConfig=${folder}/.mesh/mesh`]);
+    await program.logs("fields without effect in this version"); // The mesh file is read before the folder.
+    assert.equal(await program.stop(), 0);
+    const messages = program.lines.map(({ msg }) => msg);
+    assert.ok(messages.includes("stopping") && !messages.includes("serving"), messages.join());
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });

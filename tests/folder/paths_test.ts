@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { errandOf, isConfigName } from "../../lib/folder/paths.ts";
+import { isConfigName, scanTaskOf } from "../../lib/folder/paths.ts";
 
 const NAMES: readonly (readonly [string, boolean])[] = [
   ["a.yaml", true],
@@ -40,8 +40,8 @@ for (const [path, expected] of ERRANDS) {
     name: `an event of ${JSON.stringify(path)} asks for: ${expected}`,
     permissions: "none",
     fn() {
-      const errand = errandOf(path);
-      assert.equal(`${errand.kind} ${"path" in errand ? errand.path : ""}`, expected);
+      const task = scanTaskOf(path);
+      assert.equal(`${task.kind} ${"path" in task ? task.path : ""}`, expected);
     },
   });
 }

@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { unpaced } from "../../kernel/time/paced.ts";
 import type { AnyConfigObject, ConfigObject } from "../../config/types.ts";
 import { objectKey } from "../../config/types.ts";
 import type { RegistrySource } from "../aggregate.ts";
@@ -47,6 +48,8 @@ interface Reported {
 
 /** On a WorkloadEntry: its agent probes it; until it tells that it is healthy, it is not. */
 const HEALTH_CHECKED_ANNOTATION = "proxy.mesh.io/health-checks-enabled";
+/** Objects and services that are handled in one step. */
+const ITEMS_A_STEP = 200;
 const NO_ENDPOINTS: readonly Endpoint[] = Object.freeze([]);
 
 /** Service entries as a registry. All calls are synchronous. */
@@ -109,10 +112,17 @@ export class ServiceEntryRegistry implements Registry {
    * @param removed Keys (`kind/namespace/name`) of objects that went.
    */
   apply(upserted: readonly AnyConfigObject[], removed: readonly string[]): void {
+    unpaced(this.applySteps(upserted, removed));
+  }
+
+  /** The same in steps of some milliseconds; other calls may come between them. */
+  *applySteps(upserted: readonly AnyConfigObject[], removed: readonly string[]): Generator<void, void> {
     const [touched, selecting] = [new Set<ServiceKey>(), new Set<ServiceKey>()];
     const workloads = new Map<string, Workload>();
     const gone: string[] = [];
+    let count = 0;
     for (const key of removed) {
+      if (++count % ITEMS_A_STEP === 0) yield;
       if (this.#removeEntry(key, touched)) continue;
       if (!this.#entryObjects.delete(key)) continue;
       this.#setWorkload(key, undefined, selecting);
@@ -120,6 +130,7 @@ export class ServiceEntryRegistry implements Registry {
       gone.push(key);
     }
     for (const object of upserted) {
+      if (++count % ITEMS_A_STEP === 0) yield;
       if (object.kind === "ServiceEntry") this.#addEntry(convertEntry(object, this.#options), touched);
       else if (object.kind === "WorkloadEntry") {
         this.#entryObjects.set(object.key, object);
@@ -130,7 +141,7 @@ export class ServiceEntryRegistry implements Registry {
     if (workloads.size > 0 || gone.length > 0) {
       this.#sink?.workloads([...workloads.values()], gone.filter((key) => !this.#entryObjects.has(key)));
     }
-    this.#flush(touched, selecting);
+    yield* this.#report(touched, selecting);
   }
 
   /** Tells the outcome of the probes of a workload entry (see the annotation `proxy.mesh.io/health-checks-enabled`). */
@@ -142,7 +153,7 @@ export class ServiceEntryRegistry implements Registry {
     const selecting = new Set<ServiceKey>();
     const workload = this.#convert(object);
     if (this.#setWorkload(key, workload, selecting)) this.#sink?.workloads([workload], []);
-    this.#flush(new Set(), selecting);
+    unpaced(this.#report(new Set(), selecting));
   }
 
   /** Takes workloads of other registries, for selectors; its own reports, should they come back, are passed over. */
@@ -155,7 +166,7 @@ export class ServiceEntryRegistry implements Registry {
       const wanted = workload.kind !== "pod" || this.#options.selectPods;
       if (wanted) this.#setWorkload(prefix + workload.id, workload, selecting);
     }
-    this.#flush(new Set(), selecting);
+    unpaced(this.#report(new Set(), selecting));
   }
 
   #convert(object: ConfigObject<"WorkloadEntry">): Workload {
@@ -211,33 +222,46 @@ export class ServiceEntryRegistry implements Registry {
   }
 
   /**
-   * Makes what was touched again and tells the sink what differs: services first, so that endpoints find theirs.
+   * Makes what was touched again and reports what differs: services first, so that endpoints find theirs.
    *
    * @param touched Services whose entries changed.
    * @param selecting Services of which only the selected workloads changed.
    */
-  #flush(touched: Set<ServiceKey>, selecting: ReadonlySet<ServiceKey>): void {
-    for (const key of touched) this.#merge(key);
+  *#report(touched: Set<ServiceKey>, selecting: ReadonlySet<ServiceKey>): Generator<void, void> {
+    let count = 0;
+    for (const key of touched) {
+      this.#merge(key);
+      if (++count % ITEMS_A_STEP === 0) yield;
+    }
     // Addresses of other services may have moved by that.
     for (const key of this.#allocator.settle()) touched.add(key);
+    const keys = [...touched, ...[...selecting].filter((key) => !touched.has(key))];
+    for (let at = 0; at < keys.length; at += ITEMS_A_STEP) {
+      if (at > 0) yield;
+      this.#reportSome(keys.slice(at, at + ITEMS_A_STEP), touched);
+    }
+  }
+
+  #reportSome(keys: readonly ServiceKey[], touched: ReadonlySet<ServiceKey>): void {
     const upserted: Service[] = [];
     const removed: ServiceKey[] = [];
     const lists: [ServiceKey, readonly Endpoint[]][] = [];
-    for (const key of touched) {
-      const reported = this.#reported.get(key) ?? { service: undefined, endpoints: NO_ENDPOINTS };
+    for (const key of keys) {
+      const reported = this.#reported.get(key);
+      if (!touched.has(key)) {
+        if (reported) this.#listEndpoints(key, reported, lists);
+        continue;
+      }
+      const now = reported ?? { service: undefined, endpoints: NO_ENDPOINTS };
       const service = this.#withAddresses(key);
-      if (!samePlain(reported.service, service)) {
-        reported.service = service;
+      if (!samePlain(now.service, service)) {
+        now.service = service;
         if (service) upserted.push(service);
         else removed.push(key);
       }
-      if (service) this.#reported.set(key, reported);
+      if (service) this.#reported.set(key, now);
       else this.#reported.delete(key);
-      this.#listEndpoints(key, reported, lists);
-    }
-    for (const key of selecting) {
-      const reported = touched.has(key) ? undefined : this.#reported.get(key);
-      if (reported) this.#listEndpoints(key, reported, lists);
+      this.#listEndpoints(key, now, lists);
     }
     if (upserted.length > 0 || removed.length > 0) this.#sink?.services(upserted, removed);
     for (const [key, list] of lists) this.#sink?.endpoints(key, this.shard, list);

@@ -1,0 +1,51 @@
+/**
+ * Long work in steps, so that the event loop turns between them: signals, streams and timers are not kept waiting.
+ *
+ * @module
+ */
+import { setImmediate } from "node:timers";
+
+/** How long work goes on before the event loop turns, ms. */
+const SLICE_MS = 20;
+
+/** How work is paced. */
+export interface PaceOptions {
+  /** Ends the work early: the promise rejects with its reason. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds on a steady clock; for tests. */
+  readonly now?: () => number;
+  /** Resolves after a turn of the event loop; for tests. */
+  readonly turn?: () => Promise<void>;
+}
+
+/**
+ * Runs a generator to its end; each `yield` is a place where the event loop may turn. It turns when the work has gone on
+ * for 20 ms, so a step should take no more than that.
+ *
+ * @returns What the generator returns.
+ * @throws what the generator throws, or the reason of the signal.
+ */
+export async function paced<T>(work: Generator<void, T>, options: PaceOptions = {}): Promise<T> {
+  const { signal, now = () => performance.now(), turn = oneTurn } = options;
+  let end = now() + SLICE_MS;
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+    if (now() < end) continue;
+    await turn();
+    signal?.throwIfAborted();
+    end = now() + SLICE_MS;
+  }
+}
+
+/** Runs a generator to its end at once, for work that is small, or for callers that cannot wait. */
+export function unpaced<T>(work: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
+
+function oneTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
