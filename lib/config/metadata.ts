@@ -8,6 +8,7 @@ import { labels, map } from "./schema/containers.ts";
 import { DecodeContext, isObject } from "./schema/field.ts";
 import { message } from "./schema/message.ts";
 import { string } from "./schema/scalars.ts";
+import type { ValuePool } from "./schema/value_pool.ts";
 import { ownKey } from "./spelling.ts";
 import { type ObjectMeta, UNDATED } from "./types.ts";
 import { isDnsLabel, objectNameProblem } from "./validation/names.ts";
@@ -23,13 +24,14 @@ const EMPTY: Readonly<Record<string, string>> = Object.freeze({});
  * Reads metadata. It has many fields that are not ours (uid, managedFields, ...): unknown ones are nobody's mistake.
  *
  * @param defaultNamespace Of objects that name none; empty: the kind has no namespaces.
+ * @param pool Where equal values become one; default: nowhere.
  */
-export function parseMeta(raw: unknown, defaultNamespace: string, report: Findings): ObjectMeta {
+export function parseMeta(raw: unknown, defaultNamespace: string, report: Findings, pool?: ValuePool): ObjectMeta {
   const input = isObject(raw) ? raw : {};
   const { name, namespace, creationTimestamp, generation } = input;
   const decoded = rawMeta.decode(
     { labels: input["labels"], annotations: input["annotations"] },
-    new DecodeContext("metadata", report),
+    new DecodeContext("metadata", report, "error", pool),
   );
   const ownName = typeof name === "string" ? name : "";
   const wrongName = objectNameProblem(ownName);
@@ -43,8 +45,8 @@ export function parseMeta(raw: unknown, defaultNamespace: string, report: Findin
     report.error("metadata.namespace", namespace, "the name of a namespace");
   }
   return {
-    name: ownName,
-    namespace: ownNamespace,
+    name: pool?.string(ownName) ?? ownName,
+    namespace: pool?.string(ownNamespace) ?? ownNamespace,
     labels: decoded?.labels ?? EMPTY,
     annotations: decoded?.annotations ?? EMPTY,
     creationTimestamp: parseTimestamp(creationTimestamp, report),

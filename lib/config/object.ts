@@ -5,16 +5,17 @@
  *
  * @module
  */
-import { hash as digest } from "node:crypto";
 import { type Finding, type FindingPlace, type ObjectName, shownName } from "./finding.ts";
 import { Findings } from "./findings.ts";
 import { KIND_TABLE } from "./kinds/table.ts";
 import type { Validate } from "./kinds/validate.ts";
+import { HashedObject } from "./hashed_object.ts";
+import type { ValuePool } from "./schema/value_pool.ts";
 import { DecodeContext, type Field, isObject } from "./schema/field.ts";
 import { checkNames, parseMeta } from "./metadata.ts";
 import type { Origin } from "./origin.ts";
 import { lookupKind } from "./spelling.ts";
-import { type ConfigObject, type Kind, objectKey, type ObjectMeta } from "./types.ts";
+import type { ConfigObject, Kind, ObjectMeta } from "./types.ts";
 
 /** What {@link parseObject} makes of a tree. */
 export interface ParsedObject {
@@ -32,6 +33,8 @@ export interface ParsedObject {
 export interface ParseOptions {
   /** Namespace of objects that name none. */
   readonly defaultNamespace: string;
+  /** Where equal values of objects become one, for the time of one reading; default: nowhere. */
+  readonly pool?: ValuePool;
 }
 
 /** Parses and validates one object. Never throws; cost is bounded by the size of the tree. */
@@ -53,19 +56,12 @@ export function parseObject(tree: unknown, origin: Origin, options: ParseOptions
     if (!found.foreign) report.error(found.field, wrong === "kind" ? kind : apiVersion, found.expected, "unknown-kind");
     return { findings: report.list, foreign: found.foreign, name };
   }
-  const meta = parseMeta(tree["metadata"], options.defaultNamespace, report);
+  const meta = parseMeta(tree["metadata"], options.defaultNamespace, report, options.pool);
   refuseTestAnnotation(meta, report);
-  const spec = parseSpec(found.kind, tree["spec"], meta, report);
+  const spec = parseSpec(found.kind, tree["spec"], meta, report, options);
   refuseOtherFields(tree, report);
   if (report.failed) return { findings: report.list, foreign: false, name };
-  const object: ConfigObject = {
-    kind: found.kind,
-    key: objectKey(found.kind, meta.namespace, meta.name),
-    meta,
-    spec,
-    origin,
-    hash: hashObject(found.kind, meta, spec),
-  };
+  const object = new HashedObject(found.kind, meta, spec, origin);
   return { object, findings: report.list, foreign: false, name };
 }
 
@@ -82,8 +78,7 @@ export function objectFromSpec<K extends Kind>(
   // The table pairs each kind's rules with its own spec; the compiler cannot follow that through a generic K.
   (KIND_TABLE[kind].validate as Validate<ConfigObject<K>["spec"]>)(spec, meta, report);
   if (report.failed) return { findings: report.list, foreign: false, name };
-  const key = objectKey(kind, meta.namespace, meta.name);
-  const object: ConfigObject = { kind, key, meta, spec, origin, hash: hashObject(kind, meta, spec) };
+  const object = new HashedObject(kind, meta, spec, origin);
   return { object, findings: report.list, foreign: false, name };
 }
 
@@ -109,7 +104,13 @@ function refuseTestAnnotation({ annotations }: ObjectMeta, report: Findings): vo
   report.error("metadata.annotations", annotation, "no such annotation: it refuses any object");
 }
 
-function parseSpec<K extends Kind>(kind: K, raw: unknown, meta: ObjectMeta, report: Findings): ConfigObject<K>["spec"] {
+function parseSpec<K extends Kind>(
+  kind: K,
+  raw: unknown,
+  meta: ObjectMeta,
+  report: Findings,
+  options: ParseOptions,
+): ConfigObject<K>["spec"] {
   // The table pairs each kind's schema with its own rules; the compiler cannot follow that through a generic K.
   const definition = KIND_TABLE[kind] as {
     schema: Field<ConfigObject<K>["spec"]>;
@@ -122,7 +123,7 @@ function parseSpec<K extends Kind>(kind: K, raw: unknown, meta: ObjectMeta, repo
       "an AuthorizationPolicy: no other kind has dry runs",
     );
   }
-  const context = new DecodeContext("spec", report);
+  const context = new DecodeContext("spec", report, "error", options.pool);
   const spec = definition.schema.decode(raw ?? {}, context) ?? definition.schema.zero();
   if (context.failed.length === 0) definition.validate(spec, meta, report);
   else {
@@ -150,37 +151,4 @@ function refuseOtherFields(tree: Readonly<Record<string, unknown>>, report: Find
       report.error(key, tree[key], expected, "unknown-field");
     }
   }
-}
-
-/** Kinds whose labels are data: they become labels of services and workloads. */
-const LABELS_ARE_DATA: ReadonlySet<Kind> = new Set(["ServiceEntry", "WorkloadEntry", "WorkloadGroup"]);
-
-/**
- * Hash of what translation reads: kind, namespace, name, creation time, spec, labels and annotations of the domain `mesh.io`, and for
- * services and workloads all labels. An edit of anything else keeps it. 128 bits of SHA-256, base64.
- */
-export function hashObject(kind: Kind, meta: ObjectMeta, spec: unknown): string {
-  const read = LABELS_ARE_DATA.has(kind) ? sorted(meta.labels) : sorted(meta.labels, isOurs);
-  const text = JSON.stringify([
-    kind,
-    meta.namespace,
-    meta.name,
-    meta.creationTimestamp,
-    read,
-    sorted(meta.annotations, isOurs),
-    spec,
-  ]);
-  return digest("sha256", text, "base64url").slice(0, 22);
-}
-
-function isOurs(key: string): boolean {
-  return key.includes("mesh.io/");
-}
-
-/** Decoded maps are sorted already; this also holds for metadata that others made. */
-function sorted(
-  map: Readonly<Record<string, string>>,
-  keep: (key: string) => boolean = () => true,
-): [string, string][] {
-  return Object.entries(map).filter(([key]) => keep(key)).sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -33,7 +33,7 @@ export interface ObjectMeta {
 /**
  * One valid object. Immutable; a change makes a new one.
  *
- * `hash` covers the spec and the metadata that translation reads (see `hashObject` in `lib/config/object.ts`), so two versions with
+ * `hash` covers the spec and the metadata that translation reads (see `./hashed_object.ts`), so two versions with
  * equal hashes translate alike and an edit of other metadata causes no push.
  */
 export interface ConfigObject<K extends Kind = Kind> {

@@ -8,7 +8,7 @@
 import type { Finding } from "../config/finding.ts";
 import { watchFolder } from "../folder/watch.ts";
 import { type ChangeSet, ConfigStore } from "../config/store.ts";
-import type { AnyConfigObject, ConfigObject, Kind } from "../config/types.ts";
+import type { ConfigObject, Kind } from "../config/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { paced } from "../kernel/time/paced.ts";
 import { logFindings } from "./finding_log.ts";

@@ -122,11 +122,7 @@ export class Pipeline {
     signal: AbortSignal,
   ): Promise<void> {
     const release = this.#debouncer.hold();
-    try {
-      await paced(this.#take(removed, added), { signal });
-    } finally {
-      release();
-    }
+    await paced(this.#take(removed, added), { signal }).finally(release);
   }
 
   /** Takes changes in; the services that entries make are no change of their own. */

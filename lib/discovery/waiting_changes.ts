@@ -5,7 +5,9 @@
  */
 import type { AnyConfigObject } from "../config/types.ts";
 import type { MeshChange } from "../mesh/mesh.ts";
-import type { Aggregate, EndpointIndex, ServiceKey } from "../registry/mod.ts";
+import type { Aggregate } from "../registry/aggregate.ts";
+import type { EndpointIndex } from "../registry/endpoint_index.ts";
+import type { ServiceKey } from "../registry/types.ts";
 
 /** A change of the mesh, and the addresses whose workloads have other services of their own now. */
 export interface TakenChanges {

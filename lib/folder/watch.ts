@@ -15,12 +15,13 @@
  * @module
  */
 import { paced } from "../kernel/time/paced.ts";
-import { type FolderOptions, looksTruncated } from "./file.ts";
+import { looksTruncated } from "./file.ts";
 import { FolderFiles } from "./files.ts";
-import { type FileRead, type FolderChanges, FolderIndex } from "./index.ts";
+import { type FileRead, FolderIndex } from "./index.ts";
 import { scanTaskOf } from "./paths.ts";
 import { SweepPlan } from "./sweep.ts";
 import { isWatchable, watchTree } from "./tree.ts";
+import type { WatchedFolder, WatchOptions } from "./watched_folder.ts";
 
 /** How long a file that looks half-written may stay so before it is taken as it is, ms. */
 const SETTLE_MS = 50;
@@ -28,32 +29,6 @@ const SETTLE_MS = 50;
 const IDENTITY_CHECK_MS = 1000;
 /** Files read at the same time. */
 const READS_AT_ONCE = 32;
-/** How to watch a folder. */
-export interface WatchOptions {
-  /** Path of the folder. */
-  readonly root: string;
-  readonly parse: FolderOptions;
-  /**
-   * Gets each batch of changes in order, what is there at the start before `watchFolder` resolves. The next batch waits
-   * for its promise. Must not throw, except for the reason of the signal, which aborts when watching ends.
-   */
-  readonly onChanges: (changes: FolderChanges, signal: AbortSignal) => Promise<void> | void;
-  /** Told when the folder goes missing (`false`) and is back (`true`). */
-  readonly onPresence?: (present: boolean) => void;
-}
-
-/** A folder that is watched. */
-export interface WatchedFolder {
-  /** Objects and problems as they are now. */
-  readonly index: FolderIndex;
-  /**
-   * Reads what lies in the folder now, whatever events have told of it; costs one sweep, which all who ask meanwhile share.
-   * @returns when everything that was written before the call has been read and reported, half-written files too
-   */
-  settled(): Promise<void>;
-  /** Ends watching; resolves when nothing runs any more. */
-  stop(): Promise<void>;
-}
 
 /**
  * Reads the folder and goes on watching it.

@@ -64,7 +64,7 @@ export class VirtualServiceResolver {
     }
     for (const [key, source] of arrived) {
       const old = this.#sources.get(key);
-      if (old?.hash === source.hash) continue;
+      if (old !== undefined && old.hash === source.hash) continue;
       if (old) this.#unlink(old);
       this.#link(source);
       this.#sources.set(key, source);

@@ -71,7 +71,10 @@ const LABELS: Field<Readonly<Record<string, string>>> = {
   expected: "a map of labels (each value a string)",
   zero: () => ({}),
   isZero: isEmpty,
-  decode: (value, context) => decodeMap(value, context, string(), ownKey, ownLabelValue),
+  decode: (value, context) => {
+    const decoded = decodeMap(value, context, string(), ownKey, ownLabelValue);
+    return decoded === undefined || context.pool === undefined ? decoded : context.pool.map(decoded);
+  },
 };
 
 function isEmpty(value: object): boolean {

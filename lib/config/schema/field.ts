@@ -12,6 +12,7 @@
  * @module
  */
 import type { Findings } from "../findings.ts";
+import type { ValuePool } from "./value_pool.ts";
 
 /** How one value is decoded. */
 export interface Field<T> {
@@ -39,14 +40,18 @@ export class DecodeContext {
   readonly #root: string;
   /** Whether an unknown field refuses the object. */
   readonly unknownFields: "error" | "warning";
+  /** Where equal values become one. */
+  readonly pool: ValuePool | undefined;
 
   /**
    * @param root First part of every path, for example `spec`; may be empty.
    * @param findings Gets what is wrong.
    * @param unknownFields How unknown fields are reported; default `error`.
+   * @param pool Where equal values become one; default: nowhere.
    */
-  constructor(root: string, findings: Findings, unknownFields: "error" | "warning" = "error") {
+  constructor(root: string, findings: Findings, unknownFields: "error" | "warning" = "error", pool?: ValuePool) {
     this.#root = root;
+    this.pool = pool;
     this.#findings = findings;
     this.unknownFields = unknownFields;
   }

@@ -17,7 +17,7 @@ const STRING: Field<string> = {
   zero: () => "",
   isZero: (value) => value === "",
   decode(value, context) {
-    if (typeof value === "string") return value;
+    if (typeof value === "string") return context.pool === undefined ? value : context.pool.string(value);
     const quote = typeof value === "number" || typeof value === "boolean" ? " (put it in quotes)" : "";
     context.fail(value, `a string${quote}`);
     return undefined;

@@ -1,0 +1,70 @@
+/**
+ * Objects as they are read, with a hash that is computed when somebody asks for it: only versions of one object are
+ * compared, and most objects have but one.
+ *
+ * @module
+ */
+import { hash as digest } from "node:crypto";
+import { movedOrigin, type Origin } from "./origin.ts";
+import type { ConfigObject, Kind, ObjectMeta, SpecOf } from "./types.ts";
+import { objectKey } from "./types.ts";
+
+/** An object that was read. */
+export class HashedObject<K extends Kind = Kind> implements ConfigObject<K> {
+  readonly kind: K;
+  readonly key: string;
+  readonly meta: ObjectMeta;
+  readonly spec: SpecOf<K>;
+  readonly origin: Origin;
+  #hash: string | undefined;
+
+  constructor(kind: K, meta: ObjectMeta, spec: SpecOf<K>, origin: Origin) {
+    this.kind = kind;
+    this.key = objectKey(kind, meta.namespace, meta.name);
+    this.meta = meta;
+    this.spec = spec;
+    this.origin = origin;
+  }
+
+  get hash(): string {
+    return this.#hash ??= hashObject(this.kind, this.meta, this.spec);
+  }
+}
+
+/** The same object some lines further down in its file. */
+export function movedObject({ kind, meta, spec, origin }: ConfigObject, by: number): ConfigObject {
+  return new HashedObject(kind, meta, spec, movedOrigin(origin, by));
+}
+
+/** Kinds whose labels are data: they become labels of services and workloads. */
+const LABELS_ARE_DATA: ReadonlySet<Kind> = new Set(["ServiceEntry", "WorkloadEntry", "WorkloadGroup"]);
+
+/**
+ * Hash of what translation reads: kind, namespace, name, creation time, spec, labels and annotations of the domain `mesh.io`, and for
+ * services and workloads all labels. An edit of anything else keeps it. 128 bits of SHA-256, base64.
+ */
+export function hashObject(kind: Kind, meta: ObjectMeta, spec: unknown): string {
+  const read = LABELS_ARE_DATA.has(kind) ? sorted(meta.labels) : sorted(meta.labels, isOurs);
+  const text = JSON.stringify([
+    kind,
+    meta.namespace,
+    meta.name,
+    meta.creationTimestamp,
+    read,
+    sorted(meta.annotations, isOurs),
+    spec,
+  ]);
+  return digest("sha256", text, "base64url").slice(0, 22);
+}
+
+function isOurs(key: string): boolean {
+  return key.includes("mesh.io/");
+}
+
+/** Decoded maps are sorted already; this also holds for metadata that others made. */
+function sorted(
+  map: Readonly<Record<string, string>>,
+  keep: (key: string) => boolean = () => true,
+): [string, string][] {
+  return Object.entries(map).filter(([key]) => keep(key)).sort(([a], [b]) => (a < b ? -1 : 1));
+}
