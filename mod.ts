@@ -44,7 +44,7 @@ export {
 } from "./lib/discovery/translate_one.ts";
 export { NodeRefused } from "./lib/translate/proxy/identity.ts";
 export * from "./lib/simulate/mod.ts";
-export type { Finding, FindingPlace, ObjectName } from "./lib/config/finding.ts";
-export type { FindingCode } from "./lib/config/finding_codes.ts";
-export type { Origin } from "./lib/config/origin.ts";
+export type { Finding, FindingPlace, ObjectName } from "./lib/config/finding/finding.ts";
+export type { FindingCode } from "./lib/config/finding/finding_codes.ts";
+export type { Origin } from "./lib/config/finding/origin.ts";
 export type { Registry, RegistrySink } from "./lib/registry/types.ts";

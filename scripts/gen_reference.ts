@@ -15,7 +15,7 @@ import { helpText } from "../lib/cli/help.ts";
 import { metricAreas } from "../lib/kernel/metrics/catalogue.ts";
 import type { Metric } from "../lib/kernel/metrics/define.ts";
 import { unfedMetrics } from "../lib/kernel/metrics/unfed.ts";
-import { programLetters } from "../lib/kernel/program.ts";
+import { programLetters } from "../lib/kernel/program/program.ts";
 import { spellings } from "../lib/kernel/settings/border.ts";
 import { settingAreas } from "../lib/kernel/settings/catalogue.ts";
 import type { Setting } from "../lib/kernel/settings/define.ts";

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { mainProgram } from "../../lib/cli/process.ts";
+import { mainProgram } from "../../lib/cli/run/process.ts";
 import { installCni } from "./commands.ts";
 import { laterModule } from "./later.ts";
 

@@ -11,7 +11,7 @@
  */
 import process from "node:process";
 import { UsageError } from "../../lib/cli/command.ts";
-import type { RedirectionConfig } from "../../lib/iptables/config.ts";
+import type { RedirectionConfig } from "../../lib/iptables/model/config.ts";
 import { namespacePath } from "../../lib/iptables/run.ts";
 import type { Logger } from "../../lib/kernel/log/log.ts";
 

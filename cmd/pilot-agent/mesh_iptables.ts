@@ -9,7 +9,7 @@
 import { UsageError } from "../../lib/cli/command.ts";
 import { nameServersOf } from "../../lib/iptables/accounts.ts";
 import { applyRedirection } from "../../lib/iptables/apply.ts";
-import type { RedirectionConfig } from "../../lib/iptables/config.ts";
+import type { RedirectionConfig } from "../../lib/iptables/model/config.ts";
 import { cleanUpText, dryRunText } from "../../lib/iptables/dry_run.ts";
 import {
   type Input,

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { mainProgram } from "../../lib/cli/process.ts";
+import { mainProgram } from "../../lib/cli/run/process.ts";
 import { pilotDiscovery } from "./commands.ts";
 
 await mainProgram(pilotDiscovery);

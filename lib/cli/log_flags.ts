@@ -6,7 +6,7 @@
 import { levels, LogOptionError, parseScopeLevels, parseScopes } from "../kernel/log/level.ts";
 import type { LogOptions } from "../kernel/log/log.ts";
 import { scopes } from "../kernel/log/scopes.ts";
-import type { Program } from "../kernel/program.ts";
+import type { Program } from "../kernel/program/program.ts";
 import { UsageError } from "./command.ts";
 import { boolFlag, type FlagValues, levelFlag, stringArrayFlag, stringFlag } from "./flag.ts";
 

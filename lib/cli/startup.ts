@@ -6,7 +6,7 @@
  * @module
  */
 import type { Drain } from "../kernel/lifecycle/drain.ts";
-import type { Program } from "../kernel/program.ts";
+import type { Program } from "../kernel/program/program.ts";
 import { inOurSpelling, spellings } from "../kernel/settings/border.ts";
 import { type SettingsOf, settingsUsedBy } from "../kernel/settings/catalogue.ts";
 import { readSettings, SettingsError } from "../kernel/settings/read.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type BuildInfo, buildInfo } from "../kernel/build_info.ts";
+import { type BuildInfo, buildInfo } from "../kernel/program/build_info.ts";
 import { type Command, runs } from "./command.ts";
 import { boolFlag, stringFlag } from "./flag.ts";
 

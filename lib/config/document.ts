@@ -4,11 +4,11 @@
  * @module
  */
 import { unpaced } from "../kernel/time/paced.ts";
-import { fieldFinding, type Finding, type ObjectName } from "./finding.ts";
+import { fieldFinding, type Finding, type ObjectName } from "./finding/finding.ts";
 import { parseObject, type ParseOptions } from "./object.ts";
-import type { FileOrigin } from "./origin.ts";
+import type { FileOrigin } from "./finding/origin.ts";
 import { isObject, joinPath } from "./schema/field.ts";
-import { lookupKind } from "./spelling.ts";
+import { lookupKind } from "./spelling/spelling.ts";
 import type { ConfigObject } from "./types.ts";
 import { lineOf, type Place, places } from "./yaml/locate.ts";
 import { parseJson, parseYaml, type SyntaxProblem } from "./yaml/parse.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import { hash as digest } from "node:crypto";
-import { movedOrigin, type Origin } from "./origin.ts";
+import { movedOrigin, type Origin } from "./finding/origin.ts";
 import type { ConfigObject, Kind, ObjectMeta, SpecOf } from "./types.ts";
 import { objectKey } from "./types.ts";
 

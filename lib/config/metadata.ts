@@ -3,13 +3,13 @@
  *
  * @module
  */
-import type { Findings } from "./findings.ts";
+import type { Findings } from "./finding/findings.ts";
 import { labels, map } from "./schema/containers.ts";
 import { DecodeContext, isObject } from "./schema/field.ts";
 import { message } from "./schema/message.ts";
 import { string } from "./schema/scalars.ts";
 import type { ValuePool } from "./schema/value_pool.ts";
-import { ownKey } from "./spelling.ts";
+import { ownKey } from "./spelling/spelling.ts";
 import { type ObjectMeta, UNDATED } from "./types.ts";
 import { isDnsLabel, objectNameProblem } from "./validation/names.ts";
 

@@ -5,16 +5,16 @@
  *
  * @module
  */
-import { type Finding, type FindingPlace, type ObjectName, shownName } from "./finding.ts";
-import { Findings } from "./findings.ts";
+import { type Finding, type FindingPlace, type ObjectName, shownName } from "./finding/finding.ts";
+import { Findings } from "./finding/findings.ts";
 import { KIND_TABLE } from "./kinds/table.ts";
 import type { Validate } from "./kinds/validate.ts";
 import { HashedObject } from "./hashed_object.ts";
 import type { ValuePool } from "./schema/value_pool.ts";
 import { DecodeContext, type Field, isObject } from "./schema/field.ts";
 import { checkNames, parseMeta } from "./metadata.ts";
-import type { Origin } from "./origin.ts";
-import { lookupKind } from "./spelling.ts";
+import type { Origin } from "./finding/origin.ts";
+import { lookupKind } from "./spelling/spelling.ts";
 import type { ConfigObject, Kind, ObjectMeta } from "./types.ts";
 
 /** What {@link parseObject} makes of a tree. */

@@ -13,8 +13,8 @@
  *
  * @module
  */
-import type { KindSpecs } from "./kinds/mod.ts";
-import type { Origin } from "./origin.ts";
+import type { KindSpecs } from "./kinds/kinds.ts";
+import type { Origin } from "./finding/origin.ts";
 import type { ConfigObject } from "./types.ts";
 
 /** What a store holds. */

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { Kind, KindSpecs } from "./kinds/mod.ts";
-import type { Origin } from "./origin.ts";
+import type { Kind, KindSpecs } from "./kinds/kinds.ts";
+import type { Origin } from "./finding/origin.ts";
 
-export type { Kind } from "./kinds/mod.ts";
+export type { Kind } from "./kinds/kinds.ts";
 
 /** Spec type of a kind. */
 export type SpecOf<K extends Kind> = KindSpecs[K];

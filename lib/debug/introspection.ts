@@ -9,7 +9,7 @@
 import { bodyText, type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import { guardOwnNames } from "../http/own_names.ts";
 import { guardedRoutes, type Route } from "../http/route.ts";
-import { buildInfo } from "../kernel/build_info.ts";
+import { buildInfo } from "../kernel/program/build_info.ts";
 import type { Log } from "../kernel/log/log.ts";
 import { htmlPage, htmlTable, type Link } from "./html.ts";
 import { scopeBody, scopePage, setScope, shownScopes } from "./scope_topic.ts";

@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { type Finding, findingFile, findingObject } from "../config/finding.ts";
-import { KINDS } from "../config/kinds/mod.ts";
+import { type Finding, findingFile, findingObject } from "../config/finding/finding.ts";
+import { KINDS } from "../config/kinds/kinds.ts";
 import { type ConfigObject, type Kind, objectKey } from "../config/types.ts";
 import { inertText } from "../translate/inert_kinds.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";

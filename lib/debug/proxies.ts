@@ -5,7 +5,7 @@
  */
 import { fromStruct } from "../pb/wellknown.ts";
 import type { XdsConnection } from "../xds/connection.ts";
-import { typeRules } from "../xds/types.ts";
+import { typeRules } from "../xds/protocol/types.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import { refuseChange } from "./change.ts";
 import { chosenProxy, isAnswer } from "./select.ts";

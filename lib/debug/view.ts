@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Finding } from "../config/finding.ts";
+import type { Finding } from "../config/finding/finding.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { ConfigStore } from "../config/store.ts";
 import type { ConfigObject } from "../config/types.ts";

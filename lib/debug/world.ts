@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { KINDS } from "../config/kinds/mod.ts";
-import { groupOfKind } from "../config/spelling.ts";
+import { KINDS } from "../config/kinds/kinds.ts";
+import { groupOfKind } from "../config/spelling/spelling.ts";
 import { type ConfigObject, UNDATED } from "../config/types.ts";
 import type { Service } from "../registry/types.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";

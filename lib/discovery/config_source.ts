@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Finding } from "../config/finding.ts";
+import type { Finding } from "../config/finding/finding.ts";
 import { watchFolder } from "../folder/watch.ts";
 import { type ChangeSet, ConfigStore } from "../config/store.ts";
 import type { ConfigObject, Kind } from "../config/types.ts";

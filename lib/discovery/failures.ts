@@ -5,7 +5,7 @@
  * @module
  */
 import type { Timers } from "./debounce.ts";
-import type { PushFailure } from "../xds/source.ts";
+import type { PushFailure } from "../xds/protocol/source.ts";
 
 /** Time to the first new try, ms; it doubles with each try that fails as well. */
 export const FIRST_RETRY = 1000;

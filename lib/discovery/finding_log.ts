@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Finding, findingFile, findingObject } from "../config/finding.ts";
+import { type Finding, findingFile, findingObject } from "../config/finding/finding.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 
 /** What a line of the log says of a finding beside its message. */

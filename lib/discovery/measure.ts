@@ -7,7 +7,7 @@ import type { Metrics } from "../kernel/metrics/registry.ts";
 import type { Caches } from "../translate/cache/caches.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 import type { WarningMetric } from "../translate/message/warning.ts";
-import type { XdsCounter, XdsDistribution, XdsGauge, XdsMetrics } from "../xds/metrics.ts";
+import type { XdsCounter, XdsDistribution, XdsGauge, XdsMetrics } from "../xds/protocol/metrics.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { worldFacts } from "./world_facts.ts";
 

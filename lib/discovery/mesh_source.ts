@@ -9,7 +9,7 @@
  *
  * @module
  */
-import { fieldFinding, type Finding, findingIdentity } from "../config/finding.ts";
+import { fieldFinding, type Finding, findingIdentity } from "../config/finding/finding.ts";
 import { type FileText, type WatchedFile, watchFile } from "../folder/watch_file.ts";
 import { meshPlace, type Parsed, parseMeshConfig, parseMeshNetworks } from "../config/mesh/parse.ts";
 import { defaultMeshConfig } from "../config/mesh/merge.ts";

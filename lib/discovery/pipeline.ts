@@ -25,7 +25,7 @@ import { Translator } from "../translate/translator.ts";
 import { addressRangeWarnings } from "../translate/message/mesh_warnings.ts";
 import type { Warning } from "../translate/message/warning.ts";
 import { Debouncer, type MergedChange, REAL_TIMERS, type Timers } from "./debounce.ts";
-import type { PushEvent } from "../xds/source.ts";
+import type { PushEvent } from "../xds/protocol/source.ts";
 import { countedSink, type RegistryTrigger, type RegistryUpdates } from "./counted_sink.ts";
 import { PushFailures } from "./failures.ts";
 import { ObjectPushes } from "./object_pushes.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { KINDS } from "../config/kinds/mod.ts";
+import { KINDS } from "../config/kinds/kinds.ts";
 import type { ConfigStore } from "../config/store.ts";
 import type { ConfigObject, Kind } from "../config/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { fieldFinding, type Finding } from "../config/finding.ts";
+import { fieldFinding, type Finding } from "../config/finding/finding.ts";
 import { chooseRootNamespace, isMeshWideInRoot, rootNamespaceCandidates } from "../config/mesh/root_namespace.ts";
-import { KINDS } from "../config/kinds/mod.ts";
+import { KINDS } from "../config/kinds/kinds.ts";
 import type { ConfigStore } from "../config/store.ts";
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";

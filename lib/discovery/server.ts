@@ -9,9 +9,9 @@
  *
  * @module
  */
-import type { Finding } from "../config/finding.ts";
+import type { Finding } from "../config/finding/finding.ts";
 import { ConfigStore } from "../config/store.ts";
-import { buildInfo } from "../kernel/build_info.ts";
+import { buildInfo } from "../kernel/program/build_info.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
 import type { Registry } from "../registry/types.ts";

@@ -9,7 +9,13 @@ import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
 import { NodeRefused } from "../translate/proxy/identity.ts";
 import { type Proxy, readNode } from "../translate/proxy/node.ts";
 import { Code } from "../grpc/codes.ts";
-import { type ConnectRequest, type ProxyView, type PushEvent, type ResourceSource, XdsRefusal } from "../xds/source.ts";
+import {
+  type ConnectRequest,
+  type ProxyView,
+  type PushEvent,
+  type ResourceSource,
+  XdsRefusal,
+} from "../xds/protocol/source.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Settings of the source. */

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import type { Finding } from "../config/finding.ts";
+import type { Finding } from "../config/finding/finding.ts";
 import { FolderIndex } from "../folder/index.ts";
 import { parseMeshConfig } from "../config/mesh/parse.ts";
 import { chooseRootNamespace } from "../config/mesh/root_namespace.ts";
@@ -19,7 +19,7 @@ import { readable } from "../pb/reflect.ts";
 import { struct } from "../pb/wellknown.ts";
 import type { EncodedResource } from "../resource/encoded.ts";
 import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../xds/types.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../xds/protocol/types.ts";
 import { Pipeline } from "./pipeline.ts";
 import { cacheSwitches, debounceOptions, entryOptions, translateSettings } from "./settings.ts";
 import { NodeReader } from "./source.ts";

@@ -15,7 +15,7 @@ import { VERDICT } from "./answer.ts";
 import type { Endpoint } from "./listen_plan.ts";
 import { MAX_TCP_SIZE } from "./packet/wire.ts";
 import type { Responder } from "./responder.ts";
-import { frame, FrameParser } from "./tcp_frames.ts";
+import { frame, FrameParser } from "./packet/tcp_frames.ts";
 import type { Listening } from "./udp_server.ts";
 
 /** A connection that asks nothing, or takes no answer, for this long is closed (RFC 7766, 6.2.3: a few seconds). */

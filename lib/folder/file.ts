@@ -7,12 +7,12 @@
  * @module
  */
 import { type DocumentContent, parseDocumentSteps } from "../config/document.ts";
-import { fieldFinding, type Finding, movedFinding } from "../config/finding.ts";
+import { fieldFinding, type Finding, movedFinding } from "../config/finding/finding.ts";
 import { movedObject } from "../config/hashed_object.ts";
 import type { ParseOptions } from "../config/object.ts";
 import { duplicateFinding } from "../config/overlap.ts";
 import { type ConfigObject, objectKey } from "../config/types.ts";
-import { KINDS } from "../config/kinds/mod.ts";
+import { KINDS } from "../config/kinds/kinds.ts";
 import { type DocumentRange, documentText, type Recut, recutDocuments, splitDocuments } from "../config/yaml/split.ts";
 
 /** Largest file, bytes. */

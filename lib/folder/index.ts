@@ -7,8 +7,8 @@
  *
  * @module
  */
-import { type Finding, findingChanges } from "../config/finding.ts";
-import { compareOrigins } from "../config/origin.ts";
+import { type Finding, findingChanges } from "../config/finding/finding.ts";
+import { compareOrigins } from "../config/finding/origin.ts";
 import { duplicateFinding } from "../config/overlap.ts";
 import type { StoreChanges } from "../config/store.ts";
 import type { ConfigObject } from "../config/types.ts";

@@ -7,7 +7,7 @@ import type { HttpHeaders } from "./h2/headers.ts";
 import type { H2Stream } from "./h2/stream.ts";
 import type { Peer } from "../sockets/transport/peer.ts";
 import { ACCEPTED_ENCODINGS, frameHead, MessageReader } from "./frame.ts";
-import { HELD_OVERHEAD, type HeldBytes, type IncompleteMessage } from "./held.ts";
+import { HELD_OVERHEAD, type HeldBytes, type IncompleteMessage } from "./budget/held.ts";
 import { Code } from "./codes.ts";
 import { encodeStatusMessage, parseTimeout, RpcError } from "./status.ts";
 

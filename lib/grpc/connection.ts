@@ -9,7 +9,7 @@ import type { SendBudget } from "./h2/outbound.ts";
 import type { H2Stream } from "./h2/stream.ts";
 import type { Call } from "./call.ts";
 import { Code } from "./codes.ts";
-import type { HeldBytes } from "./held.ts";
+import type { HeldBytes } from "./budget/held.ts";
 
 /** Limits of a connection, in milliseconds. */
 export interface ConnectionLimits {

@@ -6,7 +6,7 @@
  */
 import { gunzipSync } from "node:zlib";
 import { Code } from "./codes.ts";
-import { GrowingBuffer } from "./growing_buffer.ts";
+import { GrowingBuffer } from "./budget/growing_buffer.ts";
 import { RpcError } from "./status.ts";
 
 /** Compressions that a client may use for its messages, as offered in `grpc-accept-encoding`. */

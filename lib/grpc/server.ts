@@ -12,10 +12,10 @@ import type { H2Stream } from "./h2/stream.ts";
 import { Call } from "./call.ts";
 import { type CloseReason, Connection, type ConnectionLimits } from "./connection.ts";
 import { Code } from "./codes.ts";
-import { HeldBytes, HeldInAll } from "./held.ts";
+import { HeldBytes, HeldInAll } from "./budget/held.ts";
 import type { GrpcMethod, GrpcService } from "./service.ts";
 import type { Transport } from "../sockets/transport/transport.ts";
-import { Turns } from "./turns.ts";
+import { Turns } from "./budget/turns.ts";
 
 /** Settings of a {@linkcode GrpcServer}; times in milliseconds. */
 export interface GrpcServerOptions extends Partial<ConnectionLimits> {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { buildInfo } from "../kernel/build_info.ts";
+import { buildInfo } from "../kernel/program/build_info.ts";
 import type { Metrics } from "../kernel/metrics/registry.ts";
 import { isLocalPeer, textResponse } from "./message.ts";
 import { guardOwnNames } from "./own_names.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import ipaddr from "ipaddr.js";
-import type { Ranges } from "./config.ts";
+import type { Ranges } from "./model/config.ts";
 
 /**
  * Ranges of a list by family, canonical: `10.1.2.3/8` is `10.0.0.0/8`, an address alone is itself. Repetitions are left

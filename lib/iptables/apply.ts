@@ -12,11 +12,11 @@
 import { ApplyError, type Reporter } from "./outcome.ts";
 import { type Backend, findBackend, type Found, relist, restore } from "./backend.ts";
 import { differences, type Step, steps } from "./change.ts";
-import type { RedirectionConfig } from "./config.ts";
-import { families, type Family } from "./names.ts";
+import type { RedirectionConfig } from "./model/config.ts";
+import { families, type Family } from "./model/names.ts";
 import { addRoutes, removeFormerRoutes, removeOwnAddress } from "./route.ts";
 import { loopbackAddress, noRouting, wantedRouting } from "./routing.ts";
-import type { Ruleset } from "./rule.ts";
+import type { Ruleset } from "./model/rule.ts";
 import { buildRules, noRules } from "./rules/build.ts";
 import { failureOf, type Run } from "./run.ts";
 import { hasOwnPart, routedMarks } from "./state.ts";

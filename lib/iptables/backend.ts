@@ -7,9 +7,9 @@
  */
 import { differences } from "./change.ts";
 import { type Feature, featuresOf, type Kind, modulesOf, trialText } from "./features.ts";
-import { type Family, tableNames, TRIAL_CHAIN } from "./names.ts";
+import { type Family, tableNames, TRIAL_CHAIN } from "./model/names.ts";
 import { ApplyError } from "./outcome.ts";
-import type { Ruleset } from "./rule.ts";
+import type { Ruleset } from "./model/rule.ts";
 import { failureOf, NOT_FOUND, type Run } from "./run.ts";
 import { foreignCount, hasOwnPart, type Listing, parseListing, unlistedTables } from "./state.ts";
 

@@ -6,9 +6,9 @@
  *
  * @module
  */
-import { chains, type Family, tableNames } from "./names.ts";
+import { chains, type Family, tableNames } from "./model/names.ts";
 import { normalRule } from "./normal.ts";
-import { type Rule, type Ruleset, ruleText, type Table } from "./rule.ts";
+import { type Rule, type Ruleset, ruleText, type Table } from "./model/rule.ts";
 import { type Listing, type OwnPart, ownPart } from "./state.ts";
 
 /** A step: the table, and the text that changes it. */

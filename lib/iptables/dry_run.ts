@@ -5,8 +5,8 @@
  * @module
  */
 import { explainedText, steps } from "./change.ts";
-import type { RedirectionConfig } from "./config.ts";
-import { families, type Family } from "./names.ts";
+import type { RedirectionConfig } from "./model/config.ts";
+import { families, type Family } from "./model/names.ts";
 import { addRouting, type ListedRouting, removeAddress, removeFormer, type Routing, wantedRouting } from "./routing.ts";
 import { buildRules, noRules } from "./rules/build.ts";
 import { parseListing } from "./state.ts";

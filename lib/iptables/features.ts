@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { Family } from "./names.ts";
-import { type Rule, type Ruleset, ruleText } from "./rule.ts";
+import type { Family } from "./model/names.ts";
+import { type Rule, type Ruleset, ruleText } from "./model/rule.ts";
 
 /** One thing that a kernel can or cannot do. */
 export interface Feature {

@@ -6,10 +6,10 @@
  */
 import { parseAccount } from "./accounts.ts";
 import { parseRanges } from "./address.ts";
-import type { DnsCapture, RedirectionConfig, Selection } from "./config.ts";
-import { DNS_PORT, families, OUTBOUND_MARK } from "./names.ts";
+import type { DnsCapture, RedirectionConfig, Selection } from "./model/config.ts";
+import { DNS_PORT, families, OUTBOUND_MARK } from "./model/names.ts";
 import { type Input, InputError, parseNumber, Reader, STAR } from "./reader.ts";
-import type { PortRange } from "./rule.ts";
+import type { PortRange } from "./model/rule.ts";
 
 export { type Input, InputError, type InputProblem } from "./reader.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { RedirectionConfig } from "./config.ts";
+import type { RedirectionConfig } from "./model/config.ts";
 import type { Input, InputProblem } from "./input.ts";
 
 /** Inputs of the check. */

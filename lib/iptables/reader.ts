@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { Selection } from "./config.ts";
-import type { PortRange } from "./rule.ts";
+import type { Selection } from "./model/config.ts";
+import type { PortRange } from "./model/rule.ts";
 
 /** An input: under which name it was asked for, and its text. */
 export interface Input {

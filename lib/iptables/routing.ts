@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { type RedirectionConfig, usesTproxy } from "./config.ts";
-import { type Family, ROUTING_PROTOCOL } from "./names.ts";
+import { type RedirectionConfig, usesTproxy } from "./model/config.ts";
+import { type Family, ROUTING_PROTOCOL } from "./model/names.ts";
 
 /** Packets with the mark are looked up in the table, which delivers every address here. */
 export interface Marked {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ownChains } from "./names.ts";
+import { ownChains } from "./model/names.ts";
 import { ruleWords } from "./normal.ts";
 
 /** A table as listed: rules by chain, each without its chain, in order. */

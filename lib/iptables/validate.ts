@@ -11,7 +11,7 @@
  * @module
  */
 import ipaddr from "ipaddr.js";
-import { families, type Family } from "./names.ts";
+import { families, type Family } from "./model/names.ts";
 
 /** What is tried. */
 export interface Probe {

@@ -13,7 +13,7 @@ import { createLog, defaultLogOptions, type Log, type LogOptions } from "./log/l
 import { scopes } from "./log/scopes.ts";
 import { feedBuildMetrics } from "./metrics/build.ts";
 import { createMetrics, type Metrics } from "./metrics/registry.ts";
-import type { Program } from "./program.ts";
+import type { Program } from "./program/program.ts";
 import { type Clock, systemClock } from "./time/clock.ts";
 
 /** What every part of a program may need. */

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { HttpMatchRequest, HttpRoute, StringMatch } from "../config/kinds/mod.ts";
+import type { HttpMatchRequest, HttpRoute, StringMatch } from "../config/kinds/kinds.ts";
 
 /** Rules that take the place of a root's rule, and why others were left out. */
 export interface MergedRules {

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import type { Subset } from "../config/kinds/mod.ts";
+import type { Subset } from "../config/kinds/kinds.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { effectiveExportTo, fullHost } from "./names.ts";
 import type { EffectiveDestinationRule } from "./types.ts";

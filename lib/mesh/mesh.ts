@@ -12,7 +12,7 @@
  * @module
  */
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
-import { KINDS } from "../config/kinds/mod.ts";
+import { KINDS } from "../config/kinds/kinds.ts";
 import type { AnyConfigObject, ConfigObject, Kind } from "../config/types.ts";
 import type { Endpoint, Service, ServiceKey } from "../registry/types.ts";
 import { DestinationRuleIndex } from "./destination_rule_index.ts";

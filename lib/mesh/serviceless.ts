@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Destination } from "../config/kinds/mod.ts";
+import type { Destination } from "../config/kinds/kinds.ts";
 import { wildcardsOver } from "./host_match.ts";
 import type { ServiceIndex } from "./service_index.ts";
 import type { EffectiveVirtualService } from "./types.ts";

@@ -10,7 +10,7 @@
  *
  * @module
  */
-import type { DestinationRuleSpec, VirtualServiceSpec } from "../config/kinds/mod.ts";
+import type { DestinationRuleSpec, VirtualServiceSpec } from "../config/kinds/kinds.ts";
 
 /**
  * A virtual service as the mesh acts on it: short names made full, delegates merged in, hosts lower case.

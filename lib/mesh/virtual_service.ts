@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { HttpRoute, VirtualServiceSpec } from "../config/kinds/mod.ts";
+import type { HttpRoute, VirtualServiceSpec } from "../config/kinds/kinds.ts";
 import { type ConfigObject, objectKey } from "../config/types.ts";
 import { mergeDelegate } from "./delegate.ts";
 import { effectiveExportTo, fullGateway, fullHost } from "./names.ts";

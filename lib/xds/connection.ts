@@ -17,10 +17,10 @@ import type { Call, CallHandler } from "../grpc/call.ts";
 import { Code, codeName } from "../grpc/codes.ts";
 import { RpcError } from "../grpc/status.ts";
 import type { Progress, PushLedger } from "./ledger.ts";
-import type { XdsMetrics } from "./metrics.ts";
+import type { XdsMetrics } from "./protocol/metrics.ts";
 import type { Pushable } from "./push_queue.ts";
-import type { ResourceSource } from "./source.ts";
-import { MAX_UNKNOWN_TYPES, typeRules } from "./types.ts";
+import type { ResourceSource } from "./protocol/source.ts";
+import { MAX_UNKNOWN_TYPES, typeRules } from "./protocol/types.ts";
 
 type Node = envoy.config.core.v3.Node;
 

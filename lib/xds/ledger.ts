@@ -4,8 +4,8 @@
  * @module
  */
 import type { RejectInfo, ResponseInfo } from "./ads/stream_types.ts";
-import type { PushEvent, PushFailure } from "./source.ts";
-import { typeRules } from "./types.ts";
+import type { PushEvent, PushFailure } from "./protocol/source.ts";
+import { typeRules } from "./protocol/types.ts";
 
 /** Pushes and rejections that are remembered. */
 export const LEDGER_LENGTH = 100;

@@ -19,12 +19,12 @@ import { listen, type Listener, parseListenAddress } from "../sockets/listen/tcp
 import { GrpcServer, type GrpcServerOptions } from "../grpc/server.ts";
 import { Code } from "../grpc/codes.ts";
 import { PushLedger } from "./ledger.ts";
-import { NO_METRICS, type XdsMetrics } from "./metrics.ts";
+import { NO_METRICS, type XdsMetrics } from "./protocol/metrics.ts";
 import { defaultPushThrottle, PushQueue } from "./push_queue.ts";
 import { withReflection } from "../grpc/reflection/service.ts";
 import type { GrpcService } from "../grpc/service.ts";
 import { SocketTransport } from "../sockets/transport/socket.ts";
-import type { PushEvent, ResourceSource } from "./source.ts";
+import type { PushEvent, ResourceSource } from "./protocol/source.ts";
 
 /** Settings of a server. Times in milliseconds. */
 export interface XdsServerOptions {

@@ -13,7 +13,7 @@
 import * as grpc from "@grpc/grpc-js";
 import { encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "../../lib/xds/types.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "../../lib/xds/protocol/types.ts";
 
 const clients = Number(Deno.args[0] ?? 400);
 const script = new URL("wire_bench.ts", import.meta.url).pathname;

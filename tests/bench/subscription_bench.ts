@@ -9,7 +9,7 @@
  * @module
  */
 import process from "node:process";
-import { CLUSTER, ENDPOINTS } from "../../lib/xds/types.ts";
+import { CLUSTER, ENDPOINTS } from "../../lib/xds/protocol/types.ts";
 import { MemorySource, textResource } from "../xds/support/memory_source.ts";
 import { StreamClient } from "../xds/support/stream_client.ts";
 

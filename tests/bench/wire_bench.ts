@@ -21,8 +21,8 @@ import { any, encode } from "../../lib/pb/codec.ts";
 import { type EncodedResource, encodeResource, type ResourceFacts } from "../../lib/resource/encoded.ts";
 import { setBlocks } from "../../lib/resource/diff.ts";
 import { XdsServer } from "../../lib/xds/server.ts";
-import type { ConnectRequest, ProxyView } from "../../lib/xds/source.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../../lib/xds/types.ts";
+import type { ConnectRequest, ProxyView } from "../../lib/xds/protocol/source.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../../lib/xds/protocol/types.ts";
 import { MemorySource } from "../xds/support/memory_source.ts";
 
 const HCM = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";

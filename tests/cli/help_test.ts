@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type Command, runs } from "../../lib/cli/command.ts";
 import { boolFlag, durationFlag, stringFlag, stringListFlag } from "../../lib/cli/flag.ts";
-import { runProgram } from "../../lib/cli/run.ts";
+import { runProgram } from "../../lib/cli/run/run.ts";
 
 const flags = {
   name: stringFlag("me", "who", { short: "n" }),

@@ -1,6 +1,6 @@
 /** `pilot-discovery discovery` as a process, under exactly its permission set. */
 import assert from "node:assert/strict";
-import { type Finding, findingFile } from "../../lib/config/finding.ts";
+import { type Finding, findingFile } from "../../lib/config/finding/finding.ts";
 import { TestProxy } from "../debug/proxy.ts";
 
 const repository = new URL("../../", import.meta.url).pathname;

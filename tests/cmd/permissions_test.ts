@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { programs } from "../../lib/kernel/program.ts";
+import { programs } from "../../lib/kernel/program/program.ts";
 import { spellings } from "../../lib/kernel/settings/border.ts";
 import { settingsUsedBy } from "../../lib/kernel/settings/catalogue.ts";
 import { compileArguments, compiledPrograms, permissionFlags, permissionSets } from "../../scripts/compile.ts";

@@ -1,7 +1,7 @@
 /** The programs as processes: exit codes, streams, and that the quick commands load nothing heavy. */
 import assert from "node:assert/strict";
 import { setUpError } from "../../cmd/pilot-discovery/commands.ts";
-import { programs } from "../../lib/kernel/program.ts";
+import { programs } from "../../lib/kernel/program/program.ts";
 
 const repository = new URL("../../", import.meta.url).pathname;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { FolderIndex } from "../../lib/folder/index.ts";
-import { formatFinding } from "../../lib/config/finding.ts";
-import { KINDS } from "../../lib/config/kinds/mod.ts";
+import { formatFinding } from "../../lib/config/finding/finding.ts";
+import { KINDS } from "../../lib/config/kinds/kinds.ts";
 
 const FOLDER = new URL("../testdata/config/samples/", import.meta.url);
 

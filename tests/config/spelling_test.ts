@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
-import { KINDS } from "../../lib/config/kinds/mod.ts";
-import { groupOfKind, lookupKind, ownKey, ownLabelExpression, ownMetadataKey } from "../../lib/config/spelling.ts";
+import { KINDS } from "../../lib/config/kinds/kinds.ts";
+import {
+  groupOfKind,
+  lookupKind,
+  ownKey,
+  ownLabelExpression,
+  ownMetadataKey,
+} from "../../lib/config/spelling/spelling.ts";
 
 const KEYS: readonly (readonly [string, string])[] = [
   ["istio.io/rev", "mesh.io/rev"],

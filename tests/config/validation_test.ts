@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { RE2JS } from "re2js";
-import { Findings } from "../../lib/config/findings.ts";
+import { Findings } from "../../lib/config/finding/findings.ts";
 import { hostProblem, hostsOverlap, isHostWithin, wildcardHostProblem } from "../../lib/config/validation/names.ts";
 import { isCidr, isIpAddress } from "../../lib/config/validation/network.ts";
 import { checkRegex, programSteps } from "../../lib/config/validation/regex.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { KINDS } from "../../lib/config/kinds/mod.ts";
+import { KINDS } from "../../lib/config/kinds/kinds.ts";
 import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
 import { inertKinds } from "../../lib/translate/inert_kinds.ts";
 import { page, withServer } from "../discovery/running.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { FileOrigin } from "../../lib/config/origin.ts";
+import type { FileOrigin } from "../../lib/config/finding/origin.ts";
 import { page, withServer } from "../discovery/running.ts";
 import { TestProxy } from "./proxy.ts";
 import { inFile } from "../config/origins.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { IDLE_MS, MAX_CONNECTIONS } from "../../lib/dns/tcp_server.ts";
-import { FrameParser } from "../../lib/dns/tcp_frames.ts";
+import { FrameParser } from "../../lib/dns/packet/tcp_frames.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { query, reply, sendTcp } from "./support/ask.ts";
 import { startServer } from "./support/server.ts";

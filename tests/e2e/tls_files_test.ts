@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict";
 import { connect } from "node:tls";
-import { SECRET } from "../../lib/xds/types.ts";
+import { SECRET } from "../../lib/xds/protocol/types.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { envoyPath, type SyncRow, TestMesh, until } from "./support/mesh.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { frameHead, MessageReader } from "../../lib/grpc/frame.ts";
 import { FrameType } from "../../lib/grpc/h2/constants.ts";
 import { frame, numberFrame } from "../../lib/grpc/h2/frames.ts";
-import { HELD_PER_CONNECTION, HeldInAll, PATIENCE } from "../../lib/grpc/held.ts";
+import { HELD_PER_CONNECTION, HeldInAll, PATIENCE } from "../../lib/grpc/budget/held.ts";
 import { GrpcServer } from "../../lib/grpc/server.ts";
 import { AT_ONCE } from "./support/h2_client.ts";
 import { callHeaders, MemoryClient, messageData } from "./support/grpc_client.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type InputQueue, Turns } from "../../lib/grpc/turns.ts";
+import { type InputQueue, Turns } from "../../lib/grpc/budget/turns.ts";
 
 /** A clock that work moves, and turns that the test begins. */
 class ManualTurns {

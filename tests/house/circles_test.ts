@@ -32,11 +32,19 @@ function circlesOf(arrows: Arrows): string[][] {
 
 const files = sourceFiles(root, ["lib", "cmd", "scripts"]);
 
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/"));
+}
+
 const modules: Arrows = new Map();
+/** Between folders only what runs counts: a type of the folder above is no dependency at run time. */
+const folders: Arrows = new Map();
 for (const file of files) {
-  for (const { to, line } of importsOf(root, file)) {
+  for (const { to, line, typeOnly } of importsOf(root, file)) {
     if (!/^(?:lib|cmd|scripts)\//.test(to)) continue;
-    put(modules, file, to, `${file}:${line} imports ${to}`);
+    const where = `${file}:${line} imports ${to}`;
+    put(modules, file, to, where);
+    if (!typeOnly && folderOf(file) !== folderOf(to)) put(folders, folderOf(file), folderOf(to), where);
   }
 }
 
@@ -50,4 +58,14 @@ Deno.test("the walk finds a circle of any length, and none where there is none",
 
 Deno.test("no files import each other in a circle, types included", () => {
   assert.deepEqual(circlesOf(modules), [], "move what both need into a file of its own, or pass it in");
+});
+
+Deno.test("no folders import each other in a circle, nor a folder and its parent", () => {
+  assert.deepEqual(circlesOf(folders), [], "move what both need into a folder of its own, or pass it in");
+});
+
+Deno.test("only a package that the library exports has a mod.ts", () => {
+  const exported = importsOf(root, "mod.ts").map(({ to }) => to);
+  const doors = files.filter((file) => file.endsWith("/mod.ts"));
+  assert.deepEqual(doors.filter((file) => !exported.includes(file)), []);
 });

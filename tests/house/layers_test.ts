@@ -92,44 +92,6 @@ Deno.test("pure rooms touch neither the disk nor the network nor processes", () 
   assert.deepEqual(refused, []);
 });
 
-/** The folder of a file of `lib/`, below the room. */
-function folderOf(path: string): string | undefined {
-  return path.startsWith("lib/") ? path.slice(0, path.lastIndexOf("/")) : undefined;
-}
-
-/** A folder and those below it are one room inside a room: what lies above may use them and be used by them. */
-function related(a: string, b: string): boolean {
-  return a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
-}
-
-Deno.test("no folders import each other in a circle", () => {
-  const arrows = new Map<string, Map<string, string>>();
-  for (const file of files) {
-    const from = folderOf(file);
-    if (from === undefined) continue;
-    for (const { to, line, typeOnly } of importsOf(root, file)) {
-      const target = folderOf(to);
-      if (target === undefined || related(from, target) || typeOnly) continue;
-      const row = arrows.get(from) ?? new Map<string, string>();
-      arrows.set(from, row.set(target, `${file}:${line} imports ${to}`));
-    }
-  }
-  const circles: string[][] = [];
-  const done = new Set<string>();
-  const walk = (folder: string, trail: readonly string[]) => {
-    const start = trail.indexOf(folder);
-    if (start >= 0) {
-      const ring = [...trail.slice(start), folder];
-      circles.push(ring.slice(1).map((to, i) => arrows.get(ring[i]!)!.get(to)!));
-    }
-    if (start >= 0 || done.has(folder)) return;
-    for (const to of arrows.get(folder)?.keys() ?? []) walk(to, [...trail, folder]);
-    done.add(folder);
-  };
-  for (const folder of arrows.keys()) walk(folder, []);
-  assert.deepEqual(circles, [], "move what both need into a folder of its own, or pass it in");
-});
-
 /** Modules that touch the system by themselves. */
 function touchesSystem(text: string, file: string): boolean {
   const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$|`[^`]*`/gm, "");

@@ -46,7 +46,7 @@ const LATE: readonly string[] = [
   "lib/cni/install/loop.ts",
   "lib/cni/pods/rest.ts",
   "lib/config/document.ts",
-  "lib/config/finding.ts",
+  "lib/config/finding/finding.ts",
   "lib/config/mesh/parse.ts",
   "lib/debug/view.ts",
   "lib/discovery/config_source.ts",

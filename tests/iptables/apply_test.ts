@@ -7,7 +7,7 @@ import type { Task } from "../../lib/iptables/apply.ts";
 import { ApplyError } from "../../lib/iptables/outcome.ts";
 import { buildRules } from "../../lib/iptables/rules/build.ts";
 import { differences } from "../../lib/iptables/change.ts";
-import { families } from "../../lib/iptables/names.ts";
+import { families } from "../../lib/iptables/model/names.ts";
 import { hasOwnPart, parseListing } from "../../lib/iptables/state.ts";
 import { applyIn, type Changes, configOf } from "./support/inputs.ts";
 import { addresses, Cable, type Dialled, users } from "./support/pod.ts";

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { applyRedirection, type Task } from "../../lib/iptables/apply.ts";
 import { differences } from "../../lib/iptables/change.ts";
-import { families, TRIAL_CHAIN } from "../../lib/iptables/names.ts";
+import { families, TRIAL_CHAIN } from "../../lib/iptables/model/names.ts";
 import { buildRules } from "../../lib/iptables/rules/build.ts";
 import { type Run, systemRun } from "../../lib/iptables/run.ts";
 import { hasOwnPart, parseListing } from "../../lib/iptables/state.ts";

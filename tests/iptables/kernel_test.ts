@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { explainedText } from "../../lib/iptables/change.ts";
 import { cleanUpText } from "../../lib/iptables/dry_run.ts";
-import { families } from "../../lib/iptables/names.ts";
+import { families } from "../../lib/iptables/model/names.ts";
 import { buildRules } from "../../lib/iptables/rules/build.ts";
 import { systemRun } from "../../lib/iptables/run.ts";
 import { hasOwnPart, parseListing } from "../../lib/iptables/state.ts";

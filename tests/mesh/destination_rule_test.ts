@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { DestinationRuleSpec } from "../../lib/config/kinds/mod.ts";
+import type { DestinationRuleSpec } from "../../lib/config/kinds/kinds.ts";
 import { type ConfigObject, objectKey } from "../../lib/config/types.ts";
 import { destinationRuleHost, mergeDestinationRules, ruleForClient } from "../../lib/mesh/destination_rule.ts";
 import { isVisible } from "../../lib/mesh/visibility.ts";

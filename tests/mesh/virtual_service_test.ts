@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { HttpMatchRequest, VirtualServiceSpec } from "../../lib/config/kinds/mod.ts";
+import type { HttpMatchRequest, VirtualServiceSpec } from "../../lib/config/kinds/kinds.ts";
 import { type ConfigObject, objectKey } from "../../lib/config/types.ts";
 import { effectiveVirtualServices, VirtualServiceResolver } from "../../lib/mesh/virtual_service.ts";
 import { inFile } from "../config/origins.ts";

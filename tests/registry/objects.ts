@@ -4,7 +4,7 @@
  * @module
  */
 import type { ConfigObject, ObjectMeta } from "../../lib/config/types.ts";
-import type { ServiceEntrySpec, WorkloadEntrySpec } from "../../lib/config/kinds/mod.ts";
+import type { ServiceEntrySpec, WorkloadEntrySpec } from "../../lib/config/kinds/kinds.ts";
 import type { Endpoint, RegistrySink, Service, ServiceKey, Workload } from "../../lib/registry/types.ts";
 import { serviceKey } from "../../lib/registry/types.ts";
 import type { ServiceEntryOptions } from "../../lib/registry/service_entry/registry.ts";

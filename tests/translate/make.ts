@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DestinationRuleSpec } from "../../lib/config/kinds/mod.ts";
+import type { DestinationRuleSpec } from "../../lib/config/kinds/kinds.ts";
 import type { EffectiveDestinationRule } from "../../lib/mesh/types.ts";
 import type { Endpoint, Service, ServicePort } from "../../lib/registry/types.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 import { parseAllDocuments } from "yaml";
-import { Findings } from "../../lib/config/findings.ts";
+import { Findings } from "../../lib/config/finding/findings.ts";
 import { destinationRule } from "../../lib/config/kinds/destination_rule/schema.ts";
 import { serviceEntry } from "../../lib/config/kinds/service_entry/schema.ts";
 import { virtualService } from "../../lib/config/kinds/virtual_service/schema.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "../../lib/xds/types.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "../../lib/xds/protocol/types.ts";
 import { MemorySource } from "../xds/support/memory_source.ts";
 import { envoyPath, RunningEnvoy, until } from "./support/envoy.ts";
 import {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { listenUnix } from "../../lib/sockets/listen/unix.ts";
-import { CLUSTER } from "../../lib/xds/types.ts";
+import { CLUSTER } from "../../lib/xds/protocol/types.ts";
 import { MemorySource, textResource } from "../xds/support/memory_source.ts";
 import { go } from "./support/go.ts";
 import { GoClient } from "./support/go_client.ts";

@@ -5,8 +5,8 @@ import type { Socket } from "node:net";
 import { encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
 import { XdsServer } from "../../lib/xds/server.ts";
-import { XdsRefusal } from "../../lib/xds/source.ts";
-import { CLUSTER } from "../../lib/xds/types.ts";
+import { XdsRefusal } from "../../lib/xds/protocol/source.ts";
+import { CLUSTER } from "../../lib/xds/protocol/types.ts";
 import { MemorySource, textResource } from "../xds/support/memory_source.ts";
 import { serve } from "./support/mesh.ts";
 

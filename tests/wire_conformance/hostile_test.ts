@@ -6,9 +6,9 @@ import { decode } from "../../lib/pb/reflect.ts";
 import { NameTable } from "../../lib/resource/names.ts";
 import { readRequest } from "../../lib/xds/ads/request.ts";
 import { RpcError } from "../../lib/grpc/status.ts";
-import type { XdsMetrics } from "../../lib/xds/metrics.ts";
+import type { XdsMetrics } from "../../lib/xds/protocol/metrics.ts";
 import type { XdsServer } from "../../lib/xds/server.ts";
-import { CLUSTER } from "../../lib/xds/types.ts";
+import { CLUSTER } from "../../lib/xds/protocol/types.ts";
 import { MemorySource, textResource } from "../xds/support/memory_source.ts";
 import { serve } from "./support/mesh.ts";
 import {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { LEDGER_LENGTH, PushLedger } from "../../lib/xds/ledger.ts";
-import type { PushEvent } from "../../lib/xds/source.ts";
-import { CLUSTER, ENDPOINTS } from "../../lib/xds/types.ts";
+import type { PushEvent } from "../../lib/xds/protocol/source.ts";
+import { CLUSTER, ENDPOINTS } from "../../lib/xds/protocol/types.ts";
 
 const push = (id: number): PushEvent => ({
   id,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { NameTable } from "../../lib/resource/names.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../../lib/xds/types.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../../lib/xds/protocol/types.ts";
 import { MemorySource, textResource } from "./support/memory_source.ts";
 import { StreamClient } from "./support/stream_client.ts";
 

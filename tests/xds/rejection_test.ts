@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { RecentTexts } from "../../lib/xds/ads/recent_texts.ts";
-import { CLUSTER, ENDPOINTS } from "../../lib/xds/types.ts";
+import { CLUSTER, ENDPOINTS } from "../../lib/xds/protocol/types.ts";
 import { calls } from "./support/counting.ts";
 import { keptBytes } from "./support/memory.ts";
 import { MemorySource, textResource } from "./support/memory_source.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { CLUSTER, ENDPOINTS, ROUTE, VIRTUAL_HOST } from "../../lib/xds/types.ts";
+import { CLUSTER, ENDPOINTS, ROUTE, VIRTUAL_HOST } from "../../lib/xds/protocol/types.ts";
 import { allocatedBytes, bytesInUse, keptBytes } from "./support/memory.ts";
 import { MemorySource, textResource } from "./support/memory_source.ts";
 import { StreamClient } from "./support/stream_client.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { NameTable } from "../../lib/resource/names.ts";
 import { encode } from "../../lib/pb/codec.ts";
 import { readRequest } from "../../lib/xds/ads/request.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, MAX_UNKNOWN_TYPES, ROUTE, typeRules } from "../../lib/xds/types.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, MAX_UNKNOWN_TYPES, ROUTE, typeRules } from "../../lib/xds/protocol/types.ts";
 import { calls } from "./support/counting.ts";
 import { MemorySource, textResource } from "./support/memory_source.ts";
 import { StreamClient } from "./support/stream_client.ts";

@@ -10,7 +10,7 @@
  *
  * @module
  */
-import { TRIAL_CHAIN } from "../../iptables/names.ts";
+import { TRIAL_CHAIN } from "../../iptables/model/names.ts";
 import type { Place, Ran, Run } from "../../iptables/run.ts";
 import { type Lane, NamespaceShell, type ShellCommand } from "./namespace_shell.ts";
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { RedirectionConfig } from "../../iptables/config.ts";
+import type { RedirectionConfig } from "../../iptables/model/config.ts";
 import { type Input, InputError, readInputs } from "../../iptables/input.ts";
 import type { Container, Pod } from "../pods/pod.ts";
 import { isTrue, modeKeys } from "./decide.ts";

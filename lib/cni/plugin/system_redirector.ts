@@ -8,7 +8,7 @@
 import { addressedFamilies, applyRedirection } from "../../iptables/apply.ts";
 import { findBackend } from "../../iptables/backend.ts";
 import { differences } from "../../iptables/change.ts";
-import { families } from "../../iptables/names.ts";
+import { families } from "../../iptables/model/names.ts";
 import { missingRoutes } from "../../iptables/route.ts";
 import { wantedRouting } from "../../iptables/routing.ts";
 import { buildRules } from "../../iptables/rules/build.ts";

@@ -13,7 +13,7 @@ import type { Logger } from "../../kernel/log/log.ts";
 import { systemFileCalls } from "../node/file_calls.ts";
 import { LOG_SOCKET } from "../plugin/tell.ts";
 import type { PodLookup } from "../pods/source.ts";
-import { Attempts } from "../start_error.ts";
+import { Attempts } from "./start_error.ts";
 import { healthRoutes } from "./health.ts";
 import { pluginRoutes } from "./plugin_routes.ts";
 

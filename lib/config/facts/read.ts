@@ -10,10 +10,10 @@
  */
 import { createHmac } from "node:crypto";
 import { z } from "zod";
-import { type Finding, type FindingPlace, shownName } from "../finding.ts";
-import { Findings } from "../findings.ts";
+import { type Finding, type FindingPlace, shownName } from "../finding/finding.ts";
+import { Findings } from "../finding/findings.ts";
 import { parseMeta } from "../metadata.ts";
-import type { Origin } from "../origin.ts";
+import type { Origin } from "../finding/origin.ts";
 import { isObject, joinPath } from "../schema/field.ts";
 import type { ObjectMeta } from "../types.ts";
 import { ConcealedBytes } from "./concealed.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Origin } from "../origin.ts";
+import type { Origin } from "../finding/origin.ts";
 import type { ObjectMeta } from "../types.ts";
 import type { ConcealedBytes } from "./concealed.ts";
 

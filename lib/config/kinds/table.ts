@@ -10,7 +10,7 @@ import { destinationRule } from "./destination_rule/schema.ts";
 import { validateDestinationRule } from "./destination_rule/validate.ts";
 import { gateway } from "./gateway/schema.ts";
 import { validateGateway } from "./gateway/validate.ts";
-import type { Kind, KindSpecs } from "./mod.ts";
+import type { Kind, KindSpecs } from "./kinds.ts";
 import { peerAuthentication } from "./peer_authentication/schema.ts";
 import { validatePeerAuthentication } from "./peer_authentication/validate.ts";
 import { proxyConfig } from "./proxy_config/schema.ts";

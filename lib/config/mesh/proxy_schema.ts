@@ -9,7 +9,7 @@ import { list, map, stringMap } from "../schema/containers.ts";
 import { type Field, keepZero, withDefault } from "../schema/field.ts";
 import { message, shape } from "../schema/message.ts";
 import { bool, double, duration, enumOf, int32, int64, string, uint32 } from "../schema/scalars.ts";
-import { ownMetadataKey } from "../spelling.ts";
+import { ownMetadataKey } from "../spelling/spelling.ts";
 import type * as types from "./types.ts";
 
 const forwardClientCert = withDefault(

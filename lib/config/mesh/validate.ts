@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "../findings.ts";
+import type { Findings } from "../finding/findings.ts";
 import { joinPath } from "../schema/field.ts";
 import { checkLocality } from "../validation/locality.ts";
 import { hostProblem, isDnsLabel, wildcardHostProblem } from "../validation/names.ts";

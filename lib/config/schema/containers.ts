@@ -4,7 +4,7 @@
  * @module
  */
 import type { JsonObject } from "../kinds/common/types.ts";
-import { ownKey, ownLabelValue } from "../spelling.ts";
+import { ownKey, ownLabelValue } from "../spelling/spelling.ts";
 import { type DecodeContext, type Field, isObject } from "./field.ts";
 import { string } from "./scalars.ts";
 

@@ -11,7 +11,7 @@
  *
  * @module
  */
-import type { Findings } from "../findings.ts";
+import type { Findings } from "../finding/findings.ts";
 import type { ValuePool } from "./value_pool.ts";
 
 /** How one value is decoded. */

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { Findings } from "../findings.ts";
-import { FIELD_SPELLINGS } from "../spelling.ts";
+import { Findings } from "../finding/findings.ts";
+import { FIELD_SPELLINGS } from "../spelling/spelling.ts";
 import { DecodeContext, type Field, isObject, type PresentField } from "./field.ts";
 import { nearestName } from "./nearest.ts";
 

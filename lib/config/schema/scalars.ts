@@ -5,7 +5,7 @@
  */
 import { parseDuration } from "./duration.ts";
 import type { DecodeContext, Field } from "./field.ts";
-import { VALUE_SPELLINGS } from "../spelling.ts";
+import { VALUE_SPELLINGS } from "../spelling/spelling.ts";
 
 /** A string; empty counts as not written. */
 export function string(): Field<string> {

@@ -7,7 +7,7 @@
  * @module
  */
 import type { StringMap } from "../kinds/common/types.ts";
-import type { Findings } from "../findings.ts";
+import type { Findings } from "../finding/findings.ts";
 import { joinPath } from "../schema/field.ts";
 
 const DNS_LABEL = /^[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?$/;

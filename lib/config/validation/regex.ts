@@ -4,7 +4,7 @@
  * @module
  */
 import { RE2JS } from "re2js";
-import type { Findings } from "../findings.ts";
+import type { Findings } from "../finding/findings.ts";
 
 /** Longest regular expression, in characters. */
 export const MAX_REGEX_LENGTH = 1024;

@@ -9,7 +9,7 @@
 import net from "node:net";
 import { sameQuestion } from "../packet/records.ts";
 import { BITS3, HEADER, uint16 } from "../packet/wire.ts";
-import { frame, FrameParser } from "../tcp_frames.ts";
+import { frame, FrameParser } from "../packet/tcp_frames.ts";
 import type { Exchange, ExchangeEvents, NameServer, Transport } from "./transport.ts";
 
 /** Opens a connection for every server that is asked. */

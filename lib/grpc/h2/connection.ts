@@ -6,10 +6,10 @@
  *
  * @module
  */
-import { GrowingBuffer } from "../growing_buffer.ts";
-import { HeldBytes } from "../held.ts";
+import { GrowingBuffer } from "../budget/growing_buffer.ts";
+import { HeldBytes } from "../budget/held.ts";
 import type { Transport } from "../../sockets/transport/transport.ts";
-import { type InputQueue, Turns } from "../turns.ts";
+import { type InputQueue, Turns } from "../budget/turns.ts";
 import { ErrorCode, Flag, FrameType, MAX_WINDOW, Setting } from "./constants.ts";
 import { FinishedStreams } from "./finished_streams.ts";
 import { ConnectionError, frame, FrameReader, numberFrame, settingsFrame, unpadded, violation } from "./frames.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { GrowingBuffer } from "../growing_buffer.ts";
+import { GrowingBuffer } from "../budget/growing_buffer.ts";
 import { ErrorCode, Flag, FRAME_HEAD, FrameType, MAX_FRAME, PREFACE } from "./constants.ts";
 
 /** A violation that ends the connection with this error code. */

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { type RedirectionConfig, usesTproxy } from "../config.ts";
-import { chains, type Family, type TableName } from "../names.ts";
-import type { Ruleset, Table } from "../rule.ts";
+import { type RedirectionConfig, usesTproxy } from "../model/config.ts";
+import { chains, type Family, type TableName } from "../model/names.ts";
+import type { Ruleset, Table } from "../model/rule.ts";
 import { addDnsRedirect, addDnsZones } from "./dns.ts";
 import { addInboundRedirect, addInboundTproxy } from "./inbound.ts";
 import { addOutbound } from "./outbound.ts";

@@ -6,9 +6,9 @@
  *
  * @module
  */
-import { capturesDns, type RedirectionConfig } from "../config.ts";
-import { chains, type Family, zones } from "../names.ts";
-import type { Match } from "../rule.ts";
+import { capturesDns, type RedirectionConfig } from "../model/config.ts";
+import { chains, type Family, zones } from "../model/names.ts";
+import type { Match } from "../model/rule.ts";
 import { proxyOwners } from "./outbound.ts";
 import { leave, type TableBuilder, to } from "./table.ts";
 

@@ -6,9 +6,9 @@
  *
  * @module
  */
-import { capturesInbound, type RedirectionConfig } from "../config.ts";
-import { chains, type Family, OUTBOUND_MARK, passthroughSource } from "../names.ts";
-import type { Match, PortRange, Target } from "../rule.ts";
+import { capturesInbound, type RedirectionConfig } from "../model/config.ts";
+import { chains, type Family, OUTBOUND_MARK, passthroughSource } from "../model/names.ts";
+import type { Match, PortRange, Target } from "../model/rule.ts";
 import { addCaptured, proxyOwners } from "./outbound.ts";
 import { leave, type TableBuilder, to } from "./table.ts";
 

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { capturesDns, type RedirectionConfig, usesTproxy } from "../config.ts";
-import { chains, type Family, passthroughSource } from "../names.ts";
-import type { Match, Target } from "../rule.ts";
+import { capturesDns, type RedirectionConfig, usesTproxy } from "../model/config.ts";
+import { chains, type Family, passthroughSource } from "../model/names.ts";
+import type { Match, Target } from "../model/rule.ts";
 import { leave, type TableBuilder, to } from "./table.ts";
 
 /** Users and groups of the proxy, as matches. */

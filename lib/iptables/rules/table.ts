@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { Chain, Hook } from "../names.ts";
-import type { Match, Rule, Table, Target } from "../rule.ts";
+import type { Chain, Hook } from "../model/names.ts";
+import type { Match, Rule, Table, Target } from "../model/rule.ts";
 
 /** Target that ends our part: the packet goes on as if we were not there. */
 export const leave: Target = { kind: "return" };

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Program } from "../program.ts";
+import type { Program } from "../program/program.ts";
 
 const discovery = "ads adsc all analysis authn authorization ca controllers default delta deltaadsc file " +
   "fullpush gateway grpc grpcgen ip-autoallocate klog krt orch model monitor monitoring " +

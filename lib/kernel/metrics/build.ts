@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { type BuildInfo, buildInfo } from "../build_info.ts";
-import type { Program } from "../program.ts";
+import { type BuildInfo, buildInfo } from "../program/build_info.ts";
+import type { Program } from "../program/program.ts";
 import type { Metrics } from "./registry.ts";
 
 /** Label value of `component`, by program: the names that the field's dashboards know. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Program, usedBy } from "../program.ts";
+import { type Program, usedBy } from "../program/program.ts";
 import type { Metric, MetricType } from "./define.ts";
 import { modelMetrics } from "./model_metrics.ts";
 import { nodeMetrics } from "./node_metrics.ts";

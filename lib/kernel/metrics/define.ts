@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Users } from "../program.ts";
+import type { Users } from "../program/program.ts";
 
 /** Kinds of metrics as the reference tables name them: counter, gauge, histogram. */
 export type MetricType = "Sum" | "LastValue" | "Distribution";

@@ -6,7 +6,7 @@
  * @module
  */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { Program } from "../program.ts";
+import type { Program } from "../program/program.ts";
 import { type LabelsOf, type MetricName, type MetricNameOf, metricsUsedBy } from "./catalogue.ts";
 import type { Metric } from "./define.ts";
 import { unfedMetrics } from "./unfed.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Program, type ProgramLetter, programLetters, usedBy } from "../program.ts";
+import { type Program, type ProgramLetter, programLetters, usedBy } from "../program/program.ts";
 import { agentSettings } from "./agent.ts";
 import { cniSettings } from "./cni.ts";
 import { controlPlaneSettings } from "./control_plane.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Users } from "../program.ts";
+import type { Users } from "../program/program.ts";
 import { parseDuration } from "../time/duration.ts";
 
 /** Type names as the reference tables print them. Durations are milliseconds in memory. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Program } from "../program.ts";
+import type { Program } from "../program/program.ts";
 import { type Environment, inOurSpelling } from "./border.ts";
 import { defaultOf, type SettingsOf, settingsUsedBy } from "./catalogue.ts";
 import type { SettingValue } from "./define.ts";

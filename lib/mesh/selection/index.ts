@@ -10,7 +10,7 @@
  *
  * @module
  */
-import type { PolicyTargetReference, StringMap } from "../../config/kinds/mod.ts";
+import type { PolicyTargetReference, StringMap } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { rootReach, type SelectingKind, type Selection, selectionOf } from "./selection.ts";
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { PolicyTargetReference, StringMap } from "../../config/kinds/mod.ts";
+import type { PolicyTargetReference, StringMap } from "../../config/kinds/kinds.ts";
 import type { AnyConfigObject, ConfigObject, Kind } from "../../config/types.ts";
 
 /** Kinds whose objects choose workloads of their namespace, and of all namespaces from the root namespace. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { ConfigObject } from "../../config/types.ts";
-import type { WorkloadEntrySpec } from "../../config/kinds/mod.ts";
+import type { WorkloadEntrySpec } from "../../config/kinds/kinds.ts";
 import { canonicalIp, isIp, isUnixSocket, virtualAddress } from "../address.ts";
 import { type Labels, localityOf, NETWORK_LABEL, tlsModeOf, withPlace } from "../labels.ts";
 import { parseProtocol } from "../protocol.ts";

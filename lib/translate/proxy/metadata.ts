@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ownKey, ownLabelValue } from "../../config/spelling.ts";
+import { ownKey, ownLabelValue } from "../../config/spelling/spelling.ts";
 import { parseDuration } from "../../config/schema/duration.ts";
 
 /** Reads typed values out of metadata and collects what does not fit. */

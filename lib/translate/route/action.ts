@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Destination, HttpRoute, HttpRouteDestination } from "../../config/kinds/mod.ts";
+import type { Destination, HttpRoute, HttpRouteDestination } from "../../config/kinds/kinds.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { Reader } from "../reader/reader.ts";

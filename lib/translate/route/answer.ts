@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { HttpDirectResponse, HttpRedirect } from "../../config/kinds/mod.ts";
+import type { HttpDirectResponse, HttpRedirect } from "../../config/kinds/kinds.ts";
 import { RedirectAction_RedirectResponseCode as Code } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 

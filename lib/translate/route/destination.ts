@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ConsistentHashLb, Destination } from "../../config/kinds/mod.ts";
+import type { ConsistentHashLb, Destination } from "../../config/kinds/kinds.ts";
 import type { Service } from "../../registry/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { outboundClusterName } from "../destination/names.ts";

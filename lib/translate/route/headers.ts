@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { HeaderOperations, Headers, StringMap } from "../../config/kinds/mod.ts";
+import type { HeaderOperations, Headers, StringMap } from "../../config/kinds/kinds.ts";
 import { substitutionProblem } from "../../config/validation/substitution.ts";
 import { HeaderValueOption_HeaderAppendAction as Append } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { HttpMatchRequest, StringMatch } from "../../config/kinds/mod.ts";
+import type { HttpMatchRequest, StringMatch } from "../../config/kinds/kinds.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { regexMatcher } from "../values/regex.ts";
 import { stringMatcher } from "../values/string_matcher.ts";

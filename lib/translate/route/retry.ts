@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { HttpRetry } from "../../config/kinds/mod.ts";
+import type { HttpRetry } from "../../config/kinds/kinds.ts";
 import { any, TYPE_URL_PREFIX } from "../../pb/codec.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import type { envoy } from "../../../proto/gen/types.ts";

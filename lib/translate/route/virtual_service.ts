@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { HttpMatchRequest, HttpRoute } from "../../config/kinds/mod.ts";
+import type { HttpMatchRequest, HttpRoute } from "../../config/kinds/kinds.ts";
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import { any } from "../../pb/codec.ts";
 import type { envoy, google } from "../../../proto/gen/types.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { StringMatch } from "../../config/kinds/mod.ts";
+import type { StringMatch } from "../../config/kinds/kinds.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { regexMatcher } from "./regex.ts";
 

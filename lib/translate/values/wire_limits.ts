@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Headers, HttpMatchRequest, HttpRoute } from "../../config/kinds/mod.ts";
+import type { Headers, HttpMatchRequest, HttpRoute } from "../../config/kinds/kinds.ts";
 import { duration } from "../../pb/wellknown.ts";
 import type { google } from "../../../proto/gen/types.ts";
 

@@ -6,7 +6,7 @@
  */
 import type { NameSet } from "../../resource/name_set.ts";
 import type { ResourceSet } from "../../resource/set.ts";
-import type { ProxyView } from "../source.ts";
+import type { ProxyView } from "../protocol/source.ts";
 import { EMPTY_STACK, type SetStack, type StackedSet, stackSets } from "./set_stack.ts";
 
 /** What is known of one route configuration. */

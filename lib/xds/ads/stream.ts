@@ -11,8 +11,8 @@
 import type { NameSet } from "../../resource/name_set.ts";
 import { Code } from "../../grpc/codes.ts";
 import { RpcError } from "../../grpc/status.ts";
-import { measurePush } from "../metrics.ts";
-import type { ProxyView } from "../source.ts";
+import { measurePush } from "../protocol/metrics.ts";
+import type { ProxyView } from "../protocol/source.ts";
 import {
   CLUSTER,
   ENDPOINTS,
@@ -22,7 +22,7 @@ import {
   ROUTE,
   typeRules,
   VIRTUAL_HOST,
-} from "../types.ts";
+} from "../protocol/types.ts";
 import { findInStack, stackBlocks, stackDigest, stackSize } from "./set_stack.ts";
 import { stepTowards, type StreamStep } from "./step.ts";
 import type { StreamContext } from "./stream_types.ts";

@@ -6,7 +6,7 @@
 import type { DiffTable } from "../../resource/diff.ts";
 import type { NameTable } from "../../resource/names.ts";
 import type { ResourceTable } from "../../resource/set.ts";
-import type { XdsMetrics } from "../metrics.ts";
+import type { XdsMetrics } from "../protocol/metrics.ts";
 import type { RecentTexts } from "./recent_texts.ts";
 
 /** The way out, and what the stream shares with others. */

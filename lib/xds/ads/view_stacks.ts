@@ -5,8 +5,8 @@
  */
 import type { NameSet } from "../../resource/name_set.ts";
 import type { ResourceSet } from "../../resource/set.ts";
-import type { ProxyView } from "../source.ts";
-import { VIRTUAL_HOST } from "../types.ts";
+import type { ProxyView } from "../protocol/source.ts";
+import { VIRTUAL_HOST } from "../protocol/types.ts";
 import { HostStack } from "./host_stack.ts";
 import { type SetStack, stackSets } from "./set_stack.ts";
 

@@ -10,7 +10,7 @@
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { NameSet } from "../../resource/name_set.ts";
 import type { NameTable } from "../../resource/names.ts";
-import type { TypeRules } from "../types.ts";
+import type { TypeRules } from "../protocol/types.ts";
 import { rejectedResources, RejectedVersions } from "./rejected.ts";
 import type { AdsRequest, KnownVersions } from "./request.ts";
 import {

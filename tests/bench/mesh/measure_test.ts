@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { encode } from "../../../lib/pb/codec.ts";
 import { any } from "../../../lib/pb/codec.ts";
-import { CLUSTER, LISTENER, ROUTE } from "../../../lib/xds/types.ts";
+import { CLUSTER, LISTENER, ROUTE } from "../../../lib/xds/protocol/types.ts";
 import { encodeResource } from "../../../lib/resource/encoded.ts";
 import { Knowledge, look } from "./load/knowledge.ts";
 import { scanResponse } from "./load/response.ts";

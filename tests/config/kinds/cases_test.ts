@@ -3,10 +3,10 @@
  * those). The texts of all findings are a golden beside it; `UPDATE_GOLDENS=1` rewrites it.
  */
 import assert from "node:assert/strict";
-import { KINDS } from "../../../lib/config/kinds/mod.ts";
+import { KINDS } from "../../../lib/config/kinds/kinds.ts";
 import { parseObject } from "../../../lib/config/object.ts";
 import { isObject } from "../../../lib/config/schema/field.ts";
-import { groupOfKind } from "../../../lib/config/spelling.ts";
+import { groupOfKind } from "../../../lib/config/spelling/spelling.ts";
 import { parseYaml } from "../../../lib/config/yaml/parse.ts";
 import { inFile } from "../origins.ts";
 

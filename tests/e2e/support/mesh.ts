@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 import { type RunningServer, startServer } from "../../../mod.ts";
 import { adminPage, type EnvoyIdentity, type RunningEnvoy, startEnvoy } from "../../../scripts/demo/envoy.ts";
 import { PortTaken, saysTaken } from "../../../scripts/ports.ts";
-import { LISTENER, SECRET } from "../../../lib/xds/types.ts";
+import { LISTENER, SECRET } from "../../../lib/xds/protocol/types.ts";
 
 export { envoyPath } from "../../translate/envoy.ts";
 

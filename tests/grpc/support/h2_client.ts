@@ -9,7 +9,7 @@ import { frame, FrameReader, settingsFrame } from "../../../lib/grpc/h2/frames.t
 import { encodeHeaders } from "../../../lib/grpc/h2/hpack.ts";
 import { SendBudget } from "../../../lib/grpc/h2/outbound.ts";
 import type { H2Stream } from "../../../lib/grpc/h2/stream.ts";
-import { Turns } from "../../../lib/grpc/turns.ts";
+import { Turns } from "../../../lib/grpc/budget/turns.ts";
 import { MemoryTransport } from "./memory_transport.ts";
 
 /** A frame that the server has sent. */

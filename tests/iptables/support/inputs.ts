@@ -4,9 +4,9 @@
  * @module
  */
 import { applyRedirection, type Outcome, type Task } from "../../../lib/iptables/apply.ts";
-import type { RedirectionConfig } from "../../../lib/iptables/config.ts";
+import type { RedirectionConfig } from "../../../lib/iptables/model/config.ts";
 import { readInputs, type RedirectionInputs, type Surroundings } from "../../../lib/iptables/input.ts";
-import type { Family } from "../../../lib/iptables/names.ts";
+import type { Family } from "../../../lib/iptables/model/names.ts";
 import { NOT_FOUND, type Run, systemRun } from "../../../lib/iptables/run.ts";
 
 /** Inputs as plain texts. */

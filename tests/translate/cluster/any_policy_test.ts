@@ -1,11 +1,11 @@
 /** Whatever policy validation lets in, Envoy must accept: one refused cluster is an error in every proxy that sees it. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Findings } from "../../../lib/config/findings.ts";
+import { Findings } from "../../../lib/config/finding/findings.ts";
 import { destinationRule } from "../../../lib/config/kinds/destination_rule/schema.ts";
 import { validateDestinationRule } from "../../../lib/config/kinds/destination_rule/validate.ts";
 import { DecodeContext } from "../../../lib/config/schema/field.ts";
-import type { DestinationRuleSpec } from "../../../lib/config/kinds/mod.ts";
+import type { DestinationRuleSpec } from "../../../lib/config/kinds/kinds.ts";
 import type { Resolution } from "../../../lib/registry/types.ts";
 import { outboundClusters } from "../../../lib/translate/cluster/outbound.ts";
 import { acceptClusters, envoyPath } from "../envoy.ts";

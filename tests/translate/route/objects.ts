@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { HttpRoute, VirtualServiceSpec } from "../../../lib/config/kinds/mod.ts";
+import type { HttpRoute, VirtualServiceSpec } from "../../../lib/config/kinds/kinds.ts";
 import type { EffectiveVirtualService } from "../../../lib/mesh/types.ts";
 import type { Protocol, Service } from "../../../lib/registry/types.ts";
 

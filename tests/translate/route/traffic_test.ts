@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { HttpRoute } from "../../../lib/config/kinds/mod.ts";
+import type { HttpRoute } from "../../../lib/config/kinds/kinds.ts";
 import { sidecarRouteConfiguration } from "../../../lib/translate/route/configuration.ts";
 import { outboundVirtualHosts } from "../../../lib/translate/route/sidecar.ts";
 import type { envoy } from "../../../proto/gen/types.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { DestinationRuleSpec, HttpMatchRequest, HttpRoute } from "../../../lib/config/kinds/mod.ts";
+import type { DestinationRuleSpec, HttpMatchRequest, HttpRoute } from "../../../lib/config/kinds/kinds.ts";
 import type { EffectiveDestinationRule } from "../../../lib/mesh/types.ts";
 import { decode } from "../../../lib/pb/reflect.ts";
 import { httpRoutes, type RouteContext } from "../../../lib/translate/route/virtual_service.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { HttpRoute } from "../../../lib/config/kinds/mod.ts";
+import type { HttpRoute } from "../../../lib/config/kinds/kinds.ts";
 import { regexMatcher } from "../../../lib/translate/values/regex.ts";
 import { httpRoutes } from "../../../lib/translate/route/virtual_service.ts";
 import { boundedWeights } from "../../../lib/translate/values/wire_limits.ts";

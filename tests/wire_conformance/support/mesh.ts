@@ -9,7 +9,7 @@ import { any, encode, TYPE_URL_PREFIX } from "../../../lib/pb/codec.ts";
 import { type EncodedResource, encodeResource, type ResourceFacts } from "../../../lib/resource/encoded.ts";
 import type { GrpcServerOptions } from "../../../lib/grpc/server.ts";
 import { XdsServer, type XdsServerOptions } from "../../../lib/xds/server.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../../../lib/xds/types.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../../../lib/xds/protocol/types.ts";
 import type { MemorySource } from "../../xds/support/memory_source.ts";
 
 const ADS = { ads: {}, resource_api_version: 2 };

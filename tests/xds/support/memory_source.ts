@@ -6,7 +6,7 @@
  */
 import { type EncodedResource, encodeResource, type ResourceFacts } from "../../../lib/resource/encoded.ts";
 import { type ResourceSet, ResourceTable } from "../../../lib/resource/set.ts";
-import type { ConnectRequest, ProxyView, PushEvent, ResourceSource } from "../../../lib/xds/source.ts";
+import type { ConnectRequest, ProxyView, PushEvent, ResourceSource } from "../../../lib/xds/protocol/source.ts";
 
 const text = new TextEncoder();
 

@@ -14,7 +14,7 @@ import { RecentTexts } from "../../../lib/xds/ads/recent_texts.ts";
 import { readRequest } from "../../../lib/xds/ads/request.ts";
 import type { RejectInfo, ResponseInfo } from "../../../lib/xds/ads/stream_types.ts";
 import { AdsStream } from "../../../lib/xds/ads/stream.ts";
-import { typeRules } from "../../../lib/xds/types.ts";
+import { typeRules } from "../../../lib/xds/protocol/types.ts";
 import type { MemorySource, MemoryView } from "./memory_source.ts";
 
 const text = new TextDecoder();

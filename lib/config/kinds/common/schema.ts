@@ -7,7 +7,7 @@ import { labels, list, map } from "../../schema/containers.ts";
 import { type Field, keepZero, required, withDefault } from "../../schema/field.ts";
 import { message, shape } from "../../schema/message.ts";
 import { bool, double, duration, enumOf, int32, string, uint32 } from "../../schema/scalars.ts";
-import { ownLabelExpression } from "../../spelling.ts";
+import { ownLabelExpression } from "../../spelling/spelling.ts";
 import type {
   ClientTlsSettings,
   ConnectionPoolSettings,

@@ -7,7 +7,7 @@ import { map } from "../../schema/containers.ts";
 import { type Field, keepZero } from "../../schema/field.ts";
 import { message, shape } from "../../schema/message.ts";
 import { int32, string } from "../../schema/scalars.ts";
-import { ownMetadataKey } from "../../spelling.ts";
+import { ownMetadataKey } from "../../spelling/spelling.ts";
 import { workloadSelector } from "../common/schema.ts";
 import type { ProxyConfigSpec } from "./types.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "../../findings.ts";
+import type { Findings } from "../../finding/findings.ts";
 import { checkAttachment } from "../../validation/shared.ts";
 import { checkDuration, checkStrictHeaderName } from "../../validation/values.ts";
 import type { Validate } from "../validate.ts";

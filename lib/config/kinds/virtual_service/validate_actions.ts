@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "../../findings.ts";
+import type { Findings } from "../../finding/findings.ts";
 import { checkPort } from "../../validation/network.ts";
 import { checkRegex } from "../../validation/regex.ts";
 import { checkCorsHeaderName, checkDuration, checkHeadText, checkPercent } from "../../validation/values.ts";

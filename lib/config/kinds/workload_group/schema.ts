@@ -6,7 +6,7 @@
 import { labels, map } from "../../schema/containers.ts";
 import { type Field, required } from "../../schema/field.ts";
 import { message, shape } from "../../schema/message.ts";
-import { ownKey } from "../../spelling.ts";
+import { ownKey } from "../../spelling/spelling.ts";
 import { string } from "../../schema/scalars.ts";
 import { readinessProbe } from "../common/schema.ts";
 import { workloadEntry } from "../workload_entry/schema.ts";

@@ -11,7 +11,7 @@
 import { gzipSync } from "node:zlib";
 import { encode } from "../../../../lib/pb/codec.ts";
 import { concatBytes } from "../../../../lib/resource/block.ts";
-import { CLUSTER } from "../../../../lib/xds/types.ts";
+import { CLUSTER } from "../../../../lib/xds/protocol/types.ts";
 import { frame, headers } from "../../../wire_conformance/support/raw_client.ts";
 import { readLines } from "../lines.ts";
 import { GrpcStream } from "./stream.ts";

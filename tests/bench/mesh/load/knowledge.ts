@@ -7,7 +7,7 @@
  * @module
  */
 import { fieldSize, putField, putFieldHead, utf8Bytes, WireCursor } from "../../../../lib/resource/protowire.ts";
-import { CLUSTER, LISTENER, ROUTE } from "../../../../lib/xds/types.ts";
+import { CLUSTER, LISTENER, ROUTE } from "../../../../lib/xds/protocol/types.ts";
 import { anyValue, assignmentOf, routesOf, usesVhds } from "./response.ts";
 
 /** A resource, or the name of one that is asked for. */

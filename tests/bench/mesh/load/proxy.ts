@@ -8,7 +8,7 @@
  */
 import { encode } from "../../../../lib/pb/codec.ts";
 import { concatBytes } from "../../../../lib/resource/block.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../../../../lib/xds/types.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../../../../lib/xds/protocol/types.ts";
 import { service } from "../configuration.ts";
 import { type Knowledge, type Known, look } from "./knowledge.ts";
 import type { LoadOptions } from "./protocol.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 import { encode } from "../../../../lib/pb/codec.ts";
-import { ENDPOINTS } from "../../../../lib/xds/types.ts";
+import { ENDPOINTS } from "../../../../lib/xds/protocol/types.ts";
 import { atMost, calibrationOf, DEBOUNCE, delayFigure, figure } from "../figures.ts";
 import type { FloodKind } from "../load/flood.ts";
 import { scanResponse } from "../load/response.ts";

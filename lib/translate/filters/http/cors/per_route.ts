@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { CorsPolicy } from "../../../../config/kinds/mod.ts";
+import type { CorsPolicy } from "../../../../config/kinds/kinds.ts";
 import { wrap } from "../../../../pb/wellknown.ts";
 import type { envoy } from "../../../../../proto/gen/types.ts";
 import { fractionOf } from "../../../values/fraction.ts";

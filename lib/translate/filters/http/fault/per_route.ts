@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { HttpFaultInjection } from "../../../../config/kinds/mod.ts";
+import type { HttpFaultInjection } from "../../../../config/kinds/kinds.ts";
 import type { envoy } from "../../../../../proto/gen/types.ts";
 import { fractionOf } from "../../../values/fraction.ts";
 import { boundedDuration } from "../../../values/wire_limits.ts";

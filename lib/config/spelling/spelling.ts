@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Kind } from "./kinds/mod.ts";
+import type { Kind } from "../kinds/kinds.ts";
 
 /** What an apiVersion and kind mean to us. */
 export type KindLookup =

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { setUint16, uint16 } from "./packet/wire.ts";
+import { setUint16, uint16 } from "./wire.ts";
 
 /** Finds messages in a stream that comes in parts of any size. */
 export class FrameParser {

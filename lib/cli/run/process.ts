@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Command, Output } from "./command.ts";
+import type { Command, Output } from "../command.ts";
 import { runProgram } from "./run.ts";
 
 /** Writes to the process's standard streams. A closed pipe (`| head`) ends the text, not the program. */
@@ -25,6 +25,6 @@ function writeAll(stream: { writeSync(bytes: Uint8Array): number }, text: string
 
 /** Runs the program with the process's arguments and ends the process with its exit code. */
 export async function mainProgram(root: Command): Promise<never> {
-  const variables = async (names: readonly string[]) => (await import("./startup.ts")).programVariables(names);
+  const variables = async (names: readonly string[]) => (await import("../startup.ts")).programVariables(names);
   Deno.exit(await runProgram(root, Deno.args, { output: processOutput, variables }));
 }

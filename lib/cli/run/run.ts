@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { LogOptionError } from "../kernel/log/level.ts";
-import { type Command, type Located, type Output, pathOf, UsageError } from "./command.ts";
-import { COMPLETE, COMPLETE_PLAIN } from "./completion/command.ts";
-import { locate, parseLine } from "./parse.ts";
-import { nearest } from "./suggest.ts";
+import { LogOptionError } from "../../kernel/log/level.ts";
+import { type Command, type Located, type Output, pathOf, UsageError } from "../command.ts";
+import { COMPLETE, COMPLETE_PLAIN } from "../completion/command.ts";
+import { locate, parseLine } from "../parse.ts";
+import { nearest } from "../suggest.ts";
 
 /** What a program runs in. */
 export interface Surroundings {
@@ -54,13 +54,13 @@ export function errorText(error: unknown): string {
 }
 
 async function answerCompletion(root: Command, request: string, words: readonly string[], output: Output) {
-  const { complete, completionText } = await import("./completion/candidates.ts");
+  const { complete, completionText } = await import("../completion/candidates.ts");
   output.out(completionText(complete(root, words), request === COMPLETE));
   return 0;
 }
 
 async function showHelp(located: Located, output: Output): Promise<number> {
-  const { helpText } = await import("./help.ts");
+  const { helpText } = await import("../help.ts");
   output.out(helpText(located));
   return 0;
 }

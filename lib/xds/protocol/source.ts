@@ -5,10 +5,10 @@
  *
  * @module
  */
-import type { envoy } from "../../proto/gen/types.ts";
-import type { ResourceSet } from "../resource/set.ts";
-import type { Code } from "../grpc/codes.ts";
-import { RpcError } from "../grpc/status.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { ResourceSet } from "../../resource/set.ts";
+import type { Code } from "../../grpc/codes.ts";
+import { RpcError } from "../../grpc/status.ts";
 
 /** A client's first request. */
 export interface ConnectRequest {
