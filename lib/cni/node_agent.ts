@@ -69,6 +69,7 @@ export async function startNodeAgent(options: NodeAgentOptions, kernel: Kernel):
     clock: kernel.clock,
     log,
     metrics: kernel.metrics,
+    runFolderMade: () => ports.renewSocket(),
   });
   const ports = await serveNode({ ...options, runDir: folders.run }, kernel, pods, () => installer.notReady);
   if (options.repair !== undefined) startRepair(options.repair, options.cluster, pods, kernel);

@@ -2,12 +2,15 @@
 import assert from "node:assert/strict";
 import { currentRecord, install } from "../../lib/cni/install/installer.ts";
 import { systemFileCalls } from "../../lib/cni/node/file_calls.ts";
+import { Installer } from "../../lib/cni/install/loop.ts";
 import { startNodeAgent } from "../../lib/cni/node_agent.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
+import { createMetrics } from "../../lib/kernel/metrics/registry.ts";
+import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { link } from "./support/commands.ts";
 import { injectedPod } from "./support/orch.ts";
-import { Place, PRIMARY } from "./support/place.ts";
+import { ENTRY, Place, PRIMARY } from "./support/place.ts";
 import { config, text, until, withService } from "./support/service.ts";
 
 /** Less than the time after which everything is looked at anyway. */
@@ -143,6 +146,72 @@ Deno.test("two installers with different options on one node are told of each ot
       () => lines.some((line) => line.includes("another installer, mesh-cni-node-bbbbb, is at work on this node")),
     );
     await other.stopper.stop();
+  });
+});
+
+Deno.test("two installers with different options damp each other: from ten changes on each waits half a second", async () => {
+  using place = new Place();
+  place.config(config, PRIMARY);
+  const lines: string[] = [];
+  const decoder = new TextDecoder();
+  const open = () => ({ write: (bytes: Uint8Array) => void lines.push(decoder.decode(bytes)), close() {} });
+  const log = createLog([], { ...defaultLogOptions, targets: ["test"] }, { open }).scope("cni-agent");
+  let changes = 0;
+  const calls = {
+    ...systemFileCalls,
+    rename(from: string, to: string) {
+      if (to.endsWith(config)) changes++;
+      systemFileCalls.rename(from, to);
+    },
+  };
+  const both = ["a", "b"].map((name) => {
+    const clock = createFakeClock();
+    const wish = () => place.wish({ installer: name, entry: { ...ENTRY, plugin_log_level: name } });
+    const metrics = createMetrics("install-cni");
+    const { folders, credentials } = place;
+    return {
+      clock,
+      installer: new Installer({ folders, credentials, wish, keepExecutable: false, calls, clock, log, metrics }),
+    };
+  });
+  for (const { installer } of both) installer.start();
+  await until("one of them waits", () => lines.some((line) => line.includes("another installer, ")));
+  /** Until no event has brought about a change for a while. */
+  const quiet = async () => {
+    for (let before = -1; before !== changes; await new Promise((resolve) => setTimeout(resolve, 100))) {
+      before = changes;
+    }
+  };
+  await quiet();
+  assert(changes <= 2 * 10 + 1, `${changes} changes before they wait`);
+  const steps = 8;
+  const before = changes;
+  for (let i = 0; i < steps; i++) {
+    for (const { clock } of both) await clock.advance(500);
+    await quiet();
+  }
+  assert(changes > before, "neither gives up");
+  assert(changes - before <= 2 * steps, `${changes - before} changes in ${steps} half seconds`);
+  assert.equal(lines.filter((line) => line.includes("another installer, ")).length <= 2, true, "each reports it once");
+  for (const { installer } of both) await installer.stop();
+});
+
+Deno.test("a run folder that is removed is made again, with the plugin's address and the socket that it asks", async () => {
+  await withService(async ({ place, lines }) => {
+    const { run } = place.folders;
+    for (let times = 1; times <= 2; times++) {
+      Deno.removeSync(run, { recursive: true });
+      await soon("address back", () => systemFileCalls.stat(`${run}/mesh-cni-orchconfig`)?.is === "file");
+      await soon("socket back", async () => {
+        try {
+          (await Deno.connect({ transport: "unix", path: `${run}/log.sock` })).close();
+          return true;
+        } catch {
+          return false;
+        }
+      });
+      await until("told", () => lines.filter((line) => line.includes("the run folder was gone")).length === times);
+    }
   });
 });
 

@@ -37,13 +37,15 @@ export interface InstallerOptions {
   readonly wish: () => InstallWish;
   /** The executable was the node's before us, and stays. */
   readonly keepExecutable: boolean;
+  /** Called when the run folder was gone and has been made again: sockets in it have to be made again too. */
+  readonly runFolderMade?: () => void;
   readonly calls: FileCalls;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
-/** Wait after a failure, milliseconds. */
+/** Wait after a failure, and between looks whether the run folder is there, milliseconds. */
 const AGAIN_MS = 1000;
 
 /** Everything is looked at that often, in case an event was lost, milliseconds. */
@@ -52,7 +54,10 @@ const LOOK_MS = 10_000;
 /** Wait for more changes of executables or credentials, milliseconds: they come as rows of events. */
 const SETTLE_MS = 50;
 
-/** Rewrites within {@link FIGHT_MS} after which another program is taken to fight us, and each waits. */
+/**
+ * Changes of ours within {@link FIGHT_MS} that show that another program undoes them. From then on each waits for
+ * {@link FIGHT_PAUSE_MS}, until there have been fewer in that time.
+ */
 const FIGHT_COUNT = 10;
 const FIGHT_MS = 10_000;
 const FIGHT_PAUSE_MS = 500;
@@ -77,6 +82,8 @@ export class Installer {
   /** Another installer that changed what we had put in place. */
   private rival: string | undefined;
   private pending: (() => void) | undefined;
+  /** Whether the present fight was reported. */
+  private fighting = false;
   /** Largest gap seen, milliseconds, for tests and people. */
   largestGap = 0;
 
@@ -128,13 +135,17 @@ export class Installer {
 
   private async lookNowAndThen(): Promise<void> {
     const { signal } = this.stopped;
-    while (!signal.aborted) {
-      const wait = this.waiting === undefined ? LOOK_MS : AGAIN_MS;
+    const { clock, calls, folders } = this.options;
+    for (let last = clock.monotonic(); !signal.aborted;) {
       try {
-        await this.options.clock.sleep(wait, signal);
+        await clock.sleep(AGAIN_MS, signal);
       } catch {
         return;
       }
+      // The run folder is not watched: every call of the plugin would be an event.
+      const gone = calls.stat(folders.run) === undefined;
+      if (!gone && this.waiting === undefined && clock.monotonic() - last < LOOK_MS) continue;
+      last = clock.monotonic();
       this.watch();
       this.everything("by size");
     }
@@ -163,20 +174,24 @@ export class Installer {
     const { bin, net } = this.options.folders;
     for await (const event of watcher) {
       if (event.kind === "access") continue;
+      const [configs, others] = [
+        event.paths.filter((path) => this.folders.includes(folderOf(path))),
+        event.paths.filter((path) => !this.folders.includes(folderOf(path))),
+      ];
       // Where links lead, a configuration may have any name.
-      const matters = (path: string) => folderOf(path) !== net || isConfigName(path);
-      const isOther = (path: string) => !this.folders.includes(folderOf(path));
-      if (event.paths.some((path) => !isOther(path) && matters(path))) this.configurations();
-      const others = event.paths.filter(isOther);
+      if (configs.some((path) => folderOf(path) !== net || isConfigName(path))) this.configurations();
       if (others.some((path) => folderOf(path) !== bin || path === `${bin}/${PLUGIN}`)) this.everythingSoon();
     }
     if (this.watcher === watcher) this.watcher = undefined;
   }
 
   private everythingSoon(): void {
+    if (this.stopped.signal.aborted || this.pausing(this.options.clock.monotonic())) return;
     this.pending ??= this.options.clock.after(SETTLE_MS, () => {
       this.pending = undefined;
       this.everything("by bytes");
+      // Folders that were made just now.
+      this.watch();
     });
   }
 
@@ -186,9 +201,12 @@ export class Installer {
     this.attempt(() => {
       const outcome = this.locked(() => {
         this.placed = false;
-        return install(folders, wish(), calls, () => clock.now(), executables);
+        const wanted = wish();
+        this.noteRival(wanted);
+        return install(folders, wanted, calls, () => clock.now(), executables);
       });
       this.placed = true;
+      if (outcome.changed.length > 0) this.rewrites.push(clock.monotonic());
       return outcome;
     });
   }
@@ -200,9 +218,7 @@ export class Installer {
     this.attempt(() => {
       const outcome = this.locked(() => {
         const wanted = wish();
-        const last = currentRecord(folders, calls)?.installer ?? "";
-        this.placement = wanted.placement;
-        if (last !== "" && last !== wanted.installer) this.rival = last;
+        this.noteRival(wanted);
         return placeConfig(folders, wanted, calls, () => clock.now());
       });
       if (outcome.changed.length > 0) {
@@ -218,19 +234,31 @@ export class Installer {
     });
   }
 
+  /** Remembers another installer that was the last to change something. */
+  private noteRival({ placement, installer }: InstallWish): void {
+    const { folders, calls } = this.options;
+    const record = currentRecord(folders, calls);
+    this.placement = placement;
+    // One that has ended left the node to us.
+    if (record === undefined || record.state !== "installed") return;
+    if (record.installer !== "" && record.installer !== installer) this.rival = record.installer;
+  }
+
   /** True while another program fights us: then everything is looked at a little later. */
   private pausing(now: number): boolean {
     while ((this.rewrites[0] ?? now) < now - FIGHT_MS) this.rewrites.shift();
-    if (this.rewrites.length < FIGHT_COUNT) return false;
-    if (this.pending === undefined) {
-      this.options.log.warn(this.fight(), { rewrites: this.rewrites.length, withinMs: FIGHT_MS });
-      this.pending = this.options.clock.after(FIGHT_PAUSE_MS, () => {
-        this.pending = undefined;
-        this.rewrites.length = 0;
-        this.rival = undefined;
-        this.everything("by size");
-      });
+    if (this.rewrites.length < FIGHT_COUNT) {
+      this.fighting = false;
+      return false;
     }
+    if (!this.fighting) this.options.log.warn(this.fight(), { rewrites: this.rewrites.length, withinMs: FIGHT_MS });
+    this.fighting = true;
+    this.pending ??= this.options.clock.after(FIGHT_PAUSE_MS, () => {
+      this.pending = undefined;
+      this.rival = undefined;
+      this.everything("by bytes");
+      this.watch();
+    });
     return true;
   }
 
@@ -275,7 +303,13 @@ export class Installer {
   }
 
   private locked<T>(work: () => T): T {
-    return whileLocked(`${this.options.folders.run}/${LOCK_FILE}`, work);
+    const { folders, calls, runFolderMade, log } = this.options;
+    if (calls.stat(folders.run) === undefined) {
+      calls.makeFolder(folders.run, 0o755);
+      log.warn("the run folder was gone; it was made again", { folder: folders.run });
+      runFolderMade?.();
+    }
+    return whileLocked(`${folders.run}/${LOCK_FILE}`, work);
   }
 }
 

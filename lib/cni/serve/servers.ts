@@ -34,6 +34,12 @@ export interface NodePorts {
   readonly monitoring: number;
 }
 
+/** Servers at work. */
+export interface NodeServers extends NodePorts {
+  /** Makes the plugin's socket again after the run folder was gone. A failure is logged: the plugin works without. */
+  renewSocket(): void;
+}
+
 /**
  * Starts all servers; they close with the kernel's stopper.
  *
@@ -44,7 +50,7 @@ export async function serveNode(
   kernel: Kernel,
   pods: PodLookup,
   notReady: () => string | undefined,
-): Promise<NodePorts> {
+): Promise<NodeServers> {
   const { runDir, healthPort, monitoringPort, metricsLocalOnly, names } = options;
   const attempts = new Attempts();
   const listen = (name: string, option: "monitoringPort" | "healthPort", routes: readonly Route[]) =>
@@ -56,14 +62,41 @@ export async function serveNode(
     });
   const scraped = monitoringRoutes(kernel.metrics, { localOnly: metricsLocalOnly, names });
   const monitoring = await listen("metrics", "monitoringPort", scraped);
+  const socket = pluginSocket(runDir, kernel, pods);
   await attempts.try("runDir", runDir, "a folder that this program may write to", async () => {
     systemFileCalls.makeFolder(runDir, 0o755);
-    const server = await servePlugin(`${runDir}/${LOG_SOCKET}`, kernel.log.scope("cni-plugin"), pods);
-    kernel.stopper.add("plugin socket", () => server.close());
+    await socket.open();
+    kernel.stopper.add("plugin socket", () => socket.close());
   });
   const health = await listen("health", "healthPort", healthRoutes(notReady));
   attempts.check();
-  return { health: health ?? healthPort, monitoring: monitoring ?? monitoringPort };
+  return {
+    health: health ?? healthPort,
+    monitoring: monitoring ?? monitoringPort,
+    renewSocket: () => socket.renew(),
+  };
+}
+
+/** The plugin's socket, which goes with the run folder and has to come back with it. */
+function pluginSocket(runDir: string, kernel: Kernel, pods: PodLookup) {
+  let server: HttpServer | undefined;
+  /** One change after the other: a new socket may get the inode of the old one. */
+  let last: Promise<void> = Promise.resolve();
+  const open = async () => {
+    server = await servePlugin(`${runDir}/${LOG_SOCKET}`, kernel.log.scope("cni-plugin"), pods);
+  };
+  return {
+    open,
+    renew() {
+      last = last.then(() => server?.close()).then(open).catch((error) => {
+        kernel.log.scope("cni-agent").error("the plugin's socket cannot be made again", { error });
+      });
+    },
+    async close() {
+      await last;
+      await server?.close();
+    },
+  };
 }
 
 /**
