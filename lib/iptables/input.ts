@@ -45,9 +45,9 @@ export interface RedirectionInputs {
 
 /** What of the machine the inputs refer to. */
 export interface Surroundings {
-  /** `/etc/passwd` and `/etc/group`, for names; empty when there are none. */
-  readonly passwd: string;
-  readonly group: string;
+  /** `/etc/passwd` and `/etc/group`, for names; undefined where those of the workload cannot be seen: numbers only. */
+  readonly passwd: string | undefined;
+  readonly group: string | undefined;
   /** Addresses of the name servers in use. */
   readonly nameServers: readonly string[];
 }
@@ -99,14 +99,14 @@ export function readInputs(inputs: RedirectionInputs, around: Surroundings): Rea
 }
 
 function readOwners(reader: Reader, inputs: RedirectionInputs, around: Surroundings) {
-  const uid = (part: string) => parseAccount(part, around.passwd);
-  const gid = (part: string) => parseAccount(part, around.group);
-  const expectedUid = "a user: a number, or a name of /etc/passwd";
+  const uid = (part: string) => parseAccount(part, around.passwd ?? "");
+  const gid = (part: string) => parseAccount(part, around.group ?? "");
+  const expectedUid = expectedAccount("user", "/etc/passwd", around.passwd);
   const given = reader.list(inputs.proxyUid, uid, expectedUid);
   // No list may be empty: without an exception for the proxy, its own traffic would come back to it for ever.
   const empty = (input: Input) => /^[\s,]*$/.test(input.value);
   const proxyUids = empty(inputs.proxyUid) ? [uid(inputs.proxyUser) ?? DEFAULT_PROXY_UID] : given;
-  const gids = reader.list(inputs.proxyGid, gid, "a group: a number, or a name of /etc/group");
+  const gids = reader.list(inputs.proxyGid, gid, expectedAccount("group", "/etc/group", around.group));
   return { proxyUids, proxyGids: empty(inputs.proxyGid) ? proxyUids : gids };
 }
 
@@ -139,10 +139,17 @@ function readRanges(reader: Reader, input: Input, star: boolean): RedirectionCon
   return { all: false, only };
 }
 
+/** What is expected of a user or group. */
+function expectedAccount(what: string, file: string, database: string | undefined): string {
+  return database === undefined
+    ? `a ${what} by its number: names of the workload's ${file} are not known here`
+    : `a ${what}: a number, or a name of ${file}`;
+}
+
 function readGroups(reader: Reader, inputs: RedirectionInputs, around: Surroundings): Selection<number> {
-  const expected = "a group: a number, or a name of /etc/group";
+  const expected = expectedAccount("group", "/etc/group", around.group);
   const read = (input: Input, star = "") =>
-    reader.list(input, (part) => parseAccount(part, around.group), expected + star);
+    reader.list(input, (part) => parseAccount(part, around.group ?? ""), expected + star);
   return reader.selection(inputs.groups, inputs.groupsExcluded, read);
 }
 

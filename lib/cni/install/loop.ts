@@ -14,6 +14,7 @@ import type { FileCalls } from "../node/file_calls.ts";
 import { whileLocked } from "../node/lock.ts";
 import { folderOf } from "../node/replace.ts";
 import { LOCK_FILE } from "../node/run_folder.ts";
+import { FIGHT_PAUSE_MS, FightWatch } from "./fight.ts";
 import {
   currentRecord,
   handOver,
@@ -54,21 +55,13 @@ const LOOK_MS = 10_000;
 /** Wait for more changes of executables or credentials, milliseconds: they come as rows of events. */
 const SETTLE_MS = 50;
 
-/**
- * Changes of ours within {@link FIGHT_MS} that show that another program undoes them. From then on each waits for
- * {@link FIGHT_PAUSE_MS}, until there have been fewer in that time.
- */
-const FIGHT_COUNT = 10;
-const FIGHT_MS = 10_000;
-const FIGHT_PAUSE_MS = 500;
-
 /** Longest time for which configurations may lack our entry, milliseconds: longer is told as a warning. */
 const GAP_MS = 50;
 
 /** An installer at work. */
 export class Installer {
   private waiting: string | undefined = "not installed yet";
-  private readonly rewrites: number[] = [];
+  private readonly fight = new FightWatch();
   private readonly stopped = new AbortController();
   private running: Promise<void> | undefined;
   private watcher: Deno.FsWatcher | undefined;
@@ -79,11 +72,7 @@ export class Installer {
   private placed = false;
   private remarks = "";
   private placement: Placement | undefined;
-  /** Another installer that changed what we had put in place. */
-  private rival: string | undefined;
   private pending: (() => void) | undefined;
-  /** Whether the present fight was reported. */
-  private fighting = false;
   /** Largest gap seen, milliseconds, for tests and people. */
   largestGap = 0;
 
@@ -206,7 +195,7 @@ export class Installer {
         return install(folders, wanted, calls, () => clock.now(), executables);
       });
       this.placed = true;
-      if (outcome.changed.length > 0) this.rewrites.push(clock.monotonic());
+      if (outcome.changed.length > 0) this.fight.changed(clock.monotonic());
       return outcome;
     });
   }
@@ -222,7 +211,7 @@ export class Installer {
         return placeConfig(folders, wanted, calls, () => clock.now());
       });
       if (outcome.changed.length > 0) {
-        this.rewrites.push(clock.monotonic());
+        this.fight.changed(clock.monotonic());
         this.largestGap = Math.max(this.largestGap, outcome.gap ?? 0);
         const told = { changed: outcome.changed, gapMs: outcome.gap };
         log[(outcome.gap ?? 0) > GAP_MS ? "warn" : "info"](
@@ -241,36 +230,21 @@ export class Installer {
     this.placement = placement;
     // One that has ended left the node to us.
     if (record === undefined || record.state !== "installed") return;
-    if (record.installer !== "" && record.installer !== installer) this.rival = record.installer;
+    if (record.installer !== "" && record.installer !== installer) this.fight.rival = record.installer;
   }
 
   /** True while another program fights us: then everything is looked at a little later. */
   private pausing(now: number): boolean {
-    while ((this.rewrites[0] ?? now) < now - FIGHT_MS) this.rewrites.shift();
-    if (this.rewrites.length < FIGHT_COUNT) {
-      this.fighting = false;
-      return false;
-    }
-    if (!this.fighting) this.options.log.warn(this.fight(), { rewrites: this.rewrites.length, withinMs: FIGHT_MS });
-    this.fighting = true;
-    this.pending ??= this.options.clock.after(FIGHT_PAUSE_MS, () => {
+    if (!this.fight.isOn(now)) return false;
+    const { log, clock } = this.options;
+    this.fight.reportOnce(this.placement, (text, fields) => log.warn(text, fields));
+    this.pending ??= clock.after(FIGHT_PAUSE_MS, () => {
       this.pending = undefined;
-      this.rival = undefined;
+      this.fight.rival = undefined;
       this.everything("by bytes");
       this.watch();
     });
     return true;
-  }
-
-  /** Who fights us, and what ends it. */
-  private fight(): string {
-    if (this.rival !== undefined) {
-      return `another installer, ${this.rival}, is at work on this node with other options; one of the two has to go`;
-    }
-    const cure = this.placement === "owned"
-      ? "tell it that it is not alone (Cilium: cni.exclusive=false)"
-      : "MESH_OWNED_CNI_CONFIG=true ends that fight";
-    return `another program rewrites the network configuration again and again; ${cure}`;
   }
 
   private attempt(work: () => InstallOutcome): void {

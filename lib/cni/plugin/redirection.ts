@@ -56,6 +56,8 @@ export function podRedirection(pod: Pod, proxy: Container): PodRedirection {
   };
   const fixed = (name: string, value: string): Input => ({ name, value });
   const owner = (name: string, id: number | undefined) => fixed(name, String(id === undefined || id === 0 ? 1337 : id));
+  const ofProxy = (name: string, otherwise: string) =>
+    fixed(`MESH_${name} of container ${proxy.name}`, envOf(proxy, name) ?? otherwise);
   const inboundExcluded = at(spellings.inboundPortsExcluded, "");
   const dns = isTrue(envOf(proxy, "META_DNS_CAPTURE"));
   try {
@@ -76,8 +78,8 @@ export function podRedirection(pod: Pod, proxy: Container): PodRedirection {
       outboundRangesExcluded: at(spellings.outboundRangesExcluded, ""),
       interfacesExcluded: at(spellings.interfacesExcluded, ""),
       virtualInterfaces: at(spellings.virtualInterfaces, ""),
-      groups: fixed("groups", envOf(proxy, "OUTBOUND_OWNER_GROUPS") ?? "*"),
-      groupsExcluded: fixed("excluded groups", envOf(proxy, "OUTBOUND_OWNER_GROUPS_EXCLUDE") ?? ""),
+      groups: ofProxy("OUTBOUND_OWNER_GROUPS", "*"),
+      groupsExcluded: ofProxy("OUTBOUND_OWNER_GROUPS_EXCLUDE", ""),
       loopback: fixed("loopback range", envOf(proxy, "OUTBOUND_IPV4_LOOPBACK_CIDR") ?? "127.0.0.1/32"),
       proxyUser: "",
       dnsAddress: fixed(`DNS_PROXY_ADDR of container ${proxy.name}`, proxy.env["DNS_PROXY_ADDR"] ?? ""),
@@ -85,7 +87,7 @@ export function podRedirection(pod: Pod, proxy: Container): PodRedirection {
       // The pod's own resolv.conf cannot be seen from here, so all DNS is taken.
       captureAllDns: dns,
       dropInvalid: isTrue(proxy.env["INVALID_DROP"]),
-    }, { passwd: "", group: "", nameServers: [] });
+    }, { passwd: undefined, group: undefined, nameServers: [] });
     return { config, dualStack: isTrue(envOf(proxy, "DUAL_STACK")), warnings };
   } catch (error) {
     if (!(error instanceof InputError)) throw error;

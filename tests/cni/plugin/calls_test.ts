@@ -203,6 +203,21 @@ Deno.test("captured DNS goes to the port that the pod's agent is told; one that 
   assert.deepEqual(applied, []);
 });
 
+Deno.test("groups are taken by number; a name, which the plugin cannot look up, is refused with the reason", async () => {
+  const asking = (value: string) => {
+    const env = [{ name: "ISTIO_OUTBOUND_OWNER_GROUPS", value }];
+    return call({ pod: pod({ proxy: { env } }) });
+  };
+  assert.deepEqual((await asking("2000,2001")).applied[0]?.config.groups, { all: false, only: [2000, 2001] });
+  const { error, applied } = await asking("2000,java");
+  assert.equal(error?.code, codes.annotation);
+  assert.match(
+    error?.details ?? "",
+    /MESH_OUTBOUND_OWNER_GROUPS of container mesh-proxy: got "java", expected a group by its number: names of the workload's \/etc\/group are not known here/,
+  );
+  assert.deepEqual(applied, []);
+});
+
 const hostile: [string, string][] = [
   ["traffic.sidecar.mesh.io/excludeInboundPorts", "8080; iptables -F"],
   ["traffic.sidecar.istio.io/includeInboundPorts", "-1"],

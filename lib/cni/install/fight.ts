@@ -1,0 +1,52 @@
+/**
+ * Notices that another program undoes again and again what the installer does, so that the installer slows down instead
+ * of rewriting a node's files as fast as the other.
+ *
+ * @module
+ */
+import type { Placement } from "./record.ts";
+
+/** Changes of ours within {@link FIGHT_MS} that show a fight, and that time, ms. */
+const FIGHT_COUNT = 10;
+const FIGHT_MS = 10_000;
+
+/** Time that the installer waits before each change while a fight goes on, ms. */
+export const FIGHT_PAUSE_MS = 500;
+
+/** The changes of one installer. */
+export class FightWatch {
+  readonly #changes: number[] = [];
+  #reported = false;
+  /** Another installer that was the last to change something. */
+  rival: string | undefined;
+
+  /** The installer changed something. */
+  changed(now: number): void {
+    this.#changes.push(now);
+  }
+
+  /** Whether a fight goes on. */
+  isOn(now: number): boolean {
+    while ((this.#changes[0] ?? now) < now - FIGHT_MS) this.#changes.shift();
+    if (this.#changes.length >= FIGHT_COUNT) return true;
+    this.#reported = false;
+    return false;
+  }
+
+  /** Calls `report` once a fight, with who fights and what ends it. */
+  reportOnce(placement: Placement | undefined, report: (text: string, fields: Record<string, unknown>) => void): void {
+    if (this.#reported) return;
+    this.#reported = true;
+    report(this.#text(placement), { rewrites: this.#changes.length, withinMs: FIGHT_MS });
+  }
+
+  #text(placement: Placement | undefined): string {
+    if (this.rival !== undefined) {
+      return `another installer, ${this.rival}, is at work on this node with other options; one of the two has to go`;
+    }
+    const cure = placement === "owned"
+      ? "tell it that it is not alone (Cilium: cni.exclusive=false)"
+      : "MESH_OWNED_CNI_CONFIG=true ends that fight";
+    return `another program rewrites the network configuration again and again; ${cure}`;
+  }
+}
