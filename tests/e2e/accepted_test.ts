@@ -60,18 +60,23 @@ function objectsIn(text: string): ObjectTree[] {
 /** Ports of the servers of all gateways. */
 function gatewayPorts(objects: readonly ObjectTree[]): number[] {
   const servers = objects.filter(({ kind }) => kind === "Gateway").flatMap(({ spec }) => spec?.servers ?? []);
-  return [...new Set(servers.map(({ port }) => port.number))];
+  return [...new Set(servers.filter((server) => !isSocket(server)).map(({ port }) => port.number))];
+}
+
+/** Whether a server binds to a Unix socket; its port is 0. */
+function isSocket({ bind }: { bind?: string }): boolean {
+  return bind?.startsWith("unix:") ?? false;
 }
 
 /** Gateways bind to loopback, to ports that are this test's; routes that name a gateway's port name the same one. */
 function runnable(tree: ObjectTree, ports: ReadonlyMap<number, number>): string {
   const { kind, spec = {} } = tree;
   const moved = (number: number) => ports.get(number) ?? number;
-  const servers = spec.servers?.map((server) => ({
-    ...server,
-    port: { ...server.port, number: moved(server.port.number) },
-    bind: server.bind?.startsWith("unix:") ? server.bind : "127.0.0.1",
-  }));
+  const servers = spec.servers?.map((server) =>
+    isSocket(server)
+      ? server
+      : { ...server, port: { ...server.port, number: moved(server.port.number) }, bind: "127.0.0.1" }
+  );
   const routes = (list?: Route[]) =>
     list?.map((route) => ({
       ...route,
