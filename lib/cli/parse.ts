@@ -7,7 +7,7 @@
 import { type Command, inheritedFlags, localFlags, type Located, pathOf, subcommand, UsageError } from "./command.ts";
 import type { Flag, FlagSet, FlagValue } from "./flag.ts";
 import { parseFlagValue } from "./flag_value.ts";
-import { nearest } from "./suggest.ts";
+import { nearestName } from "../kernel/text/nearest.ts";
 
 /** What a command line means. */
 export interface ParsedLine extends Located {
@@ -223,7 +223,7 @@ function checkArguments(located: Located, args: readonly string[]): void {
   const { command } = located;
   if (command.commands !== undefined && first !== undefined) {
     const known = command.commands.filter((c) => c.hidden !== true).map((c) => c.name);
-    throw usageError(`${path}: unknown command "${first}"; ${hint(path, nearest(first, [...known, "help"]))}`);
+    throw usageError(`${path}: unknown command "${first}"; ${hint(path, nearestName(first, [...known, "help"]))}`);
   }
   const { min, max, usage } = command.args ?? { min: 0, max: 0, usage: "" };
   if (args.length < min) {
@@ -245,7 +245,7 @@ function hint(path: string, guess: string | undefined): string {
 
 function unknownFlag(progress: Progress, shown: string, name: string): UsageError {
   const known = Object.entries(progress.flags).filter(([, f]) => f.hidden !== true).map(([n]) => n);
-  const guess = nearest(name, [...known, "help"]);
+  const guess = nearestName(name, [...known, "help"]);
   return usageError(`${progress.path}: unknown flag ${shown}; ${hint(progress.path, guess && `--${guess}`)}`);
 }
 
@@ -254,7 +254,7 @@ function missing(progress: Progress, shown: string, flag: Flag): UsageError {
 }
 
 function badValue(path: string, shown: string, text: string, expected: string, flag: Flag): UsageError {
-  const guess = flag.allowed === undefined ? undefined : nearest(text, flag.allowed);
+  const guess = flag.allowed === undefined ? undefined : nearestName(text, flag.allowed);
   const tail = guess === undefined ? "" : `; did you mean "${guess}"?`;
   const what = shown.startsWith("-") ? `flag ${shown}` : shown;
   return usageError(`${path}: ${what}: got ${JSON.stringify(text)}, expected ${expected}${tail}`);

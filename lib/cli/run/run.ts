@@ -7,7 +7,7 @@ import { LogOptionError } from "../../kernel/log/level.ts";
 import { type Command, type Located, type Output, pathOf, UsageError } from "../command.ts";
 import { COMPLETE, COMPLETE_PLAIN } from "../completion/command.ts";
 import { locate, parseLine } from "../parse.ts";
-import { nearest } from "../suggest.ts";
+import { nearestName } from "../../kernel/text/nearest.ts";
 
 /** What a program runs in. */
 export interface Surroundings {
@@ -70,7 +70,7 @@ function helped(root: Command, words: readonly string[]): Located {
   const { command, line, argument: unknown } = locate(root, words);
   if (unknown !== undefined) {
     const path = pathOf({ command, line });
-    const guess = nearest(unknown, (command.commands ?? []).map((c) => c.name));
+    const guess = nearestName(unknown, (command.commands ?? []).map((c) => c.name));
     throw new UsageError(
       `${root.name} help: unknown command "${[path, unknown].join(" ")}"` +
         (guess === undefined ? `; see "${root.name} --help"` : `; did you mean "${path} ${guess}"?`),

@@ -6,7 +6,7 @@
 import { Findings } from "../finding/findings.ts";
 import { FIELD_SPELLINGS } from "../spelling/spelling.ts";
 import { DecodeContext, type Field, isObject, type PresentField } from "./field.ts";
-import { nearestName } from "./nearest.ts";
+import { nearestName } from "../../kernel/text/nearest.ts";
 
 /** Exactly the fields of `T`; those without `?` must be required or have a default. */
 export type FieldsOf<T> = {
