@@ -64,21 +64,31 @@ export class Debouncer {
   #blocked = 0;
   #stopped = false;
 
+  readonly #options: DebounceOptions;
+  readonly #push: (change: MergedChange) => Promise<void> | void;
+  readonly #timers: Timers;
+  readonly #failed: (error: unknown) => void;
+
   /**
    * @param push runs a push; the next one starts after its promise settles
    * @param failed told of errors of `push`; by default they are thrown to the runtime
    */
   constructor(
-    private readonly options: DebounceOptions,
-    private readonly push: (change: MergedChange) => Promise<void> | void,
-    private readonly timers: Timers = REAL_TIMERS,
-    private readonly failed: (error: unknown) => void = reportError,
-  ) {}
+    options: DebounceOptions,
+    push: (change: MergedChange) => Promise<void> | void,
+    timers: Timers = REAL_TIMERS,
+    failed: (error: unknown) => void = reportError,
+  ) {
+    this.#options = options;
+    this.#push = push;
+    this.#timers = timers;
+    this.#failed = failed;
+  }
 
   /** A change has happened. */
   add(change: ChangeEvent): void {
     if (this.#stopped) return;
-    const now = this.timers.now();
+    const now = this.#timers.now();
     const urgent = this.#isUrgent(change);
     // What may go at once does not wait for other changes that are being collected, nor delay them.
     if (urgent && !this.#running && this.#blocked === 0) return this.#run(merge(start(now), change));
@@ -132,20 +142,20 @@ export class Debouncer {
   #arm(): void {
     const merged = this.#merged;
     if (merged === undefined || this.#running || this.#stopped || this.#holding > 0) return;
-    const now = this.timers.now();
+    const now = this.#timers.now();
     const due = this.#isUrgent(merged)
       ? now
-      : Math.min(this.#lastAt + this.options.after, merged.startedAt + this.options.max);
+      : Math.min(this.#lastAt + this.#options.after, merged.startedAt + this.#options.max);
     if (due <= now) return this.#release(merged);
     // A timer that is already set is early enough: when it fires it looks again.
-    this.#cancel ??= this.timers.after(due - now, () => {
+    this.#cancel ??= this.#timers.after(due - now, () => {
       this.#cancel = undefined;
       this.#arm();
     });
   }
 
   #isUrgent(change: { readonly full: boolean }): boolean {
-    return !change.full && !this.options.endpoints;
+    return !change.full && !this.#options.endpoints;
   }
 
   #release(merged: MergedChange): void {
@@ -163,7 +173,7 @@ export class Debouncer {
     };
     let running: Promise<void> | void;
     try {
-      running = this.push(merged);
+      running = this.#push(merged);
     } catch (error) {
       running = Promise.reject(error);
     }
@@ -171,7 +181,7 @@ export class Debouncer {
     if (running === undefined) done();
     else {running.then(done, (error) => {
         done();
-        this.failed(error);
+        this.#failed(error);
       });}
   }
 }

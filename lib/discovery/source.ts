@@ -68,19 +68,22 @@ export class ProxyStateView implements ProxyView {
   readonly id: string;
   readonly #close: () => void;
 
-  constructor(readonly state: ProxyState, private readonly pipeline: Pipeline, close: () => void) {
+  readonly #pipeline: Pipeline;
+
+  constructor(readonly state: ProxyState, pipeline: Pipeline, close: () => void) {
+    this.#pipeline = pipeline;
     this.id = state.proxy.nodeId;
     this.#close = close;
   }
 
   /** Sets of proxies change in pushes alone. */
   get revision(): number {
-    return this.pipeline.pushes;
+    return this.#pipeline.pushes;
   }
 
   /** Something that it should have could not be made, or nothing of the last push. */
   get failing(): boolean {
-    return this.pipeline.failing || this.state.failing;
+    return this.#pipeline.failing || this.state.failing;
   }
 
   get home(): { readonly namespace: string; readonly clusterId: string } {

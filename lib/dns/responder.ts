@@ -24,13 +24,16 @@ export class Responder {
   #requests = 0;
   #loopTold = false;
 
-  constructor(
-    private readonly forwarder: Forwarder,
-    private readonly before: BeforeTable,
-    private readonly random: () => number,
-    private readonly log: Logger,
-    metrics: Metrics,
-  ) {
+  readonly #forwarder: Forwarder;
+  readonly #before: BeforeTable;
+  readonly #random: () => number;
+  readonly #log: Logger;
+
+  constructor(forwarder: Forwarder, before: BeforeTable, random: () => number, log: Logger, metrics: Metrics) {
+    this.#forwarder = forwarder;
+    this.#before = before;
+    this.#random = random;
+    this.#log = log;
     const counter = metrics.counter("dns_requests_total");
     // Counted by hand: an increment of the registry would cost as much as half an answer.
     metrics.onScrape(() => {
@@ -42,7 +45,7 @@ export class Responder {
   /** Answers in place; see {@link answer}. */
   answer(packet: Uint8Array, length: number, udp: boolean, limit: number): number {
     this.#requests++;
-    return answer(packet, length, this.#question, this.table, this.before, udp, limit, this.random);
+    return answer(packet, length, this.#question, this.table, this.#before, udp, limit, this.#random);
   }
 
   /**
@@ -55,13 +58,13 @@ export class Responder {
    */
   forward(query: Uint8Array, udp: boolean, port: number, verdict: number, send: (message: Uint8Array) => void): void {
     const question = this.#question;
-    if (this.forwarder.isOwn(udp, port, query)) {
+    if (this.#forwarder.isOwn(udp, port, query)) {
       this.#tellLoop();
       return send(servfail(query));
     }
     const { nameEnd } = question;
     const limit = udp ? udpLimit(question) : MAX_TCP_SIZE;
-    this.forwarder.forward(query, question, udp, (shared) => {
+    this.#forwarder.forward(query, question, udp, (shared) => {
       if (shared === undefined) return send(servfail(query));
       send(truncate(answerFor(query, nameEnd, shared, verdict === VERDICT.FORWARD_KNOWN), limit));
     });
@@ -69,13 +72,13 @@ export class Responder {
 
   /** An error of a socket that concerns one packet or connection. */
   failed(transport: "udp" | "tcp", error: unknown): void {
-    this.log.debug("an answer was not delivered", { transport, error });
+    this.#log.debug("an answer was not delivered", { transport, error });
   }
 
   #tellLoop(): void {
     if (this.#loopTold) return;
     this.#loopTold = true;
-    this.log.error(
+    this.#log.error(
       "questions to a name server come back here, so names that are not in the mesh cannot be resolved; " +
         "a name server of resolv.conf leads here, or redirection does not spare the agent's own questions",
     );

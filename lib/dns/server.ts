@@ -143,29 +143,41 @@ class Server implements DnsServer {
   #stopWatching: () => void = () => {};
   #closed = false;
 
+  readonly #options: DnsServerOptions;
+  readonly #path: string;
+  readonly #clock: Clock;
+  readonly #forwarder: Forwarder;
+  readonly #responder: Responder;
+
   constructor(
-    private readonly options: DnsServerOptions,
-    private readonly path: string,
-    private readonly clock: Clock,
-    private readonly forwarder: Forwarder,
-    private readonly responder: Responder,
+    options: DnsServerOptions,
+    path: string,
+    clock: Clock,
+    forwarder: Forwarder,
+    responder: Responder,
     readonly listening: readonly Listening[],
-  ) {}
+  ) {
+    this.#options = options;
+    this.#path = path;
+    this.#clock = clock;
+    this.#forwarder = forwarder;
+    this.#responder = responder;
+  }
 
   get ready(): boolean {
     return this.nameTable !== undefined;
   }
 
   update(table: NameTable): { names: number; findings: readonly TableFinding[] } {
-    const { namespace, domain } = this.options;
+    const { namespace, domain } = this.#options;
     const built = buildLookupTable(
       table,
       { namespace, domain, search: this.#conf.search },
-      this.responder.table,
+      this.#responder.table,
     );
-    this.responder.table = built;
+    this.#responder.table = built;
     this.nameTable = table;
-    this.options.log.debug("name table", { names: built.size, leftOut: built.findings.length });
+    this.#options.log.debug("name table", { names: built.size, leftOut: built.findings.length });
     return { names: built.size, findings: built.findings };
   }
 
@@ -175,12 +187,12 @@ class Server implements DnsServer {
     this.#text = text;
     const before = this.#conf.search;
     this.#conf = parseResolvConf(text);
-    const port = this.options.upstreamPort ?? 53;
+    const port = this.#options.upstreamPort ?? 53;
     const servers = this.#conf.servers.map((hostname) => ({ hostname, port })).filter((s) => !this.#isSelf(s));
-    this.forwarder.use(servers);
-    const { log } = this.options;
-    for (const finding of this.#conf.findings) log.warn(`${this.path}: ${finding}`);
-    if (servers.length === 0) log.warn(`${this.path} names no name server: only names of the mesh can be resolved`);
+    this.#forwarder.use(servers);
+    const { log } = this.#options;
+    for (const finding of this.#conf.findings) log.warn(`${this.#path}: ${finding}`);
+    if (servers.length === 0) log.warn(`${this.#path} names no name server: only names of the mesh can be resolved`);
     log.debug("name servers", { servers: this.#conf.servers, search: this.#conf.search });
     if (this.nameTable !== undefined && before[0] !== this.#conf.search[0]) this.update(this.nameTable);
   }
@@ -195,16 +207,16 @@ class Server implements DnsServer {
 
   async reread(): Promise<void> {
     try {
-      const text = await Deno.readTextFile(this.path);
+      const text = await Deno.readTextFile(this.#path);
       if (!this.#closed) this.use(text);
     } catch (error) {
       // It may be about to be written anew; what it said before holds on.
-      this.options.log.debug(`${this.path} cannot be read`, { error });
+      this.#options.log.debug(`${this.#path} cannot be read`, { error });
     }
   }
 
   watch(): void {
-    this.#stopWatching = this.clock.after(REREAD_MS, () => {
+    this.#stopWatching = this.#clock.after(REREAD_MS, () => {
       void this.reread().then(() => {
         if (!this.#closed) this.watch();
       });
@@ -216,6 +228,6 @@ class Server implements DnsServer {
     this.#closed = true;
     this.#stopWatching();
     this.listening.forEach((one) => one.close());
-    this.forwarder.close();
+    this.#forwarder.close();
   }
 }

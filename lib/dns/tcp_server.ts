@@ -72,12 +72,16 @@ class Connection {
   #closed = false;
   #stopWatching: Cancel = () => {};
 
-  constructor(
-    private readonly socket: net.Socket,
-    private readonly responder: Responder,
-    private readonly clock: Clock,
-    private readonly gone: () => void,
-  ) {
+  readonly #socket: net.Socket;
+  readonly #responder: Responder;
+  readonly #clock: Clock;
+  readonly #gone: () => void;
+
+  constructor(socket: net.Socket, responder: Responder, clock: Clock, gone: () => void) {
+    this.#socket = socket;
+    this.#responder = responder;
+    this.#clock = clock;
+    this.#gone = gone;
     this.lastActive = clock.monotonic();
     this.#port = socket.remotePort ?? 0;
     socket.on("data", (part: Uint8Array) => {
@@ -102,39 +106,39 @@ class Connection {
     while (!this.#closed && !this.#full()) {
       const message = this.#parser.next();
       if (message === undefined) break;
-      this.lastActive = this.clock.monotonic();
+      this.lastActive = this.#clock.monotonic();
       this.#answer(message);
     }
     if (this.#closed) return;
-    if (this.#full()) this.socket.pause();
-    else if (this.#ended && this.#waiting === 0) this.socket.end();
-    else this.socket.resume();
+    if (this.#full()) this.#socket.pause();
+    else if (this.#ended && this.#waiting === 0) this.#socket.end();
+    else this.#socket.resume();
   }
 
   #full(): boolean {
-    return this.#waiting >= MAX_PIPELINED || this.socket.writableLength > MAX_UNREAD;
+    return this.#waiting >= MAX_PIPELINED || this.#socket.writableLength > MAX_UNREAD;
   }
 
   #answer(message: Uint8Array): void {
-    const room = this.responder.room;
+    const room = this.#responder.room;
     room.set(message);
-    const length = this.responder.answer(room, message.length, false, MAX_TCP_SIZE);
+    const length = this.#responder.answer(room, message.length, false, MAX_TCP_SIZE);
     // Who sends what is no question is not worth a connection.
     if (length === VERDICT.DROP) return this.close();
-    if (length > 0) return void this.socket.write(frame(room.subarray(0, length)));
+    if (length > 0) return void this.#socket.write(frame(room.subarray(0, length)));
     this.#waiting++;
-    this.responder.forward(message.slice(), false, this.#port, length, (answer) => {
+    this.#responder.forward(message.slice(), false, this.#port, length, (answer) => {
       this.#waiting--;
       if (this.#closed) return;
-      this.lastActive = this.clock.monotonic();
-      this.socket.write(frame(answer));
+      this.lastActive = this.#clock.monotonic();
+      this.#socket.write(frame(answer));
       this.#answerMore();
     });
   }
 
   #watch(): void {
-    this.#stopWatching = this.clock.after(IDLE_MS, () => {
-      if (this.clock.monotonic() - this.lastActive >= IDLE_MS) this.close();
+    this.#stopWatching = this.#clock.after(IDLE_MS, () => {
+      if (this.#clock.monotonic() - this.lastActive >= IDLE_MS) this.close();
       else this.#watch();
     });
   }
@@ -143,7 +147,7 @@ class Connection {
     if (this.#closed) return;
     this.#closed = true;
     this.#stopWatching();
-    this.socket.destroy();
-    this.gone();
+    this.#socket.destroy();
+    this.#gone();
   }
 }

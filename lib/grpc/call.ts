@@ -57,12 +57,16 @@ export class Call implements IncompleteMessage {
   #deadline: ReturnType<typeof setTimeout> | undefined;
   #waiting: ReturnType<typeof setTimeout> | undefined;
 
+  readonly #stream: H2Stream;
+  readonly #options: CallOptions;
+
   constructor(
-    private readonly stream: H2Stream,
-    /** The remote end of the call's connection. */
+    stream: H2Stream, /** The remote end of the call's connection. */
     readonly peer: Peer,
-    private readonly options: CallOptions,
+    options: CallOptions,
   ) {
+    this.#stream = stream;
+    this.#options = options;
     const headers = this.headers = stream.headers;
     const offered = headers["grpc-accept-encoding"] ?? "";
     this.acceptsGzip = offered.split(",").some((encoding) => encoding.trim() === "gzip");
@@ -119,8 +123,8 @@ export class Call implements IncompleteMessage {
     this.#respond();
     let length = 0;
     for (const part of parts) length += part.length;
-    this.stream.write(frameHead(length, compressed));
-    parts.forEach((part, i) => this.stream.write(part, i === parts.length - 1 ? taken : undefined));
+    this.#stream.write(frameHead(length, compressed));
+    parts.forEach((part, i) => this.#stream.write(part, i === parts.length - 1 ? taken : undefined));
     if (parts.length === 0) taken?.();
   }
 
@@ -136,20 +140,20 @@ export class Call implements IncompleteMessage {
     };
     if (!this.#responded) {
       this.#responded = true;
-      this.stream.respond({ ...this.#responseHeaders(), ...status }, true);
-    } else this.stream.end(status);
+      this.#stream.respond({ ...this.#responseHeaders(), ...status }, true);
+    } else this.#stream.end(status);
   }
 
   /** Ends the call with the status of an error. */
   fail(error: unknown): void {
     if (error instanceof RpcError) return this.end(error.code, error.message);
-    this.options.onError(error, this);
+    this.#options.onError(error, this);
     this.end(Code.INTERNAL, "internal error");
   }
 
   /** Breaks the call off with an HTTP/2 reset (8 = CANCEL). */
   reset(code = 8): void {
-    this.stream.reset(code);
+    this.#stream.reset(code);
   }
 
   /** Sends the response headers now, if that has not happened; some clients wait for them. */
@@ -160,7 +164,7 @@ export class Call implements IncompleteMessage {
   #respond(): void {
     if (this.#responded) return;
     this.#responded = true;
-    this.stream.respond(this.#responseHeaders());
+    this.#stream.respond(this.#responseHeaders());
   }
 
   #responseHeaders(): Record<string, string> {
@@ -197,7 +201,7 @@ export class Call implements IncompleteMessage {
     if (this.closed) return false;
     if (!this.#anyMessage) {
       this.#anyMessage = true;
-      this.options.onFirstMessage(this);
+      this.#options.onFirstMessage(this);
     }
     try {
       if (this.#handler === undefined) this.#keep(message);
@@ -216,16 +220,16 @@ export class Call implements IncompleteMessage {
     if (held > 0 && (this.held === 0 || complete)) this.since = performance.now();
     const by = held - this.held;
     this.held = held;
-    const { messages } = this.options.held;
+    const { messages } = this.#options.held;
     if (held > 0) messages.add(this);
     else messages.delete(this);
-    if (by !== 0) this.options.held.add(by);
+    if (by !== 0) this.#options.held.add(by);
   }
 
   /** Messages that come while the call waits for its handler are kept, as many as one message may be large. */
   #keep(message: Uint8Array): void {
     this.#earlySize += message.length;
-    if (this.#earlySize > this.options.maxMessageSize || this.#early.length >= 1000) {
+    if (this.#earlySize > this.#options.maxMessageSize || this.#early.length >= 1000) {
       throw new RpcError(Code.RESOURCE_EXHAUSTED, "too much sent before the call was admitted");
     }
     this.#early.push(message.slice());
@@ -255,7 +259,7 @@ export class Call implements IncompleteMessage {
     clearTimeout(this.#deadline);
     clearTimeout(this.#waiting);
     this.#count();
-    this.options.onClose(this);
+    this.#options.onClose(this);
     this.#handler?.close?.();
   }
 }

@@ -59,13 +59,18 @@ export class Connection {
   #pingedAt: number | undefined;
   #goneAwayAt: number | undefined;
 
+  readonly #limits: ConnectionLimits;
+  readonly #events: ConnectionEvents;
+
   constructor(
     readonly transport: Transport,
     budget: SendBudget,
     h2: H2Limits & { readonly held: HeldBytes },
-    private readonly limits: ConnectionLimits,
-    private readonly events: ConnectionEvents,
+    limits: ConnectionLimits,
+    events: ConnectionEvents,
   ) {
+    this.#limits = limits;
+    this.#events = events;
     // A tenth of jitter, so that clients that came together do not come back together.
     this.#retireAt = this.#openedAt + limits.maxConnectionAge * (0.9 + 0.2 * Math.random());
     this.held = h2.held;
@@ -89,7 +94,7 @@ export class Connection {
   opened(call: Call): void {
     this.#anyCall = true;
     this.calls.add(call);
-    const { firstMessageTimeout } = this.limits;
+    const { firstMessageTimeout } = this.#limits;
     this.#wait(call, () => call.end(Code.DEADLINE_EXCEEDED, `no message within ${firstMessageTimeout / 1000} s`));
   }
 
@@ -124,7 +129,7 @@ export class Connection {
 
   /** Applies all limits of time. */
   sweep(now: number): void {
-    const { limits } = this;
+    const limits = this.#limits;
     if (!this.#anyCall && now - this.#openedAt >= limits.handshakeTimeout) return this.destroy("handshake");
     const insideSince = this.h2.insideSince;
     if (insideSince !== undefined && now - insideSince >= limits.frameTimeout) return this.destroy("frame");
@@ -150,7 +155,7 @@ export class Connection {
   }
 
   #endSilentCalls(now: number): void {
-    const { firstMessageTimeout } = this.limits;
+    const { firstMessageTimeout } = this.#limits;
     for (const { since, end } of this.#waiting.values()) {
       if (now - since < firstMessageTimeout) return;
       end();
@@ -165,14 +170,14 @@ export class Connection {
 
   /** Ends all calls with UNAVAILABLE, after what they have sent, and closes. */
   finish(reason: CloseReason, message: string): void {
-    if (this.calls.size > 0) this.events.closing(reason, this);
+    if (this.calls.size > 0) this.#events.closing(reason, this);
     this.goAway();
     for (const call of [...this.calls]) call.end(Code.UNAVAILABLE, message);
   }
 
   /** Breaks the connection off. */
   destroy(reason?: CloseReason): void {
-    if (reason !== undefined) this.events.closing(reason, this);
+    if (reason !== undefined) this.#events.closing(reason, this);
     this.h2.destroy();
   }
 }

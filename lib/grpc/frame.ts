@@ -27,11 +27,17 @@ export function frameHead(length: number, compressed: boolean): Uint8Array {
 export class MessageReader {
   readonly #partial = new GrowingBuffer();
 
+  readonly #encoding: string | undefined;
+  readonly #maxSize: number;
+
   /**
    * @param encoding value of the `grpc-encoding` header: `identity`, `gzip` or absent
    * @param maxSize largest message in bytes, before and after decompression
    */
-  constructor(private readonly encoding: string | undefined, private readonly maxSize: number) {}
+  constructor(encoding: string | undefined, maxSize: number) {
+    this.#encoding = encoding;
+    this.#maxSize = maxSize;
+  }
 
   /**
    * Takes the next bytes of the stream and calls back with each message that they complete. A message that lies whole in
@@ -84,7 +90,7 @@ export class MessageReader {
     const flags = bytes[at]!;
     if (flags > 1) throw new RpcError(Code.INTERNAL, `message flags ${flags}: expected 0 or 1`);
     const length = new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(1);
-    if (length > this.maxSize) throw this.#tooLarge(`${length} bytes`);
+    if (length > this.#maxSize) throw this.#tooLarge(`${length} bytes`);
     return HEAD + length;
   }
 
@@ -94,11 +100,11 @@ export class MessageReader {
   }
 
   #inflate(message: Uint8Array): Uint8Array {
-    if (this.encoding !== "gzip") {
-      throw new RpcError(Code.UNIMPLEMENTED, `compressed message with grpc-encoding ${this.encoding ?? "identity"}`);
+    if (this.#encoding !== "gzip") {
+      throw new RpcError(Code.UNIMPLEMENTED, `compressed message with grpc-encoding ${this.#encoding ?? "identity"}`);
     }
     try {
-      return gunzipSync(message, { maxOutputLength: this.maxSize });
+      return gunzipSync(message, { maxOutputLength: this.#maxSize });
     } catch (error) {
       if (error instanceof RangeError) throw this.#tooLarge("after decompression");
       throw new RpcError(Code.INTERNAL, `broken gzip message: ${(error as Error).message}`);
@@ -106,6 +112,6 @@ export class MessageReader {
   }
 
   #tooLarge(size: string): RpcError {
-    return new RpcError(Code.RESOURCE_EXHAUSTED, `message too large: ${size}, limit ${this.maxSize} bytes`);
+    return new RpcError(Code.RESOURCE_EXHAUSTED, `message too large: ${size}, limit ${this.#maxSize} bytes`);
   }
 }

@@ -94,17 +94,23 @@ class Watcher implements CallHandler {
   #wanted: number | undefined;
   #sending = false;
 
-  constructor(private readonly call: Call, private readonly join: (service: string) => () => void) {}
+  readonly #call: Call;
+  readonly #join: (service: string) => () => void;
+
+  constructor(call: Call, join: (service: string) => () => void) {
+    this.#call = call;
+    this.#join = join;
+  }
 
   message(request: Uint8Array): void {
     if (this.#leave !== undefined) throw new RpcError(Code.INTERNAL, "a second request on a watch");
     const service = readService(request);
-    this.#leave = this.join(service);
+    this.#leave = this.#join(service);
   }
 
   /** The client has asked; it goes on listening. */
   halfClose(): void {
-    if (this.#leave === undefined) this.call.end(Code.INTERNAL, "no request on a watch");
+    if (this.#leave === undefined) this.#call.end(Code.INTERNAL, "no request on a watch");
   }
 
   close(): void {
@@ -116,7 +122,7 @@ class Watcher implements CallHandler {
     if (this.#sending || this.#sent === status) return;
     this.#sending = true;
     this.#sent = status;
-    this.call.send([encodeStatus(status)], false, () => {
+    this.#call.send([encodeStatus(status)], false, () => {
       this.#sending = false;
       if (this.#wanted !== undefined) this.send(this.#wanted);
     });

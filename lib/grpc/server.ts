@@ -55,11 +55,14 @@ export class GrpcServer {
   #stopping = false;
   #onEmpty: (() => void) | undefined;
 
+  readonly #options: GrpcServerOptions;
+
   /**
    * @param services what is served; {@linkcode withReflection} adds their description
    * @throws TypeError when a method is there twice
    */
-  constructor(services: readonly GrpcService[], private readonly options: GrpcServerOptions = {}) {
+  constructor(services: readonly GrpcService[], options: GrpcServerOptions = {}) {
+    this.#options = options;
     for (const { name, methods } of services) {
       for (const method of methods) this.#add(`/${name}/${method.name}`, method);
     }
@@ -87,17 +90,17 @@ export class GrpcServer {
 
   /** Takes over a transport whose client will speak HTTP/2. */
   accept(transport: Transport): void {
-    const full = this.#connections.size >= (this.options.maxConnections ?? 10_000);
-    if (full) this.options.onRefused?.(transport.peer.address);
+    const full = this.#connections.size >= (this.#options.maxConnections ?? 10_000);
+    if (full) this.#options.onRefused?.(transport.peer.address);
     if (full || this.#stopping || transport.destroyed) return transport.destroy();
     const limits = {
-      maxConcurrentStreams: this.options.maxConcurrentStreams ?? 100_000,
+      maxConcurrentStreams: this.#options.maxConcurrentStreams ?? 100_000,
       held: new HeldBytes(this.held),
       turns: this.#turns,
     };
     const connection = new Connection(transport, this.budget, limits, this.#limits, {
       call: (stream, at) => this.#call(stream, at),
-      closing: (reason, closing) => this.options.onClosing?.(reason, closing),
+      closing: (reason, closing) => this.#options.onClosing?.(reason, closing),
       close: (closed) => {
         this.#connections.delete(closed);
         if (this.#connections.size === 0) this.#onEmpty?.();
@@ -134,10 +137,10 @@ export class GrpcServer {
     const refusal = httpRefusal(stream.headers);
     if (refusal !== undefined) return connection.refuse(stream, refusal, "expected a gRPC call\n");
     const call = new Call(stream, connection.transport.peer, {
-      maxMessageSize: this.options.maxMessageSize ?? 4 * 1024 * 1024,
+      maxMessageSize: this.#options.maxMessageSize ?? 4 * 1024 * 1024,
       held: connection.held,
       onFirstMessage: (begun) => connection.begun(begun),
-      onError: (error, at) => this.options.onError?.(error, at.headers[":path"]!),
+      onError: (error, at) => this.#options.onError?.(error, at.headers[":path"]!),
       onClose: (closed) => connection.closed(closed),
     });
     if (call.closed) return;

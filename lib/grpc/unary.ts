@@ -11,10 +11,13 @@ import { RpcError } from "./status.ts";
 export class UnaryHandler implements CallHandler {
   #asked = false;
 
-  constructor(
-    private readonly call: Call,
-    private readonly answer: (request: Uint8Array, call: Call) => Uint8Array | Promise<Uint8Array>,
-  ) {}
+  readonly #call: Call;
+  readonly #answer: (request: Uint8Array, call: Call) => Uint8Array | Promise<Uint8Array>;
+
+  constructor(call: Call, answer: (request: Uint8Array, call: Call) => Uint8Array | Promise<Uint8Array>) {
+    this.#call = call;
+    this.#answer = answer;
+  }
 
   /** The request is answered at once, so that nothing is held for a client that does not end its side. */
   message(bytes: Uint8Array): void {
@@ -22,13 +25,13 @@ export class UnaryHandler implements CallHandler {
     this.#asked = true;
     // Others may read on from the buffer that the request lies in while the answer is made.
     const request = bytes.slice();
-    Promise.resolve().then(() => this.answer(request, this.call)).then((response) => {
-      this.call.send([response], false);
-      this.call.end();
-    }, (error) => this.call.fail(error));
+    Promise.resolve().then(() => this.#answer(request, this.#call)).then((response) => {
+      this.#call.send([response], false);
+      this.#call.end();
+    }, (error) => this.#call.fail(error));
   }
 
   halfClose(): void {
-    if (!this.#asked) this.call.end(Code.INTERNAL, "no request on a unary call");
+    if (!this.#asked) this.#call.end(Code.INTERNAL, "no request on a unary call");
   }
 }

@@ -17,6 +17,7 @@ const RUN_LENGTH = 64;
 /** The difference between two sets. Immutable from outside; caches its byte runs. */
 export class Diff {
   #delta: readonly Block[] | undefined;
+  readonly #buckets: readonly ResourceBucket[] | undefined;
   #sotw: readonly Block[] | undefined;
   #warms: NameSet | undefined;
   #deltaBytes: number | undefined;
@@ -28,8 +29,10 @@ export class Diff {
     /** Names that are gone. */
     readonly removed: readonly string[],
     /** Set when `changed` is exactly the content of these buckets: then their shared blocks are used. */
-    private readonly buckets?: readonly ResourceBucket[],
-  ) {}
+    buckets?: readonly ResourceBucket[],
+  ) {
+    this.#buckets = buckets;
+  }
 
   /** Nothing to send. */
   get empty(): boolean {
@@ -54,7 +57,7 @@ export class Diff {
   }
 
   #runs(form: Form): Block[] {
-    if (this.buckets !== undefined) return this.buckets.map((bucket) => bucket.block(form));
+    if (this.#buckets !== undefined) return this.#buckets.map((bucket) => bucket.block(form));
     const blocks: Block[] = [];
     for (let i = 0; i < this.changed.length; i += RUN_LENGTH) {
       blocks.push(new Block(this.changed.slice(i, i + RUN_LENGTH).map((resource) => resource[form])));

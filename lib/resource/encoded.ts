@@ -32,20 +32,23 @@ export class EncodedResource {
   readonly warms: readonly string[];
   readonly aliases: readonly string[];
 
+  readonly #sotwAt: number;
+  readonly #valueAt: number;
+
   /** Use {@linkcode encodeResource}. */
   constructor(
     /** Resource name, unique within its type for one proxy. */
-    readonly name: string,
-    /** Type URL with the prefix `type.googleapis.com/`. */
-    readonly typeUrl: string,
-    /** Hash of type, name and bytes: 12 characters of base64url, 72 bits. The version that delta clients see. */
-    readonly version: string,
-    /** Field 2 of a `DeltaDiscoveryResponse`: tag, length, `Resource`. */
+    readonly name: string, /** Type URL with the prefix `type.googleapis.com/`. */
+    readonly typeUrl:
+      string, /** Hash of type, name and bytes: 12 characters of base64url, 72 bits. The version that delta clients see. */
+    readonly version: string, /** Field 2 of a `DeltaDiscoveryResponse`: tag, length, `Resource`. */
     readonly delta: Uint8Array,
-    private readonly sotwAt: number,
-    private readonly valueAt: number,
+    sotwAt: number,
+    valueAt: number,
     facts: ResourceFacts,
   ) {
+    this.#sotwAt = sotwAt;
+    this.#valueAt = valueAt;
     this.causes = facts.causes ?? NONE;
     this.warms = facts.warms ?? NONE;
     this.aliases = facts.aliases ?? NONE;
@@ -53,12 +56,12 @@ export class EncodedResource {
 
   /** Field 2 of a `DiscoveryResponse`: tag, length, `Any`. A view on the same buffer. */
   get sotw(): Uint8Array {
-    return this.delta.subarray(this.sotwAt);
+    return this.delta.subarray(this.#sotwAt);
   }
 
   /** The message itself, as given to {@linkcode encodeResource}. A view on the same buffer. */
   get value(): Uint8Array {
-    return this.delta.subarray(this.valueAt);
+    return this.delta.subarray(this.#valueAt);
   }
 }
 

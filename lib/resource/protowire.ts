@@ -145,13 +145,13 @@ export class WireCursor {
   /** Passes over the current field. */
   skip(): void {
     if (this.wireType === 0) this.varint();
-    else if (this.wireType === 1) this.advance(8);
+    else if (this.wireType === 1) this.#advance(8);
     else if (this.wireType === 2) this.bytes();
-    else if (this.wireType === 5) this.advance(4);
+    else if (this.wireType === 5) this.#advance(4);
     else throw new WireError(`unknown wire type ${this.wireType}`);
   }
 
-  private advance(count: number): void {
+  #advance(count: number): void {
     if (count > this.end - this.at) throw new WireError("truncated field");
     this.at += count;
   }

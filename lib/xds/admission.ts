@@ -20,22 +20,28 @@ export function defaultAdmissionRate(cores: number): number {
 export class Admission {
   #nextFree = 0;
 
+  readonly #rate: number;
+  readonly #now: () => number;
+
   /**
    * @param rate admissions a second
    * @param now clock in milliseconds
    */
-  constructor(private readonly rate: number, private readonly now: () => number = () => performance.now()) {}
+  constructor(rate: number, now: () => number = () => performance.now()) {
+    this.#rate = rate;
+    this.#now = now;
+  }
 
   /**
    * Milliseconds to wait before going on, 0 to go on at once; undefined when the queue is too long. Up to one second's
    * worth of callers pass without waiting after a quiet second.
    */
   reserve(): number | undefined {
-    const now = this.now();
+    const now = this.#now();
     const at = Math.max(this.#nextFree, now - 1000);
     const wait = at - now;
     if (wait > MAX_ADMISSION_WAIT) return undefined;
-    this.#nextFree = at + 1000 / this.rate;
+    this.#nextFree = at + 1000 / this.#rate;
     return Math.max(0, wait);
   }
 }

@@ -29,8 +29,14 @@ export class PushQueue {
   readonly #serving = new Set<Pushable>();
   #scheduled = false;
 
+  readonly #limit: number;
+  readonly #onWait: (seconds: number) => void;
+
   /** @param onWait told how long a stream has waited, in seconds */
-  constructor(private readonly limit: number, private readonly onWait: (seconds: number) => void) {}
+  constructor(limit: number, onWait: (seconds: number) => void) {
+    this.#limit = limit;
+    this.#onWait = onWait;
+  }
 
   /** Streams that wait. */
   get length(): number {
@@ -59,12 +65,12 @@ export class PushQueue {
     this.#scheduled = false;
     let served = 0;
     for (const [stream, since] of this.#waiting) {
-      if (this.#serving.size >= this.limit) return;
+      if (this.#serving.size >= this.#limit) return;
       if (served++ >= BATCH) return this.#schedule();
       if (this.#serving.has(stream)) continue;
       this.#waiting.delete(stream);
       this.#serving.add(stream);
-      this.onWait((performance.now() - since) / 1000);
+      this.#onWait((performance.now() - since) / 1000);
       stream.push(() => {
         this.#serving.delete(stream);
         if (this.#waiting.size > 0) this.#schedule();

@@ -29,15 +29,19 @@ const INPUT_END = "====mesh-cni-input====";
 
 /** The shell; started by the first question. */
 export class NamespaceShell {
-  private process: ShellProcess | string | undefined;
+  #process: ShellProcess | string | undefined;
+
+  readonly #place: Place & { readonly networkNamespace: string };
 
   /** @param place The namespace, and the file by which tools lock each other out. */
-  constructor(private readonly place: Place & { readonly networkNamespace: string }) {}
+  constructor(place: Place & { readonly networkNamespace: string }) {
+    this.#place = place;
+  }
 
   /** Runs commands in a lane, after those before them. Resolves with an answer for each. */
   async ask(lane: Lane, commands: readonly ShellCommand[]): Promise<Ran[]> {
-    this.process ??= start(this.place);
-    const { process } = this;
+    this.#process ??= start(this.#place);
+    const process = this.#process;
     if (typeof process === "string") return commands.map(() => ({ code: NOT_FOUND, stdout: "", stderr: process }));
     const ran = answersOf(await process.run(lane, scriptOf(lane, commands)));
     return commands.map(({ line }, i) => ran[i] ?? process.unanswered(line));
@@ -45,7 +49,7 @@ export class NamespaceShell {
 
   /** Ends the shell, when there is one. */
   async end(): Promise<void> {
-    if (this.process instanceof ShellProcess) await this.process.end();
+    if (this.#process instanceof ShellProcess) await this.#process.end();
   }
 }
 
@@ -60,75 +64,75 @@ function start(place: Place & { readonly networkNamespace: string }): ShellProce
 
 /** The process: scripts in, what each lane said out. */
 class ShellProcess {
-  private readonly child: Deno.ChildProcess;
-  private readonly writer: WritableStreamDefaultWriter<Uint8Array>;
-  private readonly readers: Record<Lane, ReadableStreamDefaultReader<Uint8Array>>;
-  private readonly rest: Record<Lane, string> = { 0: "", 1: "" };
-  private readonly before: Record<Lane, Promise<unknown>> = { 0: Promise.resolve(), 1: Promise.resolve() };
-  private running = 0;
-  private ended = false;
+  readonly #child: Deno.ChildProcess;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #readers: Record<Lane, ReadableStreamDefaultReader<Uint8Array>>;
+  readonly #rest: Record<Lane, string> = { 0: "", 1: "" };
+  readonly #before: Record<Lane, Promise<unknown>> = { 0: Promise.resolve(), 1: Promise.resolve() };
+  #running = 0;
+  #ended = false;
 
   constructor(place: Place & { readonly networkNamespace: string }) {
-    this.child = new Deno.Command("nsenter", {
+    this.#child = new Deno.Command("nsenter", {
       args: [...enterWords(place.networkNamespace), "sh"],
       env: place.lockFile === undefined ? {} : { XTABLES_LOCKFILE: place.lockFile },
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",
     }).spawn();
-    this.writer = this.child.stdin.getWriter();
-    this.readers = { 0: this.child.stdout.getReader(), 1: this.child.stderr.getReader() };
+    this.#writer = this.#child.stdin.getWriter();
+    this.#readers = { 0: this.#child.stdout.getReader(), 1: this.#child.stderr.getReader() };
   }
 
   /** Runs a script after those before it in the lane. Never rejects: a shell that ended has said nothing. */
   run(lane: Lane, script: string): Promise<string> {
-    const said = this.before[lane].then(async () => {
-      this.running++;
+    const said = this.#before[lane].then(async () => {
+      this.#running++;
       // A shell that ended says why in what is read.
-      this.writer.write(new TextEncoder().encode(script)).catch(() => {});
-      const text = await this.read(lane);
-      this.running--;
+      this.#writer.write(new TextEncoder().encode(script)).catch(() => {});
+      const text = await this.#read(lane);
+      this.#running--;
       return text;
     });
-    this.before[lane] = said;
+    this.#before[lane] = said;
     return said;
   }
 
   /** What is answered for a command that the shell did not come to. */
   unanswered(line: string): Ran {
-    const stderr = this.ended ? `${this.rest[0]}${this.rest[1]}`.trim() : "";
+    const stderr = this.#ended ? `${this.#rest[0]}${this.#rest[1]}`.trim() : "";
     return { code: 1, stdout: "", stderr: stderr || `${line}: no answer` };
   }
 
   /** Ends the shell. Whoever changes something waits for it; what still runs only looks, and nobody needs its answer. */
   async end(): Promise<void> {
-    if (this.running > 0) this.child.kill("SIGKILL");
+    if (this.#running > 0) this.#child.kill("SIGKILL");
     else {
-      await this.writer.write(new TextEncoder().encode("wait\n")).then(() => this.writer.close()).catch(() => {
+      await this.#writer.write(new TextEncoder().encode("wait\n")).then(() => this.#writer.close()).catch(() => {
         // It ended before.
       });
     }
-    await Promise.all([...([0, 1] as const).map((lane) => this.readers[lane].cancel()), this.child.status]);
+    await Promise.all([...([0, 1] as const).map((lane) => this.#readers[lane].cancel()), this.#child.status]);
   }
 
   /** A lane's words until the end of a script. */
-  private async read(lane: Lane): Promise<string> {
+  async #read(lane: Lane): Promise<string> {
     const decoder = new TextDecoder();
     for (;;) {
-      const at = this.rest[lane].indexOf(`${END}\n`);
+      const at = this.#rest[lane].indexOf(`${END}\n`);
       if (at >= 0) {
-        const said = this.rest[lane].slice(0, at);
-        this.rest[lane] = this.rest[lane].slice(at + END.length + 1);
+        const said = this.#rest[lane].slice(0, at);
+        this.#rest[lane] = this.#rest[lane].slice(at + END.length + 1);
         return said;
       }
-      const { value, done } = await this.readers[lane].read().catch(() => ({ value: undefined, done: true as const }));
+      const { value, done } = await this.#readers[lane].read().catch(() => ({ value: undefined, done: true as const }));
       if (done) {
-        this.ended = true;
+        this.#ended = true;
         // Why a namespace could not be entered is on the other way out.
-        if (lane === 0) await this.read(1);
+        if (lane === 0) await this.#read(1);
         return "";
       }
-      this.rest[lane] += decoder.decode(value, { stream: true });
+      this.#rest[lane] += decoder.decode(value, { stream: true });
     }
   }
 }

@@ -17,25 +17,29 @@ const QUESTION_MS = 20_000;
 
 /** Pods by what an orchestrator config file says. */
 export class QuickPods implements PodLookup {
+  readonly #access: OrchAccess;
+
   /**
    * @param access What the file says.
    * @param ms Longest time for one question, milliseconds.
    */
-  constructor(private readonly access: OrchAccess, private readonly ms = QUESTION_MS) {}
+  constructor(access: OrchAccess, private readonly ms = QUESTION_MS) {
+    this.#access = access;
+  }
 
   async pod(namespace: string, name: string): Promise<Pod | undefined> {
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
-    const found = await this.get(path);
+    const found = await this.#get(path);
     return found && readPod(found);
   }
 
   async namespaceLabels(name: string): Promise<Readonly<Record<string, string>> | undefined> {
-    const found = await this.get(`/api/v1/namespaces/${encodeURIComponent(name)}`);
+    const found = await this.#get(`/api/v1/namespaces/${encodeURIComponent(name)}`);
     return found && readPod(found).labels;
   }
 
-  private async get(path: string): Promise<JsonObject | undefined> {
-    const { server, ca, token } = this.access;
+  async #get(path: string): Promise<JsonObject | undefined> {
+    const { server, ca, token } = this.#access;
     const headers = { authorization: `Bearer ${token}`, accept: "application/json" };
     try {
       const unchecked = server.startsWith("https:") && ca === undefined;

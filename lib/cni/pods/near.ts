@@ -19,28 +19,34 @@ const NEAR_MS = 15_000;
 
 /** Pods, asked for near first. */
 export class NearPods implements PodLookup {
+  readonly #socket: string;
+  readonly #far: PodLookup;
+
   /**
    * @param socket The node agent's.
    * @param far Asked when the agent does not answer, or not with success.
    * @param ms Time for the agent's answer, milliseconds.
    */
-  constructor(private readonly socket: string, private readonly far: PodLookup, private readonly ms = NEAR_MS) {}
+  constructor(socket: string, far: PodLookup, private readonly ms = NEAR_MS) {
+    this.#socket = socket;
+    this.#far = far;
+  }
 
   async pod(namespace: string, name: string): Promise<Pod | undefined> {
-    const near = await this.near(`/pods/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`);
+    const near = await this.#near(`/pods/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`);
     // The agent writes what `readPod` made, so that its type is known.
-    return near === undefined ? await this.far.pod(namespace, name) : near as unknown as Pod;
+    return near === undefined ? await this.#far.pod(namespace, name) : near as unknown as Pod;
   }
 
   async namespaceLabels(name: string): Promise<Readonly<Record<string, string>> | undefined> {
-    const near = await this.near(`/namespaces/${encodeURIComponent(name)}`);
-    return near === undefined ? await this.far.namespaceLabels(name) : near as Readonly<Record<string, string>>;
+    const near = await this.#near(`/namespaces/${encodeURIComponent(name)}`);
+    return near === undefined ? await this.#far.namespaceLabels(name) : near as Readonly<Record<string, string>>;
   }
 
   /** The agent's answer; undefined when it has none, which may be because it knows less than the orchestrator by now. */
-  private async near(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  async #near(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
     try {
-      const open = () => Deno.connect({ transport: "unix", path: this.socket });
+      const open = () => Deno.connect({ transport: "unix", path: this.#socket });
       const { status, body } = await quickExchange(open, new URL(path, "http://node"), {}, this.ms);
       const value: unknown = status === 200 ? JSON.parse(body) : undefined;
       return isObject(value) ? value : undefined;

@@ -33,19 +33,25 @@ export type Exchange = (url: string, init: RequestInit) => Promise<Response>;
 
 /** The API, reached by what an orchestrator config file says; read anew for each question, because tokens change. */
 export class RestPods implements PodSource {
+  readonly #access: () => OrchAccess;
+  readonly #exchange: Exchange | undefined;
+
   /**
    * @param access What the file says now.
    * @param exchange Instead of one made of the access's CA, for tests.
    */
-  constructor(private readonly access: () => OrchAccess, private readonly exchange?: Exchange) {}
+  constructor(access: () => OrchAccess, exchange?: Exchange) {
+    this.#access = access;
+    this.#exchange = exchange;
+  }
 
   async pod(namespace: string, name: string): Promise<Pod | undefined> {
-    const found = await this.get(`${podsPath(namespace)}/${encodeURIComponent(name)}`);
+    const found = await this.#get(`${podsPath(namespace)}/${encodeURIComponent(name)}`);
     return found === undefined ? undefined : readPod(found);
   }
 
   async namespaceLabels(name: string): Promise<Readonly<Record<string, string>> | undefined> {
-    const found = await this.get(`/api/v1/namespaces/${encodeURIComponent(name)}`);
+    const found = await this.#get(`/api/v1/namespaces/${encodeURIComponent(name)}`);
     return found === undefined ? undefined : readPod(found).labels;
   }
 
@@ -56,10 +62,10 @@ export class RestPods implements PodSource {
     return watchPods(
       {
         list: async () => {
-          const list = await this.get(`/api/v1/pods?${selectors}`, signal);
+          const list = await this.#get(`/api/v1/pods?${selectors}`, signal);
           return { pods: list === undefined ? [] : itemsOf(list).map(readPod), version: resourceVersionOf(list) };
         },
-        changes: (version) => this.changes(selectors, version, signal),
+        changes: (version) => this.#changes(selectors, version, signal),
       },
       signal,
       (error) => troubled?.(told(error, "watching pods")),
@@ -68,7 +74,7 @@ export class RestPods implements PodSource {
 
   async label(pod: Pod, key: string, value: string): Promise<void> {
     // The status sub-resource takes labels too, and needs less rights than the pod itself.
-    await this.ask({
+    await this.#ask({
       method: "PATCH",
       path: `${podPath(pod)}/status`,
       type: "application/merge-patch+json",
@@ -78,7 +84,7 @@ export class RestPods implements PodSource {
 
   async remove(pod: Pod): Promise<void> {
     const preconditions = { uid: pod.uid, resourceVersion: pod.resourceVersion };
-    await this.ask({
+    await this.#ask({
       method: "DELETE",
       path: podPath(pod),
       body: { apiVersion: "v1", kind: "DeleteOptions", preconditions },
@@ -87,7 +93,7 @@ export class RestPods implements PodSource {
 
   async note(pod: Pod, note: PodNote): Promise<void> {
     const now = new Date().toISOString();
-    await this.ask({
+    await this.#ask({
       method: "POST",
       path: `/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/events`,
       body: {
@@ -107,12 +113,12 @@ export class RestPods implements PodSource {
   }
 
   async setStays(namespace: string, podName: string): Promise<boolean> {
-    const pod = await this.get(`${podsPath(namespace)}/${encodeURIComponent(podName)}`);
+    const pod = await this.#get(`${podsPath(namespace)}/${encodeURIComponent(podName)}`);
     if (pod === undefined) throw new PodSourceError(`pod ${namespace}/${podName} is not there`, 404);
     const owners = itemsOf(metaOf(pod), "ownerReferences");
     const set = owners.find((owner) => owner["kind"] === "DaemonSet");
     if (set === undefined) return false;
-    const found = await this.get(
+    const found = await this.#get(
       `/apis/apps/v1/namespaces/${encodeURIComponent(namespace)}/daemonsets/${encodeURIComponent(String(set["name"]))}`,
     );
     return found !== undefined && metaOf(found)["uid"] === set["uid"] &&
@@ -120,12 +126,12 @@ export class RestPods implements PodSource {
   }
 
   /** Changes after a version, until the connection ends. */
-  private async *changes(selectors: URLSearchParams, version: string, signal: AbortSignal): AsyncIterable<PodEvent> {
+  async *#changes(selectors: URLSearchParams, version: string, signal: AbortSignal): AsyncIterable<PodEvent> {
     const query = new URLSearchParams(selectors);
     query.set("watch", "true");
     query.set("resourceVersion", version);
     query.set("timeoutSeconds", String(WATCH_MS / 1000));
-    const answer = await this.ask({ path: `/api/v1/pods?${query}`, signal: within(WATCH_MS + QUESTION_MS, signal) });
+    const answer = await this.#ask({ path: `/api/v1/pods?${query}`, signal: within(WATCH_MS + QUESTION_MS, signal) });
     for await (const line of linesOf(answer)) {
       const event: unknown = JSON.parse(line);
       if (!isObject(event)) continue;
@@ -139,17 +145,17 @@ export class RestPods implements PodSource {
   }
 
   /** One client per CA: its connections are used again, so that only the first question pays for TLS. */
-  private async exchangeBy(server: string, ca: string | undefined): Promise<Exchange> {
+  async #exchangeBy(server: string, ca: string | undefined): Promise<Exchange> {
     const by = `${server} ${ca}`;
-    if (this.made?.by !== by) this.made = { by, exchange: await exchangeFor(server, ca) };
-    return this.made.exchange;
+    if (this.#made?.by !== by) this.#made = { by, exchange: await exchangeFor(server, ca) };
+    return this.#made.exchange;
   }
 
-  private made: { readonly by: string; readonly exchange: Exchange } | undefined;
+  #made: { readonly by: string; readonly exchange: Exchange } | undefined;
 
-  private async get(path: string, signal?: AbortSignal): Promise<JsonObject | undefined> {
+  async #get(path: string, signal?: AbortSignal): Promise<JsonObject | undefined> {
     try {
-      const answer = await this.ask({ path, signal: within(QUESTION_MS, signal) });
+      const answer = await this.#ask({ path, signal: within(QUESTION_MS, signal) });
       const value: unknown = await answer.json();
       if (!isObject(value)) throw new PodSourceError(`GET ${path}: got no object`, undefined);
       return value;
@@ -159,10 +165,10 @@ export class RestPods implements PodSource {
     }
   }
 
-  private async ask(ask: Ask): Promise<Response> {
-    const { server, ca, token } = this.access();
+  async #ask(ask: Ask): Promise<Response> {
+    const { server, ca, token } = this.#access();
     const method = ask.method ?? "GET";
-    const exchange = this.exchange ?? await this.exchangeBy(server, ca);
+    const exchange = this.#exchange ?? await this.#exchangeBy(server, ca);
     const headers: Record<string, string> = { authorization: `Bearer ${token}`, accept: "application/json" };
     if (ask.body !== undefined) headers["content-type"] = ask.type ?? "application/json";
     const init: RequestInit = { method, headers, signal: ask.signal ?? within(QUESTION_MS) };

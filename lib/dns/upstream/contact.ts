@@ -44,12 +44,14 @@ export class Contact {
   /** When to try TCP again on a server that answers over UDP although TCP is refused; undefined: TCP counts. */
   #withoutTcp: number | undefined;
 
+  readonly #clock: Clock;
+  readonly #refused: (contact: Contact, reason: string) => void;
+
   /** @param refused Called when the server refuses: none of the questions to it that wait will be answered. */
-  constructor(
-    readonly server: NameServer,
-    private readonly clock: Clock,
-    private readonly refused: (contact: Contact, reason: string) => void,
-  ) {}
+  constructor(readonly server: NameServer, clock: Clock, refused: (contact: Contact, reason: string) => void) {
+    this.#clock = clock;
+    this.#refused = refused;
+  }
 
   /** Whether the server has an IPv6 address. */
   get v6(): boolean {
@@ -69,7 +71,7 @@ export class Contact {
   /** Why a question need not be sent now; undefined: send it. */
   refusal(): string | undefined {
     const refusal = this.#refusal;
-    if (refusal === undefined || this.clock.monotonic() >= refusal.until) return undefined;
+    if (refusal === undefined || this.#clock.monotonic() >= refusal.until) return undefined;
     return refusal.reason;
   }
 
@@ -91,8 +93,8 @@ export class Contact {
     if (this.#refusal !== undefined) {
       // It may have come back, so TCP is tried again soon.
       this.#refusal = undefined;
-      this.#withoutTcp = this.clock.monotonic() + PAUSE_MS;
-    } else if (this.#withoutTcp !== undefined && this.clock.monotonic() >= this.#withoutTcp) this.#tryTcp();
+      this.#withoutTcp = this.#clock.monotonic() + PAUSE_MS;
+    } else if (this.#withoutTcp !== undefined && this.#clock.monotonic() >= this.#withoutTcp) this.#tryTcp();
   }
 
   /** Forgets timers and connections. */
@@ -104,7 +106,7 @@ export class Contact {
 
   #watch(ms: number): void {
     this.#heard = false;
-    this.#timer = this.clock.after(ms, () => {
+    this.#timer = this.#clock.after(ms, () => {
       this.#timer = undefined;
       if (this.#waiting === 0) return;
       if (this.#heard) this.#watch(SILENCE_MS);
@@ -115,7 +117,7 @@ export class Contact {
   #tryTcp(): void {
     if (this.#trying !== undefined) return;
     this.#heardWhileTrying = false;
-    this.#trying = connect(this.server, this.clock, (result, reason) => {
+    this.#trying = connect(this.server, this.#clock, (result, reason) => {
       this.#trying = undefined;
       if (result === "refused") this.#wasRefused(reason);
       else {
@@ -127,13 +129,13 @@ export class Contact {
   }
 
   #wasRefused(reason: string): void {
-    const now = this.clock.monotonic();
+    const now = this.#clock.monotonic();
     if (this.#heardWhileTrying || this.#withoutTcp !== undefined) {
       this.#withoutTcp = now + RECHECK_MS;
       return;
     }
     this.#refusal = { reason, until: now + REFUSAL_MS };
-    this.refused(this, reason);
+    this.#refused(this, reason);
   }
 }
 

@@ -61,7 +61,10 @@ export class Forwarder {
   #servers: readonly NameServer[] = [];
   #waiting = 0;
 
-  constructor(private readonly parts: ForwarderParts) {
+  readonly #parts: ForwarderParts;
+
+  constructor(parts: ForwarderParts) {
+    this.#parts = parts;
     this.#order = new ServerOrder(parts.random);
     this.#ticker = new Ticker(parts.clock);
     const requests = parts.metrics.counter("dns_upstream_requests_total");
@@ -84,7 +87,7 @@ export class Forwarder {
 
   /** Whether a packet from a port of this machine is a question that was sent from here: passing it on would not end. */
   isOwn(udp: boolean, port: number, packet: Uint8Array): boolean {
-    return (udp ? this.parts.udp : this.parts.tcp).isOwn(port, packet);
+    return (udp ? this.#parts.udp : this.#parts.tcp).isOwn(port, packet);
   }
 
   /**
@@ -108,7 +111,7 @@ export class Forwarder {
   }
 
   #ask(key: string, query: Uint8Array, question: Question, udp: boolean, take: Taker): void {
-    const began = this.parts.clock.monotonic();
+    const began = this.#parts.clock.monotonic();
     const keptAs = staleKey(query, question);
     const stale = this.#stale.findFailed(keptAs, began);
     if (stale !== undefined) {
@@ -116,19 +119,19 @@ export class Forwarder {
       return take(stale);
     }
     const inquiry = new Inquiry({
-      transport: udp ? this.parts.udp : this.parts.tcp,
+      transport: udp ? this.#parts.udp : this.#parts.tcp,
       query,
       servers: this.#order.order(this.#servers, began),
-      parallel: this.parts.parallel,
+      parallel: this.#parts.parallel,
       mayGetLost: udp,
       ticker: this.#ticker,
       began,
-      silent: (server) => this.#order.silent(server, this.parts.clock.monotonic()),
+      silent: (server) => this.#order.silent(server, this.#parts.clock.monotonic()),
       answered: (server) => this.#order.answered(server),
       ended: (outcome) => {
         this.#underWay.delete(key);
         if (underWay.stale !== undefined) this.#ticker.remove(underWay.stale);
-        const now = this.parts.clock.monotonic();
+        const now = this.#parts.clock.monotonic();
         this.#seconds.observe((now - began) / 1000);
         this.#give(underWay, this.#settle(outcome, keptAs, query, now));
       },
@@ -168,7 +171,7 @@ export class Forwarder {
     this.#failures++;
     this.#stale.failed(keptAs, now);
     const stale = this.#stale.find(keptAs, now);
-    this.parts.log.debug("no name server answered", {
+    this.#parts.log.debug("no name server answered", {
       name: nameToText(query, HEADER),
       reasons: outcome.reasons,
       stale: stale !== undefined,
@@ -180,8 +183,8 @@ export class Forwarder {
   close(): void {
     for (const { inquiry } of [...this.#underWay.values()]) inquiry.giveUp("closing");
     this.#ticker.close();
-    this.parts.udp.close();
-    this.parts.tcp.close();
+    this.#parts.udp.close();
+    this.#parts.tcp.close();
   }
 }
 

@@ -60,21 +60,24 @@ export class Inquiry implements Due, ExchangeEvents {
   #turn = 0;
   #done = false;
 
-  constructor(private readonly parts: InquiryParts) {
+  readonly #parts: InquiryParts;
+
+  constructor(parts: InquiryParts) {
+    this.#parts = parts;
     this.at = parts.began + PATIENCE_MS;
     this.#exchange = parts.transport.start(parts.query, this);
   }
 
   /** Asks the first server, or all. */
   start(): void {
-    if (this.parts.servers.length === 0) return this.giveUp("no name server is known");
-    this.parts.ticker.add(this);
+    if (this.#parts.servers.length === 0) return this.giveUp("no name server is known");
+    this.#parts.ticker.add(this);
     this.#askMore();
   }
 
   /** A server did not answer in time, or the deadline has come. */
   fire(now: number): void {
-    const { servers, silent, began } = this.parts;
+    const { servers, silent, began } = this.#parts;
     for (const server of servers.slice(0, this.#turn)) if (!this.#out.includes(server)) silent(server);
     if (now >= began + DEADLINE_MS) return this.giveUp(`no answer in ${DEADLINE_MS} ms`);
     const rounds = Math.floor(this.#turn / servers.length);
@@ -86,7 +89,7 @@ export class Inquiry implements Due, ExchangeEvents {
     if (this.#done) return;
     const rcode = message[3]! & BITS4.RCODE;
     if (rcode === RCODE.NOERROR || rcode === RCODE.NXDOMAIN) {
-      this.parts.answered(server);
+      this.#parts.answered(server);
       return this.#finish({ kind: "answer", message });
     }
     // It may be that only this server cannot, or does not want to: another one may know.
@@ -98,9 +101,9 @@ export class Inquiry implements Due, ExchangeEvents {
     if (this.#done || this.#out.includes(server)) return;
     this.#out.push(server);
     this.#reasons.push(`${server.hostname}:${server.port}: ${reason}`);
-    this.parts.silent(server);
-    if (this.#out.length === this.parts.servers.length) return this.giveUp();
-    if (!this.parts.parallel) this.#askMore();
+    this.#parts.silent(server);
+    if (this.#out.length === this.#parts.servers.length) return this.giveUp();
+    if (!this.#parts.parallel) this.#askMore();
   }
 
   /** Ends it as failed. */
@@ -111,7 +114,7 @@ export class Inquiry implements Due, ExchangeEvents {
 
   /** Asks the next server, or all of them; servers that failed are left out. */
   #askMore(): void {
-    const { servers, parallel, mayGetLost } = this.parts;
+    const { servers, parallel, mayGetLost } = this.#parts;
     for (let step = 0; step < servers.length && !this.#done; step++) {
       if (this.#turn >= servers.length && !mayGetLost) return;
       const server = servers[this.#turn++ % servers.length]!;
@@ -124,8 +127,8 @@ export class Inquiry implements Due, ExchangeEvents {
   #finish(outcome: Outcome): void {
     if (this.#done) return;
     this.#done = true;
-    this.parts.ticker.remove(this);
+    this.#parts.ticker.remove(this);
     this.#exchange.close();
-    this.parts.ended(outcome);
+    this.#parts.ended(outcome);
   }
 }

@@ -12,11 +12,15 @@ export const AVOID_MS = 10_000;
 export class ServerOrder {
   readonly #avoidUntil = new Map<NameServer, number>();
 
-  constructor(private readonly random: () => number) {}
+  readonly #random: () => number;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
 
   /** The servers in the order in which to ask them now. */
   order(servers: readonly NameServer[], now: number): NameServer[] {
-    const shuffled = servers.map((server) => ({ server, place: this.random() }));
+    const shuffled = servers.map((server) => ({ server, place: this.#random() }));
     if (shuffled.length === 1) return [...servers];
     const avoided = ({ server }: { server: NameServer }) => (this.#avoidUntil.get(server) ?? 0) > now ? 1 : 0;
     return shuffled.sort((a, b) => avoided(a) - avoided(b) || a.place - b.place).map(({ server }) => server);

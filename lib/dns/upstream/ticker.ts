@@ -20,11 +20,15 @@ export class Ticker {
   readonly #waiting = new Set<Due>();
   #cancel: Cancel | undefined;
 
-  constructor(private readonly clock: Clock) {}
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   add(due: Due): void {
     this.#waiting.add(due);
-    this.#cancel ??= this.clock.after(TICK_MS, () => this.#tick());
+    this.#cancel ??= this.#clock.after(TICK_MS, () => this.#tick());
   }
 
   remove(due: Due): void {
@@ -40,8 +44,8 @@ export class Ticker {
   }
 
   #tick(): void {
-    const now = this.clock.monotonic();
+    const now = this.#clock.monotonic();
     for (const due of this.#waiting) if (due.at <= now) due.fire(now);
-    this.#cancel = this.#waiting.size === 0 ? undefined : this.clock.after(TICK_MS, () => this.#tick());
+    this.#cancel = this.#waiting.size === 0 ? undefined : this.#clock.after(TICK_MS, () => this.#tick());
   }
 }

@@ -34,7 +34,13 @@ export class UdpTransport implements Transport {
   readonly #sockets = new Set<UpstreamSocket>();
   readonly #contacts = new Map<NameServer, Contact>();
 
-  constructor(private readonly clock: Clock, private readonly log: Logger) {}
+  readonly #clock: Clock;
+  readonly #log: Logger;
+
+  constructor(clock: Clock, log: Logger) {
+    this.#clock = clock;
+    this.#log = log;
+  }
 
   start(query: Uint8Array, events: ExchangeEvents): Exchange {
     const sent: Sent = { query, events, contacts: [] };
@@ -62,7 +68,7 @@ export class UdpTransport implements Transport {
     const known = this.#contacts.get(server);
     if (known !== undefined) return known;
     if (this.#contacts.size >= MAX_CONTACTS) this.#forgetIdle();
-    const contact = new Contact(server, this.clock, (refusing, reason) => {
+    const contact = new Contact(server, this.#clock, (refusing, reason) => {
       for (const socket of [...this.#sockets]) socket.refused(refusing, reason);
     });
     this.#contacts.set(server, contact);
@@ -81,17 +87,24 @@ export class UdpTransport implements Transport {
   #socket(v6: boolean): UpstreamSocket | string {
     const family = v6 ? "v6" : "v4";
     const socket = this.#current[family];
-    if (socket !== undefined && socket.questions < QUESTIONS_PER_SOCKET && this.clock.monotonic() < socket.end) {
+    if (socket !== undefined && socket.questions < QUESTIONS_PER_SOCKET && this.#clock.monotonic() < socket.end) {
       return socket;
     }
     socket?.retire();
     this.#current[family] = undefined;
     try {
       const conn = Deno.listenDatagram({ transport: "udp", hostname: v6 ? "::" : "0.0.0.0", port: 0 });
-      const opened = new UpstreamSocket(conn, v6, this.clock.monotonic() + SOCKET_LIFE_MS, this.clock, this.log, () => {
-        this.#sockets.delete(opened);
-        if (this.#current[family] === opened) this.#current[family] = undefined;
-      });
+      const opened = new UpstreamSocket(
+        conn,
+        v6,
+        this.#clock.monotonic() + SOCKET_LIFE_MS,
+        this.#clock,
+        this.#log,
+        () => {
+          this.#sockets.delete(opened);
+          if (this.#current[family] === opened) this.#current[family] = undefined;
+        },
+      );
       this.#sockets.add(opened);
       return this.#current[family] = opened;
     } catch (error) {

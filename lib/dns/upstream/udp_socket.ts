@@ -40,18 +40,27 @@ export class UpstreamSocket {
   questions = 0;
   #retired = false;
 
+  readonly #conn: Deno.DatagramConn;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #closed: () => void;
+
   /**
    * @param end Monotonic time after which it takes no new questions.
    * @param closed Called when it has closed.
    */
   constructor(
-    private readonly conn: Deno.DatagramConn,
+    conn: Deno.DatagramConn,
     readonly v6: boolean,
     readonly end: number,
-    private readonly clock: Clock,
-    private readonly log: Logger,
-    private readonly closed: () => void,
+    clock: Clock,
+    log: Logger,
+    closed: () => void,
   ) {
+    this.#conn = conn;
+    this.#clock = clock;
+    this.#log = log;
+    this.#closed = closed;
     this.port = (conn.addr as Deno.NetAddr).port;
     void this.#receive();
   }
@@ -76,7 +85,7 @@ export class UpstreamSocket {
     setUint16(query, 0, id);
     const { server } = contact;
     const to = { transport: "udp" as const, hostname: server.hostname, port: server.port };
-    this.conn.send(query, to).catch((error) => {
+    this.#conn.send(query, to).catch((error) => {
       if (this.#sent.get(id) === sent) sent.events.failed(server, errorText(error));
     });
   }
@@ -96,7 +105,7 @@ export class UpstreamSocket {
 
   #keepForLateAnswer(id: number, query: Uint8Array, contact: Contact): void {
     for (const [other, late] of this.#late) if (other === id || late.contact === contact) return;
-    const stopTimer = this.clock.after(LATE_MS, () => {
+    const stopTimer = this.#clock.after(LATE_MS, () => {
       this.#late.delete(id);
       this.#closeWhenDone();
     });
@@ -132,22 +141,22 @@ export class UpstreamSocket {
     for (const late of this.#late.values()) late.stopTimer();
     this.#late.clear();
     try {
-      this.conn.close();
+      this.#conn.close();
     } catch (error) {
       if (!(error instanceof Deno.errors.BadResource)) throw error;
     }
-    this.closed();
+    this.#closed();
   }
 
   async #receive(): Promise<void> {
     const buffer = new Uint8Array(65535);
     for (;;) {
       try {
-        const [message, from] = await this.conn.receive(buffer);
+        const [message, from] = await this.#conn.receive(buffer);
         this.#take(message, from as Deno.NetAddr);
       } catch (error) {
         if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) return;
-        this.log.debug("upstream socket", { error });
+        this.#log.debug("upstream socket", { error });
         // An error of the network below concerns one packet; one of the socket would come again without end.
         if (!(error instanceof Deno.errors.ConnectionRefused)) return this.close();
       }

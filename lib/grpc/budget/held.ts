@@ -74,21 +74,25 @@ export class HeldBytes {
   /** Called when there is more room than before. */
   onRoom: (() => void) | undefined;
 
-  constructor(private readonly all: HeldInAll = new HeldInAll()) {}
+  readonly #all: HeldInAll;
+
+  constructor(all: HeldInAll = new HeldInAll()) {
+    this.#all = all;
+  }
 
   /** Bytes that may still be held. */
   get room(): number {
-    return Math.max(0, this.all.perConnection - this.bytes);
+    return Math.max(0, this.#all.perConnection - this.bytes);
   }
 
   /** Counts bytes that are held from now on; below zero: no longer. */
   add(bytes: number): void {
     this.bytes += bytes;
-    this.all.bytes += bytes;
-    if (this.bytes > 0) this.all.connections.add(this);
-    else this.all.connections.delete(this);
+    this.#all.bytes += bytes;
+    if (this.bytes > 0) this.#all.connections.add(this);
+    else this.#all.connections.delete(this);
     if (bytes < 0) this.onRoom?.();
-    else this.all.check();
+    else this.#all.check();
   }
 }
 

@@ -44,7 +44,11 @@ export class Turns {
   #spent = 0;
   #scheduled = false;
 
-  constructor(private readonly clock: TurnClock = CLOCK) {}
+  readonly #clock: TurnClock;
+
+  constructor(clock: TurnClock = CLOCK) {
+    this.#clock = clock;
+  }
 
   /** The queue has received input. It is worked off at once if this turn has time and nobody who took less waits. */
   add(queue: InputQueue): void {
@@ -67,7 +71,7 @@ export class Turns {
 
   #schedule(): void {
     this.#scheduled = true;
-    this.clock.nextTurn(() => this.#turn());
+    this.#clock.nextTurn(() => this.#turn());
   }
 
   #turn(): void {
@@ -80,9 +84,9 @@ export class Turns {
 
   #slice(queue: InputQueue): void {
     this.remove(queue);
-    const from = this.clock.now();
-    const left = queue.work(() => this.clock.now() - from >= SLICE);
-    const to = this.clock.now();
+    const from = this.#clock.now();
+    const left = queue.work(() => this.#clock.now() - from >= SLICE);
+    const to = this.#clock.now();
     this.#spent += to - from;
     this.#taken.set(queue, { ms: this.#recent(queue, to) + to - from, at: to });
     if (left) this.#wait(queue);
@@ -94,7 +98,7 @@ export class Turns {
   }
 
   #wait(queue: InputQueue): void {
-    const recent = this.#recent(queue, this.clock.now());
+    const recent = this.#recent(queue, this.#clock.now());
     const line = this.#lines[Math.min(LINES - 1, 32 - Math.clz32(recent))]!;
     line.add(queue);
     this.#places.set(queue, line);

@@ -83,12 +83,12 @@ export class H2Connection implements StreamHost, InputQueue {
   #batchesAtPing = 0;
   #linger: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(
-    readonly transport: Transport,
-    budget: SendBudget,
-    private readonly limits: H2Limits,
-    private readonly events: H2Events,
-  ) {
+  readonly #limits: H2Limits;
+  readonly #events: H2Events;
+
+  constructor(readonly transport: Transport, budget: SendBudget, limits: H2Limits, events: H2Events) {
+    this.#limits = limits;
+    this.#events = events;
     this.#streamWindow = limits.streamWindow ?? STREAM_WINDOW;
     this.#held = limits.held ?? new HeldBytes();
     this.#held.onRoom = () => this.#replenish();
@@ -148,7 +148,7 @@ export class H2Connection implements StreamHost, InputQueue {
     this.#turns.remove(this);
     this.outbound.close();
     for (const stream of [...this.streams.values()]) this.#close(stream);
-    this.events.close();
+    this.#events.close();
   }
 
   /** Sends what the transport has, and closes. */
@@ -401,12 +401,12 @@ export class H2Connection implements StreamHost, InputQueue {
     if (requestFault(list) !== undefined || (ended && !stream.lengthFits(true))) {
       return this.#streamError(id, ErrorCode.PROTOCOL_ERROR);
     }
-    if (this.streams.size > this.limits.maxConcurrentStreams || this.#held.room === 0) {
+    if (this.streams.size > this.#limits.maxConcurrentStreams || this.#held.room === 0) {
       return this.#streamError(id, ErrorCode.REFUSED_STREAM);
     }
     // Whoever answers at once must find the stream ended, or the client is told to stop sending.
     stream.remoteEnded = ended;
-    this.events.stream(stream);
+    this.#events.stream(stream);
     if (ended) this.#remoteEnd(stream);
   }
 

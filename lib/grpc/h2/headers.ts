@@ -33,13 +33,17 @@ export class HeaderList implements HeaderSink {
   size = 0;
   #regular = false;
 
+  readonly #maxSize: number;
+
   /** @param maxSize largest list, counted as in section 6.5.2 */
-  constructor(private readonly maxSize: number) {}
+  constructor(maxSize: number) {
+    this.#maxSize = maxSize;
+  }
 
   /** Adds a header. */
   add(name: string, value: string): void {
     this.size += name.length + value.length + ENTRY_OVERHEAD;
-    if (this.size > this.maxSize) this.tooLarge = true;
+    if (this.size > this.#maxSize) this.tooLarge = true;
     if (this.tooLarge || this.malformed !== undefined) return;
     this.malformed = name.charCodeAt(0) === 58 ? this.#addPseudo(name) : this.#addRegular(name, value);
     if (/[\0\r\n]/.test(value)) this.malformed ??= "a control character in a value";

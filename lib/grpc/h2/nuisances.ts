@@ -16,8 +16,11 @@ export class Nuisances {
   #count = 0;
   #at: number;
 
+  readonly #now: () => number;
+
   /** @param now clock in milliseconds */
-  constructor(private readonly now: () => number = () => performance.now()) {
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
     this.#at = now();
   }
 
@@ -27,7 +30,7 @@ export class Nuisances {
    * @throws ConnectionError ENHANCE_YOUR_CALM when they are too many
    */
   add(): void {
-    const now = this.now();
+    const now = this.#now();
     this.#count = Math.max(0, this.#count - (now - this.#at) * FORGIVEN / 1000) + 1;
     this.#at = now;
     if (this.#count > PATIENCE) throw new ConnectionError(ErrorCode.ENHANCE_YOUR_CALM, "too many control frames");

@@ -107,16 +107,21 @@ export class Outbound {
   #scheduled = false;
   #closed = false;
 
+  readonly #transport: Transport;
+  readonly #budget: SendBudget;
+  readonly #onEnded: (queue: SendQueue) => void;
+  readonly #onFlood: () => void;
+
   /**
    * @param onEnded called when the trailers of a stream have been handed to the socket
    * @param onFlood called when the peer makes us send more control frames than it takes
    */
-  constructor(
-    private readonly transport: Transport,
-    private readonly budget: SendBudget,
-    private readonly onEnded: (queue: SendQueue) => void,
-    private readonly onFlood: () => void,
-  ) {}
+  constructor(transport: Transport, budget: SendBudget, onEnded: (queue: SendQueue) => void, onFlood: () => void) {
+    this.#transport = transport;
+    this.#budget = budget;
+    this.#onEnded = onEnded;
+    this.#onFlood = onFlood;
+  }
 
   /** Something has been handed to the socket or waits to be. */
   get busy(): boolean {
@@ -134,7 +139,7 @@ export class Outbound {
     if (!this.busy) this.lastProgress = performance.now();
     this.#control.push(bytes);
     this.#controlSize += bytes.length;
-    if (this.#controlSize + this.#unwritten > MAX_CONTROL + this.budget.perConnection) return this.onFlood();
+    if (this.#controlSize + this.#unwritten > MAX_CONTROL + this.#budget.perConnection) return this.#onFlood();
     this.#schedule();
   }
 
@@ -143,7 +148,7 @@ export class Outbound {
     if (this.#closed) return;
     if (!this.busy) this.lastProgress = performance.now();
     this.#ready.add(queue);
-    this.budget.active.add(this);
+    this.#budget.active.add(this);
     this.#schedule();
   }
 
@@ -164,7 +169,7 @@ export class Outbound {
     for (const queue of this.#ready) queue.clear();
     this.#ready.clear();
     this.#control = [];
-    this.budget.active.delete(this);
+    this.#budget.active.delete(this);
   }
 
   /** One turn later, so that what belongs together goes out in one write. */
@@ -179,7 +184,7 @@ export class Outbound {
 
   /** Hands over what windows and share allow. */
   flush(): void {
-    if (this.#closed || this.transport.destroyed) return;
+    if (this.#closed || this.#transport.destroyed) return;
     const control = this.#control;
     if (control.length > 0) {
       this.#control = [];
@@ -187,7 +192,7 @@ export class Outbound {
       this.#write(control.length === 1 ? control[0]! : concatBytes(control), [], false);
     }
     while (this.#ready.size > 0) {
-      const room = Math.min(BATCH, this.budget.share - this.#unwritten);
+      const room = Math.min(BATCH, this.#budget.share - this.#unwritten);
       if (room <= 0) return;
       const done: (() => void)[] = [];
       const batch = this.#batch(room, done);
@@ -240,19 +245,19 @@ export class Outbound {
     const [type, flags] = trailers.length === 0 ? [FrameType.DATA, 0] : [FrameType.HEADERS, Flag.END_HEADERS];
     at = putHead(out, at, trailers.length, type, flags | Flag.END_STREAM, queue.id);
     out.set(trailers, at);
-    done.push(() => this.onEnded(queue));
+    done.push(() => this.#onEnded(queue));
     return at + trailers.length;
   }
 
   #write(bytes: Uint8Array, done: (() => void)[], progress: boolean): void {
     this.#unwritten += bytes.length;
-    this.transport.write(bytes, (error) => {
+    this.#transport.write(bytes, (error) => {
       this.#unwritten -= bytes.length;
       if (error || this.#closed) return;
       // Control frames are no progress, or a peer could keep its data waiting for ever with pings.
       if (progress) this.lastProgress = performance.now();
       if (this.#ready.size > 0) this.flush();
-      if (!this.busy) this.budget.active.delete(this);
+      if (!this.busy) this.#budget.active.delete(this);
     });
     for (const callback of done) callback();
   }

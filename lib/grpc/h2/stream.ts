@@ -41,13 +41,16 @@ export class H2Stream {
   /** What the headers count, in bytes. */
   readonly headerSize: number;
 
+  readonly #host: StreamHost;
+
   constructor(
     readonly id: number,
     { headers, size }: Pick<HeaderList, "headers" | "size">,
     readonly queue: SendQueue,
     receiveWindow: number,
-    private readonly host: StreamHost,
+    host: StreamHost,
   ) {
+    this.#host = host;
     this.headers = headers;
     this.headerSize = size;
     this.receiveWindow = receiveWindow;
@@ -62,23 +65,23 @@ export class H2Stream {
 
   /** Sends response headers. */
   respond(headers: Readonly<Record<string, string>>, endStream = false): void {
-    if (!this.closed && !this.localEnded) this.host.sendHeaders(this, headers, endStream);
+    if (!this.closed && !this.localEnded) this.#host.sendHeaders(this, headers, endStream);
   }
 
   /** Queues bytes; they must not change. `taken` is called when all of them have been handed to the socket. */
   write(bytes: Uint8Array, taken?: () => void): void {
     if (this.closed || this.localEnded) return;
     this.queue.push(bytes, taken);
-    this.host.sendReady(this);
+    this.#host.sendReady(this);
   }
 
   /** Ends the stream after all that is queued, with trailers or without. */
   end(trailers: Readonly<Record<string, string>> = {}): void {
-    if (!this.closed && !this.localEnded) this.host.sendEnd(this, trailers);
+    if (!this.closed && !this.localEnded) this.#host.sendEnd(this, trailers);
   }
 
   /** Breaks the stream off. */
   reset(code: number = ErrorCode.CANCEL): void {
-    if (!this.closed) this.host.sendReset(this, code);
+    if (!this.closed) this.#host.sendReset(this, code);
   }
 }

@@ -50,7 +50,11 @@ class Describer {
   #files: Promise<readonly ProtoFile[]> | undefined;
   readonly #answers = new Map<ProtoFile, Uint8Array>();
 
-  constructor(private readonly services: readonly GrpcService[]) {}
+  readonly #services: readonly GrpcService[];
+
+  constructor(services: readonly GrpcService[]) {
+    this.#services = services;
+  }
 
   /** The byte runs of the answer to one request. */
   async answer(request: Uint8Array): Promise<readonly Uint8Array[]> {
@@ -59,7 +63,7 @@ class Describer {
     }
     const { field, text } = readQuestion(request);
     // The reflected message types are heavy; a server that nobody asks does not load them.
-    this.#files ??= import("./files.ts").then(({ describeServices }) => describeServices(this.services));
+    this.#files ??= import("./files.ts").then(({ describeServices }) => describeServices(this.#services));
     const files = await this.#files;
     const original = new MessageWriter().bytes(Answer.ORIGINAL_REQUEST, request).finish();
     if (field === Question.LIST_SERVICES) return [original, this.#list()];
@@ -73,7 +77,7 @@ class Describer {
 
   #list(): Uint8Array {
     const list = new MessageWriter();
-    for (const { name } of this.services) list.bytes(1, new MessageWriter().string(1, name).finish());
+    for (const { name } of this.#services) list.bytes(1, new MessageWriter().string(1, name).finish());
     return new MessageWriter().bytes(Answer.SERVICES, list.finish()).finish();
   }
 
@@ -96,19 +100,25 @@ class ReflectionCall implements CallHandler {
   #waiting = 0;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(private readonly call: Call, private readonly describer: Describer) {}
+  readonly #call: Call;
+  readonly #describer: Describer;
+
+  constructor(call: Call, describer: Describer) {
+    this.#call = call;
+    this.#describer = describer;
+  }
 
   message(request: Uint8Array): void {
     if (++this.#waiting > MAX_WAITING) throw new RpcError(Code.RESOURCE_EXHAUSTED, "answers are not read");
-    const answer = this.describer.answer(request);
+    const answer = this.#describer.answer(request);
     // A refusal that comes before its turn is no unhandled one.
     answer.catch(() => {});
-    this.#last = this.#last.then(async () => this.call.send(await answer, false, () => this.#waiting--))
-      .catch((error) => this.call.fail(error));
+    this.#last = this.#last.then(async () => this.#call.send(await answer, false, () => this.#waiting--))
+      .catch((error) => this.#call.fail(error));
   }
 
   halfClose(): void {
-    this.#last.then(() => this.call.end());
+    this.#last.then(() => this.#call.end());
   }
 }
 

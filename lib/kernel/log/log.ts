@@ -155,52 +155,58 @@ function state(name: string, s: Switches): ScopeState {
 }
 
 class ScopeLogger implements Logger {
-  constructor(
-    private readonly name: string,
-    private readonly switches: Switches,
-    private readonly fields: Fields | undefined,
-    private readonly emit: (line: Line) => void,
-    private readonly clock: Clock,
-  ) {}
+  readonly #name: string;
+  readonly #switches: Switches;
+  readonly #fields: Fields | undefined;
+  readonly #emit: (line: Line) => void;
+  readonly #clock: Clock;
+
+  constructor(name: string, switches: Switches, fields: Fields | undefined, emit: (line: Line) => void, clock: Clock) {
+    this.#name = name;
+    this.#switches = switches;
+    this.#fields = fields;
+    this.#emit = emit;
+    this.#clock = clock;
+  }
 
   debug(message: Message, fields?: Fields): void {
-    if (this.switches.level <= 0) this.write("debug", message, fields);
+    if (this.#switches.level <= 0) this.#write("debug", message, fields);
   }
 
   info(message: Message, fields?: Fields): void {
-    if (this.switches.level <= 1) this.write("info", message, fields);
+    if (this.#switches.level <= 1) this.#write("info", message, fields);
   }
 
   warn(message: Message, fields?: Fields): void {
-    if (this.switches.level <= 2) this.write("warn", message, fields);
+    if (this.#switches.level <= 2) this.#write("warn", message, fields);
   }
 
   error(message: Message, fields?: Fields): void {
-    if (this.switches.level <= 3) this.write("error", message, fields);
+    if (this.#switches.level <= 3) this.#write("error", message, fields);
   }
 
   fatal(message: Message, fields?: Fields): void {
-    if (this.switches.level <= 4) this.write("fatal", message, fields);
+    if (this.#switches.level <= 4) this.#write("fatal", message, fields);
   }
 
   enabled(severity: Severity): boolean {
-    return this.switches.level <= rank[severity];
+    return this.#switches.level <= rank[severity];
   }
 
   with(fields: Fields): Logger {
-    return new ScopeLogger(this.name, this.switches, { ...this.fields, ...fields }, this.emit, this.clock);
+    return new ScopeLogger(this.#name, this.#switches, { ...this.#fields, ...fields }, this.#emit, this.#clock);
   }
 
-  private write(level: Severity, message: Message, fields: Fields | undefined): void {
-    const { caller, stack } = this.switches;
+  #write(level: Severity, message: Message, fields: Fields | undefined): void {
+    const { caller, stack } = this.#switches;
     const withStack = stack <= rank[level];
     const frames = caller || withStack ? framesAbove(2) : undefined;
-    this.emit({
-      time: this.clock.now(),
+    this.#emit({
+      time: this.#clock.now(),
       level,
-      scope: this.name,
+      scope: this.#name,
       message: typeof message === "function" ? message() : message,
-      fields: this.fields === undefined ? fields : { ...this.fields, ...fields },
+      fields: this.#fields === undefined ? fields : { ...this.#fields, ...fields },
       caller: caller ? callerOf(frames?.[0]) : undefined,
       stack: withStack ? frames?.join("\n") : undefined,
     });

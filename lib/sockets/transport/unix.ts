@@ -24,8 +24,11 @@ export class UnixTransport implements Transport {
   #writing = false;
   readonly #queue: { bytes: Uint8Array; done: (error?: Error | null) => void }[] = [];
 
+  readonly #connection: Deno.UnixConn;
+
   /** @param path the socket file that the client connected to */
-  constructor(private readonly connection: Deno.UnixConn, path: string) {
+  constructor(connection: Deno.UnixConn, path: string) {
+    this.#connection = connection;
     this.peer = { address: path };
   }
 
@@ -59,7 +62,7 @@ export class UnixTransport implements Transport {
     if (this.destroyed) return;
     this.destroyed = true;
     this.#receiver = undefined;
-    closeBothWays(this.connection);
+    closeBothWays(this.#connection);
     const error = new Error("the transport was closed");
     for (const { done } of this.#queue.splice(0)) done(error);
   }
@@ -71,7 +74,7 @@ export class UnixTransport implements Transport {
     try {
       const buffer = new Uint8Array(READ_SIZE);
       while (!this.#paused && !this.destroyed && this.#receiver !== undefined) {
-        const length = await this.connection.read(buffer);
+        const length = await this.#connection.read(buffer);
         if (length === null) return this.#receiver?.close();
         this.bytesRead += length;
         this.#receiver?.data(buffer.slice(0, length));
@@ -90,11 +93,11 @@ export class UnixTransport implements Transport {
     this.#writing = true;
     try {
       for (let item = this.#queue[0]; item !== undefined && !this.destroyed; item = this.#queue[0]) {
-        for (let at = 0; at < item.bytes.length;) at += await this.connection.write(item.bytes.subarray(at));
+        for (let at = 0; at < item.bytes.length;) at += await this.#connection.write(item.bytes.subarray(at));
         // It is gone from the queue when the transport was destroyed meanwhile; then it has been called back.
         if (this.#queue[0] === item) this.#queue.shift()!.done();
       }
-      if (this.#ending && !this.destroyed) await this.connection.closeWrite();
+      if (this.#ending && !this.destroyed) await this.#connection.closeWrite();
     } catch {
       this.#receiver?.close();
       this.destroy();

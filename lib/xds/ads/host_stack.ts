@@ -20,7 +20,11 @@ export class HostStack {
   readonly #routes = new Map<string, RouteHosts>();
   #stack: SetStack | undefined = EMPTY_STACK;
 
-  constructor(private readonly view: ProxyView) {}
+  readonly #view: ProxyView;
+
+  constructor(view: ProxyView) {
+    this.#view = view;
+  }
 
   /** The virtual hosts of all route configurations; the same stack is returned until something differs. */
   get stack(): SetStack {
@@ -29,7 +33,7 @@ export class HostStack {
 
   /** Looks at these route configurations again; `wanted` holds those that the client subscribes to. */
   look(names: Iterable<string>, wanted: NameSet): void {
-    for (const name of names) this.#put(name, wanted.has(name) ? this.view.virtualHosts(name) : []);
+    for (const name of names) this.#put(name, wanted.has(name) ? this.#view.virtualHosts(name) : []);
   }
 
   /** Looks at everything again. */

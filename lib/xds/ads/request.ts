@@ -101,7 +101,11 @@ function scan(bytes: Uint8Array, fields: Fields, table: NameTable): AdsRequest {
 /** Collects the fields of one number; one uninterrupted run, the rule, is a view. */
 class Run {
   #runs: [number, number][] = [];
-  constructor(private readonly data: Uint8Array) {}
+  readonly #data: Uint8Array;
+
+  constructor(data: Uint8Array) {
+    this.#data = data;
+  }
 
   add(from: number, to: number): void {
     const last = this.#runs.at(-1);
@@ -110,7 +114,7 @@ class Run {
   }
 
   get bytes(): Uint8Array {
-    return this.#runs.length === 0 ? NONE : concatBytes(this.#runs.map(([from, to]) => this.data.subarray(from, to)));
+    return this.#runs.length === 0 ? NONE : concatBytes(this.#runs.map(([from, to]) => this.#data.subarray(from, to)));
   }
 }
 

@@ -56,6 +56,8 @@ export class AdsStream {
   /** Endpoints without which the client keeps clusters warming, until it has acknowledged them. */
   #warming: NameSet;
 
+  readonly #context: StreamContext;
+
   /**
    * @param id prefix of nonces, unique among all streams
    * @param owed what an earlier stream of this client owed when it ended, see {@linkcode AdsStream.owed}
@@ -63,9 +65,10 @@ export class AdsStream {
   constructor(
     readonly id: string,
     readonly view: ProxyView,
-    private readonly context: StreamContext,
+    context: StreamContext,
     owed: NameSet = context.names.empty,
   ) {
+    this.#context = context;
     this.#warming = owed;
     this.#stacks = new ViewStacks(view);
   }
@@ -86,7 +89,7 @@ export class AdsStream {
   request(request: AdsRequest): void {
     const known = this.watches.get(request.typeUrl);
     const watch = known ?? this.#newWatch(request.typeUrl);
-    if (watch === undefined) return this.context.onIgnored(request.typeUrl);
+    if (watch === undefined) return this.#context.onIgnored(request.typeUrl);
     const isNew = known === undefined;
     const { names } = watch;
     this.#apply(watch, this.#withKeptText(request), isNew);
@@ -100,7 +103,7 @@ export class AdsStream {
   /** Undefined: the client asks for too many types. */
   #newWatch(typeUrl: string): Watch | undefined {
     if (!isKnownType(typeUrl) && ++this.#unknownTypes > MAX_UNKNOWN_TYPES) return undefined;
-    const watch = new Watch(typeUrl, typeRules(typeUrl), this.context.delta, this.context.names);
+    const watch = new Watch(typeUrl, typeRules(typeUrl), this.#context.delta, this.#context.names);
     this.watches.set(typeUrl, watch);
     const at = this.#order.findLastIndex((other) => other.rules.rank <= watch.rules.rank);
     this.#order.splice(at + 1, 0, watch);
@@ -120,17 +123,17 @@ export class AdsStream {
   #withKeptText(request: AdsRequest): AdsRequest {
     const { error } = request;
     if (error === undefined) return request;
-    return { ...request, error: { code: error.code, message: this.context.texts.unique(error.message) } };
+    return { ...request, error: { code: error.code, message: this.#context.texts.unique(error.message) } };
   }
 
   #apply(watch: Watch, request: AdsRequest, isNew: boolean): void {
     const { error } = request;
     const repeated = error !== undefined && watch.lastError === error.message;
-    const answer = this.context.delta ? watch.applyDelta(request, isNew) : watch.applySotw(request);
-    if (answer === "stale") this.context.metrics.count("pilot_xds_expired_nonce", 1, { type: watch.rules.short });
+    const answer = this.#context.delta ? watch.applyDelta(request, isNew) : watch.applySotw(request);
+    if (answer === "stale") this.#context.metrics.count("pilot_xds_expired_nonce", 1, { type: watch.rules.short });
     if (answer !== "nack" || error === undefined) return;
     this.#rejecting.add(watch);
-    this.context.onReject({
+    this.#context.onReject({
       typeUrl: request.typeUrl,
       code: error.code,
       message: error.message,
@@ -178,18 +181,18 @@ export class AdsStream {
   #settled(): void {
     const endpoints = this.watches.get(ENDPOINTS);
     if (endpoints?.established && endpoints.clean && this.watches.get(CLUSTER)?.clean) {
-      this.#warming = this.context.names.empty;
+      this.#warming = this.#context.names.empty;
     }
     for (const watch of this.#rejecting) {
       if (watch.rejecting || !watch.clean) continue;
       this.#rejecting.delete(watch);
-      this.context.onAccept(watch.typeUrl);
+      this.#context.onAccept(watch.typeUrl);
     }
-    if (this.#order.every((watch) => watch.clean)) this.context.onSettled();
+    if (this.#order.every((watch) => watch.clean)) this.#context.onSettled();
   }
 
   #update(watch: Watch): void {
-    const routes = this.watches.get(ROUTE)?.names ?? this.context.names.empty;
+    const routes = this.watches.get(ROUTE)?.names ?? this.#context.names.empty;
     const stack = this.#stacks.stack(watch.typeUrl, routes);
     // A type that nobody serves is remembered and never answered, as clients of this field expect.
     if (stack === undefined) watch.settle();
@@ -201,7 +204,7 @@ export class AdsStream {
     const hosts = this.watches.get(VIRTUAL_HOST);
     const routes = this.watches.get(ROUTE)!.names;
     if (hosts === undefined) return;
-    const { delta } = this.context;
+    const { delta } = this.#context;
     // Hosts of a route configuration that the client no longer wants are gone with it; nothing needs to be said.
     // One that is subscribed again needs its virtual hosts again.
     hosts.forgetGroups((route) => !routes.has(route) || (delta && names.has(route)));
@@ -225,14 +228,14 @@ export class AdsStream {
   }
 
   #send(watch: Watch): void {
-    const { delta, maxResponseBytes } = this.context;
+    const { delta, maxResponseBytes } = this.#context;
     const started = performance.now();
     const { want, owes } = watch;
     const whole = watch.rules.whole;
     // Clusters and listeners come whole: a client takes the first response of these types for all there is.
     const limit = whole ? Infinity : watch.rules.single ? 1 : maxResponseBytes;
     const form = delta ? "delta" : "sotw";
-    let step = stepTowards(watch.sent, want, { form, maxBytes: limit, table: this.context.diffs });
+    let step = stepTowards(watch.sent, want, { form, maxBytes: limit, table: this.#context.diffs });
     if (delta && watch.typeUrl === CLUSTER && step.removed.length > 0) step = this.#keepLeaving(watch, step);
     const missing = delta ? watch.missing() : [];
     const removed = missing.length === 0 ? step.removed : [...new Set([...step.removed, ...missing])];
@@ -250,22 +253,22 @@ export class AdsStream {
       typeUrl: watch.typeUrl,
       nonce,
       removed,
-      controlPlane: this.#responses === 1 ? this.context.controlPlane : "",
+      controlPlane: this.#responses === 1 ? this.#context.controlPlane : "",
     };
-    const { parts, plainBytes, compressed } = assemble(head, blocks, this.context.gzip);
+    const { parts, plainBytes, compressed } = assemble(head, blocks, this.#context.gzip);
     const count = !delta && whole ? stackSize(want) : step.count;
     watch.dispatched({ nonce, changed: step.changed, count, sentAt: started }, step.next);
     if (watch.typeUrl === CLUSTER) this.#warm(step);
-    measurePush(this.context.metrics, watch.rules.short, started, plainBytes);
-    this.context.onResponse({
+    measurePush(this.#context.metrics, watch.rules.short, started, plainBytes);
+    this.#context.onResponse({
       typeUrl: watch.typeUrl,
       resources: count,
       removed: removed.length,
       bytes: parts.reduce((sum, part) => sum + part.length, 0),
       asked: owes,
     });
-    this.context.send(parts, compressed, () => {
-      this.context.metrics.observe("pilot_xds_send_time", (performance.now() - started) / 1000);
+    this.#context.send(parts, compressed, () => {
+      this.#context.metrics.observe("pilot_xds_send_time", (performance.now() - started) / 1000);
     });
   }
 
@@ -274,7 +277,7 @@ export class AdsStream {
     this.#keeping = !this.#usersSettled();
     if (!this.#keeping) return step;
     const leaving = step.removed.map((name) => findInStack(watch.sent, name)).filter((found) => found !== undefined);
-    const set = this.context.resources.from(leaving);
+    const set = this.#context.resources.from(leaving);
     return { ...step, removed: [], next: [...step.next, { group: "", key: LEAVING, set }] };
   }
 
@@ -284,7 +287,7 @@ export class AdsStream {
 
   /** A client keeps a changed cluster warming until its endpoints come, even when they have not changed. */
   #warm(step: StreamStep): void {
-    const { names } = this.context;
+    const { names } = this.#context;
     const endpoints = this.watches.get(ENDPOINTS);
     for (const diff of step.diffs) {
       if (diff.changed.length === 0) continue;

@@ -17,7 +17,10 @@ export class ViewStacks {
   /** The view's revision at which virtual hosts were looked at. */
   #hostsRevision: number | undefined;
 
-  constructor(private readonly view: ProxyView) {
+  readonly #view: ProxyView;
+
+  constructor(view: ProxyView) {
+    this.#view = view;
     this.#hosts = new HostStack(view);
   }
 
@@ -28,7 +31,7 @@ export class ViewStacks {
    */
   stack(typeUrl: string, routes: NameSet): SetStack | undefined {
     if (typeUrl === VIRTUAL_HOST) return this.#virtualHosts(routes);
-    const sets = this.view.layers(typeUrl);
+    const sets = this.#view.layers(typeUrl);
     if (sets === undefined) return undefined;
     const known = this.#stacks.get(typeUrl);
     if (known?.sets === sets) return known.stack;
@@ -43,8 +46,8 @@ export class ViewStacks {
   }
 
   #virtualHosts(routes: NameSet): SetStack {
-    if (this.#hostsRevision !== this.view.revision) this.#hosts.lookAtAll(routes);
-    this.#hostsRevision = this.view.revision;
+    if (this.#hostsRevision !== this.#view.revision) this.#hosts.lookAtAll(routes);
+    this.#hostsRevision = this.#view.revision;
     return this.#hosts.stack;
   }
 }

@@ -72,12 +72,10 @@ export class Watch {
   /** What `want` was made of. */
   #wantOf: { selected: SetStack; rejections: number } | undefined;
 
-  constructor(
-    readonly typeUrl: string,
-    readonly rules: TypeRules,
-    readonly delta: boolean,
-    private readonly table: NameTable,
-  ) {
+  readonly #table: NameTable;
+
+  constructor(readonly typeUrl: string, readonly rules: TypeRules, readonly delta: boolean, table: NameTable) {
+    this.#table = table;
     this.subscription = new Subscription(table.empty);
     this.#unsure = table.empty;
   }
@@ -124,7 +122,7 @@ export class Watch {
     if (this.#known !== undefined) {
       const { stack, absent } = clientState(want, this.#known);
       this.sent = stack;
-      this.#unsure = this.table.union(this.#unsure, this.table.of(absent));
+      this.#unsure = this.#table.union(this.#unsure, this.#table.of(absent));
       this.#known = undefined;
     }
   }
@@ -134,7 +132,7 @@ export class Watch {
     this.sent = this.want;
     this.#settled = this.want;
     this.owes = false;
-    this.#unsure = this.table.empty;
+    this.#unsure = this.#table.empty;
     this.#known = undefined;
   }
 
@@ -155,7 +153,7 @@ export class Watch {
     this.#heldAt = undefined;
     if (next === this.want) this.#settled = next;
     this.owes = false;
-    this.#unsure = this.table.empty;
+    this.#unsure = this.#table.empty;
     this.nonceSent = inFlight.nonce;
     this.sentAt = Date.now();
   }
@@ -186,9 +184,9 @@ export class Watch {
     const { subscription } = this;
     const wasWildcard = subscription.wildcard;
     subscription.wildcard = given ? request.names.has(WILDCARD) : !this.#explicit && this.rules.wildcard;
-    const names = given ? this.#plain(request.names) : this.table.empty;
-    const added = this.table.minus(names, subscription.names);
-    const dropped = this.table.minus(subscription.names, names);
+    const names = given ? this.#plain(request.names) : this.#table.empty;
+    const added = this.#table.minus(names, subscription.names);
+    const dropped = this.#table.minus(subscription.names, names);
     subscription.change(names, added, dropped);
     if (first) {
       this.owes = this.wildcard || names.size > 0;
@@ -229,24 +227,24 @@ export class Watch {
       this.subscription.wildcard = true;
     }
     const names = this.#plain(asked);
-    this.subscription.change(this.table.union(this.names, names), names);
-    this.#unsure = this.table.union(this.#unsure, names);
+    this.subscription.change(this.#table.union(this.names, names), names);
+    this.#unsure = this.#table.union(this.#unsure, names);
     this.forget(names);
   }
 
   #unsubscribe(asked: NameSet): void {
     const names = this.#plain(asked);
-    this.subscription.change(this.table.minus(this.names, names), names);
+    this.subscription.change(this.#table.minus(this.names, names), names);
     if (asked.has(WILDCARD) && this.wildcard) {
       this.subscription.wildcard = false;
       this.#setSent((stack) => selectStack(stack, this.names));
     }
     if (names.size === 0) return;
     this.forget(names);
-    this.#unsure = this.table.minus(this.#unsure, names);
+    this.#unsure = this.#table.minus(this.#unsure, names);
     if (this.wildcard) {
       // The client cannot know whether the wildcard still covers the name, and must be told.
-      this.#unsure = this.table.union(this.#unsure, names);
+      this.#unsure = this.#table.union(this.#unsure, names);
       this.owes = true;
     }
   }
@@ -292,6 +290,6 @@ export class Watch {
   }
 
   #plain(names: NameSet): NameSet {
-    return names.has(WILDCARD) ? this.table.of([...names].filter((name) => name !== WILDCARD)) : names;
+    return names.has(WILDCARD) ? this.#table.of([...names].filter((name) => name !== WILDCARD)) : names;
   }
 }

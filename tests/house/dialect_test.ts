@@ -1,0 +1,28 @@
+/** One way to write what can be written in several ways. */
+import assert from "node:assert/strict";
+import { sourceFiles } from "../../scripts/imports.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+const files = sourceFiles(root, ["lib", "cmd", "scripts"]);
+
+/** Files that still have members with the keyword `private`; the list only shrinks. */
+const LATE: readonly string[] = [
+  "lib/cni/install/loop.ts",
+  "lib/xds/connection.ts",
+  "lib/xds/server.ts",
+];
+
+/** A member or parameter property with the keyword, except a constructor, which has no other way to be private. */
+const KEYWORD = /^\s*(?:static )?private (?!constructor\b)|\((?:.*, )?private (?:readonly )?\w+[:?]/m;
+
+function withKeyword(file: string): boolean {
+  return KEYWORD.test(Deno.readTextFileSync(`${root}/${file}`).replace(/\/\*[\s\S]*?\*\//g, ""));
+}
+
+Deno.test("private members are #private: the runtime holds to it, and a name says it where it is used", () => {
+  assert.deepEqual(files.filter((file) => withKeyword(file) && !LATE.includes(file)), []);
+});
+
+Deno.test("the list of files with the keyword only shrinks", () => {
+  assert.deepEqual(LATE.filter((file) => !files.includes(file) || !withKeyword(file)), [], "take these off the list");
+});
