@@ -16,6 +16,7 @@
  */
 import { samePlain, sameWorkload } from "./content.ts";
 import { canonicalIp } from "./address.ts";
+import { SmallMultimap } from "./small_multimap.ts";
 import type { EndpointIndex } from "./endpoint_index.ts";
 import type { Endpoint, Provider, RegistrySink, Service, ServiceKey, Workload } from "./types.ts";
 import { serviceKey } from "./types.ts";
@@ -48,10 +49,9 @@ interface SourceReports {
   readonly services: Map<ServiceKey, Service>;
   readonly workloads: Map<string, Workload>;
   /** Shards of endpoints that it reported, by service; they go with the source. */
-  readonly endpoints: Map<ServiceKey, Set<string>>;
+  readonly endpoints: SmallMultimap<ServiceKey, string>;
 }
 
-const NO_HOST: ReadonlyMap<string, Service> = new Map();
 const NO_WORKLOADS: readonly Workload[] = Object.freeze([]);
 
 /** The view over all registries. All calls are synchronous; writes mark, reads settle. */
@@ -59,7 +59,6 @@ export class Aggregate {
   readonly #endpoints: EndpointIndex;
   readonly #sources = new Map<string, SourceReports>();
   readonly #services = new Map<ServiceKey, Service>();
-  readonly #byHost = new Map<string, Map<string, Service>>();
   readonly #workloads = new Map<string, readonly Workload[]>();
   readonly #listeners: WorkloadListener[] = [];
   readonly #dirty = new Set<ServiceKey>();
@@ -87,7 +86,7 @@ export class Aggregate {
     const reports = this.#sources.get(sourceId(source));
     if (reports === undefined) return;
     this.#onServices(reports, [], [...reports.services.keys()]);
-    for (const [service, shards] of reports.endpoints) {
+    for (const [service, shards] of [...reports.endpoints.entries()]) {
       for (const shard of shards) this.#endpoints.set(service, shard, []);
     }
     this.#onWorkloads(reports, [], [...reports.workloads.keys()]);
@@ -103,12 +102,6 @@ export class Aggregate {
   service(key: ServiceKey): Service | undefined {
     this.#settleAll();
     return this.#services.get(key);
-  }
-
-  /** The services of a host by namespace. */
-  byHost(hostname: string): ReadonlyMap<string, Service> {
-    this.#settleAll();
-    return this.#byHost.get(hostname) ?? NO_HOST;
   }
 
   /** All services in force, in no particular order. */
@@ -152,7 +145,14 @@ export class Aggregate {
     const id = sourceId(source);
     let reports = this.#sources.get(id);
     if (reports === undefined) {
-      reports = { source, id, rank: this.#ranks++, services: new Map(), workloads: new Map(), endpoints: new Map() };
+      reports = {
+        source,
+        id,
+        rank: this.#ranks++,
+        services: new Map(),
+        workloads: new Map(),
+        endpoints: new SmallMultimap(),
+      };
       this.#sources.set(id, reports);
     }
     return reports;
@@ -168,11 +168,8 @@ export class Aggregate {
   }
 
   #onEndpoints(reports: SourceReports, service: ServiceKey, shard: string, endpoints: readonly Endpoint[]): void {
-    const shards = reports.endpoints.get(service);
-    if (endpoints.length > 0) {
-      if (shards) shards.add(shard);
-      else reports.endpoints.set(service, new Set([shard]));
-    } else if (shards?.delete(shard) && shards.size === 0) reports.endpoints.delete(service);
+    if (endpoints.length > 0) reports.endpoints.add(service, shard);
+    else reports.endpoints.delete(service, shard);
     this.#endpoints.set(service, shard, endpoints);
   }
 
@@ -220,13 +217,8 @@ export class Aggregate {
     const after = this.#inForce(key);
     if (samePlain(before, after)) return;
     this.#changed.add(key);
-    const shown = (after ?? before)!;
     if (after) this.#services.set(key, after);
     else this.#services.delete(key);
-    let namespaces = this.#byHost.get(shown.hostname);
-    if (namespaces === undefined) this.#byHost.set(shown.hostname, namespaces = new Map());
-    if (after) namespaces.set(shown.namespace, after);
-    else if (namespaces.delete(shown.namespace) && namespaces.size === 0) this.#byHost.delete(shown.hostname);
   }
 
   #inForce(key: ServiceKey): Service | undefined {

@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { SmallMultimap } from "./small_multimap.ts";
 import { sameEndpoint, sameEndpoints } from "./content.ts";
 import type { Endpoint, ServiceKey } from "./types.ts";
 
@@ -29,34 +30,42 @@ export interface EndpointChanges {
 const NONE: readonly Endpoint[] = Object.freeze([]);
 const NOWHERE: readonly EndpointPlacement[] = Object.freeze([]);
 
+/** The lists of one service by shard; a lone one, which is the rule, needs no map. */
+type Shards = Map<string, readonly Endpoint[]> | { readonly name: string; readonly endpoints: readonly Endpoint[] };
+
 /** The endpoint index. Not shared between threads; all calls are synchronous. */
 export class EndpointIndex {
   /** The last reports of the registries: the list of each shard (`provider/cluster`) by service. */
-  readonly #shards = new Map<ServiceKey, Map<string, readonly Endpoint[]>>();
+  readonly #shards = new Map<ServiceKey, Shards>();
   /** What readers see. The list of a service keeps its identity until its content changes. */
   readonly #published = new Map<ServiceKey, readonly Endpoint[]>();
-  readonly #byAddress = new Map<string, readonly EndpointPlacement[]>();
+  /** The services that have an endpoint at an address. */
+  readonly #byAddress = new SmallMultimap<string, ServiceKey>();
   readonly #dirty = new Set<ServiceKey>();
   #changed = new Set<ServiceKey>();
   #touched = new Set<string>();
 
   /** Replaces the list of one shard of one service; an empty list removes the shard. The list is kept: never change it afterwards. */
   set(service: ServiceKey, shard: string, endpoints: readonly Endpoint[]): void {
-    let shards = this.#shards.get(service);
-    if (endpoints.length === 0) {
-      if (!shards?.delete(shard)) return;
-      if (shards.size === 0) this.#shards.delete(service);
+    const shards = this.#shards.get(service);
+    const isAlone = shards === undefined || (!(shards instanceof Map) && shards.name === shard);
+    if ((shards === undefined ? NONE : listOf(shards, shard)) === endpoints) return;
+    if (isAlone && endpoints.length > 0) this.#shards.set(service, { name: shard, endpoints });
+    else if (isAlone) {
+      if (!this.#shards.delete(service)) return;
     } else {
-      if (shards === undefined) this.#shards.set(service, shards = new Map());
-      else if (shards.get(shard) === endpoints) return;
-      shards.set(shard, endpoints);
+      const several = shards instanceof Map ? shards : new Map([[shards.name, shards.endpoints]]);
+      if (endpoints.length > 0) several.set(shard, endpoints);
+      else if (!several.delete(shard)) return;
+      if (several.size > 0) this.#shards.set(service, several);
+      else this.#shards.delete(service);
     }
     this.#dirty.add(service);
   }
 
   /** Removes a shard from every service: its cluster or registry is gone. Costs a walk over all services. */
   removeShard(shard: string): void {
-    for (const [service, shards] of this.#shards) if (shards.has(shard)) this.set(service, shard, NONE);
+    for (const [service, shards] of this.#shards) if (listOf(shards, shard).length > 0) this.set(service, shard, NONE);
   }
 
   /** All endpoints of a service: shards by name, each in its registry's order. The same array until its content changes. */
@@ -71,7 +80,13 @@ export class EndpointIndex {
    */
   byAddress(address: string): readonly EndpointPlacement[] {
     this.#settleAll();
-    return this.#byAddress.get(address) ?? NOWHERE;
+    const services = this.#byAddress.get(address);
+    return services.length === 0
+      ? NOWHERE
+      : [...services].sort().flatMap((service) =>
+        this.endpoints(service).filter((endpoint) => endpoint.address === address)
+          .map((endpoint) => ({ service, endpoint }))
+      );
   }
 
   /** What changed by content since the last call, and forgets it. */
@@ -96,7 +111,9 @@ export class EndpointIndex {
 
   /** The shards of a service by name, as their registries reported them last; for debug pages. */
   shards(service: ServiceKey): ReadonlyMap<string, readonly Endpoint[]> {
-    return this.#shards.get(service) ?? new Map();
+    const shards = this.#shards.get(service);
+    if (shards instanceof Map) return shards;
+    return new Map(shards === undefined ? [] : [[shards.name, shards.endpoints]]);
   }
 
   #settleAll(): void {
@@ -108,36 +125,33 @@ export class EndpointIndex {
     const before = this.#published.get(service) ?? NONE;
     const reported = merged(this.#shards.get(service));
     if (sameEndpoints(before, reported)) return;
-    const { list, gone, fresh } = compare(before, reported);
+    const { list, gone, fresh } = before === NONE
+      ? { list: reported, gone: NONE, fresh: reported }
+      : compare(before, reported);
     if (list.length === 0) this.#published.delete(service);
     else this.#published.set(service, list);
     this.#changed.add(service);
-    this.#place(service, list, new Set([...gone, ...fresh].map((endpoint) => endpoint.address)));
+    for (const { address } of fresh) this.#setPlace(address, service, true);
+    if (gone.length === 0) return;
+    const left = new Set(list.map(({ address }) => address));
+    for (const { address } of gone) this.#setPlace(address, service, left.has(address));
   }
 
-  /** Notes anew what a service has at some addresses. */
-  #place(service: ServiceKey, list: readonly Endpoint[], addresses: ReadonlySet<string>): void {
-    const now = new Map<string, EndpointPlacement[]>();
-    for (const endpoint of list) {
-      if (!addresses.has(endpoint.address)) continue;
-      const placements = now.get(endpoint.address);
-      if (placements) placements.push({ service, endpoint });
-      else now.set(endpoint.address, [{ service, endpoint }]);
-    }
-    for (const address of addresses) {
-      const others = (this.#byAddress.get(address) ?? NOWHERE).filter((placement) => placement.service !== service);
-      const here = [...others, ...now.get(address) ?? []];
-      if (others.length > 0) here.sort((a, b) => a.service < b.service ? -1 : a.service > b.service ? 1 : 0);
-      if (here.length === 0) this.#byAddress.delete(address);
-      else this.#byAddress.set(address, here);
-      this.#touched.add(address);
-    }
+  #setPlace(address: string, service: ServiceKey, present: boolean): void {
+    if (present) this.#byAddress.add(address, service);
+    else this.#byAddress.delete(address, service);
+    this.#touched.add(address);
   }
 }
 
-function merged(shards: ReadonlyMap<string, readonly Endpoint[]> | undefined): readonly Endpoint[] {
+function listOf(shards: Shards, shard: string): readonly Endpoint[] {
+  if (shards instanceof Map) return shards.get(shard) ?? NONE;
+  return shards.name === shard ? shards.endpoints : NONE;
+}
+
+function merged(shards: Shards | undefined): readonly Endpoint[] {
   if (shards === undefined) return NONE;
-  if (shards.size === 1) return [...shards.values()][0]!;
+  if (!(shards instanceof Map)) return shards.endpoints;
   return [...shards.keys()].sort().flatMap((name) => shards.get(name)!);
 }
 

@@ -59,6 +59,14 @@ const DISTRIBUTIONS: Readonly<Record<string, "preferSameZone" | "preferSameNode"
   prefersamenode: "preferSameNode",
 };
 
+/** Sets of labels of one entry that are looked through for an equal one. */
+const MOST_SHARED = 16;
+
+const NO_ENDPOINTS: readonly Endpoint[] = Object.freeze([]);
+const NOTHING: readonly string[] = Object.freeze([]);
+const NO_LABELS: Labels = Object.freeze({});
+const NO_PORTS: Readonly<Record<string, number>> = Object.freeze({});
+
 const AUTO_ALLOCATE_LABEL = "networking.mesh.io/enable-autoallocate-ip";
 const TRAFFIC_DISTRIBUTION_ANNOTATION = "networking.mesh.io/traffic-distribution";
 
@@ -88,11 +96,11 @@ export function convertEntry(object: ConfigObject<"ServiceEntry">, options: Conv
     ports,
     resolution,
     meshExternal: spec.location === "MESH_EXTERNAL",
-    exportTo: spec.exportTo ?? [],
+    exportTo: spec.exportTo ?? NOTHING,
     labels: meta.labels,
-    subjectAltNames: spec.subjectAltNames ?? [],
+    subjectAltNames: spec.subjectAltNames === undefined ? NOTHING : [...new Set(spec.subjectAltNames)],
     ...(spec.workloadSelector ? { selector: spec.workloadSelector.labels ?? {} } : {}),
-    inline: (spec.endpoints ?? []).flatMap((endpoint) => inlineEndpoints(endpoint, meta.namespace, ports, options)),
+    inline: inlineEndpoints(spec.endpoints ?? [], meta.namespace, ports, options),
     ...(distribution ? { trafficDistribution: distribution } : {}),
     allocatable: meta.labels[AUTO_ALLOCATE_LABEL]?.toLowerCase() !== "false",
   };
@@ -186,35 +194,59 @@ export function hostEndpoints(host: string, entry: ConvertedEntry, clusterId: st
   }));
 }
 
+/** The endpoints that an entry lists, for each of its ports. Those of equal labels and place share their labels. */
 function inlineEndpoints(
-  spec: WorkloadEntrySpec,
+  listed: readonly WorkloadEntrySpec[],
   namespace: string,
   ports: readonly ServicePort[],
   options: ConvertOptions,
-): Endpoint[] {
-  // Without an address it is reached through its network's gateway alone.
-  if (!spec.address) return [];
-  const own = spec.labels ?? {};
-  const address = canonicalIp(spec.address);
-  const place = {
-    locality: spec.locality ?? localityOf(own),
-    network: networkOf(spec, own, options),
-    clusterId: options.clusterId,
-  };
-  const labels = withPlace(own, place);
-  return ports.map((port): Endpoint => ({
-    address,
-    port: endpointPort(address, spec.ports ?? {}, port),
-    portName: port.name,
-    labels,
-    ...place,
-    weight: spec.weight ?? 1,
-    health: draining(own, options) ? "draining" : "healthy",
-    serviceAccount: spec.serviceAccount ?? "",
-    namespace,
-    workloadName: "",
-    tlsMode: tlsModeOf(own, spec.serviceAccount ?? ""),
-  }));
+): readonly Endpoint[] {
+  const found: Endpoint[] = [];
+  const shared = new SharedLabels();
+  for (const spec of listed) {
+    // Without an address it is reached through its network's gateway alone.
+    if (!spec.address) continue;
+    const own = spec.labels ?? NO_LABELS;
+    const { clusterId } = options;
+    const address = canonicalIp(spec.address);
+    const locality = spec.locality ?? localityOf(own);
+    const network = networkOf(spec, own, options);
+    const labels = shared.withPlace(own, { locality, network, clusterId });
+    const serviceAccount = spec.serviceAccount ?? "";
+    for (const port of ports) {
+      // No spread, and the same order everywhere: then all endpoints have one form in memory, the smallest.
+      found.push({
+        address,
+        port: endpointPort(address, spec.ports ?? NO_PORTS, port),
+        portName: port.name,
+        labels,
+        locality,
+        network,
+        clusterId,
+        weight: spec.weight ?? 1,
+        health: draining(own, options) ? "draining" : "healthy",
+        serviceAccount,
+        namespace,
+        workloadName: "",
+        tlsMode: tlsModeOf(own, serviceAccount),
+      });
+    }
+  }
+  return found.length === 0 ? NO_ENDPOINTS : found.slice(); // A copy has no room to grow.
+}
+
+/** Labels with place of one entry's endpoints: most of them are alike, and equal ones are one object already. */
+class SharedLabels {
+  readonly #known: { readonly own: Labels; readonly place: string; readonly labels: Labels }[] = [];
+
+  withPlace(own: Labels, place: { readonly locality: string; readonly network: string; readonly clusterId: string }) {
+    const at = `${place.locality}|${place.network}`;
+    const known = this.#known.find((one) => one.own === own && one.place === at);
+    if (known !== undefined) return known.labels;
+    const labels = withPlace(own, place);
+    if (this.#known.length < MOST_SHARED) this.#known.push({ own, place: at, labels });
+    return labels;
+  }
 }
 
 /** A socket has no port; else the workload's own for that name, then the service's target port, then its port. */

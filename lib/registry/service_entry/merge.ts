@@ -15,8 +15,11 @@ import type { ConvertedEntry } from "./convert.ts";
 /** What one entry brings to a merged service. */
 export interface ServiceFragment {
   readonly entry: ConvertedEntry;
-  /** Name of each of its ports in the merged service, by its own name; a missing port has no place there. */
-  readonly portNames: ReadonlyMap<string, string>;
+  /**
+   * Name of each of its ports in the merged service, by its own name; a missing port has no place there. Undefined: all
+   * keep their names.
+   */
+  readonly portNames: ReadonlyMap<string, string> | undefined;
 }
 
 /** The service of one host, and what is behind it. */
@@ -31,14 +34,16 @@ export interface MergedService {
  * @param entries At least one; any order.
  */
 export function mergeEntries(host: string, entries: readonly ConvertedEntry[]): MergedService {
-  const [base, ...others] = [...entries].sort(byAge);
+  const [base, ...others] = entries.length === 1 ? entries : [...entries].sort(byAge);
+  if (others.length === 0) {
+    const { ports, addresses, subjectAltNames } = base!;
+    const service = serviceOf(host, base!, ports, addresses, subjectAltNames, []);
+    return { service, fragments: [{ entry: base!, portNames: undefined }] };
+  }
   const ports: ServicePort[] = [...base!.ports];
   const addresses = new Set(base!.addresses);
   const subjectAltNames = new Set(base!.subjectAltNames);
-  const fragments: ServiceFragment[] = [{
-    entry: base!,
-    portNames: new Map(base!.ports.map((port) => [port.name, port.name])),
-  }];
+  const fragments: ServiceFragment[] = [{ entry: base!, portNames: undefined }];
   const also: string[] = [];
   for (const entry of others) {
     if (entry.resolution !== base!.resolution) continue;

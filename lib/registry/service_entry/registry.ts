@@ -14,6 +14,7 @@ import { objectKey } from "../../config/types.ts";
 import type { RegistrySource } from "../aggregate.ts";
 import { sameEndpoints, sameLabels, samePlain, sameWorkload } from "../content.ts";
 import type { Labels } from "../labels.ts";
+import { SmallMultimap } from "../small_multimap.ts";
 import type { Endpoint, Registry, RegistrySink, Service, ServiceKey, ServicePort, Workload } from "../types.ts";
 import { serviceKey } from "../types.ts";
 import { AddressAllocator } from "./allocate.ts";
@@ -56,9 +57,11 @@ const NO_ENDPOINTS: readonly Endpoint[] = Object.freeze([]);
 export class ServiceEntryRegistry implements Registry {
   readonly provider = "External";
   readonly clusterId: string;
+  /** Shard under which its endpoints are reported. */
+  readonly shard: string;
   readonly #options: ServiceEntryOptions;
   readonly #entries = new Map<string, ConvertedEntry>();
-  readonly #byService = new Map<ServiceKey, Map<string, ConvertedEntry>>();
+  readonly #byService = new SmallMultimap<ServiceKey, ConvertedEntry>();
   readonly #entryObjects = new Map<string, ConfigObject<"WorkloadEntry">>();
   readonly #health = new Map<string, boolean>();
   /** Workloads that selectors may select: own by key, those of others by source and id. */
@@ -75,11 +78,7 @@ export class ServiceEntryRegistry implements Registry {
   constructor(options: ServiceEntryOptions) {
     this.#options = options;
     this.clusterId = options.clusterId;
-  }
-
-  /** Shard under which its endpoints are reported. */
-  get shard(): string {
-    return `${this.provider}/${this.clusterId}`;
+    this.shard = `${this.provider}/${this.clusterId}`;
   }
 
   /** How many services want an automatic address, and how many addresses there are. */
@@ -181,9 +180,7 @@ export class ServiceEntryRegistry implements Registry {
     this.#selection.addEntry(entry);
     for (const hostname of entry.hosts) {
       const key = serviceKey({ namespace: entry.namespace, hostname });
-      const entries = this.#byService.get(key);
-      if (entries) entries.set(entry.key, entry);
-      else this.#byService.set(key, new Map([[entry.key, entry]]));
+      this.#byService.add(key, entry);
       touched.add(key);
     }
   }
@@ -195,8 +192,7 @@ export class ServiceEntryRegistry implements Registry {
     this.#selection.removeEntry(entry);
     for (const hostname of entry.hosts) {
       const service = serviceKey({ namespace: entry.namespace, hostname });
-      const entries = this.#byService.get(service);
-      if (entries?.delete(key) && entries.size === 0) this.#byService.delete(service);
+      this.#byService.delete(service, entry);
       touched.add(service);
     }
     return true;
@@ -278,12 +274,12 @@ export class ServiceEntryRegistry implements Registry {
   /** Merges the entries of a service, and says whether it wants an address. */
   #merge(key: ServiceKey): void {
     const entries = this.#byService.get(key);
-    if (entries === undefined) {
+    if (entries.length === 0) {
       this.#merged.delete(key);
       this.#allocator.remove(key);
       return;
     }
-    const merged = mergeEntries(key.slice(key.indexOf("/") + 1), [...entries.values()]);
+    const merged = mergeEntries(key.slice(key.indexOf("/") + 1), entries);
     this.#merged.set(key, merged);
     const { service, fragments } = merged;
     const wants = this.#options.autoAllocate && service.addresses.length === 0 && !service.hostname.startsWith("*") &&
@@ -317,6 +313,7 @@ export class ServiceEntryRegistry implements Registry {
     else if (list.length === 0 && resolvesNames(service.resolution)) {
       list = hostEndpoints(service.hostname, entry, this.clusterId);
     }
+    if (portNames === undefined) return [...list];
     return list.flatMap((endpoint) => {
       const portName = portNames.get(endpoint.portName);
       if (portName === undefined) return [];

@@ -1,0 +1,39 @@
+/**
+ * A map from keys to sets of which nearly all have one element.
+ *
+ * @module
+ */
+
+/** Several values under one key; a lone one costs no set. Values must not be sets themselves. */
+export class SmallMultimap<K, V> {
+  readonly #values = new Map<K, V | Set<V>>();
+
+  /** Adds a value; one that is there changes nothing. */
+  add(key: K, value: V): void {
+    const known = this.#values.get(key);
+    if (known === undefined) this.#values.set(key, value);
+    else if (known instanceof Set) known.add(value);
+    else if (known !== value) this.#values.set(key, new Set([known, value]));
+  }
+
+  /** Removes a value; one that is not there changes nothing. */
+  delete(key: K, value: V): void {
+    const known = this.#values.get(key);
+    if (known === value) this.#values.delete(key);
+    else if (known instanceof Set && known.delete(value) && known.size === 1) {
+      for (const last of known) this.#values.set(key, last);
+    }
+  }
+
+  /** The values of a key, in the order in which they came; empty when there are none. */
+  get(key: K): readonly V[] {
+    const known = this.#values.get(key);
+    if (known === undefined) return [];
+    return known instanceof Set ? [...known] : [known];
+  }
+
+  /** All keys with their values. */
+  *entries(): IterableIterator<[K, readonly V[]]> {
+    for (const key of this.#values.keys()) yield [key, this.get(key)];
+  }
+}
