@@ -16,7 +16,7 @@ export function wireMetrics(metrics: Metrics): XdsMetrics {
   type Labels = Readonly<Record<string, string>>;
   // The wire's calls are plain: that each name gets its labels is said beside its types and held by a test.
   type Count = { inc(labels: Labels, by: number): void };
-  type Hold = { set(labels: Labels, value: number): void };
+  type Hold = { set(labels: Labels, value: number): void; remove(labels: Labels): void };
   type Observe = { observe(labels: Labels, value: number): void };
   const counters = {
     pilot_push_triggers: metrics.counter("pilot_push_triggers"),
@@ -45,6 +45,9 @@ export function wireMetrics(metrics: Metrics): XdsMetrics {
     count: (name, by, labels = {}) => (counters[name] as Count).inc(labels, by),
     gauge: (name, value, labels = {}) => {
       if (name !== "pilot_xds") (gauges[name] as Hold).set(labels, value);
+    },
+    forget: (name, labels) => {
+      if (name !== "pilot_xds") (gauges[name] as Hold).remove(labels);
     },
     observe: (name, value, labels = {}) => (distributions[name] as Observe).observe(labels, value),
   };
@@ -95,18 +98,30 @@ function feedWarnings(metrics: Metrics, pipeline: Pipeline): void {
   for (const [name, gauge] of Object.entries(gauges)) gauge.set(counts.get(name as WarningMetric) ?? 0);
 }
 
-/** Proxies by version. Versions that were counted once go to 0, not away. */
+/** Versions that are counted by name; proxies name them. The rest counts as `other`. */
+const MAX_VERSIONS = 50;
+
+/** UTF-16 units of a version in a label. */
+const MAX_VERSION = 64;
+
+/** Proxies by version. Versions that nobody has any more go to 0 for one scrape, then away. */
 function versions(metrics: Metrics, pipeline: Pipeline): () => void {
-  const seen = new Set<string>();
+  let shown = new Set<string>();
+  let zeros = new Set<string>();
   return () => {
     const now = new Map<string, number>();
     for (const { proxy } of pipeline.translator.proxies()) {
-      const version = proxy.version || "unknown";
+      let version = (proxy.version || "unknown").slice(0, MAX_VERSION);
+      if (!now.has(version) && now.size >= MAX_VERSIONS) version = "other";
       now.set(version, (now.get(version) ?? 0) + 1);
-      seen.add(version);
     }
     const known = metrics.gauge("pilot_xds");
-    for (const version of seen) known.set({ version }, now.get(version) ?? 0);
+    const next = new Set(now.keys());
+    for (const version of shown) if (!next.has(version)) known.set({ version }, 0);
+    for (const [version, count] of now) known.set({ version }, count);
+    for (const version of zeros) if (!next.has(version)) known.remove({ version });
+    zeros = new Set([...shown].filter((version) => !next.has(version)));
+    shown = next;
   };
 }
 

@@ -4,7 +4,9 @@
  * @module
  */
 import type { MeshConfig, ProxyHeaders } from "../config/mesh/types.ts";
+import { contentHash } from "../resource/encoded.ts";
 import type { ResourceSet } from "../resource/set.ts";
+import { WeakTable } from "../resource/weak_table.ts";
 import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
 import { NodeRefused } from "../translate/proxy/identity.ts";
 import { type Proxy, readNode } from "../translate/proxy/node.ts";
@@ -31,7 +33,8 @@ export interface SourceOptions {
 /** Reads nodes; equal parts of them are one object. */
 export class NodeReader {
   readonly #options: SourceOptions;
-  readonly #headers = new Map<string, ProxyHeaders>();
+  /** Headers settings by the hash of their text: as long as a proxy, or what was built for it, uses them. */
+  readonly #headers = new WeakTable<string, ProxyHeaders>();
 
   constructor(options: SourceOptions) {
     this.#options = options;
@@ -55,9 +58,9 @@ export class NodeReader {
 
   #intern(headers: ProxyHeaders | undefined): ProxyHeaders | undefined {
     if (headers === undefined) return undefined;
-    const key = JSON.stringify(headers);
+    const key = contentHash(JSON.stringify(headers));
     const known = this.#headers.get(key);
-    if (known) return known;
+    if (known !== undefined) return known;
     this.#headers.set(key, headers);
     return headers;
   }

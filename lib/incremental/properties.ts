@@ -14,7 +14,8 @@
 /** One answer, after those that were recorded before it. */
 export class PropertyAnswers<P> {
   readonly #tree: PropertyTree<P>;
-  #children: Map<string, Map<unknown, PropertyAnswers<P>>> | undefined;
+  /** By query and answer; held weakly, since an answer may be a text that a client chose. */
+  #children: Map<string, Map<unknown, WeakRef<PropertyAnswers<P>>>> | undefined;
 
   constructor(
     tree: PropertyTree<P>,
@@ -35,12 +36,13 @@ export class PropertyAnswers<P> {
   /** These answers and one more. Equal lists are one object while the tree keeps it. */
   with(key: string, compute: (properties: P) => unknown, answer: unknown): PropertyAnswers<P> {
     const byAnswer = this.#children?.get(key);
-    const known = byAnswer?.get(answer);
+    const known = byAnswer?.get(answer)?.deref();
     if (known !== undefined) return known;
     const child = new PropertyAnswers(this.#tree, this, key, compute, answer);
-    if (!this.#tree.grow()) return child;
-    if (byAnswer !== undefined) byAnswer.set(answer, child);
-    else (this.#children ??= new Map()).set(key, new Map([[answer, child]]));
+    const children = byAnswer ?? new Map();
+    if (!this.#tree.grow(child, children)) return child;
+    children.set(answer, new WeakRef(child));
+    if (byAnswer === undefined) (this.#children ??= new Map()).set(key, children);
     return child;
   }
 
@@ -65,9 +67,20 @@ function allFit<P>(last: PropertyAnswers<P>, properties: P): boolean {
 /** Lists of answers that a tree keeps. Beyond, it begins anew: answers may be texts that clients choose. */
 const MAX_NODES = 10_000;
 
-/** All lists of answers that some results share. */
+/** Where a node is found, for the time when no result uses it any more. */
+interface Place {
+  readonly children: Map<unknown, WeakRef<WeakKey>>;
+  readonly answer: unknown;
+}
+
+/** All lists of answers that some results share; a list is kept as long as a result uses it. */
 export class PropertyTree<P> {
   #size = 0;
+  readonly #gone = new FinalizationRegistry<Place>(({ children, answer }) => {
+    if (children.get(answer)?.deref() !== undefined) return;
+    children.delete(answer);
+    this.#size = Math.max(0, this.#size - 1);
+  });
   #root = this.#newRoot();
 
   /** No answers. */
@@ -76,8 +89,11 @@ export class PropertyTree<P> {
   }
 
   /** Counts one more node; false: the tree began anew, and the node belongs to no tree. */
-  grow(): boolean {
-    if (this.#size++ < MAX_NODES) return true;
+  grow(node: PropertyAnswers<P>, children: Map<unknown, WeakRef<WeakKey>>): boolean {
+    if (this.#size++ < MAX_NODES) {
+      this.#gone.register(node, { children, answer: node.answer });
+      return true;
+    }
     this.#size = 0;
     this.#root = this.#newRoot();
     return false;

@@ -143,6 +143,11 @@ export class Mesh implements MeshIndexes {
     return scope;
   }
 
+  /** Forgets all other scopes: namespaces are what proxies say, and a client may say anything. */
+  keepScopes(inUse: ReadonlySet<Scope>): void {
+    for (const [key, scope] of this.#scopes) if (!inUse.has(scope)) this.#scopes.delete(key);
+  }
+
   /** All endpoints of a service. */
   endpoints(service: Service): readonly Endpoint[] {
     return this.#source.endpoints(`${service.namespace}/${service.hostname}`);

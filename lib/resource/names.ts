@@ -12,6 +12,7 @@ import { type BucketRules, change, fill } from "./buckets.ts";
 import { contentHash } from "./encoded.ts";
 import { NameBucket, NameSet } from "./name_set.ts";
 import { WireCursor } from "./protowire.ts";
+import { WeakTable } from "./weak_table.ts";
 
 /** Runs of fewer bytes are decoded each time: that costs less than to look them up. */
 const SHORT_RUN = 256;
@@ -28,33 +29,13 @@ const RECENT_RUNS = 4;
 /** Unions and differences with so few names are made anew each time: that costs less than to remember them. */
 const FEW = 16;
 
-/** Objects by number, held weakly; of two with the same number the later one. */
-class WeakTable<T extends WeakKey> {
-  readonly #entries = new Map<number, WeakRef<T>>();
-  readonly #gone = new FinalizationRegistry<number>((key) => {
-    if (this.#entries.get(key)?.deref() === undefined) this.#entries.delete(key);
-  });
-
-  /** The object that was there and is equal, or this one. */
-  unique(key: number, made: T, equals: (known: T) => boolean): T {
-    const known = this.#entries.get(key)?.deref();
-    if (known !== undefined && equals(known)) return known;
-    this.#entries.set(key, new WeakRef(made));
-    this.#gone.register(made, key);
-    return made;
-  }
-}
-
 /** Makes and interns {@linkcode NameSet}s. One table for a server; entries are held weakly. */
 export class NameTable {
   /** The set without names. */
   readonly empty: NameSet = new NameSet([new NameBucket([], 0)], 0);
-  readonly #buckets = new WeakTable<NameBucket>();
-  readonly #sets = new WeakTable<NameSet>();
-  readonly #runs = new Map<string, WeakRef<NameSet>>();
-  readonly #runGone = new FinalizationRegistry<string>((key) => {
-    if (this.#runs.get(key)?.deref() === undefined) this.#runs.delete(key);
-  });
+  readonly #buckets = new WeakTable<number, NameBucket>();
+  readonly #sets = new WeakTable<number, NameSet>();
+  readonly #runs = new WeakTable<string, NameSet>();
   /** Long runs that came last: proxies ask for the same, and to compare bytes costs a twentieth of hashing them. */
   #recent: { readonly run: Uint8Array; readonly set: WeakRef<NameSet> }[] = [];
   readonly #unions = new WeakMap<NameSet, WeakMap<NameSet, NameSet>>();
@@ -92,11 +73,10 @@ export class NameTable {
 
   #decode(run: Uint8Array): NameSet {
     const key = contentHash(run);
-    const known = this.#runs.get(key)?.deref();
+    const known = this.#runs.get(key);
     if (known !== undefined) return known;
     const made = this.of(readNames(run));
-    this.#runs.set(key, new WeakRef(made));
-    this.#runGone.register(made, key);
+    this.#runs.set(key, made);
     return made;
   }
 
@@ -129,15 +109,27 @@ export class NameTable {
   #bucket(names: readonly string[], hash: number): NameBucket {
     if (names.length === 0) return this.empty.buckets[0]!;
     const made = new NameBucket(names, hash);
-    return this.#buckets.unique(hash, made, (known) => known.equals(made));
+    return unique(this.#buckets, hash, made);
   }
 
   #set({ buckets, size }: Pick<NameSet, "buckets" | "size">): NameSet {
     if (size === 0) return this.empty;
     const made = new NameSet(buckets, size);
     const key = buckets.reduce((sum, { hash }) => sum + hash, 0);
-    return this.#sets.unique(key, made, (known) => known.equals(made));
+    return unique(this.#sets, key, made);
   }
+}
+
+/** The object that is in the table and equal, or this one. */
+function unique<T extends WeakKey & { equals(other: T): boolean }>(
+  table: WeakTable<number, T>,
+  key: number,
+  made: T,
+): T {
+  const known = table.get(key);
+  if (known !== undefined && known.equals(made)) return known;
+  table.set(key, made);
+  return made;
 }
 
 function* readNames(run: Uint8Array): Iterable<string> {

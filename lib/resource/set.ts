@@ -11,6 +11,7 @@ import { Block, type Form } from "./block.ts";
 import { bucketOf, type BucketRules, change, fill, findSorted } from "./buckets.ts";
 import { contentHash, type EncodedResource } from "./encoded.ts";
 import { VersionTable } from "./version_table.ts";
+import { WeakTable } from "./weak_table.ts";
 
 const nameOf = (resource: EncodedResource): string => resource.name;
 const NO_RESOURCES: readonly EncodedResource[] = [];
@@ -66,10 +67,7 @@ export class ResourceTable {
   /** The set without resources. */
   readonly empty: ResourceSet;
   readonly emptyBucket: ResourceBucket = new ResourceBucket([], "");
-  readonly #buckets = new Map<string, WeakRef<ResourceBucket>>();
-  readonly #gone = new FinalizationRegistry<string>((digest) => {
-    if (this.#buckets.get(digest)?.deref() === undefined) this.#buckets.delete(digest);
-  });
+  readonly #buckets = new WeakTable<string, ResourceBucket>();
   /** How sets of this table are changed. */
   readonly rules: BucketRules<EncodedResource, ResourceBucket> = {
     name: nameOf,
@@ -88,11 +86,10 @@ export class ResourceTable {
     if (resources.length === 0) return this.emptyBucket;
     // Type and name are part of each version's hash, so the versions alone tell buckets apart.
     const digest = resources.length === 1 ? resources[0]!.version : contentHash(resources.map((r) => r.version).join());
-    const known = this.#buckets.get(digest)?.deref();
+    const known = this.#buckets.get(digest);
     if (known !== undefined) return known;
     const bucket = new ResourceBucket(resources, digest);
-    this.#buckets.set(digest, new WeakRef(bucket));
-    this.#gone.register(bucket, digest);
+    this.#buckets.set(digest, bucket);
     return bucket;
   }
 

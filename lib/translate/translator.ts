@@ -146,6 +146,7 @@ export class Translator {
     const used = new Set<ProxyClass>();
     for (const { proxyClass } of this.#proxies) used.add(proxyClass);
     for (const classes of this.#classes.values()) classes.drop((proxyClass) => !used.has(proxyClass));
+    this.mesh.keepScopes(new Set([...used].map(({ scope }) => scope)));
     this.caches.sweep(this.#resultsInUse());
   }
 

@@ -6,7 +6,6 @@
 import type { envoy } from "../../proto/gen/types.ts";
 import { decode } from "../pb/reflect.ts";
 import type { DiffTable } from "../resource/diff.ts";
-import type { NameSet } from "../resource/name_set.ts";
 import type { NameTable } from "../resource/names.ts";
 import type { ResourceTable } from "../resource/set.ts";
 import type { RecentTexts } from "./ads/recent_texts.ts";
@@ -14,11 +13,13 @@ import { type AdsRequest, readRequest } from "./ads/request.ts";
 import type { ResponseInfo } from "./ads/stream_types.ts";
 import { AdsStream } from "./ads/stream.ts";
 import type { Call, CallHandler } from "../grpc/call.ts";
-import { Code, codeName } from "../grpc/codes.ts";
+import { Code } from "../grpc/codes.ts";
 import { RpcError } from "../grpc/status.ts";
 import type { Progress, PushLedger } from "./ledger.ts";
 import type { XdsMetrics } from "./protocol/metrics.ts";
+import type { OwedEndpoints } from "./owed_endpoints.ts";
 import type { Pushable } from "./push_queue.ts";
+import type { RejectGauges } from "./reject_gauges.ts";
 import type { ResourceSource } from "./protocol/source.ts";
 import { MAX_UNKNOWN_TYPES, typeRules } from "./protocol/types.ts";
 
@@ -38,8 +39,8 @@ export interface ConnectionContext {
   readonly log: (level: "debug" | "info" | "warn" | "error", message: string, fields: Record<string, unknown>) => void;
   /** A number that no other connection of this process has. */
   readonly nextNumber: () => number;
-  /** What ended streams owed their clients, by node id. */
-  readonly owed: Map<string, NameSet>;
+  readonly owed: OwedEndpoints;
+  readonly rejects: RejectGauges;
   readonly onOpen: (connection: XdsConnection) => void;
   readonly onClose: (connection: XdsConnection) => void;
 }
@@ -48,9 +49,6 @@ export interface ConnectionContext {
 const HEALTH = "type.googleapis.com/istio.v1.HealthInformation";
 /** Prefix of pages that are asked for by discovery requests; not a resource type. */
 const DEBUG = "istio.io/debug";
-
-/** Clients that are remembered after their stream ended in the middle of something. */
-const MAX_OWED = 10_000;
 
 /** A connected client. */
 export class XdsConnection implements CallHandler, Pushable {
@@ -63,7 +61,6 @@ export class XdsConnection implements CallHandler, Pushable {
   readonly connectedAt = Date.now();
   /** Responses handed to the connection and not taken yet. */
   #untaken = 0;
-  readonly #rejectCodes = new Set<string>();
   #onTaken: (() => void) | undefined;
   #ignoredTypes = 0;
 
@@ -84,7 +81,8 @@ export class XdsConnection implements CallHandler, Pushable {
   close(): void {
     if (this.stream === undefined) return;
     this.stream.close();
-    this.#rememberOwed(this.stream.owed);
+    if (this.delta) this.context.owed.remember(this.node!.id!, this.stream.owed);
+    this.context.rejects.ended(this);
     this.stream.view.close();
     if (this.progress !== undefined) this.context.ledger.leave(this.progress);
     this.context.onClose(this);
@@ -151,42 +149,18 @@ export class XdsConnection implements CallHandler, Pushable {
       onReject: (info) => {
         const type = typeRules(info.typeUrl).short;
         context.metrics.count("pilot_total_xds_rejects", 1, { type });
-        this.#gaugeReject(info.typeUrl, 1, codeLabel(info.code));
+        context.rejects.rejected(this, view.id, info.typeUrl, info.code);
         context.ledger.rejected(this.progress!, info);
         context.log(info.repeated ? "debug" : "warn", "a client rejected a response", { connection: this.id, ...info });
       },
       onAccept: (typeUrl) => {
-        this.#gaugeReject(typeUrl, 0, "");
+        context.rejects.accepted(this, typeUrl);
         context.ledger.accepted(this.progress!, typeUrl);
       },
       onIgnored: (typeUrl) => this.#ignored(typeUrl),
       onSettled: () => this.#settled(),
-    }, context.owed.get(node.id!));
-    context.owed.delete(node.id!);
+    }, context.owed.take(node.id!));
     context.onOpen(this);
-  }
-
-  #rememberOwed(owed: NameSet): void {
-    const id = this.node?.id;
-    if (!this.delta || id === undefined || owed.size === 0) return;
-    const all = this.context.owed;
-    all.delete(id);
-    all.set(id, owed);
-    for (const oldest of all.keys()) {
-      if (all.size <= MAX_OWED) break;
-      all.delete(oldest);
-    }
-  }
-
-  /** The codes of a client's rejections are set back with the last of them. */
-  #gaugeReject(typeUrl: string, value: number, code: string): void {
-    const type = typeRules(typeUrl).short;
-    if (type !== "cds" && type !== "eds" && type !== "lds" && type !== "rds") return;
-    if (code !== "") this.#rejectCodes.add(code);
-    const codes = code === "" ? this.#rejectCodes : [code];
-    for (const err of codes) {
-      this.context.metrics.gauge(`pilot_xds_${type}_reject`, value, { node: this.stream!.view.id, err });
-    }
   }
 
   #send(parts: readonly Uint8Array[], compressed: boolean, taken: () => void): void {
@@ -224,11 +198,6 @@ export class XdsConnection implements CallHandler, Pushable {
     this.#onTaken = undefined;
     onTaken?.();
   }
-}
-
-/** The code of a rejection as the value of a label: a client may send any number. */
-function codeLabel(code: number): string {
-  return code <= Code.UNAUTHENTICATED ? codeName(code) : "other";
 }
 
 /** Nonces must not repeat over streams, or a client's answer to an old stream could count on a new one. */

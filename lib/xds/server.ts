@@ -20,10 +20,12 @@ import { GrpcServer, type GrpcServerOptions } from "../grpc/server.ts";
 import { Code } from "../grpc/codes.ts";
 import { PushLedger } from "./ledger.ts";
 import { NO_METRICS, type XdsMetrics } from "./protocol/metrics.ts";
+import { OwedEndpoints } from "./owed_endpoints.ts";
 import { defaultPushThrottle, PushQueue } from "./push_queue.ts";
 import { withReflection } from "../grpc/reflection/service.ts";
 import type { GrpcService } from "../grpc/service.ts";
 import { SocketTransport } from "../sockets/transport/socket.ts";
+import { RejectGauges } from "./reject_gauges.ts";
 import type { PushEvent, ResourceSource } from "./protocol/source.ts";
 
 /** Settings of a server. Times in milliseconds. */
@@ -110,7 +112,8 @@ export class XdsServer {
       maxResponseBytes: options.maxResponseBytes ?? 2 * 1024 * 1024,
       controlPlane: options.controlPlane ?? "",
       log,
-      owed: new Map(),
+      owed: new OwedEndpoints(),
+      rejects: new RejectGauges(metrics),
       nextNumber: () => ++this.#numbers,
       onOpen: (connection) => this.#opened(connection),
       onClose: (connection) => this.#closed(connection),

@@ -98,9 +98,30 @@ Deno.test("every measurement that is bound for the wire is one that the wire mak
   const names = [...bound.matchAll(/^ {4}(pilot_\w+): metrics\./gm)].map(([, name]) => name ?? "");
   const rejects = names.filter((name) => /^pilot_xds_(cds|eds|lds|rds)_reject$/.test(name));
   assert.equal(rejects.length, 4);
-  assert.match(wire, /gauge\(`pilot_xds_\$\{type\}_reject`/);
+  assert.deepEqual(rejects.filter((name) => !wire.includes(`: "${name}",`)), []);
   const others = names.filter((name) => name.startsWith("pilot_") && !rejects.includes(name));
   // Told by warnings, and by the pipeline.
   const elsewhere = /^pilot_(conflict|destrule|vservice)_|^pilot_debounce_time$/;
   assert.deepEqual(others.filter((name) => !elsewhere.test(name) && !wire.includes(`("${name}"`)), []);
+});
+
+Deno.test("proxies are counted by at most 50 versions and others, and a version that is gone leaves after one 0", async () => {
+  const fixture = new Fixture();
+  const metrics = createMetrics("pilot-discovery");
+  scrapeMetrics(metrics, fixture.pipeline, false);
+  const lines = async () => (await metrics.scrape()).body.split("\n").filter((line) => line.startsWith("pilot_xds{"));
+  const join = (i: number) =>
+    fixture.join({
+      namespace: "x",
+      address: "10.0.0.1",
+      metadata: { MESH_VERSION: { stringValue: `${i}`.padEnd(1000, "v") } },
+    });
+  const proxies = Array.from({ length: 200 }, (_, i) => join(i));
+  const shown = await lines();
+  assert.equal(shown.length, 51);
+  assert.ok(shown.includes('pilot_xds{version="other"} 150'));
+  assert.ok(shown.every((line) => line.length < 100));
+  for (const proxy of proxies) fixture.pipeline.translator.leave(proxy);
+  assert.ok((await lines()).every((line) => line.endsWith(" 0")));
+  assert.deepEqual(await lines(), []);
 });

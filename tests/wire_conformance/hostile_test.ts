@@ -105,6 +105,7 @@ for (
     const metrics: XdsMetrics = {
       count: (name, by) => counts.set(name, (counts.get(name) ?? 0) + by),
       gauge() {},
+      forget() {},
       observe() {},
     };
     const grpcOptions = { stallTimeout: 1000 };

@@ -116,20 +116,20 @@ Deno.test("a turn of the event loop that takes 1,000 requests holds at most 8 kB
 });
 
 Deno.test("a stream whose names take more than 16 MiB ends with a status that says so", () => {
-  const long = "n".repeat(1 << 16);
+  const long = "n".repeat(1 << 20);
   for (const delta of [true, false]) {
     const client = new StreamClient(new MemorySource().serve(ENDPOINTS, CLUSTER), delta);
     client.ask(CLUSTER, { names: ["*"] });
     const subscribed: string[] = [];
     const refused = { code: 8, message: "the names that this stream subscribes to take more than 16 MiB" };
     assert.throws(() => {
-      for (let i = 0; i < 300; i++) {
+      for (let i = 0; i < 40; i++) {
         if (delta && i % 2 === 1) client.ask(CLUSTER, { unsubscribe: [long + i] });
         else subscribed.push(long + i);
         client.ask(ENDPOINTS, { names: delta ? subscribed.slice(-1) : subscribed });
       }
     }, refused);
-    assert.ok(subscribed.length > 80, "not too early");
+    assert.ok(subscribed.length > 4, "not too early");
   }
 });
 

@@ -6,6 +6,19 @@
 import { ownKey, ownLabelValue } from "../../config/spelling/spelling.ts";
 import { parseDuration } from "../../config/schema/duration.ts";
 
+/** UTF-16 units of one text, and of the name or value of one label. Istio's own are names, addresses and paths. */
+const MAX_TEXT = 1024;
+/** Units of a list, and of an object that is kept whole, as JSON. */
+const MAX_STRUCTURE = 16 * 1024;
+/** Units of a value that a refusal shows. */
+const MAX_SHOWN = 100;
+
+/** A value as a refusal shows it. */
+function shown(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}... (${text.length} characters)`;
+}
+
 /** Reads typed values out of metadata and collects what does not fit. */
 export class Metadata {
   readonly #data: Readonly<Record<string, unknown>>;
@@ -22,16 +35,24 @@ export class Metadata {
   }
 
   #refuse(key: string, expected: string): undefined {
-    this.problems.push(`metadata ${key}=${JSON.stringify(this.#value(key))}, expected ${expected}`);
+    this.problems.push(`metadata ${key}=${shown(this.#value(key))}, expected ${expected}`);
     return undefined;
   }
 
   /** A string; empty when absent. */
   text(key: string): string {
     const value = this.#value(key);
-    if (value === undefined || typeof value === "string") return value ?? "";
+    if (value === undefined) return "";
+    if (typeof value === "string") return this.#short(key, value, MAX_TEXT);
     if (typeof value === "number" || typeof value === "boolean") return String(value);
     this.#refuse(key, "a string");
+    return "";
+  }
+
+  /** A text that is not too long; empty otherwise. */
+  #short(key: string, text: string, most: number): string {
+    if (text.length <= most) return text;
+    this.#refuse(key, `at most ${most} characters`);
     return "";
   }
 
@@ -68,8 +89,11 @@ export class Metadata {
   list(key: string): string[] {
     const value = this.#value(key);
     if (value === undefined) return [];
-    if (typeof value === "string") return value.split(",").map((x) => x.trim()).filter((x) => x !== "");
-    if (Array.isArray(value) && value.every((x) => typeof x === "string")) return value;
+    const texts = typeof value === "string" ? value.split(",") : value;
+    if (Array.isArray(texts) && texts.every((x) => typeof x === "string")) {
+      this.#short(key, texts.join(), MAX_STRUCTURE);
+      return texts.map((x) => x.trim()).filter((x) => x !== "");
+    }
     this.#refuse(key, "a comma separated list");
     return [];
   }
@@ -81,10 +105,19 @@ export class Metadata {
     if (typeof value !== "object" || Array.isArray(value)) return this.#refuse(key, "a map of strings") ?? {};
     const labels: [string, string][] = [];
     for (const [name, text] of Object.entries(value as Record<string, unknown>)) {
-      if (typeof text !== "string") this.#refuse(key, `a string at ${JSON.stringify(name)}`);
-      else labels.push([ownKey(name), ownLabelValue(ownKey(name), text)]);
+      if (typeof text !== "string") this.#refuse(key, `a string at ${shown(name)}`);
+      else if (name.length > MAX_TEXT || text.length > MAX_TEXT) {
+        this.#refuse(key, `at most ${MAX_TEXT} characters in the name and in the value of ${shown(name)}`);
+      } else labels.push([ownKey(name), ownLabelValue(ownKey(name), text)]);
     }
     return Object.fromEntries(labels);
+  }
+
+  /** A field of an object that is kept as long as its proxy; absent when it is too large. */
+  part<T>(key: string, field: string): T | undefined {
+    const part = this.object(key)?.[field];
+    if (part === undefined || JSON.stringify(part).length <= MAX_STRUCTURE) return part as T | undefined;
+    return this.#refuse(key, `at most ${MAX_STRUCTURE} characters of ${field} as JSON`);
   }
 
   /** A JSON object, as it is or as text. */

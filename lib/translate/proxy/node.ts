@@ -74,6 +74,9 @@ export function readNode(node: envoy.config.core.v3.Node, options: NodeOptions):
   };
 }
 
+/** UTF-16 units of a locality that a node names. */
+const MAX_LOCALITY = 1024;
+
 interface Parts {
   readonly id: NodeId;
   readonly metadata: Metadata;
@@ -85,8 +88,7 @@ interface Parts {
 }
 
 function readProperties({ id, metadata, namespace, labels, addresses, node, options }: Parts): ProxyProperties {
-  const settings = metadata.object("PROXY_CONFIG") ?? {};
-  const topology = settings.gatewayTopology as GatewayTopology | undefined;
+  const topology = metadata.part<GatewayTopology>("PROXY_CONFIG", "gatewayTopology");
   const mode = metadata.text("INTERCEPTION_MODE").toUpperCase();
   return {
     type: id.type,
@@ -95,7 +97,7 @@ function readProperties({ id, metadata, namespace, labels, addresses, node, opti
     clusterId: clusterOf(metadata, options),
     network: metadata.text("NETWORK") || (labels[NETWORK_LABEL] ?? ""),
     requestedNetworks: metadata.list("REQUESTED_NETWORK_VIEW").sort().join(","),
-    locality: localityOf(node, labels),
+    locality: localityOf(node, labels, metadata),
     nodeName: metadata.text("NODE_NAME"),
     ipv4: addresses.some((a) => !a.includes(":")),
     ipv6: addresses.some((a) => a.includes(":")),
@@ -114,7 +116,7 @@ function readProperties({ id, metadata, namespace, labels, addresses, node, opti
     tlsClientRootCert: metadata.text("TLS_CLIENT_ROOT_CERT"),
     isUnprivileged: metadata.flag("UNPRIVILEGED_POD"),
     proxyHeaders: options.internHeaders(
-      (settings.proxyHeaders as ProxyHeaders | undefined) ?? options.mesh.defaultConfig.proxyHeaders,
+      metadata.part<ProxyHeaders>("PROXY_CONFIG", "proxyHeaders") ?? options.mesh.defaultConfig.proxyHeaders,
     ),
     ...(topology ? { gatewayTopology: topology } : {}),
     labels,
@@ -140,13 +142,16 @@ function addressesOf(id: NodeId, metadata: Metadata): string[] {
 }
 
 /** Labels know better than the proxy: whoever runs the workload sets them. */
-function localityOf(node: envoy.config.core.v3.Node, labels: Labels): string {
+function localityOf(node: envoy.config.core.v3.Node, labels: Labels, metadata: Metadata): string {
   const place = [REGION_LABEL, ZONE_LABEL, SUBZONE_LABEL].map((key) => labels[key] ?? "");
   if (place.some((part) => part !== "")) return joinPlace(place);
   const told = toldLocality(labels);
   if (told !== "") return told;
   const { region = "", zone = "", sub_zone = "" } = node.locality ?? {};
-  return joinPlace([region, zone, sub_zone]);
+  const own = joinPlace([region, zone, sub_zone]);
+  if (own.length <= MAX_LOCALITY) return own;
+  metadata.problems.push(`locality has ${own.length} characters, expected at most ${MAX_LOCALITY}`);
+  return "";
 }
 
 function joinPlace(parts: readonly string[]): string {

@@ -35,11 +35,13 @@ export type XdsDistribution =
 export interface XdsMetrics {
   count(name: XdsCounter, by: number, labels?: Readonly<Record<string, string>>): void;
   gauge(name: XdsGauge, value: number, labels?: Readonly<Record<string, string>>): void;
+  /** Ends a series of a gauge. */
+  forget(name: XdsGauge, labels: Readonly<Record<string, string>>): void;
   observe(name: XdsDistribution, value: number, labels?: Readonly<Record<string, string>>): void;
 }
 
 /** Measures nothing. */
-export const NO_METRICS: XdsMetrics = { count() {}, gauge() {}, observe() {} };
+export const NO_METRICS: XdsMetrics = { count() {}, gauge() {}, forget() {}, observe() {} };
 
 /** Measures a response that was built since `started` (`performance.now()`); `type` is the short name of its type. */
 export function measurePush(metrics: XdsMetrics, type: string, started: number, plainBytes: number): void {

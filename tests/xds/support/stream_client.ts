@@ -74,6 +74,7 @@ export class StreamClient {
       metrics: {
         count: (name, by) => this.counts.set(name, (this.counts.get(name) ?? 0) + by),
         gauge() {},
+        forget() {},
         observe() {},
       },
       maxResponseBytes: options.maxResponseBytes ?? 1 << 20,

@@ -1,0 +1,105 @@
+/**
+ * The gauges of rejections: 1 while a client rejects resources of a type, 0 when it has taken what came next. A series
+ * lives as long as a stream of its node, and there is a bound to their number, since nodes name themselves.
+ *
+ * @module
+ */
+import { Code, codeName } from "../grpc/codes.ts";
+import type { XdsMetrics } from "./protocol/metrics.ts";
+import { typeRules } from "./protocol/types.ts";
+
+/** Series of single nodes; above, nodes are counted as `other`. A series takes about 150 bytes of a scrape. */
+const MAX_SERIES = 1000;
+/** UTF-16 units of a node id in a label. */
+const MAX_NODE = 256;
+
+type RejectGauge = "pilot_xds_cds_reject" | "pilot_xds_eds_reject" | "pilot_xds_lds_reject" | "pilot_xds_rds_reject";
+
+const GAUGES: Readonly<Record<string, RejectGauge>> = {
+  cds: "pilot_xds_cds_reject",
+  eds: "pilot_xds_eds_reject",
+  lds: "pilot_xds_lds_reject",
+  rds: "pilot_xds_rds_reject",
+};
+
+/** One series. */
+interface RejectSeries {
+  readonly gauge: RejectGauge;
+  readonly labels: { readonly node: string; readonly err: string };
+  /** Streams that have rejected under these labels, with whether they still do. */
+  readonly streams: Map<object, boolean>;
+}
+
+/** Keeps the gauges; a stream is any object that stands for it. */
+export class RejectGauges {
+  readonly #series = new Map<string, RejectSeries>();
+  readonly #byStream = new Map<object, Set<RejectSeries>>();
+
+  readonly #metrics: XdsMetrics;
+
+  constructor(metrics: XdsMetrics) {
+    this.#metrics = metrics;
+  }
+
+  /** A stream of a node has rejected a response of a type with a status code. */
+  rejected(stream: object, node: string, typeUrl: string, code: number): void {
+    const gauge = GAUGES[typeRules(typeUrl).short];
+    if (gauge === undefined) return;
+    const series = this.#find(gauge, node.slice(0, MAX_NODE), codeLabel(code));
+    series.streams.set(stream, true);
+    const own = this.#byStream.get(stream);
+    if (own === undefined) this.#byStream.set(stream, new Set([series]));
+    else own.add(series);
+    this.#show(series);
+  }
+
+  /** A stream takes everything of a type that it had rejected. */
+  accepted(stream: object, typeUrl: string): void {
+    const gauge = GAUGES[typeRules(typeUrl).short];
+    for (const series of this.#byStream.get(stream) ?? []) {
+      if (series.gauge !== gauge) continue;
+      series.streams.set(stream, false);
+      this.#show(series);
+    }
+  }
+
+  /** A stream is over. */
+  ended(stream: object): void {
+    for (const series of this.#byStream.get(stream) ?? []) {
+      series.streams.delete(stream);
+      if (series.streams.size > 0) this.#show(series);
+      else {
+        this.#series.delete(seriesKey(series.gauge, series.labels));
+        this.#metrics.forget(series.gauge, series.labels);
+      }
+    }
+    this.#byStream.delete(stream);
+  }
+
+  #find(gauge: RejectGauge, node: string, err: string): RejectSeries {
+    const key = seriesKey(gauge, { node, err });
+    const known = this.#series.get(key);
+    if (known !== undefined) return known;
+    if (this.#series.size >= MAX_SERIES && node !== OTHER) return this.#find(gauge, OTHER, err);
+    const made: RejectSeries = { gauge, labels: { node, err }, streams: new Map() };
+    this.#series.set(key, made);
+    return made;
+  }
+
+  #show({ gauge, labels, streams }: RejectSeries): void {
+    let rejecting = 0;
+    for (const still of streams.values()) if (still) rejecting++;
+    this.#metrics.gauge(gauge, labels.node === OTHER ? rejecting : Math.min(1, rejecting), labels);
+  }
+}
+
+function seriesKey(gauge: RejectGauge, { node, err }: RejectSeries["labels"]): string {
+  return JSON.stringify([gauge, node, err]);
+}
+
+/** Value of label `node` for those beyond the bound, and of `err` for codes that do not exist. */
+const OTHER = "other";
+
+function codeLabel(code: number): string {
+  return code <= Code.UNAUTHENTICATED ? codeName(code) : OTHER;
+}
