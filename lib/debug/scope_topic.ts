@@ -3,7 +3,9 @@
  *
  * @module
  */
-import { isLevel, type Level, levels } from "../kernel/log/level.ts";
+import { z } from "zod";
+import { issueLines } from "../kernel/json/issues.ts";
+import { type Level, levels } from "../kernel/log/level.ts";
 import type { Log } from "../kernel/log/log.ts";
 import { escapeHtml } from "./html.ts";
 
@@ -21,35 +23,30 @@ export interface ScopeChange {
   readonly caller: boolean | undefined;
 }
 
-/** Reads what a PUT says: the same object that a GET answers with, or a part of it. */
-export function scopeBody(body: string | undefined): ScopeChange | { readonly mistakes: readonly string[] } {
+const LEVEL_EXPECTED = `one of ${levels.join(", ")}`;
+
+/** Empty is what clients of this port send for a level that they do not change. */
+const LEVEL = z.union([z.enum(levels), z.literal("")], { error: LEVEL_EXPECTED }).optional();
+
+/** The object that a GET answers with, or a part of it; further fields are those that cannot be changed. */
+const SCOPE_BODY = z.object({
+  output_level: LEVEL,
+  stack_trace_level: LEVEL,
+  log_callers: z.boolean({ error: "true or false" }).optional(),
+}, { error: 'a JSON object such as {"output_level": "debug"}' });
+
+/** Reads the body of a PUT. */
+export function scopeBody(body: string): ScopeChange | { readonly mistakes: readonly string[] } {
   let tree: unknown;
   try {
-    tree = JSON.parse(body ?? "");
+    tree = JSON.parse(body);
   } catch {
-    // What is wrong with it is said below, as for any other text that is no object.
-  }
-  if (typeof tree !== "object" || tree === null) {
     return { mistakes: ['body: expected a JSON object such as {"output_level": "debug"}'] };
   }
-  const { output_level, stack_trace_level, log_callers } = tree as Readonly<Record<string, unknown>>;
-  const mistakes: string[] = [];
-  const level = (field: string, value: unknown): Level | undefined => {
-    // Empty is what clients of this field send for what they do not change.
-    if (value === undefined || value === "") return undefined;
-    if (typeof value === "string" && isLevel(value)) return value;
-    mistakes.push(`${field}: got ${JSON.stringify(value)}, expected one of ${levels.join(", ")}`);
-    return undefined;
-  };
-  if (log_callers !== undefined && typeof log_callers !== "boolean") {
-    mistakes.push(`log_callers: got ${JSON.stringify(log_callers)}, expected true or false`);
-  }
-  const change = {
-    level: level("output_level", output_level),
-    stackLevel: level("stack_trace_level", stack_trace_level),
-    caller: typeof log_callers === "boolean" ? log_callers : undefined,
-  };
-  return mistakes.length > 0 ? { mistakes } : change;
+  const read = SCOPE_BODY.safeParse(tree, { reportInput: true });
+  if (!read.success) return { mistakes: issueLines(read.error.issues, "body") };
+  const { output_level, stack_trace_level, log_callers } = read.data;
+  return { level: output_level || undefined, stackLevel: stack_trace_level || undefined, caller: log_callers };
 }
 
 /** Changes a scope. */

@@ -6,7 +6,9 @@
  *
  * @module
  */
-import { ALL, isLevel, type Level, levels } from "../kernel/log/level.ts";
+import { z } from "zod";
+import { issueLines } from "../kernel/json/issues.ts";
+import { ALL, type Level, levels } from "../kernel/log/level.ts";
 import type { Log, ScopeState } from "../kernel/log/log.ts";
 import { bodyText, type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
@@ -23,7 +25,7 @@ const NAMES: Readonly<Record<string, keyof Wanted>> = {
   log_callers: "caller",
 };
 
-/** A request, as it was written. */
+/** What a request says, before it is checked. */
 interface Wanted {
   scope?: unknown;
   level?: unknown;
@@ -31,7 +33,7 @@ interface Wanted {
   caller?: unknown;
 }
 
-/** A change that is right. */
+/** A change that can be made. */
 interface Change {
   readonly scope: string;
   readonly level: Level | undefined;
@@ -50,7 +52,12 @@ export function scopez(request: HttpRequest, { log }: DebugView): HttpResponse {
   const wanted = read([...request.query].filter(([name]) => name !== "pretty"), "query", mistakes);
   if (method !== "GET") Object.assign(wanted, readBody(bodyText(request), mistakes));
   const change = checked(wanted, log, method, mistakes);
-  if (mistakes.length > 0) return textResponse(400, mistakes.map((mistake) => `${mistake}\n`).join(""));
+  if (change === undefined || mistakes.length > 0) {
+    return textResponse(
+      400,
+      mistakes.map((mistake) => `${mistake}\n`).join(""),
+    );
+  }
   if (method !== "GET") apply(change, log);
   const one = change.scope !== ALL && wanted.scope !== undefined;
   const shown = log.states().filter(({ name }) => !one || name === change.scope).map(shownScope);
@@ -86,36 +93,27 @@ function readBody(body: string, mistakes: string[]): Wanted {
   return read(Object.entries(tree), "body", mistakes);
 }
 
-function checked(wanted: Wanted, log: Log, method: string, mistakes: string[]): Change {
-  const { scope } = wanted;
-  const level = levelOf("level", wanted.level, mistakes);
-  const stackLevel = levelOf("stack_level", wanted.stackLevel, mistakes);
-  const caller = callerOf(wanted.caller, mistakes);
-  const known = [ALL, ...log.states().map(({ name }) => name)];
+const LEVEL = z.enum(levels, { error: `one of ${levels.join(", ")}` }).optional();
+
+/** In a query a truth is a word. */
+const TRUTH = z.union([z.boolean(), z.enum(["true", "false"]).transform((word) => word === "true")], {
+  error: "true or false",
+}).optional();
+
+function checked(wanted: Wanted, log: Log, method: string, mistakes: string[]): Change | undefined {
+  const { scope, level, stackLevel, caller } = wanted;
   const changes = method !== "GET";
-  const asksChange = wanted.level !== undefined || wanted.stackLevel !== undefined || wanted.caller !== undefined;
-  if (scope === undefined ? changes : !known.some((name) => name === scope)) {
-    const got = scope === undefined ? "is missing" : `got ${JSON.stringify(scope)}`;
-    mistakes.push(`scope: ${got}, expected one of ${known.join(", ")}`);
-  }
+  const known = [ALL, ...log.states().map(({ name }) => name)];
+  const one = z.enum(known, { error: `one of ${known.join(", ")}` });
+  const read = z.object({ scope: changes ? one : one.optional(), level: LEVEL, stack_level: LEVEL, caller: TRUTH })
+    .safeParse({ scope, level, stack_level: stackLevel, caller }, { reportInput: true });
+  if (!read.success) mistakes.push(...issueLines(read.error.issues));
+  const asksChange = level !== undefined || stackLevel !== undefined || caller !== undefined;
   if (changes && !asksChange) mistakes.push("expected a level, stack_level or caller to set");
   if (!changes && asksChange) mistakes.push(`method: got ${method}, expected PUT or POST to change a scope`);
-  return { scope: typeof scope === "string" ? scope : ALL, level, stackLevel, caller };
-}
-
-function levelOf(field: string, value: unknown, mistakes: string[]): Level | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value === "string" && isLevel(value)) return value;
-  mistakes.push(`${field}: got ${JSON.stringify(value)}, expected one of ${levels.join(", ")}`);
-  return undefined;
-}
-
-function callerOf(value: unknown, mistakes: string[]): boolean | undefined {
-  if (value === undefined) return undefined;
-  if (value === true || value === "true") return true;
-  if (value === false || value === "false") return false;
-  mistakes.push(`caller: got ${JSON.stringify(value)}, expected true or false`);
-  return undefined;
+  if (!read.success) return undefined;
+  const { stack_level, ...rest } = read.data;
+  return { scope: rest.scope ?? ALL, level: rest.level, caller: rest.caller, stackLevel: stack_level };
 }
 
 function apply({ scope, level, stackLevel, caller }: Change, log: Log): void {

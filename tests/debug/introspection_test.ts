@@ -102,7 +102,7 @@ Deno.test("what is wrong is refused with words, and changes nothing", async () =
         "/scopej/ads",
         '{"output_level":"loud","log_callers":1}',
         400,
-        /^log_callers: got 1.*\noutput_level: got "loud", expected one of debug/,
+        /^output_level: got "loud", expected one of debug, .*\nlog_callers: got 1, expected true or false$/m,
       ],
       ["DELETE", "/scopej/ads", "", 405, /expected GET or PUT/],
       ["PUT", "/scopej/%zz", "{}", 400, /percent sign/],
