@@ -1,6 +1,6 @@
 /**
  * Extension providers of the mesh configuration: authorizers, tracers, metrics and log sinks, by name.
- * Field names starting with `envoy` in the peer's spelling start with `proxy` here.
+ * Field names starting with `envoy` in Istio's spelling start with `proxy` here.
  *
  * @module
  */

@@ -46,9 +46,9 @@ export interface MeshConfig {
   readonly accessLogFormat?: string;
   /** Default TEXT. */
   readonly accessLogEncoding: "TEXT" | "JSON";
-  /** Send access logs to the proxy settings' log service. (enableEnvoyAccessLogService in the peer's spelling.) */
+  /** Send access logs to the proxy settings' log service. (enableEnvoyAccessLogService in Istio's spelling.) */
   readonly enableProxyAccessLogService: boolean;
-  /** (disableEnvoyListenerLog in the peer's spelling.) */
+  /** (disableEnvoyListenerLog in Istio's spelling.) */
   readonly disableProxyListenerLog: boolean;
   /** Settings of every proxy unless it overrides them. */
   readonly defaultConfig: ProxySettings;
@@ -85,7 +85,7 @@ export interface MeshConfig {
   readonly serviceScopeConfigs?: readonly ServiceScopeConfig[];
   /** Default true. */
   readonly enablePrometheusMerge: boolean;
-  /** Presence kept. Deprecated in the field: absent means verify. */
+  /** Deprecated; absent: verify. */
   readonly verifyCertificateAtClient?: boolean;
   readonly ca?: CertificateAuthority;
   /** Default none. */
@@ -141,7 +141,7 @@ export interface CertificateAuthority {
   readonly tlsSettings?: ClientTlsSettings;
   /** ms; absent: 10 s. */
   readonly requestTimeout?: number;
-  /** The control plane talks to it, not the agents. (istiodSide in the peer's spelling.) */
+  /** The control plane talks to it, not the agents. (istiodSide in Istio's spelling.) */
   readonly meshdSide?: boolean;
 }
 
@@ -190,7 +190,7 @@ export interface ProxySettings {
   readonly discoveryRefreshDelay?: number;
   readonly zipkinAddress?: string;
   readonly statsdUdpAddress?: string;
-  /** (envoyMetricsServiceAddress in the peer's spelling.) Deprecated. */
+  /** (envoyMetricsServiceAddress in Istio's spelling.) Deprecated. */
   readonly proxyMetricsServiceAddress?: string;
   /** Default 15000. */
   readonly proxyAdminPort: number;
@@ -200,16 +200,16 @@ export interface ProxySettings {
   readonly customConfigFile?: string;
   /** Default 189. */
   readonly statNameLength: number;
-  /** Worker threads; presence kept: 0 means all cores. */
+  /** Worker threads; 0 means all cores. */
   readonly concurrency?: number;
   readonly proxyBootstrapTemplatePath?: string;
   /** Default REDIRECT. */
   readonly interceptionMode: "REDIRECT" | "TPROXY" | "NONE";
   readonly tracing?: ProxyTracing;
   readonly sds?: { readonly enabled?: boolean; readonly k8sSaJwtPath?: string };
-  /** (envoyAccessLogService in the peer's spelling.) */
+  /** (envoyAccessLogService in Istio's spelling.) */
   readonly proxyAccessLogService?: RemoteService;
-  /** (envoyMetricsService in the peer's spelling.) */
+  /** (envoyMetricsService in Istio's spelling.) */
   readonly proxyMetricsService?: RemoteService;
   readonly proxyMetadata: StringMap;
   readonly runtimeValues?: StringMap;
@@ -220,7 +220,7 @@ export interface ProxySettings {
   readonly meshId?: string;
   readonly readinessProbe?: ReadinessProbe;
   readonly proxyStatsMatcher?: ProxyStatsMatcher;
-  /** Presence kept. */
+  /** The application starts after the proxy. */
   readonly holdApplicationUntilProxyStarts?: boolean;
   readonly caCertificatesPem?: readonly string[];
   readonly image?: { readonly imageType?: string };
@@ -258,7 +258,7 @@ export interface PrivateKeyProvider {
   readonly qat?: { readonly pollDelay?: number; readonly fallback?: boolean };
 }
 
-/** A switch; presence kept. */
+/** A switch. */
 export interface HeaderSwitch {
   readonly disabled?: boolean;
 }
@@ -266,7 +266,7 @@ export interface HeaderSwitch {
 /** Headers that the proxy adds. */
 export interface ProxyHeaders {
   readonly forwardedClientCert: ForwardClientCertDetails;
-  /** All presence kept. */
+  /** Details of the client's certificate that are forwarded. */
   readonly setCurrentClientCertDetails?: {
     readonly subject?: boolean;
     readonly cert?: boolean;
@@ -277,10 +277,10 @@ export interface ProxyHeaders {
   readonly requestId?: HeaderSwitch;
   readonly server?: HeaderSwitch & { readonly value?: string };
   readonly attemptCount?: HeaderSwitch;
-  /** (envoyDebugHeaders in the peer's spelling.) */
+  /** (envoyDebugHeaders in Istio's spelling.) */
   readonly proxyDebugHeaders?: HeaderSwitch;
   readonly metadataExchangeHeaders?: { readonly mode: "UNDEFINED" | "IN_MESH" };
-  /** Presence kept. */
+  /** Header names keep their letter case over HTTP/1. */
   readonly preserveHttp1HeaderCase?: boolean;
 }
 
@@ -315,7 +315,7 @@ export interface ProxyTracing {
   /** Percent of requests, 0..100; absent: 1. */
   readonly sampling?: number;
   readonly tlsSettings?: ClientTlsSettings;
-  /** (enableIstioTags in the peer's spelling.) Presence kept. */
+  /** (enableIstioTags in Istio's spelling.) */
   readonly enableMeshTags?: boolean;
 }
 

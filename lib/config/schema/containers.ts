@@ -12,6 +12,7 @@ import { string } from "./scalars.ts";
 export function list<T>(element: Field<T>): Field<readonly T[]> {
   const expected = `a list (each ${element.expected})`;
   return {
+    shape: { type: "list", element },
     expected,
     zero: () => [],
     isZero: (value) => value.length === 0,
@@ -34,6 +35,7 @@ export function list<T>(element: Field<T>): Field<readonly T[]> {
 /** A map with string keys; empty counts as not written. Keys come out sorted, so that equal maps give equal text. */
 export function map<T>(element: Field<T>, key: (text: string) => string = same): Field<Readonly<Record<string, T>>> {
   return {
+    shape: { type: "map", value: element },
     expected: `a map (each value ${element.expected})`,
     zero: () => ({}),
     isZero: isEmpty,
@@ -54,6 +56,7 @@ export function stringMap(): Field<Readonly<Record<string, string>>> {
 /** A free-form JSON object, kept as written. */
 export function struct(): Field<JsonObject> {
   return {
+    shape: { type: "struct" },
     expected: "an object",
     zero: () => ({}),
     decode(value, context) {
@@ -68,6 +71,7 @@ export function struct(): Field<JsonObject> {
 const same = (text: string) => text;
 const STRING_MAP = map(string());
 const LABELS: Field<Readonly<Record<string, string>>> = {
+  shape: { type: "map", value: string() },
   expected: "a map of labels (each value a string)",
   zero: () => ({}),
   isZero: isEmpty,

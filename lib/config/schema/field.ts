@@ -14,8 +14,30 @@
 import type { Findings } from "../finding/findings.ts";
 import type { ValuePool } from "./value_pool.ts";
 
+/** What a field takes, for whoever prints it in another schema language. */
+export type FieldShape =
+  | { readonly type: "string" | "boolean" | "number" | "duration" | "base64" | "struct" }
+  | { readonly type: "integer"; readonly minimum: number; readonly maximum: number }
+  /** Names in protobuf's order, from number 0. */
+  | { readonly type: "enum"; readonly names: readonly string[] }
+  | { readonly type: "list"; readonly element: Field<unknown> }
+  | { readonly type: "map"; readonly value: Field<unknown> }
+  | MessageShape;
+
+/** Shape of an object with known fields. */
+export interface MessageShape {
+  readonly type: "message";
+  readonly fields: Readonly<Record<string, Field<unknown> & Partial<PresentField<unknown>>>>;
+  /** Groups of fields of which at most one may be written. */
+  readonly oneOf: readonly (readonly string[])[];
+  /** Names that are accepted and dropped. */
+  readonly ignored: readonly string[];
+}
+
 /** How one value is decoded. */
 export interface Field<T> {
+  /** What it takes. */
+  readonly shape: FieldShape;
   /** What is expected, for findings: "a string". */
   readonly expected: string;
   /** The typed value; undefined after it reported why not. */
@@ -119,8 +141,8 @@ export function withDefault<T>(field: Field<T>, value: NoInfer<T>): PresentField
 
 /** The zero value is kept: it means something else than not written (protobuf wrappers, members of a oneof). */
 export function keepZero<T>(field: Field<T>): Field<T> {
-  const { expected, decode, zero } = bound(field);
-  return { expected, decode, zero };
+  const { shape, expected, decode, zero } = bound(field);
+  return { shape, expected, decode, zero };
 }
 
 // Spreading an object literal with methods keeps them as plain functions; no field uses `this`.

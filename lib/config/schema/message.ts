@@ -33,6 +33,7 @@ export function message<T extends object>(fields: FieldsOf<T>, rules: MessageRul
   const ignored = new Set(rules.ignored ?? []);
   const oneOf = rules.oneOf ?? [];
   return {
+    shape: { type: "message", fields, oneOf, ignored: [...ignored] },
     expected: "an object",
     zero: () => decodeEntries(entries, {}, new DecodeContext("", new Findings())) as T,
     decode(value, context) {

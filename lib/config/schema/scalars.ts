@@ -13,6 +13,7 @@ export function string(): Field<string> {
 }
 
 const STRING: Field<string> = {
+  shape: { type: "string" },
   expected: "a string",
   zero: () => "",
   isZero: (value) => value === "",
@@ -30,6 +31,7 @@ export function bool(): Field<boolean> {
 }
 
 const BOOL: Field<boolean> = {
+  shape: { type: "boolean" },
   expected: "true or false",
   zero: () => false,
   isZero: (value) => !value,
@@ -47,13 +49,19 @@ function meantByText(text: string): string {
   return `${old[1] === undefined ? "false" : "true"} (in YAML 1.2 ${text} is text)`;
 }
 
+/** An integer in quotes. */
+export const INTEGER_TEXT = /^[+-]?\d+(?:\.0+)?$/;
+/** A number in quotes. */
+export const NUMBER_TEXT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
 function integer(minimum: number, maximum: number, expected: string): Field<number> {
   return {
+    shape: { type: "integer", minimum, maximum },
     expected,
     zero: () => 0,
     isZero: (value) => value === 0,
     decode(value, context) {
-      const number = typeof value === "string" && /^[+-]?\d+(?:\.0+)?$/.test(value) ? Number(value) : value;
+      const number = typeof value === "string" && INTEGER_TEXT.test(value) ? Number(value) : value;
       if (typeof number === "number" && Number.isInteger(number) && number >= minimum && number <= maximum) {
         return number === 0 ? 0 : number;
       }
@@ -94,13 +102,12 @@ export function double(): Field<number> {
 }
 
 const DOUBLE: Field<number> = {
+  shape: { type: "number" },
   expected: "a number",
   zero: () => 0,
   isZero: (value) => value === 0,
   decode(value, context) {
-    const number = typeof value === "string" && /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(value)
-      ? Number(value)
-      : value;
+    const number = typeof value === "string" && NUMBER_TEXT.test(value) ? Number(value) : value;
     if (typeof number === "number" && Number.isFinite(number)) return number;
     context.fail(value, "a number");
     return undefined;
@@ -113,6 +120,7 @@ export function duration(): Field<number> {
 }
 
 const DURATION: Field<number> = {
+  shape: { type: "duration" },
   expected: "a duration such as 5s",
   zero: () => 0,
   decode(value, context) {
@@ -123,11 +131,13 @@ const DURATION: Field<number> = {
   },
 };
 
-const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+/** Base64, standard or for URLs. */
+export const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 /** Bytes in base64, kept as written. */
 export function bytes(): Field<string> {
   return {
+    shape: { type: "base64" },
     expected: "base64 text",
     zero: () => "",
     isZero: (value) => value === "",
@@ -145,6 +155,7 @@ export function enumOf<const T extends string>(...names: readonly T[]): Field<T>
   const expected = `one of ${names.join(", ")}`;
   const isName = (value: unknown): value is T => typeof value === "string" && known.has(value);
   return {
+    shape: { type: "enum", names },
     expected,
     zero: () => names[0] as T,
     decode(value: unknown, context: DecodeContext) {

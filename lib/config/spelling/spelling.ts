@@ -20,7 +20,8 @@ export type KindLookup =
   };
 
 const GROUP = /^(networking|security|telemetry|extensions)\.(?:mesh|istio)\.io\/(.*)$/;
-const VERSIONS = new Set(["v1", "v1beta1", "v1alpha3", "v1alpha1"]);
+/** Versions of every API group, the newest first. */
+export const API_VERSIONS: readonly string[] = ["v1", "v1beta1", "v1alpha3", "v1alpha1"];
 const KINDS_BY_GROUP: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   networking: {
     VirtualService: "VirtualService",
@@ -49,6 +50,12 @@ export function groupOfKind(kind: Kind): string {
   throw new Error(`kind ${kind} has no group`);
 }
 
+/** The names under which a kind is written: ours first. */
+export function spellingsOfKind(kind: Kind): string[] {
+  const kinds = Object.entries(KINDS_BY_GROUP[groupOfKind(kind)] ?? {});
+  return kinds.filter(([, own]) => own === kind).map(([spelling]) => spelling);
+}
+
 /** Finds the kind that an object's `apiVersion` and `kind` name, in either spelling. */
 export function lookupKind(apiVersion: string, kind: string): KindLookup {
   const match = GROUP.exec(apiVersion);
@@ -59,7 +66,7 @@ export function lookupKind(apiVersion: string, kind: string): KindLookup {
   if (found === undefined) {
     return { known: false, foreign: false, field: "kind", expected: `one of ${Object.keys(kinds).join(", ")}` };
   }
-  if (!VERSIONS.has(version)) {
+  if (!API_VERSIONS.includes(version)) {
     return {
       known: false,
       foreign: false,

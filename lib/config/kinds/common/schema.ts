@@ -133,6 +133,7 @@ export const serverTls: Field<ServerTlsSettings> = message<ServerTlsSettings>({
 
 const plainString = string();
 const labelExpression: Field<string> = {
+  shape: plainString.shape,
   expected: "a label (key or key=value)",
   zero: () => "",
   decode(value, context) {

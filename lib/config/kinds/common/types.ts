@@ -4,14 +4,16 @@
  * Rules of every spec type in `lib/config/kinds`:
  * - Field names are what users write (camelCase; snake_case input is accepted and turned into it).
  * - A field that was not written is absent. A scalar, list or map written as its zero value (`0`, `""`, `false`, `[]`,
- *   `{}`) counts as not written, as protobuf does it; fields where "written as zero" differs from "absent" say so
- *   ("presence kept"), as does a field whose type has no `?`.
+ *   `{}`) counts as not written, as protobuf does it. Where "written as zero" means something else than "absent", the schema keeps the zero
+ *   (`keepZero`).
  * - Durations are numbers in milliseconds (fractions possible), whatever unit the user wrote.
  * - Enumerations are their names. An enumeration field without `?` carries its default when not written.
  * - Specs are deeply immutable; share them, never copy them to change them.
  *
  * @module
  */
+
+export type * from "./probe_types.ts";
 
 /** Any JSON value: the free-form parts of a spec (patches, plugin configuration). */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
@@ -25,8 +27,9 @@ export type StringMap = Readonly<Record<string, string>>;
 
 /** How a string is compared. Exactly one field is set after validation. */
 export interface StringMatch {
+  /** The whole text. */
   readonly exact?: string;
-  /** Prefix; presence kept (an empty prefix matches everything that is present). */
+  /** Prefix (an empty prefix matches everything that is present). */
   readonly prefix?: string;
   /** RE2 regular expression that must match the whole value; checked to compile. */
   readonly regex?: string;
@@ -34,11 +37,13 @@ export interface StringMatch {
 
 /** Selects workloads by labels; absent or empty selects all in the namespace (all namespaces in the root namespace). */
 export interface WorkloadSelector {
+  /** Labels that a workload must carry, all of them. */
   readonly matchLabels?: StringMap;
 }
 
 /** The older selector form of Sidecar, ServiceEntry and ProxyFilter. */
 export interface LabelsSelector {
+  /** Labels that a workload must carry, all of them. */
   readonly labels?: StringMap;
 }
 
@@ -46,7 +51,9 @@ export interface LabelsSelector {
 export interface PolicyTargetReference {
   /** API group; absent means the core group. */
   readonly group?: string;
+  /** Kind of the object, such as Gateway or Service. */
   readonly kind: string;
+  /** Name of the object. */
   readonly name: string;
   /** Only the object's own namespace is allowed. */
   readonly namespace?: string;
@@ -54,6 +61,7 @@ export interface PolicyTargetReference {
 
 /** A port by number, 1..65535. */
 export interface PortSelector {
+  /** Number of the port, 1 to 65535. */
   readonly number: number;
 }
 
@@ -67,9 +75,9 @@ export interface Percent {
 export interface TcpKeepalive {
   /** Probes without an answer before the connection is dead. */
   readonly probes?: number;
-  /** Idle time before the first probe, ms. */
+  /** Idle time before the first probe. */
   readonly time?: number;
-  /** Time between probes, ms. */
+  /** Time between probes. */
   readonly interval?: number;
 }
 
@@ -77,12 +85,13 @@ export interface TcpKeepalive {
 export interface TcpSettings {
   /** Connections to one host; absent: no limit of ours. */
   readonly maxConnections?: number;
-  /** ms; absent: the mesh's connectTimeout. */
+  /** Longest time to make a TCP connection; absent: the mesh's connectTimeout. */
   readonly connectTimeout?: number;
+  /** Probes that keep idle connections open. */
   readonly tcpKeepalive?: TcpKeepalive;
-  /** ms; absent: unlimited. */
+  /** Longest life of a connection; absent: unlimited. */
   readonly maxConnectionDuration?: number;
-  /** ms; absent: 1 h, the proxy's default. Presence kept: 0 turns the timeout off. */
+  /** Longest idle time of a connection; absent: 1 h, the proxy's default; 0 turns the timeout off. */
   readonly idleTimeout?: number;
 }
 
@@ -91,27 +100,33 @@ export type H2UpgradePolicy = "DEFAULT" | "DO_NOT_UPGRADE" | "UPGRADE";
 
 /** HTTP side of a connection pool. */
 export interface HttpSettings {
+  /** Requests that may wait for a connection. */
   readonly http1MaxPendingRequests?: number;
+  /** Requests to the destination at the same time. */
   readonly http2MaxRequests?: number;
   /** 1 turns keep-alive off. */
   readonly maxRequestsPerConnection?: number;
+  /** Retries to all hosts of the destination at the same time. */
   readonly maxRetries?: number;
-  /** ms; absent: 1 h. Presence kept: 0 turns it off. */
+  /** Longest time without a request on a connection; absent: 1 h; 0 turns it off. */
   readonly idleTimeout?: number;
   /** Default DEFAULT: what the mesh configuration says. */
   readonly h2UpgradePolicy: H2UpgradePolicy;
   /** Talk to the destination in the protocol the client used. */
   readonly useClientProtocol?: boolean;
+  /** Streams of one HTTP/2 connection at the same time. */
   readonly maxConcurrentStreams?: number;
 }
 
 /** Limits of connections to a destination. */
 export interface ConnectionPoolSettings {
+  /** Settings of TCP connections, whatever they carry. */
   readonly tcp?: TcpSettings;
+  /** Settings of HTTP connections. */
   readonly http?: HttpSettings;
 }
 
-/** Client side TLS of a connection to a destination. MESH_MUTUAL uses the mesh's own certificates (written ISTIO_MUTUAL by the peer's users). */
+/** Client side TLS of a connection to a destination. MESH_MUTUAL uses the mesh's own certificates (ISTIO_MUTUAL in Istio's spelling). */
 export type ClientTlsMode = "DISABLE" | "SIMPLE" | "MUTUAL" | "MESH_MUTUAL";
 
 /** TLS settings for connections to a destination. */
@@ -131,8 +146,9 @@ export interface ClientTlsSettings {
    * accounts of its endpoints. Empty: none, any certificate of the authorities will do.
    */
   readonly subjectAltNames?: readonly string[];
+  /** Server name that the client sends. */
   readonly sni?: string;
-  /** Presence kept. */
+  /** The server's certificate is not verified. */
   readonly insecureSkipVerify?: boolean;
   /** Path of a revocation list. */
   readonly caCrl?: string;
@@ -151,8 +167,11 @@ export type TlsProtocol = "TLS_AUTO" | "TLSV1_0" | "TLSV1_1" | "TLSV1_2" | "TLSV
 
 /** A certificate by file paths. */
 export interface TlsCertificate {
+  /** File with the certificate. */
   readonly serverCertificate?: string;
+  /** File with its key. */
   readonly privateKey?: string;
+  /** File with the authorities that clients' certificates must be of. */
   readonly caCertificates?: string;
 }
 
@@ -162,14 +181,21 @@ export interface ServerTlsSettings {
   readonly httpsRedirect?: boolean;
   /** Default PASSTHROUGH. */
   readonly mode: ServerTlsMode;
+  /** File with the certificate. */
   readonly serverCertificate?: string;
+  /** File with its key. */
   readonly privateKey?: string;
+  /** File with the authorities that clients' certificates must be of. */
   readonly caCertificates?: string;
+  /** File with the certificates that are revoked. */
   readonly caCrl?: string;
+  /** Name of the secret with the certificate and its key. */
   readonly credentialName?: string;
   /** At most two (one RSA, one ECDSA). */
   readonly credentialNames?: readonly string[];
+  /** Several certificates, from files; the client's algorithms choose. */
   readonly tlsCertificates?: readonly TlsCertificate[];
+  /** Names of which a client's certificate must have one. */
   readonly subjectAltNames?: readonly string[];
   /** base64 SHA-256 of accepted public keys. */
   readonly verifyCertificateSpki?: readonly string[];
@@ -179,6 +205,7 @@ export interface ServerTlsSettings {
   readonly minProtocolVersion: TlsProtocol;
   /** Default TLS_AUTO. */
   readonly maxProtocolVersion: TlsProtocol;
+  /** Cipher suites; absent: the proxy's defaults. */
   readonly cipherSuites?: readonly string[];
 }
 
@@ -192,59 +219,36 @@ export interface LocalityDistribute {
 
 /** Where traffic of a region goes when it has no healthy endpoint. */
 export interface LocalityFailover {
+  /** Region of the client. */
   readonly from: string;
+  /** Region that takes over when that has no healthy endpoint. */
   readonly to: string;
 }
 
 /** Locality aware load balancing. Only one of the lists is set. */
 export interface LocalityLbSetting {
+  /** Shares by locality of the client. */
   readonly distribute?: readonly LocalityDistribute[];
+  /** Regions that take over for others. */
   readonly failover?: readonly LocalityFailover[];
   /** Labels compared in order (`label` or `label=value`); endpoints that share more come first. */
   readonly failoverPriority?: readonly string[];
-  /** Presence kept; absent: on. */
+  /** Absent: on. */
   readonly enabled?: boolean;
 }
 
 /** When and how a failed request is tried again. */
 export interface HttpRetry {
-  /** Presence kept: 0 turns retries off. */
+  /** 0 turns retries off. */
   readonly attempts: number;
-  /** ms; absent: the route's timeout. */
+  /** Longest time of one try; absent: the route's timeout. */
   readonly perTryTimeout?: number;
   /** Comma separated proxy retry conditions, or status codes; absent: the mesh's default. */
   readonly retryOn?: string;
-  /** Presence kept. */
+  /** Retries may go to other localities. */
   readonly retryRemoteLocalities?: boolean;
-  /** Presence kept; absent: on. */
+  /** Retries go to other endpoints than those that failed; absent: they do. */
   readonly retryIgnorePreviousHosts?: boolean;
-  /** Base interval of the exponential back-off, ms. Presence kept. */
+  /** Base interval of the exponential back-off. */
   readonly backoff?: number;
-}
-
-/** HTTP probe. */
-export interface HttpHealthCheck {
-  readonly path?: string;
-  readonly port: number;
-  readonly host?: string;
-  /** HTTP (default) or HTTPS. */
-  readonly scheme?: string;
-  readonly httpHeaders?: readonly { readonly name?: string; readonly value?: string }[];
-}
-
-/** How a workload outside the orchestrator is probed. At most one method is set. */
-export interface ReadinessProbe {
-  readonly initialDelaySeconds?: number;
-  /** Absent: 1. */
-  readonly timeoutSeconds?: number;
-  /** Absent: 10. */
-  readonly periodSeconds?: number;
-  /** Absent: 1. */
-  readonly successThreshold?: number;
-  /** Absent: 3. */
-  readonly failureThreshold?: number;
-  readonly httpGet?: HttpHealthCheck;
-  readonly tcpSocket?: { readonly host?: string; readonly port: number };
-  readonly exec?: { readonly command: readonly string[] };
-  readonly grpc?: { readonly port: number; readonly service?: string };
 }

@@ -7,7 +7,9 @@ import type { WorkloadSelector } from "../common/types.ts";
 
 /** Spec of a PeerAuthentication. */
 export interface PeerAuthenticationSpec {
+  /** Workloads of the namespace that it is for; absent: all of them, in the root namespace those of the mesh. */
   readonly selector?: WorkloadSelector;
+  /** Mode of all ports. */
   readonly mtls?: MutualTls;
   /** Port number (as a string key) to its mode; needs a selector. */
   readonly portLevelMtls?: Readonly<Record<string, MutualTls>>;

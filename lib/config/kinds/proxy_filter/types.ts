@@ -1,5 +1,5 @@
 /**
- * ProxyFilter (EnvoyFilter in the peer's spelling): patches of the generated proxy configuration.
+ * ProxyFilter (EnvoyFilter in Istio's spelling): patches of the generated proxy configuration.
  *
  * @module
  */
@@ -9,7 +9,9 @@ import type { JsonObject, LabelsSelector, PolicyTargetReference, StringMap } fro
 export interface ProxyFilterSpec {
   /** Absent: all proxies of the namespace (of the mesh, in the root namespace). */
   readonly workloadSelector?: LabelsSelector;
+  /** Objects of the namespace that stand for the workloads instead of a selector. */
   readonly targetRefs?: readonly PolicyTargetReference[];
+  /** The patches, applied in order. */
   readonly configPatches?: readonly ConfigPatch[];
   /** Lower is applied first; may be negative; absent: 0. */
   readonly priority?: number;
@@ -34,7 +36,9 @@ export type ApplyTo =
 export interface ConfigPatch {
   /** Default INVALID, which validation refuses. */
   readonly applyTo: ApplyTo;
+  /** What is patched; absent: everything of that kind. */
   readonly match?: ConfigObjectMatch;
+  /** What is done to it. */
   readonly patch?: Patch;
 }
 
@@ -42,39 +46,60 @@ export interface ConfigPatch {
 export interface ConfigObjectMatch {
   /** Default ANY. */
   readonly context: "ANY" | "SIDECAR_INBOUND" | "SIDECAR_OUTBOUND" | "GATEWAY";
-  readonly proxy?: { readonly proxyVersion?: string; readonly metadata?: StringMap };
+  /** Properties of the proxy. */
+  readonly proxy?: {
+    /** Regular expression for the proxy's version. */
+    readonly proxyVersion?: string;
+    /** Node metadata that the proxy must have, all of it. */
+    readonly metadata?: StringMap;
+  };
+  /** Properties of the listener and of what is in it. */
   readonly listener?: ListenerMatch;
+  /** Properties of the route configuration and of what is in it. */
   readonly routeConfiguration?: RouteConfigurationMatch;
+  /** Properties of the cluster. */
   readonly cluster?: ClusterMatch;
 }
 
 /** Clusters. */
 export interface ClusterMatch {
+  /** Port of the service. */
   readonly portNumber?: number;
+  /** Host of the service. */
   readonly service?: string;
+  /** Name of the subset. */
   readonly subset?: string;
+  /** Name of the cluster. */
   readonly name?: string;
 }
 
 /** Route configurations. */
 export interface RouteConfigurationMatch {
+  /** Port that the routes are for. */
   readonly portNumber?: number;
+  /** Name of a gateway's port. */
   readonly portName?: string;
   /** `namespace/name`. */
   readonly gateway?: string;
+  /** The virtual host. */
   readonly vhost?: VirtualHostMatch;
+  /** Name of the route configuration. */
   readonly name?: string;
 }
 
 /** Virtual hosts inside a route configuration. */
 export interface VirtualHostMatch {
+  /** Name of the virtual host. */
   readonly name?: string;
+  /** A domain of the virtual host. */
   readonly domainName?: string;
+  /** The route in it. */
   readonly route?: RouteMatch;
 }
 
 /** Routes inside a virtual host. */
 export interface RouteMatch {
+  /** Name of the route. */
   readonly name?: string;
   /** Default ANY. */
   readonly action: "ANY" | "ROUTE" | "REDIRECT" | "DIRECT_RESPONSE";
@@ -82,21 +107,39 @@ export interface RouteMatch {
 
 /** Listeners. */
 export interface ListenerMatch {
+  /** Port of the listener. */
   readonly portNumber?: number;
+  /** Not used; port names tell nothing of listeners. */
   readonly portName?: string;
+  /** The filter chain in it. */
   readonly filterChain?: FilterChainMatch;
+  /** Name of a listener filter. */
   readonly listenerFilter?: string;
+  /** Name of the listener. */
   readonly name?: string;
 }
 
 /** Filter chains inside a listener. */
 export interface FilterChainMatch {
+  /** Name of the filter chain. */
   readonly name?: string;
+  /** Server name that the chain is for. */
   readonly sni?: string;
+  /** `raw_buffer` or `tls`. */
   readonly transportProtocol?: string;
   /** Comma separated. */
   readonly applicationProtocols?: string;
-  readonly filter?: { readonly name?: string; readonly subFilter?: { readonly name?: string } };
+  /** The network filter in it. */
+  readonly filter?: {
+    /** Name of the filter. */
+    readonly name?: string;
+    /** The filter inside that filter. */
+    readonly subFilter?: {
+      /** Name of the filter. */
+      readonly name?: string;
+    };
+  };
+  /** Destination port that the chain is for. */
   readonly destinationPort?: number;
 }
 

@@ -8,19 +8,23 @@ import type { WorkloadEntrySpec } from "../workload_entry/types.ts";
 
 /** Spec of a ServiceEntry. */
 export interface ServiceEntrySpec {
+  /** Names of the service; short ones are no host names here. */
   readonly hosts: readonly string[];
   /** Virtual IPs or CIDRs. */
   readonly addresses?: readonly string[];
+  /** Ports of the service. */
   readonly ports?: readonly ServicePort[];
   /** Default MESH_EXTERNAL. */
   readonly location: "MESH_EXTERNAL" | "MESH_INTERNAL";
   /** Default NONE. */
   readonly resolution: ServiceResolution;
+  /** Where the service runs. */
   readonly endpoints?: readonly WorkloadEntrySpec[];
   /** Workloads (entries, pods) in the object's namespace; excludes `endpoints`. */
   readonly workloadSelector?: LabelsSelector;
   /** Namespaces that see it: `*`, `.` (own), `~` (none), names; absent: the mesh's default. */
   readonly exportTo?: readonly string[];
+  /** Names of which a server's certificate must have one. */
   readonly subjectAltNames?: readonly string[];
 }
 
@@ -29,9 +33,11 @@ export type ServiceResolution = "NONE" | "STATIC" | "DNS" | "DNS_ROUND_ROBIN" | 
 
 /** Port of a service. */
 export interface ServicePort {
+  /** Number of the port, 1 to 65535. */
   readonly number: number;
   /** HTTP, HTTPS, GRPC, HTTP2, MONGO, TCP, TLS as written; absent: sniffed. */
   readonly protocol?: string;
+  /** Name of the port, unique in the service. */
   readonly name: string;
   /** Port of the endpoints; absent: `number`. */
   readonly targetPort?: number;

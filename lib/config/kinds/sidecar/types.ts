@@ -14,7 +14,9 @@ export interface SidecarSpec {
   readonly ingress?: readonly SidecarIngress[];
   /** Absent: inherited from the mesh-wide default. */
   readonly egress?: readonly SidecarEgress[];
+  /** Limits and timeouts of connections to the workload. */
   readonly inboundConnectionPool?: ConnectionPoolSettings;
+  /** What becomes of traffic to unknown destinations; absent: as the mesh configuration says. */
   readonly outboundTrafficPolicy?: OutboundTrafficPolicy;
 }
 
@@ -23,8 +25,11 @@ export type CaptureMode = "DEFAULT" | "IPTABLES" | "NONE";
 
 /** Port of a sidecar listener. */
 export interface SidecarPort {
+  /** Number of the port; absent with a Unix socket. */
   readonly number?: number;
+  /** Protocol, such as HTTP or TCP. */
   readonly protocol?: string;
+  /** Name of the port. */
   readonly name?: string;
   /** Deprecated. */
   readonly targetPort?: number;
@@ -32,6 +37,7 @@ export interface SidecarPort {
 
 /** One inbound listener. */
 export interface SidecarIngress {
+  /** The port that the proxy takes traffic of. */
   readonly port: SidecarPort;
   /** IP; absent: the workload's. */
   readonly bind?: string;
@@ -39,7 +45,9 @@ export interface SidecarIngress {
   readonly captureMode: CaptureMode;
   /** `127.0.0.1:PORT`, `0.0.0.0:PORT`, `[::1]:PORT`, `[::]:PORT` or `unix:///path`; absent: same port of the workload. */
   readonly defaultEndpoint?: string;
+  /** TLS of connections from outside. */
   readonly tls?: ServerTlsSettings;
+  /** Limits and timeouts of connections to the workload. */
   readonly connectionPool?: ConnectionPoolSettings;
 }
 

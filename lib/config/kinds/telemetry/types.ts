@@ -7,12 +7,17 @@ import type { PolicyTargetReference, WorkloadSelector } from "../common/types.ts
 
 /** Spec of a Telemetry. */
 export interface TelemetrySpec {
+  /** Workloads of the namespace that it is for; absent: all of them. */
   readonly selector?: WorkloadSelector;
   /** Deprecated single form of `targetRefs`. */
   readonly targetRef?: PolicyTargetReference;
+  /** Objects of the namespace that stand for the workloads instead of a selector. */
   readonly targetRefs?: readonly PolicyTargetReference[];
+  /** Tracing. */
   readonly tracing?: readonly TelemetryTracing[];
+  /** Metrics. */
   readonly metrics?: readonly TelemetryMetrics[];
+  /** Access logs. */
   readonly accessLogging?: readonly TelemetryAccessLogging[];
 }
 
@@ -21,36 +26,61 @@ export type TelemetryMode = "CLIENT_AND_SERVER" | "CLIENT" | "SERVER";
 
 /** Names an extension provider of the mesh configuration. */
 export interface ProviderRef {
+  /** Name of an extension provider of the mesh configuration. */
   readonly name: string;
 }
 
 /** Tracing. */
 export interface TelemetryTracing {
-  readonly match?: { readonly mode: TelemetryMode };
+  /** Direction of the traffic; absent: both. */
+  readonly match?: {
+    /** CLIENT_AND_SERVER, CLIENT or SERVER. */
+    readonly mode: TelemetryMode;
+  };
+  /** Where spans go; absent: to the mesh's defaults. */
   readonly providers?: readonly ProviderRef[];
-  /** 0..100; presence kept. */
+  /** 0..100. */
   readonly randomSamplingPercentage?: number;
-  /** Presence kept. */
+  /** No spans are reported. */
   readonly disableSpanReporting?: boolean;
+  /** Tags of spans. */
   readonly customTags?: Readonly<Record<string, TracingCustomTag>>;
-  /** Presence kept; absent: on. */
+  /** The request's id decides which requests are traced; absent: it does. */
   readonly useRequestIdForTraceSampling?: boolean;
-  /** Presence kept; absent: on. (enableIstioTags in the peer's spelling.) */
+  /** Adds the mesh's own tags; absent: it does. (enableIstioTags in Istio's spelling.) */
   readonly enableMeshTags?: boolean;
 }
 
 /** Value of a span tag; one is set. */
 export interface TracingCustomTag {
-  readonly literal?: { readonly value: string };
-  readonly environment?: { readonly name: string; readonly defaultValue?: string };
-  readonly header?: { readonly name: string; readonly defaultValue?: string };
+  /** A fixed value. */
+  readonly literal?: {
+    /** The value. */
+    readonly value: string;
+  };
+  /** The value of a variable of the proxy. */
+  readonly environment?: {
+    /** Name of the variable or header. */
+    readonly name: string;
+    /** The value where there is none. */
+    readonly defaultValue?: string;
+  };
+  /** The value of a header of the request. */
+  readonly header?: {
+    /** Name of the variable or header. */
+    readonly name: string;
+    /** The value where there is none. */
+    readonly defaultValue?: string;
+  };
 }
 
 /** Metrics. */
 export interface TelemetryMetrics {
+  /** Where metrics go; absent: to the mesh's defaults. */
   readonly providers?: readonly ProviderRef[];
+  /** What differs for some metrics. */
   readonly overrides?: readonly MetricsOverride[];
-  /** TCP reporting interval, ms; presence kept. */
+  /** Time between reports of long TCP connections. */
   readonly reportingInterval?: number;
 }
 
@@ -70,7 +100,9 @@ export type StandardMetric =
 
 /** Which metrics on which side; at most one of metric and customMetric. */
 export interface MetricSelector {
+  /** One of the standard metrics. */
   readonly metric?: StandardMetric;
+  /** A metric by its name. */
   readonly customMetric?: string;
   /** Default CLIENT_AND_SERVER. */
   readonly mode: TelemetryMode;
@@ -78,9 +110,11 @@ export interface MetricSelector {
 
 /** Change metrics. */
 export interface MetricsOverride {
+  /** The metrics that it is for; absent: all. */
   readonly match?: MetricSelector;
-  /** Presence kept. */
+  /** These metrics are not collected. */
   readonly disabled?: boolean;
+  /** Tags that are set or removed, by name. */
   readonly tagOverrides?: Readonly<Record<string, TagOverride>>;
 }
 
@@ -94,10 +128,18 @@ export interface TagOverride {
 
 /** Access logs. */
 export interface TelemetryAccessLogging {
-  readonly match?: { readonly mode: TelemetryMode };
+  /** Direction of the traffic; absent: both. */
+  readonly match?: {
+    /** CLIENT_AND_SERVER, CLIENT or SERVER. */
+    readonly mode: TelemetryMode;
+  };
+  /** Where logs go; absent: to the mesh's defaults. */
   readonly providers?: readonly ProviderRef[];
-  /** Presence kept. */
+  /** Nothing is logged. */
   readonly disabled?: boolean;
   /** Expression over the request. */
-  readonly filter?: { readonly expression?: string };
+  readonly filter?: {
+    /** CEL expression over the request and the answer. */
+    readonly expression?: string;
+  };
 }

@@ -7,9 +7,11 @@ import type { JsonObject, PolicyTargetReference, PortSelector, WorkloadSelector 
 
 /** Spec of a WasmPlugin. */
 export interface WasmPluginSpec {
+  /** Workloads of the namespace that it is for, of all namespaces in the root namespace; absent: all of them. */
   readonly selector?: WorkloadSelector;
   /** Deprecated single form of `targetRefs`. */
   readonly targetRef?: PolicyTargetReference;
+  /** Objects of the namespace that stand for the workloads instead of a selector. */
   readonly targetRefs?: readonly PolicyTargetReference[];
   /** `oci://` (when no scheme is written), `http(s)://` or `file://`. */
   readonly url: string;
@@ -17,18 +19,26 @@ export interface WasmPluginSpec {
   readonly sha256?: string;
   /** Default UNSPECIFIED_POLICY: IfNotPresent, Always for `latest` and untagged images. */
   readonly imagePullPolicy: "UNSPECIFIED_POLICY" | "IfNotPresent" | "Always";
+  /** Name of a secret of the namespace with the registry's credentials. */
   readonly imagePullSecret?: string;
   /** Accepted, unused. */
   readonly verificationKey?: string;
+  /** Configuration that the plugin gets. */
   readonly pluginConfig?: JsonObject;
+  /** Name of the plugin in its module. */
   readonly pluginName?: string;
   /** Default UNSPECIFIED_PHASE: at the end of the chain, before the router. */
   readonly phase: "UNSPECIFIED_PHASE" | "AUTHN" | "AUTHZ" | "STATS";
-  /** Higher runs first within a phase; presence kept; absent: 0. */
+  /** Higher runs first within a phase; absent: 0. */
   readonly priority?: number;
   /** Default FAIL_CLOSE. */
   readonly failStrategy: "FAIL_CLOSE" | "FAIL_OPEN" | "FAIL_RELOAD";
-  readonly vmConfig?: { readonly env?: readonly WasmEnvVar[] };
+  /** Settings of the virtual machine that runs it. */
+  readonly vmConfig?: {
+    /** Variables of the virtual machine. */
+    readonly env?: readonly WasmEnvVar[];
+  };
+  /** Traffic that it sees; absent: all. */
   readonly match?: readonly WasmTrafficSelector[];
   /** Default UNSPECIFIED_PLUGIN_TYPE: HTTP. */
   readonly type: "UNSPECIFIED_PLUGIN_TYPE" | "HTTP" | "NETWORK";
@@ -36,9 +46,11 @@ export interface WasmPluginSpec {
 
 /** Environment variable of the plugin. */
 export interface WasmEnvVar {
+  /** Name of the variable. */
   readonly name: string;
   /** Default INLINE; HOST reads the proxy's own environment. */
   readonly valueFrom: "INLINE" | "HOST";
+  /** Its value. */
   readonly value?: string;
 }
 
@@ -46,5 +58,6 @@ export interface WasmEnvVar {
 export interface WasmTrafficSelector {
   /** Default UNDEFINED: as CLIENT_AND_SERVER. */
   readonly mode: "UNDEFINED" | "CLIENT" | "SERVER" | "CLIENT_AND_SERVER";
+  /** Ports of the traffic; absent: all. */
   readonly ports?: readonly PortSelector[];
 }

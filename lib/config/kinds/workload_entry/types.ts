@@ -11,11 +11,14 @@ export interface WorkloadEntrySpec {
   readonly address?: string;
   /** Service port name to the workload's port number. */
   readonly ports?: Readonly<Record<string, number>>;
+  /** Labels by which services select it. */
   readonly labels?: StringMap;
+  /** Network that it is in; absent: found by its address. */
   readonly network?: string;
   /** `region/zone/subzone`. */
   readonly locality?: string;
   /** Load balancing weight; absent: 1 among equals. */
   readonly weight?: number;
+  /** Service account that it runs as. */
   readonly serviceAccount?: string;
 }

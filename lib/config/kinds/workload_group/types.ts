@@ -9,8 +9,14 @@ import type { WorkloadEntrySpec } from "../workload_entry/types.ts";
 /** Spec of a WorkloadGroup. */
 export interface WorkloadGroupSpec {
   /** Metadata of the created entries. */
-  readonly metadata?: { readonly labels?: StringMap; readonly annotations?: StringMap };
+  readonly metadata?: {
+    /** Labels of the workloads. */
+    readonly labels?: StringMap;
+    /** Annotations of the workloads. */
+    readonly annotations?: StringMap;
+  };
   /** Spec of the created entries, without address. */
   readonly template: WorkloadEntrySpec;
+  /** How the agent tells whether a workload is ready. */
   readonly probe?: ReadinessProbe;
 }
