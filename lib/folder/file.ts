@@ -1,8 +1,11 @@
 /**
  * One file of the folder: its documents, the objects that it contributes, and what is wrong with it.
  *
- * A re-read costs what changed: documents whose text was there before keep their parsed objects. What is broken keeps its last good
- * version: a refused object by kind, namespace and name; a document that does not even tell those, everything that stood in its place.
+ * Of a file that is read again only documents that changed are parsed: the others keep their objects. They are found by hashes of
+ * their bytes, so that the bytes themselves need not be kept.
+ *
+ * What is broken keeps its last good version: a refused object by kind, namespace and name; a document in which those cannot be read,
+ * everything that stood in its place.
  *
  * @module
  */
@@ -13,7 +16,8 @@ import type { ParseOptions } from "../config/object.ts";
 import { duplicateFinding } from "../config/overlap.ts";
 import { type ConfigObject, objectKey } from "../config/types.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
-import { type DocumentRange, documentText, type Recut, recutDocuments, splitDocuments } from "../config/yaml/split.ts";
+import { type DocumentRange, documentText, splitDocuments } from "../config/yaml/split.ts";
+import { hashBytes } from "./hash.ts";
 
 /** Largest file, bytes. */
 export const MAX_FILE_SIZE = 64 * 1024 * 1024;
@@ -26,7 +30,10 @@ export interface FolderOptions extends ParseOptions {
 
 /** One document of a file. */
 export interface FileDocument {
-  readonly range: DocumentRange;
+  /** 1-based line of the file where it begins. */
+  readonly line: number;
+  /** Hash of its bytes. */
+  readonly hash: number;
   readonly content: DocumentContent;
   /** Objects that live: those of the content, and the last good versions of what the content refuses. */
   readonly live: readonly ConfigObject[];
@@ -35,7 +42,8 @@ export interface FileDocument {
 /** One file. Immutable. */
 export interface FileState {
   readonly path: string;
-  readonly bytes: Uint8Array;
+  /** Whether its last line ends with a newline. */
+  readonly endsLine: boolean;
   readonly documents: readonly FileDocument[];
   /** What the file contributes, by key; of duplicates the first. */
   readonly objects: ReadonlyMap<string, ConfigObject>;
@@ -50,7 +58,7 @@ export interface FileState {
  */
 export function looksTruncated(previous: FileState | undefined, bytes: Uint8Array): boolean {
   if (previous === undefined || previous.objects.size === 0) return false;
-  return bytes.length === 0 || (previous.bytes.at(-1) === NEWLINE && bytes.at(-1) !== NEWLINE);
+  return bytes.length === 0 || (previous.endsLine && bytes.at(-1) !== NEWLINE);
 }
 
 const NEWLINE = 10;
@@ -85,47 +93,39 @@ function* readDocuments(
   options: FolderOptions,
 ): Generator<void, FileState> {
   const format = path.endsWith(".json") ? "json" : "yaml";
-  const { ranges, sameBefore, sameAfter } = cut(previous, bytes, format);
+  const ranges = format === "yaml" ? splitDocuments(bytes) : wholeFile(bytes);
   const old = previous?.documents ?? [];
-  const firstAfter = ranges.length - sameAfter;
-  // Documents in between that only moved are found by their text.
-  const moved = new Map<string, number[]>();
-  for (let index = sameBefore; index < old.length - sameAfter; index++) {
-    const text = documentText(previous?.bytes ?? bytes, old[index]?.range ?? WHOLE);
-    const same = moved.get(text);
-    if (same === undefined) moved.set(text, [index]);
+  const known = new Map<number, number[]>();
+  for (const [index, { hash }] of old.entries()) {
+    const same = known.get(hash);
+    if (same === undefined) known.set(hash, [index]);
     else same.push(index);
   }
   const matched: (number | undefined)[] = [];
-  const contents: DocumentContent[] = [];
-  for (const [index, range] of ranges.entries()) {
-    let text: string | undefined;
-    if (index < sameBefore) matched.push(index);
-    else if (index >= firstAfter) matched.push(index - ranges.length + old.length);
+  const read: ReadDocument[] = [];
+  for (const range of ranges) {
+    const { line } = range;
+    const hash = hashBytes(bytes, range.start, range.end);
+    const match = known.get(hash)?.shift();
+    matched.push(match);
+    const before = match === undefined ? undefined : old[match];
+    if (before !== undefined) read.push({ line, hash, content: moveContent(before.content, line - before.line) });
     else {
-      text = documentText(bytes, range);
-      matched.push(moved.get(text)?.shift());
+      const place = { source: options.source, file: path, line, format } as const;
+      read.push({ line, hash, content: yield* parseDocumentSteps(documentText(bytes, range), place, options) });
     }
-    const before = old[matched[index] ?? -1];
-    if (before !== undefined) contents.push(moveContent(before.content, range.line - before.range.line));
-    else {
-      const place = { source: options.source, file: path, line: range.line, format } as const;
-      contents.push(yield* parseDocumentSteps(text ?? "", place, options));
-      yield;
-    }
+    yield;
   }
-  return assemble(path, bytes, bringToLife(ranges, contents, matched, previous));
+  return assemble(path, bytes.at(-1) === NEWLINE, bringToLife(read, matched, previous));
 }
 
-const WHOLE: DocumentRange = { start: 0, end: 0, line: 1 };
+/** A document as it is written now. */
+type ReadDocument = Omit<FileDocument, "live">;
 
-function cut(previous: FileState | undefined, bytes: Uint8Array, format: "yaml" | "json"): Recut {
-  if (format === "yaml" && previous !== undefined) {
-    return recutDocuments(previous.bytes, previous.documents.map(({ range }) => range), bytes);
-  }
+/** A file that is one document, unless it is blank. */
+function wholeFile(bytes: Uint8Array): DocumentRange[] {
   const isBlank = bytes.every((byte) => byte === 32 || (byte >= 9 && byte <= 13));
-  const whole = isBlank ? [] : [{ start: 0, end: bytes.length, line: 1 }];
-  return { ranges: format === "yaml" ? splitDocuments(bytes) : whole, sameBefore: 0, sameAfter: 0 };
+  return isBlank ? [] : [{ start: 0, end: bytes.length, line: 1 }];
 }
 
 /** A file that cannot be read keeps everything it had. `expected` says what would be right. */
@@ -140,7 +140,7 @@ export function unreadableFile(
   const found = fieldFinding("unreadable-file", "error", place, undefined, expected);
   return {
     path,
-    bytes: previous?.bytes ?? new Uint8Array(),
+    endsLine: previous?.endsLine ?? false,
     documents: previous?.documents ?? [],
     objects: previous?.objects ?? new Map(),
     findings: [{ ...found, message: `the file is not readable, expected ${expected}` }],
@@ -160,21 +160,19 @@ function moveContent(content: DocumentContent, by: number): DocumentContent {
 
 /** Decides which objects live, keeping last good versions of what is refused. */
 function bringToLife(
-  ranges: readonly DocumentRange[],
-  contents: readonly DocumentContent[],
+  read: readonly ReadDocument[],
   matched: readonly (number | undefined)[],
   previous: FileState | undefined,
 ): FileDocument[] {
-  const anyRefused = contents.some((content) => content.refused.length > 0);
+  const anyRefused = read.some(({ content }) => content.refused.length > 0);
   const taken = new Set<string>();
-  if (anyRefused) { for (const content of contents) for (const object of content.objects) taken.add(object.key); }
-  return ranges.map((range, index) => {
-    const content = contents[index] as DocumentContent;
+  if (anyRefused) { for (const { content } of read) for (const object of content.objects) taken.add(object.key); }
+  return read.map(({ line, hash, content }, index) => {
     const kept = content.refused.length === 0 || previous === undefined
       ? []
       : lastGood(content, index, matched, previous).filter(({ key }) => !taken.has(key));
     for (const object of kept) taken.add(object.key);
-    return { range, content, live: kept.length === 0 ? content.objects : [...content.objects, ...kept] };
+    return { line, hash, content, live: kept.length === 0 ? content.objects : [...content.objects, ...kept] };
   });
 }
 
@@ -205,7 +203,7 @@ function inPlaceOf(index: number, matched: readonly (number | undefined)[], prev
   return previous.documents.slice(before + 1, after).flatMap((document) => document.live);
 }
 
-function assemble(path: string, bytes: Uint8Array, documents: readonly FileDocument[]): FileState {
+function assemble(path: string, endsLine: boolean, documents: readonly FileDocument[]): FileState {
   const objects = new Map<string, ConfigObject>();
   const findings: Finding[] = [];
   const stale = new Set<string>();
@@ -220,5 +218,5 @@ function assemble(path: string, bytes: Uint8Array, documents: readonly FileDocum
       }
     });
   }
-  return { path, bytes, documents, objects, findings, stale };
+  return { path, endsLine, documents, objects, findings, stale };
 }

@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 // @ts-types="npm:@types/js-yaml@4.0.9"
 import { CORE_SCHEMA, loadAll } from "js-yaml";
-import { documentText, recutDocuments, splitDocuments } from "../../../lib/config/yaml/split.ts";
-
-const RUNS = Number(Deno.env.get("PROPERTY_RUNS") ?? "1000");
+import { documentText, splitDocuments } from "../../../lib/config/yaml/split.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
@@ -41,81 +39,6 @@ Deno.test({
   fn() {
     const bytes = new Uint8Array([97, 58, 32, 0xff]);
     assert.throws(() => splitDocuments(bytes).map((range) => documentText(bytes, range)), TypeError);
-  },
-});
-
-Deno.test({
-  name: "cutting again after any edit equals cutting afresh, and what is called the same is the same",
-  permissions: "none",
-  fn() {
-    const line = fc.constantFrom(
-      "a: 1",
-      "b: 22",
-      "--- ",
-      "---",
-      "...",
-      "# x",
-      "",
-      "%YAML 1.2",
-      "--- # y",
-      "--- {a: 1}",
-      "- e",
-      "\ufeff",
-    );
-    const text = fc.array(line, { maxLength: 14 }).map((lines) => lines.join("\n"));
-    const edit = fc.record({
-      at: fc.nat(60),
-      cut: fc.nat(12),
-      insert: fc.oneof(fc.constant(""), text, fc.constantFrom("\n", "-", "x", "---\n", "\n---\n")),
-    });
-    fc.assert(
-      fc.property(text, fc.array(edit, { minLength: 1, maxLength: 2 }), (before, edits) => {
-        let after = before;
-        for (const { at, cut, insert } of edits) after = after.slice(0, at) + insert + after.slice(at + cut);
-        const [old, now] = [encode(before), encode(after)];
-        const ranges = splitDocuments(old);
-        const again = recutDocuments(old, ranges, now);
-        assert.deepEqual(again.ranges, splitDocuments(now));
-        const texts = (bytes: Uint8Array, some: typeof ranges) => some.map((range) => documentText(bytes, range));
-        const { sameBefore, sameAfter } = again;
-        const newTexts = texts(now, [...again.ranges]);
-        const oldTexts = texts(old, ranges);
-        assert.ok(sameBefore + sameAfter <= Math.min(newTexts.length, oldTexts.length));
-        assert.deepEqual(newTexts.slice(0, sameBefore), oldTexts.slice(0, sameBefore));
-        assert.deepEqual(newTexts.slice(newTexts.length - sameAfter), oldTexts.slice(oldTexts.length - sameAfter));
-      }),
-      { numRuns: 5 * RUNS },
-    );
-  },
-});
-
-Deno.test({
-  name: "cutting again after an edit of a large file equals cutting afresh",
-  permissions: "none",
-  fn() {
-    const documents = Array.from(
-      { length: 400 },
-      (_, index) => `name: n${index}\ntext: ${"x".repeat((index * 37) % 500)}\n`,
-    );
-    const before = documents.join("---\n");
-    const old = encode(before);
-    const ranges = splitDocuments(old);
-    fc.assert(
-      fc.property(
-        fc.nat(before.length),
-        fc.nat(40_000),
-        fc.constantFrom("", "x", "---\n", "\n---\n", before.slice(0, 20_000)),
-        (at, length, insert) => {
-          const now = encode(
-            before.slice(0, at) + insert + before.slice(at + (length % 3 === 0 ? length : length % 50)),
-          );
-          assert.deepEqual(recutDocuments(old, ranges, now).ranges, splitDocuments(now));
-        },
-      ),
-      { numRuns: 200 },
-    );
-    const again = recutDocuments(old, ranges, encode(before.replace("name: n200\n", "name: other\nmore: 1\n")));
-    assert.deepEqual([again.sameBefore, again.sameAfter], [200, 199]);
   },
 });
 
