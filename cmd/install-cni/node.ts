@@ -13,7 +13,7 @@ import { probeHere, probeIn } from "../../lib/cni/doctor/probe.ts";
 import { inScratch } from "../../lib/cni/doctor/scratch.ts";
 import { type NodeFolders, uninstall } from "../../lib/cni/install/installer.ts";
 import { readOrchConfig } from "../../lib/cni/install/orch_config.ts";
-import { keepsExecutable } from "../../lib/cni/install/wish.ts";
+import { keepsExecutable } from "../../lib/cni/install/desired_state.ts";
 import { systemFileCalls } from "../../lib/cni/node/file_calls.ts";
 import { whileLocked } from "../../lib/cni/node/lock.ts";
 import { LOCK_FILE } from "../../lib/cni/node/run_folder.ts";

@@ -11,7 +11,7 @@ import { readProgramSettings, stopOnSignals } from "../../lib/cli/startup.ts";
 import { AGENT_PODS } from "../../lib/cni/config/plugin_config.ts";
 import type { Executable } from "../../lib/cni/install/installer.ts";
 import { launcherScript } from "../../lib/cni/install/launcher.ts";
-import { currentWish, TemplateError, type WishOptions } from "../../lib/cni/install/wish.ts";
+import { currentDesiredState, type DesiredStateOptions, TemplateError } from "../../lib/cni/install/desired_state.ts";
 import { type NodeAgent, type NodeAgentOptions, startNodeAgent } from "../../lib/cni/node_agent.ts";
 import { StartError, type StartOption } from "../../lib/cni/serve/start_error.ts";
 import { buildInfo } from "../../lib/kernel/program/build_info.ts";
@@ -26,8 +26,8 @@ import { type InstallOptions, installOptions, names } from "./options.ts";
 export async function startInstaller(flags: InstallFlagValues, given: ReadonlySet<string>): Promise<number> {
   const settings = readProgramSettings("install-cni");
   const options = installOptions(flags, given, settings);
-  const wish = wishOptions(options, settings);
-  refuseBadTemplate(wish);
+  const desired = desiredStateOptions(options, settings);
+  refuseBadTemplate(desired);
   const kernel = startKernel("install-cni", logOptions("install-cni", flags));
   const log = kernel.log.scope("cni-agent");
   const idle = idleAmong(given);
@@ -41,7 +41,7 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
   try {
     const { ports } = await startOrSayWhy({
       folders: { net: options.mountedNetDir, bin: settings.MESH_CNI_BIN_DIR, run: options.agentRunDir },
-      wish,
+      desired,
       healthPort: settings.MESH_CNI_HEALTH_PORT,
       monitoringPort: options.monitoringPort,
       metricsLocalOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY,
@@ -49,7 +49,7 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
       repair: options.repair.enabled ? options.repair : undefined,
       cluster: settings.CLUSTER_ID,
     }, kernel);
-    const { executable } = wish;
+    const { executable } = desired;
     if ("script" in executable && !executable.script.includes("plugin_entry")) {
       log.warn(
         "the plugin runs from its sources, which costs each pod 30 ms: cmd/install-cni/bundle.ts makes one file of it",
@@ -86,7 +86,7 @@ async function startOrSayWhy(options: NodeAgentOptions, kernel: Kernel): Promise
  *
  * @throws {UsageError} when it is asked for what it cannot do here.
  */
-export function wishOptions(options: InstallOptions, settings: SettingsOf<"install-cni">): WishOptions {
+export function desiredStateOptions(options: InstallOptions, settings: SettingsOf<"install-cni">): DesiredStateOptions {
   if (options.ambientEnabled) {
     throw new UsageError(
       "flag --ambient-enabled: got true, expected false: this version has no node agent for the tunnel",
@@ -142,9 +142,9 @@ function ownNamespace(settings: SettingsOf<"install-cni">): string {
   }
 }
 
-function refuseBadTemplate(wish: WishOptions): void {
+function refuseBadTemplate(desired: DesiredStateOptions): void {
   try {
-    currentWish(wish);
+    currentDesiredState(desired);
   } catch (error) {
     if (error instanceof TemplateError) throw new UsageError(error.message);
     // Credentials may come later; the installer waits for them, and says so.

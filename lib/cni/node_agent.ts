@@ -2,7 +2,7 @@
  * The installer as a service on a node: installs and mends, serves health, metrics and the plugin's log, repairs pods,
  * and leaves the node in good order.
  *
- *     flags, variables ─> wish ─> installer ─> node's folders
+ *     flags, variables ─> desired ─> installer ─> node's folders
  *     node's folders, credentials ─watch─┘        │ ready?
  *     orchestrator ─pods─> repair          /readyz, metrics
  *
@@ -14,7 +14,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { Installer } from "./install/loop.ts";
 import type { NodeFolders } from "./install/installer.ts";
 import { readOrchConfig } from "./install/orch_config.ts";
-import { currentWish, keepsExecutable, type WishOptions } from "./install/wish.ts";
+import { currentDesiredState, type DesiredStateOptions, keepsExecutable } from "./install/desired_state.ts";
 import { systemFileCalls } from "./node/file_calls.ts";
 import { RestPods } from "./pods/rest.ts";
 import type { PodSource } from "./pods/source.ts";
@@ -25,7 +25,7 @@ import { type NodePorts, serveNode } from "./serve/servers.ts";
 /** How the service is started. Ports of 0 are chosen by the system. */
 export interface NodeAgentOptions {
   readonly folders: NodeFolders;
-  readonly wish: WishOptions;
+  readonly desired: DesiredStateOptions;
   readonly healthPort: number;
   readonly monitoringPort: number;
   /** Metrics are for callers on this machine only. */
@@ -58,13 +58,13 @@ const LEAVE_MS = 4000;
 export async function startNodeAgent(options: NodeAgentOptions, kernel: Kernel): Promise<NodeAgent> {
   const log = kernel.log.scope("cni-agent");
   const { folders } = options;
-  const wish = () => currentWish(options.wish);
-  const pods = options.pods ?? new RestPods(() => readOrchConfig(wish().orchConfig));
+  const desired = () => currentDesiredState(options.desired);
+  const pods = options.pods ?? new RestPods(() => readOrchConfig(desired().orchConfig));
   const installer = new Installer({
     folders,
-    credentials: options.wish.credentials,
-    wish,
-    keepExecutable: keepsExecutable(options.wish),
+    credentials: options.desired.credentials,
+    desired,
+    keepExecutable: keepsExecutable(options.desired),
     calls: systemFileCalls,
     clock: kernel.clock,
     log,
@@ -74,7 +74,7 @@ export async function startNodeAgent(options: NodeAgentOptions, kernel: Kernel):
   const ports = await serveNode({ ...options, runDir: folders.run }, kernel, pods, () => installer.notReady);
   if (options.repair !== undefined) startRepair(options.repair, options.cluster, pods, kernel);
   kernel.stopper.add("installer", async () => {
-    const how = await howToLeave(options.wish, pods, kernel);
+    const how = await howToLeave(options.desired, pods, kernel);
     await installer.stop();
     installer.leave(how);
   });
@@ -99,12 +99,12 @@ function startRepair(options: RepairOptions, cluster: string, pods: PodSource, k
  * orchestrator that does not answer leave the plugin in place: without it pods would start outside of the mesh.
  */
 async function howToLeave(
-  wish: WishOptions,
+  desired: DesiredStateOptions,
   pods: PodSource,
   kernel: Kernel,
 ): Promise<{ handOver: string } | "for good"> {
   const log = kernel.log.scope("cni-agent");
-  if (wish.podName === "") {
+  if (desired.podName === "") {
     return { handOver: "POD_NAME is not set, so it is not known whether another installer comes" };
   }
   const late = AbortSignal.timeout(LEAVE_MS);
@@ -112,7 +112,7 @@ async function howToLeave(
     late.addEventListener("abort", () => reject(late.reason), { once: true })
   );
   try {
-    const stays = await Promise.race([pods.setStays(wish.podNamespace, wish.podName), never]);
+    const stays = await Promise.race([pods.setStays(desired.podNamespace, desired.podName), never]);
     return stays ? { handOver: "the daemon set stays: another installer is expected" } : "for good";
   } catch (error) {
     log.warn("the orchestrator did not say whether another installer comes", { error });

@@ -17,7 +17,7 @@
  */
 import { servePlugin } from "../../lib/cni/serve/servers.ts";
 import { readOrchConfig } from "../../lib/cni/install/orch_config.ts";
-import { LOG_SOCKET } from "../../lib/cni/plugin/tell.ts";
+import { LOG_SOCKET } from "../../lib/cni/plugin/report.ts";
 import { RestPods } from "../../lib/cni/pods/rest.ts";
 import { silentLog } from "../../lib/kernel/log/log.ts";
 import { chainedText } from "../cni/support/chained.ts";

@@ -4,7 +4,7 @@ import { installCni } from "../../cmd/install-cni/commands.ts";
 import type { InstallFlagValues } from "../../cmd/install-cni/flags.ts";
 import { idleAmong, idleFlags } from "../../cmd/install-cni/idle_flags.ts";
 import { installOptions } from "../../cmd/install-cni/options.ts";
-import { wishOptions } from "../../cmd/install-cni/start.ts";
+import { desiredStateOptions } from "../../cmd/install-cni/start.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import { logFlags, vklogFlag } from "../../lib/cli/log_flags.ts";
 import { flagsOf } from "../../lib/cli/parse.ts";
@@ -62,7 +62,7 @@ Deno.test("the namespace of the node agent is that of its pod: told, found besid
         MESH_CNI_SERVICE_ACCOUNT_DIR: folder,
         ...env,
       });
-      return wishOptions(options(), settings).podNamespace;
+      return desiredStateOptions(options(), settings).podNamespace;
     };
     assert.equal(namespace({}), "mesh-system");
     await Deno.writeTextFile(`${folder}/namespace`, "kube-system");
@@ -151,7 +151,7 @@ Deno.test("a template with a value that would fail every pod is refused at the s
   }
 });
 
-Deno.test("wishes that this version cannot fulfil are refused as usage", () => {
+Deno.test("desiredStates that this version cannot fulfil are refused as usage", () => {
   const settings = readSettings("install-cni", { KUBERNETES_SERVICE_HOST: "10.0.0.1" });
-  assert.throws(() => wishOptions(options({ "ambient-enabled": true }), settings), UsageError);
+  assert.throws(() => desiredStateOptions(options({ "ambient-enabled": true }), settings), UsageError);
 });

@@ -130,10 +130,13 @@ Deno.test("two installers with different options on one node are told of each ot
     const other = startKernel("install-cni", defaultLogOptions, {
       log: createLog([], { ...defaultLogOptions, targets: [] }),
     });
-    const wish = place.wishOptions(new URL(orch.address), { logLevel: "debug", podName: "mesh-cni-node-bbbbb" });
+    const desired = place.desiredStateOptions(new URL(orch.address), {
+      logLevel: "debug",
+      podName: "mesh-cni-node-bbbbb",
+    });
     await startNodeAgent({
       folders: place.folders,
-      wish,
+      desired,
       healthPort: 0,
       monitoringPort: 0,
       metricsLocalOnly: false,
@@ -166,12 +169,12 @@ Deno.test("two installers with different options damp each other: from ten chang
   };
   const both = ["a", "b"].map((name) => {
     const clock = createFakeClock();
-    const wish = () => place.wish({ installer: name, entry: { ...ENTRY, plugin_log_level: name } });
+    const desired = () => place.desired({ installer: name, entry: { ...ENTRY, plugin_log_level: name } });
     const metrics = createMetrics("install-cni");
     const { folders, credentials } = place;
     return {
       clock,
-      installer: new Installer({ folders, credentials, wish, keepExecutable: false, calls, clock, log, metrics }),
+      installer: new Installer({ folders, credentials, desired, keepExecutable: false, calls, clock, log, metrics }),
     };
   });
   for (const { installer } of both) installer.start();
@@ -303,7 +306,7 @@ Deno.test("a fault that lasts is told once, although the names of unfinished fil
   };
   const messages = [1, 2].map(() => {
     try {
-      install(place.folders, place.wish(), { ...full, write }, Date.now);
+      install(place.folders, place.desired(), { ...full, write }, Date.now);
     } catch (error) {
       return (error as Error).message;
     }

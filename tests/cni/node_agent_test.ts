@@ -6,7 +6,7 @@ import { currentRecord } from "../../lib/cni/install/installer.ts";
 import { readOrchConfig } from "../../lib/cni/install/orch_config.ts";
 import { systemFileCalls } from "../../lib/cni/node/file_calls.ts";
 import { startNodeAgent } from "../../lib/cni/node_agent.ts";
-import { post } from "../../lib/cni/plugin/tell.ts";
+import { post } from "../../lib/cni/plugin/report.ts";
 import { NearPods } from "../../lib/cni/pods/near.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
@@ -168,10 +168,10 @@ Deno.test("an installer that ends for an upgrade or a restart leaves all in plac
     const other = startKernel("install-cni", defaultLogOptions, {
       log: createLog([], { ...defaultLogOptions, targets: [] }),
     });
-    const wish = place.wishOptions(new URL(orch.address), { owned: true, podName: "mesh-cni-node-bbbbb" });
+    const desired = place.desiredStateOptions(new URL(orch.address), { owned: true, podName: "mesh-cni-node-bbbbb" });
     await startNodeAgent({
       folders: place.folders,
-      wish,
+      desired,
       healthPort: 0,
       monitoringPort: 0,
       metricsLocalOnly: false,

@@ -12,7 +12,7 @@ import { isConfigName, PLUGIN } from "../config/network.ts";
 import type { FileCalls } from "../node/file_calls.ts";
 import { bytesOfText, textOfBytes } from "../node/file_text.ts";
 import { removeFile, removeUnfinished, replaceByCopy, replaceFile } from "../node/replace.ts";
-import { type ConfigPlan, type ConfigWish, planConfig, planRemoval, type Step } from "./plan.ts";
+import { type ConfigPlan, type DesiredConfig, planConfig, planRemoval, type Step } from "./plan.ts";
 import { CALLS_FILE, FACTS_FILE, OLDER_CALLS_FILE, ORCH_CONFIG_FILE } from "../node/run_folder.ts";
 import { configFolders, forgetAllKept, putAside, putBack } from "./links.ts";
 import { type InstallRecord, readRecord, RECORD_FILE, recordText } from "./record.ts";
@@ -31,7 +31,7 @@ export interface NodeFolders {
 export type Executable = { readonly copyOf: string } | { readonly script: string };
 
 /** What is wanted on the node. */
-export interface InstallWish extends ConfigWish {
+export interface DesiredState extends DesiredConfig {
   /** Undefined: the node has it already, and it is not ours to place or remove. */
   readonly executable: Executable | undefined;
   /** Text of the orchestrator config, and its permission bits. */
@@ -69,14 +69,14 @@ const MAX_CONFIG = 8 * 1024 * 1024;
 const CONFIG_MODE = 0o644;
 
 /**
- * Makes the node as wished. Nothing is written that is right already.
+ * Makes the node as desired. Nothing is written that is right already.
  *
  * @param executables How an executable on the node is compared with ours; it may be a hundred megabytes.
  * @throws {InstallError} when something cannot be written; what was there before works on.
  */
 export function install(
   folders: NodeFolders,
-  wish: InstallWish,
+  desired: DesiredState,
   calls: FileCalls,
   now: () => number,
   executables: "by bytes" | "by size" = "by bytes",
@@ -84,13 +84,15 @@ export function install(
   const changed: string[] = [];
   part("COPY_BINARIES_FAILURE", () => {
     removeAllUnfinished(folders, calls);
-    if (placeExecutable(folders, wish, calls, executables)) changed.push(`executable ${folders.bin}/${PLUGIN}`);
+    if (placeExecutable(folders, desired, calls, executables)) changed.push(`executable ${folders.bin}/${PLUGIN}`);
   });
   part("CREATE_KUBECONFIG_FAILURE", () => {
-    if (placeOrchConfig(folders, wish, calls)) changed.push(`orchestrator config ${folders.run}/${ORCH_CONFIG_FILE}`);
+    if (placeOrchConfig(folders, desired, calls)) {
+      changed.push(`orchestrator config ${folders.run}/${ORCH_CONFIG_FILE}`);
+    }
   });
   return part("CREATE_CNI_CONFIG_FAILURE", () => {
-    const outcome = placeConfig(folders, wish, calls, now);
+    const outcome = placeConfig(folders, desired, calls, now);
     return { ...outcome, changed: [...changed, ...outcome.changed] };
   });
 }
@@ -98,7 +100,7 @@ export function install(
 /** The last part of {@link install} alone: quick, for when another program changed a configuration. */
 export function placeConfig(
   folders: NodeFolders,
-  wish: InstallWish,
+  desired: DesiredState,
   calls: FileCalls,
   now: () => number,
 ): InstallOutcome {
@@ -107,19 +109,19 @@ export function placeConfig(
       `the folder of network configurations, ${folders.net}, is not there, or no folder: is the node's folder mounted?`;
     return { config: undefined, waiting, remarks: [], changed: [], gap: undefined };
   }
-  const { steps, ...plan } = planConfig(configFiles(folders.net, calls), wish);
+  const { steps, ...plan } = planConfig(configFiles(folders.net, calls), desired);
   const modified = steps[0] === undefined ? undefined : calls.stat(`${folders.net}/${likeOf(steps[0])}`)?.modified;
   const changed = steps.map((step) => takeStep(folders.net, step, calls));
   const gap = modified === undefined ? undefined : Math.max(0, now() - modified);
   const record = currentRecord(folders, calls);
   if (
-    changed.length > 0 || record === undefined || record.state !== "installed" || record.installer !== wish.installer
+    changed.length > 0 || record === undefined || record.state !== "installed" || record.installer !== desired.installer
   ) {
     writeRecord(folders, calls, {
-      version: wish.version,
-      placement: wish.placement,
+      version: desired.version,
+      placement: desired.placement,
       config: plan.config,
-      installer: wish.installer,
+      installer: desired.installer,
       at: new Date(now()).toISOString(),
       state: "installed",
     });
@@ -127,9 +129,9 @@ export function placeConfig(
   return { ...plan, changed, gap };
 }
 
-/** What this installation would still change: nothing when all is as wished. */
-export function pendingSteps(folders: NodeFolders, wish: ConfigWish, calls: FileCalls): ConfigPlan {
-  return planConfig(configFiles(folders.net, calls), wish);
+/** What this installation would still change: nothing when all is as desired. */
+export function pendingSteps(folders: NodeFolders, desired: DesiredConfig, calls: FileCalls): ConfigPlan {
+  return planConfig(configFiles(folders.net, calls), desired);
 }
 
 /**
@@ -204,7 +206,7 @@ function removeAllUnfinished(folders: NodeFolders, calls: FileCalls): void {
 
 function placeExecutable(
   folders: NodeFolders,
-  { executable }: InstallWish,
+  { executable }: DesiredState,
   calls: FileCalls,
   compare: "by bytes" | "by size",
 ): boolean {
@@ -223,13 +225,13 @@ function placeExecutable(
   return true;
 }
 
-function placeOrchConfig(folders: NodeFolders, wish: InstallWish, calls: FileCalls): boolean {
+function placeOrchConfig(folders: NodeFolders, desired: DesiredState, calls: FileCalls): boolean {
   const path = `${folders.run}/${ORCH_CONFIG_FILE}`;
-  const bytes = new TextEncoder().encode(wish.orchConfig);
+  const bytes = new TextEncoder().encode(desired.orchConfig);
   calls.makeFolder(folders.run, 0o755);
   const there = calls.read(path);
-  if (there !== undefined && there.mode === wish.orchConfigMode && sameBytes(there.bytes, bytes)) return false;
-  replaceFile(calls, path, bytes, { mode: wish.orchConfigMode });
+  if (there !== undefined && there.mode === desired.orchConfigMode && sameBytes(there.bytes, bytes)) return false;
+  replaceFile(calls, path, bytes, { mode: desired.orchConfigMode });
   return true;
 }
 

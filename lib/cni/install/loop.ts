@@ -17,11 +17,11 @@ import { LOCK_FILE } from "../node/run_folder.ts";
 import { FIGHT_PAUSE_MS, FightWatch } from "./fight.ts";
 import {
   currentRecord,
+  type DesiredState,
   handOver,
   install,
   InstallError,
   type InstallOutcome,
-  type InstallWish,
   type NodeFolders,
   placeConfig,
   uninstall,
@@ -32,10 +32,10 @@ import type { Placement } from "./record.ts";
 /** How an installer is started. */
 export interface InstallerOptions {
   readonly folders: NodeFolders;
-  /** Folder of token and CA; a change there is a change of the wish. */
+  /** Folder of token and CA; a change there is a change of the desired state. */
   readonly credentials: string;
   /** What is wanted now: read anew each time. Throws {@link InstallError} when credentials cannot be read. */
-  readonly wish: () => InstallWish;
+  readonly desired: () => DesiredState;
   /** The executable was the node's before us, and stays. */
   readonly keepExecutable: boolean;
   /** Called when the run folder was gone and has been made again: sockets in it have to be made again too. */
@@ -185,12 +185,12 @@ export class Installer {
   }
 
   private everything(executables: "by bytes" | "by size"): void {
-    const { folders, wish, calls, clock } = this.options;
+    const { folders, desired, calls, clock } = this.options;
     if (this.stopped.signal.aborted) return;
     this.attempt(() => {
       const outcome = this.locked(() => {
         this.placed = false;
-        const wanted = wish();
+        const wanted = desired();
         this.noteRival(wanted);
         return install(folders, wanted, calls, () => clock.now(), executables);
       });
@@ -201,22 +201,22 @@ export class Installer {
   }
 
   private configurations(): void {
-    const { folders, wish, calls, clock, log } = this.options;
+    const { folders, desired, calls, clock, log } = this.options;
     if (this.stopped.signal.aborted || this.pausing(clock.monotonic())) return;
     if (!this.placed) return this.everything("by size");
     this.attempt(() => {
       const outcome = this.locked(() => {
-        const wanted = wish();
+        const wanted = desired();
         this.noteRival(wanted);
         return placeConfig(folders, wanted, calls, () => clock.now());
       });
       if (outcome.changed.length > 0) {
         this.fight.changed(clock.monotonic());
         this.largestGap = Math.max(this.largestGap, outcome.gap ?? 0);
-        const told = { changed: outcome.changed, gapMs: outcome.gap };
+        const fields = { changed: outcome.changed, gapMs: outcome.gap };
         log[(outcome.gap ?? 0) > GAP_MS ? "warn" : "info"](
           "a network configuration was changed by others; mended",
-          told,
+          fields,
         );
       }
       return outcome;
@@ -224,7 +224,7 @@ export class Installer {
   }
 
   /** Remembers another installer that was the last to change something. */
-  private noteRival({ placement, installer }: InstallWish): void {
+  private noteRival({ placement, installer }: DesiredState): void {
     const { folders, calls } = this.options;
     const record = currentRecord(folders, calls);
     this.placement = placement;

@@ -28,7 +28,7 @@ export type Step =
   | { readonly do: "remove"; readonly file: string; readonly wrapped?: true };
 
 /** How the plugin is to be called. */
-export interface ConfigWish {
+export interface DesiredConfig {
   readonly placement: Placement;
   /** Name of the configuration; undefined: the runtime's choice, or a name of our own. */
   readonly confName: string | undefined;
@@ -52,35 +52,35 @@ export interface ConfigPlan {
 export const STANDALONE_NAME = "YYY-mesh-cni.conf";
 
 /** What an installation has to do among these files. */
-export function planConfig(files: readonly ConfigFile[], wish: ConfigWish): ConfigPlan {
-  switch (wish.placement) {
+export function planConfig(files: readonly ConfigFile[], desired: DesiredConfig): ConfigPlan {
+  switch (desired.placement) {
     case "standalone":
-      return planStandalone(files, wish);
+      return planStandalone(files, desired);
     case "owned":
-      return planOwned(files, wish);
+      return planOwned(files, desired);
     case "chained":
-      return planChained(files, wish);
+      return planChained(files, desired);
   }
 }
 
-function planStandalone(files: readonly ConfigFile[], wish: ConfigWish): ConfigPlan {
-  const file = wish.confName ?? STANDALONE_NAME;
+function planStandalone(files: readonly ConfigFile[], desired: DesiredConfig): ConfigPlan {
+  const file = desired.confName ?? STANDALONE_NAME;
   const there = files.find(({ name }) => name === file);
   const read = there && readConfig(there);
-  const text = standaloneText(wish.entry, file);
+  const text = standaloneText(desired.entry, file);
   const same = read !== undefined && !("problem" in read) && sameJson(JSON.parse(read.text), JSON.parse(text));
   const write: Step[] = same ? [] : [{ do: "write", file, text, like: file }];
   return done(file, [...write, ...clearing(files, file)]);
 }
 
-function planChained(files: readonly ConfigFile[], wish: ConfigWish): ConfigPlan {
+function planChained(files: readonly ConfigFile[], desired: DesiredConfig): ConfigPlan {
   const others = files.filter((file) => !isOurFile(file));
-  const found = findPrimary(others, wish.confName);
+  const found = findPrimary(others, desired.confName);
   if (found.primary === undefined) return waits(found.why ?? "no valid configuration");
   const { primary } = found;
-  if (isChained(primary, wish.entry)) return done(primary.file, clearing(files, primary.file), found.remarks);
+  if (isChained(primary, desired.entry)) return done(primary.file, clearing(files, primary.file), found.remarks);
   try {
-    const chained = chain(primary, wish.entry);
+    const chained = chain(primary, desired.entry);
     const write: Step = { do: "write", file: chained.name, text: chained.text, like: primary.file };
     if (chained.name === primary.file) {
       return done(primary.file, [write, ...clearing(files, primary.file)], found.remarks);
@@ -99,13 +99,13 @@ function planChained(files: readonly ConfigFile[], wish: ConfigWish): ConfigPlan
   }
 }
 
-function planOwned(files: readonly ConfigFile[], wish: ConfigWish): ConfigPlan {
-  const own = wish.ownedName;
+function planOwned(files: readonly ConfigFile[], desired: DesiredConfig): ConfigPlan {
+  const own = desired.ownedName;
   if (!own.endsWith(".conflist")) {
     return waits(`name of our own configuration: got ${own}, expected it to end in .conflist`);
   }
   const others = files.filter((file) => !isOurFile(file) && file.name !== own);
-  const found = findPrimary(others, wish.confName);
+  const found = findPrimary(others, desired.confName);
   const there = files.find(({ name }) => name === own);
   if (found.primary === undefined) {
     // Ours stays: without it a new primary would be found without the plugin before we hear of it.
@@ -119,7 +119,7 @@ function planOwned(files: readonly ConfigFile[], wish: ConfigWish): ConfigPlan {
     return waits(`name of our own configuration: got ${own}, expected a name that sorts before ${primary.file}`);
   }
   try {
-    const { text } = chain(primary, { ...wish.entry, [MADE_OF]: primary.file });
+    const { text } = chain(primary, { ...desired.entry, [MADE_OF]: primary.file });
     const write: Step[] = there?.text === text ? [] : [{ do: "write", file: own, text, like: primary.file }];
     return done(own, [...write, ...clearing(files, own)], found.remarks);
   } catch (error) {

@@ -13,7 +13,7 @@ import { rememberCall } from "./calls.ts";
 import { CniError, codes, errorText } from "./protocol.ts";
 import { type CallWorld, runCall } from "./run.ts";
 import { systemRedirector } from "./system_redirector.ts";
-import { EVENT_SOCKET, LOG_SOCKET, post } from "./tell.ts";
+import { EVENT_SOCKET, LOG_SOCKET, post } from "./report.ts";
 import { readOrchConfig } from "../install/orch_config.ts";
 import { FACTS_FILE, ORCH_CONFIG_FILE } from "../node/run_folder.ts";
 import { QuickPods } from "../pods/lookup.ts";

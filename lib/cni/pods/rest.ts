@@ -20,7 +20,7 @@ const QUESTION_MS = 5000;
 const WATCH_MS = 300_000;
 
 /** A request to the API. */
-interface Ask {
+interface ApiRequest {
   readonly method?: string;
   readonly path: string;
   readonly body?: unknown;
@@ -68,13 +68,13 @@ export class RestPods implements PodSource {
         changes: (version) => this.#changes(selectors, version, signal),
       },
       signal,
-      (error) => troubled?.(told(error, "watching pods")),
+      (error) => troubled?.(sourceError(error, "watching pods")),
     );
   }
 
   async label(pod: Pod, key: string, value: string): Promise<void> {
     // The status sub-resource takes labels too, and needs less rights than the pod itself.
-    await this.#ask({
+    await this.#send({
       method: "PATCH",
       path: `${podPath(pod)}/status`,
       type: "application/merge-patch+json",
@@ -84,7 +84,7 @@ export class RestPods implements PodSource {
 
   async remove(pod: Pod): Promise<void> {
     const preconditions = { uid: pod.uid, resourceVersion: pod.resourceVersion };
-    await this.#ask({
+    await this.#send({
       method: "DELETE",
       path: podPath(pod),
       body: { apiVersion: "v1", kind: "DeleteOptions", preconditions },
@@ -93,7 +93,7 @@ export class RestPods implements PodSource {
 
   async note(pod: Pod, note: PodNote): Promise<void> {
     const now = new Date().toISOString();
-    await this.#ask({
+    await this.#send({
       method: "POST",
       path: `/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/events`,
       body: {
@@ -131,7 +131,7 @@ export class RestPods implements PodSource {
     query.set("watch", "true");
     query.set("resourceVersion", version);
     query.set("timeoutSeconds", String(WATCH_MS / 1000));
-    const answer = await this.#ask({ path: `/api/v1/pods?${query}`, signal: within(WATCH_MS + QUESTION_MS, signal) });
+    const answer = await this.#send({ path: `/api/v1/pods?${query}`, signal: within(WATCH_MS + QUESTION_MS, signal) });
     for await (const line of linesOf(answer)) {
       const event: unknown = JSON.parse(line);
       if (!isObject(event)) continue;
@@ -155,33 +155,33 @@ export class RestPods implements PodSource {
 
   async #get(path: string, signal?: AbortSignal): Promise<JsonObject | undefined> {
     try {
-      const answer = await this.#ask({ path, signal: within(QUESTION_MS, signal) });
+      const answer = await this.#send({ path, signal: within(QUESTION_MS, signal) });
       const value: unknown = await answer.json();
       if (!isObject(value)) throw new PodSourceError(`GET ${path}: got no object`, undefined);
       return value;
     } catch (error) {
       if (error instanceof PodSourceError && error.status === 404) return undefined;
-      throw told(error, `GET ${path}`);
+      throw sourceError(error, `GET ${path}`);
     }
   }
 
-  async #ask(ask: Ask): Promise<Response> {
+  async #send(request: ApiRequest): Promise<Response> {
     const { server, ca, token } = this.#access();
-    const method = ask.method ?? "GET";
+    const method = request.method ?? "GET";
     const exchange = this.#exchange ?? await this.#exchangeBy(server, ca);
     const headers: Record<string, string> = { authorization: `Bearer ${token}`, accept: "application/json" };
-    if (ask.body !== undefined) headers["content-type"] = ask.type ?? "application/json";
-    const init: RequestInit = { method, headers, signal: ask.signal ?? within(QUESTION_MS) };
-    if (ask.body !== undefined) init.body = JSON.stringify(ask.body);
+    if (request.body !== undefined) headers["content-type"] = request.type ?? "application/json";
+    const init: RequestInit = { method, headers, signal: request.signal ?? within(QUESTION_MS) };
+    if (request.body !== undefined) init.body = JSON.stringify(request.body);
     let answer: Response;
     try {
-      answer = await exchange(server + ask.path, init);
+      answer = await exchange(server + request.path, init);
     } catch (error) {
-      throw told(error, `${method} ${ask.path}`);
+      throw sourceError(error, `${method} ${request.path}`);
     }
     if (answer.ok) return answer;
     const said = (await answer.text()).slice(0, 300);
-    throw new PodSourceError(`${method} ${ask.path}: status ${answer.status}: ${said}`, answer.status);
+    throw new PodSourceError(`${method} ${request.path}: status ${answer.status}: ${said}`, answer.status);
   }
 }
 
@@ -193,7 +193,7 @@ async function exchangeFor(server: string, ca: string | undefined): Promise<Exch
   return (url, init) => fetch(url, { ...init, client });
 }
 
-function told(error: unknown, what: string): PodSourceError {
+function sourceError(error: unknown, what: string): PodSourceError {
   if (error instanceof PodSourceError) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new PodSourceError(`${what}: ${message}`, undefined, { cause: error });

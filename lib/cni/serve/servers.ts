@@ -11,7 +11,7 @@ import { HttpServer } from "../../http/server.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import { systemFileCalls } from "../node/file_calls.ts";
-import { LOG_SOCKET } from "../plugin/tell.ts";
+import { LOG_SOCKET } from "../plugin/report.ts";
 import type { PodLookup } from "../pods/source.ts";
 import { Attempts } from "./start_error.ts";
 import { healthRoutes } from "./health.ts";

@@ -61,15 +61,15 @@ interface Named {
   readonly known: Known[];
 }
 
-/** A name that a host claims, and whether the host is called so itself. */
-interface Claim {
+/** A name that a host asks for, and whether the host is called so itself. */
+interface NameCandidate {
   readonly host: string;
   readonly itself: boolean;
   readonly name: HostName;
 }
 
 /**
- * Builds the table. Of two hosts that claim a name, the one that is called so wins over the one that is also called so,
+ * Builds the table. Of two hosts that ask for a name, the one that is called so wins over the one that is also called so,
  * then the one that sorts first: the order of the name table never matters.
  *
  * @param previous The table before, whose hosts are taken over where they say the same.
@@ -78,7 +78,7 @@ export function buildLookupTable(table: NameTable, locality: Locality, previous?
   const before = previous !== undefined && sameLocality(previous.locality, locality) ? previous.hosts : undefined;
   const search = searchDomain(locality);
   const hosts = new Map<string, Host>();
-  const claims = new Map<string, Claim>();
+  const candidates = new Map<string, NameCandidate>();
   const findings: TableFinding[] = [];
   for (const host of Object.keys(table).sort()) {
     const info = table[host]!;
@@ -91,14 +91,14 @@ export function buildLookupTable(table: NameTable, locality: Locality, previous?
       findings.push({ host, message: `ips: got ${JSON.stringify(ip)}, expected an address` });
     }
     prepared.names.forEach((name, place) => {
-      const other = claims.get(name.text);
-      // Hosts come sorted: of equal claims the first stays.
+      const other = candidates.get(name.text);
+      // Hosts come sorted: of equal candidates the first stays.
       if (other === undefined || (place === 0 && !other.itself)) {
-        claims.set(name.text, { host, itself: place === 0, name });
+        candidates.set(name.text, { host, itself: place === 0, name });
       }
     });
   }
-  return tableOf(claims, { findings, hosts, locality });
+  return tableOf(candidates, { findings, hosts, locality });
 }
 
 function sameLocality(a: Locality, b: Locality): boolean {
@@ -106,13 +106,13 @@ function sameLocality(a: Locality, b: Locality): boolean {
 }
 
 function tableOf(
-  claims: ReadonlyMap<string, Claim>,
+  candidates: ReadonlyMap<string, NameCandidate>,
   parts: { findings: TableFinding[]; hosts: ReadonlyMap<string, Host>; locality: Locality },
 ): LookupTable {
   const exact: Named = { names: [], known: [] };
   const wild: Named = { names: [], known: [] };
   let size = 0;
-  for (const { host, name: { text, wild: isWild, wire, known, alias } } of claims.values()) {
+  for (const { host, name: { text, wild: isWild, wire, known, alias } } of candidates.values()) {
     if (wire === undefined) {
       parts.findings.push({ host, message: `got the name ${JSON.stringify(text)}, expected a DNS name` });
       continue;
@@ -121,7 +121,7 @@ function tableOf(
     into.names.push(wire);
     into.known.push(known);
     size++;
-    if (alias === undefined || claims.has(alias.text)) continue;
+    if (alias === undefined || candidates.has(alias.text)) continue;
     into.names.push(alias.wire);
     into.known.push(alias.known);
   }

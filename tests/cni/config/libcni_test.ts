@@ -132,7 +132,7 @@ Deno.test({
         await write(net, files);
         const types = [...new Set(ours(net).flatMap((file) => file.types)), "mesh-cni"].filter((type) => type !== "");
         for (const type of types) await Deno.writeTextFile(`${bin}/${type}`, fakePlugin, { mode: 0o755 });
-        const { config, waiting } = placeConfig(place.folders, place.wish(), systemFileCalls, () => 0);
+        const { config, waiting } = placeConfig(place.folders, place.desired(), systemFileCalls, () => 0);
         const primary = choosePrimary(configFiles(net, systemFileCalls)).primary;
         if (waiting !== undefined) {
           const version = primary?.version ?? "";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { choosePrimary, ownEntries } from "../../../lib/cni/config/libcni.ts";
 import { isConfigName } from "../../../lib/cni/config/network.ts";
-import { install, InstallError, type InstallWish, uninstall } from "../../../lib/cni/install/installer.ts";
+import { type DesiredState, install, InstallError, uninstall } from "../../../lib/cni/install/installer.ts";
 import { systemFileCalls } from "../../../lib/cni/node/file_calls.ts";
 import { must, namespaceTest, run } from "../support/commands.ts";
 import { cutOff, Killed } from "../support/faults.ts";
@@ -22,14 +22,14 @@ function assertWorking(place: Place, when: string): void {
   Deno.statSync(`${place.folders.run}/mesh-cni-orchconfig`);
 }
 
-const wishes: [string, string, string, Partial<InstallWish>][] = [
+const desiredStates: [string, string, string, Partial<DesiredState>][] = [
   ["a list", "10-flannel.conflist", PRIMARY, {}],
   ["a single configuration", "10-flannel.conf", SINGLE, {}],
   ["a file of our own", "10-flannel.conflist", PRIMARY, { placement: "owned" }],
   ["a copied executable", "10-flannel.conflist", PRIMARY, { executable: { copyOf: "/bin/true" } }],
 ];
 
-for (const [what, name, text, more] of wishes) {
+for (const [what, name, text, more] of desiredStates) {
   Deno.test(`${what}: cut off at any change, the network works; the next run completes it; all is given back`, () => {
     let changes = 1;
     for (let at = 0; at < changes; at++) {
@@ -38,17 +38,17 @@ for (const [what, name, text, more] of wishes) {
       const before = place.files();
       const first = cutOff(systemFileCalls, at);
       try {
-        install(place.folders, place.wish(more), first, Date.now);
+        install(place.folders, place.desired(more), first, Date.now);
       } catch (error) {
         assert((error as Error).cause instanceof Killed);
       }
       changes = Math.max(changes, first.made() + (first.made() > at ? 1 : 0));
       assertWorking(place, `installation cut off at ${at}`);
-      const done = install(place.folders, place.wish(more), systemFileCalls, Date.now);
+      const done = install(place.folders, place.desired(more), systemFileCalls, Date.now);
       assert.equal(done.waiting, undefined);
       assertWorking(place, "completed");
       assert.deepEqual(Object.keys(place.files()).filter((file) => file.includes("unfinished")), []);
-      assert.deepEqual(install(place.folders, place.wish(more), systemFileCalls, Date.now).changed, []);
+      assert.deepEqual(install(place.folders, place.desired(more), systemFileCalls, Date.now).changed, []);
       try {
         uninstall(place.folders, cutOff(systemFileCalls, at));
       } catch (error) {
@@ -86,10 +86,10 @@ Deno.test("a process that is killed at any change leaves a working network, and 
       using place = new Place();
       place.config("10-flannel.conf", SINGLE);
       const before = place.files();
-      if (what === "uninstall") install(place.folders, place.wish(), systemFileCalls, Date.now);
+      if (what === "uninstall") install(place.folders, place.desired(), systemFileCalls, Date.now);
       more = await killed(what, place, at);
       assertWorking(place, `${what} killed at ${at}`);
-      install(place.folders, place.wish(), systemFileCalls, Date.now);
+      install(place.folders, place.desired(), systemFileCalls, Date.now);
       uninstall(place.folders, systemFileCalls);
       assert.deepEqual(place.files(), before);
       assert(at < 60);
@@ -100,7 +100,7 @@ Deno.test("a process that is killed at any change leaves a working network, and 
 Deno.test("modes: the orchestrator config as asked, configurations as they were, the executable for all", () => {
   using place = new Place();
   place.config("10-flannel.conflist", PRIMARY, 0o600);
-  install(place.folders, place.wish({ orchConfigMode: 0o640 }), systemFileCalls, Date.now);
+  install(place.folders, place.desired({ orchConfigMode: 0o640 }), systemFileCalls, Date.now);
   assert.deepEqual(Object.keys(place.files()).toSorted(), [
     "bin/mesh-cni 755",
     "net.d/.mesh-cni-record 644",
@@ -155,7 +155,7 @@ namespaceTest("a full disk: what was there stays, the part that failed is named,
       // The disk is full now.
     }
     assert.throws(
-      () => install(place.folders, place.wish(), systemFileCalls, Date.now),
+      () => install(place.folders, place.desired(), systemFileCalls, Date.now),
       (error) =>
         error instanceof InstallError && error.part === "CREATE_CNI_CONFIG_FAILURE" &&
         /No space left/.test(error.message),
@@ -166,7 +166,7 @@ namespaceTest("a full disk: what was there stays, the part that failed is named,
       "fill",
     ]);
     Deno.removeSync(fill);
-    assert.equal(install(place.folders, place.wish(), systemFileCalls, Date.now).waiting, undefined);
+    assert.equal(install(place.folders, place.desired(), systemFileCalls, Date.now).waiting, undefined);
   });
 });
 
@@ -178,13 +178,13 @@ namespaceTest(
     await withDisk(place.folders.bin, async () => {
       await must("mount", ["-o", "remount,ro", place.folders.bin]);
       assert.throws(
-        () => install(place.folders, place.wish(), systemFileCalls, Date.now),
+        () => install(place.folders, place.desired(), systemFileCalls, Date.now),
         (error) =>
           error instanceof InstallError && error.part === "COPY_BINARIES_FAILURE" &&
           /Read-only file system.*is the node's folder mounted, writable/i.test(error.message),
       );
       assert.equal(Deno.readTextFileSync(`${place.folders.net}/10-flannel.conflist`), PRIMARY);
-      const there = place.wish({ executable: undefined });
+      const there = place.desired({ executable: undefined });
       assert.equal(install(place.folders, there, systemFileCalls, Date.now).config, "10-flannel.conflist");
     });
   },

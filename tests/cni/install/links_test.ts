@@ -37,12 +37,12 @@ for (const [name, text] of [["10-a.conflist", PRIMARY], ["10-a.conf", SINGLE]] a
       const before = seen(place);
       const first = cutOff(systemFileCalls, at);
       try {
-        install(place.folders, place.wish(), first, Date.now);
+        install(place.folders, place.desired(), first, Date.now);
       } catch (error) {
         assert((error as Error).cause instanceof Killed);
       }
       changes = Math.max(changes, first.made() + (first.made() > at ? 1 : 0));
-      const { config } = install(place.folders, place.wish(), systemFileCalls, Date.now);
+      const { config } = install(place.folders, place.desired(), systemFileCalls, Date.now);
       assert.equal(config, "10-a.conflist");
       assert.match(Deno.readTextFileSync(`${place.folders.net}/${config}`), /"mesh-cni"/);
       const isLink = Deno.lstatSync(`${place.folders.net}/${config}`).isSymlink;
@@ -61,10 +61,10 @@ for (const [name, text] of [["10-a.conflist", PRIMARY], ["10-a.conf", SINGLE]] a
 
 Deno.test("a link that was replaced by a file meanwhile does not come back", () => {
   using place = linked("10-a.conf", SINGLE);
-  install(place.folders, place.wish(), systemFileCalls, Date.now);
+  install(place.folders, place.desired(), systemFileCalls, Date.now);
   const other = SINGLE.replace("bridge", "ptp");
   place.config("10-a.conf", other);
-  install(place.folders, place.wish(), systemFileCalls, Date.now);
+  install(place.folders, place.desired(), systemFileCalls, Date.now);
   uninstall(place.folders, systemFileCalls);
   assert.deepEqual(seen(place), { "/net.d/10-a.conf": other, "/real/10-a.conf": SINGLE });
 });
@@ -81,7 +81,7 @@ for (const [what, make, reason] of odd) {
     place.config("10-a.conflist", PRIMARY);
     const before = place.files();
     await make(`${place.folders.net}/05-x.conflist`);
-    const done = install(place.folders, place.wish(), systemFileCalls, Date.now);
+    const done = install(place.folders, place.desired(), systemFileCalls, Date.now);
     assert.deepEqual([done.config, done.waiting], ["10-a.conflist", undefined]);
     assert.match(done.remarks.join(), reason);
     uninstall(place.folders, systemFileCalls);
@@ -93,7 +93,7 @@ for (const [what, make, reason] of odd) {
 Deno.test("a folder of configurations that is not there is named, and none is made in its place", () => {
   using place = new Place();
   Deno.removeSync(place.folders.net);
-  const done = install(place.folders, place.wish(), systemFileCalls, Date.now);
+  const done = install(place.folders, place.desired(), systemFileCalls, Date.now);
   assert.equal(
     done.waiting,
     `the folder of network configurations, ${place.folders.net}, is not there, or no folder: is the node's folder mounted?`,
@@ -109,7 +109,7 @@ Deno.test("the time of a change is not that of a file that was moved there from 
   assert(Math.abs((systemFileCalls.stat(path)?.modified ?? 0) - Date.now()) < 5000);
   await Deno.utime(path, 1, 1);
   assert.equal(systemFileCalls.stat(path)?.modified, undefined);
-  assert.equal(install(place.folders, place.wish(), systemFileCalls, Date.now).gap, undefined);
+  assert.equal(install(place.folders, place.desired(), systemFileCalls, Date.now).gap, undefined);
 });
 
 Deno.test("a configuration of absurd size is passed over, not held in memory", async () => {
@@ -119,7 +119,7 @@ Deno.test("a configuration of absurd size is passed over, not held in memory", a
     (Deno.writeTextFileSync(`${place.folders.net}/05-x.conf`, "{"), `${place.folders.net}/05-x.conf`),
     1 << 30,
   );
-  const done = install(place.folders, place.wish(), systemFileCalls, Date.now);
+  const done = install(place.folders, place.desired(), systemFileCalls, Date.now);
   assert.deepEqual([done.config, done.remarks], ["10-a.conflist", [
     "05-x.conf is passed over: it is larger than 8388608 bytes",
   ]]);

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { choosePrimary, type ConfigFile, ownEntries } from "../../../lib/cni/config/libcni.ts";
-import { type ConfigWish, planConfig, planRemoval, type Step } from "../../../lib/cni/install/plan.ts";
+import { type DesiredConfig, planConfig, planRemoval, type Step } from "../../../lib/cni/install/plan.ts";
 
 const entry = { name: "mesh-cni", type: "mesh-cni", plugin_log_level: "info" };
-const chained: ConfigWish = { placement: "chained", confName: undefined, ownedName: "02-mesh-cni.conflist", entry };
-const owned: ConfigWish = { ...chained, placement: "owned" };
-const standalone: ConfigWish = { ...chained, placement: "standalone" };
+const chained: DesiredConfig = { placement: "chained", confName: undefined, ownedName: "02-mesh-cni.conflist", entry };
+const owned: DesiredConfig = { ...chained, placement: "owned" };
+const standalone: DesiredConfig = { ...chained, placement: "standalone" };
 
 const list = (name: string, type = "bridge") =>
   `{"cniVersion":"1.0.0","name":"${name}","plugins":[{"type":"${type}"}]}\n`;
@@ -40,7 +40,7 @@ const folder = fc.uniqueArray(
   }))
 );
 
-const wishes = fc.constantFrom(
+const desiredStates = fc.constantFrom(
   chained,
   owned,
   standalone,
@@ -52,7 +52,7 @@ Deno.test({
   name: "whatever the folder, after each step the runtime finds a working configuration of the same network",
   permissions: "none",
   fn() {
-    fc.assert(fc.property(folder, fc.array(wishes, { minLength: 1, maxLength: 3 }), (files, rows) => {
+    fc.assert(fc.property(folder, fc.array(desiredStates, { minLength: 1, maxLength: 3 }), (files, rows) => {
       const network = choosePrimary(files).primary?.name;
       let now = files;
       const takeAll = (steps: readonly Step[]) => {
@@ -62,11 +62,11 @@ Deno.test({
           if (network !== undefined) assert.equal(choosePrimary(now).primary?.name, network, step.file);
         }
       };
-      for (const wish of rows) {
-        const plan = planConfig(now, wish);
+      for (const desired of rows) {
+        const plan = planConfig(now, desired);
         takeAll(plan.steps);
-        assert.deepEqual(planConfig(now, wish).steps, [], "a second run has nothing to do");
-        if (plan.config !== undefined && wish.placement !== "standalone" && wish.confName === undefined) {
+        assert.deepEqual(planConfig(now, desired).steps, [], "a second run has nothing to do");
+        if (plan.config !== undefined && desired.placement !== "standalone" && desired.confName === undefined) {
           const primary = choosePrimary(now).primary;
           assert.equal(primary?.file, plan.config);
           assert.deepEqual(primary && ownEntries(primary), [primary.plugins.length - 1]);
@@ -82,7 +82,7 @@ Deno.test({
   name: "an installation that was cut off anywhere is completed by the next, and taken away by an uninstallation",
   permissions: "none",
   fn() {
-    fc.assert(fc.property(folder, wishes, wishes, fc.nat(5), (files, first, second, cut) => {
+    fc.assert(fc.property(folder, desiredStates, desiredStates, fc.nat(5), (files, first, second, cut) => {
       const half = after(files, planConfig(files, first).steps.slice(0, cut));
       assert.deepEqual(sorted(after(half, planRemoval(half))), sorted(files));
       const plan = planConfig(half, second);
@@ -115,17 +115,17 @@ Deno.test({
   permissions: "none",
   fn() {
     const files = [{ name: "10-a.conflist", text: list("a") }];
-    for (const wish of [chained, owned]) {
-      const whole = after(files, planConfig(files, wish).steps);
+    for (const desired of [chained, owned]) {
+      const whole = after(files, planConfig(files, desired).steps);
       const rewritten = after(whole, [{ do: "write", file: "10-a.conflist", text: list("a", "cilium-cni"), like: "" }]);
-      if (wish === owned) {
+      if (desired === owned) {
         assert.equal(
           choosePrimary(rewritten).primary?.plugins.at(-1)?.["type"],
           "mesh-cni",
           "never without the plugin",
         );
       }
-      const mended = after(rewritten, planConfig(rewritten, wish).steps);
+      const mended = after(rewritten, planConfig(rewritten, desired).steps);
       assert.deepEqual(choosePrimary(mended).primary?.plugins.map((p) => p["type"]), ["cilium-cni", "mesh-cni"]);
     }
   },

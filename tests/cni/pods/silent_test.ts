@@ -1,6 +1,6 @@
 /** Others that take a connection and say nothing: whoever asks them ends in time. */
 import assert from "node:assert/strict";
-import { post } from "../../../lib/cni/plugin/tell.ts";
+import { post } from "../../../lib/cni/plugin/report.ts";
 import { QuickPods } from "../../../lib/cni/pods/lookup.ts";
 import { NearPods } from "../../../lib/cni/pods/near.ts";
 import { readPod } from "../../../lib/cni/pods/pod.ts";

@@ -14,6 +14,6 @@ const die = (): never => {
 const calls = cutOff(systemFileCalls, Number(at), die);
 whileLocked(`${place.folders.run}/install.lock`, () => {
   const placement = owned === "owned" ? "owned" : "chained";
-  if (what === "install") install(place.folders, place.wish({ placement }), calls, Date.now);
+  if (what === "install") install(place.folders, place.desired({ placement }), calls, Date.now);
   else uninstall(place.folders, calls);
 });

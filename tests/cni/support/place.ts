@@ -1,7 +1,7 @@
 /** Folders as an installer finds them on a node, in a temporary place. */
 import type { JsonObject } from "../../../lib/cni/config/network.ts";
-import type { InstallWish, NodeFolders } from "../../../lib/cni/install/installer.ts";
-import type { WishOptions } from "../../../lib/cni/install/wish.ts";
+import type { DesiredState, NodeFolders } from "../../../lib/cni/install/installer.ts";
+import type { DesiredStateOptions } from "../../../lib/cni/install/desired_state.ts";
 
 /** A primary network, written as people write it. */
 export const PRIMARY = `{
@@ -52,7 +52,7 @@ export class Place implements Disposable {
   }
 
   /** What is wanted in most tests. */
-  wish(more: Partial<InstallWish> = {}): InstallWish {
+  desired(more: Partial<DesiredState> = {}): DesiredState {
     return {
       placement: "chained",
       confName: undefined,
@@ -68,7 +68,7 @@ export class Place implements Disposable {
   }
 
   /** What a service is told in most tests. */
-  wishOptions(server: URL, more: Partial<WishOptions> = {}): WishOptions {
+  desiredStateOptions(server: URL, more: Partial<DesiredStateOptions> = {}): DesiredStateOptions {
     return {
       chained: true,
       owned: false,

@@ -1,6 +1,6 @@
 /** The installer as a service in a temporary place, with a stand-in for the orchestrator's API. */
 import assert from "node:assert/strict";
-import type { WishOptions } from "../../../lib/cni/install/wish.ts";
+import type { DesiredStateOptions } from "../../../lib/cni/install/desired_state.ts";
 import { type NodeAgent, startNodeAgent } from "../../../lib/cni/node_agent.ts";
 import type { RepairOptions } from "../../../lib/cni/repair/broken.ts";
 import { type Kernel, startKernel } from "../../../lib/kernel/kernel.ts";
@@ -25,7 +25,7 @@ export interface Service {
 /** Runs a service, and stops it in whatever way the work ends. */
 export async function withService(
   work: (s: Service) => Promise<void>,
-  more: Partial<WishOptions> = {},
+  more: Partial<DesiredStateOptions> = {},
   before?: (p: Place) => void,
   repair?: RepairOptions,
 ) {
@@ -41,7 +41,7 @@ export async function withService(
   else before(place);
   const options = {
     folders: place.folders,
-    wish: place.wishOptions(new URL(orch.address), more),
+    desired: place.desiredStateOptions(new URL(orch.address), more),
     healthPort: 0,
     monitoringPort: 0,
     metricsLocalOnly: false,

@@ -7,12 +7,12 @@
  */
 import { pluginEntry, podPrefix, TemplateError } from "../config/entry.ts";
 import { PLUGIN } from "../config/network.ts";
-import { type Executable, InstallError, type InstallPart, type InstallWish } from "./installer.ts";
+import { type DesiredState, type Executable, InstallError, type InstallPart } from "./installer.ts";
 import { orchConfigText, serverAddress } from "./orch_config.ts";
 import type { Placement } from "./record.ts";
 
 /** What the installer is told, by flags and variables. */
-export interface WishOptions {
+export interface DesiredStateOptions {
   readonly chained: boolean;
   readonly owned: boolean;
   readonly ownedName: string;
@@ -42,12 +42,12 @@ export interface WishOptions {
 }
 
 /**
- * The wish as of now: token and CA are read anew.
+ * The desired state as of now: token and CA are read anew.
  *
  * @throws {InstallError} when they, or a template's file, cannot be read.
  * @throws {TemplateError} when the template cannot be used.
  */
-export function currentWish(options: WishOptions): InstallWish {
+export function currentDesiredState(options: DesiredStateOptions): DesiredState {
   return {
     placement: placementOf(options),
     confName: options.confName,
@@ -77,16 +77,16 @@ export function currentWish(options: WishOptions): InstallWish {
 }
 
 /** Whether the node has the plugin's executable by other means, so that it is neither placed nor removed. */
-export function keepsExecutable({ skipExecutables }: Pick<WishOptions, "skipExecutables">): boolean {
+export function keepsExecutable({ skipExecutables }: Pick<DesiredStateOptions, "skipExecutables">): boolean {
   return skipExecutables.includes(PLUGIN);
 }
 
-function placementOf({ chained, owned }: WishOptions): Placement {
+function placementOf({ chained, owned }: DesiredStateOptions): Placement {
   if (!chained) return "standalone";
   return owned ? "owned" : "chained";
 }
 
-function templateOf({ template, templateFile }: WishOptions): string {
+function templateOf({ template, templateFile }: DesiredStateOptions): string {
   if (template !== undefined) return template;
   return templateFile === undefined ? "" : readText(templateFile, "CREATE_CNI_CONFIG_FAILURE", "template");
 }

@@ -2,32 +2,36 @@
 import assert from "node:assert/strict";
 import { install, InstallError, uninstall } from "../../../lib/cni/install/installer.ts";
 import { readOrchConfig } from "../../../lib/cni/install/orch_config.ts";
-import { currentWish, keepsExecutable, type WishOptions } from "../../../lib/cni/install/wish.ts";
+import {
+  currentDesiredState,
+  type DesiredStateOptions,
+  keepsExecutable,
+} from "../../../lib/cni/install/desired_state.ts";
 import { systemFileCalls } from "../../../lib/cni/node/file_calls.ts";
 import { Place, PRIMARY } from "../support/place.ts";
 
 const server = new URL("https://10.0.0.1:6443");
 
-/** The wish with some options changed. */
-function wish(place: Place, more: Partial<WishOptions> = {}) {
-  const made = currentWish(place.wishOptions(server, { port: "6443", ...more }));
+/** The desired with some options changed. */
+function desired(place: Place, more: Partial<DesiredStateOptions> = {}) {
+  const made = currentDesiredState(place.desiredStateOptions(server, { port: "6443", ...more }));
   return { ...made, access: readOrchConfig(made.orchConfig) };
 }
 
 Deno.test("where the API is, by which CA and token: address, port, --orch-ca-file, --skip-tls-verify", () => {
   using place = new Place();
-  assert.deepEqual(wish(place).access, { server: "https://10.0.0.1:6443", ca: "the CA\n", token: "token-1" });
-  assert.equal(wish(place, { host: "fd00::1", port: "443" }).access.server, "https://[fd00::1]:443");
+  assert.deepEqual(desired(place).access, { server: "https://10.0.0.1:6443", ca: "the CA\n", token: "token-1" });
+  assert.equal(desired(place, { host: "fd00::1", port: "443" }).access.server, "https://[fd00::1]:443");
   Deno.writeTextFileSync(`${place.dir}/other.crt`, "another CA\n");
-  assert.equal(wish(place, { caFile: `${place.dir}/other.crt` }).access.ca, "another CA\n");
-  assert.equal(wish(place, { skipTlsVerify: true }).access.ca, undefined);
+  assert.equal(desired(place, { caFile: `${place.dir}/other.crt` }).access.ca, "another CA\n");
+  assert.equal(desired(place, { skipTlsVerify: true }).access.ca, undefined);
   Deno.removeSync(`${place.credentials}/ca.crt`);
-  assert.equal(wish(place, { skipTlsVerify: true }).access.ca, undefined, "no CA is needed then");
+  assert.equal(desired(place, { skipTlsVerify: true }).access.ca, undefined, "no CA is needed then");
 });
 
 Deno.test("what the plugin is told: level, namespaces, lock, a template's members, from a text or a file", () => {
   using place = new Place();
-  const entry = (more: Partial<WishOptions>) => wish(place, more).entry;
+  const entry = (more: Partial<DesiredStateOptions>) => desired(place, more).entry;
   assert.equal(entry({ logLevel: "debug" })["plugin_log_level"], "debug");
   assert.deepEqual(entry({ excludeNamespaces: ["a", "b"] })["exclude_namespaces"], ["a", "b"]);
   assert.equal(entry({ scopedLock: false })["scoped_xtables_lock"], false);
@@ -45,10 +49,13 @@ Deno.test("what cannot be read is named, and counted as the part that it belongs
   const refusal = (part: string, message: RegExp) => (e: unknown) =>
     e instanceof InstallError && e.part === part && message.test(e.message);
   assert.throws(
-    () => wish(place, { templateFile: "/none" }),
+    () => desired(place, { templateFile: "/none" }),
     refusal("CREATE_CNI_CONFIG_FAILURE", /^template: .*none/),
   );
-  assert.throws(() => wish(place, { caFile: "/none" }), refusal("CREATE_KUBECONFIG_FAILURE", /^credentials: .*none/));
+  assert.throws(
+    () => desired(place, { caFile: "/none" }),
+    refusal("CREATE_KUBECONFIG_FAILURE", /^credentials: .*none/),
+  );
 });
 
 Deno.test("an executable that the node has by other means is neither placed nor removed", () => {
@@ -56,8 +63,8 @@ Deno.test("an executable that the node has by other means is neither placed nor 
   place.config("10-a.conflist", PRIMARY);
   Deno.writeTextFileSync(`${place.folders.bin}/mesh-cni`, "the node's own", { mode: 0o755 });
   const before = place.files();
-  const options = place.wishOptions(server, { skipExecutables: ["mesh-cni"] });
-  install(place.folders, currentWish(options), systemFileCalls, Date.now);
+  const options = place.desiredStateOptions(server, { skipExecutables: ["mesh-cni"] });
+  install(place.folders, currentDesiredState(options), systemFileCalls, Date.now);
   assert.equal(place.files()["bin/mesh-cni 755"], "the node's own");
   uninstall(place.folders, systemFileCalls, keepsExecutable(options));
   assert.deepEqual(place.files(), before);
