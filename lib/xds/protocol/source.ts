@@ -1,7 +1,6 @@
 /**
  * What the wire asks of the rest of the server. The wire owns streams and nothing else: it asks for sets of encoded
- * resources by type and sends what differs from what a stream already has. Nothing here assumes that translation runs
- * in the same thread.
+ * resources by type and sends what differs from what a stream already has.
  *
  * @module
  */
