@@ -33,7 +33,8 @@ const HALF_LIFE = 500;
 /** Queues wait in lines by what they have taken of late: below 1 ms, 2 ms, 4 ms, ..., 128 ms, and more. */
 const LINES = 9;
 
-const CLOCK: TurnClock = { now: () => performance.now(), nextTurn: (callback) => void setImmediate(callback) };
+/** A timer, because on Deno 2.8.3 immediates that follow each other keep sockets waiting for hundreds of milliseconds. */
+const CLOCK: TurnClock = { now: () => performance.now(), nextTurn: (callback) => void setTimeout(callback, 0) };
 
 /** The turns of the queues of one server. */
 export class Turns {
@@ -41,7 +42,9 @@ export class Turns {
   /** The line in which each queue waits. */
   readonly #places = new Map<InputQueue, Set<InputQueue>>();
   readonly #taken = new WeakMap<InputQueue, { ms: number; at: number }>();
+  /** Milliseconds of work in the turn that began at `#since`. */
   #spent = 0;
+  #since = -Infinity;
   #scheduled = false;
 
   readonly #clock: TurnClock;
@@ -53,9 +56,11 @@ export class Turns {
   /** The queue has received input. It is worked off at once if this turn has time and nobody who took less waits. */
   add(queue: InputQueue): void {
     if (this.#places.has(queue)) return;
+    // As long as nobody waits no turn is asked for; sockets were looked at in the time that has passed.
+    if (this.#clock.now() - this.#since >= 2 * TURN) this.#begin();
     this.#wait(queue);
     if (this.#spent < TURN && this.#first() === queue) this.#slice(queue);
-    if (!this.#scheduled) this.#schedule();
+    this.#schedule();
   }
 
   /** The queue waits no more; called when it has gone. */
@@ -69,17 +74,23 @@ export class Turns {
     return this.#places.size;
   }
 
+  #begin(): void {
+    this.#since = this.#clock.now();
+    this.#spent = 0;
+  }
+
+  /** Asks for a turn when somebody waits for it. */
   #schedule(): void {
+    if (this.#scheduled || this.#places.size === 0) return;
     this.#scheduled = true;
     this.#clock.nextTurn(() => this.#turn());
   }
 
   #turn(): void {
     this.#scheduled = false;
-    this.#spent = 0;
+    this.#begin();
     for (let next = this.#first(); next !== undefined && this.#spent < TURN; next = this.#first()) this.#slice(next);
-    // Another turn follows as long as there was work, so that every turn begins with its whole time.
-    if (this.#spent > 0) this.#schedule();
+    this.#schedule();
   }
 
   #slice(queue: InputQueue): void {
