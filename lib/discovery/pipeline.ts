@@ -206,6 +206,7 @@ export class Pipeline {
         endpoints: (key) => this.endpoints.endpoints(key),
       },
       scopeGatewayToNamespace: settings.scopeGatewayToNamespace,
+      sharedScopes: this.#options.caches.all,
       enhancedDestinationRuleMerge: this.#options.enhancedDestinationRuleMerge,
     });
     return new Translator({

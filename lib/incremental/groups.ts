@@ -6,7 +6,8 @@
  */
 import type { BuildResult } from "./build_result.ts";
 import { AskedProperties, type PropertyQuery } from "./properties.ts";
-import type { PropertiesOf, ReadSource } from "./read_record.ts";
+import { InvalidatedKeys } from "./keys.ts";
+import type { PropertiesOf, ReadSource, ViewDifference } from "./read_record.ts";
 import type { ResultLook } from "./result_table.ts";
 
 /** The results of one group, kept up to date. */
@@ -56,8 +57,11 @@ export interface GroupModel<G> {
    * find that a result is the same than to put it into place, since most groups are nearly alike.
    */
   readonly inherits: boolean;
-  /** Its view is the same, and all its results are current: only those can differ that asked about properties. */
-  readonly current: boolean;
+  /**
+   * What its view and the source's see differently: only results that asked about these or about properties can differ.
+   * Absent: that is not known, or some of its results are not what they should be.
+   */
+  readonly difference?: ViewDifference;
 }
 
 /** Makes a group for a source, the first of that group. */
@@ -91,27 +95,36 @@ export class GroupPool<S extends ReadSource, C, G extends ResultGroup<S, C>> {
   find(source: S, before?: G): G {
     let groups = this.#byView.get(source.view);
     if (!groups) this.#byView.set(source.view, groups = new Set());
-    let latest: G | undefined;
     for (const group of groups) {
       // What cannot be made now is there only for sources that come from the same group.
       const lacks = before !== undefined && group.failing && this.#predecessors.get(group)?.deref() !== before;
       if (!lacks && group.asked.fits(source.properties)) return group;
-      latest = group;
     }
-    const made = this.#make(source, latest ?? this.#latest, before);
+    const made = this.#make(source, before);
     groups.add(this.#latest = made);
     return made;
   }
 
-  #make(source: S, like: G | undefined, before: G | undefined): G {
-    const current = like?.source.view === source.view && !like.failing;
-    const made = this.#found(source, like && { like, inherits: false, current });
+  #make(source: S, before: G | undefined): G {
+    const made = this.#found(source, this.#nearest(source));
     made.asked.takeFresh(); // the source answers them all
     if (!made.failing || before === undefined) return made;
-    const heir = this.#found(source, { like: before, inherits: true, current: false });
+    const heir = this.#found(source, { like: before, inherits: true });
     heir.asked.takeFresh();
     if (heir.failing) this.#predecessors.set(heir, new WeakRef(before));
     return heir;
+  }
+
+  /** The group of which the least has to be looked at again, to begin as a copy of. */
+  #nearest(source: S): GroupModel<G> | undefined {
+    let nearest: GroupModel<G> | undefined;
+    for (const [view, groups] of this.#byView) {
+      const like = lastThatHolds(groups);
+      const difference = like && (view === source.view ? SAME_VIEW : source.differsFrom?.(view));
+      if (!difference || (nearest && difference.keys.size >= nearest.difference!.keys.size)) continue;
+      nearest = { like, inherits: false, difference };
+    }
+    return nearest ?? (this.#latest && { like: this.#latest, inherits: false });
   }
 
   /** Brings every group up to date. */
@@ -147,4 +160,13 @@ export class GroupPool<S extends ReadSource, C, G extends ResultGroup<S, C>> {
       if (groups.size === 0) this.#byView.delete(view);
     }
   }
+}
+
+const SAME_VIEW: ViewDifference = { keys: new InvalidatedKeys(), names: new Set() };
+
+/** The newest group whose results are all what they should be. */
+function lastThatHolds<G extends { readonly failing: boolean }>(groups: Iterable<G>): G | undefined {
+  let last: G | undefined;
+  for (const group of groups) if (!group.failing) last = group;
+  return last;
 }

@@ -31,6 +31,18 @@ export class InvalidatedKeys {
     return own;
   }
 
+  /** Whether there is none. */
+  get empty(): boolean {
+    return this.#byKind.size === 0;
+  }
+
+  /** How many there are; a pattern counts as one. */
+  get size(): number {
+    let size = 0;
+    for (const { names, patterns } of this.#byKind.values()) size += names.size + patterns.length;
+    return size;
+  }
+
   /** The kinds of which there is any. */
   kinds(): Iterable<string> {
     return this.#byKind.keys();

@@ -15,6 +15,16 @@ export interface ReadSource<P = unknown> {
   readonly properties: P;
   /** Sources of one view give the same answers to every query that is not about properties. */
   readonly view: object;
+  /** What sources of another view see differently; undefined, and where it is absent: not known. */
+  differsFrom?(view: object): ViewDifference | undefined;
+}
+
+/** What sources of two views see differently. */
+export interface ViewDifference {
+  /** The things about which queries may have different answers. */
+  readonly keys: InvalidatedKeys;
+  /** Names that one view may have something to build for, and the other not. */
+  readonly names: ReadonlySet<string>;
 }
 
 /** The properties of a source. */
@@ -165,6 +175,7 @@ export class ReadRecord<S extends ReadSource> {
 
   /** Whether an answer depends on something that changed. */
   dependsOnAny(keys: InvalidatedKeys): boolean {
+    if (keys.empty) return false;
     for (const [kind, name] of this.keys()) if (keys.has(kind, name)) return true;
     return false;
   }

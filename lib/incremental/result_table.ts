@@ -7,7 +7,7 @@
 import type { BuildCache } from "./build_cache.ts";
 import type { BuildResult } from "./build_result.ts";
 import { PropertyCheck } from "./properties.ts";
-import type { PropertiesOf, ReadSource } from "./read_record.ts";
+import type { PropertiesOf, ReadSource, ViewDifference } from "./read_record.ts";
 
 /** What a look at some names needs. */
 export interface ResultLook<S extends ReadSource> {
@@ -46,16 +46,19 @@ export class ResultTable<S extends ReadSource, T, N = never> {
   }
 
   /**
-   * The names that a copy of a group of the same view has to look at: those whose results asked for properties that
-   * this source answers differently. The results of all others are the ones that a look would give.
+   * The names that a copy has to look at: those whose results asked something that this source answers differently than
+   * the group that was copied. The results of all others are the ones that a look would give.
+   *
+   * @param difference What the group's view and the source's see differently.
    */
-  unfit({ source, onResult }: ResultLook<S>): string[] {
-    if (!this.#cache.enabled) return [...this.#results.keys()];
+  unlike({ source, onResult }: ResultLook<S>, difference: ViewDifference): Set<string> {
+    const names = new Set(difference.names);
     const check = new PropertyCheck<PropertiesOf<S>>(source.properties);
-    const names: string[] = [];
     for (const [name, result] of this.#results) {
-      if (check.fits(result.record.properties)) onResult(result);
-      else names.push(name);
+      const { record } = result;
+      const same = this.#cache.enabled && check.fits(record.properties) && !record.dependsOnAny(difference.keys);
+      if (!same) names.add(name);
+      else if (!names.has(name)) onResult(result);
     }
     return names;
   }

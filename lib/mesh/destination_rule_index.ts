@@ -12,7 +12,8 @@ import {
 } from "./destination_rule.ts";
 import { isWildcard, wildcardsOver } from "./host_match.ts";
 import type { EffectiveDestinationRule } from "./types.ts";
-import { isVisible } from "./visibility.ts";
+import type { Distinction } from "./view/distinctions.ts";
+import { type Exported, isPublic, isVisible, namespacesNamed } from "./visibility.ts";
 
 type Rule = ConfigObject<"DestinationRule">;
 
@@ -20,6 +21,8 @@ interface HostRules {
   readonly rules: readonly Rule[];
   /** Merged at first use. */
   merged?: readonly MergedDestinationRule[];
+  /** The merged rules that some client sees, by their positions; equal lists are one array. */
+  readonly seen: Map<string, readonly MergedDestinationRule[]>;
 }
 
 interface NamespaceRules {
@@ -39,6 +42,8 @@ export interface DestinationRuleIndexOptions extends DestinationRuleOptions {
 export class DestinationRuleIndex {
   #options: DestinationRuleIndexOptions;
   #byNamespace = new Map<string, NamespaceRules>();
+  /** Namespaces with rules for exactly that host or wildcard. */
+  #namespacesOf = new Map<string, Set<string>>();
 
   constructor(options: DestinationRuleIndexOptions) {
     this.#options = options;
@@ -65,11 +70,53 @@ export class DestinationRuleIndex {
     if (!own) this.#byNamespace.set(namespace, own = { byHost: new Map(), wildcards: 0 });
     const before = own.byHost.get(host);
     const rules = change(before?.rules ?? []);
-    if (rules.length > 0) own.byHost.set(host, { rules });
+    if (rules.length > 0) own.byHost.set(host, { rules, seen: new Map() });
     else own.byHost.delete(host);
+    this.#note(host, namespace, rules.length > 0);
     if (isWildcard(host)) own.wildcards += Number(rules.length > 0) - Number(before !== undefined);
     if (own.byHost.size === 0) this.#byNamespace.delete(namespace);
     return host;
+  }
+
+  #note(host: string, namespace: string, has: boolean): void {
+    const namespaces = this.#namespacesOf.get(host) ?? new Set();
+    if (has) this.#namespacesOf.set(host, namespaces.add(namespace));
+    else if (namespaces.delete(namespace) && namespaces.size === 0) this.#namespacesOf.delete(host);
+  }
+
+  /** Whether a namespace has rules. */
+  has(namespace: string): boolean {
+    return this.#byNamespace.has(namespace);
+  }
+
+  /**
+   * The namespaces that see the rules for exactly this host otherwise than one that has no rules and that none names.
+   *
+   * @param isOnlyOf Whether every namespace gets the service of one namespace for the host: rules of that namespace
+   *   reach everybody then.
+   */
+  distinctions(host: string, isOnlyOf: (namespace: string) => boolean): Map<string, Distinction> {
+    const hows = new Map<string, string>();
+    for (const namespace of this.#namespacesOf.get(host) ?? []) {
+      const reachesAll = namespace === this.#options.rootNamespace || (!isWildcard(host) && isOnlyOf(namespace));
+      const entry = this.#byNamespace.get(namespace)!.byHost.get(host)!;
+      if (reachesAll && entry.rules.every((rule) => this.#isPlain(rule)) && entry.rules.length === 1) continue;
+      const anyone = this.#positions(entry, namespace, undefined);
+      const merged = this.#merged(entry);
+      const named = merged.flatMap(({ spec }) => namespacesNamed({ namespace, exportTo: spec.exportTo ?? [] }));
+      for (const client of new Set([namespace, ...named])) {
+        const seen = this.#positions(entry, namespace, client);
+        const own = client === namespace && !reachesAll ? "own " : "";
+        if (own !== "" || seen !== anyone) hows.set(client, `${hows.get(client) ?? ""}${own}${namespace} ${seen};`);
+      }
+    }
+    return new Map([...hows].map(([client, how]) => [client, { kind: "destinationRules", hosts: [host], how }]));
+  }
+
+  /** Whether everybody sees a rule that stands alone. */
+  #isPlain({ meta: { namespace }, spec: { exportTo, workloadSelector } }: Rule): boolean {
+    const exported = exportTo?.length ? exportTo : this.#options.defaultExportTo;
+    return workloadSelector === undefined && isPublic({ namespace, exportTo: exported });
   }
 
   /**
@@ -100,7 +147,7 @@ export class DestinationRuleIndex {
     for (const { byHost } of this.#byNamespace.values()) {
       for (const [host, entry] of byHost) {
         if (entry.rules.length < 2) continue;
-        const merged = entry.merged ??= mergeDestinationRules(entry.rules, this.#options);
+        const merged = this.#merged(entry);
         const names = new Set(merged.flatMap((rule) => rule.duplicateSubsets));
         const causes = entry.rules.map((rule) => rule.key);
         for (const subset of names) yield { host, subset, causes };
@@ -120,14 +167,40 @@ export class DestinationRuleIndex {
     return none;
   }
 
-  #visible(entry: HostRules | undefined, namespace: string, client: string) {
+  #visible(
+    entry: HostRules | undefined,
+    namespace: string,
+    client: string,
+  ): readonly EffectiveDestinationRule[] {
     if (!entry) return none;
-    const merged = entry.merged ??= mergeDestinationRules(entry.rules, this.#options);
-    const seen = merged.filter((rule) => {
-      const exportTo = rule.spec.exportTo ?? this.#options.defaultExportTo;
-      return isVisible({ namespace, exportTo }, client);
-    });
-    return seen.length === merged.length ? merged : seen;
+    const merged = this.#merged(entry);
+    if (merged.every(({ spec }) => this.#sees({ namespace, exportTo: spec.exportTo ?? [] }, client))) return merged;
+    const positions = this.#positions(entry, namespace, client);
+    if (positions === "") return none;
+    let seen = entry.seen.get(positions);
+    if (!seen) {
+      seen = positions.split(",").map((at) => merged[Number(at)]!);
+      entry.seen.set(positions, seen);
+    }
+    return seen;
+  }
+
+  /** The positions of the merged rules that a client sees; of one that none names where there is no client. */
+  #positions(entry: HostRules, namespace: string, client: string | undefined): string {
+    const seen: number[] = [];
+    for (const [at, { spec }] of this.#merged(entry).entries()) {
+      if (this.#sees({ namespace, exportTo: spec.exportTo ?? [] }, client)) seen.push(at);
+    }
+    return seen.join();
+  }
+
+  /** Merged rules say whom they are exported to. */
+  #sees(exported: Exported, client: string | undefined): boolean {
+    return client === undefined ? isPublic(exported) : isVisible(exported, client);
+  }
+
+  #merged(entry: HostRules): readonly MergedDestinationRule[] {
+    return entry.merged ??= mergeDestinationRules(entry.rules, this.#options);
   }
 }
 

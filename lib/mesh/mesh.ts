@@ -18,11 +18,13 @@ import type { Endpoint, Service, ServiceKey } from "../registry/types.ts";
 import { DestinationRuleIndex } from "./destination_rule_index.ts";
 import { GatewayIndex } from "./gateway_index.ts";
 import type { MeshIndexes } from "./indexes.ts";
-import { Scope } from "./scope.ts";
+import type { Scope } from "./scope.ts";
+import { Scopes } from "./scopes.ts";
 import { SelectionIndex } from "./selection/index.ts";
 import { ServiceIndex } from "./service_index.ts";
 import { sidecarOf } from "./sidecar.ts";
-import { VirtualServiceResolver } from "./virtual_service.ts";
+import type { Distinction } from "./view/distinctions.ts";
+import { type VirtualServiceDelta, VirtualServiceResolver } from "./virtual_service.ts";
 import { MESH_GATEWAY, VirtualServiceIndex } from "./virtual_service_index.ts";
 
 /** Where services and endpoints come from; answers are identity-stable while nothing changes. */
@@ -40,6 +42,8 @@ export interface MeshOptions {
   readonly source: ServiceSource;
   readonly scopeGatewayToNamespace: boolean;
   readonly enhancedDestinationRuleMerge: boolean;
+  /** Whether namespaces that see the same share a scope. */
+  readonly sharedScopes: boolean;
 }
 
 /** What changed since the last `apply`. */
@@ -61,8 +65,8 @@ export interface AffectedKeys {
   readonly virtualServices: Set<string>;
   /** Hosts whose destination rule may be another; a wildcard stands for all that it covers. */
   readonly destinationRules: Set<string>;
-  /** Namespaces in which workloads may now have another Sidecar; `*`: all. */
-  readonly sidecars: Set<string>;
+  /** Namespaces in which workloads may now have another scope; `*`: all. */
+  readonly scopes: Set<string>;
   /** Gateways (`namespace/name`) whose virtual services changed. */
   readonly gatewayRoutes: Set<string>;
   /** Whether a Gateway object changed. */
@@ -80,7 +84,7 @@ export class Mesh implements MeshIndexes {
   readonly gateways: GatewayIndex;
   readonly #resolver: VirtualServiceResolver;
   readonly #source: ServiceSource;
-  readonly #scopes = new Map<string, Scope>();
+  readonly #scopes: Scopes;
 
   constructor(options: MeshOptions) {
     const { config, domainSuffix } = options;
@@ -100,6 +104,7 @@ export class Mesh implements MeshIndexes {
     });
     this.sidecars = new SelectionIndex(config.rootNamespace);
     this.gateways = new GatewayIndex(options.scopeGatewayToNamespace);
+    this.#scopes = new Scopes(this, options.sharedScopes);
   }
 
   /** What could not be resolved in virtual services, in words, by key of the object. */
@@ -116,15 +121,21 @@ export class Mesh implements MeshIndexes {
       endpoints: new Set(),
       virtualServices: new Set(),
       destinationRules: this.destinationRules.update(removed.DestinationRule, added.DestinationRule),
-      sidecars: this.sidecars.update(removed.Sidecar, added.Sidecar),
+      scopes: this.sidecars.update(removed.Sidecar, added.Sidecar),
       gatewayRoutes: new Set(),
       gateways: removed.Gateway.length + added.Gateway.length > 0,
     };
     if (affected.gateways) this.gateways.update(removed.Gateway, added.Gateway);
     for (const key of change.services ?? []) this.#setService(key, affected);
     for (const key of change.endpoints ?? []) affected.endpoints.add(hostOf(key));
-    this.#updateVirtualServices(added.VirtualService, removed.VirtualService, affected);
-    this.#dropScopes(removed.Sidecar);
+    const delta = this.#resolver.update(added.VirtualService, removed.VirtualService);
+    this.#updateVirtualServices(delta, affected);
+    this.#scopes.dropSidecars(new Set(removed.Sidecar.map(({ key }) => key)));
+    const ruleNamespaces = [...removed.DestinationRule, ...added.DestinationRule].map(({ meta }) => meta.namespace);
+    for (const namespace of this.#scopes.update({ ...affected, ruleNamespaces, virtualServiceChange: delta })) {
+      affected.scopes.add(namespace);
+    }
+    for (const host of this.#scopes.virtualServicesChanged(delta)) affected.services.add(host);
     return affected;
   }
 
@@ -134,18 +145,25 @@ export class Mesh implements MeshIndexes {
    * @param labels Of the workload, for the Sidecar that selects it; absent: a gateway, which no Sidecar is for.
    */
   scope(namespace: string, labels?: Readonly<Record<string, string>>): Scope {
-    const sidecar = labels && sidecarOf(this.sidecars, { namespace, labels });
-    const key = `${namespace}|${sidecar?.key ?? ""}`;
-    const known = this.#scopes.get(key);
-    if (known && known.sidecar === sidecar) return known;
-    const scope = new Scope(this, namespace, sidecar);
-    this.#scopes.set(key, scope);
-    return scope;
+    return this.#scopes.of(namespace, labels && sidecarOf(this.sidecars, { namespace, labels }));
   }
 
-  /** Forgets all other scopes: namespaces are what proxies say, and a client may say anything. */
-  keepScopes(inUse: ReadonlySet<Scope>): void {
-    for (const [key, scope] of this.#scopes) if (!inUse.has(scope)) this.#scopes.delete(key);
+  /** Whether a scope may still be that of a workload. */
+  hasScope(scope: Scope): boolean {
+    return this.#scopes.has(scope);
+  }
+
+  /** What two scopes see differently; undefined: more than is known. */
+  differences(a: Scope, b: Scope): readonly Distinction[] | undefined {
+    return this.#scopes.differences(a, b);
+  }
+
+  /**
+   * Forgets the scopes that only other namespaces than these have; to be called now and then: namespaces are what
+   * proxies say, and a client may say anything.
+   */
+  keepScopes(namespaces: ReadonlySet<string>): void {
+    this.#scopes.keep(namespaces);
   }
 
   /** All endpoints of a service. */
@@ -159,12 +177,7 @@ export class Mesh implements MeshIndexes {
     affected.endpoints.add(hostOf(key));
   }
 
-  #updateVirtualServices(
-    added: readonly ConfigObject<"VirtualService">[],
-    removed: readonly ConfigObject<"VirtualService">[],
-    affected: AffectedKeys,
-  ): void {
-    const delta = this.#resolver.update(added, removed);
+  #updateVirtualServices(delta: VirtualServiceDelta, affected: AffectedKeys): void {
     if (delta.added.length + delta.removed.length === 0) return;
     this.virtualServices.update(delta.removed, delta.added);
     for (const vs of [...delta.removed, ...delta.added]) {
@@ -173,16 +186,6 @@ export class Mesh implements MeshIndexes {
         else for (const host of vs.hosts) affected.virtualServices.add(host);
       }
     }
-    for (const scope of this.#scopes.values()) {
-      for (const host of scope.virtualServicesChanged(delta.removed, delta.added)) {
-        affected.services.add(host);
-      }
-    }
-  }
-
-  #dropScopes(sidecars: readonly ConfigObject<"Sidecar">[]): void {
-    const gone = new Set(sidecars.map((s) => s.key));
-    for (const [key, scope] of this.#scopes) if (scope.sidecar && gone.has(scope.sidecar.key)) this.#scopes.delete(key);
   }
 }
 

@@ -13,6 +13,7 @@ import type { Service } from "../registry/types.ts";
 import { covers, overlaps } from "./host_match.ts";
 import type { MeshIndexes } from "./indexes.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener, RuleProtocol } from "./types.ts";
+import type { SharedView } from "./view/namespace_views.ts";
 import { isVisible } from "./visibility.ts";
 import { destinationHosts, MESH_GATEWAY } from "./virtual_service_index.ts";
 
@@ -28,24 +29,30 @@ interface Import {
 
 /** What one place in the mesh sees. */
 export class Scope {
-  readonly namespace: string;
+  /** The namespaces that have this scope. */
+  readonly view: SharedView;
   readonly sidecar: ConfigObject<"Sidecar"> | undefined;
   readonly egress: readonly EgressListener[];
-  #indexes: MeshIndexes;
-  #imports: readonly (readonly Import[])[];
-  #narrow: boolean;
+  readonly #indexes: MeshIndexes;
+  readonly #imports: readonly (readonly Import[])[];
+  readonly #narrow: boolean;
   /** Hosts that imported virtual services send to, with the number of those services. */
   #destinations = new Map<string, number>();
 
-  constructor(indexes: MeshIndexes, namespace: string, sidecar: ConfigObject<"Sidecar"> | undefined) {
+  constructor(indexes: MeshIndexes, view: SharedView, sidecar: ConfigObject<"Sidecar"> | undefined) {
     this.#indexes = indexes;
-    this.namespace = namespace;
+    this.view = view;
     this.sidecar = sidecar;
-    const egress = sidecar?.spec.egress;
-    this.#narrow = egress !== undefined && egress.length > 0;
-    this.egress = this.#narrow ? egress!.map(egressListener) : catchAll;
-    this.#imports = this.#narrow ? egress!.map((e) => parseImports(e.hosts, namespace)) : [];
+    this.#narrow = isNarrow(sidecar);
+    const egress = sidecar?.spec.egress ?? [];
+    this.egress = this.#narrow ? egress.map(egressListener) : catchAll;
+    this.#imports = egress.map((e) => parseImports(e.hosts, view.representative));
     if (this.#narrow) this.virtualServicesChanged([], indexes.virtualServices.all());
+  }
+
+  /** A namespace to which all that it sees is visible. */
+  get namespace(): string {
+    return this.view.representative;
   }
 
   /** Keeps the count of destinations true; to be called with every change of effective virtual services. */
@@ -139,6 +146,16 @@ export class Scope {
   #importsVirtualService(imports: readonly Import[], vs: EffectiveVirtualService): boolean {
     return isVisible(vs, this.namespace) && vs.hosts.some((host) => importsHost(imports, vs.namespace, host));
   }
+}
+
+/** Whether a Sidecar narrows what its workloads see. */
+export function isNarrow(sidecar: ConfigObject<"Sidecar"> | undefined): boolean {
+  return (sidecar?.spec.egress?.length ?? 0) > 0;
+}
+
+/** Whether a Sidecar names the namespace of its workloads, so that workloads of others see other things by it. */
+export function namesOwnNamespace(sidecar: ConfigObject<"Sidecar">): boolean {
+  return (sidecar.spec.egress ?? []).some(({ hosts }) => hosts.some((host) => host.startsWith("./")));
 }
 
 function egressListener(egress: SidecarEgress, index: number): EgressListener {

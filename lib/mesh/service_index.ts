@@ -3,8 +3,9 @@
  *
  * @module
  */
-import type { Service, ServiceKey } from "../registry/types.ts";
-import { isVisible } from "./visibility.ts";
+import { type Service, type ServiceKey, serviceKey } from "../registry/types.ts";
+import type { Distinction } from "./view/distinctions.ts";
+import { type Exported, isPublic, isVisible, namespacesNamed } from "./visibility.ts";
 
 /** All services of the mesh, indexed by host. */
 export class ServiceIndex {
@@ -65,9 +66,34 @@ export class ServiceIndex {
     return found;
   }
 
+  /** Whether every namespace gets the service of one namespace for a host. */
+  isOnlyOf(host: string, namespace: string): boolean {
+    const list = this.#byHost.get(host) ?? [];
+    return list.length === 1 && list[0]!.namespace === namespace && isPublic(this.#exported(list[0]!));
+  }
+
+  /** The namespaces that see services of a host otherwise than one that no service names. */
+  distinctions(host: string): Map<string, Distinction> {
+    const list = this.#byHost.get(host) ?? [];
+    const found = new Map<string, Distinction>();
+    if (list.length === 0 || this.isOnlyOf(host, list[0]!.namespace)) return found;
+    const anyone = list.filter((service) => isPublic(this.#exported(service))).map(serviceKey).join();
+    const named = list.flatMap((service) => [service.namespace, ...namespacesNamed(this.#exported(service))]);
+    for (const namespace of new Set(named)) {
+      const seen = list.filter((service) => this.#sees(service, namespace));
+      const own = seen.filter((service) => service.namespace === namespace);
+      const how = [...own, ...seen.filter((service) => service.namespace !== namespace)].map(serviceKey).join();
+      if (how !== anyone) found.set(namespace, { kind: "services", hosts: [host], how });
+    }
+    return found;
+  }
+
   #sees(service: Service, namespace: string): boolean {
-    const exportTo = service.exportTo.length > 0 ? service.exportTo : this.#defaultExportTo;
-    return isVisible({ namespace: service.namespace, exportTo }, namespace);
+    return isVisible(this.#exported(service), namespace);
+  }
+
+  #exported({ namespace, exportTo }: Service): Exported {
+    return { namespace, exportTo: exportTo.length > 0 ? exportTo : this.#defaultExportTo };
   }
 }
 

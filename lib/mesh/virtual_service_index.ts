@@ -5,7 +5,8 @@
  */
 import { wildcardsOver } from "./host_match.ts";
 import type { EffectiveVirtualService, RuleProtocol } from "./types.ts";
-import { visibilityRank } from "./visibility.ts";
+import type { Distinction } from "./view/distinctions.ts";
+import { isPublic, namespacesNamed, visibilityRank } from "./visibility.ts";
 
 /** The name that stands for all sidecars in a virtual service's gateway list. */
 export const MESH_GATEWAY = "mesh";
@@ -131,6 +132,16 @@ export class VirtualServiceIndex {
   forGateway(gateway: string): readonly EffectiveVirtualService[] {
     return this.#byGateway.get(gateway) ?? nothing;
   }
+}
+
+/** The namespaces that see a virtual service otherwise than one that it does not name. */
+export function virtualServiceDistinctions(vs: EffectiveVirtualService): Map<string, Distinction> {
+  const found = new Map<string, Distinction>();
+  if (isPublic(vs) || !vs.gateways.includes(MESH_GATEWAY)) return found;
+  for (const namespace of namespacesNamed(vs)) {
+    found.set(namespace, { kind: "virtualServices", hosts: vs.hosts, how: String(visibilityRank(vs, namespace)) });
+  }
+  return found;
 }
 
 const PROTOCOLS: readonly RuleProtocol[] = ["http", "tls", "tcp"];

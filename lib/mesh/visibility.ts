@@ -27,3 +27,13 @@ export function visibilityRank(object: Exported, namespace: string): -1 | 0 | 1 
 export function isVisible(object: Exported, namespace: string): boolean {
   return visibilityRank(object, namespace) >= 0;
 }
+
+/** Whether every namespace sees the object in the same way. */
+export function isPublic({ exportTo }: Exported): boolean {
+  return exportTo.length === 0 || exportTo.includes("*");
+}
+
+/** The namespaces that `exportTo` names. Only these see an object that is not public. */
+export function namespacesNamed({ namespace, exportTo }: Exported): string[] {
+  return exportTo.filter((to) => to !== "*" && to !== "~").map((to) => to === "." ? namespace : to);
+}

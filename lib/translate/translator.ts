@@ -133,6 +133,8 @@ export class Translator {
     const stale = this.caches.invalidate(affected);
     for (const classes of this.#classes.values()) {
       if (affected.gateways) classes.forget("gateways");
+      // Scopes that are gone are not kept up to date.
+      if (affected.scopes.size > 0) classes.drop(({ scope }) => !this.mesh.hasScope(scope));
       classes.update(stale);
     }
     const moved = this.#reclassify(affected);
@@ -146,8 +148,8 @@ export class Translator {
     const used = new Set<ProxyClass>();
     for (const { proxyClass } of this.#proxies) used.add(proxyClass);
     for (const classes of this.#classes.values()) classes.drop((proxyClass) => !used.has(proxyClass));
-    this.mesh.keepScopes(new Set([...used].map(({ scope }) => scope)));
     this.caches.sweep(this.#resultsInUse());
+    this.mesh.keepScopes(new Set([...this.#proxies].map(({ proxy }) => proxy.namespace)));
   }
 
   *#resultsInUse() {
@@ -166,10 +168,10 @@ export class Translator {
   }
 
   /** Finds other classes for the proxies that belong elsewhere now; gives those whose scope is another one. */
-  #reclassify({ sidecars, gateways }: AffectedKeys): Set<ProxyState> {
+  #reclassify({ scopes, gateways }: AffectedKeys): Set<ProxyState> {
     const moved = new Set<ProxyState>();
     const asksMore = [...this.#classes.values()].some((classes) => classes.asksMore);
-    if (sidecars.size === 0 && !gateways && !asksMore) return moved;
+    if (scopes.size === 0 && !gateways && !asksMore) return moved;
     for (const state of this.#proxies) {
       const { proxy, proxyClass } = state;
       const source = this.#sourceFor(proxy);
@@ -177,11 +179,6 @@ export class Translator {
       if (source.scope !== proxyClass.scope) moved.add(state);
       else if (classes.holds(proxyClass, source)) continue;
       state.proxyClass = classes.find(source, proxyClass);
-    }
-    // Scopes that are gone are not kept up to date.
-    if (moved.size > 0) {
-      const live = new Set([...this.#proxies].map(({ proxyClass }) => proxyClass.scope));
-      for (const classes of this.#classes.values()) classes.drop(({ scope }) => !live.has(scope));
     }
     return moved;
   }

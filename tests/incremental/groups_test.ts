@@ -21,8 +21,8 @@ class Chains implements ResultGroup<ToySource, Stale> {
     this.#look = new GroupLook(source);
     this.#table = new ResultTable(cache, model ? model.like.#table : undefined);
     const look = this.#begin(model?.inherits);
-    const names = model?.current ? this.#table.unfit(look) : LETTERS;
-    this.lookedAt = names.length;
+    const names = new Set(model?.difference ? this.#table.unlike(look, model.difference) : LETTERS);
+    this.lookedAt = names.size;
     this.#table.update(names, look);
   }
 

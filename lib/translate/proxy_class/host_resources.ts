@@ -45,7 +45,9 @@ export class HostResources implements ResultGroup<MeshAnswers, StaleResults> {
     this.#wanted = like ? like.#wanted : undefined;
     this.#set = like ? like.#set : caches.empty;
     const look = this.#begin(model?.inherits);
-    const hosts = model?.current ? this.#table.unfit(look) : [...source.hosts(), ...this.#table.results.keys()];
+    const hosts = model?.difference
+      ? this.#table.unlike(look, model.difference)
+      : [...source.hosts(), ...this.#table.results.keys()];
     this.#update(hosts, look);
   }
 

@@ -38,8 +38,10 @@ export class OutboundListeners implements ResultGroup<MeshAnswers, StaleResults>
     this.#merged = new Map(like ? like.#merged : []);
     this.#set = like ? like.#set : caches.empty;
     const look = this.#begin(model?.inherits);
-    const hosts = model?.current ? this.#table.unfit(look) : [...source.hosts(), ...this.#table.results.keys()];
-    const listeners = [...this.#merged].filter(([, result]) => !model?.current || !this.#holds(result, look));
+    const hosts = model?.difference
+      ? this.#table.unlike(look, model.difference)
+      : [...source.hosts(), ...this.#table.results.keys()];
+    const listeners = [...this.#merged].filter(([, result]) => !model?.difference || !this.#holds(result, look));
     this.#update(new Set(hosts), listeners.map(([name]) => name), look);
   }
 

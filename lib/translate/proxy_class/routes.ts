@@ -56,8 +56,10 @@ export class OutboundRoutes implements ResultGroup<MeshAnswers, StaleResults> {
     this.#always = new Set(hasHttpProxy ? [HTTP_PROXY_ROUTES] : []);
     this.#set = like ? like.#set : empty;
     const look = this.#begin(model?.inherits);
-    const current = like !== undefined && model?.current === true;
-    const hosts = current ? this.#virtualHosts.unfit(look) : [...source.hosts(), ...this.#virtualHosts.results.keys()];
+    const difference = like && model?.difference;
+    const hosts = difference
+      ? this.#virtualHosts.unlike(look, difference)
+      : [...source.hosts(), ...this.#virtualHosts.results.keys()];
     this.#update(new Set(hosts), true, look);
   }
 

@@ -62,11 +62,14 @@ function newEgressSees(index: number): SourceQuery<MeshAnswers, boolean> {
   return query((source, host) => source.egressSees(index, host), KEY.service, KEY.virtualService);
 }
 
+/** Hosts of which something reads differently. */
+export type HostChange = Pick<AffectedKeys, "services" | "endpoints" | "virtualServices" | "destinationRules">;
+
 /**
- * The keys that a change makes stale. A host stands for the wildcards over it too, which may be asked about instead, and
- * a wildcard for every host under it.
+ * The keys that such hosts make stale. A host stands for the wildcards over it too, which may be asked about instead,
+ * and a wildcard for every host under it.
  */
-export function invalidatedKeys(affected: AffectedKeys): InvalidatedKeys {
+export function hostKeys({ services, endpoints, virtualServices, destinationRules }: HostChange): InvalidatedKeys {
   const keys = new InvalidatedKeys();
   const addHosts = (kind: string, hosts: Iterable<string>) => {
     for (const host of hosts) {
@@ -77,10 +80,16 @@ export function invalidatedKeys(affected: AffectedKeys): InvalidatedKeys {
       keys.addPattern(kind, (name) => name.endsWith(suffix));
     }
   };
-  addHosts(KEY.service, affected.services);
-  addHosts(KEY.endpoints, affected.endpoints);
-  addHosts(KEY.virtualService, affected.virtualServices);
-  addHosts(KEY.destinationRule, affected.destinationRules);
+  addHosts(KEY.service, services);
+  addHosts(KEY.endpoints, endpoints);
+  addHosts(KEY.virtualService, virtualServices);
+  addHosts(KEY.destinationRule, destinationRules);
+  return keys;
+}
+
+/** The keys that a change makes stale. */
+export function invalidatedKeys(affected: AffectedKeys): InvalidatedKeys {
+  const keys = hostKeys(affected);
   for (const gateway of affected.gatewayRoutes) keys.add(KEY.gatewayRoutes, gateway);
   if (affected.gateways) keys.add(KEY.gateways, "");
   return keys;

@@ -6,8 +6,10 @@
 import type { OutboundTrafficPolicy } from "../../config/kinds/sidecar/types.ts";
 import type { MeshConfig, MeshNetworks } from "../../config/mesh/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
+import type { ViewDifference } from "../../incremental/read_record.ts";
 import type { Mesh } from "../../mesh/mesh.ts";
-import type { Scope } from "../../mesh/scope.ts";
+import { Scope } from "../../mesh/scope.ts";
+import type { Distinction } from "../../mesh/view/distinctions.ts";
 import type {
   EffectiveDestinationRule,
   EffectiveVirtualService,
@@ -18,6 +20,7 @@ import type { Endpoint, Service } from "../../registry/types.ts";
 import type { ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
 import type { MeshAnswers } from "./mesh_answers.ts";
+import { hostKeys } from "./mesh_queries.ts";
 
 const noEndpoints: readonly Endpoint[] = [];
 
@@ -37,6 +40,22 @@ export class ScopeReader implements MeshAnswers {
 
   get view(): Scope {
     return this.scope;
+  }
+
+  differsFrom(view: object): ViewDifference | undefined {
+    const distinctions = view instanceof Scope ? this.#mesh.differences(this.scope, view) : undefined;
+    if (!distinctions) return undefined;
+    const hosts = (kind: Distinction["kind"]) =>
+      new Set(distinctions.flatMap((distinction) => distinction.kind === kind ? distinction.hosts : []));
+    const services = hosts("services");
+    const virtualServices = hosts("virtualServices");
+    const keys = hostKeys({
+      services,
+      virtualServices,
+      endpoints: services,
+      destinationRules: hosts("destinationRules"),
+    });
+    return { keys, names: services.union(virtualServices) };
   }
 
   hosts(): Iterable<string> {
