@@ -4,7 +4,7 @@
  * beyond ASCII, doubtful spellings) makes it give up, and the full parser reads the document instead.
  *
  * So it never decides what YAML means: where it answers, its answer equals that of the full parser (a property test and a corpus hold
- * this), about fifteen times faster. It matters because reading YAML is most of the cost of loading a folder.
+ * this), 1.7 times as fast. Starting with 20,000 objects takes a sixth more CPU without it (record 5).
  *
  * @module
  */
