@@ -3,29 +3,28 @@
  *
  * @module
  */
-import type { ConfigStore } from "../config/store.ts";
+import type { Finding } from "../config/finding/finding.ts";
 import type { DebugView } from "../debug/view.ts";
 import type { Log } from "../kernel/log/log.ts";
 import type { XdsServer } from "../xds/server.ts";
-import type { ConfigSource } from "./config_source.ts";
+import type { Configuration } from "./configuration.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import type { Pipeline } from "./pipeline.ts";
 import type { UnenforcedPolicies } from "./policies.ts";
-import type { RootNamespaceReview } from "./root_namespace.ts";
 
-/** The inside of a server whose parts are these; `folder` is undefined where there is none. */
-export function debugView({ pipeline, xds, store, mesh, folder, rootNamespace, policies, log }: {
+/** The inside of a server whose parts are these. */
+export function debugView({ pipeline, xds, mesh, configuration, policies, findings, log }: {
   readonly pipeline: Pipeline;
   readonly xds: XdsServer;
-  readonly store: ConfigStore;
   readonly mesh: MeshSource;
-  readonly folder: ConfigSource | undefined;
-  readonly rootNamespace: RootNamespaceReview;
+  readonly configuration: Configuration;
   readonly policies: UnenforcedPolicies;
+  /** What is wrong with configuration now. */
+  readonly findings: () => Finding[];
   readonly log: Log;
 }): DebugView {
   return {
-    store,
+    store: configuration.store,
     xds,
     log,
     services: pipeline.aggregate,
@@ -40,10 +39,10 @@ export function debugView({ pipeline, xds, store, mesh, folder, rootNamespace, p
       return pipeline.translator;
     },
     warnings: () => pipeline.warnings(),
-    findings: () => [...mesh.findings(), ...folder?.findings() ?? [], ...rootNamespace.findings()],
+    findings,
     policyWarnings: () => policies.warnings(),
-    isStale: (object) => folder?.isStale(object) ?? false,
-    settled: () => folder?.settled() ?? Promise.resolve(),
+    isStale: (object) => configuration.isStale(object),
+    settled: () => configuration.settled(),
     changedIn: (key) => pipeline.changedIn(key),
     isWaiting: (key) => pipeline.isWaiting(key),
     onPush: (listener) => pipeline.onPush(listener),

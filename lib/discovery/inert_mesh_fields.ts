@@ -9,7 +9,6 @@ import type { MeshConfig } from "../config/mesh/types.ts";
 /** The fields, by the part that will read them. */
 export const inertMeshFields: Readonly<Record<string, readonly (keyof MeshConfig)[]>> = {
   orchestrator: [
-    "configSources",
     "discoverySelectors",
     "ingressClass",
     "ingressControllerMode",

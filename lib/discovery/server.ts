@@ -10,14 +10,16 @@
  * @module
  */
 import type { Finding } from "../config/finding/finding.ts";
-import { ConfigStore } from "../config/store.ts";
+import type { Derivation } from "../config/derive/derivation.ts";
+import type { ConfigStore } from "../config/store.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
 import type { Registry } from "../registry/types.ts";
 import type { BuildKind } from "../translate/cache/caches.ts";
 import { XdsServer } from "../xds/server.ts";
-import { type ConfigSource, startConfigFolder } from "./config_source.ts";
+import { startConfigSources } from "./config_sources.ts";
+import { Configuration } from "./configuration.ts";
 import { debugView } from "./debug_view.ts";
 import { scrapeMetrics, wireMetrics } from "./measure.ts";
 import { type MeshSource, startMeshSource } from "./mesh_source.ts";
@@ -28,7 +30,7 @@ import { cacheSwitches, callLimits, debounceOptions, entryOptions, translateSett
 import { NodeReader, PipelineSource } from "./source.ts";
 import { UnenforcedPolicies } from "./policies.ts";
 import { startRootNamespace } from "./root_namespace.ts";
-import { folderFault, StartError } from "./start_error.ts";
+import { StartError } from "./start_error.ts";
 import { startUpkeep } from "./upkeep.ts";
 
 /** How a server is started. Addresses are `host:port` or `:port`; durations milliseconds. */
@@ -49,6 +51,8 @@ export interface DiscoveryServerOptions {
   readonly clusterAliases: Readonly<Record<string, string>>;
   readonly systemNamespace: string;
   readonly registries: readonly Registry[];
+  /** What makes objects from objects and facts, in order of precedence. Default: nothing. */
+  readonly derivations?: readonly Derivation[];
   readonly keepaliveInterval: number;
   readonly keepaliveTimeout: number;
   readonly keepaliveMaxServerConnectionAge: number;
@@ -76,6 +80,8 @@ export interface DiscoveryServer {
   readonly pipeline: Pipeline;
   readonly xds: XdsServer;
   readonly store: ConfigStore;
+  /** Its sources, facts and derivations. */
+  readonly configuration: Configuration;
   readonly mesh: MeshSource;
   /** What is wrong with configuration now. */
   readonly findings: () => Iterable<Finding>;
@@ -118,8 +124,11 @@ async function start(options: DiscoveryServerOptions, settings: Settings, kernel
   kernel.stopper.add("pipeline", () => pipeline.stop());
   mesh.onChange((state) => pipeline.meshChanged(state.mesh, state.networks));
 
-  const folder = await startSources(options, pipeline, kernel);
-  const store = folder?.store ?? new ConfigStore();
+  await startRegistries(options, pipeline, kernel);
+  const configuration = new Configuration(pipeline, options.derivations ?? [], kernel);
+  kernel.stopper.add("configuration", () => configuration.stop());
+  const sources = await startConfigSources(options, mesh, configuration, kernel);
+  const { store } = configuration;
   const rootNamespace = startRootNamespace(store, mesh, options.systemNamespace, kernel);
   await pipeline.start();
   const policies = new UnenforcedPolicies(store, pipeline, kernel);
@@ -131,14 +140,17 @@ async function start(options: DiscoveryServerOptions, settings: Settings, kernel
   const xds = newXdsServer(options, settings, kernel, pipeline, source);
   scrapeMetrics(kernel.metrics, pipeline, settings.PILOT_XDS_CACHE_STATS);
   startUpkeep(pipeline, kernel);
-  const view = debugView({ pipeline, xds, store, mesh, folder, rootNamespace, policies, log: kernel.log });
+  const view = debugView({
+    ...{ pipeline, xds, mesh, configuration, policies, log: kernel.log },
+    findings: () => [mesh, configuration, sources, rootNamespace].flatMap((part) => [...part.findings()]),
+  });
   const ports = await openPorts(options, settings, kernel, xds, view);
   listening();
   kernel.metrics.gauge("startup_duration_seconds").set(kernel.clock.monotonic() / 1000);
   kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "local" }, 1);
   kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, 0);
-  kernel.log.scope("default").info("serving", { ...ports, objects: folder?.store.size ?? 0 });
-  return { pipeline, xds, store, mesh, findings: view.findings, ports };
+  kernel.log.scope("default").info("serving", { ...ports, objects: store.size });
+  return { pipeline, xds, store, configuration, mesh, findings: view.findings, ports };
 }
 
 function newPipeline(
@@ -175,27 +187,14 @@ function newPipeline(
   });
 }
 
-async function startSources(
-  options: DiscoveryServerOptions,
+async function startRegistries(
+  { registries }: DiscoveryServerOptions,
   pipeline: Pipeline,
   kernel: Kernel,
-): Promise<ConfigSource | undefined> {
-  for (const registry of options.registries) {
+): Promise<void> {
+  for (const registry of registries) {
     await pipeline.addRegistry(registry);
     kernel.stopper.add(`registry ${registry.provider}/${registry.clusterId}`, () => registry.stop());
-  }
-  if (options.configDir === undefined) return undefined;
-  const folder = await openFolder(options.configDir, pipeline, kernel);
-  kernel.stopper.add("configuration folder", () => folder.stop());
-  return folder;
-}
-
-async function openFolder(root: string, pipeline: Pipeline, kernel: Kernel): Promise<ConfigSource> {
-  try {
-    return await startConfigFolder(root, pipeline, kernel);
-  } catch (error) {
-    const fault = folderFault(root, error);
-    throw fault === undefined ? error : new StartError([fault], error);
   }
 }
 

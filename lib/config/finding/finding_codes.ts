@@ -19,6 +19,8 @@ export const FINDING_CODES = {
   "duplicate-object": "One source has an object twice; the first one is in force.",
   "hidden-object": "A source of higher precedence has the same object, which is in force instead.",
   "derivation-failed": "What makes objects from this one threw; the objects that it made before stay in force.",
+  "no-effect": "Something is accepted and checked, but the part that acts on it is not built yet.",
+  "needs-restart": "A setting that is read when the server starts has changed since.",
   "outside-root-namespace": "An object for the whole mesh lies in a namespace that is not the root namespace.",
 } as const;
 

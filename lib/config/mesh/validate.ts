@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkConfigSources } from "./config_sources.ts";
 import type { Findings } from "../finding/findings.ts";
 import { joinPath } from "../schema/field.ts";
 import { checkLocality } from "../validation/locality.ts";
@@ -41,6 +42,7 @@ export function validateMeshConfig(mesh: MeshConfig, report: Findings): void {
   checkTls(mesh, report);
   checkCount(mesh.defaultHttpRetryPolicy.attempts, "defaultHttpRetryPolicy.attempts", report);
   checkProviders(mesh.extensionProviders, report);
+  checkConfigSources(mesh.configSources, report);
 }
 
 function checkTrustDomain(domain: string, at: string, report: Findings): void {

@@ -1,0 +1,121 @@
+/**
+ * All configuration of a server: its sources by precedence, facts beside them, what is derived from both, and the way to
+ * the pipeline.
+ *
+ *     --configDir ────────┐
+ *     configSources ──────┼─> store ─> pipeline
+ *     derivations <─ facts┘
+ *
+ * Permissions: read of the folders.
+ *
+ * @module
+ */
+import type { Derivation } from "../config/derive/derivation.ts";
+import { DerivationEngine } from "../config/derive/engine.ts";
+import { FactStore } from "../config/facts/store.ts";
+import { type Finding, findingChanges } from "../config/finding/finding.ts";
+import type { Kind } from "../config/kinds/kinds.ts";
+import { hiddenFinding } from "../config/overlap.ts";
+import { type ChangeSet, ConfigStore } from "../config/store.ts";
+import type { ConfigObject } from "../config/types.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { unpaced } from "../kernel/time/paced.ts";
+import { inertKinds, inertText } from "../translate/inert_kinds.ts";
+import { type ConfigFolder, startConfigFolder } from "./config_folder.ts";
+import { logFindings } from "./finding_log.ts";
+import { HandOver } from "./hand_over.ts";
+import type { Pipeline } from "./pipeline.ts";
+import { isUnenforced } from "./policies.ts";
+
+/** Rank of the first derivation: whatever somebody wrote has precedence. */
+const DERIVED_RANK = 1000;
+
+/** See the module. */
+export class Configuration {
+  readonly store = new ConfigStore();
+  readonly facts = new FactStore();
+  readonly #folders: ConfigFolder[] = [];
+  readonly #engines: readonly DerivationEngine[];
+  readonly #handOver: HandOver;
+  readonly #kernel: Kernel;
+
+  /** @param derivations In order of their precedence. */
+  constructor(pipeline: Pipeline, derivations: readonly Derivation[], kernel: Kernel) {
+    this.#kernel = kernel;
+    this.#handOver = new HandOver(pipeline);
+    const updates = kernel.metrics.counter("pilot_inbound_updates");
+    this.store.subscribe((changes) => {
+      updates.inc({ type: "config" }, changes.added.length + changes.updated.length + changes.removed.length);
+      this.#handOver.take(changes);
+      this.#logHidden(changes);
+    });
+    this.store.subscribe(inertKindsReported(this.store, kernel));
+    this.#engines = derivations.map((derivation, index) =>
+      new DerivationEngine(derivation, {
+        store: this.store,
+        facts: this.facts,
+        target: this.store.addSource(derivation.name, DERIVED_RANK + index),
+        onFindings: (changes) => unpaced(logFindings(changes, kernel)),
+      })
+    );
+  }
+
+  /**
+   * Adds a folder as a source, and watches it.
+   *
+   * @param rank Its precedence: 0 is the highest.
+   * @returns When everything in it has been handed to the pipeline once.
+   * @throws Deno.errors.NotFound and others when the folder cannot be read at the start.
+   */
+  async addFolder(path: string, rank: number): Promise<void> {
+    const source = this.store.addSource(path, rank);
+    this.#folders.push(await startConfigFolder(source, () => this.#handOver.done(), this.#kernel));
+  }
+
+  /** What is wrong in the sources now, what is hidden, and what could not be derived. */
+  findings(): Finding[] {
+    return [
+      ...this.#folders.flatMap((folder) => [...folder.findings()]),
+      ...this.store.hidden().map(hiddenFinding),
+      ...this.#engines.flatMap((engine) => engine.findings()),
+    ];
+  }
+
+  /** Whether an object is in force in its last good version only, since what is written now is refused. */
+  isStale(object: ConfigObject): boolean {
+    return this.#folders.some((folder) => folder.isStale(object));
+  }
+
+  /** Resolves when everything that lies in the folders now has been read and handed to the pipeline. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#folders.map((folder) => folder.settled()));
+  }
+
+  /** Ends watching and deriving; what is in force stays. */
+  async stop(): Promise<void> {
+    for (const engine of this.#engines) engine.stop();
+    this.#handOver.end();
+    await Promise.all(this.#folders.map((folder) => folder.stop()));
+  }
+
+  #logHidden({ hidden: { before, after } }: ChangeSet): void {
+    unpaced(logFindings(findingChanges(before.map(hiddenFinding), after.map(hiddenFinding)), this.#kernel));
+  }
+}
+
+/** Logs kinds that have no effect, each when its first object comes; policies are logged one by one, see `./policies.ts`. */
+function inertKindsReported(store: ConfigStore, kernel: Kernel): () => void {
+  const reported = new Set<Kind>();
+  return () => {
+    for (const kind of Object.keys(inertKinds) as Kind[]) {
+      if (isUnenforced(kind)) continue;
+      const objects = store.list(kind);
+      if (objects.length === 0) reported.delete(kind);
+      else if (!reported.has(kind)) {
+        reported.add(kind);
+        const first = objects.slice(0, 10).map(({ key }) => key);
+        kernel.log.scope("model").warn(inertText(kind) ?? "", { objects: first, count: objects.length });
+      }
+    }
+  };
+}
