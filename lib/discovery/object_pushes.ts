@@ -3,16 +3,28 @@
  *
  * @module
  */
+import type { Origin } from "../config/finding/origin.ts";
+import type { PushedObject } from "../xds/protocol/source.ts";
 
 /** Objects by key, with the push in which each last changed. */
 export class ObjectPushes {
   readonly #changedIn = new Map<string, number>();
-  /** Objects whose last change waits for its push. */
-  readonly #waiting = new Set<string>();
+  /** Objects whose last change waits for its push, with where each comes from. */
+  readonly #waiting = new Map<string, Origin>();
 
   /** An object has changed. */
-  wait(key: string): void {
-    this.#waiting.add(key);
+  wait({ key, origin }: { readonly key: string; readonly origin: Origin }): void {
+    this.#waiting.set(key, origin);
+  }
+
+  /** Of some keys the objects whose change waits for its push. */
+  waitingAmong(keys: Iterable<string>): PushedObject[] {
+    const found: PushedObject[] = [];
+    for (const key of keys) {
+      const origin = this.#waiting.get(key);
+      if (origin !== undefined) found.push({ key, origin });
+    }
+    return found;
   }
 
   /** A push has brought the changes of these objects; those that are gone are forgotten. */

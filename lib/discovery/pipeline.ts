@@ -136,8 +136,10 @@ export class Pipeline {
       this.#waiting.settleRegistries();
       yield;
     }
-    const keys = new Set([...removed, ...added].map((object) => object.key));
-    for (const key of keys) this.#objectPushes.wait(key);
+    // Of an object that was replaced the new origin counts.
+    const changed = [...removed, ...added];
+    for (const object of changed) this.#objectPushes.wait(object);
+    const keys = new Set(changed.map(({ key }) => key));
     this.#debouncer.add({ reasons: { config: 1 }, objects: [...keys], full: true });
   }
 
@@ -248,7 +250,7 @@ export class Pipeline {
     const push: PushEvent = {
       id: ++this.#pushes,
       reasons: change.reasons,
-      objects: [...change.objects],
+      objects: this.#objectPushes.waitingAmong(change.objects),
       full: change.full,
       startedAt: change.startedAt,
       failures: this.#failures.take(),

@@ -4,7 +4,7 @@
  * @module
  */
 import type { RejectInfo, ResponseInfo } from "./ads/stream_types.ts";
-import type { PushEvent, PushFailure } from "./protocol/source.ts";
+import type { PushedObject, PushEvent, PushFailure } from "./protocol/source.ts";
 import { typeRules } from "./protocol/types.ts";
 
 /** Pushes and rejections that are remembered. */
@@ -17,7 +17,7 @@ const MAX_REJECTED_PUSHES = 1000;
 export interface PushRecord {
   readonly id: number;
   readonly reasons: Readonly<Record<string, number>>;
-  readonly objects: readonly string[];
+  readonly objects: readonly PushedObject[];
   readonly full: boolean;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;

@@ -158,6 +158,8 @@ Deno.test("a server derives objects from its folders and from facts, and shows w
       of: "ServiceEntry/x/a",
       parent: { from: "file", source: folders.first, file: "a.yaml", line: 1, within: "" },
     });
+    const [push] = await json<{ objects: { key: string; origin: { from: string } }[] }[]>(server, "/debug/pushes");
+    assert.deepEqual(push?.objects, [{ key: "DestinationRule/x/a", origin: rule?.origin }], "in the ledger");
     await Deno.remove(`${folders.first}/a.yaml`);
     await pushed(server);
     assert.deepEqual(await rules(), []);

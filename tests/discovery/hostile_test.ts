@@ -74,7 +74,9 @@ Deno.test("hostile files beside a good one: each is refused and named in bounded
     assert.deepEqual(long, [], "no page full of input");
 
     // While they lie there, an edit still comes through.
-    const pushed = new Promise<readonly string[]>((resolve) => pipeline.onPush((push) => resolve(push.objects)));
+    const pushed = new Promise<readonly string[]>((resolve) =>
+      pipeline.onPush((push) => resolve(push.objects.map(({ key }) => key)))
+    );
     await Deno.writeTextFile(`${folder}/good.yaml`, entry("a").replace("10.0.0.1", "10.0.0.2"));
     assert.deepEqual(await pushed, ["ServiceEntry/x/a"]);
   });
@@ -82,7 +84,9 @@ Deno.test("hostile files beside a good one: each is refused and named in bounded
 
 Deno.test("a good object that becomes hostile keeps its last good version", async () => {
   await withServer({ "a.yaml": entry("a"), "b.yaml": entry("b") }, async ({ ports, pipeline }, folder) => {
-    const pushed = new Promise<readonly string[]>((resolve) => pipeline.onPush((push) => resolve(push.objects)));
+    const pushed = new Promise<readonly string[]>((resolve) =>
+      pipeline.onPush((push) => resolve(push.objects.map(({ key }) => key)))
+    );
     await Deno.writeTextFile(
       `${folder}/a.yaml`,
       rule(`${laughs.join("\n")}\nhosts: *a11`, "a").replace("VirtualService", "ServiceEntry"),

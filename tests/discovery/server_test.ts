@@ -39,7 +39,9 @@ Deno.test("a broken object is named with file, line, field and expectation, and 
 
 Deno.test("an edit is pushed, and its object tells in which push it changed", async () => {
   await withServer({ "a.yaml": entry }, async ({ ports, pipeline }, folder) => {
-    const pushed = new Promise<readonly string[]>((resolve) => pipeline.onPush((push) => resolve(push.objects)));
+    const pushed = new Promise<readonly string[]>((resolve) =>
+      pipeline.onPush((push) => resolve(push.objects.map(({ key }) => key)))
+    );
     await Deno.writeTextFile(`${folder}/a.yaml`, entry.replace("10.0.0.1", "10.0.0.2"));
     assert.deepEqual(await pushed, ["ServiceEntry/x/a"]);
     const live = JSON.parse((await page(ports.http, "/debug/live?object=ServiceEntry/x/a")).body);

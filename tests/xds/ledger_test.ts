@@ -6,7 +6,7 @@ import { CLUSTER, ENDPOINTS } from "../../lib/xds/protocol/types.ts";
 const push = (id: number): PushEvent => ({
   id,
   reasons: { config: 1 },
-  objects: [`o${id}`],
+  objects: [{ key: `o${id}`, origin: {} }],
   full: true,
   startedAt: Date.now(),
 });

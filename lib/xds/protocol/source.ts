@@ -29,14 +29,22 @@ export class XdsRefusal extends RpcError {
   }
 }
 
+/** A configuration object that changed. */
+export interface PushedObject {
+  /** `kind/namespace/name`. */
+  readonly key: string;
+  /** Where it comes from, or came from before it went: plain data, of which nothing here depends. */
+  readonly origin: object;
+}
+
 /** Sets have changed. */
 export interface PushEvent {
   /** Increasing number. */
   readonly id: number;
   /** Why, with counts; keys are the values of label `type` of `pilot_push_triggers`. */
   readonly reasons: Readonly<Record<string, number>>;
-  /** Keys of the configuration objects that changed. */
-  readonly objects: readonly string[];
+  /** The configuration objects that changed. */
+  readonly objects: readonly PushedObject[];
   /** Whether more than endpoints may have changed. */
   readonly full: boolean;
   /** When the first change of this push happened: milliseconds since the epoch. */

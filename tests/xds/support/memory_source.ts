@@ -6,7 +6,13 @@
  */
 import { type EncodedResource, encodeResource, type ResourceFacts } from "../../../lib/resource/encoded.ts";
 import { type ResourceSet, ResourceTable } from "../../../lib/resource/set.ts";
-import type { ConnectRequest, ProxyView, PushEvent, ResourceSource } from "../../../lib/xds/protocol/source.ts";
+import type {
+  ConnectRequest,
+  ProxyView,
+  PushedObject,
+  PushEvent,
+  ResourceSource,
+} from "../../../lib/xds/protocol/source.ts";
 
 const text = new TextEncoder();
 
@@ -51,7 +57,7 @@ export class MemorySource implements ResourceSource {
   }
 
   /** Tells the server that sets have changed. */
-  push(reasons: Record<string, number> = { config: 1 }, objects: string[] = []): number {
+  push(reasons: Record<string, number> = { config: 1 }, objects: PushedObject[] = []): number {
     const push = { id: ++this.#pushes, reasons, objects, full: true, startedAt: Date.now() };
     for (const listener of this.#listeners) listener(push);
     return push.id;
