@@ -13,7 +13,7 @@ import type { Executable } from "../../lib/cni/install/installer.ts";
 import { launcherScript } from "../../lib/cni/install/launcher.ts";
 import { currentDesiredState, type DesiredStateOptions, TemplateError } from "../../lib/cni/install/desired_state.ts";
 import { type NodeAgent, type NodeAgentOptions, startNodeAgent } from "../../lib/cni/node_agent.ts";
-import { StartError, type StartOption } from "../../lib/cni/serve/start_error.ts";
+import { type NodeAgentOption, NodeAgentStartError } from "../../lib/cni/serve/start_error.ts";
 import { buildInfo } from "../../lib/kernel/program/build_info.ts";
 import { type Kernel, startKernel, untilStopped } from "../../lib/kernel/kernel.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
@@ -64,7 +64,7 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
 }
 
 /** What the user changes for each option. */
-const NAMES: Readonly<Record<StartOption, string>> = {
+const NAMES: Readonly<Record<NodeAgentOption, string>> = {
   runDir: "flag --cni-agent-run-dir",
   healthPort: "variable MESH_CNI_HEALTH_PORT",
   monitoringPort: "flag --monitoring-port",
@@ -75,7 +75,7 @@ async function startOrSayWhy(options: NodeAgentOptions, kernel: Kernel): Promise
   try {
     return await startNodeAgent(options, kernel);
   } catch (error) {
-    if (!(error instanceof StartError)) throw error;
+    if (!(error instanceof NodeAgentStartError)) throw error;
     await kernel.stopper.stop();
     throw new UsageError(error.faults.map(({ option, text }) => `${NAMES[option]}: ${text}`).join("\n"));
   }

@@ -88,7 +88,7 @@ export function valueFollows(flags: FlagSet, word: string): boolean {
 }
 
 /** State of one parse. */
-interface Progress {
+interface ParseProgress {
   readonly flags: FlagSet;
   readonly path: string;
   readonly values: Record<string, FlagValue>;
@@ -112,7 +112,7 @@ export function parseLine(
   const { command, line, rest } = locate(root, args);
   const located = { command, line };
   const flags = flagsOf(located);
-  const progress: Progress = {
+  const progress: ParseProgress = {
     flags,
     path: pathOf(located),
     values: Object.create(null),
@@ -140,7 +140,7 @@ export function parseLine(
 }
 
 /** Reads `--name` or `--name=value`; returns how many further words it took. */
-function longFlag(progress: Progress, word: string, next: string | undefined): number {
+function longFlag(progress: ParseProgress, word: string, next: string | undefined): number {
   const equals = word.indexOf("=");
   const typed = equals < 0 ? word.slice(2) : word.slice(2, equals);
   if (typed === "help" && equals < 0) {
@@ -157,7 +157,7 @@ function longFlag(progress: Progress, word: string, next: string | undefined): n
 }
 
 /** Reads `-n`, `-nvalue`, `-n=value` and grouped switches; returns how many further words it took. */
-function shortFlags(progress: Progress, word: string, next: string | undefined): number {
+function shortFlags(progress: ParseProgress, word: string, next: string | undefined): number {
   for (let i = 1; i < word.length; i++) {
     const letter = word[i] ?? "";
     const name = byShort(progress.flags, letter);
@@ -181,7 +181,7 @@ function shortFlags(progress: Progress, word: string, next: string | undefined):
   return 0;
 }
 
-function set(progress: Progress, name: string, flag: Flag, shown: string, text: string, taken: number): number {
+function set(progress: ParseProgress, name: string, flag: Flag, shown: string, text: string, taken: number): number {
   const before = progress.given.has(name) ? progress.values[name] : undefined;
   const parsed = parseFlagValue(flag, text, before);
   if ("expected" in parsed) throw badValue(progress.path, shown, text, parsed.expected, flag);
@@ -190,7 +190,7 @@ function set(progress: Progress, name: string, flag: Flag, shown: string, text: 
   return taken;
 }
 
-function fromVariables(progress: Progress, env: Readonly<Record<string, string | undefined>>): void {
+function fromVariables(progress: ParseProgress, env: Readonly<Record<string, string | undefined>>): void {
   for (const [name, flag] of Object.entries(progress.flags)) {
     if (flag.env === undefined || progress.given.has(name)) continue;
     for (const variable of flag.env) {
@@ -206,7 +206,7 @@ function fromVariables(progress: Progress, env: Readonly<Record<string, string |
   }
 }
 
-function checkExclusive(command: Command, progress: Progress): void {
+function checkExclusive(command: Command, progress: ParseProgress): void {
   for (const group of command.exclusive ?? []) {
     const both = group.filter((name) => progress.given.has(name));
     if (both.length > 1) {
@@ -243,13 +243,13 @@ function hint(path: string, guess: string | undefined): string {
   return guess === undefined ? `see "${path} --help"` : `did you mean "${guess}"?`;
 }
 
-function unknownFlag(progress: Progress, shown: string, name: string): UsageError {
+function unknownFlag(progress: ParseProgress, shown: string, name: string): UsageError {
   const known = Object.entries(progress.flags).filter(([, f]) => f.hidden !== true).map(([n]) => n);
   const guess = nearestName(name, [...known, "help"]);
   return usageError(`${progress.path}: unknown flag ${shown}; ${hint(progress.path, guess && `--${guess}`)}`);
 }
 
-function missing(progress: Progress, shown: string, flag: Flag): UsageError {
+function missing(progress: ParseProgress, shown: string, flag: Flag): UsageError {
   return usageError(`${progress.path}: flag ${shown} needs a value (${flag.type}); see "${progress.path} --help"`);
 }
 

@@ -10,7 +10,7 @@ import type { FileOrigin } from "./finding/origin.ts";
 import { isObject, joinPath } from "./schema/field.ts";
 import { lookupKind } from "./spelling/spelling.ts";
 import type { ConfigObject } from "./types.ts";
-import { lineOf, type Place, places } from "./yaml/locate.ts";
+import { lineOf, places, type YamlPlace } from "./yaml/locate.ts";
 import { parseJson, parseYaml, type SyntaxProblem } from "./yaml/parse.ts";
 
 /** All that a document's text says, independent of what was there before. */
@@ -83,7 +83,7 @@ interface Listed {
   readonly tree: unknown;
   /** Path from the document: `items[2]`. */
   readonly within: string;
-  readonly root?: Place | undefined;
+  readonly root?: YamlPlace | undefined;
 }
 
 /** A list of objects, a `kind: List`, or one object; lists may hold lists. */

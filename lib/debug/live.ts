@@ -17,7 +17,7 @@ import type { DebugView } from "./view.ts";
 const LONGEST_WAIT = 300;
 
 /** Which object is asked for. */
-interface Wanted {
+interface LiveQuestion {
   readonly kind: Kind;
   readonly namespace: string;
   readonly name: string;
@@ -44,7 +44,7 @@ export async function live(request: HttpRequest, view: DebugView): Promise<HttpR
   return state(wanted, request, view, isRead ? undefined : `the folder could not be read within ${seconds} s`);
 }
 
-function wantedObject(query: string | null): Wanted | HttpResponse {
+function wantedObject(query: string | null): LiveQuestion | HttpResponse {
   if (!query) return textResponse(400, "query object is missing, expected kind/namespace/name\n");
   const [word, namespace, name, ...rest] = query.split("/");
   if (!namespace || !name || rest.length > 0) {
@@ -57,7 +57,7 @@ function wantedObject(query: string | null): Wanted | HttpResponse {
 }
 
 /** Waits until what is written is in force, or cannot be, or time is over. @returns whether what is written was read */
-async function inForce(wanted: Wanted, view: DebugView, timeout: number): Promise<boolean> {
+async function inForce(wanted: LiveQuestion, view: DebugView, timeout: number): Promise<boolean> {
   const deadline = performance.now() + timeout;
   const left = () => Math.max(0, deadline - performance.now());
   if (!await within(view.settled(), left())) return false;
@@ -91,7 +91,7 @@ async function pushed(key: string, view: DebugView, timeout: number): Promise<bo
 }
 
 /** What refuses the newest version of an object, also where the text no longer tells which object it was. */
-function refusals(wanted: Wanted, view: DebugView): Finding[] {
+function refusals(wanted: LiveQuestion, view: DebugView): Finding[] {
   const { kind, namespace, name } = wanted;
   const object: ConfigObject | undefined = view.store.get(kind, namespace, name);
   const stale = object !== undefined && view.isStale(object);
@@ -111,7 +111,7 @@ function errors(view: DebugView): Finding[] {
 }
 
 /** Answers with what holds now. `unread` says why what is written may be newer. */
-function state(wanted: Wanted, request: HttpRequest, view: DebugView, unread: string | undefined): HttpResponse {
+function state(wanted: LiveQuestion, request: HttpRequest, view: DebugView, unread: string | undefined): HttpResponse {
   const { kind, namespace, name, key } = wanted;
   const object: ConfigObject | undefined = view.store.get(kind, namespace, name);
   const refused = refusals(wanted, view);

@@ -14,7 +14,7 @@ import { bodyText, type HttpRequest, type HttpResponse, jsonResponse, textRespon
 import type { DebugView } from "./view.ts";
 
 /** What can be asked for, by each of its names: short in a query, and as answers have it. */
-const NAMES: Readonly<Record<string, keyof Wanted>> = {
+const NAMES: Readonly<Record<string, keyof ScopeRequest>> = {
   scope: "scope",
   name: "scope",
   level: "level",
@@ -26,7 +26,7 @@ const NAMES: Readonly<Record<string, keyof Wanted>> = {
 };
 
 /** What a request says, before it is checked. */
-interface Wanted {
+interface ScopeRequest {
   scope?: unknown;
   level?: unknown;
   stackLevel?: unknown;
@@ -68,8 +68,8 @@ function shownScope({ name, level, stackLevel, caller }: ScopeState) {
   return { name, output_level: level, stack_trace_level: stackLevel, log_callers: caller };
 }
 
-function read(pairs: Iterable<readonly [string, unknown]>, where: string, mistakes: string[]): Wanted {
-  const wanted: Wanted = {};
+function read(pairs: Iterable<readonly [string, unknown]>, where: string, mistakes: string[]): ScopeRequest {
+  const wanted: ScopeRequest = {};
   for (const [name, value] of pairs) {
     const field = Object.hasOwn(NAMES, name) ? NAMES[name] : undefined;
     if (field !== undefined) wanted[field] = value;
@@ -78,7 +78,7 @@ function read(pairs: Iterable<readonly [string, unknown]>, where: string, mistak
   return wanted;
 }
 
-function readBody(body: string, mistakes: string[]): Wanted {
+function readBody(body: string, mistakes: string[]): ScopeRequest {
   if (body.trim() === "") return {};
   let tree: unknown;
   try {
@@ -100,7 +100,7 @@ const TRUTH = z.union([z.boolean(), z.enum(["true", "false"]).transform((word) =
   error: "true or false",
 }).optional();
 
-function checked(wanted: Wanted, log: Log, method: string, mistakes: string[]): Change | undefined {
+function checked(wanted: ScopeRequest, log: Log, method: string, mistakes: string[]): Change | undefined {
   const { scope, level, stackLevel, caller } = wanted;
   const changes = method !== "GET";
   const known = [ALL, ...log.states().map(({ name }) => name)];

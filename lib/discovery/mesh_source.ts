@@ -11,7 +11,7 @@
  */
 import { fieldFinding, type Finding, findingIdentity } from "../config/finding/finding.ts";
 import { type FileText, type WatchedFile, watchFile } from "../folder/watch_file.ts";
-import { meshPlace, type Parsed, parseMeshConfig, parseMeshNetworks } from "../config/mesh/parse.ts";
+import { meshPlace, type ParsedMeshText, parseMeshConfig, parseMeshNetworks } from "../config/mesh/parse.ts";
 import { defaultMeshConfig } from "../config/mesh/merge.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -52,11 +52,11 @@ export interface MeshSource {
 const NO_FILE = "/dev/null";
 
 /** One of the two files. */
-interface Part<T> {
+interface MeshFile<T> {
   readonly option: "meshConfig" | "networksConfig";
   readonly kind: "MeshConfig" | "MeshNetworks";
   readonly file: string;
-  readonly parse: (text: string) => Parsed<T>;
+  readonly parse: (text: string) => ParsedMeshText<T>;
   /** Fields that say something and steer nothing. */
   readonly inert?: (value: T) => readonly string[];
 }
@@ -136,14 +136,14 @@ class WatchedPart<T> {
   /** What is in force; undefined until there is something without errors. */
   value: T | undefined;
   findings: readonly Finding[] = [];
-  readonly #part: Part<T>;
+  readonly #part: MeshFile<T>;
   readonly #kernel: Kernel;
   /** The text of the value in force; blank: the defaults. */
   #text = "";
   #watched: WatchedFile | undefined;
   #unwatchable: StartFault | undefined;
 
-  constructor(part: Part<T>, kernel: Kernel) {
+  constructor(part: MeshFile<T>, kernel: Kernel) {
     this.#part = part;
     this.#kernel = kernel;
   }

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { DiscoverySettings } from "./settings.ts";
 import { debugRoutes } from "../debug/pages.ts";
 import { introspectionRoutes, type ProcessView } from "../debug/introspection.ts";
 import type { DebugView } from "../debug/view.ts";
@@ -12,11 +13,8 @@ import { monitoringRoutes } from "../http/monitoring.ts";
 import type { Route } from "../http/route.ts";
 import { HttpServer } from "../http/server.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import type { SettingsOf } from "../kernel/settings/catalogue.ts";
 import type { XdsServer } from "../xds/server.ts";
 import { Sockets } from "./sockets.ts";
-
-type Settings = SettingsOf<"pilot-discovery">;
 
 /** Where the introspection pages are served, and what they tell beside what the server knows itself. */
 export interface IntrospectionOptions {
@@ -38,7 +36,7 @@ export interface PortOptions {
 }
 
 /** Ports in use, of interest where 0 was asked for. */
-export interface Ports {
+export interface ServerPorts {
   readonly grpc: number;
   readonly http: number;
   readonly monitoring: number;
@@ -53,11 +51,11 @@ export interface Ports {
  */
 export async function openPorts(
   options: PortOptions,
-  settings: Settings,
+  settings: DiscoverySettings,
   kernel: Kernel,
   xds: XdsServer,
   view: DebugView,
-): Promise<Ports> {
+): Promise<ServerPorts> {
   const names = ownNames(settings);
   const debug = settings.ENABLE_DEBUG_ON_HTTP ? debugRoutes(view, settings.UNSAFE_ENABLE_ADMIN_ENDPOINTS, names) : [];
   const scraped = monitoringRoutes(kernel.metrics, { localOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY, names });
@@ -93,7 +91,7 @@ function newServer(name: string, routes: readonly Route[], kernel: Kernel): Http
 }
 
 /** Names by which debug pages may be asked for, beside addresses and localhost. */
-function ownNames(settings: Settings): string[] {
+function ownNames(settings: DiscoverySettings): string[] {
   const configured = settings.MESH_DEBUG_HOSTS.split(",").map((name) => name.trim()).filter((name) => name !== "");
   return [Deno.hostname(), ...configured];
 }

@@ -14,7 +14,6 @@ import type { Derivation } from "../config/derive/derivation.ts";
 import type { ConfigStore } from "../config/store.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import type { SettingsOf } from "../kernel/settings/catalogue.ts";
 import type { Registry } from "../registry/types.ts";
 import type { BuildKind } from "../translate/cache/caches.ts";
 import { XdsServer } from "../xds/server.ts";
@@ -24,9 +23,17 @@ import { debugView } from "./debug_view.ts";
 import { scrapeMetrics, wireMetrics } from "./measure.ts";
 import { type MeshSource, startMeshSource } from "./mesh_source.ts";
 import { Pipeline } from "./pipeline.ts";
-import { type IntrospectionOptions, openPorts, type Ports } from "./ports.ts";
+import { type IntrospectionOptions, openPorts, type ServerPorts } from "./ports.ts";
 import { withLaterFaults } from "./later_faults.ts";
-import { cacheSwitches, callLimits, debounceOptions, entryOptions, translateSettings, wireLimits } from "./settings.ts";
+import {
+  cacheSwitches,
+  callLimits,
+  debounceOptions,
+  type DiscoverySettings,
+  entryOptions,
+  translateSettings,
+  wireLimits,
+} from "./settings.ts";
 import { NodeReader, PipelineSource } from "./source.ts";
 import { UnenforcedPolicies } from "./policies.ts";
 import { startRootNamespace } from "./root_namespace.ts";
@@ -61,8 +68,6 @@ export interface DiscoveryServerOptions {
   readonly cores: number;
 }
 
-type Settings = SettingsOf<"pilot-discovery">;
-
 /** Values of label `type` of metric `pilot_xds_pushes` for what could not be built. */
 const BUILD_ERRORS: Readonly<Record<BuildKind, readonly string[]>> = {
   base: ["cds_builderr", "lds_builderr"],
@@ -86,7 +91,7 @@ export interface DiscoveryServer {
   /** What is wrong with configuration now. */
   readonly findings: () => Iterable<Finding>;
   /** Ports in use, of interest where 0 was asked for. */
-  readonly ports: Ports;
+  readonly ports: ServerPorts;
 }
 
 /**
@@ -98,7 +103,7 @@ export interface DiscoveryServer {
  */
 export async function startDiscoveryServer(
   options: DiscoveryServerOptions,
-  settings: Settings,
+  settings: DiscoverySettings,
   kernel: Kernel,
 ): Promise<DiscoveryServer> {
   try {
@@ -108,7 +113,11 @@ export async function startDiscoveryServer(
   }
 }
 
-async function start(options: DiscoveryServerOptions, settings: Settings, kernel: Kernel): Promise<DiscoveryServer> {
+async function start(
+  options: DiscoveryServerOptions,
+  settings: DiscoverySettings,
+  kernel: Kernel,
+): Promise<DiscoveryServer> {
   const synced = kernel.readiness.task("sources synced");
   const listening = kernel.readiness.task("listening");
   kernel.readiness.complete();
@@ -155,7 +164,7 @@ async function start(options: DiscoveryServerOptions, settings: Settings, kernel
 
 function newPipeline(
   options: DiscoveryServerOptions,
-  settings: Settings,
+  settings: DiscoverySettings,
   kernel: Kernel,
   mesh: MeshSource,
   nodes: NodeReader,
@@ -200,7 +209,7 @@ async function startRegistries(
 
 function newXdsServer(
   options: DiscoveryServerOptions,
-  settings: Settings,
+  settings: DiscoverySettings,
   kernel: Kernel,
   pipeline: Pipeline,
   source: PipelineSource,

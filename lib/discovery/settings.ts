@@ -11,10 +11,11 @@ import type { DebounceOptions } from "./debounce.ts";
 import type { GrpcServerOptions } from "../grpc/server.ts";
 import type { XdsServerOptions } from "../xds/server.ts";
 
-type Settings = SettingsOf<"pilot-discovery">;
+/** Settings of this program. */
+export type DiscoverySettings = SettingsOf<"pilot-discovery">;
 
 /** What translation reads. */
-export function translateSettings(settings: Settings, domainSuffix: string): TranslateSettings {
+export function translateSettings(settings: DiscoverySettings, domainSuffix: string): TranslateSettings {
   return {
     domainSuffix,
     enableHttp10: settings.PILOT_HTTP10,
@@ -47,7 +48,7 @@ export function translateSettings(settings: Settings, domainSuffix: string): Tra
 }
 
 /** How changes wait. */
-export function debounceOptions(settings: Settings): DebounceOptions {
+export function debounceOptions(settings: DiscoverySettings): DebounceOptions {
   return {
     after: settings.PILOT_DEBOUNCE_AFTER,
     max: settings.PILOT_DEBOUNCE_MAX,
@@ -56,7 +57,7 @@ export function debounceOptions(settings: Settings): DebounceOptions {
 }
 
 /** Which caches are on. */
-export function cacheSwitches(settings: Settings): CacheSwitches {
+export function cacheSwitches(settings: DiscoverySettings): CacheSwitches {
   return {
     all: settings.PILOT_ENABLE_XDS_CACHE,
     clusters: settings.PILOT_ENABLE_CDS_CACHE,
@@ -65,7 +66,7 @@ export function cacheSwitches(settings: Settings): CacheSwitches {
 }
 
 /** How service entries are read. */
-export function entryOptions(settings: Settings, clusterId: string): Omit<ServiceEntryOptions, "networkOf"> {
+export function entryOptions(settings: DiscoverySettings, clusterId: string): Omit<ServiceEntryOptions, "networkOf"> {
   return {
     clusterId,
     drainingLabel: settings.PILOT_DRAINING_LABEL,
@@ -77,7 +78,7 @@ export function entryOptions(settings: Settings, clusterId: string): Omit<Servic
 
 /** Limits of the wire for all streams together; 0: derived from the number of cores. */
 export function wireLimits(
-  settings: Settings,
+  settings: DiscoverySettings,
 ): Pick<XdsServerOptions, "maxRequestsPerSecond" | "pushThrottle" | "refuseFirst"> {
   return {
     maxRequestsPerSecond: settings.PILOT_MAX_REQUESTS_PER_SECOND,
@@ -87,6 +88,8 @@ export function wireLimits(
 }
 
 /** Limits of the wire for one connection. */
-export function callLimits(settings: Settings): Pick<GrpcServerOptions, "maxMessageSize" | "maxConcurrentStreams"> {
+export function callLimits(
+  settings: DiscoverySettings,
+): Pick<GrpcServerOptions, "maxMessageSize" | "maxConcurrentStreams"> {
   return { maxMessageSize: settings.MESH_GPRC_MAXRECVMSGSIZE, maxConcurrentStreams: settings.MESH_GPRC_MAXSTREAMS };
 }

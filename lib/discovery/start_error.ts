@@ -1,30 +1,23 @@
 /**
- * Why a server cannot start with what it was given: a folder that is not there, a port that is taken. The user's to
- * mend, so each fault is one sentence with value, expectation and a hint, for whatever names its caller has for options.
+ * Faults of options that keep the discovery server from starting: a folder that does not exist, a port in use. Each is one
+ * sentence with value, expectation and a hint; the caller puts its own name of the option before it.
  *
  * @module
  */
+import { type OptionFault, OptionFaults } from "../kernel/lifecycle/option_faults.ts";
 
-/** What a server is given that may turn out wrong when it starts. */
+/** Options that may have a fault at start. */
 export type StartOption = "configDir" | "meshConfig" | "networksConfig" | PortOption;
 
 /** The addresses among them. */
 export type PortOption = "grpc" | "http" | "monitoring" | "introspection";
 
-/** One thing that is wrong with one option. */
-export interface StartFault {
-  readonly option: StartOption;
-  /** One sentence that follows the option's name: `got "/nowhere", expected a folder that exists (...)`. */
-  readonly text: string;
-}
+/** One fault of one option. */
+export type StartFault = OptionFault<StartOption>;
 
-/** A server that did not start, and everything that its options have to do with it. */
-export class StartError extends Error {
+/** A discovery server that did not start; `faults` names every option at fault. */
+export class StartError extends OptionFaults<StartOption> {
   override readonly name = "StartError";
-
-  constructor(readonly faults: readonly StartFault[], cause?: unknown) {
-    super(faults.map(({ option, text }) => `${option}: ${text}`).join("\n"), { cause });
-  }
 }
 
 function got(option: StartOption, value: string, expected: string): StartFault {

@@ -33,7 +33,7 @@ export const MAX_LOGGED = 100;
 /** Logs each warning once, until it is gone and comes again. */
 export class WarningLog {
   readonly #log: Log;
-  #told = new Set<string>();
+  #reported = new Set<string>();
 
   constructor(log: Log) {
     this.#log = log;
@@ -46,10 +46,10 @@ export class WarningLog {
     for (const warning of warnings) {
       const key = warningKey(warning);
       now.add(key);
-      if (this.#told.has(key) || ++fresh > MAX_LOGGED) continue;
+      if (this.#reported.has(key) || ++fresh > MAX_LOGGED) continue;
       this.#log.scope(SCOPES[warning.area]).warn(warning.text, { objects: [...warning.objects], area: warning.area });
     }
-    this.#told = now;
+    this.#reported = now;
     if (fresh > MAX_LOGGED) {
       this.#log.scope("model").warn("more warnings, see /debug/warningz", { others: fresh - MAX_LOGGED });
     }

@@ -5,7 +5,7 @@
  */
 
 /** A host and a port. */
-export interface Endpoint {
+export interface ListenEndpoint {
   readonly hostname: string;
   readonly port: number;
 }
@@ -15,7 +15,7 @@ export const DEFAULT_ADDRESS = "localhost:15053";
 
 /** What the server does without redirection: it listens on port 53 itself, and the file that it would read names it. */
 export interface ListenPlan {
-  readonly address: Endpoint;
+  readonly address: ListenEndpoint;
   /** Asked upstream also before the first table: without redirection nobody else would answer. */
   readonly direct: boolean;
   /** Why the address is not the one that was given. */
@@ -35,7 +35,7 @@ export function listenPlan(text: string, root: boolean): ListenPlan {
   return { address: parseEndpoint(DEFAULT_ADDRESS), direct: false, warning };
 }
 
-function parseEndpoint(text: string): Endpoint {
+function parseEndpoint(text: string): ListenEndpoint {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3] ?? NaN);
   if (match === null || port > 65535) {
@@ -50,7 +50,7 @@ function parseEndpoint(text: string): Endpoint {
  * The addresses to listen on. `localhost` is the loopback of each family that name servers have, because redirection
  * sends each family's questions to its own loopback; without name servers it is that of IPv4.
  */
-export function listenAddresses(address: Endpoint, servers: readonly string[]): Endpoint[] {
+export function listenAddresses(address: ListenEndpoint, servers: readonly string[]): ListenEndpoint[] {
   if (address.hostname !== "localhost") return [address];
   const v6 = servers.some((server) => server.includes(":"));
   const v4 = servers.some((server) => !server.includes(":")) || !v6;

@@ -9,7 +9,7 @@ import type { Logger } from "../kernel/log/log.ts";
 import type { Metrics } from "../kernel/metrics/registry.ts";
 import type { Settings } from "../kernel/settings/catalogue.ts";
 import { type Clock, systemClock } from "../kernel/time/clock.ts";
-import { type Endpoint, listenAddresses, listenPlan } from "./listen_plan.ts";
+import { listenAddresses, type ListenEndpoint, listenPlan } from "./listen_plan.ts";
 import { parseResolvConf, type ResolvConf } from "./resolv_conf.ts";
 import { Responder } from "./responder.ts";
 import { listenTcp } from "./tcp_server.ts";
@@ -52,7 +52,7 @@ export interface DnsServerOptions {
 /** A running server. */
 export interface DnsServer {
   /** Where it listens. */
-  readonly listening: readonly { readonly transport: "udp" | "tcp"; readonly address: Endpoint }[];
+  readonly listening: readonly { readonly transport: "udp" | "tcp"; readonly address: ListenEndpoint }[];
   /** Whether there is a table. */
   readonly ready: boolean;
   /** The latest table as it came; undefined before the first one. */
@@ -89,7 +89,7 @@ export async function startDnsServer(options: DnsServerOptions): Promise<DnsServ
   const responder = new Responder(forwarder, plan.direct ? "forward" : "fail", random, log, options.metrics);
   const text = await Deno.readTextFile(path);
   const listening = await listenAll(listenAddresses(plan.address, parseResolvConf(text).servers), responder, clock);
-  const server = new Server(options, path, clock, forwarder, responder, listening);
+  const server = new SocketServer(options, path, clock, forwarder, responder, listening);
   server.use(text);
   server.watch();
   return server;
@@ -110,7 +110,11 @@ async function resolvConfPath(options: DnsServerOptions, direct: boolean): Promi
 }
 
 /** Listens on all addresses, each over UDP and TCP with the same port, or on none. */
-async function listenAll(addresses: readonly Endpoint[], responder: Responder, clock: Clock): Promise<Listening[]> {
+async function listenAll(
+  addresses: readonly ListenEndpoint[],
+  responder: Responder,
+  clock: Clock,
+): Promise<Listening[]> {
   const listening: Listening[] = [];
   try {
     for (const address of addresses) listening.push(...await listenBoth(address, responder, clock));
@@ -124,7 +128,7 @@ async function listenAll(addresses: readonly Endpoint[], responder: Responder, c
 }
 
 /** Listens over UDP and TCP on one port; a port that the system chose may be taken for the other one, then on another. */
-async function listenBoth(address: Endpoint, responder: Responder, clock: Clock): Promise<Listening[]> {
+async function listenBoth(address: ListenEndpoint, responder: Responder, clock: Clock): Promise<Listening[]> {
   for (let tries = 10;; tries--) {
     const udp = listenUdp(address, responder);
     try {
@@ -136,7 +140,7 @@ async function listenBoth(address: Endpoint, responder: Responder, clock: Clock)
   }
 }
 
-class Server implements DnsServer {
+class SocketServer implements DnsServer {
   nameTable: NameTable | undefined;
   #text: string | undefined;
   #conf: ResolvConf = { servers: [], search: [], findings: [] };
@@ -198,7 +202,7 @@ class Server implements DnsServer {
   }
 
   /** Whether a name server is this server: it would ask itself without end. */
-  #isSelf(server: Endpoint): boolean {
+  #isSelf(server: ListenEndpoint): boolean {
     return this.listening.some(({ address: { hostname, port } }) => {
       const any = hostname === "0.0.0.0" ? /^127\./ : hostname === "::" ? /^(127\.|::1$)/ : undefined;
       return port === server.port && (hostname === server.hostname || any?.test(server.hostname) === true);

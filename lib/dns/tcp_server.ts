@@ -12,7 +12,7 @@
 import net from "node:net";
 import type { Cancel, Clock } from "../kernel/time/clock.ts";
 import { VERDICT } from "./answer.ts";
-import type { Endpoint } from "./listen_plan.ts";
+import type { ListenEndpoint } from "./listen_plan.ts";
 import { MAX_TCP_SIZE } from "./packet/wire.ts";
 import type { Responder } from "./responder.ts";
 import { frame, FrameParser } from "./packet/tcp_frames.ts";
@@ -32,11 +32,11 @@ const MAX_UNREAD = 1 << 18;
  *
  * @throws {Error} of the system, with its `code` (EADDRINUSE and others), when the address cannot be had.
  */
-export function listenTcp(address: Endpoint, responder: Responder, clock: Clock): Promise<Listening> {
-  const connections = new Set<Connection>();
+export function listenTcp(address: ListenEndpoint, responder: Responder, clock: Clock): Promise<Listening> {
+  const connections = new Set<TcpClient>();
   const server = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     if (connections.size >= MAX_CONNECTIONS) oldest(connections)?.close();
-    const connection = new Connection(socket, responder, clock, () => connections.delete(connection));
+    const connection = new TcpClient(socket, responder, clock, () => connections.delete(connection));
     connections.add(connection);
   });
   const { promise, resolve, reject } = Promise.withResolvers<Listening>();
@@ -57,13 +57,13 @@ export function listenTcp(address: Endpoint, responder: Responder, clock: Clock)
   return promise;
 }
 
-function oldest(connections: ReadonlySet<Connection>): Connection | undefined {
-  let found: Connection | undefined;
+function oldest(connections: ReadonlySet<TcpClient>): TcpClient | undefined {
+  let found: TcpClient | undefined;
   for (const one of connections) if (found === undefined || one.lastActive < found.lastActive) found = one;
   return found;
 }
 
-class Connection {
+class TcpClient {
   lastActive: number;
   readonly #parser = new FrameParser();
   readonly #port: number;

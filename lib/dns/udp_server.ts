@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Endpoint } from "./listen_plan.ts";
+import type { ListenEndpoint } from "./listen_plan.ts";
 import { MAX_UDP_SIZE } from "./packet/wire.ts";
 import { VERDICT } from "./answer.ts";
 import type { Responder } from "./responder.ts";
@@ -17,7 +17,7 @@ const LOOPS = 4;
 /** A listening socket. */
 export interface Listening {
   readonly transport: "udp" | "tcp";
-  readonly address: Endpoint;
+  readonly address: ListenEndpoint;
   /** Stops listening and answering. */
   close(): void;
 }
@@ -27,7 +27,7 @@ export interface Listening {
  *
  * @throws {Deno.errors.AddrInUse} and other errors of the system when the address cannot be had.
  */
-export function listenUdp(address: Endpoint, responder: Responder): Listening {
+export function listenUdp(address: ListenEndpoint, responder: Responder): Listening {
   const conn = Deno.listenDatagram({ transport: "udp", ...address });
   for (let i = 0; i < LOOPS; i++) void serve(conn, responder);
   const { hostname, port } = conn.addr as Deno.NetAddr;

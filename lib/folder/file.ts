@@ -40,7 +40,7 @@ export interface FileDocument {
 }
 
 /** One file. Immutable. */
-export interface FileState {
+export interface ReadFileState {
   readonly path: string;
   /** Whether its last line ends with a newline. */
   readonly endsLine: boolean;
@@ -56,7 +56,7 @@ export interface FileState {
  * Whether bytes look like a write that has only begun: nothing at all, or no end of line where there was one. The reader then waits for
  * the next event, or a moment, before it takes them as they are.
  */
-export function looksTruncated(previous: FileState | undefined, bytes: Uint8Array): boolean {
+export function looksTruncated(previous: ReadFileState | undefined, bytes: Uint8Array): boolean {
   if (previous === undefined || previous.objects.size === 0) return false;
   return bytes.length === 0 || (previous.endsLine && bytes.at(-1) !== NEWLINE);
 }
@@ -69,11 +69,11 @@ const NEWLINE = 10;
  * @param previous The state before, when there was one.
  */
 export function* readFile(
-  previous: FileState | undefined,
+  previous: ReadFileState | undefined,
   path: string,
   bytes: Uint8Array,
   options: FolderOptions,
-): Generator<void, FileState> {
+): Generator<void, ReadFileState> {
   if (bytes.length > MAX_FILE_SIZE) {
     return unreadableFile(previous, path, options, `at most ${MAX_FILE_SIZE} bytes (this file has ${bytes.length})`);
   }
@@ -87,11 +87,11 @@ export function* readFile(
 
 /** @throws TypeError when the bytes are not UTF-8 */
 function* readDocuments(
-  previous: FileState | undefined,
+  previous: ReadFileState | undefined,
   path: string,
   bytes: Uint8Array,
   options: FolderOptions,
-): Generator<void, FileState> {
+): Generator<void, ReadFileState> {
   const format = path.endsWith(".json") ? "json" : "yaml";
   const ranges = format === "yaml" ? splitDocuments(bytes) : wholeFile(bytes);
   const old = previous?.documents ?? [];
@@ -130,11 +130,11 @@ function wholeFile(bytes: Uint8Array): DocumentRange[] {
 
 /** A file that cannot be read keeps everything it had. `expected` says what would be right. */
 export function unreadableFile(
-  previous: FileState | undefined,
+  previous: ReadFileState | undefined,
   path: string,
   { source }: FolderOptions,
   expected: string,
-): FileState {
+): ReadFileState {
   const origin = { from: "file", source, file: path, line: 0, within: "" } as const;
   const place = { objects: [], field: "file", origin, line: 0 };
   const found = fieldFinding("unreadable-file", "error", place, undefined, expected);
@@ -162,7 +162,7 @@ function moveContent(content: DocumentContent, by: number): DocumentContent {
 function bringToLife(
   read: readonly ReadDocument[],
   matched: readonly (number | undefined)[],
-  previous: FileState | undefined,
+  previous: ReadFileState | undefined,
 ): FileDocument[] {
   const anyRefused = read.some(({ content }) => content.refused.length > 0);
   const taken = new Set<string>();
@@ -180,7 +180,7 @@ function lastGood(
   content: DocumentContent,
   index: number,
   matched: readonly (number | undefined)[],
-  previous: FileState,
+  previous: ReadFileState,
 ): ConfigObject[] {
   const kept: ConfigObject[] = [];
   for (const { kind, namespace, name } of content.refused) {
@@ -196,14 +196,14 @@ function lastGood(
 }
 
 /** Objects that stood between the nearest unchanged documents around this one. */
-function inPlaceOf(index: number, matched: readonly (number | undefined)[], previous: FileState): ConfigObject[] {
+function inPlaceOf(index: number, matched: readonly (number | undefined)[], previous: ReadFileState): ConfigObject[] {
   if (matched[index] !== undefined) return [...(previous.documents[matched[index]]?.live ?? [])];
   const before = matched.slice(0, index).findLast((old) => old !== undefined) ?? -1;
   const after = matched.slice(index + 1).find((old) => old !== undefined) ?? previous.documents.length;
   return previous.documents.slice(before + 1, after).flatMap((document) => document.live);
 }
 
-function assemble(path: string, endsLine: boolean, documents: readonly FileDocument[]): FileState {
+function assemble(path: string, endsLine: boolean, documents: readonly FileDocument[]): ReadFileState {
   const objects = new Map<string, ConfigObject>();
   const findings: Finding[] = [];
   const stale = new Set<string>();

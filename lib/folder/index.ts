@@ -14,7 +14,7 @@ import type { StoreChanges } from "../config/store.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { ValuePool } from "../config/schema/value_pool.ts";
 import { unpaced } from "../kernel/time/paced.ts";
-import { type FileState, type FolderOptions, readFile, unreadableFile } from "./file.ts";
+import { type FolderOptions, readFile, type ReadFileState, unreadableFile } from "./file.ts";
 
 /** What was read of one file. */
 export interface FileRead {
@@ -38,7 +38,7 @@ const KEYS_A_STEP = 500;
 /** All files of a folder. */
 export class FolderIndex {
   readonly #options: FolderOptions;
-  readonly #files = new Map<string, FileState>();
+  readonly #files = new Map<string, ReadFileState>();
   /** The objects with a key: a lone one as itself, those of several files as a map by path. */
   readonly #owned = new Map<string, ConfigObject | Map<string, ConfigObject>>();
   readonly #duplicates = new Map<string, readonly Finding[]>();
@@ -54,7 +54,7 @@ export class FolderIndex {
   }
 
   /** The state of one file. */
-  file(path: string): FileState | undefined {
+  file(path: string): ReadFileState | undefined {
     return this.#files.get(path);
   }
 
@@ -100,11 +100,11 @@ export class FolderIndex {
   }
 
   *#read(
-    old: FileState | undefined,
+    old: ReadFileState | undefined,
     path: string,
     bytes: FileRead["bytes"],
     options: FolderOptions,
-  ): Generator<void, FileState | undefined> {
+  ): Generator<void, ReadFileState | undefined> {
     if (bytes === undefined) return undefined;
     if (typeof bytes === "string") return unreadableFile(old, path, options, bytes);
     return yield* readFile(old, path, bytes, options);
@@ -113,8 +113,8 @@ export class FolderIndex {
   /** Notes what a file has now, and for each key that is affected the object that was in force before. */
   #setOwned(
     path: string,
-    old: FileState | undefined,
-    next: FileState | undefined,
+    old: ReadFileState | undefined,
+    next: ReadFileState | undefined,
     affected: Map<string, ConfigObject | undefined>,
   ): void {
     for (const [key, object] of next?.objects ?? []) {

@@ -6,7 +6,7 @@
  * @module
  */
 import { differences } from "./change.ts";
-import { type Feature, featuresOf, type Kind, modulesOf, trialText } from "./features.ts";
+import { type Feature, type FeatureKind, featuresOf, modulesOf, trialText } from "./features.ts";
 import { type Family, tableNames, TRIAL_CHAIN } from "./model/names.ts";
 import { ApplyError } from "./outcome.ts";
 import type { Ruleset } from "./model/rule.ts";
@@ -16,7 +16,7 @@ import { foreignCount, hasOwnPart, type Listing, parseListing, unlistedTables } 
 /** The tools of one back end, for one family. */
 export interface Backend {
   readonly name: string;
-  readonly kind: Kind;
+  readonly kind: FeatureKind;
   readonly version: string;
   readonly family: Family;
   /** What it listed when it was found. */

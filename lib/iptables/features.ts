@@ -17,7 +17,7 @@ export interface Feature {
 }
 
 /** Back end of the kernel's tools. */
-export type Kind = "nft" | "legacy";
+export type FeatureKind = "nft" | "legacy";
 
 /** Features that rules use, each once per table, with one of the rules that use it. */
 export function featuresOf({ family, tables }: Ruleset): Feature[] {
@@ -65,7 +65,7 @@ export function trialText(features: readonly Feature[], chain: string): string {
 }
 
 /** Kernel modules, by feature. With nft, matches and targets that nft lacks go through nft_compat and the same modules. */
-export function modulesOf({ table, name }: Feature, kind: Kind, family: Family): string {
+export function modulesOf({ table, name }: Feature, kind: FeatureKind, family: Family): string {
   if (name === "table") {
     if (kind === "legacy") return `${family === 4 ? "iptable" : "ip6table"}_${table}`;
     return table === "nat" ? "nf_tables and nft_chain_nat" : "nf_tables";

@@ -6,9 +6,9 @@
  */
 import { parseAccount } from "./accounts.ts";
 import { parseRanges } from "./address.ts";
-import type { DnsCapture, RedirectionConfig, Selection } from "./model/config.ts";
+import type { DnsCapture, RedirectionConfig, TrafficSelection } from "./model/config.ts";
 import { DNS_PORT, families, OUTBOUND_MARK } from "./model/names.ts";
-import { type Input, InputError, parseNumber, Reader, STAR } from "./reader.ts";
+import { type Input, InputError, parseNumber, RuleReader, STAR } from "./reader.ts";
 import type { PortRange } from "./model/rule.ts";
 
 export { type Input, InputError, type InputProblem } from "./reader.ts";
@@ -67,7 +67,7 @@ export interface ReadInputs {
  * @throws {InputError} naming every input at fault.
  */
 export function readInputs(inputs: RedirectionInputs, around: Surroundings): ReadInputs {
-  const reader = new Reader();
+  const reader = new RuleReader();
   const { proxyUids, proxyGids } = readOwners(reader, inputs, around);
   const outboundPortsExcluded = reader.ports(inputs.outboundPortsExcluded);
   const config: RedirectionConfig = {
@@ -98,7 +98,7 @@ export function readInputs(inputs: RedirectionInputs, around: Surroundings): Rea
   return { config, warnings: reader.warnings };
 }
 
-function readOwners(reader: Reader, inputs: RedirectionInputs, around: Surroundings) {
+function readOwners(reader: RuleReader, inputs: RedirectionInputs, around: Surroundings) {
   const uid = (part: string) => parseAccount(part, around.passwd ?? "");
   const gid = (part: string) => parseAccount(part, around.group ?? "");
   const expectedUid = expectedAccount("user", "/etc/passwd", around.passwd);
@@ -110,13 +110,13 @@ function readOwners(reader: Reader, inputs: RedirectionInputs, around: Surroundi
   return { proxyUids, proxyGids: empty(inputs.proxyGid) ? proxyUids : gids };
 }
 
-function readMode(reader: Reader, input: Input): "REDIRECT" | "TPROXY" {
+function readMode(reader: RuleReader, input: Input): "REDIRECT" | "TPROXY" {
   if (input.value === "TPROXY" || input.value === "REDIRECT") return input.value;
   if (input.value !== "") reader.refuse(input, "REDIRECT or TPROXY");
   return "REDIRECT";
 }
 
-function readTproxy(reader: Reader, inputs: RedirectionInputs) {
+function readTproxy(reader: RuleReader, inputs: RedirectionInputs) {
   const tproxyMark = reader.number(inputs.tproxyMark, 1, 0xffffffff, "a mark from 1 to 4294967295");
   if (tproxyMark === OUTBOUND_MARK) {
     reader.refuse(
@@ -130,7 +130,7 @@ function readTproxy(reader: Reader, inputs: RedirectionInputs) {
   return { tproxyMark, tproxyTable };
 }
 
-function readRanges(reader: Reader, input: Input, star: boolean): RedirectionConfig["outboundRanges"] {
+function readRanges(reader: RuleReader, input: Input, star: boolean): RedirectionConfig["outboundRanges"] {
   if (star && input.value.trim() === "*") return { all: true, only: { 4: [], 6: [] } };
   const expected = `an address range such as 10.0.0.0/8 or fd00::/8${star ? STAR : ""}`;
   const bad: string[] = [];
@@ -146,14 +146,14 @@ function expectedAccount(what: string, file: string, database: string | undefine
     : `a ${what}: a number, or a name of ${file}`;
 }
 
-function readGroups(reader: Reader, inputs: RedirectionInputs, around: Surroundings): Selection<number> {
+function readGroups(reader: RuleReader, inputs: RedirectionInputs, around: Surroundings): TrafficSelection<number> {
   const expected = expectedAccount("group", "/etc/group", around.group);
   const read = (input: Input, star = "") =>
     reader.list(input, (part) => parseAccount(part, around.group ?? ""), expected + star);
   return reader.selection(inputs.groups, inputs.groupsExcluded, read);
 }
 
-function readLoopback(reader: Reader, input: Input): string {
+function readLoopback(reader: RuleReader, input: Input): string {
   const expected = "an IPv4 range within 127.0.0.0/8, such as 127.0.0.1/32";
   const [range, ...more] = parseRanges([input.value.trim()], () => {})[4];
   if (range !== undefined && more.length === 0 && /^127\..*\/([89]|[12]\d|3[0-2])$/.test(range)) return range;
@@ -162,7 +162,7 @@ function readLoopback(reader: Reader, input: Input): string {
 }
 
 function readDns(
-  reader: Reader,
+  reader: RuleReader,
   inputs: RedirectionInputs,
   around: Surroundings,
   excluded: readonly PortRange[],
@@ -192,7 +192,7 @@ function readDns(
   return { port, all: false, servers };
 }
 
-function readDnsPort(reader: Reader, input: Input): number {
+function readDnsPort(reader: RuleReader, input: Input): number {
   if (input.value.trim() === "") return DNS_PORT;
   const port = parseNumber(/:(\d{1,5})$/.exec(input.value.trim())?.[1] ?? "") ?? 0;
   if (port < 1 || port > 65535) {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Selection } from "./model/config.ts";
+import type { TrafficSelection } from "./model/config.ts";
 import type { PortRange } from "./model/rule.ts";
 
 /** An input: under which name it was asked for, and its text. */
@@ -35,7 +35,7 @@ export class InputError extends Error {
 const MOST_SHOWN = 10;
 
 /** Collects problems while inputs are read. */
-export class Reader {
+export class RuleReader {
   readonly problems: InputProblem[] = [];
   readonly warnings: string[] = [];
 
@@ -95,7 +95,7 @@ export class Reader {
    *
    * @param read Reads a list; the text is added to what is expected where `*` may stand.
    */
-  selection<T>(include: Input, exclude: Input, read: (input: Input, star?: string) => T[]): Selection<T> {
+  selection<T>(include: Input, exclude: Input, read: (input: Input, star?: string) => T[]): TrafficSelection<T> {
     const except = read(exclude);
     if (include.value.trim() === "*") return { all: true, except };
     const only = read(include, STAR);

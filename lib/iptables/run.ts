@@ -21,7 +21,7 @@ export type Run = (command: string, args: readonly string[], input?: string) => 
 export const NOT_FOUND = 127;
 
 /** Where commands run. */
-export interface Place {
+export interface RuleNamespace {
   /** Network namespace: a name of `ip netns`, or a path; undefined for this one. */
   readonly networkNamespace: string | undefined;
   /** File by which tools of the legacy back end lock each other out, instead of the machine's. */
@@ -39,7 +39,7 @@ export function enterWords(namespace: string): string[] {
 }
 
 /** Runs commands in a place. */
-export function systemRun(place: Place): Run {
+export function systemRun(place: RuleNamespace): Run {
   const env = place.lockFile === undefined ? {} : { XTABLES_LOCKFILE: place.lockFile };
   return async (command, args, input) => {
     const words = [command, ...args];

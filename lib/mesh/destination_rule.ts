@@ -30,10 +30,14 @@ export interface MergedDestinationRule extends EffectiveDestinationRule {
   readonly duplicateSubsets: readonly string[];
 }
 
-type Rule = ConfigObject<"DestinationRule">;
+/** An object of that kind. */
+export type DestinationRuleObject = ConfigObject<"DestinationRule">;
 
 /** The full, lower-case host that a rule is for; may be a wildcard. */
-export function destinationRuleHost(rule: Rule, options: Pick<DestinationRuleOptions, "domainSuffix">): string {
+export function destinationRuleHost(
+  rule: DestinationRuleObject,
+  options: Pick<DestinationRuleOptions, "domainSuffix">,
+): string {
   return fullHost(rule.spec.host, rule.meta.namespace, options.domainSuffix);
 }
 
@@ -44,7 +48,7 @@ export function destinationRuleHost(rule: Rule, options: Pick<DestinationRuleOpt
  * @param rules All of one namespace and one host, older first.
  */
 export function mergeDestinationRules(
-  rules: readonly Rule[],
+  rules: readonly DestinationRuleObject[],
   options: DestinationRuleOptions,
 ): MergedDestinationRule[] {
   const named = rules.map((rule) => withFullNames(rule, options));
@@ -71,7 +75,7 @@ export function ruleForClient<R extends EffectiveDestinationRule>(
 }
 
 /** A rule that selects workloads is for its own namespace, whatever its `exportTo` says. */
-function withFullNames(rule: Rule, options: DestinationRuleOptions): Rule {
+function withFullNames(rule: DestinationRuleObject, options: DestinationRuleOptions): DestinationRuleObject {
   const { spec, meta } = rule;
   const exportTo = spec.workloadSelector
     ? [meta.namespace]
@@ -79,15 +83,18 @@ function withFullNames(rule: Rule, options: DestinationRuleOptions): Rule {
   return { ...rule, spec: { ...spec, host: destinationRuleHost(rule, options), exportTo } };
 }
 
-function seenBy(rule: Rule, client: string): boolean {
+function seenBy(rule: DestinationRuleObject, client: string): boolean {
   return isVisible({ namespace: rule.meta.namespace, exportTo: rule.spec.exportTo ?? [] }, client);
 }
 
-function selectorKey(rule: Rule): string {
+function selectorKey(rule: DestinationRuleObject): string {
   return JSON.stringify(Object.entries(rule.spec.workloadSelector?.matchLabels ?? {}).sort());
 }
 
-function groups(rules: readonly Rule[], key: (rule: Rule) => string): Rule[][] {
+function groups(
+  rules: readonly DestinationRuleObject[],
+  key: (rule: DestinationRuleObject) => string,
+): DestinationRuleObject[][] {
   return [...Map.groupBy(rules, key).values()];
 }
 
@@ -102,7 +109,10 @@ function breadth({ namespace, spec }: EffectiveDestinationRule): number {
 }
 
 /** One rule for the own namespace, of all that it sees; one for the others, of all that is not private. */
-function mergedRegardless(general: readonly Rule[], local: readonly Rule[]): MergedDestinationRule[] {
+function mergedRegardless(
+  general: readonly DestinationRuleObject[],
+  local: readonly DestinationRuleObject[],
+): MergedDestinationRule[] {
   const exported = general.filter(({ spec, meta }) => spec.exportTo?.some((to) => to !== meta.namespace));
   const own = local.length ? [merge(local)] : [];
   const others = exported.length ? [merge(exported)] : [];
@@ -112,8 +122,8 @@ function mergedRegardless(general: readonly Rule[], local: readonly Rule[]): Mer
 }
 
 /** The first rule, its gaps filled from the later ones. */
-function merge(rules: readonly Rule[]): MergedDestinationRule {
-  const [first, ...rest] = rules as [Rule, ...Rule[]];
+function merge(rules: readonly DestinationRuleObject[]): MergedDestinationRule {
+  const [first, ...rest] = rules as [DestinationRuleObject, ...(DestinationRuleObject)[]];
   const subsets = new Map<string, Subset>();
   const duplicateSubsets: string[] = [];
   for (const rule of rules) {

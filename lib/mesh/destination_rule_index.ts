@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { ConfigObject } from "../config/types.ts";
 import {
   destinationRuleHost,
+  type DestinationRuleObject,
   type DestinationRuleOptions,
   type MergedDestinationRule,
   mergeDestinationRules,
@@ -15,10 +15,8 @@ import type { EffectiveDestinationRule } from "./types.ts";
 import type { Distinction } from "./view/distinctions.ts";
 import { type Exported, isPublic, isVisible, namespacesNamed } from "./visibility.ts";
 
-type Rule = ConfigObject<"DestinationRule">;
-
 interface HostRules {
-  readonly rules: readonly Rule[];
+  readonly rules: readonly DestinationRuleObject[];
   /** Merged at first use. */
   merged?: readonly MergedDestinationRule[];
   /** The merged rules that some client sees, by their positions; equal lists are one array. */
@@ -54,7 +52,7 @@ export class DestinationRuleIndex {
    *
    * @returns The hosts (some may be wildcards) whose rule may now be another.
    */
-  update(removed: Iterable<Rule>, added: Iterable<Rule>): Set<string> {
+  update(removed: Iterable<DestinationRuleObject>, added: Iterable<DestinationRuleObject>): Set<string> {
     const hosts = new Set<string>();
     for (const rule of removed) hosts.add(this.#change(rule, (list) => list.filter((x) => x.key !== rule.key)));
     for (const rule of added) {
@@ -63,7 +61,10 @@ export class DestinationRuleIndex {
     return hosts;
   }
 
-  #change(rule: Rule, change: (list: readonly Rule[]) => readonly Rule[]): string {
+  #change(
+    rule: DestinationRuleObject,
+    change: (list: readonly DestinationRuleObject[]) => readonly DestinationRuleObject[],
+  ): string {
     const host = destinationRuleHost(rule, this.#options);
     const namespace = rule.meta.namespace;
     let own = this.#byNamespace.get(namespace);
@@ -114,7 +115,7 @@ export class DestinationRuleIndex {
   }
 
   /** Whether everybody sees a rule that stands alone. */
-  #isPlain({ meta: { namespace }, spec: { exportTo, workloadSelector } }: Rule): boolean {
+  #isPlain({ meta: { namespace }, spec: { exportTo, workloadSelector } }: DestinationRuleObject): boolean {
     const exported = exportTo?.length ? exportTo : this.#options.defaultExportTo;
     return workloadSelector === undefined && isPublic({ namespace, exportTo: exported });
   }
@@ -206,6 +207,6 @@ export class DestinationRuleIndex {
 
 const none: readonly EffectiveDestinationRule[] = [];
 
-function oldest(a: Rule, b: Rule): number {
+function oldest(a: DestinationRuleObject, b: DestinationRuleObject): number {
   return a.meta.creationTimestamp - b.meta.creationTimestamp || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 }

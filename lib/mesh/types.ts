@@ -10,6 +10,7 @@
  *
  * @module
  */
+import type { CaptureMode } from "../config/kinds/sidecar/types.ts";
 import type { DestinationRuleSpec, VirtualServiceSpec } from "../config/kinds/kinds.ts";
 
 /**
@@ -41,9 +42,6 @@ export interface EffectiveDestinationRule {
   /** Keys of the config objects that made it. */
   readonly causes: readonly string[];
 }
-
-/** How traffic of an egress or ingress listener reaches the proxy. */
-export type CaptureMode = "DEFAULT" | "IPTABLES" | "NONE";
 
 /** One egress listener of a scope. Without a `Sidecar` there is one, catch-all, that sees everything exported. */
 export interface EgressListener {

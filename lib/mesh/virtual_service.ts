@@ -191,7 +191,7 @@ function fullNames(source: Source, options: VirtualServiceOptions): VirtualServi
   const target = <D extends { readonly host: string }>(to: D): D => ({ ...to, host: host(to.host) });
   const targets = <R extends { readonly destination: { readonly host: string } }>(routes: readonly R[]): R[] =>
     routes.map((route) => ({ ...route, destination: target(route.destination) }));
-  const rule = <R extends Rule>(one: R): R => ({
+  const rule = <R extends DelegateRule>(one: R): R => ({
     ...one,
     ...(one.match && {
       match: one.match.map((m) => m.gateways ? { ...m, gateways: m.gateways.map(gateway) } : m),
@@ -214,7 +214,7 @@ function fullNames(source: Source, options: VirtualServiceOptions): VirtualServi
   };
 }
 
-interface Rule {
+interface DelegateRule {
   readonly match?: readonly { readonly gateways?: readonly string[] }[];
   readonly route?: readonly { readonly destination: { readonly host: string } }[];
 }

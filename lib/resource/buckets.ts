@@ -39,7 +39,7 @@ export interface BucketRules<Item, Bucket> {
 }
 
 /** A bucket that is being changed. */
-interface Draft<Item> {
+interface BucketDraft<Item> {
   readonly items: Item[];
   sum: number;
 }
@@ -91,7 +91,7 @@ function group<Item, Bucket>(
   count: number,
   rules: BucketRules<Item, Bucket>,
 ): Bucketed<Bucket> {
-  const drafts = Array.from({ length: count }, (): Draft<Item> => ({ items: [], sum: 0 }));
+  const drafts = Array.from({ length: count }, (): BucketDraft<Item> => ({ items: [], sum: 0 }));
   for (const items of contents) {
     for (const item of items) {
       const hash = hashName(rules.name(item));
@@ -116,9 +116,9 @@ export function change<Item, Bucket>(
   rules: BucketRules<Item, Bucket>,
 ): Bucketed<Bucket> {
   const { buckets } = before;
-  const drafts = new Map<number, Draft<Item>>();
+  const drafts = new Map<number, BucketDraft<Item>>();
   let size = before.size;
-  const edit = (index: number): Draft<Item> => {
+  const edit = (index: number): BucketDraft<Item> => {
     let draft = drafts.get(index);
     if (draft === undefined) {
       const bucket = buckets[index]!;
@@ -150,7 +150,7 @@ export function change<Item, Bucket>(
 
 function finish<Item, Bucket>(
   before: Bucketed<Bucket>,
-  drafts: ReadonlyMap<number, Draft<Item>>,
+  drafts: ReadonlyMap<number, BucketDraft<Item>>,
   size: number,
   rules: BucketRules<Item, Bucket>,
 ): Bucketed<Bucket> {

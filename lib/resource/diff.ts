@@ -8,7 +8,7 @@
 import { Block, type Form } from "./block.ts";
 import type { EncodedResource } from "./encoded.ts";
 import type { NameSet } from "./name_set.ts";
-import type { NameTable } from "./names.ts";
+import type { InternedNames } from "./names.ts";
 import type { ResourceBucket, ResourceSet } from "./set.ts";
 
 /** Resources in a block of a diff that is not made of whole buckets. */
@@ -46,7 +46,7 @@ export class Diff {
   }
 
   /** Names of the resources that must be sent again because a changed resource warms on them. */
-  warms(table: NameTable): NameSet {
+  warms(table: InternedNames): NameSet {
     return this.#warms ??= table.of(this.changed.flatMap((resource) => resource.warms));
   }
 

@@ -30,7 +30,7 @@ const RECENT_RUNS = 4;
 const FEW = 16;
 
 /** Makes and interns {@linkcode NameSet}s. One table for a server; entries are held weakly. */
-export class NameTable {
+export class InternedNames {
   /** The set without names. */
   readonly empty: NameSet = new NameSet([new NameBucket([], 0)], 0);
   readonly #buckets = new WeakTable<number, NameBucket>();

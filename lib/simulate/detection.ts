@@ -6,7 +6,7 @@
 import type { envoy } from "../../proto/gen/types.ts";
 import type { DetectionStep, SimulatedRequest } from "./types.ts";
 
-type Predicate = envoy.config.listener.v3.ListenerFilterChainMatchPredicate;
+type ListenerFilterChainMatchPredicate = envoy.config.listener.v3.ListenerFilterChainMatchPredicate;
 
 /** Names under which the field's listeners carry the two inspectors, by the ends of their type. */
 const TLS_INSPECTOR = "tls_inspector.v3.TlsInspector";
@@ -41,7 +41,7 @@ export function detect(
   return found;
 }
 
-function holds(predicate: Predicate, port: number): boolean {
+function holds(predicate: ListenerFilterChainMatchPredicate, port: number): boolean {
   if (predicate.or_match) return (predicate.or_match.rules ?? []).some((rule) => holds(rule, port));
   if (predicate.and_match) return (predicate.and_match.rules ?? []).every((rule) => holds(rule, port));
   if (predicate.not_match) return !holds(predicate.not_match, port);

@@ -12,8 +12,8 @@ import type { envoy } from "../../proto/gen/types.ts";
 import { isLoopback, longestRange, sameIp } from "./ip.ts";
 import type { DetectionStep, SimulatedRequest } from "./types.ts";
 
-type Chain = envoy.config.listener.v3.FilterChain;
-type Match = envoy.config.listener.v3.FilterChainMatch;
+type FilterChain = envoy.config.listener.v3.FilterChain;
+type ChainCriteria = envoy.config.listener.v3.FilterChainMatch;
 
 /** A connection as the chains see it. */
 export interface InspectedConnection {
@@ -23,7 +23,7 @@ export interface InspectedConnection {
 
 /** The chain that was chosen. */
 export interface ChosenChain {
-  readonly chain: Chain;
+  readonly chain: FilterChain;
   /** -1: the default chain. */
   readonly index: number;
   readonly matched: readonly string[];
@@ -35,7 +35,7 @@ type CriterionFit = { readonly rank: number; readonly text: string } | undefined
 const INDIFFERENT: CriterionFit = { rank: 0, text: "" };
 
 /** The criteria in Envoy's order. */
-const CRITERIA: readonly ((match: Match, connection: InspectedConnection) => CriterionFit)[] = [
+const CRITERIA: readonly ((match: ChainCriteria, connection: InspectedConnection) => CriterionFit)[] = [
   destinationPort,
   (match, { request }) => range("destination", match.prefix_ranges, request.destination.ip),
   serverName,
@@ -67,19 +67,19 @@ export function chooseChain(
   return rest && { chain: rest, index: -1, matched: [] };
 }
 
-function destinationPort(match: Match, { request }: InspectedConnection): CriterionFit {
+function destinationPort(match: ChainCriteria, { request }: InspectedConnection): CriterionFit {
   const port = match.destination_port?.value;
   if (!port) return INDIFFERENT;
   return port === request.destination.port ? { rank: 1, text: `destination port ${port}` } : undefined;
 }
 
-function range(what: string, ranges: Match["prefix_ranges"], address: string): CriterionFit {
+function range(what: string, ranges: ChainCriteria["prefix_ranges"], address: string): CriterionFit {
   if (!ranges?.length) return INDIFFERENT;
   const length = longestRange(ranges, address);
   return length === undefined ? undefined : { rank: length + 1, text: `${what} ${address} within /${length}` };
 }
 
-function serverName(match: Match, { detection: { sni } }: InspectedConnection): CriterionFit {
+function serverName(match: ChainCriteria, { detection: { sni } }: InspectedConnection): CriterionFit {
   if (!match.server_names?.length) return INDIFFERENT;
   let best: CriterionFit;
   for (const name of match.server_names) {
@@ -93,14 +93,17 @@ function serverName(match: Match, { detection: { sni } }: InspectedConnection): 
   return best;
 }
 
-function transportProtocol(match: Match, { detection }: InspectedConnection): CriterionFit {
+function transportProtocol(match: ChainCriteria, { detection }: InspectedConnection): CriterionFit {
   if (!match.transport_protocol) return INDIFFERENT;
   return match.transport_protocol === detection.transport
     ? { rank: 1, text: `transport ${match.transport_protocol}` }
     : undefined;
 }
 
-function applicationProtocol(match: Match, { detection: { applicationProtocols } }: InspectedConnection): CriterionFit {
+function applicationProtocol(
+  match: ChainCriteria,
+  { detection: { applicationProtocols } }: InspectedConnection,
+): CriterionFit {
   if (!match.application_protocols?.length) return INDIFFERENT;
   // The client's first protocol that any chain names decides.
   const index = applicationProtocols.findIndex((protocol) => match.application_protocols?.includes(protocol));
@@ -109,14 +112,14 @@ function applicationProtocol(match: Match, { detection: { applicationProtocols }
 }
 
 /** 0 any, 1 same IP or loopback, 2 external. */
-function sourceType(match: Match, { request }: InspectedConnection): CriterionFit {
+function sourceType(match: ChainCriteria, { request }: InspectedConnection): CriterionFit {
   if (!match.source_type) return INDIFFERENT;
   const local = isLoopback(sourceIp(request)) || sameIp(sourceIp(request), request.destination.ip);
   if (match.source_type === 1) return local ? { rank: 1, text: "source is local" } : undefined;
   return local ? undefined : { rank: 1, text: "source is external" };
 }
 
-function sourcePort(match: Match, { request }: InspectedConnection): CriterionFit {
+function sourcePort(match: ChainCriteria, { request }: InspectedConnection): CriterionFit {
   if (!match.source_ports?.length) return INDIFFERENT;
   const port = request.source?.port;
   return port !== undefined && match.source_ports.includes(port) ? { rank: 1, text: `source port ${port}` } : undefined;

@@ -6,7 +6,7 @@
 import type { envoy } from "../../proto/gen/types.ts";
 import type { SimulatedRequest } from "./types.ts";
 
-type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
+type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
 /** A request before the router. */
 export interface NormalizedRequest {
@@ -34,7 +34,11 @@ const UNESCAPE_AND_REDIRECT = 3;
 const UNESCAPE_AND_FORWARD = 4;
 
 /** The request after normalisation, or the answer that it gets instead. */
-export function normalize(hcm: Hcm, request: SimulatedRequest, encrypted: boolean): NormalizedRequest | LocalReply {
+export function normalize(
+  hcm: HttpConnectionManager,
+  request: SimulatedRequest,
+  encrypted: boolean,
+): NormalizedRequest | LocalReply {
   const authority = request.host ?? "";
   if (authority === "") return { status: 400, why: "the request names no host" };
   const slashes = escapedSlashes(hcm, request.path ?? "/");
@@ -76,7 +80,7 @@ export function headerOf(request: NormalizedRequest, name: string): string | und
   }
 }
 
-function escapedSlashes(hcm: Hcm, path: string): { readonly path: string } | LocalReply {
+function escapedSlashes(hcm: HttpConnectionManager, path: string): { readonly path: string } | LocalReply {
   const action = hcm.path_with_escaped_slashes_action ?? 0;
   const alone = pathAlone(path);
   if (!/%2f|%5c/i.test(alone)) return { path };
@@ -86,7 +90,7 @@ function escapedSlashes(hcm: Hcm, path: string): { readonly path: string } | Loc
   return { path: action === UNESCAPE_AND_FORWARD ? plain : path };
 }
 
-function normalizePath(hcm: Hcm, path: string): string {
+function normalizePath(hcm: HttpConnectionManager, path: string): string {
   const alone = pathAlone(path);
   let out = alone;
   if (hcm.normalize_path?.value && alone.startsWith("/")) out = canonical(alone);
@@ -111,7 +115,7 @@ function canonical(path: string): string {
   return "/" + out.join("/");
 }
 
-function stripPort(hcm: Hcm, authority: string, listenerPort: number): string {
+function stripPort(hcm: HttpConnectionManager, authority: string, listenerPort: number): string {
   if (hcm.strip_any_host_port) return hostAlone(authority);
   if (hcm.strip_matching_host_port && authority.endsWith(`:${listenerPort}`)) return hostAlone(authority);
   return authority;

@@ -23,7 +23,7 @@ import type { ProxyResources, SimulatedRequest, Simulation, SimulationOutcome, S
 import { chooseVirtualHost } from "./virtual_host.ts";
 
 type FilterChain = envoy.config.listener.v3.FilterChain;
-type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
+type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 type TcpProxy = envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy;
 
 const HCM = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
@@ -83,7 +83,7 @@ function throughFilters(walk: SimulationState, chain: FilterChain, terminatesTls
     last = filter.name ?? type;
     const terminal = type === HCM || type === TCP_PROXY;
     walk.steps.push({ step: "networkFilter", name: last, terminal });
-    const hcm = unpack<Hcm>(filter.typed_config, HCM);
+    const hcm = unpack<HttpConnectionManager>(filter.typed_config, HCM);
     if (hcm) return http(walk, hcm, terminatesTls);
     const tcp = unpack<TcpProxy>(filter.typed_config, TCP_PROXY);
     if (tcp) return forward(walk, tcpDestinations(tcp), undefined);
@@ -98,7 +98,7 @@ function tcpDestinations(tcp: TcpProxy): ClusterShare[] {
     .filter(({ weight }) => weight > 0);
 }
 
-function http(walk: SimulationState, hcm: Hcm, terminatesTls: boolean): SimulationOutcome {
+function http(walk: SimulationState, hcm: HttpConnectionManager, terminatesTls: boolean): SimulationOutcome {
   const { request, resources, steps } = walk;
   const isHttp = request.protocol === "http" || (terminatesTls && request.host !== undefined);
   if (!isHttp) return { kind: "closed", why: "the bytes are no HTTP, and the chain carries HTTP alone" };

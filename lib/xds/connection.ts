@@ -6,7 +6,7 @@
 import type { envoy } from "../../proto/gen/types.ts";
 import { decode } from "../pb/reflect.ts";
 import type { DiffTable } from "../resource/diff.ts";
-import type { NameTable } from "../resource/names.ts";
+import type { InternedNames } from "../resource/names.ts";
 import type { ResourceTable } from "../resource/set.ts";
 import type { RecentTexts } from "./ads/recent_texts.ts";
 import { type AdsRequest, readRequest } from "./ads/request.ts";
@@ -15,7 +15,7 @@ import { AdsStream } from "./ads/stream.ts";
 import type { Call, CallHandler } from "../grpc/call.ts";
 import { Code } from "../grpc/codes.ts";
 import { RpcError } from "../grpc/status.ts";
-import type { Progress, PushLedger } from "./ledger.ts";
+import type { PushLedger, PushProgress } from "./ledger.ts";
 import type { XdsMetrics } from "./protocol/metrics.ts";
 import type { OwedEndpoints } from "./owed_endpoints.ts";
 import type { Pushable } from "./push_queue.ts";
@@ -30,7 +30,7 @@ export interface ConnectionContext {
   readonly source: ResourceSource;
   readonly ledger: PushLedger;
   readonly metrics: XdsMetrics;
-  readonly names: NameTable;
+  readonly names: InternedNames;
   readonly texts: RecentTexts;
   readonly diffs: DiffTable;
   readonly resources: ResourceTable;
@@ -56,7 +56,7 @@ export class XdsConnection implements CallHandler, Pushable {
   id = "";
   node: Node | undefined;
   stream: AdsStream | undefined;
-  progress: Progress | undefined;
+  progress: PushProgress | undefined;
   /** Milliseconds since the epoch. */
   readonly connectedAt = Date.now();
   /** Responses handed to the connection and not taken yet. */

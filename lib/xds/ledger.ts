@@ -52,7 +52,7 @@ export interface FailureRecord extends PushFailure {
 }
 
 /** How far one stream has come. Made by {@linkcode PushLedger.join}. */
-export class Progress {
+export class PushProgress {
   /** The highest push of which the client has everything, acknowledged; -1 before its first. */
   acked = -1;
   /** Pushes with responses that are not all acknowledged yet. */
@@ -79,18 +79,18 @@ export class PushLedger {
   readonly #records = new Map<number, PushRecord>();
   readonly #rejections: Rejection[] = [];
   readonly #failures: FailureRecord[] = [];
-  readonly #streams = new Set<Progress>();
+  readonly #streams = new Set<PushProgress>();
   readonly #waiters = new Set<Waiter>();
 
   /** A stream has come; the returned object is to be handed back with everything that concerns it. */
-  join(proxy: string, failing: () => boolean = () => false): Progress {
-    const progress = new Progress(proxy, failing);
+  join(proxy: string, failing: () => boolean = () => false): PushProgress {
+    const progress = new PushProgress(proxy, failing);
     this.#streams.add(progress);
     return progress;
   }
 
   /** A stream has gone. */
-  leave(progress: Progress): void {
+  leave(progress: PushProgress): void {
     this.#streams.delete(progress);
     for (const id of progress.touched) this.#acknowledged(id, undefined);
     this.#wake();
@@ -112,7 +112,7 @@ export class PushLedger {
   }
 
   /** A response that the latest push caused. */
-  responded(progress: Progress, info: ResponseInfo): void {
+  responded(progress: PushProgress, info: ResponseInfo): void {
     const record = this.#records.get(this.latest);
     if (record === undefined) return;
     if (!progress.touched.has(record.id)) {
@@ -129,7 +129,7 @@ export class PushLedger {
   }
 
   /** The client has everything up to the latest push. Returns the pushes that this completes for it. */
-  settled(progress: Progress): PushRecord[] {
+  settled(progress: PushProgress): PushRecord[] {
     if (progress.acked === this.latest && progress.touched.size === 0) return [];
     progress.acked = this.latest;
     const done: PushRecord[] = [];
@@ -151,7 +151,7 @@ export class PushLedger {
   }
 
   /** A client has rejected a response. */
-  rejected(progress: Progress, info: RejectInfo): void {
+  rejected(progress: PushProgress, info: RejectInfo): void {
     const pushes = progress.rejected.get(info.typeUrl) ?? new Set();
     for (const id of progress.touched) pushes.add(id);
     for (const oldest of pushes) {
@@ -164,7 +164,7 @@ export class PushLedger {
   }
 
   /** A client takes everything of a type that it had rejected. */
-  accepted(progress: Progress, typeUrl: string): void {
+  accepted(progress: PushProgress, typeUrl: string): void {
     progress.rejected.delete(typeUrl);
     this.#wake();
   }
@@ -211,7 +211,7 @@ export class PushLedger {
     });
   }
 
-  #acknowledged(id: number, by: Progress | undefined): PushRecord | undefined {
+  #acknowledged(id: number, by: PushProgress | undefined): PushRecord | undefined {
     const record = this.#records.get(id);
     if (record === undefined) return undefined;
     record.pending--;

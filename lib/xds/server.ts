@@ -7,7 +7,7 @@
  */
 import type { Socket } from "node:net";
 import { DiffTable } from "../resource/diff.ts";
-import { NameTable } from "../resource/names.ts";
+import { InternedNames } from "../resource/names.ts";
 import { ResourceTable } from "../resource/set.ts";
 import { RecentTexts } from "./ads/recent_texts.ts";
 import { Admission, defaultAdmissionRate } from "./admission.ts";
@@ -105,7 +105,7 @@ export class XdsServer {
       source: options.source,
       ledger: this.ledger,
       metrics,
-      names: new NameTable(),
+      names: new InternedNames(),
       texts: new RecentTexts(),
       diffs: new DiffTable(),
       resources: options.resources,

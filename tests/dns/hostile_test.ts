@@ -3,7 +3,7 @@ import { answer, VERDICT } from "../../lib/dns/answer.ts";
 import { Question } from "../../lib/dns/packet/question.ts";
 import { eachRecord, truncate } from "../../lib/dns/packet/records.ts";
 import { buildLookupTable } from "../../lib/dns/table/lookup.ts";
-import type { Endpoint } from "../../lib/dns/listen_plan.ts";
+import type { ListenEndpoint } from "../../lib/dns/listen_plan.ts";
 import { query, reply, sendTcp, sendUdp } from "./support/ask.ts";
 import { names, startServer } from "./support/server.ts";
 import { startUpstream } from "./support/upstream.ts";
@@ -128,7 +128,7 @@ Deno.test("an unknown version of EDNS gets BADVERS", () => {
 });
 
 /** Sends packets to a server so that none is lost, and tells what came back. */
-async function flood(to: Endpoint, count: number, packet: (i: number) => Uint8Array | Promise<Uint8Array>) {
+async function flood(to: ListenEndpoint, count: number, packet: (i: number) => Uint8Array | Promise<Uint8Array>) {
   const conn = Deno.listenDatagram({ transport: "udp", hostname: "127.0.0.1", port: 0 });
   const address = { transport: "udp" as const, ...to };
   const back = { packets: 0, bytes: 0, longestEmpty: 0, longest: 0 };

@@ -41,20 +41,9 @@ const RETIRED: Readonly<Record<string, string>> = {
   told: "reported",
 };
 
-/** Files that still have one; the list only shrinks. */
-const LATE: readonly string[] = [
-  "lib/discovery/mesh_source.ts",
-  "lib/discovery/upkeep.ts",
-  "lib/translate/cluster/metadata.ts",
-  "lib/translate/listener/outbound/merge.ts",
-  "lib/translate/proxy/node.ts",
-  "lib/translate/route/virtual_service.ts",
-  "lib/translate/service/address.ts",
-];
-
 Deno.test("no identifier has a name that the glossary retired", () => {
   const pattern = new RegExp(`(?<![\\w$])(?:${Object.keys(RETIRED).join("|")})(?![\\w$])`, "g");
-  const found = files.filter(({ file }) => !LATE.includes(file)).flatMap(({ file, code }) =>
+  const found = files.flatMap(({ file, code }) =>
     code.split("\n").flatMap((line, i) =>
       [...line.matchAll(pattern)].map(([name]) => `${file}:${i + 1} ${name}: ${RETIRED[name]}`)
     )
@@ -64,57 +53,6 @@ Deno.test("no identifier has a name that the glossary retired", () => {
 
 /** A message of the protos under its own name is the same type everywhere. */
 const ALIAS = /^(?:export )?type (\w+) = (?:envoy|google|grpc|istio)\.[\w.]*\.(\w+);$/;
-
-/** Names that several types still share; the list only shrinks. */
-const SHARED: readonly string[] = [
-  "Call",
-  "Candidate",
-  "CaptureMode",
-  "Chain",
-  "Command",
-  "Connection",
-  "Destination",
-  "Draft",
-  "Endpoint",
-  "Entry",
-  "Exchange",
-  "Fields",
-  "FileState",
-  "Finding",
-  "Found",
-  "Hcm",
-  "JsonObject",
-  "Kind",
-  "Locality",
-  "Match",
-  "NameTable",
-  "Outcome",
-  "Parsed",
-  "Place",
-  "Placement",
-  "Ports",
-  "Predicate",
-  "Progress",
-  "Question",
-  "Reader",
-  "Rule",
-  "Run",
-  "Selection",
-  "Server",
-  "ServicePort",
-  "Settings",
-  "Severity",
-  "StartError",
-  "StartFault",
-  "StartOption",
-  "Step",
-  "Surroundings",
-  "Target",
-  "Tls",
-  "Transport",
-  "Validation",
-  "Wanted",
-];
 
 Deno.test("the names of types are unique in the library", () => {
   const places = new Map<string, string[]>();
@@ -126,19 +64,6 @@ Deno.test("the names of types are unique in the library", () => {
       places.set(name, [...places.get(name) ?? [], file]);
     }
   }
-  const shared = [...places].filter(([name, at]) => new Set(at).size > 1 && !SHARED.includes(name));
+  const shared = [...places].filter(([, at]) => new Set(at).size > 1);
   assert.deepEqual(shared.map(([name, at]) => `${name}: ${at.join(", ")}`), []);
-});
-
-Deno.test("the lists of what is left only shrink", () => {
-  const pattern = new RegExp(`(?<![\\w$])(?:${Object.keys(RETIRED).join("|")})(?![\\w$])`);
-  const late = new Set(files.filter(({ code }) => pattern.test(code)).map(({ file }) => file));
-  assert.deepEqual(LATE.filter((file) => !late.has(file)), [], "take these files off the list");
-  const counts = new Map<string, Set<string>>();
-  for (const { file, code } of files.filter(({ file }) => file.startsWith("lib/"))) {
-    for (const [, name] of code.matchAll(/^(?:export )?(?:abstract )?(?:class|interface|type|enum) (\w+)/gm)) {
-      counts.set(name!, (counts.get(name!) ?? new Set()).add(file));
-    }
-  }
-  assert.deepEqual(SHARED.filter((name) => (counts.get(name)?.size ?? 0) < 2), [], "take these names off the list");
 });

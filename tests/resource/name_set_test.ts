@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encodeResource } from "../../lib/resource/encoded.ts";
-import { NameTable } from "../../lib/resource/names.ts";
+import { InternedNames } from "../../lib/resource/names.ts";
 import { type ResourceSet, ResourceTable } from "../../lib/resource/set.ts";
 
 const TYPE = "type.googleapis.com/test.Type";
@@ -12,7 +12,7 @@ Deno.test("a set of names behaves like a set under any sequence of unions and di
   const steps = fc.array(fc.record({ put: fc.boolean(), names }), { maxLength: 12 });
   fc.assert(
     fc.property(steps, (all) => {
-      const table = new NameTable();
+      const table = new InternedNames();
       const model = new Set<string>();
       let set = table.empty;
       for (const { put, names } of all) {
@@ -43,7 +43,7 @@ const resources = fc.uniqueArray(fc.tuple(fc.nat(400), fc.option(fc.nat(400))), 
 Deno.test("what names select is the same however it is found: name by name, bucket by bucket, or from a selection nearby", () => {
   fc.assert(
     fc.property(resources, names, names, names, (held, first, added, dropped) => {
-      const table = new NameTable();
+      const table = new InternedNames();
       const set = new ResourceTable().from(held);
       const near = table.of(first);
       const now = table.minus(table.union(near, table.of(added)), table.of(dropped));
@@ -51,7 +51,7 @@ Deno.test("what names select is the same however it is found: name by name, buck
       const sorted = expected.map(({ name }) => name).sort();
       near.select(set);
       assert.deepEqual(contents(now.selectNear(set, near, [...added, ...dropped])), sorted, "nearby");
-      assert.deepEqual(contents(new NameTable().of(now).select(set)), sorted, "anew");
+      assert.deepEqual(contents(new InternedNames().of(now).select(set)), sorted, "anew");
       assert.equal(now.select(set), now.select(set), "remembered");
       const rest = held.map(({ name }) => name).filter((name) => !sorted.includes(name)).sort();
       assert.deepEqual(contents(now.exclude(set)), rest, "the others");
@@ -61,7 +61,7 @@ Deno.test("what names select is the same however it is found: name by name, buck
 });
 
 Deno.test("one name more copies one bucket, whatever the number of names", () => {
-  const table = new NameTable();
+  const table = new InternedNames();
   const many = table.of(Array.from({ length: 10_000 }, (_, i) => `r${i}`));
   const more = table.union(many, table.of(["another"]));
   assert.equal(more.buckets.filter((bucket, i) => bucket !== many.buckets[i]).length, 1);
@@ -69,7 +69,7 @@ Deno.test("one name more copies one bucket, whatever the number of names", () =>
 });
 
 Deno.test("names whose hashes have the same sum are still told apart", () => {
-  const table = new NameTable();
+  const table = new InternedNames();
   // Found by search: the bucket of either pair has one sum.
   const [one, other] = collision();
   assert.notEqual(table.of(one), table.of(other));
@@ -79,7 +79,7 @@ Deno.test("names whose hashes have the same sum are still told apart", () => {
 
 /** Two pairs of names with the same sum of hashes: by the birthday rule they are among few. */
 function collision(): [string[], string[]] {
-  const table = new NameTable();
+  const table = new InternedNames();
   const bySum = new Map<number, string[]>();
   for (let i = 0;; i++) {
     const pair = [`a${i % 997}`, `b${Math.floor(i / 997)}`];

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { NameTable } from "../../lib/resource/names.ts";
+import { InternedNames } from "../../lib/resource/names.ts";
 import { WireError } from "../../lib/resource/protowire.ts";
 
 /** Names as field 3 of a message. */
@@ -10,7 +10,7 @@ function run(names: readonly string[]): Uint8Array {
 const many = (prefix: string) => Array.from({ length: 500 }, (_, i) => `${prefix}-cluster-${i}`);
 
 Deno.test("runs of the same names give the same set, short and long, however many others come between", () => {
-  const table = new NameTable();
+  const table = new InternedNames();
   const long = table.decode(run(many("a")));
   const short = table.decode(run(["a", "b"]));
   assert.deepEqual([...long].sort(), many("a").sort());
@@ -22,7 +22,7 @@ Deno.test("runs of the same names give the same set, short and long, however man
 });
 
 Deno.test("a long run is kept as it was when it came: its buffer may be used again", () => {
-  const table = new NameTable();
+  const table = new InternedNames();
   const bytes = run(many("a"));
   const first = table.decode(bytes);
   bytes.set(run(many("b")));
@@ -31,7 +31,7 @@ Deno.test("a long run is kept as it was when it came: its buffer may be used aga
 });
 
 Deno.test("a run that is cut is refused, also where it begins like one that is known", () => {
-  const table = new NameTable();
+  const table = new InternedNames();
   const bytes = run(many("a"));
   table.decode(bytes);
   assert.throws(() => table.decode(bytes.subarray(0, bytes.length - 1)), WireError);

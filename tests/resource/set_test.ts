@@ -5,7 +5,7 @@ import { Block, concatBytes } from "../../lib/resource/block.ts";
 import { BUCKET_TARGET } from "../../lib/resource/buckets.ts";
 import { DiffTable, setBlocks } from "../../lib/resource/diff.ts";
 import { type EncodedResource, encodeResource } from "../../lib/resource/encoded.ts";
-import { NameTable } from "../../lib/resource/names.ts";
+import { InternedNames } from "../../lib/resource/names.ts";
 import { type ResourceSet, ResourceTable } from "../../lib/resource/set.ts";
 
 const diffs = new DiffTable();
@@ -131,7 +131,7 @@ Deno.test("parts of a diff stay under the limit, and together are the whole", ()
 });
 
 Deno.test("name sets are interned, and equal runs of fields are decoded once", () => {
-  const names = new NameTable();
+  const names = new InternedNames();
   assert.equal(names.of(["a", "b"]), names.of(["b", "a", "b"]));
   const run = new Uint8Array([0x1a, 1, 97, 0x1a, 1, 98]);
   assert.equal(names.decode(run), names.of(["a", "b"]));
@@ -145,7 +145,7 @@ Deno.test("selecting all names of a set gives the set itself; selecting and excl
   fc.assert(
     fc.property(fc.uniqueArray(fc.nat(200)), fc.uniqueArray(fc.nat(200)), (held, asked) => {
       const table = new ResourceTable();
-      const names = new NameTable();
+      const names = new InternedNames();
       const set = table.from(held.map((i) => resource(`r${i}`)));
       const selected = names.of(asked.map((i) => `r${i}`)).select(set);
       const excluded = names.of(asked.map((i) => `r${i}`)).exclude(set);
@@ -163,5 +163,5 @@ Deno.test("selecting all names of a set gives the set itself; selecting and excl
 Deno.test("aliases select a resource", () => {
   const table = new ResourceTable();
   const set = table.from([encodeResource(TYPE, "a", new Uint8Array(1), { aliases: ["x"] }), resource("b")]);
-  assert.deepEqual([...contents(new NameTable().of(["x"]).select(set)).keys()], ["a"]);
+  assert.deepEqual([...contents(new InternedNames().of(["x"]).select(set)).keys()], ["a"]);
 });

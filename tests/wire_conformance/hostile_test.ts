@@ -3,7 +3,7 @@ import * as grpc from "@grpc/grpc-js";
 import fc from "fast-check";
 import { encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
-import { NameTable } from "../../lib/resource/names.ts";
+import { InternedNames } from "../../lib/resource/names.ts";
 import { readRequest } from "../../lib/xds/ads/request.ts";
 import { RpcError } from "../../lib/grpc/status.ts";
 import type { XdsMetrics } from "../../lib/xds/protocol/metrics.ts";
@@ -275,7 +275,7 @@ Deno.test("streams opened and cut in every way leave nothing behind", async () =
 });
 
 Deno.test("arbitrary bytes as a request are decoded or refused with INVALID_ARGUMENT, never anything else", () => {
-  const names = new NameTable();
+  const names = new InternedNames();
   const real = encode("envoy.service.discovery.v3.DeltaDiscoveryRequest", {
     node: { id: "n" },
     type_url: CLUSTER,

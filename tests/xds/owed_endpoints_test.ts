@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { NameTable } from "../../lib/resource/names.ts";
+import { InternedNames } from "../../lib/resource/names.ts";
 import { OwedEndpoints } from "../../lib/xds/owed_endpoints.ts";
 
-const table = new NameTable();
+const table = new InternedNames();
 
 Deno.test("what is owed to a node is given once, the latest of several", () => {
   const owed = new OwedEndpoints();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { NameTable } from "../../lib/resource/names.ts";
+import { InternedNames } from "../../lib/resource/names.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../../lib/xds/protocol/types.ts";
 import { MemorySource, textResource } from "./support/memory_source.ts";
 import { StreamClient } from "./support/stream_client.ts";
@@ -406,7 +406,7 @@ Deno.test("incremental: a reconnecting client gets the endpoints of changed clus
 
 Deno.test("incremental: a client whose stream broke between a cluster and its endpoints gets these when it comes back", () => {
   const from = source();
-  const table = new NameTable();
+  const table = new InternedNames();
   const first = new StreamClient(from, true, { names: table });
   first.ask(CLUSTER);
   first.accept(CLUSTER);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { NameTable } from "../../lib/resource/names.ts";
+import { InternedNames } from "../../lib/resource/names.ts";
 import { encode } from "../../lib/pb/codec.ts";
 import { readRequest } from "../../lib/xds/ads/request.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, MAX_UNKNOWN_TYPES, ROUTE, typeRules } from "../../lib/xds/protocol/types.ts";
@@ -47,7 +47,7 @@ Deno.test("a type that is not known here is `other` in metrics, whatever the cli
 Deno.test("a type URL longer than 256 bytes is refused with the length", () => {
   const bytes = encode("envoy.service.discovery.v3.DeltaDiscoveryRequest", { type_url: "t".repeat(257) });
   assert.throws(
-    () => readRequest(bytes, true, new NameTable()),
+    () => readRequest(bytes, true, new InternedNames()),
     { code: 3, message: "type_url: expected at most 256 bytes, got 257" },
   );
 });

@@ -12,14 +12,14 @@ import { byShort, flagsOf, locate, takesValue } from "../parse.ts";
 export type Directive = "space" | "nospace" | "files" | "folders";
 
 /** One candidate: the whole word that replaces the one at the cursor. */
-export interface Candidate {
+export interface CompletionCandidate {
   readonly value: string;
   readonly description: string;
 }
 
 /** Candidates and what the shell does with them. */
 export interface Completion {
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly CompletionCandidate[];
   readonly directive: Directive;
 }
 
@@ -59,7 +59,7 @@ function flagWaiting(flags: FlagSet, word: string | undefined): Flag | undefined
   return flag !== undefined && takesValue(flag) ? flag : undefined;
 }
 
-function flagNames(flags: FlagSet, current: string): Candidate[] {
+function flagNames(flags: FlagSet, current: string): CompletionCandidate[] {
   const rows = Object.entries(flags)
     .filter(([, flag]) => flag.hidden !== true)
     .map(([name, flag]) => ({ value: `--${name}`, description: flag.help }));
@@ -67,7 +67,7 @@ function flagNames(flags: FlagSet, current: string): Candidate[] {
   return rows.filter((row) => row.value.startsWith(current)).sort(byValue);
 }
 
-function byValue(a: Candidate, b: Candidate): number {
+function byValue(a: CompletionCandidate, b: CompletionCandidate): number {
   return a.value < b.value ? -1 : 1;
 }
 
@@ -104,7 +104,7 @@ function flagValues(flag: Flag, prefix: string, current: string): Completion {
   return { candidates, directive: suffix === "" ? "space" : "nospace" };
 }
 
-function matching(values: readonly string[], kept: string, start: string): Candidate[] {
+function matching(values: readonly string[], kept: string, start: string): CompletionCandidate[] {
   return values
     .filter((v) => v !== "" && v.startsWith(start))
     .map((value) => ({ value: kept + value, description: "" }));

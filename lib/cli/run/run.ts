@@ -10,7 +10,7 @@ import { locate, parseLine } from "../parse.ts";
 import { nearestName } from "../../kernel/text/nearest.ts";
 
 /** What a program runs in. */
-export interface Surroundings {
+export interface ProcessSurroundings {
   readonly output: Output;
   /** Values of the named variables, in our spelling; asked for only when the command has flags that pair with one. */
   readonly variables?: (names: readonly string[]) => Promise<Readonly<Record<string, string>>>;
@@ -20,7 +20,7 @@ export interface Surroundings {
  * Runs a command line and returns the exit code: 0, 1 for a mistake in the line, or what the command says. A mistake is
  * one line on standard error; an unexpected exception is its message and stack, and 1.
  */
-export async function runProgram(root: Command, args: readonly string[], around: Surroundings): Promise<number> {
+export async function runProgram(root: Command, args: readonly string[], around: ProcessSurroundings): Promise<number> {
   try {
     const [first, ...rest] = args;
     if (first === COMPLETE || first === COMPLETE_PLAIN) return await answerCompletion(root, first, rest, around.output);

@@ -6,7 +6,7 @@
  */
 import { elementsAt, membersAt, skipSpace } from "./json_text.ts";
 import { type NetworkConfig, ownEntries, readConfig } from "./libcni.ts";
-import { CHAIN_VERSION, isObject, type JsonObject, PLUGIN, protocolVersions } from "./network.ts";
+import { CHAIN_VERSION, isObject, type NetworkJson, PLUGIN, protocolVersions } from "./network.ts";
 
 /** Key of our entry that keeps the name of the file that was wrapped into a list, so that it can be given back. */
 export const WRAPPED = "wrapped_from";
@@ -34,7 +34,7 @@ export class ChainError extends Error {
  *
  * @throws {ChainError} when the runtime would pass us no result: a version before 0.3.0, or one that we do not speak.
  */
-export function chain(config: NetworkConfig, entry: JsonObject): TextFile {
+export function chain(config: NetworkConfig, entry: NetworkJson): TextFile {
   const plain = ownEntries(config).length === 0 ? config : unchained(config);
   const version = plain.form === "single" && tooOld(plain.version) ? CHAIN_VERSION : plain.version;
   if (!(protocolVersions as readonly string[]).includes(version ?? "")) {
@@ -52,7 +52,7 @@ function tooOld(version: string | undefined): boolean {
 }
 
 /** Our entry after the last element, on a line like those before it. */
-function append(config: NetworkConfig, entry: JsonObject): TextFile {
+function append(config: NetworkConfig, entry: NetworkJson): TextFile {
   const { text } = config;
   const elements = pluginElements(text);
   const last = elements.at(-1);
@@ -67,13 +67,13 @@ function append(config: NetworkConfig, entry: JsonObject): TextFile {
 }
 
 /** Entry as JSON: indented when the list is. */
-function entryText(entry: JsonObject, lead: string): string {
+function entryText(entry: NetworkJson, lead: string): string {
   if (!lead.startsWith("\n")) return JSON.stringify(entry);
   return JSON.stringify(entry, null, 2).replaceAll("\n", lead);
 }
 
 /** A list around a single configuration, which stays in it as it is, byte for byte. */
-function wrap(config: NetworkConfig, entry: JsonObject, version: string): TextFile {
+function wrap(config: NetworkConfig, entry: NetworkJson, version: string): TextFile {
   const head = `{"cniVersion":${JSON.stringify(version)},"name":${JSON.stringify(config.name || NAMELESS)},"plugins":[`;
   const mine = JSON.stringify({ ...entry, [WRAPPED]: config.file });
   return { name: listName(config.file), text: `${head}\n${config.text}\n,${mine}]}\n` };
@@ -85,7 +85,7 @@ function listName(file: string): string {
 }
 
 /** Our entry of a configuration, when it has one. */
-export function entryOf(config: NetworkConfig): JsonObject | undefined {
+export function entryOf(config: NetworkConfig): NetworkJson | undefined {
   return config.plugins[ownEntries(config).at(-1) ?? -1];
 }
 
@@ -140,7 +140,7 @@ function pluginElements(text: string) {
 }
 
 /** True when the configuration has our entry, once, after another plugin, and exactly so. */
-export function isChained(config: NetworkConfig, entry: JsonObject): boolean {
+export function isChained(config: NetworkConfig, entry: NetworkJson): boolean {
   const [at, ...more] = ownEntries(config);
   if (at === undefined || at === 0 || more.length > 0) return false;
   const { [WRAPPED]: _wrapped, ...mine } = config.plugins[at] ?? {};

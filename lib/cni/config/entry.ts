@@ -4,7 +4,7 @@
  * @module
  */
 import { type Level, levels } from "../../kernel/log/level.ts";
-import { CHAIN_VERSION, isObject, type JsonObject, PLUGIN } from "./network.ts";
+import { CHAIN_VERSION, isObject, type NetworkJson, PLUGIN } from "./network.ts";
 import { AGENT_PODS, pluginConfigOf } from "./plugin_config.ts";
 
 /** What the plugin is told. */
@@ -38,7 +38,7 @@ const decided = ["name", "type", "cni_agent_run_dir", "pod_namespace", "agent_po
  * @throws {TemplateError} when the template is no JSON object, names a member that the installer decides otherwise, or
  *   gives one a value that the plugin would refuse with every pod.
  */
-export function pluginEntry(settings: PluginSettings): JsonObject {
+export function pluginEntry(settings: PluginSettings): NetworkJson {
   const template = readTemplate(settings.template);
   const entry = {
     name: PLUGIN,
@@ -59,7 +59,7 @@ export function pluginEntry(settings: PluginSettings): JsonObject {
   return entry;
 }
 
-function readTemplate(text: string): JsonObject {
+function readTemplate(text: string): NetworkJson {
   if (text.trim() === "") return {};
   let value: unknown;
   try {
@@ -81,7 +81,7 @@ function readTemplate(text: string): JsonObject {
  *
  * @param file Its name: one that ends in `.conflist` is a list.
  */
-export function standaloneText(entry: JsonObject, file: string): string {
+export function standaloneText(entry: NetworkJson, file: string): string {
   const config = file.endsWith(".conflist")
     ? { cniVersion: CHAIN_VERSION, name: entry["name"], plugins: [entry] }
     : { cniVersion: CHAIN_VERSION, ...entry };

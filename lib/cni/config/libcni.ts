@@ -8,7 +8,7 @@
 import { z } from "zod";
 import { issueLines } from "../../kernel/json/issues.ts";
 import { foldKey, GoObject, goText, goValue, parseAsGo } from "./go_json.ts";
-import { isConfigName, isObject, type JsonObject, PLUGIN } from "./network.ts";
+import { isConfigName, isObject, type NetworkJson, PLUGIN } from "./network.ts";
 
 /** A configuration file, as text. */
 export interface ConfigFile {
@@ -33,7 +33,7 @@ export interface NetworkConfig {
   /** The version by which the runtime calls the plugins; undefined: 0.1.0. */
   readonly version: string | undefined;
   /** The plugins in the file itself, in order of calling. */
-  readonly plugins: readonly JsonObject[];
+  readonly plugins: readonly NetworkJson[];
   /** Their types. */
   readonly types: readonly string[];
   /** Types of the plugins in files of their own, which are called after those. */

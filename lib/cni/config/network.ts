@@ -18,7 +18,7 @@ export const protocolVersions = ["0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"] as
 export const CHAIN_VERSION = "0.3.1";
 
 /** A JSON object. */
-export type JsonObject = Readonly<Record<string, unknown>>;
+export type NetworkJson = Readonly<Record<string, unknown>>;
 
 /** Endings of files that runtimes read. */
 const endings = [".conf", ".conflist", ".json"];
@@ -29,6 +29,6 @@ export function isConfigName(name: string): boolean {
 }
 
 /** True for an object that is no array. */
-export function isObject(value: unknown): value is JsonObject {
+export function isObject(value: unknown): value is NetworkJson {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

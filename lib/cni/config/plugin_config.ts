@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isObject, type JsonObject } from "./network.ts";
+import { isObject, type NetworkJson } from "./network.ts";
 
 /** What the plugin is told. */
 export interface PluginConfig {
@@ -17,7 +17,7 @@ export interface PluginConfig {
   /** Legacy tools lock per pod instead of per node. */
   readonly scopedLock: boolean;
   /** Result of the plugins before us. */
-  readonly previous: JsonObject | undefined;
+  readonly previous: NetworkJson | undefined;
 }
 
 /** Beginning of the names of the node agent's pods, when the installer does not know its own. */
@@ -29,7 +29,7 @@ export const AGENT_PODS = "mesh-cni-node-";
  * @param version What counts as its version when it names none.
  * @returns The values, with defaults in place of what is wrong, and a line for each of those.
  */
-export function pluginConfigOf(value: JsonObject, version: string): { config: PluginConfig; problems: string[] } {
+export function pluginConfigOf(value: NetworkJson, version: string): { config: PluginConfig; problems: string[] } {
   const problems: string[] = [];
   const take = <T>(key: string, kind: string, fits: (v: unknown) => v is T, otherwise: T): T => {
     const found = value[key];
@@ -47,7 +47,7 @@ export function pluginConfigOf(value: JsonObject, version: string): { config: Pl
     podNamespace: take("pod_namespace", "a text", isText, ""),
     agentPods: take("agent_pods", "a text", isText, AGENT_PODS),
     scopedLock: take("scoped_xtables_lock", "true or false", isBoolean, true),
-    previous: take<JsonObject | undefined>("prevResult", "an object", isObject, undefined),
+    previous: take<NetworkJson | undefined>("prevResult", "an object", isObject, undefined),
   };
   return { config, problems };
 }

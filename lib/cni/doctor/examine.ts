@@ -9,11 +9,11 @@ import type { InstallRecord } from "../install/record.ts";
 import type { CallRow } from "../plugin/calls.ts";
 
 /** How serious a finding is. */
-export type Severity = "ok" | "note" | "problem";
+export type DoctorSeverity = "ok" | "note" | "problem";
 
 /** One thing that was looked at. */
-export interface Finding {
-  readonly severity: Severity;
+export interface DoctorFinding {
+  readonly severity: DoctorSeverity;
   readonly about: string;
   readonly text: string;
 }
@@ -48,18 +48,18 @@ export interface PodFacts {
 const otherMeshes = ["istio-cni", "linkerd-cni", "kuma-cni"];
 
 /** All findings, in the order in which a pod meets what they are about. */
-export function examine(facts: NodeFacts): Finding[] {
+export function examine(facts: NodeFacts): DoctorFinding[] {
   return [
     ...configFindings(facts.files),
     ...placedFindings(facts),
     ...callFindings(facts.calls),
     ...podFindings(facts.pods),
-    ...facts.unseen.map((text): Finding => ({ severity: "problem", about: "rights", text })),
+    ...facts.unseen.map((text): DoctorFinding => ({ severity: "problem", about: "rights", text })),
   ];
 }
 
 /** In one line: `healthy`, or how many problems there are. */
-export function verdict(findings: readonly Finding[]): string {
+export function verdict(findings: readonly DoctorFinding[]): string {
   const problems = findings.filter((finding) => finding.severity === "problem").length;
   if (problems === 0) return "healthy: pods that start now are redirected";
   return `${problems} ${problems === 1 ? "problem" : "problems"}: ${
@@ -67,16 +67,16 @@ export function verdict(findings: readonly Finding[]): string {
   }`;
 }
 
-function configFindings(files: readonly ConfigFile[]): Finding[] {
+function configFindings(files: readonly ConfigFile[]): DoctorFinding[] {
   const about = "configuration";
   const { primary } = choosePrimary(files);
   const others = primary?.types.filter((type) => otherMeshes.includes(type)) ?? [];
-  const beside = others.map((type): Finding => ({
+  const beside = others.map((type): DoctorFinding => ({
     severity: "note",
     about,
     text: `${primary?.file}: ${type} redirects too: a pod that both take for injected has two sets of rules`,
   }));
-  const rows = inOrder(files).map((file): Finding => {
+  const rows = inOrder(files).map((file): DoctorFinding => {
     const read = readConfig(file);
     if ("problem" in read) return { severity: "note", about, text: `${file.name}: passed over: ${read.problem}` };
     const chain = [...read.types, ...read.furtherTypes].join(" > ");
@@ -100,9 +100,9 @@ function configFindings(files: readonly ConfigFile[]): Finding[] {
   return [...rows, { severity: "problem", about, text }];
 }
 
-function placedFindings(facts: NodeFacts): Finding[] {
+function placedFindings(facts: NodeFacts): DoctorFinding[] {
   const { executableMode: mode, orchConfigProblem, record, obstacles, trial } = facts;
-  const found: Finding[] = [];
+  const found: DoctorFinding[] = [];
   if (mode === undefined) found.push({ severity: "problem", about: "executable", text: `there is no ${PLUGIN}` });
   else if ((mode & 0o111) === 0) {
     found.push({ severity: "problem", about: "executable", text: `${PLUGIN} may not be executed` });
@@ -131,18 +131,18 @@ function placedFindings(facts: NodeFacts): Finding[] {
 }
 
 /** Failures count only while no later call for the same pod went well. */
-function callFindings(calls: readonly CallRow[]): Finding[] {
+function callFindings(calls: readonly CallRow[]): DoctorFinding[] {
   if (calls.length === 0) return [{ severity: "note", about: "calls", text: "the plugin was not called yet" }];
   const lastAdd = new Map(calls.filter((row) => row.command === "ADD").map((row) => [row.pod, row]));
-  return calls.map((row): Finding => {
+  return calls.map((row): DoctorFinding => {
     const open = row.code !== 0 && row.command === "ADD" && lastAdd.get(row.pod) === row;
     const text = `${row.at} ${row.command} ${row.pod || "no pod"}: ${row.outcome} (${row.took} ms)`;
     return { severity: row.code === 0 ? "ok" : open ? "problem" : "note", about: "calls", text };
   });
 }
 
-function podFindings(pods: readonly PodFacts[]): Finding[] {
-  return pods.flatMap(({ pod, netns, differences }): Finding[] =>
+function podFindings(pods: readonly PodFacts[]): DoctorFinding[] {
+  return pods.flatMap(({ pod, netns, differences }): DoctorFinding[] =>
     differences.length === 0
       ? [{ severity: "ok", about: "rules", text: `${pod} (${netns}): as expected` }]
       : differences.map((line) => ({ severity: "problem", about: "rules", text: `${pod} (${netns}): ${line}` }))

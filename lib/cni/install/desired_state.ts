@@ -9,7 +9,7 @@ import { pluginEntry, podPrefix, TemplateError } from "../config/entry.ts";
 import { PLUGIN } from "../config/network.ts";
 import { type DesiredState, type Executable, InstallError, type InstallPart } from "./installer.ts";
 import { orchConfigText, serverAddress } from "./orch_config.ts";
-import type { Placement } from "./record.ts";
+import type { PluginPlacement } from "./record.ts";
 
 /** What the installer is told, by flags and variables. */
 export interface DesiredStateOptions {
@@ -81,7 +81,7 @@ export function keepsExecutable({ skipExecutables }: Pick<DesiredStateOptions, "
   return skipExecutables.includes(PLUGIN);
 }
 
-function placementOf({ chained, owned }: DesiredStateOptions): Placement {
+function placementOf({ chained, owned }: DesiredStateOptions): PluginPlacement {
   if (!chained) return "standalone";
   return owned ? "owned" : "chained";
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Placement } from "./record.ts";
+import type { PluginPlacement } from "./record.ts";
 
 /** Changes of ours within {@link FIGHT_MS} that show a fight, and that time, ms. */
 const FIGHT_COUNT = 10;
@@ -34,13 +34,16 @@ export class FightWatch {
   }
 
   /** Calls `report` once a fight, with who fights and what ends it. */
-  reportOnce(placement: Placement | undefined, report: (text: string, fields: Record<string, unknown>) => void): void {
+  reportOnce(
+    placement: PluginPlacement | undefined,
+    report: (text: string, fields: Record<string, unknown>) => void,
+  ): void {
     if (this.#reported) return;
     this.#reported = true;
     report(this.#text(placement), { rewrites: this.#changes.length, withinMs: FIGHT_MS });
   }
 
-  #text(placement: Placement | undefined): string {
+  #text(placement: PluginPlacement | undefined): string {
     if (this.rival !== undefined) {
       return `another installer, ${this.rival}, is at work on this node with other options; one of the two has to go`;
     }

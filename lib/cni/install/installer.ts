@@ -12,7 +12,7 @@ import { isConfigName, PLUGIN } from "../config/network.ts";
 import type { FileCalls } from "../node/file_calls.ts";
 import { bytesOfText, textOfBytes } from "../node/file_text.ts";
 import { removeFile, removeUnfinished, replaceByCopy, replaceFile } from "../node/replace.ts";
-import { type ConfigPlan, type DesiredConfig, planConfig, planRemoval, type Step } from "./plan.ts";
+import { type ConfigPlan, type DesiredConfig, type InstallStep, planConfig, planRemoval } from "./plan.ts";
 import { CALLS_FILE, FACTS_FILE, OLDER_CALLS_FILE, ORCH_CONFIG_FILE } from "../node/run_folder.ts";
 import { configFolders, forgetAllKept, putAside, putBack } from "./links.ts";
 import { type InstallRecord, readRecord, RECORD_FILE, recordText } from "./record.ts";
@@ -235,7 +235,7 @@ function placeOrchConfig(folders: NodeFolders, desired: DesiredState, calls: Fil
   return true;
 }
 
-function takeStep(folder: string, step: Step, calls: FileCalls): string {
+function takeStep(folder: string, step: InstallStep, calls: FileCalls): string {
   const path = `${folder}/${step.file}`;
   if (step.do === "remove") {
     if (step.wrapped) putAside(path, calls);
@@ -249,7 +249,7 @@ function takeStep(folder: string, step: Step, calls: FileCalls): string {
   return `wrote ${path}`;
 }
 
-function likeOf(step: Step): string {
+function likeOf(step: InstallStep): string {
   return step.do === "write" ? step.like : step.file;
 }
 

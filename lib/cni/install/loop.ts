@@ -27,7 +27,7 @@ import {
   uninstall,
 } from "./installer.ts";
 import { configFolders } from "./links.ts";
-import type { Placement } from "./record.ts";
+import type { PluginPlacement } from "./record.ts";
 
 /** How an installer is started. */
 export interface InstallerOptions {
@@ -71,7 +71,7 @@ export class Installer {
   /** Whether executable and orchestrator config are in place, so that a configuration may name the plugin. */
   private placed = false;
   private remarks = "";
-  private placement: Placement | undefined;
+  private placement: PluginPlacement | undefined;
   private pending: (() => void) | undefined;
   /** Largest gap seen, milliseconds, for tests and people. */
   largestGap = 0;

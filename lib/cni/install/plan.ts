@@ -14,11 +14,11 @@ import {
   ownEntries,
   readConfig,
 } from "../config/libcni.ts";
-import type { JsonObject } from "../config/network.ts";
-import type { Placement } from "./record.ts";
+import type { NetworkJson } from "../config/network.ts";
+import type { PluginPlacement } from "./record.ts";
 
 /** A change of one file. */
-export type Step =
+export type InstallStep =
   /**
    * Puts a text in place of the file, or a new one; mode and owner are those of `like`, when it exists. `back`: the file
    * was there before it was wrapped; if it was a link, that is put back.
@@ -29,17 +29,17 @@ export type Step =
 
 /** How the plugin is to be called. */
 export interface DesiredConfig {
-  readonly placement: Placement;
+  readonly placement: PluginPlacement;
   /** Name of the configuration; undefined: the runtime's choice, or a name of our own. */
   readonly confName: string | undefined;
   /** Name of our own chained configuration, with placement `owned`. */
   readonly ownedName: string;
-  readonly entry: JsonObject;
+  readonly entry: NetworkJson;
 }
 
 /** What is to be done, and how things stand when it is done. */
 export interface ConfigPlan {
-  readonly steps: readonly Step[];
+  readonly steps: readonly InstallStep[];
   /** Configuration by which the plugin is called; undefined: none, see `waiting`. */
   readonly config: string | undefined;
   /** Why the plugin is not called, for people. */
@@ -69,7 +69,7 @@ function planStandalone(files: readonly ConfigFile[], desired: DesiredConfig): C
   const read = there && readConfig(there);
   const text = standaloneText(desired.entry, file);
   const same = read !== undefined && !("problem" in read) && sameJson(JSON.parse(read.text), JSON.parse(text));
-  const write: Step[] = same ? [] : [{ do: "write", file, text, like: file }];
+  const write: InstallStep[] = same ? [] : [{ do: "write", file, text, like: file }];
   return done(file, [...write, ...clearing(files, file)]);
 }
 
@@ -81,7 +81,7 @@ function planChained(files: readonly ConfigFile[], desired: DesiredConfig): Conf
   if (isChained(primary, desired.entry)) return done(primary.file, clearing(files, primary.file), found.remarks);
   try {
     const chained = chain(primary, desired.entry);
-    const write: Step = { do: "write", file: chained.name, text: chained.text, like: primary.file };
+    const write: InstallStep = { do: "write", file: chained.name, text: chained.text, like: primary.file };
     if (chained.name === primary.file) {
       return done(primary.file, [write, ...clearing(files, primary.file)], found.remarks);
     }
@@ -91,7 +91,7 @@ function planChained(files: readonly ConfigFile[], desired: DesiredConfig): Conf
         `${primary.file} cannot become the list ${chained.name}: there is another file of that name; remove one of them, or set MESH_OWNED_CNI_CONFIG=true`,
       );
     }
-    const remove: Step = { do: "remove", file: primary.file, wrapped: true };
+    const remove: InstallStep = { do: "remove", file: primary.file, wrapped: true };
     return done(chained.name, [write, remove, ...clearing(files, chained.name)], found.remarks);
   } catch (error) {
     if (error instanceof ChainError) return waits(error.message);
@@ -120,7 +120,7 @@ function planOwned(files: readonly ConfigFile[], desired: DesiredConfig): Config
   }
   try {
     const { text } = chain(primary, { ...desired.entry, [MADE_OF]: primary.file });
-    const write: Step[] = there?.text === text ? [] : [{ do: "write", file: own, text, like: primary.file }];
+    const write: InstallStep[] = there?.text === text ? [] : [{ do: "write", file: own, text, like: primary.file }];
     return done(own, [...write, ...clearing(files, own)], found.remarks);
   } catch (error) {
     if (error instanceof ChainError) return waits(error.message, there === undefined ? undefined : own);
@@ -129,7 +129,7 @@ function planOwned(files: readonly ConfigFile[], desired: DesiredConfig): Config
 }
 
 /** Steps that take our entry out of every file but one: what other options, or other versions, left. */
-function clearing(files: readonly ConfigFile[], except: string): Step[] {
+function clearing(files: readonly ConfigFile[], except: string): InstallStep[] {
   return inOrder(files).filter((file) => file.name !== except).flatMap((file) => {
     const read = readConfig(file);
     if ("problem" in read || ownEntries(read).length === 0) return [];
@@ -138,11 +138,11 @@ function clearing(files: readonly ConfigFile[], except: string): Step[] {
 }
 
 /** What an uninstallation has to do among these files. */
-export function planRemoval(files: readonly ConfigFile[]): Step[] {
+export function planRemoval(files: readonly ConfigFile[]): InstallStep[] {
   return clearing(files, "");
 }
 
-function removal(config: NetworkConfig, files: readonly ConfigFile[]): Step[] {
+function removal(config: NetworkConfig, files: readonly ConfigFile[]): InstallStep[] {
   const before = isOurs(config) ? undefined : unchain(config);
   // A single configuration that was wrapped, and is there again, was written anew by its owner since.
   const back = before !== undefined && before.name !== config.file && files.some(({ name }) => name === before.name);
@@ -167,13 +167,13 @@ function wrappedFrom(file: ConfigFile): unknown {
   return "problem" in read ? undefined : entryOf(read)?.[WRAPPED];
 }
 
-interface Found {
+interface FoundFile {
   readonly primary?: NetworkConfig;
   readonly why?: string;
   readonly remarks: readonly string[];
 }
 
-function findPrimary(files: readonly ConfigFile[], confName: string | undefined): Found {
+function findPrimary(files: readonly ConfigFile[], confName: string | undefined): FoundFile {
   const choice = choosePrimary(files);
   const remarks = choice.passedOver.map(({ file, problem }) => `${file} is passed over: ${problem}`);
   if (choice.primary !== undefined) remarks.push(...furtherRemarks(choice.primary));
@@ -203,7 +203,7 @@ function otherEndings(name: string): string[] {
   return [".conflist", ".conf", ".json"].map((ending) => base + ending).filter((other) => other !== name);
 }
 
-function done(config: string, steps: readonly Step[], remarks: readonly string[] = []): ConfigPlan {
+function done(config: string, steps: readonly InstallStep[], remarks: readonly string[] = []): ConfigPlan {
   return { steps, config, waiting: undefined, remarks };
 }
 

@@ -10,12 +10,12 @@ import { isObject } from "../config/network.ts";
 export const RECORD_FILE = ".mesh-cni-record";
 
 /** How the plugin is called. */
-export type Placement = "chained" | "owned" | "standalone";
+export type PluginPlacement = "chained" | "owned" | "standalone";
 
 /** What an installation did. */
 export interface InstallRecord {
   readonly version: string;
-  readonly placement: Placement;
+  readonly placement: PluginPlacement;
   /** Configuration with our entry, without folder; undefined until it is written. */
   readonly config: string | undefined;
   /** Installer that wrote it, by its pod's name. */

@@ -5,7 +5,7 @@
  */
 import { isObject, protocolVersions } from "../config/network.ts";
 import { type PluginConfig, pluginConfigOf } from "../config/plugin_config.ts";
-import { CniError, codes, type Command, commands, NEWEST } from "./protocol.ts";
+import { type CniCommand, CniError, codes, commands, NEWEST } from "./protocol.ts";
 
 /** The pod for which the runtime calls. */
 export interface PodName {
@@ -16,8 +16,8 @@ export interface PodName {
 }
 
 /** A call. */
-export interface Call {
-  readonly command: Command;
+export interface PluginCall {
+  readonly command: CniCommand;
   readonly containerId: string;
   /** Path of the network namespace; empty when the call has none. */
   readonly netns: string;
@@ -28,14 +28,14 @@ export interface Call {
 }
 
 /** Commands that give up what was there: runtimes call ours first, and a refusal would keep all that it should free. */
-const freeing: readonly Command[] = ["DEL", "GC"];
+const freeing: readonly CniCommand[] = ["DEL", "GC"];
 
 /**
  * Reads a call. Of a call that frees only what the protocol itself demands is refused.
  *
  * @throws {CniError} naming what is missing or wrong.
  */
-export function readCall(env: Readonly<Record<string, string | undefined>>, input: string): Call {
+export function readCall(env: Readonly<Record<string, string | undefined>>, input: string): PluginCall {
   const command = commands.find((name) => name === env["CNI_COMMAND"]);
   if (command === undefined) {
     throw new CniError(
@@ -70,7 +70,7 @@ export function versionOfInput(input: string): string {
   }
 }
 
-function readPluginConfig(input: string, command: Command): PluginConfig {
+function readPluginConfig(input: string, command: CniCommand): PluginConfig {
   let value: unknown;
   try {
     value = input.trim() === "" && command === "VERSION" ? {} : JSON.parse(input);

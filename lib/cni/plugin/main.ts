@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { type Call, type PodName, readCall, versionOfInput } from "./call.ts";
+import { type PluginCall, type PodName, readCall, versionOfInput } from "./call.ts";
 import { callVariables } from "../config/network.ts";
 import { rememberCall } from "./calls.ts";
 import { CniError, codes, errorText } from "./protocol.ts";
@@ -32,7 +32,7 @@ const LOG_MS = 100;
 export async function pluginMain(): Promise<number> {
   let input = "";
   const env = Object.fromEntries(callVariables.map((name) => [name, Deno.env.get(name)]));
-  let call: Call | undefined;
+  let call: PluginCall | undefined;
   let outcome = "";
   let error: CniError | undefined;
   let world: CallWorld | undefined;
@@ -69,7 +69,7 @@ function readInput(): string {
   return text + decoder.decode();
 }
 
-function systemWorld(call: Call, said: (outcome: string) => void): CallWorld {
+function systemWorld(call: PluginCall, said: (outcome: string) => void): CallWorld {
   const { runDir } = call.config;
   return {
     pods: () => {
@@ -86,7 +86,7 @@ function systemWorld(call: Call, said: (outcome: string) => void): CallWorld {
 }
 
 /** What the node agent is told of a pod, in the field's words. */
-function agentEvent(call: Call, pod: PodName): unknown {
+function agentEvent(call: PluginCall, pod: PodName): unknown {
   const ips = call.config.previous?.["ips"];
   return {
     Netns: call.netns,
@@ -107,7 +107,7 @@ function identityOf(netns: string): string | undefined {
 }
 
 /** Remembers the call and tells the log; neither may spoil an answer that is given already. */
-async function tell(call: Call, outcome: string, error: CniError | undefined): Promise<void> {
+async function tell(call: PluginCall, outcome: string, error: CniError | undefined): Promise<void> {
   if (call.command === "VERSION" || call.command === "STATUS" && error === undefined) return;
   const { runDir, logLevel } = call.config;
   const pod = call.pod === undefined ? "" : `${call.pod.namespace}/${call.pod.name}`;

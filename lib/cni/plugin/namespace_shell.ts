@@ -9,7 +9,7 @@
  *
  * @module
  */
-import { enterWords, NOT_FOUND, type Place, type Ran } from "../../iptables/run.ts";
+import { enterWords, NOT_FOUND, type Ran, type RuleNamespace } from "../../iptables/run.ts";
 
 /** A lane. */
 export type Lane = 0 | 1;
@@ -31,10 +31,10 @@ const INPUT_END = "====mesh-cni-input====";
 export class NamespaceShell {
   #process: ShellProcess | string | undefined;
 
-  readonly #place: Place & { readonly networkNamespace: string };
+  readonly #place: RuleNamespace & { readonly networkNamespace: string };
 
   /** @param place The namespace, and the file by which tools lock each other out. */
-  constructor(place: Place & { readonly networkNamespace: string }) {
+  constructor(place: RuleNamespace & { readonly networkNamespace: string }) {
     this.#place = place;
   }
 
@@ -54,7 +54,7 @@ export class NamespaceShell {
 }
 
 /** The process, or why there is none. */
-function start(place: Place & { readonly networkNamespace: string }): ShellProcess | string {
+function start(place: RuleNamespace & { readonly networkNamespace: string }): ShellProcess | string {
   try {
     return new ShellProcess(place);
   } catch (error) {
@@ -72,7 +72,7 @@ class ShellProcess {
   #running = 0;
   #ended = false;
 
-  constructor(place: Place & { readonly networkNamespace: string }) {
+  constructor(place: RuleNamespace & { readonly networkNamespace: string }) {
     this.#child = new Deno.Command("nsenter", {
       args: [...enterWords(place.networkNamespace), "sh"],
       env: place.lockFile === undefined ? {} : { XTABLES_LOCKFILE: place.lockFile },

@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { isObject, type JsonObject } from "../config/network.ts";
+import { isObject, type NetworkJson } from "../config/network.ts";
 
 /** Addresses that the result before us puts into the pod, without prefix lengths. */
-export function podAddresses(previous: JsonObject | undefined): string[] {
+export function podAddresses(previous: NetworkJson | undefined): string[] {
   const interfaces = Array.isArray(previous?.["interfaces"]) ? previous["interfaces"] : [];
   const ips = Array.isArray(previous?.["ips"]) ? previous["ips"] : [];
   return ips.filter(isObject).flatMap((ip) => {
@@ -24,7 +24,7 @@ export function listedAddresses(output: string): Set<string> {
 }
 
 /** Addresses of the pod that a namespace lacks. */
-export function missingAddresses(previous: JsonObject | undefined, output: string): string[] {
+export function missingAddresses(previous: NetworkJson | undefined, output: string): string[] {
   const listed = listedAddresses(output);
   return podAddresses(previous).filter((address) => !listed.has(address));
 }

@@ -3,13 +3,13 @@
  *
  * @module
  */
-import type { JsonObject } from "../config/network.ts";
+import type { NetworkJson } from "../config/network.ts";
 
 /** Commands of the protocol. */
 export const commands = ["ADD", "CHECK", "DEL", "GC", "STATUS", "VERSION"] as const;
 
 /** A command. */
-export type Command = typeof commands[number];
+export type CniCommand = typeof commands[number];
 
 /** Version answered to a call that names none. */
 export const NEWEST = "1.1.0";
@@ -55,6 +55,6 @@ export function errorText(error: CniError, version: string): string {
 }
 
 /** The result of those before us, passed on as it is; or an empty one for a call without. */
-export function resultText(previous: JsonObject | undefined, version: string): string {
+export function resultText(previous: NetworkJson | undefined, version: string): string {
   return JSON.stringify({ ...(previous ?? {}), cniVersion: version }) + "\n";
 }

@@ -11,7 +11,7 @@
  * @module
  */
 import { TRIAL_CHAIN } from "../../iptables/model/names.ts";
-import type { Place, Ran, Run } from "../../iptables/run.ts";
+import type { Ran, RuleNamespace, Run } from "../../iptables/run.ts";
 import { type Lane, NamespaceShell, type ShellCommand } from "./namespace_shell.ts";
 
 /** What is known of this node from former calls. */
@@ -33,7 +33,7 @@ const [HERE, NODE] = ["/proc/self/ns/net", `/proc/${Deno.pid}/ns/net`];
 export const IS_NODE: readonly [command: string, args: readonly string[]] = ["test", [HERE, "-ef", NODE]];
 
 /** A question in the words in which a set-up asks it, and the command whose answer is the same; itself by default. */
-interface Question {
+interface QuickQuestion {
   readonly line: string;
   readonly command?: string;
 }
@@ -42,15 +42,15 @@ interface Question {
  * What every set-up reads first, in two lanes that run at the same time, one a family; versions of tools only when they
  * are not known.
  */
-function questions(facts: KnownFacts): Question[][] {
+function questions(facts: KnownFacts): QuickQuestion[][] {
   const line = [IS_NODE[0], ...IS_NODE[1]].join(" ");
   // Of files that it cannot see, `test` says that they are not the same.
   const here = { line, command: `if test -e ${HERE} && test -e ${NODE}; then ${line}; else (exit 2); fi` };
   return [[here, { line: ADDRESSES }, ...listings("iptables", facts)], listings("ip6tables", facts)];
 }
 
-function listings(tool: "iptables" | "ip6tables", facts: KnownFacts): Question[] {
-  const asked: Question[] = [];
+function listings(tool: "iptables" | "ip6tables", facts: KnownFacts): QuickQuestion[] {
+  const asked: QuickQuestion[] = [];
   for (const kind of ["nft", "legacy"]) {
     const version = `${tool}-${kind} --version`;
     if (facts.version(version) === undefined) asked.push({ line: version });
@@ -94,7 +94,7 @@ export interface QuickRun {
 }
 
 /** Commands in a namespace; see the module. */
-export function quickRun(place: Place & { readonly networkNamespace: string }, facts: KnownFacts): QuickRun {
+export function quickRun(place: RuleNamespace & { readonly networkNamespace: string }, facts: KnownFacts): QuickRun {
   const shell = new NamespaceShell(place);
   return { run: runBy(shell, facts), end: () => shell.end() };
 }

@@ -9,7 +9,7 @@
 import { protocolVersions } from "../config/network.ts";
 import type { Pod } from "../pods/pod.ts";
 import { type PodLookup, PodSourceError } from "../pods/source.ts";
-import type { Call, PodName } from "./call.ts";
+import type { PluginCall, PodName } from "./call.ts";
 import { decide, decideByName, type Decision } from "./decide.ts";
 import { missingAddresses, podAddresses } from "./ownership.ts";
 import { CniError, codes, NEWEST, resultText } from "./protocol.ts";
@@ -22,7 +22,7 @@ export interface CallWorld {
   readonly pods: () => PodLookup;
   readonly redirector: Redirector;
   /** Hands a pod of the node tunnel to the node agent. */
-  readonly tellAgent: (call: Call, pod: PodName) => Promise<void>;
+  readonly tellAgent: (call: PluginCall, pod: PodName) => Promise<void>;
   /** What identifies the namespace at a path, to see whether it was exchanged; undefined when that cannot be seen. */
   readonly identityOf: (netns: string) => string | undefined;
   /** A clock that only goes forward, milliseconds. */
@@ -45,7 +45,7 @@ const PATIENCE_MS = 5000;
 const UNVERIFIED = "the runtime told no address of the pod, so that it is not known whether the namespace is the pod's";
 
 /** Carries out a call. Resolves with what goes to standard output. */
-export async function runCall(call: Call, world: CallWorld): Promise<string> {
+export async function runCall(call: PluginCall, world: CallWorld): Promise<string> {
   const { config } = call;
   switch (call.command) {
     case "VERSION":
@@ -78,7 +78,7 @@ async function status(world: CallWorld): Promise<void> {
   }
 }
 
-async function add(call: Call, world: CallWorld): Promise<void> {
+async function add(call: PluginCall, world: CallWorld): Promise<void> {
   const judged = await judge(call, world);
   if (judged.do === "pass") return world.said(`passed on: ${judged.why}`);
   if (judged.do === "ambient") {
@@ -100,7 +100,7 @@ async function add(call: Call, world: CallWorld): Promise<void> {
   world.said(["redirected", done, ...verified ? [] : [UNVERIFIED], ...wanted.warnings].join("; "));
 }
 
-async function check(call: Call, world: CallWorld): Promise<void> {
+async function check(call: PluginCall, world: CallWorld): Promise<void> {
   const judged = await judge(call, world);
   if (judged.do !== "redirect") return world.said("nothing to check");
   await verifyNamespace(call, world);
@@ -114,7 +114,7 @@ async function check(call: Call, world: CallWorld): Promise<void> {
 type Judged = Exclude<Decision, { do: "redirect" }> | { readonly do: "redirect"; readonly wanted: PodRedirection };
 
 /** What is to be done for the call's pod; its namespace is being looked at meanwhile. */
-async function judge(call: Call, world: CallWorld): Promise<Judged> {
+async function judge(call: PluginCall, world: CallWorld): Promise<Judged> {
   const early = decideByName(call.pod, call.config);
   if (early !== undefined && early.do !== "redirect") return early;
   // Reading the namespace takes about as long as asking for the pod; it is asked again where its answer counts.
@@ -173,7 +173,7 @@ async function asked<T>(what: string, ask: () => Promise<T>): Promise<T> {
 }
 
 /** The namespace must have the pod's addresses. Resolves with false when we were told none. */
-async function verifyNamespace(call: Call, world: CallWorld): Promise<boolean> {
+async function verifyNamespace(call: PluginCall, world: CallWorld): Promise<boolean> {
   let seen: NamespaceView;
   try {
     seen = await world.redirector.look(call.netns);
@@ -194,7 +194,7 @@ async function verifyNamespace(call: Call, world: CallWorld): Promise<boolean> {
   return podAddresses(call.config.previous).length > 0;
 }
 
-async function tellAgent(call: Call, world: CallWorld): Promise<void> {
+async function tellAgent(call: PluginCall, world: CallWorld): Promise<void> {
   try {
     await world.tellAgent(call, call.pod as PodName);
   } catch (error) {

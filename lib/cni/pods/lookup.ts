@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { isObject, type JsonObject } from "../config/network.ts";
+import { isObject, type NetworkJson } from "../config/network.ts";
 import type { OrchAccess } from "../install/orch_config.ts";
 import { type Pod, readPod } from "./pod.ts";
 import { quickGet } from "./quick_get.ts";
@@ -38,7 +38,7 @@ export class QuickPods implements PodLookup {
     return found && readPod(found).labels;
   }
 
-  async #get(path: string): Promise<JsonObject | undefined> {
+  async #get(path: string): Promise<NetworkJson | undefined> {
     const { server, ca, token } = this.#access;
     const headers = { authorization: `Bearer ${token}`, accept: "application/json" };
     try {

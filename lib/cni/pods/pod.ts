@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isObject, type JsonObject } from "../config/network.ts";
+import { isObject, type NetworkJson } from "../config/network.ts";
 
 /** A container, among those that start a pod or those that are it. */
 export interface Container {
@@ -73,7 +73,7 @@ export function readPod(value: unknown): Pod {
   };
 }
 
-function readContainer(container: JsonObject, init: boolean): Container {
+function readContainer(container: NetworkJson, init: boolean): Container {
   const security = object(container["securityContext"]);
   const args = container["args"];
   return {
@@ -86,7 +86,7 @@ function readContainer(container: JsonObject, init: boolean): Container {
   };
 }
 
-function readStatus(status: JsonObject): InitStatus {
+function readStatus(status: NetworkJson): InitStatus {
   return {
     name: text(status["name"]),
     ended: readTermination(object(status["state"])["terminated"]),
@@ -99,11 +99,11 @@ function readTermination(value: unknown): Termination | undefined {
   return { exitCode: number(value["exitCode"]) ?? 0, reason: text(value["reason"]), message: text(value["message"]) };
 }
 
-function object(value: unknown): JsonObject {
+function object(value: unknown): NetworkJson {
   return isObject(value) ? value : {};
 }
 
-function objects(value: unknown): JsonObject[] {
+function objects(value: unknown): NetworkJson[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
@@ -115,7 +115,7 @@ function number(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;
 }
 
-function byName(rows: readonly JsonObject[]): Record<string, string> {
+function byName(rows: readonly NetworkJson[]): Record<string, string> {
   const result: Record<string, string> = Object.create(null);
   for (const row of rows) result[text(row["name"])] = text(row["value"]);
   return result;

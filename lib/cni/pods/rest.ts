@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { isObject, type JsonObject } from "../config/network.ts";
+import { isObject, type NetworkJson } from "../config/network.ts";
 import type { OrchAccess } from "../install/orch_config.ts";
 import { readPod } from "./pod.ts";
 import type { Pod } from "./pod.ts";
@@ -29,18 +29,18 @@ interface ApiRequest {
 }
 
 /** Makes an HTTP request; `fetch`, or one that does not check certificates. */
-export type Exchange = (url: string, init: RequestInit) => Promise<Response>;
+export type ApiExchange = (url: string, init: RequestInit) => Promise<Response>;
 
 /** The API, reached by what an orchestrator config file says; read anew for each question, because tokens change. */
 export class RestPods implements PodSource {
   readonly #access: () => OrchAccess;
-  readonly #exchange: Exchange | undefined;
+  readonly #exchange: ApiExchange | undefined;
 
   /**
    * @param access What the file says now.
    * @param exchange Instead of one made of the access's CA, for tests.
    */
-  constructor(access: () => OrchAccess, exchange?: Exchange) {
+  constructor(access: () => OrchAccess, exchange?: ApiExchange) {
     this.#access = access;
     this.#exchange = exchange;
   }
@@ -145,15 +145,15 @@ export class RestPods implements PodSource {
   }
 
   /** One client per CA: its connections are used again, so that only the first question pays for TLS. */
-  async #exchangeBy(server: string, ca: string | undefined): Promise<Exchange> {
+  async #exchangeBy(server: string, ca: string | undefined): Promise<ApiExchange> {
     const by = `${server} ${ca}`;
     if (this.#made?.by !== by) this.#made = { by, exchange: await exchangeFor(server, ca) };
     return this.#made.exchange;
   }
 
-  #made: { readonly by: string; readonly exchange: Exchange } | undefined;
+  #made: { readonly by: string; readonly exchange: ApiExchange } | undefined;
 
-  async #get(path: string, signal?: AbortSignal): Promise<JsonObject | undefined> {
+  async #get(path: string, signal?: AbortSignal): Promise<NetworkJson | undefined> {
     try {
       const answer = await this.#send({ path, signal: within(QUESTION_MS, signal) });
       const value: unknown = await answer.json();
@@ -186,7 +186,7 @@ export class RestPods implements PodSource {
 }
 
 /** `fetch` that trusts a CA; without one, an exchange that checks no certificates, as the user asked. */
-async function exchangeFor(server: string, ca: string | undefined): Promise<Exchange> {
+async function exchangeFor(server: string, ca: string | undefined): Promise<ApiExchange> {
   if (!server.startsWith("https:")) return fetch;
   if (ca === undefined) return (await import("./unchecked.ts")).uncheckedExchange;
   const client = Deno.createHttpClient({ caCerts: [ca] });
@@ -217,17 +217,17 @@ function endOf(status: unknown): void {
   if (code !== 410) throw new PodSourceError(`the watch was ended: ${code}: ${message}`, undefined);
 }
 
-function metaOf(value: JsonObject | undefined): JsonObject {
+function metaOf(value: NetworkJson | undefined): NetworkJson {
   const meta = value?.["metadata"];
   return isObject(meta) ? meta : {};
 }
 
-function itemsOf(value: JsonObject, key = "items"): JsonObject[] {
+function itemsOf(value: NetworkJson, key = "items"): NetworkJson[] {
   const items = value[key];
   return Array.isArray(items) ? items.filter(isObject) : [];
 }
 
-function resourceVersionOf(list: JsonObject | undefined): string {
+function resourceVersionOf(list: NetworkJson | undefined): string {
   const version = metaOf(list)["resourceVersion"];
   return typeof version === "string" ? version : "";
 }

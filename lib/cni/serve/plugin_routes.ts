@@ -8,7 +8,7 @@
 import { bodyText, type HttpRequest, type HttpResponse, textResponse } from "../../http/message.ts";
 import type { Route } from "../../http/route.ts";
 import type { Logger } from "../../kernel/log/log.ts";
-import { isObject, type JsonObject } from "../config/network.ts";
+import { isObject, type NetworkJson } from "../config/network.ts";
 import { type PodLookup, PodSourceError } from "../pods/source.ts";
 
 /** Longest body, bytes: a call of the plugin writes a few lines. */
@@ -64,7 +64,7 @@ function writeLine(line: string, log: Logger): void {
   } catch {
     value = { msg: line };
   }
-  const { level, msg, time: _time, scope: _scope, ...fields }: JsonObject = isObject(value) ? value : { msg: line };
+  const { level, msg, time: _time, scope: _scope, ...fields }: NetworkJson = isObject(value) ? value : { msg: line };
   const text = typeof msg === "string" ? msg : line;
   const known = (["debug", "info", "warn", "error", "fatal"] as const).find((name) => name === level);
   log[known ?? "info"](text, fields);

@@ -43,7 +43,7 @@ export interface NodeServers extends NodePorts {
 /**
  * Starts all servers; they close with the kernel's stopper.
  *
- * @throws {StartError} naming each port, and the run folder, that cannot be had
+ * @throws {NodeAgentStartError} naming each port, and the run folder, that cannot be had
  */
 export async function serveNode(
   options: ServeOptions,

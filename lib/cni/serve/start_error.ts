@@ -1,34 +1,26 @@
 /**
- * What keeps the node agent from starting, by what the user can change.
+ * Faults of options that keep the node agent from starting.
  *
  * @module
  */
 
-/** Options at fault. */
-export type StartOption = "runDir" | "healthPort" | "monitoringPort";
+import { type OptionFault, OptionFaults } from "../../kernel/lifecycle/option_faults.ts";
 
-/** One fault: the option, and what was got and expected. */
-export interface StartFault {
-  readonly option: StartOption;
-  readonly text: string;
+/** Options that may have a fault at start. */
+export type NodeAgentOption = "runDir" | "healthPort" | "monitoringPort";
+
+/** A node agent that did not start; `faults` names every option at fault. */
+export class NodeAgentStartError extends OptionFaults<NodeAgentOption> {
+  override readonly name = "NodeAgentStartError";
 }
 
-/** All that keeps it from starting, at once. */
-export class StartError extends Error {
-  override readonly name = "StartError";
-  /** @param faults One for each option. */
-  constructor(readonly faults: readonly StartFault[]) {
-    super(faults.map(({ option, text }) => `${option}: ${text}`).join("\n"));
-  }
-}
-
-/** Tries things one after the other, and tells at the end of all that failed. */
+/** Runs several steps and reports at the end all that failed. */
 export class Attempts {
-  readonly #faults: StartFault[] = [];
+  readonly #faults: OptionFault<NodeAgentOption>[] = [];
 
-  /** Does it; undefined when that fails. */
+  /** Runs one step; undefined when it fails. */
   async try<T>(
-    option: StartOption,
+    option: NodeAgentOption,
     value: string | number,
     expected: string,
     work: () => Promise<T>,
@@ -42,8 +34,8 @@ export class Attempts {
     }
   }
 
-  /** @throws {StartError} when something failed. */
+  /** @throws {NodeAgentStartError} when something failed. */
   check(): void {
-    if (this.#faults.length > 0) throw new StartError(this.#faults);
+    if (this.#faults.length > 0) throw new NodeAgentStartError(this.#faults);
   }
 }

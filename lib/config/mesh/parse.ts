@@ -20,13 +20,13 @@ import { validateMeshConfig, validateMeshNetworks, validateProxySettings } from 
 import { checkProviderNames } from "./validate_providers.ts";
 
 /** A result, or none when there are errors; and all errors and warnings. */
-export interface Parsed<T> {
+export interface ParsedMeshText<T> {
   readonly value?: T;
   readonly findings: readonly Finding[];
 }
 
 /** A mesh configuration, and what of it the text decides. */
-export interface ParsedMesh extends Parsed<MeshConfig> {
+export interface ParsedMesh extends ParsedMeshText<MeshConfig> {
   /** Whether the text names the root namespace. */
   readonly namesRootNamespace: boolean;
 }
@@ -55,7 +55,7 @@ export function parseMeshConfig(text: string, options: MeshParseOptions): Parsed
 }
 
 /** Parses mesh networks (YAML or JSON); an empty text gives none. Never throws. */
-export function parseMeshNetworks(text: string, source = "meshNetworks"): Parsed<MeshNetworks> {
+export function parseMeshNetworks(text: string, source = "meshNetworks"): ParsedMeshText<MeshNetworks> {
   return parseOne(text, "MeshNetworks", source, (tree, report) => {
     const networks = decode(meshNetworks, tree, report);
     validateMeshNetworks(networks, report);
@@ -64,7 +64,11 @@ export function parseMeshNetworks(text: string, source = "meshNetworks"): Parsed
 }
 
 /** Parses proxy settings (an annotation, a variable, a proxy's metadata) and lays them over others. Never throws. */
-export function parseProxySettings(text: string, base: ProxySettings, source = "proxyConfig"): Parsed<ProxySettings> {
+export function parseProxySettings(
+  text: string,
+  base: ProxySettings,
+  source = "proxyConfig",
+): ParsedMeshText<ProxySettings> {
   return parseOne(text, "ProxyConfig", source, (tree, report) => {
     const merged = mergeProxySettings(base, decode(proxySettings, tree, report));
     validateProxySettings(merged, "", report);
@@ -81,7 +85,7 @@ function parseOne<T>(
   kind: string,
   source: string,
   build: (tree: Readonly<Record<string, unknown>>, report: Findings) => T,
-): Parsed<T> {
+): ParsedMeshText<T> {
   const place = meshPlace(kind, source);
   const report = new Findings(place);
   const bytes = new TextEncoder().encode(text);

@@ -21,14 +21,14 @@ export interface MessageRules<T> {
   readonly ignored?: readonly string[];
 }
 
-interface Entry {
+interface MemberEntry {
   readonly name: string;
   readonly field: Field<unknown> & Partial<PresentField<unknown>>;
 }
 
 /** An object with exactly these fields. Fields come out in the order of this declaration, so equal specs give equal text. */
 export function message<T extends object>(fields: FieldsOf<T>, rules: MessageRules<T> = {}): Field<T> {
-  const entries = Object.entries(fields).map(([name, field]) => ({ name, field }) as Entry);
+  const entries = Object.entries(fields).map(([name, field]) => ({ name, field }) as MemberEntry);
   const names = new Set(entries.map((entry) => entry.name));
   const ignored = new Set(rules.ignored ?? []);
   const oneOf = rules.oneOf ?? [];
@@ -61,7 +61,11 @@ export function shape<F extends Readonly<Record<string, Field<unknown>>>>(fields
   return message<ShapeOf<F>>(fields as unknown as FieldsOf<ShapeOf<F>>);
 }
 
-function decodeEntries(entries: readonly Entry[], input: Readonly<Record<string, unknown>>, context: DecodeContext) {
+function decodeEntries(
+  entries: readonly MemberEntry[],
+  input: Readonly<Record<string, unknown>>,
+  context: DecodeContext,
+) {
   const out: Record<string, unknown> = {};
   for (const { name, field } of entries) {
     const raw = input[name];

@@ -22,7 +22,7 @@ export const NOT_PLAIN: unique symbol = Symbol("not plain");
 export function parseFast(text: string): unknown {
   if (/[^\x20-\x7e\n]/.test(text)) return NOT_PLAIN;
   try {
-    const reader = new Reader(text);
+    const reader = new FastReader(text);
     return reader.document();
   } catch (thrown) {
     if (thrown === GIVE_UP) return NOT_PLAIN;
@@ -50,7 +50,7 @@ const FLOW_PLAIN =
   /[A-Za-z0-9_./$+~=<^;()\\-][A-Za-z0-9_./$+~=<>^;()\\*@%&!|'"?-]*(?: +[A-Za-z0-9_./$+~=<>^;()\\*@%&!|'"?-]+)*/y;
 const REST_OF_LINE = /[^\n]*/y;
 
-class Reader {
+class FastReader {
   readonly #text: string;
   #at = 0;
   /** Column of the current line's first content, when the cursor stands there. */

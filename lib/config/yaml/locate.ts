@@ -9,11 +9,11 @@ import { load, type State } from "js-yaml";
 import { MAX_DOCUMENT_LENGTH, SCHEMA } from "./parse.ts";
 
 /** A value of a document: where it is written, and what is in it. */
-export interface Place {
+export interface YamlPlace {
   /** 0-based line inside the document: of the value's key, or of the value where it has none. */
   readonly line: number;
   /** Places of an object's fields, or of a list's items by their index in decimal. */
-  readonly inside: ReadonlyMap<string, Place>;
+  readonly inside: ReadonlyMap<string, YamlPlace>;
 }
 
 /** A value that is being read. */
@@ -21,13 +21,13 @@ interface Frame {
   readonly line: number;
   readonly children: Frame[];
   result: unknown;
-  inside: ReadonlyMap<string, Place>;
+  inside: ReadonlyMap<string, YamlPlace>;
 }
 
-const NOTHING: ReadonlyMap<string, Place> = new Map();
+const NOTHING: ReadonlyMap<string, YamlPlace> = new Map();
 
 /** The places of a document's values; undefined when it is too long, or does not parse. Never throws. */
-export function places(text: string): Place | undefined {
+export function places(text: string): YamlPlace | undefined {
   if (text.length > MAX_DOCUMENT_LENGTH) return undefined;
   const root: Frame = { line: 0, children: [], result: undefined, inside: NOTHING };
   const stack = [root];
@@ -53,12 +53,12 @@ export function places(text: string): Place | undefined {
 }
 
 /** The parser tells of values in order, keys among them, and of those that it looked for in vain. */
-function insideOf({ children, result }: Frame): ReadonlyMap<string, Place> {
+function insideOf({ children, result }: Frame): ReadonlyMap<string, YamlPlace> {
   if (typeof result !== "object" || result === null) return NOTHING;
   const [only] = children;
   // It looked for a key, and found the value itself.
   if (only !== undefined && children.length === 1 && only.result === result) return only.inside;
-  const inside = new Map<string, Place>();
+  const inside = new Map<string, YamlPlace>();
   if (Array.isArray(result)) {
     let next = 0;
     result.forEach((item, index) => {
@@ -89,7 +89,7 @@ function insideOf({ children, result }: Frame): ReadonlyMap<string, Place> {
 const PARTS = /\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|([^.[\]]+)/g;
 
 /** 0-based line of a field, by its path as findings have it; of the nearest value around it when it is not written. */
-export function lineOf(root: Place, path: string): number {
+export function lineOf(root: YamlPlace, path: string): number {
   let place = root;
   for (const [, index, quoted, plain] of path.matchAll(PARTS)) {
     const next = child(place, index ?? (quoted === undefined ? plain : unquoted(quoted)) ?? "");
@@ -103,7 +103,7 @@ export function lineOf(root: Place, path: string): number {
 const MOST_FIELDS = 500;
 
 /** Fields may be written in the other spelling: `connect_timeout`. */
-function child({ inside }: Place, name: string): Place | undefined {
+function child({ inside }: YamlPlace, name: string): YamlPlace | undefined {
   const exact = inside.get(name);
   if (exact !== undefined || inside.size > MOST_FIELDS) return exact;
   const camel = (key: string) => key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -12,11 +12,11 @@ import type { Clock } from "../../kernel/time/clock.ts";
 import { nameToText } from "../packet/name.ts";
 import type { Question } from "../packet/question.ts";
 import { BITS4, HEADER, RCODE } from "../packet/wire.ts";
-import { Inquiry, type Outcome } from "./inquiry.ts";
+import { Inquiry, type InquiryOutcome } from "./inquiry.ts";
 import { ServerOrder } from "./order.ts";
 import { StaleAnswers, staleKey } from "./stale.ts";
 import { Ticker } from "./ticker.ts";
-import type { NameServer, Transport } from "./transport.ts";
+import type { NameServer, UpstreamTransport } from "./transport.ts";
 
 /**
  * Time after which an answer from before is given although servers may still answer: RFC 8767, section 5. A client that
@@ -29,8 +29,8 @@ export const MAX_WAITING = 4096;
 
 /** What forwarding is made of. */
 export interface ForwarderParts {
-  readonly udp: Transport;
-  readonly tcp: Transport;
+  readonly udp: UpstreamTransport;
+  readonly tcp: UpstreamTransport;
   readonly parallel: boolean;
   readonly clock: Clock;
   readonly log: Logger;
@@ -163,7 +163,7 @@ export class Forwarder {
   }
 
   /** What to answer at the end, and what to keep of it. */
-  #settle(outcome: Outcome, keptAs: string, query: Uint8Array, now: number): Uint8Array | undefined {
+  #settle(outcome: InquiryOutcome, keptAs: string, query: Uint8Array, now: number): Uint8Array | undefined {
     if (outcome.kind === "answer") {
       this.#stale.keep(keptAs, outcome.message, now);
       return outcome.message;

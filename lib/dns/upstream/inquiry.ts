@@ -6,7 +6,7 @@
  */
 import { BITS4, RCODE } from "../packet/wire.ts";
 import type { Due, Ticker } from "./ticker.ts";
-import type { Exchange, ExchangeEvents, NameServer, Transport } from "./transport.ts";
+import type { Exchange, ExchangeEvents, NameServer, UpstreamTransport } from "./transport.ts";
 
 /**
  * Time in which a question is answered, if only with SERVFAIL, in ms. C libraries and dig wait 5 s (resolv.conf(5),
@@ -22,7 +22,7 @@ export const DEADLINE_MS = 4500;
 export const PATIENCE_MS = 400;
 
 /** How a question ended. */
-export type Outcome =
+export type InquiryOutcome =
   /** An answer that says something: NOERROR or NXDOMAIN; its bytes hold during the call only. */
   | { readonly kind: "answer"; readonly message: Uint8Array }
   /** No such answer; the first error that a server answered with, if one did, and all reasons for people. */
@@ -30,7 +30,7 @@ export type Outcome =
 
 /** What an inquiry needs. */
 export interface InquiryParts {
-  readonly transport: Transport;
+  readonly transport: UpstreamTransport;
   readonly query: Uint8Array;
   /** In the order in which to ask them. */
   readonly servers: readonly NameServer[];
@@ -46,7 +46,7 @@ export interface InquiryParts {
   /** Called for the server that answered. */
   readonly answered: (server: NameServer) => void;
   /** Called once, at the end. */
-  readonly ended: (outcome: Outcome) => void;
+  readonly ended: (outcome: InquiryOutcome) => void;
 }
 
 /** A question under way. */
@@ -124,7 +124,7 @@ export class Inquiry implements Due, ExchangeEvents {
     }
   }
 
-  #finish(outcome: Outcome): void {
+  #finish(outcome: InquiryOutcome): void {
     if (this.#done) return;
     this.#done = true;
     this.#parts.ticker.remove(this);

@@ -10,10 +10,10 @@ import net from "node:net";
 import { sameQuestion } from "../packet/records.ts";
 import { BITS3, HEADER, uint16 } from "../packet/wire.ts";
 import { frame, FrameParser } from "../packet/tcp_frames.ts";
-import type { Exchange, ExchangeEvents, NameServer, Transport } from "./transport.ts";
+import type { Exchange, ExchangeEvents, NameServer, UpstreamTransport } from "./transport.ts";
 
 /** Opens a connection for every server that is asked. */
-export class TcpTransport implements Transport {
+export class TcpTransport implements UpstreamTransport {
   /** Questions under way, by local port. */
   readonly #asked = new Map<number, Uint8Array>();
   readonly #open = new Set<net.Socket>();

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { Endpoint } from "../listen_plan.ts";
+import type { ListenEndpoint } from "../listen_plan.ts";
 
 /** A name server. Each server is one object, so that servers are compared by identity. */
-export type NameServer = Endpoint;
+export type NameServer = ListenEndpoint;
 
 /** Receives the results of one question. */
 export interface ExchangeEvents {
@@ -32,7 +32,7 @@ export interface Exchange {
 }
 
 /** UDP or TCP. */
-export interface Transport {
+export interface UpstreamTransport {
   /** Prepares a question; nothing is sent yet. The query is not changed. */
   start(query: Uint8Array, events: ExchangeEvents): Exchange;
   /** Whether a packet that came from `port` of this machine is a question that this transport sent. */

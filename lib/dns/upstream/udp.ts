@@ -13,7 +13,7 @@
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import { Contact } from "./contact.ts";
-import type { Exchange, ExchangeEvents, NameServer, Transport } from "./transport.ts";
+import type { Exchange, ExchangeEvents, NameServer, UpstreamTransport } from "./transport.ts";
 import { errorText, type Sent, UpstreamSocket } from "./udp_socket.ts";
 
 /** A socket gets no new questions after this many. */
@@ -24,7 +24,7 @@ export const SOCKET_LIFE_MS = 10_000;
 const MAX_CONTACTS = 64;
 
 /** Opens UDP sockets when they are needed. */
-export class UdpTransport implements Transport {
+export class UdpTransport implements UpstreamTransport {
   /** The sockets for new questions. */
   readonly #current: { v4: UpstreamSocket | undefined; v6: UpstreamSocket | undefined } = {
     v4: undefined,

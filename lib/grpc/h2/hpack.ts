@@ -16,7 +16,7 @@ const ENTRY_OVERHEAD = 32;
 const MAX_ENTRIES = TABLE_LIMIT / ENTRY_OVERHEAD;
 
 /** The static table (appendix A), entry 1 first; `name=value` or `name`. */
-const STATIC: readonly Entry[] = (
+const STATIC: readonly TableEntry[] = (
   ":authority|:method=GET|:method=POST|:path=/|:path=/index.html|:scheme=http|:scheme=https|:status=200|:status=204|" +
   ":status=206|:status=304|:status=400|:status=404|:status=500|accept-charset|accept-encoding=gzip, deflate|" +
   "accept-language|accept-ranges|accept|access-control-allow-origin|age|allow|authorization|cache-control|" +
@@ -37,7 +37,7 @@ export interface HeaderSink {
 }
 
 /** An entry of a table. */
-interface Entry {
+interface TableEntry {
   readonly name: string;
   readonly value: string;
   /** What it counts (section 4.1). */
@@ -130,14 +130,14 @@ export class HpackDecoder {
 /** The static and the dynamic table. */
 class EntryTable {
   /** The dynamic entries in a ring, so that none is moved when one comes. */
-  readonly #ring: (Entry | undefined)[] = [];
+  readonly #ring: (TableEntry | undefined)[] = [];
   #newest = 0;
   #count = 0;
   #size = 0;
   #limit = TABLE_LIMIT;
 
   /** The entry at an index of both tables. */
-  entry(index: number): Entry {
+  entry(index: number): TableEntry {
     const at = index - STATIC.length - 1;
     const entry = at < 0
       ? STATIC[index - 1]

@@ -7,7 +7,7 @@ import type { Family } from "./names.ts";
 import type { PortRange } from "./rule.ts";
 
 /** Everything, with exceptions, or only what is named. */
-export type Selection<T> = { readonly all: true; readonly except: readonly T[] } | {
+export type TrafficSelection<T> = { readonly all: true; readonly except: readonly T[] } | {
   readonly all: false;
   readonly only: readonly T[];
 };
@@ -35,7 +35,7 @@ export interface RedirectionConfig {
   /** Packet mark and routing table of connections taken by TPROXY. */
   readonly tproxyMark: number;
   readonly tproxyTable: number;
-  readonly inboundPorts: Selection<PortRange>;
+  readonly inboundPorts: TrafficSelection<PortRange>;
   /** Ports redirected whatever the address, and ports left alone. */
   readonly outboundPorts: readonly PortRange[];
   readonly outboundPortsExcluded: readonly PortRange[];
@@ -46,7 +46,7 @@ export interface RedirectionConfig {
   /** Devices of virtual machines, whose inbound traffic counts as outbound. */
   readonly virtualInterfaces: readonly string[];
   /** Groups whose outbound traffic is redirected. */
-  readonly groups: Selection<number>;
+  readonly groups: TrafficSelection<number>;
   /** Range on the loopback device that means the application itself. */
   readonly loopback: Readonly<Record<Family, string>>;
   readonly dns: DnsCapture | undefined;

@@ -42,7 +42,7 @@ export const chains = {
 } as const;
 
 /** A chain of ours. */
-export type Chain = typeof chains[keyof typeof chains];
+export type ChainName = typeof chains[keyof typeof chains];
 
 /** The names of our chains. */
 export const ownChains: ReadonlySet<string> = new Set(Object.values(chains));

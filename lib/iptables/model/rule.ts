@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Chain, Family, Hook } from "./names.ts";
+import type { ChainName, Family, Hook } from "./names.ts";
 
 /** Ports `first` to `last`, both included. */
 export interface PortRange {
@@ -12,7 +12,7 @@ export interface PortRange {
 }
 
 /** What a packet must have. All parts must hold; a part left out holds for every packet. */
-export interface Match {
+export interface RuleMatch {
   /** Source range, `address/bits`. */
   readonly source?: string;
   readonly destination?: string;
@@ -40,9 +40,9 @@ export interface Match {
 }
 
 /** What happens to a packet that matches. */
-export type Target =
+export type RuleTarget =
   | { readonly kind: "return" | "accept" | "drop" }
-  | { readonly kind: "jump"; readonly to: Chain }
+  | { readonly kind: "jump"; readonly to: ChainName }
   | { readonly kind: "redirect"; readonly port: number }
   | { readonly kind: "tproxy"; readonly port: number; readonly mark: number }
   | { readonly kind: "mark"; readonly mark: number }
@@ -53,8 +53,8 @@ export type Target =
 
 /** One rule. */
 export interface Rule {
-  readonly match: Match;
-  readonly target: Target;
+  readonly match: RuleMatch;
+  readonly target: RuleTarget;
   /** Why it is there, for who reads a dry run. */
   readonly why: string;
 }
@@ -78,7 +78,7 @@ export function ruleText({ match, target }: Rule, family: Family): string {
   return [...matchWords(match), ...targetWords(target, family)].join(" ");
 }
 
-function matchWords(m: Match): string[] {
+function matchWords(m: RuleMatch): string[] {
   const words: string[] = [];
   const add = (...more: string[]) => words.push(...more);
   // A range of all addresses is not printed by the kernel's tools.
@@ -105,7 +105,7 @@ function matchWords(m: Match): string[] {
   return words;
 }
 
-function targetWords(target: Target, family: Family): string[] {
+function targetWords(target: RuleTarget, family: Family): string[] {
   switch (target.kind) {
     case "return":
     case "accept":

@@ -8,7 +8,7 @@
  */
 import { capturesDns, type RedirectionConfig } from "../model/config.ts";
 import { chains, type Family, zones } from "../model/names.ts";
-import type { Match } from "../model/rule.ts";
+import type { RuleMatch } from "../model/rule.ts";
 import { proxyOwners } from "./outbound.ts";
 import { leave, type TableBuilder, to } from "./table.ts";
 
@@ -42,7 +42,7 @@ export function addDnsRedirect(nat: TableBuilder, config: RedirectionConfig, fam
 export function addDnsZones(raw: TableBuilder, config: RedirectionConfig, family: Family): void {
   const { dns } = config;
   if (dns === undefined || !capturesDns(config, family)) return;
-  const add = (match: Match, zone: number, why: string) =>
+  const add = (match: RuleMatch, zone: number, why: string) =>
     raw.add(chains.outputDns, { ...match, ...udp }, { kind: "zone", zone }, why);
 
   for (const out of config.interfacesExcluded) raw.add(chains.outputDns, { out }, leave, "excluded device");
@@ -52,7 +52,7 @@ export function addDnsZones(raw: TableBuilder, config: RedirectionConfig, family
     add({ ...owner, sourcePort: dns.port }, zones.client, "the agent answers");
   }
   // The first zone given to a packet counts. Who is not redirected shares the agent's zone, where the answers are.
-  const upstream = (match: Match) => add({ ...match, destinationPort: dnsPort }, zones.upstream, "not redirected");
+  const upstream = (match: RuleMatch) => add({ ...match, destinationPort: dnsPort }, zones.upstream, "not redirected");
   if (config.groups.all) config.groups.except.forEach((gid) => upstream({ gid }));
   for (const server of servers(config, family)) {
     const destination = server === undefined ? {} : { destination: server };

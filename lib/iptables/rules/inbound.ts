@@ -8,7 +8,7 @@
  */
 import { capturesInbound, type RedirectionConfig } from "../model/config.ts";
 import { chains, type Family, OUTBOUND_MARK, passthroughSource } from "../model/names.ts";
-import type { Match, PortRange, Target } from "../model/rule.ts";
+import type { PortRange, RuleMatch, RuleTarget } from "../model/rule.ts";
 import { addCaptured, proxyOwners } from "./outbound.ts";
 import { leave, type TableBuilder, to } from "./table.ts";
 
@@ -40,7 +40,7 @@ export function addInboundRedirect(nat: TableBuilder, config: RedirectionConfig,
 function addPorts(
   table: TableBuilder,
   config: RedirectionConfig,
-  take: (match: Match, why: string) => void,
+  take: (match: RuleMatch, why: string) => void,
 ): void {
   const except = (destinationPort: PortRange, why: string) =>
     table.add(chains.inbound, { ...tcp, destinationPort }, leave, why);
@@ -56,7 +56,7 @@ function addPorts(
 /** Adds the way of inbound packets by TPROXY. */
 export function addInboundTproxy(mangle: TableBuilder, config: RedirectionConfig, family: Family): void {
   const mark = config.tproxyMark;
-  const add = (match: Match, target: Target, why: string) => mangle.add(chains.inbound, match, target, why);
+  const add = (match: RuleMatch, target: RuleTarget, why: string) => mangle.add(chains.inbound, match, target, why);
 
   for (const device of config.interfacesExcluded) add({ in: device }, leave, "excluded device");
   for (const device of config.virtualInterfaces) add({ in: device }, leave, "a virtual machine's traffic is outbound");

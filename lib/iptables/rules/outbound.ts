@@ -5,17 +5,17 @@
  */
 import { capturesDns, type RedirectionConfig, usesTproxy } from "../model/config.ts";
 import { chains, type Family, passthroughSource } from "../model/names.ts";
-import type { Match, Target } from "../model/rule.ts";
+import type { RuleMatch, RuleTarget } from "../model/rule.ts";
 import { leave, type TableBuilder, to } from "./table.ts";
 
 /** Users and groups of the proxy, as matches. */
-export function proxyOwners(config: RedirectionConfig): Match[] {
+export function proxyOwners(config: RedirectionConfig): RuleMatch[] {
   return [...config.proxyUids.map((uid) => ({ uid })), ...config.proxyGids.map((gid) => ({ gid }))];
 }
 
 /** Adds the way of outbound packets. Order matters: the first rule that matches decides. */
 export function addOutbound(nat: TableBuilder, config: RedirectionConfig, family: Family): void {
-  const add = (match: Match, target: Target, why: string) => nat.add(chains.output, match, target, why);
+  const add = (match: RuleMatch, target: RuleTarget, why: string) => nat.add(chains.output, match, target, why);
   const loopback = config.loopback[family];
 
   for (const out of config.interfacesExcluded) add({ out }, leave, "excluded device");
@@ -42,7 +42,7 @@ export function addOutbound(nat: TableBuilder, config: RedirectionConfig, family
   for (const owner of proxyOwners(config)) add(owner, leave, "the proxy's own traffic");
 
   const chain = addGroups(nat, config);
-  const addRest = (match: Match, target: Target, why: string) => nat.add(chain, match, target, why);
+  const addRest = (match: RuleMatch, target: RuleTarget, why: string) => nat.add(chain, match, target, why);
   addRest({}, to(chains.outputDns), "DNS for the agent");
 
   const namesLoopback = config.outboundRanges.only[family].some((range) => isLoopback(range, family));
@@ -87,7 +87,7 @@ export function addCaptured(
   config: RedirectionConfig,
   family: Family,
   chain: OutputChain | typeof chains.inbound,
-  where: Match,
+  where: RuleMatch,
 ): void {
   for (const destinationPort of config.outboundPorts) {
     nat.add(chain, { ...where, protocol: "tcp", destinationPort }, to(chains.redirect), "included port");

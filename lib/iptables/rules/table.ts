@@ -3,29 +3,29 @@
  *
  * @module
  */
-import type { Chain, Hook } from "../model/names.ts";
-import type { Match, Rule, Table, Target } from "../model/rule.ts";
+import type { ChainName, Hook } from "../model/names.ts";
+import type { Rule, RuleMatch, RuleTarget, Table } from "../model/rule.ts";
 
 /** Target that ends our part: the packet goes on as if we were not there. */
-export const leave: Target = { kind: "return" };
+export const leave: RuleTarget = { kind: "return" };
 
 /** A jump to a chain of ours. */
-export function to(chain: Chain): Target {
+export function to(chain: ChainName): RuleTarget {
   return { kind: "jump", to: chain };
 }
 
 /** A table in the making. */
 export class TableBuilder {
   readonly #hooks: (Rule & { readonly hook: Hook })[] = [];
-  readonly #chains = new Map<Chain, Rule[]>();
+  readonly #chains = new Map<ChainName, Rule[]>();
 
   /** Adds a way in. */
-  hook(hook: Hook, match: Match, target: Target, why: string): void {
+  hook(hook: Hook, match: RuleMatch, target: RuleTarget, why: string): void {
     this.#hooks.push({ hook, match, target, why });
   }
 
   /** Adds a rule at the end of a chain. */
-  add(chain: Chain, match: Match, target: Target, why: string): void {
+  add(chain: ChainName, match: RuleMatch, target: RuleTarget, why: string): void {
     const rules = this.#chains.get(chain);
     if (rules === undefined) this.#chains.set(chain, [{ match, target, why }]);
     else rules.push({ match, target, why });
@@ -35,7 +35,7 @@ export class TableBuilder {
   table(): Table {
     const leadsSomewhere = ({ target }: Rule) => target.kind !== "jump" || this.#chains.has(target.to);
     const hooks = this.#hooks.filter(leadsSomewhere);
-    const reached = new Set<Chain>();
+    const reached = new Set<ChainName>();
     const follow = (rules: readonly Rule[]) => {
       for (const { target } of rules) {
         if (target.kind !== "jump" || reached.has(target.to)) continue;

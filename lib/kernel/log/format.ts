@@ -3,19 +3,19 @@
  *
  * @module
  */
-import type { Severity } from "./level.ts";
+import type { LogSeverity } from "./level.ts";
 
 /** Values written beside a message. */
-export type Fields = Readonly<Record<string, unknown>>;
+export type LogFields = Readonly<Record<string, unknown>>;
 
 /** What one line says. */
 export interface Line {
   /** Wall time, milliseconds since 1970, with fractions. */
   readonly time: number;
-  readonly level: Severity;
+  readonly level: LogSeverity;
   readonly scope: string;
   readonly message: string;
-  readonly fields: Fields | undefined;
+  readonly fields: LogFields | undefined;
   /** `file.ts:12`, when asked for. */
   readonly caller: string | undefined;
   /** Stack, when asked for. */

@@ -11,7 +11,7 @@ export const levels = ["debug", "info", "warn", "error", "fatal", "none"] as con
 export type Level = (typeof levels)[number];
 
 /** Severity of a line. */
-export type Severity = Exclude<Level, "none">;
+export type LogSeverity = Exclude<Level, "none">;
 
 /** Order of levels: a line is written when its rank is not below the scope's. */
 export const rank: Readonly<Record<Level, number>> = { debug: 0, info: 1, warn: 2, error: 3, fatal: 4, none: 5 };

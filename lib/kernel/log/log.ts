@@ -7,8 +7,8 @@
  * @module
  */
 import { type Clock, systemClock } from "../time/clock.ts";
-import { consoleLine, type Fields, jsonLine, type Line } from "./format.ts";
-import { ALL, DEFAULT_SCOPE, type Level, LogOptionError, rank, type Severity } from "./level.ts";
+import { consoleLine, jsonLine, type Line, type LogFields } from "./format.ts";
+import { ALL, DEFAULT_SCOPE, type Level, LogOptionError, type LogSeverity, rank } from "./level.ts";
 import { openTarget, type Target } from "./target.ts";
 
 /** A message, or a function that makes it when the line is written. */
@@ -16,16 +16,16 @@ export type Message = string | (() => string);
 
 /** Writes lines of one scope. */
 export interface Logger {
-  debug(message: Message, fields?: Fields): void;
-  info(message: Message, fields?: Fields): void;
-  warn(message: Message, fields?: Fields): void;
-  error(message: Message, fields?: Fields): void;
+  debug(message: Message, fields?: LogFields): void;
+  info(message: Message, fields?: LogFields): void;
+  warn(message: Message, fields?: LogFields): void;
+  error(message: Message, fields?: LogFields): void;
   /** The last words before the program ends; ending it is the caller's. */
-  fatal(message: Message, fields?: Fields): void;
+  fatal(message: Message, fields?: LogFields): void;
   /** True when a line of that severity would be written. */
-  enabled(severity: Severity): boolean;
+  enabled(severity: LogSeverity): boolean;
   /** The same scope with fields that every line carries. */
-  with(fields: Fields): Logger;
+  with(fields: LogFields): Logger;
 }
 
 /** What one scope does. */
@@ -157,11 +157,17 @@ function state(name: string, s: Switches): ScopeState {
 class ScopeLogger implements Logger {
   readonly #name: string;
   readonly #switches: Switches;
-  readonly #fields: Fields | undefined;
+  readonly #fields: LogFields | undefined;
   readonly #emit: (line: Line) => void;
   readonly #clock: Clock;
 
-  constructor(name: string, switches: Switches, fields: Fields | undefined, emit: (line: Line) => void, clock: Clock) {
+  constructor(
+    name: string,
+    switches: Switches,
+    fields: LogFields | undefined,
+    emit: (line: Line) => void,
+    clock: Clock,
+  ) {
     this.#name = name;
     this.#switches = switches;
     this.#fields = fields;
@@ -169,35 +175,35 @@ class ScopeLogger implements Logger {
     this.#clock = clock;
   }
 
-  debug(message: Message, fields?: Fields): void {
+  debug(message: Message, fields?: LogFields): void {
     if (this.#switches.level <= 0) this.#write("debug", message, fields);
   }
 
-  info(message: Message, fields?: Fields): void {
+  info(message: Message, fields?: LogFields): void {
     if (this.#switches.level <= 1) this.#write("info", message, fields);
   }
 
-  warn(message: Message, fields?: Fields): void {
+  warn(message: Message, fields?: LogFields): void {
     if (this.#switches.level <= 2) this.#write("warn", message, fields);
   }
 
-  error(message: Message, fields?: Fields): void {
+  error(message: Message, fields?: LogFields): void {
     if (this.#switches.level <= 3) this.#write("error", message, fields);
   }
 
-  fatal(message: Message, fields?: Fields): void {
+  fatal(message: Message, fields?: LogFields): void {
     if (this.#switches.level <= 4) this.#write("fatal", message, fields);
   }
 
-  enabled(severity: Severity): boolean {
+  enabled(severity: LogSeverity): boolean {
     return this.#switches.level <= rank[severity];
   }
 
-  with(fields: Fields): Logger {
+  with(fields: LogFields): Logger {
     return new ScopeLogger(this.#name, this.#switches, { ...this.#fields, ...fields }, this.#emit, this.#clock);
   }
 
-  #write(level: Severity, message: Message, fields: Fields | undefined): void {
+  #write(level: LogSeverity, message: Message, fields: LogFields | undefined): void {
     const { caller, stack } = this.#switches;
     const withStack = stack <= rank[level];
     const frames = caller || withStack ? framesAbove(2) : undefined;

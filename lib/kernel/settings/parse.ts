@@ -22,7 +22,7 @@ const BOOLEANS: Readonly<Record<string, boolean>> = {
 };
 
 /** A value, or what was expected. */
-export type Parsed = { readonly value: SettingValue } | { readonly expected: string };
+export type ParsedValue = { readonly value: SettingValue } | { readonly expected: string };
 
 /** Reads the text of a boolean as Go does: 1, t, true, 0, f, false, in three cases; else undefined. */
 export function parseBoolean(text: string): boolean | undefined {
@@ -30,7 +30,7 @@ export function parseBoolean(text: string): boolean | undefined {
 }
 
 /** Reads one setting's text. */
-export function parseSetting(setting: Setting, text: string): Parsed {
+export function parseSetting(setting: Setting, text: string): ParsedValue {
   switch (setting.type) {
     case "Boolean": {
       const value = parseBoolean(text);
@@ -59,7 +59,7 @@ function ranged(
   value: number | undefined,
   expected: string,
   show: (n: number) => string,
-): Parsed {
+): ParsedValue {
   const { min, max } = setting;
   const low = min !== undefined && value !== undefined && value < min;
   const high = max !== undefined && value !== undefined && value > max;

@@ -9,7 +9,7 @@ import type { ConsistentHashLb, LoadBalancerSettings } from "../../config/kinds/
 import { duration, wrap } from "../../pb/wellknown.ts";
 import { sendsDraining, sendsUnhealthy } from "../destination/health.ts";
 import { type LocalityPlan, weighsLocalities } from "../destination/locality_setting.ts";
-import type { Destination } from "../destination/plan.ts";
+import type { DestinationPlan } from "../destination/plan.ts";
 import type { Reader } from "../reader/reader.ts";
 
 type Cluster = envoy.config.cluster.v3.Cluster;
@@ -67,7 +67,7 @@ function slowStartConfig(lb: LoadBalancerSettings): envoy.config.cluster.v3.Clus
 /** The balancer fields that hold whatever the policy: panic threshold, weighted localities, which health may be chosen. */
 export function commonLbConfig(
   read: Reader,
-  destination: Destination,
+  destination: DestinationPlan,
   locality: LocalityPlan,
 ): envoy.config.cluster.v3.Cluster.CommonLbConfig | undefined {
   const { service, policy } = destination;

@@ -13,7 +13,7 @@ import type { TranslateSettings } from "../reader/settings.ts";
 
 /** What a cluster tells about itself. */
 export interface ClusterMetadata {
-  /** Services behind it; told only where the telemetry setting is on. */
+  /** Services behind it; written only where the telemetry setting is on. */
   readonly services: readonly Service[];
   readonly rule: EffectiveDestinationRule | undefined;
   readonly subset?: string;
@@ -31,7 +31,7 @@ export function clusterMetadata(
       istio: struct({
         ...(rule && { config: rulePath(rule) }),
         ...(tells &&
-          { services: services.map(told) }),
+          { services: services.map(serviceFields) }),
         ...(subset !== undefined && { subset }),
       }),
     },
@@ -39,7 +39,7 @@ export function clusterMetadata(
 }
 
 /** Outside the orchestrator services have no short name that people know: their host stands for it. */
-function told({ hostname, name, namespace, provider }: Service): Record<string, string> {
+function serviceFields({ hostname, name, namespace, provider }: Service): Record<string, string> {
   return { host: hostname, name: provider === "Orch" ? name : hostname, namespace };
 }
 

@@ -12,7 +12,7 @@ import {
 import { duration } from "../../pb/wellknown.ts";
 import type { Built } from "../message/built.ts";
 import { localityPlan } from "../destination/locality_setting.ts";
-import { causesOf, type Destination, destinations } from "../destination/plan.ts";
+import { causesOf, type DestinationPlan, destinations } from "../destination/plan.ts";
 import type { Reader } from "../reader/reader.ts";
 import { connectionPool } from "./connection_pool.ts";
 import { dnsDiscovery, dynamicDnsDiscovery } from "./dns.ts";
@@ -33,7 +33,7 @@ export function outboundClusters(read: Reader, host: string): Built<Cluster>[] {
   return destinations(read, host).flatMap((d) => outboundCluster(read, d) ?? []);
 }
 
-function outboundCluster(read: Reader, d: Destination): Built<Cluster> | undefined {
+function outboundCluster(read: Reader, d: DestinationPlan): Built<Cluster> | undefined {
   const { policy, port, service, subset } = d;
   const version = upstreamHttp(read, port.protocol, policy.connectionPool, true);
   const tls = upstreamTls(read, d, version === "http2");
@@ -69,7 +69,7 @@ function outboundCluster(read: Reader, d: Destination): Built<Cluster> | undefin
   return { message, causes: causesOf(d), ...(warnings.length > 0 && { warnings }) };
 }
 
-function discovery(read: Reader, d: Destination, insecure: boolean): Cluster | undefined {
+function discovery(read: Reader, d: DestinationPlan, insecure: boolean): Cluster | undefined {
   switch (d.discovery) {
     case "eds":
       return {
@@ -91,24 +91,24 @@ function discovery(read: Reader, d: Destination, insecure: boolean): Cluster | u
 }
 
 /** A target port of an entry without resolution; endpoints of an orchestrator's services are dialled at their own. */
-function targetPort({ service, port }: Destination): Cluster {
+function targetPort({ service, port }: DestinationPlan): Cluster {
   if (service.provider === "Orch" || service.resolution !== "passthrough" || !port.targetPort) return {};
   return { original_dst_lb_config: { upstream_port_override: { value: port.targetPort } } };
 }
 
 /** Where the address is given (by the client's dialling, by the request) there is nothing to balance. */
-function balancing(read: Reader, d: Destination): Cluster {
+function balancing(read: Reader, d: DestinationPlan): Cluster {
   if (d.discovery === "originalDst" || d.discovery === "dynamicDns") return { lb_policy: LbPolicy.CLUSTER_PROVIDED };
   const common = commonLbConfig(read, d, localityPlan(read, d));
   return { ...loadBalancer(d.policy.loadBalancer), ...(common && { common_lb_config: common }) };
 }
 
-function altStatName(read: Reader, { name, service, port, subset }: Destination): string {
+function altStatName(read: Reader, { name, service, port, subset }: DestinationPlan): string {
   const pattern = read.mesh().outboundClusterStatName;
   return pattern ? patternStatName(pattern, service, port, subset?.name ?? "", 0) : statName(name);
 }
 
-function warningsOf(d: Destination, ofTls: string | undefined): string[] {
+function warningsOf(d: DestinationPlan, ofTls: string | undefined): string[] {
   const found = ofTls === undefined ? [] : [ofTls];
   if (d.policy.proxyProtocol !== undefined) {
     found.push(`${d.name}: trafficPolicy.proxyProtocol is not translated yet; connections start without its header`);

@@ -10,15 +10,15 @@
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { ClientTlsSettings } from "../../config/kinds/common/types.ts";
 import { any } from "../../pb/codec.ts";
-import type { Destination } from "../destination/plan.ts";
+import type { DestinationPlan } from "../destination/plan.ts";
 import { secretConfig } from "../message/file_secret.ts";
 import { aspect } from "../reader/aspect.ts";
 import type { Reader } from "../reader/reader.ts";
 import { exactNames } from "./san.ts";
 import { serverNames } from "./server_names.ts";
 
-type Tls = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
-type Validation = envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext;
+type CommonTlsContext = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
+type CertificateValidationContext = envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext;
 
 /** What TLS adds to a cluster. */
 export interface UpstreamTls {
@@ -42,7 +42,7 @@ const versions = { tls_minimum_protocol_version: 3, tls_maximum_protocol_version
  *
  * @param http2 Whether the cluster speaks HTTP/2 only; it then says so in the handshake.
  */
-export function upstreamTls(read: Reader, d: Destination, http2: boolean): UpstreamTls {
+export function upstreamTls(read: Reader, d: DestinationPlan, http2: boolean): UpstreamTls {
   const asked = d.policy.tls;
   if (asked === undefined || asked.mode === "DISABLE") return {};
   const tls = asked.mode === "SIMPLE" ? asked : withProxyFiles(read, d, asked);
@@ -61,7 +61,7 @@ export function upstreamTls(read: Reader, d: Destination, http2: boolean): Upstr
   const names = tls.insecureSkipVerify === true ? [] : tls.subjectAltNames ?? serverNames(read, d.service);
   const context = tls.credentialName === undefined ? byFiles(tls, names) : bySecret(tls, tls.credentialName, names);
   const mesh = read.mesh().tlsDefaults;
-  const common: Tls = {
+  const common: CommonTlsContext = {
     tls_params: {
       ...versions,
       ...(mesh?.ecdhCurves?.length && { ecdh_curves: [...mesh.ecdhCurves] }),
@@ -82,7 +82,7 @@ export function upstreamTls(read: Reader, d: Destination, http2: boolean): Upstr
  * A proxy with client certificates in its metadata uses them for every mutual mode, with the names of the rule. For
  * services outside the mesh a setting (`PREFER_DESTINATIONRULE_TLS_FOR_EXTERNAL_SERVICES`) prefers the rule's files.
  */
-function withProxyFiles(read: Reader, d: Destination, asked: ClientTlsSettings): ClientTlsSettings {
+function withProxyFiles(read: Reader, d: DestinationPlan, asked: ClientTlsSettings): ClientTlsSettings {
   if (read.settings.preferDestinationRuleTlsForExternal && d.service.meshExternal) return asked;
   const clientCertificate = read.property("tlsClientCertChain");
   if (clientCertificate === "") return asked;
@@ -97,7 +97,7 @@ function withProxyFiles(read: Reader, d: Destination, asked: ClientTlsSettings):
   };
 }
 
-function byFiles(tls: ClientTlsSettings, names: readonly string[]): Tls {
+function byFiles(tls: ClientTlsSettings, names: readonly string[]): CommonTlsContext {
   const { clientCertificate, privateKey } = tls;
   const mutual = tls.mode === "MUTUAL" && clientCertificate !== undefined && privateKey !== undefined;
   return {
@@ -114,7 +114,7 @@ function byFiles(tls: ClientTlsSettings, names: readonly string[]): Tls {
 }
 
 /** Key, certificate and authorities under one name; authorities alone have the suffix `-cacert`. */
-function bySecret(tls: ClientTlsSettings, credential: string, names: readonly string[]): Tls {
+function bySecret(tls: ClientTlsSettings, credential: string, names: readonly string[]): CommonTlsContext {
   const name = credential.includes("://") ? credential : `kubernetes://${credential}`;
   return {
     ...(tls.mode === "MUTUAL" && { tls_certificate_sds_secret_configs: [secretConfig(name)] }),
@@ -127,7 +127,7 @@ function bySecret(tls: ClientTlsSettings, credential: string, names: readonly st
   };
 }
 
-function nameAndRevocation(tls: ClientTlsSettings, names: readonly string[]): Validation {
+function nameAndRevocation(tls: ClientTlsSettings, names: readonly string[]): CertificateValidationContext {
   return {
     ...(names.length > 0 && { match_typed_subject_alt_names: exactNames(names) }),
     ...(tls.caCrl !== undefined && { crl: { filename: tls.caCrl } }),

@@ -6,7 +6,7 @@
 import type { LocalityLbSetting } from "../../config/kinds/common/types.ts";
 import { NETWORK_LABEL, NODE_LABEL, REGION_LABEL, SUBZONE_LABEL, ZONE_LABEL } from "../../registry/labels.ts";
 import type { Reader } from "../reader/reader.ts";
-import type { Destination } from "./plan.ts";
+import type { DestinationPlan } from "./plan.ts";
 
 /** From the widest place to the narrowest. */
 const sameZone: LocalityLbSetting = { failoverPriority: [NETWORK_LABEL, REGION_LABEL, ZONE_LABEL] };
@@ -26,7 +26,7 @@ export interface LocalityPlan {
 }
 
 /** Decides the locality rules of a destination. Asks for the mesh configuration only where rule and service are silent. */
-export function localityPlan(read: Reader, destination: Destination): LocalityPlan {
+export function localityPlan(read: Reader, destination: DestinationPlan): LocalityPlan {
   const outlier = destination.policy.outlierDetection !== undefined;
   const own = destination.policy.loadBalancer?.localityLbSetting;
   if (own !== undefined) return own.enabled === false ? { failover: outlier } : { setting: own, failover: outlier };

@@ -22,7 +22,7 @@ import { type EffectivePolicy, portPolicy, subsetPolicy } from "./policy.ts";
 export type Discovery = "eds" | "strictDns" | "logicalDns" | "dynamicDns" | "originalDst";
 
 /** One outbound cluster to build. */
-export interface Destination {
+export interface DestinationPlan {
   readonly name: string;
   readonly service: Service;
   readonly port: ServicePort;
@@ -33,12 +33,12 @@ export interface Destination {
 }
 
 /** All clusters of a host in order: per port (UDP has none) the default one, then its subsets. Empty: host not visible. */
-export function destinations(read: Reader, host: string): Destination[] {
+export function destinations(read: Reader, host: string): DestinationPlan[] {
   const service = read.service(host);
   if (service === undefined) return [];
   const rule = read.destinationRule(host);
   const byResolution = discoveryOf(read, service);
-  const found: Destination[] = [];
+  const found: DestinationPlan[] = [];
   for (const port of service.ports) {
     if (port.protocol === "UDP") continue;
     found.push(destination(service, port, rule, undefined, byResolution));
@@ -54,7 +54,12 @@ export function destinations(read: Reader, host: string): Destination[] {
 }
 
 /** The destination of one port and subset (empty: the default cluster); undefined when the host has no such cluster. */
-export function destinationOf(read: Reader, host: string, portNumber: number, subset: string): Destination | undefined {
+export function destinationOf(
+  read: Reader,
+  host: string,
+  portNumber: number,
+  subset: string,
+): DestinationPlan | undefined {
   const service = read.service(host);
   const port = service?.ports.find((p) => p.port === portNumber && p.protocol !== "UDP");
   if (service === undefined || port === undefined) return undefined;
@@ -70,7 +75,7 @@ function destination(
   rule: EffectiveDestinationRule | undefined,
   subset: Subset | undefined,
   byResolution: Discovery,
-): Destination {
+): DestinationPlan {
   const top = rule?.spec.trafficPolicy;
   const policy = subset === undefined ? portPolicy(top, port.port) : subsetPolicy(top, subset, port.port);
   // The user's PASSTHROUGH balancer turns any service into "dial what the client dialled".
@@ -101,7 +106,7 @@ function discoveryOf(read: Reader, service: Service): Discovery {
 }
 
 /** Keys of the config objects behind a destination, the service first. */
-export function causesOf(destination: Destination): readonly string[] {
+export function causesOf(destination: DestinationPlan): readonly string[] {
   const { service, rule } = destination;
   return rule === undefined ? [service.cause] : [service.cause, ...rule.causes];
 }

@@ -11,11 +11,11 @@ import type { Endpoint, Service } from "../../registry/types.ts";
 import type { Built } from "../message/built.ts";
 import { localityPlan } from "../destination/locality_setting.ts";
 import { parseOutboundClusterName } from "../destination/names.ts";
-import { causesOf, type Destination, destinationOf, destinations } from "../destination/plan.ts";
+import { causesOf, destinationOf, type DestinationPlan, destinations } from "../destination/plan.ts";
 import type { Reader } from "../reader/reader.ts";
 import type { TranslateSettings } from "../reader/settings.ts";
 import type { LeanAssignment } from "./encode.ts";
-import { byLocality, type Candidate, type Group, localityLbEndpoints } from "./group.ts";
+import { byLocality, type EndpointCandidate, type Group, localityLbEndpoints } from "./group.ts";
 import { lbEndpoint } from "./lb_endpoint.ts";
 import { applyLocality } from "./priority.ts";
 import { hasLabels, isResolved, usableEndpoints } from "./select.ts";
@@ -26,7 +26,7 @@ export function loadAssignments(read: Reader, host: string): Built<LeanAssignmen
   const service = wanted[0]?.service;
   if (service === undefined) return [];
   const usable = usableEndpoints(read, service);
-  const byPort = new Map<string, Candidate[]>();
+  const byPort = new Map<string, EndpointCandidate[]>();
   return wanted.map((d) => {
     let candidates = byPort.get(d.port.name);
     if (candidates === undefined) {
@@ -50,7 +50,7 @@ export function loadAssignment(read: Reader, clusterName: string): Built<LeanAss
 }
 
 /** Endpoints for a cluster whose names the proxy resolves itself: names are allowed, Unix sockets are not. */
-export function resolvedByProxy(read: Reader, d: Destination): Group[] {
+export function resolvedByProxy(read: Reader, d: DestinationPlan): Group[] {
   const candidates = usableEndpoints(read, d.service)
     .filter((e) => e.portName === d.port.name && !e.address.startsWith("unix://"))
     .filter((e) => hasLabels(e, d.subset?.labels))
@@ -63,8 +63,8 @@ function candidatesOf(
   service: Service,
   usable: readonly Endpoint[],
   portName: string,
-): Candidate[] {
-  const found: Candidate[] = [];
+): EndpointCandidate[] {
+  const found: EndpointCandidate[] = [];
   for (const endpoint of usable) {
     if (endpoint.portName !== portName || !isResolved(endpoint.address)) continue;
     found.push({ endpoint, message: lbEndpoint(settings, service, endpoint) });
@@ -72,7 +72,7 @@ function candidatesOf(
   return found;
 }
 
-function assignment(read: Reader, d: Destination, candidates: readonly Candidate[]): LeanAssignment {
+function assignment(read: Reader, d: DestinationPlan, candidates: readonly EndpointCandidate[]): LeanAssignment {
   const labels = d.subset?.labels;
   const chosen = labels === undefined ? candidates : candidates.filter((c) => hasLabels(c.endpoint, labels));
   if (chosen.length === 0) return { cluster_name: d.name };

@@ -8,7 +8,7 @@
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { Locality } from "./locality.ts";
+import type { LocalityParts } from "./locality.ts";
 
 /** Exactly the fields that are written here; the compiler refuses a builder that sets another one. */
 export interface LeanAssignment {
@@ -18,7 +18,7 @@ export interface LeanAssignment {
 
 /** Endpoints of one locality. */
 export interface LeanLocality {
-  locality?: Locality;
+  locality?: LocalityParts;
   lb_endpoints: LeanEndpoint[];
   load_balancing_weight: { value: number };
   priority?: number;
@@ -74,7 +74,7 @@ export class LoadAssignmentEncoder {
     this.#head(2, end);
   }
 
-  #locality({ region, zone, sub_zone }: Locality): void {
+  #locality({ region, zone, sub_zone }: LocalityParts): void {
     const end = this.#begin();
     this.#text(3, sub_zone);
     this.#text(2, zone);

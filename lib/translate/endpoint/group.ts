@@ -8,7 +8,7 @@ import type { LeanEndpoint, LeanLocality } from "./encode.ts";
 import { locality } from "./locality.ts";
 
 /** An endpoint and the message that stands for it. The message may be part of several assignments: never change it. */
-export interface Candidate {
+export interface EndpointCandidate {
   readonly endpoint: Endpoint;
   readonly message: LeanEndpoint;
 }
@@ -16,7 +16,7 @@ export interface Candidate {
 /** Endpoints of one locality and one priority. */
 export interface Group {
   readonly locality: string;
-  readonly members: readonly Candidate[];
+  readonly members: readonly EndpointCandidate[];
   /** Share of the locality among those of its priority. */
   readonly weight: number;
   /** 0 is used first; higher ones only when those before are down. Numbers have no gaps. */
@@ -27,14 +27,14 @@ export interface Group {
 const MAX_WEIGHT = 0xffff_ffff;
 
 /** Sum of the endpoints' weights (an unset one counts as 1), cut at the largest that a message can hold. */
-export function weightOf(members: readonly Candidate[]): number {
+export function weightOf(members: readonly EndpointCandidate[]): number {
   let sum = 0;
   for (const { endpoint } of members) sum += endpoint.weight || 1;
   return Math.min(sum, MAX_WEIGHT);
 }
 
 /** Groups by locality, sorted by its text; within one the given order stays. All at priority 0. */
-export function byLocality(candidates: readonly Candidate[]): Group[] {
+export function byLocality(candidates: readonly EndpointCandidate[]): Group[] {
   const first = candidates[0];
   if (first === undefined) return [];
   const only = first.endpoint.locality;

@@ -13,14 +13,14 @@ import {
 } from "../../registry/labels.ts";
 
 /** Parts of a locality, as Envoy names them. */
-export interface Locality {
+export interface LocalityParts {
   region?: string;
   zone?: string;
   sub_zone?: string;
 }
 
 /** Splits `region/zone/subzone`; undefined when empty. What stands behind a third slash is ignored. */
-export function locality(text: string): Locality | undefined {
+export function locality(text: string): LocalityParts | undefined {
   if (text === "") return undefined;
   const [region = "", zone = "", sub_zone = ""] = text.split("/");
   return { ...(region && { region }), ...(zone && { zone }), ...(sub_zone && { sub_zone }) };
@@ -48,7 +48,7 @@ export function distance(here: string, there: string): 0 | 1 | 2 | 3 {
 }
 
 /** Where something runs. */
-export interface Place {
+export interface EndpointPlace {
   readonly locality: string;
   readonly network: string;
   readonly clusterId: string;
@@ -60,7 +60,7 @@ export interface Place {
  * The value of a label; those that name a place (region, zone, subzone, network, cluster, node) fall back to the place
  * itself. Empty: not set.
  */
-export function placeLabel(place: Place, label: string): string {
+export function placeLabel(place: EndpointPlace, label: string): string {
   const own = place.labels[label];
   if (own !== undefined) return own;
   const [region = "", zone = "", subzone = ""] = place.locality.split("/");

@@ -8,7 +8,7 @@
 import type { LocalityDistribute, LocalityFailover } from "../../config/kinds/common/types.ts";
 import type { LocalityPlan } from "../destination/locality_setting.ts";
 import type { Reader } from "../reader/reader.ts";
-import { type Candidate, type Group, weightOf } from "./group.ts";
+import { type EndpointCandidate, type Group, weightOf } from "./group.ts";
 import { distance, matchesLocality, placeLabel } from "./locality.ts";
 
 /** Applies the locality rules of a destination to its groups, as seen from the proxy. */
@@ -62,7 +62,7 @@ function failoverByLocality(read: Reader, groups: Group[], rules: readonly Local
  */
 function splitByLabels(read: Reader, group: Group, labels: readonly string[]): Group[] {
   const wanted = labels.map((text) => wantedLabel(read, text));
-  const priorityOf = ({ endpoint }: Candidate) => {
+  const priorityOf = ({ endpoint }: EndpointCandidate) => {
     const mismatch = wanted.findIndex(({ label, value }) => placeLabel(endpoint, label) !== value);
     return mismatch < 0 ? 0 : wanted.length - mismatch;
   };

@@ -109,14 +109,14 @@ function addTerminated(building: Building, server: MergedServer): void {
   }
 }
 
-type Found = { readonly target: ChainTarget; readonly causes: readonly string[] };
+type FoundTarget = { readonly target: ChainTarget; readonly causes: readonly string[] };
 
-function httpsTarget({ spec }: MergedServer, routeName: string): Found {
+function httpsTarget({ spec }: MergedServer, routeName: string): FoundTarget {
   return { target: { routeName, ...(spec.name ? { statPrefix: spec.name } : {}) }, causes: [] };
 }
 
 /** The first `tcp` rule for the server, of the first virtual service that has one. */
-function bytesTarget({ read, port, problems }: Building, server: MergedServer): Found | undefined {
+function bytesTarget({ read, port, problems }: Building, server: MergedServer): FoundTarget | undefined {
   for (const vs of virtualServicesOf(read, server)) {
     for (const rule of vs.spec.tcp ?? []) {
       const applies = !rule.match?.length || rule.match.some((match) => matches(match, server));
@@ -155,7 +155,7 @@ function addRule(
   vs: EffectiveVirtualService,
   rule: number,
   match: ChainMatch | undefined,
-  found: Found,
+  found: FoundTarget,
 ): void {
   const owner = { hostname: `VirtualService ${vs.namespace}/${vs.name} tls[${rule}]`, http: false };
   const { free, taken } = match ? owners.take(match, owner) : { free: [], taken: undefined };
@@ -190,7 +190,7 @@ function toDestinations(
   vs: EffectiveVirtualService,
   routes: readonly RouteDestination[] | undefined,
   server: MergedServer,
-): Found | undefined {
+): FoundTarget | undefined {
   const port = { port: server.spec.port.number, name: server.spec.port.name };
   const proxy = routePlan(read, routes ?? [], port, `${vs.name}.${vs.namespace}`);
   return proxy && { target: { proxy }, causes: vs.causes };

@@ -10,7 +10,7 @@
  *
  * @module
  */
-import type { Server } from "../../config/kinds/gateway/types.ts";
+import type { GatewayServerSpec } from "../../config/kinds/gateway/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import { wildcards } from "../listener/address.ts";
@@ -81,7 +81,7 @@ export function mergeGateways(
 }
 
 /** A port while it is being merged. */
-interface Place {
+interface PortMerge {
   readonly port: number;
   readonly bind: string;
   readonly kind: PortKind;
@@ -93,7 +93,7 @@ interface Place {
 }
 
 class Merge {
-  readonly places = new Map<string, Place>();
+  readonly places = new Map<string, PortMerge>();
   readonly routes = new Map<string, MergedServer[]>();
   readonly problems: GatewayProblem[] = [];
   readonly #targets: readonly ServiceTarget[];
@@ -105,7 +105,7 @@ class Merge {
   }
 
   /** Takes in one server, or tells why not. */
-  add(object: ConfigObject<"Gateway">, spec: Server, index: number): void {
+  add(object: ConfigObject<"Gateway">, spec: GatewayServerSpec, index: number): void {
     const port = listeningPort(spec.port.number, this.#targets);
     const bind = spec.bind === undefined || spec.bind === this.#wildcard ? "" : spec.bind;
     const place = this.places.get(`${bind}|${port}`);
@@ -121,7 +121,7 @@ class Merge {
     const kind = portKind(server);
     const routeName = place?.routeName ?? routeConfigurationName(server, object, port);
     const merged: MergedServer = routeName === undefined ? server : { ...server, routeName };
-    const at: Place = place ??
+    const at: PortMerge = place ??
       { port, bind, kind, servers: [], routeName: kind === "http" ? routeName : undefined, names: new Map() };
     at.servers.push(merged);
     this.places.set(`${bind}|${port}`, at);
@@ -141,7 +141,7 @@ class Merge {
 
 type Refusal = [GatewayProblemReason, string];
 
-function missingTls(spec: Server): Refusal {
+function missingTls(spec: GatewayServerSpec): Refusal {
   return ["missingTls", `left out, protocol ${spec.port.protocol} needs tls settings`];
 }
 
@@ -149,7 +149,7 @@ function portKind({ kind }: GatewayServer): PortKind {
   return kind === "http" || kind === "tcp" ? kind : "tls";
 }
 
-function conflictWith(place: Place, server: GatewayServer): Refusal | undefined {
+function conflictWith(place: PortMerge, server: GatewayServer): Refusal | undefined {
   const [first] = place.servers;
   const kind = portKind(server);
   if (first && (place.kind !== kind || kind === "tcp")) {
@@ -165,7 +165,11 @@ function conflictWith(place: Place, server: GatewayServer): Refusal | undefined 
   ];
 }
 
-function gatewayServer(object: ConfigObject<"Gateway">, spec: Server, index: number): GatewayServer | undefined {
+function gatewayServer(
+  object: ConfigObject<"Gateway">,
+  spec: GatewayServerSpec,
+  index: number,
+): GatewayServer | undefined {
   const kind = serverKind(spec);
   if (kind === undefined) return undefined;
   const hosts = serverHosts(spec, object.meta.namespace);

@@ -77,7 +77,7 @@ function sameList(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /** A virtual host while its sources are being collected. */
-interface Draft {
+interface VirtualHostDraft {
   readonly host: string;
   /** Port of the first server that has the host. */
   readonly port: number;
@@ -92,7 +92,7 @@ function routePlan(
   servers: readonly MergedServer[],
   virtualServices: (gateway: string) => readonly EffectiveVirtualService[],
 ): RoutePlan {
-  const drafts = new Map<string, Draft>();
+  const drafts = new Map<string, VirtualHostDraft>();
   for (const server of servers) addServer(drafts, server, virtualServices(server.gateway));
   // Sessions are kept by the service of each host, so hosts stay apart where that is on.
   const { enableRouteCollapse, enablePersistentSessionFilter } = read.settings;
@@ -106,14 +106,14 @@ function routePlan(
 }
 
 function addServer(
-  drafts: Map<string, Draft>,
+  drafts: Map<string, VirtualHostDraft>,
   server: MergedServer,
   virtualServices: readonly EffectiveVirtualService[],
 ): void {
   const hosts = new HostIndex(server.hosts);
   const port = server.spec.port.number;
   const redirect = redirectsToHttps(server);
-  const draft = (host: string): Draft => {
+  const draft = (host: string): VirtualHostDraft => {
     const found = drafts.get(host) ?? { host, port, requireTls: false, sources: [], causes: new Set() };
     drafts.set(host, found);
     found.causes.add(server.cause);
@@ -144,14 +144,14 @@ function hasHttpRules(vs: EffectiveVirtualService, gateway: string, port: number
 }
 
 /** Hosts with the same routes share one virtual host: a virtual service of 100 hosts is sent once, not 100 times. */
-function collapse(drafts: ReadonlyMap<string, Draft>): Draft[][] {
+function collapse(drafts: ReadonlyMap<string, VirtualHostDraft>): VirtualHostDraft[][] {
   const ids = new Map<EffectiveVirtualService, number>();
   const id = (vs: EffectiveVirtualService) => {
     const known = ids.get(vs) ?? ids.size;
     ids.set(vs, known);
     return known;
   };
-  const groups = new Map<string, Draft[]>();
+  const groups = new Map<string, VirtualHostDraft[]>();
   for (const draft of drafts.values()) {
     let key = draft.requireTls ? "tls" : "";
     for (const s of draft.sources) key += `;${id(s.virtualService)}|${s.gateway}|${s.port}|${s.tls}`;
@@ -169,7 +169,7 @@ function moreSpecificFirst(a: string, b: string): number {
   return Number(a.startsWith("*")) - Number(b.startsWith("*")) || b.length - a.length || (a < b ? -1 : 1);
 }
 
-function entry(routeConfiguration: string, group: readonly Draft[]): PlannedVirtualHost {
+function entry(routeConfiguration: string, group: readonly VirtualHostDraft[]): PlannedVirtualHost {
   const [first] = group;
   return {
     routeConfiguration,

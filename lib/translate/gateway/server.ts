@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Server } from "../../config/kinds/gateway/types.ts";
+import type { GatewayServerSpec } from "../../config/kinds/gateway/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { wildcardsOver } from "../../mesh/host_match.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
@@ -38,7 +38,7 @@ export interface GatewayServer {
   readonly index: number;
   readonly kind: ServerKind;
   /** As the user wrote it; `port.number` is what virtual services match, the proxy may listen on another. */
-  readonly spec: Server;
+  readonly spec: GatewayServerSpec;
   readonly hosts: readonly ServerHost[];
 }
 
@@ -47,7 +47,7 @@ export interface GatewayServer {
  *
  * @returns Undefined for HTTPS or TLS without `tls` settings, which validation refuses.
  */
-export function serverKind(server: Server): ServerKind | undefined {
+export function serverKind(server: GatewayServerSpec): ServerKind | undefined {
   const protocol = parseProtocol(server.port.protocol);
   if (listenerKind(protocol) === "http") return "http";
   const tls = server.tls;
@@ -58,7 +58,7 @@ export function serverKind(server: Server): ServerKind | undefined {
 }
 
 /** Hosts of a server: `host` and `*\/host` of any namespace, `./host` of the object's own, `ns/host` of that one. */
-export function serverHosts(server: Server, namespace: string): ServerHost[] {
+export function serverHosts(server: GatewayServerSpec, namespace: string): ServerHost[] {
   return server.hosts.map((text) => {
     const lower = text.toLowerCase();
     const slash = lower.indexOf("/");

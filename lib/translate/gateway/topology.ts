@@ -9,7 +9,7 @@ import type { GatewayTopology } from "../../config/mesh/types.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import type { Reader } from "../reader/reader.ts";
 
-type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
+type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
 /** The topology in force: of the proxy's own settings, else of the mesh's. */
 export function gatewayTopology(read: Reader): GatewayTopology | undefined {
@@ -23,7 +23,10 @@ export function gatewayTopology(read: Reader): GatewayTopology | undefined {
  */
 export function clientHeaders(
   topology: GatewayTopology | undefined,
-): Pick<Hcm, "xff_num_trusted_hops" | "forward_client_cert_details" | "set_current_client_cert_details"> {
+): Pick<
+  HttpConnectionManager,
+  "xff_num_trusted_hops" | "forward_client_cert_details" | "set_current_client_cert_details"
+> {
   const hops = topology?.numTrustedProxies ?? 0;
   const written = topology?.forwardClientCertDetails ?? "UNDEFINED";
   const forward = written === "UNDEFINED" ? "SANITIZE_SET" : written;

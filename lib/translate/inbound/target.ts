@@ -5,7 +5,7 @@
  * @module
  */
 import type { ConnectionPoolSettings, ServerTlsSettings } from "../../config/kinds/common/types.ts";
-import type { CaptureMode } from "../../mesh/types.ts";
+import type { CaptureMode } from "../../config/kinds/sidecar/types.ts";
 import type { Service, ServicePort } from "../../registry/types.ts";
 
 /** One port at the workload, from a service that selects it or from the ingress list of its `Sidecar`. */

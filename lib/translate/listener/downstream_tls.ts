@@ -18,7 +18,8 @@ import { exactNames } from "../cluster/san.ts";
 import { fileAuthority, fileCertificate, type FileSecret, secretConfig } from "../message/file_secret.ts";
 
 type CommonTls = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
-type Validation = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext;
+type CertificateValidationContext =
+  envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext;
 type Parameters = envoy.extensions.transport_sockets.tls.v3.TlsParameters;
 
 /** Why TLS cannot be ended as asked. */
@@ -96,7 +97,7 @@ function certificate({ serverCertificate, privateKey }: TlsCertificate): FileSec
 }
 
 /** Which client certificates are good: signed by the authority, and where given: of these names, keys or hashes. */
-function validation(tls: ServerTlsSettings, authority: FileSecret): Validation {
+function validation(tls: ServerTlsSettings, authority: FileSecret): CertificateValidationContext {
   const default_validation_context = {
     ...(tls.subjectAltNames?.length ? { match_typed_subject_alt_names: exactNames(tls.subjectAltNames) } : {}),
     ...(tls.verifyCertificateSpki?.length ? { verify_certificate_spki: [...tls.verifyCertificateSpki] } : {}),

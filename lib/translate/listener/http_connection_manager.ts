@@ -16,7 +16,7 @@ import { accessLogs } from "./access_log.ts";
 import { ALL_ADDRESSES, canonicalRange, cidrRange } from "./address.ts";
 import { clientCertHeaders, ownHeaders, SERVER_NAME } from "./proxy_headers.ts";
 
-type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
+type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
 /** What differs between HTTP connection managers. */
 export interface HttpConnectionManagerOptions {
@@ -33,7 +33,7 @@ export interface HttpConnectionManagerOptions {
   readonly allowAbsoluteUrl?: boolean;
   readonly slots?: HttpFilterSlots;
   /** Fields that the caller decides itself, laid over all others (gateways: what lies before them). */
-  readonly overrides?: Partial<Hcm>;
+  readonly overrides?: Partial<HttpConnectionManager>;
 }
 
 /** `envoy.filters.network.http_connection_manager`. */
@@ -48,7 +48,7 @@ export function httpConnectionManager(
   const useRemoteAddress = gateway ||
     !inbound && !options.allowAbsoluteUrl && read.settings.sidecarUseRemoteAddress;
   const logs = accessLogs(mesh);
-  const config: Hcm = {
+  const config: HttpConnectionManager = {
     codec_type: Codec.AUTO,
     stat_prefix: `${options.statPrefix};`,
     ...routeSpecifier(options.routes),
@@ -78,7 +78,9 @@ export function httpConnectionManager(
 }
 
 /** Routes over ADS have no fetch timeout: a listener without routes would answer 404 to everything. */
-function routeSpecifier(routes: HttpConnectionManagerOptions["routes"]): Pick<Hcm, "rds" | "route_config"> {
+function routeSpecifier(
+  routes: HttpConnectionManagerOptions["routes"],
+): Pick<HttpConnectionManager, "rds" | "route_config"> {
   if (typeof routes !== "string") return { route_config: routes };
   return {
     rds: {
@@ -91,7 +93,7 @@ function routeSpecifier(routes: HttpConnectionManagerOptions["routes"]): Pick<Hc
 function protocolOptions(
   read: Reader,
   options: HttpConnectionManagerOptions,
-): Pick<Hcm, "common_http_protocol_options" | "http_protocol_options" | "http2_protocol_options"> {
+): Pick<HttpConnectionManager, "common_http_protocol_options" | "http_protocol_options" | "http2_protocol_options"> {
   const http10 = read.settings.enableHttp10 || read.property("http10");
   const idleTimeout = read.property("idleTimeout");
   const http1: envoy.config.core.v3.Http1ProtocolOptions = {
@@ -117,7 +119,7 @@ function preserveCase(): envoy.config.core.v3.Http1ProtocolOptions.HeaderKeyForm
 
 function pathNormalization(
   mesh: MeshConfig,
-): Pick<Hcm, "normalize_path" | "merge_slashes" | "path_with_escaped_slashes_action"> {
+): Pick<HttpConnectionManager, "normalize_path" | "merge_slashes" | "path_with_escaped_slashes_action"> {
   const how = mesh.pathNormalization.normalization;
   const decode = how === "DECODE_AND_MERGE_SLASHES";
   return {
@@ -131,7 +133,10 @@ function pathNormalization(
  * Envoy trusts no address by default. With `use_remote_address` it would strip internal headers of every client, so
  * the ranges of the mesh networks are told to be internal.
  */
-function internalAddresses(read: Reader, useRemoteAddress: boolean): Pick<Hcm, "internal_address_config"> {
+function internalAddresses(
+  read: Reader,
+  useRemoteAddress: boolean,
+): Pick<HttpConnectionManager, "internal_address_config"> {
   if (!useRemoteAddress && !read.settings.enableHcmInternalNetworks) return {};
   const ranges = internalRanges(read.networks());
   return ranges.length > 0 ? { internal_address_config: { cidr_ranges: ranges } } : {};

@@ -15,7 +15,7 @@ import type { InterceptionMode } from "../reader/proxy_properties.ts";
 
 type FilterChain = envoy.config.listener.v3.FilterChain;
 type ListenerFilter = envoy.config.listener.v3.ListenerFilter;
-type Predicate = envoy.config.listener.v3.ListenerFilterChainMatchPredicate;
+type ListenerFilterChainMatchPredicate = envoy.config.listener.v3.ListenerFilterChainMatchPredicate;
 
 /**
  * The listener filters for these chains, in the order in which they must run: where to, from whom, TLS, HTTP.
@@ -64,7 +64,7 @@ function onPorts(filter: ListenerFilter, { needing, others }: Ports): ListenerFi
   return [{ ...filter, filter_disabled: disabled }];
 }
 
-function anyPort(ports: readonly number[]): Predicate {
+function anyPort(ports: readonly number[]): ListenerFilterChainMatchPredicate {
   const rules = ports.map((port) => ({ destination_port_range: { start: port, end: port + 1 } }));
   const [only, second] = rules;
   return only !== undefined && second === undefined ? only : { or_match: { rules } };

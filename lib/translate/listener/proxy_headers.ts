@@ -9,7 +9,7 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import type { ProxyHeaders } from "../../config/mesh/types.ts";
 import { wrap } from "../../pb/wellknown.ts";
 
-type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
+type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
 /** Value of the `server` header of what this mesh answers inbound. */
 export const SERVER_NAME = "mesh-proxy";
@@ -18,7 +18,7 @@ export const SERVER_NAME = "mesh-proxy";
 export function ownHeaders(
   headers: ProxyHeaders | undefined,
   serverName: string,
-): Pick<Hcm, "server_name" | "server_header_transformation" | "generate_request_id"> {
+): Pick<HttpConnectionManager, "server_name" | "server_header_transformation" | "generate_request_id"> {
   const hidden = headers?.server?.disabled === true;
   const name = hidden ? "" : headers?.server?.value || serverName;
   return {
@@ -34,7 +34,7 @@ export function ownHeaders(
  */
 export function clientCertHeaders(
   headers: ProxyHeaders | undefined,
-): Pick<Hcm, "forward_client_cert_details" | "set_current_client_cert_details"> {
+): Pick<HttpConnectionManager, "forward_client_cert_details" | "set_current_client_cert_details"> {
   const written = headers?.forwardedClientCert ?? "UNDEFINED";
   const details = headers?.setCurrentClientCertDetails ?? {};
   const { subject = true, uri = true, dns = true, cert = false, chain = false } = details;

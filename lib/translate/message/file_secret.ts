@@ -10,10 +10,10 @@
 import type { envoy } from "../../../proto/gen/types.ts";
 import { ApiVersion } from "../../../proto/gen/enums.ts";
 
-type Tls = envoy.extensions.transport_sockets.tls.v3.Secret;
+type CommonTlsContext = envoy.extensions.transport_sockets.tls.v3.Secret;
 
 /** A secret with its name. */
-export type FileSecret = Tls & { readonly name: string };
+export type FileSecret = CommonTlsContext & { readonly name: string };
 
 /** A certificate with its key, `file-cert:<chain>~<key>` (the field's name). */
 export function fileCertificate(chain: string, key: string): FileSecret {

@@ -9,7 +9,7 @@ import { fromStruct } from "../../pb/wellknown.ts";
 import { canonicalIp, isIp } from "../../registry/address.ts";
 import {
   type Labels,
-  localityOf as toldLocality,
+  localityOf as localityOfLabels,
   NETWORK_LABEL,
   REGION_LABEL,
   SUBZONE_LABEL,
@@ -145,8 +145,8 @@ function addressesOf(id: NodeId, metadata: Metadata): string[] {
 function localityOf(node: envoy.config.core.v3.Node, labels: Labels, metadata: Metadata): string {
   const place = [REGION_LABEL, ZONE_LABEL, SUBZONE_LABEL].map((key) => labels[key] ?? "");
   if (place.some((part) => part !== "")) return joinPlace(place);
-  const told = toldLocality(labels);
-  if (told !== "") return told;
+  const locality = localityOfLabels(labels);
+  if (locality !== "") return locality;
   const { region = "", zone = "", sub_zone = "" } = node.locality ?? {};
   const own = joinPlace([region, zone, sub_zone]);
   if (own.length <= MAX_LOCALITY) return own;

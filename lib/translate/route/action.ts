@@ -28,7 +28,7 @@ export interface ForwardAction {
 }
 
 /** What the parts of an action are built from. */
-interface Draft {
+interface ActionInput {
   readonly read: Reader;
   readonly port: number;
   readonly warnings: string[];
@@ -74,7 +74,7 @@ interface Chosen {
   readonly sticky: boolean;
 }
 
-function single({ read, port, warnings, action }: Draft, route: HttpRouteDestination): Chosen {
+function single({ read, port, warnings, action }: ActionInput, route: HttpRouteDestination): Chosen {
   const target = routeTarget(read, route.destination, port);
   const { fields, authority } = headerChanges(route.headers, warnings);
   const hash = hashing(read, target);
@@ -86,7 +86,7 @@ function single({ read, port, warnings, action }: Draft, route: HttpRouteDestina
 }
 
 function weighted(
-  { read, port, warnings, action }: Draft,
+  { read, port, warnings, action }: ActionInput,
   routes: readonly HttpRouteDestination[],
 ): Chosen | undefined {
   const shared = routes.filter((route) => route.weight);

@@ -19,7 +19,7 @@ import type { Reader } from "../reader/reader.ts";
 export const HTTP_PROXY_ROUTES = "http_proxy";
 
 /** One place for a virtual host. */
-export interface Placement {
+export interface RoutePlacement {
   readonly routeConfiguration: string;
   /**
    * - `port`: the listener is for one port, and the port in a Host header is ignored.
@@ -34,11 +34,11 @@ export interface Placement {
  *
  * @param sniffed The port's protocol is found out by looking at the first bytes.
  */
-export function placements(read: Reader, host: string, port: number, sniffed: boolean): Placement[] {
+export function placements(read: Reader, host: string, port: number, sniffed: boolean): RoutePlacement[] {
   const egress = read.egressListeners();
   const catchAll = egress.find((listener) => !listener.port);
   const sees = (listener: EgressListener | undefined) => listener !== undefined && read.egressSees(listener, host);
-  const found: Placement[] = [];
+  const found: RoutePlacement[] = [];
   const owner = egress.find((listener) => listener.port?.number === port) ?? catchAll;
   if (owner && !forAllPorts(owner) && carriesHttp(owner) && sees(owner)) {
     found.push({ routeConfiguration: `${port}`, domains: "port" });

@@ -59,7 +59,7 @@ export function httpRoutes(vs: EffectiveVirtualService, context: RouteContext): 
     const notes: Notes = { causes, warnings: [], metadata };
     const ofRule = routesOfRule(vs, rule, context, notes);
     routes.push(...ofRule);
-    warnings.push(...told(vs, index, rule, notes.warnings));
+    warnings.push(...ruleWarnings(vs, index, rule, notes.warnings));
     const last = ofRule.at(-1);
     if (last && matchesAll(last.match!)) break;
   }
@@ -86,7 +86,12 @@ function routesOfRule(vs: EffectiveVirtualService, rule: HttpRoute, context: Rou
   return routes;
 }
 
-function told(vs: EffectiveVirtualService, index: number, rule: HttpRoute, warnings: readonly string[]): string[] {
+function ruleWarnings(
+  vs: EffectiveVirtualService,
+  index: number,
+  rule: HttpRoute,
+  warnings: readonly string[],
+): string[] {
   const where = `VirtualService ${vs.namespace}/${vs.name}: http[${index}]${rule.name ? ` "${rule.name}"` : ""}`;
   return [...new Set(warnings)].map((warning) => `${where}: ${warning}`);
 }

@@ -9,16 +9,16 @@ import { type IpMode, ipMode } from "./ip_mode.ts";
 
 /** IPs and CIDRs of a service, main family first. Empty: none (headless, or known by name only). */
 export function serviceAddresses(read: Reader, service: Service): readonly string[] {
-  const told = toldAddresses(read, service);
-  if (told.length === 0) return told;
+  const reported = reportedAddresses(read, service);
+  if (reported.length === 0) return reported;
   const mode = ipMode(read);
-  if (mode === "dual") return read.settings.dualStack ? told : preferIpv4(told);
-  const own = told.filter((address) => inFamily(address, mode));
+  if (mode === "dual") return read.settings.dualStack ? reported : preferIpv4(reported);
+  const own = reported.filter((address) => inFamily(address, mode));
   // Addresses of the other family only: a client may still hold one, from a resolver that we do not know.
-  return own.length > 0 ? own : told;
+  return own.length > 0 ? own : reported;
 }
 
-function toldAddresses(read: Reader, service: Service): readonly string[] {
+function reportedAddresses(read: Reader, service: Service): readonly string[] {
   if (service.clusterAddresses !== undefined) {
     const own = service.clusterAddresses[read.property("clusterId")];
     if (own !== undefined && own.length > 0) return own;

@@ -8,7 +8,7 @@
  */
 import { concatBytes } from "../../resource/block.ts";
 import type { NameSet } from "../../resource/name_set.ts";
-import type { NameTable } from "../../resource/names.ts";
+import type { InternedNames } from "../../resource/names.ts";
 import { utf8Text, WireCursor, WireError } from "../../resource/protowire.ts";
 import { Code } from "../../grpc/codes.ts";
 import { RpcError } from "../../grpc/status.ts";
@@ -31,7 +31,7 @@ export interface AdsRequest {
 }
 
 /** Field numbers in which the two variants differ; 0 = the variant has no such field. */
-interface Fields {
+interface VariantFields {
   readonly node: number;
   readonly names: number;
   readonly unsubscribe: number;
@@ -41,15 +41,15 @@ interface Fields {
   readonly error: number;
 }
 
-const SOTW: Fields = { node: 2, names: 3, unsubscribe: 0, typeUrl: 4, initialVersions: 0, nonce: 5, error: 6 };
-const DELTA: Fields = { node: 1, names: 3, unsubscribe: 4, typeUrl: 2, initialVersions: 5, nonce: 6, error: 7 };
+const SOTW: VariantFields = { node: 2, names: 3, unsubscribe: 0, typeUrl: 4, initialVersions: 0, nonce: 5, error: 6 };
+const DELTA: VariantFields = { node: 1, names: 3, unsubscribe: 4, typeUrl: 2, initialVersions: 5, nonce: 6, error: 7 };
 
 /**
  * Decodes a request.
  *
  * @throws RpcError INVALID_ARGUMENT when the bytes are no such message or name no type
  */
-export function readRequest(bytes: Uint8Array, delta: boolean, table: NameTable): AdsRequest {
+export function readRequest(bytes: Uint8Array, delta: boolean, table: InternedNames): AdsRequest {
   try {
     return scan(bytes, delta ? DELTA : SOTW, table);
   } catch (error) {
@@ -66,14 +66,14 @@ const MAX_TYPE_URL = 256;
 /** Bytes of a rejection's text that are kept. Envoy cuts its own at 4 kB. */
 const MAX_REJECTION = 8192;
 
-function scan(bytes: Uint8Array, fields: Fields, table: NameTable): AdsRequest {
+function scan(bytes: Uint8Array, fields: VariantFields, table: InternedNames): AdsRequest {
   let node: Uint8Array = NONE;
   let typeUrl = "";
   let nonce = "";
   let error: AdsRequest["error"];
-  const names = new Run(bytes);
-  const unsubscribe = new Run(bytes);
-  const versions = new Run(bytes);
+  const names = new FieldRun(bytes);
+  const unsubscribe = new FieldRun(bytes);
+  const versions = new FieldRun(bytes);
   const cursor = new WireCursor(bytes);
   while (cursor.next()) {
     const { field, start } = cursor;
@@ -99,7 +99,7 @@ function scan(bytes: Uint8Array, fields: Fields, table: NameTable): AdsRequest {
 }
 
 /** Collects the fields of one number; one uninterrupted run, the rule, is a view. */
-class Run {
+class FieldRun {
   #runs: [number, number][] = [];
   readonly #data: Uint8Array;
 

@@ -30,7 +30,7 @@ export interface StepOptions {
 }
 
 /** A step while it is put together. */
-interface Draft {
+interface StepDraft {
   readonly blocks: Block[];
   readonly changed: (readonly EncodedResource[])[];
   readonly removed: string[];
@@ -45,7 +45,7 @@ interface Draft {
  * not `want`. Costs the groups that differ and those between them.
  */
 export function stepTowards(sent: SetStack, want: SetStack, options: StepOptions): StreamStep {
-  const draft: Draft = {
+  const draft: StepDraft = {
     ...{ blocks: [], changed: [], removed: [], diffs: [], next: [] },
     bytesLeft: options.maxBytes,
     complete: true,
@@ -91,7 +91,7 @@ function byGroup(stack: SetStack): Map<string, StackedSet[]> {
   return groups;
 }
 
-function stepOfGroup(draft: Draft, sent: SetStack, want: SetStack, { form, table }: StepOptions): void {
+function stepOfGroup(draft: StepDraft, sent: SetStack, want: SetStack, { form, table }: StepOptions): void {
   const had = relocated(sent, want, table);
   for (const one of want) {
     const before = setAt(had, one.key) ?? one.set.table.empty;
@@ -114,7 +114,7 @@ function stepOfGroup(draft: Draft, sent: SetStack, want: SetStack, { form, table
 }
 
 /** A resource that moved to another set of the stack is not gone. */
-function tellRemoved(draft: Draft, names: readonly string[], want: SetStack): void {
+function tellRemoved(draft: StepDraft, names: readonly string[], want: SetStack): void {
   for (const name of names) if (findInStack(want, name) === undefined) draft.removed.push(name);
 }
 

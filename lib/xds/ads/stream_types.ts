@@ -4,7 +4,7 @@
  * @module
  */
 import type { DiffTable } from "../../resource/diff.ts";
-import type { NameTable } from "../../resource/names.ts";
+import type { InternedNames } from "../../resource/names.ts";
 import type { ResourceTable } from "../../resource/set.ts";
 import type { XdsMetrics } from "../protocol/metrics.ts";
 import type { RecentTexts } from "./recent_texts.ts";
@@ -13,7 +13,7 @@ import type { RecentTexts } from "./recent_texts.ts";
 export interface StreamContext {
   readonly delta: boolean;
   readonly gzip: boolean;
-  readonly names: NameTable;
+  readonly names: InternedNames;
   readonly texts: RecentTexts;
   readonly diffs: DiffTable;
   readonly resources: ResourceTable;

@@ -9,7 +9,7 @@
  */
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { NameSet } from "../../resource/name_set.ts";
-import type { NameTable } from "../../resource/names.ts";
+import type { InternedNames } from "../../resource/names.ts";
 import type { TypeRules } from "../protocol/types.ts";
 import { rejectedResources, RejectedVersions } from "./rejected.ts";
 import type { AdsRequest, KnownVersions } from "./request.ts";
@@ -72,9 +72,9 @@ export class Watch {
   /** What `want` was made of. */
   #wantOf: { selected: SetStack; rejections: number } | undefined;
 
-  readonly #table: NameTable;
+  readonly #table: InternedNames;
 
-  constructor(readonly typeUrl: string, readonly rules: TypeRules, readonly delta: boolean, table: NameTable) {
+  constructor(readonly typeUrl: string, readonly rules: TypeRules, readonly delta: boolean, table: InternedNames) {
     this.#table = table;
     this.subscription = new Subscription(table.empty);
     this.#unsure = table.empty;

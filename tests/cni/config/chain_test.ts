@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { chain, ChainError, isChained, unchain } from "../../../lib/cni/config/chain.ts";
 import { pluginEntry } from "../../../lib/cni/config/entry.ts";
 import { choosePrimary, type NetworkConfig, readConfig } from "../../../lib/cni/config/libcni.ts";
-import { type JsonObject } from "../../../lib/cni/config/network.ts";
+import { type NetworkJson } from "../../../lib/cni/config/network.ts";
 
 const entry = pluginEntry({
   runDir: "/var/run/mesh-cni",
@@ -113,7 +113,7 @@ Deno.test({
   name: "another entry of ours is replaced, wherever others moved it, and only ours goes when it is taken out",
   permissions: "none",
   fn() {
-    const old: JsonObject = { type: "mesh-cni", name: "mesh-cni", plugin_log_level: "debug" };
+    const old: NetworkJson = { type: "mesh-cni", name: "mesh-cni", plugin_log_level: "debug" };
     const moved = JSON.stringify({ name: "n", cniVersion: "0.3.1", plugins: [old, { type: "a" }, old, { type: "b" }] });
     const chained = valid("a.conflist", chain(valid("a.conflist", moved), entry).text);
     assert.deepEqual(chained.plugins.map((p) => p["type"]), ["a", "b", "mesh-cni"]);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { choosePrimary, type ConfigFile, ownEntries } from "../../../lib/cni/config/libcni.ts";
-import { type DesiredConfig, planConfig, planRemoval, type Step } from "../../../lib/cni/install/plan.ts";
+import { type DesiredConfig, type InstallStep, planConfig, planRemoval } from "../../../lib/cni/install/plan.ts";
 
 const entry = { name: "mesh-cni", type: "mesh-cni", plugin_log_level: "info" };
 const chained: DesiredConfig = { placement: "chained", confName: undefined, ownedName: "02-mesh-cni.conflist", entry };
@@ -13,7 +13,7 @@ const list = (name: string, type = "bridge") =>
   `{"cniVersion":"1.0.0","name":"${name}","plugins":[{"type":"${type}"}]}\n`;
 const single = (name: string) => `{ "cniVersion": "0.3.1", "name": "${name}", "type": "bridge" }`;
 
-function after(files: readonly ConfigFile[], steps: readonly Step[]): ConfigFile[] {
+function after(files: readonly ConfigFile[], steps: readonly InstallStep[]): ConfigFile[] {
   const folder = new Map(files.map((file) => [file.name, file.text]));
   for (const step of steps) {
     if (step.do === "write") folder.set(step.file, step.text);
@@ -55,7 +55,7 @@ Deno.test({
     fc.assert(fc.property(folder, fc.array(desiredStates, { minLength: 1, maxLength: 3 }), (files, rows) => {
       const network = choosePrimary(files).primary?.name;
       let now = files;
-      const takeAll = (steps: readonly Step[]) => {
+      const takeAll = (steps: readonly InstallStep[]) => {
         for (const step of steps) {
           now = after(now, [step]);
           // A standalone configuration is nobody's primary network, unless it is the only one.

@@ -1,6 +1,6 @@
 /** A node in a network namespace of its own, with pods in theirs, and a runtime that calls plugins as libcni does. */
 import { choosePrimary, type ConfigFile } from "../../../lib/cni/config/libcni.ts";
-import { type JsonObject } from "../../../lib/cni/config/network.ts";
+import { type NetworkJson } from "../../../lib/cni/config/network.ts";
 import { currentBundle } from "../../../cmd/install-cni/bundle.ts";
 import { launcherScript } from "../../../lib/cni/install/launcher.ts";
 import { orchConfigText } from "../../../lib/cni/install/orch_config.ts";
@@ -23,7 +23,7 @@ export interface PluginFailure {
 }
 
 /** What came of a call of a whole chain. */
-export type ChainOutcome = { ok: true; result: JsonObject | undefined } | {
+export type ChainOutcome = { ok: true; result: NetworkJson | undefined } | {
   ok: false;
   plugin: string;
   error: PluginFailure;
@@ -71,7 +71,7 @@ export class TestNode implements AsyncDisposable {
   }
 
   /** The primary network, as a node's administrator writes it. */
-  primary(version = "1.0.0", more: JsonObject = {}): string {
+  primary(version = "1.0.0", more: NetworkJson = {}): string {
     const ranges = [[{ subnet: "10.77.0.0/16" }], ...(more["ipv6"] === true ? [[{ subnet: "fd77::/64" }]] : [])];
     const bridge = {
       type: "bridge",
@@ -118,19 +118,19 @@ export class TestNode implements AsyncDisposable {
   }
 
   /** Calls one plugin: ours on the machine's own network, others in the node's. */
-  async call(command: string, plugin: JsonObject, sandbox: Sandbox): Promise<Ran> {
+  async call(command: string, plugin: NetworkJson, sandbox: Sandbox): Promise<Ran> {
     return await this.callBy([], command, plugin, sandbox);
   }
 
   /** The same by way of another command, which measures. */
-  async callBy(by: readonly string[], command: string, plugin: JsonObject, sandbox: Sandbox): Promise<Ran> {
+  async callBy(by: readonly string[], command: string, plugin: NetworkJson, sandbox: Sandbox): Promise<Ran> {
     const { argv: [program = "", ...args], env, input } = this.callWords(command, plugin, sandbox);
     const [first = "", ...rest] = [...by, program];
     return await run(first, [...rest, ...args], { env, input, clearEnv: true });
   }
 
   /** A call in words: command line, whole environment, standard input. */
-  callWords(command: string, plugin: JsonObject, sandbox: Sandbox) {
+  callWords(command: string, plugin: NetworkJson, sandbox: Sandbox) {
     const type = String(plugin["type"]);
     const env = {
       CNI_COMMAND: command,
@@ -146,7 +146,7 @@ export class TestNode implements AsyncDisposable {
   }
 
   /** Calls the chain that the runtime takes now. */
-  async chain(command: "ADD" | "DEL" | "CHECK", sandbox: Sandbox, previous?: JsonObject): Promise<ChainOutcome> {
+  async chain(command: "ADD" | "DEL" | "CHECK", sandbox: Sandbox, previous?: NetworkJson): Promise<ChainOutcome> {
     const list = this.chosen();
     if (list === undefined) return { ok: false, plugin: "none", error: { code: 7, msg: "no network configuration" } };
     const plugins = command === "DEL" ? list.plugins.toReversed() : list.plugins;
@@ -208,7 +208,7 @@ export function failureOf(ran: Ran): PluginFailure {
 }
 
 /** First address of a result, without its prefix. */
-export function addressOf(result: JsonObject | undefined, family: 4 | 6 = 4): string {
+export function addressOf(result: NetworkJson | undefined, family: 4 | 6 = 4): string {
   const ips = (result?.["ips"] ?? []) as { address: string }[];
   return ips.map(({ address }) => address.split("/")[0] ?? "").find((a) => a.includes(":") === (family === 6)) ?? "";
 }

@@ -1,5 +1,5 @@
 /** Folders as an installer finds them on a node, in a temporary place. */
-import type { JsonObject } from "../../../lib/cni/config/network.ts";
+import type { NetworkJson } from "../../../lib/cni/config/network.ts";
 import type { DesiredState, NodeFolders } from "../../../lib/cni/install/installer.ts";
 import type { DesiredStateOptions } from "../../../lib/cni/install/desired_state.ts";
 
@@ -14,7 +14,7 @@ export const PRIMARY = `{
 `;
 
 /** Our entry, in tests that do not ask what is in it. */
-export const ENTRY: JsonObject = { name: "mesh-cni", type: "mesh-cni", plugin_log_level: "info" };
+export const ENTRY: NetworkJson = { name: "mesh-cni", type: "mesh-cni", plugin_log_level: "info" };
 
 /** Folders of a node, and of an installer's credentials. */
 export class Place implements Disposable {

@@ -9,7 +9,7 @@
 import { Buffer } from "node:buffer";
 // @ts-types="npm:@types/dns-packet@5.6.5"
 import dnsPacket from "dns-packet";
-import type { Endpoint } from "../../../lib/dns/listen_plan.ts";
+import type { ListenEndpoint } from "../../../lib/dns/listen_plan.ts";
 
 /** An answer in few words. */
 export interface Reply {
@@ -64,7 +64,7 @@ export function reply(bytes: Uint8Array): Reply {
 }
 
 /** Sends bytes over UDP and waits for the answer; undefined when none comes within `ms`. */
-export async function sendUdp(to: Endpoint, bytes: Uint8Array, ms = 3000): Promise<Uint8Array | undefined> {
+export async function sendUdp(to: ListenEndpoint, bytes: Uint8Array, ms = 3000): Promise<Uint8Array | undefined> {
   const conn = Deno.listenDatagram({
     transport: "udp",
     hostname: to.hostname.includes(":") ? "::1" : "127.0.0.1",
@@ -85,7 +85,7 @@ export async function sendUdp(to: Endpoint, bytes: Uint8Array, ms = 3000): Promi
 }
 
 /** Sends messages over one TCP connection, all at once, and reads as many answers; fewer when the server ends it. */
-export async function sendTcp(to: Endpoint, messages: readonly Uint8Array[]): Promise<Uint8Array[]> {
+export async function sendTcp(to: ListenEndpoint, messages: readonly Uint8Array[]): Promise<Uint8Array[]> {
   const conn = await Deno.connect(to);
   const parts = messages.flatMap((m) => [m.length >>> 8, m.length & 255, ...m]);
   await conn.write(Uint8Array.from(parts));
@@ -115,7 +115,7 @@ async function readExactly(conn: Deno.TcpConn, length: number): Promise<Uint8Arr
 }
 
 /** Asks over both transports, and says whether they agree. */
-export async function askBoth(to: Endpoint, asked: Asked): Promise<{ udp: Reply; tcp: Reply }> {
+export async function askBoth(to: ListenEndpoint, asked: Asked): Promise<{ udp: Reply; tcp: Reply }> {
   const bytes = query(asked);
   const [udp, [tcp]] = await Promise.all([sendUdp(to, bytes), sendTcp(to, [bytes])]);
   if (udp === undefined || tcp === undefined) throw new Error(`no answer to ${asked.name}`);

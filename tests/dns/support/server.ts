@@ -6,7 +6,7 @@
  * @module
  */
 import { type DnsServer, type DnsServerOptions, startDnsServer } from "../../../lib/dns/server.ts";
-import type { Endpoint } from "../../../lib/dns/listen_plan.ts";
+import type { ListenEndpoint } from "../../../lib/dns/listen_plan.ts";
 import type { NameTable } from "../../../lib/dns/table/types.ts";
 import { createLog, defaultLogOptions, type Logger } from "../../../lib/kernel/log/log.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
@@ -25,7 +25,7 @@ export function silentLog(): Logger {
 export interface TestServer extends Disposable {
   readonly server: DnsServer;
   /** Of the first address. */
-  readonly at: Endpoint;
+  readonly at: ListenEndpoint;
   readonly resolvConf: string;
   /** Value of a metric without labels. */
   metric(name: string): Promise<number>;

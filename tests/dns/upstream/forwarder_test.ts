@@ -3,7 +3,7 @@ import { Question, readQuestion } from "../../../lib/dns/packet/question.ts";
 import { Forwarder, MAX_WAITING } from "../../../lib/dns/upstream/forwarder.ts";
 import { AVOID_MS } from "../../../lib/dns/upstream/order.ts";
 import { MAX_STALE_MS, RECHECK_MS } from "../../../lib/dns/upstream/stale.ts";
-import type { ExchangeEvents, NameServer, Transport } from "../../../lib/dns/upstream/transport.ts";
+import type { ExchangeEvents, NameServer, UpstreamTransport } from "../../../lib/dns/upstream/transport.ts";
 import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
@@ -18,7 +18,7 @@ function stage({ servers = [a, b], parallel = false } = {}) {
   const clock = createFakeClock();
   const asked: string[] = [];
   const live: { query: Uint8Array; events: ExchangeEvents; closed: boolean }[] = [];
-  const transport: Transport = {
+  const transport: UpstreamTransport = {
     start(query, events) {
       const one = { query, events, closed: false };
       live.push(one);

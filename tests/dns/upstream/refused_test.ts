@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { REFUSAL_MS, SILENCE_MS } from "../../../lib/dns/upstream/contact.ts";
 import { TcpTransport } from "../../../lib/dns/upstream/tcp.ts";
-import type { NameServer, Transport } from "../../../lib/dns/upstream/transport.ts";
+import type { NameServer, UpstreamTransport } from "../../../lib/dns/upstream/transport.ts";
 import { UdpTransport } from "../../../lib/dns/upstream/udp.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 import { query } from "../support/ask.ts";
@@ -9,7 +9,7 @@ import { silentLog } from "../support/server.ts";
 import { answerTo, closedPort } from "../support/upstream.ts";
 
 /** Asks one server one question; the result is an answer, or why there is none. */
-function ask(transport: Transport, server: NameServer, name = "www.example.org"): Promise<string> {
+function ask(transport: UpstreamTransport, server: NameServer, name = "www.example.org"): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const exchange = transport.start(query({ name }), {
     answered: () => resolve("answered"),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encode } from "../../../lib/pb/codec.ts";
-import type { Locality } from "../../../lib/translate/endpoint/locality.ts";
+import type { LocalityParts } from "../../../lib/translate/endpoint/locality.ts";
 import type {
   LeanAddress,
   LeanAssignment,
@@ -36,7 +36,9 @@ const endpoint: fc.Arbitrary<LeanEndpoint> = fc.record({
   metadata,
   load_balancing_weight: wrapped,
 }, { requiredKeys: ["endpoint"] });
-const locality: fc.Arbitrary<Locality> = fc.record({ region: text, zone: text, sub_zone: text }, { requiredKeys: [] });
+const locality: fc.Arbitrary<LocalityParts> = fc.record({ region: text, zone: text, sub_zone: text }, {
+  requiredKeys: [],
+});
 const group: fc.Arbitrary<LeanLocality> = fc.record({
   locality,
   lb_endpoints: fc.array(endpoint, { maxLength: 40 }),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Server } from "../../../lib/config/kinds/gateway/types.ts";
+import type { GatewayServerSpec } from "../../../lib/config/kinds/gateway/types.ts";
 import type { ConfigObject } from "../../../lib/config/types.ts";
 import type { ServiceTarget } from "../../../lib/registry/inbound.ts";
 import { mergeGateways } from "../../../lib/translate/gateway/merge.ts";
@@ -9,12 +9,12 @@ import { inFile } from "../../config/origins.ts";
 const FILES = { serverCertificate: "/c.pem", privateKey: "/k.pem" };
 
 /** `protocol number name host...` with an optional `@bind`, `+redirect`, `+simple`, `+passthrough`, `+auto`. */
-function server(text: string): Server {
+function server(text: string): GatewayServerSpec {
   const words = text.split(" ");
   const [protocol = "", number = "", name = ""] = words;
   const rest = words.slice(3);
   const tls = { minProtocolVersion: "TLS_AUTO", maxProtocolVersion: "TLS_AUTO" } as const;
-  const modes: Record<string, Server["tls"]> = {
+  const modes: Record<string, GatewayServerSpec["tls"]> = {
     "+redirect": { ...tls, mode: "PASSTHROUGH", httpsRedirect: true },
     "+simple": { ...tls, mode: "SIMPLE", ...FILES },
     "+passthrough": { ...tls, mode: "PASSTHROUGH" },

@@ -9,7 +9,7 @@ import { decode } from "../../../lib/pb/reflect.ts";
 import { concatBytes } from "../../../lib/resource/block.ts";
 import { DiffTable } from "../../../lib/resource/diff.ts";
 import type { NameSet } from "../../../lib/resource/name_set.ts";
-import { NameTable } from "../../../lib/resource/names.ts";
+import { InternedNames } from "../../../lib/resource/names.ts";
 import { RecentTexts } from "../../../lib/xds/ads/recent_texts.ts";
 import { readRequest } from "../../../lib/xds/ads/request.ts";
 import type { RejectInfo, ResponseInfo } from "../../../lib/xds/ads/stream_types.ts";
@@ -55,14 +55,14 @@ export class StreamClient {
   settled = 0;
   readonly stream: AdsStream;
   readonly view: MemoryView;
-  readonly #names: NameTable;
+  readonly #names: InternedNames;
 
   constructor(
     source: MemorySource,
     readonly delta: boolean,
-    options: { maxResponseBytes?: number; names?: NameTable; owed?: NameSet; texts?: RecentTexts } = {},
+    options: { maxResponseBytes?: number; names?: InternedNames; owed?: NameSet; texts?: RecentTexts } = {},
   ) {
-    this.#names = options.names ?? new NameTable();
+    this.#names = options.names ?? new InternedNames();
     this.view = source.connect({ node: { id: "client" }, delta, address: "", metadata: {} }) as MemoryView;
     this.stream = new AdsStream("s", this.view, {
       delta,

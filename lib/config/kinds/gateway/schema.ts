@@ -13,7 +13,7 @@ import type * as types from "./types.ts";
 /** Schema of {@link types.GatewaySpec}. */
 export const gateway: Field<types.GatewaySpec> = message<types.GatewaySpec>({
   servers: required(
-    list(message<types.Server>({
+    list(message<types.GatewayServerSpec>({
       port: required(
         message<types.GatewayPort>({
           // 0 is right for a unix socket; validation knows.

@@ -8,13 +8,13 @@ import type { ServerTlsSettings, StringMap } from "../common/types.ts";
 /** Spec of a Gateway. */
 export interface GatewaySpec {
   /** Ports that the gateway serves. */
-  readonly servers: readonly Server[];
+  readonly servers: readonly GatewayServerSpec[];
   /** Labels of the gateway workloads; absent: all. */
   readonly selector?: StringMap;
 }
 
 /** One listening port. */
-export interface Server {
+export interface GatewayServerSpec {
   /** The port that the gateway listens on. */
   readonly port: GatewayPort;
   /** IP, unix socket path (`unix:///...`) or abstract socket (`unix://@name`); absent: all addresses. */

@@ -15,7 +15,7 @@ import {
 } from "../../validation/network.ts";
 import { checkServerTls } from "../../validation/tls.ts";
 import type { Validate } from "../validate.ts";
-import type { GatewaySpec, Server } from "./types.ts";
+import type { GatewayServerSpec, GatewaySpec } from "./types.ts";
 
 /** Checks a Gateway. */
 export const validateGateway: Validate<GatewaySpec> = (spec, meta, report) => {
@@ -33,7 +33,7 @@ export const validateGateway: Validate<GatewaySpec> = (spec, meta, report) => {
   });
 };
 
-function checkServer(server: Server, at: string, report: Findings): void {
+function checkServer(server: GatewayServerSpec, at: string, report: Findings): void {
   server.hosts.forEach((host, index) => checkGatewayHost(host, `${at}.hosts[${index}]`, report));
   checkServerPort(server, at, report);
   checkServerTls(server.tls, `${at}.tls`, report);
@@ -52,7 +52,7 @@ function checkServer(server: Server, at: string, report: Findings): void {
   else if (!onlyRedirect) report.error(`${at}.tls`, tls, "only httpsRedirect on a plain HTTP port");
 }
 
-function checkServerPort(server: Server, at: string, report: Findings): void {
+function checkServerPort(server: GatewayServerSpec, at: string, report: Findings): void {
   const { port, bind } = server;
   if (protocolClass(port.protocol) === "unknown" && port.protocol !== "") {
     report.error(`${at}.port.protocol`, port.protocol, PROTOCOLS);

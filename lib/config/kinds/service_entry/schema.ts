@@ -15,7 +15,7 @@ import type * as types from "./types.ts";
 export const serviceEntry: Field<types.ServiceEntrySpec> = message<types.ServiceEntrySpec>({
   hosts: required(list(string()), "at least one host"),
   addresses: list(string()),
-  ports: list(message<types.ServicePort>({
+  ports: list(message<types.ServiceEntryPort>({
     number: required(uint32(), "a port number, 1..65535"),
     protocol: string(),
     name: required(string(), "the name of the port"),

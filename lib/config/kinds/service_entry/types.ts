@@ -13,7 +13,7 @@ export interface ServiceEntrySpec {
   /** Virtual IPs or CIDRs. */
   readonly addresses?: readonly string[];
   /** Ports of the service. */
-  readonly ports?: readonly ServicePort[];
+  readonly ports?: readonly ServiceEntryPort[];
   /** Default MESH_EXTERNAL. */
   readonly location: "MESH_EXTERNAL" | "MESH_INTERNAL";
   /** Default NONE. */
@@ -32,7 +32,7 @@ export interface ServiceEntrySpec {
 export type ServiceResolution = "NONE" | "STATIC" | "DNS" | "DNS_ROUND_ROBIN" | "DYNAMIC_DNS";
 
 /** Port of a service. */
-export interface ServicePort {
+export interface ServiceEntryPort {
   /** Number of the port, 1 to 65535. */
   readonly number: number;
   /** HTTP, HTTPS, GRPC, HTTP2, MONGO, TCP, TLS as written; absent: sniffed. */

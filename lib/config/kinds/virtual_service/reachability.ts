@@ -10,7 +10,7 @@ import type { HttpMatchRequest, VirtualServiceSpec } from "./types.ts";
 /** Prefix matches compared with each other at most; the comparison is quadratic. */
 const MAX_COMPARED = 500;
 
-interface Rule {
+interface ReachableRule {
   readonly name?: string;
   readonly match?: readonly object[];
 }
@@ -24,7 +24,7 @@ export function warnUnreachable(spec: VirtualServiceSpec, report: Findings): voi
 }
 
 /** Equal matches, and anything after a rule that matches everything. */
-function warnShadowed(rules: readonly Rule[], at: string, report: Findings): void {
+function warnShadowed(rules: readonly ReachableRule[], at: string, report: Findings): void {
   const firstWith = new Map<string, string>();
   let catchAll: string | undefined;
   rules.forEach((rule, index) => {

@@ -126,8 +126,8 @@ function httpChain(read: Reader, name: string, http: HttpSide): FilterChain {
 
 function tcpChain(read: Reader, { chain, match }: PlacedChain): FilterChain {
   const idleTimeout = chain.proxy.idleTimeout ?? read.property("idleTimeout");
-  const told = chain.proxy.idleTimeout !== undefined || idleTimeout > 0;
-  const plan = told ? { ...chain.proxy, idleTimeout } : chain.proxy;
+  const limited = chain.proxy.idleTimeout !== undefined || idleTimeout > 0;
+  const plan = limited ? { ...chain.proxy, idleTimeout } : chain.proxy;
   return {
     ...filterChainMatch(match),
     filters: tcpFilters(read, plan, accessLogs(read.mesh())),
