@@ -55,7 +55,6 @@ export class Call implements IncompleteMessage {
   #ended = false;
   #closed = false;
   #deadline: ReturnType<typeof setTimeout> | undefined;
-  #waiting: ReturnType<typeof setTimeout> | undefined;
 
   readonly #stream: H2Stream;
   readonly #options: CallOptions;
@@ -89,10 +88,8 @@ export class Call implements IncompleteMessage {
     }
   }
 
-  /** Goes on after some milliseconds, unless the call is over by then. */
-  wait(delay: number, then: () => void): void {
-    if (!this.closed) this.#waiting = setTimeout(then, delay);
-  }
+  /** Called when the call is over before it was handed to a handler. */
+  whenOver: (() => void) | undefined;
 
   /** Hands the call to its handler; messages that came before are delivered at once. */
   start(handler: CallHandler): void {
@@ -257,9 +254,9 @@ export class Call implements IncompleteMessage {
     if (this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#deadline);
-    clearTimeout(this.#waiting);
     this.#count();
     this.#options.onClose(this);
-    this.#handler?.close?.();
+    if (this.#handler === undefined) this.whenOver?.();
+    else this.#handler.close?.();
   }
 }

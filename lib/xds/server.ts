@@ -10,7 +10,7 @@ import { DiffTable } from "../resource/diff.ts";
 import { InternedNames } from "../resource/names.ts";
 import { ResourceTable } from "../resource/set.ts";
 import { RecentTexts } from "./ads/recent_texts.ts";
-import { Admission, defaultAdmissionRate } from "./admission.ts";
+import { Admission, defaultAdmissionRate, type Waiting } from "./admission.ts";
 import { type ConnectionContext, XdsConnection } from "./connection.ts";
 import type { Call } from "../grpc/call.ts";
 import { HealthService } from "../grpc/health.ts";
@@ -167,14 +167,15 @@ export class XdsServer {
       return call.end(Code.UNAVAILABLE, "the server is warming up, try again");
     }
     if (!this.options.source.ready) return call.end(Code.UNAVAILABLE, "the server's sources are not synced yet");
-    const wait = this.#admission.reserve();
-    if (wait === undefined) return call.end(Code.RESOURCE_EXHAUSTED, "too many new streams, try again later");
-    const start = () => {
-      call.respond();
-      call.start(new XdsConnection(call, delta, this.#context));
+    const waiting: Waiting = {
+      admit: () => {
+        call.respond();
+        call.start(new XdsConnection(call, delta, this.#context));
+      },
+      refuse: () => call.end(Code.RESOURCE_EXHAUSTED, "too many new streams, try again later"),
     };
-    if (wait < 1) start();
-    else call.wait(wait, start);
+    call.whenOver = () => this.#admission.leave(call.peer, waiting);
+    this.#admission.request(call.peer, waiting);
   }
 
   #opened(connection: XdsConnection): void {
