@@ -55,6 +55,7 @@ export class Call implements IncompleteMessage {
   #ended = false;
   #closed = false;
   #deadline: ReturnType<typeof setTimeout> | undefined;
+  #left: (() => void) | undefined;
 
   readonly #stream: H2Stream;
   readonly #options: CallOptions;
@@ -88,12 +89,15 @@ export class Call implements IncompleteMessage {
     }
   }
 
-  /** Called when the call is over before it was handed to a handler. */
-  whenOver: (() => void) | undefined;
+  /** Calls `left` once if the call is over, or the server has ended it, before it is handed to a handler. */
+  onLeft(left: () => void): void {
+    this.#left = left;
+  }
 
   /** Hands the call to its handler; messages that came before are delivered at once. */
   start(handler: CallHandler): void {
     this.#handler = handler;
+    this.#left = undefined;
     if (this.#closed) return handler.close?.();
     const early = this.#early;
     this.#early = [];
@@ -139,6 +143,7 @@ export class Call implements IncompleteMessage {
       this.#responded = true;
       this.#stream.respond({ ...this.#responseHeaders(), ...status }, true);
     } else this.#stream.end(status);
+    this.#leave();
   }
 
   /** Ends the call with the status of an error. */
@@ -256,7 +261,13 @@ export class Call implements IncompleteMessage {
     clearTimeout(this.#deadline);
     this.#count();
     this.#options.onClose(this);
-    if (this.#handler === undefined) this.whenOver?.();
-    else this.#handler.close?.();
+    this.#leave();
+    this.#handler?.close?.();
+  }
+
+  #leave(): void {
+    const left = this.#left;
+    this.#left = undefined;
+    left?.();
   }
 }

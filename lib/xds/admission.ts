@@ -1,123 +1,112 @@
 /**
- * Admission of new streams: a token bucket whose queue waits, so that a storm of reconnecting proxies is spread out
- * rather than refused and provoked to come again. Connections are served in turn, each its streams in order, so that
- * one that opens many delays itself; a stream that ends while it waits gives its place back.
+ * Admission of new streams: a token bucket whose streams wait, so that a storm of reconnecting proxies is spread out
+ * rather than refused and provoked to come again. Clients are served in turn, each its streams in order, so that a client
+ * that opens many streams delays only itself. A stream that ends while it waits gives its place back.
  *
  * @module
  */
+import { type Cancel, type Clock, systemClock } from "../kernel/time/clock.ts";
+import { FairQueue } from "./fair_queue.ts";
 
-/** Longest queue, in milliseconds of admissions. */
+/** Longest wait for admission, in milliseconds; a stream that has waited longer is refused. */
 export const MAX_ADMISSION_WAIT = 10_000;
 
+/** Most streams that wait, whatever the rate: twice as many as a server has connections by default. */
+export const MAX_WAITING_STREAMS = 20_000;
+
+/** Streams that are admitted or refused before the event loop gets its turn. */
+const BATCH = 64;
+
 /**
- * Streams admitted each second when no limit is set. A stream costs some milliseconds (sending it all its resources),
- * so that is about the number that the server can serve; more at once would only wait for one another.
+ * A limit of 0 means: this many streams a second. Computing and sending a first configuration costs 3 to 5 ms of CPU
+ * (its share of a storm of 400 proxies), so this is what a core can serve.
  */
 export function defaultAdmissionRate(cores: number): number {
   return 200 * Math.max(1, cores);
 }
 
-/** A stream that wants to be admitted. */
-export interface Waiting {
-  /** It may go on. */
+/** A stream that wants to be admitted. Exactly one of both is called, at most once, and neither throws. */
+export interface WaitingStream {
+  /** The stream may go on. */
   admit(): void;
-  /** The queue is full. */
+  /** Too many streams wait, or the stream has waited too long. */
   refuse(): void;
 }
 
-/** Time for the queue, in milliseconds. */
-export interface AdmissionTime {
-  now(): number;
-  after(ms: number, fire: () => void): void;
-}
-
-const SYSTEM_TIME: AdmissionTime = {
-  now: () => performance.now(),
-  after: (ms, fire) => void setTimeout(fire, ms),
-};
-
-/** Admits streams at a rate, connection by connection. */
+/** Admits streams at a rate, client by client. */
 export class Admission {
   readonly #rate: number;
-  readonly #time: AdmissionTime;
-  readonly #longest: number;
-  /** Streams that wait, by connection; the next turn is the first one's. */
-  readonly #queues = new Map<object, Set<Waiting>>();
-  #waiting = 0;
+  readonly #clock: Pick<Clock, "monotonic" | "after">;
+  readonly #most: number;
+  readonly #queue = new FairQueue<WaitingStream>();
+  readonly #since = new WeakMap<WaitingStream, number>();
   #nextFree: number;
-  #scheduled = false;
+  #timer: Cancel | undefined;
 
-  /** @param rate admissions a second */
-  constructor(rate: number, time: AdmissionTime = SYSTEM_TIME) {
+  /** @param rate admissions a second, above 0 */
+  constructor(rate: number, clock: Pick<Clock, "monotonic" | "after"> = systemClock) {
     this.#rate = rate;
-    this.#time = time;
-    this.#longest = Math.max(1, Math.floor(rate * MAX_ADMISSION_WAIT / 1000));
-    this.#nextFree = time.now() - 1000;
+    this.#clock = clock;
+    this.#most = Math.min(MAX_WAITING_STREAMS, Math.max(1, Math.floor(rate * MAX_ADMISSION_WAIT / 1000)));
+    this.#nextFree = clock.monotonic() - 1000;
   }
 
-  /** Streams that wait now. */
+  /** Number of streams that wait now. */
   get waiting(): number {
-    return this.#waiting;
+    return this.#queue.size;
   }
 
   /**
-   * Admits a stream now or later, or refuses it. Up to one second's worth pass without waiting after a quiet second.
-   * When the queue is full, the connection with most streams in it loses its last one.
+   * Admits a stream now or later, or refuses it. Up to one second's worth of streams pass without waiting after a quiet
+   * second. When too many streams wait, the client with most of them loses its newest.
+   *
+   * @param client key of the client, compared as the keys of a Map are
    */
-  request(connection: object, stream: Waiting): void {
-    if (this.#waiting === 0 && this.#takeToken()) return stream.admit();
-    const own = this.#queues.get(connection);
-    if (this.#waiting >= this.#longest && !this.#makeRoom(own?.size ?? 0)) return stream.refuse();
-    if (own === undefined) this.#queues.set(connection, new Set([stream]));
-    else own.add(stream);
-    this.#waiting++;
+  request(client: unknown, stream: WaitingStream): void {
+    if (this.#queue.size === 0 && this.#takeToken()) return stream.admit();
+    this.#since.set(stream, this.#clock.monotonic());
+    this.#queue.add(client, stream);
+    const surplus = this.#queue.size > this.#most ? this.#queue.takeFromLargest(client) : undefined;
     this.#schedule();
+    surplus?.refuse();
   }
 
-  /** A stream has ended; if it waited, its place is free. */
-  leave(connection: object, stream: Waiting): void {
-    const queue = this.#queues.get(connection);
-    if (queue?.delete(stream) !== true) return;
-    this.#waiting--;
-    if (queue.size === 0) this.#queues.delete(connection);
-  }
-
-  #makeRoom(own: number): boolean {
-    let most: [object, Set<Waiting>] | undefined;
-    for (const entry of this.#queues) if (most === undefined || entry[1].size > most[1].size) most = entry;
-    if (most === undefined || most[1].size <= own + 1) return false;
-    const last = [...most[1]].at(-1)!;
-    this.leave(most[0], last);
-    last.refuse();
-    return true;
+  /** Takes note that a stream has ended. If it waited, its place is free. */
+  leave(stream: WaitingStream): void {
+    this.#queue.remove(stream);
+    if (this.#queue.size > 0) return;
+    this.#timer?.();
+    this.#timer = undefined;
   }
 
   #takeToken(): boolean {
-    const now = this.#time.now();
+    const now = this.#clock.monotonic();
     const at = Math.max(this.#nextFree, now - 1000);
     if (at > now) return false;
     this.#nextFree = at + 1000 / this.#rate;
     return true;
   }
 
+  /** Sets a timer for the next admission or the end of the longest wait, whichever comes first. */
   #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    this.#time.after(Math.max(1, this.#nextFree - this.#time.now()), () => {
-      this.#scheduled = false;
-      while (this.#waiting > 0 && this.#takeToken()) this.#admitNext();
-      if (this.#waiting > 0) this.#schedule();
+    const { oldest } = this.#queue;
+    if (this.#timer !== undefined || oldest === undefined) return;
+    const due = Math.min(this.#nextFree, this.#since.get(oldest)! + MAX_ADMISSION_WAIT);
+    this.#timer = this.#clock.after(Math.max(1, due - this.#clock.monotonic()), () => {
+      this.#timer = undefined;
+      this.#serve();
+      this.#schedule();
     });
   }
 
-  #admitNext(): void {
-    const [connection, queue] = this.#queues.entries().next().value!;
-    const [stream] = queue;
-    this.leave(connection, stream!);
-    if (queue.size > 0) {
-      this.#queues.delete(connection);
-      this.#queues.set(connection, queue);
+  #serve(): void {
+    for (let i = 0; i < BATCH && this.#queue.size > 0 && this.#takeToken(); i++) this.#queue.takeNext()!.admit();
+    const overdue = this.#clock.monotonic() - MAX_ADMISSION_WAIT;
+    for (let i = 0; i < BATCH; i++) {
+      const { oldest } = this.#queue;
+      if (oldest === undefined || this.#since.get(oldest)! > overdue) return;
+      this.#queue.remove(oldest);
+      oldest.refuse();
     }
-    stream!.admit();
   }
 }

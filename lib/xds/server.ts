@@ -10,7 +10,8 @@ import { DiffTable } from "../resource/diff.ts";
 import { InternedNames } from "../resource/names.ts";
 import { ResourceTable } from "../resource/set.ts";
 import { RecentTexts } from "./ads/recent_texts.ts";
-import { Admission, defaultAdmissionRate, type Waiting } from "./admission.ts";
+import { Admission, defaultAdmissionRate, type WaitingStream } from "./admission.ts";
+import { AdmissionKeys } from "./admission_key.ts";
 import { type ConnectionContext, XdsConnection } from "./connection.ts";
 import type { Call } from "../grpc/call.ts";
 import { HealthService } from "../grpc/health.ts";
@@ -24,6 +25,7 @@ import { OwedEndpoints } from "./owed_endpoints.ts";
 import { defaultPushThrottle, PushQueue } from "./push_queue.ts";
 import { withReflection } from "../grpc/reflection/service.ts";
 import type { GrpcService } from "../grpc/service.ts";
+import type { Peer } from "../sockets/transport/peer.ts";
 import { SocketTransport } from "../sockets/transport/socket.ts";
 import { RejectGauges } from "./reject_gauges.ts";
 import type { PushEvent, ResourceSource } from "./protocol/source.ts";
@@ -39,6 +41,8 @@ export interface XdsServerOptions {
   readonly grpc?: Omit<GrpcServerOptions, "onError" | "onClosing">;
   /** New streams a second (`PILOT_MAX_REQUESTS_PER_SECOND`); 0 = {@linkcode defaultAdmissionRate}. */
   readonly maxRequestsPerSecond?: number;
+  /** Key of the client that a new stream is counted to; clients are admitted in turn. Default {@linkcode AdmissionKeys.of}. */
+  readonly admissionKey?: (peer: Peer) => unknown;
   /** Streams pushed to at a time (`PILOT_PUSH_THROTTLE`); 0 = {@linkcode defaultPushThrottle}. */
   readonly pushThrottle?: number;
   /**
@@ -75,6 +79,7 @@ export class XdsServer {
   readonly #metrics: XdsMetrics;
   readonly #queue: PushQueue;
   readonly #admission: Admission;
+  readonly #admissionKey: (peer: Peer) => unknown;
   readonly #context: ConnectionContext;
   readonly #stopPushes: () => void;
   #numbers = 0;
@@ -101,6 +106,8 @@ export class XdsServer {
       (seconds) => metrics.observe("pilot_proxy_queue_time", seconds),
     );
     this.#admission = new Admission(options.maxRequestsPerSecond || defaultAdmissionRate(cores));
+    const keys = new AdmissionKeys();
+    this.#admissionKey = options.admissionKey ?? ((peer) => keys.of(peer));
     this.#context = {
       source: options.source,
       ledger: this.ledger,
@@ -167,15 +174,21 @@ export class XdsServer {
       return call.end(Code.UNAVAILABLE, "the server is warming up, try again");
     }
     if (!this.options.source.ready) return call.end(Code.UNAVAILABLE, "the server's sources are not synced yet");
-    const waiting: Waiting = {
-      admit: () => {
-        call.respond();
-        call.start(new XdsConnection(call, delta, this.#context));
-      },
+    const waiting: WaitingStream = {
+      admit: () => this.#start(call, delta),
       refuse: () => call.end(Code.RESOURCE_EXHAUSTED, "too many new streams, try again later"),
     };
-    call.whenOver = () => this.#admission.leave(call.peer, waiting);
-    this.#admission.request(call.peer, waiting);
+    call.onLeft(() => this.#admission.leave(waiting));
+    this.#admission.request(this.#admissionKey(call.peer), waiting);
+  }
+
+  #start(call: Call, delta: boolean): void {
+    try {
+      call.respond();
+      call.start(new XdsConnection(call, delta, this.#context));
+    } catch (error) {
+      call.fail(error);
+    }
   }
 
   #opened(connection: XdsConnection): void {

@@ -1,81 +1,176 @@
 import assert from "node:assert/strict";
-import { Admission, defaultAdmissionRate, type Waiting } from "../../lib/xds/admission.ts";
+import fc from "fast-check";
+import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
+import {
+  Admission,
+  defaultAdmissionRate,
+  MAX_ADMISSION_WAIT,
+  MAX_WAITING_STREAMS,
+  type WaitingStream,
+} from "../../lib/xds/admission.ts";
 
-/** Time that moves by hand, from timer to timer. */
-class ManualTime {
-  at = 0;
-  readonly #timers: { at: number; fire: () => void }[] = [];
-  now = () => this.at;
-  after = (ms: number, fire: () => void) => void this.#timers.push({ at: this.at + ms, fire });
+class Stream implements WaitingStream {
+  readonly calls: ("admitted" | "refused")[] = [];
+  admit = () => void this.calls.push("admitted");
+  refuse = () => void this.calls.push("refused");
 
-  advance(to: number): void {
-    for (;;) {
-      const due = this.#timers.toSorted((a, b) => a.at - b.at)[0];
-      if (due === undefined || due.at > to) break;
-      this.#timers.splice(this.#timers.indexOf(due), 1);
-      this.at = due.at;
-      due.fire();
-    }
-    this.at = to;
+  get state(): string {
+    return this.calls.join() || "waits";
   }
 }
 
-class Stream implements Waiting {
-  state: "waits" | "admitted" | "refused" = "waits";
-  admit = () => void (this.state = "admitted");
-  refuse = () => void (this.state = "refused");
-}
+const streamsOf = (count: number) => Array.from({ length: count }, () => new Stream());
+const count = (streams: readonly Stream[], state: string) => streams.filter((stream) => stream.state === state).length;
 
-Deno.test("beside a connection that opens and leaves all the time, 23 of 23 others are admitted within a second", () => {
-  const time = new ManualTime();
-  const admission = new Admission(100, time);
-  const attacker = {};
-  const others = Array.from({ length: 23 }, () => new Stream());
-  for (let ms = 0; ms < 5000; ms += 5) {
-    const burst = Array.from({ length: 20 }, () => new Stream());
-    for (const stream of burst) admission.request(attacker, stream);
-    for (const stream of burst.slice(10)) admission.leave(attacker, stream);
-    if (ms === 4000) { for (const other of others) admission.request({}, other); }
-    time.advance(ms);
+Deno.test("beside a client that opens and leaves all the time, 23 of 23 others are admitted within a second", async () => {
+  const clock = createFakeClock();
+  const admission = new Admission(100, clock);
+  const others = streamsOf(23);
+  let served = 0;
+  for (let ms = 0; ms < 2000; ms += 5) {
+    const burst = streamsOf(20);
+    for (const stream of burst) admission.request("attacker", stream);
+    for (const stream of burst.slice(10)) admission.leave(stream);
+    if (ms === 1000) { for (const [i, other] of others.entries()) admission.request(i, other); }
+    await clock.advance(5);
+    served = count(others, "admitted");
   }
-  assert.deepEqual(others.map(({ state }) => state), others.map(() => "admitted"));
+  assert.equal(served, 23);
 });
 
-Deno.test("a stream that ends while it waits gives its place back, and one too many of the longest queue is refused", () => {
-  const time = new ManualTime();
-  const admission = new Admission(10, time);
-  const greedy = {};
-  const streams = Array.from({ length: 111 }, () => new Stream());
-  for (const stream of streams) admission.request(greedy, stream);
+Deno.test("streams that leave before they are admitted cost the others no place", async () => {
+  const clock = createFakeClock();
+  const admission = new Admission(10, clock);
+  for (const stream of streamsOf(11)) admission.request("first", stream);
+  const leaving = streamsOf(100);
+  for (const stream of leaving) admission.request("leaves", stream);
   assert.equal(admission.waiting, 100);
-  const late = new Stream();
-  admission.request({}, late);
-  assert.deepEqual([late.state, streams.at(-1)!.state, admission.waiting], ["waits", "refused", 100]);
-  for (const stream of streams) admission.leave(greedy, stream);
-  assert.equal(admission.waiting, 1);
-  time.advance(200);
-  assert.equal(late.state, "admitted");
+  for (const stream of leaving) admission.leave(stream);
+  assert.equal(admission.waiting, 0);
+  assert.equal(clock.pending(), 0);
+  const stays = new Stream();
+  admission.request("stays", stays);
+  await clock.advance(100);
+  assert.equal(stays.state, "admitted");
+  assert.equal(count(leaving, "waits"), 100);
 });
 
-Deno.test("after a quiet second a second's worth of streams is admitted at once, the rest at the rate, in order", () => {
-  const time = new ManualTime();
-  const admission = new Admission(10, time);
-  const connection = {};
-  const streams = Array.from({ length: 15 }, () => new Stream());
-  for (const stream of streams) admission.request(connection, stream);
-  const admitted = () => streams.filter(({ state }) => state === "admitted").length;
-  assert.equal(admitted(), 11);
-  time.advance(201);
-  assert.equal(admitted(), 13);
-  time.advance(1000);
-  assert.equal(admitted(), 15);
+Deno.test("ten seconds' worth of streams wait at most, and one more costs the client with most of them its newest", () => {
+  const admission = new Admission(10, createFakeClock());
+  const greedy = streamsOf(111);
+  for (const stream of greedy) admission.request("greedy", stream);
+  assert.equal(admission.waiting, 100);
+  const other = new Stream();
+  admission.request("other", other);
+  assert.deepEqual([other.state, greedy.at(-1)!.state, admission.waiting], ["waits", "refused", 100]);
+  const tooMany = new Stream();
+  admission.request("greedy", tooMany);
+  assert.deepEqual([tooMany.state, admission.waiting], ["refused", 100]);
 });
 
-Deno.test("400 proxies at once are all admitted within two seconds by the default rate", () => {
-  const time = new ManualTime();
-  const admission = new Admission(defaultAdmissionRate(2), time);
-  const streams = Array.from({ length: 400 }, () => new Stream());
+Deno.test("at a high rate too the number of streams that wait is bounded", () => {
+  const admission = new Admission(100_000, createFakeClock());
+  const streams = streamsOf(100_001 + MAX_WAITING_STREAMS + 5);
   for (const stream of streams) admission.request({}, stream);
-  time.advance(2000);
-  assert.ok(streams.every(({ state }) => state === "admitted"));
+  assert.deepEqual([admission.waiting, count(streams, "refused")], [MAX_WAITING_STREAMS, 5]);
+});
+
+Deno.test("a stream that has waited for 10 s is refused, also when the next admission is far", async () => {
+  const clock = createFakeClock();
+  const admission = new Admission(0.01, clock);
+  const [first, second] = [new Stream(), new Stream()];
+  admission.request("a", first);
+  admission.request("b", second);
+  await clock.advance(MAX_ADMISSION_WAIT - 1);
+  assert.deepEqual([first.state, second.state], ["admitted", "waits"]);
+  await clock.advance(1);
+  assert.deepEqual([second.state, admission.waiting, clock.pending()], ["refused", 0, 0]);
+});
+
+Deno.test("a client whose streams are delayed by others for 10 s is told, and the others are admitted", async () => {
+  const clock = createFakeClock();
+  const admission = new Admission(10, clock);
+  const greedy = streamsOf(111);
+  for (const stream of greedy) admission.request("greedy", stream);
+  const others = streamsOf(50);
+  for (const [i, other] of others.entries()) admission.request(i, other);
+  await clock.advance(MAX_ADMISSION_WAIT + 200);
+  assert.equal(count(others, "admitted"), 50);
+  assert.deepEqual([count(greedy, "admitted"), count(greedy, "refused"), admission.waiting], [61, 50, 0]);
+});
+
+Deno.test("after a quiet second a second's worth of streams is admitted at once, the rest at the rate, in order", async () => {
+  const clock = createFakeClock();
+  const admission = new Admission(10, clock);
+  const streams = streamsOf(15);
+  for (const stream of streams) admission.request("client", stream);
+  assert.equal(count(streams, "admitted"), 11);
+  await clock.advance(200);
+  assert.deepEqual(streams.slice(11).map(({ state }) => state), ["admitted", "admitted", "waits", "waits"]);
+  await clock.advance(200);
+  assert.equal(count(streams, "admitted"), 15);
+});
+
+Deno.test("400 proxies at once are all admitted within two seconds by the default rate", async () => {
+  const clock = createFakeClock();
+  const admission = new Admission(defaultAdmissionRate(2), clock);
+  const streams = streamsOf(400);
+  for (const stream of streams) admission.request({}, stream);
+  await clock.advance(2000);
+  assert.equal(count(streams, "admitted"), 400);
+});
+
+Deno.test("a backlog of admissions is worked off in pieces, so that the event loop gets its turn", () => {
+  let now = 0;
+  let fire = () => {};
+  const admission = new Admission(1000, {
+    monotonic: () => now,
+    after(_ms, then) {
+      fire = then;
+      return () => {};
+    },
+  });
+  const streams = streamsOf(2001);
+  for (const stream of streams) admission.request({}, stream);
+  assert.equal(count(streams, "admitted"), 1001);
+  now = 1000;
+  fire();
+  assert.equal(count(streams, "admitted"), 1001 + 64);
+});
+
+Deno.test("in any order of coming, leaving and time each stream is told once, and who has left nothing", async () => {
+  const action = fc.oneof(
+    fc.record({ client: fc.nat(3), streams: fc.integer({ min: 1, max: 40 }) }),
+    fc.record({ leave: fc.nat(200) }),
+    fc.record({ ms: fc.integer({ min: 0, max: 3000 }) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { maxLength: 15 }), async (actions) => {
+      const clock = createFakeClock();
+      const admission = new Admission(5, clock);
+      const all: Stream[] = [];
+      const left = new Set<Stream>();
+      for (const step of actions) {
+        if ("ms" in step) await clock.advance(step.ms);
+        else if ("leave" in step) {
+          const stream = all[step.leave];
+          if (stream?.state === "waits") left.add(stream);
+          if (stream !== undefined) admission.leave(stream);
+        } else {
+          for (const stream of streamsOf(step.streams)) {
+            all.push(stream);
+            admission.request(step.client, stream);
+          }
+        }
+        assert.ok(all.every(({ calls }) => calls.length <= 1));
+        assert.equal(admission.waiting, count(all, "waits") - left.size);
+        assert.ok(admission.waiting <= 50);
+        assert.equal(clock.pending(), admission.waiting > 0 ? 1 : 0);
+      }
+      await clock.advance(MAX_ADMISSION_WAIT);
+      assert.equal(count(all, "waits"), left.size);
+      assert.equal(clock.pending(), 0);
+    }),
+    { numRuns: 30 },
+  );
 });

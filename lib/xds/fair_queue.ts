@@ -1,0 +1,110 @@
+/**
+ * A queue that serves clients in turn, each client's elements in the order of their coming. All operations take constant
+ * time: a hostile client that fills the queue makes it no slower.
+ *
+ * @module
+ */
+import { LinkedList, type ListPlace } from "./linked_list.ts";
+
+/** The elements of one client. */
+interface ClientQueue<T> {
+  readonly client: unknown;
+  readonly elements: LinkedList<T>;
+  size: number;
+  turn: ListPlace<ClientQueue<T>>;
+}
+
+interface Places<T> {
+  readonly queue: ClientQueue<T>;
+  readonly own: ListPlace<T>;
+  readonly arrival: ListPlace<T>;
+}
+
+/** A queue of distinct elements. */
+export class FairQueue<T extends object> {
+  readonly #clients = new Map<unknown, ClientQueue<T>>();
+  readonly #places = new Map<T, Places<T>>();
+  /** Clients in the order of their turns. */
+  readonly #turns = new LinkedList<ClientQueue<T>>();
+  /** All elements in the order of their coming. */
+  readonly #arrivals = new LinkedList<T>();
+  /** Clients by the number of their elements. */
+  readonly #bySize: Set<ClientQueue<T>>[] = [];
+  #largest = 0;
+
+  /** Number of elements. */
+  get size(): number {
+    return this.#places.size;
+  }
+
+  /** The element that has been here longest. */
+  get oldest(): T | undefined {
+    return this.#arrivals.first;
+  }
+
+  /** Appends an element to those of its client. Clients are told apart as the keys of a Map are. */
+  add(client: unknown, element: T): void {
+    const queue = this.#clients.get(client) ?? this.#newClient(client);
+    this.#places.set(element, {
+      queue,
+      own: queue.elements.append(element),
+      arrival: this.#arrivals.append(element),
+    });
+    this.#resize(queue, 1);
+  }
+
+  /** Removes an element; returns whether it was here. */
+  remove(element: T): boolean {
+    const places = this.#places.get(element);
+    if (places === undefined) return false;
+    const { queue, own, arrival } = places;
+    this.#places.delete(element);
+    queue.elements.remove(own);
+    this.#arrivals.remove(arrival);
+    this.#resize(queue, -1);
+    if (queue.size > 0) return true;
+    this.#clients.delete(queue.client);
+    this.#turns.remove(queue.turn);
+    return true;
+  }
+
+  /** Removes the first element of the client whose turn it is, and ends that client's turn. */
+  takeNext(): T | undefined {
+    const queue = this.#turns.first;
+    const element = queue?.elements.first;
+    if (queue === undefined || element === undefined) return undefined;
+    this.#turns.remove(queue.turn);
+    queue.turn = this.#turns.append(queue);
+    this.remove(element);
+    return element;
+  }
+
+  /** Removes the newest element of the client that has most; among equals, of `newcomer` if it is one of them. */
+  takeFromLargest(newcomer: unknown): T | undefined {
+    const largest = this.#bySize[this.#largest];
+    const own = this.#clients.get(newcomer);
+    const queue = own !== undefined && own.size === this.#largest ? own : largest?.values().next().value;
+    const element = queue?.elements.last;
+    if (element !== undefined) this.remove(element);
+    return element;
+  }
+
+  #newClient(client: unknown): ClientQueue<T> {
+    const queue = { client, elements: new LinkedList<T>(), size: 0 } as ClientQueue<T>;
+    queue.turn = this.#turns.append(queue);
+    this.#clients.set(client, queue);
+    return queue;
+  }
+
+  /** Sizes change by one, so the largest size does too. */
+  #resize(queue: ClientQueue<T>, by: 1 | -1): void {
+    this.#bySize[queue.size]?.delete(queue);
+    queue.size += by;
+    if (queue.size > 0) (this.#bySize[queue.size] ??= new Set()).add(queue);
+    if (queue.size > this.#largest) this.#largest = queue.size;
+    else if (by < 0 && this.#bySize[this.#largest]?.size === 0) {
+      this.#bySize.pop();
+      this.#largest--;
+    }
+  }
+}
