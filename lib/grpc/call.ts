@@ -51,6 +51,7 @@ export class Call implements IncompleteMessage {
   /** {@linkcode IncompleteMessage}: bytes of messages that no handler has taken, and what it costs to keep them. */
   held = 0;
   #halfClosed = false;
+  #paused = false;
   #responded = false;
   #ended = false;
   #closed = false;
@@ -99,6 +100,28 @@ export class Call implements IncompleteMessage {
     this.#handler = handler;
     this.#left = undefined;
     if (this.#closed) return handler.close?.();
+    this.#deliverKept();
+  }
+
+  /**
+   * Keeps this message and all that follow until {@linkcode Call.resume}, within the limits of messages that come before
+   * the call has a handler. The end of the client's messages waits with them. For handlers, inside `message`.
+   *
+   * @throws RpcError RESOURCE_EXHAUSTED when that is too much
+   */
+  pause(message: Uint8Array): void {
+    if (this.closed) return;
+    this.#paused = true;
+    this.#keep(message);
+  }
+
+  /** Delivers what was kept since {@linkcode Call.pause}, beginning with the message given there. */
+  resume(): void {
+    this.#paused = false;
+    this.#deliverKept();
+  }
+
+  #deliverKept(): void {
     const early = this.#early;
     this.#early = [];
     this.#earlySize = 0;
@@ -206,7 +229,7 @@ export class Call implements IncompleteMessage {
       this.#options.onFirstMessage(this);
     }
     try {
-      if (this.#handler === undefined) this.#keep(message);
+      if (this.#handler === undefined || this.#paused) this.#keep(message);
       else this.#handler.message(message);
     } catch (error) {
       this.fail(error);
@@ -216,7 +239,11 @@ export class Call implements IncompleteMessage {
 
   /** Counts what is held now. */
   #count(complete = false): void {
-    if (this.closed) this.#reader.clear();
+    if (this.closed) {
+      this.#reader.clear();
+      this.#early = [];
+      this.#earlySize = 0;
+    }
     const bytes = this.#reader.held + this.#earlySize;
     const held = bytes === 0 || this.closed ? 0 : bytes + HELD_OVERHEAD;
     if (held > 0 && (this.held === 0 || complete)) this.since = performance.now();
@@ -228,11 +255,11 @@ export class Call implements IncompleteMessage {
     if (by !== 0) this.#options.held.add(by);
   }
 
-  /** Messages that come while the call waits for its handler are kept, as many as one message may be large. */
+  /** Messages that come while the call waits for its handler, or its handler for something, are kept: as many as one message may be large. */
   #keep(message: Uint8Array): void {
     this.#earlySize += message.length;
     if (this.#earlySize > this.#options.maxMessageSize || this.#early.length >= 1000) {
-      throw new RpcError(Code.RESOURCE_EXHAUSTED, "too much sent before the call was admitted");
+      throw new RpcError(Code.RESOURCE_EXHAUSTED, "too much sent before the call was served");
     }
     this.#early.push(message.slice());
   }
@@ -243,7 +270,7 @@ export class Call implements IncompleteMessage {
   }
 
   #finishInput(): void {
-    if (this.closed) return;
+    if (this.closed || this.#paused) return;
     if (this.#reader.held > 0) return this.end(Code.INTERNAL, "the stream ended inside a message");
     if (this.#handler?.halfClose !== undefined) this.#handler.halfClose();
     else this.end();

@@ -14,13 +14,15 @@ import type { ResponseInfo } from "./ads/stream_types.ts";
 import { AdsStream } from "./ads/stream.ts";
 import type { Call, CallHandler } from "../grpc/call.ts";
 import { Code } from "../grpc/codes.ts";
+import { spiffeId } from "../sockets/transport/spiffe_id.ts";
+import { Connecting } from "./connecting.ts";
 import { RpcError } from "../grpc/status.ts";
 import type { PushLedger, PushProgress } from "./ledger.ts";
 import type { XdsMetrics } from "./protocol/metrics.ts";
 import type { OwedEndpoints } from "./owed_endpoints.ts";
 import type { Pushable } from "./push_queue.ts";
 import type { RejectGauges } from "./reject_gauges.ts";
-import type { ResourceSource } from "./protocol/source.ts";
+import type { ProxyView, ResourceSource } from "./protocol/source.ts";
 import { MAX_UNKNOWN_TYPES, typeRules } from "./protocol/types.ts";
 
 type Node = envoy.config.core.v3.Node;
@@ -35,6 +37,8 @@ export interface ConnectionContext {
   readonly diffs: DiffTable;
   readonly resources: ResourceTable;
   readonly maxResponseBytes: number;
+  /** Milliseconds that the source may take to answer `connect`. */
+  readonly connectTimeout: number;
   readonly controlPlane: string;
   readonly log: (level: "debug" | "info" | "warn" | "error", message: string, fields: Record<string, unknown>) => void;
   /** A number that no other connection of this process has. */
@@ -63,6 +67,8 @@ export class XdsConnection implements CallHandler, Pushable {
   #untaken = 0;
   #onTaken: (() => void) | undefined;
   #ignoredTypes = 0;
+  #connecting: Connecting | undefined;
+  #closed = false;
 
   constructor(readonly call: Call, readonly delta: boolean, private readonly context: ConnectionContext) {}
 
@@ -74,19 +80,25 @@ export class XdsConnection implements CallHandler, Pushable {
   message(bytes: Uint8Array): void {
     const request = readRequest(bytes, this.delta, this.context.names);
     if (request.typeUrl === HEALTH || request.typeUrl.startsWith(DEBUG)) return;
-    if (this.stream === undefined) this.#open(request);
-    this.stream!.request(request);
+    if (this.stream === undefined) this.#connect(request);
+    // The call delivers the message again when the view has come.
+    if (this.stream === undefined) this.call.pause(bytes);
+    else this.stream.request(request);
   }
 
   close(): void {
-    if (this.stream === undefined) return;
-    this.stream.close();
-    if (this.delta) this.context.owed.remember(this.node!.id!, this.stream.owed);
-    this.context.rejects.ended(this);
-    this.stream.view.close();
+    if (this.#closed) return;
+    this.#closed = true;
+    if (this.stream !== undefined) {
+      this.stream.close();
+      if (this.delta) this.context.owed.remember(this.node!.id!, this.stream.owed);
+      this.context.rejects.ended(this);
+    }
     if (this.progress !== undefined) this.context.ledger.leave(this.progress);
-    this.context.onClose(this);
+    this.progress = undefined;
+    if (this.stream !== undefined) this.context.onClose(this);
     this.#releasePush();
+    this.#connecting?.close();
   }
 
   /** Ends the client's stream with UNAVAILABLE, for it to come again. */
@@ -96,6 +108,7 @@ export class XdsConnection implements CallHandler, Pushable {
 
   /** Sends what a push has changed. */
   push(taken: () => void): void {
+    if (this.#closed) return taken();
     this.#onTaken = taken;
     try {
       this.stream?.reconcile();
@@ -122,15 +135,35 @@ export class XdsConnection implements CallHandler, Pushable {
     this.call.fail(error);
   }
 
-  #open(request: AdsRequest): void {
+  /** Asks the source for the view; opens the stream if it answers at once. */
+  #connect(request: AdsRequest): void {
     const node = readNode(request.node);
-    const { context } = this;
-    const view = context.source.connect({
-      node,
-      delta: this.delta,
-      address: this.address,
-      metadata: this.call.headers,
+    const { context, call } = this;
+    const connecting = this.#connecting = new Connecting(context.connectTimeout, {
+      opened: (view) => {
+        this.#open(node, view);
+        call.resume();
+      },
+      ended: (code, reason) => {
+        context.log("info", "the source ends a stream", { node: node.id, address: this.address, reason });
+        call.end(code, reason);
+        this.close();
+      },
+      failed: (error) => {
+        call.fail(error);
+        this.close();
+      },
     });
+    const { address, delta } = this;
+    const identity = spiffeId(call.peer);
+    const view = connecting.start(context.source, { node, delta, address, metadata: call.headers, identity });
+    if (view !== undefined) this.#open(node, view);
+  }
+
+  #open(node: Node, view: ProxyView): void {
+    // The call ended while the view was made.
+    if (this.call.closed) return this.close();
+    const { context } = this;
     this.node = node;
     this.id = `${node.id}-${context.nextNumber()}`;
     this.progress = context.ledger.join(this.id, () => view.failing === true);

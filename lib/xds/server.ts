@@ -57,6 +57,8 @@ export interface XdsServerOptions {
    * unless told otherwise.
    */
   readonly maxResponseBytes?: number;
+  /** How long a source may take to answer `connect`; then the stream ends with UNAVAILABLE. Default 10,000. */
+  readonly connectTimeout?: number;
   /** Identifier of this server in responses. */
   readonly controlPlane?: string;
 }
@@ -117,6 +119,7 @@ export class XdsServer {
       diffs: new DiffTable(),
       resources: options.resources,
       maxResponseBytes: options.maxResponseBytes ?? 2 * 1024 * 1024,
+      connectTimeout: options.connectTimeout ?? 10_000,
       controlPlane: options.controlPlane ?? "",
       log,
       owed: new OwedEndpoints(),

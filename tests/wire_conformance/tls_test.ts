@@ -7,6 +7,7 @@ import { GrpcServer } from "../../lib/grpc/server.ts";
 import { unaryMethod } from "../../lib/grpc/service.ts";
 import type { Peer } from "../../lib/sockets/transport/peer.ts";
 import { SocketTransport } from "../../lib/sockets/transport/socket.ts";
+import { spiffeId } from "../../lib/sockets/transport/spiffe_id.ts";
 import { Authority, type Certificate, openssl } from "./support/certificates.ts";
 
 /** A server over TLS with a method that returns what it is sent and notes who called. */
@@ -169,3 +170,30 @@ for (const version of ["tls1_2", "tls1_3"]) {
     await Promise.all([old.remove(), next.remove(), Deno.remove(folder, { recursive: true })]);
   });
 }
+
+test("a verified certificate with one SPIFFE URI is the client's identity; a name that looks like one is not", async () => {
+  const authority = await Authority.make("root");
+  const server = await serve(pem(await authority.sign("localhost"), authority));
+  const id = "spiffe://cluster.local/ns/shop/sa/cart";
+  try {
+    for (
+      const [names, expected] of [
+        [[["URI", id], ["DNS", "cart"]], id],
+        [[["DNS", `a, URI:${id}`]], undefined],
+        [[["URI", id], ["URI", `${id}2`]], undefined],
+        [[["URI", "https://cluster.local/ns/shop"]], undefined],
+        [[["URI", "spiffe://cluster.local/ns/../sa"]], undefined],
+      ] as const
+    ) {
+      await call(server.listener, authority.certificate, await authority.sign("client", 1, names));
+      const peer = server.peers.at(-1)!;
+      assert.equal(peer.tls?.verified, true);
+      assert.equal(spiffeId(peer), expected, JSON.stringify(names));
+    }
+    await call(server.listener, authority.certificate);
+    assert.equal(spiffeId(server.peers.at(-1)!), undefined);
+  } finally {
+    await server.stop();
+    await authority.remove();
+  }
+});

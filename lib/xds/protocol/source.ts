@@ -1,6 +1,6 @@
 /**
- * What the wire asks of the rest of the server. The wire owns streams and nothing else: it asks for sets of encoded
- * resources by type and sends what differs from what a stream already has.
+ * The interface between the discovery service and the rest of the server. The service owns streams and nothing else: it
+ * asks for sets of encoded resources by type, and sends the difference to the resources that a stream already has.
  *
  * @module
  */
@@ -19,9 +19,35 @@ export interface ConnectRequest {
   readonly address: string;
   /** Metadata of the call (lower-case names), e.g. `authorization`. */
   readonly metadata: Readonly<Record<string, string | string[] | undefined>>;
+  /**
+   * The SPIFFE ID of the client's verified certificate, e.g. `spiffe://cluster.local/ns/shop/sa/cart`. Undefined without
+   * TLS, without a verified certificate, and where the certificate does not hold exactly one.
+   */
+  readonly identity: string | undefined;
 }
 
-/** Refuses a stream; the code and the message go to the client. Thrown by {@linkcode ResourceSource.connect}. */
+/** The stream's side of one call of {@linkcode ResourceSource.connect}. Valid after the call has returned, too. */
+export interface ConnectControl {
+  /** When the stream gives up waiting for the view: milliseconds since the epoch. */
+  readonly deadline: number;
+  /** Aborted when nobody waits for the view any longer: the client left, the deadline passed, or `revoke` was called. */
+  readonly signal: AbortSignal;
+  /**
+   * Names the event that the source waits for, e.g. `pod shop/cart-1 to be known`. The client reads it when the deadline
+   * passes: `waited 10 s for pod shop/cart-1 to be known`.
+   */
+  waitsFor(event: string): void;
+  /**
+   * Takes the view back, or refuses it before it is made: the stream ends with this status, nothing is sent on it any
+   * more, and the view is closed. Has no effect on a stream that is over.
+   */
+  revoke(code: Code, reason: string): void;
+}
+
+/**
+ * Refuses a stream; the code and the message go to the client. Thrown by {@linkcode ResourceSource.connect}, or the
+ * rejection of its promise.
+ */
 export class XdsRefusal extends RpcError {
   override name = "XdsRefusal";
   constructor(code: Code, message: string) {
@@ -68,11 +94,12 @@ export interface ResourceSource {
   /** Whether all sources are synced; until then streams are refused with UNAVAILABLE. */
   readonly ready: boolean;
   /**
-   * The view of one proxy.
+   * The view of one proxy, now or later. Requests that the client sends meanwhile are kept and served in order. Each view
+   * that is returned is closed exactly once, also when it comes too late.
    *
    * @throws XdsRefusal to refuse the stream
    */
-  connect(request: ConnectRequest): ProxyView;
+  connect(request: ConnectRequest, control: ConnectControl): ProxyView | Promise<ProxyView>;
   /** Calls the listener after sets have changed; returns the way to stop that. */
   onPush(listener: (push: PushEvent) => void): () => void;
 }

@@ -32,6 +32,12 @@ export class MemoryClient {
   readonly #hpack = new HpackDecoder();
   /** The end of each stream: `status <grpc-status>` or `reset <code>`. */
   readonly ends = new Map<number, string>();
+  /** The texts of the statuses, as they are encoded in the trailers. */
+  readonly texts = new Map<number, string>();
+  /** The content of each stream. */
+  readonly content = new Map<number, Uint8Array[]>();
+  /** HEADERS and DATA that came after the end of their stream. */
+  late = 0;
   /** Codes of the GOAWAY frames that came. */
   readonly goAways: number[] = [];
 
@@ -72,9 +78,12 @@ export class MemoryClient {
     if (type === FrameType.WINDOW_UPDATE && stream === 0) this.window += number(0);
     if (type === FrameType.GOAWAY) this.goAways.push(number(4));
     if (type === FrameType.RST_STREAM && !this.ends.has(stream)) this.ends.set(stream, `reset ${number(0)}`);
+    if (this.ends.has(stream) && (type === FrameType.HEADERS || type === FrameType.DATA)) this.late++;
+    if (type === FrameType.DATA) this.content.set(stream, [...this.content.get(stream) ?? [], payload.slice()]);
     if (type !== FrameType.HEADERS) return;
     const headers: Record<string, string> = {};
     this.#hpack.decode(payload, { tooLarge: false, add: (name, value) => void (headers[name] = value) });
+    if (headers["grpc-message"] !== undefined) this.texts.set(stream, headers["grpc-message"]);
     if (flags & 1) this.ends.set(stream, `status ${headers["grpc-status"] ?? headers[":status"]}`);
   }
 }

@@ -41,15 +41,21 @@ export class Authority {
     return new Authority(folder, await Deno.readTextFile(`${folder}/ca.pem`));
   }
 
-  /** Signs a certificate for a name; `days` below zero: one that has expired. */
-  async sign(name: string, days = 1): Promise<Certificate> {
+  /**
+   * Signs a certificate for a name; `days` below zero: one that has expired. `names` are the alternative names, each with
+   * its kind.
+   */
+  async sign(name: string, days = 1, names: readonly (readonly [string, string])[] = [["DNS", name]]) {
     const at = `${this.folder}/${name}`;
     await run("req", ...NEW_KEY, "-subj", `/CN=${name}`, "-keyout", `${at}.key`, "-out", `${at}.csr`);
-    await Deno.writeTextFile(`${at}.ext`, `subjectAltName=DNS:${name}\nextendedKeyUsage=serverAuth,clientAuth\n`);
+    const lines = names.map(([kind, value], i) => `${kind}.${i}=${value.replaceAll(",", "\\,")}\n`).join("");
+    const usage = "subjectAltName=@names\nextendedKeyUsage=serverAuth,clientAuth\n";
+    await Deno.writeTextFile(`${at}.ext`, `${usage}[names]\n${lines}`);
     const authority = ["-CA", `${this.folder}/ca.pem`, "-CAkey", `${this.folder}/ca.key`, "-CAcreateserial"];
     const files = ["-in", `${at}.csr`, "-extfile", `${at}.ext`, "-out", `${at}.pem`];
     await run("x509", "-req", ...authority, ...files, "-days", String(days));
-    return { certificate: await Deno.readTextFile(`${at}.pem`), key: await Deno.readTextFile(`${at}.key`) };
+    const [certificate, key] = await Promise.all([`${at}.pem`, `${at}.key`].map((file) => Deno.readTextFile(file)));
+    return { certificate: certificate!, key: key! } satisfies Certificate;
   }
 
   /** Removes its files. */

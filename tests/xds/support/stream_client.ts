@@ -63,7 +63,13 @@ export class StreamClient {
     options: { maxResponseBytes?: number; names?: InternedNames; owed?: NameSet; texts?: RecentTexts } = {},
   ) {
     this.#names = options.names ?? new InternedNames();
-    this.view = source.connect({ node: { id: "client" }, delta, address: "", metadata: {} }) as MemoryView;
+    this.view = source.connect({
+      node: { id: "client" },
+      delta,
+      address: "",
+      metadata: {},
+      identity: undefined,
+    }) as MemoryView;
     this.stream = new AdsStream("s", this.view, {
       delta,
       gzip: false,

@@ -1,0 +1,101 @@
+/**
+ * One call of a source's `connect`: the wait for the view, its deadline, and the end of the view.
+ *
+ * @module
+ */
+import { Code } from "../grpc/codes.ts";
+import type { ConnectControl, ConnectRequest, ProxyView, ResourceSource } from "./protocol/source.ts";
+
+/** What the owner of the stream hears. Nothing comes after {@linkcode Connecting.close}, but errors of the source do. */
+export interface ConnectEvents {
+  /** The view came after a wait. */
+  opened(view: ProxyView): void;
+  /** The source took the view back, or the deadline passed. */
+  ended(code: Code, reason: string): void;
+  /** The source refused the stream after a wait, or failed. */
+  failed(error: unknown): void;
+}
+
+/** The longest time that `setTimeout` takes. */
+const MAX_TIMEOUT = 2 ** 31 - 1;
+
+/** Closes every view that the source makes exactly once, whatever happens in which order. */
+export class Connecting implements ConnectControl {
+  readonly deadline: number;
+  readonly #timeout: number;
+  readonly #events: ConnectEvents;
+  #view: ProxyView | undefined;
+  #over = false;
+  #event = "the source of its configuration to answer";
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Made when the source asks for it: most sources answer at once. */
+  #abort: AbortController | undefined;
+
+  /** @param timeout milliseconds that the source may take */
+  constructor(timeout: number, events: ConnectEvents) {
+    this.#timeout = Math.min(timeout, MAX_TIMEOUT);
+    this.#events = events;
+    this.deadline = Date.now() + this.#timeout;
+  }
+
+  /**
+   * Asks the source.
+   *
+   * @returns the view if the source has it at once; otherwise the events tell
+   * @throws what the source throws
+   */
+  start(source: ResourceSource, request: ConnectRequest): ProxyView | undefined {
+    const answer = source.connect(request, this);
+    if (!("then" in answer)) {
+      if (!this.#over) return this.#view = answer;
+      // Revoked inside `connect`.
+      answer.close();
+      return undefined;
+    }
+    if (!this.#over) this.#timer = setTimeout(() => this.#late(), this.#timeout);
+    answer.then((view) => this.#came(view)).catch((error) => this.#failed(error));
+    return undefined;
+  }
+
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.#over) this.#abort.abort();
+    return this.#abort.signal;
+  }
+
+  waitsFor(event: string): void {
+    this.#event = event;
+  }
+
+  revoke(code: Code, reason: string): void {
+    if (this.#over) return;
+    this.#events.ended(code, reason);
+    this.close();
+  }
+
+  /** The stream is over: ends the wait, or closes the view. */
+  close(): void {
+    if (this.#over) return;
+    this.#over = true;
+    clearTimeout(this.#timer);
+    if (this.#view === undefined) this.#abort?.abort();
+    else this.#view.close();
+  }
+
+  #late(): void {
+    this.revoke(Code.UNAVAILABLE, `waited ${this.#timeout / 1000} s for ${this.#event}`);
+  }
+
+  #came(view: ProxyView): void {
+    if (this.#over) return view.close();
+    clearTimeout(this.#timer);
+    this.#view = view;
+    this.#events.opened(view);
+  }
+
+  /** A source whose wait was aborted says so by an AbortError; nobody needs to hear of that. */
+  #failed(error: unknown): void {
+    if (this.#over && error instanceof DOMException && error.name === "AbortError") return;
+    this.#events.failed(error);
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * A discovery server over a transport in memory whose source answers `connect` when the test says so.
+ *
+ * @module
+ */
+import { encode } from "../../../lib/pb/codec.ts";
+import { decode } from "../../../lib/pb/reflect.ts";
+import { concatBytes } from "../../../lib/resource/block.ts";
+import type { ConnectControl, ConnectRequest, ProxyView, ResourceSource } from "../../../lib/xds/protocol/source.ts";
+import { CLUSTER, LISTENER } from "../../../lib/xds/protocol/types.ts";
+import { XdsServer, type XdsServerOptions } from "../../../lib/xds/server.ts";
+import { callHeaders, MemoryClient, messageData } from "../../grpc/support/grpc_client.ts";
+import { AT_ONCE } from "../../grpc/support/h2_client.ts";
+import { MemorySource, textResource } from "./memory_source.ts";
+
+const PATH = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
+
+/** A call of `connect` that the test answers. */
+export class PendingConnect {
+  readonly #answer = Promise.withResolvers<ProxyView>();
+  #settled = false;
+
+  constructor(readonly request: ConnectRequest, readonly control: ConnectControl, readonly source: MemorySource) {}
+
+  get answer(): Promise<ProxyView> {
+    return this.#answer.promise;
+  }
+
+  /** Makes the view as the answer. */
+  make(): ProxyView {
+    this.#settled = true;
+    return this.source.connect(this.request);
+  }
+
+  /** Answers with a view, unless there is an answer. */
+  resolve(): void {
+    if (!this.#settled) this.#answer.resolve(this.make());
+  }
+
+  /** Answers with an error, unless there is an answer. */
+  refuse(error: unknown): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#answer.reject(error);
+  }
+}
+
+/** Keeps each call of `connect`, by the id of its node. */
+export class PendingSource implements ResourceSource {
+  readonly ready = true;
+  readonly memory = new MemorySource()
+    .change(CLUSTER, [textResource(CLUSTER, "c", "c=1")]).change(LISTENER, [textResource(LISTENER, "l", "l=1")]);
+  readonly connects = new Map<string, PendingConnect>();
+  /** Nodes that are answered at once. */
+  readonly atOnce = new Set<string>();
+  /** Called inside `connect`. */
+  onConnect: ((connect: PendingConnect) => void) | undefined;
+
+  connect(request: ConnectRequest, control: ConnectControl): ProxyView | Promise<ProxyView> {
+    const connect = new PendingConnect(request, control, this.memory);
+    this.connects.set(request.node.id!, connect);
+    this.onConnect?.(connect);
+    return this.atOnce.has(request.node.id!) ? connect.make() : connect.answer;
+  }
+
+  onPush(listener: Parameters<ResourceSource["onPush"]>[0]): () => void {
+    return this.memory.onPush(listener);
+  }
+}
+
+/** A server with its source and one client. Streams of the client have odd numbers; so are their nodes called. */
+export class ConnectServer {
+  readonly source = new PendingSource();
+  readonly errors: unknown[] = [];
+  readonly server: XdsServer;
+  readonly client: MemoryClient;
+  readonly #opened = new Set<number>();
+
+  constructor(options: Partial<XdsServerOptions> = {}) {
+    this.server = new XdsServer({
+      source: this.source,
+      resources: this.source.memory.table,
+      maxRequestsPerSecond: 1_000_000,
+      log: (level, _message, { error }) => void (level === "error" && this.errors.push(error)),
+      ...options,
+      grpc: { turns: AT_ONCE, ...options.grpc },
+    });
+    this.client = new MemoryClient(this.server.grpc);
+  }
+
+  /** Sends a request; `flags` 1: and no more after it. */
+  ask(stream: number, type_url: string, flags = 0): void {
+    if (!this.#opened.has(stream)) this.client.send(callHeaders(stream, PATH));
+    this.#opened.add(stream);
+    const request = { type_url, node: { id: String(stream) } };
+    this.client.send(messageData(stream, encode("envoy.service.discovery.v3.DiscoveryRequest", request), flags));
+  }
+
+  connectOf(stream: number): PendingConnect {
+    const connect = this.source.connects.get(String(stream));
+    if (connect === undefined) throw new Error(`stream ${stream} has not asked for its view`);
+    return connect;
+  }
+
+  /** Types of the responses on a stream, in order. */
+  received(stream: number): string[] {
+    const bytes = concatBytes(this.client.content.get(stream) ?? []);
+    const types: string[] = [];
+    for (let at = 0; at < bytes.length;) {
+      const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(at + 1);
+      const message = bytes.subarray(at + 5, at + 5 + length);
+      types.push(decode<{ type_url: string }>("envoy.service.discovery.v3.DiscoveryResponse", message).type_url);
+      at += 5 + length;
+    }
+    return types;
+  }
+
+  /** How the stream ended: the status and its text. */
+  end(stream: number): [string | undefined, string | undefined] {
+    return [this.client.ends.get(stream), this.client.texts.get(stream)];
+  }
+
+  get streams(): number {
+    return [...this.server.streams()].length;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server.stop(0);
+  }
+}
