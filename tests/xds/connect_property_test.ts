@@ -84,6 +84,8 @@ Deno.test("in whatever order things happen, each view is closed once, and nothin
       await at.client.read();
       const { views, closed } = at.source.memory;
       assert.deepEqual(closed.toSorted(), views.map(({ id }) => id).sort());
+      const logged = (text: string) => at.logged.filter((message) => message === text).length;
+      assert.equal(logged("client gone"), logged("client connected"));
       assert.deepEqual([at.streams, at.client.late, at.errors, at.client.goAways], [0, 0, [], []]);
     },
   );

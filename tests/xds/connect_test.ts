@@ -121,3 +121,14 @@ Deno.test("without a verified certificate a client has no identity", async () =>
   const { node, address, identity } = at.connectOf(1).request;
   assert.deepEqual([node.id, address, identity], ["1", "memory", undefined]);
 });
+
+Deno.test("a view that comes for a call whose end is not sent yet is closed, and opens no stream", async () => {
+  await using at = new ConnectServer();
+  at.ask(1, CLUSTER);
+  await at.client.read();
+  at.connectOf(1).resolve();
+  for (let i = 0; i <= 1000; i++) at.ask(1, CLUSTER);
+  assert.equal([...at.server.grpc.connections][0]!.h2.streams.has(1), true, "the end is not sent yet");
+  await at.client.read();
+  assert.deepEqual([at.end(1)[0], at.source.memory.closed, at.logged], ["status 8", ["1"], []]);
+});

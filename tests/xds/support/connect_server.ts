@@ -72,6 +72,7 @@ export class PendingSource implements ResourceSource {
 export class ConnectServer {
   readonly source = new PendingSource();
   readonly errors: unknown[] = [];
+  readonly logged: string[] = [];
   readonly server: XdsServer;
   readonly client: MemoryClient;
   readonly #opened = new Set<number>();
@@ -81,7 +82,10 @@ export class ConnectServer {
       source: this.source,
       resources: this.source.memory.table,
       maxRequestsPerSecond: 1_000_000,
-      log: (level, _message, { error }) => void (level === "error" && this.errors.push(error)),
+      log: (level, message, { error }) => {
+        if (level === "error") this.errors.push(error);
+        else this.logged.push(message);
+      },
       ...options,
       grpc: { turns: AT_ONCE, ...options.grpc },
     });
