@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
-import { addressesToDial, validateRedirection } from "../../lib/iptables/validate.ts";
+import { addressesToDial, validateRedirection, type Verdict } from "../../lib/iptables/validate.ts";
 
 const device = (address: string) =>
   ({ address, family: address.includes(":") ? "IPv6" : "IPv4" }) as Deno.NetworkInterfaceInfo;
+
+/** A port that was free a moment ago. */
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "0.0.0.0", port: 0 });
+  return (listener.addr as Deno.NetAddr).port;
+}
 
 Deno.test("the check dials each family that has addresses, and IPv4 when none has", () => {
   const dial = (...addresses: string[]) =>
@@ -22,12 +28,15 @@ Deno.test("where all of 127.0.0.0/8 is left alone, the check dials an address of
 
 Deno.test("where the proxy's ports are in use and nobody redirects, the check fails all the same", async () => {
   using proxy = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  // Free a moment ago, and taken by nobody who listens.
-  const free = Deno.listen({ hostname: "0.0.0.0", port: 0 });
-  const [port, probePort] = [proxy, free].map(({ addr }) => (addr as Deno.NetAddr).port) as [number, number];
-  free.close();
+  const port = (proxy.addr as Deno.NetAddr).port;
   const probe = { proxyPort: port, inboundPort: port, timeout: 300, notRedirected: "127.0.0.1/32" };
-  const [verdict] = await validateRedirection({ ...probe, probePort });
+  // Another process may take a port that was free a moment ago: then another one is tried.
+  let verdict: Verdict | undefined;
+  let probePort = 0;
+  for (let attempt = 0; attempt < 5 && !verdict?.failure?.includes("refused"); attempt++) {
+    probePort = freePort();
+    [verdict] = await validateRedirection({ ...probe, probePort });
+  }
   assert.match(
     verdict?.failure ?? "",
     new RegExp(`port ${probePort} do not reach port ${port} within \\d+ ms: .*refused`, "i"),
