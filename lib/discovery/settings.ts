@@ -1,5 +1,5 @@
 /**
- * From the program's settings to what each room takes: the one place where a variable meets its reader in translation.
+ * Turns the program's settings into the options of each package: the one place that reads a variable for translation.
  *
  * @module
  */

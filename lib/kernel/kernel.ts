@@ -1,6 +1,6 @@
 /**
- * The ground floor of a running program, made once and passed down: logs, metrics, time, readiness, drain, stop. Rooms
- * take the parts that they use, not the whole.
+ * The ground floor of a running program, made once and passed down: logs, metrics, time, readiness, drain, stop.
+ * Packages take the parts that they use, not the whole.
  *
  * Permissions: those of the log targets.
  *

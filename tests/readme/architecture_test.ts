@@ -15,10 +15,10 @@ function table(heading: string): string[][] {
   return lines.map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()));
 }
 
-Deno.test("the table of rooms names every room of the library, and no other", () => {
-  const named = table("Rooms").flatMap(([names]) => [...names!.matchAll(/`(\w+)`/g)].map(([, name]) => name!));
-  const rooms = [...Deno.readDirSync(`${root}lib`)].filter((entry) => entry.isDirectory).map(({ name }) => name);
-  assert.deepEqual(named.toSorted(), rooms.toSorted());
+Deno.test("the table of packages names every package of the library, and no other", () => {
+  const named = table("Packages").flatMap(([names]) => [...names!.matchAll(/`(\w+)`/g)].map(([, name]) => name!));
+  const packages = [...Deno.readDirSync(`${root}lib`)].filter((entry) => entry.isDirectory).map(({ name }) => name);
+  assert.deepEqual(named.toSorted(), packages.toSorted());
 });
 
 Deno.test("the table of ports has the flags' defaults, and says which are not served yet", () => {
