@@ -1,6 +1,6 @@
 /**
- * What users wrote and do not get, as translation found it. A warning belongs to the unit of work that found it, so it
- * goes when that unit is built again without it.
+ * What users wrote and do not get, as translation found it. A warning belongs to the build result that came with
+ * it, so it goes when that result is built again without it.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export interface Warning {
   readonly metric?: WarningMetric;
 }
 
-/** Takes warnings while a unit is built. */
+/** Takes warnings while a result is built. */
 export type Warn = (warning: Warning) => void;
 
 /** Hands on what a builder has to say about a message, and gives the message back. */
