@@ -1,10 +1,16 @@
 /**
- * What a proxy tells about itself in node metadata. Booleans and numbers may travel as strings.
+ * What a proxy reports about itself in node metadata: JSON of others, checked by schemas whose messages say what was
+ * expected. Booleans and numbers may travel as strings.
  *
  * @module
  */
-import { ownKey, ownLabelValue } from "../../config/spelling/spelling.ts";
+import { z } from "zod";
+import { Findings } from "../../config/finding/findings.ts";
+import { proxySettings } from "../../config/mesh/proxy_schema.ts";
+import type { ProxySettings } from "../../config/mesh/types.ts";
 import { parseDuration } from "../../config/schema/duration.ts";
+import { DecodeContext } from "../../config/schema/field.ts";
+import { ownKey, ownLabelValue } from "../../config/spelling/spelling.ts";
 
 /** UTF-16 units of one text, and of the name or value of one label. Istio's own are names, addresses and paths. */
 const MAX_TEXT = 1024;
@@ -13,11 +19,45 @@ const MAX_STRUCTURE = 16 * 1024;
 /** Units of a value that a refusal shows. */
 const MAX_SHOWN = 100;
 
-/** A value as a refusal shows it. */
-function shown(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}... (${text.length} characters)`;
-}
+const text = z.union([z.string(), z.number(), z.boolean()], { error: "a string" }).transform(String).pipe(
+  z.string().max(MAX_TEXT, { error: `at most ${MAX_TEXT} characters` }),
+);
+
+const flag = z.preprocess(
+  (value) => String(value).toLowerCase(),
+  z.enum(["true", "1", "false", "0"], { error: "true or false" }).transform((word) => word === "true" || word === "1"),
+);
+
+const duration = z.string({ error: "a duration such as 30s" }).transform((written, context) => {
+  const parsed = parseDuration(written);
+  if (parsed === undefined) context.addIssue({ code: "custom", message: "a duration such as 30s" });
+  return parsed ?? z.NEVER;
+});
+
+const list = z.preprocess(
+  (value) => (typeof value === "string" ? value.split(",") : value),
+  z.array(z.string({ error: "a comma separated list" }), { error: "a comma separated list" }).refine(
+    (parts) => parts.join().length <= MAX_STRUCTURE,
+    { error: `at most ${MAX_STRUCTURE} characters` },
+  ),
+).transform((parts) => parts.map((part) => part.trim()).filter((part) => part !== ""));
+
+const labels = z.record(z.string(), z.unknown(), { error: "a map of strings" }).transform((map, context) => {
+  const own: [string, string][] = [];
+  const refuse = (message: string) => context.addIssue({ code: "custom", message });
+  for (const [name, value] of Object.entries(map)) {
+    if (typeof value !== "string") refuse(`a string at ${shown(name)}`);
+    else if (name.length > MAX_TEXT || value.length > MAX_TEXT) {
+      refuse(`at most ${MAX_TEXT} characters in the name and in the value of ${shown(name)}`);
+    } else own.push([ownKey(name), ownLabelValue(ownKey(name), value)]);
+  }
+  return Object.fromEntries(own);
+});
+
+const object = z.preprocess(
+  (value) => (typeof value === "string" ? parsedJson(value) : value),
+  z.record(z.string(), z.unknown(), { error: "a JSON object" }),
+);
 
 /** Reads typed values out of metadata and collects what does not fit. */
 export class Metadata {
@@ -29,109 +69,85 @@ export class Metadata {
     this.#data = data;
   }
 
+  /** A string; empty when absent. */
+  text(key: string): string {
+    return this.#read(key, text) ?? "";
+  }
+
+  /** A switch: true, "true", "1" and their opposites; absent is `fallback`. */
+  flag(key: string, fallback = false): boolean {
+    return this.#read(key, flag) ?? fallback;
+  }
+
+  /** A whole number from 0 to `most`; absent is 0. */
+  count(key: string, most: number): number {
+    if (this.#value(key) === undefined) return 0;
+    const expected = `a whole number from 0 to ${most}`;
+    const whole = z.int({ error: expected }).min(0, { error: expected }).max(most, { error: expected });
+    return this.#read(key, z.preprocess(Number, whole)) ?? 0;
+  }
+
+  /** A duration in Go syntax, in ms; absent is 0. */
+  duration(key: string): number {
+    return this.#read(key, duration) ?? 0;
+  }
+
+  /** A list: comma separated, or a real list of strings. */
+  list(key: string): string[] {
+    return this.#read(key, list) ?? [];
+  }
+
+  /** Labels or annotations in our spelling. */
+  labels(key: string): Record<string, string> {
+    return this.#read(key, labels) ?? {};
+  }
+
+  /** Some proxy settings of an object, or of one as text; settings that are too large to be kept count as absent. */
+  settings<K extends keyof ProxySettings>(key: string, ...names: readonly K[]): Partial<Pick<ProxySettings, K>> {
+    const whole = this.#read(key, object);
+    if (whole === undefined) return {};
+    const given = names.filter((name) => whole[name] !== undefined);
+    const large = given.filter((name) => JSON.stringify(whole[name]).length > MAX_STRUCTURE);
+    for (const name of large) this.#refuse(key, `at most ${MAX_STRUCTURE} characters of ${name} as JSON`);
+    const kept = Object.fromEntries(given.filter((name) => !large.includes(name)).map((name) => [name, whole[name]]));
+    const findings = new Findings();
+    const settings = proxySettings.decode(kept, new DecodeContext("", findings, "warning")) ?? {};
+    for (const { severity, message } of findings.list) {
+      if (severity === "error") this.problems.push(`metadata ${key}: ${message}`);
+    }
+    return settings as Partial<Pick<ProxySettings, K>>;
+  }
+
+  #read<T>(key: string, schema: z.ZodType<T>): T | undefined {
+    const value = this.#value(key);
+    if (value === undefined) return undefined;
+    const read = schema.safeParse(value);
+    if (read.success) return read.data;
+    // Of a list every element may be wrong in the same way.
+    for (const message of new Set(read.error.issues.map((issue) => issue.message))) this.#refuse(key, message);
+    return undefined;
+  }
+
   #value(key: string): unknown {
     const value = Object.hasOwn(this.#data, key) ? this.#data[key] : undefined;
     return value === null || value === "" ? undefined : value;
   }
 
-  #refuse(key: string, expected: string): undefined {
+  #refuse(key: string, expected: string): void {
     this.problems.push(`metadata ${key}=${shown(this.#value(key))}, expected ${expected}`);
-    return undefined;
   }
+}
 
-  /** A string; empty when absent. */
-  text(key: string): string {
-    const value = this.#value(key);
-    if (value === undefined) return "";
-    if (typeof value === "string") return this.#short(key, value, MAX_TEXT);
-    if (typeof value === "number" || typeof value === "boolean") return String(value);
-    this.#refuse(key, "a string");
-    return "";
-  }
+/** A value as a refusal shows it. */
+function shown(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}... (${text.length} characters)`;
+}
 
-  /** A text that is not too long; empty otherwise. */
-  #short(key: string, text: string, most: number): string {
-    if (text.length <= most) return text;
-    this.#refuse(key, `at most ${most} characters`);
-    return "";
-  }
-
-  /** A switch: true, "true", "1" and their opposites; absent is `fallback`. */
-  flag(key: string, fallback = false): boolean {
-    const value = this.#value(key);
-    if (value === undefined) return fallback;
-    const text = String(value).toLowerCase();
-    if (text === "true" || text === "1") return true;
-    if (text === "false" || text === "0") return false;
-    this.#refuse(key, "true or false");
-    return fallback;
-  }
-
-  /** A whole number from 0 to `most`; absent is 0. */
-  count(key: string, most: number): number {
-    const value = this.#value(key);
-    if (value === undefined) return 0;
-    const number = Number(value);
-    if (Number.isInteger(number) && number >= 0 && number <= most) return number;
-    this.#refuse(key, `a whole number from 0 to ${most}`);
-    return 0;
-  }
-
-  /** A duration in Go syntax, in ms; absent is 0. */
-  duration(key: string): number {
-    const value = this.#value(key);
-    if (value === undefined) return 0;
-    const ms = typeof value === "string" ? parseDuration(value) : undefined;
-    return ms ?? this.#refuse(key, "a duration such as 30s") ?? 0;
-  }
-
-  /** A list: comma separated, or a real list of strings. */
-  list(key: string): string[] {
-    const value = this.#value(key);
-    if (value === undefined) return [];
-    const texts = typeof value === "string" ? value.split(",") : value;
-    if (Array.isArray(texts) && texts.every((x) => typeof x === "string")) {
-      this.#short(key, texts.join(), MAX_STRUCTURE);
-      return texts.map((x) => x.trim()).filter((x) => x !== "");
-    }
-    this.#refuse(key, "a comma separated list");
-    return [];
-  }
-
-  /** Labels or annotations in our spelling. */
-  labels(key: string): Record<string, string> {
-    const value = this.#value(key);
-    if (value === undefined) return {};
-    if (typeof value !== "object" || Array.isArray(value)) return this.#refuse(key, "a map of strings") ?? {};
-    const labels: [string, string][] = [];
-    for (const [name, text] of Object.entries(value as Record<string, unknown>)) {
-      if (typeof text !== "string") this.#refuse(key, `a string at ${shown(name)}`);
-      else if (name.length > MAX_TEXT || text.length > MAX_TEXT) {
-        this.#refuse(key, `at most ${MAX_TEXT} characters in the name and in the value of ${shown(name)}`);
-      } else labels.push([ownKey(name), ownLabelValue(ownKey(name), text)]);
-    }
-    return Object.fromEntries(labels);
-  }
-
-  /** A field of an object that is kept as long as its proxy; absent when it is too large. */
-  part<T>(key: string, field: string): T | undefined {
-    const part = this.object(key)?.[field];
-    if (part === undefined || JSON.stringify(part).length <= MAX_STRUCTURE) return part as T | undefined;
-    return this.#refuse(key, `at most ${MAX_STRUCTURE} characters of ${field} as JSON`);
-  }
-
-  /** A JSON object, as it is or as text. */
-  object(key: string): Readonly<Record<string, unknown>> | undefined {
-    let value = this.#value(key);
-    if (typeof value === "string") {
-      try {
-        value = JSON.parse(value);
-      } catch {
-        return this.#refuse(key, "a JSON object");
-      }
-    }
-    if (value === undefined) return undefined;
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return this.#refuse(key, "a JSON object");
-    return value as Record<string, unknown>;
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // Which is no object, so the schema says what was expected.
   }
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { GatewayTopology, MeshConfig, ProxyHeaders } from "../../config/mesh/types.ts";
+import type { MeshConfig, ProxyHeaders } from "../../config/mesh/types.ts";
 import { fromStruct } from "../../pb/wellknown.ts";
 import { canonicalIp, isIp } from "../../registry/address.ts";
 import {
@@ -88,7 +88,7 @@ interface Parts {
 }
 
 function readProperties({ id, metadata, namespace, labels, addresses, node, options }: Parts): ProxyProperties {
-  const topology = metadata.part<GatewayTopology>("PROXY_CONFIG", "gatewayTopology");
+  const { gatewayTopology, proxyHeaders } = metadata.settings("PROXY_CONFIG", "gatewayTopology", "proxyHeaders");
   const mode = metadata.text("INTERCEPTION_MODE").toUpperCase();
   return {
     type: id.type,
@@ -115,10 +115,8 @@ function readProperties({ id, metadata, namespace, labels, addresses, node, opti
     tlsClientKey: metadata.text("TLS_CLIENT_KEY"),
     tlsClientRootCert: metadata.text("TLS_CLIENT_ROOT_CERT"),
     isUnprivileged: metadata.flag("UNPRIVILEGED_POD"),
-    proxyHeaders: options.internHeaders(
-      metadata.part<ProxyHeaders>("PROXY_CONFIG", "proxyHeaders") ?? options.mesh.defaultConfig.proxyHeaders,
-    ),
-    ...(topology ? { gatewayTopology: topology } : {}),
+    proxyHeaders: options.internHeaders(proxyHeaders ?? options.mesh.defaultConfig.proxyHeaders),
+    ...(gatewayTopology ? { gatewayTopology } : {}),
     labels,
   };
 }
