@@ -71,7 +71,14 @@ export function* parseDocumentSteps(
       findings.push({ ...found, place: { ...found.place, line } });
     }
   }
-  return { objects, refused, findings, foreign };
+  // Most documents hold one valid object: their lists are kept, so they have no room to grow.
+  return { objects: fitted(objects), refused: fitted(refused), findings: fitted(findings), foreign };
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+function fitted<T>(list: readonly T[]): readonly T[] {
+  return list.length === 0 ? NOTHING : list.slice();
 }
 
 function fileOrigin({ source, file, line }: DocumentPlace, within: string): FileOrigin {
