@@ -178,7 +178,16 @@ Deno.test("two installers with different options damp each other: from ten chang
     };
   });
   for (const { installer } of both) installer.start();
-  await until("one of them waits", () => lines.some((line) => line.includes("another installer, ")));
+  let seen = { changes, at: performance.now() };
+  await until("one of them waits", () => {
+    if (changes !== seen.changes) seen = { changes, at: performance.now() };
+    if (performance.now() - seen.at > 500) {
+      // The kernel may drop events of a burst, and no clock goes on here: another event lets both look again.
+      Deno.utimeSync(`${place.folders.net}/${config}`, new Date(), new Date());
+      seen.at = performance.now();
+    }
+    return lines.some((line) => line.includes("another installer, "));
+  });
   /** Until no event has brought about a change for a while. */
   const quiet = async () => {
     for (let before = -1; before !== changes; await new Promise((resolve) => setTimeout(resolve, 100))) {
