@@ -53,12 +53,12 @@ export const PAGES: readonly Page[] = [
   },
   {
     path: "warningz",
-    help: "what configuration asks for and proxies do not get: area, objects, text, metric",
+    help: "what configuration asks for and proxies do not get: code, objects, message",
     answer: warningz,
   },
   {
     path: "problemz",
-    help: "what is wrong with configuration: file, line, object, field, value, expected",
+    help: "what is wrong with configuration: code, severity, place, value, expected, message",
     answer: problemz,
   },
   { path: "configz", help: "all configuration objects", answer: configz },

@@ -5,7 +5,7 @@
  */
 import type { Kind } from "../config/types.ts";
 import { inertKinds, inertText } from "../translate/inert_kinds.ts";
-import type { Warning } from "../translate/message/warning.ts";
+import { type Finding, findingKeys, warningOf } from "../config/finding/finding.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
@@ -30,12 +30,13 @@ export function pushStatus(request: HttpRequest, view: DebugView): HttpResponse 
   );
 }
 
-/** Sentences by the first object that each is about; conflicts of listeners are told apart already. */
+/** Sentences by the first object that each is about; conflicts of listeners stand apart already. */
 function byObject(view: DebugView): Record<string, string[]> {
   const texts = new Map<string, string[]>();
-  for (const { area, objects: [object = ""], text } of allWarnings(view)) {
-    if (area === "listeners") continue;
-    texts.set(object, [...texts.get(object) ?? [], text]);
+  for (const finding of allWarnings(view)) {
+    if (finding.code === "listener-conflict" || finding.code === "tcp-listener-conflict") continue;
+    const [object = ""] = findingKeys(finding);
+    texts.set(object, [...texts.get(object) ?? [], finding.message]);
   }
   return Object.fromEntries(texts);
 }
@@ -46,13 +47,13 @@ export function warningz(request: HttpRequest, view: DebugView): HttpResponse {
 }
 
 /** What translation found, and objects of kinds that it does not know. */
-function* allWarnings(view: DebugView): Iterable<Warning> {
+function* allWarnings(view: DebugView): Iterable<Finding> {
   yield* view.warnings();
   yield* view.policyWarnings();
   for (const kind of Object.keys(inertKinds) as Kind[]) {
     if (inertKinds[kind] === "security") continue;
     for (const { key } of view.store.list(kind)) {
-      yield { area: "configuration", objects: [key], text: inertText(kind) ?? "" };
+      yield warningOf("no-effect", [key], inertText(kind) ?? "");
     }
   }
 }

@@ -11,7 +11,6 @@ import type { Log } from "../kernel/log/log.ts";
 import type { Aggregate } from "../registry/aggregate.ts";
 import type { EndpointIndex } from "../registry/endpoint_index.ts";
 import type { Translator } from "../translate/translator.ts";
-import type { Warning } from "../translate/message/warning.ts";
 import type { XdsServer } from "../xds/server.ts";
 
 /** The inside of a discovery server. */
@@ -25,11 +24,11 @@ export interface DebugView {
   readonly translator: Translator;
   readonly log: Log;
   /** What users wrote and do not get, each once. */
-  warnings(): Iterable<Warning>;
+  warnings(): Iterable<Finding>;
   /** What is wrong with configuration now. */
   findings(): Iterable<Finding>;
   /** One warning for each policy that is not enforced. */
-  policyWarnings(): Iterable<Warning>;
+  policyWarnings(): Iterable<Finding>;
   /** Whether an object is in force in its last good version only, since what is written now is refused. */
   isStale(object: ConfigObject): boolean;
   /** Resolves when all configuration that is written now has been read and waits for its push, or has had it. */

@@ -6,7 +6,7 @@
 import type { Metrics } from "../kernel/metrics/registry.ts";
 import type { Caches } from "../translate/cache/caches.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
-import type { WarningMetric } from "../translate/message/warning.ts";
+import type { FindingCode } from "../config/finding/finding_codes.ts";
 import type { XdsCounter, XdsDistribution, XdsGauge, XdsMetrics } from "../xds/protocol/metrics.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { worldFacts } from "./world_facts.ts";
@@ -83,19 +83,13 @@ function feedWorld(metrics: Metrics, pipeline: Pipeline): void {
 }
 
 function feedWarnings(metrics: Metrics, pipeline: Pipeline): void {
-  const counts = new Map<WarningMetric, number>();
-  for (const { metric } of pipeline.warnings()) {
-    if (metric) counts.set(metric, (counts.get(metric) ?? 0) + 1);
-  }
-  const gauges = {
-    pilot_conflict_inbound_listener: metrics.gauge("pilot_conflict_inbound_listener"),
-    pilot_conflict_outbound_listener_tcp_over_current_tcp: metrics.gauge(
-      "pilot_conflict_outbound_listener_tcp_over_current_tcp",
-    ),
-    pilot_destrule_subsets: metrics.gauge("pilot_destrule_subsets"),
-    pilot_vservice_dup_domain: metrics.gauge("pilot_vservice_dup_domain"),
-  } satisfies Record<WarningMetric, unknown>;
-  for (const [name, gauge] of Object.entries(gauges)) gauge.set(counts.get(name as WarningMetric) ?? 0);
+  const counts = new Map<FindingCode, number>();
+  for (const { code } of pipeline.warnings()) counts.set(code, (counts.get(code) ?? 0) + 1);
+  const count = (...codes: readonly FindingCode[]) => codes.reduce((sum, code) => sum + (counts.get(code) ?? 0), 0);
+  metrics.gauge("pilot_conflict_inbound_listener").set(count("inbound-conflict"));
+  metrics.gauge("pilot_conflict_outbound_listener_tcp_over_current_tcp").set(count("tcp-listener-conflict"));
+  metrics.gauge("pilot_destrule_subsets").set(count("duplicate-subset"));
+  metrics.gauge("pilot_vservice_dup_domain").set(count("domain-conflict", "hidden-rules"));
 }
 
 /** Versions that are counted by name; proxies name them. The rest counts as `other`. */

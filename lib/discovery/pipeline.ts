@@ -22,8 +22,8 @@ import { serviceTargets } from "../registry/inbound.ts";
 import { ResourceTable } from "../resource/set.ts";
 import type { Proxy } from "../translate/proxy/node.ts";
 import { Translator } from "../translate/translator.ts";
-import { addressRangeWarnings } from "../translate/message/mesh_warnings.ts";
-import type { Warning } from "../translate/message/warning.ts";
+import { addressRangeFindings } from "../translate/message/mesh_findings.ts";
+import type { Finding } from "../config/finding/finding.ts";
 import { Debouncer, type MergedChange, REAL_TIMERS, type Timers } from "./debounce.ts";
 import type { PushEvent } from "../xds/protocol/source.ts";
 import { countedSink, type RegistryTrigger, type RegistryUpdates } from "./counted_sink.ts";
@@ -83,8 +83,8 @@ export class Pipeline {
   }
 
   /** What users wrote and do not get, each once: found by translation, or in the service entries. */
-  warnings(): Warning[] {
-    return this.#translator.warnings().concat(addressRangeWarnings(this.entries.automaticAddresses));
+  warnings(): Finding[] {
+    return this.#translator.warnings().concat(addressRangeFindings(this.entries.automaticAddresses));
   }
 
   /** Number of the last push. */

@@ -12,7 +12,7 @@ import type { Cancel } from "../kernel/time/clock.ts";
 import { type SelectableWorkload, SelectionIndex } from "../mesh/selection/index.ts";
 import { isSelecting, type SelectingKind } from "../mesh/selection/selection.ts";
 import { inertKinds } from "../translate/inert_kinds.ts";
-import type { Warning } from "../translate/message/warning.ts";
+import { type Finding, warningOf } from "../config/finding/finding.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Time from a connection to the look at policies that were for nobody, ms: many proxies connect at once. */
@@ -61,13 +61,11 @@ export class UnenforcedPolicies {
   }
 
   /** One warning for each policy, with the numbers of now. */
-  warnings(): Warning[] {
+  warnings(): Finding[] {
     const { counts, connected } = this.#counts();
-    return this.#policies().map((policy) => ({
-      area: "configuration",
-      objects: [policy.key],
-      text: unenforcedText(policy, counts.get(policy.key) ?? 0, connected),
-    }));
+    return this.#policies().map((policy) =>
+      warningOf("unenforced-policy", [policy.key], unenforcedText(policy, counts.get(policy.key) ?? 0, connected))
+    );
   }
 
   /** No more lines. */

@@ -7,7 +7,7 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Log } from "../kernel/log/log.ts";
 import type { Cancel } from "../kernel/time/clock.ts";
-import { type Warning, type WarningArea, warningKey } from "../translate/message/warning.ts";
+import { type Finding, findingIdentity, findingKeys } from "../config/finding/finding.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Time between two sweeps, ms. */
@@ -15,17 +15,6 @@ export const SWEEP_INTERVAL = 60_000;
 
 /** Time from a push to the look at warnings, ms: pushes in a row cost one look, and no push waits for it. */
 export const REVIEW_DELAY = 1000;
-
-/** The log scope of each area's warnings. */
-const SCOPES: Readonly<Record<WarningArea, "model" | "gateway">> = {
-  clusters: "model",
-  endpoints: "model",
-  routes: "model",
-  listeners: "model",
-  inbound: "model",
-  gateways: "gateway",
-  configuration: "model",
-};
 
 /** New warnings that one look logs; the others are counted, and shown on the debug page. */
 export const MAX_LOGGED = 100;
@@ -40,14 +29,15 @@ export class WarningLog {
   }
 
   /** Takes all warnings that hold now. */
-  review(warnings: readonly Warning[]): void {
+  review(warnings: readonly Finding[]): void {
     const now = new Set<string>();
     let fresh = 0;
     for (const warning of warnings) {
-      const key = warningKey(warning);
+      const key = findingIdentity(warning);
       now.add(key);
       if (this.#reported.has(key) || ++fresh > MAX_LOGGED) continue;
-      this.#log.scope(SCOPES[warning.area]).warn(warning.text, { objects: [...warning.objects], area: warning.area });
+      const scope = warning.code === "gateway-not-as-written" ? "gateway" : "model";
+      this.#log.scope(scope).warn(warning.message, { objects: findingKeys(warning), code: warning.code });
     }
     this.#reported = now;
     if (fresh > MAX_LOGGED) {

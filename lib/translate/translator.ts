@@ -13,9 +13,10 @@ import type { SelectableWorkload } from "../mesh/selection/index.ts";
 import type { ServiceTarget } from "../registry/inbound.ts";
 import type { ResourceTable } from "../resource/set.ts";
 import { type BuildFailed, Caches, type CacheSwitches, type StaleResults } from "./cache/caches.ts";
-import { type ListenerConflict, listenerWarning } from "./listener/conflict.ts";
-import { meshWarnings } from "./message/mesh_warnings.ts";
-import { distinctWarnings, type Warning } from "./message/warning.ts";
+import { type ListenerConflict, listenerFinding } from "./listener/conflict.ts";
+import { meshFindings } from "./message/mesh_findings.ts";
+import type { Finding } from "../config/finding/finding.ts";
+import { distinctFindings } from "./message/finding.ts";
 import { ProxyState } from "./per_proxy/proxy_state.ts";
 import type { Proxy } from "./proxy/node.ts";
 import { ProxyClasses } from "./proxy_class/classes.ts";
@@ -64,14 +65,14 @@ export class Translator {
   }
 
   /** What users wrote and do not get, each once. Costs what there is to say, and a look at each group and proxy. */
-  warnings(): Warning[] {
-    return distinctWarnings(this.#allWarnings());
+  warnings(): Finding[] {
+    return distinctFindings(this.#allWarnings());
   }
 
-  *#allWarnings(): Iterable<Warning> {
-    yield* meshWarnings(this.mesh);
+  *#allWarnings(): Iterable<Finding> {
+    yield* meshFindings(this.mesh);
     yield* this.caches.warnings();
-    for (const conflict of this.conflicts()) yield listenerWarning(conflict);
+    for (const conflict of this.conflicts()) yield listenerFinding(conflict);
     for (const classes of this.#classes.values()) yield* classes.warnings();
     for (const state of this.#proxies) yield* state.perProxy?.warnings() ?? [];
   }

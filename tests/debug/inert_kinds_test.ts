@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { findingKeys } from "../../lib/config/finding/finding.ts";
 import { KINDS } from "../../lib/config/kinds/kinds.ts";
 import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
 import { inertKinds } from "../../lib/translate/inert_kinds.ts";
@@ -37,7 +38,7 @@ Deno.test("an object of a kind that steers nothing is never said to be in force"
     assert.deepEqual([live.live, live.total, live.everywhere], [1, 1, false]);
     assert.match(live.why.join(), /have no effect in this version \(not built yet: telemetry\)/);
     const [warning] = await json("/debug/warningz");
-    assert.deepEqual([warning.area, warning.objects], ["configuration", ["Telemetry/x/a"]]);
+    assert.deepEqual([warning.code, findingKeys(warning)], ["no-effect", ["Telemetry/x/a"]]);
     assert.ok("Telemetry/x/a" in (await json("/debug/push_status")).warnings);
     assert.deepEqual(told().map(({ level, objects, count }) => [level, objects, count]), [
       ["warn", ["Telemetry/x/a"], 1],

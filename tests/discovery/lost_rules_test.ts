@@ -1,5 +1,6 @@
 /** What users write and each proxy must get, whatever else is there. */
 import assert from "node:assert/strict";
+import { findingKeys } from "../../lib/config/finding/finding.ts";
 import { contents, Fixture, type TestNode, texts } from "./fixture.ts";
 
 const apiVersion = "networking.mesh.io/v1";
@@ -181,13 +182,13 @@ Deno.test("a virtual service whose rules for a host another one hides from every
     virtualService("narrower-too", 5000, { ...http, exportTo: ["a"] }),
   );
   fixture.pipeline.flush();
-  const told = fixture.pipeline.translator.warnings().filter(({ text }) => text.includes("for nobody"));
-  assert.deepEqual(told.map(({ objects, text }) => [objects, /VirtualService\S+ is older/.exec(text)?.[0]]), [
+  const told = fixture.pipeline.translator.warnings().filter(({ message }) => message.includes("for nobody"));
+  assert.deepEqual(told.map((one) => [findingKeys(one), /VirtualService\S+ is older/.exec(one.message)?.[0]]), [
     [["VirtualService/a/narrower-too"], "VirtualService/a/narrower is older"],
     [["VirtualService/a/second"], "VirtualService/a/first is older"],
   ]);
   fixture.remove("VirtualService/a/first");
   fixture.pipeline.flush();
-  const left = fixture.pipeline.translator.warnings().filter(({ text }) => text.includes("for nobody"));
+  const left = fixture.pipeline.translator.warnings().filter(({ message }) => message.includes("for nobody"));
   assert.equal(left.length, 1);
 });

@@ -1,5 +1,6 @@
 /** Policies that nothing enforces yet are told, each with the connected workloads that it would be for. */
 import assert from "node:assert/strict";
+import { type Finding, findingKeys } from "../../lib/config/finding/finding.ts";
 import { parseObject } from "../../lib/config/object.ts";
 import { ConfigStore, type StoreSource } from "../../lib/config/store.ts";
 import type { ConfigObject } from "../../lib/config/types.ts";
@@ -116,7 +117,7 @@ Deno.test("namespace, root namespace, labels and named Gateways decide for whom 
     join("y", "10.0.0.3");
     join("z", "10.0.0.4");
     const texts = policies.warnings();
-    const counts = texts.map(({ objects, text }) => [objects[0], /apply to (\d of \d)/.exec(text)?.[1]]);
+    const counts = texts.map((one) => [findingKeys(one)[0], /apply to (\d of \d)/.exec(one.message)?.[1]]);
     assert.deepEqual(counts, [
       ["AuthorizationPolicy/mesh-system/everywhere", "4 of 4"],
       ["AuthorizationPolicy/x/edge", "1 of 4"],
@@ -135,8 +136,8 @@ spec: {}
   const { log, lines } = openLog();
   await withServer({ "a.yaml": text }, async ({ ports }) => {
     using _proxy = await TestProxy.attach(ports.grpc);
-    const warnings = JSON.parse((await page(ports.http, "/debug/warningz")).body);
-    assert.deepEqual(warnings.map(({ objects, text }: { objects: string[]; text: string }) => [objects, text]), [[
+    const warnings = JSON.parse((await page(ports.http, "/debug/warningz")).body) as Finding[];
+    assert.deepEqual(warnings.map((one) => [findingKeys(one), one.message]), [[
       ["AuthorizationPolicy/x/deny"],
       "AuthorizationPolicy x/deny is not enforced (this version enforces no AuthorizationPolicy); " +
       "it would apply to 1 of 1 connected workloads",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { MAX_LOGGED, REVIEW_DELAY, SWEEP_INTERVAL, WarningLog } from "../../lib/discovery/upkeep.ts";
-import type { Warning } from "../../lib/translate/message/warning.ts";
+import { type Finding, findingKeys, warningOf } from "../../lib/config/finding/finding.ts";
 import { Fixture } from "./fixture.ts";
 import { openLog } from "./open_log.ts";
 import { page, withServer } from "./running.ts";
@@ -52,14 +52,15 @@ function warned(): Fixture {
 Deno.test("a warning names its objects, and there is one, however many proxies and classes have it", () => {
   const fixture = warned();
   const before = fixture.pipeline.translator.warnings();
-  const find = (pattern: RegExp) => before.find(({ text }) => pattern.test(text));
-  assert.deepEqual(find(/delegate VirtualService\/x\/child does not exist/)?.objects, ["VirtualService/x/parent"]);
-  assert.deepEqual(find(/first subset v1/)?.objects, ["DestinationRule/x/one", "DestinationRule/x/two"]);
-  assert.deepEqual(find(/ISTIO_MUTUAL/)?.objects, ["ServiceEntry/x/b", "DestinationRule/x/mutual"]);
-  assert.equal(find(/^inbound port 80: .*a2\.example/)?.metric, "pilot_conflict_inbound_listener");
+  const keysOf = (finding: Finding | undefined) => finding && findingKeys(finding);
+  const find = (pattern: RegExp) => before.find(({ message }) => pattern.test(message));
+  assert.deepEqual(keysOf(find(/delegate VirtualService\/x\/child does not exist/)), ["VirtualService/x/parent"]);
+  assert.deepEqual(keysOf(find(/first subset v1/)), ["DestinationRule/x/one", "DestinationRule/x/two"]);
+  assert.deepEqual(keysOf(find(/ISTIO_MUTUAL/)), ["ServiceEntry/x/b", "DestinationRule/x/mutual"]);
+  assert.equal(find(/^inbound port 80: .*a2\.example/)?.code, "inbound-conflict");
   fixture.join({ namespace: "x", address: "10.0.0.1", name: "twin", labels: { app: "twin" } });
   fixture.join({ namespace: "y", address: "10.0.0.77" });
-  const texts = fixture.pipeline.translator.warnings().map(({ text }) => text);
+  const texts = fixture.pipeline.translator.warnings().map(({ message }) => message);
   assert.equal(new Set(texts).size, texts.length);
   assert.deepEqual(fixture.failures, []);
 });
@@ -78,8 +79,8 @@ Deno.test("a destination that no service has is told, and no longer when the ser
     }),
   );
   fixture.pipeline.flush();
-  const told = () => fixture.pipeline.translator.warnings().filter(({ text }) => text.includes("no service has"));
-  assert.deepEqual(told().map(({ objects, text }) => [objects, /host (\S+),/.exec(text)?.[1]]), [
+  const told = () => fixture.pipeline.translator.warnings().filter(({ message }) => message.includes("no service has"));
+  assert.deepEqual(told().map((finding) => [findingKeys(finding), /host (\S+),/.exec(finding.message)?.[1]]), [
     [["VirtualService/x/to-late"], "late.example.com"],
   ]);
   fixture.put(entry("late", "late.example.com"));
@@ -97,26 +98,22 @@ Deno.test("a warning goes with what it was about", () => {
 Deno.test("a warning is logged once, again only after it was gone, with its objects", () => {
   const { log, lines } = openLog();
   const warnings = new WarningLog(log);
-  const one: Warning = { area: "routes", objects: ["VirtualService/x/v"], text: "one is left out" };
-  const two: Warning = { area: "gateways", objects: ["Gateway/x/g"], text: "two is left out" };
+  const one = warningOf("domain-conflict", ["VirtualService/x/v"], "one is left out");
+  const two = warningOf("gateway-not-as-written", ["Gateway/x/g"], "two is left out");
   warnings.review([one]);
   warnings.review([one, two]);
   warnings.review([two]);
   warnings.review([one, two]);
   assert.deepEqual(lines.map((l) => [l.level, l.scope, l.msg, l.objects]), [
-    ["warn", "model", one.text, one.objects],
-    ["warn", "gateway", two.text, two.objects],
-    ["warn", "model", one.text, one.objects],
+    ["warn", "model", one.message, findingKeys(one)],
+    ["warn", "gateway", two.message, findingKeys(two)],
+    ["warn", "model", one.message, findingKeys(one)],
   ]);
 });
 
 Deno.test("a flood of warnings is logged in part, with the number of the others", () => {
   const { log, lines } = openLog();
-  const flood = Array.from({ length: MAX_LOGGED + 7 }, (_, i): Warning => ({
-    area: "listeners",
-    objects: [],
-    text: `port ${i}`,
-  }));
+  const flood = Array.from({ length: MAX_LOGGED + 7 }, (_, i) => warningOf("listener-conflict", [], `port ${i}`));
   const warnings = new WarningLog(log);
   warnings.review(flood);
   assert.equal(lines.length, MAX_LOGGED + 1);
@@ -138,8 +135,8 @@ Deno.test("warnings are logged after a push, and shown on the debug pages and in
     assert.equal(told().length, 1);
     await clock.advance(10 * SWEEP_INTERVAL);
     assert.equal(told().length, 1);
-    const shown = JSON.parse((await page(ports.http, "/debug/warningz")).body) as Warning[];
-    assert.ok(shown.some(({ text }) => text.includes("delegate VirtualService/x/child")));
+    const shown = JSON.parse((await page(ports.http, "/debug/warningz")).body) as Finding[];
+    assert.ok(shown.some(({ message }) => message.includes("delegate VirtualService/x/child")));
     const status = JSON.parse((await page(ports.http, "/debug/push_status")).body);
     assert.match(status.warnings["VirtualService/x/parent"][0], /delegate VirtualService\/x\/child/);
     assert.match((await page(ports.monitoring, "/metrics")).body, /^pilot_destrule_subsets 1$/m);

@@ -101,6 +101,25 @@ export function fieldFinding(
   };
 }
 
+/**
+ * A warning about objects.
+ *
+ * @param keys Keys of the objects that it is about (`VirtualService/ns/name`), the nearest cause first.
+ * @param message One sentence.
+ */
+export function warningOf(code: FindingCode, keys: readonly string[], message: string): Finding {
+  const objects = keys.map((key): ObjectName => {
+    const [kind = "", namespace = "", name = ""] = key.split("/");
+    return { kind, namespace, name };
+  });
+  return { code, severity: "warning", place: { objects, field: "", line: 0 }, value: "", expected: "", message };
+}
+
+/** Keys of the objects that a finding is about. */
+export function findingKeys({ place: { objects } }: Finding): string[] {
+  return objects.map(({ kind, namespace, name }) => `${kind}/${namespace}/${name}`);
+}
+
 /** The name of the object that a finding is about; all parts are empty when there is none. */
 export function findingObject({ place: { objects: [object] } }: Finding): ObjectName {
   return object ?? { kind: "", namespace: "", name: "" };

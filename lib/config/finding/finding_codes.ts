@@ -21,6 +21,18 @@ export const FINDING_CODES = {
   "derivation-failed": "What makes objects from this one threw; the objects that it made before stay in force.",
   "no-effect": "Something is accepted and checked, but the part that acts on it is not built yet.",
   "needs-restart": "A setting that is read when the server starts has changed since.",
+  "unenforced-policy": "A policy is accepted and checked, but nothing enforces it yet.",
+  "unresolved-reference": "An object refers to another one that does not exist, or not to be used in this way.",
+  "hidden-rules": "An older object has rules for the same host, so those of this one are for nobody.",
+  "duplicate-subset": "Several rules define a subset of one host; the first one holds.",
+  "host-without-service": "A route has a destination that is no service, so what is routed there fails.",
+  "too-few-addresses": "More services ask for an automatic address than there are.",
+  "listener-conflict": "Two hosts want one listener in ways that exclude each other.",
+  "tcp-listener-conflict": "Two TCP services want the same connections of one listener.",
+  "inbound-conflict": "Two services want one port of a workload.",
+  "domain-conflict": "Two virtual hosts of one route configuration want one domain.",
+  "gateway-not-as-written": "A gateway does not serve something, or not as it is written.",
+  "not-as-written": "Proxies do not get something, or not as it is written.",
   "outside-root-namespace": "An object for the whole mesh lies in a namespace that is not the root namespace.",
 } as const;
 

@@ -26,12 +26,13 @@ import type { InboundTarget } from "../inbound/target.ts";
 import type { ListenerConflict } from "../listener/conflict.ts";
 import type { ListenerContribution } from "../listener/contribution.ts";
 import { inboundListeners } from "../listener/inbound/inbound.ts";
-import { inboundWarning } from "../listener/inbound/port.ts";
+import { inboundFinding } from "../listener/inbound/port.ts";
 import { httpProxyListener } from "../listener/outbound/http_proxy.ts";
 import { mergeOutboundListener } from "../listener/outbound/merge.ts";
 import { listenerContributions } from "../listener/outbound/outbound.ts";
 import { virtualOutboundListener } from "../listener/virtual.ts";
-import { type Warn, warned, type Warning } from "../message/warning.ts";
+import type { Finding } from "../../config/finding/finding.ts";
+import { reported, type ReportFinding } from "../message/finding.ts";
 import { invalidatedKeys } from "../reader/mesh_queries.ts";
 import { aspect } from "../reader/aspect.ts";
 import type { Reader } from "../reader/reader.ts";
@@ -142,16 +143,19 @@ export class Caches {
       failed: (name: string, error: unknown) => failed(kind, name, error),
     });
     this.clusters = translationCache(
-      (read, host, _, warn) => outboundClusters(read, host).map(warned("clusters", warn)).map(encodeCluster),
+      (read, host, _, report) =>
+        outboundClusters(read, host).map(reported("not-as-written", report)).map(encodeCluster),
       options("clusters", [], on.clusters),
     );
     const encodeAssignment = assignmentEncoder();
     this.assignments = translationCache(
-      (read, host, _, warn) => loadAssignments(read, host).map(warned("endpoints", warn)).map(encodeAssignment),
+      (read, host, _, report) =>
+        loadAssignments(read, host).map(reported("not-as-written", report)).map(encodeAssignment),
       options("endpoints", []),
     );
     this.virtualHosts = translationCache(
-      (read, host, _, warn) => encodeEntries(outboundVirtualHosts(read, host).map(warned("routes", warn))),
+      (read, host, _, report) =>
+        encodeEntries(outboundVirtualHosts(read, host).map(reported("not-as-written", report))),
       options("virtual hosts", [], on.routes),
     );
     this.contributions = translationCache((read, host) => listenerContributions(read, host), options("listeners", []));
@@ -161,20 +165,23 @@ export class Caches {
       sameInput: sameContributions,
     });
     const none = { clusters: empty, listeners: empty, secrets: empty };
-    this.base = translationCache((read, _, __, warn) => baseSets(read, empty, warn), options("base", none));
+    this.base = translationCache((read, _, __, report) => baseSets(read, empty, report), options("base", none));
     this.gatewayHosts = translationCache(neededHosts, options("gateways", undefined));
-    this.inbound = translationCache((read, _, targets, warn) => inboundSets(read, targets, empty, warn), {
+    this.inbound = translationCache((read, _, targets, report) => inboundSets(read, targets, empty, report), {
       ...options("inbound", none),
       sameInput: sameTargets,
     });
-    this.gatewayPlans = translationCache((read, _, targets, warn) => gatewayPlan(read, targets, warn), {
+    this.gatewayPlans = translationCache((read, _, targets, report) => gatewayPlan(read, targets, report), {
       ...options("gateways", EMPTY_PLAN),
       sameInput: sameServiceTargets,
     });
-    this.gatewayVirtualHosts = translationCache((read, _, planned, warn) => plannedVirtualHost(read, planned, warn), {
-      ...options("gateways", undefined),
-      sameInput: samePlan,
-    });
+    this.gatewayVirtualHosts = translationCache(
+      (read, _, planned, report) => plannedVirtualHost(read, planned, report),
+      {
+        ...options("gateways", undefined),
+        sameInput: samePlan,
+      },
+    );
   }
 
   /** Drops what a change makes stale. */
@@ -231,7 +238,7 @@ export class Caches {
   }
 
   /** What builders had to say to users, but for what is per proxy. */
-  *warnings(): Iterable<Warning> {
+  *warnings(): Iterable<Finding> {
     for (const cache of this.#shared()) yield* cache.notes();
   }
 }
@@ -244,11 +251,11 @@ function bareRoute(read: Reader, name: string): BareRouteConfiguration {
   return encodeBareRoute(sidecarRouteConfiguration(read, name, read.property("vhds") ? "vhds" : []));
 }
 
-function baseSets(read: Reader, empty: ResourceSet, warn: Warn): BaseSets {
+function baseSets(read: Reader, empty: ResourceSet, report: ReportFinding): BaseSets {
   const all = aspect(read, "outbound") ? [virtualOutboundListener(read), httpProxyListener(read)] : [];
   const listeners = all.filter((listener) => listener !== undefined);
   return {
-    clusters: empty.with(staticClusters(read).map(warned("clusters", warn)).map(encodeCluster)),
+    clusters: empty.with(staticClusters(read).map(reported("not-as-written", report)).map(encodeCluster)),
     listeners: empty.with(listeners.map((message) => encodeListener({ message, causes: [] }))),
   };
 }
@@ -266,14 +273,14 @@ function inboundSets(
   read: Reader,
   targets: readonly InboundTarget[],
   empty: ResourceSet,
-  warn: Warn,
+  report: ReportFinding,
 ): InboundSets {
   const { listeners, conflicts } = inboundListeners(read, targets);
-  for (const conflict of conflicts) warn(inboundWarning(conflict));
+  for (const conflict of conflicts) report(inboundFinding(conflict));
   return {
     secrets: empty.with(encodeSecrets(listeners)),
-    clusters: empty.with(inboundClusters(read, targets).map(warned("inbound", warn)).map(encodeCluster)),
-    listeners: empty.with(listeners.map(warned("inbound", warn)).map(encodeListener)),
+    clusters: empty.with(inboundClusters(read, targets).map(reported("not-as-written", report)).map(encodeCluster)),
+    listeners: empty.with(listeners.map(reported("not-as-written", report)).map(encodeListener)),
   };
 }
 

@@ -8,11 +8,11 @@ import type { EncodedResource } from "../../resource/encoded.ts";
 import { encodeListener, encodeSecrets, encodeVirtualHost } from "../encode/encode.ts";
 import { gatewayListener } from "../gateway/listeners.ts";
 import { mergedGateways } from "../gateway/merge.ts";
-import { gatewayWarning } from "../gateway/problem.ts";
+import { gatewayFinding } from "../gateway/problem.ts";
 import { gatewayRoutePlans, type PlannedVirtualHost, type RoutePlan } from "../gateway/route_plan.ts";
 import { gatewayRouteConfiguration, gatewayVirtualHost } from "../gateway/routes.ts";
 import type { Built } from "../message/built.ts";
-import { type Warn, warned } from "../message/warning.ts";
+import { reported, type ReportFinding } from "../message/finding.ts";
 import type { Reader } from "../reader/reader.ts";
 
 /** What a gateway serves, before its virtual hosts are built. */
@@ -26,11 +26,11 @@ export interface GatewayPlan {
 export const EMPTY_PLAN: GatewayPlan = { listeners: [], secrets: [], routes: [] };
 
 /** Plans a gateway whose workload runs these services. */
-export function gatewayPlan(read: Reader, targets: readonly ServiceTarget[], warn: Warn): GatewayPlan {
+export function gatewayPlan(read: Reader, targets: readonly ServiceTarget[], report: ReportFinding): GatewayPlan {
   const merged = mergedGateways(read, targets);
   const ports = merged.ports.map((port) => gatewayListener(read, port));
   for (const problem of [...merged.problems, ...ports.flatMap(({ problems }) => problems)]) {
-    warn(gatewayWarning(problem));
+    report(gatewayFinding(problem));
   }
   const listeners = ports.flatMap(({ listener }) => listener ?? []);
   return {
@@ -44,8 +44,8 @@ export function gatewayPlan(read: Reader, targets: readonly ServiceTarget[], war
 }
 
 /** Builds one virtual host of a plan. */
-export function plannedVirtualHost(read: Reader, planned: PlannedVirtualHost, warn: Warn): EncodedResource {
-  const { message, causes } = warned("gateways", warn)(gatewayVirtualHost(read, planned));
+export function plannedVirtualHost(read: Reader, planned: PlannedVirtualHost, report: ReportFinding): EncodedResource {
+  const { message, causes } = reported("gateway-not-as-written", report)(gatewayVirtualHost(read, planned));
   return encodeVirtualHost(planned.routeConfiguration, message, causes);
 }
 

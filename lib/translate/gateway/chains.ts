@@ -16,7 +16,7 @@ import { type ChainMatch, chainMatch, ChainMatchOwners } from "../listener/chain
 import { routePlan } from "../listener/outbound/tcp_destination.ts";
 import type { Reader } from "../reader/reader.ts";
 import type { MergedPort, MergedServer } from "./merge.ts";
-import { type GatewayProblem, serverProblem, virtualServiceProblem } from "./problem.ts";
+import { type GatewayRefusal, serverRefusal, virtualServiceRefusal } from "./problem.ts";
 import { serverNames } from "./server.ts";
 import { downstreamTls } from "../listener/downstream_tls.ts";
 import { matchesServer, visibleVirtualServices } from "./virtual_services.ts";
@@ -45,7 +45,7 @@ export interface GatewayChain {
 /** The chains of one port, and what was left out. */
 export interface PortChains {
   readonly chains: readonly GatewayChain[];
-  readonly problems: readonly GatewayProblem[];
+  readonly problems: readonly GatewayRefusal[];
 }
 
 interface Building {
@@ -53,7 +53,7 @@ interface Building {
   readonly port: MergedPort;
   readonly owners: ChainMatchOwners;
   readonly chains: GatewayChain[];
-  readonly problems: GatewayProblem[];
+  readonly problems: GatewayRefusal[];
 }
 
 /** The filter chains of one port. */
@@ -66,7 +66,7 @@ export function portChains(read: Reader, port: MergedPort): PortChains {
     if (server.kind === "passthrough") addPassthrough(building, server);
     if (server.kind === "autoPassthrough") {
       const why = "tls mode AUTO_PASSTHROUGH waits for clusters of other networks";
-      building.problems.push(serverProblem(server, port.port, "autoPassthrough", why));
+      building.problems.push(serverRefusal(server, port.port, "autoPassthrough", why));
     }
   }
   return { chains: building.chains, problems: building.problems };
@@ -87,13 +87,13 @@ function addTerminated(building: Building, server: MergedServer): void {
     ? downstreamTls(server.spec.tls, read.mesh().tlsDefaults)
     : undefined;
   if (secured && "refusal" in secured) {
-    problems.push(serverProblem(server, port.port, secured.refusal, secured.why));
+    problems.push(serverRefusal(server, port.port, secured.refusal, secured.why));
     return;
   }
   const ignored = secured?.ignoredCipherSuites ?? [];
   if (ignored.length > 0) {
     const why = `unknown cipher suites are ignored: ${ignored.join(", ")}`;
-    problems.push(serverProblem(server, port.port, "ignoredCipherSuites", why));
+    problems.push(serverRefusal(server, port.port, "ignoredCipherSuites", why));
   }
   const target = server.routeName === undefined ? bytesTarget(building, server) : httpsTarget(server, server.routeName);
   if (target === undefined) return;
@@ -125,7 +125,7 @@ function bytesTarget({ read, port, problems }: Building, server: MergedServer): 
     }
   }
   const why = "no virtual service that is bound to it has a tcp rule for this port";
-  problems.push(serverProblem(server, port.port, "noRoute", why));
+  problems.push(serverRefusal(server, port.port, "noRoute", why));
   return undefined;
 }
 
@@ -146,7 +146,7 @@ function addPassthrough(building: Building, server: MergedServer): void {
   }
   if (bound) return;
   const why = "no virtual service that is bound to it has a tls rule for this port";
-  problems.push(serverProblem(server, port.port, "noRoute", why));
+  problems.push(serverRefusal(server, port.port, "noRoute", why));
 }
 
 function addRule(
@@ -165,7 +165,7 @@ function addRule(
   }
   if (taken) {
     const why = `${taken.hostname} has some of its server names at Gateway ${server.gateway} already`;
-    problems.push(virtualServiceProblem(vs, rule, port.port, "duplicateHosts", why));
+    problems.push(virtualServiceRefusal(vs, rule, port.port, "duplicateHosts", why));
   }
 }
 

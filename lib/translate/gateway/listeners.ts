@@ -25,7 +25,7 @@ import { objectMetadata } from "../message/object_metadata.ts";
 import type { Reader } from "../reader/reader.ts";
 import { type ChainTarget, type GatewayChain, portChains } from "./chains.ts";
 import { mergedGateways, type MergedPort } from "./merge.ts";
-import { type GatewayProblem, serverProblem } from "./problem.ts";
+import { type GatewayRefusal, serverRefusal } from "./problem.ts";
 import { clientHeaders, gatewayTopology } from "./topology.ts";
 
 /**
@@ -38,14 +38,14 @@ const HANDSHAKE_TIMEOUT_MS = 15_000;
 export interface GatewayListener {
   /** Absent: nothing is left to serve on the port. */
   readonly listener?: Built<envoy.config.listener.v3.Listener>;
-  readonly problems: readonly GatewayProblem[];
+  readonly problems: readonly GatewayRefusal[];
 }
 
 /** The listeners of a gateway. */
 export interface GatewayListeners {
   readonly listeners: readonly Built<envoy.config.listener.v3.Listener>[];
   /** All that is not served as written: of the merge, and of every port. */
-  readonly problems: readonly GatewayProblem[];
+  readonly problems: readonly GatewayRefusal[];
 }
 
 /**
@@ -67,7 +67,7 @@ export function gatewayListener(read: Reader, port: MergedPort): GatewayListener
   const privileged = port.port > 0 && port.port < 1024;
   if (privileged && read.property("isUnprivileged")) {
     const why = "left out, an unprivileged proxy cannot listen on ports below 1024";
-    return { problems: port.servers.map((server) => serverProblem(server, port.port, "privilegedPort", why)) };
+    return { problems: port.servers.map((server) => serverRefusal(server, port.port, "privilegedPort", why)) };
   }
   const { chains, problems } = portChains(read, port);
   if (chains.length === 0) return { problems };

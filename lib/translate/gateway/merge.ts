@@ -16,7 +16,7 @@ import type { ServiceTarget } from "../../registry/inbound.ts";
 import { wildcards } from "../listener/address.ts";
 import type { Reader } from "../reader/reader.ts";
 import { listeningPort } from "./port.ts";
-import { type GatewayProblem, type GatewayProblemReason, serverProblem } from "./problem.ts";
+import { type GatewayRefusal, type GatewayRefusalReason, serverRefusal } from "./problem.ts";
 import { type GatewayServer, routeConfigurationName, serverHosts, serverKind, serverNames } from "./server.ts";
 
 /** A server at the port where the proxy listens for it. */
@@ -47,7 +47,7 @@ export interface MergedGateways {
   readonly routes: ReadonlyMap<string, readonly MergedServer[]>;
   /** Names (`namespace/name`) of the objects, oldest first. */
   readonly names: readonly string[];
-  readonly problems: readonly GatewayProblem[];
+  readonly problems: readonly GatewayRefusal[];
 }
 
 /**
@@ -95,7 +95,7 @@ interface PortMerge {
 class Merge {
   readonly places = new Map<string, PortMerge>();
   readonly routes = new Map<string, MergedServer[]>();
-  readonly problems: GatewayProblem[] = [];
+  readonly problems: GatewayRefusal[] = [];
   readonly #targets: readonly ServiceTarget[];
   readonly #wildcard: string;
 
@@ -115,7 +115,7 @@ class Merge {
       : (place && conflictWith(place, server)) ?? this.#nameTaken(server, object, port);
     if (server === undefined || refusal) {
       const about = { gateway: nameOf(object), cause: object.key, index, spec };
-      if (refusal) this.problems.push(serverProblem(about, port, ...refusal));
+      if (refusal) this.problems.push(serverRefusal(about, port, ...refusal));
       return;
     }
     const kind = portKind(server);
@@ -139,7 +139,7 @@ class Merge {
   }
 }
 
-type Refusal = [GatewayProblemReason, string];
+type Refusal = [GatewayRefusalReason, string];
 
 function missingTls(spec: GatewayServerSpec): Refusal {
   return ["missingTls", `left out, protocol ${spec.port.protocol} needs tls settings`];

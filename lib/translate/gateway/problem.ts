@@ -6,10 +6,10 @@
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import type { GatewayServer } from "./server.ts";
 import type { TlsRefusal } from "../listener/downstream_tls.ts";
-import type { Warning } from "../message/warning.ts";
+import { type Finding, warningOf } from "../../config/finding/finding.ts";
 
 /** Why something is not served as written. */
-export type GatewayProblemReason =
+export type GatewayRefusalReason =
   /** An older server has the port with another protocol (plain HTTP, plain TCP and TLS exclude each other). */
   | "protocolConflict"
   /** An older TLS server, or an older rule, on the port has one of its hosts. */
@@ -30,43 +30,43 @@ export type GatewayProblemReason =
   | "privilegedPort";
 
 /** Something that is not served as written. */
-export interface GatewayProblem {
+export interface GatewayRefusal {
   /** Key of the object: a Gateway, or a VirtualService. */
   readonly cause: string;
   /** Position in the object: `servers[index]` of a Gateway, `tls[index]` of a VirtualService. */
   readonly index: number;
   /** The port that the proxy would listen on. */
   readonly port: number;
-  readonly reason: GatewayProblemReason;
+  readonly reason: GatewayRefusalReason;
   /** One sentence for the user: who, where, why. */
   readonly message: string;
 }
 
 /** A problem of a server. */
-export function serverProblem(
+export function serverRefusal(
   server: Pick<GatewayServer, "gateway" | "cause" | "index" | "spec">,
   port: number,
-  reason: GatewayProblemReason,
+  reason: GatewayRefusalReason,
   why: string,
-): GatewayProblem {
+): GatewayRefusal {
   const { gateway, cause, index, spec } = server;
   const where = `Gateway ${gateway} servers[${index}] (port ${spec.port.number}, ${spec.port.protocol})`;
   return { cause, index, port, reason, message: `${where}: ${why}` };
 }
 
 /** A problem of one `tls` rule of a virtual service. */
-export function virtualServiceProblem(
+export function virtualServiceRefusal(
   vs: EffectiveVirtualService,
   rule: number,
   port: number,
-  reason: GatewayProblemReason,
+  reason: GatewayRefusalReason,
   why: string,
-): GatewayProblem {
+): GatewayRefusal {
   const message = `VirtualService ${vs.namespace}/${vs.name} tls[${rule}]: ${why}`;
   return { cause: vs.causes[0] ?? "", index: rule, port, reason, message };
 }
 
-/** The problem as users are told. */
-export function gatewayWarning({ cause, message }: GatewayProblem): Warning {
-  return { area: "gateways", objects: cause === "" ? [] : [cause], text: message };
+/** The refusal as a finding. */
+export function gatewayFinding({ cause, message }: GatewayRefusal): Finding {
+  return warningOf("gateway-not-as-written", cause === "" ? [] : [cause], message);
 }

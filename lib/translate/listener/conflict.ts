@@ -4,7 +4,7 @@
  * @module
  */
 import type { Protocol } from "../../registry/types.ts";
-import type { Warning } from "../message/warning.ts";
+import { type Finding, warningOf } from "../../config/finding/finding.ts";
 
 /** Why a contribution, or a chain of one, is not in its listener. */
 export type ConflictReason =
@@ -39,9 +39,8 @@ export interface ListenerConflict {
 }
 
 /** The conflict in words. */
-export function listenerWarning(conflict: ListenerConflict): Warning {
+export function listenerFinding(conflict: ListenerConflict): Finding {
   const { listener, accepted, rejected, rejectedProtocol, reason, causes } = conflict;
   const text = `listener ${listener}: ${accepted} has it, so ${rejectedProtocol} of ${rejected} is not served`;
-  const metric = "pilot_conflict_outbound_listener_tcp_over_current_tcp";
-  return { area: "listeners", objects: causes, text, ...(reason === "tcpOverTcp" ? { metric } : {}) };
+  return warningOf(reason === "tcpOverTcp" ? "tcp-listener-conflict" : "listener-conflict", causes, text);
 }

@@ -6,7 +6,7 @@
 import type { InvalidatedKeys } from "../../incremental/keys.ts";
 import type { ResourceSet } from "../../resource/set.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
-import type { Warning } from "../message/warning.ts";
+import type { Finding } from "../../config/finding/finding.ts";
 
 /** Per-proxy resources: the inbound side of a sidecar, listeners and routes of a gateway. */
 export interface PerProxyResources {
@@ -22,7 +22,7 @@ export interface PerProxyResources {
   /** Whether a change affects what they are made from. */
   dependsOnAny(keys: InvalidatedKeys): boolean;
   /** What users wrote for the proxy and do not get. */
-  warnings(): Iterable<Warning>;
+  warnings(): Iterable<Finding>;
   /** The results that they are made from. */
   results(): Iterable<TranslationResult<unknown>>;
 }

@@ -15,7 +15,7 @@ import type { Caches } from "../cache/caches.ts";
 import { serviceTargetsName } from "../cache/gateway_plan.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
 import { encodeInlineRouteConfiguration, encodeRouteConfiguration } from "../encode/encode.ts";
-import type { Warning } from "../message/warning.ts";
+import type { Finding } from "../../config/finding/finding.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import type { PerProxyResources } from "./resources.ts";
 
@@ -80,7 +80,7 @@ export class RouterResources implements PerProxyResources {
     return this.#results.some((result) => result.record.dependsOnAny(keys));
   }
 
-  *warnings(): Iterable<Warning> {
+  *warnings(): Iterable<Finding> {
     for (const result of this.#results) yield* result.notes ?? [];
   }
 

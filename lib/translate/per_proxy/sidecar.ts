@@ -10,7 +10,7 @@ import type { Caches, InboundSets } from "../cache/caches.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
 import { inboundTargetsName } from "../inbound/same_targets.ts";
 import type { InboundTarget } from "../inbound/target.ts";
-import type { Warning } from "../message/warning.ts";
+import type { Finding } from "../../config/finding/finding.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import type { PerProxyResources } from "./resources.ts";
 
@@ -57,7 +57,7 @@ class SidecarResources implements PerProxyResources {
     return this.#result.record.dependsOnAny(keys);
   }
 
-  warnings(): readonly Warning[] {
+  warnings(): readonly Finding[] {
     return this.#result.notes ?? [];
   }
 

@@ -8,14 +8,14 @@ import type { AskedProperties } from "../../incremental/properties.ts";
 import { ResultTable } from "../../incremental/result_table.ts";
 import type { BaseSets, Caches, StaleResults } from "../cache/caches.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
-import type { Warning } from "../message/warning.ts";
+import type { Finding } from "../../config/finding/finding.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import type { ProxyProperties } from "../reader/proxy_properties.ts";
 
 /** The one result, in a table of its own. */
 export class BaseResources implements ResultGroup<MeshAnswers, StaleResults> {
   readonly #look: GroupLook<MeshAnswers>;
-  readonly #table: ResultTable<MeshAnswers, BaseSets, Warning>;
+  readonly #table: ResultTable<MeshAnswers, BaseSets, Finding>;
 
   constructor(source: MeshAnswers, caches: Caches, model: GroupModel<BaseResources> | undefined) {
     this.#look = new GroupLook(source);

@@ -6,7 +6,7 @@
 import { GroupPool, type ResultGroup } from "../../incremental/groups.ts";
 import type { Caches, StaleResults } from "../cache/caches.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
-import type { Warning } from "../message/warning.ts";
+import type { Finding } from "../../config/finding/finding.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import { profileOf, type ProxyType } from "../reader/proxy_profile.ts";
 import type { ScopeReader } from "../reader/scope_reader.ts";
@@ -139,7 +139,7 @@ export class ProxyClasses {
   }
 
   /** What users wrote and do not get because of what else proxies see, beside conflicts of listeners. */
-  *warnings(): Iterable<Warning> {
+  *warnings(): Iterable<Finding> {
     for (const group of this.#pools.routes) yield* group.warnings();
   }
 

@@ -10,7 +10,7 @@ import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
 import type { Caches, StaleResults } from "../cache/caches.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
-import type { Warning } from "../message/warning.ts";
+import type { Finding } from "../../config/finding/finding.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import type { ProxyProperties } from "../reader/proxy_properties.ts";
 
@@ -26,7 +26,7 @@ export class HostResources implements ResultGroup<MeshAnswers, StaleResults> {
   readonly #caches: Caches;
   readonly #options: HostResourcesOptions;
   readonly #look: GroupLook<MeshAnswers>;
-  readonly #table: ResultTable<MeshAnswers, readonly EncodedResource[], Warning>;
+  readonly #table: ResultTable<MeshAnswers, readonly EncodedResource[], Finding>;
   /** Hosts that resources are made of; undefined: all. */
   #wanted: ReadonlySet<string> | undefined;
   #set: ResourceSet;

@@ -12,7 +12,7 @@ import type { Caches, MergedListener, StaleResults } from "../cache/caches.ts";
 import type { TranslationCache, TranslationResult } from "../cache/translation_cache.ts";
 import type { ListenerConflict } from "../listener/conflict.ts";
 import { compareContributions, type ListenerContribution } from "../listener/contribution.ts";
-import type { Warning } from "../message/warning.ts";
+import type { Finding } from "../../config/finding/finding.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import type { ProxyProperties } from "../reader/proxy_properties.ts";
 
@@ -22,7 +22,7 @@ type Contributions = readonly ListenerContribution[];
 export class OutboundListeners implements ResultGroup<MeshAnswers, StaleResults> {
   readonly #look: GroupLook<MeshAnswers>;
   readonly #cache: TranslationCache<MergedListener, Contributions>;
-  readonly #table: ResultTable<MeshAnswers, Contributions, Warning>;
+  readonly #table: ResultTable<MeshAnswers, Contributions, Finding>;
   /** Contributions by listener, then by host. */
   readonly #contributions: Map<string, Map<string, Contributions>>;
   readonly #merged: Map<string, TranslationResult<MergedListener>>;

@@ -14,10 +14,10 @@ import type { ResourceSet } from "../../resource/set.ts";
 import type { Caches, StaleResults } from "../cache/caches.ts";
 import type { TranslationCache, TranslationResult } from "../cache/translation_cache.ts";
 import type { BareRouteConfiguration, VirtualHostEntry } from "../encode/virtual_hosts.ts";
-import type { Warning } from "../message/warning.ts";
+import type { Finding } from "../../config/finding/finding.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import type { ProxyProperties } from "../reader/proxy_properties.ts";
-import { domainWarning } from "../route/domain_owners.ts";
+import { domainFinding } from "../route/domain_owners.ts";
 import { HTTP_PROXY_ROUTES } from "../route/placement.ts";
 import { RouteTable } from "./route_table.ts";
 
@@ -26,7 +26,7 @@ type Entries = readonly VirtualHostEntry[];
 /** All route configurations. */
 export class OutboundRoutes implements ResultGroup<MeshAnswers, StaleResults> {
   readonly #look: GroupLook<MeshAnswers>;
-  readonly #virtualHosts: ResultTable<MeshAnswers, Entries, Warning>;
+  readonly #virtualHosts: ResultTable<MeshAnswers, Entries, Finding>;
   readonly #bareRoutes: TranslationCache<BareRouteConfiguration | undefined>;
   /** By route configuration. */
   readonly #bare: Map<string, TranslationResult<BareRouteConfiguration | undefined>>;
@@ -81,11 +81,11 @@ export class OutboundRoutes implements ResultGroup<MeshAnswers, StaleResults> {
   }
 
   /** Domains that several virtual hosts want. */
-  *warnings(): Iterable<Warning> {
+  *warnings(): Iterable<Finding> {
     for (const [name, table] of this.#tables) {
       for (const { domain, owner, loser } of table.owners.losers()) {
         const objects = table.entries.get(loser)?.resource.causes ?? [];
-        yield domainWarning(name, domain, owner, loser, objects);
+        yield domainFinding(name, domain, owner, loser, objects);
       }
     }
   }

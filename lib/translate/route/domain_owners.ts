@@ -7,7 +7,7 @@
  *
  * @module
  */
-import type { Warning } from "../message/warning.ts";
+import { type Finding, warningOf } from "../../config/finding/finding.ts";
 
 /** What one virtual host wants. */
 interface WantedDomains {
@@ -131,13 +131,13 @@ function isNamedAfter(name: string, domain: string): boolean {
 }
 
 /** Two virtual hosts of one route configuration want one domain. */
-export function domainWarning(
+export function domainFinding(
   routeConfiguration: string,
   domain: string,
   owner: string,
   loser: string,
   objects: readonly string[],
-): Warning {
+): Finding {
   const text = `routes ${routeConfiguration}: domain ${domain} belongs to ${owner}, so ${loser} goes without it`;
-  return { area: "routes", objects, text, metric: "pilot_vservice_dup_domain" };
+  return warningOf("domain-conflict", objects, text);
 }

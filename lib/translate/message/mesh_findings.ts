@@ -5,29 +5,29 @@
  */
 import type { Mesh } from "../../mesh/mesh.ts";
 import { servicelessHosts } from "../../mesh/serviceless.ts";
-import type { Warning } from "./warning.ts";
+import { type Finding, warningOf } from "../../config/finding/finding.ts";
 
 /**
  * What the indexes of the mesh found: what does not resolve, virtual services that another one hides, subsets that
  * several rules define, hosts without service.
  */
-export function* meshWarnings(mesh: Mesh): Iterable<Warning> {
+export function* meshFindings(mesh: Mesh): Iterable<Finding> {
   for (const [key, problems] of mesh.problems) {
-    for (const text of problems) yield { area: "configuration", objects: [key], text: `${key}: ${text}` };
+    for (const text of problems) yield warningOf("unresolved-reference", [key], `${key}: ${text}`);
   }
   for (const { host, protocol, accepted, rejected } of mesh.virtualServices.shadowed()) {
     const text = `${
       rejected[0]
     }: ${accepted} is older and has ${protocol} rules for ${host}, so those here are for nobody`;
-    yield { area: "configuration", objects: rejected, text, metric: "pilot_vservice_dup_domain" };
+    yield warningOf("hidden-rules", rejected, text);
   }
   for (const { host, subset, causes } of mesh.destinationRules.duplicateSubsets()) {
     const text = `DestinationRules of ${host}: the first subset ${subset} holds, others of that name are left out`;
-    yield { area: "configuration", objects: causes, text, metric: "pilot_destrule_subsets" };
+    yield warningOf("duplicate-subset", causes, text);
   }
   for (const { host, causes } of servicelessHosts(mesh.virtualServices.all(), mesh.services)) {
     const text = `${causes[0]}: no service has the destination host ${host}, so what is routed there fails`;
-    yield { area: "configuration", objects: causes, text };
+    yield warningOf("host-without-service", causes, text);
   }
 }
 
@@ -35,9 +35,9 @@ export function* meshWarnings(mesh: Mesh): Iterable<Warning> {
  * More services want an automatic address than there are. It names none of them: it is one warning, however many they
  * are.
  */
-export function addressRangeWarnings(range: { readonly wanted: number; readonly available: number }): Warning[] {
+export function addressRangeFindings(range: { readonly wanted: number; readonly available: number }): Finding[] {
   const { wanted, available } = range;
   if (wanted <= available) return [];
   const text = `more services without addresses than automatic addresses (${available}): the youngest have none`;
-  return [{ area: "configuration", objects: [], text }];
+  return [warningOf("too-few-addresses", [], text)];
 }

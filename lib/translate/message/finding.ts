@@ -1,0 +1,30 @@
+/**
+ * What users wrote and do not get, as translation found it. A finding belongs to the build result that came with it, so it
+ * goes when that result is built again without it.
+ *
+ * @module
+ */
+import { type Finding, findingIdentity, warningOf } from "../../config/finding/finding.ts";
+import type { FindingCode } from "../../config/finding/finding_codes.ts";
+import type { Built } from "./built.ts";
+
+/** Takes findings while a result is built. */
+export type ReportFinding = (finding: Finding) => void;
+
+/** Hands on what a builder has to say about a message, and gives the message back. */
+export function reported(
+  code: FindingCode,
+  report: ReportFinding,
+): <B extends Pick<Built<unknown>, "causes" | "warnings">>(b: B) => B {
+  return (built) => {
+    for (const text of built.warnings ?? []) report(warningOf(code, built.causes, text));
+    return built;
+  };
+}
+
+/** Each finding once, sorted: many classes of proxies find the same. */
+export function distinctFindings(findings: Iterable<Finding>): Finding[] {
+  const found = new Map<string, Finding>();
+  for (const finding of findings) found.set(findingIdentity(finding), finding);
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, finding]) => finding);
+}
