@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { GRPC_STATUSES } from "./grpc_statuses.ts";
 import type { Findings } from "../../finding/findings.ts";
 import { checkPort } from "../../validation/network.ts";
 import { checkRegex } from "../../validation/regex.ts";
@@ -12,25 +13,6 @@ import type { CorsPolicy, HttpDirectResponse, HttpFaultInjection, HttpRedirect }
 
 const CORS_METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "CONNECT", "OPTIONS", "TRACE", "*"]);
 const SENT_REDIRECTS = new Set([301, 302, 303, 307, 308]);
-const GRPC_STATUSES = new Set([
-  "OK",
-  "CANCELLED",
-  "UNKNOWN",
-  "INVALID_ARGUMENT",
-  "DEADLINE_EXCEEDED",
-  "NOT_FOUND",
-  "ALREADY_EXISTS",
-  "PERMISSION_DENIED",
-  "RESOURCE_EXHAUSTED",
-  "FAILED_PRECONDITION",
-  "ABORTED",
-  "OUT_OF_RANGE",
-  "UNIMPLEMENTED",
-  "INTERNAL",
-  "UNAVAILABLE",
-  "DATA_LOSS",
-  "UNAUTHENTICATED",
-]);
 /** Retry conditions of the proxy: https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_filters/router_filter */
 const RETRY_CONDITIONS = new Set([
   "5xx",
@@ -127,7 +109,7 @@ export function checkFault(fault: HttpFaultInjection | undefined, at: string, re
         "httpStatus or grpcStatus: the proxy cannot send HTTP/2 errors",
       );
     } else if (abort.grpcStatus !== undefined) {
-      if (!GRPC_STATUSES.has(abort.grpcStatus)) {
+      if (!GRPC_STATUSES.includes(abort.grpcStatus)) {
         report.error(`${at}.abort.grpcStatus`, abort.grpcStatus, "the name of a gRPC status such as UNAVAILABLE");
       }
     } else if (abort.httpStatus !== undefined) checkHttpStatus(abort.httpStatus, `${at}.abort.httpStatus`, report);

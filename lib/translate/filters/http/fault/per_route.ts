@@ -4,6 +4,7 @@
  * @module
  */
 import type { HttpFaultInjection } from "../../../../config/kinds/kinds.ts";
+import { GRPC_STATUSES } from "../../../../config/kinds/virtual_service/grpc_statuses.ts";
 import type { envoy } from "../../../../../proto/gen/types.ts";
 import { fractionOf } from "../../../values/fraction.ts";
 import { boundedDuration } from "../../../values/wire_limits.ts";
@@ -12,27 +13,6 @@ import { boundedDuration } from "../../../values/wire_limits.ts";
 export const FAULT_FILTER = "envoy.filters.http.fault";
 
 type HttpFault = envoy.extensions.filters.http.fault.v3.HTTPFault;
-
-/** gRPC status codes by name (https://grpc.github.io/grpc/core/md_doc_statuscodes.html). */
-const GRPC_STATUS: readonly string[] = [
-  "OK",
-  "CANCELLED",
-  "UNKNOWN",
-  "INVALID_ARGUMENT",
-  "DEADLINE_EXCEEDED",
-  "NOT_FOUND",
-  "ALREADY_EXISTS",
-  "PERMISSION_DENIED",
-  "RESOURCE_EXHAUSTED",
-  "FAILED_PRECONDITION",
-  "ABORTED",
-  "OUT_OF_RANGE",
-  "UNIMPLEMENTED",
-  "INTERNAL",
-  "UNAVAILABLE",
-  "DATA_LOSS",
-  "UNAUTHENTICATED",
-];
 
 /** Translates faults; a share that is not written is 0. Undefined when nothing is left. */
 export function httpFault(fault: HttpFaultInjection, warnings: string[]): HttpFault | undefined {
@@ -57,7 +37,7 @@ function faultAbort(abort: HttpFaultInjection["abort"], warnings: string[]): Htt
   if (!abort) return undefined;
   const percentage = fractionOf(abort.percentage?.value ?? 0);
   if (abort.httpStatus) return { http_status: abort.httpStatus, percentage };
-  const code = GRPC_STATUS.indexOf(abort.grpcStatus ?? "");
+  const code = GRPC_STATUSES.indexOf(abort.grpcStatus ?? "");
   if (code >= 0) return { grpc_status: code, percentage };
   warnings.push("fault.abort: only httpStatus and grpcStatus (UNAVAILABLE, ...) are supported; the abort is left out");
   return undefined;
