@@ -18,12 +18,13 @@ import { kindJsonSchema } from "../lib/config/kinds/json_schema.ts";
 import { KINDS } from "../lib/config/kinds/kinds.ts";
 import { metricAreas } from "../lib/kernel/metrics/catalogue.ts";
 import type { Metric } from "../lib/kernel/metrics/define.ts";
-import { unfedMetrics } from "../lib/kernel/metrics/unfed.ts";
+import { NOT_BUILT_PARTS, notBuilt } from "../lib/kernel/not_built/catalogue.ts";
+import { entriesOf, type NotBuilt, type NotBuiltPart } from "../lib/kernel/not_built/entry.ts";
+import { NEEDLESS_SETTINGS } from "../lib/kernel/not_built/needless.ts";
 import { programLetters } from "../lib/kernel/program/program.ts";
 import { spellings } from "../lib/kernel/settings/border.ts";
 import { settingAreas } from "../lib/kernel/settings/catalogue.ts";
 import type { Setting } from "../lib/kernel/settings/define.ts";
-import { moot, unreadSettings } from "../lib/kernel/settings/unread.ts";
 import { formatDuration } from "../lib/kernel/time/duration.ts";
 import { defaultAdmissionRate } from "../lib/xds/admission.ts";
 import { defaultPushThrottle } from "../lib/xds/push_queue.ts";
@@ -72,15 +73,19 @@ function coresText(name: string): string {
 
 function helpOf(name: string, setting: Setting): string {
   const others = spellings(name).slice(1).map((s) => `\`${s}\``);
-  const unread = (unreadSettings as readonly string[]).includes(name);
-  const reason = moot[name as keyof typeof moot];
+  const waiting = notBuilt("setting", name);
+  const reason = NEEDLESS_SETTINGS[name];
   const values = setting.allowed?.filter((v) => v !== "").map((v) => `\`${v}\``) ?? [];
   return [
     setting.help,
     coresText(name),
     values.length > 0 ? `Allowed: ${values.join(", ")}.` : "",
     others.length > 0 ? `Also read as ${others.join(", ")}.` : "",
-    reason !== undefined ? `*Without effect: ${reason}.*` : unread ? "*Not in effect yet.*" : "",
+    reason !== undefined
+      ? `*Without effect: ${reason}.*`
+      : waiting !== undefined
+      ? `*No effect yet: waits for ${waiting.part}.*`
+      : "",
   ].filter((part) => part !== "").join(" ");
 }
 
@@ -110,7 +115,8 @@ export function metricsPage(): string {
       const rows = (Object.entries(metrics) as [string, Metric][])
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([name, m]) => {
-          const unfed = (unfedMetrics as readonly string[]).includes(name) ? " *Not fed yet.*" : "";
+          const waiting = notBuilt("metric", name);
+          const unfed = waiting === undefined ? "" : ` *Not fed yet: waits for ${waiting.part}.*`;
           const buckets = m.buckets === undefined ? "" : ` Buckets: ${m.buckets.join(", ")}.`;
           return [name, kinds[m.type], m.labels.join(", "), [...m.users].join(" "), m.help + buckets + unfed];
         });
@@ -147,6 +153,39 @@ export function findingsPage(): string {
   return [note, "# Findings", text, table(["Code", "Meaning"], rows)].join("\n\n") + "\n";
 }
 
+const SORTS: Readonly<Record<NotBuilt["what"], string>> = {
+  command: "Commands",
+  kind: "Kinds",
+  flag: "Flags",
+  "mesh field": "Fields of the mesh configuration",
+  setting: "Settings",
+  metric: "Metrics",
+  refused: "Not taken",
+};
+
+function notBuiltSection(part: NotBuiltPart): string {
+  const groups = Map.groupBy(entriesOf(part), ({ what, effect }) => `${what} ${effect}`);
+  const rows = [...groups.values()].map((entries) => [
+    SORTS[entries[0]!.what],
+    entries[0]!.effect,
+    entries.map(({ name }) => `\`${name}\``).join(", "),
+  ]);
+  const title = part.title[0]!.toUpperCase() + part.title.slice(1);
+  return `## ${title}\n\n${part.about}\n\n${table(["What", "Each of them", "Names"], rows)}`;
+}
+
+/** The page of what is accepted and not built yet. */
+export function notBuiltPage(): string {
+  const never = Object.entries(NEEDLESS_SETTINGS).map(([name, reason]) => [`\`${name}\``, reason]);
+  return [
+    note,
+    "# What is not built yet",
+    "By the part that will give it its effect. A server that is given one of these names says so at start; `/debug/live` says so of objects.",
+    ...NOT_BUILT_PARTS.map(notBuiltSection),
+    `## Never\n\nSettings that are checked and have nothing to change here.\n\n${table(["Setting", "Why"], never)}`,
+  ].join("\n\n") + "\n";
+}
+
 /** Pages by file name under `docs/reference/`. */
 export function referencePages(): Record<string, string> {
   return {
@@ -154,6 +193,7 @@ export function referencePages(): Record<string, string> {
     "metrics.md": metricsPage(),
     "commands.md": commandsPage(),
     "findings.md": findingsPage(),
+    "not_built.md": notBuiltPage(),
   };
 }
 

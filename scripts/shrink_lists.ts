@@ -1,23 +1,21 @@
 /**
- * Takes off the lists of unread settings and unfed metrics what is read or fed by now. It never adds: a setting that
- * loses its reader fails a test.
+ * Takes off the catalogue of what is not built the settings that are read by now and the metrics that are fed. It never
+ * adds: a setting that loses its reader fails a test.
  *
- * Permissions: read (lib, cmd), write (the two lists).
+ * Permissions: read (lib, cmd), write (lib/kernel/not_built).
  *
  * @module
  */
 import { fedMetrics, readSettingNames } from "../tests/surface/source_scan.ts";
 
-const lists: [string, Set<string>][] = [
-  ["lib/kernel/settings/unread.ts", readSettingNames()],
-  ["lib/kernel/metrics/unfed.ts", fedMetrics()],
-];
+const folder = new URL("../lib/kernel/not_built/", import.meta.url);
+const used = new Set([...readSettingNames(), ...fedMetrics()]);
 
-for (const [path, used] of lists) {
-  const file = new URL(`../${path}`, import.meta.url);
+for (const { name } of [...Deno.readDirSync(folder)].filter((entry) => entry.name.endsWith(".ts"))) {
+  const file = new URL(name, folder);
   const before = Deno.readTextFileSync(file).split("\n");
   const after = before.filter((line) => !used.has(/^ +"(\w+)",$/.exec(line)?.[1] ?? ""));
   if (after.length === before.length) continue;
   Deno.writeTextFileSync(file, after.join("\n"));
-  console.log(`${path}: ${before.length - after.length} taken off`);
+  console.log(`${name}: ${before.length - after.length} taken off`);
 }

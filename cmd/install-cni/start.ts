@@ -7,7 +7,7 @@
  */
 import { UsageError } from "../../lib/cli/command.ts";
 import { logOptions } from "../../lib/cli/log_flags.ts";
-import { readProgramSettings, stopOnSignals } from "../../lib/cli/startup.ts";
+import { programVariables, readProgramSettings, stopOnSignals } from "../../lib/cli/startup.ts";
 import { AGENT_PODS } from "../../lib/cni/config/plugin_config.ts";
 import type { Executable } from "../../lib/cni/install/installer.ts";
 import { launcherScript } from "../../lib/cni/install/launcher.ts";
@@ -16,10 +16,10 @@ import { type NodeAgent, type NodeAgentOptions, startNodeAgent } from "../../lib
 import { type NodeAgentOption, NodeAgentStartError } from "../../lib/cni/serve/start_error.ts";
 import { buildInfo } from "../../lib/kernel/program/build_info.ts";
 import { type Kernel, startKernel, untilStopped } from "../../lib/kernel/kernel.ts";
-import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
+import { flagsNotBuilt, settingsWithoutEffect } from "../../lib/kernel/not_built/catalogue.ts";
+import { type SettingsOf, settingsUsedBy } from "../../lib/kernel/settings/catalogue.ts";
 import { currentBundle } from "./bundle.ts";
 import type { InstallFlagValues } from "./flags.ts";
-import { idleAmong } from "./idle_flags.ts";
 import { type InstallOptions, installOptions, names } from "./options.ts";
 
 /** Runs the installer until it is told to stop; resolves with the exit code. */
@@ -30,8 +30,10 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
   refuseBadTemplate(desired);
   const kernel = startKernel("install-cni", logOptions("install-cni", flags));
   const log = kernel.log.scope("cni-agent");
-  const idle = idleAmong(given);
-  if (idle.length > 0) log.warn("flags without effect in this version", { flags: idle.map((name) => `--${name}`) });
+  const idle = flagsNotBuilt("install-cni", given);
+  if (idle.length > 0) log.warn("flags without effect in this version", { flags: idle });
+  const variables = settingsWithoutEffect(Object.keys(programVariables(settingsUsedBy("install-cni").map(([n]) => n))));
+  if (variables.length > 0) log.warn("variables without effect in this version", { variables });
   if (settings.POD_NAME === "") {
     log.warn(
       `POD_NAME is not set: only pods named ${AGENT_PODS}... count as node agents, which never wait for one; and an end counts as a restart`,

@@ -9,13 +9,12 @@ import { UsageError } from "../../lib/cli/command.ts";
 import { logOptions } from "../../lib/cli/log_flags.ts";
 import { programVariables, readProgramSettings, stopOnSignals } from "../../lib/cli/startup.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
+import { flagsNotBuilt, settingsWithoutEffect } from "../../lib/kernel/not_built/catalogue.ts";
 import { settingsUsedBy } from "../../lib/kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
-import { unreadSettings } from "../../lib/kernel/settings/unread.ts";
 import { runDiscovery } from "./discovery.ts";
 import type { DiscoveryFlagValues } from "./discovery_flags.ts";
 import { discoveryOptions } from "./discovery_options.ts";
-import { idleAmong } from "./idle_flags.ts";
 
 /**
  * Time to end by force what a graceful stop has left, ms. It comes after `--shutdownDuration`: a proxy that uses all of
@@ -29,16 +28,12 @@ export async function startDiscovery(flags: DiscoveryFlagValues, given: Readonly
   const kernel = startKernel("pilot-discovery", log, {
     stopDeadline: options.shutdownDuration + FORCE_TIME,
   });
-  const idle = idleAmong(given);
-  if (idle.length > 0) {
-    kernel.log.scope("default").warn("flags without effect in this version", {
-      flags: idle.map((name) => `--${name}`),
-    });
-  }
+  const idle = flagsNotBuilt("pilot-discovery", given);
+  if (idle.length > 0) kernel.log.scope("default").warn("flags without effect in this version", { flags: idle });
   const environment = programVariables(settingsUsedBy("pilot-discovery").map(([name]) => name));
-  const unread = Object.keys(environment).filter((name) => (unreadSettings as readonly string[]).includes(name));
-  if (unread.length > 0) {
-    kernel.log.scope("default").warn("variables without effect in this version", { variables: unread.sort() });
+  const variables = settingsWithoutEffect(Object.keys(environment));
+  if (variables.length > 0) {
+    kernel.log.scope("default").warn("variables without effect in this version", { variables });
   }
   const release = stopOnSignals(kernel.drain);
   try {

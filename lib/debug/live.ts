@@ -9,7 +9,7 @@
 import { type Finding, findingFile, findingObject } from "../config/finding/finding.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
 import { type ConfigObject, type Kind, objectKey } from "../config/types.ts";
-import { inertText } from "../translate/inert_kinds.ts";
+import { kindNotBuiltText } from "../kernel/not_built/catalogue.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
@@ -126,7 +126,7 @@ function state(wanted: LiveQuestion, request: HttpRequest, view: DebugView, unre
   else if (live + failing < total) why.push(`${total - live - failing} of ${total} proxies have not acknowledged it`);
   if (failing > 0) why.push(`${failing} of ${total} proxies lack what could not be made: ${newestFailures(view)}`);
   if (total === 0) why.push("no proxy is connected");
-  const inert = object && inertText(kind);
+  const inert = object && kindNotBuiltText(kind);
   if (inert) why.unshift(inert);
   const reached = why.length === 0;
   const counts = { push, live, total, failing, noProxy: total === 0 };

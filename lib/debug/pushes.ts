@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { Kind } from "../config/types.ts";
-import { inertKinds, inertText } from "../translate/inert_kinds.ts";
+import { KINDS } from "../config/kinds/kinds.ts";
+import { kindNotBuiltText, notBuilt } from "../kernel/not_built/catalogue.ts";
 import { type Finding, findingKeys, warningOf } from "../config/finding/finding.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
@@ -50,10 +50,11 @@ export function warningz(request: HttpRequest, view: DebugView): HttpResponse {
 function* allWarnings(view: DebugView): Iterable<Finding> {
   yield* view.warnings();
   yield* view.policyWarnings();
-  for (const kind of Object.keys(inertKinds) as Kind[]) {
-    if (inertKinds[kind] === "security") continue;
+  for (const kind of KINDS) {
+    const entry = notBuilt("kind", kind);
+    if (entry === undefined || entry.part === "security") continue;
     for (const { key } of view.store.list(kind)) {
-      yield warningOf("no-effect", [key], inertText(kind) ?? "");
+      yield warningOf("no-effect", [key], kindNotBuiltText(kind) ?? "");
     }
   }
 }

@@ -14,13 +14,13 @@ import type { Derivation } from "../config/derive/derivation.ts";
 import { DerivationEngine } from "../config/derive/engine.ts";
 import { FactStore } from "../config/facts/store.ts";
 import { type Finding, findingChanges } from "../config/finding/finding.ts";
-import type { Kind } from "../config/kinds/kinds.ts";
+import { type Kind, KINDS } from "../config/kinds/kinds.ts";
 import { hiddenFinding } from "../config/overlap.ts";
 import { type ChangeSet, ConfigStore } from "../config/store.ts";
 import type { ConfigObject } from "../config/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { kindNotBuiltText, notBuilt } from "../kernel/not_built/catalogue.ts";
 import { unpaced } from "../kernel/time/paced.ts";
-import { inertKinds, inertText } from "../translate/inert_kinds.ts";
 import { type ConfigFolder, startConfigFolder } from "./config_folder.ts";
 import { logFindings } from "./finding_log.ts";
 import { HandOver } from "./hand_over.ts";
@@ -49,7 +49,7 @@ export class Configuration {
       this.#handOver.take(changes);
       this.#logHidden(changes);
     });
-    this.store.subscribe(inertKindsReported(this.store, kernel));
+    this.store.subscribe(kindsNotBuiltReported(this.store, kernel));
     this.#engines = derivations.map((derivation, index) =>
       new DerivationEngine(derivation, {
         store: this.store,
@@ -104,17 +104,17 @@ export class Configuration {
 }
 
 /** Logs kinds that have no effect, each when its first object comes; policies are logged one by one, see `./policies.ts`. */
-function inertKindsReported(store: ConfigStore, kernel: Kernel): () => void {
+function kindsNotBuiltReported(store: ConfigStore, kernel: Kernel): () => void {
+  const inert = KINDS.filter((kind) => notBuilt("kind", kind) && !isUnenforced(kind));
   const reported = new Set<Kind>();
   return () => {
-    for (const kind of Object.keys(inertKinds) as Kind[]) {
-      if (isUnenforced(kind)) continue;
+    for (const kind of inert) {
       const objects = store.list(kind);
       if (objects.length === 0) reported.delete(kind);
       else if (!reported.has(kind)) {
         reported.add(kind);
         const first = objects.slice(0, 10).map(({ key }) => key);
-        kernel.log.scope("model").warn(inertText(kind) ?? "", { objects: first, count: objects.length });
+        kernel.log.scope("model").warn(kindNotBuiltText(kind) ?? "", { objects: first, count: objects.length });
       }
     }
   };

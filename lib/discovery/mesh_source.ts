@@ -15,7 +15,7 @@ import { meshPlace, type ParsedMeshText, parseMeshConfig, parseMeshNetworks } fr
 import { defaultMeshConfig } from "../config/mesh/merge.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { inertFieldsIn } from "./inert_mesh_fields.ts";
+import { notBuiltNames } from "../kernel/not_built/catalogue.ts";
 import { meshFileFault, StartError, type StartFault } from "./start_error.ts";
 
 /** Which files, and what their absence means. */
@@ -88,7 +88,7 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
       if (parsed.value !== undefined) namesRootNamespace = parsed.namesRootNamespace;
       return parsed;
     },
-    inert: (mesh) => inertFieldsIn(mesh, defaultMeshConfig({ systemNamespace })),
+    inert: (mesh) => meshFieldsNotBuilt(mesh, defaultMeshConfig({ systemNamespace })),
   }, kernel);
   const networksPart = new WatchedPart<MeshNetworks>({
     option: "networksConfig",
@@ -129,6 +129,13 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
     onChange: (listener) => void listeners.push(listener),
     stop,
   };
+}
+
+/** Fields that say something else than the defaults and have no effect yet, sorted. */
+export function meshFieldsNotBuilt(mesh: MeshConfig, defaults: MeshConfig): string[] {
+  const texts = (config: MeshConfig) => new Map(Object.entries(config).map(([k, v]) => [k, JSON.stringify(v)]));
+  const [given, usual] = [texts(mesh), texts(defaults)];
+  return notBuiltNames("mesh field").filter((field) => given.get(field) !== usual.get(field));
 }
 
 /** A file, what it says and what is wrong with it. */

@@ -8,10 +8,10 @@ import { KINDS } from "../config/kinds/kinds.ts";
 import type { ConfigStore } from "../config/store.ts";
 import type { ConfigObject, Kind } from "../config/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { notBuilt } from "../kernel/not_built/catalogue.ts";
 import type { Cancel } from "../kernel/time/clock.ts";
 import { type SelectableWorkload, SelectionIndex } from "../mesh/selection/index.ts";
 import { isSelecting, type SelectingKind } from "../mesh/selection/selection.ts";
-import { inertKinds } from "../translate/inert_kinds.ts";
 import { type Finding, warningOf } from "../config/finding/finding.ts";
 import type { Pipeline } from "./pipeline.ts";
 
@@ -23,7 +23,7 @@ const GATEWAY_LABEL = "gateway.networking.k8s.io/gateway-name";
 
 /** Kinds whose objects restrict who may do what, and do nothing yet. */
 export function isUnenforced(kind: Kind): kind is SelectingKind {
-  return inertKinds[kind] === "security" && isSelecting(kind);
+  return notBuilt("kind", kind)?.part === "security" && isSelecting(kind);
 }
 
 /** The policies of a store that are not enforced, and for how many connected workloads they would be. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { discoveryFlags } from "../../cmd/pilot-discovery/discovery_flags.ts";
 import { discoveryOptions } from "../../cmd/pilot-discovery/discovery_options.ts";
-import { idleAmong, idleFlags } from "../../cmd/pilot-discovery/idle_flags.ts";
 import { logFlags, vklogFlag } from "../../lib/cli/log_flags.ts";
+import { flagsNotBuilt, notBuilt } from "../../lib/kernel/not_built/catalogue.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { namesFound } from "../surface/source_scan.ts";
 
@@ -38,8 +38,10 @@ function changed(name: string): Record<string, unknown> {
   return { [name]: name.toLowerCase().endsWith("addr") ? ":1" : "other" };
 }
 
+const isIdle = (name: string) => notBuilt("flag", `pilot-discovery --${name}`) !== undefined;
+
 for (const name of Object.keys(discoveryFlags).filter((flag) => !logging.has(flag))) {
-  Deno.test(`--${name} ${name in idleFlags ? "is idle, as the list says" : "reaches the server"}`, () => {
+  Deno.test(`--${name} ${isIdle(name) ? "is idle, as the list says" : "reaches the server"}`, () => {
     const before = options();
     const after = options(changed(name));
     const moved = Object.keys(before).filter((key) =>
@@ -48,12 +50,14 @@ for (const name of Object.keys(discoveryFlags).filter((flag) => !logging.has(fla
     assert.notDeepEqual(moved, [], "the flag changes no option");
     // The namespace is also the default of two options of its own.
     const own = moved.filter((key) => name !== "namespace" || key === "namespace");
-    if (name in idleFlags) assert.deepEqual(own, [idleFlags[name as keyof typeof idleFlags]]);
-    assert.deepEqual(own.map((option) => used.has(option)), own.map(() => !(name in idleFlags)));
+    assert.deepEqual(own.map((option) => used.has(option)), own.map(() => !isIdle(name)));
   });
 }
 
 Deno.test("flags that are given although they are idle are told, in order", () => {
-  assert.deepEqual(idleAmong(new Set(["profile", "configDir", "caCertFile"])), ["caCertFile", "profile"]);
-  assert.deepEqual(idleAmong(new Set()), []);
+  assert.deepEqual(flagsNotBuilt("pilot-discovery", new Set(["profile", "configDir", "caCertFile"])), [
+    "--caCertFile",
+    "--profile",
+  ]);
+  assert.deepEqual(flagsNotBuilt("pilot-discovery", new Set()), []);
 });

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { installCni } from "../../cmd/install-cni/commands.ts";
 import type { InstallFlagValues } from "../../cmd/install-cni/flags.ts";
-import { idleAmong, idleFlags } from "../../cmd/install-cni/idle_flags.ts";
 import { installOptions } from "../../cmd/install-cni/options.ts";
 import { desiredStateOptions } from "../../cmd/install-cni/start.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import { logFlags, vklogFlag } from "../../lib/cli/log_flags.ts";
 import { flagsOf } from "../../lib/cli/parse.ts";
+import { flagsNotBuilt, notBuilt } from "../../lib/kernel/not_built/catalogue.ts";
 import { readSettings } from "../../lib/kernel/settings/read.ts";
 import { namesFound } from "../surface/source_scan.ts";
 
@@ -34,22 +34,24 @@ const others: Record<string, unknown> = {
   "cni-agent-run-dir": "/other",
 };
 
+const isIdle = (name: string) => notBuilt("flag", `install-cni --${name}`) !== undefined;
+
 for (const [name, { default: value }] of Object.entries(flags).filter(([name]) => !logging.has(name))) {
-  Deno.test(`--${name} ${name in idleFlags ? "is idle, as the list says" : "reaches the installer"}`, () => {
+  Deno.test(`--${name} ${isIdle(name) ? "is idle, as the list says" : "reaches the installer"}`, () => {
     const other = others[name] ?? (typeof value === "boolean" ? !value : typeof value === "number" ? 77 : "other");
     const [before, after] = [options(), options({ [name]: other })];
     const moved = Object.keys(before).filter((key) =>
       JSON.stringify(before[key as keyof typeof before]) !== JSON.stringify(after[key as keyof typeof after])
     );
     assert.equal(moved.length, 1, moved.join());
-    assert.equal(used.has(moved[0] ?? ""), !(name in idleFlags));
+    assert.equal(used.has(moved[0] ?? ""), !isIdle(name));
   });
 }
 
 Deno.test("flags of install-cni that are given although they are idle are told, in order", () => {
-  assert.deepEqual(idleAmong(new Set(["ztunnel-uds-address", "log-level", "ctrlz_port"])), [
-    "ctrlz_port",
-    "ztunnel-uds-address",
+  assert.deepEqual(flagsNotBuilt("install-cni", new Set(["ztunnel-uds-address", "log-level", "ctrlz_port"])), [
+    "--ctrlz_port",
+    "--ztunnel-uds-address",
   ]);
 });
 

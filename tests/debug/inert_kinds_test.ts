@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { findingKeys } from "../../lib/config/finding/finding.ts";
 import { KINDS } from "../../lib/config/kinds/kinds.ts";
 import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
-import { inertKinds } from "../../lib/translate/inert_kinds.ts";
+import { notBuilt } from "../../lib/kernel/not_built/catalogue.ts";
 import { page, withServer } from "../discovery/running.ts";
 import { sourceText } from "../surface/source_scan.ts";
 import { TestProxy } from "./proxy.ts";
@@ -19,8 +19,8 @@ Deno.test("a kind is translated, or on the list of those that are not", () => {
   // The table of how kinds select workloads names those too that nobody asks it for yet.
   const text = sourceText([...elsewhere.map((room) => `lib/${room}/`), "lib/mesh/selection/", "cmd/"]);
   const known = KINDS.filter((kind) => text.includes(`"${kind}"`));
-  assert.deepEqual(KINDS.filter((kind) => !known.includes(kind) && !(kind in inertKinds)), [], "nobody asks for it");
-  assert.deepEqual(known.filter((kind) => kind in inertKinds), [], "it is translated by now");
+  assert.deepEqual(KINDS.filter((kind) => !known.includes(kind) && !notBuilt("kind", kind)), [], "nobody asks for it");
+  assert.deepEqual(known.filter((kind) => notBuilt("kind", kind)), [], "it is translated by now");
 });
 
 Deno.test("an object of a kind that steers nothing is never said to be in force", async () => {

@@ -1,7 +1,7 @@
 /** What a scrape says while proxies and files come and go. */
 import assert from "node:assert/strict";
 import * as grpc from "@grpc/grpc-js";
-import { unfedMetrics } from "../../lib/kernel/metrics/unfed.ts";
+import { notBuiltNames } from "../../lib/kernel/not_built/catalogue.ts";
 import { encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
 import { page, withServer } from "./running.ts";
@@ -53,7 +53,7 @@ Deno.test("a text that does not tell its object is counted by its file", async (
 Deno.test("a metric that nothing feeds yet is not shown: 0 would be a statement", async () => {
   await withServer({}, async ({ ports }) => {
     const { body } = await page(ports.monitoring, "/metrics");
-    assert.deepEqual(unfedMetrics.filter((name) => body.includes(name)), []);
+    assert.deepEqual(notBuiltNames("metric").filter((name) => body.includes(name)), []);
     assert.match(body, /^pilot_services 0$/m);
   });
 });

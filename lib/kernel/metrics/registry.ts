@@ -6,10 +6,10 @@
  * @module
  */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { notBuilt } from "../not_built/catalogue.ts";
 import type { Program } from "../program/program.ts";
 import { type LabelsOf, type MetricName, type MetricNameOf, metricsUsedBy } from "./catalogue.ts";
 import type { Metric } from "./define.ts";
-import { unfedMetrics } from "./unfed.ts";
 
 /** Values of labels; a label that is left out is absent from the series. */
 export type LabelValues<L extends string> = Readonly<Partial<Record<L, string | number>>>;
@@ -75,7 +75,7 @@ export function createMetrics(program: Program, options: MetricsOptions = {}): M
   const registry = new Registry();
   const instruments = new Map<MetricName, Instrument>();
   for (const [name, metric] of metricsUsedBy(program)) {
-    if (unfedMetrics.includes(name)) continue;
+    if (notBuilt("metric", name)) continue;
     instruments.set(name, instrument(registry, (options.prefix ?? "") + name, metric));
   }
   const computed: (() => void)[] = [];

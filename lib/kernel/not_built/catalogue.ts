@@ -1,0 +1,59 @@
+/**
+ * The one catalogue of what is accepted and not built yet: warnings at start, help, `/debug/live`, the metrics page and
+ * the reference ask it.
+ *
+ * @module
+ */
+import { agent } from "./agent.ts";
+import { ambient } from "./ambient.ts";
+import { authority } from "./authority.ts";
+import { diagnostics } from "./diagnostics.ts";
+import { entriesOf, type NotBuilt, type NotBuiltPart, type NotBuiltWhat } from "./entry.ts";
+import { extensions } from "./extensions.ts";
+import { filters } from "./filters.ts";
+import { gatewayApi } from "./gateway_api.ts";
+import { NEEDLESS_SETTINGS } from "./needless.ts";
+import { networks } from "./networks.ts";
+import { orchestrator } from "./orchestrator.ts";
+import { registration } from "./registration.ts";
+import { security } from "./security.ts";
+import { status } from "./status.ts";
+import { telemetry } from "./telemetry.ts";
+import { webhooks } from "./webhooks.ts";
+
+/** The parts, in the order of the reference page. */
+export const NOT_BUILT_PARTS: readonly NotBuiltPart[] = [
+  ...[security, authority, agent, orchestrator, registration, webhooks, gatewayApi, ambient],
+  ...[telemetry, extensions, filters, networks, status, diagnostics],
+];
+
+/** Every entry. */
+export const NOT_BUILT: readonly NotBuilt[] = NOT_BUILT_PARTS.flatMap(entriesOf);
+
+const byName = new Map(NOT_BUILT.map((entry) => [`${entry.what} ${entry.name}`, entry]));
+
+/** The entry of a name; undefined: it has the effect that it should have. */
+export function notBuilt(what: NotBuiltWhat, name: string): NotBuilt | undefined {
+  return byName.get(`${what} ${name}`);
+}
+
+/** All entries of one sort, by name. */
+export function notBuiltNames(what: NotBuiltWhat): string[] {
+  return NOT_BUILT.filter((entry) => entry.what === what).map(({ name }) => name).sort();
+}
+
+/** Names of given flags of a program that have no effect, with their dashes, sorted. */
+export function flagsNotBuilt(program: string, given: Iterable<string>): string[] {
+  return [...given].map((name) => `--${name}`).filter((flag) => notBuilt("flag", `${program} ${flag}`)).sort();
+}
+
+/** Names of given settings that have no effect, sorted: not built yet, or never needed here. */
+export function settingsWithoutEffect(given: Iterable<string>): string[] {
+  return [...given].filter((name) => notBuilt("setting", name) || Object.hasOwn(NEEDLESS_SETTINGS, name)).sort();
+}
+
+/** What is to be said of an object of a kind; undefined: it has the effect that it should have. */
+export function kindNotBuiltText(kind: string): string | undefined {
+  const entry = notBuilt("kind", kind);
+  return entry && `${kind} ${entry.effect} in this version (not built yet: ${entry.part})`;
+}

@@ -1,0 +1,67 @@
+/**
+ * The shape of the catalogue of what is accepted and not built yet.
+ *
+ * Its names are plain texts, so that it imports nobody and everybody may ask it. Tests hold each list against the owner of
+ * the names: who is on it has no effect, and who has none is on it.
+ *
+ * @module
+ */
+
+/** What an entry is a name of. */
+export type NotBuiltWhat = "setting" | "metric" | "flag" | "mesh field" | "kind" | "command" | "refused";
+
+/** One part of the product that is not built, and what waits for it. */
+export interface NotBuiltPart {
+  /** A word or two, as messages name the part. */
+  readonly title: string;
+  /** What the part will do, in one sentence. */
+  readonly about: string;
+  /** Environment variables. */
+  readonly settings?: readonly string[];
+  readonly metrics?: readonly string[];
+  /** `program --name`. */
+  readonly flags?: readonly string[];
+  /** Fields of the mesh configuration. */
+  readonly meshFields?: readonly string[];
+  readonly kinds?: readonly string[];
+  /** `program command`. */
+  readonly commands?: readonly string[];
+  /** What is not taken at all, with what happens instead. */
+  readonly refused?: Readonly<Record<string, string>>;
+}
+
+/** One thing that is accepted, or refused, because the part that acts on it is not built. */
+export interface NotBuilt {
+  readonly what: NotBuiltWhat;
+  readonly name: string;
+  /** Title of the part that will build it. */
+  readonly part: string;
+  /** What it does now; follows the name in a sentence. */
+  readonly effect: string;
+}
+
+/** What a name of each sort does until its part is built. */
+export const EFFECTS: Readonly<Record<Exclude<NotBuiltWhat, "refused">, string>> = {
+  setting: "is checked, and has no effect",
+  metric: "is not on the page of metrics",
+  flag: "is checked, and has no effect",
+  "mesh field": "is checked, and has no effect",
+  kind: "objects are read and checked, and have no effect",
+  command: "checks its flags, and exits with 1",
+};
+
+/** The entries of a part. */
+export function entriesOf(part: NotBuiltPart): NotBuilt[] {
+  const { settings = [], metrics = [], flags = [], meshFields = [], kinds = [], commands = [], refused = {} } = part;
+  const named = (what: Exclude<NotBuiltWhat, "refused">, names: readonly string[]): NotBuilt[] =>
+    names.map((name) => ({ what, name, part: part.title, effect: EFFECTS[what] }));
+  return [
+    ...named("command", commands),
+    ...named("kind", kinds),
+    ...named("flag", flags),
+    ...named("mesh field", meshFields),
+    ...named("setting", settings),
+    ...named("metric", metrics),
+    ...Object.entries(refused).map(([name, effect]): NotBuilt => ({ what: "refused", name, part: part.title, effect })),
+  ];
+}

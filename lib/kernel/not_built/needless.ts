@@ -1,0 +1,18 @@
+/**
+ * Settings that will never have an effect here, because there is nothing for them to change.
+ *
+ * @module
+ */
+
+/** The settings, with the reason. */
+export const NEEDLESS_SETTINGS: Readonly<Record<string, string>> = {
+  ENABLE_VTPROTOBUF: "the encoder here has one mode",
+  MUTEX_PROFILE_FRACTION: "there is no lock to profile in one thread",
+  PILOT_CONVERT_SIDECAR_SCOPE_CONCURRENCY: "a scope is made when the first proxy asks for it, and shared",
+  PILOT_ENABLE_ALPN_FILTER: "stock Envoy has no such filter",
+  PILOT_UNIFIED_SIDECAR_SCOPE: "scopes are made in one way only",
+  PILOT_XDS_CACHE_INDEX_CLEAR_INTERVAL: "what indexes a cached resource goes with it",
+  PILOT_XDS_CACHE_SIZE: "build results are shared by all proxies, and bounded for each host (256 variants), not in all",
+  UNSAFE_PILOT_ENABLE_DELTA_TEST: "property tests show that deltas are the least",
+  UNSAFE_PILOT_ENABLE_RUNTIME_ASSERTIONS: "assertions are tests here",
+};

@@ -1,0 +1,71 @@
+/**
+ * What waits for the part "orchestrator".
+ *
+ * @module
+ */
+import type { NotBuiltPart } from "./entry.ts";
+
+/** The part and what waits for it. */
+export const orchestrator: NotBuiltPart = {
+  title: "orchestrator",
+  about: "The orchestrator as a source of objects, services and clusters.",
+  settings: [
+    "CLOUD_METADATA",
+    "CLOUD_PLATFORM",
+    "CLOUD_QUOTA_PROJECT",
+    "CLOUD_ZONE",
+    "ENABLE_LEADER_ELECTION",
+    "ENABLE_MCS_AUTO_EXPORT",
+    "ENABLE_MCS_CLUSTER_LOCAL",
+    "ENABLE_MCS_HOST",
+    "ENABLE_MCS_SERVICE_DISCOVERY",
+    "ENABLE_MULTICLUSTER_HEADLESS",
+    "LOCAL_CLUSTER_SECRET_WATCHER",
+    "MCS_API_GROUP",
+    "MCS_API_VERSION",
+    "MESH_ENABLE_CONTROLLER_QUEUE_METRICS",
+    "MESH_ORCH_CLIENT_CONTENT_TYPE",
+    "MESH_WATCH_NAMESPACE",
+    "ORCH_INGRESS_NS",
+    "PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY",
+    "PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS",
+    "PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES",
+    "PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS",
+    "PILOT_REMOTE_CLUSTER_TIMEOUT",
+    "PLATFORM",
+    "REVISION",
+    "SHARED_MESH_CONFIG",
+  ],
+  metrics: [
+    "endpoint_no_pod",
+    "pilot_k8s_cfg_events",
+    "pilot_k8s_endpoints_pending_pod",
+    "pilot_k8s_endpoints_with_no_pods",
+    "pilot_k8s_reg_events",
+    "pilot_worker_queue_depth",
+    "pilot_worker_queue_duration",
+    "pilot_worker_queue_latency",
+    "provider_lookup_cluster_failures",
+    "remote_cluster_sync_timeouts_total",
+  ],
+  flags: [
+    "pilot-discovery --clusterRegistriesNamespace",
+    "pilot-discovery --cniNamespace",
+    "pilot-discovery --orchApiBurst",
+    "pilot-discovery --orchApiQPS",
+    "pilot-discovery --orchconfig",
+  ],
+  meshFields: [
+    "discoverySelectors",
+    "ingressClass",
+    "ingressControllerMode",
+    "ingressSelector",
+    "ingressService",
+    "serviceScopeConfigs",
+  ],
+  refused: {
+    "configSources[].address, other than fs://": "is a warning; nothing is read from there",
+    "pilot-discovery without --configDir": "is refused: a folder is the one source of objects",
+    "pilot-discovery --registries=Orch": "is a warning; services come from the folder alone",
+  },
+};

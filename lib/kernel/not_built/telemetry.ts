@@ -1,0 +1,28 @@
+/**
+ * What waits for the part "telemetry".
+ *
+ * @module
+ */
+import type { NotBuiltPart } from "./entry.ts";
+
+/** The part and what waits for it. */
+export const telemetry: NotBuiltPart = {
+  title: "telemetry",
+  about: "Metrics, traces and access logs of proxies as Telemetry objects ask for them.",
+  settings: [
+    "METRIC_GRACEFUL_DELETION_INTERVAL",
+    "METRIC_ROTATION_INTERVAL",
+    "PILOT_ENABLE_METADATA_EXCHANGE",
+    "PILOT_MX_ADDITIONAL_LABELS",
+    "PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY",
+    "PILOT_TRACE_SAMPLING",
+  ],
+  meshFields: [
+    "defaultProviders",
+    "enableProxyAccessLogService",
+    "enableTracing",
+  ],
+  kinds: [
+    "Telemetry",
+  ],
+};

@@ -1,0 +1,41 @@
+/**
+ * What waits for the part "webhooks".
+ *
+ * @module
+ */
+import type { NotBuiltPart } from "./entry.ts";
+
+/** The part and what waits for it. */
+export const webhooks: NotBuiltPart = {
+  title: "webhooks",
+  about: "Injection into pods and validation of objects.",
+  settings: [
+    "ENABLE_NATIVE_SIDECARS",
+    "INJECTION_WEBHOOK_CONFIG_NAME",
+    "INJECT_ENABLED",
+    "REWRITE_PROBE_LEGACY_LOCALHOST_DESTINATION",
+    "VALIDATION_WEBHOOK_CONFIG_NAME",
+  ],
+  metrics: [
+    "galley_validation_config_load_error",
+    "galley_validation_config_update_error",
+    "galley_validation_config_updates",
+    "galley_validation_failed",
+    "galley_validation_http_error",
+    "galley_validation_passed",
+    "sidecar_injection_failure_total",
+    "sidecar_injection_requests_total",
+    "sidecar_injection_skip_total",
+    "sidecar_injection_success_total",
+    "sidecar_injection_time_seconds",
+    "webhook_patch_attempts_total",
+    "webhook_patch_failures_total",
+    "webhook_patch_retries_total",
+  ],
+  flags: [
+    "pilot-discovery --httpsAddr",
+  ],
+  meshFields: [
+    "enablePrometheusMerge",
+  ],
+};

@@ -1,0 +1,69 @@
+/** The catalogue of what is not built names nothing that is not there, and nothing twice. */
+import assert from "node:assert/strict";
+import { installCni } from "../../../cmd/install-cni/commands.ts";
+import { pilotAgent } from "../../../cmd/pilot-agent/commands.ts";
+import { pilotDiscovery } from "../../../cmd/pilot-discovery/commands.ts";
+import type { Command } from "../../../lib/cli/command.ts";
+import { flagsOf } from "../../../lib/cli/parse.ts";
+import { KINDS } from "../../../lib/config/kinds/kinds.ts";
+import { meshConfig } from "../../../lib/config/mesh/schema.ts";
+import { metricCatalogue } from "../../../lib/kernel/metrics/catalogue.ts";
+import {
+  flagsNotBuilt,
+  kindNotBuiltText,
+  NOT_BUILT,
+  NOT_BUILT_PARTS,
+  notBuilt,
+  settingsWithoutEffect,
+} from "../../../lib/kernel/not_built/catalogue.ts";
+import type { NotBuiltWhat } from "../../../lib/kernel/not_built/entry.ts";
+import { NEEDLESS_SETTINGS } from "../../../lib/kernel/not_built/needless.ts";
+import { catalogue } from "../../../lib/kernel/settings/catalogue.ts";
+import { parseNodeId } from "../../../lib/translate/proxy/identity.ts";
+
+function commandsOf(command: Command, line: readonly Command[]): { path: string; flags: string[] }[] {
+  const path = line.map(({ name }) => name).join(" ");
+  const flags = Object.keys(flagsOf({ command, line })).map((name) => `${line[0]!.name} --${name}`);
+  return [{ path, flags }, ...(command.commands ?? []).flatMap((one) => commandsOf(one, [...line, one]))];
+}
+
+const commands = [pilotDiscovery, pilotAgent, installCni].flatMap((root) => commandsOf(root, [root]));
+
+const owners: Readonly<Record<Exclude<NotBuiltWhat, "refused">, ReadonlySet<string>>> = {
+  setting: new Set(Object.keys(catalogue)),
+  metric: new Set(Object.keys(metricCatalogue)),
+  flag: new Set(commands.flatMap(({ flags }) => flags)),
+  "mesh field": new Set(meshConfig.shape.type === "message" ? Object.keys(meshConfig.shape.fields) : []),
+  kind: new Set<string>(KINDS),
+  command: new Set(commands.map(({ path }) => path)),
+};
+
+Deno.test("every name of the catalogue is one of its owner's, and none is there twice", () => {
+  const strange = NOT_BUILT.filter(({ what, name }) => what !== "refused" && !owners[what].has(name));
+  assert.deepEqual(strange, []);
+  const names = NOT_BUILT.map(({ what, name }) => `${what} ${name}`);
+  assert.deepEqual(names.filter((name, at) => names.indexOf(name) !== at), []);
+  assert.deepEqual(Object.keys(NEEDLESS_SETTINGS).filter((name) => !owners.setting.has(name)), []);
+  const titles = NOT_BUILT_PARTS.map(({ title }) => title);
+  assert.equal(new Set(titles).size, titles.length);
+});
+
+Deno.test("the catalogue answers by sort and name, never by name alone", () => {
+  assert.equal(notBuilt("kind", "Telemetry")?.part, "telemetry");
+  assert.equal(notBuilt("setting", "Telemetry"), undefined);
+  assert.deepEqual(flagsNotBuilt("install-cni", ["ctrlz_port", "profile"]), ["--ctrlz_port"]);
+  assert.deepEqual(flagsNotBuilt("pilot-discovery", ["ctrlz_port", "profile"]), ["--profile"]);
+  assert.deepEqual(settingsWithoutEffect(["XDS_AUTH", "toString", "PILOT_DEBOUNCE_MAX", "ENABLE_VTPROTOBUF"]), [
+    "ENABLE_VTPROTOBUF",
+    "XDS_AUTH",
+  ]);
+  assert.equal(kindNotBuiltText("VirtualService"), undefined);
+});
+
+Deno.test("the types of proxies that the catalogue says are refused are", () => {
+  const types = NOT_BUILT.flatMap(({ name }) => /^proxy type (\w+)$/.exec(name)?.[1] ?? []);
+  assert.deepEqual(types, ["waypoint", "ztunnel"]);
+  for (const type of types) {
+    assert.throws(() => parseNodeId(`${type}~10.0.0.1~a.b~b.svc.cluster.local`), /is not served by this version/);
+  }
+});
