@@ -5,7 +5,7 @@ const root = new URL("../..", import.meta.url).pathname;
 
 /** Who may take the bytes out of `ConcealedBytes`, and why. */
 const REVEALING: Readonly<Record<string, string>> = {
-  "lib/config/facts/read.ts": "hashes a secret with a key of this process",
+  "lib/config/facts/hashed_fact.ts": "hashes a secret with a key of this process",
 };
 
 Deno.test("the bytes of secrets are taken out where the table says so, and nowhere else", () => {

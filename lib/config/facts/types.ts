@@ -1,19 +1,27 @@
 /**
  * Facts: objects of an orchestrator that configuration refers to without being configuration. Metadata is as that of
- * configuration objects, labels and annotations in our spelling.
+ * configuration objects, labels and annotations in our spelling. A fact holds only what somebody reads of its object.
  *
  * @module
  */
 import type { Origin } from "../finding/origin.ts";
 import type { ObjectMeta } from "../types.ts";
 import type { ConcealedBytes } from "./concealed.ts";
+import type { EndpointsData, EndpointSliceData, ServiceData } from "./service_data.ts";
+import { WORKLOAD_KINDS, type WorkloadData, type WorkloadKind } from "./workload_data.ts";
+
+export type * from "./service_data.ts";
+export type * from "./workload_data.ts";
 
 /** A namespace; all that matters of it is its metadata. */
 export type NamespaceData = Readonly<Record<never, never>>;
 
+/** A service account; all that matters of it is its metadata. */
+export type ServiceAccountData = Readonly<Record<never, never>>;
+
 /** Credentials and other confidential data. */
 export interface SecretData {
-  /** `Opaque`, `orch.io/tls`, ...: what the keys mean. */
+  /** `Opaque`, `kubernetes.io/tls`, ...: what the keys mean. */
   readonly type: string;
   readonly data: Readonly<Record<string, ConcealedBytes>>;
 }
@@ -24,51 +32,45 @@ export interface ConfigMapData {
   readonly binaryData: Readonly<Record<string, Uint8Array>>;
 }
 
-/** A port of an orchestrator's service. */
-export interface ServicePortData {
-  /** Empty where the only port has no name. */
-  readonly name: string;
-  readonly port: number;
-  /** `TCP` (the default), `UDP` or `SCTP`. */
-  readonly protocol: string;
-  readonly appProtocol?: string;
-  /** Number or name of the port of the workloads; absent: `port`. */
-  readonly targetPort?: number | string;
-  readonly nodePort?: number;
-}
-
-/** A service of the orchestrator. */
-export interface ServiceData {
-  /** `ClusterIP` (the default), `NodePort`, `LoadBalancer` or `ExternalName`. */
-  readonly type: string;
-  /** Virtual addresses; `None` for a headless service. */
-  readonly clusterIPs: readonly string[];
-  readonly externalIPs: readonly string[];
-  readonly externalName?: string;
-  readonly selector: Readonly<Record<string, string>>;
-  readonly ports: readonly ServicePortData[];
-  /** Addresses of the load balancer in front of it: IPs and host names. */
-  readonly loadBalancers: readonly string[];
-}
-
 /** Kind of a fact to what it holds. */
-export interface FactSpecs {
+export interface FactSpecs extends Record<WorkloadKind, WorkloadData> {
   Namespace: NamespaceData;
   Secret: SecretData;
   ConfigMap: ConfigMapData;
+  ServiceAccount: ServiceAccountData;
   Service: ServiceData;
+  Endpoints: EndpointsData;
+  EndpointSlice: EndpointSliceData;
 }
 
 /** Name of a kind of facts. */
 export type FactKind = keyof FactSpecs;
 
-/** Every kind of facts. */
-export const FACT_KINDS: readonly FactKind[] = ["Namespace", "Secret", "ConfigMap", "Service"];
+/** Every kind of facts with the `apiVersion` that it is read in. */
+export const FACT_API_VERSIONS: Readonly<Record<FactKind, string>> = {
+  Namespace: "v1",
+  Secret: "v1",
+  ConfigMap: "v1",
+  ServiceAccount: "v1",
+  Service: "v1",
+  Endpoints: "v1",
+  EndpointSlice: "discovery.k8s.io/v1",
+  Pod: "v1",
+  Deployment: "apps/v1",
+  StatefulSet: "apps/v1",
+  DaemonSet: "apps/v1",
+  ReplicaSet: "apps/v1",
+  Job: "batch/v1",
+  CronJob: "batch/v1",
+};
+
+/** Every kind of facts, in the order in which pages list them. */
+export const FACT_KINDS = Object.keys(FACT_API_VERSIONS) as readonly FactKind[];
 
 /** One fact. Immutable; a change makes a new one. */
 export interface Fact<K extends FactKind = FactKind> {
   readonly kind: K;
-  /** `kind/namespace/name`; a Namespace has its own name as both. */
+  /** `kind/namespace/name`; a Namespace has its name last and no namespace: `Namespace//shop`. */
   readonly key: string;
   readonly meta: ObjectMeta;
   readonly spec: FactSpecs[K];
@@ -79,3 +81,13 @@ export interface Fact<K extends FactKind = FactKind> {
 
 /** A fact of any kind as a union, so that `switch (fact.kind)` narrows `fact.spec`. */
 export type AnyFact = { [K in FactKind]: Fact<K> }[FactKind];
+
+/** Whether a kind is one of facts. */
+export function isFactKind(kind: string): kind is FactKind {
+  return Object.hasOwn(FACT_API_VERSIONS, kind);
+}
+
+/** Whether a fact is a workload. */
+export function isWorkload(fact: Fact): fact is Fact<WorkloadKind> {
+  return (WORKLOAD_KINDS as readonly string[]).includes(fact.kind);
+}

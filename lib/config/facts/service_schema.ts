@@ -1,0 +1,115 @@
+/**
+ * How services and endpoints of an orchestrator are read.
+ *
+ * @module
+ */
+import { z } from "zod";
+import { defined, fields, integer, listOf, mapOf, optional, text, textOr, texts } from "./foreign_schema.ts";
+import type { EndpointPortData, EndpointsData, EndpointSliceData, ServiceData } from "./service_data.ts";
+
+const portOrName = z.union([integer, text], { error: "a port number or name" });
+
+const servicePort = fields({
+  name: textOr(""),
+  port: integer,
+  protocol: textOr("TCP"),
+  appProtocol: optional(text),
+  targetPort: optional(portOrName),
+  nodePort: optional(integer),
+}, "a port").transform(({ name, port, protocol, ...rest }) => ({ name, port, protocol, ...defined(rest) }));
+
+const ingress = fields({ ip: optional(text), hostname: optional(text) }, "an address");
+
+/** Kind `Service`. */
+export const service = fields({
+  spec: fields({
+    type: textOr("ClusterIP"),
+    clusterIP: textOr(""),
+    clusterIPs: texts,
+    externalIPs: texts,
+    externalName: optional(text),
+    selector: mapOf(text),
+    ports: listOf(servicePort, "a list of ports"),
+  }),
+  status: optional(fields({ loadBalancer: optional(fields({ ingress: listOf(ingress, "a list of addresses") })) })),
+}).transform(({ spec, status }): ServiceData => {
+  const { type, clusterIP, clusterIPs, externalIPs, externalName, selector, ports } = spec;
+  return {
+    type,
+    clusterIPs: clusterIPs.length > 0 || clusterIP === "" ? clusterIPs : [clusterIP],
+    externalIPs,
+    ...(externalName === undefined ? {} : { externalName }),
+    selector,
+    ports,
+    loadBalancers: (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }) => ip ?? hostname ?? []),
+  };
+});
+
+const endpointPort = fields({
+  name: textOr(""),
+  port: optional(integer),
+  protocol: textOr("TCP"),
+  appProtocol: optional(text),
+}, "a port").transform(({ name, port, protocol, appProtocol }): EndpointPortData => ({
+  name,
+  protocol,
+  ...defined({ port, appProtocol }),
+}));
+
+const endpointPorts = listOf(endpointPort, "a list of ports");
+
+const targetRef = optional(fields({ kind: textOr(""), name: textOr("") }));
+
+function podOf(target: z.output<typeof targetRef>): string | undefined {
+  return target?.kind === "Pod" && target.name !== "" ? target.name : undefined;
+}
+
+const address = fields({ ip: text, nodeName: optional(text), targetRef }, "an address");
+
+const addresses = listOf(address, "a list of addresses");
+
+function endpointsOf(written: z.output<typeof addresses>, ready: boolean): EndpointsData["subsets"][0]["endpoints"] {
+  return written.map(({ ip, nodeName, targetRef }) => ({
+    addresses: [ip],
+    ready,
+    ...defined({ nodeName, pod: podOf(targetRef) }),
+  }));
+}
+
+/** Kind `Endpoints`. */
+export const endpoints = fields({
+  subsets: listOf(fields({ addresses, notReadyAddresses: addresses, ports: endpointPorts }), "a list of subsets"),
+}).transform(({ subsets }): EndpointsData => ({
+  subsets: subsets.map(({ addresses, notReadyAddresses, ports }) => ({
+    endpoints: [...endpointsOf(addresses, true), ...endpointsOf(notReadyAddresses, false)],
+    ports,
+  })),
+}));
+
+const SERVICE_LABEL = "kubernetes.io/service-name";
+
+const sliceEndpoint = fields({
+  addresses: z.array(text, { error: "a list of addresses" }).min(1, { error: "at least one address" }),
+  conditions: optional(fields({ ready: optional(z.boolean({ error: "true or false" })) })),
+  nodeName: optional(text),
+  zone: optional(text),
+  targetRef,
+}, "an endpoint");
+
+/** Kind `EndpointSlice`. */
+export const endpointSlice = fields({
+  metadata: fields({ labels: optional(z.record(z.string(), z.unknown())) }),
+  addressType: textOr("IPv4"),
+  endpoints: listOf(sliceEndpoint, "a list of endpoints"),
+  ports: endpointPorts,
+}).transform(({ metadata, addressType, endpoints, ports }): EndpointSliceData => ({
+  service: String(metadata.labels?.[SERVICE_LABEL] ?? ""),
+  addressType,
+  // Endpoints that do not tell are ready.
+  endpoints: endpoints.map(({ addresses, conditions, nodeName, zone, targetRef }) => ({
+    addresses,
+    ready: conditions?.ready ?? true,
+    ...defined({ nodeName, zone, pod: podOf(targetRef) }),
+  })),
+  ports,
+}));

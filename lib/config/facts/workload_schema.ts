@@ -1,0 +1,124 @@
+/**
+ * How workloads are read: what matters of a pod, from whatever depth of the object it stands in.
+ *
+ * @module
+ */
+import { z } from "zod";
+import { ownKey, ownLabelValue } from "../spelling/spelling.ts";
+import { defined, fields, integer, listOf, mapOf, optional, text, textOr } from "./foreign_schema.ts";
+import type { ContainerData, WorkloadData, WorkloadKind } from "./workload_data.ts";
+
+const containerPort = fields({ name: textOr(""), containerPort: integer, protocol: textOr("TCP") }, "a port")
+  .transform(({ name, containerPort: port, protocol }) => ({ name, port, protocol }));
+
+const security = optional(fields({ runAsUser: optional(integer) }));
+
+const container = fields({
+  name: text,
+  image: textOr(""),
+  ports: listOf(containerPort, "a list of ports"),
+  securityContext: security,
+}, "a container");
+
+const containers = listOf(container, "a list of containers");
+
+const podSpec = fields({
+  serviceAccountName: textOr(""),
+  serviceAccount: textOr(""),
+  hostNetwork: optional(z.boolean({ error: "true or false" })),
+  securityContext: security,
+  containers,
+  initContainers: containers,
+});
+
+const podMeta = optional(fields({ labels: mapOf(text), annotations: mapOf(text) }));
+
+const template = fields({ metadata: podMeta, spec: podSpec }, "a template of pods");
+
+const owner = fields({
+  ownerReferences: listOf(
+    fields({ kind: textOr(""), name: textOr(""), controller: optional(z.boolean()) }),
+    "a list of owners",
+  ),
+});
+
+function withOwner(metadata: z.output<typeof owner>): Pick<WorkloadData, "owner"> {
+  const found = metadata.ownerReferences.find(({ controller }) => controller === true);
+  return found === undefined ? {} : { owner: `${found.kind}/${found.name}` };
+}
+
+function podsOf(meta: z.output<typeof podMeta>, spec: z.output<typeof podSpec>): WorkloadData {
+  const { labels = {}, annotations = {} } = meta ?? {};
+  const ownLabels = Object.entries(labels).map(([key, value]) => [ownKey(key), ownLabelValue(ownKey(key), value)]);
+  const ownAnnotations = Object.entries(annotations).map(([key, value]) => [ownKey(key), value]);
+  return {
+    labels: Object.fromEntries(ownLabels.sort(byKey)),
+    annotations: Object.fromEntries(ownAnnotations.filter(([key]) => key!.includes("mesh.io/")).sort(byKey)),
+    serviceAccount: spec.serviceAccountName || spec.serviceAccount || "default",
+    hostNetwork: spec.hostNetwork ?? false,
+    containers: [...containersOf(spec.containers, false), ...containersOf(spec.initContainers, true)],
+    ...defined({ runAsUser: spec.securityContext?.runAsUser }),
+  };
+}
+
+function byKey([a = ""]: readonly string[], [b = ""]: readonly string[]): number {
+  return a < b ? -1 : 1;
+}
+
+function containersOf(written: z.output<typeof containers>, init: boolean): ContainerData[] {
+  return written.map(({ name, image, ports, securityContext }) => ({
+    name,
+    image,
+    init,
+    ports,
+    ...defined({ runAsUser: securityContext?.runAsUser }),
+  }));
+}
+
+const pod = fields({
+  metadata: owner.extend({ labels: mapOf(text), annotations: mapOf(text) }),
+  spec: podSpec,
+  status: optional(fields({
+    phase: optional(text),
+    podIPs: listOf(fields({ ip: text }), "a list of addresses"),
+  })),
+}).transform(({ metadata, spec, status }): WorkloadData => {
+  const addresses = (status?.podIPs ?? []).map(({ ip }) => ip);
+  return {
+    ...podsOf(metadata, spec),
+    ...withOwner(metadata),
+    ...(addresses.length > 0 ? { addresses } : {}),
+    ...defined({ phase: status?.phase }),
+  };
+});
+
+/** A kind that keeps as many pods as it is told. */
+const counted = fields({ metadata: owner, spec: fields({ replicas: optional(integer), template }) })
+  .transform(({ metadata, spec: { replicas, template } }): WorkloadData => ({
+    ...podsOf(template.metadata, template.spec),
+    ...withOwner(metadata),
+    replicas: replicas ?? 1,
+  }));
+
+/** A kind whose pods are as many as something else is. */
+const uncounted = fields({ metadata: owner, spec: fields({ template }) })
+  .transform(({ metadata, spec: { template } }): WorkloadData => ({
+    ...podsOf(template.metadata, template.spec),
+    ...withOwner(metadata),
+  }));
+
+const cronJob = fields({ spec: fields({ jobTemplate: fields({ spec: fields({ template }) }) }) })
+  .transform(({ spec: { jobTemplate: { spec: { template } } } }): WorkloadData =>
+    podsOf(template.metadata, template.spec)
+  );
+
+/** Each kind of workloads. */
+export const WORKLOAD_SCHEMAS: Readonly<Record<WorkloadKind, z.ZodType<WorkloadData>>> = {
+  Pod: pod,
+  Deployment: counted,
+  StatefulSet: counted,
+  DaemonSet: uncounted,
+  ReplicaSet: counted,
+  Job: uncounted,
+  CronJob: cronJob,
+};
