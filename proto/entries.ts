@@ -89,6 +89,7 @@ export const entryMessages: readonly string[] = [
   "envoy.admin.v3.ListenersConfigDump",
   "envoy.admin.v3.RoutesConfigDump",
   "envoy.admin.v3.EndpointsConfigDump",
+  "envoy.admin.v3.SecretsConfigDump",
   "google.protobuf.Any",
   "google.protobuf.Struct",
   "google.rpc.Status",

@@ -89,7 +89,10 @@ function closure(root: protobuf.Root, messages: readonly string[]): Set<protobuf
   return seen;
 }
 
-/** A copy of the tree that keeps the wanted types, their parents, and nothing else (no comments, no options). */
+/**
+ * A copy of the tree that keeps the wanted types, their parents, and nothing else: no comments, and of the options those
+ * that say how a field is encoded, and that it is secret.
+ */
 function prune(ns: protobuf.NamespaceBase, keep: Set<unknown>): Record<string, unknown> | null {
   const nested: Record<string, unknown> = {};
   for (const child of ns.nestedArray) {
@@ -111,9 +114,11 @@ function prune(ns: protobuf.NamespaceBase, keep: Set<unknown>): Record<string, u
     for (const field of Object.values(json.fields as Record<string, { options?: Record<string, unknown> }>)) {
       const packed = field.options?.packed;
       const optional = field.options?.proto3_optional;
+      const sensitive = field.options?.["(udpa.annotations.sensitive)"];
       delete field.options;
       if (packed !== undefined) field.options = { packed };
       if (optional !== undefined) field.options = { ...field.options, proto3_optional: optional };
+      if (sensitive === true) field.options = { ...field.options, sensitive };
     }
     return json;
   }

@@ -1,82 +1,156 @@
 /**
- * `/debug/config_dump`: all that one proxy should have, in the shape of Envoy's own dump.
+ * `/debug/config_dump`: all that one proxy should have, as Envoy's admin page of that name prints it.
+ *
+ * What only Envoy knows is not there: its bootstrap, when it took a resource, and the state that it adds to endpoints.
  *
  * @module
  */
 import { TYPE_URL_PREFIX } from "../pb/codec.ts";
-import { readable } from "../pb/reflect.ts";
+import { anyJson } from "../pb/json.ts";
 import type { EncodedResource } from "../resource/encoded.ts";
-import type { ResourceSet } from "../resource/set.ts";
-import type { ProxyView } from "../xds/protocol/source.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "../xds/protocol/types.ts";
+import { stackDigest } from "../xds/ads/set_stack.ts";
+import type { Watch } from "../xds/ads/watch.ts";
+import type { XdsConnection } from "../xds/connection.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../xds/protocol/types.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
+import { resourcesOf, virtualHostsOf } from "./resources.ts";
 import { chosenProxy, isAnswer } from "./select.ts";
 import type { DebugView } from "./view.ts";
 
-const BY_SHORT: Readonly<Record<string, string>> = { cds: CLUSTER, lds: LISTENER, rds: ROUTE, eds: ENDPOINTS };
+type Json = Record<string, unknown>;
+
+const BY_SHORT: Readonly<Record<string, string>> = {
+  cds: CLUSTER,
+  lds: LISTENER,
+  rds: ROUTE,
+  eds: ENDPOINTS,
+  sds: SECRET,
+};
 
 /** The page. `types=cds,lds` gives a flat list of these; `include_eds` adds endpoints to the whole dump. */
 export function configDump(request: HttpRequest, view: DebugView): HttpResponse {
   const connection = chosenProxy(request, view);
   if (isAnswer(connection)) return connection;
-  const proxy = connection.stream?.view;
-  if (!proxy) return jsonResponse({}, request);
   const types = request.query.get("types");
-  if (types !== null) {
-    const shorts = types.split(",").map((short) => short.trim());
-    const unknown = shorts.filter((short) => !Object.hasOwn(BY_SHORT, short));
-    if (unknown.length > 0) {
-      return textResponse(
-        400,
-        `query types: got ${unknown.join(", ")}, expected some of ${Object.keys(BY_SHORT).join(", ")}\n`,
-      );
-    }
-    const urls = shorts.map((short) => BY_SHORT[short]!);
-    return jsonResponse({ resources: urls.flatMap((url) => decoded(proxy, url)) }, request);
+  if (types === null) {
+    return jsonResponse({ configs: sections(connection, request.query.has("include_eds")) }, request);
   }
-  const part = (name: string, rest: Record<string, unknown>) => ({
-    "@type": `${TYPE_URL_PREFIX}envoy.admin.v3.${name}`,
-    ...rest,
-  });
-  const configs = [
-    part("ClustersConfigDump", { dynamic_active_clusters: decoded(proxy, CLUSTER).map((cluster) => ({ cluster })) }),
+  const shorts = types.split(",").map((short) => short.trim());
+  const unknown = shorts.filter((short) => !Object.hasOwn(BY_SHORT, short));
+  if (unknown.length > 0) {
+    return textResponse(
+      400,
+      `query types: got ${unknown.join(", ")}, expected some of ${Object.keys(BY_SHORT).join(", ")}\n`,
+    );
+  }
+  const resources = shorts.flatMap((short) => resourcesOf(connection, BY_SHORT[short]!).map(shown));
+  return jsonResponse({ resources }, request);
+}
+
+/** The parts of a dump in Envoy's order. */
+function sections(connection: XdsConnection, withEndpoints: boolean): Json[] {
+  const of = (typeUrl: string) => new TypeDump(connection, typeUrl);
+  const clusters = of(CLUSTER);
+  const listeners = of(LISTENER);
+  const routes = of(ROUTE);
+  const listed = listeners.entries("listener");
+  return [
+    part("ClustersConfigDump", {
+      ...clusters.version,
+      dynamic_active_clusters: clusters.entries("cluster").map(unnamed),
+    }),
+    ...(withEndpoints ? [part("EndpointsConfigDump", { dynamic_endpoint_configs: endpointConfigs(connection) })] : []),
     part("ListenersConfigDump", {
-      dynamic_listeners: decoded(proxy, LISTENER).map((listener) => ({
-        name: listener.name,
-        active_state: { listener },
+      ...listeners.version,
+      dynamic_listeners: listed.map(({ name, error_state, ...active_state }) => ({
+        name,
+        active_state,
+        error_state,
       })),
     }),
+    part("ScopedRoutesConfigDump", {}),
     part("RoutesConfigDump", {
-      dynamic_route_configs: decoded(proxy, ROUTE).map((route_config) => ({
-        route_config: withHosts(proxy, route_config),
+      static_route_configs: listed.flatMap(({ listener }) => inlineRoutes(listener)).map((route_config) => ({
+        route_config: { "@type": ROUTE, ...route_config },
       })),
+      dynamic_route_configs: routes.entries("route_config").map((entry) => withHosts(connection, entry)).map(unnamed),
     }),
+    part("SecretsConfigDump", { dynamic_active_secrets: of(SECRET).entries("secret") }),
   ];
-  if (request.query.has("include_eds")) {
-    const endpoints = decoded(proxy, ENDPOINTS).map((endpoint_config) => ({ endpoint_config }));
-    configs.splice(1, 0, part("EndpointsConfigDump", { dynamic_endpoint_configs: endpoints }));
+}
+
+/** A part; empty lists are left out, as Envoy does. */
+function part(name: string, rest: Json): Json {
+  const filled = Object.entries(rest).filter(([, value]) => !Array.isArray(value) || value.length > 0);
+  return { "@type": `${TYPE_URL_PREFIX}envoy.admin.v3.${name}`, ...Object.fromEntries(filled) };
+}
+
+/** One type in a dump. */
+class TypeDump {
+  readonly #connection: XdsConnection;
+  readonly #typeUrl: string;
+  readonly #watch: Watch | undefined;
+
+  constructor(connection: XdsConnection, typeUrl: string) {
+    this.#connection = connection;
+    this.#typeUrl = typeUrl;
+    this.#watch = connection.stream?.watches.get(typeUrl);
   }
-  return jsonResponse({ configs }, request);
+
+  /** The version of the type as a whole; none while the client does not ask for it. */
+  get version(): { readonly version_info?: string } {
+    return this.#watch === undefined ? {} : { version_info: stackDigest(this.#watch.want) };
+  }
+
+  /**
+   * The resources, each in a field of this name. A delta client has a version for each, another one that of the whole.
+   */
+  entries(field: string): Json[] {
+    const blamed = new Set(this.#watch?.blamed);
+    const whole = this.#connection.delta ? undefined : this.version.version_info;
+    return resourcesOf(this.#connection, this.#typeUrl).map((resource) => ({
+      name: resource.name,
+      version_info: whole ?? resource.version,
+      [field]: shown(resource),
+      ...(blamed.has(resource) ? { error_state: { details: this.#watch?.lastError } } : {}),
+    }));
+  }
 }
 
-/** Virtual hosts that go one by one are shown where Envoy has them: in their route configuration. */
-function withHosts(proxy: ProxyView, route: Record<string, unknown>): Record<string, unknown> {
-  const hosts = proxy.virtualHosts(String(route.name)).flatMap(all).map((r) => open(r));
-  if (hosts.length === 0 || route.vhds === undefined) return route;
-  return { ...route, virtual_hosts: [...route.virtual_hosts as unknown[] ?? [], ...hosts] };
+function unnamed({ name: _, ...rest }: Json): Json {
+  return rest;
 }
 
-/** The resources of a type that a proxy should have, readable, by name. */
-export function decoded(proxy: ProxyView, typeUrl: string): Record<string, unknown>[] {
-  const resources = new Map<string, EncodedResource>();
-  for (const set of proxy.layers(typeUrl) ?? []) for (const resource of set) resources.set(resource.name, resource);
-  return [...resources.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map(open);
+/** Endpoints as they were sent: Envoy adds health and defaults, and shows those of clusters that hold their own. */
+function endpointConfigs(connection: XdsConnection): Json[] {
+  return resourcesOf(connection, ENDPOINTS).map((resource) => ({ endpoint_config: shown(resource) }));
 }
 
-function open(resource: EncodedResource): Record<string, unknown> {
-  return readable(resource.typeUrl.slice(TYPE_URL_PREFIX.length), resource.value);
+/** Virtual hosts that go one by one are shown where Envoy has them: in their route configuration, whose version they make. */
+function withHosts(connection: XdsConnection, entry: Json): Json {
+  const route = entry.route_config as Json;
+  const hosts = virtualHostsOf(connection, String(route.name)).map((one) => {
+    const { "@type": _, ...host } = shown(one);
+    return host;
+  });
+  if (hosts.length === 0 || route.vhds === undefined) return entry;
+  const virtual_hosts = [...route.virtual_hosts as unknown[] ?? [], ...hosts];
+  const { version } = new TypeDump(connection, VIRTUAL_HOST);
+  return { ...entry, ...version, route_config: { ...route, virtual_hosts } };
 }
 
-function all(set: ResourceSet): EncodedResource[] {
-  return [...set].sort((a, b) => (a.name < b.name ? -1 : 1));
+/** Route configurations that stand in listeners. */
+function inlineRoutes(value: unknown): Json[] {
+  if (Array.isArray(value)) return value.flatMap(inlineRoutes);
+  if (typeof value !== "object" || value === null) return [];
+  const json = value as Json;
+  const { "@type": type, route_config } = json;
+  if (typeof type === "string" && type.endsWith(".HttpConnectionManager")) {
+    return route_config === undefined ? [] : [route_config as Json];
+  }
+  return Object.values(json).flatMap(inlineRoutes);
+}
+
+function shown({ typeUrl, value }: EncodedResource): Json {
+  return anyJson(typeUrl, value);
 }

@@ -37,7 +37,8 @@ export const PAGES: readonly Page[] = [
   { path: "syncz", help: "what each proxy was sent and acknowledged; ?namespace=", answer: syncz },
   {
     path: "config_dump",
-    help: "all that a proxy should have; ?proxyID=, types=cds,lds,rds,eds, include_eds",
+    help:
+      "all that a proxy should have, in the form of Envoy's page of that name; ?proxyID=, types=cds,lds,rds,eds,sds, include_eds",
     answer: configDump,
   },
   { path: "pushes", help: "the last pushes: triggers, proxies, types, bytes, time, slowest", answer: pushes },

@@ -33,7 +33,8 @@ export function knowsMessage(name: string): boolean {
   return findType(name) !== undefined;
 }
 
-function findType(name: string): protobuf.Type | undefined {
+/** The reflected type of a message; undefined when the descriptor lacks it. */
+export function findType(name: string): protobuf.Type | undefined {
   const known = types.get(name);
   if (known) return known;
   const found = rootOf(name).lookup(name, [protobuf.Type]);

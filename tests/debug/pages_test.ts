@@ -36,7 +36,7 @@ Deno.test("a question that is wrong is answered with what would be right", async
     const cases: [string, number, RegExp][] = [
       ["config_dump", 400, /proxyID is missing, expected a part of a proxy's connection id \(see \/debug\/syncz\)/],
       ["config_dump?proxyID=nobody", 404, /"nobody" is connected here; \/debug\/connections lists those that are/],
-      ["config_dump?proxyID=a.x&types=cds,xds", 400, /types: got xds, expected some of cds, lds, rds, eds/],
+      ["config_dump?proxyID=a.x&types=cds,xds", 400, /types: got xds, expected some of cds, lds, rds, eds, sds/],
       ["nothingz", 404, /\/debug lists them/],
     ];
     for (const [path, status, words] of cases) {
@@ -48,7 +48,8 @@ Deno.test("a question that is wrong is answered with what would be right", async
     assert.ok(dump.resources.some((r: { name: string }) => r.name === "outbound|80||a.example.com"));
     const whole = JSON.parse((await page(ports.http, "/debug/config_dump?proxyID=a.x&include_eds")).body);
     assert.deepEqual(whole.configs.map((c: { "@type": string }) => c["@type"].split(".").at(-1)), [
-      ...["ClustersConfigDump", "EndpointsConfigDump", "ListenersConfigDump", "RoutesConfigDump"],
+      ...["ClustersConfigDump", "EndpointsConfigDump", "ListenersConfigDump", "ScopedRoutesConfigDump"],
+      ...["RoutesConfigDump", "SecretsConfigDump"],
     ]);
   });
 });

@@ -12,6 +12,8 @@ import type { envoy } from "../../proto/gen/types.ts";
 export interface RunningEnvoy {
   /** Port of a listener by its name. */
   port(listener: string): number;
+  /** A page of the admin interface. */
+  admin(page: string): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -46,7 +48,11 @@ export async function startEnvoy(
   };
   try {
     const ports = await listening(folder, () => exited);
-    return { port: (listener) => ports.get(listener)!, stop };
+    const admin = async (page: string) => {
+      const address = (await Deno.readTextFile(`${folder}/admin`)).trim();
+      return await (await fetch(`http://${address}/${page}`)).text();
+    };
+    return { port: (listener) => ports.get(listener)!, admin, stop };
   } catch (error) {
     await stop();
     throw new Error(`${(error as Error).message}\n${(await log).slice(-2000)}`);

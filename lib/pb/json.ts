@@ -1,0 +1,152 @@
+/**
+ * Encoded messages as protobuf's JSON, in the form in which Envoy's admin pages print them: the field names of the `.proto`
+ * files, enums by name, durations as `10s`, 64-bit integers as text, bytes as base64, `Any` opened, fields without a value
+ * left out, and what is secret replaced.
+ *
+ * @module
+ */
+import protobuf from "protobufjs";
+import { findType } from "./reflect.ts";
+import { wellKnownJson } from "./wellknown_json.ts";
+
+/** What stands in the place of a secret. */
+export const REDACTED = "[redacted]";
+
+/** One decoded message: fields by name; those that lie on no wire come from the prototype. */
+type Message = Readonly<Record<string, unknown>>;
+
+/**
+ * A message as JSON. What its definition marks as secret (keys, passwords) is `[redacted]`, however deep it lies.
+ *
+ * @param name Full name; of a message that the descriptor lacks the type alone is told, as what it holds may be secret.
+ * @throws {Error} for bytes that are no such message
+ */
+export function messageJson(name: string, bytes: Uint8Array): Record<string, unknown> {
+  const type = findType(name);
+  if (type === undefined) return { "@unknown": `${bytes.length} bytes of a type that this server does not know` };
+  return fieldsJson(type, type.decode(bytes) as unknown as Message, false);
+}
+
+/** The same with `@type` in front, as in an `Any`. */
+export function anyJson(typeUrl: string, bytes: Uint8Array): Record<string, unknown> {
+  return opened({ type_url: typeUrl, value: bytes }, false);
+}
+
+function opened({ type_url, value }: Message, secret: boolean): Record<string, unknown> {
+  const url = typeof type_url === "string" ? type_url : "";
+  const bytes = value instanceof Uint8Array ? value : new Uint8Array();
+  const name = url.slice(url.lastIndexOf("/") + 1);
+  const type = findType(name);
+  if (type === undefined) return { "@type": url, ...(url === "" ? {} : messageJson(name, bytes)) };
+  const json = messageValue(type, type.decode(bytes) as unknown as Message, secret);
+  // Messages whose JSON is no object, or has keys of the sender's choice, stand in a field of their own.
+  return isSpecial(type) ? { "@type": url, value: json } : { "@type": url, ...json as Record<string, unknown> };
+}
+
+function isSpecial(type: protobuf.Type): boolean {
+  const name = type.fullName.slice(1);
+  return name.startsWith("google.protobuf.") && name !== "google.protobuf.Empty";
+}
+
+function messageValue(type: protobuf.Type, message: Message, secret: boolean): unknown {
+  const name = type.fullName.slice(1);
+  if (name === `${GOOGLE}Any`) return opened(message, secret);
+  if (!name.startsWith(GOOGLE)) return fieldsJson(type, message, secret);
+  const wrapped = WRAPPERS.get(name.slice(GOOGLE.length));
+  if (wrapped !== undefined) return scalarJson(wrapped, secret ? undefined : message.value);
+  return wellKnownJson(name.slice(GOOGLE.length), message, secret ? REDACTED : undefined) ??
+    fieldsJson(type, message, secret);
+}
+
+const GOOGLE = "google.protobuf.";
+
+/** Types of the values in wrappers. */
+const WRAPPERS: ReadonlyMap<string, string> = new Map([
+  ["DoubleValue", "double"],
+  ["Int64Value", "int64"],
+  ["UInt64Value", "uint64"],
+  ["Int32Value", "int32"],
+  ["UInt32Value", "uint32"],
+  ["BoolValue", "bool"],
+  ["StringValue", "string"],
+  ["BytesValue", "bytes"],
+]);
+
+function fieldsJson(type: protobuf.Type, message: Message, secret: boolean): Record<string, unknown> {
+  const json: Record<string, unknown> = {};
+  for (const field of byNumber(type)) {
+    if (!Object.hasOwn(message, field.name)) continue;
+    const value = message[field.name];
+    const hidden = secret || field.options?.sensitive === true;
+    const shown = fieldJson(field, value, hidden);
+    if (shown !== undefined) json[field.name] = shown;
+  }
+  return json;
+}
+
+const ORDERED = new WeakMap<protobuf.Type, readonly protobuf.Field[]>();
+
+/** The fields of a message in the order in which they are printed. */
+function byNumber(type: protobuf.Type): readonly protobuf.Field[] {
+  let fields = ORDERED.get(type);
+  if (fields === undefined) {
+    fields = type.fieldsArray.map((field) => field.resolve()).sort((a, b) => a.id - b.id);
+    ORDERED.set(type, fields);
+  }
+  return fields;
+}
+
+/** @returns undefined: left out */
+function fieldJson(field: protobuf.Field, value: unknown, secret: boolean): unknown {
+  if (field instanceof protobuf.MapField) {
+    const entries = Object.entries(value as Record<string, unknown>);
+    // Names stay: of several that are all replaced one would be left.
+    const shown = entries.map(([key, one]) => [key, elementJson(field, one, secret)] as const);
+    return entries.length === 0 ? undefined : Object.fromEntries(shown.filter(([, one]) => one !== undefined));
+  }
+  if (field.repeated) {
+    const shown = (value as readonly unknown[]).map((one) => elementJson(field, one, secret));
+    const kept = shown.filter((one) => one !== undefined);
+    return kept.length === 0 ? undefined : kept;
+  }
+  const isSet = field.partOf !== null || field.resolvedType instanceof protobuf.Type || !isDefault(value);
+  return isSet ? elementJson(field, value, secret) : undefined;
+}
+
+/** Whether a value without a presence of its own counts as absent. */
+function isDefault(value: unknown): boolean {
+  if (value instanceof Uint8Array) return value.length === 0;
+  return value === 0 || value === "" || value === false || String(value) === "0";
+}
+
+function elementJson({ resolvedType, type }: protobuf.Field, value: unknown, secret: boolean): unknown {
+  if (resolvedType instanceof protobuf.Type) return messageValue(resolvedType, value as Message, secret);
+  if (secret) return type === "string" ? REDACTED : type === "bytes" ? base64(REDACTED) : undefined;
+  if (resolvedType instanceof protobuf.Enum) return resolvedType.valuesById[value as number] ?? value;
+  return scalarJson(type, value);
+}
+
+/** @param value undefined: not on the wire, so the type's zero */
+function scalarJson(type: string, value: unknown): unknown {
+  switch (type) {
+    case "string":
+      return value ?? "";
+    case "bool":
+      return value ?? false;
+    case "bytes":
+      return value instanceof Uint8Array ? value.toBase64() : "";
+    case "double":
+      return finite((value as number | undefined) ?? 0);
+    default:
+      return /64$/.test(type) ? String(value ?? 0) : value ?? 0;
+  }
+}
+
+/** Numbers that JSON lacks are text. */
+function finite(value: number): number | string {
+  return Number.isFinite(value) ? value : String(value);
+}
+
+function base64(text: string): string {
+  return new TextEncoder().encode(text).toBase64();
+}

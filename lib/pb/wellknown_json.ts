@@ -1,0 +1,62 @@
+/**
+ * Google's well-known messages as protobuf's JSON: times as text, structures as plain JSON.
+ *
+ * @module
+ */
+
+type Message = Readonly<Record<string, unknown>>;
+
+/**
+ * A well-known message, decoded, as JSON; undefined: it has no form of its own.
+ *
+ * @param name Below `google.protobuf.`.
+ * @param redacted Stands for each text in the message; numbers and flags become null then.
+ */
+export function wellKnownJson(name: string, message: Message, redacted: string | undefined): unknown {
+  switch (name) {
+    case "Duration":
+      return redacted === undefined ? durationText(message) : "0s";
+    case "Timestamp":
+      return new Date(Number(message.seconds ?? 0) * 1000).toISOString().slice(0, 19) + `${fraction(message)}Z`;
+    case "Struct":
+      return structJson(message, redacted);
+    case "Value":
+      return valueJson(message, redacted);
+    case "ListValue":
+      return (message.values as readonly Message[] | undefined ?? []).map((one) => valueJson(one, redacted));
+    default:
+      return undefined;
+  }
+}
+
+function durationText(message: Message): string {
+  const negative = Number(message.seconds ?? 0) < 0 || Number(message.nanos ?? 0) < 0;
+  const seconds = String(message.seconds ?? 0).replace("-", "");
+  return `${negative ? "-" : ""}${seconds}${fraction(message)}s`;
+}
+
+/** Nanoseconds as a fraction of 3, 6 or 9 digits, as many as are needed. */
+function fraction({ nanos }: Message): string {
+  const digits = String(Math.abs(Number(nanos ?? 0))).padStart(9, "0");
+  if (/^0*$/.test(digits)) return "";
+  return `.${digits.replace(/^(\d{3}|\d{6})0+$/, "$1")}`;
+}
+
+function structJson({ fields }: Message, redacted: string | undefined): Record<string, unknown> {
+  const entries = Object.entries(fields as Readonly<Record<string, Message>> | undefined ?? {});
+  return Object.fromEntries(entries.map(([key, value]) => [key, valueJson(value, redacted)]));
+}
+
+/** protobufjs has a definition of its own for this message, with names in camelCase. */
+function valueJson(value: Message, redacted: string | undefined): unknown {
+  if (Object.hasOwn(value, "structValue")) return structJson(value.structValue as Message, redacted);
+  if (Object.hasOwn(value, "listValue")) {
+    const { values = [] } = value.listValue as { readonly values?: readonly Message[] };
+    return values.map((one) => valueJson(one, redacted));
+  }
+  if (Object.hasOwn(value, "stringValue")) return redacted ?? value.stringValue;
+  if (redacted !== undefined) return null;
+  if (Object.hasOwn(value, "numberValue")) return value.numberValue;
+  if (Object.hasOwn(value, "boolValue")) return value.boolValue;
+  return null;
+}
