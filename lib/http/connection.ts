@@ -69,6 +69,11 @@ export class HttpConnection {
     this.#within(this.#limits.stallTime);
   }
 
+  /** The client has all parts that there are so far; when the next comes is not the client's to say. */
+  sent(): void {
+    this.#disarm();
+  }
+
   /** Tells the request that is under way that its answer is not waited for any more. */
   abort(reason: string): void {
     this.#request?.abort(new Error(reason));

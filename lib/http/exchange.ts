@@ -61,18 +61,25 @@ export async function readBody(request: IncomingMessage, max: number): Promise<U
   return length <= max ? Buffer.concat(chunks) : undefined;
 }
 
+/** Who is waited for while a response is sent. */
+export interface SendingProgress {
+  /** A part waits for the client to take it. */
+  sending(): void;
+  /** The client has what there is, and waits for the next part. */
+  sent(): void;
+}
+
 /**
  * Sends a response.
  *
  * @throws TypeError for a header that cannot be sent
- * @param sending called whenever a part waits for the client to take it
  * @returns when the client has been sent all of it, or the connection has ended
  */
 export async function sendResponse(
   response: ServerResponse,
-  { status, headers = {}, body }: HttpResponse,
+  { status, headers = {}, body, parts }: HttpResponse,
   { isHead, close }: { readonly isHead: boolean; readonly close: boolean },
-  sending: () => void,
+  progress: SendingProgress,
 ): Promise<void> {
   if (response.destroyed) return;
   checkHeaders(headers);
@@ -80,20 +87,37 @@ export async function sendResponse(
   response.writeHead(status, {
     ...headers,
     "x-content-type-options": "nosniff",
-    ...(status === 204 || status === 304 ? {} : { "content-length": bytes.length }),
+    // What comes in parts has no length that is known now.
+    ...(status === 204 || status === 304 || parts !== undefined ? {} : { "content-length": bytes.length }),
     ...(close ? { connection: "close" } : {}),
   });
   const { promise: over, resolve } = Promise.withResolvers<void>();
   response.once("finish", resolve).once("close", resolve);
   if (!isHead && status !== 204 && status !== 304) {
     for (let at = 0; at < bytes.length && !response.destroyed; at += PART) {
-      sending();
+      progress.sending();
       if (!response.write(bytes.subarray(at, at + PART))) await drained(response);
     }
+    if (parts !== undefined) await sendParts(response, parts, progress);
   }
-  sending();
+  progress.sending();
   response.end();
   await over;
+}
+
+async function sendParts(
+  response: ServerResponse,
+  parts: AsyncIterable<string>,
+  progress: SendingProgress,
+): Promise<void> {
+  response.flushHeaders();
+  progress.sent();
+  for await (const part of parts) {
+    if (response.destroyed) return;
+    progress.sending();
+    if (!response.write(part)) await drained(response);
+    progress.sent();
+  }
 }
 
 /** @throws TypeError for a header that would end its line: `node:http` on Deno 2.8.3 writes it as it is */

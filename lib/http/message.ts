@@ -35,6 +35,11 @@ export interface HttpResponse {
   /** Names in lower case. The server adds `content-length`, `date` and `x-content-type-options`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
+  /**
+   * Sent after the body, part by part, for as long as it yields and the client takes it: events. It must end when the
+   * request's signal aborts. Default: nothing.
+   */
+  readonly parts?: AsyncIterable<string>;
 }
 
 /** A response of plain text. */

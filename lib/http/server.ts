@@ -185,7 +185,7 @@ export class HttpServer {
     try {
       const found = await this.#answer(exchange);
       const close = !request.complete || this.#closing;
-      await sendResponse(response, found, { isHead: request.method === "HEAD", close }, () => connection.sending());
+      await sendResponse(response, found, { isHead: request.method === "HEAD", close }, connection);
       if (close) connection.stream.end(() => connection.stream.destroy());
     } catch (error) {
       // The client is gone, or this server is at fault; either way nothing more can be said on this connection.

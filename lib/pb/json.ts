@@ -13,7 +13,7 @@ import { wellKnownJson } from "./wellknown_json.ts";
 export const REDACTED = "[redacted]";
 
 /** One decoded message: fields by name; those that lie on no wire come from the prototype. */
-type Message = Readonly<Record<string, unknown>>;
+type DecodedMessage = Readonly<Record<string, unknown>>;
 
 /**
  * A message as JSON. What its definition marks as secret (keys, passwords) is `[redacted]`, however deep it lies.
@@ -24,7 +24,7 @@ type Message = Readonly<Record<string, unknown>>;
 export function messageJson(name: string, bytes: Uint8Array): Record<string, unknown> {
   const type = findType(name);
   if (type === undefined) return { "@unknown": `${bytes.length} bytes of a type that this server does not know` };
-  return fieldsJson(type, type.decode(bytes) as unknown as Message, false);
+  return fieldsJson(type, type.decode(bytes) as unknown as DecodedMessage, false);
 }
 
 /** The same with `@type` in front, as in an `Any`. */
@@ -32,13 +32,13 @@ export function anyJson(typeUrl: string, bytes: Uint8Array): Record<string, unkn
   return opened({ type_url: typeUrl, value: bytes }, false);
 }
 
-function opened({ type_url, value }: Message, secret: boolean): Record<string, unknown> {
+function opened({ type_url, value }: DecodedMessage, secret: boolean): Record<string, unknown> {
   const url = typeof type_url === "string" ? type_url : "";
   const bytes = value instanceof Uint8Array ? value : new Uint8Array();
   const name = url.slice(url.lastIndexOf("/") + 1);
   const type = findType(name);
   if (type === undefined) return { "@type": url, ...(url === "" ? {} : messageJson(name, bytes)) };
-  const json = messageValue(type, type.decode(bytes) as unknown as Message, secret);
+  const json = messageValue(type, type.decode(bytes) as unknown as DecodedMessage, secret);
   // Messages whose JSON is no object, or has keys of the sender's choice, stand in a field of their own.
   return isSpecial(type) ? { "@type": url, value: json } : { "@type": url, ...json as Record<string, unknown> };
 }
@@ -48,7 +48,7 @@ function isSpecial(type: protobuf.Type): boolean {
   return name.startsWith("google.protobuf.") && name !== "google.protobuf.Empty";
 }
 
-function messageValue(type: protobuf.Type, message: Message, secret: boolean): unknown {
+function messageValue(type: protobuf.Type, message: DecodedMessage, secret: boolean): unknown {
   const name = type.fullName.slice(1);
   if (name === `${GOOGLE}Any`) return opened(message, secret);
   if (!name.startsWith(GOOGLE)) return fieldsJson(type, message, secret);
@@ -72,7 +72,7 @@ const WRAPPERS: ReadonlyMap<string, string> = new Map([
   ["BytesValue", "bytes"],
 ]);
 
-function fieldsJson(type: protobuf.Type, message: Message, secret: boolean): Record<string, unknown> {
+function fieldsJson(type: protobuf.Type, message: DecodedMessage, secret: boolean): Record<string, unknown> {
   const json: Record<string, unknown> = {};
   for (const field of byNumber(type)) {
     if (!Object.hasOwn(message, field.name)) continue;
@@ -120,7 +120,7 @@ function isDefault(value: unknown): boolean {
 }
 
 function elementJson({ resolvedType, type }: protobuf.Field, value: unknown, secret: boolean): unknown {
-  if (resolvedType instanceof protobuf.Type) return messageValue(resolvedType, value as Message, secret);
+  if (resolvedType instanceof protobuf.Type) return messageValue(resolvedType, value as DecodedMessage, secret);
   if (secret) return type === "string" ? REDACTED : type === "bytes" ? base64(REDACTED) : undefined;
   if (resolvedType instanceof protobuf.Enum) return resolvedType.valuesById[value as number] ?? value;
   return scalarJson(type, value);

@@ -4,7 +4,7 @@
  * @module
  */
 
-type Message = Readonly<Record<string, unknown>>;
+type WellKnownMessage = Readonly<Record<string, unknown>>;
 
 /**
  * A well-known message, decoded, as JSON; undefined: it has no form of its own.
@@ -12,7 +12,7 @@ type Message = Readonly<Record<string, unknown>>;
  * @param name Below `google.protobuf.`.
  * @param redacted Stands for each text in the message; numbers and flags become null then.
  */
-export function wellKnownJson(name: string, message: Message, redacted: string | undefined): unknown {
+export function wellKnownJson(name: string, message: WellKnownMessage, redacted: string | undefined): unknown {
   switch (name) {
     case "Duration":
       return redacted === undefined ? durationText(message) : "0s";
@@ -23,35 +23,35 @@ export function wellKnownJson(name: string, message: Message, redacted: string |
     case "Value":
       return valueJson(message, redacted);
     case "ListValue":
-      return (message.values as readonly Message[] | undefined ?? []).map((one) => valueJson(one, redacted));
+      return (message.values as readonly WellKnownMessage[] | undefined ?? []).map((one) => valueJson(one, redacted));
     default:
       return undefined;
   }
 }
 
-function durationText(message: Message): string {
+function durationText(message: WellKnownMessage): string {
   const negative = Number(message.seconds ?? 0) < 0 || Number(message.nanos ?? 0) < 0;
   const seconds = String(message.seconds ?? 0).replace("-", "");
   return `${negative ? "-" : ""}${seconds}${fraction(message)}s`;
 }
 
 /** Nanoseconds as a fraction of 3, 6 or 9 digits, as many as are needed. */
-function fraction({ nanos }: Message): string {
+function fraction({ nanos }: WellKnownMessage): string {
   const digits = String(Math.abs(Number(nanos ?? 0))).padStart(9, "0");
   if (/^0*$/.test(digits)) return "";
   return `.${digits.replace(/^(\d{3}|\d{6})0+$/, "$1")}`;
 }
 
-function structJson({ fields }: Message, redacted: string | undefined): Record<string, unknown> {
-  const entries = Object.entries(fields as Readonly<Record<string, Message>> | undefined ?? {});
+function structJson({ fields }: WellKnownMessage, redacted: string | undefined): Record<string, unknown> {
+  const entries = Object.entries(fields as Readonly<Record<string, WellKnownMessage>> | undefined ?? {});
   return Object.fromEntries(entries.map(([key, value]) => [key, valueJson(value, redacted)]));
 }
 
 /** protobufjs has a definition of its own for this message, with names in camelCase. */
-function valueJson(value: Message, redacted: string | undefined): unknown {
-  if (Object.hasOwn(value, "structValue")) return structJson(value.structValue as Message, redacted);
+function valueJson(value: WellKnownMessage, redacted: string | undefined): unknown {
+  if (Object.hasOwn(value, "structValue")) return structJson(value.structValue as WellKnownMessage, redacted);
   if (Object.hasOwn(value, "listValue")) {
-    const { values = [] } = value.listValue as { readonly values?: readonly Message[] };
+    const { values = [] } = value.listValue as { readonly values?: readonly WellKnownMessage[] };
     return values.map((one) => valueJson(one, redacted));
   }
   if (Object.hasOwn(value, "stringValue")) return redacted ?? value.stringValue;
