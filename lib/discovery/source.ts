@@ -94,7 +94,7 @@ export class ProxyStateView implements ProxyView {
     return { namespace, clusterId: properties.clusterId };
   }
 
-  layers(typeUrl: string): readonly ResourceSet[] | undefined {
+  resourceSets(typeUrl: string): readonly ResourceSet[] | undefined {
     return this.state.resourceSets(typeUrl);
   }
 

@@ -154,7 +154,7 @@ function resourcesOf(state: ProxyState): Omit<TranslatedProxy, "findings"> {
   };
 }
 
-/** By name; where layers hold one name twice the later layer wins, as on the wire. */
+/** By name; where two resource sets hold a name the later one wins, as on the wire. */
 function sorted(resources: readonly EncodedResource[]): EncodedResource[] {
   return [...new Map(resources.map((r) => [r.name, r])).values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }

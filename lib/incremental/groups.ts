@@ -109,10 +109,10 @@ export class GroupPool<S extends ReadSource, C, G extends ResultGroup<S, C>> {
     const made = this.#found(source, this.#nearest(source));
     made.asked.takeFresh(); // the source answers them all
     if (!made.failing || before === undefined) return made;
-    const heir = this.#found(source, { like: before, inherits: true });
-    heir.asked.takeFresh();
-    if (heir.failing) this.#predecessors.set(heir, new WeakRef(before));
-    return heir;
+    const inheriting = this.#found(source, { like: before, inherits: true });
+    inheriting.asked.takeFresh();
+    if (inheriting.failing) this.#predecessors.set(inheriting, new WeakRef(before));
+    return inheriting;
   }
 
   /** The group of which the least has to be looked at again, to begin as a copy of. */

@@ -38,6 +38,8 @@ const RETIRED: Readonly<Record<string, string>> = {
   Wish: "DesiredState",
   WorldQuestion: "MeshQuery",
   founded: "created",
+  heir: "predecessor or successor",
+  layers: "resourceSets",
   told: "reported",
 };
 

@@ -22,7 +22,7 @@ function told(name: string, version: string, turned: boolean): Uint8Array {
   return field;
 }
 
-Deno.test("what a client tells is compared by name and version, however it is written, in every layer", () => {
+Deno.test("what a client tells is compared by name and version, however it is written, in every set", () => {
   const table = new ResourceTable();
   const entry = fc.record({
     name,

@@ -195,7 +195,7 @@ Deno.test("an exception in a push ends that stream alone, and the ledger names t
   }
   assert.equal(await server.ledger.waitLive(0, 5000), true);
   const view = [...server.streams()].find(({ id }) => id.startsWith("bad-"))!.stream!.view;
-  view.layers = () => {
+  view.resourceSets = () => {
     throw new Error("sets cannot be had");
   };
   from.change(CLUSTER, [textResource(CLUSTER, "more", "more=1")]);

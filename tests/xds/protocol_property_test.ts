@@ -214,7 +214,7 @@ class Model {
       }
       return all;
     }
-    for (const set of this.client.view.layers(type)!) for (const r of set) all.set(r.name, r.version);
+    for (const set of this.client.view.resourceSets(type)!) for (const r of set) all.set(r.name, r.version);
     return new Map([...all].filter(([name]) => wanted === undefined || wanted.has(name)));
   }
 
@@ -233,7 +233,7 @@ class Model {
   }
 
   #value(type: string, name: string): string {
-    const sets = this.client.view.layers(type)!.toReversed();
+    const sets = this.client.view.resourceSets(type)!.toReversed();
     for (const set of sets) {
       const found = set.get(name);
       if (found !== undefined) return new TextDecoder().decode(found.value);

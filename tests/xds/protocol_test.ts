@@ -458,7 +458,7 @@ Deno.test("incremental: a resource that moves from the shared to the own set is 
   assert.equal(client.inbox.length, 0);
 });
 
-Deno.test("a name in two layers is sent once, as the later layer has it", () => {
+Deno.test("a name in two resource sets is sent once, as the later set has it", () => {
   for (const delta of [true, false]) {
     const from = source();
     const client = new StreamClient(from, delta);

@@ -31,7 +31,7 @@ export class ViewStacks {
    */
   stack(typeUrl: string, routes: NameSet): SetStack | undefined {
     if (typeUrl === VIRTUAL_HOST) return this.#virtualHosts(routes);
-    const sets = this.#view.layers(typeUrl);
+    const sets = this.#view.resourceSets(typeUrl);
     if (sets === undefined) return undefined;
     const known = this.#stacks.get(typeUrl);
     if (known?.sets === sets) return known.stack;

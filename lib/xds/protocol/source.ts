@@ -119,7 +119,7 @@ export interface ProxyView {
    * Where two sets hold a name, the later one wins (sharing is then lost for the earlier one). The same sets must
    * be returned until their content changes. Undefined when the type is not served.
    */
-  layers(typeUrl: string): readonly ResourceSet[] | undefined;
+  resourceSets(typeUrl: string): readonly ResourceSet[] | undefined;
   /** The virtual hosts, named `<route configuration>/<any>`, that a route configuration gets by VHDS. */
   virtualHosts(routeConfiguration: string): readonly ResourceSet[];
   /** The stream is over. */

@@ -98,7 +98,7 @@ export class MemoryView implements ProxyView {
   readonly own: Map<string, ResourceSet> = new OwnSets(() => this.source.revision++);
   /** How often the wire has asked for sets. */
   readonly reads = { count: 0 };
-  readonly #layers = new Map<string, readonly ResourceSet[]>();
+  readonly #resourceSets = new Map<string, readonly ResourceSet[]>();
   readonly #hosts = new Map<string, readonly ResourceSet[]>();
 
   constructor(private readonly source: MemorySource, readonly id: string) {}
@@ -107,16 +107,16 @@ export class MemoryView implements ProxyView {
     return this.source.revision;
   }
 
-  layers(typeUrl: string): readonly ResourceSet[] | undefined {
+  resourceSets(typeUrl: string): readonly ResourceSet[] | undefined {
     this.reads.count++;
     const shared = this.source.shared.get(typeUrl);
     const own = this.own.get(typeUrl);
     if (shared === undefined) return undefined;
-    const last = this.#layers.get(typeUrl);
+    const last = this.#resourceSets.get(typeUrl);
     if (last !== undefined && last[0] === shared && last[1] === own) return last;
-    const layers = own === undefined ? [shared] : [shared, own];
-    this.#layers.set(typeUrl, layers);
-    return layers;
+    const sets = own === undefined ? [shared] : [shared, own];
+    this.#resourceSets.set(typeUrl, sets);
+    return sets;
   }
 
   virtualHosts(routeConfiguration: string): readonly ResourceSet[] {
@@ -124,9 +124,9 @@ export class MemoryView implements ProxyView {
     const set = this.source.hosts.get(routeConfiguration);
     const last = this.#hosts.get(routeConfiguration) ?? [];
     if (last[0] === set) return last;
-    const layers = set === undefined ? [] : [set];
-    this.#hosts.set(routeConfiguration, layers);
-    return layers;
+    const sets = set === undefined ? [] : [set];
+    this.#hosts.set(routeConfiguration, sets);
+    return sets;
   }
 
   close(): void {
