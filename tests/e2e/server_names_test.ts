@@ -4,14 +4,14 @@
 import assert from "node:assert/strict";
 import http from "node:http";
 import { withPorts } from "../../scripts/ports.ts";
-import { Authority, type Certificate, openssl } from "./support/certificates.ts";
+import { Authority, type Certificate, openssl } from "../certificates.ts";
 import { envoyPath, type TestEnvoy, TestMesh, until } from "./support/mesh.ts";
 
 const path = envoyPath();
 
 /** A server that answers requests over TLS. */
-function tlsServer(certificate: Certificate) {
-  const options = { hostname: "127.0.0.1", port: 0, onListen() {}, ...certificate };
+function tlsServer({ certificate: cert, key }: Certificate) {
+  const options = { hostname: "127.0.0.1", port: 0, onListen() {}, cert, key };
   const server = Deno.serve(options, () => new Response("hello"));
   return { port: server.addr.port, [Symbol.asyncDispose]: () => server.shutdown() };
 }
@@ -128,15 +128,14 @@ for (const delta of [true, false]) {
     ignore: path === undefined || !openssl,
     fn: () =>
       withPorts(1, async ([port = 0]) => {
-        const folder = await Deno.makeTempDir({ prefix: "mesh-names-" });
+        const authority = await Authority.make("root");
         try {
-          const authority = await Authority.create(folder);
           const identity = "/ns/demo/sa/right";
-          await using right = tlsServer(await authority.certify(`URI:spiffe://mesh.test${identity}`));
-          await using alias = tlsServer(await authority.certify(`URI:spiffe://old.test${identity}`));
-          await using named = tlsServer(await authority.certify("DNS:server.test"));
+          await using right = tlsServer(await authority.sign("right", 1, [["URI", `spiffe://mesh.test${identity}`]]));
+          await using alias = tlsServer(await authority.sign("alias", 1, [["URI", `spiffe://old.test${identity}`]]));
+          await using named = tlsServer(await authority.sign("named", 1, [["DNS", "server.test"]]));
           const ports = { right: right.port, alias: alias.port, named: named.port };
-          const text = (name: string, of: Case) => service(name, ports[of.server], of, `${folder}/root.pem`);
+          const text = (name: string, of: Case) => service(name, ports[of.server], of, authority.file);
           const files = Object.entries(CASES).map(([name, of]) => [`${name}.yaml`, text(name, of)]);
           await using mesh = await TestMesh.start({
             files: { "gateway.yaml": GATEWAY(port), ...Object.fromEntries(files) },
@@ -161,7 +160,7 @@ for (const delta of [true, false]) {
             }
           }
         } finally {
-          await Deno.remove(folder, { recursive: true });
+          await authority.remove();
         }
       }),
   });

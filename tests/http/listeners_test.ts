@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { isLocalPeer, textResponse } from "../../lib/http/message.ts";
 import { byPreface } from "../../lib/sockets/listen/preface.ts";
 import { listen } from "../../lib/sockets/listen/tcp.ts";
-import { Authority, openssl } from "../wire_conformance/support/certificates.ts";
+import { Authority, openssl } from "../certificates.ts";
 import { exchange, get, RawClient, withRoutes } from "./support/serve.ts";
 
 const who = get(

@@ -6,7 +6,7 @@ import type { Peer, TlsState } from "../../lib/sockets/transport/peer.ts";
 import { AdmissionKeys } from "../../lib/xds/admission_key.ts";
 import { CLUSTER } from "../../lib/xds/protocol/types.ts";
 import { MemorySource } from "../xds/support/memory_source.ts";
-import { Authority, openssl } from "./support/certificates.ts";
+import { Authority, openssl } from "../certificates.ts";
 import { serve } from "./support/mesh.ts";
 
 const DELTA = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";

@@ -8,7 +8,7 @@ import { unaryMethod } from "../../lib/grpc/service.ts";
 import type { Peer } from "../../lib/sockets/transport/peer.ts";
 import { SocketTransport } from "../../lib/sockets/transport/socket.ts";
 import { spiffeId } from "../../lib/sockets/transport/spiffe_id.ts";
-import { Authority, type Certificate, openssl } from "./support/certificates.ts";
+import { Authority, type Certificate, openssl } from "../certificates.ts";
 
 /** A server over TLS with a method that returns what it is sent and notes who called. */
 async function serve(certificates: TlsCertificates) {

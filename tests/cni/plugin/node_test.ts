@@ -6,11 +6,11 @@ import { lastCalls } from "../../../lib/cni/plugin/calls.ts";
 import { RestPods } from "../../../lib/cni/pods/rest.ts";
 import { servePlugin } from "../../../lib/cni/serve/servers.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
+import { Authority } from "../../certificates.ts";
 import { must, namespaceTest, run } from "../support/commands.ts";
 import { chainedText } from "../support/chained.ts";
 import { addressOf, failureOf, type Sandbox, TestNode } from "../support/node.ts";
 import { FakeOrch, injectedPod } from "../support/orch.ts";
-import { selfSigned } from "../support/tls.ts";
 
 /** Runs work on a node with our plugin chained. */
 async function onNode(work: (node: TestNode, orch: FakeOrch) => Promise<void>, more = {}): Promise<void> {
@@ -256,9 +256,10 @@ namespaceTest("a full run folder costs the record of the call, not the pod", asy
 namespaceTest(
   "the orchestrator over TLS: its CA is checked, unless that was switched off; memory stays under 80 MB",
   async () => {
-    const tls = await selfSigned();
+    const [authority, other] = [await Authority.make("orchestrator"), await Authority.make("other")];
+    const { certificate: cert, key } = await authority.sign("api", 2, [["IP", "127.0.0.1"]]);
     await using node = await TestNode.make();
-    const orch = new FakeOrch(tls);
+    const orch = new FakeOrch({ cert, key });
     try {
       await Deno.writeTextFile(`${node.netDir}/10-test.conflist`, chainedText(node));
       const add = async (name: string, access: { ca?: string }) => {
@@ -266,18 +267,19 @@ namespaceTest(
         const pod = orch.put(injectedPod("shop", name));
         return await node.chain("ADD", await node.sandbox("shop", name, pod.metadata.uid));
       };
-      assert((await add("good", { ca: tls.ca })).ok);
+      assert((await add("good", { ca: authority.certificate })).ok);
       assert((await add("unchecked", {})).ok);
-      const other = await add("other-ca", { ca: (await selfSigned()).ca });
-      assert(!other.ok);
-      assert.match(other.error.details ?? "", /invalid peer certificate/);
-      await node.placePlugin(orch, { ca: tls.ca });
+      const refused = await add("other-ca", { ca: other.certificate });
+      assert(!refused.ok);
+      assert.match(refused.error.details ?? "", /invalid peer certificate/);
+      await node.placePlugin(orch, { ca: authority.certificate });
       const costs = await measured(node, orch, 5);
       const largest = Math.max(...costs.map((cost) => cost.kilobytes));
       assert(largest < 80 * 1024, `${largest} KB`);
       if (Deno.env.get("MESH_SHOW_NUMBERS") !== undefined) console.log("cost of an ADD:", JSON.stringify(costs));
     } finally {
       await orch.stop();
+      await Promise.all([authority.remove(), other.remove()]);
     }
   },
 );

@@ -1,5 +1,5 @@
 /**
- * Certificates made by openssl: authorities, and certificates that they sign.
+ * Certificates made by openssl: authorities, and certificates that they sign. For tests of all groups.
  *
  * Permissions: read and write (temp folder), run (openssl).
  *
@@ -29,9 +29,19 @@ async function run(...args: string[]): Promise<void> {
 
 const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
 
-/** An authority. */
+/** An authority with a folder of its own. */
 export class Authority {
-  private constructor(private readonly folder: string, readonly certificate: string) {}
+  /** File with the authority's certificate. */
+  readonly file: string;
+  readonly #folder: string;
+  readonly certificate: string;
+  #signed = 0;
+
+  private constructor(folder: string, certificate: string) {
+    this.#folder = folder;
+    this.file = `${folder}/ca.pem`;
+    this.certificate = certificate;
+  }
 
   /** Makes a root authority of this name. */
   static async make(name: string): Promise<Authority> {
@@ -46,12 +56,12 @@ export class Authority {
    * its kind.
    */
   async sign(name: string, days = 1, names: readonly (readonly [string, string])[] = [["DNS", name]]) {
-    const at = `${this.folder}/${name}`;
+    const at = `${this.#folder}/${this.#signed++}`;
     await run("req", ...NEW_KEY, "-subj", `/CN=${name}`, "-keyout", `${at}.key`, "-out", `${at}.csr`);
     const lines = names.map(([kind, value], i) => `${kind}.${i}=${value.replaceAll(",", "\\,")}\n`).join("");
     const usage = "subjectAltName=@names\nextendedKeyUsage=serverAuth,clientAuth\n";
     await Deno.writeTextFile(`${at}.ext`, `${usage}[names]\n${lines}`);
-    const authority = ["-CA", `${this.folder}/ca.pem`, "-CAkey", `${this.folder}/ca.key`, "-CAcreateserial"];
+    const authority = ["-CA", this.file, "-CAkey", `${this.#folder}/ca.key`, "-CAcreateserial"];
     const files = ["-in", `${at}.csr`, "-extfile", `${at}.ext`, "-out", `${at}.pem`];
     await run("x509", "-req", ...authority, ...files, "-days", String(days));
     const [certificate, key] = await Promise.all([`${at}.pem`, `${at}.key`].map((file) => Deno.readTextFile(file)));
@@ -60,6 +70,6 @@ export class Authority {
 
   /** Removes its files. */
   async remove(): Promise<void> {
-    await Deno.remove(this.folder, { recursive: true });
+    await Deno.remove(this.#folder, { recursive: true });
   }
 }
