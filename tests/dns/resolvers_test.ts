@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { data, missing, Namespace, type NamespaceOptions, sh } from "./support/namespace.ts";
 
 const giant = Array.from({ length: 40 }, (_, i) => `240.0.0.${i}`);
-const search = "search ns1.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5\n";
+/** One attempt: a question that waited for a timeout has failed, instead of being asked again. */
+const search = "search ns1.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5 attempts:1\n";
 
 /** A machine without redirection: the server is the machine's only name server, another is behind it. */
 const direct: NamespaceOptions = {
@@ -13,7 +14,7 @@ const direct: NamespaceOptions = {
 };
 
 const v6 = "2001:db8::ff00:42:8329";
-/** What a program asks (0: both families), the addresses that it must get, and the name that it must be told. */
+/** What a program asks (0: both families), the addresses and the canonical name that it must get. */
 const rows: [family: 0 | 4 | 6, name: string, addresses: string[], canonical?: string][] = [
   [0, "productpage", ["9.9.9.9"], "productpage.ns1.svc.cluster.local"],
   [4, "productpage", ["9.9.9.9"], "productpage.ns1.svc.cluster.local"],
@@ -47,9 +48,7 @@ const rows: [family: 0 | 4 | 6, name: string, addresses: string[], canonical?: s
 /** Runs the table through a program that takes questions line by line. */
 async function table(t: Deno.TestContext, namespace: Namespace, command: string, args: readonly string[] = []) {
   const input = rows.map(([family, name]) => `${family} ${name}\n`).join("");
-  const began = performance.now();
   const lines = (await namespace.run(command, args, input)).trimEnd().split("\n");
-  assert.ok(performance.now() - began < 8000, "no question waited for a timeout");
   for (const [i, [family, name, addresses, canonical]] of rows.entries()) {
     await t.step(`${name}${family === 0 ? "" : ` IPv${family}`}`, () => {
       const [left = "", right] = lines[i]!.split("|");
@@ -106,7 +105,7 @@ needs(["getent"], "getent finds names of all sorts", async () => {
 
 needs(
   ["iptables", "dig"],
-  "redirection that does not spare the server's own questions is found out, not asked in a circle",
+  "redirection that catches the server's own questions is recognized, instead of asking in a circle",
   async () => {
     const options = { ...direct, address: "localhost:15053", resolvConf: `nameserver 127.0.0.2\n${search}` };
     await using namespace = await Namespace.make(options, async (name) => {
@@ -128,12 +127,11 @@ needs(
         await sh("ip", ["netns", "exec", name, "iptables", ...rule]);
       }
     });
+    // Less patience than the server's deadline of 4.5 s: an answer is one that waited for no timeout.
     const dig = (...args: string[]) => namespace.run("dig", ["+tries=1", "+time=4", ...args]);
     assert.match(await dig("productpage.ns1"), /productpage\.ns1\.\s+30\s+IN\s+A\s+9\.9\.9\.9/);
     for (const transport of ["+notcp", "+tcp"]) {
-      const began = performance.now();
       assert.match(await dig(transport, "www.bing.com"), /status: SERVFAIL/);
-      assert.ok(performance.now() - began < 3500, "at once, not after a timeout");
     }
   },
 );

@@ -5,6 +5,7 @@ import { type NodeAgent, startNodeAgent } from "../../../lib/cni/node_agent.ts";
 import type { RepairOptions } from "../../../lib/cni/repair/broken.ts";
 import { type Kernel, startKernel } from "../../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
+import { type Clock, systemClock } from "../../../lib/kernel/time/clock.ts";
 import { FakeOrch } from "./orch.ts";
 import { Place, PRIMARY } from "./place.ts";
 
@@ -22,12 +23,16 @@ export interface Service {
   metric(name: string): Promise<string[]>;
 }
 
-/** Runs a service, and stops it in whatever way the work ends. */
+/** A clock by which no regular look is ever due: what happens under it was brought about by an event. */
+export const eventsAlone: Clock = { ...systemClock, monotonic: () => 0 };
+
+/** Runs a service, and stops it also when the work fails. */
 export async function withService(
   work: (s: Service) => Promise<void>,
   more: Partial<DesiredStateOptions> = {},
   before?: (p: Place) => void,
   repair?: RepairOptions,
+  clock: Clock = systemClock,
 ) {
   using place = new Place();
   const orch = new FakeOrch();
@@ -36,7 +41,7 @@ export async function withService(
   const decoder = new TextDecoder();
   const open = () => ({ write: (bytes: Uint8Array) => void lines.push(decoder.decode(bytes)), close() {} });
   const log = createLog([], { ...defaultLogOptions, targets: ["test"] }, { open });
-  const kernel = startKernel("install-cni", defaultLogOptions, { log });
+  const kernel = startKernel("install-cni", defaultLogOptions, { log, clock });
   if (before === undefined) place.config(config, PRIMARY);
   else before(place);
   const options = {
@@ -66,7 +71,7 @@ export async function withService(
   }
 }
 
-/** Waits for what a service does by itself, and fails when it does not. */
+/** Waits until a condition holds that a service brings about by itself; fails after 30 s. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + 30_000;
   while (!await holds()) {

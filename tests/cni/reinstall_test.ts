@@ -1,4 +1,4 @@
-/** What the installer mends by itself, and what it must not touch meanwhile. */
+/** What the installer puts back without a restart, and what it must not touch meanwhile. */
 import assert from "node:assert/strict";
 import { currentRecord, install } from "../../lib/cni/install/installer.ts";
 import { systemFileCalls } from "../../lib/cni/node/file_calls.ts";
@@ -11,18 +11,7 @@ import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { link } from "./support/commands.ts";
 import { injectedPod } from "./support/orch.ts";
 import { ENTRY, Place, PRIMARY } from "./support/place.ts";
-import { config, text, until, withService } from "./support/service.ts";
-
-/** Less than the time after which everything is looked at anyway. */
-const SOON_MS = 5000;
-
-/** Waits as `until` does, and fails when it was not an event that brought it about. */
-async function soon(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const began = performance.now();
-  await until(what, holds);
-  const took = performance.now() - began;
-  assert(took < SOON_MS, `${what}: ${took.toFixed(0)} ms`);
-}
+import { config, eventsAlone, text, until, withService } from "./support/service.ts";
 
 Deno.test("an installation that had to wait for a primary is counted, once", async () => {
   await withService(
@@ -37,7 +26,7 @@ Deno.test("an installation that had to wait for a primary is counted, once", asy
   );
 });
 
-Deno.test("without its executable in place the plugin is named by no configuration, whoever rewrites one", async () => {
+Deno.test("without its executable in place no configuration names the plugin, also after another program rewrote one", async () => {
   await withService(
     async ({ place, page, metric }) => {
       const failures = async () =>
@@ -66,24 +55,26 @@ Deno.test("folders that came after the start are watched too", async () => {
   await withService(
     async ({ place }) => {
       Deno.removeSync(`${place.folders.bin}/mesh-cni`);
-      await soon("executable back", () => place.files()["bin/mesh-cni 755"] !== undefined);
+      await until("executable back", () => place.files()["bin/mesh-cni 755"] !== undefined);
     },
     {},
     (place) => {
       place.config(config, PRIMARY);
       Deno.removeSync(place.folders.bin);
     },
+    undefined,
+    eventsAlone,
   );
 });
 
-Deno.test("a primary behind a link is mended where it is, as soon as its owner rewrites it there", async () => {
+Deno.test("a primary behind a link gets its entry back in the file behind the link, upon the event of its owner's write", async () => {
   await withService(
     async ({ place }) => {
       const real = `${place.dir}/real/primary.txt`;
       assert.match(Deno.readTextFileSync(real), /mesh-cni/);
       Deno.writeTextFileSync(`${place.dir}/real/new`, PRIMARY);
       Deno.renameSync(`${place.dir}/real/new`, real);
-      await soon("chained again", () => Deno.readTextFileSync(real).includes("mesh-cni"));
+      await until("chained again", () => Deno.readTextFileSync(real).includes("mesh-cni"));
       assert(Deno.lstatSync(`${place.folders.net}/${config}`).isSymlink);
     },
     {},
@@ -92,17 +83,19 @@ Deno.test("a primary behind a link is mended where it is, as soon as its owner r
       Deno.writeTextFileSync(`${place.dir}/real/primary.txt`, PRIMARY);
       link("../real/primary.txt", `${place.folders.net}/${config}`);
     },
+    undefined,
+    eventsAlone,
   );
 });
 
-Deno.test("files that the runtime passes over are told once, as a warning", async () => {
+Deno.test("files that the runtime passes over are reported once, as a warning", async () => {
   await withService(
     async ({ place, lines, agent }) => {
-      const told = () => lines.filter((line) => line.includes("05-half.conflist is passed over")).length;
-      assert.equal(told(), 1);
+      const warnings = () => lines.filter((line) => line.includes("05-half.conflist is passed over")).length;
+      assert.equal(warnings(), 1);
       place.config(config, PRIMARY);
-      await until("mended", () => text(place).includes("mesh-cni"));
-      assert.deepEqual([told(), agent.installer.notReady], [1, undefined]);
+      await until("the entry is back", () => text(place).includes("mesh-cni"));
+      assert.deepEqual([warnings(), agent.installer.notReady], [1, undefined]);
     },
     {},
     (place) => {
@@ -112,10 +105,10 @@ Deno.test("files that the runtime passes over are told once, as a warning", asyn
   );
 });
 
-Deno.test("a named configuration that the runtime does not take is told as a warning", async () => {
+Deno.test("a warning reports a named configuration that the runtime does not take", async () => {
   await withService(
     async ({ lines }) => {
-      await until("told", () => lines.some((line) => /\twarn\t.*the runtime takes 05-a\.conflist, not/.test(line)));
+      await until("reported", () => lines.some((line) => /\twarn\t.*the runtime takes 05-a\.conflist, not/.test(line)));
     },
     { confName: config },
     (place) => {
@@ -125,7 +118,7 @@ Deno.test("a named configuration that the runtime does not take is told as a war
   );
 });
 
-Deno.test("two installers with different options on one node are told of each other", async () => {
+Deno.test("two installers with different options on one node report each other", async () => {
   await withService(async ({ place, orch, lines }) => {
     const other = startKernel("install-cni", defaultLogOptions, {
       log: createLog([], { ...defaultLogOptions, targets: [] }),
@@ -145,7 +138,7 @@ Deno.test("two installers with different options on one node are told of each ot
       repair: undefined,
     }, other);
     await until(
-      "told",
+      "reported",
       () => lines.some((line) => line.includes("another installer, mesh-cni-node-bbbbb, is at work on this node")),
     );
     await other.stopper.stop();
@@ -188,7 +181,7 @@ Deno.test("two installers with different options damp each other: from ten chang
     }
     return lines.some((line) => line.includes("another installer, "));
   });
-  /** Until no event has brought about a change for a while. */
+  /** Resolves when no event has brought about a change for 100 ms. */
   const quiet = async () => {
     for (let before = -1; before !== changes; await new Promise((resolve) => setTimeout(resolve, 100))) {
       before = changes;
@@ -208,13 +201,13 @@ Deno.test("two installers with different options damp each other: from ten chang
   for (const { installer } of both) await installer.stop();
 });
 
-Deno.test("a run folder that is removed is made again, with the plugin's address and the socket that it asks", async () => {
+Deno.test("a run folder that is removed is created again, with the plugin's file and the agent's socket", async () => {
   await withService(async ({ place, lines }) => {
     const { run } = place.folders;
     for (let times = 1; times <= 2; times++) {
       Deno.removeSync(run, { recursive: true });
-      await soon("address back", () => systemFileCalls.stat(`${run}/mesh-cni-orchconfig`)?.is === "file");
-      await soon("socket back", async () => {
+      await until("address back", () => systemFileCalls.stat(`${run}/mesh-cni-orchconfig`)?.is === "file");
+      await until("socket back", async () => {
         try {
           (await Deno.connect({ transport: "unix", path: `${run}/log.sock` })).close();
           return true;
@@ -222,12 +215,12 @@ Deno.test("a run folder that is removed is made again, with the plugin's address
           return false;
         }
       });
-      await until("told", () => lines.filter((line) => line.includes("the run folder was gone")).length === times);
+      await until("reported", () => lines.filter((line) => line.includes("the run folder was gone")).length === times);
     }
   });
 });
 
-Deno.test("the service repairs broken pods as it was told, counts them, and goes on when the API was away", async () => {
+Deno.test("the service repairs broken pods as its options say, counts them, and goes on after the API was away", async () => {
   const repair = {
     deletePods: false,
     labelPods: true,
@@ -253,7 +246,7 @@ Deno.test("the service repairs broken pods as it was told, counts them, and goes
       await until("labelled", () => labelled("first") === "yes");
       orch.refusal = { status: 503, body: "away" };
       orch.breakWatches();
-      await until("told", () => lines.some((line) => /\twarn\tcni-agent\tpods cannot be watched.*503/.test(line)));
+      await until("reported", () => lines.some((line) => /\twarn\tcni-agent\tpods cannot be watched.*503/.test(line)));
       assert.match((await metric("controller_sync_errors_total")).join(), /\{cluster="c1"\} \d/);
       orch.refusal = undefined;
       orch.put(broken("second", "n1"));
@@ -268,7 +261,7 @@ Deno.test("the service repairs broken pods as it was told, counts them, and goes
   );
 });
 
-Deno.test("an installer whose own pod was deleted by force leaves the plugin: it is not known what becomes of its set", async () => {
+Deno.test("an installer whose own pod was deleted by force leaves the plugin, because nobody knows whether its set still exists", async () => {
   await withService(async ({ place, kernel }) => {
     await kernel.stopper.stop();
     assert.match(text(place), /mesh-cni/);
@@ -276,19 +269,19 @@ Deno.test("an installer whose own pod was deleted by force leaves the plugin: it
   });
 });
 
-Deno.test("a program that takes our own configuration away again and again is told of, with what ends that", async () => {
+Deno.test("a program that removes our own configuration again and again is reported, with a way to end that", async () => {
   await withService(async ({ place, lines }) => {
     const own = `${place.folders.net}/02-mesh-cni.conflist`;
-    // As a primary does that wants to be alone in the folder.
+    // As does a primary that wants to be alone in the folder.
     for (let i = 0; i < 12; i++) {
       Deno.renameSync(own, `${own}.cilium_bak`);
       await until("put back", () => [...Deno.readDirSync(place.folders.net)].some((e) => own.endsWith(`/${e.name}`)));
     }
-    await until("told", () => lines.some((line) => line.includes("again and again; tell it that it is not alone")));
+    await until("reported", () => lines.some((line) => line.includes("again and again; tell it that it is not alone")));
   }, { owned: true });
 });
 
-Deno.test("a folder of configurations that is a file is told, once, and mended when it is a folder", async () => {
+Deno.test("a file in the place of the folder of configurations is reported once; installing works once it is a folder", async () => {
   await withService(
     async ({ place, page, lines }) => {
       assert.match((await page("/readyz")).join(), /503,the folder of network configurations, .* or no folder/);
@@ -306,7 +299,7 @@ Deno.test("a folder of configurations that is a file is told, once, and mended w
   );
 });
 
-Deno.test("a fault that lasts is told once, although the names of unfinished files differ", () => {
+Deno.test("a fault that lasts is reported once, although the names of unfinished files differ", () => {
   using place = new Place();
   place.config(config, PRIMARY);
   const full = { ...systemFileCalls };
