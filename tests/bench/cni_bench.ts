@@ -24,7 +24,7 @@ import { chainedText } from "../cni/support/chained.ts";
 import { obstacle } from "../cni/support/commands.ts";
 import { type Sandbox, TestNode } from "../cni/support/node.ts";
 import { FakeOrch, injectedPod } from "../cni/support/orch.ts";
-import { selfSigned } from "../cni/support/tls.ts";
+import { Authority } from "../certificates.ts";
 
 const option = (name: string, otherwise: string) => {
   const at = Deno.args.indexOf(`--${name}`);
@@ -153,13 +153,14 @@ async function main(): Promise<void> {
   if (why !== undefined) throw new Error(`cannot be measured here: ${why}`);
   const count = Number(option("calls", "30"));
   const only = option("only", Object.keys(scenarios).join(",")).split(",");
-  const tls = await selfSigned();
+  const authority = await Authority.make("orchestrator");
+  const { certificate: cert, key } = await authority.sign("api", 2, [["IP", "127.0.0.1"]]);
   await using node = await TestNode.make();
   await using watch = new Stopwatch();
-  const orch = new FakeOrch(tls);
+  const orch = new FakeOrch({ cert, key });
   try {
     await Deno.writeTextFile(`${node.netDir}/10-test.conflist`, chainedText(node));
-    await node.placePlugin(orch, { ca: tls.ca });
+    await node.placePlugin(orch, { ca: authority.certificate });
     const launcher = option("launcher", "");
     if (launcher !== "") await Deno.copyFile(launcher, `${node.binDir}/mesh-cni`);
     const stage = new Stage(node, orch, watch);
@@ -182,7 +183,7 @@ async function main(): Promise<void> {
     console.table(rows);
     console.log(`${count} calls each; load ${Deno.loadavg().map((v) => v.toFixed(2)).join(" ")}`);
   } finally {
-    await orch.stop();
+    await Promise.all([orch.stop(), authority.remove()]);
   }
 }
 
