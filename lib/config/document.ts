@@ -13,11 +13,11 @@ import type { ConfigObject } from "./types.ts";
 import { lineOf, places, type YamlPlace } from "./yaml/locate.ts";
 import { parseJson, parseYaml, type SyntaxProblem } from "./yaml/parse.ts";
 
-/** All that a document's text says, independent of what was there before. */
+/** The content of a document's text, independent of earlier versions. */
 export interface DocumentContent {
   /** Its valid objects, with their origin. */
   readonly objects: readonly ConfigObject[];
-  /** Objects of our kinds that are refused; `kind` and `name` are empty where the text does not tell. */
+  /** Objects of our kinds that are refused; `kind` and `name` are empty where the text has none. */
   readonly refused: readonly ObjectName[];
   readonly findings: readonly Finding[];
   /** Objects of other people's groups, which are left alone. */
@@ -117,7 +117,7 @@ function isList(tree: Readonly<Record<string, unknown>>): boolean {
   return typeof kind === "string" && kind.endsWith("List") && Array.isArray(items);
 }
 
-/** A text that does not parse may still tell which object it was. */
+/** A text that does not parse may still name its object. */
 function unreadable(
   text: string,
   problem: SyntaxProblem,

@@ -1,5 +1,5 @@
 /**
- * Objects as they are read, with a hash that is computed when somebody asks for it: only versions of one object are
+ * Objects as they are read, with a hash that is computed when it is first needed: only versions of one object are
  * compared, and most objects have but one.
  *
  * @module

@@ -21,7 +21,7 @@ const rawMeta = message<{ labels?: ObjectMeta["labels"]; annotations?: ObjectMet
 const EMPTY: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
- * Reads metadata. It has many fields that are not ours (uid, managedFields, ...): unknown ones are nobody's mistake.
+ * Reads metadata. It has many fields that are not ours (uid, managedFields, ...): unknown ones are no mistake.
  *
  * @param defaultNamespace Of objects that name none; empty: the kind has no namespaces.
  * @param pool Where equal values become one; default: nowhere.
@@ -54,7 +54,7 @@ export function parseMeta(raw: unknown, defaultNamespace: string, report: Findin
   };
 }
 
-/** Checks the names of an object that nobody wrote. */
+/** Checks the names of a derived object. */
 export function checkNames({ name, namespace }: Pick<ObjectMeta, "name" | "namespace">, report: Findings): void {
   const wrongName = objectNameProblem(name);
   if (wrongName !== undefined) report.error("metadata.name", name, `a name (${wrongName})`);

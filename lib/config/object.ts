@@ -1,5 +1,5 @@
 /**
- * One JSON tree becomes one typed, validated object, or a list of what is wrong with it.
+ * One JSON tree becomes one typed, validated object, or a list of findings.
  *
  *     tree ──> kind by apiVersion and kind ──> metadata ──> schema ──> rules ──> object with hash
  *
@@ -25,7 +25,7 @@ export interface ParsedObject {
   readonly findings: readonly Finding[];
   /** Whether the tree is an object of a group that is not ours. */
   readonly foreign: boolean;
-  /** What can be told of the object's name. */
+  /** The object's name, as far as it could be read. */
   readonly name: ObjectName;
 }
 

@@ -49,7 +49,7 @@ export interface HiddenObject<O extends StoredObject = ConfigObject> {
   readonly by: O;
 }
 
-/** What one `apply` changed of what is in force. */
+/** The changes that one `apply` made to the objects in force. */
 export interface ChangeSet<O extends StoredObject = ConfigObject> {
   readonly added: readonly O[];
   /** Updates with another hash. */
@@ -57,17 +57,17 @@ export interface ChangeSet<O extends StoredObject = ConfigObject> {
   readonly removed: readonly O[];
   /** Updates with an equal hash: nothing that translation reads. */
   readonly refreshed: readonly Updated<O>[];
-  /** Of the keys that were touched: what was hidden before, and what is now. */
+  /** Of the keys in the change: the objects hidden before, and those hidden now. */
   readonly hidden: { readonly before: readonly HiddenObject<O>[]; readonly after: readonly HiddenObject<O>[] };
 }
 
 /** Gets change sets in the order in which they happened, after the store holds the new state. Must not throw. */
 export type StoreListener<O extends StoredObject = ConfigObject> = (changes: ChangeSet<O>) => void;
 
-/** One source's door into a store. */
+/** Through this one source changes a store. */
 export interface StoreSource<O extends StoredObject = ConfigObject> {
   readonly name: string;
-  /** Takes changes all at once, calls the listeners, returns what that changed of what is in force. */
+  /** Takes changes all at once, calls the listeners, returns the changes to the objects in force. */
   apply(changes: StoreChanges<O>): ChangeSet<O>;
   /** How many objects the source has, hidden ones included. */
   readonly size: number;
@@ -184,7 +184,7 @@ export class ObjectStore<O extends StoredObject, Kinds extends { readonly [K in 
     return set;
   }
 
-  /** A listener may change the store: what that changes is heard by all after what it heard itself. */
+  /** A listener may change the store: all listeners hear of that change after the present one. */
   #notify(set: ChangeSet<O>): void {
     this.#unheard.push(set);
     if (this.#isNotifying) return;
@@ -229,7 +229,7 @@ export class ObjectStore<O extends StoredObject, Kinds extends { readonly [K in 
 /** The store of configuration objects. */
 export class ConfigStore extends ObjectStore<ConfigObject, { readonly [K in keyof KindSpecs]: ConfigObject<K> }> {}
 
-/** What changed of what is in force, from the objects before and after. */
+/** The changes to the objects in force, from those before and after. */
 function changeSet<O extends StoredObject>(
   touched: ReadonlyMap<string, { readonly old: O | undefined; readonly now: O | undefined }>,
   hidden: ChangeSet<O>["hidden"],

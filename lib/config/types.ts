@@ -1,5 +1,5 @@
 /**
- * Configuration objects: what users write, after it was read, normalised and validated.
+ * Configuration objects that users wrote, after they were read, normalised and validated.
  *
  * @module
  */
@@ -12,8 +12,9 @@ export type { Kind } from "./kinds/kinds.ts";
 export type SpecOf<K extends Kind> = KindSpecs[K];
 
 /**
- * Creation of an object that does not tell it: the last moment that a date can name, so every dated object is older, as with
- * the peer, for which such an object begins when it is first read. Among undated ones the name decides, not the order of reading.
+ * Creation of an object without a date: the last moment that a date can name, so every dated object is older, as with
+ * Istio, where such an object begins when it is first read. Among undated ones the name decides, not the order of
+ * reading.
  */
 export const UNDATED = 8_640_000_000_000_000;
 
@@ -24,7 +25,7 @@ export interface ObjectMeta {
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** ms since the epoch; {@linkcode UNDATED} when not told (files rarely do). Older objects win conflicts. */
+  /** ms since the epoch; {@linkcode UNDATED} when not written (files rarely do). Older objects win conflicts. */
   readonly creationTimestamp: number;
   /** Counts spec changes at the orchestrator; absent for files. */
   readonly generation?: number;

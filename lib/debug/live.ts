@@ -1,5 +1,5 @@
 /**
- * `/debug/live`: whether what is written of an object is in force, on how many proxies, and if not, why.
+ * `/debug/live`: whether the text of an object is in force, on how many proxies, and if not, why.
  *
  *     file ──(settled)──> read ──┬─> waits ──(push)──> pushed ──(acknowledged)──> in force
  *                                └─> refused
@@ -25,8 +25,8 @@ interface LiveQuestion {
 }
 
 /**
- * The page. `object=VirtualService/ns/name` is the object. Without `wait` the answer is about what was read so far; with
- * `wait=30s` or `wait=30` what lies in the folder now is read first, and the answer comes when it is in force
+ * The page. `object=VirtualService/ns/name` is the object. Without `wait` the answer is about the texts read so far;
+ * with `wait=30s` or `wait=30` what lies in the folder now is read first, and the answer comes when it is in force
  * everywhere, or can not be, or after that time.
  *
  * The status is 200 when a version of the object is in force, and 404 when none is; both have the same body.
@@ -50,13 +50,13 @@ function wantedObject(query: string | null): LiveQuestion | HttpResponse {
   if (!namespace || !name || rest.length > 0) {
     return textResponse(400, `query object: got ${JSON.stringify(query)}, expected kind/namespace/name\n`);
   }
-  // The one kind that has another name in the peer's spelling.
+  // The one kind that has another name in Istio's spelling.
   const kind = KINDS.find((one) => one === (word === "EnvoyFilter" ? "ProxyFilter" : word));
   if (kind !== undefined) return { kind, namespace, name, key: objectKey(kind, namespace, name) };
   return textResponse(400, `query object: got kind ${JSON.stringify(word)}, expected one of ${KINDS.join(", ")}\n`);
 }
 
-/** Waits until what is written is in force, or cannot be, or time is over. @returns whether what is written was read */
+/** Waits until the text is in force, or cannot be, or time is over. @returns whether the present text was read */
 async function inForce(wanted: LiveQuestion, view: DebugView, timeout: number): Promise<boolean> {
   const deadline = performance.now() + timeout;
   const left = () => Math.max(0, deadline - performance.now());
@@ -90,7 +90,7 @@ async function pushed(key: string, view: DebugView, timeout: number): Promise<bo
   }
 }
 
-/** What refuses the newest version of an object, also where the text no longer tells which object it was. */
+/** The findings that refuse the newest version of an object, also where the text no longer names the object. */
 function refusals(wanted: LiveQuestion, view: DebugView): Finding[] {
   const { kind, namespace, name } = wanted;
   const object: ConfigObject | undefined = view.store.get(kind, namespace, name);
@@ -110,7 +110,7 @@ function errors(view: DebugView): Finding[] {
   return [...view.findings()].filter(({ severity }) => severity === "error");
 }
 
-/** Answers with what holds now. `unread` says why what is written may be newer. */
+/** Answers with the present state. `unread` says why the text may be newer. */
 function state(wanted: LiveQuestion, request: HttpRequest, view: DebugView, unread: string | undefined): HttpResponse {
   const { kind, namespace, name, key } = wanted;
   const object: ConfigObject | undefined = view.store.get(kind, namespace, name);
@@ -131,7 +131,7 @@ function state(wanted: LiveQuestion, request: HttpRequest, view: DebugView, unre
   const reached = why.length === 0;
   const counts = { push, live, total, failing, noProxy: total === 0 };
   if (object === undefined) {
-    // A text that does not tell its name may be the one that is looked for.
+    // A text without a name may be the one that is looked for.
     const unnamed = errors(view).filter((one) => {
       const about = findingObject(one);
       return about.name === "" && (about.kind === "" || about.kind === kind);

@@ -59,7 +59,7 @@ export const PAGES: readonly Page[] = [
   },
   {
     path: "problemz",
-    help: "what is wrong with configuration: code, severity, place, value, expected, message",
+    help: "findings about configuration: code, severity, place, value, expected, message",
     answer: problemz,
   },
   { path: "configz", help: "all configuration objects", answer: configz },
@@ -88,7 +88,7 @@ const ADMIN_PAGES: readonly Page[] = [
   },
 ];
 
-/** Clients of other machines are refused: they cannot be told apart yet. */
+/** Clients of other machines are refused: they cannot be authenticated yet. */
 const localOnly: Guard = ({ peer }) =>
   isLocalPeer(peer)
     ? undefined

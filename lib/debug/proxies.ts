@@ -1,5 +1,5 @@
 /**
- * Pages about connected proxies: who is there, and what each has and acknowledged.
+ * Pages about connected proxies: which there are, and what each has and acknowledged.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { DebugView } from "./view.ts";
 
 const time = (ms: number) => ms === 0 ? undefined : new Date(ms).toISOString();
 
-/** `/debug/connections`: who is connected, since when. */
+/** `/debug/connections`: which proxies are connected, since when. */
 export function connections(request: HttpRequest, view: DebugView): HttpResponse {
   const clients = [...view.xds.streams()].map(identity);
   return jsonResponse({ totalClients: clients.length, clients }, request);
@@ -64,7 +64,7 @@ export function syncz(request: HttpRequest, view: DebugView): HttpResponse {
       connection: connection.id,
       proxy_type: connection.node?.id?.split("~")[0] ?? "",
       mesh_version: version,
-      // What tools of this field look for.
+      // Tools made for Istio look for this.
       istio_version: version,
       protocol: connection.delta ? "delta" : "state of the world",
       synced: connection.progress?.acked === view.xds.ledger.latest && !connection.progress.failing(),

@@ -12,7 +12,7 @@ export function resourcesOf(connection: XdsConnection, typeUrl: string): Encoded
   const watch = stream?.watches.get(typeUrl);
   const isAsked = (name: string) => watch === undefined || watch.wildcard || watch.names.has(name);
   const found = new Map<string, EncodedResource>();
-  for (const set of stream?.view.layers(typeUrl) ?? []) {
+  for (const set of stream?.view.resourceSets(typeUrl) ?? []) {
     for (const resource of set) if (isAsked(resource.name)) found.set(resource.name, resource);
   }
   return byName(found.values());

@@ -7,7 +7,7 @@ import type { XdsConnection } from "../xds/connection.ts";
 import { type HttpRequest, type HttpResponse, textResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
-/** The connection that `proxyID` names by a part of its id, or the answer that tells why there is none. */
+/** The connection that `proxyID` names by a part of its id, or the answer that says why there is none. */
 export function chosenProxy(request: HttpRequest, view: DebugView): XdsConnection | HttpResponse {
   const wanted = request.query.get("proxyID");
   if (!wanted) {

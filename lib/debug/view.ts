@@ -29,7 +29,7 @@ export interface DebugView {
   findings(): Iterable<Finding>;
   /** One warning for each policy that is not enforced. */
   policyWarnings(): Iterable<Finding>;
-  /** Whether an object is in force in its last good version only, since what is written now is refused. */
+  /** Whether an object is in force in its last good version only, because the present text is refused. */
   isStale(object: ConfigObject): boolean;
   /** Resolves when all configuration that is written now has been read and waits for its push, or has had it. */
   settled(): Promise<void>;
@@ -39,6 +39,6 @@ export interface DebugView {
   isWaiting(objectKey: string): boolean;
   /** Has a listener called after every push; returns the way to stop that. */
   onPush(listener: () => void): () => void;
-  /** Pushes everything again to all; tells to how many proxies. */
+  /** Pushes everything again to all; returns the number of proxies. */
   pushAll(): number;
 }

@@ -35,7 +35,7 @@ export function resourcesz(request: HttpRequest, _view: DebugView): HttpResponse
   return jsonResponse(KINDS.map((kind) => `${groupOfKind(kind)}.mesh.io/v1/${kind}`), request);
 }
 
-/** `/debug/problemz`: what is wrong with configuration now. */
+/** `/debug/problemz`: the present findings about configuration. */
 export function problemz(request: HttpRequest, view: DebugView): HttpResponse {
   return jsonResponse([...view.findings()], request);
 }

@@ -19,7 +19,7 @@ export interface ConfigFolder {
   readonly name: string;
   /** What is wrong in the folder now. */
   findings(): Iterable<Finding>;
-  /** Whether an object of the folder is in force in its last good version only, since what is written now is refused. */
+  /** Whether an object of the folder is in force in its last good version only, because the present text is refused. */
   isStale(object: ConfigObject): boolean;
   /** Resolves when everything that lies in the folder now has been read and handed on. */
   settled(): Promise<void>;
@@ -51,7 +51,7 @@ export async function startConfigFolder(
     },
     onPresence: (present) => {
       if (present) log.info("the configuration folder is back", { folder: name });
-      else log.error("the configuration folder is gone; what it held stays in force", { folder: name });
+      else log.error("the configuration folder is gone; its objects stay in force", { folder: name });
     },
   });
   return {

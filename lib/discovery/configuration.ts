@@ -1,6 +1,6 @@
 /**
- * All configuration of a server: its sources by precedence, facts beside them, what is derived from both, and the way to
- * the pipeline.
+ * All configuration of a server: its sources by precedence, facts beside them, the objects derived from both, and the
+ * way to the pipeline.
  *
  *     --configDir ────────┐
  *     configSources ──────┼─> store ─> pipeline
@@ -27,7 +27,7 @@ import { HandOver } from "./hand_over.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { isUnenforced } from "./policies.ts";
 
-/** Rank of the first derivation: whatever somebody wrote has precedence. */
+/** Rank of the first derivation: objects that users wrote have precedence. */
 const DERIVED_RANK = 1000;
 
 /** See the module. */
@@ -72,7 +72,7 @@ export class Configuration {
     this.#folders.push(await startConfigFolder(source, () => this.#handOver.done(), this.#kernel));
   }
 
-  /** What is wrong in the sources now, what is hidden, and what could not be derived. */
+  /** The findings of the sources, the hidden objects, and the derivations that failed. */
   findings(): Finding[] {
     return [
       ...this.#folders.flatMap((folder) => [...folder.findings()]),
@@ -81,7 +81,7 @@ export class Configuration {
     ];
   }
 
-  /** Whether an object is in force in its last good version only, since what is written now is refused. */
+  /** Whether an object is in force in its last good version only, because the present text is refused. */
   isStale(object: ConfigObject): boolean {
     return this.#folders.some((folder) => folder.isStale(object));
   }
@@ -91,7 +91,7 @@ export class Configuration {
     await Promise.all(this.#folders.map((folder) => folder.settled()));
   }
 
-  /** Ends watching and deriving; what is in force stays. */
+  /** Ends watching and deriving; the objects in force stay. */
   async stop(): Promise<void> {
     for (const engine of this.#engines) engine.stop();
     this.#handOver.end();

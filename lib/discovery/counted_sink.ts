@@ -1,5 +1,5 @@
 /**
- * A registry's updates on their way to the aggregate: counted, and told of.
+ * A registry's updates on their way to the aggregate: counted and announced.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export interface RegistryUpdates {
 /** Why a push follows an update, as metric `pilot_push_triggers` has it. */
 export type RegistryTrigger = "service" | "endpoint" | "proxy";
 
-/** A sink before another one, that counts and then tells what has been handed on. */
+/** A sink before another one: it counts updates and announces those that it has handed on. */
 export function countedSink(
   sink: RegistrySink,
   updates: RegistryUpdates,

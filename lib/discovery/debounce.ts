@@ -1,6 +1,6 @@
 /**
  * Debouncing of changes: a push starts when changes have been quiet for a while, at the latest a longer while after
- * the first one; one push runs at a time, and what comes meanwhile is merged into the next.
+ * the first one; one push runs at a time, and changes that arrive meanwhile are merged into the next.
  *
  * @module
  */
@@ -48,7 +48,7 @@ export interface Timers {
 export const REAL_TIMERS: Timers = {
   now: () => Date.now(),
   after(delay, callback) {
-    // A longer one would fire at once; who is called early looks at the time and waits on.
+    // A longer one would fire at once; a caller that is woken early looks at the time and waits on.
     const timer = setTimeout(callback, Math.min(delay, 2 ** 31 - 1));
     return () => clearTimeout(timer);
   },
@@ -71,7 +71,7 @@ export class Debouncer {
 
   /**
    * @param push runs a push; the next one starts after its promise settles
-   * @param failed told of errors of `push`; by default they are thrown to the runtime
+   * @param failed called with errors of `push`; by default they are thrown to the runtime
    */
   constructor(
     options: DebounceOptions,
@@ -131,7 +131,7 @@ export class Debouncer {
     return merged;
   }
 
-  /** Forgets what has not been released. */
+  /** Forgets the changes that have not been released. */
   stop(): void {
     this.#stopped = true;
     this.#cancel?.();

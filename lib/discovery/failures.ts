@@ -1,6 +1,6 @@
 /**
- * What pushes could not make, and when it is tried again: an exception may hang on what else there was at that moment,
- * and nobody should have to edit a file for a second try.
+ * Results that pushes could not build, and when they are tried again: an exception may depend on the state at that
+ * moment, and no user should have to edit a file for a second try.
  *
  * @module
  */

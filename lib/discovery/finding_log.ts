@@ -25,7 +25,7 @@ export function* logFindings(
     if (found.severity === "warning") log.warn(found.message, findingFields(found));
     else {
       const { kind, namespace, name } = findingObject(found);
-      // Where a text does not tell its name, the file is what can be looked for.
+      // A text without a name is found by its file.
       rejected.inc({ type: kind || "unknown", name: name === "" ? findingFile(found) : `${namespace}/${name}` });
       log.error(`refused: ${found.message}`, findingFields(found));
     }

@@ -42,7 +42,7 @@ export class HandOver {
     await this.#last;
   }
 
-  /** Gives up what has not been handed over. */
+  /** Gives up the changes that have not been handed over. */
   end(): void {
     this.#ending.abort();
   }

@@ -1,6 +1,6 @@
 /**
- * What else would keep a server from starting, looked at when one source has already refused to: who mends a path
- * should not meet the taken port after that.
+ * Further faults that would keep a server from starting, looked for when one source has already failed: a user who has
+ * corrected a path should not meet a taken port only then.
  *
  * Permissions: read (the folder), net (the listen addresses, each for a moment).
  *
@@ -22,7 +22,7 @@ export interface LaterOptions {
 /** The same error, with what the options that come after those at fault have to say. */
 export async function withLaterFaults(error: StartError, options: LaterOptions): Promise<StartError> {
   const at = new Set(error.faults.map(({ option }) => option));
-  // Sockets are the last step, and tell of each other.
+  // Sockets are the last step, and report each other's faults.
   if (at.has("grpc") || at.has("http") || at.has("monitoring") || at.has("introspection")) return error;
   const folder = at.has("configDir") ? [] : await folderFaults(options.configDir);
   return new StartError([...error.faults, ...folder, ...await socketFaults(options)], error.cause);

@@ -98,7 +98,7 @@ const MAX_VERSIONS = 50;
 /** UTF-16 units of a version in a label. */
 const MAX_VERSION = 64;
 
-/** Proxies by version. Versions that nobody has any more go to 0 for one scrape, then away. */
+/** Proxies by version. Versions without proxies go to 0 for one scrape, then away. */
 function versions(metrics: Metrics, pipeline: Pipeline): () => void {
   let shown = new Set<string>();
   let zeros = new Set<string>();

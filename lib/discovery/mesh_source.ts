@@ -43,7 +43,7 @@ export interface MeshSource {
   useRootNamespace(namespace: string): void;
   /** What is wrong in the files now. */
   findings(): readonly Finding[];
-  /** Has a listener called after each change of what is in force. */
+  /** Has a listener called after each change of the settings in force. */
   onChange(listener: (state: MeshState) => void): void;
   stop(): Promise<void>;
 }
@@ -100,7 +100,7 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
     await meshPart.stop();
     await networksPart.stop();
   };
-  // Both, whatever the first has to say: what is wrong with either is told at once.
+  // Both are read even if the first is refused, so that the findings of both are reported at once.
   const starts = await Promise.allSettled([meshPart.start(publish), networksPart.start(publish)]);
   const failed = starts.find((one) => one.status === "rejected");
   if (failed !== undefined) {
@@ -131,14 +131,14 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
   };
 }
 
-/** Fields that say something else than the defaults and have no effect yet, sorted. */
+/** Fields that differ from the defaults and have no effect yet, sorted. */
 export function meshFieldsNotBuilt(mesh: MeshConfig, defaults: MeshConfig): string[] {
   const texts = (config: MeshConfig) => new Map(Object.entries(config).map(([k, v]) => [k, JSON.stringify(v)]));
   const [given, usual] = [texts(mesh), texts(defaults)];
   return notBuiltNames("mesh field").filter((field) => given.get(field) !== usual.get(field));
 }
 
-/** A file, what it says and what is wrong with it. */
+/** A file, its settings and its findings. */
 class WatchedPart<T> {
   /** What is in force; undefined until there is something without errors. */
   value: T | undefined;
@@ -219,18 +219,18 @@ class WatchedPart<T> {
     if (this.value === undefined || this.#text.trim() === "") return undefined;
     return this.#loss(
       text === undefined ? "the file is gone" : "the file is empty",
-      "what it said before, or {} for the defaults",
+      "its earlier content, or {} for the defaults",
     );
   }
 
   #loss(what: string, expected: string): Finding {
     const { kind, file } = this.#part;
-    const kept = this.value === undefined ? "" : "; what it said last stays in force";
+    const kept = this.value === undefined ? "" : "; its last settings stay in force";
     const found = fieldFinding("lost-file", "error", { ...meshPlace(kind, file), field: "file" }, undefined, expected);
     return { ...found, message: `${what}${kept}, expected ${expected}` };
   }
 
-  /** Logs what is new and what is gone, and keeps what is. */
+  /** Logs new and resolved findings, and keeps the present ones. */
   #report(findings: readonly Finding[]): void {
     const { kind, file } = this.#part;
     const log = this.#kernel.log.scope("default");

@@ -1,5 +1,5 @@
 /**
- * Which push brought each object's last change, for people who ask where their edit is.
+ * Which push delivered each object's last change, for users that look for their edit.
  *
  * @module
  */

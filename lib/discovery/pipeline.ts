@@ -5,7 +5,7 @@
  *                     │    registries ─────┼─> aggregate, endpoint index ─┐
  *                     └────────────────────┴──> waiting ── debounce ──────┴─> mesh ─> translator ─> push event
  *
- * Changes only mark what is to be looked at; the work is done once for all of them when the debounce lets go.
+ * Changes only mark keys; the work is done once for all of them when the debouncer releases them.
  *
  * @module
  */
@@ -169,7 +169,7 @@ export class Pipeline {
     this.flush();
   }
 
-  /** Brings the mesh up to date part by part; nothing is translated, as nobody is there to get it. */
+  /** Brings the mesh up to date part by part; nothing is translated, as no proxy is connected. */
   *#fill(): Generator<void, void> {
     const { change } = this.#meshChanged ? this.#everything() : this.#waiting.take();
     if (this.#meshChanged) this.#translator = this.#newTranslator();
@@ -269,7 +269,7 @@ export class Pipeline {
     return this.#objectPushes.isWaiting(objectKey);
   }
 
-  /** Translates everything anew and pushes what differs; tells how many proxies there are. */
+  /** Translates everything anew and pushes the differences; returns the number of proxies. */
   pushAll(): number {
     this.#meshChanged = true;
     this.#debouncer.add({ reasons: { debug: 1 }, objects: [], full: true });

@@ -26,7 +26,7 @@ export interface PipelineOptions {
   readonly readAgain: (proxy: Proxy, mesh: MeshConfig) => Proxy;
   /** Called when a builder threw: its resources stay as they were. */
   readonly buildFailed: BuildFailed;
-  /** Called with an exception in a push; the server goes on with what it had. */
+  /** Called with an exception in a push; the earlier resources stay in force. */
   readonly failed: (error: unknown, change: MergedChange) => void;
   /** Called after each push: seconds of debouncing, and of translation. */
   readonly measured?: (

@@ -1,5 +1,5 @@
 /**
- * Policies that are read and not enforced yet: whoever writes one must not believe that it protects anything. Each is one
+ * Policies that are read and not enforced yet: their authors must not believe that they protect anything. Each is one
  * warning line with the number of connected workloads that it is for.
  *
  * @module
@@ -15,13 +15,13 @@ import { isSelecting, type SelectingKind } from "../mesh/selection/selection.ts"
 import { type Finding, warningOf } from "../config/finding/finding.ts";
 import type { Pipeline } from "./pipeline.ts";
 
-/** Time from a connection to the look at policies that were for nobody, ms: many proxies connect at once. */
+/** Time from a connection to the look at policies that no workload had, ms: many proxies connect at once. */
 export const POLICY_REVIEW_DELAY = 1000;
 
 /** Label that names the Gateway of the gateway API that a workload runs. */
 const GATEWAY_LABEL = "gateway.networking.k8s.io/gateway-name";
 
-/** Kinds whose objects restrict who may do what, and do nothing yet. */
+/** Kinds whose objects restrict requests, and have no effect yet. */
 export function isUnenforced(kind: Kind): kind is SelectingKind {
   return notBuilt("kind", kind)?.part === "security" && isSelecting(kind);
 }
@@ -55,7 +55,7 @@ export class UnenforcedPolicies {
     });
   }
 
-  /** A proxy has connected: policies that were for nobody may be for it. */
+  /** A proxy has connected: policies that no workload had may be for it. */
   connected(): void {
     if (this.#forNobody.size > 0) this.#review ??= this.#kernel.clock.after(POLICY_REVIEW_DELAY, () => this.#look());
   }

@@ -16,7 +16,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import type { XdsServer } from "../xds/server.ts";
 import { Sockets } from "./sockets.ts";
 
-/** Where the introspection pages are served, and what they tell beside what the server knows itself. */
+/** Where the introspection pages are served, and the facts on them that the server does not know itself. */
 export interface IntrospectionOptions {
   /** `host:port`. */
   readonly address: string;

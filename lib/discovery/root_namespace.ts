@@ -1,5 +1,5 @@
 /**
- * The root namespace of a server: chosen once at start, and what is said of objects that come later in another one.
+ * The root namespace of a server: chosen once at start; later objects in another root namespace give findings.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export interface RootNamespaceReview {
 }
 
 /**
- * Chooses the root namespace from what has been read, where the mesh configuration names none, and goes on watching.
+ * Chooses the root namespace from the objects read, where the mesh configuration names none, and goes on watching.
  *
  * @param own Namespace of the control plane.
  * @throws {StartError} When several namespaces hold objects for the whole mesh.

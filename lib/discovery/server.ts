@@ -182,7 +182,7 @@ function newPipeline(
     readAgain: (proxy, config) => nodes.read(proxy.node, proxy.properties.vhds, config),
     failed: (error, change) => {
       internal.inc();
-      log.error("a push failed; what was in force stays", { error, objects: [...change.objects] });
+      log.error("a push failed; the earlier resources stay in force", { error, objects: [...change.objects] });
     },
     buildFailed: (kind, name, error) => {
       internal.inc();
@@ -230,7 +230,7 @@ function newXdsServer(
     cores: options.cores,
     controlPlane: `${kernel.program} ${buildInfo().version}`,
   });
-  // Whoever connects gets what was pushed before there was a wire: an object of the start is live where that is acknowledged.
+  // A client gets all earlier pushes when it connects, so an object read at start is live where that is acknowledged.
   xds.ledger.latest = pipeline.pushes;
   kernel.drain.signal.addEventListener("abort", () => xds.health.stop(), { once: true });
   kernel.stopper.add("discovery", () => xds.stop(options.shutdownDuration));

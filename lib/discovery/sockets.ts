@@ -1,12 +1,12 @@
 /**
- * The listening sockets of a server, opened so that all that cannot be had are told at once.
+ * The listening sockets of a server, opened so that all addresses that cannot be used are reported at once.
  *
  * @module
  */
 import type { Listener } from "../sockets/listen/tcp.ts";
 import { listenFault, type PortOption, StartError, type StartFault } from "./start_error.ts";
 
-/** Opens sockets one after the other, and tells of all that cannot be had at once. */
+/** Opens sockets one after the other, and reports all addresses that cannot be used at once. */
 export class Sockets {
   readonly #faults: StartFault[] = [];
   readonly #addresses = new Set<string>();

@@ -33,7 +33,7 @@ export interface SourceOptions {
 /** Reads nodes; equal parts of them are one object. */
 export class NodeReader {
   readonly #options: SourceOptions;
-  /** Headers settings by the hash of their text: as long as a proxy, or what was built for it, uses them. */
+  /** Headers settings by the hash of their text: as long as a proxy, or a result built for it, uses them. */
   readonly #headers = new WeakTable<string, ProxyHeaders>();
 
   constructor(options: SourceOptions) {

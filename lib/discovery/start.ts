@@ -42,7 +42,7 @@ export interface RunningServer {
   readonly ports: { readonly grpc: number; readonly http: number };
   /** What is wrong with configuration now. */
   findings(): Finding[];
-  /** Ends the server: clients are told to go elsewhere. */
+  /** Ends the server: clients are asked to connect elsewhere. */
   stop(): Promise<void>;
 }
 

@@ -24,12 +24,12 @@ function got(option: StartOption, value: string, expected: string): StartFault {
   return { option, text: `got ${JSON.stringify(value)}, expected ${expected}` };
 }
 
-/** What is wrong with a configuration folder that could not be read or watched; undefined: nothing that its path tells. */
+/** The fault of a configuration folder that could not be read or watched; undefined: its path shows none. */
 export function folderFault(root: string, error: unknown): StartFault | undefined {
   const { errors } = Deno;
   const fault = (expected: string) => got("configDir", root, expected);
   if (error instanceof errors.NotFound) {
-    return fault("a folder that exists (create it, or mend the path; a relative one starts where the program runs)");
+    return fault("a folder that exists (create it, or correct the path; a relative one starts where the program runs)");
   }
   if (error instanceof errors.NotADirectory) return fault("a folder, not a file (name the folder that the file is in)");
   if (error instanceof errors.PermissionDenied || error instanceof errors.NotCapable) {
@@ -38,7 +38,7 @@ export function folderFault(root: string, error: unknown): StartFault | undefine
   return isWatchLimit(error) ? fault(WATCHABLE) : undefined;
 }
 
-/** What is wrong with a mesh file whose folder could not be watched; undefined: nothing that its path tells. */
+/** The fault of a mesh file whose folder could not be watched; undefined: its path shows none. */
 export function meshFileFault(
   option: "meshConfig" | "networksConfig",
   file: string,
@@ -69,7 +69,7 @@ const LISTEN_EXPECTATIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What is wrong with a listen address; undefined: nothing that the address tells.
+ * The fault of a listen address; undefined: the address shows none.
  *
  * @param own Whether another option of the same server has the same address.
  */

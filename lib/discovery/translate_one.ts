@@ -1,5 +1,5 @@
 /**
- * What one proxy would be told, from texts alone: no server, no wire, no watching.
+ * The resources that one proxy would get, from texts alone: no server, no wire, no watching.
  *
  *     texts ─> objects ─> pipeline ─> one proxy joins ─> its resources, encoded and readable
  *
@@ -32,7 +32,7 @@ export interface ProxyNode {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** What is translated, and for whom. */
+/** The configuration to translate, and the proxy. */
 export interface TranslateRequest {
   /** Texts of configuration by file name; the name ends in `.yaml`, `.yml` or `.json`. */
   readonly files: Readonly<Record<string, string>>;
@@ -92,7 +92,7 @@ export interface TranslatedProxy {
  * @throws {NodeRefused} when the node cannot be served.
  * @throws {RangeError} naming every problem of the mesh configuration, or the objects for the whole mesh when they lie in
  * several namespaces and the mesh configuration names none of them as root namespace.
- * @throws whatever a builder threw: a defect of this library, never of the configuration.
+ * @throws the exception of a builder: a defect of this library, never of the configuration.
  */
 export function translateForProxy(request: TranslateRequest): TranslatedProxy {
   const settings = defaultSettings("pilot-discovery", request.settings ?? {});

@@ -1,6 +1,6 @@
 /**
- * What a server does now and then, whatever its proxies do: forget what nobody uses, and tell of what users wrote and
- * do not get.
+ * Regular work of a server, independent of its proxies: drop results that no proxy uses, and report settings that users
+ * wrote and that are not in force.
  *
  * @module
  */

@@ -8,7 +8,7 @@ import { serviceKey } from "../registry/types.ts";
 
 /** What the gauges say. A port is one cluster; subsets are not counted. */
 export interface WorldFacts {
-  /** Ports whose endpoints proxies are told (EDS) and that have none that takes requests. */
+  /** Ports whose endpoints proxies get over EDS and that have none that takes requests. */
   readonly withoutInstances: number;
   /** Ports whose endpoints proxies resolve and that have none. */
   readonly dnsWithoutEndpoints: number;

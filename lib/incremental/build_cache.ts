@@ -43,9 +43,9 @@ export class BuildCache<S extends ReadSource, T, N = never, I = undefined> {
   readonly #results = new Map<string, BuildResult<S, T, N, I>[]>();
   /** Without the dependencies of results on things of their own name, which are most. */
   readonly #dependents = new Dependents();
-  /** Names of results whose builder threw: they are tried again with the next change, whatever it invalidates. */
+  /** Names of results whose builder threw: they are tried again with every change. */
   readonly #failed = new Set<string>();
-  /** Names of results whose builders had something to say. */
+  /** Names of results whose builders gave findings. */
   readonly #noted = new Set<string>();
   /** For metrics and tests. */
   readonly counts: BuildCounts = { built: 0, reused: 0, dropped: 0, crowdedOut: 0 };
@@ -129,7 +129,7 @@ export class BuildCache<S extends ReadSource, T, N = never, I = undefined> {
     }
   }
 
-  /** Drops all results that depend on what changed, and those whose builder threw; tells their names. */
+  /** Drops all results that depend on what changed, and those whose builder threw; returns their names. */
   invalidate(keys: InvalidatedKeys): Set<string> {
     const names = new Set(this.#failed);
     for (const kind of keys.kinds()) {
@@ -158,7 +158,7 @@ export class BuildCache<S extends ReadSource, T, N = never, I = undefined> {
   }
 
   /**
-   * Forgets the results that nobody uses; to be called now and then.
+   * Forgets the results that no source uses; to be called regularly.
    *
    * @param keepsNewest The newest of each name stays: its users may come back.
    */

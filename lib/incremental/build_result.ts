@@ -19,7 +19,7 @@ export interface BuildResult<S extends ReadSource, T, N = never, I = unknown> {
   readonly value: T;
   readonly record: ReadRecord<S>;
   readonly input: I;
-  /** The builder threw: `value` is the fallback, and whoever has an older result of that name had better keep it. */
+  /** The builder threw: `value` is the fallback, for sources that have no older result of that name to keep. */
   readonly failed?: true;
   /** What the builder had to say; absent: nothing. */
   readonly notes?: readonly N[];

@@ -16,7 +16,7 @@ export interface ResultGroup<S extends ReadSource, C> {
   readonly source: S;
   /** What the results asked about properties. */
   readonly asked: AskedProperties<PropertiesOf<S>>;
-  /** A builder threw when results were last looked at: what there was before stays in force. */
+  /** A builder threw when results were last looked at: the earlier results stay in force. */
   readonly failing: boolean;
   /** Looks again at what a change affects. */
   update(change: C): void;
@@ -53,13 +53,13 @@ export class GroupLook<S extends ReadSource> {
 export interface GroupModel<G> {
   readonly like: G;
   /**
-   * The source comes from there: where a builder throws, what it has stays in force. False: it is only much cheaper to
-   * find that a result is the same than to put it into place, since most groups are nearly alike.
+   * The source comes from there: where a builder throws, its present result stays in force. False: it is only much
+   * cheaper to find that a result is the same than to put it into place, since most groups are nearly alike.
    */
   readonly inherits: boolean;
   /**
    * What its view and the source's see differently: only results that asked about these or about properties can differ.
-   * Absent: that is not known, or some of its results are not what they should be.
+   * Absent: that is not known, or some of its results are fallbacks.
    */
   readonly difference?: ViewDifference;
 }
@@ -164,7 +164,7 @@ export class GroupPool<S extends ReadSource, C, G extends ResultGroup<S, C>> {
 
 const SAME_VIEW: ViewDifference = { keys: new InvalidatedKeys(), names: new Set() };
 
-/** The newest group whose results are all what they should be. */
+/** The newest group without a fallback among its results. */
 function lastThatHolds<G extends { readonly failing: boolean }>(groups: Iterable<G>): G | undefined {
   let last: G | undefined;
   for (const group of groups) if (!group.failing) last = group;

@@ -11,7 +11,7 @@ interface OfOneKind {
   readonly patterns: ((name: string) => boolean)[];
 }
 
-/** Keys whose answers may be others now. */
+/** Keys whose answers may have changed. */
 export class InvalidatedKeys {
   readonly #byKind = new Map<string, OfOneKind>();
 

@@ -20,7 +20,7 @@ export class PropertyAnswers<P> {
   constructor(
     tree: PropertyTree<P>,
     readonly before: PropertyAnswers<P> | undefined,
-    /** Tells the query from others. */
+    /** The identity of the query. */
     readonly key: string,
     readonly compute: (properties: P) => unknown,
     readonly answer: unknown,
@@ -133,7 +133,7 @@ export class AskedProperties<P> {
   readonly #seen = new WeakSet<PropertyAnswers<P>>();
   #fresh: PropertyQuery<P>[] = [];
 
-  /** Adds one that decides the form of the results, whatever they ask. */
+  /** Adds one that decides the form of all results, even if no builder asks it. */
   require(key: string, compute: (properties: P) => unknown, answer: unknown): void {
     this.#all.set(key, { key, compute, answer });
   }

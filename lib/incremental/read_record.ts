@@ -30,7 +30,7 @@ export interface ViewDifference {
 /** The properties of a source. */
 export type PropertiesOf<S extends ReadSource> = S["properties"];
 
-/** A query about a named thing; a constant wherever it can be, as builds ask many. Told from others by identity. */
+/** A query about a named thing; a constant wherever it can be, as builds ask many. Compared by identity. */
 export interface SourceQuery<S, T> {
   readonly ask: (source: S, name: string) => T;
   /** Kinds of things: what happens to one of them, of that name, may change the answer. */

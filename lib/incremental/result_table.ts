@@ -21,7 +21,7 @@ export interface ResultLook<S extends ReadSource> {
   readonly keeps: boolean;
 }
 
-/** A name whose result is another one now. */
+/** A name whose result changed. */
 export interface ReplacedResult<T> {
   readonly name: string;
   readonly before: T | undefined;
@@ -63,7 +63,7 @@ export class ResultTable<S extends ReadSource, T, N = never> {
     return names;
   }
 
-  /** Looks at some names again; gives those whose result is another one. */
+  /** Looks at some names again; returns those whose result changed. */
   update(names: Iterable<string>, { source, exists, onResult, keeps }: ResultLook<S>): ReplacedResult<T>[] {
     const replaced: ReplacedResult<T>[] = [];
     for (const name of names) {

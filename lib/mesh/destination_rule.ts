@@ -74,7 +74,7 @@ export function ruleForClient<R extends EffectiveDestinationRule>(
   return rules.find(({ spec }) => !spec.workloadSelector || selects(spec.workloadSelector.matchLabels ?? {}));
 }
 
-/** A rule that selects workloads is for its own namespace, whatever its `exportTo` says. */
+/** A rule that selects workloads is for its own namespace; its `exportTo` has no effect. */
 function withFullNames(rule: DestinationRuleObject, options: DestinationRuleOptions): DestinationRuleObject {
   const { spec, meta } = rule;
   const exportTo = spec.workloadSelector

@@ -50,7 +50,7 @@ export class DestinationRuleIndex {
   /**
    * Replaces some rules by others.
    *
-   * @returns The hosts (some may be wildcards) whose rule may now be another.
+   * @returns The hosts (some may be wildcards) whose rule may have changed.
    */
   update(removed: Iterable<DestinationRuleObject>, added: Iterable<DestinationRuleObject>): Set<string> {
     const hosts = new Set<string>();
@@ -195,7 +195,7 @@ export class DestinationRuleIndex {
     return seen.join();
   }
 
-  /** Merged rules say whom they are exported to. */
+  /** Merged rules name the namespaces that they are exported to. */
   #sees(exported: Exported, client: string | undefined): boolean {
     return client === undefined ? isPublic(exported) : isVisible(exported, client);
   }

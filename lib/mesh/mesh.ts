@@ -2,12 +2,12 @@
  * The mesh as translation reads it: indexes over configuration and services, kept up to date change by change.
  *
  *     config changes ──┐
- *                      ├─ apply() ─> indexes ─> scopes          (who sees what)
- *     service changes ─┘        └──> AffectedKeys               (what must be looked at again)
+ *                      ├─ apply() ─> indexes ─> scopes          (what each namespace sees)
+ *     service changes ─┘        └──> AffectedKeys               (what must be computed again)
  *
  * There is one writer, and it runs in one turn: `apply` changes the indexes, then everything that is affected is
  * translated again before anyone else reads. So readers see one consistent state without copies, and `===` of an
- * answer still tells whether it changed.
+ * answer still shows whether it changed.
  *
  * @module
  */
@@ -55,15 +55,15 @@ export interface MeshChange {
   readonly endpoints?: Iterable<ServiceKey>;
 }
 
-/** The keys that a change affects: what is known by them may read differently now. */
+/** The keys that a change affects: queries about them may have other answers now. */
 export interface AffectedKeys {
-  /** Hosts whose service may be another. */
+  /** Hosts whose service may have changed. */
   readonly services: Set<string>;
   /** Hosts whose endpoints changed. */
   readonly endpoints: Set<string>;
-  /** Hosts whose virtual service for sidecars may be another; a wildcard stands for all that it covers. */
+  /** Hosts whose virtual service for sidecars may have changed; a wildcard stands for all that it covers. */
   readonly virtualServices: Set<string>;
-  /** Hosts whose destination rule may be another; a wildcard stands for all that it covers. */
+  /** Hosts whose destination rule may have changed; a wildcard stands for all that it covers. */
   readonly destinationRules: Set<string>;
   /** Namespaces in which workloads may now have another scope; `*`: all. */
   readonly scopes: Set<string>;
@@ -112,7 +112,7 @@ export class Mesh implements MeshIndexes {
     return this.#resolver.problems;
   }
 
-  /** Takes in changes and tells what they touch. */
+  /** Applies changes and returns the keys that they affect. */
   apply(change: MeshChange): AffectedKeys {
     const removed = byKind(change.removed ?? []);
     const added = byKind(change.added ?? []);
@@ -159,7 +159,7 @@ export class Mesh implements MeshIndexes {
   }
 
   /**
-   * Forgets the scopes that only other namespaces than these have; to be called now and then: namespaces are what
+   * Forgets the scopes that only other namespaces than these have; to be called regularly: namespaces are what
    * proxies say, and a client may say anything.
    */
   keepScopes(namespaces: ReadonlySet<string>): void {

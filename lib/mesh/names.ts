@@ -32,7 +32,7 @@ export function fullGateway(gateway: string, namespace: string): string {
 }
 
 /**
- * The namespaces that an object is exported to, in one form: `["*"]`, `["~"]` (nobody), or names, sorted. `.` means
+ * The namespaces that an object is exported to, in one form: `["*"]`, `["~"]` (none), or names, sorted. `.` means
  * the object's own namespace; `*` wins over all else, then `~`.
  *
  * @param exportTo As written; absent or empty means `defaults`.

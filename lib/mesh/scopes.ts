@@ -134,7 +134,7 @@ export class Scopes {
     return this.#distinctions.between(a.namespace, b.namespace);
   }
 
-  /** Forgets the scopes that only other namespaces than these have; to be called now and then. */
+  /** Forgets the scopes that only other namespaces than these have; to be called regularly. */
   keep(namespaces: ReadonlySet<string>): void {
     for (const views of new Set([this.#wide, this.#narrow, this.#alone])) views.keep(namespaces);
     this.#dropVacant();

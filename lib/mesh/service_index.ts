@@ -18,7 +18,7 @@ export class ServiceIndex {
     this.#defaultExportTo = defaultExportTo;
   }
 
-  /** Puts or removes one service; tells whether anything changed. */
+  /** Puts or removes one service; returns whether anything changed. */
   set(key: ServiceKey, service: Service | undefined): boolean {
     const old = this.#byKey.get(key);
     if (old === service) return false;

@@ -111,7 +111,7 @@ export class VirtualServiceIndex {
     return best;
   }
 
-  /** Those that are for nobody. Costs a look at each host that several name. */
+  /** Those that are never used. Costs a look at each host that several name. */
   *shadowed(): Iterable<ShadowedVirtualService> {
     for (const [host, list] of this.#byHost) {
       if (list.length < 2) continue;
@@ -128,7 +128,7 @@ export class VirtualServiceIndex {
     }
   }
 
-  /** Those bound to a gateway, oldest first, whoever may see them. Identity-stable while none of them changes. */
+  /** Those bound to a gateway, oldest first, exported or not. Identity-stable while none of them changes. */
   forGateway(gateway: string): readonly EffectiveVirtualService[] {
     return this.#byGateway.get(gateway) ?? nothing;
   }
@@ -146,7 +146,7 @@ export function virtualServiceDistinctions(vs: EffectiveVirtualService): Map<str
 
 const PROTOCOLS: readonly RuleProtocol[] = ["http", "tls", "tcp"];
 
-/** Equal for two that all who see the one see with the same rank as the other. */
+/** Equal for two objects if every namespace sees both, with the same rank, or neither. */
 function audienceOf({ namespace, exportTo }: EffectiveVirtualService): string {
   return exportTo.length === 0 || exportTo.includes("*") ? "*" : `${namespace}:${[...exportTo].sort().join()}`;
 }

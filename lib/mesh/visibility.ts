@@ -1,5 +1,5 @@
 /**
- * Who sees an object: the rules of `exportTo`.
+ * Which namespaces see an object: the rules of `exportTo`.
  *
  * @module
  */

@@ -2,15 +2,15 @@
  * One view over all registries: services by key and host, workloads by address, endpoints in their index.
  *
  *     service entries ─┐
- *     orchestrator  ───┼─> sink(source) ──> what each source tells ──settle──> services, changed keys
+ *     orchestrator  ───┼─> sink(source) ──> reports of each source ──settle──> services, changed keys
  *     remote clusters ─┘                └─> EndpointIndex
  *
- * Rules for a service that several sources tell of (same host, same namespace):
- * - The orchestrator wins over every other provider, so that nobody takes a host over by an entry.
+ * Rules for a service that several sources report (same host, same namespace):
+ * - The orchestrator wins over every other provider, so that no entry takes over its hosts.
  * - The same service in several clusters: ports and all else of the first cluster in order of registration; virtual
  *   addresses by cluster.
  * - Else the oldest wins, then the source that was registered first.
- * Endpoints of all sources count, whoever wins.
+ * Endpoints of all sources count, also of those that do not win.
  *
  * @module
  */
@@ -136,7 +136,7 @@ export class Aggregate {
     return changes;
   }
 
-  /** Whether `drain` may have something to tell; cheap. */
+  /** Whether `drain` may have something to report; cheap. */
   get pending(): boolean {
     return this.#dirty.size > 0 || this.#changed.size > 0 || this.#touched.size > 0;
   }

@@ -21,7 +21,7 @@ export interface EndpointPlacement {
 
 /** What changed between two calls of `drain`. */
 export interface EndpointChanges {
-  /** Services whose endpoints are not what they were. */
+  /** Services whose endpoints changed. */
   readonly services: ReadonlySet<ServiceKey>;
   /** Addresses at which something appeared, changed or went: proxies there have other services of their own. */
   readonly addresses: ReadonlySet<string>;
@@ -98,7 +98,7 @@ export class EndpointIndex {
     return changes;
   }
 
-  /** Whether `drain` may have something to tell; cheap. */
+  /** Whether `drain` may have something to report; cheap. */
   get pending(): boolean {
     return this.#dirty.size > 0 || this.#changed.size > 0;
   }
@@ -157,7 +157,7 @@ function merged(shards: Shards | undefined): readonly Endpoint[] {
 
 /** What became of a list. */
 interface Difference {
-  /** The new list, with the old object of each endpoint that did not change, so that what was made of it can be reused. */
+  /** The new list, with the old object of each endpoint that did not change, so that its encoded form can be reused. */
   readonly list: readonly Endpoint[];
   readonly gone: readonly Endpoint[];
   readonly fresh: readonly Endpoint[];

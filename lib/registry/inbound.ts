@@ -55,8 +55,8 @@ export function serviceTargets(proxy: ProxyPlace, index: Placements, services: S
 }
 
 /**
- * Addresses may repeat from cluster to cluster. What configuration tells (service entries) is of no cluster, so that it
- * is not asked of these: a proxy may call its cluster by another name than this server does.
+ * Addresses may repeat from cluster to cluster. Endpoints of configuration (service entries) belong to no cluster, so
+ * that it is not asked of these: a proxy may call its cluster by another name than this server does.
  */
 function sameCluster(proxy: ProxyPlace, endpoint: Endpoint): boolean {
   return proxy.clusterId === "" || endpoint.clusterId === "" || endpoint.clusterId === proxy.clusterId;

@@ -34,7 +34,7 @@ export function tlsModeOf(labels: Labels, serviceAccount: string): "mesh" | "dis
   return serviceAccount === "" ? "disabled" : "mesh";
 }
 
-/** The locality that the labels tell, or empty. */
+/** The locality that the labels name, or empty. */
 export function localityOf(labels: Labels): string {
   for (const key of LOCALITY_LABELS) {
     const locality = labels[key];

@@ -34,7 +34,7 @@ const ORCHESTRATOR_NAMES: ReadonlyMap<string, Protocol> = new Map<string, Protoc
 const SERVER_SPEAKS_FIRST: ReadonlySet<number> = new Set([25, 53, 3306, 27017]);
 
 /**
- * The protocol of that name, whatever its case.
+ * The protocol of that name, in any case.
  *
  * @returns `Unsupported` (sniff) when the name is empty or unknown.
  */
@@ -42,7 +42,7 @@ export function parseProtocol(name: string | undefined): Protocol {
   return (name === undefined ? undefined : BY_NAME.get(name.toLowerCase())) ?? "Unsupported";
 }
 
-/** What the orchestrator tells of one port. */
+/** One port as the orchestrator describes it. */
 export interface PortFacts {
   /** Port that clients dial. */
   readonly port: number;

@@ -1,5 +1,5 @@
 /**
- * What runs: services, their ports, and the endpoints behind them, as every registry tells it.
+ * Services, their ports and the endpoints behind them, in the form in which every registry reports them.
  *
  * Plain immutable data. A changed service is a new object, so identity (`===`) answers "did it change?".
  *

@@ -4,7 +4,7 @@
  *     change ─> mesh ─> affected keys ─> stale results dropped ─> groups look again ─> sets of resources
  *                                                                      └─ proxies ask theirs by type
  *
- * Work is done once for each group of proxies and each stale result, whatever the number of proxies.
+ * Work is done once for each group of proxies and each stale result, independent of the number of proxies.
  *
  * @module
  */
@@ -59,7 +59,7 @@ export class Translator {
     return { classes, proxies: this.#proxies.size };
   }
 
-  /** Ports of hosts that lost a conflict, and to which; each once, whatever the number of proxies that have it. */
+  /** Ports of hosts that lost a conflict, and to which; each once, however many proxies have it. */
   conflicts(): ListenerConflict[] {
     return distinctConflicts([...this.#classes.values()].flatMap(({ listeners }) => [...listeners]));
   }
@@ -101,7 +101,7 @@ export class Translator {
     }
   }
 
-  /** Takes a proxy in; its resources are there when this returns. */
+  /** Adds a proxy; its resources are there when this returns. */
   join(proxy: Proxy): ProxyState {
     const state = new ProxyState(proxy, this.#classFor(proxy));
     this.#add(state);
@@ -118,7 +118,7 @@ export class Translator {
     this.#refresh(state);
   }
 
-  /** Lets a proxy go. Its class stays until the next sweep, for its return. */
+  /** Removes a proxy. Its class stays until the next sweep, in case it returns. */
   leave(state: ProxyState): void {
     this.#proxies.delete(state);
     for (const address of state.proxy.addresses) {
@@ -128,7 +128,7 @@ export class Translator {
     }
   }
 
-  /** Takes in a change; afterwards every set is as the mesh is now. */
+  /** Applies a change; afterwards every set matches the mesh. */
   apply(change: MeshChange, addresses: ReadonlySet<string> = new Set()): AffectedKeys {
     const affected = this.mesh.apply(change);
     const stale = this.caches.invalidate(affected);
@@ -144,7 +144,7 @@ export class Translator {
     return affected;
   }
 
-  /** Drops classes and results that no proxy uses; to be called now and then. */
+  /** Drops classes and results that no proxy uses; to be called regularly. */
   sweep(): void {
     const used = new Set<ProxyClass>();
     for (const { proxyClass } of this.#proxies) used.add(proxyClass);
@@ -199,7 +199,7 @@ export class Translator {
     try {
       state.setServices(this.#sourceFor(proxy), this.#options.targetsOf(proxy), this.caches);
     } catch (error) {
-      // What it has for itself stays as it was; the others go on.
+      // Its per-proxy resources stay as they were; the others go on.
       this.#options.failed("inbound", proxy.nodeId, error);
     }
   }

@@ -82,7 +82,7 @@ test("a mesh file that goes keeps what it said in force, until it is back, and a
   const [problem] = source.findings();
   assert.equal(problem && findingFile(problem), fixture.mesh);
   assert.equal(problem?.severity, "error");
-  assert.match(problem?.message ?? "", /gone; what it said last stays in force, expected .*\{\} for the defaults/);
+  assert.match(problem?.message ?? "", /gone; its last settings stay in force, expected .*\{\} for the defaults/);
   assert.match(
     (await fixture.kernel.metrics.scrape()).body.toString(),
     /pilot_total_rejected_configs\{.*type="MeshConfig".*\} 1/,

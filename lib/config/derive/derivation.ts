@@ -6,7 +6,7 @@
 import type { AnyFact, Fact, FactKind } from "../facts/types.ts";
 import type { AnyConfigObject, ConfigObject, Kind, ObjectMeta, SpecOf } from "../types.ts";
 
-/** What something is derived from: an object that somebody wrote, or a fact. */
+/** The input of a derivation: an object that a user wrote, or a fact. */
 export type DerivationInput = AnyConfigObject | AnyFact;
 
 /** Kinds that something may be derived from. */

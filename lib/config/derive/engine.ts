@@ -1,5 +1,5 @@
 /**
- * Keeps what one derivation makes up to date: a change costs the inputs that it concerns.
+ * Keeps the objects of one derivation up to date: a change costs the inputs that it concerns.
  *
  *     store ──┐                        ┌─> read record of the input
  *             ├─> changed inputs ─> derive ─> objects ─> source of the same store
@@ -113,7 +113,7 @@ export class DerivationEngine {
     if (changes.appeared.length + changes.resolved.length > 0) this.#options.onFindings(changes);
   }
 
-  /** What an input gives now; what it gave before, when the derivation throws. */
+  /** The objects from an input; when the derivation throws, those from its last run. */
   #look(key: string, old: Derived): Derived {
     this.#failures.delete(key);
     const input = this.#input(key);
@@ -188,7 +188,7 @@ export class DerivationEngine {
     const origin = this.#input(key)?.origin;
     const place = { objects: [{ kind, namespace, name }], field: "", line: 0, ...(origin ? { origin } : {}) };
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `${this.#derivation.name} failed, what it made before stays in force: ${reason}`;
+    const message = `${this.#derivation.name} failed, its earlier objects stay in force: ${reason}`;
     return { ...fieldFinding("derivation-failed", "error", place, undefined, ""), message };
   }
 }

@@ -84,7 +84,7 @@ export function invalidateReads({ kind, key, meta: { namespace } }: StoredObject
   keys.add("kind" satisfies Reach, kind);
 }
 
-/** Whether an object was written by somebody, not derived. */
+/** Whether an object was written by a user, not derived. */
 export function isWritten({ origin }: StoredObject): boolean {
   return origin.from !== "derived";
 }

@@ -2,8 +2,8 @@
  * Bytes that nothing prints by accident.
  *
  * The bytes lie in a private field: JSON, string templates, `console.log`, inspection and structured clones show a word
- * or nothing instead, wherever in a tree the value is. Whoever needs them calls `reveal`; a house test lists who
- * may.
+ * or nothing instead, wherever in a tree the value is. Code that needs them calls `reveal`; a house test lists the
+ * modules that may.
  *
  * @module
  */

@@ -24,7 +24,7 @@ import { WORKLOAD_SCHEMAS } from "./workload_schema.ts";
 
 /** How facts are read. */
 export interface FactOptions {
-  /** Random bytes of this process, so that the hash of a secret tells nothing to anyone else. */
+  /** Random bytes of this process, so that the hash of a secret is of no use outside it. */
   readonly digestKey: Uint8Array;
   /** Namespace of objects that name none. Default: `default`. */
   readonly defaultNamespace?: string;

@@ -32,7 +32,7 @@ export interface ConfigMapData {
   readonly binaryData: Readonly<Record<string, Uint8Array>>;
 }
 
-/** Kind of a fact to what it holds. */
+/** Kind of a fact to the type of its content. */
 export interface FactSpecs extends Record<WorkloadKind, WorkloadData> {
   Namespace: NamespaceData;
   Secret: SecretData;
@@ -75,7 +75,7 @@ export interface Fact<K extends FactKind = FactKind> {
   readonly meta: ObjectMeta;
   readonly spec: FactSpecs[K];
   readonly origin: Origin;
-  /** Equal for two versions that mean the same; tells nothing of a secret's data outside this process. */
+  /** Equal for two versions that mean the same; reveals nothing of a secret's data outside this process. */
   readonly hash: string;
 }
 

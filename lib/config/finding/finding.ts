@@ -9,7 +9,7 @@ import { describeOrigin, movedOrigin, type Origin } from "./origin.ts";
 /** An `error` refuses the object; a `warning` lets it in. */
 export type Severity = "error" | "warning";
 
-/** The name of an object; parts that a text does not tell are empty. */
+/** The name of an object; parts that the text does not have are empty. */
 export interface ObjectName {
   readonly kind: string;
   readonly namespace: string;
@@ -41,7 +41,7 @@ export interface Finding {
   readonly message: string;
 }
 
-/** The place of what no text or object tells. */
+/** The place of a finding that belongs to no text and no object. */
 export const NOWHERE: FindingPlace = { objects: [], field: "", line: 0 };
 
 /** Longest value quoted in a finding, in characters. */
@@ -137,7 +137,7 @@ export function movedFinding(finding: Finding, by: number): Finding {
   return { ...finding, place: { ...place, ...origin, line: place.line + by } };
 }
 
-/** What tells a finding apart from others, wherever its file has moved it to. */
+/** The identity of a finding, the same after its file has moved it to another line. */
 export function findingIdentity(finding: Finding): string {
   const { code, severity, place: { objects, field, origin }, value, message } = finding;
   const source = origin === undefined ? [] : [origin.source, origin.from === "file" ? origin.file : ""];

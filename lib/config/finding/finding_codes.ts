@@ -1,14 +1,14 @@
 /**
- * The codes of findings: what programs and people look for, whatever the sentence says.
+ * The codes of findings: programs and people look for these; the messages may change.
  *
  * @module
  */
 
-/** Each code with what it means. */
+/** Each code with its meaning. */
 export const FINDING_CODES = {
   "syntax": "A text is neither YAML nor JSON.",
-  "unreadable-file": "A file cannot be read, is too large or is no UTF-8 text; what it held stays in force.",
-  "lost-file": "A file of the mesh configuration is gone or empty; what it said last stays in force.",
+  "unreadable-file": "A file cannot be read, is too large or is no UTF-8 text; its last content stays in force.",
+  "lost-file": "A file of the mesh configuration is gone or empty; its last content stays in force.",
   "not-an-object": "A text holds something that is no configuration object.",
   "unknown-kind": "An object names a kind or version that its API group does not have.",
   "unknown-field": "An object has a field that its kind does not have.",
@@ -23,9 +23,9 @@ export const FINDING_CODES = {
   "needs-restart": "A setting that is read when the server starts has changed since.",
   "unenforced-policy": "A policy is accepted and checked, but nothing enforces it yet.",
   "unresolved-reference": "An object refers to another one that does not exist, or not to be used in this way.",
-  "hidden-rules": "An older object has rules for the same host, so those of this one are for nobody.",
+  "hidden-rules": "An older object has rules for the same host, so those of this one are never used.",
   "duplicate-subset": "Several rules define a subset of one host; the first one holds.",
-  "host-without-service": "A route has a destination that is no service, so what is routed there fails.",
+  "host-without-service": "A route has a destination that is no service, so requests that are routed there fail.",
   "too-few-addresses": "More services ask for an automatic address than there are.",
   "listener-conflict": "Two hosts want one listener in ways that exclude each other.",
   "tcp-listener-conflict": "Two TCP services want the same connections of one listener.",

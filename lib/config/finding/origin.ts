@@ -73,7 +73,7 @@ function lineOf(origin: Origin): number {
   return origin.from === "file" ? origin.line : 0;
 }
 
-/** By code unit: the same order everywhere, whatever the language of the machine. */
+/** By code unit: the same order on every machine, independent of its language. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

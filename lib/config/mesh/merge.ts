@@ -18,7 +18,7 @@ export interface MeshDefaults {
   readonly rootNamespace?: string;
 }
 
-/** Settings of a proxy when nothing is written. Numbers are the field's. */
+/** Settings of a proxy when nothing is written. Numbers are Istio's. */
 export function defaultProxySettings(defaults: MeshDefaults): ProxySettings {
   return {
     configPath: "./etc/mesh/proxy",
@@ -36,7 +36,7 @@ export function defaultProxySettings(defaults: MeshDefaults): ProxySettings {
   };
 }
 
-/** The mesh when nothing is written. Numbers are the field's. */
+/** The mesh when nothing is written. Numbers are Istio's. */
 export function defaultMeshConfig(defaults: MeshDefaults): MeshConfig {
   return {
     proxyListenPort: 15001,

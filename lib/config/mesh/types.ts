@@ -28,7 +28,7 @@ export interface MeshConfig {
   readonly proxyHttpPort: number;
   /** ms; default 10 s. */
   readonly connectTimeout: number;
-  /** How long the first bytes are awaited to tell HTTP from TCP, ms; default 0: no limit of ours. */
+  /** How long the first bytes are awaited to recognize HTTP, ms; default 0: no limit of ours. */
   readonly protocolDetectionTimeout: number;
   readonly tcpKeepalive?: TcpKeepalive;
   /** Ingress class that is ours; default `mesh`. */

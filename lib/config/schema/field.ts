@@ -4,7 +4,7 @@
  *
  *     raw value ──> Field.decode(value, context) ──> typed value
  *                                  │
- *                                  └──> findings with path, value and what was expected
+ *                                  └──> findings with path, value and expectation
  *
  * A schema is a value of type `Field<Spec>` made by `message({...})`; the compiler checks that it has exactly the fields of the
  * interface, with the right types, and that fields without `?` are `required` or have a default.
@@ -14,7 +14,7 @@
 import type { Findings } from "../finding/findings.ts";
 import type { ValuePool } from "./value_pool.ts";
 
-/** What a field takes, for whoever prints it in another schema language. */
+/** What a field takes, for printing it in another schema language. */
 export type FieldShape =
   | { readonly type: "string" | "boolean" | "number" | "duration" | "base64" | "struct" }
   | { readonly type: "integer"; readonly minimum: number; readonly maximum: number }
@@ -67,7 +67,7 @@ export class DecodeContext {
 
   /**
    * @param root First part of every path, for example `spec`; may be empty.
-   * @param findings Gets what is wrong.
+   * @param findings Gets the findings.
    * @param unknownFields How unknown fields are reported; default `error`.
    * @param pool Where equal values become one; default: nowhere.
    */

@@ -38,7 +38,7 @@ export class ValuePool {
     return copy;
   }
 
-  /** A map with these entries in this order, as `string` gives a string. It is shared: nobody may change it. */
+  /** A map with these entries in this order, as `string` gives a string. It is shared and must not be changed. */
   map(entries: StringMap): StringMap {
     let place = 0;
     for (const key in entries) place = (31 * place + placeOf(entries[key]!)) & (PLACES - 1);

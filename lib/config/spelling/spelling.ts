@@ -1,6 +1,6 @@
 /**
- * The one border where the peer's spelling becomes ours: API groups, kinds, labels, annotations, field and enumeration names.
- * Nothing behind this module knows the other spelling.
+ * The one border where Istio's spelling becomes ours: API groups, kinds, labels, annotations, field and enumeration
+ * names. Nothing behind this module knows the other spelling.
  *
  * @module
  */
@@ -110,7 +110,7 @@ export function ownMetadataKey(key: string): string {
   return key.replace(/^ISTIO_(META|METAJSON)_/, "MESH_$1_");
 }
 
-/** The peer's names of fields whose names differ from ours. A null prototype: looked up with users' keys. */
+/** Istio's names of fields whose names differ from ours. A null prototype: looked up with users' keys. */
 export const FIELD_SPELLINGS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   enableIstioTags: "enableMeshTags",
   istiodSide: "meshdSide",
@@ -128,7 +128,7 @@ export const FIELD_SPELLINGS: Readonly<Record<string, string>> = Object.assign(O
   envoyOtelAls: "proxyOtelAls",
 });
 
-/** The peer's names of enumeration values whose names differ from ours. */
+/** Istio's names of enumeration values whose names differ from ours. */
 export const VALUE_SPELLINGS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   ISTIO_MUTUAL: "MESH_MUTUAL",
 });

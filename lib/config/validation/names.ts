@@ -1,8 +1,8 @@
 /**
  * Names: DNS labels, host names, ports' names, label keys and values.
  *
- * Each `...Problem` function returns what was expected when the text is wrong, undefined when it is right. Rules are those of the field:
- * labels of at most 63 characters, names of at most 255.
+ * Each `...Problem` function returns what was expected when the text is wrong, undefined when it is right. Rules are
+ * those of Istio: labels of at most 63 characters, names of at most 255.
  *
  * @module
  */

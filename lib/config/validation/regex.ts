@@ -39,7 +39,7 @@ function compileProblem(regex: string): string | undefined {
 
 /**
  * Steps of the program that the expression compiles to, roughly: characters and classes count one, repetitions what they repeat. An
- * expression with wrong syntax gets some number; the compiler tells what is wrong.
+ * expression with wrong syntax gets some number; the compiler reports the error.
  */
 export function programSteps(regex: string): number {
   const groups: number[] = [];

@@ -45,7 +45,7 @@ const TARGETS: readonly { readonly kind: string; readonly groups: readonly strin
   { kind: "GatewayClass", groups: ["gateway.networking.k8s.io"] },
 ];
 
-/** A policy's three ways to say what it is for. */
+/** The three ways in which a policy selects workloads. */
 export interface Attachment {
   readonly selector?: WorkloadSelector;
   readonly targetRef?: PolicyTargetReference;
@@ -96,7 +96,7 @@ function checkTargetReference(reference: PolicyTargetReference, at: string, repo
 
 /** What differs between kinds in `exportTo`. */
 export interface ExportRules {
-  /** `~` (nobody) is allowed. */
+  /** `~` (no namespace) is allowed. */
   readonly none?: boolean;
   /** Only the own namespace is allowed (rules with a workload selector). */
   readonly ownOnly?: boolean;

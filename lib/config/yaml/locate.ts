@@ -1,6 +1,6 @@
 /**
  * Where the fields of a document stand. Asked only when something is wrong with one: the text is then parsed once more,
- * and the parser tells of each value where it begins. A document without problems pays nothing.
+ * and the parser reports where each value begins. A document without problems pays nothing.
  *
  * @module
  */
@@ -8,7 +8,7 @@
 import { load, type State } from "js-yaml";
 import { MAX_DOCUMENT_LENGTH, SCHEMA } from "./parse.ts";
 
-/** A value of a document: where it is written, and what is in it. */
+/** A value of a document: its place and its parts. */
 export interface YamlPlace {
   /** 0-based line inside the document: of the value's key, or of the value where it has none. */
   readonly line: number;
@@ -46,13 +46,13 @@ export function places(text: string): YamlPlace | undefined {
   try {
     load(text, { schema: SCHEMA, listener });
   } catch {
-    return undefined; // It was parsed before, and that error is told; a JSON file may also be none in YAML's eyes.
+    return undefined; // It was parsed before, and that error is reported; YAML may also refuse a JSON file.
   }
   const inside = root.children.at(-1)?.inside;
   return inside === undefined ? undefined : { line: 0, inside };
 }
 
-/** The parser tells of values in order, keys among them, and of those that it looked for in vain. */
+/** The parser reports values in order, keys among them, and those that it looked for in vain. */
 function insideOf({ children, result }: Frame): ReadonlyMap<string, YamlPlace> {
   if (typeof result !== "object" || result === null) return NOTHING;
   const [only] = children;

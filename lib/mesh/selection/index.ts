@@ -6,7 +6,7 @@
  *     own namespace  ──┼─> index.select(workload) ─> objects, the oldest first
  *     labels, targets ─┘
  *
- * Looking one workload up costs its labels and the objects that may be for it, whatever the number of others.
+ * Looking one workload up costs its labels and the objects that may be for it, independent of the number of others.
  *
  * @module
  */

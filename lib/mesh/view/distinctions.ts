@@ -2,7 +2,7 @@
  * What distinguishes namespaces: things that one sees and others do not, or see otherwise.
  *
  * Most of a mesh is exported to everybody. Two namespaces see the same when the same things distinguish them, of which
- * there are few, so nobody compares all that they see.
+ * there are few, so the whole of what they see need not be compared.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export class Distinctions {
   /**
    * Replaces what a thing distinguishes.
    *
-   * @param thing Tells it from others.
+   * @param thing Its identity.
    * @param namespaces Distinctions by namespace; empty: it distinguishes none, or is gone.
    */
   set(thing: string, namespaces: ReadonlyMap<string, Distinction>): void {

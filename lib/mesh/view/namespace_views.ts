@@ -6,7 +6,7 @@
 
 /** What some namespaces see. */
 export interface SharedView {
-  /** One of them; another one when it comes to see something else. Empty: nobody has this view any more. */
+  /** One of them; another one when it comes to see something else. Empty: no namespace has this view any more. */
   readonly representative: string;
 }
 
@@ -85,7 +85,7 @@ export class NamespaceViews {
     return view;
   }
 
-  /** Forgets all namespaces but these; to be called now and then. */
+  /** Forgets all namespaces but these; to be called regularly. */
   keep(namespaces: ReadonlySet<string>): void {
     for (const [namespace, view] of this.#byNamespace) {
       if (namespaces.has(namespace)) continue;

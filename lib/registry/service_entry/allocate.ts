@@ -1,5 +1,6 @@
 /**
- * Virtual addresses for services without one, so that proxies that capture DNS can tell their connections apart.
+ * Virtual addresses for services without one, so that proxies that capture DNS recognize their connections by the
+ * address.
  *
  * Each service has its own row of slots (double hashing over its key) and takes the first that no older service holds.
  * The result depends on the set of services alone, never on the order in which they came: a restarted server or a
@@ -75,7 +76,7 @@ export class AddressAllocator {
     this.#leave(known);
   }
 
-  /** Brings addresses up to date. Returns the services whose address is now another than at the last call. */
+  /** Brings addresses up to date. Returns the services whose address changed since the last call. */
   settle(): Set<ServiceKey> {
     const changed = new Set<ServiceKey>();
     if (this.#arrived.length === 0 && this.#left.length === 0) return changed;
@@ -105,7 +106,7 @@ export class AddressAllocator {
     this.#left.push(candidate);
   }
 
-  /** Seats those who came, after those who left have freed their slots. */
+  /** Gives new candidates their slots, after those that left have freed theirs. */
   #seat(): Iterable<AddressCandidate> {
     const moved = new Set<AddressCandidate>();
     if (this.#line !== undefined) {
@@ -136,7 +137,7 @@ export class AddressAllocator {
     return this.#line;
   }
 
-  /** All candidates by age: the line of before merged with those who came. */
+  /** All candidates by age: the earlier list merged with the new ones. */
   #lined(): AddressCandidate[] {
     const byAge = (a: AddressCandidate, b: AddressCandidate) => (this.#steps++, isOlder(a, b) ? -1 : 1);
     if (this.#line === undefined) {

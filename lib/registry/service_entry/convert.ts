@@ -109,7 +109,7 @@ export function convertEntry(object: ConfigObject<"ServiceEntry">, options: Conv
 /**
  * A WorkloadEntry as a workload. Labels of the object win over those of its spec.
  *
- * @param health As probes tell.
+ * @param health As probes report it.
  */
 export function convertWorkload(
   object: ConfigObject<"WorkloadEntry">,

@@ -22,7 +22,7 @@ export interface ServiceFragment {
   readonly portNames: ReadonlyMap<string, string> | undefined;
 }
 
-/** The service of one host, and what is behind it. */
+/** The service of one host, with its endpoints. */
 export interface MergedService {
   readonly service: Service;
   readonly fragments: readonly ServiceFragment[];

@@ -47,7 +47,7 @@ interface Reported {
   endpoints: readonly Endpoint[];
 }
 
-/** On a WorkloadEntry: its agent probes it; until it tells that it is healthy, it is not. */
+/** On a WorkloadEntry: its agent probes it; it counts as unhealthy until the agent reports it healthy. */
 const HEALTH_CHECKED_ANNOTATION = "proxy.mesh.io/health-checks-enabled";
 /** Objects and services that are handled in one step. */
 const ITEMS_A_STEP = 200;
@@ -143,7 +143,9 @@ export class ServiceEntryRegistry implements Registry {
     yield* this.#report(touched, selecting);
   }
 
-  /** Tells the outcome of the probes of a workload entry (see the annotation `proxy.mesh.io/health-checks-enabled`). */
+  /**
+   * Records the outcome of the probes of a workload entry (see the annotation `proxy.mesh.io/health-checks-enabled`).
+   */
   setHealth(namespace: string, name: string, healthy: boolean): void {
     const key = objectKey("WorkloadEntry", namespace, name);
     const object = this.#entryObjects.get(key);
@@ -202,7 +204,7 @@ export class ServiceEntryRegistry implements Registry {
   #setWorkload(id: string, workload: Workload | undefined, selecting: Set<ServiceKey>): boolean {
     const old = this.#workloads.get(id);
     if (old === workload || (old && workload && sameWorkload(old, workload))) return false;
-    // The usual event leaves labels alone: whoever selected the old one selects the new one, under the same keys.
+    // The usual event leaves labels alone: the same entries select the new version, under the same keys.
     const alike = old !== undefined && workload !== undefined && old.namespace === workload.namespace &&
       sameLabels(old.labels, workload.labels);
     if (old !== undefined && !alike) {

@@ -51,7 +51,10 @@ export class SlotTable {
     this.#slots = slots;
   }
 
-  /** Gives a candidate the first slot of its row that no older one holds; whom it drives out walks on. */
+  /**
+   * Gives a candidate the first slot of its row that no older one holds; a younger candidate that loses its slot takes
+   * its next one.
+   */
   seat(first: AddressCandidate, moved: Set<AddressCandidate>): void {
     let candidate = first;
     candidate.attempt = 0;
@@ -68,7 +71,9 @@ export class SlotTable {
     }
   }
 
-  /** Takes a candidate's slot back, and gives it to the oldest that was kept from it, whose own becomes free in turn. */
+  /**
+   * Takes a candidate's slot back, and gives it to the oldest candidate that wanted it, whose own becomes free in turn.
+   */
   unseat(candidate: AddressCandidate, moved: Set<AddressCandidate>): void {
     let open = candidate.slot;
     candidate.slot = undefined;

@@ -40,7 +40,7 @@ export function upstreamHttp(
   if (pool?.http?.useClientProtocol) return "client";
   if (http2.has(protocol)) return "http2";
   if (outbound && upgrades(read.mesh(), protocol, pool)) return "http2";
-  // Where the protocol is not told it is sniffed, and the workload is spoken to as the client spoke. Gateways do not
+  // A port without a protocol is sniffed, and the workload gets the HTTP version of the client. Gateways do not
   // sniff: a browser's HTTP/2 says nothing about the workload.
   return protocol === "Unsupported" && aspect(read, "sniffs") ? "client" : "http1";
 }

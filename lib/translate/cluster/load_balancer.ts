@@ -14,7 +14,7 @@ import type { Reader } from "../reader/reader.ts";
 
 type Cluster = envoy.config.cluster.v3.Cluster;
 
-/** The balancer fields of a cluster. LEAST_REQUEST is the default of the field. */
+/** The balancer fields of a cluster. The default is LEAST_REQUEST, as in Istio. */
 export function loadBalancer(lb: LoadBalancerSettings | undefined): Cluster {
   if (lb?.consistentHash !== undefined) return consistentHash(lb.consistentHash);
   const slowStart = lb && slowStartConfig(lb);
@@ -64,7 +64,7 @@ function slowStartConfig(lb: LoadBalancerSettings): envoy.config.cluster.v3.Clus
   };
 }
 
-/** The balancer fields that hold whatever the policy: panic threshold, weighted localities, which health may be chosen. */
+/** The balancer fields that do not depend on the policy: panic threshold, weighted localities, usable health states. */
 export function commonLbConfig(
   read: Reader,
   destination: DestinationPlan,

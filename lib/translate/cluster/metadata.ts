@@ -1,7 +1,7 @@
 /**
  * Metadata of clusters: which services they stand for and which rule shaped them, for telemetry and access logs.
  *
- * It lies under the key `istio`, which the field's telemetry, dashboards and log formats read.
+ * It lies under the key `istio`, which telemetry, dashboards and log formats made for Istio read.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { struct } from "../../pb/wellknown.ts";
 import type { Service } from "../../registry/types.ts";
 import type { TranslateSettings } from "../reader/settings.ts";
 
-/** What a cluster tells about itself. */
+/** What the metadata of a cluster contains. */
 export interface ClusterMetadata {
   /** Services behind it; written only where the telemetry setting is on. */
   readonly services: readonly Service[];
@@ -19,18 +19,18 @@ export interface ClusterMetadata {
   readonly subset?: string;
 }
 
-/** The `metadata` of a cluster; undefined when there is nothing to tell. */
+/** The `metadata` of a cluster; undefined when it would be empty. */
 export function clusterMetadata(
   settings: TranslateSettings,
   { services, rule, subset }: ClusterMetadata,
 ): envoy.config.core.v3.Metadata | undefined {
-  const tells = settings.enableTelemetryLabel && services.length > 0;
-  if (!tells && rule === undefined) return undefined;
+  const showsServices = settings.enableTelemetryLabel && services.length > 0;
+  if (!showsServices && rule === undefined) return undefined;
   return {
     filter_metadata: {
       istio: struct({
         ...(rule && { config: rulePath(rule) }),
-        ...(tells &&
+        ...(showsServices &&
           { services: services.map(serviceFields) }),
         ...(subset !== undefined && { subset }),
       }),

@@ -37,7 +37,7 @@ function outboundCluster(read: Reader, d: DestinationPlan): Built<Cluster> | und
   const { policy, port, service, subset } = d;
   const version = upstreamHttp(read, port.protocol, policy.connectionPool, true);
   const tls = upstreamTls(read, d, version === "http2");
-  // Whom a request names, a dynamic cluster must verify, unless its rule names somebody or wants no verification.
+  // A dynamic cluster must verify the host that a request names, unless its rule names others or turns that off.
   const dynamic = d.discovery === "dynamicDns";
   const autoSni = tls.autoSni ?? dynamic;
   const autoSanValidation = tls.autoSanValidation ?? dynamic;
@@ -76,7 +76,7 @@ function discovery(read: Reader, d: DestinationPlan, insecure: boolean): Cluster
         type: DiscoveryType.EDS,
         eds_cluster_config: {
           service_name: d.name,
-          // No timeout: a cluster whose endpoints are not told yet must not pass for one that has none.
+          // No timeout: a cluster whose endpoints have not arrived yet must not pass for one that has none.
           eds_config: { ads: {}, resource_api_version: ApiVersion.V3, initial_fetch_timeout: duration(0) },
         },
       };
@@ -96,7 +96,7 @@ function targetPort({ service, port }: DestinationPlan): Cluster {
   return { original_dst_lb_config: { upstream_port_override: { value: port.targetPort } } };
 }
 
-/** Where the address is given (by the client's dialling, by the request) there is nothing to balance. */
+/** Where the client's connection or the request determines the address, there is nothing to balance. */
 function balancing(read: Reader, d: DestinationPlan): Cluster {
   if (d.discovery === "originalDst" || d.discovery === "dynamicDns") return { lb_policy: LbPolicy.CLUSTER_PROVIDED };
   const common = commonLbConfig(read, d, localityPlan(read, d));

@@ -5,7 +5,7 @@
  */
 import type { Service, ServicePort } from "../../registry/types.ts";
 
-/** Ends a name in statistics, so that tag rules find its end although names hold dots (the field's convention). */
+/** Ends a name in statistics, so that tag rules find its end although names hold dots (Istio's convention). */
 const END = ";";
 
 /** The `alt_stat_name` of a cluster that has no pattern. */

@@ -1,5 +1,6 @@
 /**
- * Clusters that every proxy has, whatever its services: nowhere, and wherever the client dialled.
+ * Clusters that every proxy has, independent of its services: without endpoints, and to the address that the client
+ * dialled.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Which endpoints beside the healthy ones a service's clients are told of.
+ * Which endpoints beside the healthy ones a service's clients get.
  *
  * @module
  */

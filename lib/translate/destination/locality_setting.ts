@@ -20,7 +20,7 @@ export interface LocalityPlan {
   readonly setting?: LocalityLbSetting;
   /**
    * Whether priorities may be given. They need a way to tell that endpoints are bad, else the proxy never falls back:
-   * outlier detection, or (traffic distribution) the health of endpoints that the registry tells.
+   * outlier detection, or (traffic distribution) the health of endpoints as the registry reports it.
    */
   readonly failover: boolean;
 }

@@ -1,5 +1,5 @@
 /**
- * Names of outbound clusters: `outbound|port|subset|host`, the field's form, which dashboards and patches know.
+ * Names of outbound clusters: `outbound|port|subset|host`, Istio's form, which dashboards and patches know.
  *
  * @module
  */

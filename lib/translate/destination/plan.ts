@@ -16,7 +16,7 @@ import { outboundClusterName } from "./names.ts";
 import { type EffectivePolicy, portPolicy, subsetPolicy } from "./policy.ts";
 
 /**
- * How the proxy finds endpoints: told over EDS, by resolving their names (`strictDns`: each address is an endpoint,
+ * How the proxy finds endpoints: over EDS, by resolving their names (`strictDns`: each address is an endpoint,
  * `logicalDns`: one endpoint), the host that each request names (`dynamicDns`), or the address that was dialled.
  */
 export type Discovery = "eds" | "strictDns" | "logicalDns" | "dynamicDns" | "originalDst";

@@ -1,7 +1,7 @@
 /**
  * Which traffic policy holds for one port of a host, or for one subset on that port.
  *
- * Rules of the field: settings of a port replace the whole policy for that port (what they leave out falls back to
+ * Rules of Istio: settings of a port replace the whole policy for that port (what they leave out falls back to
  * defaults, not to the policy of all ports); what a subset sets replaces the same part of the rule's policy.
  *
  * @module

@@ -124,7 +124,7 @@ export class LoadAssignmentEncoder {
     this.#head(3, end);
   }
 
-  /** Makes room for the heads and numbers of a part, and tells how much was written before it. */
+  /** Makes room for the heads and numbers of a part; returns how many bytes were written before it. */
   #begin(): number {
     if (this.#buffer.length - this.#written < ROOM) this.#grow(ROOM);
     return this.#written;

@@ -40,8 +40,8 @@ export function address(host: string, port: number): LeanAddress {
 }
 
 /**
- * `workload;namespace;canonical name;canonical revision;cluster`: the form that the field's telemetry and access logs
- * read. The revision `latest` is left out.
+ * `workload;namespace;canonical name;canonical revision;cluster`: the form that telemetry and access logs made for
+ * Istio read. The revision `latest` is left out.
  */
 function workloadLabel(settings: TranslateSettings, service: Service, endpoint: Endpoint): string {
   const { labels } = endpoint;

@@ -5,7 +5,7 @@
  */
 import type { Reader } from "../reader/reader.ts";
 
-/** Whether the proxy's build has that extension (`envoy.filters.http.fault`), as it told in its first request. */
+/** Whether the proxy's build has that extension (`envoy.filters.http.fault`), as its first request listed. */
 export function hasExtension(read: Reader, name: string): boolean {
   return read.derived(`hasExtension/${name}`, ({ extensions }) => extensions === undefined || extensions.has(name));
 }

@@ -29,7 +29,7 @@ import { type GatewayRefusal, serverRefusal } from "./problem.ts";
 import { clientHeaders, gatewayTopology } from "./topology.ts";
 
 /**
- * How long a client may take for its TLS handshake, ms (the field's value): slow ones would fill the memory of a port
+ * How long a client may take for its TLS handshake, ms (Istio's value): slow ones would fill the memory of a port
  * that the whole internet reaches.
  */
 const HANDSHAKE_TIMEOUT_MS = 15_000;

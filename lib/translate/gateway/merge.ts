@@ -5,8 +5,8 @@
  *     Gateway b ── servers ─┼─ oldest object first ─> ├─ 8443            tls: chains by server name
  *     Gateway c ── servers ─┘   conflicts reported    └─ 9000, 10.0.0.1  tcp: one destination
  *
- * Who comes first keeps a contested place: the older object, then the earlier server. What loses is left out whole and
- * told in `problems`; everything else is served.
+ * The first of several servers keeps a contested place: that of the older object, then the earlier one of an object.
+ * The others are left out whole and reported in `problems`; everything else is served.
  *
  * @module
  */
@@ -25,7 +25,7 @@ export interface MergedServer extends GatewayServer {
   readonly routeName?: string;
 }
 
-/** What a port carries: requests, bytes, or TLS told apart by server name. */
+/** What a port carries: requests, bytes, or TLS routed by server name. */
 export type PortKind = "http" | "tcp" | "tls";
 
 /** One port that the proxy listens on. */
@@ -88,7 +88,7 @@ interface PortMerge {
   readonly servers: MergedServer[];
   /** Route configuration of a plain HTTP port: that of its first server. */
   readonly routeName: string | undefined;
-  /** Server names that are taken, and by whom. */
+  /** Server names that are taken, with their owners. */
   readonly names: Map<string, GatewayServer>;
 }
 
@@ -104,7 +104,7 @@ class Merge {
     this.#wildcard = wildcard;
   }
 
-  /** Takes in one server, or tells why not. */
+  /** Adds one server, or returns the reason for leaving it out. */
   add(object: ConfigObject<"Gateway">, spec: GatewayServerSpec, index: number): void {
     const port = listeningPort(spec.port.number, this.#targets);
     const bind = spec.bind === undefined || spec.bind === this.#wildcard ? "" : spec.bind;

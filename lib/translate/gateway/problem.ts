@@ -14,7 +14,7 @@ export type GatewayRefusalReason =
   | "protocolConflict"
   /** An older TLS server, or an older rule, on the port has one of its hosts. */
   | "duplicateHosts"
-  /** Another server of the same object has its port name, by which route configurations are told apart. */
+  /** Another server of the same object has its port name, and route configurations are named after it. */
   | "duplicatePortName"
   /** HTTPS or TLS without `tls` settings. */
   | "missingTls"
@@ -38,7 +38,7 @@ export interface GatewayRefusal {
   /** The port that the proxy would listen on. */
   readonly port: number;
   readonly reason: GatewayRefusalReason;
-  /** One sentence for the user: who, where, why. */
+  /** One sentence for the user: object, place, reason. */
   readonly message: string;
 }
 

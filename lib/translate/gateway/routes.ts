@@ -48,16 +48,16 @@ export function gatewayRouteConfigurations(
 
 /**
  * The route configuration of a plan, without its virtual hosts: they are put in, or a proxy that takes them one by one
- * (VHDS) is told to ask. Where nothing is bound every request gets 404.
+ * (VHDS) is asked to subscribe to them. Where nothing is bound every request gets 404.
  */
 export function gatewayRouteConfiguration(read: Reader, plan: RoutePlan): Built<RouteConfiguration> {
   const bound = plan.entries.length > 0;
   const vhds = { config_source: { ads: {}, resource_api_version: ApiVersion.V3 } };
   const message: RouteConfiguration = {
     name: plan.name,
-    // A virtual host without routes answers 404; the field's name tells it from routes that do not match.
+    // A virtual host without routes answers 404; the name of the field distinguishes it from routes that do not match.
     ...(bound ? {} : { virtual_hosts: [{ name: `blackhole:${plan.port}`, domains: ["*"] }] }),
-    // A listener waits for virtual hosts that it was told of; where there are none it would wait in vain.
+    // A listener waits for announced virtual hosts; where there are none it would wait in vain.
     ...(bound && read.property("vhds") ? { vhds } : {}),
     // Routes may name clusters that are not there yet: 503 until they are, instead of refusing everything.
     validate_clusters: wrap(false),

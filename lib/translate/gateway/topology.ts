@@ -18,7 +18,7 @@ export function gatewayTopology(read: Reader): GatewayTopology | undefined {
 }
 
 /**
- * How a gateway tells who the client is. By default it believes nobody: the header `x-forwarded-client-cert` of a client
+ * How a gateway determines its client. By default it trusts no header: the header `x-forwarded-client-cert` of a client
  * is replaced by the certificate that it really showed.
  */
 export function clientHeaders(

@@ -10,7 +10,7 @@ import { struct } from "../../pb/wellknown.ts";
 
 type AccessLog = envoy.config.accesslog.v3.AccessLog;
 
-/** Fields of the default format, by their name in JSON: the field's, which log pipelines parse. */
+/** Fields of the default format, by their name in JSON: Istio's names, which log pipelines parse. */
 const FIELDS: Readonly<Record<string, string>> = {
   start_time: "%START_TIME%",
   method: "%REQ(:METHOD)%",

@@ -50,7 +50,7 @@ export function listenAddresses(
   };
 }
 
-/** All addresses, as `canonicalRange` tells them. */
+/** All addresses, as `canonicalRange` writes them. */
 export const ALL_ADDRESSES = "";
 
 /**

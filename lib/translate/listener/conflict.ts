@@ -30,7 +30,7 @@ export interface ListenerConflict {
   /** Name of the listener. */
   readonly listener: string;
   readonly reason: ConflictReason;
-  /** Who has it: a host, or the proxy. */
+  /** The owner: a host, or the proxy. */
   readonly accepted: string;
   readonly rejected: string;
   readonly rejectedProtocol: Protocol;

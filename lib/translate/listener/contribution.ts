@@ -60,11 +60,11 @@ export interface ListenerContribution {
   readonly causes: readonly string[];
 }
 
-/** Ports of the proxy's own listeners on all addresses: readiness and statistics (the field's numbers). */
+/** Ports of the proxy's own listeners on all addresses: readiness and statistics (Istio's numbers). */
 export const STATIC_PORTS: readonly number[] = [15021, 15090];
 
 /**
- * The order in which contributions join a listener; who comes first wins a conflict: earlier egress listeners, then older
+ * The order in which contributions join a listener; the first one wins a conflict: earlier egress listeners, then older
  * services, then by host, so that neither arrival nor restart changes it.
  */
 export function compareContributions(a: ListenerContribution, b: ListenerContribution): number {

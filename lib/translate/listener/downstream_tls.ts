@@ -2,7 +2,7 @@
  * TLS that a proxy ends, at a gateway or for its workload, with certificates from files of its own machine.
  *
  * Envoy reads the files itself, so a stock proxy needs nothing beside it; see `file_secret.ts`. Certificates by name
- * (`credentialName`) and those of the mesh (`MESH_MUTUAL`) need somebody who has them; a server that asks for them is
+ * (`credentialName`) and those of the mesh (`MESH_MUTUAL`) need a server of secrets; a server that asks for them is
  * left out with the reason, because a port that speaks something else than it should is worse than a closed one.
  *
  * @module

@@ -21,13 +21,13 @@ type HttpConnectionManager = envoy.extensions.filters.network.http_connection_ma
 /** What differs between HTTP connection managers. */
 export interface HttpConnectionManagerOptions {
   readonly direction: "inbound" | "outbound" | "gateway";
-  /** `outbound_0.0.0.0_80`; the field's `;` at the end, by which its statistics are parsed, is added here. */
+  /** `outbound_0.0.0.0_80`; Istio's `;` at the end, by which statistics are parsed, is added here. */
   readonly statPrefix: string;
   /** Name of a route configuration that comes over ADS, or the configuration itself. */
   readonly routes: string | envoy.config.route.v3.RouteConfiguration;
   /** Some port behind it speaks gRPC-Web. */
   readonly grpcWeb?: boolean;
-  /** The port is told to be HTTP/2: frames are accepted from the first byte. */
+  /** The port is declared as HTTP/2: frames are accepted from the first byte. */
   readonly http2?: boolean;
   /** Accept `GET http://host/path` (HTTP proxy listener). */
   readonly allowAbsoluteUrl?: boolean;
@@ -131,7 +131,7 @@ function pathNormalization(
 
 /**
  * Envoy trusts no address by default. With `use_remote_address` it would strip internal headers of every client, so
- * the ranges of the mesh networks are told to be internal.
+ * the ranges of the mesh networks are declared internal.
  */
 function internalAddresses(
   read: Reader,

@@ -18,7 +18,7 @@ type ListenerFilter = envoy.config.listener.v3.ListenerFilter;
 type ListenerFilterChainMatchPredicate = envoy.config.listener.v3.ListenerFilterChainMatchPredicate;
 
 /**
- * The listener filters for these chains, in the order in which they must run: where to, from whom, TLS, HTTP.
+ * The listener filters for these chains, in the order in which they must run: destination, source, TLS, HTTP.
  *
  * @param captured Connections were redirected; false: clients dial the listener itself.
  */

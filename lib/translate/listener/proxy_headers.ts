@@ -1,5 +1,5 @@
 /**
- * Headers that a proxy adds on its own, and what it does with those that say who the client is.
+ * Headers that a proxy adds on its own, and how it treats those that name the client.
  *
  * @module
  */

@@ -17,7 +17,7 @@ export interface StatNameFacts {
 
 /**
  * Fills a pattern: `%SERVICE%` (name.namespace of an orchestrator's service, else the host), `%SERVICE_NAME%`,
- * `%SERVICE_FQDN%`, `%SERVICE_PORT%`, `%SERVICE_PORT_NAME%`, `%SUBSET_NAME%`, `%TARGET_PORT%` (always 0, as in the field).
+ * `%SERVICE_FQDN%`, `%SERVICE_PORT%`, `%SERVICE_PORT_NAME%`, `%SUBSET_NAME%`, `%TARGET_PORT%` (always 0, as in Istio).
  */
 export function statName(pattern: string, facts: StatNameFacts): string {
   const orch = facts.service?.provider === "Orch" ? facts.service : undefined;

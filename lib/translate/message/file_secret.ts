@@ -15,7 +15,7 @@ type CommonTlsContext = envoy.extensions.transport_sockets.tls.v3.Secret;
 /** A secret with its name. */
 export type FileSecret = CommonTlsContext & { readonly name: string };
 
-/** A certificate with its key, `file-cert:<chain>~<key>` (the field's name). */
+/** A certificate with its key, `file-cert:<chain>~<key>` (Istio's name). */
 export function fileCertificate(chain: string, key: string): FileSecret {
   const tls_certificate = {
     certificate_chain: { filename: chain },
@@ -25,7 +25,7 @@ export function fileCertificate(chain: string, key: string): FileSecret {
   return { name: `file-cert:${chain}~${key}`, tls_certificate };
 }
 
-/** Authorities, `file-root:<authorities>` (the field's name); with a list of revoked certificates `~<list>` follows. */
+/** Authorities, `file-root:<authorities>` (Istio's name); with a list of revoked certificates `~<list>` follows. */
 export function fileAuthority(authorities: string, revoked: string | undefined): FileSecret {
   const validation_context = {
     trusted_ca: { filename: authorities },

@@ -1,6 +1,6 @@
 /**
- * What users wrote and do not get, as translation found it. A finding belongs to the build result that came with it, so it
- * goes when that result is built again without it.
+ * Findings of translation: settings that users wrote and that are not in force. A finding belongs to the build result
+ * that came with it, and disappears when that result is built again without it.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { Built } from "./built.ts";
 /** Takes findings while a result is built. */
 export type ReportFinding = (finding: Finding) => void;
 
-/** Hands on what a builder has to say about a message, and gives the message back. */
+/** Hands on a builder's findings about a message, and returns the message. */
 export function reported(
   code: FindingCode,
   report: ReportFinding,

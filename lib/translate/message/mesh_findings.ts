@@ -26,7 +26,7 @@ export function* meshFindings(mesh: Mesh): Iterable<Finding> {
     yield warningOf("duplicate-subset", causes, text);
   }
   for (const { host, causes } of servicelessHosts(mesh.virtualServices.all(), mesh.services)) {
-    const text = `${causes[0]}: no service has the destination host ${host}, so what is routed there fails`;
+    const text = `${causes[0]}: no service has the destination host ${host}, so requests that are routed there fail`;
     yield warningOf("host-without-service", causes, text);
   }
 }

@@ -7,7 +7,7 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import { struct } from "../../pb/wellknown.ts";
 
 /**
- * Metadata that names an object, in the form and place where tools of the field look for it:
+ * Metadata that names an object, in the form and place where tools made for Istio look for it:
  * `/apis/networking.mesh.io/v1/namespaces/<namespace>/virtual-service/<name>`.
  *
  * @param key `VirtualService/namespace/name` or `Gateway/namespace/name`.

@@ -44,12 +44,12 @@ export class ProxyState {
     return this.#targets;
   }
 
-  /** Whether something of what it should have could not be made, and it has what there was before, or nothing. */
+  /** Whether a builder of its resources threw, so that it has an earlier version of them, or none. */
   get failing(): boolean {
     return this.#perProxyFailing || this.proxyClass.failing;
   }
 
-  /** Whether a change may have made its per-proxy resources others. Those that failed are tried again with any change. */
+  /** Whether a change may affect its per-proxy resources. Those that failed are tried again with any change. */
   isStale(keys: InvalidatedKeys, services: ReadonlySet<string>): boolean {
     return this.#perProxyFailing || (services.size > 0 && this.#servesAny(services)) ||
       this.#perProxy?.dependsOnAny(keys) === true;
@@ -80,7 +80,7 @@ export class ProxyState {
       mergeServicePorts: source.settings.allowSidecarServiceInboundListenerMerge,
     });
     const made = sidecarResources(caches, this.#targets, source);
-    // A builder that threw costs nobody what is in force.
+    // A builder that threw leaves the resources in force.
     if (!made.failing || this.#perProxy === undefined) this.#perProxy = made;
     this.#perProxyFailing = made.failing;
   }

@@ -21,7 +21,7 @@ export interface PerProxyResources {
   virtualHosts(routeConfiguration: string): ResourceSet | undefined;
   /** Whether a change affects what they are made from. */
   dependsOnAny(keys: InvalidatedKeys): boolean;
-  /** What users wrote for the proxy and do not get. */
+  /** Settings that users wrote for the proxy and that are not in force. */
   warnings(): Iterable<Finding>;
   /** The results that they are made from. */
   results(): Iterable<TranslationResult<unknown>>;

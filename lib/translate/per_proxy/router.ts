@@ -40,7 +40,7 @@ export class RouterResources implements PerProxyResources {
     const results: TranslationResult<unknown>[] = [planned];
     this.clusters = empty;
     if (before && planned.failed) {
-      // A builder that threw costs nobody what is in force.
+      // A builder that threw leaves the resources in force.
       this.listeners = before.listeners;
       this.routes = before.routes;
       this.secrets = before.secrets;

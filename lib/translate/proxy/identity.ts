@@ -1,5 +1,5 @@
 /**
- * Who a proxy says it is: its node id, taken apart.
+ * The identity that a proxy claims: its node id, taken apart.
  *
  *     sidecar~10.1.2.3~reviews-v1-abc.default~default.svc.cluster.local
  *     type    address  name.namespace         DNS domain

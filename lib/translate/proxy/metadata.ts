@@ -148,6 +148,6 @@ function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // Which is no object, so the schema says what was expected.
+    return undefined; // No object, so the schema's message says what was expected.
   }
 }

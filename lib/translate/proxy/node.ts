@@ -139,7 +139,7 @@ function addressesOf(id: NodeId, metadata: Metadata): string[] {
   return all.map(canonicalIp);
 }
 
-/** Labels know better than the proxy: whoever runs the workload sets them. */
+/** The locality label takes precedence over the proxy's own report: the operator of the workload sets it. */
 function localityOf(node: envoy.config.core.v3.Node, labels: Labels, metadata: Metadata): string {
   const place = [REGION_LABEL, ZONE_LABEL, SUBZONE_LABEL].map((key) => labels[key] ?? "");
   if (place.some((part) => part !== "")) return joinPlace(place);

@@ -88,7 +88,7 @@ export class OutboundListeners implements ResultGroup<MeshAnswers, StaleResults>
     return holds;
   }
 
-  /** @param stale Listeners that are put together again, whatever their hosts contribute. */
+  /** @param stale Listeners that are merged again even if the contributions to them are the same. */
   #update(hosts: Iterable<string>, stale: Iterable<string>, look: ResultLook<MeshAnswers>): void {
     const affected = new Set<string>();
     for (const name of stale) if (this.#merged.has(name)) affected.add(name);

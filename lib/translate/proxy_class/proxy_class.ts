@@ -71,7 +71,7 @@ export class ProxyClass {
   }
 }
 
-/** Ports of hosts that lost a conflict, and to which: each once, whatever the number of groups that have it. */
+/** Ports of hosts that lost a conflict, and to which: each once, however many groups have it. */
 export function distinctConflicts(groups: Iterable<OutboundListeners>): ListenerConflict[] {
   const lists = new Set<readonly ListenerConflict[]>();
   for (const group of groups) for (const list of group.conflicts()) lists.add(list);

@@ -34,7 +34,7 @@ export class OutboundRoutes implements ResultGroup<MeshAnswers, StaleResults> {
   readonly #empty: ResourceSet;
   /** Virtual hosts go one by one. */
   readonly #vhds: boolean;
-  /** Route configurations that listeners name whatever hosts there are: they are there without any, too. */
+  /** Route configurations that listeners name: these exist even without a host. */
   readonly #always: ReadonlySet<string>;
   #set: ResourceSet;
 
@@ -109,7 +109,7 @@ export class OutboundRoutes implements ResultGroup<MeshAnswers, StaleResults> {
     return this.#look.begin((host) => this.source.exists(host), keeps);
   }
 
-  /** @param bareStale Bare route configurations may be others now. */
+  /** @param bareStale Bare route configurations may have changed. */
   #update(hosts: Iterable<string>, bareStale: boolean, look: ResultLook<MeshAnswers>): void {
     const affected = this.#replace(this.#virtualHosts.update(hosts, look));
     this.#assemble(bareStale ? new Set([...this.#tables.keys(), ...affected]) : affected, look);

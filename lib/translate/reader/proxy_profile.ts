@@ -19,9 +19,11 @@ export interface ProxyProfile {
   readonly gateways: boolean;
   /** Connections are captured, so it knows the address that was dialled. */
   readonly originalDestination: boolean;
-  /** Where a port does not tell its protocol, the first bytes do, and the workload is spoken to as the client spoke. */
+  /**
+   * The protocol of a port that declares none is recognized by its first bytes; the workload gets the client's version.
+   */
   readonly sniffs: boolean;
-  /** Certificates that destination rules name (`credentialName`) are for it, whatever workloads a rule selects. */
+  /** Certificates that destination rules name (`credentialName`) are for it, whichever workloads a rule selects. */
   readonly namedCredentials: boolean;
 }
 

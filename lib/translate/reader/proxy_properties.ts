@@ -54,7 +54,7 @@ export interface ProxyProperties {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Traits that may be read whole; for the others the reader has a question. */
+/** Properties that may be read whole; for the others the reader has a query. */
 export type PlainProperty = Exclude<
   keyof ProxyProperties,
   "labels" | "proxyHeaders" | "gatewayTopology" | "extensions"

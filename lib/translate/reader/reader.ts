@@ -60,6 +60,6 @@ export interface Reader {
   hasServiceUnder(pattern: string): boolean;
   /** The Gateway objects that select this gateway workload, oldest first. */
   gateways(): readonly ConfigObject<"Gateway">[];
-  /** The virtual services bound to a gateway (`namespace/name`), oldest first, whoever exports them. */
+  /** The virtual services bound to a gateway (`namespace/name`), oldest first, exported or not. */
   virtualServicesOf(gateway: string): readonly EffectiveVirtualService[];
 }

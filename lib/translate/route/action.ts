@@ -56,7 +56,7 @@ export function forwardAction(
   const chosen = only && !more.length ? single(draft, only) : weighted(draft, rule.route ?? []);
   if (!chosen) return undefined;
   rewritePath(rule, action);
-  // Without a word Envoy would give up after 15 s.
+  // Without a timeout in the route Envoy would give up after 15 s.
   action.timeout = boundedDuration(rule.timeout ?? 0);
   const retry = retryPolicy(rule.retries ?? read.mesh().defaultHttpRetryPolicy, chosen.sticky);
   if (retry) action.retry_policy = retry;

@@ -27,7 +27,7 @@ export interface HeaderChanges {
 
 /**
  * Translates operations. Pseudo headers (`:path`) and `host` are never changed as headers: the proxy forbids it. A value
- * that Envoy cannot read is left out and told: it would refuse all routes of the port for it.
+ * that Envoy cannot read is left out with a warning: because of it Envoy would refuse all routes of the port.
  */
 export function headerChanges(headers: Headers | undefined, warnings: string[]): HeaderChanges {
   if (!headers) return { fields: {} };

@@ -4,7 +4,7 @@
  *     HTTP port 8080              "8080"                  one for all services of that port
  *     sniffed port 8080           "8080" and "host:8080"  its own listener knows the host already
  *     egress listener, port 9080  "9080"                  only what that listener sees
- *     egress listener, Unix       "unix:///path"          all ports, told apart by the port in the Host header
+ *     egress listener, Unix       "unix:///path"          all ports, selected by the port in the Host header
  *     egress listener, HTTP_PROXY "3128"                  the same
  *     HTTP proxy of the sidecar   "http_proxy"            the same
  *
@@ -24,7 +24,7 @@ export interface RoutePlacement {
   /**
    * - `port`: the listener is for one port, and the port in a Host header is ignored.
    * - `any`: the listener is for this host and port alone; every Host header is taken.
-   * - `allPorts`: the Host header tells the port.
+   * - `allPorts`: the Host header names the port.
    */
   readonly domains: "port" | "any" | "allPorts";
 }
@@ -32,7 +32,7 @@ export interface RoutePlacement {
 /**
  * The places for one port of a host.
  *
- * @param sniffed The port's protocol is found out by looking at the first bytes.
+ * @param sniffed The port's protocol is recognized by the first bytes.
  */
 export function placements(read: Reader, host: string, port: number, sniffed: boolean): RoutePlacement[] {
   const egress = read.egressListeners();

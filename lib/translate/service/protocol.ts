@@ -5,7 +5,7 @@
  */
 import type { Protocol } from "../../registry/types.ts";
 
-/** How a port is listened to: `auto` tells HTTP from other bytes as they come. */
+/** How a port is listened to: `auto` recognizes HTTP by the first bytes. */
 export type ListenerKind = "http" | "tcp" | "auto";
 
 const KINDS: Readonly<Record<Protocol, ListenerKind | undefined>> = {
@@ -34,7 +34,7 @@ export function isTls(protocol: Protocol): boolean {
   return protocol === "HTTPS" || protocol === "TLS";
 }
 
-/** Whether HTTP/2 is told. */
+/** Whether the protocol is HTTP/2 or runs on it. */
 export function isHttp2(protocol: Protocol): boolean {
   return protocol === "HTTP2" || protocol === "GRPC" || protocol === "GRPC-Web";
 }

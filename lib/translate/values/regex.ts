@@ -6,7 +6,7 @@
 import { wrap } from "../../pb/wellknown.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 
-/** The limit that the field's own bootstrap sets, in instructions of RE2. */
+/** The limit that Istio's bootstrap sets, in instructions of RE2. */
 const MAX_PROGRAM_SIZE = 32_768;
 
 /** An expression of this length has fewer than 100 instructions unless it counts (`x{50}`) or names Unicode classes. */
@@ -15,9 +15,9 @@ const SURELY_SMALL = 30;
 /**
  * A matcher for an expression.
  *
- * Without a word in its runtime settings Envoy refuses expressions of more than 100 instructions, and with them all that
- * is sent along. Those that may be larger carry the limit themselves; Envoy logs that the field is deprecated, so small
- * ones do not.
+ * Unless its runtime settings say otherwise, Envoy refuses expressions of more than 100 instructions, and with them all
+ * that is sent along. Those that may be larger carry the limit themselves; Envoy logs that this field is deprecated, so
+ * small ones do not.
  */
 export function regexMatcher(regex: string): envoy.type.matcher.v3.RegexMatcher {
   const small = regex.length <= SURELY_SMALL && !/\{|\\[pP]/.test(regex);

@@ -167,7 +167,7 @@ test("a derivation that throws costs its input alone, which keeps what it had; t
   world.put(entry("a", ["bad.example.com"], "5"), entry("c", ["c.example.com"], "2"));
   assert.deepEqual(world.rules(), [["a.example.com", 5, "derived"], ["c.example.com", 2, "derived"]]);
   assert.deepEqual(world.engine.findings().map(formatFinding), [
-    "a.yaml ServiceEntry x/a: error: caps failed, what it made before stays in force: no cap for this one",
+    "a.yaml ServiceEntry x/a: error: caps failed, its earlier objects stay in force: no cap for this one",
   ]);
   world.put(entry("a", ["a2.example.com"], "5"));
   assert.deepEqual(world.rules(), [["a2.example.com", 5, "derived"], ["c.example.com", 2, "derived"]]);

@@ -1,5 +1,5 @@
 /**
- * AuthorizationPolicy: who may do what.
+ * AuthorizationPolicy: which requests a workload accepts.
  *
  * @module
  */

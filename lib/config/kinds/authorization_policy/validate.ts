@@ -114,7 +114,7 @@ function refuseEmpty(values: readonly string[] | undefined, at: string, report: 
   });
 }
 
-/** External authorizers run before the mesh knows who calls. */
+/** External authorizers run before the identity of the caller is known. */
 function refuseIdentities(rule: AuthorizationRule, at: string, report: Findings): void {
   rule.from?.forEach(({ source }, index) => {
     for (const field of [...IDENTITIES, ...ACCOUNTS, ...REQUEST_IDENTITIES]) {

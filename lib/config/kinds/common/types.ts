@@ -6,7 +6,7 @@
  * - A field that was not written is absent. A scalar, list or map written as its zero value (`0`, `""`, `false`, `[]`,
  *   `{}`) counts as not written, as protobuf does it. Where "written as zero" means something else than "absent", the schema keeps the zero
  *   (`keepZero`).
- * - Durations are numbers in milliseconds (fractions possible), whatever unit the user wrote.
+ * - Durations are numbers in milliseconds (fractions possible), in whichever unit the user wrote them.
  * - Enumerations are their names. An enumeration field without `?` carries its default when not written.
  * - Specs are deeply immutable; share them, never copy them to change them.
  *
@@ -120,7 +120,7 @@ export interface HttpSettings {
 
 /** Limits of connections to a destination. */
 export interface ConnectionPoolSettings {
-  /** Settings of TCP connections, whatever they carry. */
+  /** Settings of TCP connections, also of those that carry HTTP. */
   readonly tcp?: TcpSettings;
   /** Settings of HTTP connections. */
   readonly http?: HttpSettings;

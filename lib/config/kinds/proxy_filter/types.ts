@@ -53,9 +53,9 @@ export interface ConfigObjectMatch {
     /** Node metadata that the proxy must have, all of it. */
     readonly metadata?: StringMap;
   };
-  /** Properties of the listener and of what is in it. */
+  /** Properties of the listener and of its parts. */
   readonly listener?: ListenerMatch;
-  /** Properties of the route configuration and of what is in it. */
+  /** Properties of the route configuration and of its parts. */
   readonly routeConfiguration?: RouteConfigurationMatch;
   /** Properties of the cluster. */
   readonly cluster?: ClusterMatch;
@@ -109,7 +109,7 @@ export interface RouteMatch {
 export interface ListenerMatch {
   /** Port of the listener. */
   readonly portNumber?: number;
-  /** Not used; port names tell nothing of listeners. */
+  /** Not used; port names do not identify listeners. */
   readonly portName?: string;
   /** The filter chain in it. */
   readonly filterChain?: FilterChainMatch;

@@ -125,7 +125,7 @@ function checkDynamic(spec: ServiceEntrySpec, report: Findings): void {
   });
 }
 
-/** Plain TCP cannot tell hosts apart; so several hosts need HTTP, TLS or no resolution. */
+/** Plain TCP does not name its host; so several hosts need HTTP, TLS or no resolution. */
 function checkHostCount(spec: ServiceEntrySpec, report: Findings): void {
   if (spec.hosts.length < 2 || spec.resolution === "NONE") return;
   const classes = (spec.ports ?? []).map((port) => protocolClass(port.protocol ?? ""));

@@ -88,7 +88,7 @@ export interface Headers {
 
 /** Header changes, applied as remove, set, add by the proxy. */
 export interface HeaderOperations {
-  /** Headers that get this value, whatever they had. */
+  /** Headers that get this value in place of their own. */
   readonly set?: StringMap;
   /** Headers that get this value beside those that they have. */
   readonly add?: StringMap;

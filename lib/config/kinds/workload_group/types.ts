@@ -17,6 +17,6 @@ export interface WorkloadGroupSpec {
   };
   /** Spec of the created entries, without address. */
   readonly template: WorkloadEntrySpec;
-  /** How the agent tells whether a workload is ready. */
+  /** How the agent finds out whether a workload is ready. */
   readonly probe?: ReadinessProbe;
 }

@@ -4,8 +4,8 @@
  * A request passes them from top to bottom, an answer from bottom to top. Why this order:
  *
  * 1. External authorization (`CUSTOM` policies): may refuse before anything else is spent on a request.
- * 2. Extensions of phase AUTHN, then end-user authentication: who is calling.
- * 3. Extensions of phase AUTHZ, then authorization: may they. Needs the identity from above.
+ * 2. Extensions of phase AUTHN, then end-user authentication: the identity of the caller.
+ * 3. Extensions of phase AUTHZ, then authorization: the caller's permission. Needs the identity from above.
  * 4. Extensions of phase STATS and of no phase: see only requests that were let in.
  * 5. `grpc_web`: from here on a browser's call is plain gRPC, so that the next one counts it.
  * 6. `grpc_stats`: counts the call as it was meant, also when a fault ends it.
@@ -49,8 +49,8 @@ export interface HttpFilterOptions {
 }
 
 /**
- * The HTTP filters of one listener, in order. Those that the proxy's build lacks are left out; what comes through the
- * a slot is what its package found right to send.
+ * The HTTP filters of one listener, in order. Those that the proxy's build lacks are left out; the package that fills
+ * a slot makes that decision for its own filters.
  */
 export function httpFilters(read: Reader, options: HttpFilterOptions): HttpFilter[] {
   const slots = options.slots ?? {};

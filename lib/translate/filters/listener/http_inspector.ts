@@ -1,5 +1,5 @@
 /**
- * Tells HTTP from other bytes by the first of them, for filter chains that match `http/1.1` or `h2c`.
+ * Recognizes HTTP by the first bytes of a connection, for filter chains that match `http/1.1` or `h2c`.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Takes the PROXY protocol header off a connection: the address of the real client, as a load balancer before the
- * proxy tells it.
+ * Takes the PROXY protocol header off a connection: in it a load balancer before the proxy reports the address of the
+ * real client.
  *
  * @module
  */

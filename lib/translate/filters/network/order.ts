@@ -1,8 +1,8 @@
 /**
  * The network filters of a chain that carries bytes, in the one order in which they run.
  *
- * 1. External authorization, then extensions and authorization: whether the connection may be.
- * 2. Telemetry: only connections that may.
+ * 1. External authorization, then extensions and authorization: whether the connection is allowed.
+ * 2. Telemetry: only connections that are allowed.
  * 3. `sni_dynamic_forward_proxy`: resolves the server name, where the destination wants that.
  * 4. `tcp_proxy`: carries the bytes; always last.
  *

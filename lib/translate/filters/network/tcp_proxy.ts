@@ -25,7 +25,7 @@ export interface TcpProxyPlan {
   readonly maxConnectionDuration?: number;
   /** Same source address, same endpoint. */
   readonly hashSourceIp?: boolean;
-  /** The destination is whatever host the client's TLS names: to be resolved, and dialled at this port. */
+  /** The destination is the host that the client's TLS names: it is resolved, and dialled at this port. */
   readonly resolveServerName?: number;
   /** Carry the connection inside an HTTP CONNECT (or POST) to this `host:port`. */
   readonly tunnel?: { readonly hostname: string; readonly post: boolean };

@@ -1,10 +1,10 @@
 /**
  * The chains of one inbound port: which connections each takes, and what is done with them.
  *
- *     told HTTP        HTTP
- *     told TCP, TLS    bytes
- *     not told         HTTP where the first bytes are HTTP, else bytes
- *     TLS settings     one chain that ends TLS, then as told
+ *     protocol HTTP        HTTP
+ *     protocol TCP, TLS    bytes
+ *     no protocol          HTTP where the first bytes are HTTP, else bytes
+ *     TLS settings         one chain that ends TLS, then as above
  *
  * Mutual TLS of the mesh adds its variants in `chainVariants`; nothing else needs to know.
  *
@@ -62,7 +62,7 @@ export function inboundFilterChains(read: Reader, chain: InboundChain): FilterCh
 function chainVariants(read: Reader, chain: InboundChain): Variant[] {
   const kind = listenerKind(chain.protocol) ?? "tcp";
   const transport = chain.tls ? "tls" : "raw_buffer";
-  // Inside TLS there is nothing to sniff before it is taken off: what is not told is bytes.
+  // Inside TLS there is nothing to sniff before it is taken off: a port without a protocol carries bytes.
   if (kind !== "auto" || chain.tls) return [{ http: kind === "http", transport }];
   const http10 = read.settings.enableHttp10 || read.property("http10");
   return [{ http: true, transport, alpn: httpAlpn(http10) }, { http: false, transport }];

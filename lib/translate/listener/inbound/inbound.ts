@@ -52,7 +52,7 @@ const ANY_PORT: InboundTarget = {
   fromSidecarIngress: false,
 };
 
-/** Inbound listeners, and what found no place in them. */
+/** Inbound listeners, and the targets that found no place in them. */
 export interface InboundListeners {
   readonly listeners: readonly Built<Listener>[];
   readonly conflicts: readonly InboundConflict[];

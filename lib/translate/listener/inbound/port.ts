@@ -54,7 +54,7 @@ function conflict(target: InboundTarget, accepted: string): InboundConflict {
   return { port: target.port, accepted, rejected: hostOf(target), causes: causesOf(target) };
 }
 
-/** Whose port it is already: the proxy's own, or the operating system's for an unprivileged proxy. */
+/** The present owner of a port: the proxy, or the operating system for an unprivileged proxy. */
 function unbindable(read: Reader, target: InboundTarget, nothingCaptured: boolean): string | undefined {
   const { proxyListenPort, proxyInboundListenPort } = read.mesh();
   const everywhere = target.bind === undefined || target.bind === wildcards(read)[0];
@@ -70,7 +70,7 @@ export function bindsToPort(target: InboundTarget, nothingCaptured: boolean): bo
   return target.captureMode === "DEFAULT" ? nothingCaptured : target.captureMode === "NONE";
 }
 
-/** Who is served, for people. */
+/** The target's name in messages. */
 export function hostOf(target: InboundTarget): string {
   return target.service?.hostname ?? (target.sidecar ? `Sidecar ${target.sidecar}` : "Sidecar ingress");
 }

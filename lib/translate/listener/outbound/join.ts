@@ -3,11 +3,11 @@
  *
  * | joins       | an HTTP listener                   | a TCP listener                | one that sniffs            |
  * |-------------|------------------------------------|-------------------------------|----------------------------|
- * | HTTP        | shares it: routes tell hosts apart | gets an HTTP side, if sniffed | shares its HTTP side       |
+ * | HTTP        | shares it: routes select the host  | gets an HTTP side, if sniffed | shares its HTTP side       |
  * | TCP         | its chains beside HTTP             | its chains, where free        | its chains, where free     |
  * | sniffed     | HTTP only where bytes say so       | gets an HTTP side             | shares its HTTP side alone |
  *
- * Whatever finds no place is a conflict: reported, never silently lost.
+ * A contribution without a place is a conflict: reported, never silently lost.
  *
  * @module
  */

@@ -128,13 +128,13 @@ function addresslessContributions(port: Port): ListenerContribution[] {
   if (service.resolution !== "passthrough") return [sharedContribution(port, wildcards(read), [])];
   const servicePort = service.ports.find((p) => p.port === port.servicePort);
   const endpoints = read.endpoints(service.hostname).filter((e) => e.portName === servicePort?.name);
-  // No endpoint at all: an orchestrator's service is down; a plain entry passes on whatever is dialled on its port.
+  // No endpoint at all: an orchestrator's service is down; a plain entry passes on all connections to its port.
   if (endpoints.length === 0 && service.provider === "External") return [sharedContribution(port, wildcards(read), [])];
   const addresses = [...new Set(endpoints.map((e) => e.address))].filter(isIp).sort();
   return addresses.map((address) => ownContribution(port, [address]));
 }
 
-/** At addresses of the service's own: whatever is dialled there is for it. */
+/** At addresses of the service's own: every connection to them is for it. */
 function ownContribution(port: Port, binds: readonly string[]): ListenerContribution {
   const chains = port.kind === "http" ? [] : chainsOf(port, [], false);
   return contribution(port, binds, chains, `${port.service.hostname}:${port.number}`);
@@ -204,7 +204,7 @@ function chainsOf(port: Port, ranges: readonly string[], byName: boolean): TcpCh
   if (host !== service.hostname) return routed.chains.flatMap((chain) => under(host, chain));
   if (routed.complete) return routed.chains;
   const proxy = servicePlan(read, service, { port: port.servicePort, name: port.name });
-  // Each range is a chain of its own, so that another host's claim on one of them leaves the others.
+  // Each range is a chain of its own, so that another host that owns one of them leaves the others.
   const targets = ranges.length > 0 ? ranges.map((range) => [range]) : [[]];
   const match = tls ? serviceSni(service, byName) : { sni: [] };
   return [...routed.chains, ...targets.map((cidrs) => ({ ...match, cidrs, proxy }))];
@@ -222,7 +222,7 @@ function serviceSni(service: Service, byName: boolean): Pick<TcpChain, "sni" | "
 }
 
 /**
- * Whether only the server name tells services apart: in a range, and at all addresses. At one address that several
+ * Whether only the server name distinguishes services: in a range, and at all addresses. At one address that several
  * share (loopback) a service gets all connections, as the only one there usually is, unless it is a range elsewhere.
  */
 function needsName(port: Port, binds: readonly string[], ranges: readonly string[]): boolean {
