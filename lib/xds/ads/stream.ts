@@ -1,5 +1,5 @@
 /**
- * One ADS stream: requests in, the least that brings the client up to date out.
+ * One ADS stream: takes requests, and sends the least that brings the client up to date.
  *
  * Order (https://www.envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol, "Eventual consistency considerations"):
  * clusters and endpoints go before listeners, routes and virtual hosts. When clusters have changed, the rest of the
@@ -33,7 +33,7 @@ import { Watch } from "./watch.ts";
 
 /** Longest time in milliseconds that listeners and routes wait for the answer to clusters. */
 export const GATE_TIMEOUT = 1000;
-/** What the names that one stream subscribes to may take in memory: 140,000 names of the usual length. */
+/** Memory for the names that one stream subscribes to: 140,000 names of the usual length. */
 const MAX_NAME_BYTES = 16 * 1024 * 1024;
 /** Key of the set that keeps clusters that are gone until routes no longer use them. */
 const LEAVING = "leaving";
@@ -82,7 +82,7 @@ export class AdsStream {
   }
 
   /**
-   * Applies a request and sends what it calls for.
+   * Applies a request and sends the responses to it.
    *
    * @throws RpcError RESOURCE_EXHAUSTED when the client subscribes to too much
    */
@@ -194,7 +194,7 @@ export class AdsStream {
   #update(watch: Watch): void {
     const routes = this.watches.get(ROUTE)?.names ?? this.#context.names.empty;
     const stack = this.#stacks.stack(watch.typeUrl, routes);
-    // A type that nobody serves is remembered and never answered, as clients of this field expect.
+    // A type that this server does not serve is remembered and never answered, as xDS clients expect.
     if (stack === undefined) watch.settle();
     else watch.update(stack);
   }
