@@ -7,7 +7,7 @@
  * @module
  */
 
-/** The modules with their exports. */
+/** The modules and what they have. */
 interface Later {
   "node.ts": typeof import("./node.ts");
   "plugin.ts": typeof import("./plugin.ts");

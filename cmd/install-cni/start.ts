@@ -22,7 +22,7 @@ import { currentBundle } from "./bundle.ts";
 import type { InstallFlagValues } from "./flags.ts";
 import { type InstallOptions, installOptions, names } from "./options.ts";
 
-/** Runs the installer until it is stopped; resolves with the exit code. */
+/** Runs the installer until it is told to stop; resolves with the exit code. */
 export async function startInstaller(flags: InstallFlagValues, given: ReadonlySet<string>): Promise<number> {
   const settings = readProgramSettings("install-cni");
   const options = installOptions(flags, given, settings);
@@ -72,7 +72,7 @@ const NAMES: Readonly<Record<NodeAgentOption, string>> = {
   monitoringPort: "flag --monitoring-port",
 };
 
-/** Starts the service; faults that the user can correct are reported by name, without a stack. */
+/** Starts the service; what the user can mend is told by name, without a stack. */
 async function startOrSayWhy(options: NodeAgentOptions, kernel: Kernel): Promise<NodeAgent> {
   try {
     return await startNodeAgent(options, kernel);
@@ -84,9 +84,9 @@ async function startOrSayWhy(options: NodeAgentOptions, kernel: Kernel): Promise
 }
 
 /**
- * The installer's options, for the node.
+ * What the installer is told, for the node.
  *
- * @throws {UsageError} when the options ask for something that cannot be done here.
+ * @throws {UsageError} when it is asked for what it cannot do here.
  */
 export function desiredStateOptions(options: InstallOptions, settings: SettingsOf<"install-cni">): DesiredStateOptions {
   if (options.ambientEnabled) {

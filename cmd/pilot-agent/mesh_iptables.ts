@@ -66,7 +66,7 @@ function checks(flags: IptablesFlagValues): boolean {
   return flags["run-validation"] && !flags["cleanup-only"];
 }
 
-/** A flag as messages name it. */
+/** A flag as it is told to people. */
 function inputOf(flags: IptablesFlagValues, name: keyof IptablesFlagValues): Input {
   const variable = iptablesFlags[name].env?.[0];
   const also = variable === undefined ? "" : ` (variable ${variable})`;
@@ -173,7 +173,7 @@ function writeDryRun(path: string, text: string): void {
   }
 }
 
-/** Enters the namespace once, so that a wrong one is reported as such. */
+/** Enters the namespace once, so that a wrong one is told as such. */
 async function checkNamespace(input: Input): Promise<void> {
   const { code, stderr } = await systemRun({ networkNamespace: input.value })("ip", ["-V"]);
   if (code === 0) return;
@@ -218,7 +218,7 @@ async function validate(config: RedirectionConfig, flags: IptablesFlagValues, lo
     timeout: flags["probe-timeout"],
   });
   for (const { family, dialled, failure, inUse } of verdicts) {
-    const by = inUse.length === 0 ? "" : ` (to the present listener of port ${inUse.join(", ")})`;
+    const by = inUse.length === 0 ? "" : `, by who listens on port ${inUse.join(", ")} already`;
     if (failure === undefined) log.info(`IPv${family}: a connection to ${dialled} was redirected${by}: the rules work`);
     else log.error(`IPv${family}: ${failure}`);
   }

@@ -28,7 +28,8 @@ export function setUpError(error: unknown): UsageError | undefined {
 const discovery: Command = {
   name: "discovery",
   summary: "Start the proxy discovery service",
-  description: "Starts the discovery server: it watches configuration and services, and sends every proxy its part.",
+  description:
+    "Starts the discovery server: it watches what users write and what runs, and tells every proxy what it needs.",
   examples: `  # A folder of configuration, no orchestrator:
   pilot-discovery discovery --configDir ./mesh --registries Mock`,
   flags: discoveryFlags,

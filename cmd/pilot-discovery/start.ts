@@ -48,7 +48,7 @@ export async function startDiscovery(flags: DiscoveryFlagValues, given: Readonly
   }
 }
 
-/** Reads variables and flags; all mistakes in them are one error. */
+/** Reads variables and flags; what is wrong with any of them is one error. */
 function allAtOnce(flags: DiscoveryFlagValues, given: ReadonlySet<string>) {
   const problems: string[] = [];
   const attempt = <T>(read: () => T): T | undefined => {

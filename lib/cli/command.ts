@@ -56,7 +56,7 @@ export interface Command {
 }
 
 /**
- * A mistake in the command line, or a refusal that the user can correct: printed as one line on standard error, with
+ * A mistake in the command line, or a refusal that is the user's to mend: printed as one line on standard error, with
  * exit code 1, without a stack.
  */
 export class UsageError extends Error {

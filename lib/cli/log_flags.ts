@@ -47,7 +47,7 @@ export type LogFlagValues = FlagValues<ReturnType<typeof logFlags>> & FlagValues
 /**
  * Log options of flag values. `--vklog` above 3 turns the scope `klog` to debug, unless a level is given for it.
  *
- * @throws {UsageError} naming the flag and the expectation.
+ * @throws {UsageError} naming the flag, and what was expected.
  */
 export function logOptions(program: Program, flags: LogFlagValues): LogOptions {
   const known = scopes[program];

@@ -1,5 +1,5 @@
 /**
- * Command line to command, flag values and arguments, with the semantics of Istio's flag library: `--flag v`,
+ * Command line to command, flag values and arguments, with the semantics of the field's flag library: `--flag v`,
  * `--flag=v`, `-n v`, `-nv`, `-n=v`, grouped switches, `--`; flags before or after arguments; global flags anywhere.
  *
  * @module
@@ -33,7 +33,7 @@ export function byShort(flags: FlagSet, letter: string): string | undefined {
   return Object.keys(flags).find((name) => flags[name]?.short === letter);
 }
 
-/** Our name of a flag that is typed in Istio's spelling; else the name as typed. */
+/** Our name of a flag that is typed in the field's spelling; else the name as typed. */
 function byLong(flags: FlagSet, typed: string): string {
   if (flags[typed] !== undefined) return typed;
   return Object.keys(flags).find((name) => flags[name]?.also?.includes(typed) === true) ?? typed;
@@ -102,7 +102,7 @@ interface ParseProgress {
  * @param root The program.
  * @param args Its arguments.
  * @param env Variables, for flags that pair with one.
- * @throws {UsageError} one line that names the mistake and the remedy.
+ * @throws {UsageError} one line that names what is wrong and what to do.
  */
 export function parseLine(
   root: Command,
@@ -260,7 +260,7 @@ function badValue(path: string, shown: string, text: string, expected: string, f
   return usageError(`${path}: ${what}: got ${JSON.stringify(text)}, expected ${expected}${tail}`);
 }
 
-/** A refusal in one line: the typed text may hold line breaks and other control characters. */
+/** A refusal in one line: what was typed may hold line breaks and other control characters. */
 function usageError(text: string): UsageError {
   // deno-lint-ignore no-control-regex -- control characters are what is looked for
   return new UsageError(text.replace(/[\u0000-\u001f\u007f]/g, (c) => JSON.stringify(c).slice(1, -1)));

@@ -5,6 +5,7 @@
  */
 import type { MeshConfig, ProxyHeaders } from "../config/mesh/types.ts";
 import { contentHash } from "../resource/encoded.ts";
+import type { NameSet } from "../resource/name_set.ts";
 import type { ResourceSet } from "../resource/set.ts";
 import { WeakTable } from "../resource/weak_table.ts";
 import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
@@ -12,12 +13,14 @@ import { NodeRefused } from "../translate/proxy/identity.ts";
 import { type Proxy, readNode } from "../translate/proxy/node.ts";
 import { Code } from "../grpc/codes.ts";
 import {
+  type ConnectControl,
   type ConnectRequest,
   type ProxyView,
   type PushEvent,
   type ResourceSource,
   XdsRefusal,
 } from "../xds/protocol/source.ts";
+import { WILDCARD } from "../xds/protocol/types.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Settings of the source. */
@@ -66,17 +69,26 @@ export class NodeReader {
   }
 }
 
+const NONE: readonly string[] = [];
+
+/** Views of proxies for which something could not be made, with the types of which names are pending. */
+export type UndecidedViews = Map<ProxyStateView, Set<string>>;
+
 /** A proxy as the wire sees it. */
 export class ProxyStateView implements ProxyView {
   readonly id: string;
-  readonly #close: () => void;
-
   readonly #pipeline: Pipeline;
+  readonly #undecided: UndecidedViews;
 
-  constructor(readonly state: ProxyState, pipeline: Pipeline, close: () => void) {
+  constructor(
+    readonly state: ProxyState,
+    pipeline: Pipeline,
+    readonly control: ConnectControl,
+    undecided: UndecidedViews,
+  ) {
     this.#pipeline = pipeline;
+    this.#undecided = undecided;
     this.id = state.proxy.nodeId;
-    this.#close = close;
   }
 
   /** Sets of proxies change in pushes alone. */
@@ -102,8 +114,25 @@ export class ProxyStateView implements ProxyView {
     return this.state.virtualHosts(routeConfiguration);
   }
 
+  /**
+   * While something could not be made, a name that is not there may be just that: it is tried again, and its absence is
+   * told when a push has made all. Otherwise this costs nothing, whatever the number of names.
+   */
+  want(typeUrl: string, names: NameSet): readonly string[] {
+    const sets = this.failing ? this.resourceSets(typeUrl) : undefined;
+    if (sets === undefined) return NONE;
+    const has = (name: string) => sets.some((set) => set.has(name) || set.withAlias(name).length > 0);
+    const pending = [...names].filter((name) => name !== WILDCARD && !has(name));
+    if (pending.length === 0) return NONE;
+    const types = this.#undecided.get(this);
+    if (types === undefined) this.#undecided.set(this, new Set([typeUrl]));
+    else types.add(typeUrl);
+    return pending;
+  }
+
   close(): void {
-    this.#close();
+    this.#undecided.delete(this);
+    this.#pipeline.translator.leave(this.state);
   }
 }
 
@@ -114,6 +143,7 @@ export class PipelineSource implements ResourceSource {
   readonly #pipeline: Pipeline;
   readonly #nodes: NodeReader;
   readonly #connected: () => void;
+  readonly #undecided: UndecidedViews = new Map();
 
   /** @param connected Called after each proxy that was taken in. */
   constructor(pipeline: Pipeline, nodes: NodeReader, connected: () => void) {
@@ -122,11 +152,11 @@ export class PipelineSource implements ResourceSource {
     this.#connected = connected;
   }
 
-  connect({ node, delta }: ConnectRequest): ProxyView {
+  connect({ node, delta }: ConnectRequest, control: ConnectControl): ProxyView {
     try {
       const state = this.#pipeline.translator.join(this.#nodes.read(node, delta, this.#pipeline.mesh));
       this.#connected();
-      return new ProxyStateView(state, this.#pipeline, () => this.#pipeline.translator.leave(state));
+      return new ProxyStateView(state, this.#pipeline, control, this.#undecided);
     } catch (error) {
       if (error instanceof NodeRefused) throw new XdsRefusal(Code.INVALID_ARGUMENT, error.message);
       throw error;
@@ -134,6 +164,18 @@ export class PipelineSource implements ResourceSource {
   }
 
   onPush(listener: (push: PushEvent) => void): () => void {
-    return this.#pipeline.onPush(listener);
+    return this.#pipeline.onPush((push) => {
+      listener(push);
+      this.#decide();
+    });
+  }
+
+  /** Answers what was pending for proxies for which everything could be made. */
+  #decide(): void {
+    for (const [view, types] of this.#undecided) {
+      if (view.failing) continue;
+      this.#undecided.delete(view);
+      for (const type of types) view.control.answered(type);
+    }
   }
 }

@@ -1,10 +1,10 @@
 /**
- * How a run reports its steps, and why it cannot go on.
+ * How work tells what it does and why it cannot go on.
  *
  * @module
  */
 
-/** Hears of each step. */
+/** Hears what is done. */
 export interface Reporter {
   info(message: string): void;
   warn(message: string): void;

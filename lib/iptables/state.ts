@@ -52,7 +52,7 @@ export interface OwnPart {
   readonly jumps: readonly { readonly chain: string; readonly rule: string }[];
 }
 
-/** Finds our part of a table. */
+/** Finds what is ours in a table. */
 export function ownPart(table: ListedTable | undefined): OwnPart {
   const all = [...(table ?? [])];
   return {

@@ -6,15 +6,14 @@
 import { Code } from "../grpc/codes.ts";
 import type { ConnectControl, ConnectRequest, ProxyView, ResourceSource } from "./protocol/source.ts";
 
-/**
- * The events for the owner of the stream. Nothing comes after {@linkcode Connecting.close}, but errors of the source
- * do.
- */
+/** What the owner of the stream hears. Nothing comes after {@linkcode Connecting.close}, but errors of the source do. */
 export interface ConnectEvents {
   /** The view came after a wait. */
   opened(view: ProxyView): void;
   /** The source took the view back, or the deadline passed. */
   ended(code: Code, reason: string): void;
+  /** The source has decided about names that were pending. */
+  answered(typeUrl: string, names: Iterable<string> | undefined): void;
   /** The source refused the stream after a wait, or failed. */
   failed(error: unknown): void;
 }
@@ -22,7 +21,7 @@ export interface ConnectEvents {
 /** The longest time that `setTimeout` takes. */
 const MAX_TIMEOUT = 2 ** 31 - 1;
 
-/** Closes every view that the source makes exactly once, in every order of events. */
+/** Closes every view that the source makes exactly once, whatever happens in which order. */
 export class Connecting implements ConnectControl {
   readonly deadline: number;
   readonly #timeout: number;
@@ -44,8 +43,8 @@ export class Connecting implements ConnectControl {
   /**
    * Asks the source.
    *
-   * @returns the view if the source has it at once; otherwise it comes by an event
-   * @throws the exception of the source
+   * @returns the view if the source has it at once; otherwise the events tell
+   * @throws what the source throws
    */
   start(source: ResourceSource, request: ConnectRequest): ProxyView | undefined {
     const answer = source.connect(request, this);
@@ -76,6 +75,10 @@ export class Connecting implements ConnectControl {
     this.close();
   }
 
+  answered(typeUrl: string, names?: Iterable<string>): void {
+    if (!this.#over) this.#events.answered(typeUrl, names);
+  }
+
   /** The stream is over: ends the wait, or closes the view. */
   close(): void {
     if (this.#over) return;
@@ -96,7 +99,7 @@ export class Connecting implements ConnectControl {
     this.#events.opened(view);
   }
 
-  /** A source whose wait was aborted throws an AbortError, which is not logged. */
+  /** A source whose wait was aborted says so by an AbortError; nobody needs to hear of that. */
   #failed(error: unknown): void {
     if (this.#over && error instanceof DOMException && error.name === "AbortError") return;
     this.#events.failed(error);

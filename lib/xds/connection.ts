@@ -39,6 +39,8 @@ export interface ConnectionContext {
   readonly maxResponseBytes: number;
   /** Milliseconds that the source may take to answer `connect`. */
   readonly connectTimeout: number;
+  /** Milliseconds for which a name may be pending. */
+  readonly wantTimeout: number;
   readonly controlPlane: string;
   readonly log: (level: "debug" | "info" | "warn" | "error", message: string, fields: Record<string, unknown>) => void;
   /** A number that no other connection of this process has. */
@@ -47,6 +49,8 @@ export interface ConnectionContext {
   readonly rejects: RejectGauges;
   readonly onOpen: (connection: XdsConnection) => void;
   readonly onClose: (connection: XdsConnection) => void;
+  /** Names that a client wants are pending no longer. */
+  readonly onAnswered: (connection: XdsConnection) => void;
 }
 
 /** A client's health report, sent on the stream before or between discovery requests; it asks for nothing. */
@@ -101,7 +105,7 @@ export class XdsConnection implements CallHandler, Pushable {
     this.#connecting?.close();
   }
 
-  /** Ends the client's stream with UNAVAILABLE, so that it reconnects. */
+  /** Ends the client's stream with UNAVAILABLE, for it to come again. */
   disconnect(message: string): void {
     this.call.end(Code.UNAVAILABLE, message);
   }
@@ -128,7 +132,7 @@ export class XdsConnection implements CallHandler, Pushable {
     }
   }
 
-  /** An exception in a push ends the stream: the client keeps its resources, and is served anew when it reconnects. */
+  /** An exception in a push ends the stream: the client keeps what it has, and is served anew when it comes again. */
   #failed(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
     this.context.ledger.failed({ what: "stream", reason, proxy: this.id });
@@ -148,6 +152,11 @@ export class XdsConnection implements CallHandler, Pushable {
         context.log("info", "the source ends a stream", { node: node.id, address: this.address, reason });
         call.end(code, reason);
         this.close();
+      },
+      answered: (typeUrl, names) => {
+        if (this.stream === undefined) return;
+        this.stream.answered(typeUrl, names);
+        context.onAnswered(this);
       },
       failed: (error) => {
         call.fail(error);
@@ -176,6 +185,7 @@ export class XdsConnection implements CallHandler, Pushable {
       resources: context.resources,
       metrics: context.metrics,
       maxResponseBytes: context.maxResponseBytes,
+      wantTimeout: context.wantTimeout,
       controlPlane: context.controlPlane,
       send: (parts, compressed, taken) => this.#send(parts, compressed, taken),
       onResponse: (info) => this.#responded(info),
@@ -191,6 +201,7 @@ export class XdsConnection implements CallHandler, Pushable {
         context.ledger.accepted(this.progress!, typeUrl);
       },
       onIgnored: (typeUrl) => this.#ignored(typeUrl),
+      onAnswered: () => context.onAnswered(this),
       onSettled: () => this.#settled(),
     }, context.owed.take(node.id!));
     context.onOpen(this);

@@ -54,11 +54,13 @@ export interface XdsServerOptions {
   readonly cores?: number;
   /**
    * Plain bytes after which a response is split where the protocol allows it. Default 2 MiB: gRPC clients take 4 MiB
-   * unless set otherwise.
+   * unless told otherwise.
    */
   readonly maxResponseBytes?: number;
   /** How long a source may take to answer `connect`; then the stream ends with UNAVAILABLE. Default 10,000. */
   readonly connectTimeout?: number;
+  /** How long a source may leave a name that a client wants pending; then it counts as absent. Default 10,000. */
+  readonly wantTimeout?: number;
   /** Identifier of this server in responses. */
   readonly controlPlane?: string;
 }
@@ -73,7 +75,7 @@ const METHODS = [
 /** A discovery server. */
 export class XdsServer {
   readonly grpc: GrpcServer;
-  /** Statuses that clients of `grpc.health.v1` get. */
+  /** Statuses that clients of `grpc.health.v1` are told. */
   readonly health = new HealthService();
   readonly ledger = new PushLedger();
   readonly #connections = new Set<XdsConnection>();
@@ -120,6 +122,7 @@ export class XdsServer {
       resources: options.resources,
       maxResponseBytes: options.maxResponseBytes ?? 2 * 1024 * 1024,
       connectTimeout: options.connectTimeout ?? 10_000,
+      wantTimeout: options.wantTimeout ?? 10_000,
       controlPlane: options.controlPlane ?? "",
       log,
       owed: new OwedEndpoints(),
@@ -127,6 +130,7 @@ export class XdsServer {
       nextNumber: () => ++this.#numbers,
       onOpen: (connection) => this.#opened(connection),
       onClose: (connection) => this.#closed(connection),
+      onAnswered: (connection) => this.#queue.add(connection),
     };
     for (const name of ["", SERVICE]) this.health.set(name, options.source.ready ? "SERVING" : "NOT_SERVING");
     this.#stopPushes = options.source.onPush((push) => this.#push(push));
@@ -145,7 +149,7 @@ export class XdsServer {
     return listener;
   }
 
-  /** Stops listening, asks all clients to connect elsewhere, and is done within about `deadline` milliseconds. */
+  /** Stops listening, tells all clients to go elsewhere, and is done within about `deadline` milliseconds. */
   async stop(deadline: number): Promise<void> {
     this.health.stop();
     this.#stopPushes();

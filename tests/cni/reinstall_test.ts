@@ -277,10 +277,7 @@ Deno.test("a program that removes our own configuration again and again is repor
       Deno.renameSync(own, `${own}.cilium_bak`);
       await until("put back", () => [...Deno.readDirSync(place.folders.net)].some((e) => own.endsWith(`/${e.name}`)));
     }
-    await until(
-      "reported",
-      () => lines.some((line) => line.includes("again and again; configure it to share the folder")),
-    );
+    await until("reported", () => lines.some((line) => line.includes("again and again; tell it that it is not alone")));
   }, { owned: true });
 });
 

@@ -1,5 +1,6 @@
 /**
- * The node's record of the plugin's calls: command, result and time. `install-cni doctor` shows it.
+ * The node's memory of the plugin's calls: what was asked, what was done, how long it took. People read it by
+ * `install-cni doctor`.
  *
  * Permissions: read and write (the run folder).
  *

@@ -35,7 +35,7 @@ export const codes = {
   drift: 103,
 } as const;
 
-/** A refusal, which the runtime reads as an object and shows to users. */
+/** A refusal, which the runtime reads as an object and tells people. */
 export class CniError extends Error {
   override readonly name = "CniError";
   /**

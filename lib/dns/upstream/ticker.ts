@@ -15,7 +15,7 @@ export interface Due {
   fire(now: number): void;
 }
 
-/** Fires deadlines; runs only while there are any. */
+/** Calls what is due; runs only while there is something to wait for. */
 export class Ticker {
   readonly #waiting = new Set<Due>();
   #cancel: Cancel | undefined;

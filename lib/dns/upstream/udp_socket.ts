@@ -202,7 +202,7 @@ class RandomIds {
   }
 }
 
-/** An error in words. */
+/** What to tell people about an error. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

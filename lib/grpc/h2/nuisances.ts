@@ -1,6 +1,5 @@
 /**
- * Counts frames that are legal, or nearly so, but cost us more than the client: control frames, resets, errors of
- * streams.
+ * Counts what is legal, or nearly so, but costs us more than the client: control frames, resets, errors of streams.
  *
  * @module
  */

@@ -7,7 +7,7 @@ import { ErrorCode } from "./constants.ts";
 import type { HeaderList, HttpHeaders } from "./headers.ts";
 import type { SendQueue } from "./outbound.ts";
 
-/** The events of a stream; none comes after `close`. */
+/** What a stream tells its user; after `close` nothing more. */
 export interface StreamListener {
   /** Bytes arrived. */
   data(bytes: Uint8Array): void;

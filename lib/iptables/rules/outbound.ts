@@ -81,7 +81,7 @@ function addGroups(nat: TableBuilder, { groups }: RedirectionConfig): OutputChai
 
 type OutputChain = typeof chains.output | typeof chains.outputGroups;
 
-/** Adds the rules that redirect packets with `where`, by port and by range. */
+/** Adds what is redirected, by port and by range, of packets with `where`. */
 export function addCaptured(
   nat: TableBuilder,
   config: RedirectionConfig,

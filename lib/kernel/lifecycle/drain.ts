@@ -1,5 +1,5 @@
 /**
- * Draining: started once, heard by every part that must hand over its work.
+ * Draining: told once, heard by everyone who must let go of work.
  *
  * @module
  */

@@ -22,7 +22,7 @@ export const ALL = "all";
 /** Scope of lines that belong to no other, and of a level given without a scope. */
 export const DEFAULT_SCOPE = "default";
 
-/** A mistake in a log flag, with value and expectation. */
+/** A mistake in a log flag: what was given and what was expected. */
 export class LogOptionError extends Error {
   override readonly name = "LogOptionError";
 }
@@ -32,7 +32,7 @@ export class LogOptionError extends Error {
  *
  * @param flag Name of the flag, for errors.
  * @param known Scopes of the program.
- * @throws {LogOptionError} naming the flag, the scope or level at fault, and the known ones.
+ * @throws {LogOptionError} naming the flag, the scope or level at fault, and what is known.
  */
 export function parseScopeLevels(flag: string, text: string, known: readonly string[]): Map<string, Level> {
   const result = new Map<string, Level>();

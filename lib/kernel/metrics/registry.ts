@@ -63,9 +63,7 @@ type Instrument = Counter | Gauge | Histogram;
 export interface MetricsOptions {
   /** Put before every name; default none. */
   readonly prefix?: string;
-  /**
-   * Called with an exception of an {@link Metrics.onScrape} function, which spoils no other metric; default: thrown on.
-   */
+  /** Told of an exception in an {@link Metrics.onScrape} function, which spoils no other metric; default: thrown on. */
   readonly failed?: (error: unknown) => void;
 }
 
@@ -114,7 +112,7 @@ function instrument(registry: Registry, name: string, metric: Metric): Instrumen
   }
 }
 
-/** Does nothing. */
+/** Does nothing, whatever it is asked. */
 const nothing = {
   inc() {},
   dec() {},

@@ -1,5 +1,5 @@
 /**
- * One ADS stream: takes requests, and sends the least that brings the client up to date.
+ * One ADS stream: requests in, the least that brings the client up to date out.
  *
  * Order (https://www.envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol, "Eventual consistency considerations"):
  * clusters and endpoints go before listeners, routes and virtual hosts. When clusters have changed, the rest of the
@@ -9,40 +9,31 @@
  * @module
  */
 import type { NameSet } from "../../resource/name_set.ts";
-import { Code } from "../../grpc/codes.ts";
-import { RpcError } from "../../grpc/status.ts";
 import { measurePush } from "../protocol/metrics.ts";
 import type { ProxyView } from "../protocol/source.ts";
-import {
-  CLUSTER,
-  ENDPOINTS,
-  isKnownType,
-  LISTENER,
-  MAX_UNKNOWN_TYPES,
-  ROUTE,
-  typeRules,
-  VIRTUAL_HOST,
-} from "../protocol/types.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../protocol/types.ts";
 import { findInStack, stackBlocks, stackDigest, stackSize } from "./set_stack.ts";
 import { stepTowards, type StreamStep } from "./step.ts";
 import type { StreamContext } from "./stream_types.ts";
 import type { AdsRequest } from "./request.ts";
 import { assemble, type ResponseHead } from "./response.ts";
 import { ViewStacks } from "./view_stacks.ts";
-import { Watch } from "./watch.ts";
+import { hearsWants, Wants } from "./wants.ts";
+import type { Watch } from "./watch.ts";
+import { Watches } from "./watches.ts";
 
 /** Longest time in milliseconds that listeners and routes wait for the answer to clusters. */
 export const GATE_TIMEOUT = 1000;
-/** Memory for the names that one stream subscribes to: 140,000 names of the usual length. */
-const MAX_NAME_BYTES = 16 * 1024 * 1024;
 /** Key of the set that keeps clusters that are gone until routes no longer use them. */
 const LEAVING = "leaving";
 
 /** A stream after its first request. Call {@linkcode AdsStream.reconcile} when sets may have changed. */
 export class AdsStream {
-  readonly watches = new Map<string, Watch>();
-  #order: Watch[] = [];
-  #unknownTypes = 0;
+  readonly watches = new Watches();
+  /** Undefined: the view does not ask what the client subscribes to. */
+  readonly #wants: Wants | undefined;
+  /** Watches whose sets are to be looked at though the view's revision stays. */
+  readonly #stale = new Set<Watch>();
   readonly #rejecting = new Set<Watch>();
   #responses = 0;
   #gate: ReturnType<typeof setTimeout> | undefined;
@@ -71,6 +62,7 @@ export class AdsStream {
     this.#context = context;
     this.#warming = owed;
     this.#stacks = new ViewStacks(view);
+    if (hearsWants(view)) this.#wants = new Wants(view, context.wantTimeout, () => this.#giveUp());
   }
 
   /**
@@ -82,42 +74,42 @@ export class AdsStream {
   }
 
   /**
-   * Applies a request and sends the responses to it.
+   * Applies a request and sends what it calls for.
    *
    * @throws RpcError RESOURCE_EXHAUSTED when the client subscribes to too much
    */
   request(request: AdsRequest): void {
     const known = this.watches.get(request.typeUrl);
-    const watch = known ?? this.#newWatch(request.typeUrl);
+    const { delta, names: table } = this.#context;
+    const watch = known ?? this.watches.add(request.typeUrl, delta, table);
     if (watch === undefined) return this.#context.onIgnored(request.typeUrl);
     const isNew = known === undefined;
     const { names } = watch;
     this.#apply(watch, this.#withKeptText(request), isNew);
-    this.#checkSize();
+    this.watches.checkSize();
+    const change = watch.takeChange();
+    if (change !== undefined) this.#wants?.report(watch, change);
     this.#update(watch);
     if (request.typeUrl === ROUTE) this.#updateHosts(request, names);
     if (request.typeUrl === ENDPOINTS && isNew) watch.forget(this.#warming);
     this.reconcile();
   }
 
-  /** Undefined: the client asks for too many types. */
-  #newWatch(typeUrl: string): Watch | undefined {
-    if (!isKnownType(typeUrl) && ++this.#unknownTypes > MAX_UNKNOWN_TYPES) return undefined;
-    const watch = new Watch(typeUrl, typeRules(typeUrl), this.#context.delta, this.#context.names);
-    this.watches.set(typeUrl, watch);
-    const at = this.#order.findLastIndex((other) => other.rules.rank <= watch.rules.rank);
-    this.#order.splice(at + 1, 0, watch);
-    return watch;
+  /**
+   * The source has decided about names that the client wants; {@linkcode AdsStream.reconcile} is due.
+   *
+   * @param names undefined: all of the type that are pending
+   */
+  answered(typeUrl: string, names: Iterable<string> | undefined): void {
+    const watch = this.watches.get(typeUrl);
+    if (watch === undefined || this.#closed) return;
+    this.#wants?.answered(watch, names);
+    this.#stale.add(watch);
   }
 
-  #checkSize(): void {
-    let bytes = 0;
-    for (const watch of this.#order) bytes += watch.nameBytes;
-    if (bytes <= MAX_NAME_BYTES) return;
-    throw new RpcError(
-      Code.RESOURCE_EXHAUSTED,
-      `the names that this stream subscribes to take more than ${MAX_NAME_BYTES >> 20} MiB`,
-    );
+  #giveUp(): void {
+    this.#wants?.giveUp(this.watches.order);
+    this.#context.onAnswered();
   }
 
   #withKeptText(request: AdsRequest): AdsRequest {
@@ -147,9 +139,13 @@ export class AdsStream {
   refresh(): boolean {
     if (this.#revision !== this.view.revision) {
       this.#revision = this.view.revision;
-      for (const watch of this.#order) this.#update(watch);
+      for (const watch of this.watches.order) this.#update(watch);
+    } else {
+      // What is in flight is looked at again with its answer.
+      for (const watch of this.#stale) if (watch.inFlight === undefined) this.#update(watch);
     }
-    const dirty = this.#order.some((watch) => watch.dirty);
+    this.#stale.clear();
+    const dirty = this.watches.order.some((watch) => watch.dirty);
     if (!dirty) this.#settled();
     return dirty;
   }
@@ -157,8 +153,8 @@ export class AdsStream {
   /** Sends what differs, in order. */
   reconcile(): void {
     if (this.#closed || !this.refresh()) return;
-    for (const watch of this.#order) {
-      if (watch.inFlight !== undefined || !watch.dirty || this.#gated(watch)) continue;
+    for (const watch of this.watches.order) {
+      if (watch.inFlight !== undefined || !watch.dirty || watch.held || this.#gated(watch)) continue;
       this.#send(watch);
     }
     this.#sendLeaving();
@@ -176,6 +172,7 @@ export class AdsStream {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#gate);
+    this.#wants?.close();
   }
 
   #settled(): void {
@@ -188,15 +185,16 @@ export class AdsStream {
       this.#rejecting.delete(watch);
       this.#context.onAccept(watch.typeUrl);
     }
-    if (this.#order.every((watch) => watch.clean)) this.#context.onSettled();
+    if (this.watches.order.every((watch) => watch.clean)) this.#context.onSettled();
   }
 
   #update(watch: Watch): void {
     const routes = this.watches.get(ROUTE)?.names ?? this.#context.names.empty;
     const stack = this.#stacks.stack(watch.typeUrl, routes);
-    // A type that this server does not serve is remembered and never answered, as xDS clients expect.
-    if (stack === undefined) watch.settle();
-    else watch.update(stack);
+    // A type that nobody serves is remembered and never answered, as clients of this field expect.
+    if (stack === undefined) return watch.settle();
+    const known = watch.update(stack);
+    if (known !== undefined) this.#wants?.reportKnown(watch, known);
   }
 
   /** The client has changed its subscription of route configurations from `before`, or repeated a part of it. */

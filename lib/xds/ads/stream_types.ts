@@ -1,5 +1,5 @@
 /**
- * The surroundings of a stream: its way out, its limits and its events.
+ * What a stream needs from around it, and what it tells.
  *
  * @module
  */
@@ -32,6 +32,10 @@ export interface StreamContext {
   onAccept(typeUrl: string): void;
   /** The client asked for a type beyond {@linkcode MAX_UNKNOWN_TYPES}, which is not remembered. */
   onIgnored(typeUrl: string): void;
+  /** Milliseconds for which a name may be pending. */
+  readonly wantTimeout: number;
+  /** Names have been pending for too long: {@linkcode AdsStream.reconcile} is due. */
+  onAnswered(): void;
   /** All watched types are up to date and answered. */
   onSettled(): void;
 }

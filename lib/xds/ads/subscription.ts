@@ -1,5 +1,5 @@
 /**
- * One client's subscription to one resource type, and the resources that it selects.
+ * What one client subscribes to of one resource type, and what that selects.
  *
  * @module
  */
@@ -38,7 +38,7 @@ export class Subscription {
     }
   }
 
-  /** The selected part of all that the client may see; the same stack while nothing differs. */
+  /** What is selected of all that the client may see; the same stack while nothing differs. */
   select(all: SetStack): SetStack {
     const last = this.#last;
     const { names, wildcard } = this;

@@ -1,5 +1,5 @@
 /**
- * The measurements of the wire, as plain calls; the program binds them to its metrics registry.
+ * What the wire measures, as plain calls; the program binds them to its metrics registry.
  *
  * @module
  */

@@ -5,6 +5,7 @@
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
+import type { NameSet } from "../../resource/name_set.ts";
 import type { ResourceSet } from "../../resource/set.ts";
 import type { Code } from "../../grpc/codes.ts";
 import { RpcError } from "../../grpc/status.ts";
@@ -30,9 +31,7 @@ export interface ConnectRequest {
 export interface ConnectControl {
   /** When the stream gives up waiting for the view: milliseconds since the epoch. */
   readonly deadline: number;
-  /**
-   * Aborted when the view is not waited for any longer: the client left, the deadline passed, or `revoke` was called.
-   */
+  /** Aborted when nobody waits for the view any longer: the client left, the deadline passed, or `revoke` was called. */
   readonly signal: AbortSignal;
   /**
    * Names the event that the source waits for, e.g. `pod shop/cart-1 to be known`. The client reads it when the deadline
@@ -44,6 +43,14 @@ export interface ConnectControl {
    * more, and the view is closed. Has no effect on a stream that is over.
    */
   revoke(code: Code, reason: string): void;
+  /**
+   * The source has decided about names that were pending ({@linkcode ProxyView.want}): those that the view's sets hold
+   * now are sent, the others do not exist. Nothing else of the view is looked at. The view's revision may stay, and for
+   * names that are not pending this has the sets of the type looked at again.
+   *
+   * @param names default: all of the type that are pending
+   */
+  answered(typeUrl: string, names?: Iterable<string>): void;
 }
 
 /**
@@ -108,7 +115,7 @@ export interface ResourceSource {
 
 /** All that one proxy may see. Calls must be cheap: they are made for every stream at every push. */
 export interface ProxyView {
-  /** Increases whenever any set may have changed; while it stays the same, the sets are not read again. */
+  /** Another number whenever sets may be others than before; while it stays, nobody looks at them again. */
   readonly revision: number;
   /** A name for logs and debug pages, e.g. the node id. */
   readonly id: string;
@@ -124,6 +131,19 @@ export interface ProxyView {
   resourceSets(typeUrl: string): readonly ResourceSet[] | undefined;
   /** The virtual hosts, named `<route configuration>/<any>`, that a route configuration gets by VHDS. */
   virtualHosts(routeConfiguration: string): readonly ResourceSet[];
+  /**
+   * The client subscribes to names of a type, for the first time or again; `*` is everything. Returns those of them that
+   * are pending: the source cannot say yet whether they exist. Each other name is present if {@linkcode
+   * ProxyView.resourceSets} holds it, and absent if not.
+   *
+   * Of a pending name the client hears nothing until {@linkcode ConnectControl.answered}; after a time (10 s by default)
+   * it counts as absent until it is answered. Also called with names that the client has from an earlier stream, where
+   * its wildcard may cover them. Streams with the same names give the same set of names, so that a source can do once
+   * what many ask for. Without this method no name is ever pending.
+   */
+  want?(typeUrl: string, names: NameSet): Iterable<string>;
+  /** The client wants these names no longer. Some of them it may never have wanted; {@linkcode close} ends all wants. */
+  unwant?(typeUrl: string, names: NameSet): void;
   /** The stream is over. */
   close(): void;
 }

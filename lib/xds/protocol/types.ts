@@ -21,6 +21,9 @@ export const SECRET = PREFIX + "envoy.extensions.transport_sockets.tls.v3.Secret
 /** Type URL of extension configurations. */
 export const EXTENSION_CONFIG = PREFIX + "envoy.config.core.v3.TypedExtensionConfig";
 
+/** The name that subscribes to all resources of a type. */
+export const WILDCARD = "*";
+
 /** What the wire must know of a type. */
 export interface TypeRules {
   /** Short lower-case name, as in metrics and pages: `cds`, `eds`, `lds`, `rds` ...; `other`: not known here. */

@@ -15,12 +15,16 @@ import { MemorySource, textResource } from "./memory_source.ts";
 
 const PATH = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
 
+interface ViewSource {
+  connect(request: ConnectRequest, control: ConnectControl): ProxyView;
+}
+
 /** A call of `connect` that the test answers. */
 export class PendingConnect {
   readonly #answer = Promise.withResolvers<ProxyView>();
   #settled = false;
 
-  constructor(readonly request: ConnectRequest, readonly control: ConnectControl, readonly source: MemorySource) {}
+  constructor(readonly request: ConnectRequest, readonly control: ConnectControl, readonly source: ViewSource) {}
 
   get answer(): Promise<ProxyView> {
     return this.#answer.promise;
@@ -29,7 +33,7 @@ export class PendingConnect {
   /** Makes the view as the answer. */
   make(): ProxyView {
     this.#settled = true;
-    return this.source.connect(this.request);
+    return this.source.connect(this.request, this.control);
   }
 
   /** Answers with a view, unless there is an answer. */
@@ -48,13 +52,17 @@ export class PendingConnect {
 /** Keeps each call of `connect`, by the id of its node. */
 export class PendingSource implements ResourceSource {
   readonly ready = true;
-  readonly memory = new MemorySource()
-    .change(CLUSTER, [textResource(CLUSTER, "c", "c=1")]).change(LISTENER, [textResource(LISTENER, "l", "l=1")]);
+  readonly memory: MemorySource;
   readonly connects = new Map<string, PendingConnect>();
   /** Nodes that are answered at once. */
   readonly atOnce = new Set<string>();
   /** Called inside `connect`. */
   onConnect: ((connect: PendingConnect) => void) | undefined;
+
+  constructor(memory = new MemorySource()) {
+    this.memory = memory
+      .change(CLUSTER, [textResource(CLUSTER, "c", "c=1")]).change(LISTENER, [textResource(LISTENER, "l", "l=1")]);
+  }
 
   connect(request: ConnectRequest, control: ConnectControl): ProxyView | Promise<ProxyView> {
     const connect = new PendingConnect(request, control, this.memory);
@@ -70,14 +78,15 @@ export class PendingSource implements ResourceSource {
 
 /** A server with its source and one client. Streams of the client have odd numbers; so are their nodes called. */
 export class ConnectServer {
-  readonly source = new PendingSource();
+  readonly source: PendingSource;
   readonly errors: unknown[] = [];
   readonly logged: string[] = [];
   readonly server: XdsServer;
   readonly client: MemoryClient;
   readonly #opened = new Set<number>();
 
-  constructor(options: Partial<XdsServerOptions> = {}) {
+  constructor(options: Partial<XdsServerOptions> = {}, memory?: MemorySource) {
+    this.source = new PendingSource(memory);
     this.server = new XdsServer({
       source: this.source,
       resources: this.source.memory.table,
@@ -93,10 +102,10 @@ export class ConnectServer {
   }
 
   /** Sends a request; `flags` 1: and no more after it. */
-  ask(stream: number, type_url: string, flags = 0): void {
+  ask(stream: number, type_url: string, flags = 0, resource_names: readonly string[] = []): void {
     if (!this.#opened.has(stream)) this.client.send(callHeaders(stream, PATH));
     this.#opened.add(stream);
-    const request = { type_url, node: { id: String(stream) } };
+    const request = { type_url, resource_names, node: { id: String(stream) } };
     this.client.send(messageData(stream, encode("envoy.service.discovery.v3.DiscoveryRequest", request), flags));
   }
 

@@ -63,7 +63,7 @@ export class MemorySource implements ResourceSource {
     return push.id;
   }
 
-  connect(request: ConnectRequest): ProxyView {
+  connect(request: ConnectRequest): MemoryView {
     this.refuse?.(request);
     const view = new MemoryView(this, request.node.id!);
     this.views.push(view);

@@ -15,7 +15,9 @@ import { readRequest } from "../../../lib/xds/ads/request.ts";
 import type { RejectInfo, ResponseInfo } from "../../../lib/xds/ads/stream_types.ts";
 import { AdsStream } from "../../../lib/xds/ads/stream.ts";
 import { typeRules } from "../../../lib/xds/protocol/types.ts";
-import type { MemorySource, MemoryView } from "./memory_source.ts";
+import type { ResourceTable } from "../../../lib/resource/set.ts";
+import type { ConnectControl, ConnectRequest, ProxyView } from "../../../lib/xds/protocol/source.ts";
+import type { MemoryView } from "./memory_source.ts";
 
 const text = new TextDecoder();
 
@@ -38,8 +40,24 @@ export interface Ask {
   error?: string;
 }
 
+/** How a stream differs from the usual. */
+export interface StreamClientOptions {
+  readonly maxResponseBytes?: number;
+  readonly names?: InternedNames;
+  readonly owed?: NameSet;
+  readonly texts?: RecentTexts;
+  readonly wantTimeout?: number;
+  readonly request?: Partial<ConnectRequest>;
+}
+
+/** A source that answers at once. */
+export interface ClientSource<V extends ProxyView> {
+  readonly table: ResourceTable;
+  connect(request: ConnectRequest, control: ConnectControl): V;
+}
+
 /** See the module. */
-export class StreamClient {
+export class StreamClient<V extends ProxyView = MemoryView> {
   /** Responses not answered yet, oldest first. */
   readonly inbox: Received[] = [];
   /** All responses ever. */
@@ -54,22 +72,26 @@ export class StreamClient {
   readonly has = new Map<string, Map<string, { version: string; value: string }>>();
   settled = 0;
   readonly stream: AdsStream;
-  readonly view: MemoryView;
+  readonly view: V;
   readonly #names: InternedNames;
 
   constructor(
-    source: MemorySource,
+    source: ClientSource<V>,
     readonly delta: boolean,
-    options: { maxResponseBytes?: number; names?: InternedNames; owed?: NameSet; texts?: RecentTexts } = {},
+    options: StreamClientOptions = {},
   ) {
     this.#names = options.names ?? new InternedNames();
-    this.view = source.connect({
-      node: { id: "client" },
-      delta,
-      address: "",
-      metadata: {},
-      identity: undefined,
-    }) as MemoryView;
+    const request = { node: { id: "client" }, delta, address: "", metadata: {}, identity: undefined };
+    this.view = source.connect({ ...request, ...options.request }, {
+      deadline: Infinity,
+      signal: new AbortController().signal,
+      waitsFor() {},
+      revoke: () => this.close(),
+      answered: (typeUrl, names) => {
+        this.stream.answered(typeUrl, names);
+        this.stream.reconcile();
+      },
+    });
     this.stream = new AdsStream("s", this.view, {
       delta,
       gzip: false,
@@ -95,8 +117,16 @@ export class StreamClient {
       onReject: (info) => this.rejects.push(info),
       onAccept: (typeUrl) => this.accepted.push(typeUrl),
       onIgnored: (typeUrl) => this.ignored.push(typeUrl),
+      wantTimeout: options.wantTimeout ?? 10_000,
+      onAnswered: () => this.stream.reconcile(),
       onSettled: () => this.settled++,
     }, options.owed);
+  }
+
+  /** Ends the stream. */
+  close(): void {
+    this.stream.close();
+    this.view.close();
   }
 
   /** Sends a request. */

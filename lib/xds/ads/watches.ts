@@ -1,0 +1,57 @@
+/**
+ * The types that one stream watches, in the order in which they are sent.
+ *
+ * @module
+ */
+import type { InternedNames } from "../../resource/names.ts";
+import { Code } from "../../grpc/codes.ts";
+import { RpcError } from "../../grpc/status.ts";
+import { isKnownType, MAX_UNKNOWN_TYPES, typeRules } from "../protocol/types.ts";
+import { Watch } from "./watch.ts";
+
+/** What the names that one stream subscribes to may take in memory: 140,000 names of the usual length. */
+const MAX_NAME_BYTES = 16 * 1024 * 1024;
+
+/** Watches by type URL. */
+export class Watches {
+  readonly #byType = new Map<string, Watch>();
+  /** In the order of sending. */
+  readonly order: Watch[] = [];
+  #unknown = 0;
+
+  /** Number of types. */
+  get size(): number {
+    return this.#byType.size;
+  }
+
+  /** The watch of a type. */
+  get(typeUrl: string): Watch | undefined {
+    return this.#byType.get(typeUrl);
+  }
+
+  /** All watches, in the order in which the client asked for them. */
+  values(): Iterable<Watch> {
+    return this.#byType.values();
+  }
+
+  /** Watches one more type. Undefined: the client asks for too many. */
+  add(typeUrl: string, delta: boolean, names: InternedNames): Watch | undefined {
+    if (!isKnownType(typeUrl) && ++this.#unknown > MAX_UNKNOWN_TYPES) return undefined;
+    const watch = new Watch(typeUrl, typeRules(typeUrl), delta, names);
+    this.#byType.set(typeUrl, watch);
+    const at = this.order.findLastIndex((other) => other.rules.rank <= watch.rules.rank);
+    this.order.splice(at + 1, 0, watch);
+    return watch;
+  }
+
+  /** @throws RpcError RESOURCE_EXHAUSTED when the client subscribes to too much */
+  checkSize(): void {
+    let bytes = 0;
+    for (const watch of this.order) bytes += watch.nameBytes;
+    if (bytes <= MAX_NAME_BYTES) return;
+    throw new RpcError(
+      Code.RESOURCE_EXHAUSTED,
+      `the names that this stream subscribes to take more than ${MAX_NAME_BYTES >> 20} MiB`,
+    );
+  }
+}

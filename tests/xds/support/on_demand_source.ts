@@ -1,0 +1,119 @@
+/**
+ * A source in memory that looks a resource up when somebody wants it, and decides when the test says so. What nobody wants
+ * any longer it forgets.
+ *
+ * @module
+ */
+import type { NameSet } from "../../../lib/resource/name_set.ts";
+import type { ConnectControl, ConnectRequest } from "../../../lib/xds/protocol/source.ts";
+import { MemorySource, MemoryView, textResource } from "./memory_source.ts";
+
+interface Wanted {
+  readonly views: Set<OnDemandView>;
+  decided: boolean;
+}
+
+/** See the module. */
+export class OnDemandSource extends MemorySource {
+  /** Names that were looked up, in order. */
+  readonly lookups: string[] = [];
+  readonly #wanted = new Map<string, Map<string, Wanted>>();
+  readonly #decidedAtOnce: ReadonlySet<string>;
+
+  /** @param decidedAtOnce names that are never pending */
+  constructor(types: readonly string[], decidedAtOnce: readonly string[] = []) {
+    super();
+    this.#decidedAtOnce = new Set(decidedAtOnce);
+    for (const type of types) this.#wanted.set(type, new Map());
+    this.serve(...types);
+  }
+
+  override connect(request: ConnectRequest, control?: ConnectControl): OnDemandView {
+    const view = new OnDemandView(this, request.node.id!, control!);
+    this.views.push(view);
+    return view;
+  }
+
+  /** Names that somebody wants now, sorted. */
+  wanted(type: string): string[] {
+    return [...this.#wanted.get(type)!.keys()].sort();
+  }
+
+  /** Whether a name is wanted and not decided. */
+  isPending(type: string, name: string): boolean {
+    return this.#wanted.get(type)!.get(name)?.decided === false;
+  }
+
+  /** Decides about names and answers who wants them. The revision of views stays. */
+  decide(type: string, names: readonly string[], value: string | undefined): void {
+    const before = this.shared.get(type)!;
+    const resources = value === undefined ? [] : names.map((name) => textResource(type, name, `${name}=${value}`));
+    this.shared.set(type, before.with(resources, value === undefined ? names : []));
+    const answers = new Map<OnDemandView, string[]>();
+    for (const name of names) {
+      const wanted = this.#wanted.get(type)!.get(name);
+      if (wanted === undefined) continue;
+      wanted.decided = true;
+      for (const view of wanted.views) {
+        const list = answers.get(view);
+        if (list === undefined) answers.set(view, [name]);
+        else list.push(name);
+      }
+    }
+    for (const [view, list] of answers) view.control.answered(type, list);
+  }
+
+  /** A view wants names. */
+  want(view: OnDemandView, type: string, names: NameSet): string[] {
+    const table = this.#wanted.get(type);
+    const pending: string[] = [];
+    if (table === undefined) return pending;
+    for (const name of names) {
+      let wanted = table.get(name);
+      if (wanted === undefined) {
+        this.lookups.push(name);
+        table.set(name, wanted = { views: new Set(), decided: this.#decidedAtOnce.has(name) });
+      }
+      wanted.views.add(view);
+      if (!wanted.decided) pending.push(name);
+    }
+    return pending;
+  }
+
+  /** A view wants names no longer. */
+  unwant(view: OnDemandView, type: string, names: Iterable<string>): void {
+    const table = this.#wanted.get(type);
+    for (const name of names) {
+      const wanted = table?.get(name);
+      if (wanted?.views.delete(view) === true && wanted.views.size === 0) table!.delete(name);
+    }
+  }
+
+  /** A view wants nothing any longer. */
+  release(view: OnDemandView): void {
+    for (const [type, table] of this.#wanted) this.unwant(view, type, [...table.keys()]);
+  }
+}
+
+/** One proxy's view. */
+export class OnDemandView extends MemoryView {
+  readonly #source: OnDemandSource;
+
+  constructor(source: OnDemandSource, id: string, readonly control: ConnectControl) {
+    super(source, id);
+    this.#source = source;
+  }
+
+  want(typeUrl: string, names: NameSet): string[] {
+    return this.#source.want(this, typeUrl, names);
+  }
+
+  unwant(typeUrl: string, names: NameSet): void {
+    this.#source.unwant(this, typeUrl, names);
+  }
+
+  override close(): void {
+    super.close();
+    this.#source.release(this);
+  }
+}
