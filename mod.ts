@@ -45,6 +45,6 @@ export {
 export { NodeRefused } from "./lib/translate/proxy/identity.ts";
 export * from "./lib/simulate/mod.ts";
 export type { Finding, FindingPlace, ObjectName } from "./lib/config/finding/finding.ts";
-export type { FindingCode } from "./lib/config/finding/finding_codes.ts";
+export type { FindingName } from "./lib/config/finding/codes.ts";
 export type { Origin } from "./lib/config/finding/origin.ts";
 export type { Registry, RegistrySink } from "./lib/registry/types.ts";

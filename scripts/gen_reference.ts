@@ -13,7 +13,7 @@ import { pilotAgent } from "../cmd/pilot-agent/commands.ts";
 import { pilotDiscovery } from "../cmd/pilot-discovery/commands.ts";
 import type { Command } from "../lib/cli/command.ts";
 import { helpText } from "../lib/cli/help.ts";
-import { FINDING_CODES } from "../lib/config/finding/finding_codes.ts";
+import { fieldCode, FINDING_NAMES, FINDING_ROWS, type FindingName } from "../lib/config/finding/codes.ts";
 import { kindJsonSchema } from "../lib/config/kinds/json_schema.ts";
 import { KINDS } from "../lib/config/kinds/kinds.ts";
 import { metricAreas } from "../lib/kernel/metrics/catalogue.ts";
@@ -143,14 +143,54 @@ export function commandsPage(): string {
     .join("\n\n") + "\n";
 }
 
+/** Where the examples of findings lie: for each a file that triggers it, and one that does not. */
+const EXAMPLES = new URL("../tests/testdata/findings/", import.meta.url);
+
+function exampleText(name: FindingName, which: "triggers" | "clean"): string {
+  const file = new URL(`${name}/${which}.yaml`, EXAMPLES);
+  try {
+    const lead = which === "triggers" ? "Triggers it:" : "Does not:";
+    return `${lead}\n\n\`\`\`yaml\n${Deno.readTextFileSync(file).trimEnd()}\n\`\`\`\n\n`;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    return "";
+  }
+}
+
+function findingSection(name: FindingName): string {
+  const { title, meaning, effect, fix } = FINDING_ROWS[name];
+  const said = `### ${title}\n\n\`${name}\`. ${meaning}\n\n- Effect: ${effect}\n- Fix: ${fix}\n\n`;
+  return (said + exampleText(name, "triggers") + exampleText(name, "clean")).trimEnd();
+}
+
 /** The page of the codes of findings. */
 export function findingsPage(): string {
-  const rows = Object.entries(FINDING_CODES).sort(([a], [b]) => (a < b ? -1 : 1)).map((
-    [code, text],
-  ) => [`\`${code}\``, text]);
-  const text =
-    "What `code` says in logs and on `/debug/problemz`. An `error` refuses the object, a `warning` lets it in.";
-  return [note, "# Findings", text, table(["Code", "Meaning"], rows)].join("\n\n") + "\n";
+  const codesOf = (name: FindingName) => [FINDING_ROWS[name].code, FINDING_ROWS[name].warningCode ?? []].flat();
+  const codes = [...new Set(FINDING_NAMES.flatMap(codesOf))].sort();
+  const sections = codes.map((code) => {
+    const field = fieldCode(code);
+    const names = FINDING_NAMES.filter((name) => FINDING_ROWS[name].code === code);
+    const others = FINDING_NAMES.filter((name) => FINDING_ROWS[name].warningCode === code);
+    const warnings = others.length === 0
+      ? []
+      : [`As a warning, which refuses nothing: ${others.map((name) => `\`${name}\``).join(", ")}.`];
+    return [`## ${code}${field === undefined ? "" : ` (${field})`}`, ...names.map(findingSection), ...warnings].join(
+      "\n\n",
+    );
+  });
+  const rows = codes.map((code) => {
+    const names = FINDING_NAMES.filter((name) => codesOf(name).includes(code));
+    const link = `[${code}](#${
+      `${code}${fieldCode(code) === undefined ? "" : ` ${fieldCode(code)}`}`.toLowerCase().replaceAll(" ", "-")
+    })`;
+    return [link, names.map((name) => FINDING_ROWS[name].title).join(", ")];
+  });
+  const text = [
+    "What `code` and `name` say in logs and on pages. Codes below MSH1000 mean what the same number means in Istio (`IST`).",
+    "While objects are read an `error` refuses the object. Of what is in force an `error` says that something that is written takes no effect, a `warning` that it is likely not meant so, an `info` that there is something to know.",
+    "An object is not told of findings whose codes, separated by commas, it has in annotation `galley.mesh.io/analyze-suppress` (or `galley.istio.io/analyze-suppress`); `*` stands for all. Both spellings of a code will do.",
+  ];
+  return [note, "# Findings", ...text, table(["Code", "What it says"], rows), ...sections].join("\n\n") + "\n";
 }
 
 const SORTS: Readonly<Record<NotBuilt["what"], string>> = {

@@ -13,8 +13,8 @@ import { HashedObject } from "./hashed_object.ts";
 import type { ValuePool } from "./schema/value_pool.ts";
 import { DecodeContext, type Field, isObject } from "./schema/field.ts";
 import { checkNames, parseMeta } from "./metadata.ts";
-import type { Origin } from "./finding/origin.ts";
-import { lookupKind } from "./spelling/spelling.ts";
+import type { Origin, WrittenKind } from "./finding/origin.ts";
+import { isPeersGroup, lookupKind } from "./spelling/spelling.ts";
 import type { ConfigObject, Kind, ObjectMeta } from "./types.ts";
 
 /** What {@link parseObject} makes of a tree. */
@@ -38,8 +38,9 @@ export interface ParseOptions {
 }
 
 /** Parses and validates one object. Never throws; cost is bounded by the size of the tree. */
-export function parseObject(tree: unknown, origin: Origin, options: ParseOptions): ParsedObject {
+export function parseObject(tree: unknown, from: Origin, options: ParseOptions): ParsedObject {
   const { apiVersion, kind } = isObject(tree) ? tree : {};
+  const origin = spelledOrigin(from, apiVersion, kind);
   const found = lookupKind(typeof apiVersion === "string" ? apiVersion : "", typeof kind === "string" ? kind : "");
   const name = nameOf(tree, found.known ? found.kind : kind, options);
   const report = new Findings(placeOf(name, origin));
@@ -80,6 +81,26 @@ export function objectFromSpec<K extends Kind>(
   if (report.failed) return { findings: report.list, foreign: false, name };
   const object = new HashedObject(kind, meta, spec, origin);
   return { object, findings: report.list, foreign: false, name };
+}
+
+/** Spellings of kinds that were read so far: of thousands of objects a few. */
+const SPELLINGS = new Map<string, WrittenKind>();
+
+/** Most spellings that are kept; a hostile text may name any. */
+const MOST_SPELLINGS = 1000;
+
+/** The origin with the spelling of the object, where that is the other one. */
+function spelledOrigin(origin: Origin, apiVersion: unknown, kind: unknown): Origin {
+  if (origin.from === "derived" || typeof apiVersion !== "string" || typeof kind !== "string") return origin;
+  if (!isPeersGroup(apiVersion)) return origin;
+  const [version, word] = [shownName(apiVersion), shownName(kind)];
+  const key = `${version} ${word}`;
+  let written = SPELLINGS.get(key);
+  if (written === undefined) {
+    if (SPELLINGS.size >= MOST_SPELLINGS) SPELLINGS.clear();
+    SPELLINGS.set(key, written = { apiVersion: version, kind: word });
+  }
+  return { ...origin, written };
 }
 
 function nameOf(tree: unknown, kind: unknown, options: ParseOptions): ObjectName {

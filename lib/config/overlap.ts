@@ -4,7 +4,7 @@
  * @module
  */
 import { fieldFinding, type Finding, type FindingPlace } from "./finding/finding.ts";
-import type { FindingCode } from "./finding/finding_codes.ts";
+import type { FindingName } from "./finding/codes.ts";
 import { describeOrigin } from "./finding/origin.ts";
 import type { HiddenObject, StoredObject } from "./store.ts";
 
@@ -28,7 +28,7 @@ export function hiddenFinding({ object, by }: HiddenObject<StoredObject>): Findi
 }
 
 function overlap(
-  code: FindingCode,
+  code: FindingName,
   severity: Finding["severity"],
   { kind, meta: { namespace, name }, origin }: StoredObject,
   expected: string,

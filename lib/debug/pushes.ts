@@ -34,7 +34,7 @@ export function pushStatus(request: HttpRequest, view: DebugView): HttpResponse 
 function byObject(view: DebugView): Record<string, string[]> {
   const texts = new Map<string, string[]>();
   for (const finding of allWarnings(view)) {
-    if (finding.code === "listener-conflict" || finding.code === "tcp-listener-conflict") continue;
+    if (finding.name === "listener-conflict" || finding.name === "tcp-listener-conflict") continue;
     const [object = ""] = findingKeys(finding);
     texts.set(object, [...texts.get(object) ?? [], finding.message]);
   }

@@ -13,6 +13,15 @@ import type { EndpointIndex } from "../registry/endpoint_index.ts";
 import type { Translator } from "../translate/translator.ts";
 import type { XdsServer } from "../xds/server.ts";
 
+/** Findings of the analysis. */
+export interface AnalysisView {
+  findings(): Iterable<Finding>;
+  /** Those of one object, by its key. */
+  findingsOf(key: string): readonly Finding[];
+  /** Resolves when the findings are those of the last push. */
+  settled(): Promise<void>;
+}
+
 /** The inside of a discovery server. */
 export interface DebugView {
   readonly store: ConfigStore;
@@ -27,6 +36,8 @@ export interface DebugView {
   warnings(): Iterable<Finding>;
   /** What is wrong with configuration now. */
   findings(): Iterable<Finding>;
+  /** What takes no effect, or another than it seems, found over the whole mesh. */
+  readonly analysis: AnalysisView;
   /** One warning for each policy that is not enforced. */
   policyWarnings(): Iterable<Finding>;
   /** Whether an object is in force in its last good version only, because the present text is refused. */

@@ -35,9 +35,9 @@ export function resourcesz(request: HttpRequest, _view: DebugView): HttpResponse
   return jsonResponse(KINDS.map((kind) => `${groupOfKind(kind)}.mesh.io/v1/${kind}`), request);
 }
 
-/** `/debug/problemz`: the present findings about configuration. */
+/** `/debug/problemz`: the present findings: of reading configuration, then of the analysis of the whole mesh. */
 export function problemz(request: HttpRequest, view: DebugView): HttpResponse {
-  return jsonResponse([...view.findings()], request);
+  return jsonResponse([...view.findings(), ...view.analysis.findings()], request);
 }
 
 /** `/debug/registryz`: all services, with the date (ms since the epoch) of those that have one. */

@@ -6,7 +6,7 @@
  * @module
  */
 import { fieldFinding, type Finding } from "../config/finding/finding.ts";
-import type { FindingCode } from "../config/finding/finding_codes.ts";
+import type { FindingName } from "../config/finding/codes.ts";
 import { parseSourceAddress } from "../config/mesh/config_sources.ts";
 import { meshPlace } from "../config/mesh/parse.ts";
 import type { ConfigSource, MeshConfig } from "../config/mesh/types.ts";
@@ -49,7 +49,7 @@ export async function startConfigSources(
     const at = `configSources[${index}].address: `;
     if (parsed.kind === "folder") await addFolder(configuration, parsed.path, index + 1, "meshConfig", at, seen);
   }
-  const finding = (code: FindingCode, field: string, value: unknown, expected: string): Finding =>
+  const finding = (code: FindingName, field: string, value: unknown, expected: string): Finding =>
     fieldFinding(code, "warning", { ...meshPlace("MeshConfig", meshFile), field }, value, expected);
   const idle = atStart.flatMap(({ address }, index) => {
     if (parseSourceAddress(address).kind !== "remote") return [];
@@ -66,7 +66,7 @@ export async function startConfigSources(
     },
   };
   mesh.onChange(() => {
-    for (const one of review.findings().filter(({ code }) => code === "needs-restart")) {
+    for (const one of review.findings().filter(({ name }) => name === "needs-restart")) {
       kernel.log.scope("default").warn(one.message, findingFields(one));
     }
   });

@@ -7,18 +7,20 @@ import type { Finding } from "../config/finding/finding.ts";
 import type { DebugView } from "../debug/view.ts";
 import type { Log } from "../kernel/log/log.ts";
 import type { XdsServer } from "../xds/server.ts";
+import type { AnalysisRunner } from "./analysis_runner.ts";
 import type { Configuration } from "./configuration.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import type { Pipeline } from "./pipeline.ts";
 import type { UnenforcedPolicies } from "./policies.ts";
 
 /** The inside of a server whose parts are these. */
-export function debugView({ pipeline, xds, mesh, configuration, policies, findings, log }: {
+export function debugView({ pipeline, xds, mesh, configuration, policies, analysis, findings, log }: {
   readonly pipeline: Pipeline;
   readonly xds: XdsServer;
   readonly mesh: MeshSource;
   readonly configuration: Configuration;
   readonly policies: UnenforcedPolicies;
+  readonly analysis: AnalysisRunner;
   /** What is wrong with configuration now. */
   readonly findings: () => Finding[];
   readonly log: Log;
@@ -40,6 +42,11 @@ export function debugView({ pipeline, xds, mesh, configuration, policies, findin
     },
     warnings: () => pipeline.warnings(),
     findings,
+    analysis: {
+      findings: () => analysis.findings(),
+      findingsOf: (key) => analysis.analysis.findingsOf(key),
+      settled: () => analysis.settled(),
+    },
     policyWarnings: () => policies.warnings(),
     isStale: (object) => configuration.isStale(object),
     settled: () => configuration.settled(),

@@ -3,14 +3,15 @@
  *
  * @module
  */
-import { type Finding, findingFile, findingObject } from "../config/finding/finding.ts";
+import { type Finding, findingFile, findingKind, findingObject } from "../config/finding/finding.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 
 /** What a line of the log says of a finding beside its message. */
 export function findingFields(finding: Finding): Record<string, unknown> {
-  const { code, value, expected, place: { field, line, origin } } = finding;
+  const { code, name: what, value, expected, effect, fix, place: { field, line, origin } } = finding;
   const source = origin === undefined || origin.source === "" ? {} : { source: origin.source };
-  return { file: findingFile(finding), line, ...findingObject(finding), field, value, expected, code, ...source };
+  const object = { ...findingObject(finding), kind: findingKind(finding) };
+  return { file: findingFile(finding), line, ...object, field, value, expected, effect, fix, code, what, ...source };
 }
 
 /** Logs what has changed, and counts refused configuration; one finding a step. */
@@ -22,7 +23,7 @@ export function* logFindings(
   const rejected = kernel.metrics.counter("pilot_total_rejected_configs");
   for (const found of appeared) {
     yield;
-    if (found.severity === "warning") log.warn(found.message, findingFields(found));
+    if (found.severity !== "error") log.warn(found.message, findingFields(found));
     else {
       const { kind, namespace, name } = findingObject(found);
       // A text without a name is found by its file.

@@ -6,7 +6,7 @@
 import type { Metrics } from "../kernel/metrics/registry.ts";
 import type { Caches } from "../translate/cache/caches.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
-import type { FindingCode } from "../config/finding/finding_codes.ts";
+import type { FindingName } from "../config/finding/codes.ts";
 import type { XdsCounter, XdsDistribution, XdsGauge, XdsMetrics } from "../xds/protocol/metrics.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { worldFacts } from "./world_facts.ts";
@@ -83,9 +83,9 @@ function feedWorld(metrics: Metrics, pipeline: Pipeline): void {
 }
 
 function feedWarnings(metrics: Metrics, pipeline: Pipeline): void {
-  const counts = new Map<FindingCode, number>();
-  for (const { code } of pipeline.warnings()) counts.set(code, (counts.get(code) ?? 0) + 1);
-  const count = (...codes: readonly FindingCode[]) => codes.reduce((sum, code) => sum + (counts.get(code) ?? 0), 0);
+  const counts = new Map<FindingName, number>();
+  for (const { name } of pipeline.warnings()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const count = (...codes: readonly FindingName[]) => codes.reduce((sum, code) => sum + (counts.get(code) ?? 0), 0);
   metrics.gauge("pilot_conflict_inbound_listener").set(count("inbound-conflict"));
   metrics.gauge("pilot_conflict_outbound_listener_tcp_over_current_tcp").set(count("tcp-listener-conflict"));
   metrics.gauge("pilot_destrule_subsets").set(count("duplicate-subset"));

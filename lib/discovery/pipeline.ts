@@ -12,16 +12,15 @@
 import { paced, unpaced } from "../kernel/time/paced.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { AnyConfigObject } from "../config/types.ts";
-import { type AffectedKeys, Mesh } from "../mesh/mesh.ts";
+import type { AffectedKeys, MeshChange } from "../mesh/mesh.ts";
 import { networkLookup } from "../mesh/networks.ts";
 import { Aggregate } from "../registry/aggregate.ts";
 import { EndpointIndex } from "../registry/endpoint_index.ts";
 import type { Registry } from "../registry/types.ts";
 import { ServiceEntryRegistry } from "../registry/service_entry/registry.ts";
-import { serviceTargets } from "../registry/inbound.ts";
 import { ResourceTable } from "../resource/set.ts";
-import type { Proxy } from "../translate/proxy/node.ts";
-import { Translator } from "../translate/translator.ts";
+import type { Translator } from "../translate/translator.ts";
+import { AppliedListeners } from "./applied.ts";
 import { addressRangeFindings } from "../translate/message/mesh_findings.ts";
 import type { Finding } from "../config/finding/finding.ts";
 import { Debouncer, type MergedChange, REAL_TIMERS, type Timers } from "./debounce.ts";
@@ -30,7 +29,8 @@ import { countedSink, type RegistryTrigger, type RegistryUpdates } from "./count
 import { PushFailures } from "./failures.ts";
 import { ObjectPushes } from "./object_pushes.ts";
 import type { PipelineOptions } from "./pipeline_options.ts";
-import { changeParts, type TakenChanges, WaitingChanges } from "./waiting_changes.ts";
+import { newTranslator } from "./new_translator.ts";
+import { changeParts, WaitingChanges } from "./waiting_changes.ts";
 
 /** The way from changes to pushes. */
 export class Pipeline {
@@ -43,6 +43,8 @@ export class Pipeline {
   readonly #timers: Timers;
   readonly #objects = new Map<string, AnyConfigObject>();
   readonly #listeners = new Set<(push: PushEvent) => void>();
+  /** Who notes what pushes bring into the mesh. */
+  readonly applied = new AppliedListeners();
   /** Updates of registries so far. */
   readonly updates: RegistryUpdates = { eds: 0, svc: 0, svcdelete: 0 };
   readonly #waiting = new WaitingChanges(this.aggregate, this.endpoints);
@@ -96,6 +98,11 @@ export class Pipeline {
   onPush(listener: (push: PushEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** All objects that are in force, or wait for their push. */
+  objects(): Iterable<AnyConfigObject> {
+    return this.#objects.values();
   }
 
   /** Adds a registry; resolves when what exists in it has been reported. */
@@ -198,35 +205,9 @@ export class Pipeline {
   }
 
   #newTranslator(): Translator {
-    const { settings } = this.#options;
-    const mesh = new Mesh({
-      config: this.#meshConfig,
-      networks: this.#networks,
-      domainSuffix: settings.domainSuffix,
-      source: {
-        service: (key) => this.aggregate.service(key),
-        endpoints: (key) => this.endpoints.endpoints(key),
-      },
-      scopeGatewayToNamespace: settings.scopeGatewayToNamespace,
-      sharedScopes: this.#options.caches.all,
-      enhancedDestinationRuleMerge: this.#options.enhancedDestinationRuleMerge,
-    });
-    return new Translator({
-      mesh,
-      settings,
-      table: this.table,
-      caches: this.#options.caches,
-      failed: (kind, name, error) => {
-        this.#failures.add(`${kind} ${name}`, error);
-        this.#options.buildFailed(kind, name, error);
-      },
-      targetsOf: (proxy) => this.#targetsOf(proxy),
-    });
-  }
-
-  #targetsOf(proxy: Proxy) {
-    const { addresses, namespace, properties } = proxy;
-    return serviceTargets({ addresses, namespace, clusterId: properties.clusterId }, this.endpoints, this.aggregate);
+    const { aggregate, endpoints, table } = this;
+    const parts = { aggregate, endpoints, table, config: this.#meshConfig, networks: this.#networks };
+    return newTranslator(parts, this.#options, (what, error) => this.#failures.add(what, error));
   }
 
   #flush(change: MergedChange): void {
@@ -278,11 +259,11 @@ export class Pipeline {
 
   #apply(): AffectedKeys {
     const { change, addresses } = this.#waiting.take();
-    return this.#translator.apply(change, addresses);
+    return this.applied.tell({ change, affected: this.#translator.apply(change, addresses) });
   }
 
   /** All there is, instead of what waits. */
-  #everything(): Pick<TakenChanges, "change"> {
+  #everything(): { readonly change: MeshChange } {
     this.#waiting.take();
     return { change: { added: this.#objects.values(), services: this.aggregate.keys() } };
   }
@@ -295,6 +276,6 @@ export class Pipeline {
     next.adopt(old, (proxy) => this.#options.readAgain(proxy, this.#meshConfig));
     this.#translator = next;
     this.#meshChanged = false;
-    return affected;
+    return this.applied.tell({ affected });
   }
 }

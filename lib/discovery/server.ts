@@ -17,6 +17,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import type { Registry } from "../registry/types.ts";
 import type { BuildKind } from "../translate/cache/caches.ts";
 import { XdsServer } from "../xds/server.ts";
+import { AnalysisRunner, refusedKeys } from "./analysis_runner.ts";
 import { startConfigSources } from "./config_sources.ts";
 import { Configuration } from "./configuration.ts";
 import { debugView } from "./debug_view.ts";
@@ -88,6 +89,8 @@ export interface DiscoveryServer {
   /** Its sources, facts and derivations. */
   readonly configuration: Configuration;
   readonly mesh: MeshSource;
+  /** What is written and takes no effect, or another than it seems. */
+  readonly analysis: AnalysisRunner;
   /** What is wrong with configuration now. */
   readonly findings: () => Iterable<Finding>;
   /** Ports in use, of interest where 0 was asked for. */
@@ -140,6 +143,7 @@ async function start(
   const { store } = configuration;
   const rootNamespace = startRootNamespace(store, mesh, options.systemNamespace, kernel);
   await pipeline.start();
+  const analysis = startAnalysis(options, pipeline, configuration, kernel);
   const policies = new UnenforcedPolicies(store, pipeline, kernel);
   kernel.stopper.add("review of policies", () => policies.stop());
   const source = new PipelineSource(pipeline, nodes, () => policies.connected());
@@ -150,7 +154,7 @@ async function start(
   scrapeMetrics(kernel.metrics, pipeline, settings.PILOT_XDS_CACHE_STATS);
   startUpkeep(pipeline, kernel);
   const view = debugView({
-    ...{ pipeline, xds, mesh, configuration, policies, log: kernel.log },
+    ...{ pipeline, xds, mesh, configuration, policies, analysis, log: kernel.log },
     findings: () => [mesh, configuration, sources, rootNamespace].flatMap((part) => [...part.findings()]),
   });
   const ports = await openPorts(options, settings, kernel, xds, view);
@@ -159,7 +163,20 @@ async function start(
   kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "local" }, 1);
   kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, 0);
   kernel.log.scope("default").info("serving", { ...ports, objects: store.size });
-  return { pipeline, xds, store, configuration, mesh, findings: view.findings, ports };
+  return { pipeline, xds, store, configuration, mesh, analysis, findings: view.findings, ports };
+}
+
+function startAnalysis(
+  { domain }: DiscoveryServerOptions,
+  pipeline: Pipeline,
+  configuration: Configuration,
+  kernel: Kernel,
+): AnalysisRunner {
+  const { store, facts } = configuration;
+  const settings = { domainSuffix: domain, assumeServices: false };
+  const analysis = new AnalysisRunner(pipeline, { store, facts, settings }, () => refusedKeys(configuration), kernel);
+  kernel.stopper.add("analysis", () => analysis.stop());
+  return analysis;
 }
 
 function newPipeline(

@@ -36,8 +36,12 @@ export class WarningLog {
       const key = findingIdentity(warning);
       now.add(key);
       if (this.#reported.has(key) || ++fresh > MAX_LOGGED) continue;
-      const scope = warning.code === "gateway-not-as-written" ? "gateway" : "model";
-      this.#log.scope(scope).warn(warning.message, { objects: findingKeys(warning), code: warning.code });
+      const scope = warning.name === "gateway-not-as-written" ? "gateway" : "model";
+      this.#log.scope(scope).warn(warning.message, {
+        objects: findingKeys(warning),
+        code: warning.code,
+        what: warning.name,
+      });
     }
     this.#reported = now;
     if (fresh > MAX_LOGGED) {

@@ -7,11 +7,12 @@ import type { AnyConfigObject } from "../config/types.ts";
 import type { MeshChange } from "../mesh/mesh.ts";
 import type { Aggregate } from "../registry/aggregate.ts";
 import type { EndpointIndex } from "../registry/endpoint_index.ts";
+import type { ListedChange } from "./applied.ts";
 import type { ServiceKey } from "../registry/types.ts";
 
 /** A change of the mesh, and the addresses whose workloads have other services of their own now. */
 export interface TakenChanges {
-  readonly change: MeshChange;
+  readonly change: ListedChange;
   readonly addresses: ReadonlySet<string>;
 }
 
@@ -55,8 +56,8 @@ export class WaitingChanges {
   take(): TakenChanges {
     this.settleRegistries();
     const change = {
-      removed: this.#removed.values(),
-      added: this.#added.values(),
+      removed: [...this.#removed.values()],
+      added: [...this.#added.values()],
       services: this.#services,
       endpoints: this.#endpoints,
     };

@@ -139,6 +139,17 @@ export class DestinationRuleIndex {
     return this.#lookup(rootNamespace, host, client);
   }
 
+  /** All rules that are for a host in some namespace, by the host itself or a wildcard over it, whoever sees them. */
+  anywhere(host: string): readonly EffectiveDestinationRule[] {
+    const found: EffectiveDestinationRule[] = [];
+    for (const pattern of [host, ...wildcardsOver(host)]) {
+      for (const namespace of this.#namespacesOf.get(pattern) ?? []) {
+        found.push(...this.#merged(this.#byNamespace.get(namespace)!.byHost.get(pattern)!));
+      }
+    }
+    return found;
+  }
+
   /** Subsets that were left out because an earlier rule for the host has one of that name; each name once. */
   *duplicateSubsets(): Iterable<{
     readonly host: string;

@@ -41,6 +41,11 @@ export class ServiceIndex {
     return this.#byHost.has(host);
   }
 
+  /** Every service of exactly that host, whoever sees it, in order of precedence. */
+  of(host: string): readonly Service[] {
+    return this.#byHost.get(host) ?? NO_SERVICES;
+  }
+
   /** Every host that some service has. */
   hosts(): Iterable<string> {
     return this.#byHost.keys();
@@ -96,6 +101,8 @@ export class ServiceIndex {
     return { namespace, exportTo: exportTo.length > 0 ? exportTo : this.#defaultExportTo };
   }
 }
+
+const NO_SERVICES: readonly Service[] = [];
 
 function byPrecedence(a: Service, b: Service): number {
   const orch = Number(b.provider === "Orch") - Number(a.provider === "Orch");

@@ -68,6 +68,11 @@ export class VirtualServiceIndex {
     }
   }
 
+  /** Those for sidecars that name exactly that host (or wildcard), oldest first, whoever sees them. */
+  forHost(host: string): readonly EffectiveVirtualService[] {
+    return this.#byHost.get(host) ?? nothing;
+  }
+
   /** Hosts that some virtual service for sidecars names. */
   hosts(): Iterable<string> {
     return this.#byHost.keys();
@@ -145,6 +150,11 @@ export function virtualServiceDistinctions(vs: EffectiveVirtualService): Map<str
 }
 
 const PROTOCOLS: readonly RuleProtocol[] = ["http", "tls", "tcp"];
+
+/** Whether every namespace sees both, with the same rank, or neither. */
+export function sharesAudience(a: EffectiveVirtualService, b: EffectiveVirtualService): boolean {
+  return audienceOf(a) === audienceOf(b);
+}
 
 /** Equal for two objects if every namespace sees both, with the same rank, or neither. */
 function audienceOf({ namespace, exportTo }: EffectiveVirtualService): string {

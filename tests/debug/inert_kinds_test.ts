@@ -38,7 +38,7 @@ Deno.test("an object of a kind that steers nothing is never said to be in force"
     assert.deepEqual([live.live, live.total, live.everywhere], [1, 1, false]);
     assert.match(live.why.join(), /have no effect in this version \(not built yet: telemetry\)/);
     const [warning] = await json("/debug/warningz");
-    assert.deepEqual([warning.code, findingKeys(warning)], ["no-effect", ["Telemetry/x/a"]]);
+    assert.deepEqual([warning.name, findingKeys(warning)], ["no-effect", ["Telemetry/x/a"]]);
     assert.ok("Telemetry/x/a" in (await json("/debug/push_status")).warnings);
     assert.deepEqual(told().map(({ level, objects, count }) => [level, objects, count]), [
       ["warn", ["Telemetry/x/a"], 1],

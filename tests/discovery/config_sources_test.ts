@@ -67,10 +67,10 @@ Deno.test("folders of the mesh configuration are read beside that of the flag, w
     async (server, folders) => {
       assert.deepEqual(ports(server), ["a.example.com:80", "b.example.com:82"]);
       const [hidden, ...more] = await json<Finding[]>(server, "/debug/problemz");
-      assert.deepEqual([more, hidden?.code, hidden?.severity], [[], "hidden-object", "warning"]);
+      assert.deepEqual([more, hidden?.name, hidden?.severity], [[], "hidden-object", "warning"]);
       assert.ok(hidden?.message.includes(`is hidden by the one in ${folders.first}/a.yaml:1, which has precedence`));
       assert.equal(hidden?.place.origin?.source, folders.second);
-      assert.equal(log.lines.filter(({ code }) => code === "hidden-object").length, 1);
+      assert.equal(log.lines.filter(({ what }) => what === "hidden-object").length, 1);
       await Deno.remove(`${folders.first}/a.yaml`);
       await pushed(server);
       assert.deepEqual(ports(server), ["a.example.com:81", "b.example.com:82"]);
@@ -93,7 +93,7 @@ Deno.test("sources that are not read yet are named, and a list that changes need
   const sources = ', { address: "xds://127.0.0.1:1" }';
   await withFolders({}, {}, async (server, { mesh, second }) => {
     const codes = async () =>
-      (await json<Finding[]>(server, "/debug/problemz")).map(({ code, place }) => [code, place.field]);
+      (await json<Finding[]>(server, "/debug/problemz")).map(({ name, place }) => [name, place.field]);
     assert.deepEqual(await codes(), [["no-effect", "configSources[1].address"]]);
     const changed = Promise.withResolvers<void>();
     server.mesh.onChange(() => changed.resolve());

@@ -57,7 +57,7 @@ Deno.test("a warning names its objects, and there is one, however many proxies a
   assert.deepEqual(keysOf(find(/delegate VirtualService\/x\/child does not exist/)), ["VirtualService/x/parent"]);
   assert.deepEqual(keysOf(find(/first subset v1/)), ["DestinationRule/x/one", "DestinationRule/x/two"]);
   assert.deepEqual(keysOf(find(/ISTIO_MUTUAL/)), ["ServiceEntry/x/b", "DestinationRule/x/mutual"]);
-  assert.equal(find(/^inbound port 80: .*a2\.example/)?.code, "inbound-conflict");
+  assert.equal(find(/^inbound port 80: .*a2\.example/)?.name, "inbound-conflict");
   fixture.join({ namespace: "x", address: "10.0.0.1", name: "twin", labels: { app: "twin" } });
   fixture.join({ namespace: "y", address: "10.0.0.77" });
   const texts = fixture.pipeline.translator.warnings().map(({ message }) => message);

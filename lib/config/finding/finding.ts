@@ -3,11 +3,14 @@
  *
  * @module
  */
-import type { FindingCode } from "./finding_codes.ts";
-import { describeOrigin, movedOrigin, type Origin } from "./origin.ts";
+import { FINDING_ROWS, type FindingCode, type FindingName } from "./codes.ts";
+import { describeOrigin, movedOrigin, type Origin, writtenKind } from "./origin.ts";
 
-/** An `error` refuses the object; a `warning` lets it in. */
-export type Severity = "error" | "warning";
+/**
+ * How bad it is. While objects are read an `error` refuses the object; of what is in force it takes an effect away that
+ * somebody wrote. A `warning` says that something is likely not meant so, an `info` that there is something to know.
+ */
+export type Severity = "error" | "warning" | "info";
 
 /** The name of an object; parts that the text does not have are empty. */
 export interface ObjectName {
@@ -26,11 +29,16 @@ export interface FindingPlace {
   readonly origin?: Origin;
   /** 1-based line of the field, or of what it should stand in; of the error itself when a text does not parse; 0: none. */
   readonly line: number;
+  /** 1-based column of the field's value, or of the field where its value begins on another line; absent: not known. */
+  readonly column?: number;
 }
 
 /** One thing that is wrong or noteworthy. */
 export interface Finding {
+  /** For programs, suppressions and baselines. */
   readonly code: FindingCode;
+  /** For people: the row of the catalogue. */
+  readonly name: FindingName;
   readonly severity: Severity;
   readonly place: FindingPlace;
   /** The offending value as JSON, shortened to 80 characters; empty when there is none. */
@@ -39,6 +47,31 @@ export interface Finding {
   readonly expected: string;
   /** The whole in one sentence, field, value and expectation included. */
   readonly message: string;
+  /** What it does to users. */
+  readonly effect: string;
+  /** What to do about it. */
+  readonly fix: string;
+}
+
+/** What a finding says beside what its row of the catalogue does. */
+export interface FindingText {
+  readonly severity: Severity;
+  readonly place: FindingPlace;
+  readonly value?: string;
+  readonly expected?: string;
+  readonly message: string;
+  /** Default: the row's. */
+  readonly effect?: string | undefined;
+  /** Default: the row's. */
+  readonly fix?: string | undefined;
+}
+
+/** A finding of a sort. */
+export function findingOf(name: FindingName, text: FindingText): Finding {
+  const row = FINDING_ROWS[name];
+  const { severity, place, value = "", expected = "", message, effect = row.effect, fix = row.fix } = text;
+  const code = severity === "error" ? row.code : row.warningCode ?? row.code;
+  return { code, name, severity, place, value, expected, message, effect, fix };
 }
 
 /** The place of a finding that belongs to no text and no object. */
@@ -80,7 +113,7 @@ function beginningOf(value: unknown, room: number): string {
 
 /** A finding about a field with the usual sentence: "FIELD: VALUE, expected EXPECTED". */
 export function fieldFinding(
-  code: FindingCode,
+  name: FindingName,
   severity: Severity,
   place: FindingPlace,
   value: unknown,
@@ -91,14 +124,8 @@ export function fieldFinding(
   const message = shown === ""
     ? `${field} is missing, expected ${expected}`
     : `${field}: ${shown}, expected ${expected}`;
-  return {
-    code,
-    severity,
-    place: field === place.field ? place : { ...place, field },
-    value: shown,
-    expected,
-    message,
-  };
+  const at = field === place.field ? place : { ...place, field };
+  return findingOf(name, { severity, place: at, value: shown, expected, message });
 }
 
 /**
@@ -107,12 +134,12 @@ export function fieldFinding(
  * @param keys Keys of the objects that it is about (`VirtualService/ns/name`), the nearest cause first.
  * @param message One sentence.
  */
-export function warningOf(code: FindingCode, keys: readonly string[], message: string): Finding {
+export function warningOf(name: FindingName, keys: readonly string[], message: string): Finding {
   const objects = keys.map((key): ObjectName => {
     const [kind = "", namespace = "", name = ""] = key.split("/");
     return { kind, namespace, name };
   });
-  return { code, severity: "warning", place: { objects, field: "", line: 0 }, value: "", expected: "", message };
+  return findingOf(name, { severity: "warning", place: { objects, field: "", line: 0 }, message });
 }
 
 /** Keys of the objects that a finding is about. */
@@ -123,6 +150,11 @@ export function findingKeys({ place: { objects } }: Finding): string[] {
 /** The name of the object that a finding is about; all parts are empty when there is none. */
 export function findingObject({ place: { objects: [object] } }: Finding): ObjectName {
   return object ?? { kind: "", namespace: "", name: "" };
+}
+
+/** The kind of the object as its author spelled it: `EnvoyFilter`, where the mesh says `ProxyFilter`. */
+export function findingKind({ place: { objects: [object], origin } }: Finding): string {
+  return origin === undefined || object === undefined ? object?.kind ?? "" : writtenKind(origin, object.kind);
 }
 
 /** The file that a finding is about, relative to its source; empty when there is none. */
@@ -139,9 +171,9 @@ export function movedFinding(finding: Finding, by: number): Finding {
 
 /** The identity of a finding, the same after its file has moved it to another line. */
 export function findingIdentity(finding: Finding): string {
-  const { code, severity, place: { objects, field, origin }, value, message } = finding;
+  const { name, severity, place: { objects, field, origin }, value, message } = finding;
   const source = origin === undefined ? [] : [origin.source, origin.from === "file" ? origin.file : ""];
-  return JSON.stringify([code, severity, source, objects, field, value, message]);
+  return JSON.stringify([name, severity, source, objects, field, value, message]);
 }
 
 /** Which findings are new and which are gone; one that only moved to another line is neither. */
@@ -161,7 +193,8 @@ export function findingChanges(
 /** One line for people: `file:line kind namespace/name: severity: message`. */
 export function formatFinding(finding: Finding): string {
   const { severity, message, place: { origin, line } } = finding;
-  const { kind, namespace, name } = findingObject(finding);
+  const { namespace, name } = findingObject(finding);
+  const kind = findingKind(finding);
   const at = origin?.from === "file" ? { ...origin, line } : origin;
   const where = at === undefined ? "" : describeOrigin(at);
   const object = kind === "" ? "" : `${kind} ${namespace}/${name}`;

@@ -4,7 +4,7 @@
  * @module
  */
 import { fieldFinding, type Finding, type FindingPlace, NOWHERE, type Severity } from "./finding.ts";
-import type { FindingCode } from "./finding_codes.ts";
+import type { FindingName } from "./codes.ts";
 
 /** Findings of each severity that are kept of one object; one more says that there are others, so that a hostile object stays cheap. */
 const MAX_FINDINGS = 100;
@@ -16,7 +16,7 @@ const REGEX_STEPS = 200_000;
 export class Findings {
   readonly #place: FindingPlace;
   readonly #list: Finding[] = [];
-  readonly #counts = { error: 0, warning: 0 };
+  readonly #counts = { error: 0, warning: 0, info: 0 };
   readonly #regexes = new Map<string, string | undefined>();
   #regexSteps = REGEX_STEPS;
 
@@ -41,17 +41,17 @@ export class Findings {
   }
 
   /** Adds an error about a field. `value` undefined means that the field is missing. */
-  error(field: string, value: unknown, expected: string, code: FindingCode = codeFor(value)): void {
+  error(field: string, value: unknown, expected: string, code: FindingName = codeFor(value)): void {
     this.report("error", field, value, expected, code);
   }
 
   /** Adds a warning about a field. */
-  warning(field: string, value: unknown, expected: string, code: FindingCode = codeFor(value)): void {
+  warning(field: string, value: unknown, expected: string, code: FindingName = codeFor(value)): void {
     this.report("warning", field, value, expected, code);
   }
 
   /** Adds a finding about a field. */
-  report(severity: Severity, field: string, value: unknown, expected: string, code: FindingCode): void {
+  report(severity: Severity, field: string, value: unknown, expected: string, code: FindingName): void {
     if (this.#count(severity)) this.#list.push(this.#finding(severity, field, value, expected, code));
   }
 
@@ -78,7 +78,7 @@ export class Findings {
     return problem;
   }
 
-  #finding(severity: Severity, field: string, value: unknown, expected: string, code: FindingCode): Finding {
+  #finding(severity: Severity, field: string, value: unknown, expected: string, code: FindingName): Finding {
     return fieldFinding(code, severity, { ...this.#place, field }, value, expected);
   }
 
@@ -93,6 +93,6 @@ export class Findings {
   }
 }
 
-function codeFor(value: unknown): FindingCode {
+function codeFor(value: unknown): FindingName {
   return value === undefined ? "missing-field" : "wrong-value";
 }

@@ -4,6 +4,12 @@
  * @module
  */
 
+/** Kind and version as the author of an object spelled them. */
+export interface WrittenKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
 /** Written in a file of a folder that is a source of configuration. */
 export interface FileOrigin {
   readonly from: "file";
@@ -15,6 +21,8 @@ export interface FileOrigin {
   readonly line: number;
   /** Path of the object in its document, such as `items[2]`; empty: the document is the object. */
   readonly within: string;
+  /** Absent: in our spelling. */
+  readonly written?: WrittenKind;
 }
 
 /** Read from an API. */
@@ -24,6 +32,8 @@ export interface ApiOrigin {
   readonly source: string;
   /** Identity of the object there, which no later object of the same name has. */
   readonly uid: string;
+  /** Absent: in our spelling. */
+  readonly written?: WrittenKind;
 }
 
 /** Made by this server from another object or fact. */
@@ -53,6 +63,11 @@ export function describeOrigin(origin: Origin): string {
     case "derived":
       return `derived from ${origin.of} (${describeOrigin(origin.parent)})`;
   }
+}
+
+/** The kind that an object's author wrote. */
+export function writtenKind(origin: Origin, kind: string): string {
+  return (origin.from === "derived" ? undefined : origin.written?.kind) ?? kind;
 }
 
 /** The same origin so many lines further down its file. */

@@ -20,6 +20,12 @@ export type KindLookup =
   };
 
 const GROUP = /^(networking|security|telemetry|extensions)\.(?:mesh|istio)\.io\/(.*)$/;
+
+/** Whether an apiVersion is one of the peer's spelling. */
+export function isPeersGroup(apiVersion: string): boolean {
+  return /\.istio\.io\//.test(apiVersion);
+}
+
 /** Versions of every API group, the newest first. */
 export const API_VERSIONS: readonly string[] = ["v1", "v1beta1", "v1alpha3", "v1alpha1"];
 const KINDS_BY_GROUP: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
@@ -61,6 +67,7 @@ export function lookupKind(apiVersion: string, kind: string): KindLookup {
   const match = GROUP.exec(apiVersion);
   if (match === null) return { known: false, foreign: true };
   const [, group = "", version = ""] = match;
+  const domain = isPeersGroup(apiVersion) ? "istio.io" : "mesh.io";
   const kinds = KINDS_BY_GROUP[group] ?? {};
   const found = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
   if (found === undefined) {
@@ -71,7 +78,7 @@ export function lookupKind(apiVersion: string, kind: string): KindLookup {
       known: false,
       foreign: false,
       field: "apiVersion",
-      expected: `${group}.mesh.io/v1 (or v1beta1, v1alpha3)`,
+      expected: `${group}.${domain}/v1 (or v1beta1, v1alpha3)`,
     };
   }
   return { known: true, kind: found };

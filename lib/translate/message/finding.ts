@@ -5,7 +5,7 @@
  * @module
  */
 import { type Finding, findingIdentity, warningOf } from "../../config/finding/finding.ts";
-import type { FindingCode } from "../../config/finding/finding_codes.ts";
+import type { FindingName } from "../../config/finding/codes.ts";
 import type { Built } from "./built.ts";
 
 /** Takes findings while a result is built. */
@@ -13,7 +13,7 @@ export type ReportFinding = (finding: Finding) => void;
 
 /** Hands on a builder's findings about a message, and returns the message. */
 export function reported(
-  code: FindingCode,
+  code: FindingName,
   report: ReportFinding,
 ): <B extends Pick<Built<unknown>, "causes" | "warnings">>(b: B) => B {
   return (built) => {

@@ -27,7 +27,7 @@ export function* meshFindings(mesh: Mesh): Iterable<Finding> {
   }
   for (const { host, causes } of servicelessHosts(mesh.virtualServices.all(), mesh.services)) {
     const text = `${causes[0]}: no service has the destination host ${host}, so requests that are routed there fail`;
-    yield warningOf("host-without-service", causes, text);
+    yield warningOf("unknown-host", causes, text);
   }
 }
 

@@ -57,7 +57,7 @@ class World {
       facts: this.facts,
       target: this.store.addSource("caps", 100),
       onFindings: ({ appeared, resolved }) => {
-        const text = (mark: string) => (found: Finding) => `${mark}${found.code}`;
+        const text = (mark: string) => (found: Finding) => `${mark}${found.name}`;
         this.findings.push(...appeared.map(text("+")), ...resolved.map(text("-")));
       },
     });
@@ -184,7 +184,7 @@ test("a derived object that is wrong is refused with its origin; one that two in
   );
   world.put(entry("a", ["same.example.com"], "2"), entry("b", ["same.example.com"], "1"));
   assert.deepEqual(world.rules(), [["same.example.com", 2, "derived"]]);
-  assert.deepEqual(world.engine.findings().map(({ code }) => code), ["duplicate-object"]);
+  assert.deepEqual(world.engine.findings().map(({ name }) => name), ["duplicate-object"]);
   world.folder.apply({ upserted: [], removed: ["ServiceEntry/x/a"] });
   assert.deepEqual([world.rules(), world.engine.findings()], [[["same.example.com", 1, "derived"]], []]);
 });

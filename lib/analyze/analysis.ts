@@ -1,0 +1,163 @@
+/**
+ * The analysis of a whole mesh, kept up to date change by change.
+ *
+ *     change of mesh, objects, facts ─> stale results ─> steps() ─> findings by object
+ *
+ * Taking in a change costs next to nothing: it is noted. The work is done in steps, when nobody waits for a push. A
+ * result is kept with what was read for it, so a change runs again only what it touches.
+ *
+ * @module
+ */
+import type { ChangeSet } from "../config/store.ts";
+import type { Fact } from "../config/facts/types.ts";
+import { isFactKind } from "../config/facts/read.ts";
+import type { Finding } from "../config/finding/finding.ts";
+import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
+import { BuildCache, type BuildCounts } from "../incremental/build_cache.ts";
+import { InvalidatedKeys } from "../incremental/keys.ts";
+import type { AffectedKeys, Mesh } from "../mesh/mesh.ts";
+import type { SubjectKind, SubjectOf } from "./analyzer.ts";
+import { findingsOf, isAnalyzed } from "./findings_of.ts";
+import { addAffected, addSubject, type ChangedSubject } from "./reader/keys.ts";
+import { AnalysisReader } from "./reader/reader.ts";
+import type { AnalysisSource, AnalyzedWorld } from "./reader/source.ts";
+
+/** What an analysis works with. */
+export interface AnalysisOptions extends Omit<AnalyzedWorld, "mesh" | "refused"> {
+  /** An analyzer threw: a defect; its object has no findings until the next change. */
+  readonly failed: (key: string, error: unknown) => void;
+}
+
+type Subject = SubjectOf<SubjectKind>;
+
+/** See the module. */
+export class Analysis {
+  readonly #options: AnalysisOptions;
+  #cache: BuildCache<AnalysisSource, readonly Finding[], never, Subject>;
+  #source: AnalysisSource;
+  /** Objects with findings alone. */
+  readonly #findings = new Map<string, readonly Finding[]>();
+  /** Objects to look at, with themselves; undefined: gone. */
+  readonly #subjects = new Map<string, Subject>();
+  readonly #dirty = new Set<string>();
+  #stale = new InvalidatedKeys();
+
+  constructor(options: AnalysisOptions, mesh: Mesh) {
+    this.#options = options;
+    this.#source = newSource(options, mesh, new Set());
+    this.#cache = this.#newCache();
+  }
+
+  /** What was built so far, for tests of cost. */
+  get counts(): Readonly<BuildCounts> {
+    return this.#cache.counts;
+  }
+
+  /** Whether findings are not those of what was taken in last. */
+  get isBehind(): boolean {
+    return this.#dirty.size > 0 || !this.#stale.empty;
+  }
+
+  /** Takes another mesh, with all its objects: everything is looked at anew. */
+  reset(mesh: Mesh, objects: Iterable<AnyConfigObject>): void {
+    this.#source = newSource(this.#options, mesh, this.#source.world.refused);
+    this.#cache = this.#newCache();
+    this.#stale = new InvalidatedKeys();
+    for (const [key, { kind }] of this.#subjects) if (!isFactKind(kind)) this.#subjects.delete(key);
+    for (const object of objects) this.#put(object);
+    for (const key of this.#findings.keys()) if (!this.#subjects.has(key)) this.#findings.delete(key);
+    for (const key of this.#subjects.keys()) this.#dirty.add(key);
+  }
+
+  /** Notes what changed in the mesh. */
+  changed(removed: Iterable<AnyConfigObject>, added: Iterable<AnyConfigObject>, affected: AffectedKeys): void {
+    for (const object of removed) this.#remove(object);
+    for (const object of added) this.#put(object);
+    addAffected(this.#stale, affected);
+  }
+
+  /** Notes what changed in the facts. */
+  factsChanged({ added, updated, removed }: ChangeSet<Fact>): void {
+    for (const fact of removed) this.#remove(fact);
+    for (const fact of [...added, ...updated.map((one) => one.new)]) this.#put(fact as Subject);
+  }
+
+  /** Notes which objects are refused and have no version in force. */
+  refusedChanged(keys: ReadonlySet<string>): void {
+    const before = this.#source.world.refused;
+    for (const key of before.symmetricDifference(keys)) {
+      const [kind = "", namespace = ""] = key.split("/");
+      addSubject(this.#stale, { kind, key, meta: { namespace } });
+    }
+    this.#source = { ...this.#source, world: { ...this.#source.world, refused: keys } };
+  }
+
+  #put(subject: Subject): void {
+    addSubject(this.#stale, subject);
+    if (!isAnalyzed(subject.kind)) return;
+    this.#cache.drop(subject.key);
+    this.#subjects.set(subject.key, subject);
+    this.#dirty.add(subject.key);
+  }
+
+  #remove(subject: ChangedSubject): void {
+    addSubject(this.#stale, subject);
+    this.#subjects.delete(subject.key);
+    this.#dirty.add(subject.key);
+  }
+
+  /** Brings the findings up to date, one object a step; what changes meanwhile is taken in too. */
+  *steps(): Generator<void, void> {
+    for (;;) {
+      this.#invalidate();
+      const [key] = this.#dirty;
+      if (key === undefined) return;
+      this.#dirty.delete(key);
+      this.#look(key);
+      yield;
+    }
+  }
+
+  #invalidate(): void {
+    if (this.#stale.empty) return;
+    const stale = this.#stale;
+    this.#stale = new InvalidatedKeys();
+    for (const key of this.#cache.invalidate(stale)) this.#dirty.add(key);
+  }
+
+  #look(key: string): void {
+    const subject = this.#subjects.get(key);
+    if (subject === undefined) {
+      this.#cache.drop(key);
+      this.#findings.delete(key);
+      return;
+    }
+    const { value } = this.#cache.get(key, this.#source, subject);
+    if (value.length > 0) this.#findings.set(key, value);
+    else this.#findings.delete(key);
+  }
+
+  #newCache(): BuildCache<AnalysisSource, readonly Finding[], never, Subject> {
+    return new BuildCache((recorder, _key, subject) => findingsOf(subject, new AnalysisReader(recorder)), {
+      enabled: true,
+      fallback: [],
+      failed: this.#options.failed,
+    });
+  }
+
+  /** All findings, by key of the object. */
+  *findings(): Iterable<Finding> {
+    for (const key of [...this.#findings.keys()].sort()) yield* this.#findings.get(key) ?? [];
+  }
+
+  /** The findings of one object. */
+  findingsOf(key: string): readonly Finding[] {
+    return this.#findings.get(key) ?? [];
+  }
+}
+
+function newSource(options: AnalysisOptions, mesh: Mesh, refused: ReadonlySet<string>): AnalysisSource {
+  return { properties: undefined, view: ONE_VIEW, world: { ...options, mesh, refused } };
+}
+
+const ONE_VIEW = {};

@@ -1,0 +1,48 @@
+/**
+ * The findings of one object: those of all analyzers of its kind, without the suppressed ones.
+ *
+ * @module
+ */
+import { FINDING_ROWS } from "../config/finding/codes.ts";
+import { type Finding, findingOf, type ObjectName, shownName, shownValue } from "../config/finding/finding.ts";
+import { ANALYZERS } from "./analyzers.ts";
+import type { Analyzer, ReportMistake, SubjectKind, SubjectOf } from "./analyzer.ts";
+import type { AnalysisReader } from "./reader/reader.ts";
+import { isSuppressed, suppressedCodes } from "./suppress.ts";
+
+/** Findings of one object that are kept. */
+const MAX_FINDINGS_OF_ONE = 100;
+
+const BY_KIND: ReadonlyMap<SubjectKind, readonly Analyzer[]> = Map.groupBy(ANALYZERS, ({ kind }) => kind);
+
+/** Whether there is anything to find in objects of a kind. */
+export function isAnalyzed(kind: string): kind is SubjectKind {
+  return BY_KIND.has(kind as SubjectKind);
+}
+
+/** All findings of an object, in the order of the analyzers. */
+export function findingsOf(subject: SubjectOf<SubjectKind>, read: AnalysisReader): readonly Finding[] {
+  const found: Finding[] = [];
+  const codes = suppressedCodes(subject.meta.annotations);
+  const report: ReportMistake = (severity, name, mistake) => {
+    if (found.length >= MAX_FINDINGS_OF_ONE) return;
+    const { value, expected, effect, fix, others = [] } = mistake;
+    const field = shownName(mistake.field);
+    const shown = shownValue(value);
+    const what = [field, shown].filter((part) => part !== "").join(": ");
+    const { title } = FINDING_ROWS[name];
+    const message = `${title}${what === "" ? "" : `: ${what}`}, expected ${expected}`;
+    const place = { objects: [subject.key, ...others].map(nameOfKey), field, line: 0 };
+    const one = findingOf(name, { severity, place, value: shown, expected, message, effect, fix });
+    if (!isSuppressed(one.code, codes)) found.push(one);
+  };
+  for (const { analyze } of BY_KIND.get(subject.kind) ?? []) analyze(subject, read, report);
+  return found.length === 0 ? NOTHING : found;
+}
+
+const NOTHING: readonly Finding[] = Object.freeze([]);
+
+function nameOfKey(key: string): ObjectName {
+  const [kind = "", namespace = "", name = ""] = key.split("/");
+  return { kind, namespace, name };
+}

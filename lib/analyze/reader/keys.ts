@@ -1,0 +1,62 @@
+/**
+ * What answers to analyzers depend on, and what a change makes stale.
+ *
+ * @module
+ */
+import { InvalidatedKeys } from "../../incremental/keys.ts";
+import { isWildcard, wildcardsOver } from "../../mesh/host_match.ts";
+import type { AffectedKeys } from "../../mesh/mesh.ts";
+
+/** Kinds of things that answers depend on. */
+export const ANALYSIS_KEY = {
+  /** One object or fact, `kind/namespace/name`; also while it does not exist. */
+  object: "object",
+  /** All objects or facts of a kind in a namespace, `kind/namespace`. */
+  list: "list",
+  /** All objects or facts of a kind. */
+  kind: "kind",
+  /** The services of a host, and who sees them. */
+  service: "service",
+  endpoints: "endpoints",
+  /** The virtual services for a host on sidecars. */
+  virtualService: "virtual service",
+  destinationRule: "destination rule",
+  /** The virtual services of one gateway, `namespace/name`. */
+  gatewayRoutes: "gateway routes",
+  /** The workloads of a namespace that are known; empty: of all. */
+  workloads: "workloads",
+} as const;
+
+/** An object or fact that came, went or changed. */
+export interface ChangedSubject {
+  readonly kind: string;
+  readonly key: string;
+  readonly meta: { readonly namespace: string };
+}
+
+/** Adds what the change of an object or fact makes stale. */
+export function addSubject(keys: InvalidatedKeys, { kind, key, meta }: ChangedSubject): void {
+  keys.add(ANALYSIS_KEY.object, key);
+  keys.add(ANALYSIS_KEY.list, `${kind}/${meta.namespace}`);
+  keys.add(ANALYSIS_KEY.kind, kind);
+}
+
+/** Adds what a change of the mesh makes stale. */
+export function addAffected(keys: InvalidatedKeys, affected: AffectedKeys): void {
+  addHosts(keys, ANALYSIS_KEY.service, affected.services);
+  addHosts(keys, ANALYSIS_KEY.endpoints, affected.endpoints);
+  addHosts(keys, ANALYSIS_KEY.virtualService, affected.virtualServices);
+  addHosts(keys, ANALYSIS_KEY.destinationRule, affected.destinationRules);
+  for (const gateway of affected.gatewayRoutes) keys.add(ANALYSIS_KEY.gatewayRoutes, gateway);
+}
+
+/** A host stands for the wildcards over it too, which may be asked about instead, and a wildcard for all under it. */
+function addHosts(keys: InvalidatedKeys, kind: string, hosts: Iterable<string>): void {
+  for (const host of hosts) {
+    keys.add(kind, host);
+    for (const pattern of wildcardsOver(host)) keys.add(kind, pattern);
+    if (!isWildcard(host)) continue;
+    const suffix = host.slice(1);
+    keys.addPattern(kind, (name) => name.endsWith(suffix));
+  }
+}

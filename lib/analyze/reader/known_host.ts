@@ -1,0 +1,47 @@
+/**
+ * What is known of a host, whoever tells it.
+ *
+ * @module
+ */
+import type { Fact } from "../../config/facts/types.ts";
+import type { Service } from "../../registry/types.ts";
+
+/** A port that a host has. */
+export interface KnownPort {
+  readonly number: number;
+  readonly name: string;
+}
+
+/** A host that something tells of. */
+export interface KnownHost {
+  /** Its own name, or the wildcard that covers it. */
+  readonly host: string;
+  /** Namespace of the service. */
+  readonly namespace: string;
+  /** Absent: not known. */
+  readonly ports?: readonly KnownPort[];
+  /** Key of the object or fact that tells of it; absent: it is assumed. */
+  readonly cause?: string;
+}
+
+/** A host of the mesh. */
+export function ofService({ hostname, namespace, ports, cause }: Service): KnownHost {
+  return { host: hostname, namespace, ports: ports.map(({ port, name }) => ({ number: port, name })), cause };
+}
+
+/** A host of the orchestrator. */
+export function ofFact({ key, meta, spec }: Fact<"Service">, host: string): KnownHost {
+  const ports = spec.ports.map(({ port, name }) => ({ number: port, name }));
+  return { host, namespace: meta.namespace, ports, cause: key };
+}
+
+/** The orchestrator's service that a host would be, `name.namespace.svc.<suffix>`; undefined: no such host. */
+export function factHost(
+  host: string,
+  suffix: string,
+): { readonly name: string; readonly namespace: string } | undefined {
+  const end = suffix === "" ? "" : `.svc.${suffix}`;
+  if (!host.endsWith(end)) return undefined;
+  const [name = "", namespace = "", ...more] = host.slice(0, host.length - end.length).split(".");
+  return name === "" || name === "*" || namespace === "" || more.length > 0 ? undefined : { name, namespace };
+}

@@ -1,0 +1,175 @@
+/**
+ * What analyzers read the mesh through.
+ *
+ * An analyzer is a pure function of its object and of what it asks here. What each answer depends on is recorded, so a
+ * change runs again only what it touches. An analyzer keeps no other reference to the mesh.
+ *
+ * @module
+ */
+import type { Fact, FactKind } from "../../config/facts/types.ts";
+import type { MeshConfig } from "../../config/mesh/types.ts";
+import { type ConfigObject, type Kind, objectKey } from "../../config/types.ts";
+import type { Recorder } from "../../incremental/read_record.ts";
+import { isWildcard, wildcardsOver } from "../../mesh/host_match.ts";
+import { fullGateway, fullHost } from "../../mesh/names.ts";
+import type { EffectiveDestinationRule, EffectiveVirtualService } from "../../mesh/types.ts";
+import type { Endpoint, Service } from "../../registry/types.ts";
+import { ANALYSIS_KEY } from "./keys.ts";
+import { factHost, type KnownHost, ofFact, ofService } from "./known_host.ts";
+import type { AnalysisSettings, AnalysisSource, AnalyzedWorld } from "./source.ts";
+
+/** The queries of analyzers. */
+export class AnalysisReader {
+  readonly #recorder: Recorder<AnalysisSource>;
+  readonly #world: AnalyzedWorld;
+  readonly #noted = new Set<string>();
+
+  constructor(recorder: Recorder<AnalysisSource>) {
+    this.#recorder = recorder;
+    this.#world = recorder.source.world;
+  }
+
+  get settings(): AnalysisSettings {
+    return this.#world.settings;
+  }
+
+  /** The mesh configuration; another one makes another analysis. */
+  get meshConfig(): MeshConfig {
+    return this.#world.mesh.config;
+  }
+
+  #on(kind: string, name: string): void {
+    const id = `${kind} ${name}`;
+    if (this.#noted.has(id)) return;
+    this.#noted.add(id);
+    this.#recorder.dependOn(kind, name);
+  }
+
+  /** A host as a full name, seen from a namespace. */
+  fullHost(host: string, namespace: string): string {
+    return fullHost(host, namespace, this.settings.domainSuffix);
+  }
+
+  /** A reference to a gateway as `namespace/name`; `mesh` stays. */
+  fullGateway(gateway: string, namespace: string): string {
+    return fullGateway(gateway, namespace);
+  }
+
+  /** One object in force. */
+  object<K extends Kind>(kind: K, namespace: string, name: string): ConfigObject<K> | undefined {
+    this.#on(ANALYSIS_KEY.object, objectKey(kind, namespace, name));
+    return this.#world.store.get(kind, namespace, name);
+  }
+
+  /** The objects of a kind in a namespace, by name. For kinds of which a namespace has few. */
+  objectsIn<K extends Kind>(kind: K, namespace: string): readonly ConfigObject<K>[] {
+    this.#on(ANALYSIS_KEY.list, `${kind}/${namespace}`);
+    return this.#world.store.list(kind, namespace);
+  }
+
+  /** All objects of a kind, by key. For kinds of which there are few: any change of one runs the analyzer again. */
+  objects<K extends Kind>(kind: K): readonly ConfigObject<K>[] {
+    this.#on(ANALYSIS_KEY.kind, kind);
+    return this.#world.store.list(kind);
+  }
+
+  /** One fact. */
+  fact<K extends FactKind>(kind: K, namespace: string, name: string): Fact<K> | undefined {
+    this.#on(ANALYSIS_KEY.object, `${kind}/${namespace}/${name}`);
+    return this.#world.facts.get(kind, namespace, name);
+  }
+
+  /** The facts of a kind in a namespace. */
+  factsIn<K extends FactKind>(kind: K, namespace: string): readonly Fact<K>[] {
+    this.#on(ANALYSIS_KEY.list, `${kind}/${namespace}`);
+    return this.#world.facts.list(kind, namespace);
+  }
+
+  /** All facts of a kind. */
+  facts<K extends FactKind>(kind: K): readonly Fact<K>[] {
+    this.#on(ANALYSIS_KEY.kind, kind);
+    return this.#world.facts.list(kind);
+  }
+
+  /** Whether an object is refused and has no version in force, so that what refers to it is no mistake of its own. */
+  isRefused(kind: Kind, namespace: string, name: string): boolean {
+    const key = objectKey(kind, namespace, name);
+    this.#on(ANALYSIS_KEY.object, key);
+    return this.#world.refused.has(key);
+  }
+
+  /** Whether any object of a kind in a namespace is refused and has no version in force. */
+  hasRefused(kind: Kind, namespace: string): boolean {
+    this.#on(ANALYSIS_KEY.list, `${kind}/${namespace}`);
+    const prefix = `${kind}/${namespace}/`;
+    for (const key of this.#world.refused) if (key.startsWith(prefix)) return true;
+    return false;
+  }
+
+  /** The service that a namespace sees for exactly this host. */
+  service(host: string, namespace: string): Service | undefined {
+    this.#on(ANALYSIS_KEY.service, host);
+    return this.#world.mesh.services.visible(host, namespace);
+  }
+
+  /** All services of exactly this host, whoever sees them. */
+  servicesOf(host: string): readonly Service[] {
+    this.#on(ANALYSIS_KEY.service, host);
+    return this.#world.mesh.services.of(host);
+  }
+
+  /** All endpoints of a service. */
+  endpoints(service: Service): readonly Endpoint[] {
+    this.#on(ANALYSIS_KEY.service, service.hostname);
+    this.#on(ANALYSIS_KEY.endpoints, service.hostname);
+    return this.#world.mesh.endpoints(service);
+  }
+
+  /**
+   * What is known of a host that a namespace may send to: its service, one whose wildcard covers it, or a service of the
+   * orchestrator. Undefined: nothing is.
+   */
+  knownHost(host: string, namespace: string): KnownHost | undefined {
+    const service = this.service(host, namespace);
+    if (service) return ofService(service);
+    const fact = factHost(host, this.settings.domainSuffix);
+    const found = fact && this.fact("Service", fact.namespace, fact.name);
+    if (found) return ofFact(found, host);
+    for (const pattern of wildcardsOver(host)) {
+      const wide = this.service(pattern, namespace);
+      if (wide) return ofService(wide);
+    }
+    if (this.settings.assumeServices && fact !== undefined) return { host, namespace: fact.namespace };
+    return undefined;
+  }
+
+  /** Whether some service has the host or lies under it, whoever sees it. */
+  existsAnywhere(host: string): boolean {
+    if (this.servicesOf(host).length > 0) return true;
+    return !isWildcard(host) && wildcardsOver(host).some((pattern) => this.servicesOf(pattern).length > 0);
+  }
+
+  /** The destination rules in force for a host for clients of a namespace (the most specific host match). */
+  destinationRules(host: string, client: string, serviceNamespace: string): readonly EffectiveDestinationRule[] {
+    this.#on(ANALYSIS_KEY.destinationRule, host);
+    return this.#world.mesh.destinationRules.inForce(host, client, serviceNamespace);
+  }
+
+  /** All destination rules for a host, by itself or a wildcard over it, whoever sees them. */
+  allDestinationRules(host: string): readonly EffectiveDestinationRule[] {
+    this.#on(ANALYSIS_KEY.destinationRule, host);
+    return this.#world.mesh.destinationRules.anywhere(host);
+  }
+
+  /** The virtual services for exactly this host on sidecars, the oldest first. */
+  virtualServicesFor(host: string): readonly EffectiveVirtualService[] {
+    this.#on(ANALYSIS_KEY.virtualService, host);
+    return this.#world.mesh.virtualServices.forHost(host);
+  }
+
+  /** The virtual services bound to a gateway (`namespace/name`), the oldest first. */
+  virtualServicesOf(gateway: string): readonly EffectiveVirtualService[] {
+    this.#on(ANALYSIS_KEY.gatewayRoutes, gateway);
+    return this.#world.mesh.virtualServices.forGateway(gateway);
+  }
+}

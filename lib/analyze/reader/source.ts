@@ -1,0 +1,32 @@
+/**
+ * What an analysis reads from.
+ *
+ * @module
+ */
+import type { FactStore } from "../../config/facts/store.ts";
+import type { ConfigStore } from "../../config/store.ts";
+import type { ReadSource } from "../../incremental/read_record.ts";
+import type { Mesh } from "../../mesh/mesh.ts";
+
+/** Settings that decide what is wrong. */
+export interface AnalysisSettings {
+  /** DNS suffix of the mesh, `--domain`. */
+  readonly domainSuffix: string;
+  /** Services of an orchestrator may exist that nothing here tells of: hosts under `svc.<domainSuffix>` are taken to be known. */
+  readonly assumeServices: boolean;
+}
+
+/** What exists. */
+export interface AnalyzedWorld {
+  readonly mesh: Mesh;
+  readonly store: Pick<ConfigStore, "get" | "list">;
+  readonly facts: Pick<FactStore, "get" | "list">;
+  readonly settings: AnalysisSettings;
+  /** Keys of objects that are refused and have no version in force: what refers to them is no mistake of its own. */
+  readonly refused: ReadonlySet<string>;
+}
+
+/** The same as a source of recorded reads: there is one view, as findings are about the mesh as a whole. */
+export interface AnalysisSource extends ReadSource<undefined> {
+  readonly world: AnalyzedWorld;
+}

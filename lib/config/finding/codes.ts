@@ -1,0 +1,39 @@
+/**
+ * The catalogue of findings: what each sort means, what it does to users, what to do about it.
+ *
+ * A sort has a name for people and a number for programs, suppressions and baselines. To add one: a row in the file of
+ * its topic, and an example that triggers it beside one that does not in `tests/testdata/findings/<name>/`.
+ *
+ * @module
+ */
+import { READING } from "./codes/reading.ts";
+import { REFERENCES } from "./codes/references.ts";
+import { ROUTING } from "./codes/routing.ts";
+import type { FindingCode, FindingRow } from "./codes/row.ts";
+import { SOURCES } from "./codes/sources.ts";
+import { TRANSLATION } from "./codes/translation.ts";
+
+export type { FindingCode, FindingRow } from "./codes/row.ts";
+
+/** The files of the catalogue, in the order of the page. */
+const TOPICS = { ...REFERENCES, ...ROUTING, ...READING, ...SOURCES, ...TRANSLATION } as const;
+
+/** What sort of finding it is. */
+export type FindingName = keyof typeof TOPICS;
+
+/** All sorts. */
+export const FINDING_ROWS: Readonly<Record<FindingName, FindingRow>> = TOPICS;
+
+/** Every name of a sort. */
+export const FINDING_NAMES = Object.keys(TOPICS) as readonly FindingName[];
+
+/** The code of the field that means the same: `IST0101` for `MSH0101`; undefined: it has none. */
+export function fieldCode(code: FindingCode): string | undefined {
+  return Number(code.slice(3)) < 1000 ? `IST${code.slice(3)}` : undefined;
+}
+
+/** A code in our spelling, from either one: `IST0101` and `msh0101` become `MSH0101`; undefined: it is no code. */
+export function readCode(text: string): FindingCode | undefined {
+  const digits = /^(?:MSH|IST)(\d{4})$/i.exec(text.trim())?.[1];
+  return digits === undefined ? undefined : `MSH${digits}`;
+}

@@ -1,0 +1,83 @@
+/**
+ * What is wrong with texts and objects while they are read.
+ *
+ * @module
+ */
+import type { FindingRow } from "./row.ts";
+
+const SCHEMA = { code: "MSH0106", warningCode: "MSH0133" } as const;
+const REFUSED = "The object is refused; its last good version stays in force, if it has one.";
+
+/** One row for each sort. */
+export const READING = {
+  "syntax": {
+    code: "MSH1001",
+    title: "text does not parse",
+    meaning: "A text is neither YAML nor JSON.",
+    effect: "What stood in this document stays in force as it was.",
+    fix: "Correct the text at this line.",
+  },
+  "unreadable-file": {
+    code: "MSH1002",
+    title: "file cannot be read",
+    meaning: "A file cannot be read, is too large or is no UTF-8 text.",
+    effect: "What the file held stays in force.",
+    fix: "Make it a readable text file, or remove it.",
+  },
+  "lost-file": {
+    code: "MSH1003",
+    title: "mesh file is gone",
+    meaning: "A file of the mesh configuration is gone or empty.",
+    effect: "What it said last stays in force.",
+    fix: "Bring the file back; `{}` stands for the defaults.",
+  },
+  "not-an-object": {
+    code: "MSH1004",
+    title: "no configuration object",
+    meaning: "A text holds something that is no configuration object.",
+    effect: "It is passed over.",
+    fix: "Write an object with apiVersion, kind, metadata and spec, or keep the file elsewhere.",
+  },
+  "unknown-kind": {
+    code: "MSH1005",
+    title: "unknown kind or version",
+    meaning: "An object names a kind or version that its API group does not have.",
+    effect: REFUSED,
+    fix: "Write a kind and version of the group.",
+  },
+  "unknown-field": {
+    ...SCHEMA,
+    title: "unknown field",
+    meaning: "An object has a field that its kind does not have.",
+    effect: REFUSED,
+    fix: "Correct the field's name or its indentation.",
+  },
+  "missing-field": {
+    ...SCHEMA,
+    title: "missing field",
+    meaning: "A field that must be written is not.",
+    effect: REFUSED,
+    fix: "Write the field.",
+  },
+  "wrong-value": {
+    ...SCHEMA,
+    title: "wrong value",
+    meaning: "A field has a value that means nothing there.",
+    effect: REFUSED,
+    fix: "Write a value that is expected there.",
+  },
+  "exclusive-fields": {
+    ...SCHEMA,
+    title: "fields exclude each other",
+    meaning: "Several fields are written of which at most one may be.",
+    effect: REFUSED,
+    fix: "Keep one of them.",
+  },
+  "too-many": {
+    code: "MSH1006",
+    title: "more findings than are shown",
+    meaning: "One object has more findings than are shown.",
+    effect: "The others are counted, not shown.",
+    fix: "Correct those that are shown; the others show up then.",
+  },
+} as const satisfies Readonly<Record<string, FindingRow>>;

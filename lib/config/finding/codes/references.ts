@@ -1,0 +1,59 @@
+/**
+ * References between objects: to hosts, gateways, subsets, ports.
+ *
+ * @module
+ */
+import type { FindingRow } from "./row.ts";
+
+/** One row for each sort. */
+export const REFERENCES = {
+  "unknown-host": {
+    code: "MSH0101",
+    title: "host does not exist",
+    meaning: "A destination names a host that no service has.",
+    effect: "Requests that are sent there are answered with 503, connections are closed.",
+    fix: "Correct the host, or add a ServiceEntry or Service for it.",
+  },
+  "unknown-gateway": {
+    code: "MSH0101",
+    title: "gateway does not exist",
+    meaning: "A VirtualService names a Gateway that does not exist.",
+    effect: "The routes are served nowhere through that gateway.",
+    fix: "Correct the name (namespace/name), or add the Gateway.",
+  },
+  "unknown-subset": {
+    code: "MSH0101",
+    title: "subset does not exist",
+    meaning: "A destination names a subset that no DestinationRule of its host defines.",
+    effect: "Requests that are sent there are answered with 503.",
+    fix: "Use a subset that exists, or add it to the DestinationRule.",
+  },
+  "unknown-delegate": {
+    code: "MSH0101",
+    title: "delegate does not exist",
+    meaning: "A VirtualService delegates to an object that does not exist, or that is no delegate.",
+    effect: "The rule with the delegate is left out.",
+    fix: "Correct the name, or add the VirtualService without hosts.",
+  },
+  "unresolved-reference": {
+    code: "MSH0101",
+    title: "reference cannot be followed",
+    meaning: "An object refers to another one that may not be used in this way.",
+    effect: "What refers to it is left out.",
+    fix: "Change the reference, or what it refers to.",
+  },
+  "port-required": {
+    code: "MSH0112",
+    title: "port is needed",
+    meaning: "A destination names no port, and its service has several.",
+    effect: "The port that the client called is used; where the service lacks it, requests are answered with 503.",
+    fix: "Write port.number.",
+  },
+  "unknown-port": {
+    code: "MSH1101",
+    title: "service lacks the port",
+    meaning: "A destination names a port that its service does not have.",
+    effect: "Requests that are sent there are answered with 503, connections are closed.",
+    fix: "Use a port of the service.",
+  },
+} as const satisfies Readonly<Record<string, FindingRow>>;

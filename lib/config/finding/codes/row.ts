@@ -1,0 +1,23 @@
+/**
+ * What the catalogue of findings says of one sort.
+ *
+ * @module
+ */
+
+/** Number of a finding. Below 1000 it is the field's own (`MSH0101` means what `IST0101` means); ours begin at 1001. */
+export type FindingCode = `MSH${string}`;
+
+/** One sort of findings. Several sorts may share a code: a host and a subset that do not exist are both `MSH0101`. */
+export interface FindingRow {
+  readonly code: FindingCode;
+  /** Another code where the finding is a warning: the field numbers the two apart. */
+  readonly warningCode?: FindingCode;
+  /** A few words: "subset does not exist". */
+  readonly title: string;
+  /** One sentence. */
+  readonly meaning: string;
+  /** What becomes of it for users, unless the finding says it more exactly. */
+  readonly effect: string;
+  /** What to do, unless the finding says it more exactly. */
+  readonly fix: string;
+}

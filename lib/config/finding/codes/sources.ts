@@ -1,0 +1,59 @@
+/**
+ * What is wrong between sources, and with what is accepted and does nothing.
+ *
+ * @module
+ */
+import type { FindingRow } from "./row.ts";
+
+/** One row for each sort. */
+export const SOURCES = {
+  "duplicate-object": {
+    code: "MSH1007",
+    title: "object twice",
+    meaning: "One source has an object twice.",
+    effect: "The first one is in force; this one does nothing.",
+    fix: "Remove one of the two, or give it another name.",
+  },
+  "hidden-object": {
+    code: "MSH1008",
+    title: "object of another source has precedence",
+    meaning: "A source of higher precedence has the same object.",
+    effect: "The other one is in force; this one does nothing.",
+    fix: "Remove one of the two, or give it another name.",
+  },
+  "derivation-failed": {
+    code: "MSH1009",
+    title: "objects could not be derived",
+    meaning: "What makes objects from this one threw an exception.",
+    effect: "The objects that were made before stay in force.",
+    fix: "Report the message: this is a defect of the server.",
+  },
+  "no-effect": {
+    code: "MSH1010",
+    title: "no effect yet",
+    meaning: "Something is accepted and checked, but the part that acts on it is not built yet.",
+    effect: "It does nothing.",
+    fix: "Do not rely on it in this version.",
+  },
+  "needs-restart": {
+    code: "MSH1011",
+    title: "needs a restart",
+    meaning: "A setting that is read when the server starts has changed since.",
+    effect: "The old value holds until the next start.",
+    fix: "Restart the server.",
+  },
+  "unenforced-policy": {
+    code: "MSH1012",
+    title: "policy is not enforced",
+    meaning: "A policy is accepted and checked, but nothing enforces it yet.",
+    effect: "Requests are neither refused nor checked by it.",
+    fix: "Do not rely on it in this version.",
+  },
+  "outside-root-namespace": {
+    code: "MSH1013",
+    title: "object for the mesh outside the root namespace",
+    meaning: "An object for the whole mesh lies in a namespace that is not the root namespace.",
+    effect: "It holds for its own namespace alone.",
+    fix: "Move it into the root namespace, or name its namespace as `rootNamespace` of the mesh configuration.",
+  },
+} as const satisfies Readonly<Record<string, FindingRow>>;

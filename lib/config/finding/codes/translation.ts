@@ -1,0 +1,66 @@
+/**
+ * What translation finds: things that exclude each other, and what proxies do not get as it is written.
+ *
+ * @module
+ */
+import type { FindingRow } from "./row.ts";
+
+/** One row for each sort. */
+export const TRANSLATION = {
+  "duplicate-subset": {
+    code: "MSH1014",
+    title: "subset twice",
+    meaning: "Several rules define a subset of one host.",
+    effect: "The oldest rule's subset holds, the others are left out.",
+    fix: "Define the subset once, or give the others another name.",
+  },
+  "too-few-addresses": {
+    code: "MSH1015",
+    title: "too few automatic addresses",
+    meaning: "More services ask for an automatic address than there are.",
+    effect: "The youngest services have none and are reached by their host alone.",
+    fix: "Give services addresses of their own.",
+  },
+  "listener-conflict": {
+    code: "MSH1016",
+    title: "listener conflict",
+    meaning: "Two hosts want one listener in ways that exclude each other.",
+    effect: "The older one has the listener; the other one is not reached on that port.",
+    fix: "Use another port or the same protocol, or give one of them an address.",
+  },
+  "tcp-listener-conflict": {
+    code: "MSH1017",
+    title: "TCP listener conflict",
+    meaning: "Two TCP services want the same connections of one listener.",
+    effect: "The older one gets all connections.",
+    fix: "Use another port, or give one of them an address.",
+  },
+  "inbound-conflict": {
+    code: "MSH1018",
+    title: "inbound port conflict",
+    meaning: "Two services want one port of a workload.",
+    effect: "The older service decides how the port is served.",
+    fix: "Declare one protocol for the port in both services.",
+  },
+  "domain-conflict": {
+    code: "MSH1019",
+    title: "domain conflict",
+    meaning: "Two virtual hosts of one route configuration want one domain.",
+    effect: "The first one has the domain; the other one is not reached by it.",
+    fix: "Merge the routes, or give one of them another host.",
+  },
+  "gateway-not-as-written": {
+    code: "MSH1020",
+    title: "gateway does not serve this as written",
+    meaning: "A gateway does not serve something, or not as it is written.",
+    effect: "What the message names is not served.",
+    fix: "Change the field that the message names.",
+  },
+  "not-as-written": {
+    code: "MSH1021",
+    title: "proxies do not get this as written",
+    meaning: "Proxies do not get something, or not as it is written.",
+    effect: "What the message names has no effect.",
+    fix: "Change the field that the message names.",
+  },
+} as const satisfies Readonly<Record<string, FindingRow>>;

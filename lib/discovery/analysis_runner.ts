@@ -1,0 +1,126 @@
+/**
+ * Runs the analysis of the mesh beside the pipeline: after each push, in steps, so that no push waits for it.
+ *
+ *     push ─> what changed is noted ─> steps between which the event loop turns ─> findings of that push
+ *
+ * @module
+ */
+import { Analysis, type AnalysisOptions } from "../analyze/analysis.ts";
+import { type Finding, findingObject } from "../config/finding/finding.ts";
+import { KINDS } from "../config/kinds/kinds.ts";
+import { objectKey } from "../config/types.ts";
+import type { FactStore } from "../config/facts/store.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { paced } from "../kernel/time/paced.ts";
+import type { AppliedChange } from "./applied.ts";
+import type { Configuration } from "./configuration.ts";
+import type { Pipeline } from "./pipeline.ts";
+
+/** See the module. */
+export class AnalysisRunner {
+  readonly analysis: Analysis;
+  readonly #kernel: Kernel;
+  readonly #refused: () => ReadonlySet<string>;
+  readonly #ending = new AbortController();
+  readonly #listeners = new Set<() => void>();
+  readonly #stop: (() => void)[];
+  #running: Promise<void> | undefined;
+  #noted = 0;
+  #push = 0;
+
+  /** @param refused Keys of objects that are refused and have no version in force. */
+  constructor(
+    pipeline: Pipeline,
+    options: Omit<AnalysisOptions, "facts" | "failed"> & { readonly facts: FactStore },
+    refused: () => ReadonlySet<string>,
+    kernel: Kernel,
+  ) {
+    this.#kernel = kernel;
+    this.#refused = refused;
+    const failed = (key: string, error: unknown) => {
+      kernel.metrics.counter("pilot_total_xds_internal_errors").inc();
+      kernel.log.scope("analysis").error("an object could not be analyzed", { object: key, error });
+    };
+    this.analysis = new Analysis({ ...options, failed }, pipeline.translator.mesh);
+    this.analysis.reset(pipeline.translator.mesh, pipeline.objects());
+    this.#stop = [
+      pipeline.applied.listen((applied) => this.#note(applied, pipeline)),
+      pipeline.onPush(({ id }) => this.#begin(id)),
+      options.facts.subscribe((changes) => {
+        this.analysis.factsChanged(changes);
+        this.#begin(this.#noted);
+      }),
+    ];
+    this.#begin(pipeline.pushes);
+  }
+
+  /** The push whose findings these are; higher ones are still looked at. */
+  get push(): number {
+    return this.#push;
+  }
+
+  /** All findings, by object. */
+  findings(): Iterable<Finding> {
+    return this.analysis.findings();
+  }
+
+  /** Resolves when the findings are those of the last push and of all facts. */
+  async settled(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  /** Has a listener called whenever the findings are those of the last push; returns the way to stop that. */
+  onSettled(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** No more work. */
+  async stop(): Promise<void> {
+    for (const end of this.#stop) end();
+    this.#ending.abort();
+    await this.#running;
+  }
+
+  #note({ change, affected }: AppliedChange, pipeline: Pipeline): void {
+    if (change === undefined) this.analysis.reset(pipeline.translator.mesh, pipeline.objects());
+    else this.analysis.changed(change.removed, change.added, affected);
+  }
+
+  #begin(push: number): void {
+    this.#noted = push;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  async #run(): Promise<void> {
+    try {
+      do {
+        // A turn of the event loop first: those who wait for the push go before.
+        await new Promise<void>((resolve) => setTimeout(resolve, 0));
+        this.analysis.refusedChanged(this.#refused());
+        const push = this.#noted;
+        await paced(this.analysis.steps(), { signal: this.#ending.signal });
+        this.#push = push;
+      } while (this.#push !== this.#noted || this.analysis.isBehind);
+      for (const listener of this.#listeners) listener();
+    } catch (error) {
+      if (this.#ending.signal.aborted) return;
+      this.#kernel.log.scope("analysis").error("the analysis failed", { error });
+    }
+  }
+}
+
+/** Keys of the objects that are refused and have no version in force. */
+export function refusedKeys(configuration: Pick<Configuration, "findings" | "store">): Set<string> {
+  const keys = new Set<string>();
+  for (const found of configuration.findings()) {
+    if (found.severity !== "error") continue;
+    const { kind, namespace, name } = findingObject(found);
+    const known = KINDS.find((one) => one === kind);
+    if (known === undefined || name === "" || configuration.store.get(known, namespace, name)) continue;
+    keys.add(objectKey(known, namespace, name));
+  }
+  return keys;
+}

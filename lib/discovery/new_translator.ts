@@ -1,0 +1,54 @@
+/**
+ * A translator with a mesh of its own, over what registries tell.
+ *
+ * @module
+ */
+import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
+import { Mesh } from "../mesh/mesh.ts";
+import type { Aggregate } from "../registry/aggregate.ts";
+import type { EndpointIndex } from "../registry/endpoint_index.ts";
+import { serviceTargets } from "../registry/inbound.ts";
+import type { ResourceTable } from "../resource/set.ts";
+import { Translator } from "../translate/translator.ts";
+import type { PipelineOptions } from "./pipeline_options.ts";
+
+/** What it is made from, besides the options of the pipeline. */
+export interface TranslatorParts {
+  readonly config: MeshConfig;
+  readonly networks: MeshNetworks;
+  readonly aggregate: Aggregate;
+  readonly endpoints: EndpointIndex;
+  readonly table: ResourceTable;
+}
+
+/** @param failed Called with what could not be built, beside the options' own. */
+export function newTranslator(
+  { config, networks, aggregate, endpoints, table }: TranslatorParts,
+  { settings, caches, enhancedDestinationRuleMerge, buildFailed }: PipelineOptions,
+  failed: (what: string, error: unknown) => void,
+): Translator {
+  const mesh = new Mesh({
+    config,
+    networks,
+    domainSuffix: settings.domainSuffix,
+    source: {
+      service: (key) => aggregate.service(key),
+      endpoints: (key) => endpoints.endpoints(key),
+    },
+    scopeGatewayToNamespace: settings.scopeGatewayToNamespace,
+    sharedScopes: caches.all,
+    enhancedDestinationRuleMerge,
+  });
+  return new Translator({
+    mesh,
+    settings,
+    table,
+    caches,
+    failed: (kind, name, error) => {
+      failed(`${kind} ${name}`, error);
+      buildFailed(kind, name, error);
+    },
+    targetsOf: ({ addresses, namespace, properties: { clusterId } }) =>
+      serviceTargets({ addresses, namespace, clusterId }, endpoints, aggregate),
+  });
+}

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { FINDING_NAMES, type FindingName } from "../../lib/config/finding/codes.ts";
+import { ANALYZERS } from "../../lib/analyze/analyzers.ts";
+import { findingsIn } from "./support/analyzed.ts";
+
+const folder = new URL("../testdata/findings/", import.meta.url);
+
+/** Sorts without examples: they are about files, sources and running servers, or come from translation, which has tests of its own. */
+const without: Readonly<Partial<Record<FindingName, string>>> = {
+  "unreadable-file": "is about a file as bytes",
+  "lost-file": "is about a file over time",
+  "hidden-object": "needs two sources",
+  "derivation-failed": "needs a defect",
+  "needs-restart": "is about a server over time",
+  "too-many": "has more than a hundred mistakes",
+  "unresolved-reference": "comes from translation",
+  "unknown-delegate": "comes from translation",
+  "no-effect": "comes from translation",
+  "unenforced-policy": "comes from translation",
+  "outside-root-namespace": "is about a server over time",
+  "duplicate-subset": "comes from translation",
+  "too-few-addresses": "comes from translation",
+  "listener-conflict": "comes from translation",
+  "tcp-listener-conflict": "comes from translation",
+  "inbound-conflict": "comes from translation",
+  "domain-conflict": "comes from translation",
+  "gateway-not-as-written": "comes from translation",
+  "not-as-written": "comes from translation",
+};
+
+function example(name: string, which: "triggers" | "clean"): string {
+  return Deno.readTextFileSync(new URL(`${name}/${which}.yaml`, folder));
+}
+
+for (const name of FINDING_NAMES.filter((one) => !Object.hasOwn(without, one))) {
+  Deno.test(`example of ${name}: the first triggers it, and it alone; the second nothing`, () => {
+    const found = findingsIn({ "example.yaml": example(name, "triggers") });
+    assert.deepEqual([...new Set(found.map((one) => one.name))], [name], JSON.stringify(found, undefined, 1));
+    const clean = findingsIn({ "example.yaml": example(name, "clean") });
+    assert.deepEqual(clean.map(({ message }) => message), []);
+  });
+}
+
+Deno.test("each folder of examples is of a sort, and each sort that an analyzer reports has one", () => {
+  const names = [...Deno.readDirSync(folder)].map((entry) => entry.name);
+  assert.deepEqual(names.filter((name) => !(FINDING_NAMES as readonly string[]).includes(name)), []);
+  assert.deepEqual(ANALYZERS.flatMap(({ reports }) => reports).filter((name) => Object.hasOwn(without, name)), []);
+});

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { parseObject } from "../../lib/config/object.ts";
+import { inFile } from "../config/origins.ts";
+import { name, namespace, type Tree, tree } from "../discovery/random_trees.ts";
+import { AnalyzedFolder } from "./support/analyzed.ts";
+
+/** Runs of each property; `MESH_PROPERTY_RUNS=10000` is the long form. */
+const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 100);
+
+const kinds = ["ServiceEntry", "WorkloadEntry", "VirtualService", "DestinationRule", "Sidecar", "Gateway"] as const;
+
+const step = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: tree.filter(isValid).map((written) => ({ file: fileOf(written), text: JSON.stringify(written) })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constantFrom(...kinds), namespace, name }).map((key) => ({
+      file: `${key.kind}.${key.namespace}.${key.name}.json`,
+      text: undefined,
+    })),
+  },
+);
+
+/** Of an object that is refused the last good version stays in force, which a fresh start does not have. */
+function isValid(written: Tree): boolean {
+  return parseObject(written, inFile("x"), { defaultNamespace: "default" }).object !== undefined;
+}
+
+function fileOf({ kind, metadata }: Tree): string {
+  return `${kind}.${metadata.namespace}.${metadata.name}.json`;
+}
+
+Deno.test("changes one by one leave the findings that a fresh analysis has", () => {
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 5, maxLength: 40, size: "max" }), (steps) => {
+      const folder = new AnalyzedFolder();
+      const files: Record<string, string | undefined> = {};
+      for (const { file, text } of steps) {
+        folder.write({ [file]: text });
+        files[file] = text;
+      }
+      const fresh = new AnalyzedFolder();
+      fresh.write(files);
+      assert.deepEqual([...folder.analysis.findings()], [...fresh.analysis.findings()]);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+const entry = (at: number) =>
+  `apiVersion: networking.mesh.io/v1
+kind: ServiceEntry
+metadata: { name: s${at}, namespace: n${at % 10} }
+spec: { hosts: [s${at}.example.com], ports: [{ number: 80, name: http, protocol: HTTP }], resolution: STATIC }
+---
+apiVersion: networking.mesh.io/v1
+kind: VirtualService
+metadata: { name: s${at}, namespace: n${at % 10} }
+spec: { hosts: [s${at}.example.com], http: [{ route: [{ destination: { host: s${at}.example.com } }] }] }
+`;
+
+Deno.test("an edit looks at what it touches: as many objects in a mesh of 50 services as in one of 400", () => {
+  const built = (size: number) => {
+    const folder = new AnalyzedFolder();
+    folder.write(Object.fromEntries(Array.from({ length: size }, (_, at) => [`${at}.yaml`, entry(at)])));
+    const before = folder.analysis.counts.built;
+    folder.write({ "7.yaml": entry(7).replaceAll("number: 80", "number: 81") });
+    const service = folder.analysis.counts.built - before;
+    folder.write({
+      "8.yaml": entry(8).replace("http: [", "http: [{ match: [{ uri: { prefix: /x } }], redirect: { uri: / } }, "),
+    });
+    return { service, route: folder.analysis.counts.built - before - service };
+  };
+  const small = built(50);
+  assert.deepEqual(built(400), small);
+  assert.ok(small.service <= 3 && small.route <= 2, JSON.stringify(small));
+});

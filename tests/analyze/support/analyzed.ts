@@ -1,0 +1,82 @@
+/**
+ * Texts of configuration, analyzed as a folder would be, without a server.
+ *
+ * @module
+ */
+import { Analysis } from "../../../lib/analyze/analysis.ts";
+import { FactStore } from "../../../lib/config/facts/store.ts";
+import { type Finding, findingObject } from "../../../lib/config/finding/finding.ts";
+import { ConfigStore } from "../../../lib/config/store.ts";
+import type { MeshConfig } from "../../../lib/config/mesh/types.ts";
+import { type AnyConfigObject, type Kind, objectKey } from "../../../lib/config/types.ts";
+import { FolderIndex } from "../../../lib/folder/index.ts";
+import { unpaced } from "../../../lib/kernel/time/paced.ts";
+import { Fixture } from "../../discovery/fixture.ts";
+
+/** A folder of texts that may change, with its analysis. */
+export class AnalyzedFolder {
+  readonly index = new FolderIndex({ defaultNamespace: "default", source: "" });
+  readonly store = new ConfigStore();
+  readonly facts = new FactStore();
+  readonly fixture: Fixture;
+  readonly analysis: Analysis;
+  readonly #source = this.store.addSource("", 0);
+
+  constructor(mesh: Partial<MeshConfig> = {}, assumeServices = false) {
+    this.fixture = new Fixture({ mesh });
+    const { pipeline } = this.fixture;
+    const { store, facts } = this;
+    const settings = { domainSuffix: "cluster.local", assumeServices };
+    const failed = (key: string, error: unknown) => {
+      throw new Error(`analysis of ${key}`, { cause: error });
+    };
+    this.analysis = new Analysis({ store, facts, settings, failed }, pipeline.translator.mesh);
+    pipeline.applied.listen(({ change, affected }) => {
+      if (change === undefined) this.analysis.reset(pipeline.translator.mesh, pipeline.objects());
+      else this.analysis.changed(change.removed, change.added, affected);
+    });
+    facts.subscribe((changes) => this.analysis.factsChanged(changes));
+    store.subscribe(({ added, updated, removed }) => {
+      const gone = [...removed, ...updated.map((one) => one.old)] as AnyConfigObject[];
+      const come = [...added, ...updated.map((one) => one.new)] as AnyConfigObject[];
+      pipeline.configChanged(gone, come);
+    });
+  }
+
+  /** Writes files; undefined removes one. Findings are up to date when this returns. */
+  write(files: Readonly<Record<string, string | undefined>>): void {
+    const encoder = new TextEncoder();
+    this.#source.apply(
+      this.index.apply(
+        Object.entries(files).map(([path, text]) => ({
+          path,
+          bytes: text === undefined ? text : encoder.encode(text),
+        })),
+      ),
+    );
+    this.fixture.pipeline.flush();
+    this.analysis.refusedChanged(this.#refused());
+    unpaced(this.analysis.steps());
+  }
+
+  #refused(): Set<string> {
+    const errors = this.index.findings().filter(({ severity }) => severity === "error").map(findingObject);
+    const keys = errors.filter(({ name }) => name !== "").map(({ kind, namespace, name }) => ({
+      key: objectKey(kind as Kind, namespace, name),
+      object: this.store.get(kind as Kind, namespace, name),
+    }));
+    return new Set(keys.filter(({ object }) => object === undefined).map(({ key }) => key));
+  }
+
+  /** What is wrong: while it is read, then over the whole mesh. */
+  findings(): Finding[] {
+    return [...this.index.findings(), ...this.analysis.findings()];
+  }
+}
+
+/** The findings of texts. */
+export function findingsIn(files: Readonly<Record<string, string>>, mesh: Partial<MeshConfig> = {}): Finding[] {
+  const folder = new AnalyzedFolder(mesh);
+  folder.write(files);
+  return folder.findings();
+}

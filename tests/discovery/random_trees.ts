@@ -1,0 +1,165 @@
+/**
+ * Random objects of the kinds that routes are made of, few names so that they meet.
+ *
+ * @module
+ */
+import fc from "fast-check";
+
+const namespaces = ["a", "b", "mesh-system"] as const;
+const hosts = ["x.com", "y.com", "z.y.com", "svc.a.svc.cluster.local", "svc.b.svc.cluster.local"] as const;
+const patterns = [...hosts, "*.y.com", "*.com"] as const;
+const protocols = ["HTTP", "TCP", "TLS", "GRPC", ""] as const;
+const exports = [undefined, ["*"], ["."], ["a"], ["b"]] as const;
+
+/** Of an object. */
+export const namespace = fc.constantFrom(...namespaces);
+const host = fc.constantFrom(...hosts);
+const pattern = fc.constantFrom(...patterns);
+const exportTo = fc.constantFrom(...exports);
+/** Of an object. */
+export const name = fc.constantFrom("one", "two");
+
+const meta = (kind: string, version = "networking.mesh.io/v1") =>
+  fc.record({ namespace, name }).map(({ namespace, name }) => ({
+    apiVersion: version,
+    kind,
+    metadata: { namespace, name: `${name}`, creationTimestamp: name === "one" ? "2024-01-01T00:00:00Z" : undefined },
+  }));
+
+const subset = fc.constantFrom("v1", "v2");
+
+const account = fc.constantFrom(undefined, "pay", "bill");
+
+const serviceEntry = fc.record({
+  object: meta("ServiceEntry"),
+  host,
+  exportTo,
+  ports: fc.uniqueArray(fc.constantFrom(80, 443, 9090), { minLength: 1, maxLength: 2 }),
+  protocol: fc.constantFrom(...protocols),
+  address: fc.constantFrom(undefined, "10.9.0.1", "10.9.0.2"),
+  resolution: fc.constantFrom("STATIC", "DNS", "NONE"),
+  endpoints: fc.uniqueArray(fc.integer({ min: 1, max: 4 }), { maxLength: 3 }),
+  account,
+  selects: fc.boolean(),
+}).map(({ object, host, exportTo, ports, protocol, address, resolution, endpoints, account, selects }) => ({
+  ...object,
+  spec: {
+    hosts: [host],
+    ...(exportTo ? { exportTo } : {}),
+    ports: ports.map((number) => ({ number, name: `p${number}`, ...(protocol ? { protocol } : {}) })),
+    ...(address ? { addresses: [address] } : {}),
+    location: "MESH_INTERNAL",
+    resolution,
+    ...(resolution === "STATIC" && selects ? { workloadSelector: { labels: { app: "selected" } } } : {}),
+    ...(resolution === "STATIC" && !selects
+      ? {
+        endpoints: endpoints.map((i) => ({
+          address: `172.16.0.${i}`,
+          labels: { version: `v${1 + i % 2}` },
+          ...(account ? { serviceAccount: account } : {}),
+        })),
+      }
+      : {}),
+  },
+}));
+
+const workloadEntry = fc.record({
+  object: meta("WorkloadEntry"),
+  address: fc.integer({ min: 1, max: 4 }),
+  account,
+}).map(({ object, address, account }) => ({
+  ...object,
+  spec: {
+    address: `172.16.0.${address}`,
+    labels: { app: "selected" },
+    ...(account ? { serviceAccount: account } : {}),
+  },
+}));
+
+const virtualService = fc.record({
+  object: meta("VirtualService"),
+  hosts: fc.uniqueArray(pattern, { minLength: 1, maxLength: 2 }),
+  exportTo,
+  to: host,
+  subset: fc.option(subset, { nil: undefined }),
+  header: fc.constantFrom("x", "y"),
+  source: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }), { nil: undefined }),
+  gateways: fc.constantFrom(undefined, ["mesh"], ["a/one"], ["b/one", "mesh"], ["one", "two"]),
+  kind: fc.constantFrom("http", "http", "http", "tcp"),
+}).map(({ object, hosts, exportTo, to, subset, header, source, gateways, kind }) => ({
+  ...object,
+  spec: {
+    hosts,
+    ...(gateways ? { gateways } : {}),
+    ...(exportTo ? { exportTo } : {}),
+    ...(kind === "tcp" ? { tcp: [{ route: [{ destination: { host: to, ...(subset ? { subset } : {}) } }] }] } : {
+      http: [
+        {
+          match: [{ headers: { h: { exact: header } }, ...(source ? { sourceLabels: source } : {}) }],
+          route: [{ destination: { host: to, ...(subset ? { subset } : {}) } }],
+        },
+        { route: [{ destination: { host: to } }] },
+      ],
+    }),
+  },
+}));
+
+const destinationRule = fc.record({
+  object: meta("DestinationRule"),
+  host: pattern,
+  exportTo,
+  subsets: fc.uniqueArray(subset, { maxLength: 2 }),
+  hash: fc.boolean(),
+  tls: fc.constantFrom(undefined, { mode: "SIMPLE" }, { mode: "SIMPLE", subjectAltNames: [] }),
+  selector: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }), { nil: undefined }),
+}).map(({ object, host, exportTo, subsets, hash, tls, selector }) => ({
+  ...object,
+  spec: {
+    host,
+    ...(exportTo && !selector ? { exportTo } : {}),
+    subsets: subsets.map((version) => ({ name: version, labels: { version } })),
+    trafficPolicy: {
+      ...(hash ? { loadBalancer: { consistentHash: { httpHeaderName: "h" } } } : {}),
+      ...(tls ? { tls } : {}),
+    },
+    ...(selector ? { workloadSelector: { matchLabels: selector } } : {}),
+  },
+}));
+
+const sidecar = fc.record({
+  object: meta("Sidecar"),
+  imports: fc.uniqueArray(fc.constantFrom("*/*", "./*", "a/*", "b/y.com", "*/*.com", "~/*"), {
+    minLength: 1,
+    maxLength: 2,
+  }),
+  selector: fc.option(fc.constantFrom({ app: "p" }), { nil: undefined }),
+  only: fc.boolean(),
+}).map(({ object, imports, selector, only }) => ({
+  ...object,
+  spec: {
+    egress: [{ hosts: imports }],
+    // The root namespace allows no selector.
+    ...(selector && object.metadata.namespace !== "mesh-system" ? { workloadSelector: { labels: selector } } : {}),
+    ...(only ? { outboundTrafficPolicy: { mode: "REGISTRY_ONLY" } } : {}),
+  },
+}));
+
+const gateway = fc.record({ object: meta("Gateway"), hosts: fc.uniqueArray(pattern, { minLength: 1, maxLength: 2 }) })
+  .map(({ object, hosts }) => ({
+    ...object,
+    spec: { selector: { app: "gw" }, servers: [{ port: { number: 80, name: "http", protocol: "HTTP" }, hosts }] },
+  }));
+
+/** What may have a service account. */
+interface Account {
+  readonly serviceAccount?: string;
+}
+/** An object as it is written. */
+export interface Tree {
+  readonly kind: string;
+  readonly metadata: { readonly namespace: string; readonly name: string };
+  readonly spec: Account & { readonly endpoints?: readonly Account[] };
+}
+const trees = [serviceEntry, serviceEntry, workloadEntry, virtualService, destinationRule, sidecar, gateway] as const;
+/** Any of them. */
+export const tree = fc.oneof(...trees) as fc.Arbitrary<Tree>;
