@@ -21,14 +21,14 @@ export const READING = {
     code: "MSH1002",
     title: "file cannot be read",
     meaning: "A file cannot be read, is too large or is no UTF-8 text.",
-    effect: "What the file held stays in force.",
+    effect: "Its last content stays in force.",
     fix: "Make it a readable text file, or remove it.",
   },
   "lost-file": {
     code: "MSH1003",
     title: "mesh file is gone",
     meaning: "A file of the mesh configuration is gone or empty.",
-    effect: "What it said last stays in force.",
+    effect: "Its last content stays in force.",
     fix: "Bring the file back; `{}` stands for the defaults.",
   },
   "not-an-object": {
