@@ -10,7 +10,7 @@
  */
 import type { ChangeSet } from "../config/store.ts";
 import type { Fact } from "../config/facts/types.ts";
-import { isFactKind } from "../config/facts/read.ts";
+import { FACT_KINDS } from "../config/facts/types.ts";
 import type { Finding } from "../config/finding/finding.ts";
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import { BuildCache, type BuildCounts } from "../incremental/build_cache.ts";
@@ -63,7 +63,9 @@ export class Analysis {
     this.#source = newSource(this.#options, mesh, this.#source.world.refused);
     this.#cache = this.#newCache();
     this.#stale = new InvalidatedKeys();
-    for (const [key, { kind }] of this.#subjects) if (!isFactKind(kind)) this.#subjects.delete(key);
+    for (const [key, { kind }] of this.#subjects) {
+      if (!(FACT_KINDS as readonly string[]).includes(kind)) this.#subjects.delete(key);
+    }
     for (const object of objects) this.#put(object);
     for (const key of this.#findings.keys()) if (!this.#subjects.has(key)) this.#findings.delete(key);
     for (const key of this.#subjects.keys()) this.#dirty.add(key);
