@@ -12,7 +12,7 @@ import type { ChangeSet } from "../config/store.ts";
 import type { Fact } from "../config/facts/types.ts";
 import { FACT_KINDS } from "../config/facts/types.ts";
 import type { Finding } from "../config/finding/finding.ts";
-import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
+import type { AnyConfigObject } from "../config/types.ts";
 import { BuildCache, type BuildCounts } from "../incremental/build_cache.ts";
 import { InvalidatedKeys } from "../incremental/keys.ts";
 import type { AffectedKeys, Mesh } from "../mesh/mesh.ts";
