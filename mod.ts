@@ -36,12 +36,8 @@
  */
 export { type RunningServer, type ServerOptions, startServer } from "./lib/discovery/start.ts";
 export { StartError, type StartFault, type StartOption } from "./lib/discovery/start_error.ts";
-export {
-  type ProxyNode,
-  type TranslatedProxy,
-  translateForProxy,
-  type TranslateRequest,
-} from "./lib/discovery/translate_one.ts";
+export type { ProxyNode } from "./lib/discovery/offline_mesh.ts";
+export { type TranslatedProxy, translateForProxy, type TranslateRequest } from "./lib/discovery/translate_one.ts";
 export { NodeRefused } from "./lib/translate/proxy/identity.ts";
 export * from "./lib/simulate/mod.ts";
 export type { Finding, FindingPlace, ObjectName } from "./lib/config/finding/finding.ts";

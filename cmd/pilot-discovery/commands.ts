@@ -4,26 +4,19 @@
  *
  * @module
  */
-import { type Command, runs, UsageError } from "../../lib/cli/command.ts";
+import { type Command, runs } from "../../lib/cli/command.ts";
 import { completionCommand } from "../../lib/cli/completion/command.ts";
 import { vklogFlag } from "../../lib/cli/log_flags.ts";
 import { versionCommand } from "../../lib/cli/version.ts";
 import { discoveryFlags } from "./discovery_flags.ts";
+import { offlineCommands } from "./offline_commands.ts";
+import { setUpError } from "./set_up.ts";
 
 /**
  * The server's module, named where Deno does not look: an import that it can see is read and parsed, with all that it
  * imports, before the program runs, whichever command that is. (`scripts/compile.ts` names it to `deno compile`.)
  */
 const serverModule = new URL("start.ts", import.meta.url).href;
-
-/**
- * What to do about a server that cannot be loaded: in a fresh copy of this tree the code that is generated is not there
- * yet. Undefined: that is not why.
- */
-export function setUpError(error: unknown): UsageError | undefined {
-  const missing = error instanceof TypeError && /not found.*\/(?:proto\/gen|node_modules)\//i.test(error.message);
-  return missing ? new UsageError("this folder is not set up yet: run `deno task setup` once") : undefined;
-}
 
 const discovery: Command = {
   name: "discovery",
@@ -63,5 +56,5 @@ export const pilotDiscovery: Command = {
   summary: "Control-plane discovery server of the service mesh",
   description: "pilot-discovery manages traffic, security and policy of the mesh and delivers them to its proxies.",
   globals: vklogFlag,
-  commands: [completionCommand("pilot-discovery"), discovery, request, versionCommand],
+  commands: [completionCommand("pilot-discovery"), discovery, request, ...offlineCommands, versionCommand],
 };

@@ -4,11 +4,14 @@
  * @module
  */
 import type { FlagSet, FlagValues } from "./flag.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 
 /** Where a command writes. Texts end with their own line breaks. */
 export interface Output {
   out(text: string): void;
   err(text: string): void;
+  /** What the two streams can show; absent: they are no terminals. */
+  readonly terminals?: { readonly out: Terminal; readonly err: Terminal };
 }
 
 /** What a command gets when it runs. */
@@ -31,6 +34,8 @@ export interface Arguments {
   readonly max: number;
   /** Values that completion offers for the first argument. */
   readonly values?: readonly string[];
+  /** What completion offers for every argument. */
+  readonly complete?: "file";
 }
 
 /** One command with its subcommands. */
@@ -51,13 +56,15 @@ export interface Command {
   readonly exclusive?: readonly (readonly string[])[];
   readonly commands?: readonly Command[];
   readonly hidden?: boolean;
+  /** Exit code of a mistake in the line, or of a refusal; default 1. For commands whose exit code 1 says what they found. */
+  readonly mistake?: number;
   /** Runs the command; the number is the exit code. Without it the command only groups others and prints its help. */
   readonly run?: (invocation: Invocation) => Promise<number> | number;
 }
 
 /**
- * A mistake in the command line, or a refusal that is the user's to mend: printed as one line on standard error, with
- * exit code 1, without a stack.
+ * A mistake in the command line, or a refusal that the user can correct: printed as one line on standard error, without a
+ * stack; the exit code is that of `Command.mistake`.
  */
 export class UsageError extends Error {
   override readonly name = "UsageError";

@@ -8,29 +8,14 @@
  * @module
  */
 import type { Finding } from "../config/finding/finding.ts";
-import { FolderIndex } from "../folder/index.ts";
-import { parseMeshConfig } from "../config/mesh/parse.ts";
-import { chooseRootNamespace } from "../config/mesh/root_namespace.ts";
-import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
 import { defaultSettings } from "../kernel/settings/read.ts";
 import { TYPE_URL_PREFIX } from "../pb/codec.ts";
 import { readable } from "../pb/reflect.ts";
-import { struct } from "../pb/wellknown.ts";
 import type { EncodedResource } from "../resource/encoded.ts";
 import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../xds/protocol/types.ts";
-import { Pipeline } from "./pipeline.ts";
-import { cacheSwitches, debounceOptions, entryOptions, translateSettings } from "./settings.ts";
-import { NodeReader } from "./source.ts";
-
-/** A proxy as it introduces itself in its first request. */
-export interface ProxyNode {
-  /** `sidecar~10.1.2.3~reviews-1.default~default.svc.cluster.local`, or `router~...` for a gateway. */
-  readonly id: string;
-  /** Node metadata as plain JSON: `NAMESPACE`, `LABELS`, `INSTANCE_IPS`, `INTERCEPTION_MODE`, ... */
-  readonly metadata?: Readonly<Record<string, unknown>>;
-}
+import { OfflineMesh, type ProxyNode } from "./offline_mesh.ts";
 
 /** The configuration to translate, and the proxy. */
 export interface TranslateRequest {
@@ -96,45 +81,20 @@ export interface TranslatedProxy {
  */
 export function translateForProxy(request: TranslateRequest): TranslatedProxy {
   const settings = defaultSettings("pilot-discovery", request.settings ?? {});
-  const index = new FolderIndex({ defaultNamespace: "default", source: "" });
-  const encoder = new TextEncoder();
-  const { upserted } = index.apply(
-    Object.entries(request.files).map(([path, text]) => ({ path, bytes: encoder.encode(text) })),
-  );
-  const mesh = meshOf(request.meshConfig ?? "", settings.POD_NAMESPACE, upserted);
-  const pipeline = new Pipeline({
-    mesh,
-    networks: { networks: {} },
-    settings: translateSettings(settings, request.domain ?? "cluster.local"),
-    caches: cacheSwitches(settings),
-    debounce: debounceOptions(settings),
-    entries: entryOptions(settings, settings.CLUSTER_ID),
-    enhancedDestinationRuleMerge: settings.ENABLE_ENHANCED_DESTINATIONRULE_MERGE,
-    timers: { now: () => 0, after: () => () => {} },
-    readAgain: (proxy) => proxy,
-    failed: rethrow,
-    buildFailed: (_kind, _name, error) => rethrow(error),
+  const mesh = new OfflineMesh({
+    settings,
+    domain: request.domain ?? "cluster.local",
+    meshConfig: request.meshConfig ?? "",
+    vhds: request.vhds ?? false,
   });
-  // The index knows objects as ConfigObject; the union by kind is the same objects with `kind` telling the spec's type.
-  pipeline.configChanged([], upserted as AnyConfigObject[]);
-  pipeline.flush();
-  const { vhds = false, node: { id, metadata = {} } } = request;
-  const nodes = new NodeReader({ vhds, clusterId: settings.CLUSTER_ID, clusterAliases: {} });
-  const state = pipeline.translator.join(nodes.read({ id, metadata: struct(metadata) }, vhds, mesh));
-  return { ...resourcesOf(state), findings: index.findings() };
-}
-
-function rethrow(error: unknown): never {
-  throw error;
-}
-
-function meshOf(text: string, systemNamespace: string, objects: readonly ConfigObject[]) {
-  const { value, findings, namesRootNamespace } = parseMeshConfig(text, { systemNamespace });
-  if (value === undefined) throw new RangeError(findings.map(({ message }) => message).join("\n"));
-  if (namesRootNamespace) return value;
-  const { namespace, conflict } = chooseRootNamespace(objects, systemNamespace);
+  const encoder = new TextEncoder();
+  mesh.apply(Object.entries(request.files).map(([path, text]) => ({ path, bytes: encoder.encode(text) })));
+  const state = mesh.join(request.node);
+  const [failure] = mesh.failures;
+  if (failure !== undefined) throw failure.error;
+  const conflict = mesh.rootNamespaceConflict;
   if (conflict !== undefined) throw new RangeError(conflict);
-  return { ...value, rootNamespace: namespace };
+  return { ...resourcesOf(state), findings: mesh.index.findings() };
 }
 
 function resourcesOf(state: ProxyState): Omit<TranslatedProxy, "findings"> {

@@ -12,6 +12,9 @@ import { wellKnownJson } from "./wellknown_json.ts";
 /** What stands in the place of a secret. */
 export const REDACTED = "[redacted]";
 
+/** Whether a message lies below what is secret; `shown`: what is secret is not replaced. */
+type Secrecy = boolean | "shown";
+
 /** One decoded message: fields by name; those that lie on no wire come from the prototype. */
 type DecodedMessage = Readonly<Record<string, unknown>>;
 
@@ -19,12 +22,17 @@ type DecodedMessage = Readonly<Record<string, unknown>>;
  * A message as JSON. What its definition marks as secret (keys, passwords) is `[redacted]`, however deep it lies.
  *
  * @param name Full name; of a message that the descriptor lacks the type alone is told, as what it holds may be secret.
+ * @param secrets `shown`: for a program that is to work with them. Definitions mark names of files as secret, too.
  * @throws {Error} for bytes that are no such message
  */
-export function messageJson(name: string, bytes: Uint8Array): Record<string, unknown> {
+export function messageJson(
+  name: string,
+  bytes: Uint8Array,
+  secrets: "redacted" | "shown" = "redacted",
+): Record<string, unknown> {
   const type = findType(name);
   if (type === undefined) return { "@unknown": `${bytes.length} bytes of a type that this server does not know` };
-  return fieldsJson(type, type.decode(bytes) as unknown as DecodedMessage, false);
+  return fieldsJson(type, type.decode(bytes) as unknown as DecodedMessage, secrets === "shown" ? secrets : false);
 }
 
 /** The same with `@type` in front, as in an `Any`. */
@@ -32,7 +40,7 @@ export function anyJson(typeUrl: string, bytes: Uint8Array): Record<string, unkn
   return opened({ type_url: typeUrl, value: bytes }, false);
 }
 
-function opened({ type_url, value }: DecodedMessage, secret: boolean): Record<string, unknown> {
+function opened({ type_url, value }: DecodedMessage, secret: Secrecy): Record<string, unknown> {
   const url = typeof type_url === "string" ? type_url : "";
   const bytes = value instanceof Uint8Array ? value : new Uint8Array();
   const name = url.slice(url.lastIndexOf("/") + 1);
@@ -48,13 +56,13 @@ function isSpecial(type: protobuf.Type): boolean {
   return name.startsWith("google.protobuf.") && name !== "google.protobuf.Empty";
 }
 
-function messageValue(type: protobuf.Type, message: DecodedMessage, secret: boolean): unknown {
+function messageValue(type: protobuf.Type, message: DecodedMessage, secret: Secrecy): unknown {
   const name = type.fullName.slice(1);
   if (name === `${GOOGLE}Any`) return opened(message, secret);
   if (!name.startsWith(GOOGLE)) return fieldsJson(type, message, secret);
   const wrapped = WRAPPERS.get(name.slice(GOOGLE.length));
-  if (wrapped !== undefined) return scalarJson(wrapped, secret ? undefined : message.value);
-  return wellKnownJson(name.slice(GOOGLE.length), message, secret ? REDACTED : undefined) ??
+  if (wrapped !== undefined) return scalarJson(wrapped, secret === true ? undefined : message.value);
+  return wellKnownJson(name.slice(GOOGLE.length), message, secret === true ? REDACTED : undefined) ??
     fieldsJson(type, message, secret);
 }
 
@@ -72,12 +80,12 @@ const WRAPPERS: ReadonlyMap<string, string> = new Map([
   ["BytesValue", "bytes"],
 ]);
 
-function fieldsJson(type: protobuf.Type, message: DecodedMessage, secret: boolean): Record<string, unknown> {
+function fieldsJson(type: protobuf.Type, message: DecodedMessage, secret: Secrecy): Record<string, unknown> {
   const json: Record<string, unknown> = {};
   for (const field of byNumber(type)) {
     if (!Object.hasOwn(message, field.name)) continue;
     const value = message[field.name];
-    const hidden = secret || field.options?.sensitive === true;
+    const hidden = secret === "shown" ? secret : secret || field.options?.sensitive === true;
     const shown = fieldJson(field, value, hidden);
     if (shown !== undefined) json[field.name] = shown;
   }
@@ -97,7 +105,7 @@ function byNumber(type: protobuf.Type): readonly protobuf.Field[] {
 }
 
 /** @returns undefined: left out */
-function fieldJson(field: protobuf.Field, value: unknown, secret: boolean): unknown {
+function fieldJson(field: protobuf.Field, value: unknown, secret: Secrecy): unknown {
   if (field instanceof protobuf.MapField) {
     const entries = Object.entries(value as Record<string, unknown>);
     // Names stay: of several that are all replaced one would be left.
@@ -119,9 +127,9 @@ function isDefault(value: unknown): boolean {
   return value === 0 || value === "" || value === false || String(value) === "0";
 }
 
-function elementJson({ resolvedType, type }: protobuf.Field, value: unknown, secret: boolean): unknown {
+function elementJson({ resolvedType, type }: protobuf.Field, value: unknown, secret: Secrecy): unknown {
   if (resolvedType instanceof protobuf.Type) return messageValue(resolvedType, value as DecodedMessage, secret);
-  if (secret) return type === "string" ? REDACTED : type === "bytes" ? base64(REDACTED) : undefined;
+  if (secret === true) return type === "string" ? REDACTED : type === "bytes" ? base64(REDACTED) : undefined;
   if (resolvedType instanceof protobuf.Enum) return resolvedType.valuesById[value as number] ?? value;
   return scalarJson(type, value);
 }

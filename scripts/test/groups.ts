@@ -53,6 +53,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   // sockets of both ends; openssl
   http: [READ, TEMP, ENV, NET, RUN],
   kernel: [READ, TEMP, ENV, NET],
+  // texts that are read, real Envoys, a server that is asked
+  offline: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
   // the commands that the page names
   readme: [READ, TEMP, ENV, NET, RUN],
   // ports that are leased, expected files

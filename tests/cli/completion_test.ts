@@ -8,7 +8,7 @@ function values(...words: string[]): string[] {
 }
 
 Deno.test("subcommands are offered, and help", () => {
-  assert.deepEqual(values(""), ["completion", "discovery", "request", "version", "help"]);
+  assert.deepEqual(values(""), ["completion", "discovery", "request", "translate", "version", "help"]);
   assert.deepEqual(values("dis"), ["discovery"]);
   assert.deepEqual(values("--vklog", "3", "ver"), ["version"]);
   assert.deepEqual(values("help", "co"), ["completion"]);
@@ -63,4 +63,8 @@ Deno.test("what the scripts read: value, tab, description, then the directive", 
   const found = complete(pilotDiscovery, ["disc"]);
   assert.equal(completionText(found, true), "discovery\tStart the proxy discovery service\n:space\n");
   assert.equal(completionText(found, false), "discovery\n:space\n");
+});
+
+Deno.test("arguments that are files are completed by the shell", () => {
+  assert.deepEqual(complete(pilotDiscovery, ["translate", "me"]), { candidates: [], directive: "files" });
 });

@@ -74,6 +74,13 @@ const rooms: Readonly<Record<string, { readonly may: readonly string[]; readonly
     ],
     why: "it assembles the server; programs use it, rooms do not",
   },
+  offline: {
+    may: [
+      ...["kernel", "config", "folder", "registry", "mesh", "translate", "discovery", "simulate", "resource", "pb"],
+      ...["xds", "analyze"],
+    ],
+    why: "it runs the server's own way over files, for programs; no room, and no server, needs it",
+  },
   dns: { may: ["kernel"], why: "the agent's parts never need the control plane's view of the mesh" },
   iptables: { may: ["kernel"], why: "the agent's parts never need the control plane's view of the mesh" },
   cni: {

@@ -41,3 +41,9 @@ Deno.test("what lies below a secret field is redacted whatever it is, also packe
 });
 
 const chain = { certificate_chain: { inline_string: "not even secret" } };
+
+Deno.test("for programs that work with them secrets are shown, however deep they lie", () => {
+  const files = { private_key: { filename: "/etc/certs/key.pem" }, password: { inline_string: "p" } };
+  const json = messageJson(`${TLS}.TlsCertificate`, encode(`${TLS}.TlsCertificate`, files), "shown");
+  assert.deepEqual(json, files);
+});

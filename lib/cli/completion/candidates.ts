@@ -80,7 +80,8 @@ function commandNames(located: Located, current: string, root: Command, helping:
 }
 
 function argumentValues(located: Located, current: string): Completion {
-  const values = located.command.args?.values ?? [];
+  const { values = [], complete: kind } = located.command.args ?? {};
+  if (kind === "file") return { candidates: [], directive: "files" };
   const candidates = values.filter((v) => v.startsWith(current)).map((value) => ({ value, description: "" }));
   return { candidates, directive: "space" };
 }

@@ -6,12 +6,16 @@
  * @module
  */
 import type { Command, Output } from "../command.ts";
+import { terminalOf } from "../terminal/terminal.ts";
 import { runProgram } from "./run.ts";
 
 /** Writes to the process's standard streams. A closed pipe (`| head`) ends the text, not the program. */
 export const processOutput: Output = {
   out: (text) => writeAll(Deno.stdout, text),
   err: (text) => writeAll(Deno.stderr, text),
+  get terminals() {
+    return { out: terminalOf(Deno.stdout), err: terminalOf(Deno.stderr) };
+  },
 };
 
 function writeAll(stream: { writeSync(bytes: Uint8Array): number }, text: string): void {

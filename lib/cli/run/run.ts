@@ -17,8 +17,8 @@ export interface ProcessSurroundings {
 }
 
 /**
- * Runs a command line and returns the exit code: 0, 1 for a mistake in the line, or what the command says. A mistake is
- * one line on standard error; an unexpected exception is its message and stack, and 1.
+ * Runs a command line and returns the exit code: what the command says, or for a mistake in the line 1 or what the command
+ * names for that. A mistake is one line on standard error; an unexpected exception is its message and stack.
  */
 export async function runProgram(root: Command, args: readonly string[], around: ProcessSurroundings): Promise<number> {
   try {
@@ -37,7 +37,7 @@ export async function runProgram(root: Command, args: readonly string[], around:
     });
   } catch (error) {
     around.output.err(errorText(error));
-    return 1;
+    return locate(root, args).command.mistake ?? 1;
   }
 }
 

@@ -1,0 +1,152 @@
+/**
+ * From the files that a command names to a mesh: what all commands that work on files share.
+ *
+ * Permissions: read of what is named, env (the program's variables).
+ *
+ * @module
+ */
+import { type Output, UsageError } from "../../lib/cli/command.ts";
+import { readProgramSettings } from "../../lib/cli/startup.ts";
+import { styleOf } from "../../lib/cli/terminal/style.ts";
+import { progressOn } from "../../lib/cli/terminal/progress.ts";
+import { NO_TERMINAL } from "../../lib/cli/terminal/terminal.ts";
+import { formatFinding } from "../../lib/config/finding/finding.ts";
+import { OfflineMesh } from "../../lib/discovery/offline_mesh.ts";
+import type { FileRead, FolderChanges } from "../../lib/folder/index.ts";
+import { type InputTexts, readInputs, UnreadableInput } from "../../lib/offline/inputs.ts";
+import { findProxy, type FoundProxy, NoSuchProxy } from "../../lib/offline/find_proxy.ts";
+import { type ImpliedOptions, impliedProxies, type ImpliedProxy } from "../../lib/offline/workloads.ts";
+import { NodeRefused } from "../../lib/translate/proxy/identity.ts";
+import { paced } from "../../lib/kernel/time/paced.ts";
+import type { MeshFlagValues } from "./offline_flags.ts";
+
+/** A mesh, and the texts that it was made of. */
+export interface ReadMesh {
+  readonly mesh: OfflineMesh;
+  readonly texts: InputTexts;
+}
+
+/** How a mesh is read. */
+export interface ReadMeshOptions {
+  /** Paths of files stand relative to their folder. */
+  readonly relative?: boolean;
+}
+
+/**
+ * Reads folders, files and standard input as one mesh.
+ *
+ * @throws {UsageError} naming what cannot be read, and what is wrong with the mesh configuration.
+ */
+export async function readMesh(
+  paths: readonly string[],
+  flags: MeshFlagValues,
+  output: Output,
+  options: ReadMeshOptions = {},
+): Promise<ReadMesh> {
+  const texts = await readTexts(paths, output, options);
+  const mesh = await emptyMesh(flags);
+  await takeTexts(mesh, texts.reads, output);
+  return { mesh, texts };
+}
+
+/** Reads the texts alone. @throws {UsageError} */
+export async function readTexts(
+  paths: readonly string[],
+  output: Output,
+  { relative = false }: ReadMeshOptions = {},
+): Promise<InputTexts> {
+  const progress = progressOn(output);
+  const stdin = async () => new Uint8Array(await new Response(Deno.stdin.readable).arrayBuffer());
+  try {
+    return await readInputs(paths, {
+      stdin,
+      progress: (files) => progress.show(`read ${count(files, "file")}`),
+      relative,
+    });
+  } catch (error) {
+    if (error instanceof UnreadableInput) throw new UsageError(error.message);
+    throw error;
+  } finally {
+    progress.end();
+  }
+}
+
+/** A mesh without objects. @throws {UsageError} when its configuration is wrong */
+export async function emptyMesh(flags: MeshFlagValues): Promise<OfflineMesh> {
+  const settings = readProgramSettings("pilot-discovery");
+  const { domain, meshConfig: file } = flags;
+  try {
+    const meshConfig = file === "" ? "" : await Deno.readTextFile(file);
+    return new OfflineMesh({ settings, domain, meshConfig, ...(file === "" ? {} : { meshConfigName: file }) });
+  } catch (error) {
+    if (error instanceof RangeError) throw new UsageError(`flag --meshConfig: ${file}: ${error.message}`);
+    if (error instanceof Deno.errors.NotFound) throw new UsageError(`flag --meshConfig: ${file}: no such file`);
+    throw error;
+  }
+}
+
+/** Gives texts to a mesh; says on a terminal how far that is. */
+export async function takeTexts(
+  mesh: OfflineMesh,
+  reads: readonly FileRead[],
+  output: Output,
+): Promise<FolderChanges> {
+  const progress = progressOn(output);
+  function* steps(): Generator<void, FolderChanges> {
+    const work = mesh.index.applySteps(reads);
+    for (let at = 0;; at++) {
+      const { done, value } = work.next();
+      if (done) return value;
+      progress.show(`parsed ${Math.min(100, Math.floor(at / (reads.length + 1) * 100))} %`);
+      yield;
+    }
+  }
+  try {
+    const changes = await paced(steps());
+    progress.show(`translating ${count(changes.upserted.length, "object")}`);
+    mesh.takeChanges(changes);
+    return changes;
+  } finally {
+    progress.end();
+  }
+}
+
+/** Says on standard error what is wrong in the texts: what a command prints is made without it. */
+export function tellFindings(mesh: OfflineMesh, output: Output): void {
+  const style = styleOf(output.terminals?.err ?? NO_TERMINAL);
+  for (const found of mesh.findings()) {
+    output.err(
+      `${style(found.severity, found.severity)}: ${formatFinding(found).replace(`${found.severity}: `, "")}\n`,
+    );
+  }
+  for (const { what, error } of mesh.failures) {
+    output.err(`${style("error", "error")}: ${what} could not be made, a defect of this program: ${String(error)}\n`);
+  }
+}
+
+/** The proxies that a mesh implies, and how. */
+export function impliedBy(mesh: OfflineMesh): { readonly proxies: ImpliedProxy[]; readonly options: ImpliedOptions } {
+  const options = { domain: mesh.domain, gatewaysInNamespace: mesh.settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE };
+  return { proxies: impliedProxies(mesh.objects.values(), options), options };
+}
+
+/** The proxy of a name. @throws {UsageError} that names the flag which gave it */
+export function namedProxy(flag: string, wanted: string, mesh: OfflineMesh): FoundProxy {
+  const { proxies, options } = impliedBy(mesh);
+  return orUsage(flag, () => findProxy(wanted, proxies, options));
+}
+
+/** Does something with a flag's value; errors about the value are the user's, by the flag. */
+export function orUsage<T>(flag: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const known = error instanceof NoSuchProxy || error instanceof NodeRefused || error instanceof RangeError;
+    throw known ? new UsageError(`${flag}: ${error.message}`) : error;
+  }
+}
+
+/** `1 file`, `2 files`, `3 proxies`. */
+export function count(n: number, word: string): string {
+  return `${n} ${n === 1 ? word : word.endsWith("y") ? `${word.slice(0, -1)}ies` : `${word}s`}`;
+}

@@ -1,0 +1,49 @@
+/**
+ * Commands that work on files: they check, explain, compare and translate what a server would serve.
+ *
+ * @module
+ */
+import { type Command, type Invocation, runs } from "../../lib/cli/command.ts";
+import type { FlagSet } from "../../lib/cli/flag.ts";
+import { translateFlags } from "./offline_flags.ts";
+import { setUpError } from "./set_up.ts";
+
+/** Exit code of a command that could not do its work: others than this tell what it found. */
+const COULD_NOT_RUN = 2;
+
+const translate: Command = {
+  name: "translate",
+  summary: "Print the resources of one proxy, from files alone",
+  description:
+    `Prints what a server of these files would send to one proxy: all resources, or those of some types, in the JSON form
+of protobuf that Envoy reads. As a bootstrap they are what \`envoy --mode validate -c\` and an Envoy without a server take.`,
+  examples: `  pilot-discovery translate mesh/ --node shop/cart --type cds,eds
+  pilot-discovery translate mesh/ --node shop/cart -o bootstrap > envoy.yaml`,
+  args: { usage: "<folder|file|->...", min: 1, max: Infinity, complete: "file" },
+  flags: translateFlags,
+  mistake: COULD_NOT_RUN,
+  run: later(translateFlags, async () => {
+    const loaded: typeof import("./translate_command.ts") = await import(moduleAt("translate_command.ts"));
+    return loaded.runTranslate;
+  }),
+};
+
+/** The commands. */
+export const offlineCommands: readonly Command[] = [translate];
+
+/** Named where Deno does not look, as the server's module is: see `commands.ts`. */
+function moduleAt(name: string): string {
+  return new URL(name, import.meta.url).href;
+}
+
+type Run<F extends FlagSet> = (invocation: Invocation<F>) => Promise<number>;
+
+/** Runs what is loaded when it is needed. */
+function later<F extends FlagSet>(flags: F, load: () => Promise<Run<F>>): NonNullable<Command["run"]> {
+  return runs(flags, async (invocation) => {
+    const run = await load().catch((error) => {
+      throw setUpError(error) ?? error;
+    });
+    return await run(invocation);
+  });
+}

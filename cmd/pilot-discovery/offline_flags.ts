@@ -1,0 +1,31 @@
+/**
+ * Flags of the commands that work on files, without a server.
+ *
+ * @module
+ */
+import { type FlagValues, intFlag, stringFlag, stringListFlag } from "../../lib/cli/flag.ts";
+
+/** How a mesh is made of files: as `discovery` would. */
+export const meshFlags = {
+  domain: stringFlag("cluster.local", "DNS suffix of services"),
+  meshConfig: stringFlag("", "mesh configuration file; without one the defaults hold", { complete: "file" }),
+};
+
+/** Values of these flags. */
+export type MeshFlagValues = FlagValues<typeof meshFlags>;
+
+/** Flags of `translate`. */
+export const translateFlags = {
+  ...meshFlags,
+  node: stringFlag("", "the proxy: namespace/name of a workload, its IP address, or a node id"),
+  type: stringListFlag([], "types of resources; without it all", { allowed: ["cds", "eds", "lds", "rds", "sds"] }),
+  output: stringFlag("yaml", "one of `json`, `yaml` or `bootstrap`, with which an Envoy runs alone", {
+    short: "o",
+    allowed: ["json", "yaml", "bootstrap"],
+  }),
+  metadata: stringFlag(
+    "",
+    "node metadata as a JSON object, beside what the workload tells: INTERCEPTION_MODE and others",
+  ),
+  "admin-port": intFlag("uint16", 15000, "port of Envoy's admin page in a bootstrap; 0: any that is free"),
+};

@@ -1,0 +1,65 @@
+/**
+ * Texts laid out for a width: wrapped paragraphs, columns, shortened lines.
+ *
+ * @module
+ */
+import { plainText } from "./style.ts";
+
+/**
+ * Breaks a text at its blanks so that no line is longer than the width; a word that is longer stands alone.
+ *
+ * @param text May hold line breaks, which stay.
+ * @param width Characters, the indents included; `Infinity`: nothing is broken.
+ * @param first What the first line begins with.
+ * @param rest What the others begin with; default: as many blanks.
+ */
+export function wrap(text: string, width: number, first = "", rest = " ".repeat(shownLength(first))): string {
+  const lines: string[] = [];
+  for (const paragraph of text.split("\n")) {
+    let line = lines.length === 0 ? first : rest;
+    let isEmpty = true;
+    for (const word of paragraph.split(" ")) {
+      const next = isEmpty ? line + word : `${line} ${word}`;
+      if (!isEmpty && shownLength(next) > width) {
+        lines.push(line);
+        line = rest + word;
+      } else line = next;
+      isEmpty = false;
+    }
+    lines.push(line);
+  }
+  return lines.join("\n");
+}
+
+/** Characters that a text takes on a terminal: its colours take none. */
+export function shownLength(text: string): number {
+  return [...plainText(text)].length;
+}
+
+/** A text with blanks behind it up to a width. */
+export function padded(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - shownLength(text)));
+}
+
+/** A text without colours, shortened to a width with an ellipsis. */
+export function shortened(text: string, width: number): string {
+  const letters = [...text];
+  return letters.length <= width ? text : `${letters.slice(0, Math.max(0, width - 1)).join("")}…`;
+}
+
+/** Longest cell that others are aligned by: behind a longer one they begin where it ends. */
+const WIDEST_CELL = 60;
+
+/** Rows with their cells below each other, two blanks between; blanks at the end of a line are left out. */
+export function columns(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    row.slice(0, -1).forEach((cell, at) => {
+      const length = shownLength(cell);
+      if (length <= WIDEST_CELL) widths[at] = Math.max(widths[at] ?? 0, length);
+    });
+  }
+  return rows.map((row) =>
+    row.map((cell, at) => at === row.length - 1 ? cell : padded(cell, widths[at] ?? 0)).join("  ").trimEnd()
+  );
+}

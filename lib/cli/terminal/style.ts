@@ -1,0 +1,36 @@
+/**
+ * Words in colour, by what they mean.
+ *
+ * @module
+ */
+import type { Terminal } from "./terminal.ts";
+
+/** Escape codes by meaning: what stands out, what is secondary, how bad something is, what was added and removed. */
+const CODES = {
+  strong: "1",
+  faint: "2",
+  error: "1;31",
+  warning: "1;33",
+  info: "1;36",
+  good: "32",
+  added: "32",
+  removed: "31",
+} as const;
+
+/** What a piece of text means. */
+export type Meaning = keyof typeof CODES;
+
+/** Marks a text with its meaning. */
+export type Style = (meaning: Meaning, text: string) => string;
+
+/** How texts are marked on a terminal: by colour, or not at all. */
+export function styleOf({ colour }: Pick<Terminal, "colour">): Style {
+  if (!colour) return (_, text) => text;
+  return (meaning, text) => text === "" ? "" : `\x1b[${CODES[meaning]}m${text}\x1b[0m`;
+}
+
+/** A text without its colours. */
+export function plainText(text: string): string {
+  // deno-lint-ignore no-control-regex -- the escape character is what colours begin with
+  return text.replace(/\x1b\[[\d;]*m/g, "");
+}

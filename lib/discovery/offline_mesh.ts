@@ -1,0 +1,156 @@
+/**
+ * The server's own way from texts to resources, without a server: no wire, no watching, no timers.
+ *
+ *     texts ─> folder index ─> objects ─> pipeline ─> proxies join ─> their resources
+ *
+ * Texts may change, and what follows from that is what a server would push.
+ *
+ * Permissions: env (`LOG_TOKENS` and `LOG_STREAM`, which the YAML package reads).
+ *
+ * @module
+ */
+import { type Finding, warningOf } from "../config/finding/finding.ts";
+import { parseMeshConfig } from "../config/mesh/parse.ts";
+import { chooseRootNamespace } from "../config/mesh/root_namespace.ts";
+import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
+import type { AnyConfigObject } from "../config/types.ts";
+import { type FileRead, type FolderChanges, FolderIndex } from "../folder/index.ts";
+import { struct } from "../pb/wellknown.ts";
+import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
+import { Pipeline } from "./pipeline.ts";
+import { cacheSwitches, debounceOptions, type DiscoverySettings, entryOptions, translateSettings } from "./settings.ts";
+import { NodeReader } from "./source.ts";
+
+/** A proxy as it introduces itself in its first request. */
+export interface ProxyNode {
+  /** `sidecar~10.1.2.3~reviews-1.default~default.svc.cluster.local`, or `router~...` for a gateway. */
+  readonly id: string;
+  /** Node metadata as plain JSON: `NAMESPACE`, `LABELS`, `INSTANCE_IPS`, `INTERCEPTION_MODE`, ... */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** What a mesh of texts is made with. */
+export interface OfflineMeshOptions {
+  readonly settings: DiscoverySettings;
+  /** DNS suffix of services. */
+  readonly domain: string;
+  /** Text of the mesh configuration; empty: the defaults. */
+  readonly meshConfig: string;
+  /** Where that text is from, for its findings. Default `mesh`. */
+  readonly meshConfigName?: string;
+  /** Virtual hosts apart from their route configuration, as delta clients get them. Default false: whole routes. */
+  readonly vhds?: boolean;
+}
+
+const NO_NETWORKS: MeshNetworks = { networks: {} };
+
+/** A mesh made of texts. */
+export class OfflineMesh {
+  readonly index = new FolderIndex({ defaultNamespace: "default", source: "" });
+  readonly pipeline: Pipeline;
+  /** Objects in force, by key. */
+  readonly objects = new Map<string, AnyConfigObject>();
+  /** What could not be built: defects of this program, never of the texts. */
+  readonly failures: { readonly what: string; readonly error: unknown }[] = [];
+  readonly #options: OfflineMeshOptions;
+  readonly #nodes: NodeReader;
+  readonly #meshFindings: readonly Finding[];
+  readonly #namesRootNamespace: boolean;
+  /** Why the root namespace cannot be chosen from the objects: one sentence; undefined: it can. */
+  rootNamespaceConflict: string | undefined;
+
+  /** @throws {RangeError} naming every problem of the mesh configuration. */
+  constructor(options: OfflineMeshOptions) {
+    const { settings, domain, meshConfigName = "mesh" } = options;
+    const parsed = parseMeshConfig(options.meshConfig, {
+      systemNamespace: settings.POD_NAMESPACE,
+      source: meshConfigName,
+    });
+    if (parsed.value === undefined) throw new RangeError(parsed.findings.map(({ message }) => message).join("\n"));
+    this.#options = options;
+    this.#meshFindings = parsed.findings;
+    this.#namesRootNamespace = parsed.namesRootNamespace;
+    this.#nodes = new NodeReader({
+      vhds: options.vhds ?? false,
+      clusterId: settings.CLUSTER_ID,
+      clusterAliases: {},
+    });
+    this.pipeline = new Pipeline({
+      mesh: parsed.value,
+      networks: NO_NETWORKS,
+      settings: translateSettings(settings, domain),
+      caches: cacheSwitches(settings),
+      debounce: debounceOptions(settings),
+      entries: entryOptions(settings, settings.CLUSTER_ID),
+      enhancedDestinationRuleMerge: settings.ENABLE_ENHANCED_DESTINATIONRULE_MERGE,
+      timers: { now: () => 0, after: () => () => {} },
+      readAgain: (proxy, mesh) => this.#nodes.read(proxy.node, proxy.properties.vhds, mesh),
+      failed: (error) => this.failures.push({ what: "translation", error }),
+      buildFailed: (kind, name, error) => this.failures.push({ what: `${kind} ${name}`, error }),
+    });
+  }
+
+  /** DNS suffix of services. */
+  get domain(): string {
+    return this.#options.domain;
+  }
+
+  /** The program's settings. */
+  get settings(): DiscoverySettings {
+    return this.#options.settings;
+  }
+
+  /** The mesh configuration in force. */
+  get mesh(): MeshConfig {
+    return this.pipeline.mesh;
+  }
+
+  /** Takes texts in; afterwards all proxies have what follows from them. */
+  apply(reads: readonly FileRead[]): FolderChanges {
+    const changes = this.index.apply(reads);
+    this.takeChanges(changes);
+    return changes;
+  }
+
+  /** Takes in what the index has read; the part of {@linkcode OfflineMesh.apply} that translates. */
+  takeChanges(changes: FolderChanges): void {
+    const removed: AnyConfigObject[] = [];
+    // The index knows objects as ConfigObject; the union by kind is the same objects with `kind` telling the spec's type.
+    const added = changes.upserted as AnyConfigObject[];
+    for (const key of [...changes.removed, ...added.map((object) => object.key)]) {
+      const old = this.objects.get(key);
+      if (old !== undefined) removed.push(old);
+      this.objects.delete(key);
+    }
+    for (const object of added) this.objects.set(object.key, object);
+    this.pipeline.configChanged(removed, added);
+    this.#chooseRoot();
+    this.pipeline.flush();
+  }
+
+  /**
+   * Takes a proxy in; its resources are there when this returns.
+   *
+   * @throws {NodeRefused} when the node cannot be served.
+   */
+  join({ id, metadata = {} }: ProxyNode): ProxyState {
+    const { vhds = false } = this.#options;
+    return this.pipeline.translator.join(this.#nodes.read({ id, metadata: struct(metadata) }, vhds, this.mesh));
+  }
+
+  /** What is wrong or noteworthy in the texts, and in what the proxies that joined get of them. */
+  findings(): Finding[] {
+    const conflict: Finding[] = this.rootNamespaceConflict === undefined
+      ? []
+      : [{ ...warningOf("outside-root-namespace", [], this.rootNamespaceConflict), severity: "error" }];
+    return [...this.#meshFindings, ...conflict, ...this.index.findings(), ...this.pipeline.warnings()];
+  }
+
+  #chooseRoot(): void {
+    if (this.#namesRootNamespace) return;
+    const { namespace, conflict } = chooseRootNamespace(this.objects.values(), this.#options.settings.POD_NAMESPACE);
+    this.rootNamespaceConflict = conflict;
+    if (namespace === undefined || namespace === this.mesh.rootNamespace) return;
+    this.pipeline.meshChanged({ ...this.mesh, rootNamespace: namespace }, NO_NETWORKS);
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * The resources of one proxy as a bootstrap with which an Envoy runs alone: what it would ask the server for stands where
+ * it is asked for.
+ *
+ *     listener with rds ─────> with the route configuration itself
+ *     cluster with EDS ──────> STATIC, with its endpoints
+ *     secret over SDS ───────> a static secret of the same name
+ *
+ * @module
+ */
+import { NodeRefused } from "../translate/proxy/identity.ts";
+import type { ProxyNode } from "../discovery/offline_mesh.ts";
+
+type JsonFields = Record<string, unknown>;
+
+/** Resources as protojson, by type. */
+export interface BootstrapResources {
+  readonly listeners: readonly JsonFields[];
+  readonly routes: readonly JsonFields[];
+  readonly clusters: readonly JsonFields[];
+  readonly endpoints: readonly JsonFields[];
+  readonly secrets: readonly JsonFields[];
+}
+
+/**
+ * The bootstrap, as protojson.
+ *
+ * @param admin Address of the admin page: `127.0.0.1` and a port, 0 for one that the system chooses.
+ * @throws {RangeError} naming what cannot be written into a bootstrap: what goes on asking the server for something.
+ */
+export function bootstrapOf(
+  node: ProxyNode,
+  resources: BootstrapResources,
+  admin: { readonly port: number },
+): JsonFields {
+  const routes = new Map(resources.routes.map((route) => [String(route.name), route]));
+  const assignments = new Map(resources.endpoints.map((one) => [String(one.cluster_name), one]));
+  const secrets = new Set(resources.secrets.map(({ name }) => String(name)));
+  const inlined = (value: JsonFields) => inline(value, routes, secrets) as JsonFields;
+  const bootstrap = {
+    node: { id: node.id, cluster: clusterOf(node), metadata: node.metadata ?? {} },
+    admin: { address: { socket_address: { address: "127.0.0.1", port_value: admin.port } } },
+    static_resources: {
+      listeners: resources.listeners.map(inlined),
+      clusters: resources.clusters.map((cluster) => inlined(withEndpoints(cluster, assignments))),
+      secrets: resources.secrets,
+    },
+  };
+  const asking = [...resourcesThatAsk(bootstrap.static_resources)];
+  if (asking.length > 0) {
+    throw new RangeError(`${asking.join(", ")} would go on asking the server, which a bootstrap cannot replace`);
+  }
+  return bootstrap;
+}
+
+/** `name.namespace`, as proxies of this field name their cluster. */
+function clusterOf({ id }: ProxyNode): string {
+  const [, , workload] = id.split("~");
+  if (workload === undefined) {
+    throw new NodeRefused(`node id ${JSON.stringify(id)}, expected type~IP~name.namespace~domain`);
+  }
+  return workload;
+}
+
+function withEndpoints(cluster: JsonFields, assignments: ReadonlyMap<string, JsonFields>): JsonFields {
+  if (cluster.type !== "EDS") return cluster;
+  const { eds_cluster_config, ...rest } = cluster;
+  const name = (eds_cluster_config as JsonFields | undefined)?.service_name ?? cluster.name;
+  const { endpoints = [], policy } = assignments.get(String(name)) ?? {};
+  const load_assignment = { cluster_name: cluster.name, endpoints, ...(policy === undefined ? {} : { policy }) };
+  return { ...rest, type: "STATIC", load_assignment };
+}
+
+/** The same with route configurations in place of their names, and secrets that are there without their source. */
+function inline(value: unknown, routes: ReadonlyMap<string, JsonFields>, secrets: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => inline(item, routes, secrets));
+  if (typeof value !== "object" || value === null) return value;
+  const out: JsonFields = {};
+  for (const [key, inside] of Object.entries(value as JsonFields)) {
+    const rds = key === "rds" ? inside as JsonFields : undefined;
+    const name = String(rds?.route_config_name ?? "");
+    if (rds !== undefined) {
+      // A server that has no such routes leaves the listener waiting; alone it answers 404, as it would in the end.
+      out.route_config = inline(routes.get(name) ?? { name }, routes, secrets);
+    } else if (key === "sds_config" && secrets.has(String((value as JsonFields).name))) continue;
+    else out[key] = inline(inside, routes, secrets);
+  }
+  return out;
+}
+
+/** Names of resources with a configuration source in them that is the server. */
+function* resourcesThatAsk(resources: Readonly<Record<string, readonly JsonFields[]>>): Iterable<string> {
+  for (const [type, list] of Object.entries(resources)) {
+    for (const one of list) {
+      if (/"(?:ads|api_config_source)":\{/.test(JSON.stringify(one))) yield `${type}: ${String(one.name)}`;
+    }
+  }
+}

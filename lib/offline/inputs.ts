@@ -1,0 +1,100 @@
+/**
+ * What a command reads: folders, files and standard input, together one mesh.
+ *
+ * Permissions: read of what is named.
+ *
+ * @module
+ */
+import { FolderFiles } from "../folder/files.ts";
+import type { FileRead } from "../folder/index.ts";
+
+/** Name of standard input in findings, where a file has its path. */
+export const STDIN_NAME = "stdin";
+
+/** An input that cannot be read; the message names it and says why. */
+export class UnreadableInput extends Error {
+  override readonly name = "UnreadableInput";
+}
+
+/** Where inputs are read from. */
+export interface InputSources {
+  /** All of standard input. */
+  readonly stdin: () => Promise<Uint8Array>;
+  /** Called now and then with the number of files so far. */
+  readonly progress?: (files: number) => void;
+  /** Paths of files stand relative to their folder, as a server of it has them. Default: with the folder before them. */
+  readonly relative?: boolean;
+}
+
+/** The texts that were read. */
+export interface InputTexts {
+  /** With each file's path as findings show it. */
+  readonly reads: readonly FileRead[];
+  /** The text of a file that was read: from memory, or from the disk once more. Undefined: it is not there any more. */
+  textOf(path: string): string | undefined;
+}
+
+/**
+ * Reads folders, files and `-`, which is standard input.
+ *
+ * @throws {UnreadableInput} naming every path that is not there or is neither file nor folder.
+ */
+export async function readInputs(paths: readonly string[], sources: InputSources): Promise<InputTexts> {
+  const reads = new Map<string, FileRead>();
+  const disk = new Map<string, string>();
+  const problems: string[] = [];
+  for (const path of new Set(paths)) {
+    if (path === "-") {
+      reads.set(STDIN_NAME, { path: STDIN_NAME, bytes: await sources.stdin() });
+      continue;
+    }
+    const problem = await readPath(path, sources, (shown, full, read) => {
+      reads.set(shown, { ...read, path: shown });
+      disk.set(shown, full);
+      sources.progress?.(reads.size);
+    });
+    if (problem !== undefined) problems.push(problem);
+  }
+  if (problems.length > 0) throw new UnreadableInput(problems.join("\n"));
+  return { reads: [...reads.values()], textOf: (path) => textOf(reads, disk, path) };
+}
+
+/** @returns Why nothing can be read there. */
+async function readPath(
+  path: string,
+  { relative }: InputSources,
+  take: (shown: string, full: string, read: FileRead) => void,
+): Promise<string | undefined> {
+  let info: Deno.FileInfo;
+  try {
+    info = await Deno.stat(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return `${path}: no such file or folder`;
+    return `${path}: cannot be read (${error instanceof Error ? error.message : String(error)})`;
+  }
+  if (!info.isDirectory) {
+    // A pipe, as in `<(kubectl get ...)`, can be read once and has no size.
+    const shown = path.replace(/^(?:\.\/)+/, "");
+    take(shown, path, { path: shown, bytes: await Deno.readFile(path) });
+    return undefined;
+  }
+  const root = path.replace(/\/+$/, "") || "/";
+  const files = new FolderFiles(root);
+  for (const file of [...await files.find("")].sort()) {
+    const read = await files.read(file, true);
+    const full = root === "/" ? `/${file}` : `${root}/${file}`;
+    if (read !== undefined) take(relative || root === "." ? file : full.replace(/^(?:\.\/)+/, ""), full, read);
+  }
+  return undefined;
+}
+
+function textOf(reads: ReadonlyMap<string, FileRead>, disk: ReadonlyMap<string, string>, path: string) {
+  const bytes = reads.get(path)?.bytes;
+  if (bytes instanceof Uint8Array) return new TextDecoder().decode(bytes);
+  const full = disk.get(path);
+  try {
+    return full === undefined ? undefined : Deno.readTextFileSync(full);
+  } catch {
+    return undefined; // Gone since: an excerpt is left out, the finding stays.
+  }
+}

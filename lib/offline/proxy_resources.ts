@@ -1,0 +1,52 @@
+/**
+ * The resources of one proxy by type, as protojson.
+ *
+ * @module
+ */
+import { messageJson } from "../pb/json.ts";
+import { TYPE_URL_PREFIX } from "../pb/codec.ts";
+import type { EncodedResource } from "../resource/encoded.ts";
+import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET } from "../xds/protocol/types.ts";
+
+/** Types by their short names, in the order in which a proxy is sent them. */
+export const TYPE_URLS = { cds: CLUSTER, eds: ENDPOINTS, lds: LISTENER, rds: ROUTE, sds: SECRET } as const;
+
+/** Short name of a type of resources. */
+export type ShortType = keyof typeof TYPE_URLS;
+
+/** What resources of a type are called in the plural. */
+export const TYPE_WORDS: Readonly<Record<ShortType, string>> = {
+  cds: "clusters",
+  eds: "endpoints",
+  lds: "listeners",
+  rds: "routes",
+  sds: "secrets",
+};
+
+/** All resources of a proxy of one type, by name. Where two sets hold a name, the later set wins, as on the wire. */
+export function resourcesOfType(state: ProxyState, type: ShortType): EncodedResource[] {
+  const resources = (state.resourceSets(TYPE_URLS[type]) ?? []).flatMap((set) => [...set]);
+  return [...new Map(resources.map((one) => [one.name, one])).values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** All resources of a proxy: what `resourcesFrom` of the simulator takes. */
+export function encodedResources(state: ProxyState): EncodedResource[] {
+  return (Object.keys(TYPE_URLS) as ShortType[]).flatMap((type) => resourcesOfType(state, type));
+}
+
+/**
+ * The resources of some types as protojson, under the plural names of the types. Nothing is redacted: texts hold names of
+ * files with secrets, never secrets, and an Envoy is to find those files.
+ */
+export function resourcesJson(
+  state: ProxyState,
+  types: readonly ShortType[],
+): Record<string, Record<string, unknown>[]> {
+  return Object.fromEntries(types.map((type) => [
+    TYPE_WORDS[type],
+    resourcesOfType(state, type).map(({ typeUrl, value }) =>
+      messageJson(typeUrl.slice(TYPE_URL_PREFIX.length), value, "shown")
+    ),
+  ]));
+}

@@ -1,0 +1,130 @@
+/**
+ * The proxies that a mesh of texts implies: a sidecar for each workload that it names, and the gateways that its Gateway
+ * objects select. Where a namespace names no workload, one stands for any of it.
+ *
+ * @module
+ */
+import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
+import type { WorkloadEntrySpec } from "../config/kinds/kinds.ts";
+import type { ProxyNode } from "../discovery/offline_mesh.ts";
+import { canonicalIp, isIp } from "../registry/address.ts";
+import type { Labels } from "../registry/labels.ts";
+
+/** A proxy that the texts imply. */
+export interface ImpliedProxy {
+  readonly type: "sidecar" | "router";
+  readonly namespace: string;
+  readonly name: string;
+  readonly address: string;
+  readonly labels: Labels;
+  /** Key of the object that names the workload; of a Gateway where nothing else does; empty: it stands for a namespace. */
+  readonly cause: string;
+  /** Name of the ServiceEntry that lists the workload as one of its endpoints. */
+  readonly entry?: string;
+  /** No text names it: it stands for whatever runs there. */
+  readonly standsIn: boolean;
+  readonly node: ProxyNode;
+}
+
+/** Addresses for documentation (RFC 5737), which no workload has: that of a proxy whose address no text tells. */
+const NO_ADDRESS = "192.0.2.1";
+
+/** What proxies are implied with. */
+export interface ImpliedOptions {
+  readonly domain: string;
+  /** `PILOT_SCOPE_GATEWAY_TO_NAMESPACE`: a Gateway is for workloads of its own namespace alone. */
+  readonly gatewaysInNamespace: boolean;
+}
+
+/** The proxies, by namespace and name. */
+export function impliedProxies(objects: Iterable<AnyConfigObject>, options: ImpliedOptions): ImpliedProxy[] {
+  const all = [...objects];
+  const gateways = all.filter((object): object is ConfigObject<"Gateway"> & AnyConfigObject =>
+    object.kind === "Gateway"
+  );
+  const isGateway = (namespace: string, labels: Labels) =>
+    gateways.some(({ meta, spec }) =>
+      (!options.gatewaysInNamespace || meta.namespace === namespace) &&
+      Object.keys(spec.selector ?? {}).length > 0 && matches(labels, spec.selector ?? {})
+    );
+  const found = new Map<string, ImpliedProxy>();
+  const add = (proxy: Omit<ImpliedProxy, "node" | "type">, type?: ImpliedProxy["type"]) => {
+    const full = proxyOf(proxy, type ?? (isGateway(proxy.namespace, proxy.labels) ? "router" : "sidecar"), options);
+    const key = `${proxy.namespace}/${proxy.name}`;
+    if (!found.has(key)) found.set(key, full);
+  };
+  for (const workload of all.flatMap(workloadsOf)) add(workload);
+  for (const gateway of gateways) {
+    const selector = gateway.spec.selector ?? {};
+    const served = [...found.values()].some((proxy) =>
+      proxy.type === "router" && matches(proxy.labels, selector) &&
+      (!options.gatewaysInNamespace || proxy.namespace === gateway.meta.namespace)
+    );
+    if (!served) add({ ...standIn(gateway.meta.namespace, gateway.meta.name, selector), cause: gateway.key }, "router");
+  }
+  const namespaces = new Set([...found.values()].filter(({ type }) => type === "sidecar").map((one) => one.namespace));
+  for (const { meta: { namespace } } of all) {
+    if (!namespaces.has(namespace)) add(standIn(namespace, "any-workload", {}), "sidecar");
+    namespaces.add(namespace);
+  }
+  return [...found.values()].sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
+}
+
+/** A sidecar of a namespace of which nothing else is known. */
+export function unknownWorkload(namespace: string, name: string, options: ImpliedOptions): ImpliedProxy {
+  return proxyOf(standIn(namespace, name, {}), "sidecar", options);
+}
+
+type NamedWorkload = Omit<ImpliedProxy, "node" | "type">;
+
+function standIn(namespace: string, name: string, labels: Labels): NamedWorkload {
+  return { namespace, name, address: NO_ADDRESS, labels, cause: "", standsIn: true };
+}
+
+function proxyOf(workload: NamedWorkload, type: ImpliedProxy["type"], { domain }: ImpliedOptions): ImpliedProxy {
+  const { namespace, name, address, labels } = workload;
+  const id = `${type}~${address}~${name}.${namespace}~${namespace}.svc.${domain}`;
+  return { ...workload, type, node: { id, metadata: { NAMESPACE: namespace, LABELS: labels } } };
+}
+
+function workloadsOf(object: AnyConfigObject): NamedWorkload[] {
+  const { meta: { namespace, name }, key } = object;
+  if (object.kind === "WorkloadEntry") {
+    const { address, labels } = addressed(object.spec) ?? {};
+    if (address === undefined) return [];
+    return [{ namespace, name, address, labels: { ...object.meta.labels, ...labels }, cause: key, standsIn: false }];
+  }
+  // A proxy beside what lies outside of the mesh is none of this mesh.
+  if (object.kind !== "ServiceEntry" || object.spec.location !== "MESH_INTERNAL") return [];
+  const endpoints = (object.spec.endpoints ?? []).flatMap((endpoint) => addressed(endpoint) ?? []);
+  return endpoints.map(({ address, labels }, at) => ({
+    namespace,
+    name: endpointName(name, endpoints.map((one) => one.labels["version"] ?? ""), at),
+    address,
+    labels,
+    cause: key,
+    entry: name,
+    standsIn: false,
+  }));
+}
+
+/** An endpoint has no name: its version tells it apart, else its position, counted from 1. */
+function endpointName(entry: string, versions: readonly string[], at: number): string {
+  const version = versions[at]!;
+  const same = versions.flatMap((one, index) => one === version ? [index] : []);
+  if (versions.length === 1) return entry;
+  const parts = [entry, version, same.length > 1 ? String(same.indexOf(at) + 1) : ""];
+  return parts.filter((part) => part !== "").join("-").toLowerCase().replace(/[^a-z0-9-]/g, "-");
+}
+
+function addressed({ address = "", labels = {} }: WorkloadEntrySpec): { address: string; labels: Labels } | undefined {
+  return isIp(address) ? { address: canonicalIp(address), labels } : undefined;
+}
+
+function matches(labels: Labels, selector: Labels): boolean {
+  return Object.entries(selector).every(([key, value]) => labels[key] === value);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,60 @@
+/** Text for terminals: colour only there, lines that fit, progress that leaves nothing behind. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { Output } from "../../lib/cli/command.ts";
+import { columns, padded, shortened, shownLength, wrap } from "../../lib/cli/terminal/layout.ts";
+import { progressOn } from "../../lib/cli/terminal/progress.ts";
+import { plainText, styleOf } from "../../lib/cli/terminal/style.ts";
+import { NO_TERMINAL, terminalOf } from "../../lib/cli/terminal/terminal.ts";
+
+Deno.test("what is no terminal has no colour and no width", () => {
+  assert.deepEqual(terminalOf({ isTerminal: () => false }), NO_TERMINAL);
+  assert.equal(styleOf(NO_TERMINAL)("error", "x"), "x");
+});
+
+Deno.test("colours take no room, and go when they are taken off", () => {
+  const red = styleOf({ colour: true })("error", "boom");
+  assert.equal(red, "\x1b[1;31mboom\x1b[0m");
+  assert.deepEqual([shownLength(red), plainText(red), shownLength(padded(red, 6))], [4, "boom", 6]);
+});
+
+Deno.test("a wrapped text has the same words, and no line is too long unless a word is", () => {
+  const word = fc.string({ minLength: 1, maxLength: 12 }).filter((text) => !/\s/.test(text) && !text.includes("\x1b"));
+  fc.assert(fc.property(fc.array(word, { minLength: 1 }), fc.integer({ min: 5, max: 60 }), (words, width) => {
+    const wrapped = wrap(words.join(" "), width, "- ");
+    assert.deepEqual(wrapped.split(/\s+/).slice(1), words);
+    for (const line of wrapped.split("\n")) {
+      assert.ok(shownLength(line) <= width || line.slice(2).indexOf(" ") < 0, JSON.stringify(line));
+    }
+  }));
+});
+
+Deno.test("columns stand below each other; a very long cell does not push the others away", () => {
+  assert.deepEqual(columns([["a", "b", "c"], ["long", "", "d"]]), ["a     b  c", "long     d"]);
+  const [first, second] = columns([["x".repeat(80), "y"], ["z", "y"]]);
+  assert.deepEqual([first!.length, second], [83, "z  y"]);
+  assert.equal(shortened("abcdef", 4), "abc…");
+});
+
+Deno.test("progress is for terminals, not too often, and its line is cleared", () => {
+  const written: string[] = [];
+  const output = (interactive: boolean): Output => ({
+    out: () => assert.fail("progress is no output"),
+    err: (text) => void written.push(text),
+    terminals: { out: NO_TERMINAL, err: { interactive, width: 20, colour: false } },
+  });
+  let now = 0;
+  const silent = progressOn(output(false), () => now += 1000);
+  silent.show("unseen");
+  silent.end();
+  assert.deepEqual(written, []);
+  now = 0;
+  const shown = progressOn(output(true), () => now);
+  shown.show("at once");
+  now = 150;
+  shown.show("a line that is much too long for this");
+  shown.show("too soon");
+  shown.end();
+  shown.end();
+  assert.deepEqual(written, ["\r\x1b[Ka line that is muc…", "\r\x1b[K"]);
+});

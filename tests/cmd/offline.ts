@@ -1,0 +1,58 @@
+/**
+ * Runs `pilot-discovery` as a process on files of a test.
+ *
+ * @module
+ */
+const repository = new URL("../../", import.meta.url).pathname;
+
+/** What a program said, and how it ended. */
+export interface ProgramEnd {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** How a program is run. */
+export interface ProgramRun {
+  /** Files in its folder, by path. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Runs the program in a folder with these files. */
+export async function pilotDiscovery(args: readonly string[], run: ProgramRun = {}): Promise<ProgramEnd> {
+  const folder = await Deno.makeTempDir({ prefix: "mesh-cmd-" });
+  try {
+    for (const [path, text] of Object.entries(run.files ?? {})) {
+      await Deno.mkdir(`${folder}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+      await Deno.writeTextFile(`${folder}/${path}`, text);
+    }
+    const config = `--config=${repository}deno.json`;
+    const child = new Deno.Command(Deno.execPath(), {
+      args: [
+        "run",
+        "--quiet",
+        "--no-prompt",
+        "-P=pilot-discovery",
+        config,
+        `${repository}cmd/pilot-discovery/main.ts`,
+        ...args,
+      ],
+      cwd: folder,
+      env: { NO_COLOR: "1", ...run.env },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const writer = child.stdin.getWriter();
+    // A program that does not read its input may be gone before this is written.
+    await writer.write(new TextEncoder().encode(run.stdin ?? "")).catch(() => {});
+    await writer.close().catch(() => {});
+    const { code, stdout, stderr } = await child.output();
+    const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+    return { code, out: text(stdout), err: text(stderr) };
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}

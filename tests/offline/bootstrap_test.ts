@@ -1,0 +1,125 @@
+/** A bootstrap made of a proxy's resources: a real Envoy takes it, and serves with it alone. */
+import assert from "node:assert/strict";
+// @ts-types="npm:@types/js-yaml@4.0.9"
+import { dump } from "js-yaml";
+import { bootstrapOf, type BootstrapResources } from "../../lib/offline/bootstrap.ts";
+import { resourcesJson, type ShortType, TYPE_URLS } from "../../lib/offline/proxy_resources.ts";
+import { impliedProxies } from "../../lib/offline/workloads.ts";
+import { PortTaken, saysTaken, withPorts } from "../../scripts/ports.ts";
+import { until } from "../e2e/support/mesh.ts";
+import { envoyPath } from "../translate/envoy.ts";
+import { example, meshOf } from "./mesh_of.ts";
+
+const options = { domain: "cluster.local", gatewaysInNamespace: false };
+
+/** The bootstraps of all proxies that texts imply, as YAML, by name. */
+function bootstraps(files: Record<string, string>, admin: number): Map<string, string> {
+  const mesh = meshOf(files);
+  const proxies = impliedProxies(mesh.objects.values(), options);
+  return new Map(proxies.map(({ namespace, name, node }) => {
+    const json = resourcesJson(mesh.join(node), Object.keys(TYPE_URLS) as ShortType[]);
+    const bootstrap = bootstrapOf(node, json as unknown as BootstrapResources, { port: admin });
+    return [`${namespace}/${name}`, dump(bootstrap, { noRefs: true })];
+  }));
+}
+
+for (const folder of ["first-steps/mesh", "tour", "istio-spelling", "shop"]) {
+  Deno.test({
+    name: `Envoy takes the bootstrap of every proxy of examples/${folder}`,
+    ignore: envoyPath() === undefined,
+    fn: async () => {
+      const all = bootstraps(example(folder), 0);
+      assert.ok(all.size > 0);
+      for (const [name, text] of all) {
+        const file = await Deno.makeTempFile({ suffix: ".yaml" });
+        try {
+          await Deno.writeTextFile(file, text);
+          const args = ["--mode", "validate", "--reject-unknown-dynamic-fields", "-l", "error", "-c", file];
+          const { code, stderr } = await new Deno.Command(envoyPath()!, { args, stdout: "null" }).output();
+          assert.equal(code, 0, `${name}: ${new TextDecoder().decode(stderr)}`);
+        } finally {
+          await Deno.remove(file);
+        }
+      }
+    },
+  });
+}
+
+Deno.test({
+  name: "an Envoy serves a gateway by its bootstrap alone: its own answer, and a service's by weight",
+  ignore: envoyPath() === undefined,
+  fn: () => withPorts(3, serveGateway),
+});
+
+async function serveGateway([gateway, first, second]: readonly number[]): Promise<void> {
+  const files = Object.fromEntries(
+    Object.entries(example("first-steps/mesh")).map(([name, text]) => [
+      name,
+      text.replaceAll("8088", `${gateway}`).replaceAll("9081", `${first}`).replaceAll("9082", `${second}`),
+    ]),
+  );
+  const text = bootstraps(files, 0).get("demo/door");
+  assert(text !== undefined);
+  const file = await Deno.makeTempFile({ suffix: ".yaml" });
+  await Deno.writeTextFile(file, text);
+  const services = [first, second].map((port, at) =>
+    Deno.serve({ port: port!, hostname: "127.0.0.1", onListen: () => {} }, () => new Response(`v${at + 1}`))
+  );
+  const args = ["-c", file, "--use-dynamic-base-id", "-l", "error"];
+  const child = new Deno.Command(envoyPath()!, { args, stdout: "null", stderr: "piped" }).spawn();
+  let trouble = "";
+  const reading = (async () => {
+    for await (const piece of child.stderr.pipeThrough(new TextDecoderStream())) trouble += piece;
+  })();
+  const ask = async (path: string) => {
+    if (saysTaken(trouble)) throw new PortTaken(trouble);
+    return await (await fetch(`http://127.0.0.1:${gateway}${path}`)).text();
+  };
+  try {
+    await until("Envoy's own answer", async () => {
+      const answer = await ask("/hello").catch((error) => {
+        if (error instanceof PortTaken) throw error;
+        return "";
+      });
+      return answer === "hello from the gateway\n";
+    });
+    assert.match(await ask("/other"), /^v[12]$/, "the service's answer");
+  } finally {
+    child.kill("SIGTERM");
+    await Promise.all([child.status, reading]);
+    await Promise.all([...services.map((service) => service.shutdown()), Deno.remove(file)]);
+  }
+}
+
+Deno.test("what would go on asking the server is refused by name", () => {
+  const resources: BootstrapResources = {
+    listeners: [],
+    routes: [],
+    clusters: [{ name: "odd", transport_socket: { sds_config: { ads: {} } } }],
+    endpoints: [],
+    secrets: [],
+  };
+  const node = { id: "sidecar~10.0.0.1~a.b~b.svc.cluster.local" };
+  assert.throws(() => bootstrapOf(node, resources, { port: 0 }), /clusters: odd would go on asking the server/);
+});
+
+Deno.test("a certificate in files is a static secret that names them, and nothing goes on asking for it", () => {
+  const gateway = `apiVersion: networking.mesh.io/v1
+kind: Gateway
+metadata: { name: door, namespace: demo }
+spec:
+  selector: { app: door }
+  servers:
+    - port: { number: 8443, name: https, protocol: HTTPS }
+      hosts: [shop.example]
+      tls: { mode: SIMPLE, serverCertificate: /etc/c.pem, privateKey: /etc/k.pem }
+---
+apiVersion: networking.mesh.io/v1
+kind: VirtualService
+metadata: { name: shop, namespace: demo }
+spec: { hosts: [shop.example], gateways: [door], http: [{ directResponse: { status: 200 } }] }`;
+  const text = bootstraps({ "a.yaml": gateway }, 0).get("demo/door") ?? "";
+  assert.match(text, /private_key:\s+filename: \/etc\/k\.pem/);
+  assert.doesNotMatch(text, /ads:|redacted/);
+  assert.match(text, /tls_certificate_sds_secret_configs:\s+- name: file-cert/);
+});

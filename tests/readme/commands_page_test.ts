@@ -1,0 +1,32 @@
+/**
+ * The page of the commands for files shows what they print: each block of text behind a command is its output, to the
+ * letter.
+ */
+import assert from "node:assert/strict";
+
+const root = new URL("../..", import.meta.url).pathname;
+const page = Deno.readTextFileSync(`${root}docs/users/commands.md`);
+
+/** Commands with the text that the page shows below them. */
+const shown = [
+  ...page.matchAll(/^```sh\n(pilot-discovery [^\n]*)\n```\n\n```(?:text|json|yaml|diff)\n([\s\S]*?)^```/gm),
+]
+  .map(([, command = "", text = ""]) => ({ command, text }));
+
+Deno.test("the page shows outputs", () => {
+  assert.ok(shown.length > 0);
+});
+
+for (const { command, text } of shown) {
+  Deno.test(`the page is true of: ${command}`, async () => {
+    const line = command.replace(/^pilot-discovery/, "deno task -q pilot-discovery");
+    const { stdout, stderr } = await new Deno.Command("bash", {
+      args: ["-c", line],
+      cwd: root,
+      env: { NO_COLOR: "1" },
+      stdin: "null",
+    }).output();
+    const told = (bytes: Uint8Array) => new TextDecoder().decode(bytes).replace(/\b\d+\.\d s\b/g, "0.4 s");
+    assert.equal(told(stdout), text, told(stderr));
+  });
+}
