@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Command, runs } from "../../lib/cli/command.ts";
+import { checks, type Command, runs } from "../../lib/cli/command.ts";
 import { completionCommand } from "../../lib/cli/completion/command.ts";
 import { versionCommand } from "../../lib/cli/version.ts";
 import { doctorFlags, installFlags, installGlobals, nodeFlags } from "./flags.ts";
@@ -46,5 +46,10 @@ export const installCni: Command = {
   run: runs({ ...installFlags, ...installGlobals }, async ({ flags, given }) => {
     const { startInstaller } = await laterModule("start.ts");
     return await startInstaller(flags, given);
+  }),
+  check: checks({ ...installFlags, ...installGlobals }, async ({ flags, given }) => {
+    const { readInstallStart } = await laterModule("start.ts");
+    const start = readInstallStart(flags, given);
+    return "refusals" in start ? start.refusals.problems : [];
   }),
 };

@@ -7,6 +7,7 @@
  */
 import { UsageError } from "../../lib/cli/command.ts";
 import { logOptions } from "../../lib/cli/log_flags.ts";
+import { Refusals } from "../../lib/cli/refusals.ts";
 import { programVariables, readProgramSettings, stopOnSignals } from "../../lib/cli/startup.ts";
 import { AGENT_PODS } from "../../lib/cni/config/plugin_config.ts";
 import type { Executable } from "../../lib/cni/install/installer.ts";
@@ -18,17 +19,17 @@ import { buildInfo } from "../../lib/kernel/program/build_info.ts";
 import { type Kernel, startKernel, untilStopped } from "../../lib/kernel/kernel.ts";
 import { flagsNotBuilt, settingsWithoutEffect } from "../../lib/kernel/not_built/catalogue.ts";
 import { type SettingsOf, settingsUsedBy } from "../../lib/kernel/settings/catalogue.ts";
+import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { currentBundle } from "./bundle.ts";
 import type { InstallFlagValues } from "./flags.ts";
 import { type InstallOptions, installOptions, names } from "./options.ts";
 
 /** Runs the installer until it is told to stop; resolves with the exit code. */
 export async function startInstaller(flags: InstallFlagValues, given: ReadonlySet<string>): Promise<number> {
-  const settings = readProgramSettings("install-cni");
-  const options = installOptions(flags, given, settings);
-  const desired = desiredStateOptions(options, settings);
-  refuseBadTemplate(desired);
-  const kernel = startKernel("install-cni", logOptions("install-cni", flags));
+  const start = readInstallStart(flags, given);
+  if ("refusals" in start) throw start.refusals.error();
+  const { settings, options, desired } = start;
+  const kernel = startKernel("install-cni", start.log);
   const log = kernel.log.scope("cni-agent");
   const idle = flagsNotBuilt("install-cni", given);
   if (idle.length > 0) log.warn("flags without effect in this version", { flags: idle });
@@ -65,6 +66,18 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
   }
 }
 
+/** Variables and flags, read and checked together, or everything that is wrong with them, one line each. */
+export function readInstallStart(flags: InstallFlagValues, given: ReadonlySet<string>) {
+  const refusals = new Refusals();
+  const settings = refusals.attempt(() => readProgramSettings("install-cni"));
+  const options = refusals.attempt(() => installOptions(flags, given, settings ?? defaultSettings("install-cni")));
+  const desired = settings && options && refusals.attempt(() => desiredStateOptions(options, settings));
+  if (desired) refusals.attempt(() => refuseBadTemplate(desired));
+  const log = refusals.attempt(() => logOptions("install-cni", flags));
+  const isRefused = refusals.problems.length > 0;
+  return settings && options && desired && log && !isRefused ? { settings, options, desired, log } : { refusals };
+}
+
 /** What the user changes for each option. */
 const NAMES: Readonly<Record<NodeAgentOption, string>> = {
   runDir: "flag --cni-agent-run-dir",
@@ -89,16 +102,16 @@ async function startOrSayWhy(options: NodeAgentOptions, kernel: Kernel): Promise
  * @throws {UsageError} when it is asked for what it cannot do here.
  */
 export function desiredStateOptions(options: InstallOptions, settings: SettingsOf<"install-cni">): DesiredStateOptions {
+  const problems: string[] = [];
   if (options.ambientEnabled) {
-    throw new UsageError(
-      "flag --ambient-enabled: got true, expected false: this version has no node agent for the tunnel",
-    );
+    problems.push("flag --ambient-enabled: got true, expected false: this version has no node agent for the tunnel");
   }
   if (settings.ORCH_SERVICE_HOST === "") {
-    throw new UsageError(
+    problems.push(
       "variable ORCH_SERVICE_HOST (or KUBERNETES_SERVICE_HOST): got none, expected the orchestrator's address; it is set in a pod",
     );
   }
+  if (problems.length > 0) throw new UsageError(problems.join("\n"));
   return {
     chained: options.chainedPlugin,
     owned: settings.MESH_OWNED_CNI_CONFIG,

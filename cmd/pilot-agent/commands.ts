@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { type Command, runs, UsageError } from "../../lib/cli/command.ts";
+import { checks, type Command, runs, UsageError } from "../../lib/cli/command.ts";
 import { completionCommand } from "../../lib/cli/completion/command.ts";
 import { intFlag, stringFlag } from "../../lib/cli/flag.ts";
-import { logFlags, logOptions, vklogFlag } from "../../lib/cli/log_flags.ts";
+import { logFlags, vklogFlag } from "../../lib/cli/log_flags.ts";
 import { versionCommand } from "../../lib/cli/version.ts";
 import { iptablesFlags } from "./iptables_flags.ts";
 import { proxyFlags } from "./proxy_flags.ts";
@@ -21,17 +21,15 @@ const proxy: Command = {
   args: { usage: "[sidecar|router]", min: 0, max: 1, values: ["router", "sidecar"] },
   flags: proxyFlags,
   run: runs({ ...proxyFlags, ...globals }, async ({ flags, args }) => {
-    const [{ readProgramSettings }, { proxyOptions }] = await Promise.all([
-      import("../../lib/cli/startup.ts"),
-      import("./proxy_options.ts"),
-    ]);
-    const role = args[0];
-    if (role !== undefined && role !== "sidecar" && role !== "router") {
-      throw new UsageError(`pilot-agent proxy: got role ${JSON.stringify(role)}, expected sidecar or router`);
-    }
-    logOptions("pilot-agent", flags);
-    proxyOptions(flags, readProgramSettings("pilot-agent"));
+    const { readProxyStart } = await import("./read_proxy.ts");
+    const start = readProxyStart(flags, args[0]);
+    if ("refusals" in start) throw start.refusals.error();
     throw new UsageError("pilot-agent proxy: the agent is not built in this version");
+  }),
+  check: checks({ ...proxyFlags, ...globals }, async ({ flags, args }) => {
+    const { readProxyStart } = await import("./read_proxy.ts");
+    const start = readProxyStart(flags, args[0]);
+    return "refusals" in start ? start.refusals.problems : [];
   }),
 };
 
@@ -43,20 +41,13 @@ const iptables: Command = {
     "Sets up the rules that redirect a workload's traffic to its proxy. Needs NET_ADMIN in the network namespace.",
   flags: iptablesFlags,
   run: runs({ ...iptablesFlags, ...globals }, async ({ flags, given, output }) => {
-    const options = logOptions("pilot-agent", flags);
-    const [{ readProgramSettings }, { createLog }, { scopes }, { meshIptables }] = await Promise.all([
-      import("../../lib/cli/startup.ts"),
-      import("../../lib/kernel/log/log.ts"),
-      import("../../lib/kernel/log/scopes.ts"),
-      import("./mesh_iptables.ts"),
-    ]);
-    const settings = readProgramSettings("pilot-agent");
-    const log = createLog(scopes["pilot-agent"], options);
-    try {
-      return await meshIptables({ flags, given, settings, log: log.scope("default"), out: output.out });
-    } finally {
-      log.close();
-    }
+    const { runIptables } = await import("./mesh_iptables.ts");
+    return await runIptables(flags, given, output.out);
+  }),
+  check: checks({ ...iptablesFlags, ...globals }, async ({ flags, given }) => {
+    const { readIptablesStart } = await import("./mesh_iptables.ts");
+    const start = readIptablesStart(flags, given);
+    return "refusals" in start ? start.refusals.problems : [];
   }),
 };
 
@@ -109,6 +100,15 @@ const wait: Command = {
     const { waitOptions, waitUntilReady } = await import("./wait.ts");
     await waitUntilReady(waitOptions(flags));
     return 0;
+  }),
+  check: checks(waitFlags, async ({ flags }) => {
+    const [{ waitOptions }, { Refusals }] = await Promise.all([
+      import("./wait.ts"),
+      import("../../lib/cli/refusals.ts"),
+    ]);
+    const refusals = new Refusals();
+    refusals.attempt(() => waitOptions(flags));
+    return refusals.problems;
   }),
 };
 

@@ -7,6 +7,9 @@
  * @module
  */
 import { UsageError } from "../../lib/cli/command.ts";
+import { type LogFlagValues, logOptions } from "../../lib/cli/log_flags.ts";
+import { Refusals } from "../../lib/cli/refusals.ts";
+import { readProgramSettings } from "../../lib/cli/startup.ts";
 import { nameServersOf } from "../../lib/iptables/accounts.ts";
 import { applyRedirection } from "../../lib/iptables/apply.ts";
 import type { RedirectionConfig } from "../../lib/iptables/model/config.ts";
@@ -22,8 +25,10 @@ import { ApplyError } from "../../lib/iptables/outcome.ts";
 import { probeProblems } from "../../lib/iptables/probe.ts";
 import { namespacePath, NOT_FOUND, systemRun } from "../../lib/iptables/run.ts";
 import { validateRedirection } from "../../lib/iptables/validate.ts";
-import type { Logger } from "../../lib/kernel/log/log.ts";
+import { createLog, type Logger, silentLog } from "../../lib/kernel/log/log.ts";
+import { scopes } from "../../lib/kernel/log/scopes.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
+import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { becomeProxy, checkInNamespace, VALIDATION_FAILED } from "./as_proxy.ts";
 import { iptablesFlags, type IptablesFlagValues } from "./iptables_flags.ts";
 
@@ -38,6 +43,33 @@ export interface IptablesInvocation {
   readonly log: Logger;
   /** Takes the text of a dry run. */
   readonly out: (text: string) => void;
+}
+
+/** Settings, log options and checked inputs, or everything that is wrong with them, one line each. */
+export function readIptablesStart(flags: IptablesFlagValues & LogFlagValues, given: ReadonlySet<string>) {
+  const refusals = new Refusals();
+  const logs = refusals.attempt(() => logOptions("pilot-agent", flags));
+  const settings = refusals.attempt(() => readProgramSettings("pilot-agent"));
+  const log = silentLog().scope("default");
+  const invocation = { flags, given, settings: settings ?? defaultSettings("pilot-agent"), log, out: () => {} };
+  const config = refusals.attempt(() => readConfig(invocation));
+  return logs && settings && config ? { logs, settings } : { refusals };
+}
+
+/** Reads everything, opens the log and runs the command; see {@link meshIptables}. */
+export async function runIptables(
+  flags: IptablesFlagValues & LogFlagValues,
+  given: ReadonlySet<string>,
+  out: (text: string) => void,
+): Promise<number> {
+  const start = readIptablesStart(flags, given);
+  if ("refusals" in start) throw start.refusals.error();
+  const log = createLog(scopes["pilot-agent"], start.logs);
+  try {
+    return await meshIptables({ flags, given, settings: start.settings, log: log.scope("default"), out });
+  } finally {
+    log.close();
+  }
 }
 
 /**

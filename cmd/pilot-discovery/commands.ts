@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Command, runs } from "../../lib/cli/command.ts";
+import { checks, type Command, runs } from "../../lib/cli/command.ts";
 import { completionCommand } from "../../lib/cli/completion/command.ts";
 import { vklogFlag } from "../../lib/cli/log_flags.ts";
 import { versionCommand } from "../../lib/cli/version.ts";
@@ -31,6 +31,11 @@ const discovery: Command = {
       throw setUpError(error) ?? error;
     });
     return await server.startDiscovery(flags, given);
+  }),
+  check: checks({ ...discoveryFlags, ...vklogFlag }, async ({ flags, given }) => {
+    const { readDiscoveryStart } = await import("./read_options.ts");
+    const start = readDiscoveryStart(flags, given, false);
+    return "refusals" in start ? start.refusals.problems : [];
   }),
 };
 

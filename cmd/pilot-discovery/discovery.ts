@@ -19,7 +19,7 @@ import type { DiscoveryOptions } from "./discovery_options.ts";
  * Runs the server until it is told to stop; resolves with the exit code.
  *
  * @param process What introspection pages tell of this process.
- * @throws {UsageError} When it is asked for what this version does not have, or cannot start with what its flags name.
+ * @throws {UsageError} When it cannot start with what its flags name.
  */
 export async function runDiscovery(
   options: DiscoveryOptions,
@@ -27,9 +27,6 @@ export async function runDiscovery(
   kernel: Kernel,
   process: Omit<IntrospectionOptions, "address">,
 ): Promise<number> {
-  if (options.configDir === undefined) {
-    throw new UsageError("flag --configDir: got none, expected a folder: this version reads no orchestrator yet");
-  }
   if (options.registries.includes("Orch")) {
     kernel.log.scope("default").warn("no orchestrator is read by this version; services come from the folder alone");
   }
@@ -43,6 +40,7 @@ export async function runDiscovery(
       configDir: options.configDir,
       meshConfig: options.meshConfig,
       networksConfig: options.networksConfig,
+      mustExist: options.mustExist,
       domain: options.domain,
       clusterId: options.clusterId,
       clusterAliases: options.clusterAliases,

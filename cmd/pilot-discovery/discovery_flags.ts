@@ -48,7 +48,7 @@ const sources = {
   orchApiQPS: floatFlag(80, "calls to the orchestrator per second", { also: ["kubernetesApiQPS"] }),
   meshConfig: stringFlag(
     "./etc/mesh/config/mesh",
-    "mesh configuration file; defaults hold when it is absent at the start",
+    "mesh configuration file; when not given, an absent one means the defaults",
     {
       complete: "file",
     },
@@ -58,7 +58,7 @@ const sources = {
   }),
   networksConfig: stringFlag(
     "./etc/mesh/config/meshNetworks",
-    "mesh networks file; none when it is absent at the start",
+    "mesh networks file; when not given, an absent one means none",
     {
       complete: "file",
     },

@@ -36,6 +36,8 @@ export interface DiscoveryOptions {
   readonly orchApiQps: number;
   readonly meshConfig: string;
   readonly networksConfig: string;
+  /** Which of the two files were named, and so must exist. */
+  readonly mustExist: readonly ("meshConfig" | "networksConfig")[];
   readonly registries: readonly ("Orch" | "Mock")[];
   readonly keepaliveInterval: number;
   readonly keepaliveTimeout: number;
@@ -87,6 +89,7 @@ export function discoveryOptions(
     orchApiQps: flags.orchApiQPS,
     meshConfig: flags.meshConfig,
     networksConfig: flags.networksConfig,
+    mustExist: (["meshConfig", "networksConfig"] as const).filter((name) => given.has(name)),
     registries: [...new Set(flags.registries)] as ("Orch" | "Mock")[],
     keepaliveInterval: given.has("keepaliveInterval") ? flags.keepaliveInterval : settings.GRPC_KEEPALIVE_INTERVAL,
     keepaliveTimeout: given.has("keepaliveTimeout") ? flags.keepaliveTimeout : settings.GRPC_KEEPALIVE_TIMEOUT,

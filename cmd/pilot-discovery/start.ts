@@ -5,16 +5,13 @@
  *
  * @module
  */
-import { UsageError } from "../../lib/cli/command.ts";
-import { logOptions } from "../../lib/cli/log_flags.ts";
-import { programVariables, readProgramSettings, stopOnSignals } from "../../lib/cli/startup.ts";
+import { programVariables, stopOnSignals } from "../../lib/cli/startup.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
 import { flagsNotBuilt, settingsWithoutEffect } from "../../lib/kernel/not_built/catalogue.ts";
 import { settingsUsedBy } from "../../lib/kernel/settings/catalogue.ts";
-import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { runDiscovery } from "./discovery.ts";
 import type { DiscoveryFlagValues } from "./discovery_flags.ts";
-import { discoveryOptions } from "./discovery_options.ts";
+import { readDiscoveryStart } from "./read_options.ts";
 
 /**
  * Time to end by force what a graceful stop has left, ms. It comes after `--shutdownDuration`: a proxy that uses all of
@@ -24,7 +21,9 @@ const FORCE_TIME = 1000;
 
 /** Runs `pilot-discovery discovery`; resolves with the exit code. */
 export async function startDiscovery(flags: DiscoveryFlagValues, given: ReadonlySet<string>): Promise<number> {
-  const { settings, options, log } = allAtOnce(flags, given);
+  const start = readDiscoveryStart(flags, given);
+  if ("refusals" in start) throw start.refusals.error();
+  const { settings, options, log } = start;
   const kernel = startKernel("pilot-discovery", log, {
     stopDeadline: options.shutdownDuration + FORCE_TIME,
   });
@@ -46,23 +45,4 @@ export async function startDiscovery(flags: DiscoveryFlagValues, given: Readonly
     release();
     kernel.log.close();
   }
-}
-
-/** Reads variables and flags; what is wrong with any of them is one error. */
-function allAtOnce(flags: DiscoveryFlagValues, given: ReadonlySet<string>) {
-  const problems: string[] = [];
-  const attempt = <T>(read: () => T): T | undefined => {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-      problems.push(error.message);
-      return undefined;
-    }
-  };
-  const settings = attempt(() => readProgramSettings("pilot-discovery"));
-  const options = attempt(() => discoveryOptions(flags, given, settings ?? defaultSettings("pilot-discovery")));
-  const log = attempt(() => logOptions("pilot-discovery", flags));
-  if (!settings || !options || !log) throw new UsageError(problems.join("\n"));
-  return { settings, options, log };
 }

@@ -60,10 +60,15 @@ export interface Command {
   readonly mistake?: number;
   /** Runs the command; the number is the exit code. Without it the command only groups others and prints its help. */
   readonly run?: (invocation: Invocation) => Promise<number> | number;
+  /**
+   * Problems of the values beyond what their types say, as `run` would refuse them. Asked for only where the line has
+   * problems already, so that all are reported at once; flags at fault then have their defaults.
+   */
+  readonly check?: (invocation: Invocation) => Promise<readonly string[]> | readonly string[];
 }
 
 /**
- * A mistake in the command line, or a refusal that the user can correct: printed as one line on standard error, without a
+ * Mistakes in the command line, or a refusal that the user can correct: printed one line each on standard error, without a
  * stack; the exit code is that of `Command.mistake`.
  */
 export class UsageError extends Error {
@@ -76,6 +81,14 @@ export function runs<F extends FlagSet>(
   run: (invocation: Invocation<F>) => Promise<number> | number,
 ): (invocation: Invocation) => Promise<number> | number {
   return run as (invocation: Invocation) => Promise<number> | number;
+}
+
+/** Types a command's `check` by its flags. */
+export function checks<F extends FlagSet>(
+  _flags: F,
+  check: (invocation: Invocation<F>) => Promise<readonly string[]> | readonly string[],
+): (invocation: Invocation) => Promise<readonly string[]> | readonly string[] {
+  return check as (invocation: Invocation) => Promise<readonly string[]> | readonly string[];
 }
 
 /** Subcommand of that name or alias. */

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { levels, LogOptionError, parseScopeLevels, parseScopes } from "../kernel/log/level.ts";
+import { levels, parseScopeLevels, parseScopes } from "../kernel/log/level.ts";
 import type { LogOptions } from "../kernel/log/log.ts";
 import { scopes } from "../kernel/log/scopes.ts";
 import type { Program } from "../kernel/program/program.ts";
-import { UsageError } from "./command.ts";
 import { boolFlag, type FlagValues, levelFlag, stringArrayFlag, stringFlag } from "./flag.ts";
+import { Refusals } from "./refusals.ts";
 
 /** `--vklog`, which every command of every program takes. */
 export const vklogFlag = { vklog: levelFlag("verbosity of the low-level library log, like a -v flag") };
@@ -47,24 +47,19 @@ export type LogFlagValues = FlagValues<ReturnType<typeof logFlags>> & FlagValues
 /**
  * Log options of flag values. `--vklog` above 3 turns the scope `klog` to debug, unless a level is given for it.
  *
- * @throws {UsageError} naming the flag, and what was expected.
+ * @throws {UsageError} naming each flag at fault, and what was expected; one line each.
  */
 export function logOptions(program: Program, flags: LogFlagValues): LogOptions {
   const known = scopes[program];
-  try {
-    const output = parseScopeLevels("log_output_level", flags.log_output_level, known);
-    if (flags.vklog > KLOG_DEBUG_ABOVE && !output.has("klog")) output.set("klog", "debug");
-    return {
-      json: flags.log_as_json,
-      callers: parseScopes("log_caller", flags.log_caller, known),
-      levels: output,
-      stackLevels: parseScopeLevels("log_stacktrace_level", flags.log_stacktrace_level, known),
-      targets: flags.log_target,
-    };
-  } catch (error) {
-    if (error instanceof LogOptionError) throw new UsageError(error.message);
-    throw error;
-  }
+  const refusals = new Refusals();
+  const output = refusals.attempt(() => parseScopeLevels("log_output_level", flags.log_output_level, known));
+  const callers = refusals.attempt(() => parseScopes("log_caller", flags.log_caller, known));
+  const stackLevels = refusals.attempt(() =>
+    parseScopeLevels("log_stacktrace_level", flags.log_stacktrace_level, known)
+  );
+  if (!output || !callers || !stackLevels) throw refusals.error();
+  if (flags.vklog > KLOG_DEBUG_ABOVE && !output.has("klog")) output.set("klog", "debug");
+  return { json: flags.log_as_json, callers, levels: output, stackLevels, targets: flags.log_target };
 }
 
 /** Verbosity above which the low-level library log counts as debugging. */

@@ -13,11 +13,11 @@ import { httpExchange } from "./http.ts";
 export const REQUEST_TIMEOUT_MS = 60_000;
 
 /**
- * Asks and prints the body and a line break. 404 is an answer like others; every other status of 400 or more is an
- * error that carries status and body.
+ * Asks and prints the body and a line break. The body of a page that does not exist (404) goes to standard error; every
+ * other status of 400 or more is an error that carries status and body.
  *
  * @param args Method, path (its leading `/` may be left out), and perhaps a body.
- * @returns The exit code 0.
+ * @returns The exit code: 0, or 1 for a page that does not exist.
  * @throws {UsageError} when the server cannot be reached or refuses.
  */
 export async function requestCommand(args: readonly string[], server: Address, output: Output): Promise<number> {
@@ -30,7 +30,11 @@ export async function requestCommand(args: readonly string[], server: Address, o
   const answer = await httpExchange(ask).catch((error: Error) => {
     throw new UsageError(`request: ${ask.method} ${url}: ${error.message || String(error)}; is the server running?`);
   });
-  if (answer.status > 399 && answer.status !== 404) {
+  if (answer.status === 404) {
+    output.err(answer.body.endsWith("\n") ? answer.body : `${answer.body || "status 404"}\n`);
+    return 1;
+  }
+  if (answer.status > 399) {
     throw new UsageError(`request: ${ask.method} ${url}: status ${answer.status}: ${answer.body.trim()}`);
   }
   output.out(answer.body + "\n");

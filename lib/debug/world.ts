@@ -4,6 +4,7 @@
  * @module
  */
 import { KINDS } from "../config/kinds/kinds.ts";
+import { writtenMeshConfig } from "../config/mesh/print.ts";
 import { groupOfKind } from "../config/spelling/spelling.ts";
 import { type ConfigObject, UNDATED } from "../config/types.ts";
 import type { Service } from "../registry/types.ts";
@@ -74,9 +75,9 @@ export function instancesz(request: HttpRequest, view: DebugView): HttpResponse 
   return jsonResponse(instances, request);
 }
 
-/** `/debug/mesh`: the mesh configuration in force. */
+/** `/debug/mesh`: the mesh configuration in force, as a mesh file would say it. */
 export function mesh(request: HttpRequest, view: DebugView): HttpResponse {
-  return jsonResponse(view.mesh, request);
+  return jsonResponse(writtenMeshConfig(view.mesh), request);
 }
 
 /** `/debug/networkz`: networks and their gateways. */

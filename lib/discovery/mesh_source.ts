@@ -16,7 +16,7 @@ import { defaultMeshConfig } from "../config/mesh/merge.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { notBuiltNames } from "../kernel/not_built/catalogue.ts";
-import { meshFileFault, StartError, type StartFault } from "./start_error.ts";
+import { meshFileFault, missingMeshFile, StartError, type StartFault } from "./start_error.ts";
 
 /** Which files, and what their absence means. */
 export interface MeshSourceOptions {
@@ -24,9 +24,14 @@ export interface MeshSourceOptions {
   readonly meshFile: string;
   /** `--networksConfig`. */
   readonly networksFile: string;
+  /** Files that a user named: one that is absent at the start is an error. Default: none, absent ones mean the defaults. */
+  readonly mustExist?: readonly MeshFileOption[];
   /** Namespace of the control plane, for defaults. */
   readonly systemNamespace: string;
 }
+
+/** The options that name the two files. */
+export type MeshFileOption = "meshConfig" | "networksConfig";
 
 /** What is in force. */
 export interface MeshState {
@@ -53,21 +58,22 @@ const NO_FILE = "/dev/null";
 
 /** One of the two files. */
 interface MeshFile<T> {
-  readonly option: "meshConfig" | "networksConfig";
+  readonly option: MeshFileOption;
   readonly kind: "MeshConfig" | "MeshNetworks";
   readonly file: string;
   readonly parse: (text: string) => ParsedMeshText<T>;
+  readonly mustExist: boolean;
   /** Fields that say something and steer nothing. */
   readonly inert?: (value: T) => readonly string[];
 }
 
 /**
- * Reads both files; a file that is absent gives the defaults, as `/dev/null` and no name do.
+ * Reads both files; a file that is absent and need not exist gives the defaults, as `/dev/null` and no name do.
  *
  * @throws {StartError} naming every problem when a file that exists has errors at the start.
  */
 export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel): Promise<MeshSource> {
-  const { meshFile, networksFile, systemNamespace } = options;
+  const { meshFile, networksFile, systemNamespace, mustExist = [] } = options;
   const listeners: ((state: MeshState) => void)[] = [];
   let state: MeshState | undefined;
   let namesRootNamespace = false;
@@ -83,6 +89,7 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
     option: "meshConfig",
     kind: "MeshConfig",
     file: meshFile,
+    mustExist: mustExist.includes("meshConfig"),
     parse: (text) => {
       const parsed = parseMeshConfig(text, { systemNamespace, rootNamespace, source: meshFile });
       if (parsed.value !== undefined) namesRootNamespace = parsed.namesRootNamespace;
@@ -94,6 +101,7 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
     option: "networksConfig",
     kind: "MeshNetworks",
     file: networksFile,
+    mustExist: mustExist.includes("networksConfig"),
     parse: (text) => parseMeshNetworks(text, networksFile),
   }, kernel);
   const stop = async () => {
@@ -148,7 +156,8 @@ class WatchedPart<T> {
   /** The text of the value in force; blank: the defaults. */
   #text = "";
   #watched: WatchedFile | undefined;
-  #unwatchable: StartFault | undefined;
+  /** Why it cannot be read at the start, apart from what it says. */
+  #unusable: StartFault | undefined;
 
   constructor(part: MeshFile<T>, kernel: Kernel) {
     this.#part = part;
@@ -168,7 +177,7 @@ class WatchedPart<T> {
     } catch (error) {
       const fault = meshFileFault(option, file, error);
       if (fault === undefined) throw error;
-      this.#unwatchable = fault;
+      this.#unusable = fault;
     }
   }
 
@@ -184,7 +193,7 @@ class WatchedPart<T> {
   /** Its errors, for a start that they prevent. */
   faults(): StartFault[] {
     const { option } = this.#part;
-    if (this.#unwatchable !== undefined) return [this.#unwatchable];
+    if (this.#unusable !== undefined) return [this.#unusable];
     const { file } = this.#part;
     return this.findings.filter(({ severity }) => severity === "error").map(({ message, place: { line } }) => ({
       option,
@@ -197,6 +206,10 @@ class WatchedPart<T> {
     if (lost !== undefined) return this.#report([lost]);
     const said = typeof text === "string" ? text : "";
     if (text === undefined && this.value === undefined) {
+      if (this.#part.mustExist) {
+        this.#unusable = missingMeshFile(this.#part.option, this.#part.file);
+        return;
+      }
       this.#kernel.log.scope("default").info("no such file; the defaults hold", { file: this.#part.file });
     }
     const parsed = this.#part.parse(said);

@@ -22,7 +22,7 @@ import { startConfigSources } from "./config_sources.ts";
 import { Configuration } from "./configuration.ts";
 import { debugView } from "./debug_view.ts";
 import { scrapeMetrics, wireMetrics } from "./measure.ts";
-import { type MeshSource, startMeshSource } from "./mesh_source.ts";
+import { type MeshFileOption, type MeshSource, startMeshSource } from "./mesh_source.ts";
 import { Pipeline } from "./pipeline.ts";
 import { type IntrospectionOptions, openPorts, type ServerPorts } from "./ports.ts";
 import { withLaterFaults } from "./later_faults.ts";
@@ -54,6 +54,8 @@ export interface DiscoveryServerOptions {
   readonly configDir: string | undefined;
   readonly meshConfig: string;
   readonly networksConfig: string;
+  /** Which of the two must exist at the start. Default: neither, an absent one means the defaults. */
+  readonly mustExist?: readonly MeshFileOption[];
   readonly domain: string;
   readonly clusterId: string;
   readonly clusterAliases: Readonly<Record<string, string>>;
@@ -127,6 +129,7 @@ async function start(
   const mesh = await startMeshSource({
     meshFile: options.meshConfig,
     networksFile: options.networksConfig,
+    mustExist: options.mustExist ?? [],
     systemNamespace: options.systemNamespace,
   }, kernel);
   kernel.stopper.add("mesh configuration", () => mesh.stop());

@@ -94,6 +94,8 @@ function serverOptions(options: ServerOptions, settings: SettingsOf<"pilot-disco
     configDir: options.configDir,
     meshConfig: options.meshConfig ?? "./etc/mesh/config/mesh",
     networksConfig: options.networksConfig ?? "./etc/mesh/config/meshNetworks",
+    // The defaults may be absent, what a caller names may not.
+    mustExist: (["meshConfig", "networksConfig"] as const).filter((name) => options[name] !== undefined),
     domain: options.domain ?? "cluster.local",
     clusterId: settings.CLUSTER_ID,
     clusterAliases: {},

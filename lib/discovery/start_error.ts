@@ -49,6 +49,12 @@ export function meshFileFault(
   return got(option, file, "a file in a folder that this program may read (see its owner and mode)");
 }
 
+/** What is to be said of a mesh file that was named and is not there. */
+export function missingMeshFile(option: "meshConfig" | "networksConfig", file: string): StartFault {
+  const where = file.startsWith("/") ? "" : "; a relative path starts where the program runs";
+  return got(option, file, `a file that exists (create it, or leave the flag out for the defaults${where})`);
+}
+
 const WATCHABLE = "a path that can be watched: the system's limit is reached (raise fs.inotify.max_user_watches and " +
   "fs.inotify.max_user_instances)";
 

@@ -12,7 +12,7 @@ import {
   stringFlag,
   stringListFlag,
 } from "../../lib/cli/flag.ts";
-import { parseLine } from "../../lib/cli/parse.ts";
+import { parseLine, readLine } from "../../lib/cli/parse.ts";
 
 const tree: Command = {
   name: "prog",
@@ -140,6 +140,22 @@ for (const [line, message] of refused) {
   });
 }
 
+Deno.test("all that is wrong with a line is said at once, in its order, and no mistake follows from another", () => {
+  assert.deepEqual(refusal(() => run("--port x --nmae v --wait 5 a b c --mode REDIRET --list")).split("\n"), [
+    'prog run: flag --port: got "x", expected a whole number from 0 to 65535',
+    'prog run: unknown flag --nmae; did you mean "--name"?',
+    'prog run: flag --wait: got "5", expected a duration such as 300ms, 10s or 1h30m',
+    'prog run: flag --mode: got "REDIRET", expected one of REDIRECT, TPROXY; did you mean "REDIRECT"?',
+    'prog run: flag --list needs a value (stringSlice); see "prog run --help"',
+  ]);
+  assert.deepEqual(refusal(() => run("a b c --port x", { NAME: "x" })).split("\n").map((line) => line.slice(10, 24)), [
+    "flag --port: g",
+    "unexpected arg",
+  ]);
+  const { values, given } = readLine(tree, ["run", "--port", "x", "--name", "v"]);
+  assert.deepEqual([values["port"], values["name"], given.has("port")], [80, "v", false]);
+});
+
 Deno.test("a switch does not take the next word", () => assert.deepEqual(run("--all false").args, ["false"]));
 
 Deno.test("behind -- everything is an argument", () => {
@@ -194,7 +210,9 @@ Deno.test("whatever is typed, the line is parsed or refused with a UsageError", 
       parseLine(tree, words);
     } catch (error) {
       assert(error instanceof UsageError, String(error));
-      assert.equal(/[\n\r]/.test(error.message), false);
+      // One line for each problem, whatever was typed.
+      assert.equal(error.message.split("\n").length, readLine(tree, words).problems.length);
+      assert.equal(/\r/.test(error.message), false);
     }
   }));
 });

@@ -13,16 +13,17 @@ async function withServer(handler: Deno.ServeHandler, work: (port: number) => Pr
 
 function ask(port: number, ...args: string[]) {
   let text = "";
-  const output = { out: (t: string) => void (text += t), err: () => assert.fail("nothing is said on standard error") };
-  return requestCommand(args, { host: "127.0.0.1", port }, output).then((code) => ({ code, text }));
+  let err = "";
+  const output = { out: (t: string) => void (text += t), err: (t: string) => void (err += t) };
+  return requestCommand(args, { host: "127.0.0.1", port }, output).then((code) => ({ code, text, err }));
 }
 
 Deno.test("a request prints the body and a line break, and nothing else", async () => {
   await withServer(
     (r) => new Response(`${r.method} ${new URL(r.url).pathname}${new URL(r.url).search}`),
     async (port) => {
-      assert.deepEqual(await ask(port, "GET", "debug/syncz?x=1"), { code: 0, text: "GET /debug/syncz?x=1\n" });
-      assert.deepEqual(await ask(port, "post", "/a"), { code: 0, text: "POST /a\n" });
+      assert.deepEqual(await ask(port, "GET", "debug/syncz?x=1"), { code: 0, text: "GET /debug/syncz?x=1\n", err: "" });
+      assert.deepEqual(await ask(port, "post", "/a"), { code: 0, text: "POST /a\n", err: "" });
     },
   );
 });
@@ -33,11 +34,11 @@ Deno.test("a body is sent", async () => {
   });
 });
 
-Deno.test("404 is an answer; another refusal is an error with status and body", async () => {
+Deno.test("the text of a page that does not exist goes to standard error, with exit code 1; another refusal is an error", async () => {
   await withServer(
     (r) => new Response("no such page", { status: r.url.endsWith("gone") ? 404 : 503 }),
     async (port) => {
-      assert.deepEqual(await ask(port, "GET", "gone"), { code: 0, text: "no such page\n" });
+      assert.deepEqual(await ask(port, "GET", "gone"), { code: 1, text: "", err: "no such page\n" });
       await assert.rejects(
         ask(port, "GET", "down"),
         (e: unknown) => e instanceof UsageError && /status 503: no such page/.test(e.message),

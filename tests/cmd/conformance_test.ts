@@ -7,7 +7,7 @@ import { pilotDiscovery } from "../../cmd/pilot-discovery/commands.ts";
 import { type Command, type Located, pathOf } from "../../lib/cli/command.ts";
 import type { Flag } from "../../lib/cli/flag.ts";
 import { showFlagValue } from "../../lib/cli/flag_value.ts";
-import { flagsOf, locate } from "../../lib/cli/parse.ts";
+import { flagsOf, locate } from "../../lib/cli/locate.ts";
 import { copiedSurface, type FlagRow } from "../surface/spec_tables.ts";
 
 const programs: Record<string, Command> = {

@@ -6,7 +6,7 @@ import { installOptions } from "../../cmd/install-cni/options.ts";
 import { desiredStateOptions } from "../../cmd/install-cni/start.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import { logFlags, vklogFlag } from "../../lib/cli/log_flags.ts";
-import { flagsOf } from "../../lib/cli/parse.ts";
+import { flagsOf } from "../../lib/cli/locate.ts";
 import { flagsNotBuilt, notBuilt } from "../../lib/kernel/not_built/catalogue.ts";
 import { readSettings } from "../../lib/kernel/settings/read.ts";
 import { namesFound } from "../surface/source_scan.ts";

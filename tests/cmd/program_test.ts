@@ -116,12 +116,55 @@ Deno.test("install-cni outside of a cluster, or with a node tunnel, says in one 
 
 Deno.test("bad variables end a start with one line each, in the spelling they were given in", async () => {
   const env = { ISTIO_DUAL_STACK: "maybe", PILOT_DEBOUNCE_AFTER: "5" };
-  const { code, err } = await run("pilot-discovery", ["discovery"], env);
+  const { code, err } = await run("pilot-discovery", ["discovery", "--configDir=."], env);
   assert.equal(code, 1);
   assert.match(err, /ISTIO_DUAL_STACK: got "maybe", expected true or false\n/);
   assert.match(err, /PILOT_DEBOUNCE_AFTER: got "5", expected a duration/);
   assert.equal(err.trimEnd().split("\n").length, 2);
 });
+
+const manyMistakes: [string, string[], Record<string, string>, RegExp[]][] = [
+  [
+    "pilot-discovery",
+    ["discovery", "--ctrlz_port=x", "--configDri=.", "--httpAddr=nonsense", "--log_caller=a,b"],
+    { PILOT_PUSH_THROTTLE: "many" },
+    [
+      /--ctrlz_port: got "x"/,
+      /unknown flag --configDri; did you mean "--configDir"\?/,
+      /PILOT_PUSH_THROTTLE/,
+      /--httpAddr/,
+    ]
+      .concat([/scope "a"/, /scope "b"/]),
+  ],
+  [
+    "pilot-agent",
+    ["proxy", "side", "--concurrency=x", "--stsPort=-1", "--log_output_level=a:b"],
+    { SECRET_TTL: "soon" },
+    [/--concurrency: got "x"/, /role "side"/, /SECRET_TTL/, /--stsPort/, /scope "a"/, /level "b"/],
+  ],
+  [
+    "pilot-agent",
+    ["mesh-iptables", "--iptables-probe-port=x", "--proxy-port=0", "--log_caller=a"],
+    {},
+    [/--iptables-probe-port: got "x"/, /scope "a"/, /--proxy-port/],
+  ],
+  ["pilot-agent", ["wait", "--periodMillis=x", "--url=here"], {}, [/--periodMillis: got "x"/, /--url: got "here"/]],
+  [
+    "install-cni",
+    ["--ctrlz_port=x", "--monitoring-port=70000", "--ambient-enabled", "--log_caller=a"],
+    { REPAIR_ENABLED: "perhaps" },
+    [/--ctrlz_port: got "x"/, /REPAIR_ENABLED/, /--monitoring-port/, /scope "a"/],
+  ],
+];
+for (const [program, args, env, lines] of manyMistakes) {
+  Deno.test(`${program} ${args.join(" ")} names everything that is wrong at once, one line each`, async () => {
+    const { code, out, err } = await run(program, args, env);
+    assert.deepEqual([code, out], [1, ""]);
+    const said = err.trimEnd().split("\n");
+    assert.equal(said.length, lines.length, err);
+    lines.forEach((line, at) => assert.match(said[at] ?? "", line));
+  });
+}
 
 Deno.test("mesh-iptables takes its flags from variables in the field's spelling", async () => {
   const { code, err } = await run("pilot-agent", ["mesh-iptables"], { ISTIO_INBOUND_INTERCEPTION_MODE: "TPROXI" });

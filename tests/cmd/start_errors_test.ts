@@ -97,6 +97,20 @@ Deno.test("mesh configuration, networks, folder and ports at fault are told at o
   }
 });
 
+Deno.test("mesh files that are named and not there are refused, with flag, value and hint; absent defaults are none", async () => {
+  const { code, lines } = await refused([
+    ...FREE,
+    "--configDir=.",
+    "--meshConfig=etc/none.yaml",
+    "--networksConfig=/etc/none.yaml",
+  ]);
+  assert.equal(code, 1);
+  assert.deepEqual(lines, [
+    'Error: flag --meshConfig: got "etc/none.yaml", expected a file that exists (create it, or leave the flag out for the defaults; a relative path starts where the program runs)',
+    'flag --networksConfig: got "/etc/none.yaml", expected a file that exists (create it, or leave the flag out for the defaults)',
+  ]);
+});
+
 Deno.test("variables, addresses, durations and log flags at fault are told at once, one line each", async () => {
   const { code, lines } = await refused([
     ...["--configDir=.", "--httpAddr=nonsense", "--keepaliveInterval=0s", "--log_output_level=nothing:debug"],

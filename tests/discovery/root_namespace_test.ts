@@ -74,7 +74,7 @@ Deno.test("a server does not start when two namespaces hold objects for the whol
   try {
     await Deno.writeTextFile(`${configDir}/a.yaml`, sidecar("istio-system"));
     await Deno.writeTextFile(`${configDir}/b.yaml`, sidecar("mesh-system"));
-    await assert.rejects(startServer({ configDir, meshConfig }), (error: Error) => {
+    await assert.rejects(startServer({ configDir }), (error: Error) => {
       assert.equal(error.name, "StartError");
       assert.match(error.message, /^configDir: objects for the whole mesh lie in 2 namespaces/);
       assert.match(error.message, /a\.yaml:1\).*b\.yaml:1\)/);

@@ -6,7 +6,7 @@
  */
 import type { Command, Located } from "../command.ts";
 import type { Flag, FlagSet } from "../flag.ts";
-import { byShort, flagsOf, locate, takesValue } from "../parse.ts";
+import { byShort, flagsOf, locate, takesValue } from "../locate.ts";
 
 /** How the shell goes on after a candidate: with a space, without, with file names, with folder names. */
 export type Directive = "space" | "nospace" | "files" | "folders";

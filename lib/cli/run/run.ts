@@ -6,7 +6,8 @@
 import { LogOptionError } from "../../kernel/log/level.ts";
 import { type Command, type Located, type Output, pathOf, UsageError } from "../command.ts";
 import { COMPLETE, COMPLETE_PLAIN } from "../completion/command.ts";
-import { locate, parseLine } from "../parse.ts";
+import { locate } from "../locate.ts";
+import { readLine } from "../parse.ts";
 import { nearestName } from "../../kernel/text/nearest.ts";
 
 /** What a program runs in. */
@@ -17,8 +18,9 @@ export interface ProcessSurroundings {
 }
 
 /**
- * Runs a command line and returns the exit code: what the command says, or for a mistake in the line 1 or what the command
- * names for that. A mistake is one line on standard error; an unexpected exception is its message and stack.
+ * Runs a command line and returns the exit code: what the command says, or for mistakes in the line 1 or what the command
+ * names for that. All mistakes are reported, one line each on standard error; an unexpected exception is its message and
+ * stack.
  */
 export async function runProgram(root: Command, args: readonly string[], around: ProcessSurroundings): Promise<number> {
   try {
@@ -26,15 +28,14 @@ export async function runProgram(root: Command, args: readonly string[], around:
     if (first === COMPLETE || first === COMPLETE_PLAIN) return await answerCompletion(root, first, rest, around.output);
     if (first === "help") return await showHelp(helped(root, rest), around.output);
     const names = pairedVariables(root, args);
-    const line = parseLine(root, args, names.length > 0 ? await around.variables?.(names) : {});
-    if (line.help || line.command.run === undefined) return await showHelp(line, around.output);
-    return await line.command.run({
-      flags: line.values,
-      given: line.given,
-      args: line.args,
-      output: around.output,
-      path: pathOf(line),
-    });
+    const line = readLine(root, args, names.length > 0 ? await around.variables?.(names) : {});
+    if (line.help) return await showHelp(line, around.output);
+    const { values: flags, given, problems, command } = line;
+    const invocation = { flags, given, args: line.args, output: around.output, path: pathOf(line) };
+    if (problems.length > 0) {
+      throw new UsageError([...problems, ...await command.check?.(invocation) ?? []].join("\n"));
+    }
+    return command.run === undefined ? await showHelp(line, around.output) : await command.run(invocation);
   } catch (error) {
     around.output.err(errorText(error));
     return locate(root, args).command.mistake ?? 1;

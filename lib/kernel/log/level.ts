@@ -32,31 +32,32 @@ export class LogOptionError extends Error {
  *
  * @param flag Name of the flag, for errors.
  * @param known Scopes of the program.
- * @throws {LogOptionError} naming the flag, the scope or level at fault, and what is known.
+ * @throws {LogOptionError} naming the flag, each scope and level at fault, and what is known; one line each.
  */
 export function parseScopeLevels(flag: string, text: string, known: readonly string[]): Map<string, Level> {
   const result = new Map<string, Level>();
+  const problems: string[] = [];
   for (const part of splitNames(text)) {
     const colon = part.indexOf(":");
     const scope = colon < 0 ? DEFAULT_SCOPE : part.slice(0, colon).trim();
     const level = part.slice(colon + 1).trim();
-    checkScope(flag, scope, known);
-    if (!isLevel(level)) {
-      throw new LogOptionError(`--${flag}: got level ${JSON.stringify(level)}, expected one of ${levels.join(", ")}`);
-    }
-    result.set(scope, level);
+    problems.push(...scopeProblems(flag, [scope], known));
+    if (isLevel(level)) result.set(scope, level);
+    else problems.push(`--${flag}: got level ${JSON.stringify(level)}, expected one of ${levels.join(", ")}`);
   }
+  if (problems.length > 0) throw new LogOptionError(problems.join("\n"));
   return result;
 }
 
 /**
  * Reads `scope,scope`.
  *
- * @throws {LogOptionError} naming the flag and the unknown scope.
+ * @throws {LogOptionError} naming the flag and each unknown scope, one line each.
  */
 export function parseScopes(flag: string, text: string, known: readonly string[]): Set<string> {
   const names = splitNames(text);
-  for (const name of names) checkScope(flag, name, known);
+  const problems = scopeProblems(flag, names, known);
+  if (problems.length > 0) throw new LogOptionError(problems.join("\n"));
   return new Set(names);
 }
 
@@ -69,8 +70,8 @@ function splitNames(text: string): string[] {
   return text.split(",").map((name) => name.trim()).filter((name) => name !== "");
 }
 
-function checkScope(flag: string, scope: string, known: readonly string[]): void {
-  if (!known.includes(scope)) {
-    throw new LogOptionError(`--${flag}: got scope ${JSON.stringify(scope)}, expected one of ${known.join(", ")}`);
-  }
+function scopeProblems(flag: string, scopes: readonly string[], known: readonly string[]): string[] {
+  return scopes.filter((scope) => !known.includes(scope)).map((scope) =>
+    `--${flag}: got scope ${JSON.stringify(scope)}, expected one of ${known.join(", ")}`
+  );
 }

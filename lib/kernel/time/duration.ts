@@ -25,7 +25,7 @@ export const MAX_DURATION_TEXT = "2562047h47m16.854775807s";
  * The longest duration in milliseconds. A double holds it to two microseconds, so compare with `>=`, never format it by
  * arithmetic: {@link formatDuration} knows it.
  */
-export const MAX_DURATION_MS = Number(MAX_NANOSECONDS) / 1e6;
+export const MAX_DURATION_MS = milliseconds(MAX_NANOSECONDS);
 
 /** What an error says was expected where a duration stands. */
 export const DURATION_EXPECTED = "a duration such as 300ms, 10s or 1h30m";
@@ -50,7 +50,13 @@ export function parseDuration(text: string): number | undefined {
     total += BigInt(part[1] ?? "0") * unit + fraction(part[2] ?? part[4] ?? "", unit);
     if (total > MAX_NANOSECONDS) return undefined;
   }
-  return Number(sign * total) / 1e6;
+  const ms = milliseconds(total);
+  return sign < 0n && ms !== 0 ? -ms : ms;
+}
+
+/** Rounded once: what is beyond 104 days does not fit a double in nanoseconds. */
+function milliseconds(ns: bigint): number {
+  return Number(ns / 1_000_000n) + Number(ns % 1_000_000n) / 1e6;
 }
 
 /** The part of a unit behind the decimal point, cut at nanoseconds. */

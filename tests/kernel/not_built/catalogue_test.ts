@@ -4,7 +4,7 @@ import { installCni } from "../../../cmd/install-cni/commands.ts";
 import { pilotAgent } from "../../../cmd/pilot-agent/commands.ts";
 import { pilotDiscovery } from "../../../cmd/pilot-discovery/commands.ts";
 import type { Command } from "../../../lib/cli/command.ts";
-import { flagsOf } from "../../../lib/cli/parse.ts";
+import { flagsOf } from "../../../lib/cli/locate.ts";
 import { KINDS } from "../../../lib/config/kinds/kinds.ts";
 import { meshConfig } from "../../../lib/config/mesh/schema.ts";
 import { metricCatalogue } from "../../../lib/kernel/metrics/catalogue.ts";

@@ -1,0 +1,38 @@
+/**
+ * Role, variables and flags of `proxy`, read and checked together: what is wrong with any of them is said at once.
+ *
+ * Permissions: env (the program's variables).
+ *
+ * @module
+ */
+import { UsageError } from "../../lib/cli/command.ts";
+import { type LogFlagValues, logOptions } from "../../lib/cli/log_flags.ts";
+import { Refusals } from "../../lib/cli/refusals.ts";
+import { readProgramSettings } from "../../lib/cli/startup.ts";
+import type { LogOptions } from "../../lib/kernel/log/log.ts";
+import { defaultSettings } from "../../lib/kernel/settings/read.ts";
+import type { ProxyFlagValues } from "./proxy_flags.ts";
+import { type ProxyOptions, proxyOptions } from "./proxy_options.ts";
+
+/** What an agent is started with. */
+export interface ProxyStart {
+  readonly options: ProxyOptions;
+  readonly log: LogOptions;
+}
+
+/** The start, or everything that is wrong, one line each. */
+export function readProxyStart(
+  flags: ProxyFlagValues & LogFlagValues,
+  role: string | undefined,
+): ProxyStart | { readonly refusals: Refusals } {
+  const refusals = new Refusals();
+  const known = role === undefined || role === "sidecar" || role === "router";
+  refusals.attempt(() => {
+    if (known) return;
+    throw new UsageError(`pilot-agent proxy: got role ${JSON.stringify(role)}, expected sidecar or router`);
+  });
+  const settings = refusals.attempt(() => readProgramSettings("pilot-agent"));
+  const options = refusals.attempt(() => proxyOptions(flags, settings ?? defaultSettings("pilot-agent")));
+  const log = refusals.attempt(() => logOptions("pilot-agent", flags));
+  return known && settings && options && log ? { options, log } : { refusals };
+}

@@ -1,0 +1,29 @@
+/**
+ * Several readers of one command line, and all that they refuse: flags, variables, log options.
+ *
+ * @module
+ */
+import { LogOptionError } from "../kernel/log/level.ts";
+import { UsageError } from "./command.ts";
+
+/** What the readers refused so far. */
+export class Refusals {
+  /** One line each. */
+  readonly problems: string[] = [];
+
+  /** What a reader makes; undefined after it refused. Other exceptions are thrown on. */
+  attempt<T>(read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof UsageError || error instanceof LogOptionError)) throw error;
+      this.problems.push(...error.message.split("\n"));
+      return undefined;
+    }
+  }
+
+  /** The one error with all problems. */
+  error(): UsageError {
+    return new UsageError(this.problems.join("\n"));
+  }
+}

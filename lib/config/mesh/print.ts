@@ -1,0 +1,13 @@
+/**
+ * Mesh configuration in the form of a mesh file.
+ *
+ * @module
+ */
+import { encodeField } from "../schema/encode.ts";
+import { meshConfig } from "./schema.ts";
+import type { MeshConfig } from "./types.ts";
+
+/** A mesh configuration as JSON that a mesh file may hold: `parseMeshConfig` reads it as the same configuration. */
+export function writtenMeshConfig(mesh: MeshConfig): unknown {
+  return encodeField(meshConfig, mesh);
+}
