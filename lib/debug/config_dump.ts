@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { z } from "zod";
 import { TYPE_URL_PREFIX } from "../pb/codec.ts";
 import { anyJson } from "../pb/json.ts";
 import type { EncodedResource } from "../resource/encoded.ts";
@@ -12,10 +13,10 @@ import { stackDigest } from "../xds/ads/set_stack.ts";
 import type { Watch } from "../xds/ads/watch.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../xds/protocol/types.ts";
-import { type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
+import { type HttpResponse, jsonResponse } from "../http/message.ts";
+import { queried, SWITCH } from "./query.ts";
 import { resourcesOf, virtualHostsOf } from "./resources.ts";
-import { chosenProxy, isAnswer } from "./select.ts";
-import type { DebugView } from "./view.ts";
+import { chosenProxy, isAnswer, PROXY_ID } from "./select.ts";
 
 type Json = Record<string, unknown>;
 
@@ -27,25 +28,24 @@ const BY_SHORT: Readonly<Record<string, string>> = {
   sds: SECRET,
 };
 
+const TYPES_EXPECTED = `some of ${Object.keys(BY_SHORT).join(", ")}, with commas between them`;
+
+const QUERY = z.object({
+  proxyID: PROXY_ID,
+  types: z.string().transform((text) => text.split(",").map((short) => short.trim()))
+    .refine((shorts) => shorts.every((short) => Object.hasOwn(BY_SHORT, short)), { error: TYPES_EXPECTED })
+    .optional(),
+  include_eds: SWITCH,
+});
+
 /** The page. `types=cds,lds` gives a flat list of these; `include_eds` adds endpoints to the whole dump. */
-export function configDump(request: HttpRequest, view: DebugView): HttpResponse {
-  const connection = chosenProxy(request, view);
+export const configDump = queried(QUERY, (request, view, { proxyID, types, include_eds }): HttpResponse => {
+  const connection = chosenProxy(proxyID, view);
   if (isAnswer(connection)) return connection;
-  const types = request.query.get("types");
-  if (types === null) {
-    return jsonResponse({ configs: sections(connection, request.query.has("include_eds")) }, request);
-  }
-  const shorts = types.split(",").map((short) => short.trim());
-  const unknown = shorts.filter((short) => !Object.hasOwn(BY_SHORT, short));
-  if (unknown.length > 0) {
-    return textResponse(
-      400,
-      `query types: got ${unknown.join(", ")}, expected some of ${Object.keys(BY_SHORT).join(", ")}\n`,
-    );
-  }
-  const resources = shorts.flatMap((short) => resourcesOf(connection, BY_SHORT[short]!).map(shown));
+  if (types === undefined) return jsonResponse({ configs: sections(connection, include_eds) }, request);
+  const resources = types.flatMap((short) => resourcesOf(connection, BY_SHORT[short]!).map(shown));
   return jsonResponse({ resources }, request);
-}
+});
 
 /** The parts of a dump in Envoy's order. */
 function sections(connection: XdsConnection, withEndpoints: boolean): Json[] {

@@ -6,11 +6,15 @@
  *
  * @module
  */
+import { z } from "zod";
 import { type Finding, findingFile, findingObject } from "../config/finding/finding.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
 import { type ConfigObject, type Kind, objectKey } from "../config/types.ts";
+import { spellingsOfKind } from "../config/spelling/spelling.ts";
 import { kindNotBuiltText } from "../kernel/not_built/catalogue.ts";
-import { type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
+import { nearestName } from "../kernel/text/nearest.ts";
+import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
+import { queried, textQuery } from "./query.ts";
 import type { DebugView } from "./view.ts";
 
 /** Longest wait, in seconds. */
@@ -24,6 +28,22 @@ interface LiveQuestion {
   readonly key: string;
 }
 
+const OBJECT_EXPECTED = "kind/namespace/name";
+const WAIT_EXPECTED = `0s to ${LONGEST_WAIT}s`;
+
+const QUERY = z.object({
+  object: textQuery(OBJECT_EXPECTED).transform((text, context): LiveQuestion => {
+    const wanted = wantedObject(text);
+    if (!("expected" in wanted)) return wanted;
+    context.issues.push({ code: "custom", message: wanted.expected, input: text });
+    return z.NEVER;
+  }),
+  /** In seconds. */
+  wait: z.string()
+    .refine((text) => /^\d+(?:\.\d+)?s?$/.test(text) && parseFloat(text) <= LONGEST_WAIT, { error: WAIT_EXPECTED })
+    .transform((text) => parseFloat(text)).optional(),
+});
+
 /**
  * The page. `object=VirtualService/ns/name` is the object. Without `wait` the answer is about the texts read so far;
  * with `wait=30s` or `wait=30` what lies in the folder now is read first, and the answer comes when it is in force
@@ -31,29 +51,21 @@ interface LiveQuestion {
  *
  * The status is 200 when a version of the object is in force, and 404 when none is; both have the same body.
  */
-export async function live(request: HttpRequest, view: DebugView): Promise<HttpResponse> {
-  const wanted = wantedObject(request.query.get("object"));
-  if ("status" in wanted) return wanted;
-  const wait = request.query.get("wait");
-  if (wait === null) return state(wanted, request, view, undefined);
-  const seconds = Number(/^(\d+(?:\.\d+)?)s?$/.exec(wait)?.[1]);
-  if (!(seconds <= LONGEST_WAIT)) {
-    return textResponse(400, `query wait: got ${wait}, expected 0s to ${LONGEST_WAIT}s\n`);
-  }
-  const isRead = await inForce(wanted, view, seconds * 1000);
-  return state(wanted, request, view, isRead ? undefined : `the folder could not be read within ${seconds} s`);
-}
+export const live = queried(QUERY, async (request, view, { object, wait }): Promise<HttpResponse> => {
+  if (wait === undefined) return state(object, request, view, undefined);
+  const isRead = await inForce(object, view, wait * 1000);
+  return state(object, request, view, isRead ? undefined : `the folder could not be read within ${wait} s`);
+});
 
-function wantedObject(query: string | null): LiveQuestion | HttpResponse {
-  if (!query) return textResponse(400, "query object is missing, expected kind/namespace/name\n");
-  const [word, namespace, name, ...rest] = query.split("/");
-  if (!namespace || !name || rest.length > 0) {
-    return textResponse(400, `query object: got ${JSON.stringify(query)}, expected kind/namespace/name\n`);
-  }
-  // The one kind that has another name in Istio's spelling.
-  const kind = KINDS.find((one) => one === (word === "EnvoyFilter" ? "ProxyFilter" : word));
+/** Reads `kind/namespace/name`; the answer is what was expected where it is no such text. */
+function wantedObject(text: string): LiveQuestion | { readonly expected: string } {
+  const [word = "", namespace, name, ...rest] = text.split("/");
+  if (!namespace || !name || rest.length > 0) return { expected: OBJECT_EXPECTED };
+  const kind = KINDS.find((one) => spellingsOfKind(one).includes(word));
   if (kind !== undefined) return { kind, namespace, name, key: objectKey(kind, namespace, name) };
-  return textResponse(400, `query object: got kind ${JSON.stringify(word)}, expected one of ${KINDS.join(", ")}\n`);
+  const guess = nearestName(word, KINDS.flatMap(spellingsOfKind));
+  const hint = guess === undefined ? "" : `; did you mean ${guess}?`;
+  return { expected: `${OBJECT_EXPECTED}, with a kind of ${KINDS.join(", ")}${hint}` };
 }
 
 /** Waits until the text is in force, or cannot be, or time is over. @returns whether the present text was read */

@@ -12,6 +12,7 @@ import { live } from "./live.ts";
 import { adsz, connections, forceDisconnect, syncz } from "./proxies.ts";
 import { pushes, pushStatus, warningz } from "./pushes.ts";
 import { scopez } from "./scopes.ts";
+import { unqueried } from "./query.ts";
 import type { DebugView } from "./view.ts";
 import { configz, endpointShardz, instancesz, mesh, networkz, problemz, registryz, resourcesz } from "./world.ts";
 
@@ -22,6 +23,7 @@ interface Page {
   readonly help: string;
   /** Default: GET. What changes anything is POST or PUT. */
   readonly methods?: readonly HttpMethod[];
+  /** Made by `queried` or `unqueried`, which check the query. */
   readonly answer: (request: HttpRequest, view: DebugView) => HttpResponse | Promise<HttpResponse>;
 }
 
@@ -29,11 +31,11 @@ interface Page {
 export const PAGES: readonly Page[] = [
   {
     path: "adsz",
-    help: "connected proxies with their watches; POST ?push=any pushes everything to all",
+    help: "connected proxies with their watches; ?proxyID=; POST ?push=any pushes everything to all",
     methods: ["GET", "POST"],
     answer: adsz,
   },
-  { path: "connections", help: "connected proxies", answer: connections },
+  { path: "connections", help: "connected proxies", answer: unqueried(connections) },
   { path: "syncz", help: "what each proxy was sent and acknowledged; ?namespace=", answer: syncz },
   {
     path: "config_dump",
@@ -41,7 +43,11 @@ export const PAGES: readonly Page[] = [
       "all that a proxy should have, in the form of Envoy's page of that name; ?proxyID=, types=cds,lds,rds,eds,sds, include_eds",
     answer: configDump,
   },
-  { path: "pushes", help: "the last pushes: triggers, proxies, types, bytes, time, slowest", answer: pushes },
+  {
+    path: "pushes",
+    help: "the last pushes: triggers, proxies, types, bytes, time, slowest",
+    answer: unqueried(pushes),
+  },
   {
     path: "live",
     help: "whether an edit is in force, where, why not; ?object=kind/namespace/name, wait=30s",
@@ -50,32 +56,32 @@ export const PAGES: readonly Page[] = [
   {
     path: "push_status",
     help: "conflicts of listeners, other warnings by object, what proxies rejected, what could not be made",
-    answer: pushStatus,
+    answer: unqueried(pushStatus),
   },
   {
     path: "warningz",
     help: "what configuration asks for and proxies do not get: code, objects, message",
-    answer: warningz,
+    answer: unqueried(warningz),
   },
   {
     path: "problemz",
     help: "findings about configuration: code, severity, place, value, expected, message",
-    answer: problemz,
+    answer: unqueried(problemz),
   },
-  { path: "configz", help: "all configuration objects", answer: configz },
-  { path: "resourcesz", help: "kinds of objects that are read", answer: resourcesz },
-  { path: "registryz", help: "all services", answer: registryz },
-  { path: "endpointShardz", help: "endpoints by service and shard", answer: endpointShardz },
-  { path: "endpointz", help: "old name of endpointShardz", answer: endpointShardz },
-  { path: "instancesz", help: "services at the addresses of each connected proxy", answer: instancesz },
-  { path: "mesh", help: "the mesh configuration in force", answer: mesh },
+  { path: "configz", help: "all configuration objects", answer: unqueried(configz) },
+  { path: "resourcesz", help: "kinds of objects that are read", answer: unqueried(resourcesz) },
+  { path: "registryz", help: "all services", answer: unqueried(registryz) },
+  { path: "endpointShardz", help: "endpoints by service and shard", answer: unqueried(endpointShardz) },
+  { path: "endpointz", help: "old name of endpointShardz", answer: unqueried(endpointShardz) },
+  { path: "instancesz", help: "services at the addresses of each connected proxy", answer: unqueried(instancesz) },
+  { path: "mesh", help: "the mesh configuration in force", answer: unqueried(mesh) },
   {
     path: "scopez",
     help: "log levels by scope; PUT or POST ?scope=&level=, stack_level=, caller= changes one",
     methods: ["GET", "PUT", "POST"],
     answer: scopez,
   },
-  { path: "networkz", help: "networks of the mesh", answer: networkz },
+  { path: "networkz", help: "networks of the mesh", answer: unqueried(networkz) },
 ];
 
 /** Pages that change what runs, there with `UNSAFE_ENABLE_ADMIN_ENDPOINTS` alone. */

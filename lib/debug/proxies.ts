@@ -3,12 +3,14 @@
  *
  * @module
  */
+import { z } from "zod";
 import { fromStruct } from "../pb/wellknown.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { typeRules } from "../xds/protocol/types.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import { refuseChange } from "./change.ts";
-import { chosenProxy, isAnswer } from "./select.ts";
+import { queried, textQuery } from "./query.ts";
+import { chosenProxy, isAnswer, PROXY_ID } from "./select.ts";
 import type { DebugView } from "./view.ts";
 
 const time = (ms: number) => ms === 0 ? undefined : new Date(ms).toISOString();
@@ -19,14 +21,15 @@ export function connections(request: HttpRequest, view: DebugView): HttpResponse
   return jsonResponse({ totalClients: clients.length, clients }, request);
 }
 
+const ADSZ_QUERY = z.object({ push: z.string().optional(), proxyID: PROXY_ID.optional() });
+const SYNCZ_QUERY = z.object({ namespace: textQuery("the name of a namespace").optional() });
+
 /** `/debug/adsz`: the same with node facts and watches. POST with `push=any` pushes everything to every proxy. */
-export function adsz(request: HttpRequest, view: DebugView): HttpResponse {
-  const push = request.query.get("push");
-  if (push !== null && request.method === "GET") return refuseChange(request);
-  if (push !== null) return textResponse(200, `Pushed to ${view.pushAll()} servers\n`);
+export const adsz = queried(ADSZ_QUERY, (request, view, { push, proxyID = "" }): HttpResponse => {
+  if (push !== undefined && request.method === "GET") return refuseChange(request);
+  if (push !== undefined) return textResponse(200, `Pushed to ${view.pushAll()} servers\n`);
   if (request.method !== "GET") return textResponse(400, "query push is missing, expected push=any\n");
-  const wanted = request.query.get("proxyID") ?? "";
-  const clients = [...view.xds.streams()].filter(({ id }) => id.includes(wanted)).map((connection) => {
+  const clients = [...view.xds.streams()].filter(({ id }) => id.includes(proxyID)).map((connection) => {
     const metadata = fromStruct(connection.node?.metadata);
     return {
       ...identity(connection),
@@ -39,24 +42,23 @@ export function adsz(request: HttpRequest, view: DebugView): HttpResponse {
     };
   });
   return jsonResponse({ totalClients: clients.length, clients }, request);
-}
+});
 
 /** `/debug/force_disconnect`: ends the stream of one proxy, which will come again. */
-export function forceDisconnect(request: HttpRequest, view: DebugView): HttpResponse {
-  const connection = chosenProxy(request, view);
+export const forceDisconnect = queried(z.object({ proxyID: PROXY_ID }), (_request, view, { proxyID }): HttpResponse => {
+  const connection = chosenProxy(proxyID, view);
   if (isAnswer(connection)) return connection;
   connection.disconnect("disconnected by an operator");
   return textResponse(200, "OK\n");
-}
+});
 
 /** `/debug/syncz`: what was sent to each proxy and what it acknowledged. */
-export function syncz(request: HttpRequest, view: DebugView): HttpResponse {
-  const namespace = request.query.get("namespace");
+export const syncz = queried(SYNCZ_QUERY, (request, view, { namespace }): HttpResponse => {
   const rows = [];
   for (const connection of view.xds.streams()) {
     const metadata = fromStruct(connection.node?.metadata);
     const home = connection.stream?.view.home;
-    if (namespace !== null && home?.namespace !== namespace) continue;
+    if (namespace !== undefined && home?.namespace !== namespace) continue;
     const version = metadata.MESH_VERSION ?? metadata.ISTIO_VERSION ?? "";
     rows.push({
       cluster_id: home?.clusterId ?? "",
@@ -82,7 +84,7 @@ export function syncz(request: HttpRequest, view: DebugView): HttpResponse {
     });
   }
   return jsonResponse(rows, request);
-}
+});
 
 function identity(connection: XdsConnection) {
   return { connectionId: connection.id, connectedAt: time(connection.connectedAt), address: connection.address };

@@ -9,6 +9,7 @@
 import { z } from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
 import { ALL, type Level, levels } from "../kernel/log/level.ts";
+import { nearestName } from "../kernel/text/nearest.ts";
 import type { Log, ScopeState } from "../kernel/log/log.ts";
 import { bodyText, type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
@@ -73,9 +74,16 @@ function read(pairs: Iterable<readonly [string, unknown]>, where: string, mistak
   for (const [name, value] of pairs) {
     const field = Object.hasOwn(NAMES, name) ? NAMES[name] : undefined;
     if (field !== undefined) wanted[field] = value;
-    else mistakes.push(`${where}: got ${JSON.stringify(name)}, expected one of ${Object.keys(NAMES).join(", ")}`);
+    else mistakes.push(unknownName(where, name));
   }
   return wanted;
+}
+
+function unknownName(where: string, name: string): string {
+  const known = Object.keys(NAMES);
+  const guess = nearestName(name, known);
+  const hint = guess === undefined ? "" : `; did you mean ${guess}?`;
+  return `${where}: got ${JSON.stringify(name)}, expected one of ${known.join(", ")}${hint}`;
 }
 
 function readBody(body: string, mistakes: string[]): ScopeRequest {

@@ -4,24 +4,20 @@
  * @module
  */
 import type { XdsConnection } from "../xds/connection.ts";
-import { type HttpRequest, type HttpResponse, textResponse } from "../http/message.ts";
+import { type HttpResponse, textResponse } from "../http/message.ts";
+import { textQuery } from "./query.ts";
 import type { DebugView } from "./view.ts";
 
-/** The connection that `proxyID` names by a part of its id, or the answer that says why there is none. */
-export function chosenProxy(request: HttpRequest, view: DebugView): XdsConnection | HttpResponse {
-  const wanted = request.query.get("proxyID");
-  if (!wanted) {
-    return textResponse(
-      400,
-      "query proxyID is missing, expected a part of a proxy's connection id (see /debug/syncz)\n",
-    );
-  }
-  for (const connection of view.xds.streams()) if (connection.id.includes(wanted)) return connection;
+/** The query that chooses a proxy. */
+export const PROXY_ID = textQuery("a part of a proxy's connection id (see /debug/syncz)");
+
+/** The connection whose id has this part, or the answer that says why there is none. */
+export function chosenProxy(proxyID: string, view: DebugView): XdsConnection | HttpResponse {
+  for (const connection of view.xds.streams()) if (connection.id.includes(proxyID)) return connection;
+  const text = JSON.stringify(proxyID);
   return textResponse(
     404,
-    `no proxy whose connection id contains ${
-      JSON.stringify(wanted)
-    } is connected here; /debug/connections lists those that are\n`,
+    `no proxy whose connection id contains ${text} is connected here; /debug/connections lists those that are\n`,
   );
 }
 

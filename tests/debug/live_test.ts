@@ -192,9 +192,13 @@ Deno.test("live names what is wrong with the question", async () => {
     const cases: Readonly<Record<string, RegExp>> = {
       "": /^query object is missing, expected kind\/namespace\/name\n$/,
       "?object=hello": /^query object: got "hello", expected kind\/namespace\/name\n$/,
-      "?object=virtualservice/x/a": /^query object: got kind "virtualservice", expected one of .*VirtualService/,
-      "?object=VirtualService/x/a&wait=soon": /^query wait: got soon, expected 0s to 300s\n$/,
-      "?object=VirtualService/x/a&wait=301": /^query wait: got 301, expected 0s to 300s\n$/,
+      "?object=virtualservice/x/a":
+        /^query object: got "virtualservice\/x\/a", expected kind\/namespace\/name, with a kind of .*; did you mean VirtualService\?\n$/,
+      "?object=VirtualService/x/a&wait=soon": /^query wait: got "soon", expected 0s to 300s\n$/,
+      "?object=VirtualService/x/a&wait=301": /^query wait: got "301", expected 0s to 300s\n$/,
+      "?objct=VirtualService/x/a&wait=-1s":
+        /^query "objct": .*, expected one of object, wait, pretty; did you mean object\?\nquery object is missing, .*\nquery wait: got "-1s", .*\n$/,
+      "?object=VirtualService/x/a&object=x": /^query object: got it 2 times, expected it once\n/,
     };
     for (const [query, expected] of Object.entries(cases)) {
       const { status, body } = await page(ports.http, `/debug/live${query}`);

@@ -30,13 +30,37 @@ Deno.test("syncz has the fields that proxy-status reads, and filters by the name
   });
 });
 
+Deno.test("every page refuses queries that it does not take, and takes pretty", async () => {
+  await withServer({}, async ({ ports }) => {
+    const paths: string[] = JSON.parse((await page(ports.http, "/debug/list")).body);
+    assert.ok(paths.length > 15);
+    for (const path of paths) {
+      const refused = await page(ports.http, `/debug/${path}?pretty&no_such_query=1`);
+      assert.match(refused.body, path === "scopez" ? /^query: got "no_such_query"/ : /^query "no_such_query": /, path);
+      assert.equal(refused.status, 400, path);
+      assert.doesNotMatch((await page(ports.http, `/debug/${path}?pretty`)).body, /"pretty"/, path);
+    }
+  });
+});
+
 Deno.test("a question that is wrong is answered with what would be right", async () => {
   await withServer({ "a.yaml": entry }, async ({ ports }) => {
     using _proxy = await TestProxy.attach(ports.grpc);
     const cases: [string, number, RegExp][] = [
       ["config_dump", 400, /proxyID is missing, expected a part of a proxy's connection id \(see \/debug\/syncz\)/],
       ["config_dump?proxyID=nobody", 404, /"nobody" is connected here; \/debug\/connections lists those that are/],
-      ["config_dump?proxyID=a.x&types=cds,xds", 400, /types: got xds, expected some of cds, lds, rds, eds, sds/],
+      ["config_dump?proxyID=a.x&types=cds,xds", 400, /types: got "cds,xds", expected some of cds, lds, rds, eds, sds/],
+      [
+        "config_dump?proxyid=a.x&types=x",
+        400,
+        /"proxyid": .*did you mean proxyID\?\nquery proxyID is missing.*\nquery types: /,
+      ],
+      [
+        "config_dump?proxyID=a.x&include_eds=perhaps",
+        400,
+        /include_eds: got "perhaps", expected nothing, true or false/,
+      ],
+      ["syncz?namespace=", 400, /^query namespace: got "", expected the name of a namespace\n$/],
       ["nothingz", 404, /\/debug lists them/],
     ];
     for (const [path, status, words] of cases) {

@@ -104,7 +104,9 @@ Deno.test("scopez names every mistake and what was expected, and changes nothing
     ]],
     ["?level=debug", "PUT", undefined, [/^scope: got none, expected one of all, ads/m]],
     ["?scope=ads", "PUT", undefined, [/^expected a level, stack_level or caller to set$/m]],
-    ["?scope=ads&levle=debug", "PUT", undefined, [/^query: got "levle", expected one of scope, name, level/m]],
+    ["?scope=ads&levle=debug", "PUT", undefined, [
+      /^query: got "levle", expected one of scope, name, level.*; did you mean level\?$/m,
+    ]],
     ["", "POST", "[1", [/^body: expected a JSON object such as/m]],
     ["", "POST", '{"scope": ["ads"], "level": 3}', [/^scope: got an array/m, /^level: got 3, expected one of/m]],
     ["", "POST", '{"scope": "ads", "level": "debug", "__proto__": 1}', [/^body: got "__proto__", expected/m]],

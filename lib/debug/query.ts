@@ -1,0 +1,91 @@
+/**
+ * Queries of debug pages: read by a schema of zod, every mistake in one answer, names that a page does not have refused.
+ *
+ * The schemas give, as `error`, what was expected: `z.string({ error: "a namespace" })`.
+ *
+ * @module
+ */
+import { z } from "zod";
+import type { JsonIssue } from "../kernel/json/issues.ts";
+import { nearestName } from "../kernel/text/nearest.ts";
+import { type HttpRequest, type HttpResponse, textResponse } from "../http/message.ts";
+import type { DebugView } from "./view.ts";
+
+/** What a page takes in its query, by name. */
+export type QuerySchema = z.ZodObject<Readonly<Record<string, z.ZodType>>>;
+
+/** A query that is on when it is there: `?x`, `?x=true`; `x=false` is off. */
+export const SWITCH = z.enum(["", "true", "false"], { error: "nothing, true or false" }).optional().transform((word) =>
+  word !== undefined && word !== "false"
+);
+
+/** A text that may not be empty. */
+export function textQuery(expected: string) {
+  return z.string({ error: expected }).min(1, { error: expected });
+}
+
+/** Every page takes it, see `jsonResponse`. */
+const COMMON = ["pretty"];
+
+/** Longest value that is printed, in characters. */
+const MAX_SHOWN = 200;
+
+/** A page that gets its queries checked and typed; a request with mistakes is answered with 400 and a line for each. */
+export function queried<S extends QuerySchema, R>(
+  schema: S,
+  answer: (request: HttpRequest, view: DebugView, query: z.output<S>) => R,
+): (request: HttpRequest, view: DebugView) => R | HttpResponse {
+  return (request, view) => {
+    const read = readQuery(request.query, schema);
+    return "mistakes" in read ? refusedQuery(read.mistakes) : answer(request, view, read.query);
+  };
+}
+
+/** A page without queries. */
+export function unqueried<R>(answer: (request: HttpRequest, view: DebugView) => R) {
+  return queried(z.object({}), answer);
+}
+
+/** Reads queries, or says everything that is wrong with them. */
+export function readQuery<S extends QuerySchema>(
+  query: URLSearchParams,
+  schema: S,
+): { readonly query: z.output<S> } | { readonly mistakes: readonly string[] } {
+  const names = Object.keys(schema.shape);
+  const given = [...new Set(query.keys())];
+  const mistakes = given.filter((name) => !names.includes(name) && !COMMON.includes(name)).map((name) =>
+    unknownQuery(name, names)
+  );
+  for (const name of given.filter((one) => names.includes(one))) {
+    const times = query.getAll(name).length;
+    if (times > 1) mistakes.push(`query ${name}: got it ${times} times, expected it once`);
+  }
+  const read = schema.safeParse(Object.fromEntries(query), { reportInput: true });
+  if (!read.success) mistakes.push(...read.error.issues.map(issueText));
+  return read.success && mistakes.length === 0 ? { query: read.data } : { mistakes };
+}
+
+/** One sentence about a name that a page does not take. */
+export function unknownQuery(name: string, known: readonly string[]): string {
+  const guess = nearestName(name, known);
+  const hint = guess === undefined ? "" : `; did you mean ${guess}?`;
+  const all = [...known, ...COMMON];
+  return `query ${JSON.stringify(shortened(name))}: this page has none of that name, expected ${
+    all.length === 1 ? all[0] : `one of ${all.join(", ")}`
+  }${hint}`;
+}
+
+/** The answer that names the mistakes. */
+export function refusedQuery(mistakes: readonly string[]): HttpResponse {
+  return textResponse(400, mistakes.map((mistake) => `${mistake}\n`).join(""));
+}
+
+function issueText({ path, message, input }: JsonIssue): string {
+  const name = path.map(String).join(".");
+  if (input === undefined) return `query ${name} is missing, expected ${message}`;
+  return `query ${name}: got ${JSON.stringify(shortened(String(input)))}, expected ${message}`;
+}
+
+function shortened(text: string): string {
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}...`;
+}
