@@ -16,6 +16,8 @@ import { helpText } from "../lib/cli/help.ts";
 import { fieldCode, FINDING_NAMES, FINDING_ROWS, type FindingName } from "../lib/config/finding/codes.ts";
 import { kindJsonSchema } from "../lib/config/kinds/json_schema.ts";
 import { KINDS } from "../lib/config/kinds/kinds.ts";
+import { MESH_FILE_NAMES, meshJsonSchema } from "../lib/config/mesh/json_schema.ts";
+import type { JsonSchema } from "../lib/config/schema/json_schema.ts";
 import { metricAreas } from "../lib/kernel/metrics/catalogue.ts";
 import type { Metric } from "../lib/kernel/metrics/define.ts";
 import { NOT_BUILT_PARTS, notBuilt } from "../lib/kernel/not_built/catalogue.ts";
@@ -237,22 +239,27 @@ export function referencePages(): Record<string, string> {
   };
 }
 
-/** JSON Schemas of all kinds by file name under `docs/reference/`, with the comments of their types. */
+/** JSON Schemas of all kinds and of the mesh files by file name under `docs/reference/`, with the comments of their types. */
 export async function schemaPages(): Promise<Record<string, string>> {
   const root = new URL("..", import.meta.url).pathname;
   const kinds = `${root}lib/config/kinds`;
-  const folders = [...Deno.readDirSync(kinds)].filter((entry) => entry.isDirectory).map(({ name }) => name).sort();
+  const folders = [...Deno.readDirSync(kinds)].filter((entry) => entry.isDirectory).map(({ name }) =>
+    `${kinds}/${name}`
+  );
   // Some small types are declared beside their schema.
-  const files = folders.flatMap((name) =>
-    [...Deno.readDirSync(`${kinds}/${name}`)].map((file) => `${kinds}/${name}/${file.name}`).filter((file) =>
-      /(?:types|schema)\.ts$/.test(file)
+  const files = [...folders, `${root}lib/config/mesh`].flatMap((folder) =>
+    [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`).filter((path) =>
+      /(?:types|schema)\.ts$/.test(path)
     )
   );
   const comments = await TypeComments.read(files.sort());
-  return Object.fromEntries(KINDS.map((kind) => {
-    const schema = kindJsonSchema(kind, comments.fileOf(`${kind}Spec`), comments.of(`${kind}Spec`));
-    return [`schemas/${kind}.json`, `${JSON.stringify(schema, null, 2)}\n`];
-  }));
+  const page = (name: string, schema: JsonSchema) => [`schemas/${name}.json`, `${JSON.stringify(schema, null, 2)}\n`];
+  return Object.fromEntries([
+    ...KINDS.map((kind) =>
+      page(kind, kindJsonSchema(kind, comments.fileOf(`${kind}Spec`), comments.of(`${kind}Spec`)))
+    ),
+    ...MESH_FILE_NAMES.map((name) => page(name, meshJsonSchema(name, comments.of(name)))),
+  ]);
 }
 
 if (import.meta.main) {

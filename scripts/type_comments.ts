@@ -96,11 +96,19 @@ export class TypeComments {
         return { field: () => undefined, element: this.#ofType(type.value as DocType) };
       case "typeLiteral":
         return this.#ofProperties((type.value as { readonly properties: readonly DocProperty[] }).properties, []);
+      case "intersection":
+        return this.#ofAll(type.value as readonly DocType[]);
       case "typeRef":
         return this.#ofReference(type.value as DocReference);
       default:
         return { field: () => undefined };
     }
+  }
+
+  /** A type that has the fields of several. */
+  #ofAll(types: readonly DocType[]): TypeComment {
+    const parts = types.map((type) => this.#ofType(type));
+    return { field: (name) => parts.map((part) => part.field(name)).find((found) => found !== undefined) };
   }
 
   #ofReference({ typeName, typeParams = [] }: DocReference): TypeComment {

@@ -93,7 +93,7 @@ Deno.test("live waits for the acknowledgement, and says who has not given it whe
     using proxy = await TestProxy.attach(ports.grpc);
     proxy.hold();
     Deno.writeTextFileSync(`${folder}/a.yaml`, entry("a", 81));
-    const late = await live(ports.http, `${A}&wait=0.5s`);
+    const late = await live(ports.http, `${A}&wait=3s`);
     assert.deepEqual([late.live, late.total, late.everywhere], [0, 1, false]);
     assert.deepEqual(late.why, ["1 of 1 proxies have not acknowledged it"]);
     proxy.release();
@@ -106,7 +106,7 @@ Deno.test("live does not take the push before for that of an edit which is still
   await withServer({ "a.yaml": entry("a", 80) }, async ({ ports }, folder) => {
     using _proxy = await TestProxy.attach(ports.grpc);
     Deno.writeTextFileSync(`${folder}/a.yaml`, entry("a", 81));
-    const late = await live(ports.http, `${A}&wait=0.5s`);
+    const late = await live(ports.http, `${A}&wait=3s`);
     assert.deepEqual([late.push, late.live, late.everywhere], [undefined, 0, false]);
     assert.deepEqual(late.why, ["the last change waits for its push"]);
   }, { settings: { PILOT_DEBOUNCE_AFTER: 60_000, PILOT_DEBOUNCE_MAX: 60_000 } });

@@ -8,16 +8,23 @@ import type { JsonObject, StringMap } from "../kinds/common/types.ts";
 
 /** One provider; exactly one of the fields after `name` is set. */
 export interface ExtensionProvider {
+  /** By which policies name it. */
   readonly name: string;
+  /** An authorizer over HTTP. */
   readonly proxyExtAuthzHttp?: ExtAuthzHttpProvider;
+  /** An authorizer over gRPC. */
   readonly proxyExtAuthzGrpc?: ExtAuthzGrpcProvider;
+  /** Traces to Zipkin. */
   readonly zipkin?: ProviderService & {
     readonly maxTagLength?: number;
     readonly enable64bitTraceId?: boolean;
     readonly path?: string;
   };
+  /** Traces to Lightstep. */
   readonly lightstep?: ProviderService & { readonly accessToken?: string; readonly maxTagLength?: number };
+  /** Traces to Datadog. */
   readonly datadog?: ProviderService & { readonly maxTagLength?: number };
+  /** Traces and logs to Stackdriver. */
   readonly stackdriver?: {
     readonly debug?: boolean;
     readonly maxNumberOfAttributes?: number;
@@ -26,16 +33,21 @@ export interface ExtensionProvider {
     readonly maxTagLength?: number;
     readonly logging?: { readonly labels?: StringMap };
   };
+  /** Traces to an OpenCensus agent. */
   readonly opencensus?: ProviderService & { readonly context?: readonly string[]; readonly maxTagLength?: number };
+  /** Traces to SkyWalking. */
   readonly skywalking?: ProviderService & { readonly accessToken?: string };
+  /** Traces to OpenTelemetry. */
   readonly opentelemetry?: OpenTelemetryProvider;
   /** Present (always empty): metrics for Prometheus. */
   readonly prometheus?: Readonly<Record<never, never>>;
+  /** Access logs into a file: `/dev/stdout` where no path is given. */
   readonly proxyFileAccessLog?: {
     readonly path?: string;
     readonly logFormat?: ProviderLogFormat;
     readonly omitEmptyValues?: boolean;
   };
+  /** Access logs of HTTP to a log service. */
   readonly proxyHttpAls?: ProviderService & {
     readonly logName?: string;
     readonly filterStateObjectsToLog?: readonly string[];
@@ -43,10 +55,12 @@ export interface ExtensionProvider {
     readonly additionalResponseHeadersToLog?: readonly string[];
     readonly additionalResponseTrailersToLog?: readonly string[];
   };
+  /** Access logs of TCP to a log service. */
   readonly proxyTcpAls?: ProviderService & {
     readonly logName?: string;
     readonly filterStateObjectsToLog?: readonly string[];
   };
+  /** Access logs to OpenTelemetry. */
   readonly proxyOtelAls?: ProviderService & { readonly logName?: string; readonly logFormat?: ProviderLogFormat };
 }
 
@@ -54,69 +68,94 @@ export interface ExtensionProvider {
 export interface ProviderService {
   /** `[namespace/]host`. */
   readonly service: string;
+  /** Port of the service. */
   readonly port: number;
 }
 
 /** Log format: text, or fields. (For OpenTelemetry both may be set.) */
 export interface ProviderLogFormat {
+  /** Format string of Envoy. */
   readonly text?: string;
+  /** Fields with their format strings. */
   readonly labels?: JsonObject;
 }
 
 /** Parts of the request body that an authorizer gets. */
 export interface ExtAuthzRequestBody {
+  /** Longest part of the body. */
   readonly maxRequestBytes?: number;
+  /** Send the beginning of a longer body instead of refusing it. */
   readonly allowPartialMessage?: boolean;
+  /** Send the body as bytes instead of text. */
   readonly packAsBytes?: boolean;
 }
 
 /** External authorization over gRPC. */
 export interface ExtAuthzGrpcProvider extends ProviderService {
-  /** ms; absent: 600 s. */
+  /** Longest time of a check; absent: 600s. */
   readonly timeout?: number;
+  /** Let requests pass when the authorizer fails; default false. */
   readonly failOpen?: boolean;
+  /** Choose the route anew with what the authorizer changed. */
   readonly clearRouteCache?: boolean;
   /** HTTP status when the authorizer fails, as text; absent: 403. */
   readonly statusOnError?: string;
+  /** Send the body too; absent: headers alone. */
   readonly includeRequestBodyInCheck?: ExtAuthzRequestBody;
 }
 
 /** External authorization over HTTP. */
 export interface ExtAuthzHttpProvider extends ExtAuthzGrpcProvider {
+  /** Put before the path. */
   readonly pathPrefix?: string;
   /** Deprecated spelling of includeRequestHeadersInCheck. */
   readonly includeHeadersInCheck?: readonly string[];
+  /** Headers of the request that the authorizer gets. */
   readonly includeRequestHeadersInCheck?: readonly string[];
+  /** Headers with fixed values that it gets. */
   readonly includeAdditionalHeadersInCheck?: StringMap;
+  /** Headers of its answer that go to the service. */
   readonly headersToUpstreamOnAllow?: readonly string[];
+  /** Headers of its refusal that go to the client. */
   readonly headersToDownstreamOnDeny?: readonly string[];
+  /** Headers of its answer that go to the client. */
   readonly headersToDownstreamOnAllow?: readonly string[];
 }
 
 /** A header to send; one of value and envName. */
 export interface ProviderHttpHeader {
+  /** Name of the header. */
   readonly name?: string;
+  /** Its value. */
   readonly value?: string;
+  /** Environment variable of the proxy that has its value. */
   readonly envName?: string;
 }
 
 /** HTTP export. */
 export interface ProviderHttpService {
+  /** Path of the export. */
   readonly path?: string;
-  /** ms. */
+  /** Longest time of an export. */
   readonly timeout?: number;
+  /** Headers that are sent with it. */
   readonly headers?: readonly ProviderHttpHeader[];
 }
 
 /** OpenTelemetry tracing; at most one of http and grpc. */
 export interface OpenTelemetryProvider extends ProviderService {
+  /** Longest path in a span; absent: 256. */
   readonly maxTagLength?: number;
+  /** Export over HTTP. */
   readonly http?: ProviderHttpService;
+  /** Export over gRPC: its longest time and the metadata that is sent. */
   readonly grpc?: { readonly timeout?: number; readonly initialMetadata?: readonly ProviderHttpHeader[] };
+  /** Attributes of the resource from environment variables or from Dynatrace. */
   readonly resourceDetectors?: {
     readonly environment?: Readonly<Record<never, never>>;
     readonly dynatrace?: Readonly<Record<never, never>>;
   };
+  /** Sampling by Dynatrace. */
   readonly dynatraceSampler?: {
     readonly tenant?: string;
     readonly clusterId?: number;

@@ -26,10 +26,11 @@ export interface MeshConfig {
   readonly proxyInboundListenPort: number;
   /** Port of the HTTP forward proxy listener; 0 (default) means none. */
   readonly proxyHttpPort: number;
-  /** ms; default 10 s. */
+  /** Longest time to make a TCP connection; default 10s. */
   readonly connectTimeout: number;
-  /** How long the first bytes are awaited to recognize HTTP, ms; default 0: no limit of ours. */
+  /** How long the first bytes are awaited to recognize HTTP; default 0s: no limit of ours. */
   readonly protocolDetectionTimeout: number;
+  /** TCP keep-alive of connections to services; absent: none. */
   readonly tcpKeepalive?: TcpKeepalive;
   /** Ingress class that is ours; default `mesh`. */
   readonly ingressClass: string;
@@ -43,6 +44,7 @@ export interface MeshConfig {
   readonly enableTracing: boolean;
   /** Path; absent: no access log. */
   readonly accessLogFile?: string;
+  /** Format of a line; absent: the proxy's own, in the encoding below. */
   readonly accessLogFormat?: string;
   /** Default TEXT. */
   readonly accessLogEncoding: "TEXT" | "JSON";
@@ -56,12 +58,15 @@ export interface MeshConfig {
   readonly outboundTrafficPolicy: { readonly mode: "REGISTRY_ONLY" | "ALLOW_ANY" };
   /** Default PASSTHROUGH. */
   readonly inboundTrafficPolicy: { readonly mode: "PASSTHROUGH" | "LOCALHOST" };
+  /** Further sources of configuration, by precedence. */
   readonly configSources?: readonly ConfigSource[];
   /** Default true. */
   readonly enableAutoMtls: boolean;
   /** Default `cluster.local`. */
   readonly trustDomain: string;
+  /** Trust domains that count as this one. */
   readonly trustDomainAliases: readonly string[];
+  /** Further trust anchors. */
   readonly caCertificates?: readonly CertificateData[];
   /** Default `["*"]`. */
   readonly defaultServiceExportTo: readonly string[];
@@ -73,7 +78,7 @@ export interface MeshConfig {
   readonly rootNamespace: string;
   /** Default enabled, no rules. */
   readonly localityLbSetting: LocalityLbSetting;
-  /** ms; default 60 s. */
+  /** Time between DNS queries of a proxy; default 60s. */
   readonly dnsRefreshRate: number;
   /** Default DO_NOT_UPGRADE. */
   readonly h2UpgradePolicy: "DO_NOT_UPGRADE" | "UPGRADE";
@@ -81,15 +86,19 @@ export interface MeshConfig {
   readonly inboundClusterStatName?: string;
   /** Pattern, also %SUBSET_NAME%; absent: the cluster's name. */
   readonly outboundClusterStatName?: string;
+  /** Settings of services by host; default none. */
   readonly serviceSettings: readonly ServiceSettings[];
+  /** Which services other clusters see. */
   readonly serviceScopeConfigs?: readonly ServiceScopeConfig[];
   /** Default true. */
   readonly enablePrometheusMerge: boolean;
   /** Deprecated; absent: verify. */
   readonly verifyCertificateAtClient?: boolean;
+  /** An external certificate authority. */
   readonly ca?: CertificateAuthority;
   /** Default none. */
   readonly extensionProviders: readonly ExtensionProvider[];
+  /** Providers that are used where a Telemetry names none; default none. */
   readonly defaultProviders: DefaultProviders;
   /** Namespaces of interest; absent: all. */
   readonly discoverySelectors?: readonly LabelSelector[];
@@ -108,21 +117,29 @@ export type PathNormalization = "DEFAULT" | "NONE" | "BASE" | "MERGE_SLASHES" | 
 
 /** A source of configuration: `fs:///dir`, `xds://host:port` or `orch://` (`k8s://`). */
 export interface ConfigSource {
+  /** `fs:///folder`, `xds://host:port` or `orch://`. */
   readonly address: string;
+  /** TLS towards the other end; absent: none. */
   readonly tlsSettings?: ClientTlsSettings;
+  /** What the source serves beside configuration. */
   readonly subscribedResources?: readonly "SERVICE_REGISTRY"[];
 }
 
 /** A trust anchor. One of pem and spiffeBundleUrl is set. */
 export interface CertificateData {
+  /** Certificates as PEM text. */
   readonly pem?: string;
+  /** URL of a SPIFFE bundle. */
   readonly spiffeBundleUrl?: string;
+  /** Signers whose certificates it verifies. */
   readonly certSigners?: readonly string[];
+  /** Trust domains that it is for. */
   readonly trustDomains?: readonly string[];
 }
 
 /** Settings of services by host. */
 export interface ServiceSettings {
+  /** What holds for these hosts. */
   readonly settings?: { readonly clusterLocal?: boolean };
   /** Hosts, `*` prefix allowed. */
   readonly hosts?: readonly string[];
@@ -130,16 +147,21 @@ export interface ServiceSettings {
 
 /** Which services other clusters see. */
 export interface ServiceScopeConfig {
+  /** Namespaces by their labels. */
   readonly namespaceSelector?: LabelSelector;
+  /** Services by their labels. */
   readonly servicesSelector?: LabelSelector;
+  /** Default LOCAL. */
   readonly scope: "LOCAL" | "GLOBAL";
 }
 
 /** An external certificate authority. */
 export interface CertificateAuthority {
+  /** `host:port` of the authority. */
   readonly address: string;
+  /** TLS towards the other end; absent: none. */
   readonly tlsSettings?: ClientTlsSettings;
-  /** ms; absent: 10 s. */
+  /** Longest time of a request; absent: 10s. */
   readonly requestTimeout?: number;
   /** The control plane talks to it, not the agents. (istiodSide in Istio's spelling.) */
   readonly meshdSide?: boolean;
@@ -147,28 +169,39 @@ export interface CertificateAuthority {
 
 /** Names of extension providers used where a Telemetry names none. */
 export interface DefaultProviders {
+  /** Names of providers of traces. */
   readonly tracing?: readonly string[];
+  /** Names of providers of metrics. */
   readonly metrics?: readonly string[];
+  /** Names of providers of access logs. */
   readonly accessLogging?: readonly string[];
 }
 
 /** Orchestrator label selector. All parts must hold. */
 export interface LabelSelector {
+  /** Labels with their values. */
   readonly matchLabels?: StringMap;
+  /** Further requirements. */
   readonly matchExpressions?: readonly LabelSelectorRequirement[];
 }
 
 /** One requirement on a label. */
 export interface LabelSelectorRequirement {
+  /** The label's key. */
   readonly key: string;
+  /** How the label is compared. */
   readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  /** Values for In and NotIn. */
   readonly values?: readonly string[];
 }
 
 /** TLS parameters. */
 export interface TlsConfig {
+  /** Least version of TLS; default TLS_AUTO, which leaves it to the proxy. */
   readonly minProtocolVersion: "TLS_AUTO" | "TLSV1_2" | "TLSV1_3";
+  /** Elliptic curves, in order of preference. */
   readonly ecdhCurves?: readonly string[];
+  /** Cipher suites, by OpenSSL's names. */
   readonly cipherSuites?: readonly string[];
 }
 
@@ -180,57 +213,79 @@ export interface ProxySettings {
   readonly binaryPath: string;
   /** Absent when tracingServiceName is set; default `mesh-proxy`. */
   readonly serviceCluster?: string;
+  /** Where the name of a service in traces comes from. */
   readonly tracingServiceName?: "APP_LABEL_AND_NAMESPACE" | "CANONICAL_NAME_ONLY" | "CANONICAL_NAME_AND_NAMESPACE";
-  /** ms; default 45 s. */
+  /** Time in which Envoy drains connections when it is started anew; default 45s. */
   readonly drainDuration: number;
-  /** ms; default 5 s. */
+  /** Time in which connections are drained when the proxy ends; default 5s. */
   readonly terminationDrainDuration: number;
   /** Default `meshd.mesh-system.svc:15012`. */
   readonly discoveryAddress: string;
+  /** Read and not used. */
   readonly discoveryRefreshDelay?: number;
+  /** `host:port` of Zipkin; deprecated, see `tracing`. */
   readonly zipkinAddress?: string;
+  /** `host:port` that takes statistics over UDP. */
   readonly statsdUdpAddress?: string;
   /** (envoyMetricsServiceAddress in Istio's spelling.) Deprecated. */
   readonly proxyMetricsServiceAddress?: string;
   /** Default 15000. */
   readonly proxyAdminPort: number;
+  /** Read and not used. */
   readonly availabilityZone?: string;
   /** Default MUTUAL_TLS. */
   readonly controlPlaneAuthPolicy: "NONE" | "MUTUAL_TLS" | "INHERIT";
+  /** Bootstrap file to use instead of a generated one. */
   readonly customConfigFile?: string;
   /** Default 189. */
   readonly statNameLength: number;
   /** Worker threads; 0 means all cores. */
   readonly concurrency?: number;
+  /** Template of the bootstrap file. */
   readonly proxyBootstrapTemplatePath?: string;
   /** Default REDIRECT. */
   readonly interceptionMode: "REDIRECT" | "TPROXY" | "NONE";
+  /** Where traces are sent. */
   readonly tracing?: ProxyTracing;
+  /** Read and not used. */
   readonly sds?: { readonly enabled?: boolean; readonly k8sSaJwtPath?: string };
   /** (envoyAccessLogService in Istio's spelling.) */
   readonly proxyAccessLogService?: RemoteService;
   /** (envoyMetricsService in Istio's spelling.) */
   readonly proxyMetricsService?: RemoteService;
+  /** Environment variables and node metadata of the proxy. */
   readonly proxyMetadata: StringMap;
+  /** Values of Envoy's runtime by key. */
   readonly runtimeValues?: StringMap;
   /** Default 15020. */
   readonly statusPort: number;
+  /** Further tags of statistics. */
   readonly extraStatTags?: readonly string[];
+  /** Proxies before this one, and what is believed of them. */
   readonly gatewayTopology?: GatewayTopology;
+  /** Identifies the mesh where several are connected. */
   readonly meshId?: string;
+  /** How the agent finds out whether the application is ready. */
   readonly readinessProbe?: ReadinessProbe;
+  /** Statistics that are kept besides the defaults. */
   readonly proxyStatsMatcher?: ProxyStatsMatcher;
   /** The application starts after the proxy. */
   readonly holdApplicationUntilProxyStarts?: boolean;
+  /** Further trust anchors as PEM texts. */
   readonly caCertificatesPem?: readonly string[];
+  /** Image of the injected proxy. */
   readonly image?: { readonly imageType?: string };
+  /** Hardware that works with private keys. */
   readonly privateKeyProvider?: PrivateKeyProvider;
+  /** Headers that the proxy adds. */
   readonly proxyHeaders?: ProxyHeaders;
 }
 
 /** What lies before a gateway. */
 export interface GatewayTopology {
+  /** Trusted proxies before this one; default 0. */
   readonly numTrustedProxies?: number;
+  /** What happens to the client certificate header; default UNDEFINED: as the gateway's kind says. */
   readonly forwardClientCertDetails: ForwardClientCertDetails;
   /** Present (even empty): expect the PROXY protocol. */
   readonly proxyProtocol?: Readonly<Record<never, never>>;
@@ -247,24 +302,31 @@ export type ForwardClientCertDetails =
 
 /** Statistics that a proxy keeps besides its own defaults. */
 export interface ProxyStatsMatcher {
+  /** Prefixes of names. */
   readonly inclusionPrefixes?: readonly string[];
+  /** Suffixes of names. */
   readonly inclusionSuffixes?: readonly string[];
+  /** Regular expressions for names. */
   readonly inclusionRegexps?: readonly string[];
 }
 
 /** Hardware for private keys. One is set. */
 export interface PrivateKeyProvider {
+  /** Intel CryptoMB: time to collect work, and whether to go on without the hardware. */
   readonly cryptomb?: { readonly pollDelay?: number; readonly fallback?: boolean };
+  /** Intel QAT: time to collect work, and whether to go on without the hardware. */
   readonly qat?: { readonly pollDelay?: number; readonly fallback?: boolean };
 }
 
 /** A switch. */
 export interface HeaderSwitch {
+  /** Default false. */
   readonly disabled?: boolean;
 }
 
 /** Headers that the proxy adds. */
 export interface ProxyHeaders {
+  /** What happens to the client certificate header. */
   readonly forwardedClientCert: ForwardClientCertDetails;
   /** Details of the client's certificate that are forwarded. */
   readonly setCurrentClientCertDetails?: {
@@ -274,11 +336,15 @@ export interface ProxyHeaders {
     readonly dns?: boolean;
     readonly uri?: boolean;
   };
+  /** The request ID. */
   readonly requestId?: HeaderSwitch;
+  /** The server header, or another value of it. */
   readonly server?: HeaderSwitch & { readonly value?: string };
+  /** The number of attempts. */
   readonly attemptCount?: HeaderSwitch;
   /** (envoyDebugHeaders in Istio's spelling.) */
   readonly proxyDebugHeaders?: HeaderSwitch;
+  /** Headers by which proxies tell each other their metadata. */
   readonly metadataExchangeHeaders?: { readonly mode: "UNDEFINED" | "IN_MESH" };
   /** Header names keep their letter case over HTTP/1. */
   readonly preserveHttp1HeaderCase?: boolean;
@@ -288,22 +354,30 @@ export interface ProxyHeaders {
 export interface RemoteService {
   /** `host:port`. */
   readonly address?: string;
+  /** TLS towards the other end; absent: none. */
   readonly tlsSettings?: ClientTlsSettings;
+  /** TCP keep-alive of the connection; absent: none. */
   readonly tcpKeepalive?: TcpKeepalive;
 }
 
 /** Tracing of proxies; at most one tracer. */
 export interface ProxyTracing {
+  /** Zipkin: its address `host:port`. */
   readonly zipkin?: { readonly address?: string };
+  /** Lightstep: its address and the access token. */
   readonly lightstep?: { readonly address?: string; readonly accessToken?: string };
+  /** Datadog: its address. */
   readonly datadog?: { readonly address?: string };
+  /** Stackdriver, with limits on what a span holds. */
   readonly stackdriver?: {
     readonly debug?: boolean;
     readonly maxNumberOfAttributes?: number;
     readonly maxNumberOfAnnotations?: number;
     readonly maxNumberOfMessageEvents?: number;
   };
+  /** OpenCensus agent: its address and the contexts that are passed on. */
   readonly openCensusAgent?: { readonly address?: string; readonly context?: readonly string[] };
+  /** Further tags of spans, by name: a literal, an environment variable or a header. */
   readonly customTags?: Readonly<
     Record<string, {
       readonly literal?: { readonly value?: string };
@@ -311,9 +385,11 @@ export interface ProxyTracing {
       readonly header?: { readonly name?: string; readonly defaultValue?: string };
     }>
   >;
+  /** Longest path in a span; absent: 256. */
   readonly maxPathTagLength?: number;
   /** Percent of requests, 0..100; absent: 1. */
   readonly sampling?: number;
+  /** TLS towards the other end; absent: none. */
   readonly tlsSettings?: ClientTlsSettings;
   /** (enableIstioTags in Istio's spelling.) */
   readonly enableMeshTags?: boolean;
@@ -321,6 +397,7 @@ export interface ProxyTracing {
 
 /** Networks of the mesh by name. */
 export interface MeshNetworks {
+  /** Networks by name. */
   readonly networks: Readonly<Record<string, MeshNetwork>>;
 }
 
@@ -328,13 +405,18 @@ export interface MeshNetworks {
 export interface MeshNetwork {
   /** Each by one of the two. */
   readonly endpoints: readonly { readonly fromCidr?: string; readonly fromRegistry?: string }[];
+  /** Ways into the network. */
   readonly gateways: readonly NetworkGateway[];
 }
 
 /** Gateway of a network; one of registryServiceName and address. */
 export interface NetworkGateway {
+  /** Service of the gateway. */
   readonly registryServiceName?: string;
+  /** IP address or host name of the gateway. */
   readonly address?: string;
+  /** Port of the gateway. */
   readonly port: number;
+  /** Locality of the gateway. */
   readonly locality?: string;
 }

@@ -1,0 +1,38 @@
+/**
+ * JSON Schema of the mesh configuration file and of the mesh networks file, for editors.
+ *
+ * Unlike the reader, which only warns of unknown fields, the schema refuses them: to see a misspelled name while writing is
+ * what it is for.
+ *
+ * @module
+ */
+import type { Field } from "../schema/field.ts";
+import { type JsonSchema, JsonSchemaPrinter, type TypeComment } from "../schema/json_schema.ts";
+import { meshConfig, meshNetworks } from "./schema.ts";
+
+/** Types of which a file holds one. */
+export const MESH_FILE_NAMES = ["MeshConfig", "MeshNetworks"] as const;
+
+/** Name of such a type. */
+export type MeshFileName = (typeof MESH_FILE_NAMES)[number];
+
+const FIELDS: Readonly<Record<MeshFileName, Field<unknown>>> = { MeshConfig: meshConfig, MeshNetworks: meshNetworks };
+
+/**
+ * The schema of a file.
+ *
+ * @param comment The comments of the type.
+ */
+export function meshJsonSchema(name: MeshFileName, comment: TypeComment): JsonSchema {
+  const printer = new JsonSchemaPrinter();
+  const root = printer.print(FIELDS[name], comment, name);
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    $id: `urn:mesh:schema:${name}`,
+    title: name,
+    ...(comment.description === undefined ? {} : { description: comment.description }),
+    // An empty file means the defaults.
+    anyOf: [root, { type: "null" }],
+    $defs: printer.definitions(),
+  };
+}
