@@ -55,7 +55,7 @@ Global Flags:
   -v, --verbose   say more
 `;
 
-Deno.test("help has the field's layout: description, usage, aliases, flags, global flags", async () => {
+Deno.test("help has the layout of Istio's programs: description, usage, aliases, flags, global flags", async () => {
   assert.deepEqual(await call("run", "--help"), { code: 0, out: runHelp, err: "" });
   assert.equal((await call("help", "run")).out, runHelp);
   assert.equal((await call("run", "x", "-h")).out, runHelp);
@@ -86,7 +86,7 @@ Deno.test("a mistake is one line on standard error, exit code 1", async () => {
   });
 });
 
-Deno.test("an exception of a command is told with its stack, exit code 1", async () => {
+Deno.test("an exception of a command is printed with its stack, exit code 1", async () => {
   const { code, err } = await call("boom");
   assert.equal(code, 1);
   assert.match(err, /^Error: inside\n {4}at /);

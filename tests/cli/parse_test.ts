@@ -186,7 +186,7 @@ Deno.test("an unknown command is refused with a guess, also below a command", ()
   assert.match(refusal(() => parseLine(tree, ["completely-else"])), /see "prog --help"$/);
 });
 
-Deno.test("help is asked for whatever else is wrong behind it", () => {
+Deno.test("a request for help wins over mistakes behind it", () => {
   assert.equal(run("--help").help, true);
   assert.equal(run("-h a b c d").help, true);
   assert.equal(parseLine(tree, ["--help"]).command.name, "prog");
@@ -200,7 +200,7 @@ Deno.test("a variable sets what the line does not; the later of two wins; the li
   assert.equal(run("").given.has("name"), false);
 });
 
-Deno.test("whatever is typed, the line is parsed or refused with a UsageError", () => {
+Deno.test("any line is parsed or refused with a UsageError", () => {
   const word = fc.oneof(
     fc.string(),
     fc.constantFrom("run", "--name", "-n", "--", "-", "--list", "=", "--map=a", "--help", "-p"),

@@ -53,6 +53,6 @@ Deno.test("a server that is not there is named", async () => {
   await assert.rejects(ask(free, "GET", "x"), /GET http:\/\/127\.0\.0\.1:\d+\/x: .*; is the server running\?/);
 });
 
-Deno.test("what is no method is refused before anything is asked", async () => {
+Deno.test("a word that is no method is refused before a request is sent", async () => {
   await assert.rejects(ask(1, "GE T", "x"), /got method "GE T"/);
 });

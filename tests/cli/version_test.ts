@@ -19,7 +19,7 @@ const expected = {
   clientVersion: { version: "1.2.3", revision: "abc", golang_version: "deno2.8.3", status: "Clean", tag: "yes" },
 };
 
-Deno.test("JSON has the field's keys, indented by two", () => {
+Deno.test("JSON has the keys of Istio's, indented by two", () => {
   const text = versionText(info, "json", true);
   assert.deepEqual(JSON.parse(text), expected);
   assert.match(text, /^\{\n {2}"clientVersion": \{\n {4}"version"/);

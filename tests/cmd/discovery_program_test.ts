@@ -154,13 +154,13 @@ Deno.test("every form of YAML parses under the program's permissions", async () 
   });
 });
 
-Deno.test("/dev/null stands for no mesh files, and idle flags are told", async () => {
+Deno.test("/dev/null stands for no mesh files, and idle flags are reported", async () => {
   const args = ["--registries=", "--meshConfig=/dev/null", "--networksConfig=/dev/null", "--profile"];
   await withProgram({}, args, async (program) => {
     assert.equal(JSON.parse(await program.page("/debug/mesh")).proxyListenPort, 15001);
     assert.deepEqual(JSON.parse(await program.page("/debug/networkz")), {});
-    const told = program.lines.filter((line) => line["level"] === "warn" || line["level"] === "error");
-    assert.deepEqual(told.map((line) => line["flags"]), [["--profile"]]);
+    const reported = program.lines.filter((line) => line["level"] === "warn" || line["level"] === "error");
+    assert.deepEqual(reported.map((line) => line["flags"]), [["--profile"]]);
   });
 });
 
@@ -176,7 +176,7 @@ Deno.test("a server that may take no time to stop still stops cleanly, with a pr
   });
 });
 
-Deno.test("the introspection port tells the process's variables and arguments, and ends it when asked", async () => {
+Deno.test("the introspection port shows the process's variables and arguments, and ends it on request", async () => {
   const folder = await Deno.makeTempDir();
   const program = new Program([`--configDir=${folder}`, "--registries=", "--ctrlz_port=0"]);
   try {
@@ -192,7 +192,7 @@ Deno.test("the introspection port tells the process's variables and arguments, a
   }
 });
 
-Deno.test("variables that steer nothing are told, and those that do are not", async () => {
+Deno.test("variables without effect are reported, and the others are not", async () => {
   const env = { PILOT_TRACE_SAMPLING: "50", ISTIO_DUAL_STACK: "true", ENABLE_VTPROTOBUF: "false" };
   await withProgram({}, ["--registries=", "--ctrlz_port=0"], async (program) => {
     await program.page("/ready");

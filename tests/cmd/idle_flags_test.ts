@@ -54,7 +54,7 @@ for (const name of Object.keys(discoveryFlags).filter((flag) => !logging.has(fla
   });
 }
 
-Deno.test("flags that are given although they are idle are told, in order", () => {
+Deno.test("flags that are given although they are idle are reported, in order", () => {
   assert.deepEqual(flagsNotBuilt("pilot-discovery", new Set(["profile", "configDir", "caCertFile"])), [
     "--caCertFile",
     "--profile",

@@ -48,14 +48,14 @@ for (const [name, { default: value }] of Object.entries(flags).filter(([name]) =
   });
 }
 
-Deno.test("flags of install-cni that are given although they are idle are told, in order", () => {
+Deno.test("flags of install-cni that are given although they are idle are reported, in order", () => {
   assert.deepEqual(flagsNotBuilt("install-cni", new Set(["ztunnel-uds-address", "log-level", "ctrlz_port"])), [
     "--ctrlz_port",
     "--ztunnel-uds-address",
   ]);
 });
 
-Deno.test("the namespace of the node agent is that of its pod: told, found beside its token, or the mesh's", async () => {
+Deno.test("the namespace of the node agent is that of its pod: given, found beside its token, or the mesh's", async () => {
   const folder = await Deno.makeTempDir({ prefix: "mcni-" });
   try {
     const namespace = (env: Record<string, string>) => {
@@ -121,7 +121,7 @@ Deno.test("ports in use and a run folder that cannot be had are named at once, o
   }
 });
 
-Deno.test("a run folder outside of what the program may write is refused in words", async () => {
+Deno.test("a run folder outside of the writable folders is refused with the reason", async () => {
   const folder = await Deno.makeTempDir({ prefix: "mcni-" });
   try {
     const { code, lines } = await refused(folder, ["--cni-agent-run-dir=/var/lib/other"]);

@@ -126,7 +126,7 @@ Deno.test("an unknown cipher suite is refused with the nearest one", () => {
   assert.match(problem ?? "", /did you mean "TLS_AES_128_GCM_SHA256"\?$/);
 });
 
-Deno.test("the field's flag names and registry names are accepted", () => {
+Deno.test("Istio's flag names and registry names are accepted", () => {
   const options = discovery([
     "--kubeconfig",
     "f",

@@ -166,7 +166,7 @@ for (const [program, args, env, lines] of manyMistakes) {
   });
 }
 
-Deno.test("mesh-iptables takes its flags from variables in the field's spelling", async () => {
+Deno.test("mesh-iptables takes its flags from variables in Istio's spelling", async () => {
   const { code, err } = await run("pilot-agent", ["mesh-iptables"], { ISTIO_INBOUND_INTERCEPTION_MODE: "TPROXI" });
   assert.equal(code, 1);
   assert.match(
@@ -181,7 +181,7 @@ Deno.test("request --debug-port takes only the ports of a workload", async () =>
   assert.match(err, /--debug-port: got 8080, expected one of 15000, 15004, 15020, 15021/);
 });
 
-Deno.test("a tree that is not set up is told in one line, and other defects are not taken for that", () => {
+Deno.test("a tree that is not set up is reported in one line, and other defects are not taken for that", () => {
   const missing = new TypeError('Module not found "file:///x/proto/gen/descriptor.json".');
   assert.match(setUpError(missing)?.message ?? "", /run `deno task setup` once/);
   assert.equal(setUpError(new TypeError('Module not found "file:///x/lib/pb/codec.ts".')), undefined);

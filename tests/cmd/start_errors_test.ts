@@ -60,7 +60,7 @@ Deno.test("ports in use are all named at once, each by its flag", async () => {
   }
 });
 
-Deno.test("a host that is none of this machine's, and one that does not resolve, are told apart", async () => {
+Deno.test("a host that is none of this machine's, and one that does not resolve, have different messages", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const args = ["--httpAddr=192.0.2.1:0", "--grpcAddr=nowhere.invalid:0", "--monitoringAddr=127.0.0.1:0"];
@@ -74,7 +74,7 @@ Deno.test("a host that is none of this machine's, and one that does not resolve,
   }
 });
 
-Deno.test("mesh configuration, networks, folder and ports at fault are told at once, one line each", async () => {
+Deno.test("mesh configuration, networks, folder and ports at fault are reported at once, one line each", async () => {
   const folder = await Deno.makeTempDir();
   const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const address = `127.0.0.1:${taken.addr.port}`;
@@ -111,7 +111,7 @@ Deno.test("mesh files that are named and not there are refused, with flag, value
   ]);
 });
 
-Deno.test("variables, addresses, durations and log flags at fault are told at once, one line each", async () => {
+Deno.test("variables, addresses, durations and log flags at fault are reported at once, one line each", async () => {
   const { code, lines } = await refused([
     ...["--configDir=.", "--httpAddr=nonsense", "--keepaliveInterval=0s", "--log_output_level=nothing:debug"],
   ], { PILOT_PUSH_THROTTLE: "many" });

@@ -23,7 +23,7 @@ Deno.test("the first attempt comes after one period, and only 200 is ready", asy
   assert.deepEqual(at, [500, 1000, 1500]);
 });
 
-Deno.test("when the time is over the last cause is told", async () => {
+Deno.test("when the time is over the last cause is reported", async () => {
   const clock = createFakeClock();
   let n = 0;
   const waiting = waitUntilReady(

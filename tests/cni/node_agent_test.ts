@@ -1,4 +1,4 @@
-/** The installer as a service: mending, readiness, credentials, the plugin's log, leaving. */
+/** The installer as a service: restoring, readiness, credentials, the plugin's log, leaving. */
 import assert from "node:assert/strict";
 import v8 from "node:v8";
 import vm from "node:vm";
@@ -94,13 +94,13 @@ Deno.test("with a file of our own, rewrites of the primary never show the runtim
   }, { owned: true });
 });
 
-Deno.test("an executable that is removed or changed, and a token that is renewed, are mended", async () => {
+Deno.test("an executable that is removed or changed is restored, and a renewed token is passed on", async () => {
   await withService(async ({ place }) => {
     const executable = `${place.folders.bin}/mesh-cni`;
     Deno.removeSync(executable);
     await until("executable back", () => place.files()["bin/mesh-cni 755"] === "#!/bin/sh\n");
     Deno.writeTextFileSync(executable, "#!/bin/ls\n");
-    await until("executable mended", () => Deno.readTextFileSync(executable) === "#!/bin/sh\n");
+    await until("executable restored", () => Deno.readTextFileSync(executable) === "#!/bin/sh\n");
     const token = () => readOrchConfig(Deno.readTextFileSync(`${place.folders.run}/mesh-cni-orchconfig`)).token;
     assert.equal(token(), "token-1");
     // As the orchestrator does it: a new file moved over the old one.
@@ -129,7 +129,7 @@ Deno.test("missing credentials: not ready, counted, the configuration does not n
   );
 });
 
-Deno.test("lines of the plugin come out under its scope, in their level; what is no line harms nothing", async () => {
+Deno.test("lines of the plugin are logged under its scope, in their level; input that is no line does no harm", async () => {
   await withService(async ({ place, lines }) => {
     const socket = `${place.folders.run}/log.sock`;
     assert.equal((Deno.lstatSync(socket).mode ?? 0) & 0o777, 0o600);
@@ -204,13 +204,13 @@ Deno.test("an orchestrator that does not answer at the end is no reason to take 
   });
 });
 
-Deno.test("a program that rewrites for ever is told of, and does not keep the machine busy", async () => {
+Deno.test("a program that rewrites the file again and again is reported, and does not keep the machine busy", async () => {
   await withService(async ({ place, lines }) => {
     for (let i = 0; i < 40; i++) {
       place.config(config, PRIMARY);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    await until("mended in the end", () => text(place).includes("mesh-cni"));
+    await until("restored in the end", () => text(place).includes("mesh-cni"));
     assert(lines.some((line) => line.includes("MESH_OWNED_CNI_CONFIG=true ends that fight")), lines.join(""));
   });
 });

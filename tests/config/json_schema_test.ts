@@ -156,7 +156,7 @@ Deno.test("after any change of one place in a sample, schema and decoding still 
   );
 });
 
-Deno.test("what the schema cannot say is what its module says, and no more", () => {
+Deno.test("the schema lacks the rules that its module names, and no others", () => {
   const rule = (trafficPolicy: object) => ({ host: "a", trafficPolicy });
   const pool = (http: object) => rule({ connectionPool: { http } });
   for (

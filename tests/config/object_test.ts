@@ -96,7 +96,7 @@ test("objects of other groups are left alone without a word", () => {
   assert.deepEqual([object, findings, foreign], [undefined, [], true]);
 });
 
-test("the hash changes with what translation reads, and with nothing else", () => {
+test("the hash changes with the parts that translation reads, and with nothing else", () => {
   const base = hashOf({});
   assert.equal(hashOf({}, { host: "a", exportTo: [] }), base, "an empty list is not written");
   assert.equal(

@@ -48,7 +48,7 @@ test("of one object in two sources the higher one is in force; when it goes, the
   assert.deepEqual(store.hidden(), []);
 });
 
-test("a change of what is hidden changes nothing in force, and is told as such", () => {
+test("a change of a hidden object changes nothing in force, and is reported as such", () => {
   const store = new ConfigStore();
   const high = store.addSource("high", 0);
   const low = store.addSource("low", 1);
@@ -60,7 +60,7 @@ test("a change of what is hidden changes nothing in force, and is told as such",
   assert.deepEqual([gone.hidden.before.length, gone.hidden.after.length, gone.removed.length], [1, 0, 0]);
 });
 
-test("a listener that changes the store is heard by all after what it heard itself", () => {
+test("a listener that changes the store: all listeners hear of that change after the present one", () => {
   const store = new ConfigStore();
   const written = store.addSource("written", 0);
   const made = store.addSource("made", 1);
@@ -82,7 +82,7 @@ const step = fc.record({
   removed: fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 2 }),
 });
 
-test("after any changes of three sources the store is as if it were made anew, and change sets tell how it came there", () => {
+test("after any changes of three sources the store is that of a fresh one, and the change sets lead there", () => {
   fc.assert(fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
     const store = new ConfigStore();
     // Added in another order than that of their precedence.

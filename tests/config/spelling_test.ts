@@ -46,7 +46,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "other groups are not ours, and what is wrong in ours is told",
+  name: "other groups are not ours, and mistakes in ours are reported",
   permissions: "none",
   fn() {
     assert.deepEqual(lookupKind("v1", "Service"), { known: false, foreign: true });

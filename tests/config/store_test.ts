@@ -45,7 +45,7 @@ test("a list is the same array until an object of its kind changes", () => {
   assert.equal(all.length, 1);
 });
 
-test("a change set tells what was added, updated and removed, with old and new", () => {
+test("a change set has the added, updated and removed objects, old and new", () => {
   const store = new ConfigStore();
   const source = store.addSource("a", 0);
   source.apply({ upserted: [rule("a", "x"), rule("a", "y"), rule("a", "z")], removed: [] });

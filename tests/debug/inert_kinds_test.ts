@@ -19,7 +19,7 @@ Deno.test("a kind is translated, or on the list of those that are not", () => {
   // The table of how kinds select workloads names those too that nobody asks it for yet.
   const text = sourceText([...elsewhere.map((room) => `lib/${room}/`), "lib/mesh/selection/", "cmd/"]);
   const known = KINDS.filter((kind) => text.includes(`"${kind}"`));
-  assert.deepEqual(KINDS.filter((kind) => !known.includes(kind) && !notBuilt("kind", kind)), [], "nobody asks for it");
+  assert.deepEqual(KINDS.filter((kind) => !known.includes(kind) && !notBuilt("kind", kind)), [], "no code asks for it");
   assert.deepEqual(known.filter((kind) => notBuilt("kind", kind)), [], "it is translated by now");
 });
 
@@ -30,7 +30,7 @@ Deno.test("an object of a kind that steers nothing is never said to be in force"
     close() {},
   });
   const log = createLog(["model"], { ...defaultLogOptions, json: true }, { open });
-  const told = () => lines.filter(({ msg }) => String(msg).startsWith("Telemetry objects are read"));
+  const reported = () => lines.filter(({ msg }) => String(msg).startsWith("Telemetry objects are read"));
   await withServer({ "a.yaml": telemetry("a") }, async ({ ports }, folder) => {
     using _proxy = await TestProxy.attach(ports.grpc);
     const json = async (path: string) => JSON.parse((await page(ports.http, path)).body);
@@ -40,12 +40,12 @@ Deno.test("an object of a kind that steers nothing is never said to be in force"
     const [warning] = await json("/debug/warningz");
     assert.deepEqual([warning.name, findingKeys(warning)], ["no-effect", ["Telemetry/x/a"]]);
     assert.ok("Telemetry/x/a" in (await json("/debug/push_status")).warnings);
-    assert.deepEqual(told().map(({ level, objects, count }) => [level, objects, count]), [
+    assert.deepEqual(reported().map(({ level, objects, count }) => [level, objects, count]), [
       ["warn", ["Telemetry/x/a"], 1],
     ]);
     await Deno.writeTextFile(`${folder}/b.yaml`, telemetry("b"));
     await json("/debug/live?object=Telemetry/x/b&wait=30s");
-    assert.equal(told().length, 1, "once for the kind");
+    assert.equal(reported().length, 1, "once for the kind");
     assert.equal((await json("/debug/warningz")).length, 2);
   }, { log });
 });

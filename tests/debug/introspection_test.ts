@@ -70,7 +70,7 @@ Deno.test("each subject is a page for people and JSON for tools", async () => {
   });
 });
 
-Deno.test("scopes are listed and changed one by one, as the field's command line tool does it", async () => {
+Deno.test("scopes are listed and changed one by one, as Istio's command line tool does it", async () => {
   await withPort(async (port, log) => {
     const all = JSON.parse((await ask(port, "GET", "/scopej/")).body) as { name: string }[];
     assert.deepEqual(all.map(({ name }) => name), log.states().map(({ name }) => name));
@@ -90,7 +90,7 @@ Deno.test("scopes are listed and changed one by one, as the field's command line
   });
 });
 
-Deno.test("what is wrong is refused with words, and changes nothing", async () => {
+Deno.test("a mistake is refused with the reason, and changes nothing", async () => {
   await withPort(async (port, log) => {
     const before = log.states();
     const cases: [string, string, string, number, RegExp][] = [

@@ -46,7 +46,7 @@ const A = "ServiceEntry/x/a";
 /** No test waits for it: what is asked with it comes earlier. */
 const LONG = "wait=30s";
 
-Deno.test("live with wait is about what was written just before, every time", async () => {
+Deno.test("live with wait is about the text that was written just before, every time", async () => {
   await withServer({ "a.yaml": entry("a", 1000) }, async ({ ports, pipeline }, folder) => {
     using _proxy = await TestProxy.attach(ports.grpc);
     let before = await live(ports.http, `${A}&${LONG}`);
@@ -88,7 +88,7 @@ Deno.test("live with wait knows an object that did not exist before, and one tha
   });
 });
 
-Deno.test("live waits for the acknowledgement, and says who has not given it when time is over", async () => {
+Deno.test("live waits for the acknowledgement, and names the proxies without one when time is over", async () => {
   await withServer({ "a.yaml": entry("a", 80) }, async ({ ports }, folder) => {
     using proxy = await TestProxy.attach(ports.grpc);
     proxy.hold();
@@ -112,7 +112,7 @@ Deno.test("live does not take the push before for that of an edit which is still
   }, { settings: { PILOT_DEBOUNCE_AFTER: 60_000, PILOT_DEBOUNCE_MAX: 60_000 } });
 });
 
-Deno.test("live after a start knows that proxies have what was there at the start", async () => {
+Deno.test("live after a start knows that proxies have the objects of the start", async () => {
   await withServer({ "a.yaml": entry("a", 80) }, async ({ ports }) => {
     using _proxy = await TestProxy.attach(ports.grpc);
     const now = await live(ports.http, `${A}&${LONG}`);
@@ -120,7 +120,7 @@ Deno.test("live after a start knows that proxies have what was there at the star
   });
 });
 
-Deno.test("live: an object whose newest version is refused is not in force, and says what refuses it", async () => {
+Deno.test("live: an object whose newest version is refused is not in force, with the findings that refuse it", async () => {
   await withServer({ "a.yaml": entry("a", 80) }, async ({ ports }, folder) => {
     using _proxy = await TestProxy.attach(ports.grpc);
     const good = await live(ports.http, `${A}&${LONG}`);
@@ -135,7 +135,7 @@ Deno.test("live: an object whose newest version is refused is not in force, and 
     assert.deepEqual(bad.why, ["the newest version is refused"]);
     assert.equal((await live(ports.http, A)).everywhere, false, "without wait too");
 
-    // A text that does not even tell which object it was.
+    // A text that does not even name its object.
     Deno.writeTextFileSync(`${folder}/a.yaml`, "{ what: [\n");
     const unreadable = await live(ports.http, `${A}&${LONG}`);
     assert.deepEqual([unreadable.status, unreadable.everywhere], [200, false]);
@@ -148,12 +148,12 @@ Deno.test("live: an object whose newest version is refused is not in force, and 
     assert.deepEqual([twice.everywhere, twice.refused.map(({ place }) => place.origin.file)], [false, ["b.yaml"]]);
 
     Deno.removeSync(`${folder}/b.yaml`);
-    const mended = await live(ports.http, `${A}&${LONG}`);
-    assert.deepEqual([mended.everywhere, mended.refused, mended.hash], [true, [], good.hash]);
+    const corrected = await live(ports.http, `${A}&${LONG}`);
+    assert.deepEqual([corrected.everywhere, corrected.refused, corrected.hash], [true, [], good.hash]);
   });
 });
 
-Deno.test("live: an object that was refused from the first is 404 with what refuses it", async () => {
+Deno.test("live: an object that was refused from the first is 404 with the findings that refuse it", async () => {
   const files = { "a.yaml": entry("a", 800_000), "b.yaml": "{ what: [\n", "c.yaml": entry("c", 0) };
   await withServer(files, async ({ ports }) => {
     using _proxy = await TestProxy.attach(ports.grpc);
@@ -187,7 +187,7 @@ Deno.test("live: no proxy is no success", async () => {
   });
 });
 
-Deno.test("live names what is wrong with the question", async () => {
+Deno.test("live names the mistakes in a request", async () => {
   await withServer({}, async ({ ports }) => {
     const cases: Readonly<Record<string, RegExp>> = {
       "": /^query object is missing, expected kind\/namespace\/name\n$/,

@@ -1,4 +1,4 @@
-/** Debug pages in the forms that tools of this field read, and what they say to a question that is wrong. */
+/** Debug pages in the forms that tools made for Istio read, and their answers to wrong requests. */
 import assert from "node:assert/strict";
 import { page, withServer } from "../discovery/running.ts";
 import { TestProxy } from "./proxy.ts";
@@ -43,7 +43,7 @@ Deno.test("every page refuses queries that it does not take, and takes pretty", 
   });
 });
 
-Deno.test("a question that is wrong is answered with what would be right", async () => {
+Deno.test("a wrong request is answered with the expectation", async () => {
   await withServer({ "a.yaml": entry }, async ({ ports }) => {
     using _proxy = await TestProxy.attach(ports.grpc);
     const cases: [string, number, RegExp][] = [
@@ -78,7 +78,7 @@ Deno.test("a question that is wrong is answered with what would be right", async
   });
 });
 
-Deno.test("what changes anything is POST: GET is 405 with the command that does it, and changes nothing", async () => {
+Deno.test("every change needs POST: GET is 405 with the command that does it, and changes nothing", async () => {
   await withServer({ "a.yaml": entry }, async ({ ports, xds, pipeline }) => {
     using _proxy = await TestProxy.attach(ports.grpc);
     const ask = async (method: string, path: string) => {

@@ -1,5 +1,5 @@
 /**
- * A proxy at a running server that takes clusters, and acknowledges what it is told to.
+ * A proxy at a running server that takes clusters, and acknowledges responses as the test says.
  *
  * @module
  */

@@ -52,7 +52,7 @@ Deno.test("a host that is no address, no localhost and no own name is refused on
         /^header host: got "evil\.example\.com:1", expected an IP address, localhost, .*MESH_DEBUG_HOSTS/,
       );
     }
-    // Probes and scrapers ask by whatever name they have.
+    // Probes and scrapers ask by any name.
     assert.equal((await ask(ports.http, "GET /ready", { host: "meshd.mesh-system" })).status, 200);
     assert.equal((await ask(ports.monitoring, "GET /metrics", { host: "meshd.mesh-system" })).status, 200);
   }, { options: { introspection }, settings: { MESH_DEBUG_HOSTS: "debug.example.com, other.example.com" } });
@@ -75,7 +75,7 @@ Deno.test("a page of another origin is refused, one that the server served itsel
   }, { options: { introspection } });
 });
 
-Deno.test("what changes anything is refused to a page of another site, and nothing changes", async () => {
+Deno.test("every change is refused to a page of another site, and nothing changes", async () => {
   const log = createLog(scopes["pilot-discovery"], { ...defaultLogOptions, targets: [] });
   await withServer({}, async ({ ports, pipeline }) => {
     const before = { states: log.states(), pushes: pipeline.pushes };

@@ -70,7 +70,7 @@ Deno.test("scopez changes one scope at run time, and its lines follow", async ()
   });
 });
 
-Deno.test("scopez takes a JSON body in the short words, and what it gave itself", async () => {
+Deno.test("scopez takes a JSON body in the short words, and its own output", async () => {
   await withLog(async (change, state) => {
     assert.equal((await change("", "POST", '{"scope": "file", "level": "warn", "caller": true}')).status, 200);
     const given = await state("file");
@@ -90,7 +90,7 @@ Deno.test("scopez changes all scopes by `all`", async () => {
   });
 });
 
-Deno.test("scopez names every mistake and what was expected, and changes nothing then", async () => {
+Deno.test("scopez names every mistake and the expectation, and changes nothing then", async () => {
   const cases: readonly [string, string, string | undefined, readonly RegExp[]][] = [
     ["?scope=nobody&level=debug", "PUT", undefined, [/^scope: got "nobody", expected one of all, ads, adsc,/]],
     ["?scope=ads&level=loud", "PUT", undefined, [

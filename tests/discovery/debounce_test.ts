@@ -8,7 +8,7 @@ import {
   type Timers,
 } from "../../lib/discovery/debounce.ts";
 
-/** Time that passes only when told to. */
+/** Time that passes only when a test moves it. */
 class ManualTime implements Timers {
   at = 0;
   #timers: { at: number; run: () => void }[] = [];
@@ -91,7 +91,7 @@ Deno.test("an urgent change of endpoints passes a change that waits, without del
   assert.deepEqual(pushes.map((push) => [...push.objects]), [["fast"], ["slow"]]);
 });
 
-Deno.test("one push runs at a time, and what comes meanwhile is merged into the next", async () => {
+Deno.test("one push runs at a time, and changes meanwhile are merged into the next", async () => {
   const time = new ManualTime();
   const running: PromiseWithResolvers<void>[] = [];
   const sizes: number[] = [];
@@ -132,7 +132,7 @@ Deno.test("a push that fails is reported, and the next one runs", async () => {
   assert.deepEqual([pushes, errors.length], [2, 2]);
 });
 
-Deno.test("what is taken is not pushed again", () => {
+Deno.test("changes that were taken are not pushed again", () => {
   const { time, pushes, debouncer } = setup();
   debouncer.add(change({ objects: ["a"] }));
   assert.deepEqual([...debouncer.take()!.objects], ["a"]);
@@ -177,7 +177,7 @@ Deno.test("a wait of more than 24.8 days is no wait of none", async () => {
   assert.equal(early, false);
 });
 
-Deno.test("without a quiet time, what happens together is still one push", () => {
+Deno.test("without a quiet time, changes of one moment are still one push", () => {
   const pushes: MergedChange[] = [];
   const debouncer = new Debouncer(
     { after: 0, max: 0, endpoints: true },

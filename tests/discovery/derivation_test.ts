@@ -117,7 +117,7 @@ Deno.test("objects of two sources, and those derived from facts, reach a proxy b
     parent: uid("web"),
   });
   low.apply({ upserted: [written("low.yaml", "low", 81)], removed: [] });
-  assert.deepEqual(hosts(), [`81||${host}`], "what somebody wrote has precedence");
+  assert.deepEqual(hosts(), [`81||${host}`], "an object that a user wrote has precedence");
   high.apply({ upserted: [written("high.yaml", "high", 82)], removed: [] });
   assert.deepEqual(hosts(), [`82||${host}`]);
   assert.deepEqual(store.hidden().map((hidden) => formatFinding(hiddenFinding(hidden)).split(": ")[0]), [

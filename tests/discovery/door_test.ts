@@ -52,7 +52,7 @@ Deno.test("settings that flags stand before on the command line hold in the libr
   }
 });
 
-Deno.test("what is translated for one proxy has the secrets that its listeners ask for", () => {
+Deno.test("the translation for one proxy has the secrets that its listeners ask for", () => {
   const files = {
     "gateway.yaml": `
 apiVersion: networking.mesh.io/v1

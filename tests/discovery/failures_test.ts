@@ -31,7 +31,7 @@ function pushed(server: DiscoveryServer): Promise<void> {
 async function trapped(
   where: RegExp,
   look: (server: DiscoveryServer) => Promise<void>,
-  mended: (server: DiscoveryServer) => Promise<void>,
+  corrected: (server: DiscoveryServer) => Promise<void>,
 ): Promise<void> {
   const registry = new TrappedRegistry();
   const run = async (server: DiscoveryServer, folder: string) => {
@@ -50,7 +50,7 @@ async function trapped(
     assert.deepEqual([live, total, everywhere, why], [1, 1, true, []]);
     const [newest] = await json(server.ports.http, "/debug/pushes");
     assert.deepEqual([Object.keys(newest.reasons), newest.failures], [["retry"], []]);
-    await mended(server);
+    await corrected(server);
   };
   await withServer({ "a.yaml": entry(80) }, run, { options: { registries: [registry] } });
 }
@@ -86,7 +86,7 @@ Deno.test("a builder that throws: its proxies do not count as up to date, the le
   });
 });
 
-Deno.test("a push that fails as a whole is in force nowhere, what was stays, and it is tried again", async () => {
+Deno.test("a push that fails as a whole is in force nowhere, the earlier resources stay, and it is tried again", async () => {
   await trapped(/\/lib\/mesh\//, async (server) => {
     const { ports } = server;
     const live = await json(ports.http, "/debug/live?object=ServiceEntry/x/a");

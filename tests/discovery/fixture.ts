@@ -20,7 +20,7 @@ import type { Timers } from "../../lib/discovery/debounce.ts";
 import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
 import { inFile } from "../config/origins.ts";
 
-/** Time that passes only when told to: nothing is debounced by itself. */
+/** Time that passes only when a test moves it: nothing is debounced by itself. */
 export const stoppedTime: Timers = { now: () => 0, after: () => () => {} };
 
 /** How a test pipeline differs from the default one. */
@@ -60,7 +60,7 @@ export class Fixture {
     });
   }
 
-  /** Puts an object if validation takes it, as a folder does; tells whether it did. */
+  /** Puts an object if validation takes it, as a folder does; returns whether it did. */
   offer(tree: unknown): boolean {
     const { object } = parseObject(tree, inFile("test"), { defaultNamespace: "default" });
     if (object) this.put(tree);

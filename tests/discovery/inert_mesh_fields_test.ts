@@ -19,7 +19,7 @@ Deno.test("a field of the mesh configuration is read behind the parser, or on th
   assert.deepEqual(others.filter((field) => !read(field)), [], "not read, and not on the list");
 });
 
-Deno.test("fields that steer nothing are told when they are given, and once a change", async () => {
+Deno.test("fields that steer nothing are reported when they are given, and once a change", async () => {
   assert.deepEqual(meshFieldsNotBuilt(defaults, defaults), []);
   const folder = await Deno.makeTempDir();
   const lines: string[] = [];
@@ -30,10 +30,10 @@ Deno.test("fields that steer nothing are told when they are given, and once a ch
   await Deno.writeTextFile(meshFile, "enablePrometheusMerge: false\ningressClass: other\naccessLogFile: /dev/stdout\n");
   const source = await startMeshSource({ meshFile, networksFile: "", systemNamespace: "mesh-system" }, kernel);
   try {
-    const told = lines.map((line) => JSON.parse(line)).filter(({ msg }) =>
+    const reported = lines.map((line) => JSON.parse(line)).filter(({ msg }) =>
       msg === "fields without effect in this version"
     );
-    assert.deepEqual(told.map(({ fields }) => fields), [["enablePrometheusMerge", "ingressClass"]]);
+    assert.deepEqual(reported.map(({ fields }) => fields), [["enablePrometheusMerge", "ingressClass"]]);
   } finally {
     await source.stop();
     await kernel.stopper.stop();

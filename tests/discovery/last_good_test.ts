@@ -41,7 +41,7 @@ function of(host: string, found: Record<string, string>): Record<string, string>
   return Object.fromEntries(Object.entries(found).filter(([name]) => name.includes(`${host}.example.com`)));
 }
 
-Deno.test("a host that cannot be made stays as it was for a sidecar whose Sidecar changes, and goes with what hides it", async () => {
+Deno.test("a host that cannot be built stays as it was for a sidecar whose Sidecar changes, and goes when one hides it", async () => {
   const { fixture, registry, spring } = await world();
   const state = fixture.join(app);
   const second = fixture.join({ ...app, address: "172.16.0.10", labels: { app: "q" } });
@@ -84,7 +84,7 @@ Deno.test("a host that cannot be made stays as it was for a gateway when a Gatew
   assert.ok("listener/0.0.0.0_81" in contents(state), "what can be made comes");
 });
 
-Deno.test("a proxy that founds a class of its own gets nothing of a host that cannot be made: what others have may not be for it", async () => {
+Deno.test("the first proxy of a class gets nothing of a host that cannot be built: the version of others may not be for it", async () => {
   const { fixture, spring } = await world();
   fixture.put(sidecar("elsewhere", "s", ["x/*"]));
   fixture.pipeline.flush();

@@ -1,4 +1,4 @@
-/** What users write and each proxy must get, whatever else is there. */
+/** Rules that each proxy must get, independent of other objects. */
 import assert from "node:assert/strict";
 import { findingKeys } from "../../lib/config/finding/finding.ts";
 import { contents, Fixture, type TestNode, texts } from "./fixture.ts";
@@ -147,7 +147,7 @@ Deno.test("one host that an egress listener imports brings the virtual service w
   );
 });
 
-Deno.test("no Sidecar narrows what a gateway sees, neither of its namespace nor of the root namespace", () => {
+Deno.test("no Sidecar narrows the view of a gateway, neither of its namespace nor of the root namespace", () => {
   const gateway: TestNode = { namespace: "a", address: "172.16.0.20", type: "router", labels: { app: "gw" } };
   const sidecar = (namespace: string, spec: object) => ({
     apiVersion,
@@ -169,7 +169,7 @@ Deno.test("no Sidecar narrows what a gateway sees, neither of its namespace nor 
   assert.ok(!(`cluster/outbound|80||${host}` in contents(narrowed)));
 });
 
-Deno.test("a virtual service whose rules for a host another one hides from everybody is told, one that somebody sees is not", () => {
+Deno.test("a virtual service whose rules for a host are hidden from all is reported, one that some namespace sees is not", () => {
   const fixture = new Fixture();
   const http = { http: rules.http };
   fixture.put(
@@ -182,8 +182,8 @@ Deno.test("a virtual service whose rules for a host another one hides from every
     virtualService("narrower-too", 5000, { ...http, exportTo: ["a"] }),
   );
   fixture.pipeline.flush();
-  const told = fixture.pipeline.translator.warnings().filter(({ message }) => message.includes("for nobody"));
-  assert.deepEqual(told.map((one) => [findingKeys(one), /VirtualService\S+ is older/.exec(one.message)?.[0]]), [
+  const reported = fixture.pipeline.translator.warnings().filter(({ message }) => message.includes("for nobody"));
+  assert.deepEqual(reported.map((one) => [findingKeys(one), /VirtualService\S+ is older/.exec(one.message)?.[0]]), [
     [["VirtualService/a/narrower-too"], "VirtualService/a/narrower is older"],
     [["VirtualService/a/second"], "VirtualService/a/first is older"],
   ]);

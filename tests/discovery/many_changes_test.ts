@@ -36,7 +36,7 @@ Deno.test("a mesh that is filled in steps is the one that is filled at once", as
   assert.equal(stepped.pipeline.pushes, 1);
 });
 
-Deno.test("no push sees a part of many changes, however short the quiet time and whoever else reports", async () => {
+Deno.test("no push sees a part of many changes, however short the quiet time, also while other sources report", async () => {
   const settings = { PILOT_DEBOUNCE_AFTER: 0, PILOT_DEBOUNCE_MAX: 0, PILOT_ENABLE_EDS_DEBOUNCE: false };
   const fixture = new Fixture({ settings });
   const before = entries(1500, 1);

@@ -37,7 +37,7 @@ function world(): Fixture {
   return fixture;
 }
 
-Deno.test("gauges of services and endpoints count what a scrape finds", async () => {
+Deno.test("gauges of services and endpoints are counted at the scrape", async () => {
   const value = await scraped(world());
   assert.equal(value("pilot_services"), 5);
   assert.equal(value("pilot_eds_no_instances"), 3, "two ports of empty, one of sick");

@@ -44,7 +44,7 @@ class Fixture {
   }
 
   /** Waits for a log line. */
-  async told(pattern: RegExp, count = 1): Promise<void> {
+  async reported(pattern: RegExp, count = 1): Promise<void> {
     await this.until(() => this.lines.filter(({ msg }) => pattern.test(String(msg))).length >= count);
   }
 
@@ -73,11 +73,11 @@ test("files that are absent at the start mean the defaults, and no problem", asy
   assert.deepEqual(source.findings(), []);
 });
 
-test("a mesh file that goes keeps what it said in force, until it is back, and a problem tells so", async (fixture) => {
+test("the settings of a removed mesh file stay in force until it is back, with a finding", async (fixture) => {
   await Deno.writeTextFile(fixture.mesh, "proxyListenPort: 15009\n");
   const source = await fixture.start();
   await Deno.remove(fixture.mesh);
-  await fixture.told(/the file is gone/);
+  await fixture.reported(/the file is gone/);
   assert.equal(fixture.port, 15009);
   const [problem] = source.findings();
   assert.equal(problem && findingFile(problem), fixture.mesh);
@@ -88,7 +88,7 @@ test("a mesh file that goes keeps what it said in force, until it is back, and a
     /pilot_total_rejected_configs\{.*type="MeshConfig".*\} 1/,
   );
   await Deno.writeTextFile(fixture.mesh, "proxyListenPort: 15009\n");
-  await fixture.told(/a finding is gone/);
+  await fixture.reported(/a finding is gone/);
   assert.deepEqual(source.findings(), []);
   assert.deepEqual(fixture.states, [], "nothing changed, so nothing is translated anew");
   await Deno.writeTextFile(fixture.mesh, "{}\n");
@@ -96,11 +96,11 @@ test("a mesh file that goes keeps what it said in force, until it is back, and a
   assert.equal(fixture.port, 15001, "{} asks for the defaults");
 });
 
-test("a networks file that goes keeps what it said in force", async (fixture) => {
+test("the settings of a removed networks file stay in force", async (fixture) => {
   await Deno.writeTextFile(fixture.networks, "networks: { a: { endpoints: [{ fromRegistry: c }] } }\n");
   const source = await fixture.start();
   await Deno.remove(fixture.networks);
-  await fixture.told(/the file is gone/);
+  await fixture.reported(/the file is gone/);
   assert.deepEqual(Object.keys(source.state.networks.networks), ["a"]);
   assert.deepEqual(source.findings().map((found) => findingObject(found).kind), ["MeshNetworks"]);
 });
@@ -121,11 +121,11 @@ test("remove and copy, again and again, never puts the defaults in force", async
   assert.ok(ports.every((port) => port >= 20000), ports.join(" "));
 });
 
-test("a file that is emptied for long keeps what it said in force, and a problem tells so", async (fixture) => {
+test("the settings of a file that stays empty stay in force, with a finding", async (fixture) => {
   await Deno.writeTextFile(fixture.mesh, "proxyListenPort: 15009\n");
   const source = await fixture.start();
   await Deno.writeTextFile(fixture.mesh, "");
-  await fixture.told(/the file is empty/);
+  await fixture.reported(/the file is empty/);
   assert.equal(fixture.port, 15009);
   assert.equal(source.findings().length, 1);
   await Deno.writeTextFile(fixture.mesh, "proxyListenPort: 15010\n");
@@ -143,7 +143,7 @@ test("a path that is a folder is refused at the start, and not taken for an abse
   });
 });
 
-test("errors of both files at the start are told at once, by option and file", async (fixture) => {
+test("errors of both files at the start are reported at once, by option and file", async (fixture) => {
   await Deno.writeTextFile(fixture.mesh, "proxyListenPort: 99999\nproxyHttpPort: x\n");
   await Deno.writeTextFile(fixture.networks, "networks: 3\n");
   await assert.rejects(fixture.start(), (error) => {
@@ -162,11 +162,11 @@ test("a problem of the mesh configuration has the line of the field that is wron
   const source = await fixture.start();
   const lines = ["# ports", "---", "proxyListenPort: 15009", "defaultConfig:", "  concurrency: many", "nonsense: 1"];
   await Deno.writeTextFile(fixture.mesh, `${lines.join("\n")}\n`);
-  await fixture.told(/concurrency/);
-  const told = source.findings().map(({ place }) => [place.field, place.line]);
-  assert.deepEqual(told.toSorted(), [["defaultConfig.concurrency", 5], ["nonsense", 6]]);
+  await fixture.reported(/concurrency/);
+  const reported = source.findings().map(({ place }) => [place.field, place.line]);
+  assert.deepEqual(reported.toSorted(), [["defaultConfig.concurrency", 5], ["nonsense", 6]]);
   assert.equal(fixture.lines.find(({ msg }) => /concurrency/.test(String(msg)))?.["line"], 5);
   await Deno.writeTextFile(fixture.mesh, '{\n  "proxyListenPort":\n  99999\n}\n');
-  await fixture.told(/99999/);
+  await fixture.reported(/99999/);
   assert.deepEqual(source.findings().map(({ place }) => place.line), [2]);
 });

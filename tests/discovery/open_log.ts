@@ -6,7 +6,7 @@
 import { createLog, defaultLogOptions, type Log } from "../../lib/kernel/log/log.ts";
 import { scopes } from "../../lib/kernel/log/scopes.ts";
 
-/** A log, and what was written to it: the lines in order, as JSON tells them. */
+/** A log with its lines in order, parsed from JSON. */
 export interface OpenLog {
   readonly log: Log;
   readonly lines: Record<string, unknown>[];

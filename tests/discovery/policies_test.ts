@@ -1,4 +1,4 @@
-/** Policies that nothing enforces yet are told, each with the connected workloads that it would be for. */
+/** Policies that nothing enforces yet are reported, each with the connected workloads that it would be for. */
 import assert from "node:assert/strict";
 import { type Finding, findingKeys } from "../../lib/config/finding/finding.ts";
 import { parseObject } from "../../lib/config/object.ts";
@@ -38,7 +38,7 @@ async function world(trees: readonly unknown[], run: (world: World) => void | Pr
   apply(...trees);
   fixture.pipeline.flush();
   const policies = new UnenforcedPolicies(store, fixture.pipeline, kernel);
-  const told = () =>
+  const reported = () =>
     lines.splice(0).map(({ level, objects, workloads, connected }) => [level, objects, workloads, connected]);
   const join = (namespace: string, address: string, labels: Record<string, string> = {}) => {
     const member = fixture.join({ namespace, address, labels });
@@ -46,7 +46,7 @@ async function world(trees: readonly unknown[], run: (world: World) => void | Pr
     return member;
   };
   try {
-    await run({ apply, clock, fixture, join, policies, source, told });
+    await run({ apply, clock, fixture, join, policies, source, reported });
   } finally {
     policies.stop();
     await kernel.stopper.stop();
@@ -60,50 +60,50 @@ interface World {
   readonly join: (namespace: string, address: string, labels?: Record<string, string>) => ReturnType<Fixture["join"]>;
   readonly policies: UnenforcedPolicies;
   readonly source: StoreSource;
-  readonly told: () => unknown[];
+  readonly reported: () => unknown[];
 }
 
 const app = (name: string) => ({ selector: { matchLabels: { app: name } } });
 
 Deno.test("a policy is one line when it appears, one when it is first for a workload, and none for each connection", async () => {
-  await world([policy("AuthorizationPolicy", "x", "all")], async ({ clock, join, fixture, told }) => {
-    assert.deepEqual(told(), [["warn", ["AuthorizationPolicy/x/all"], 0, 0]]);
+  await world([policy("AuthorizationPolicy", "x", "all")], async ({ clock, join, fixture, reported }) => {
+    assert.deepEqual(reported(), [["warn", ["AuthorizationPolicy/x/all"], 0, 0]]);
     const first = join("x", "10.0.0.1");
     join("x", "10.0.0.2");
     join("y", "10.0.0.3");
-    assert.deepEqual(told(), [], "many connect at once");
+    assert.deepEqual(reported(), [], "many connect at once");
     await clock.advance(POLICY_REVIEW_DELAY);
-    assert.deepEqual(told(), [["warn", ["AuthorizationPolicy/x/all"], 2, 3]]);
+    assert.deepEqual(reported(), [["warn", ["AuthorizationPolicy/x/all"], 2, 3]]);
     fixture.pipeline.translator.leave(first);
     join("x", "10.0.0.1");
     await clock.advance(POLICY_REVIEW_DELAY);
-    assert.deepEqual(told(), []);
+    assert.deepEqual(reported(), []);
   });
 });
 
 Deno.test("a policy that changes is a line with the number of now; an edit that changes nothing is none", async () => {
   const tree = policy("PeerAuthentication", "x", "strict", { mtls: { mode: "STRICT" } });
-  await world([tree], async ({ apply, clock, join, source, told }) => {
+  await world([tree], async ({ apply, clock, join, source, reported }) => {
     join("x", "10.0.0.1", { app: "a" });
     await clock.advance(POLICY_REVIEW_DELAY);
-    told();
+    reported();
     apply({ ...tree, metadata: { ...tree.metadata, labels: { owner: "me" } } });
-    assert.deepEqual(told(), []);
+    assert.deepEqual(reported(), []);
     apply({ ...tree, spec: { ...tree.spec, ...app("a") } });
-    assert.deepEqual(told(), [["warn", ["PeerAuthentication/x/strict"], 1, 1]]);
+    assert.deepEqual(reported(), [["warn", ["PeerAuthentication/x/strict"], 1, 1]]);
     apply({ ...tree, spec: { ...tree.spec, ...app("b") } });
-    assert.deepEqual(told(), [["warn", ["PeerAuthentication/x/strict"], 0, 1]]);
+    assert.deepEqual(reported(), [["warn", ["PeerAuthentication/x/strict"], 0, 1]]);
     join("x", "10.0.0.2", { app: "b" });
     await clock.advance(POLICY_REVIEW_DELAY);
-    assert.deepEqual(told(), [["warn", ["PeerAuthentication/x/strict"], 1, 2]]);
+    assert.deepEqual(reported(), [["warn", ["PeerAuthentication/x/strict"], 1, 2]]);
     source.apply({ upserted: [], removed: ["PeerAuthentication/x/strict"] });
     join("x", "10.0.0.3", { app: "b" });
     await clock.advance(POLICY_REVIEW_DELAY);
-    assert.deepEqual(told(), []);
+    assert.deepEqual(reported(), []);
   });
 });
 
-Deno.test("namespace, root namespace, labels and named Gateways decide for whom a policy would be", async () => {
+Deno.test("namespace, root namespace, labels and named Gateways decide which workloads a policy would be for", async () => {
   const gateway = { targetRefs: [{ group: "gateway.networking.k8s.io", kind: "Gateway", name: "edge" }] };
   const trees = [
     policy("AuthorizationPolicy", "mesh-system", "everywhere"),
@@ -127,7 +127,7 @@ Deno.test("namespace, root namespace, labels and named Gateways decide for whom 
   });
 });
 
-Deno.test("a server tells of a policy in its log and on the page of warnings, with its connected proxies", async () => {
+Deno.test("a server reports a policy in its log and on the page of warnings, with its connected proxies", async () => {
   const text = `apiVersion: security.istio.io/v1
 kind: AuthorizationPolicy
 metadata: { name: deny, namespace: x }
@@ -142,7 +142,7 @@ spec: {}
       "AuthorizationPolicy x/deny is not enforced (this version enforces no AuthorizationPolicy); " +
       "it would apply to 1 of 1 connected workloads",
     ]]);
-    const told = lines.filter(({ scope }) => scope === "authorization");
-    assert.deepEqual(told.map(({ level, workloads }) => [level, workloads]), [["warn", 0]]);
+    const reported = lines.filter(({ scope }) => scope === "authorization");
+    assert.deepEqual(reported.map(({ level, workloads }) => [level, workloads]), [["warn", 0]]);
   }, { log });
 });

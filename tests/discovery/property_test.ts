@@ -80,7 +80,7 @@ function play(steps: readonly Step[], cache: boolean) {
   return { fixture, joined };
 }
 
-Deno.test("changes one by one leave every proxy with what a fresh start gives it", () => {
+Deno.test("changes one by one leave every proxy with the resources of a fresh start", () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 15, maxLength: 60, size: "max" }), (steps) => {
       const { fixture, joined } = play(steps, true);

@@ -35,7 +35,7 @@ Deno.test("a Sidecar for the whole mesh is in force from Istio's root namespace,
   assert.doesNotThrow(() => clusters(both, named));
 });
 
-Deno.test("a server takes the root namespace of its folder at start, and tells of later objects in another one", async () => {
+Deno.test("a server takes the root namespace of its folder at start, and reports later objects in another one", async () => {
   await withServer({ "s.yaml": sidecar("istio-system") }, async ({ ports, mesh, pipeline }, folder) => {
     assert.equal(mesh.state.mesh.rootNamespace, "istio-system");
     assert.equal(JSON.parse((await page(ports.http, "/debug/mesh")).body).rootNamespace, "istio-system");

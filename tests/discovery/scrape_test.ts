@@ -10,7 +10,7 @@ const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggreg
 const CLUSTERS = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const same = (bytes: Uint8Array) => Buffer.from(bytes);
 
-Deno.test("a rejection is counted with the code's name, and set back when the client takes what comes next", async () => {
+Deno.test("a rejection is counted with the code's name, and reset when the client takes the next response", async () => {
   await withServer({}, async ({ ports, pipeline }) => {
     const scrape = async () => (await page(ports.monitoring, "/metrics")).body;
     const client = new grpc.Client(`127.0.0.1:${ports.grpc}`, grpc.credentials.createInsecure());
@@ -43,7 +43,7 @@ Deno.test("a rejection is counted with the code's name, and set back when the cl
   });
 });
 
-Deno.test("a text that does not tell its object is counted by its file", async () => {
+Deno.test("a text without a readable name is counted by its file", async () => {
   await withServer({ "broken.yaml": "a: [\n" }, async ({ ports }) => {
     const { body } = await page(ports.monitoring, "/metrics");
     assert.match(body, /^pilot_total_rejected_configs\{type="unknown",name="broken.yaml"\} 1$/m);

@@ -37,7 +37,7 @@ Deno.test("a broken object is named with file, line, field and expectation, and 
   });
 });
 
-Deno.test("an edit is pushed, and its object tells in which push it changed", async () => {
+Deno.test("an edit is pushed, and its object names that push", async () => {
   await withServer({ "a.yaml": entry }, async ({ ports, pipeline }, folder) => {
     const pushed = new Promise<readonly string[]>((resolve) =>
       pipeline.onPush((push) => resolve(push.objects.map(({ key }) => key)))

@@ -355,7 +355,7 @@ for (const row of ROWS) {
   });
 }
 
-Deno.test("caches: what another class of proxies needs is taken from them, per kind where they are on", () => {
+Deno.test("caches: another class of proxies takes its results from them, per kind where they are on", () => {
   const reuse = (settings: Settings) => {
     const fixture = world({ settings });
     const { caches } = fixture.pipeline.translator;

@@ -6,7 +6,7 @@
 import type { Registry, RegistrySink } from "../../lib/registry/types.ts";
 import { type Endpoint, type Service, serviceKey } from "../../lib/registry/types.ts";
 
-/** The rooms whose builders a trap goes off in. */
+/** The packages whose builders a trap goes off in. */
 const BUILDERS = /\/lib\/translate\/(?:cluster|route|listener|endpoint|destination|gateway)\//;
 
 /** A registry of services, of which some go off when a builder touches them. */

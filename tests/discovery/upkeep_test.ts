@@ -65,7 +65,7 @@ Deno.test("a warning names its objects, and there is one, however many proxies a
   assert.deepEqual(fixture.failures, []);
 });
 
-Deno.test("a destination that no service has is told, and no longer when the service comes", () => {
+Deno.test("a destination that no service has is reported until the service comes", () => {
   const fixture = new Fixture();
   const destination = { host: "late.example.com" };
   fixture.put(
@@ -79,16 +79,17 @@ Deno.test("a destination that no service has is told, and no longer when the ser
     }),
   );
   fixture.pipeline.flush();
-  const told = () => fixture.pipeline.translator.warnings().filter(({ message }) => message.includes("no service has"));
-  assert.deepEqual(told().map((finding) => [findingKeys(finding), /host (\S+),/.exec(finding.message)?.[1]]), [
+  const reported = () =>
+    fixture.pipeline.translator.warnings().filter(({ message }) => message.includes("no service has"));
+  assert.deepEqual(reported().map((finding) => [findingKeys(finding), /host (\S+),/.exec(finding.message)?.[1]]), [
     [["VirtualService/x/to-late"], "late.example.com"],
   ]);
   fixture.put(entry("late", "late.example.com"));
   fixture.pipeline.flush();
-  assert.deepEqual(told(), []);
+  assert.deepEqual(reported(), []);
 });
 
-Deno.test("a warning goes with what it was about", () => {
+Deno.test("a warning goes with its object", () => {
   const fixture = warned();
   fixture.remove("VirtualService/x/parent", "DestinationRule/x/mutual", "DestinationRule/x/two", "ServiceEntry/x/a2");
   fixture.pipeline.flush();
@@ -128,13 +129,13 @@ Deno.test("warnings are logged after a push, and shown on the debug pages and in
   const objects = [entry("a", "a.example.com"), delegating, rule("one"), rule("two")];
   const files = { "all.yaml": objects.map((o) => JSON.stringify(o)).join("\n---\n") };
   await withServer(files, async ({ ports }) => {
-    const told = () =>
+    const reported = () =>
       lines.filter((l) => l.level === "warn" && String(l.msg).includes("delegate VirtualService/x/child"));
-    assert.equal(told().length, 0);
+    assert.equal(reported().length, 0);
     await clock.advance(REVIEW_DELAY);
-    assert.equal(told().length, 1);
+    assert.equal(reported().length, 1);
     await clock.advance(10 * SWEEP_INTERVAL);
-    assert.equal(told().length, 1);
+    assert.equal(reported().length, 1);
     const shown = JSON.parse((await page(ports.http, "/debug/warningz")).body) as Finding[];
     assert.ok(shown.some(({ message }) => message.includes("delegate VirtualService/x/child")));
     const status = JSON.parse((await page(ports.http, "/debug/push_status")).body);

@@ -58,7 +58,7 @@ Deno.test("a large answer is cut to what the client takes, and whole over TCP", 
   upstream.close();
 });
 
-Deno.test("whatever size a client names, no answer over UDP is larger than 4096 bytes", async () => {
+Deno.test("no answer over UDP is larger than 4096 bytes, even if a client accepts more", async () => {
   const many = Array.from({ length: 1000 }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
   const upstream = startUpstream("127.0.0.1", 0, { many });
   using test = await startServer({ servers: ["127.0.0.1"], port: upstream.port }, {}, { "known.many": { ips: many } });
@@ -166,7 +166,7 @@ Deno.test("a name server that leads back here is found out instead of asked with
     using again = await startServer({ servers: ["127.0.0.1"], port: test.at.port }, {
       settings: { DNS_PROXY_ADDR: "127.0.0.1:0", DNS_FORWARD_PARALLEL: false },
     });
-    // The second asks the first, which knows nobody: the answer is there at once.
+    // The second asks the first, which has no name server: the answer is there at once.
     assert.equal((await askBoth(again.at, { name: "www.bing.com" })).udp.rcode, "SERVFAIL");
   });
   await t.step("its own question is known when it comes back by another way, such as redirection", async () => {
@@ -188,7 +188,7 @@ Deno.test("a name server that leads back here is found out instead of asked with
   });
 });
 
-Deno.test("before the first table the answer is SERVFAIL, so that nobody believes that a name does not exist", async () => {
+Deno.test("before the first table the answer is SERVFAIL, so that no client believes that a name does not exist", async () => {
   const upstream = startUpstream("127.0.0.1", 0, { "*": ["1.1.1.1"] });
   using test = await startServer({ servers: ["127.0.0.1"], port: upstream.port }, {}, null);
   assert.equal(test.server.ready, false);

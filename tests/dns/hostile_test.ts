@@ -127,7 +127,7 @@ Deno.test("an unknown version of EDNS gets BADVERS", () => {
   assert.equal(room[7], 0);
 });
 
-/** Sends packets to a server so that none is lost, and tells what came back. */
+/** Sends packets to a server so that none is lost, and resolves with the answers. */
 async function flood(to: ListenEndpoint, count: number, packet: (i: number) => Uint8Array | Promise<Uint8Array>) {
   const conn = Deno.listenDatagram({ transport: "udp", hostname: "127.0.0.1", port: 0 });
   const address = { transport: "udp" as const, ...to };
@@ -192,7 +192,7 @@ Deno.test("a live server that got 20,000 hostile packets and broken connections 
   upstream.close();
 });
 
-Deno.test("over TCP questions may come together, and what is no question ends the connection", async () => {
+Deno.test("over TCP questions may come together, and any other message ends the connection", async () => {
   using test = await startServer();
   const questions = Array.from({ length: 200 }, (_, i) => query({ name: "productpage.ns1", id: i }));
   const answers = await sendTcp(test.at, questions);

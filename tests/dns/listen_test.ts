@@ -34,7 +34,7 @@ Deno.test("localhost is the loopback of each family that name servers have", () 
   assert.deepEqual(hosts("10.0.0.9", ["fd00::1"]), ["10.0.0.9"]);
 });
 
-Deno.test("resolv.conf: servers once each, the last search line, comments left out, what is no address named", () => {
+Deno.test("resolv.conf: servers once each, the last search line, comments left out, words that are no address named", () => {
   const text = "# a\nnameserver 10.0.0.1 ; b\nnameserver fd00::1\nnameserver 10.0.0.1\nsearch x.y\ndomain z\n" +
     "search ns1.svc.cluster.local\tsvc.cluster.local\noptions ndots:5\nnameserver fe80::1%eth0\nnameserver\n";
   const conf = parseResolvConf(text);

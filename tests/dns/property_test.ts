@@ -132,7 +132,7 @@ Deno.test("a table that takes hosts over from the one before answers like a fres
   }));
 });
 
-Deno.test("however many addresses and whatever size: an answer keeps to it, has no address twice, and says when it is cut", () => {
+Deno.test("for any number of addresses and any size: an answer keeps to it, has no address twice, and says when it is cut", () => {
   const sizes = fc.integer({ min: 512, max: 4096 });
   fc.assert(fc.property(fc.integer({ min: 1, max: 400 }), sizes, name, (count, size, text) => {
     const ips = Array.from({ length: count }, (_, i) => `10.0.${i >> 8}.${i & 255}`);

@@ -13,7 +13,7 @@ async function passedOn(test: TestServer, count: number): Promise<void> {
   while (await test.metric("dns_upstream_requests_total") < count) await new Promise((done) => setTimeout(done, 1));
 }
 
-/** Another address of the loopback at which nobody listens at the same port. */
+/** Another address of the loopback without a listener at the same port. */
 const besides = ({ hostname, port }: { hostname: string; port: number }) => ({
   hostname: hostname.replace(/\d+$/, (last) => String((Number(last) % 254) + 1)),
   port,

@@ -48,7 +48,7 @@ Deno.test("a workload domain without namespace, and none at all", () => {
   assert.deepEqual(names(""), ["a.ns1.svc.cluster.local"]);
 });
 
-Deno.test("who is called so wins over who is also called so, whatever the order; of equal claims the first by name", () => {
+Deno.test("a host's own name wins over another host's alias, in any order; of equal claims the first by name", () => {
   const first: NameTable = {
     "a.ns1": { ips: ["10.0.0.9"], registry: "External" },
     "a.ns1.svc.cluster.local": ofOrchestrator("a", "ns1"),
@@ -73,7 +73,7 @@ Deno.test("an alias never hides a known name", () => {
   assert.deepEqual(resolve(table, "a.ns1.svc.cluster.local"), ["a.ns1.svc.cluster.local A 10.0.0.1"]);
 });
 
-Deno.test("what is no address or no name is left out and named, and harms no other host", () => {
+Deno.test("texts that are no address or no name are left out and named, and harm no other host", () => {
   const table = buildLookupTable({
     "a.example": { ips: ["10.0.0.0/8", "nonsense", "10.0.0.1", "fe80::1%eth0", "256.0.0.1", "1.2.3"] },
     "b..example": { ips: ["10.0.0.2"] },

@@ -58,7 +58,7 @@ Deno.test("of too many connections the one that has been silent for longest make
   for (const conn of [first, ...others]) conn.close();
 });
 
-Deno.test("a client that asks much and reads nothing is read no further, and harms nobody else", async () => {
+Deno.test("a client that asks much and reads nothing is read no further, and harms no other client", async () => {
   const many = Array.from({ length: 4000 }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
   using test = await startServer({}, {}, { "many.example": { ips: many }, "small.example": { ips: ["10.0.0.1"] } });
   const greedy = await Deno.connect(test.at);
@@ -70,7 +70,10 @@ Deno.test("a client that asks much and reads nothing is read no further, and har
   for (let i = 0; i < 20; i++) {
     assert.deepEqual(reply((await sendTcp(test.at, [query({ name: "small.example" })]))[0]!).answers.length, 1);
   }
-  assert.ok((await test.metric("dns_requests_total")) < 20 + 200, "it stopped reading from who does not read");
+  assert.ok(
+    (await test.metric("dns_requests_total")) < 20 + 200,
+    "it stopped reading from a client that does not read",
+  );
   assert.ok(Deno.memoryUsage().rss - before < 200e6);
   greedy.close();
 });

@@ -14,7 +14,9 @@ function application(text: string) {
   return { port: server.addr.port, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 
-/** What the gateway answers for a host: the body, the status where it is not 200, "closed" where nobody listens. */
+/**
+ * What the gateway answers for a host: the body, the status where it is not 200, "closed" where there is no listener.
+ */
 function ask(port: number, host: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const request = http.get({ host: "127.0.0.1", port, headers: { host }, agent: false }, (response) => {

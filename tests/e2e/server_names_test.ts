@@ -130,9 +130,9 @@ for (const delta of [true, false]) {
       withPorts(1, async ([port = 0]) => {
         const authority = await Authority.make("root");
         try {
-          const identity = "/ns/demo/sa/right";
-          await using right = tlsServer(await authority.sign("right", 1, [["URI", `spiffe://mesh.test${identity}`]]));
-          await using alias = tlsServer(await authority.sign("alias", 1, [["URI", `spiffe://old.test${identity}`]]));
+          const account = "/ns/demo/sa/right";
+          await using right = tlsServer(await authority.sign("right", 1, [["URI", `spiffe://mesh.test${account}`]]));
+          await using alias = tlsServer(await authority.sign("alias", 1, [["URI", `spiffe://old.test${account}`]]));
           await using named = tlsServer(await authority.sign("named", 1, [["DNS", "server.test"]]));
           const ports = { right: right.port, alias: alias.port, named: named.port };
           const text = (name: string, of: Case) => service(name, ports[of.server], of, authority.file);
@@ -141,8 +141,8 @@ for (const delta of [true, false]) {
             files: { "gateway.yaml": GATEWAY(port), ...Object.fromEntries(files) },
             meshConfig: { trustDomain: "mesh.test", trustDomainAliases: ["old.test"] },
           });
-          const who = { name: "door", namespace: "demo", address: "127.0.0.1", labels: { app: "door" } };
-          const envoy = await mesh.attach(path!, { ...who, type: "router" }, delta);
+          const identity = { name: "door", namespace: "demo", address: "127.0.0.1", labels: { app: "door" } };
+          const envoy = await mesh.attach(path!, { ...identity, type: "router" }, delta);
           await mesh.settled();
           await envoy.ready(port);
           for (const [name, { expected }] of Object.entries(CASES)) {

@@ -1,4 +1,7 @@
-/** A folder of which a part may not be read. Whoever runs tests may read everything, so the refusal of the system is put in its place. */
+/**
+ * A folder of which a part may not be read. The user of tests may read everything, so the system's refusal is
+ * simulated.
+ */
 import assert from "node:assert/strict";
 import { watchFolder } from "../../lib/folder/watch.ts";
 import { ConfigStore } from "../../lib/config/store.ts";

@@ -75,7 +75,7 @@ test("only the changed object of a file is an update; the others are the same ob
   assert.equal(folder.store.get("ServiceEntry", "ns", "three"), before);
 });
 
-test("objects that only moved are refreshed, not updated, and tell their new line", () => {
+test("objects that only moved are refreshed, not updated, and have their new line", () => {
   const folder = new Fixture();
   folder.write("a.yaml", entry("one"), entry("two"));
   const { set } = folder.write("a.yaml", entry("zero"), entry("one"), entry("two"));
@@ -87,7 +87,7 @@ test("objects that only moved are refreshed, not updated, and tell their new lin
   );
 });
 
-test("an edit of labels that nobody reads changes nothing for translation", () => {
+test("an edit of labels that translation does not read changes nothing for it", () => {
   const folder = new Fixture();
   const rule = (label: string) =>
     `apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata:\n  name: a\n  labels: {owner: ${label}}\nspec: {host: a}\n`;
@@ -100,7 +100,7 @@ test("an edit of labels that nobody reads changes nothing for translation", () =
   assert.equal(folder.store.get("DestinationRule", "default", "a")?.meta.labels["owner"], "y");
 });
 
-test("a refused object keeps its last good version, harms nobody, and is named with all findings", () => {
+test("a refused object keeps its last good version, harms no other, and is named with all findings", () => {
   const folder = new Fixture();
   folder.write("a.yaml", entry("one"), entry("two"));
   const { set, appeared } = folder.write("a.yaml", entry("one", 81), entry("two", 70000, "  resolution: NOPE\n"));
@@ -117,7 +117,7 @@ test("a refused object keeps its last good version, harms nobody, and is named w
   assert.deepEqual(folder.findings(), []);
 });
 
-test("a document that does not parse keeps its object by what its head tells", () => {
+test("a document that does not parse keeps the object that its head names", () => {
   const folder = new Fixture();
   folder.write("a.yaml", entry("one"), entry("two"), entry("three"));
   const { appeared } = folder.write("a.yaml", entry("three"), entry("two", 80, "  x: [\n"), entry("one"));
@@ -129,7 +129,7 @@ test("a document that does not parse keeps its object by what its head tells", (
   assert.ok(problem.place.line > 8, "the line of the mistake itself");
 });
 
-test("a document that tells nothing keeps what stood in its place, and nothing else", () => {
+test("a document without a readable name keeps the object of its place, and no other", () => {
   const folder = new Fixture();
   folder.write("a.yaml", entry("one"), entry("two"), entry("three"), entry("four"));
   folder.write("a.yaml", entry("one"), "]]]\n", entry("four"));
@@ -142,7 +142,7 @@ test("a document that tells nothing keeps what stood in its place, and nothing e
   assert.deepEqual(folder.live(), ["five:80"]);
 });
 
-test("a misspelt kind keeps what stood in its place", () => {
+test("a misspelt kind keeps the object of its place", () => {
   const folder = new Fixture();
   folder.write("a.yaml", entry("one"), entry("two"));
   const { appeared } = folder.write("a.yaml", entry("one"), entry("two").replace("ServiceEntry", "ServiceEnty"));
@@ -170,7 +170,7 @@ test("a removed file takes its objects with it; an unreadable one keeps them", (
   assert.deepEqual(folder.findings(), []);
 });
 
-test("of two files with one object the first by path wins, whatever the order of events; then the other takes over", () => {
+test("of two files with one object the first by path wins, in any order of events; then the other takes over", () => {
   const folder = new Fixture();
   folder.write("b.yaml", entry("one", 82));
   const { appeared } = folder.write("a.yaml", entry("one", 81));
@@ -296,7 +296,7 @@ test("after any edits, an incremental re-read equals a fresh read", () => {
   );
 });
 
-test("whatever breaks, valid objects live as written and nothing lives that was never valid", () => {
+test("with any breakage, valid objects live as written and nothing lives that was never valid", () => {
   fc.assert(
     fc.property(
       edits(fc.oneof({ weight: 3, arbitrary: validDocument }, { weight: 1, arbitrary: brokenDocument })),
@@ -337,7 +337,7 @@ test("whatever breaks, valid objects live as written and nothing lives that was 
   );
 });
 
-Deno.test("each problem has the line of its field: in lists, in JSON, and when only what is before it was edited", () => {
+Deno.test("each problem has the line of its field: in lists, in JSON, and when only the text before it was edited", () => {
   const entry = (name: string, extra: string) =>
     `  - apiVersion: networking.mesh.io/v1\n    kind: ServiceEntry\n    metadata: { name: ${name} }\n    spec:\n` +
     `      hosts: [${name}.example.com]\n      resolution: NONE\n${extra}      ports:\n` +

@@ -22,7 +22,7 @@ for (const [name, expected] of NAMES) {
   });
 }
 
-const ERRANDS: readonly (readonly [string, string])[] = [
+const TASKS: readonly (readonly [string, string])[] = [
   ["a.yaml", "path a.yaml"],
   ["sub", "path sub"],
   ["sub/a.yaml", "path sub/a.yaml"],
@@ -35,7 +35,7 @@ const ERRANDS: readonly (readonly [string, string])[] = [
   ["", "folder "],
 ];
 
-for (const [path, expected] of ERRANDS) {
+for (const [path, expected] of TASKS) {
   Deno.test({
     name: `an event of ${JSON.stringify(path)} asks for: ${expected}`,
     permissions: "none",

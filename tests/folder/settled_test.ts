@@ -11,7 +11,7 @@ spec:
   ports: [{ number: ${port}, name: http, protocol: HTTP }]
 `;
 
-/** A watched folder; `now` tells what lives when everything that lies there has been read. */
+/** A watched folder; `now` resolves with the live objects when all its files have been read. */
 function test(
   name: string,
   run: (root: string, now: () => Promise<string>, stop: () => Promise<void>) => Promise<void>,
@@ -37,7 +37,7 @@ function test(
   });
 }
 
-test("settled: what was written the moment before has been read, again and again", async (root, now) => {
+test("settled: a file written the moment before has been read, again and again", async (root, now) => {
   for (let port = 1000; port < 1100; port++) {
     Deno.writeTextFileSync(`${root}/a.yaml`, entry("a", port));
     assert.equal(await now(), `a:${port}`);
@@ -52,7 +52,7 @@ test("settled: what was written the moment before has been read, again and again
   assert.equal(await now(), "b:80 c:81");
 });
 
-test("settled: all who ask at once get what was written before, also while a sweep runs", async (root, now) => {
+test("settled: all callers at once get the files written before, also while a sweep runs", async (root, now) => {
   for (let round = 0; round < 20; round++) {
     Deno.writeTextFileSync(`${root}/a.yaml`, entry("a", 2000 + round));
     const first = now();
@@ -84,7 +84,7 @@ test("settled: comes back when the folder is gone, and when watching ends", asyn
   Deno.writeTextFileSync(`${root}/a.yaml`, entry("a", 80));
   assert.equal(await now(), "a:80");
   Deno.removeSync(root, { recursive: true });
-  assert.equal(await now(), "a:80", "what it held stays");
+  assert.equal(await now(), "a:80", "its objects stay");
   const pending = now();
   await stop();
   await pending;

@@ -93,7 +93,7 @@ function test(name: string, fn: (folder: Fixture) => Promise<void>): void {
   });
 }
 
-test("what is there at the start is read before watching begins to tell, in sub-folders too", async (folder) => {
+test("the files of the start are read before watching reports changes, in sub-folders too", async (folder) => {
   await Deno.mkdir(`${folder.root}/sub/deep`, { recursive: true });
   await folder.write("a.yaml", entry("a"));
   await folder.write("sub/b.yml", entry("b"));
@@ -263,7 +263,7 @@ test("a burst of a thousand writes ends in the right state", async (folder) => {
   assert.ok(batches < 1000, `bursts are taken together (${batches} batches)`);
 });
 
-test("a watched file tells its text at once, on change, on swap, when it goes, and when it cannot be read", async (folder) => {
+test("a watched file reports its text at once, on change, on swap, when it goes, and when it cannot be read", async (folder) => {
   const texts: FileText[] = [];
   let wake: (() => void) | undefined;
   const path = `${folder.root}/mesh`;

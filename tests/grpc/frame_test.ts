@@ -45,7 +45,7 @@ Deno.test("a small message that unfolds above the limit is refused", () => {
   assert.equal(code(() => new MessageReader("gzip", 1000).push(framed(bomb, true), () => true)), 8);
 });
 
-Deno.test("unknown flags, a compressed message without encoding and broken gzip are told apart", () => {
+Deno.test("unknown flags, a compressed message without encoding and broken gzip have different statuses", () => {
   assert.equal(code(() => new MessageReader(undefined, 100).push(new Uint8Array([2, 0, 0, 0, 0]), () => true)), 13);
   assert.equal(code(() => new MessageReader(undefined, 100).push(framed(gzipSync("x"), true), () => true)), 12);
   assert.equal(

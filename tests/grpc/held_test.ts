@@ -59,7 +59,7 @@ Deno.test("one-byte pieces of a message cost two bytes each, not the buffers tha
   assert.ok(copies <= 2 * reader.held, `${copies} bytes copied for ${reader.held}`);
 });
 
-Deno.test("a message that lies whole in what came is not copied", () => {
+Deno.test("a message that lies whole in one chunk is not copied", () => {
   const chunk = new Uint8Array([...frameHead(3, false), 1, 2, 3]);
   new MessageReader(undefined, 100).push(chunk, (message) => {
     assert.equal(message.buffer, chunk.buffer);

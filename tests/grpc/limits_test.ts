@@ -9,7 +9,7 @@ import { AT_ONCE } from "./support/h2_client.ts";
 import { callHeaders, MemoryClient, messageData } from "./support/grpc_client.ts";
 
 const shape = { input: "x.M", output: "x.M" };
-/** A method that keeps its stream open, one that answers, one that waits for ever with its start. */
+/** A method that keeps its stream open, one that answers, one that never starts. */
 const SERVICE: GrpcService = {
   name: "x.S",
   methods: [
@@ -95,7 +95,7 @@ Deno.test("a client that opens no call is closed, even if it speaks HTTP/2 and a
   });
 });
 
-Deno.test("a connection more than the limit is closed at once and told, and a place that is left is taken", async () => {
+Deno.test("a connection beyond the limit is closed at once and reported, and a freed place is taken", async () => {
   const refused: string[] = [];
   await withServer({ maxConnections: 2, onRefused: (address) => refused.push(address) }, async (server) => {
     const [first, second] = [new MemoryClient(server), new MemoryClient(server)];
@@ -110,7 +110,7 @@ Deno.test("a connection more than the limit is closed at once and told, and a pl
   });
 });
 
-Deno.test("a client that cancels 20,000 calls that have ended is no nuisance; one that resets what it never opened is", async () => {
+Deno.test("a client that cancels 20,000 calls that have ended is no nuisance; one that resets calls it never opened is", async () => {
   await withServer({}, async (server) => {
     const client = new MemoryClient(server);
     client.send(frame(FrameType.SETTINGS, 0, 0), numberFrame(FrameType.WINDOW_UPDATE, 0, 2 ** 30));

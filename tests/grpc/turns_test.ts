@@ -40,7 +40,7 @@ class ManualTurns {
   }
 }
 
-Deno.test("input is worked off as soon as it comes when nobody else has any", () => {
+Deno.test("input is worked off as soon as it comes when no other connection has any", () => {
   const manual = new ManualTurns();
   const queue = manual.queue("a", 0.1);
   manual.give(queue, 3);
@@ -58,7 +58,7 @@ Deno.test("a flood is worked off in slices of a millisecond, at most four in a t
   assert.deepEqual([flood.pieces, manual.ms], [0, 25]);
 });
 
-Deno.test("who sends now and then is served before any flood goes on, and waits for one slice at most", () => {
+Deno.test("a client that sends rarely is served before any flood goes on, and waits for one slice at most", () => {
   const manual = new ManualTurns();
   const floods = ["f1", "f2", "f3"].map((name) => manual.queue(name, 0.25));
   for (const flood of floods) manual.give(flood, 1000);
@@ -103,7 +103,7 @@ Deno.test("a queue that has gone while it waited is not worked off", () => {
   assert.equal(manual.turns.waiting, 0);
 });
 
-Deno.test("no turn is asked for as long as nobody waits", () => {
+Deno.test("no turn is asked for as long as no queue waits", () => {
   const manual = new ManualTurns();
   const queue = manual.queue("a", 0.1);
   for (let i = 0; i < 1000; i++) {

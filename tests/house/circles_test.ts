@@ -3,7 +3,7 @@ import { importsOf, sourceFiles } from "../../scripts/imports.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
-/** Who names whom, with one line of the sources for each arrow. */
+/** Which file imports which, with one line of the sources for each arrow. */
 type Arrows = Map<string, Map<string, string>>;
 
 function put(arrows: Arrows, from: string, to: string, where: string): void {

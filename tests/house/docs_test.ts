@@ -10,22 +10,22 @@ const declaration =
 function silent(file: string): string[] {
   const lines = Deno.readTextFileSync(`${root}/${file}`).split("\n");
   const found: string[] = [];
-  const told = new Set<string>();
+  const documented = new Set<string>();
   for (const [i, line] of lines.entries()) {
     const name = declaration.exec(line)?.[1];
     if (name === undefined) continue;
     const before = lines.slice(0, i).findLast((l) => !/^\/\/ (?:deno-lint-ignore|@ts-)/.test(l)) ?? "";
-    if (/\*\/\s*$/.test(before)) told.add(name); // overloads share the first one's comment
-    else if (!told.has(name)) found.push(`${file}:${i + 1} ${name}`);
+    if (/\*\/\s*$/.test(before)) documented.add(name); // overloads share the first one's comment
+    else if (!documented.has(name)) found.push(`${file}:${i + 1} ${name}`);
   }
   return found;
 }
 
-Deno.test("every export of the library says what it is for", () => {
+Deno.test("every export of the library has a comment", () => {
   assert.deepEqual(sourceFiles(root, ["lib"]).flatMap(silent), []);
 });
 
-Deno.test("what mod.ts exports is told by `deno doc`, each with a description", async () => {
+Deno.test("`deno doc` shows every export of mod.ts with a description", async () => {
   const { stdout, success } = await new Deno.Command(Deno.execPath(), {
     args: ["doc", "--json", "--quiet", "mod.ts"],
     cwd: root,
@@ -40,13 +40,13 @@ Deno.test("what mod.ts exports is told by `deno doc`, each with a description", 
   assert.deepEqual(symbols.filter(({ doc }) => doc.trim() === "").map(({ name }) => name), []);
 });
 
-interface Told {
+interface DocEntry {
   readonly name: string;
   readonly doc: string;
 }
 
 /** Symbols wherever they lie in the answer: its shape changes with Deno's versions. */
-function namesAndDocs(node: unknown): Told[] {
+function namesAndDocs(node: unknown): DocEntry[] {
   if (Array.isArray(node)) return node.flatMap(namesAndDocs);
   if (typeof node !== "object" || node === null) return [];
   const { name, declarations, jsDoc, symbols } = node as Record<string, unknown>;

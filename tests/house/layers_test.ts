@@ -44,7 +44,7 @@ const rooms: Readonly<Record<string, { readonly may: readonly string[]; readonly
   pki: { may: ["kernel"], why: "keys, certificates and names of both ends: the agent needs them without the server" },
   authority: {
     may: ["kernel", "pki", "pb", "grpc"],
-    why: "it signs what an authenticated caller may have; who calls is told by a call's peer and authenticators",
+    why: "it signs what an authenticated caller may have; who calls is reported by a call's peer and authenticators",
   },
   authenticators: {
     may: ["kernel", "pki", "sockets", "orch"],

@@ -30,7 +30,7 @@ Deno.test("every test file is in one group", () => {
   assert(groups.every(({ permissions }) => !permissions.includes("-A") && !permissions.includes("--allow-all")));
 });
 
-Deno.test("a test that may be ignored has a reason to tell", () => {
+Deno.test("a test that may be ignored has a reason", () => {
   const mute = tests.filter((file) => {
     const text = Deno.readTextFileSync(`${root}/${file}`);
     if (!/^\s*ignore:/m.test(text) || /\(ignored: /.test(text)) return false;

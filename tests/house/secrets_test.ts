@@ -3,7 +3,7 @@ import { sourceFiles } from "../../scripts/imports.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
-/** Who may take the bytes out of `ConcealedBytes`, and why. */
+/** The modules that may take the bytes out of `ConcealedBytes`, and why. */
 const REVEALING: Readonly<Record<string, string>> = {
   "lib/config/facts/hashed_fact.ts": "hashes a secret with a key of this process",
 };

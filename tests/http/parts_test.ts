@@ -4,7 +4,7 @@ import type { HttpRequest } from "../../lib/http/message.ts";
 import { get, RawClient, withRoutes } from "./support/serve.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 
-/** Parts that a test sends by hand, and whether whoever takes them has stopped. */
+/** Parts that a test sends by hand, and whether their receiver has stopped. */
 class Feed {
   readonly ended = Promise.withResolvers<void>();
   #next = Promise.withResolvers<string>();

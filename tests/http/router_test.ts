@@ -18,7 +18,7 @@ function found(router: Router, method: string, path: string): string | number {
   return "route" in match ? `${match.route.path} ${JSON.stringify(match.params)}` : match.status;
 }
 
-Deno.test("a path is found by its segments: literal before named, named in order, `*` for what follows", () => {
+Deno.test("a path is found by its segments: literal before named, named in order, `*` for the rest", () => {
   const router = new Router([
     route(["GET"], "/"),
     route(["GET"], "/pods/:namespace/:name"),

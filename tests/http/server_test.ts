@@ -60,7 +60,7 @@ Deno.test("HEAD is GET without the body, and says how long the body would be", a
   });
 });
 
-Deno.test("a wrong method is 405 with what is allowed and how it is done; OPTIONS says the same; no path is 404", async () => {
+Deno.test("a wrong method is 405 with the allowed ones and the command; OPTIONS says the same; no path is 404", async () => {
   const routes: Route[] = [
     { ...echo, command: ({ host }) => `curl -X POST http://${host}/echo` },
     get("/page", () => textResponse(200, "")),
@@ -145,7 +145,7 @@ Deno.test("a body without end is not read to its end: 413 when it is 256 KiB too
   });
 });
 
-Deno.test("a client that asks before it sends its body is told to go on, or refused without having sent it", async () => {
+Deno.test("a client with Expect: 100-continue gets 100, or a refusal before it has sent the body", async () => {
   await withRoutes([echo], async ({ port }) => {
     const head = (length: number) =>
       `POST /echo HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: ${length}\r\n\r\n`;
@@ -160,7 +160,7 @@ Deno.test("a client that asks before it sends its body is told to go on, or refu
   });
 });
 
-Deno.test("what is no request is refused with words: bytes, heads that are too long, two hosts, a target that is no path", async () => {
+Deno.test("a malformed request is refused with the reason: bytes, heads that are too long, two hosts, a target that is no path", async () => {
   await withRoutes([get("/page", ({ host }) => textResponse(200, host))], async ({ port }) => {
     const cases: [string, RegExp][] = [
       ["\x16\x03\x01\x02\x00\x01\r\n\r\n", /^HTTP\/1\.1 400 [\s\S]*this is no HTTP\/1 request/],
@@ -234,7 +234,7 @@ Deno.test("a large response arrives whole, and a reader of parts slows its sende
   });
 });
 
-Deno.test("closing ends idle connections at once, lets what is under way end, and breaks off what does not", async () => {
+Deno.test("closing ends idle connections at once, lets requests under way end, and breaks off those that do not", async () => {
   const started = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<void>();
   const routes = [

@@ -24,7 +24,7 @@ Deno.test("a result is built once for all sources for which it holds, and once m
   assert.deepEqual(cache.counts, { built: 2, reused: 2, dropped: 0, crowdedOut: 0 });
 });
 
-Deno.test("a change drops the results that read what changed, and no others", () => {
+Deno.test("a change drops the results that read the changed keys, and no others", () => {
   const world = new ToyWorld();
   for (const name of ["a", "b", "x"]) world.set(name, 1);
   const cache = makeCache();
@@ -50,7 +50,7 @@ Deno.test("a builder that throws costs its result alone, and is tried again with
   assert.equal(cache.get("a", source, undefined), failed, "it is not built again while nothing changes");
   assert.deepEqual(failures, ["a"]);
   cache.get("b", source, undefined);
-  assert.deepEqual(cache.invalidate(world.set("z", 1)), new Set(["a"]), "whatever changes");
+  assert.deepEqual(cache.invalidate(world.set("z", 1)), new Set(["a"]), "with any change");
 });
 
 Deno.test("inputs are compared as the cache says", () => {
@@ -70,7 +70,7 @@ Deno.test("inputs are compared as the cache says", () => {
   assert.equal(cache.size, 2);
 });
 
-Deno.test("of one name so many results are kept and no more, and what went is no longer depended on", () => {
+Deno.test("of one name so many results are kept and no more, and dropped results no longer count as dependents", () => {
   const world = new ToyWorld();
   world.set("a", 3);
   const cache = makeCache();
@@ -84,7 +84,7 @@ Deno.test("of one name so many results are kept and no more, and what went is no
   assert.equal(cache.dependencies, 0);
 });
 
-Deno.test("what builders had to say goes with their results", () => {
+Deno.test("findings of builders go with their results", () => {
   const world = new ToyWorld();
   world.set("a", 0);
   const cache = makeCache();
@@ -120,7 +120,7 @@ const step = fc.record({
   look: fc.boolean(),
 });
 
-/** Who looks. The first two are of one view: they see the same. */
+/** The sources. The first two are of one view: they see the same. */
 function sources(world: ToyWorld): ToySource[] {
   const view = {};
   return [
@@ -130,7 +130,7 @@ function sources(world: ToyWorld): ToySource[] {
   ];
 }
 
-Deno.test("after any changes every source has what a fresh build gives it, whether results are shared or not", () => {
+Deno.test("after any changes every source has the results of a fresh build, whether they are shared or not", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), fc.boolean(), (steps, enabled) => {
       const world = new ToyWorld();

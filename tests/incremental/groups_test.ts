@@ -51,7 +51,7 @@ class Chains implements ResultGroup<ToySource, Stale> {
   }
 }
 
-/** A world with everyone who looks at it, grouped. */
+/** A world with all its sources, grouped. */
 class Fixture {
   readonly world = new ToyWorld();
   readonly cache: ToyCache;
@@ -85,7 +85,7 @@ class Fixture {
   }
 }
 
-Deno.test("sources of one view that answer alike share a group, until results ask what they answer differently", () => {
+Deno.test("sources of one view that answer alike share a group, until results ask a query that they answer differently", () => {
   const fixture = new Fixture();
   fixture.set("a", 1);
   const one = fixture.join("amber", 1);
@@ -97,7 +97,7 @@ Deno.test("sources of one view that answer alike share a group, until results as
   assert.deepEqual(groups.map(({ contents }) => contents.b), ["3+0+0+0", "6+0+0+0", "3+0+0+0"]);
 });
 
-Deno.test("a group of a view that has one looks only at the results that asked what it answers differently", () => {
+Deno.test("a group of a view that has one looks only at the results that asked a query that it answers differently", () => {
   const fixture = new Fixture();
   for (const [i, letter] of LETTERS.entries()) fixture.set(letter, i);
   assert.equal(fixture.join("amber", 1).lookedAt, 4);
@@ -105,7 +105,7 @@ Deno.test("a group of a view that has one looks only at the results that asked w
   assert.equal(fixture.join("blue", 1).lookedAt, 4);
 });
 
-Deno.test("where a builder throws, sources keep what they have when their group splits; new ones have nothing", () => {
+Deno.test("where a builder throws, sources keep their results when their group splits; new ones have none", () => {
   const fixture = new Fixture();
   fixture.set("a", 1);
   fixture.join("amber", 1);
@@ -143,7 +143,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ color: fc.constantFrom("amber", "blue"), factor: fc.constantFrom(1, 2) }) },
 );
 
-Deno.test("after any changes and joins, every source has what it would have alone", () => {
+Deno.test("after any changes and joins, every source has the results that it would have alone", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), fc.boolean(), (steps, enabled) => {
       const fixture = new Fixture(enabled);

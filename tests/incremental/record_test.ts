@@ -50,7 +50,7 @@ Deno.test("a record holds for sources that give the same answers, and for no oth
   assert.ok(!read.record().holds(new ToySource(world, { color: "amber", factor: 9 })));
 });
 
-Deno.test("sources of one view are not asked again what the view decides, but what is their own", () => {
+Deno.test("sources of one view are not asked again for answers of the view, but for their own", () => {
   const world = new ToyWorld();
   world.set("a", 1);
   const view = {};
@@ -66,7 +66,7 @@ Deno.test("sources of one view are not asked again what the view decides, but wh
   assert.equal(query.asked, 2);
 });
 
-Deno.test("a record names what its answers depend on", () => {
+Deno.test("a record names the keys that its answers depend on", () => {
   const world = new ToyWorld();
   const read = recorder(new ToySource(world, amber));
   read.ask(counted(), "a");
@@ -102,7 +102,7 @@ Deno.test("equal answers in equal order are one list, and each list is compared 
   assert.equal(computed, 1);
 });
 
-Deno.test("texts that clients choose do not stay for ever", () => {
+Deno.test("texts that clients choose are forgotten", () => {
   const tree = new PropertyTree<{ color: string; factor: number }>();
   const world = new ToyWorld();
   const root = tree.root;
@@ -114,7 +114,7 @@ Deno.test("texts that clients choose do not stay for ever", () => {
   assert.notEqual(tree.root, root, "the tree began anew");
 });
 
-Deno.test("what a group asked grows with each result, and new queries are told once", () => {
+Deno.test("the queries of a group grow with each result, and new ones are reported once", () => {
   const asked = new AskedProperties<{ color: string; factor: number }>();
   const world = new ToyWorld();
   const read = recorder(new ToySource(world, amber));

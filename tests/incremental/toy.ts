@@ -10,7 +10,7 @@ import type { ReadSource, Recorder, SourceQuery } from "../../lib/incremental/re
 export class ToyWorld {
   readonly #numbers = new Map<string, { readonly number: number; readonly color?: string }>();
 
-  /** Puts a number, or takes one away; tells what that invalidates. */
+  /** Puts a number, or takes one away; returns the invalidated keys. */
   set(name: string, number: number | undefined, color?: string): InvalidatedKeys {
     if (number === undefined) this.#numbers.delete(name);
     else this.#numbers.set(name, { number, ...(color === undefined ? {} : { color }) });
@@ -41,7 +41,7 @@ export interface ToyProperties {
   readonly factor: number;
 }
 
-/** One who looks at the world. */
+/** A source that looks at the world. */
 export class ToySource implements ReadSource<ToyProperties> {
   readonly #world: ToyWorld;
 
@@ -64,7 +64,7 @@ export type Note = (note: string) => void;
 
 /**
  * Follows a chain of numbers: `a` is 2 means that `a` and two more letters of the alphabet are added up. Numbers of
- * three and more are multiplied by the factor of who looks; 13 brings bad luck.
+ * three and more are multiplied by the source's factor; 13 throws.
  */
 export function chain(recorder: Recorder<ToySource>, name: string, note: Note): string {
   const first = recorder.ask(NUMBER, name);

@@ -58,7 +58,7 @@ async function strangers(cable: Cable, kind: "nft" | "legacy"): Promise<void> {
 }
 
 for (const kind of ["nft", "legacy"] as const) {
-  packetTest(`${kind}: a second run changes nothing, clean-up leaves what was there before`, async (t) => {
+  packetTest(`${kind}: a second run changes nothing, clean-up leaves the rules of before`, async (t) => {
     await using cable = await Cable.lay();
     await strangers(cable, kind);
     const before = await list(cable, kind);
@@ -85,7 +85,7 @@ for (const kind of ["nft", "legacy"] as const) {
         assert.equal(await list(cable, kind), applied);
         assert.deepEqual(await applyIn(cable.pod, kind, changes, { force: true }), { 4: "replaced", 6: "replaced" });
         assert.equal(await list(cable, kind), applied);
-        // Clean-up is told nothing of what was applied.
+        // Clean-up does not know which rules were applied.
         assert.deepEqual(await applyIn(cable.pod, kind, {}, { cleanup: true }), { 4: "cleaned", 6: "cleaned" });
         assert.equal(await list(cable, kind), before);
         assert.deepEqual(await applyIn(cable.pod, kind, {}, { cleanup: true }), { 4: "cleaned", 6: "cleaned" });
@@ -94,7 +94,7 @@ for (const kind of ["nft", "legacy"] as const) {
     }
   }, [kind]);
 
-  packetTest(`${kind}: every drift is told and refused, and mended when asked`, async (t) => {
+  packetTest(`${kind}: every drift is reported and refused, and repaired on request`, async (t) => {
     await using cable = await Cable.lay();
     await strangers(cable, kind);
     await applyIn(cable.pod, kind, everything);
@@ -124,13 +124,13 @@ for (const kind of ["nft", "legacy"] as const) {
         "RETURN",
       ]], /MESH_TPROXY is not wanted/],
     ];
-    for (const [name, commands, told] of drifts) {
+    for (const [name, commands, reported] of drifts) {
       await t.step(name, async () => {
         for (const command of commands) await cable.exec("pod", tool(kind, 4), ...command);
         const drifted = await list(cable, kind);
         await assert.rejects(applyIn(cable.pod, kind, everything), (error: Error) => {
           assert.ok(error instanceof ApplyError);
-          assert.match(error.message, told);
+          assert.match(error.message, reported);
           assert.match(error.message, /--reconcile/);
           assert.doesNotMatch(error.message, /IPv6/);
           return true;

@@ -62,7 +62,7 @@ for (const [name, backends, expected] of choices) {
   });
 }
 
-Deno.test("rules of ours in the back end that is not chosen are told, to be taken away", async () => {
+Deno.test("rules of ours in the back end that is not chosen are reported, for removal", async () => {
   const { chosen, stale } = await findBackend(
     rules,
     machine({ "iptables-nft": { saved: ours }, "iptables-legacy": { saved: ours } }),
@@ -169,7 +169,7 @@ Deno.test("a run that could set up neither family fails, although neither has ad
   await assert.rejects(applyRedirection(task, machine({}), quiet), /IPv4: no back end.*IPv6: no back end/s);
 });
 
-Deno.test("a lack of rights is told with what is needed", async () => {
+Deno.test("a lack of rights is reported with the capability needed", async () => {
   const refuses = { refuses: /./, says: "Permission denied (you must be root)" };
   await assert.rejects(applyRedirection(task, machine({ "iptables-nft": refuses }), quiet), /needs NET_ADMIN/);
 });

@@ -100,7 +100,7 @@ Deno.test("a file of a dry run that cannot be written is an error that names the
   assert.match(err, /DRY_RUN_FILE_PATH: got "\/tmp\/no such folder\/x", expected a file that can be written/);
 });
 
-Deno.test("inputs of the check are told with all others", async () => {
+Deno.test("mistakes in inputs of the check are reported with all others", async () => {
   const { code, err } = await command(["-p", "0", "--iptables-probe-port", "0", "--probe-timeout=-5s"]);
   assert.equal(code, 1);
   assert.deepEqual(err.trimEnd().split("\n").map((line) => line.replace(/, expected .*/, "")), [
@@ -110,7 +110,7 @@ Deno.test("inputs of the check are told with all others", async () => {
   ]);
 });
 
-Deno.test("a network namespace that cannot be entered is told by the name of the flag", async () => {
+Deno.test("a network namespace that cannot be entered is reported by the name of the flag", async () => {
   for (const more of [[], ["--skip-rule-apply", "--run-validation"]]) {
     const { code, err } = await command(["--network-namespace", "no-such-namespace", ...more]);
     assert.equal(code, 1);
@@ -178,7 +178,7 @@ packetTest(
       assert.match(out, /IPv4: a connection to 127\.0\.0\.6 was redirected/);
       assert.match(out, /IPv6: connections to fd77::2 port 15002 do not reach port 15006/);
     });
-    await t.step("drift is refused with 1, and mended by --reconcile", async () => {
+    await t.step("drift is refused with 1, and repaired by --reconcile", async () => {
       const refused = await command(captured, here);
       assert.equal(refused.code, 1);
       assert.match(refused.err, /IPv6: rules of a former run differ.*--reconcile/s);
@@ -271,7 +271,7 @@ packetTest(
   },
 );
 
-packetTest("without rights the command fails, says what it needs, and changes nothing", async () => {
+packetTest("without rights the command fails, names the capability, and changes nothing", async () => {
   await using cable = await Cable.lay();
   const { code, err } = await command(captured, { in: cable.pod, uid: 1000 });
   assert.equal(code, 1);
@@ -306,7 +306,7 @@ packetTest("as the node's plugin, in its own namespace, the command does not wai
   await holder.status;
 }, ["legacy"]);
 
-packetTest("variables set what flags do not, in the field's spelling too", async () => {
+packetTest("variables count where no flag is given, in Istio's spelling too", async () => {
   await using cable = await Cable.lay();
   const env = { ISTIO_SERVICE_CIDR: "10.1.0.0/16", MESH_INBOUND_PORTS: "81", PROXY_UID: "7", INVALID_DROP: "true" };
   const { code, err } = await command([], { in: cable.pod, env });

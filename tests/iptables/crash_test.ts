@@ -1,6 +1,6 @@
 /**
  * A run that ends between any two of its commands, as when its container is killed: the next run makes what is wanted of
- * it, and clean-up, told nothing of either, leaves nothing. On both back ends, against the kernel's own list.
+ * it, and clean-up, without knowledge of either, leaves nothing. On both back ends, against the kernel's own list.
  */
 import assert from "node:assert/strict";
 import { applyRedirection, type Task } from "../../lib/iptables/apply.ts";
@@ -75,7 +75,7 @@ async function assertRules(run: Run, kind: string, wanted: Changes | undefined):
 }
 
 for (const kind of ["nft", "legacy"] as const) {
-  packetTest(`${kind}: what a run leaves that ends anywhere, the next one finishes, and clean-up clears`, async (t) => {
+  packetTest(`${kind}: after a run that ends anywhere, the next one finishes, and clean-up clears`, async (t) => {
     await using cable = await Cable.lay();
     const run = onlyBackend(kind, systemRun({ networkNamespace: cable.pod }));
     // What is in which order does not depend on the back end, so one turn shows it for the other.

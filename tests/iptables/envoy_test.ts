@@ -1,6 +1,6 @@
 /**
- * A pod with a real Envoy behind the rules: who reaches whom through which of its listeners, and what the application
- * sees. REDIRECT and TPROXY, IPv4 and IPv6.
+ * A pod with a real Envoy behind the rules: which client reaches which server through which listener, and what the
+ * application sees. REDIRECT and TPROXY, IPv4 and IPv6.
  */
 import assert from "node:assert/strict";
 import { applyIn } from "./support/inputs.ts";

@@ -22,7 +22,7 @@ Deno.test("without inputs nothing is redirected but the proxy's calls to itself,
   assert.equal(config.dns, undefined);
 });
 
-Deno.test("all problems are told at once, each with its name, the part at fault and what was expected", () => {
+Deno.test("all problems are reported at once, each with its name, the part at fault and the expectation", () => {
   assert.deepEqual(
     problems({
       proxyPort: "0",
@@ -78,7 +78,7 @@ function order(line: string): number {
   return reading.indexOf(line.slice(0, line.indexOf(":")));
 }
 
-Deno.test("each problem says what was expected", () => {
+Deno.test("each problem has an expectation", () => {
   assert.deepEqual(problems({ inboundPorts: "99999" }), [
     'inboundPorts: got "99999", expected a port from 1 to 65535, or a range such as 8000:8010, or * alone for all',
   ]);
@@ -88,19 +88,19 @@ Deno.test("each problem says what was expected", () => {
   );
 });
 
-Deno.test("of a long list of the wrong kind ten are told, the last with how many more there are", () => {
+Deno.test("of a long list of the wrong kind ten are reported, the last with how many more there are", () => {
   const texts = Array.from({ length: 3000 }, (_, i) => `x${i}`).join(",");
   for (const changes of [{ inboundPorts: texts }, { outboundRanges: texts }, { groups: texts }]) {
-    const told = problems(changes);
-    assert.equal(told.length, 10);
-    assert.match(told[9] ?? "", /^\w+: got "x9, and 2990 more", expected /);
+    const reported = problems(changes);
+    assert.equal(reported.length, 10);
+    assert.match(reported[9] ?? "", /^\w+: got "x9, and 2990 more", expected /);
   }
   assert.equal(problems({ inboundPorts: "a,b,c,d,e,f,g,h,i,j" }).length, 10);
   assert.match(problems({ inboundPorts: "a,b,c,d,e,f,g,h,i,j" })[9] ?? "", /got "j"/);
   assert.match(problems({ inboundPorts: "x".repeat(1e6) }).join(), /^inboundPorts: got "x{200}\.\.\.", expected /);
 });
 
-Deno.test("* among others is refused, and told to stand alone where it may stand at all", () => {
+Deno.test("* among others is refused: it stands alone, where it may stand at all", () => {
   for (const changes of [{ inboundPorts: "*,80" }, { outboundRanges: "10.0.0.0/8,*" }, { groups: "*,5" }]) {
     assert.match(problems(changes).join(), /^\w+: got "\*", expected .*, or \* alone for all$/);
   }
@@ -110,7 +110,7 @@ Deno.test("* among others is refused, and told to stand alone where it may stand
   assert.match(problems({ groupsExcluded: "*" }).join(), /^groupsExcluded: got "\*", expected (?!.*alone)/);
 });
 
-Deno.test("what is there twice, in whatever spelling, is there once", () => {
+Deno.test("an element that is there twice, in any spelling, counts once", () => {
   const config = configOf({
     inboundPorts: "80,80,080,80:80,79:80",
     outboundPortsExcluded: "22, 22",

@@ -57,7 +57,7 @@ const anyChanges: fc.Arbitrary<Changes> = fc.record({
 });
 
 for (const kind of ["nft", "legacy"] as const) {
-  packetTest(`${kind}: whatever the configuration, the kernel lists what we wrote, word for word`, async () => {
+  packetTest(`${kind}: for any configuration, the kernel lists our rules word for word`, async () => {
     await using cable = await Cable.lay();
     const run = systemRun({ networkNamespace: cable.pod });
     await fc.assert(
@@ -78,7 +78,7 @@ for (const kind of ["nft", "legacy"] as const) {
       }),
       { numRuns: 15 },
     );
-    // Clean-up is told nothing of marks and tables.
+    // Clean-up does not know marks and tables.
     await applyIn(cable.pod, kind, {}, { cleanup: true });
     for (const tool of [`iptables-${kind}-save`, `ip6tables-${kind}-save`]) {
       assert.equal(hasOwnPart(parseListing((await run(tool, [])).stdout)), false);

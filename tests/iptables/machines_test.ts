@@ -70,7 +70,7 @@ for (const chain of ["mine", "OUTPUT"]) {
     const before = await list();
     const nft = (task: Partial<Task> = {}) => applyIn(cable.pod, "nft", everything, task);
     if (chain === "OUTPUT") {
-      // What the tools cannot list they could not mend either: each run would add to what is there.
+      // Rules that the tools cannot list they could not repair either: each run would add more.
       await assert.rejects(nft(), /table nat has parts that only the tool nft can list/);
       assert.equal(await list(), before);
       await assert.rejects(nft({ cleanup: true }), /could not be seen/);
@@ -102,7 +102,7 @@ packetTest("an IPv6 address that comes after the rules does not go past the prox
   const app = cable.actor("pod", users.app);
   const server = cable.actor("client", users.root);
   await server.listen("server", "::", 8080);
-  assert.equal((await app.dial(addresses[6].client, 8080)).error, "refused", "nobody listens on the proxy's port");
+  assert.equal((await app.dial(addresses[6].client, 8080)).error, "refused", "the proxy's port has no listener");
 });
 
 packetTest("packets of no known connection are dropped when asked, on excluded devices never", async () => {

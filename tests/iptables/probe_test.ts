@@ -32,13 +32,13 @@ Deno.test("port 0 and a time of nothing are refused, whether a check is asked fo
 });
 
 Deno.test("a port that no rule redirects cannot be dialled: of tunnels, of DNS, excluded", () => {
-  const told = (why: string) => [`port: a port that the rules redirect, for the check: ${why}`];
-  assert.deepEqual(problems({}, "15008"), told("this is the port of inbound tunnels"));
-  assert.deepEqual(problems({ tunnelPort: "15002" }), told("this is the port of inbound tunnels"));
-  assert.deepEqual(problems({ captureDns: true, captureAllDns: true }, "53"), told("port 53 is DNS"));
+  const reported = (why: string) => [`port: a port that the rules redirect, for the check: ${why}`];
+  assert.deepEqual(problems({}, "15008"), reported("this is the port of inbound tunnels"));
+  assert.deepEqual(problems({ tunnelPort: "15002" }), reported("this is the port of inbound tunnels"));
+  assert.deepEqual(problems({ captureDns: true, captureAllDns: true }, "53"), reported("port 53 is DNS"));
   assert.deepEqual(
     problems({ outboundPortsExcluded: "22,15000:15010" }),
-    told("this one is excluded by excluded ports"),
+    reported("this one is excluded by excluded ports"),
   );
 });
 

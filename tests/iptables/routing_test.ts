@@ -35,13 +35,13 @@ Deno.test("rules and routes say that we made them", async () => {
   ]);
 });
 
-Deno.test("a tool that cannot keep who made a rule, nor print numbers alone, does without", async () => {
+Deno.test("a tool that cannot keep the origin of a rule, nor print numbers alone, does without", async () => {
   const { run, done } = tool(/protocol|-N/);
   await addRoutes(wanted, run, quiet);
   assert.deepEqual(done, ["-4 rule add fwmark 1337 lookup 133", "-4 route add local 0.0.0.0/0 dev lo table 133"]);
 });
 
-Deno.test("a rule that cannot be added is an error with what the tool said", async () => {
+Deno.test("a rule that cannot be added is an error with the tool's message", async () => {
   const { run } = tool(/rule add/);
   await assert.rejects(addRoutes(wanted, run, quiet), (error: Error) => {
     assert.ok(error instanceof ApplyError);

@@ -67,7 +67,7 @@ for (const kind of ["nft", "legacy"] as const) {
         const { answer } = await proxy.dial(at.pod, 8080);
         assert.deepEqual([answer?.name, answer?.app?.name], ["inbound proxy", "app"]);
       });
-      await t.step(`IPv${family}: who comes from ${passthrough} reaches the application`, async () => {
+      await t.step(`IPv${family}: a connection from ${passthrough} reaches the application`, async () => {
         const { answer } = await proxy.dial(at.pod, 8080, { source: passthrough });
         assert.deepEqual({ name: answer?.name, peer: answer?.peer }, { name: "app", peer: passthrough });
       });
@@ -163,7 +163,7 @@ for (const kind of ["nft", "legacy"] as const) {
       assert.deepEqual(await marks("-6"), ["0x5dc 140"]);
       assert.doesNotMatch(await pod("route", "show", "table", "all"), /table 133/);
     });
-    await t.step("no mark any more, told by a run that knows other numbers", async () => {
+    await t.step("no mark any more, after a run that knows other numbers", async () => {
       await applyIn(cable.pod, kind, { ...changes, inboundMode: "REDIRECT" }, { reconcile: true });
       assert.deepEqual((await marks("-4")).toSorted(), others.toSorted());
       assert.deepEqual(await marks("-6"), []);

@@ -26,7 +26,7 @@ Deno.test("where all of 127.0.0.0/8 is left alone, the check dials an address of
   assert.deepEqual(dial("127.0.0.0/30"), { 4: "127.0.0.6" });
 });
 
-Deno.test("where the proxy's ports are in use and nobody redirects, the check fails all the same", async () => {
+Deno.test("where the proxy's ports are in use and nothing redirects, the check fails all the same", async () => {
   using proxy = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const port = (proxy.addr as Deno.NetAddr).port;
   const probe = { proxyPort: port, inboundPort: port, timeout: 300, notRedirected: "127.0.0.1/32" };
@@ -42,18 +42,18 @@ Deno.test("where the proxy's ports are in use and nobody redirects, the check fa
     new RegExp(`port ${probePort} do not reach port ${port} within \\d+ ms: .*refused`, "i"),
   );
   assert.deepEqual(verdict?.inUse, [port]);
-  // A connection that somebody takes who listens on the port that is dialled shows nothing.
+  // A connection that a listener of the dialled port takes shows nothing.
   const [blind] = await validateRedirection({ ...probe, probePort: port });
   assert.match(blind?.failure ?? "", new RegExp(`port ${port} is in use, and so are the proxy's`));
 });
 
-Deno.test("who takes the connection and says nothing is given up in time", async () => {
+Deno.test("a listener that takes the connection and says nothing is given up in time", async () => {
   using silent = Deno.listen({ hostname: "0.0.0.0", port: 0 });
   const free = [1, 2].map(() => Deno.listen({ hostname: "127.0.0.1", port: 0 }));
   const [proxyPort, inboundPort] = free.map(({ addr }) => (addr as Deno.NetAddr).port) as [number, number];
   free.forEach((one) => one.close());
   const taken = silent.accept();
-  // Ends a check that would wait for ever; then it tells of an answer.
+  // Ends a check that would wait endlessly; then it reports an answer.
   const guard = setTimeout(async () => (await taken).close(), 5000);
   const probePort = (silent.addr as Deno.NetAddr).port;
   const probe = { proxyPort, inboundPort, probePort, timeout: 150, notRedirected: "127.0.0.1/32" };

@@ -24,9 +24,9 @@ for (const kind of ["nft", "legacy"] as const) {
       const from = { protocol: "udp", source: pod, sourcePort: ++port, timeout: 1 };
       const ask = { app: () => app.dial(client, 53, from), proxy: () => proxy.dial(client, 53, from) };
       const answers = { app: "", proxy: "" };
-      for (const who of first === "app" ? (["app", "proxy"] as const) : (["proxy", "app"] as const)) {
-        const said = await ask[who]();
-        answers[who] = said.answer?.name ?? said.error ?? "";
+      for (const asker of first === "app" ? (["app", "proxy"] as const) : (["proxy", "app"] as const)) {
+        const said = await ask[asker]();
+        answers[asker] = said.answer?.name ?? said.error ?? "";
       }
       return answers;
     };

@@ -46,7 +46,7 @@ Deno.test("the host becomes a full, lower-case name", () => {
   assert.equal(mergeDestinationRules([rule("a", {})], options)[0]!.spec.host, "reviews.default.svc.cluster.local");
 });
 
-Deno.test("rules of one audience merge: first policy, all subsets, duplicates dropped and told", () => {
+Deno.test("rules of one audience merge: first policy, all subsets, duplicates dropped and reported", () => {
   const merged = mergeDestinationRules([
     rule("a", { subsets: [{ name: "v1" }] }),
     rule("b", { ...random, subsets: [{ name: "v1", labels: { x: "y" } }, { name: "v2" }], exportTo: ["*"] }),
@@ -85,7 +85,7 @@ Deno.test("without the enhanced merge all visible rules merge, private ones for 
   assert.equal(inForce([rules[0]!], "b", {}, old), undefined);
 });
 
-Deno.test("a rule with a selector goes before the general one for its workloads, and takes what it leaves unsaid", () => {
+Deno.test("a rule with a selector goes before the general one for its workloads, and takes the settings that it lacks from it", () => {
   const rules = [
     rule("general", { ...random, subsets: [{ name: "v1" }] }),
     rule("a1", { workloadSelector: { matchLabels: { app: "a" } }, subsets: [{ name: "a" }] }),

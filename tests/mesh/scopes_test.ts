@@ -24,7 +24,7 @@ Deno.test("namespaces that see the same share a scope, also with gateways", () =
   }
 });
 
-Deno.test("what is exported to some namespaces sets them apart, and those together that see all of it", () => {
+Deno.test("objects exported to some namespaces distinguish these; those that see the same share a scope", () => {
   const made = world();
   made.put([{ host: "z.com", namespace: "c", exportTo: ["a", "b"] }], []);
   assert.ok(share(made, "a", "b"));
@@ -44,7 +44,7 @@ Deno.test("of two services of one host a namespace gets its own, which sets it a
   assert.ok(share(made, "a", "c"));
 });
 
-Deno.test("rules for a namespace's own services set nobody apart, rules for others' services do", () => {
+Deno.test("rules for a namespace's own services distinguish no namespace, rules for others' services do", () => {
   const made = world();
   made.put([], [networkingObject("DestinationRule", "a", "own", { host: "x.com" })]);
   assert.ok(share(made, "a", "c"));
@@ -72,14 +72,18 @@ Deno.test("a scope stays the same object for namespaces that still see the same 
   assert.equal(made.mesh.scope("b", {}), before, "b sees what it saw");
   const own = made.mesh.scope("a", {});
   made.put([{ host: "w.com", namespace: "a", exportTo: ["."] }], []);
-  assert.equal(made.mesh.scope("a", {}), own, "one that is alone keeps its scope, whatever it sees");
+  assert.equal(
+    made.mesh.scope("a", {}),
+    own,
+    "a namespace that is alone keeps its scope, also when it sees something else",
+  );
   assert.ok(made.mesh.hasScope(own));
   made.put([{ host: "z.com", namespace: "a" }, { host: "w.com", namespace: "a" }], []);
   assert.equal(made.mesh.scope("a", {}), before);
-  assert.ok(!made.mesh.hasScope(own), "nobody has it any more");
+  assert.ok(!made.mesh.hasScope(own), "no namespace has it any more");
 });
 
-Deno.test("a Sidecar of the root namespace is one scope for all who see the same, unless it names their namespaces", () => {
+Deno.test("a Sidecar of the root namespace is one scope for all namespaces that see the same, unless it names them", () => {
   const made = world();
   const sidecar = (hosts: string[]) => networkingObject("Sidecar", ROOT, "default", { egress: [{ hosts }] });
   made.put([], [sidecar(["*/x.com"])]);
@@ -172,7 +176,7 @@ const remove = fc.nat().map((at): Step => (world) => {
 
 const keep = fc.uniqueArray(namespace).map((some): Step => (world) => world.mesh.keepScopes(new Set(some)));
 
-/** Somebody asks, so that the scope is there when the next change comes. */
+/** A query, so that the scope is there when the next change comes. */
 const look = namespace.map((namespace): Step => (world) => void world.mesh.scope(namespace, {}));
 
 const step = fc.oneof(
@@ -183,7 +187,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: look },
 );
 
-Deno.test("after any changes a scope that namespaces share shows each of them what one of its own would show", () => {
+Deno.test("after any changes a shared scope shows each namespace the same as one of its own", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40, size: "max" }), (steps) => {
       const world = new ScopeWorld({ shared: true });
@@ -200,7 +204,7 @@ Deno.test("after any changes a scope that namespaces share shows each of them wh
   );
 });
 
-Deno.test("what two scopes see differently is all that they see differently", () => {
+Deno.test("the difference of two scopes is complete", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 20, size: "max" }), namespace, namespace, (steps, a, b) => {
       const world = new ScopeWorld({ shared: true });

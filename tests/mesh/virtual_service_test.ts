@@ -79,7 +79,7 @@ const root = (match: HttpMatchRequest[] = [], namespace?: string) =>
     ],
   });
 
-Deno.test("a delegate's rules take the place of the root's rule, in order, inheriting what they leave unset", () => {
+Deno.test("a delegate's rules take the place of the root's rule, in order, inheriting its unset fields", () => {
   const team = object("team", {
     http: [
       { name: "v2", match: [{ uri: { prefix: "/team/v2" } }], timeout: 5000, route: to("two") },
@@ -152,7 +152,7 @@ const clashes: [string, HttpMatchRequest, HttpMatchRequest, boolean][] = [
   ["fewer gateways", { gateways: ["a/x", "a/y"] }, { gateways: ["a/y"] }, true],
 ];
 for (const [name, wide, narrow, kept] of clashes) {
-  Deno.test(`delegate match within root match: ${name} is ${kept ? "kept" : "dropped and told"}`, () => {
+  Deno.test(`delegate match within root match: ${name} is ${kept ? "kept" : "dropped and reported"}`, () => {
     const team = object("team", { http: [{ match: [narrow], route: to("t") }] });
     const resolver = new VirtualServiceResolver(options);
     const { added } = resolver.update([root([wide]), team]);
@@ -161,7 +161,7 @@ for (const [name, wide, narrow, kept] of clashes) {
   });
 }
 
-Deno.test("a delegate that is missing, hidden, no delegate, or delegating again drops that rule alone and is told", () => {
+Deno.test("a delegate that is missing, hidden, no delegate, or delegating again drops that rule alone and is reported", () => {
   const cases: [ConfigObject<"VirtualService">[], RegExp][] = [
     [[], /does not exist/],
     [[object("team", { exportTo: ["."], http: [{ route: to("t") }] }, "b")], /not exported to namespace default/],

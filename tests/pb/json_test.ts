@@ -26,7 +26,7 @@ Deno.test("negative and fractional durations have as many digits as they need, b
   assert.deepEqual(cluster(0, 1_500_000), { connect_timeout: "0.001500s" });
 });
 
-Deno.test("what lies below a secret field is redacted whatever it is, also packed", () => {
+Deno.test("everything below a secret field is redacted, of any type, also packed", () => {
   const secret = { private_key_provider: { provider_name: "p", typed_config: any(`${TLS}.TlsCertificate`, chain) } };
   const json = messageJson(`${TLS}.TlsCertificate`, encode(`${TLS}.TlsCertificate`, secret));
   assert.deepEqual(json, {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { canonicalIp, isIp, virtualAddress } from "../../lib/registry/address.ts";
 
-Deno.test("IP addresses are told from names, CIDRs and sockets", () => {
+Deno.test("IP addresses are distinguished from names, CIDRs and sockets", () => {
   for (const ip of ["10.0.0.1", "255.255.255.255", "::1", "2001:DB8::1", "::ffff:10.0.0.1"]) assert.ok(isIp(ip), ip);
   for (const no of ["10.0.0", "10.0.0.1.", "10.0.0.256", "1.2.3.04", "a.b", "10.0.0.0/8", "unix:///x", "", "a:b"]) {
     assert.ok(!isIp(no), no);

@@ -57,7 +57,7 @@ function namespacesOf(all: Aggregate, hostname: string): string[] {
   return [...all.services()].filter((service) => service.hostname === hostname).map(({ namespace }) => namespace);
 }
 
-Deno.test("services are found by key and host, and drain tells which changed by content", () => {
+Deno.test("services are found by key and host, and drain gives those whose content changed", () => {
   const { all } = setUp();
   const sink = all.sink(ENTRIES);
   sink.services([service(), service({ namespace: "other" })], []);

@@ -1,6 +1,6 @@
 /**
- * What every registry must do, whatever it reads from. A registry's test calls `testConformance` with a driver that
- * brings a model of services about in the registry's own source.
+ * Tests that every registry must pass, whichever source it reads. A registry's test calls `testConformance` with a
+ * driver that brings a model of services about in the registry's own source.
  *
  * @module
  */
@@ -54,7 +54,7 @@ export function testConformance(name: string, create: () => Driver, options: Con
       }
     });
 
-  test("what exists at start is reported before start resolves", async (driver, sink) => {
+  test("the content at start is reported before start resolves", async (driver, sink) => {
     await put(driver, A, B);
     await driver.registry.start(sink);
     assert.deepEqual([...sink.state.services.values()].map((service) => service.namespace).sort(), ["ns1", "ns2"]);
@@ -79,7 +79,7 @@ export function testConformance(name: string, create: () => Driver, options: Con
     assert.ok(sink.endpointsOf(key!).every((endpoint) => endpoint.clusterId === driver.registry.clusterId));
   });
 
-  test("the same thing told twice is reported once", async (driver, sink) => {
+  test("a change that occurs twice is reported once", async (driver, sink) => {
     await driver.registry.start(sink);
     await put(driver, A, B);
     sink.take();

@@ -46,7 +46,7 @@ Deno.test("a list keeps its identity until its content changes, and unchanged en
   assert.equal(second[0], first[1]);
 });
 
-Deno.test("drain tells services whose content changed since the last time, and their addresses", () => {
+Deno.test("drain gives services whose content changed since the last time, and their addresses", () => {
   const index = new EndpointIndex();
   index.set("ns/a", "s", [endpoint("10.0.0.1")]);
   index.set("ns/b", "s", [endpoint("10.0.0.2")]);
@@ -95,7 +95,7 @@ Deno.test("every field of an endpoint counts as content", () => {
   }
 });
 
-Deno.test("what runs at an address is found, for all services", () => {
+Deno.test("the endpoints at an address are found, for all services", () => {
   const index = new EndpointIndex();
   index.set("ns/b", "s", [endpoint("10.0.0.1"), endpoint("10.0.0.9")]);
   index.set("ns/a", "s", [endpoint("10.0.0.1", { port: 81 }), endpoint("10.0.0.1", { port: 82 })]);
@@ -107,7 +107,7 @@ Deno.test("what runs at an address is found, for all services", () => {
   assert.deepEqual(at("10.0.0.1"), []);
 });
 
-Deno.test("any order of writes, reads and drains ends as a fresh index, and the drains tell all that changed", () => {
+Deno.test("any order of writes, reads and drains ends as a fresh index, and the drains give all changes", () => {
   const write = fc.record({
     service: fc.constantFrom<ServiceKey>("ns/a", "ns/b"),
     shard: fc.constantFrom("s1", "s2"),

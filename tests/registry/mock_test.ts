@@ -48,6 +48,6 @@ Deno.test("mock: health of an address changes its endpoints alone, and only when
   assert.deepEqual(sink.take(), [`endpoints ${key} 2`]);
 });
 
-Deno.test("mock: endpoints of a service that was not added are refused with what to do", () => {
+Deno.test("mock: endpoints of a service that was not added are refused with the remedy", () => {
   assert.throws(() => new MockRegistry().setEndpoints("default/x", []), /default\/x.*addService first/);
 });

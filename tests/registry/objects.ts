@@ -82,7 +82,7 @@ export function pod(name: string, address: string, labels: Record<string, string
   };
 }
 
-/** Keeps the state that a registry told, and each call. */
+/** Keeps the state that a registry reported, and each call. */
 export class RecordingSink implements RegistrySink {
   readonly state = {
     services: new Map<ServiceKey, Service>(),

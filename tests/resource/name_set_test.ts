@@ -40,7 +40,7 @@ const resources = fc.uniqueArray(fc.tuple(fc.nat(400), fc.option(fc.nat(400))), 
     )
   );
 
-Deno.test("what names select is the same however it is found: name by name, bucket by bucket, or from a selection nearby", () => {
+Deno.test("the selection of names is the same in every way: name by name, bucket by bucket, or from a selection nearby", () => {
   fc.assert(
     fc.property(resources, names, names, names, (held, first, added, dropped) => {
       const table = new InternedNames();
@@ -60,7 +60,7 @@ Deno.test("what names select is the same however it is found: name by name, buck
   );
 });
 
-Deno.test("one name more copies one bucket, whatever the number of names", () => {
+Deno.test("one name more copies one bucket, for any number of names", () => {
   const table = new InternedNames();
   const many = table.of(Array.from({ length: 10_000 }, (_, i) => `r${i}`));
   const more = table.union(many, table.of(["another"]));
@@ -68,7 +68,7 @@ Deno.test("one name more copies one bucket, whatever the number of names", () =>
   assert.equal(table.minus(more, table.of(["another"])), many);
 });
 
-Deno.test("names whose hashes have the same sum are still told apart", () => {
+Deno.test("names whose hashes have the same sum are still distinguished", () => {
   const table = new InternedNames();
   // Found by search: the bucket of either pair has one sum.
   const [one, other] = collision();

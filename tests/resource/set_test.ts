@@ -93,7 +93,7 @@ Deno.test("a diff is computed once per pair of sets and its byte runs are shared
   assert.equal(diffs.between(from, to).blocks("sotw"), diffs.between(from, to).blocks("sotw"));
 });
 
-Deno.test("a small block is stored for the first who wants it compressed, and compressed once for all others", () => {
+Deno.test("a small block is stored for the first client that wants it compressed, and compressed once for all others", () => {
   const block = new Block([new Uint8Array(2000)]);
   const [first, second, third] = [block.gzip, block.gzip, block.gzip];
   assert.ok(first.length > 2000 && second.length < 200);

@@ -12,7 +12,7 @@ const name = fc.constantFrom("", "a", "b", "ä", "日本", "x".repeat(200), "out
 const resource = fc.tuple(name, fc.nat(2)).map(([name, value]) => encodeResource(TYPE, name, new Uint8Array([value])));
 
 /** One field 5 of a request, as a client writes it: the usual order of fields, or the other. */
-function told(name: string, version: string, turned: boolean): Uint8Array {
+function entryOf(name: string, version: string, turned: boolean): Uint8Array {
   const fields = [[1, utf8Bytes(name)], [2, utf8Bytes(version)]] as const;
   const entry = new Uint8Array(fields.reduce((sum, [, bytes]) => sum + fieldSize(bytes.length), 0));
   let at = 0;
@@ -22,7 +22,7 @@ function told(name: string, version: string, turned: boolean): Uint8Array {
   return field;
 }
 
-Deno.test("what a client tells is compared by name and version, however it is written, in every set", () => {
+Deno.test("a client's report is compared by name and version, however it is written, in every set", () => {
   const table = new ResourceTable();
   const entry = fc.record({
     name,
@@ -35,7 +35,7 @@ Deno.test("what a client tells is compared by name and version, however it is wr
   });
   fc.assert(fc.property(sets, fc.array(entry), (sets, entries) => {
     const want = sets.map((set, i) => ({ group: "", key: `${i}`, set }));
-    const run = new Uint8Array(entries.flatMap((e) => [...told(e.name, e.version, e.turned)]));
+    const run = new Uint8Array(entries.flatMap((e) => [...entryOf(e.name, e.version, e.turned)]));
     const known = clientState(want, new KnownVersions(run));
     const all = sets.flatMap((set) => [...set]);
     const same = all.filter((r) => entries.some((e) => e.name === r.name && e.version === r.version));

@@ -9,7 +9,7 @@ Deno.test("a port that is leased is not leased again, and is free to be bound", 
   for (const port of all) Deno.listen({ hostname: "0.0.0.0", port }).close();
 });
 
-Deno.test("a port that someone else listens on, at whatever address, is not chosen", () => {
+Deno.test("a port that another program listens on, at any address, is not chosen", () => {
   // Of the 20,000 ports 2,000 are taken: that none of them is among 200 by chance is one case in 10^9.
   const taken: Deno.Listener[] = [];
   try {
@@ -48,7 +48,7 @@ Deno.test("ports that are taken every time end the work with that error", async 
   assert.equal(runs, 5);
 });
 
-Deno.test("what programs say of an address in use is understood", () => {
+Deno.test("the messages of programs about an address in use are understood", () => {
   assert(saysTaken("error adding listener '0.0.0.0_8080': cannot bind '0.0.0.0:8080': Address already in use"));
   assert(saysTaken("AddrInUse: Address already in use (os error 98)"));
   assert(!saysTaken("cannot find cluster outbound|80||a.example.com"));

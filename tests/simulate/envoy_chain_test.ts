@@ -68,7 +68,7 @@ const anyConnection = fc.record({
 }).filter(({ destination, source }) => destination.ip.includes(":") === source.ip.includes(":"));
 
 Deno.test({
-  name: "connections to random listeners: the simulator tells the listener and filter chain of a real Envoy",
+  name: "connections to random listeners: the simulator names the listener and filter chain of a real Envoy",
   ignore: path === undefined,
   fn: async () => {
     const seed = Number(Deno.env.get("FC_SEED") ?? 20262);
@@ -84,7 +84,7 @@ Deno.test({
         for (const { destination, source, bytes } of connections) {
           const request = { direction: "outbound", destination, source, ...bytes } as SimulatedRequest;
           const { steps } = simulate(resources, request);
-          const told = steps.map((step) =>
+          const reported = steps.map((step) =>
             step.step === "listener" ? step.name : step.step === "filterChain" ? step.name : ""
           ).filter((name) => name);
           const proxyLine = `PROXY TCP${
@@ -94,9 +94,13 @@ Deno.test({
           const seen = await exchange("127.0.0.1", envoy.port("virtualOutbound"), first);
           outcomes.set(seen, (outcomes.get(seen) ?? 0) + 1);
           assert.equal(
-            told.length === 2 ? told.join("|") : "",
+            reported.length === 2 ? reported.join("|") : "",
             seen,
-            JSON.stringify({ request, steps, chains: listeners.find(({ name }) => name === told[0])?.filter_chains }),
+            JSON.stringify({
+              request,
+              steps,
+              chains: listeners.find(({ name }) => name === reported[0])?.filter_chains,
+            }),
           );
         }
       } finally {

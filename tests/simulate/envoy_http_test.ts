@@ -152,7 +152,7 @@ const anyRequest = fc.record({
 const path = envoyPath();
 
 Deno.test({
-  name: "requests through random routes: the simulator tells the route, answer, redirect and rewrite of a real Envoy",
+  name: "requests through random routes: the simulator gives the route, answer, redirect and rewrite of a real Envoy",
   ignore: path === undefined,
   fn: async () => {
     const seed = Number(Deno.env.get("FC_SEED") ?? 20261);
@@ -171,7 +171,10 @@ Deno.test({
       for (const [i, request] of requests.entries()) {
         const name = `l${i % listeners.length}`;
         const real = await httpExchange(envoy.port(name), request);
-        const told = verdict({ ...resources, listeners: new Map([[name, resources.listeners.get(name)!]]) }, request);
+        const reported = verdict(
+          { ...resources, listeners: new Map([[name, resources.listeners.get(name)!]]) },
+          request,
+        );
         const seen = {
           route: real.headers.get("x-route") ?? "",
           status: real.status,
@@ -180,13 +183,13 @@ Deno.test({
         };
         routes.add(seen.route);
         try {
-          assert.deepEqual(told, seen);
+          assert.deepEqual(reported, seen);
         } catch {
           differences.push({
             request,
-            told,
+            reported,
             seen,
-            config: JSON.stringify(listenerConfig(configurations[i % listeners.length]!, told.route, seen.route)),
+            config: JSON.stringify(listenerConfig(configurations[i % listeners.length]!, reported.route, seen.route)),
           });
         }
       }
@@ -266,7 +269,7 @@ function cluster(name: string, port?: number): envoy.config.cluster.v3.Cluster {
   return { name, type: 0, load_assignment: { cluster_name: name, endpoints: [{ lb_endpoints }] } };
 }
 
-/** Tells path and host as they arrive, which a request with a parsed URL would not. */
+/** Reports path and host as they arrive, which a request with a parsed URL would not. */
 async function echoServer() {
   const server = createServer((request, response) => {
     response.end(JSON.stringify({ path: request.url, host: request.headers.host }));

@@ -114,7 +114,7 @@ export async function exchange(
   }
 }
 
-/** One HTTP/1.1 request, its line and headers exactly as told; the answer's status, headers and body. */
+/** One HTTP/1.1 request, its line and headers exactly as given; the answer's status, headers and body. */
 export async function httpExchange(
   port: number,
   request: {

@@ -106,7 +106,7 @@ Deno.test("a request for a service goes through its virtual host to its clusters
   assert.deepEqual(find("cluster")?.endpoints.map((e) => [e.address, e.priority]), [["10.1.0.1", 0], ["10.1.0.2", 1]]);
 });
 
-Deno.test("every step names the object that caused it, where the configuration tells", () => {
+Deno.test("every step names the object that caused it, where the configuration has it", () => {
   const { find, steps } = run(SIDECAR, outbound({ headers: { "End-User": "jason" } }));
   assert.equal(find("route")?.cause, "/apis/networking.mesh.io/v1/namespaces/default/virtual-service/reviews");
   assert.equal(find("cluster")?.cause, "/apis/networking.mesh.io/v1/namespaces/default/destination-rule/reviews");
@@ -341,7 +341,7 @@ Deno.test("claims in the request's metadata decide routes that ask for them", ()
   ]);
 });
 
-Deno.test("a route for a share of the requests is taken, and its share told; one for none is passed by", () => {
+Deno.test("a route for a share of the requests is taken, with its share reported; one for none is passed by", () => {
   const fraction = (numerator: number) => ({
     runtime_fraction: { default_value: { numerator, denominator: 0 as const } },
   });
@@ -356,7 +356,7 @@ Deno.test("a route for a share of the requests is taken, and its share told; one
   assert.deepEqual([find("route")?.name, find("route")?.share], ["some", 0.25]);
 });
 
-Deno.test("what the simulator does not judge ends as unknown, and says what it is", () => {
+Deno.test("a feature that the simulator does not judge ends as unknown, by name", () => {
   const matcher: Messages = { listeners: [{ name: "l", address: socket("0.0.0.0", 80), filter_chain_matcher: {} }] };
   assert.deepEqual(run(matcher, outbound({ direction: "direct" })).outcome, {
     kind: "unknown",
@@ -389,7 +389,7 @@ Deno.test("the explanation has one line a step and one for the end", () => {
   assert.equal(split.at(-1), "=> forwarded to 90% v1, 10% v2");
 });
 
-Deno.test("resources as the wire has them give the same answer, and name what made them", () => {
+Deno.test("resources as the wire has them give the same answer, and name the objects that made them", () => {
   const message = (type: string, name: string, value: object, causes: string[] = []) => ({
     name,
     typeUrl: TYPE_URL_PREFIX + type,

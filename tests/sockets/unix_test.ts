@@ -41,7 +41,7 @@ Deno.test("bytes go both ways over a Unix socket, and its file goes when the lis
     await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
   }));
 
-Deno.test("a transport that is paused reads no more than what was under way, and all of it after", () =>
+Deno.test("a transport that is paused reads no more than the bytes under way, and all of them later", () =>
   withPath(async (path) => {
     const accepted = Promise.withResolvers<Transport>();
     const listener = await listenUnix(path, accepted.resolve);
@@ -67,7 +67,7 @@ Deno.test("a transport that is paused reads no more than what was under way, and
     await listener.close();
   }));
 
-Deno.test("a client that goes away is noticed, and what is still written calls back with an error", () =>
+Deno.test("a client that goes away is noticed, and later writes call back with an error", () =>
   withPath(async (path) => {
     const accepted = Promise.withResolvers<Transport>();
     const listener = await listenUnix(path, accepted.resolve);
@@ -85,7 +85,7 @@ Deno.test("a client that goes away is noticed, and what is still written calls b
 Deno.test("a socket file whose server was killed is replaced; one in use and a file of another kind are not", () =>
   withPath(async (path) => {
     const killed = await listenUnix(path, echo);
-    // What a killed process leaves: the file, and nobody behind it.
+    // A killed process leaves the file without a listener.
     const left = `${path}.left`;
     await Deno.rename(path, left);
     await killed.close();

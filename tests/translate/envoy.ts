@@ -51,8 +51,8 @@ export async function validate(
 }
 
 /**
- * Sends clusters to a running Envoy as CDS would, and tells whether it took them all. (Unlike static ones these may
- * take secrets over ADS.)
+ * Sends clusters to a running Envoy as CDS would, and resolves with whether it took them all. (Unlike static ones these
+ * may take secrets over ADS.)
  */
 export async function acceptClusters(
   path: string,

@@ -37,7 +37,7 @@ export interface FakeReader extends Reader {
   readonly asked: readonly string[];
 }
 
-/** Builds a reader that answers from `world`, and from the defaults of the field where it says nothing. */
+/** Builds a reader that answers from `world`, and from Istio's defaults where it says nothing. */
 export function fakeReader(world: FakeWorld = {}): FakeReader {
   const properties: ProxyProperties = { ...defaultTraits, ...world.properties };
   const mesh = { ...defaultMesh, ...world.mesh } as MeshConfig;

@@ -1,5 +1,5 @@
 /**
- * Short forms of what registries and rules tell, for tests of builders.
+ * Short forms of services, endpoints and rules, for tests of builders.
  *
  * @module
  */

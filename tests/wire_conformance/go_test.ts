@@ -105,7 +105,7 @@ for (const version of ["v1", "v1alpha"]) {
 }
 
 Deno.test({
-  name: "Go client: health is told for the server and each service, and changes reach who watches",
+  name: "Go client: health is reported for the server and each service, and changes reach watchers",
   ignore: go === undefined,
   fn: async () => {
     const { server, port } = await serve(source());
@@ -128,7 +128,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "Go client: a service that the server does not have is NOT_FOUND, and SERVICE_UNKNOWN to who watches until it comes",
+    "Go client: a service that the server does not have is NOT_FOUND, and SERVICE_UNKNOWN to watchers until it comes",
   ignore: go === undefined,
   fn: async () => {
     const { server, port } = await serve(source());

@@ -10,7 +10,7 @@ import { SocketTransport } from "../../lib/sockets/transport/socket.ts";
 import { spiffeId } from "../../lib/sockets/transport/spiffe_id.ts";
 import { Authority, type Certificate, openssl } from "../certificates.ts";
 
-/** A server over TLS with a method that returns what it is sent and notes who called. */
+/** A server over TLS with a method that returns what it is sent and notes the caller. */
 async function serve(certificates: TlsCertificates) {
   const peers: Peer[] = [];
   const echo = unaryMethod({ name: "Echo", input: "x.M", output: "x.M" }, (request, call) => {
@@ -60,7 +60,7 @@ const pem = (own: Certificate, clients?: Authority): TlsCertificates => ({
 
 const test = (name: string, fn: () => Promise<void>) => Deno.test({ name, ignore: !openssl, fn });
 
-test("a call tells what TLS proved of its client: nothing without a certificate, the chain with a good one, why not otherwise", async () => {
+test("a call carries the TLS proof of its client: none without a certificate, the chain with a good one, else the reason", async () => {
   const [ours, theirs] = [await Authority.make("ours"), await Authority.make("theirs")];
   const own = await ours.sign("localhost");
   const { peers, listener, stop } = await serve(pem(own, ours));
@@ -69,17 +69,17 @@ test("a call tells what TLS proved of its client: nothing without a certificate,
   await call(listener, ours.certificate, await ours.sign("friend"));
   await call(listener, ours.certificate, await theirs.sign("stranger"));
   await stop();
-  const [nobody, friend, stranger] = peers.map((peer) => peer.tls!);
+  const [anonymous, friend, stranger] = peers.map((peer) => peer.tls!);
   assert.match(peers[0]!.address, /^127\.0\.0\.1:\d+$/);
-  assert.deepEqual(nobody, {
+  assert.deepEqual(anonymous, {
     protocol: "TLSv1.3",
-    cipher: nobody!.cipher,
+    cipher: anonymous!.cipher,
     serverName: "localhost",
     verified: false,
     unverifiedReason: "no certificate",
     chain: [],
   });
-  assert.match(nobody!.cipher, /^TLS_/);
+  assert.match(anonymous!.cipher, /^TLS_/);
   assert.deepEqual([friend!.verified, friend!.unverifiedReason], [true, undefined]);
   assert.deepEqual(friend!.chain.map((der) => new X509Certificate(der).subject), ["CN=friend", "CN=ours"]);
   assert.deepEqual([stranger!.verified, stranger!.chain], [false, []]);
@@ -87,7 +87,7 @@ test("a call tells what TLS proved of its client: nothing without a certificate,
   await Promise.all([ours.remove(), theirs.remove()]);
 });
 
-test("a listener without client authorities verifies nobody", async () => {
+test("a listener without client authorities verifies no client", async () => {
   const ours = await Authority.make("ours");
   const { peers, listener, stop } = await serve(pem(await ours.sign("localhost")));
   await call(listener, ours.certificate, await ours.sign("friend"));
@@ -108,7 +108,7 @@ test("a certificate that has expired proves nothing, and harms no one else", asy
   await ours.remove();
 });
 
-test("certificates are replaced while connections live, and what cannot be used is refused by name", async () => {
+test("certificates are replaced while connections live, and unusable ones are refused by name", async () => {
   const [old, next] = [await Authority.make("old"), await Authority.make("next")];
   const own = await old.sign("localhost");
   const { peers, listener, stop } = await serve(pem(own, old));

@@ -87,7 +87,7 @@ Deno.test("a stream that has waited for 10 s is refused, also when the next admi
   assert.deepEqual([second.state, admission.waiting, clock.pending()], ["refused", 0, 0]);
 });
 
-Deno.test("a client whose streams are delayed by others for 10 s is told, and the others are admitted", async () => {
+Deno.test("a client whose streams are delayed by others for 10 s is refused, and the others are admitted", async () => {
   const clock = createFakeClock();
   const admission = new Admission(10, clock);
   const greedy = streamsOf(111);
@@ -138,7 +138,7 @@ Deno.test("a backlog of admissions is worked off in pieces, so that the event lo
   assert.equal(count(streams, "admitted"), 1001 + 64);
 });
 
-Deno.test("in any order of coming, leaving and time each stream is told once, and who has left nothing", async () => {
+Deno.test("in any order of coming, leaving and time each stream gets one verdict, and none after it has left", async () => {
   const action = fc.oneof(
     fc.record({ client: fc.nat(3), streams: fc.integer({ min: 1, max: 40 }) }),
     fc.record({ leave: fc.nat(200) }),

@@ -64,7 +64,7 @@ class World {
   }
 }
 
-Deno.test("in whatever order things happen, each view is closed once, and nothing is sent after the end", async () => {
+Deno.test("in any order of events each view is closed once, and nothing is sent after the end", async () => {
   const property = fc.asyncProperty(
     fc.subarray(STREAMS),
     fc.array(step, { maxLength: 25 }),

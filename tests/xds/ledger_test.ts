@@ -12,7 +12,7 @@ const push = (id: number): PushEvent => ({
 });
 const response = (typeUrl: string, bytes: number) => ({ typeUrl, resources: 2, removed: 1, bytes, asked: false });
 
-Deno.test("a push is recorded with whom it reached, what it sent, and who was last", () => {
+Deno.test("a push is recorded with its proxies, its responses, and the slowest proxy", () => {
   const ledger = new PushLedger();
   const [a, b, idle] = ["a", "b", "idle"].map((proxy) => ledger.join(proxy));
   ledger.begin(push(1));
@@ -50,7 +50,7 @@ Deno.test("waiting for a push ends when all streams have it, when the missing on
   const left = ledger.waitLive(2, 10_000);
   ledger.leave(b!);
   assert.equal(await left, true);
-  assert.equal(ledger.pushes()[0]!.pending, 0, "who left is not waited for");
+  assert.equal(ledger.pushes()[0]!.pending, 0, "a proxy that left is not waited for");
 });
 
 Deno.test("a push that has not begun is not live, even without streams", async () => {

@@ -4,7 +4,7 @@ import { OwedEndpoints } from "../../lib/xds/owed_endpoints.ts";
 
 const table = new InternedNames();
 
-Deno.test("what is owed to a node is given once, the latest of several", () => {
+Deno.test("the endpoints owed to a node are given once, the latest of several", () => {
   const owed = new OwedEndpoints();
   owed.remember("a", table.of(["x"]));
   owed.remember("a", table.of(["y", "z"]));

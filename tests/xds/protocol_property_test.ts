@@ -177,7 +177,7 @@ class Model {
     else if (dropped.length > 0) this.client.ask(type, { names: [...set], nonce: this.nonces.get(type) ?? "" });
   }
 
-  /** Gives every resource a version that nobody has seen. */
+  /** Gives every resource a new version. */
   renewAll(): void {
     for (const type of ALL) {
       const names = [...this.source.shared.get(type)!].map((r) => r.name);
@@ -261,7 +261,7 @@ for (const delta of [true, false]) {
     );
   });
 
-  Deno.test(`${variant}: rejections delay nothing for ever: once everything has a new version, the client has it all`, () => {
+  Deno.test(`${variant}: rejections delay nothing endlessly: once everything has a new version, the client has it all`, () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 60 }), (events) => {
         const model = new Model(delta);

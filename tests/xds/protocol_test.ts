@@ -35,7 +35,7 @@ for (const delta of [false, true]) {
     assert.deepEqual(client.inbox.map((r) => [r.typeUrl, r.resources.size]), [[CLUSTER, 0], [LISTENER, 0]]);
   });
 
-  Deno.test(`${variant}: a type that nobody serves is not answered, and harms no other type`, () => {
+  Deno.test(`${variant}: a type that is not served is not answered, and harms no other type`, () => {
     const client = new StreamClient(source(), delta);
     client.ask("type.googleapis.com/unknown.Type", { names: ["x"] });
     client.ask("type.googleapis.com/unknown.Type");
@@ -51,7 +51,7 @@ for (const delta of [false, true]) {
     assert.deepEqual(names(client.accept(ENDPOINTS, ["b"])), ["b"]);
   });
 
-  Deno.test(`${variant}: a change is sent to who sees it; the same content is not sent again`, () => {
+  Deno.test(`${variant}: a change is sent to clients that see it; the same content is not sent again`, () => {
     const from = source();
     const client = new StreamClient(from, delta);
     client.ask(ENDPOINTS, { names: ["b"] });
@@ -64,7 +64,7 @@ for (const delta of [false, true]) {
     assert.deepEqual(names(client.accept(ENDPOINTS, ["b"])), ["b"]);
   });
 
-  Deno.test(`${variant}: one response of a type is in flight; what changes meanwhile is merged into the next`, () => {
+  Deno.test(`${variant}: one response of a type is in flight; changes meanwhile are merged into the next`, () => {
     const from = source();
     const client = new StreamClient(from, delta);
     client.ask(ROUTE, { names: ["80"] });
@@ -278,7 +278,7 @@ Deno.test("state of the world: the version is the same for the same content, and
   assert.notEqual(client.take().version, versions[0]);
 });
 
-Deno.test("incremental: removals are told by name", () => {
+Deno.test("incremental: removals are sent by name", () => {
   const from = source();
   const client = new StreamClient(from, true);
   client.ask(CLUSTER);
@@ -318,7 +318,7 @@ Deno.test("incremental: a cluster that is removed while its client drops the rou
   assert.deepEqual(client.inbox.map((r) => [r.typeUrl, r.removed]), [[CLUSTER, ["a"]]]);
 });
 
-Deno.test("incremental: a name that does not exist is told as removed, and sent when it comes to exist", () => {
+Deno.test("incremental: a name that does not exist is sent as removed, and as a resource when it comes to exist", () => {
   const from = source();
   const client = new StreamClient(from, true);
   client.ask(ENDPOINTS, { names: ["a", "ghost"] });
@@ -357,7 +357,7 @@ Deno.test("incremental: unsubscribing needs no answer and ends the updates", () 
   assert.equal(client.inbox.length, 0);
 });
 
-Deno.test("incremental: who unsubscribes from a name under a wildcard is told whether the wildcard covers it", () => {
+Deno.test("incremental: the answer to an unsubscription under a wildcard says whether the wildcard covers the name", () => {
   const client = new StreamClient(source(), true);
   client.ask(CLUSTER, { names: ["*", "a", "ghost"] });
   client.accept();
@@ -366,7 +366,7 @@ Deno.test("incremental: who unsubscribes from a name under a wildcard is told wh
   assert.deepEqual([names(response), response.removed], [["a"], ["ghost"]]);
 });
 
-Deno.test("incremental: a reconnecting client gets only what differs from the versions that it names", () => {
+Deno.test("incremental: a reconnecting client gets only resources that differ from the versions that it names", () => {
   const from = source();
   const one = new StreamClient(from, true);
   one.ask(CLUSTER);

@@ -22,12 +22,12 @@ Deno.test("at most the limit of streams is served until one is taken", async () 
   queue.remove(streams[1]!);
   queue.remove(streams[3]!);
   await turn();
-  assert.deepEqual(served, [0, 1, 2, 4], "who has gone is neither served nor blocks a place");
+  assert.deepEqual(served, [0, 1, 2, 4], "a stream that has gone is neither served nor blocks a place");
   assert.equal(queue.length, 0);
   assert.equal(waits.length, 4);
 });
 
-Deno.test("the default throttle is the peer's rule", () => {
+Deno.test("the default throttle is Istio's rule", () => {
   assert.equal(defaultPushThrottle(2), 25);
   assert.equal(defaultPushThrottle(64), 100);
 });

@@ -33,7 +33,7 @@ Deno.test("a rejection is shown by node and code, set back when all is taken, an
   assert.equal(shown.size, 0);
 });
 
-Deno.test("whatever nodes call themselves and whatever codes they send, there are at most 1,000 series, of 256 characters", () => {
+Deno.test("for any node ids and any codes there are at most 1,000 series, of 256 characters", () => {
   const { rejects, shown } = gauges();
   const streams = Array.from({ length: 5000 }, () => ({}));
   for (const [i, stream] of streams.entries()) rejects.rejected(stream, `${i}`.padEnd(5000, "x"), CLUSTER, i);

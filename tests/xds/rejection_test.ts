@@ -27,7 +27,7 @@ Deno.test("of the text of a rejection 8 kB are kept, cut between characters, wit
   assert.equal(short.stream.watches.get(CLUSTER)!.lastError, "é".repeat(4096));
 });
 
-Deno.test("a rejection costs one walk over what is kept of its text, whatever the text and the number of resources", () => {
+Deno.test("a rejection costs one walk over the kept part of its text, for any text and any number of resources", () => {
   const texts = {
     "one word": "o".repeat(4 << 20),
     "single letters": "o ".repeat(2 << 20),

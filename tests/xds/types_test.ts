@@ -23,7 +23,7 @@ for (const delta of [true, false]) {
     assert.deepEqual(client.inbox.map((response) => response.typeUrl), [LISTENER, CLUSTER], "known types still count");
   });
 
-  Deno.test(`${variant}: types are served by rank, in whatever order they were asked for`, () => {
+  Deno.test(`${variant}: types are served by rank, in any order of requests`, () => {
     const source = new MemorySource().serve(CLUSTER, ENDPOINTS, LISTENER, ROUTE, "x.y/Last");
     const client = new StreamClient(source, delta);
     for (const type of ["x.y/Last", ROUTE, CLUSTER, LISTENER, ENDPOINTS]) client.ask(type, { names: ["*"] });
@@ -39,7 +39,7 @@ for (const delta of [true, false]) {
   });
 }
 
-Deno.test("a type that is not known here is `other` in metrics, whatever the client calls it", () => {
+Deno.test("an unknown type is `other` in metrics, under any name", () => {
   assert.equal(typeRules("type.googleapis.com/anything.At.All").short, "other");
   assert.equal(typeRules(CLUSTER).short, "cds");
 });

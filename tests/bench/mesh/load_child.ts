@@ -18,7 +18,7 @@ export interface LoadChild {
   stop(): Promise<void>;
 }
 
-/** Starts the load generator. It is always this tree's, whatever tree the server is of. */
+/** Starts the load generator. It is always this tree's, also for a server of another tree. */
 export async function startLoad(options: LoadOptions): Promise<LoadChild> {
   const child = startLineChild([...PERMISSIONS, "tests/bench/mesh/load/main.ts"], { cwd: THIS_TREE });
   await child.tell(JSON.stringify(options));

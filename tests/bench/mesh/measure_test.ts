@@ -9,7 +9,7 @@ import { functionTimes } from "./profile.ts";
 import { editCost } from "./result.ts";
 import { parseUsage } from "./usage.ts";
 
-Deno.test("usage is read from /proc, whatever the program's name", () => {
+Deno.test("usage is read from /proc for a program of any name", () => {
   const stat = "77 (a (b) c) S 1 1 1 0 -1 4194304 9 0 0 0 150 25 0 0 20 0 9 0 1 1 1\n";
   const used = parseUsage(`${stat}Name:\ta\nVmHWM:\t  4096 kB\nVmRSS:\t  2048 kB\n`);
   assert.deepEqual(used, { cpu: 1.75, resident: 2, peak: 4 });

@@ -19,7 +19,7 @@ export interface Figure {
   readonly atMost?: number;
   /** The least that it should be. */
   readonly atLeast?: number;
-  /** The part of it that is waited for by a clock, whatever the machine: the debounce. Default 0. */
+  /** The part of it that is waited for by a clock, the same on every machine: the debounce. Default 0. */
   readonly waited?: number;
 }
 

@@ -87,7 +87,7 @@ for (const [what, text] of Object.entries(singles)) {
 }
 
 Deno.test({
-  name: "chaining and unchaining give back any list, whatever is in it",
+  name: "chaining and then unchaining gives back any list",
   permissions: "none",
   fn() {
     const plugin = fc.dictionary(fc.string(), fc.jsonValue()).map((members) => ({ ...members, type: "p" }));

@@ -52,7 +52,7 @@ async function compare(folders: readonly CorpusFolder[], each: (i: number, their
 }
 
 Deno.test({
-  name: "which files are valid, what is in them, and which one is the primary is as libcni has it",
+  name: "validity, content and choice of the primary are those of libcni",
   ignore: go === undefined,
   async fn(t) {
     const rows = Object.entries(corpus);
@@ -95,7 +95,7 @@ const around = (core: string, known: Readonly<Record<string, string>>) => {
 };
 
 Deno.test({
-  name: "of configurations that nobody thought of, too",
+  name: "of random configurations, too",
   ignore: go === undefined,
   async fn() {
     const plugin = around(`"type":"bridge"`, members);

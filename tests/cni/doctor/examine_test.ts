@@ -38,7 +38,7 @@ const healthy: NodeFacts = {
   unseen: [],
 };
 
-Deno.test("a healthy node is healthy, whatever went wrong before", () => {
+Deno.test("a healthy node is healthy, also after earlier failures", () => {
   const findings = examine(healthy);
   assert.equal(verdict(findings), "healthy: pods that start now are redirected");
   assert.deepEqual(
@@ -48,7 +48,7 @@ Deno.test("a healthy node is healthy, whatever went wrong before", () => {
       "99-old.conf: passed over: it is no JSON",
     ],
   );
-  assert.equal(findings.find((f) => f.about === "calls")?.severity, "note", "a failure that a later call mended");
+  assert.equal(findings.find((f) => f.about === "calls")?.severity, "note", "a failure before a later success");
 });
 
 const ills: [string, Partial<NodeFacts>, string, RegExp][] = [

@@ -29,7 +29,7 @@ function world(place: Place, more: Partial<DoctorWorld> = {}): DoctorWorld {
   };
 }
 
-Deno.test("a doctor without rights says what it may not look at, instead of a stack", async () => {
+Deno.test("a doctor without rights names the parts that it cannot read, instead of a stack", async () => {
   using place = new Place();
   const refuse = () => {
     throw new Deno.errors.PermissionDenied("Permission denied (os error 13)");

@@ -1,4 +1,4 @@
-/** What the installer is told becomes what is wanted on the node: every option does something, and says so when it cannot. */
+/** From the installer's options to the desired state: every option has an effect, or a message says why it cannot. */
 import assert from "node:assert/strict";
 import { install, InstallError, uninstall } from "../../../lib/cni/install/installer.ts";
 import { readOrchConfig } from "../../../lib/cni/install/orch_config.ts";
@@ -29,7 +29,7 @@ Deno.test("where the API is, by which CA and token: address, port, --orch-ca-fil
   assert.equal(desired(place, { skipTlsVerify: true }).access.ca, undefined, "no CA is needed then");
 });
 
-Deno.test("what the plugin is told: level, namespaces, lock, a template's members, from a text or a file", () => {
+Deno.test("the plugin's settings: level, namespaces, lock, a template's members, from a text or a file", () => {
   using place = new Place();
   const entry = (more: Partial<DesiredStateOptions>) => desired(place, more).entry;
   assert.equal(entry({ logLevel: "debug" })["plugin_log_level"], "debug");
@@ -37,14 +37,14 @@ Deno.test("what the plugin is told: level, namespaces, lock, a template's member
   assert.equal(entry({ scopedLock: false })["scoped_xtables_lock"], false);
   assert.equal("scoped_xtables_lock" in entry({}), false);
   const template = `{"log_level":"error","capabilities":{"x":true}}`;
-  const told = entry({ template, logLevel: "debug" });
-  assert.deepEqual([told["plugin_log_level"], told["capabilities"]], ["error", { x: true }]);
+  const settings = entry({ template, logLevel: "debug" });
+  assert.deepEqual([settings["plugin_log_level"], settings["capabilities"]], ["error", { x: true }]);
   Deno.writeTextFileSync(`${place.dir}/template`, template);
-  assert.deepEqual(entry({ templateFile: `${place.dir}/template`, logLevel: "debug" }), told);
+  assert.deepEqual(entry({ templateFile: `${place.dir}/template`, logLevel: "debug" }), settings);
   assert.deepEqual(entry({ template: "{}", templateFile: "/none" }), entry({}), "the text wins");
 });
 
-Deno.test("what cannot be read is named, and counted as the part that it belongs to", () => {
+Deno.test("a file that cannot be read is named, and counted as the part that it belongs to", () => {
   using place = new Place();
   const refusal = (part: string, message: RegExp) => (e: unknown) =>
     e instanceof InstallError && e.part === part && message.test(e.message);

@@ -62,7 +62,7 @@ for (const [what, name, text, more] of desiredStates) {
   });
 }
 
-Deno.test("a process that is killed at any change leaves a working network, and nothing for ever", async () => {
+Deno.test("a process that is killed at any change leaves a working network, and no file that stays", async () => {
   const killed = async (what: string, place: Place, at: number) => {
     const args = [
       "run",
@@ -144,34 +144,37 @@ async function withDisk(folder: string, work: () => Promise<void> | void, size =
   }
 }
 
-namespaceTest("a full disk: what was there stays, the part that failed is named, and space makes it good", async () => {
-  using place = new Place();
-  await withDisk(place.folders.net, () => {
-    place.config("10-flannel.conflist", PRIMARY);
-    const fill = `${place.folders.net}/fill`;
-    try {
-      Deno.writeFileSync(fill, new Uint8Array(1 << 20));
-    } catch {
-      // The disk is full now.
-    }
-    assert.throws(
-      () => install(place.folders, place.desired(), systemFileCalls, Date.now),
-      (error) =>
-        error instanceof InstallError && error.part === "CREATE_CNI_CONFIG_FAILURE" &&
-        /No space left/.test(error.message),
-    );
-    assert.equal(Deno.readTextFileSync(`${place.folders.net}/10-flannel.conflist`), PRIMARY);
-    assert.deepEqual([...Deno.readDirSync(place.folders.net)].map((e) => e.name).toSorted(), [
-      "10-flannel.conflist",
-      "fill",
-    ]);
-    Deno.removeSync(fill);
-    assert.equal(install(place.folders, place.desired(), systemFileCalls, Date.now).waiting, undefined);
-  });
-});
+namespaceTest(
+  "a full disk: the earlier installation stays, the failed part is named, and free space lets it succeed",
+  async () => {
+    using place = new Place();
+    await withDisk(place.folders.net, () => {
+      place.config("10-flannel.conflist", PRIMARY);
+      const fill = `${place.folders.net}/fill`;
+      try {
+        Deno.writeFileSync(fill, new Uint8Array(1 << 20));
+      } catch {
+        // The disk is full now.
+      }
+      assert.throws(
+        () => install(place.folders, place.desired(), systemFileCalls, Date.now),
+        (error) =>
+          error instanceof InstallError && error.part === "CREATE_CNI_CONFIG_FAILURE" &&
+          /No space left/.test(error.message),
+      );
+      assert.equal(Deno.readTextFileSync(`${place.folders.net}/10-flannel.conflist`), PRIMARY);
+      assert.deepEqual([...Deno.readDirSync(place.folders.net)].map((e) => e.name).toSorted(), [
+        "10-flannel.conflist",
+        "fill",
+      ]);
+      Deno.removeSync(fill);
+      assert.equal(install(place.folders, place.desired(), systemFileCalls, Date.now).waiting, undefined);
+    });
+  },
+);
 
 namespaceTest(
-  "a read-only disk: refused in words that say what to look at, and nothing is called in vain",
+  "a read-only disk: the refusal names the place to look at, and no configuration names the plugin in vain",
   async () => {
     using place = new Place();
     place.config("10-flannel.conflist", PRIMARY);

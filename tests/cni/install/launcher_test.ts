@@ -73,7 +73,7 @@ for (const from of ["one file", "sources"] as const) {
 const unknown = { has: () => false, add() {}, version: () => undefined, addVersion() {}, forget() {} };
 
 namespaceTest(
-  "a namespace that is gone is told by its path, and commands in it fail without a word of success",
+  "a namespace that is gone is reported by its path, and commands in it fail",
   async () => {
     const networkNamespace = "/run/netns/mcni-there-is-none";
     const quick = quickRun({ networkNamespace }, unknown);

@@ -49,7 +49,7 @@ const desiredStates = fc.constantFrom(
 );
 
 Deno.test({
-  name: "whatever the folder, after each step the runtime finds a working configuration of the same network",
+  name: "in any folder, after each step the runtime finds a working configuration of the same network",
   permissions: "none",
   fn() {
     fc.assert(fc.property(folder, fc.array(desiredStates, { minLength: 1, maxLength: 3 }), (files, rows) => {
@@ -58,7 +58,7 @@ Deno.test({
       const takeAll = (steps: readonly InstallStep[]) => {
         for (const step of steps) {
           now = after(now, [step]);
-          // A standalone configuration is nobody's primary network, unless it is the only one.
+          // A standalone configuration is no primary network, unless it is the only one.
           if (network !== undefined) assert.equal(choosePrimary(now).primary?.name, network, step.file);
         }
       };
@@ -125,8 +125,8 @@ Deno.test({
           "never without the plugin",
         );
       }
-      const mended = after(rewritten, planConfig(rewritten, desired).steps);
-      assert.deepEqual(choosePrimary(mended).primary?.plugins.map((p) => p["type"]), ["cilium-cni", "mesh-cni"]);
+      const restored = after(rewritten, planConfig(rewritten, desired).steps);
+      assert.deepEqual(choosePrimary(restored).primary?.plugins.map((p) => p["type"]), ["cilium-cni", "mesh-cni"]);
     }
   },
 });

@@ -44,7 +44,7 @@ interface Given {
 async function call(given: Given) {
   const applied: PodRedirection[] = [];
   const said: string[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   let questions = 0;
   const args = given.args ?? "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=cart-0;K8S_POD_UID=u1";
   const env = {
@@ -70,7 +70,7 @@ async function call(given: Given) {
       obstacles: () => Promise.resolve([]),
       end: () => Promise.resolve(),
     },
-    tellAgent: (_call, pod) => Promise.resolve(told.push(pod.name)).then(() => {}),
+    tellAgent: (_call, pod) => Promise.resolve(reported.push(pod.name)).then(() => {}),
     identityOf: () => "same",
     now: () => 0,
     sleep: () => Promise.resolve(),
@@ -85,7 +85,7 @@ async function call(given: Given) {
     if (!(thrown instanceof CniError)) throw thrown;
     error = thrown;
   }
-  return { out, error, applied, said: said.join(), told, questions };
+  return { out, error, applied, said: said.join(), reported, questions };
 }
 
 function pod(more: ApiObject = {}): ApiObject {
@@ -191,7 +191,7 @@ Deno.test("annotations in both spellings become redirection; the agent's ports a
   assert.deepEqual(wanted?.config.dns, { port: 15053, all: true });
 });
 
-Deno.test("captured DNS goes to the port that the pod's agent is told; one that is no port is refused", async () => {
+Deno.test("captured DNS goes to the port of the pod's agent; a text that is no port is refused", async () => {
   const asking = (value: string) => {
     const env = [{ name: "MESH_META_DNS_CAPTURE", value: "true" }, { name: "DNS_PROXY_ADDR", value }];
     return call({ pod: pod({ proxy: { env } }) });
@@ -241,7 +241,7 @@ for (const [key, value] of hostile) {
   });
 }
 
-Deno.test("whatever is in annotations, it is refused by type or becomes checked values, never text", async () => {
+Deno.test("any annotation is refused by type or becomes checked values, never text", async () => {
   const keys = fc.constantFrom(...hostile.map(([key]) => key));
   await fc.assert(fc.asyncProperty(keys, fc.string({ unit: "grapheme-composite" }), async (key, value) => {
     const { error, applied } = await call({ pod: pod({ annotations: { [key]: value } }) });
@@ -315,18 +315,18 @@ Deno.test("a pod of the node tunnel goes to the node agent; without one it gets 
     spec: { containers: [{ name: "app" }] },
   };
   const ambient = { config: { ambient_enabled: true } };
-  assert.deepEqual((await call({ ...ambient, pod: plain })).told, ["cart-0"]);
+  assert.deepEqual((await call({ ...ambient, pod: plain })).reported, ["cart-0"]);
   const byNamespace = { ...plain, metadata: { uid: "u1" } };
   const namespaceLabels = { "istio.io/dataplane-mode": "ambient" };
-  assert.deepEqual((await call({ ...ambient, pod: byNamespace, namespaceLabels })).told, ["cart-0"]);
+  assert.deepEqual((await call({ ...ambient, pod: byNamespace, namespaceLabels })).reported, ["cart-0"]);
   const out = { ...plain, metadata: { uid: "u1", labels: { "istio.io/dataplane-mode": "none" } } };
-  assert.deepEqual((await call({ ...ambient, pod: out, namespaceLabels })).told, []);
-  assert.deepEqual((await call({ ...ambient, pod: pod(), namespaceLabels })).told, []);
-  assert.deepEqual((await call({ pod: plain })).told, [], "switched off");
+  assert.deepEqual((await call({ ...ambient, pod: out, namespaceLabels })).reported, []);
+  assert.deepEqual((await call({ ...ambient, pod: pod(), namespaceLabels })).reported, []);
+  assert.deepEqual((await call({ pod: plain })).reported, [], "switched off");
   const refused = await call({
     ...ambient,
     pod: plain,
-    world: { tellAgent: () => Promise.reject(new Error("nobody listens")) },
+    world: { tellAgent: () => Promise.reject(new Error("no listener")) },
   });
   assert.equal(refused.error?.code, codes.tryAgain);
 });
@@ -353,7 +353,7 @@ Deno.test("an orchestrator that does not answer costs a call seconds, however sl
   }
 });
 
-Deno.test("a pod whose addresses the runtime does not tell is redirected, and what could not be seen is said", async () => {
+Deno.test("a pod whose addresses the runtime does not give is redirected, and the missing check is logged", async () => {
   const previous = [undefined, {}, { ips: [{ address: 7 }] }, { ip4: { ip: "10.1.2.3/24" } }];
   for (const prevResult of previous) {
     const { said, applied, error } = await call({ pod: pod(), config: { prevResult } });
@@ -365,7 +365,7 @@ Deno.test("a pod whose addresses the runtime does not tell is redirected, and wh
   assert.equal(node.error?.code, codes.wrongNamespace);
 });
 
-Deno.test("DEL and GC free whatever the configuration has become: a refusal would keep the pod's address", async () => {
+Deno.test("DEL and GC free also with a broken configuration: a refusal would keep the pod's address", async () => {
   const bad: Given[] = [
     { config: { plugin_log_level: 7, cni_agent_run_dir: "rel", exclude_namespaces: {} } },
     { config: { prevResult: [] } },
@@ -386,7 +386,7 @@ Deno.test("DEL and GC free whatever the configuration has become: a refusal woul
   }
 });
 
-Deno.test("VERSION, STATUS, DEL, GC; CHECK tells drift", async () => {
+Deno.test("VERSION, STATUS, DEL, GC; CHECK reports drift", async () => {
   assert.deepEqual(JSON.parse((await call({ command: "VERSION" })).out).supportedVersions, [
     "0.3.0",
     "0.3.1",

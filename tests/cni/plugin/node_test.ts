@@ -88,32 +88,35 @@ for (const how of ["the node agent", "the API"] as const) {
   );
 }
 
-namespaceTest("a runtime that restarts and calls again finds all in order, and drift is mended and told", async () => {
-  await onNode(async (node, orch) => {
-    const pod = orch.put(injectedPod("shop", "cart-0"));
-    const sandbox = await node.sandbox("shop", "cart-0", pod.metadata.uid);
-    const added = await node.chain("ADD", sandbox);
-    assert(added.ok);
-    const rules = await ownRules(sandbox);
-    assert(rules > 10);
-    const list = node.chosen();
-    const plugin = { ...list?.plugins.at(-1), cniVersion: "1.0.0", name: "testnet", prevResult: added.result };
-    assert.equal((await node.call("ADD", plugin, sandbox)).code, 0, "a second time");
-    assert.equal(await ownRules(sandbox), rules);
-    assert.equal((await node.call("CHECK", plugin, sandbox)).code, 0);
-    await must("nsenter", [`--net=${sandbox.netns}`, "iptables-nft", "-t", "nat", "-F", "MESH_OUTPUT"]);
-    const checked = await node.call("CHECK", plugin, sandbox);
-    assert.deepEqual([checked.code, failureOf(checked).code], [1, 103]);
-    assert.match(failureOf(checked).details ?? "", /IPv4: nat: rule 1 of MESH_OUTPUT is missing/);
-    assert.equal((await node.call("ADD", plugin, sandbox)).code, 0, "mended");
-    assert.equal(await ownRules(sandbox), rules);
-    assert.equal((await node.call("DEL", plugin, sandbox)).code, 0);
-    assert.equal((await node.call("DEL", plugin, { ...sandbox, netns: "" })).code, 0, "DEL without a namespace");
-  });
-});
+namespaceTest(
+  "a runtime that restarts and calls again finds all in order, and drift is reported and repaired",
+  async () => {
+    await onNode(async (node, orch) => {
+      const pod = orch.put(injectedPod("shop", "cart-0"));
+      const sandbox = await node.sandbox("shop", "cart-0", pod.metadata.uid);
+      const added = await node.chain("ADD", sandbox);
+      assert(added.ok);
+      const rules = await ownRules(sandbox);
+      assert(rules > 10);
+      const list = node.chosen();
+      const plugin = { ...list?.plugins.at(-1), cniVersion: "1.0.0", name: "testnet", prevResult: added.result };
+      assert.equal((await node.call("ADD", plugin, sandbox)).code, 0, "a second time");
+      assert.equal(await ownRules(sandbox), rules);
+      assert.equal((await node.call("CHECK", plugin, sandbox)).code, 0);
+      await must("nsenter", [`--net=${sandbox.netns}`, "iptables-nft", "-t", "nat", "-F", "MESH_OUTPUT"]);
+      const checked = await node.call("CHECK", plugin, sandbox);
+      assert.deepEqual([checked.code, failureOf(checked).code], [1, 103]);
+      assert.match(failureOf(checked).details ?? "", /IPv4: nat: rule 1 of MESH_OUTPUT is missing/);
+      assert.equal((await node.call("ADD", plugin, sandbox)).code, 0, "mended");
+      assert.equal(await ownRules(sandbox), rules);
+      assert.equal((await node.call("DEL", plugin, sandbox)).code, 0);
+      assert.equal((await node.call("DEL", plugin, { ...sandbox, netns: "" })).code, 0, "DEL without a namespace");
+    });
+  },
+);
 
 namespaceTest(
-  "CHECK tells routing that is gone, without which what is marked goes nowhere; ADD brings it back",
+  "CHECK reports missing routing, without which marked packets are lost; ADD restores it",
   async () => {
     await onNode(async (node, orch) => {
       const annotations = { "sidecar.istio.io/interceptionMode": "TPROXY" };
@@ -306,7 +309,7 @@ async function measured(node: TestNode, orch: FakeOrch, count: number) {
 }
 
 namespaceTest(
-  "what the installer puts on a node is what the runtime calls: from an empty node to a redirected pod",
+  "the runtime calls the plugin that the installer put on the node: from an empty node to a redirected pod",
   async () => {
     await using node = await TestNode.make();
     const orch = new FakeOrch();

@@ -56,7 +56,7 @@ namespaceTest(
 );
 
 namespaceTest(
-  "DEL and GC end well without a namespace, with one that is gone, twice, and for what nobody knows",
+  "DEL and GC end well without a namespace, with one that is gone, twice, and for unknown containers",
   async () => {
     await onNode(async ({ raw, ours, node }) => {
       const rows: [string, object, Record<string, string | undefined>][] = [
@@ -83,7 +83,7 @@ namespaceTest(
 );
 
 namespaceTest(
-  "a namespace's path is a path: what is none, or has more in it, is refused, and nothing is run",
+  "a namespace must be a path: any other text, or a path with more in it, is refused, and nothing is run",
   async () => {
     await onNode(async ({ raw, ours, node }) => {
       const marker = `${node.dir}/marker`;

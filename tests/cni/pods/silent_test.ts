@@ -1,4 +1,4 @@
-/** Others that take a connection and say nothing: whoever asks them ends in time. */
+/** Servers that take a connection and never answer: requests to them end in time. */
 import assert from "node:assert/strict";
 import { post } from "../../../lib/cni/plugin/report.ts";
 import { QuickPods } from "../../../lib/cni/pods/lookup.ts";

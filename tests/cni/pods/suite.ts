@@ -1,4 +1,4 @@
-/** The suite for sources of pods: whatever implements them, they answer like this. */
+/** The suite for sources of pods: every implementation must pass it. */
 import assert from "node:assert/strict";
 import { type PodEvent, type PodLookup, type PodSource, PodSourceError } from "../../../lib/cni/pods/source.ts";
 import { type ApiObject, injectedPod } from "../support/orch.ts";
@@ -14,7 +14,7 @@ export interface Orchestrator {
   notes(): Promise<string[]>;
   /** Ends the connections of watches. */
   interrupt(): Promise<void>;
-  /** Answers everything by a status until told otherwise. */
+  /** Answers everything by a status until that is changed. */
   refuse(status: number | undefined): void;
   stop(): Promise<void>;
 }
@@ -102,7 +102,7 @@ function reader(source: PodSource, filter = { labelSelector: "", fieldSelector: 
 export function sourceSuite(what: string, make: () => Orchestrator): void {
   const pod = (name: string, v: string, more: ApiObject = {}) => injectedPod("shop", name, { labels: { v }, ...more });
 
-  test(`${what}: a watch tells every pod once, then changes and ends`, make, async (o) => {
+  test(`${what}: a watch reports every pod once, then changes and ends`, make, async (o) => {
     await o.put(pod("a", "1"));
     const watch = reader(o.source());
     assert.equal(await watch.next(), "a 1");

@@ -1,4 +1,4 @@
-/** A watch that goes on whatever its connections end by. */
+/** A watch that goes on after every end of a connection. */
 import assert from "node:assert/strict";
 import { readPod } from "../../../lib/cni/pods/pod.ts";
 import { RestPods } from "../../../lib/cni/pods/rest.ts";
@@ -15,10 +15,10 @@ interface Round {
   changes?: (PodEvent | Error)[];
 }
 
-/** Watches through some connections; resolves with what was seen, told and waited. */
+/** Watches through some connections; resolves with the events, the reported errors and the waits. */
 async function through(rounds: Round[]) {
   const stop = new AbortController();
-  const [seen, told, waits]: [string[], string[], number[]] = [[], [], []];
+  const [seen, reported, waits]: [string[], string[], number[]] = [[], [], []];
   let round = -1;
   const parts = {
     list: () => {
@@ -35,20 +35,20 @@ async function through(rounds: Round[]) {
     },
   };
   const sleep = (ms: number) => Promise.resolve(void waits.push(ms));
-  const troubled = (error: unknown) => void told.push((error as Error).message);
+  const troubled = (error: unknown) => void reported.push((error as Error).message);
   for await (const e of watchPods(parts, stop.signal, troubled, sleep)) seen.push(show(e));
-  return { seen, told, waits };
+  return { seen, reported, waits };
 }
 
 Deno.test("a watch outlives connections that break, lines that cannot be read, and lists without an answer", async () => {
-  const { seen, told } = await through([
+  const { seen, reported } = await through([
     { list: ["a"], changes: [event("b"), new TypeError("error reading a body from connection")] },
     { list: new Error("no answer") },
     { list: ["a"], changes: [new SyntaxError("Unexpected token")] },
     { list: ["c"] },
   ]);
   assert.deepEqual(seen, ["a", "b", "gone b", "a", "gone a", "c", "gone c"]);
-  assert.deepEqual(told, ["error reading a body from connection", "no answer", "Unexpected token"]);
+  assert.deepEqual(reported, ["error reading a body from connection", "no answer", "Unexpected token"]);
 });
 
 Deno.test("troubles that last are waited for longer and longer; a connection that works makes it short again", async () => {
@@ -60,8 +60,8 @@ Deno.test("troubles that last are waited for longer and longer; a connection tha
 });
 
 Deno.test("connections that end at once, without an error, do not keep two machines busy", async () => {
-  const { waits, told } = await through([{ list: ["a"] }, { list: ["a"] }, { list: ["a"] }]);
-  assert.deepEqual([waits.slice(0, 3), told], [[1000, 1000, 1000], []]);
+  const { waits, reported } = await through([{ list: ["a"] }, { list: ["a"] }, { list: ["a"] }]);
+  assert.deepEqual([waits.slice(0, 3), reported], [[1000, 1000, 1000], []]);
 });
 
 /** An API whose watch is answered by bytes as they are, after which the connection is cut. */
@@ -107,8 +107,8 @@ const endings: [string, string, RegExp | undefined][] = [
   ["a refusal", `{"type":"ERROR","object":{"code":500,"message":"etcd is away"}}\n`, /was ended: 500: etcd is away/],
   ["a version that is too old", `{"type":"ERROR","object":{"code":410,"message":"expired"}}\n`, undefined],
 ];
-for (const [what, line, told] of endings) {
-  Deno.test(`the API client's watch meets ${what}: it goes on${told ? " and says why" : " without a word"}`, async () => {
+for (const [what, line, reported] of endings) {
+  Deno.test(`the API client's watch meets ${what}: it goes on${reported ? " and reports it" : " without a report"}`, async () => {
     const api = rawApi(line);
     const stop = new AbortController();
     const troubles: string[] = [];
@@ -123,7 +123,7 @@ for (const [what, line, told] of endings) {
     stop.abort();
     await watching;
     await api.stop();
-    if (told === undefined) assert.deepEqual(troubles, []);
-    else assert.match(troubles.join(), told);
+    if (reported === undefined) assert.deepEqual(troubles, []);
+    else assert.match(troubles.join(), reported);
   });
 }

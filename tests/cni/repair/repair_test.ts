@@ -34,7 +34,7 @@ function pod(name: string, status: ApiObject, more: ApiObject = {}): ApiObject {
 const loops = { state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: ended(126, " no redirection \n") };
 const judged: [string, boolean, ApiObject, Partial<RepairOptions>][] = [
   ["ended with the code before", true, pod("p", loops), {}],
-  ["in the field's names", true, {
+  ["in Istio's names", true, {
     metadata: { annotations: { "sidecar.istio.io/status": "" } },
     status: { initContainerStatuses: [{ name: "istio-validation", ...loops }] },
   }, {}],
@@ -101,7 +101,7 @@ async function repairing(
   return { orch, repaired: body.split("\n").filter((line) => line.startsWith("mesh_cni_repair_pods_repaired_total")) };
 }
 
-Deno.test("broken pods are labelled once, told of and counted; healthy ones are left alone", async () => {
+Deno.test("broken pods are labelled once, get an event and are counted; healthy ones are left alone", async () => {
   const { orch, repaired } = await repairing(
     {},
     (o) => {

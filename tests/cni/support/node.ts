@@ -177,7 +177,7 @@ export class TestNode implements AsyncDisposable {
     reader.releaseLock();
   }
 
-  /** Who answers at an address and port, asked by a user in the node or in a pod. */
+  /** Which server answers at an address and port, asked by a user in the node or in a pod. */
   async ask(address: string, port: number, netns = `/run/netns/${this.name}`, uid = 0): Promise<string> {
     const args = [`--net=${netns}`, ...asUser(uid), "/usr/bin/python3", `${scripts}/ask.py`, address, String(port)];
     return (await must("nsenter", args)).trim();

@@ -33,7 +33,7 @@ export class FakeOrch {
     return `${this.scheme}://127.0.0.1:${this.server.addr.port}`;
   }
 
-  /** Puts a pod, new or changed, and tells watchers. */
+  /** Puts a pod, new or changed, and sends it to watchers. */
   put(pod: ApiObject): ApiObject {
     const key = `${pod.metadata.namespace}/${pod.metadata.name}`;
     const type = this.pods.has(key) ? "MODIFIED" : "ADDED";
@@ -45,7 +45,7 @@ export class FakeOrch {
     return stored;
   }
 
-  /** Takes a pod away and tells watchers. */
+  /** Takes a pod away and sends that to watchers. */
   drop(key: string): void {
     const pod = this.pods.get(key);
     this.pods.delete(key);

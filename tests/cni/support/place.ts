@@ -67,7 +67,7 @@ export class Place implements Disposable {
     };
   }
 
-  /** What a service is told in most tests. */
+  /** The options of a service in most tests. */
   desiredStateOptions(server: URL, more: Partial<DesiredStateOptions> = {}): DesiredStateOptions {
     return {
       chained: true,

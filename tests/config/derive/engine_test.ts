@@ -29,7 +29,7 @@ function caps(log: string[]): Derivation {
       if (cap === undefined) return [];
       const { namespace } = input.meta;
       const limit = read.fact("Namespace", "", namespace)?.meta.annotations["example.com/limit"];
-      // A rule that somebody wrote for the host counts.
+      // A rule that a user wrote for the host counts.
       const rules = read.objects("DestinationRule", namespace);
       return input.spec.hosts.filter((host) => !rules.some((rule) => rule.spec.host === host)).map((host) => {
         if (host === "bad.example.com") throw new Error("no cap for this one");
@@ -135,14 +135,14 @@ test("an object is derived with its origin when its input comes, follows it, and
   assert.deepEqual(world.rules(), []);
 });
 
-test("what is there before the engine is derived at once", () => {
+test("objects that exist before the engine are derived at once", () => {
   const world = new World(({ folder }) => {
     folder.apply({ upserted: [entry("a", ["a.example.com"], "5")], removed: [] });
   });
   assert.deepEqual(world.rules(), [["a.example.com", 5, "derived"]]);
 });
 
-test("a change derives again what read it, and only that", () => {
+test("a change derives again the inputs that read it, and only those", () => {
   const world = new World();
   world.put(entry("a", ["a.example.com"], "5"), entry("b", ["b.example.com"]));
   world.derived();
@@ -161,7 +161,7 @@ test("a change derives again what read it, and only that", () => {
   assert.deepEqual([world.derived(), world.rules()], [["ServiceEntry/x/a"], [["a.example.com", 7, "derived"]]]);
 });
 
-test("a derivation that throws costs its input alone, which keeps what it had; the finding goes when it works again", () => {
+test("a derivation that throws costs its input alone, whose objects stay; the finding goes when it works again", () => {
   const world = new World();
   world.put(entry("a", ["a.example.com"], "5"), entry("c", ["c.example.com"], "1"));
   world.put(entry("a", ["bad.example.com"], "5"), entry("c", ["c.example.com"], "2"));
@@ -202,7 +202,7 @@ const step = fc.oneof(
   fc.constant({ unfact: true }),
 );
 
-test("after any changes what is derived is as if it were derived anew", () => {
+test("after any changes the derived objects are those of a fresh derivation", () => {
   fc.assert(fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
     const world = new World();
     for (const one of steps) {

@@ -37,7 +37,7 @@ const secretTree = {
   data: { password: encoded },
 };
 
-test("a service has ports, addresses and what stands before it, other fields are passed over", () => {
+test("a service has ports, addresses and load balancers, other fields are passed over", () => {
   const fact = read("Service", {
     metadata: { name: "web", namespace: "x", uid: "7c0f", labels: { "istio.io/rev": "r" }, managedFields: [{}] },
     spec: {
@@ -92,7 +92,7 @@ test("a mistake is named with field, value and expectation, all of them at once,
   assert.equal(readFact("Secret", "no object", API, OPTIONS).findings.length, 1);
 });
 
-test("nothing that prints a secret, or what is wrong with one, shows its data", () => {
+test("nothing that prints a secret, or a finding about one, shows its data", () => {
   const fact = read("Secret", secretTree);
   assert.ok(fact.kind === "Secret");
   assert.equal(new TextDecoder().decode(fact.spec.data["password"]?.reveal()), PASSWORD);
@@ -123,7 +123,7 @@ test("nothing that prints a secret, or what is wrong with one, shows its data", 
   assert.match(broken.findings.map(formatFinding).join(), /data\.password: "\[concealed\]", expected base64 text/);
 });
 
-test("two versions of a secret are told apart by a hash that needs the key of this process", () => {
+test("two versions of a secret differ by a hash that needs the key of this process", () => {
   const hash = (data: string, digestKey = OPTIONS.digestKey) =>
     readFact("Secret", { ...secretTree, data: { password: data } }, API, { digestKey }).fact?.hash;
   assert.equal(hash(encoded), hash(encoded));

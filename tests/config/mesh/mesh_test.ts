@@ -31,7 +31,7 @@ test("the defaults of another system namespace", () => {
   assert.equal(value?.defaultConfig.discoveryAddress, "meshd.other.svc:15012");
 });
 
-test("what is written lies over the defaults, each part as its rule says", () => {
+test("written settings lie over the defaults, each part by its own rule", () => {
   const { mesh: config, findings } = mesh(`
 enableTracing: false
 accessLogFile: /dev/stdout
@@ -140,7 +140,7 @@ defaultConfig:
   ]);
 });
 
-test("what is wrong with an extension provider is a warning", () => {
+test("a mistake in an extension provider is a warning", () => {
   const { findings } = mesh(`
 extensionProviders:
 - {name: a, zipkin: {service: "a b", port: 70000}}

@@ -31,7 +31,7 @@ const example = shape({
 });
 
 Deno.test({
-  name: "both spellings of a field are one field, and so are the peer's names",
+  name: "both spellings of a field are one field, and so are Istio's names",
   permissions: "none",
   fn() {
     const written = {

@@ -41,7 +41,7 @@ spec:
   );
 });
 
-Deno.test("a field that is not written has the line of what it should stand in", () => {
+Deno.test("a field that is not written has the line of the object that lacks it", () => {
   assert.deepEqual(lines("a: 1\nspec:\n  b:\n    c: 1\n", "spec.b.d.e", "spec.http[3]", "none"), [3, 2, 1]);
 });
 
@@ -52,7 +52,7 @@ Deno.test("both spellings, JSON, anchors, aliases, merge keys and tags", () => {
   assert.deepEqual(lines(text, "x.q", "y", "y.p", "z.r", "z.p", "u"), [3, 4, 4, 7, 5, 10]);
 });
 
-Deno.test("what does not parse, or is too long, has no places", () => {
+Deno.test("a text that does not parse, or is too long, has no places", () => {
   assert.deepEqual(lines("a: [", "a"), [undefined]);
   assert.deepEqual(lines(`a: ${"x".repeat(3 * 1024 * 1024)}`, "a"), [undefined]);
   assert.deepEqual(lines("[".repeat(100_000), "a"), [undefined]);

@@ -1,5 +1,5 @@
 /**
- * A name server for tests: says what it is told to, over UDP and TCP on one port, and counts what it was asked.
+ * A name server for tests: answers as set, over UDP and TCP on one port, and keeps the questions.
  *
  * Permissions: net (loopback).
  *
@@ -71,7 +71,7 @@ function bindBoth(hostname: string, port: number): { udp: Deno.DatagramConn; tcp
   }
 }
 
-/** An address of the loopback and a port at which nobody listens, over UDP and TCP. */
+/** An address of the loopback and a port without a listener, over UDP and TCP. */
 export function closedPort(): { hostname: string; port: number } {
   const [a, b, c] = crypto.getRandomValues(new Uint8Array(3));
   // An address of its own, so that no other test listens at the port afterwards.

@@ -83,7 +83,7 @@ Deno.test("a host that is called like a part of the language is a host like othe
   assert.deepEqual(resolve(table, "__proto__"), ["__proto__ A 10.0.0.1"]);
 });
 
-Deno.test("what is no name table is refused and named, however it is broken", () => {
+Deno.test("a message that is no name table is refused with the reason, however it is broken", () => {
   const good = encode({ "a.example": { ips: ["10.0.0.1"] } });
   for (const bytes of [good.slice(0, 5), Uint8Array.from([0x0a, 2, 0xff]), Uint8Array.from([0x0a, 3, 10, 1, 0xff])]) {
     assert.throws(() => decodeNameTable(bytes), { message: /^istio\.networking\.nds\.v1\.NameTable: / });

@@ -104,7 +104,7 @@ Deno.test("raced: all servers are asked at once, the first that knows wins, one 
 });
 
 for (const parallel of [false, true]) {
-  Deno.test(`what all servers say is said to the client too (${parallel ? "raced" : "in turn"})`, async () => {
+  Deno.test(`the error of all servers is the client's answer too (${parallel ? "raced" : "in turn"})`, async () => {
     const s = stage({ parallel });
     s.ask();
     s.say(a, "REFUSED");
@@ -149,7 +149,7 @@ Deno.test("in turn and raced: when every server refuses, the answer is none at o
   }
 });
 
-Deno.test("what is known of a server outlives a new resolv.conf that names it again", async () => {
+Deno.test("the state of a server outlives a new resolv.conf that names it again", async () => {
   const s = stage();
   s.ask("one.example");
   await s.clock.advance(400);
@@ -191,7 +191,7 @@ Deno.test("an answer from before is given after 1.8 s of silence, at once when s
   assert.deepEqual(s.results, ["1800 NOERROR www.example.org A 1.2.3.4"]);
   s.ask();
   await s.clock.advance(50);
-  assert.equal(s.results.length, 2, "who asks the same now need not wait");
+  assert.equal(s.results.length, 2, "the same question need not wait now");
   await s.clock.advance(2600);
   s.ask();
   assert.deepEqual(s.results.slice(2), ["4500 NOERROR www.example.org A 1.2.3.4"]);

@@ -99,7 +99,7 @@ export class TestMesh implements AsyncDisposable {
       const texts = refused.map((w) => `${w.row.proxy} ${w.type}: ${w.lastError}`);
       if (texts.some(saysTaken)) throw new PortTaken(texts.join("\n"));
       assert.deepEqual(texts, []);
-      // Only secrets in files are served: whoever asks for others is not answered.
+      // Only secrets in files are served: a request for others is not answered.
       const answered = watches.filter((w) => w.type !== SECRET || w.sent !== "");
       const started = rows.length === this.#envoys.length && rows.every((r) => LISTENER in r.resources);
       // Envoy asks for routes after their listener: what is acknowledged has to stay so for a while.

@@ -198,7 +198,7 @@ Deno.test("after GOAWAY open streams go on, new ones are ignored, and the connec
   transport.destroy();
 });
 
-Deno.test("what a client may send is replenished: 10 MB go through", async () => {
+Deno.test("a client's windows are replenished: 10 MB go through", async () => {
   const { send, events, frames } = connect();
   send(...hello(), request(1));
   let stream = 256 * 1024;

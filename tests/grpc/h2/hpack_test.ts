@@ -120,7 +120,7 @@ Deno.test("any bytes, encoded bit by bit, decode to themselves, with each paddin
   }));
 });
 
-Deno.test("what we encode decodes to itself", () => {
+Deno.test("our encoding decodes to the same headers", () => {
   const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/);
   const value = fc.stringMatching(/^[ -~]{0,300}$/);
   fc.assert(fc.property(fc.dictionary(name, value), (headers) => {
@@ -154,7 +154,7 @@ Deno.test("a small block that unfolds to a large list is refused, and the table 
   assert.equal(decodeList(decoder, new Uint8Array([0xbe])).headers.a, value, "the connection goes on");
 });
 
-Deno.test("what is passed over in a list that is too large enters the table all the same", () => {
+Deno.test("headers that are passed over in a list that is too large enter the table all the same", () => {
   const decoder = new HpackDecoder();
   const long = encodeHeaders({ a: "x".repeat(200) });
   const indexed = new Uint8Array([0x40, ...encodeHeaders({ kept: "yes" }).subarray(1)]);
@@ -181,7 +181,7 @@ Deno.test("the table holds as many entries as fit, the newest first, and an entr
   assert.deepEqual(decode(decoder, new Uint8Array([0xbe])), { a: "1" });
 });
 
-Deno.test("what may be in no request makes a list malformed", () => {
+Deno.test("a header that no request may have makes a list malformed", () => {
   const request = { ":method": "POST", ":scheme": "http", ":path": "/x" };
   const fault = (headers: Record<string, string>) =>
     requestFault(decodeList(new HpackDecoder(), encodeHeaders(headers)));

@@ -31,7 +31,7 @@ Deno.test("100 calls that a client opens before it has seen our GOAWAY are ignor
   transport.destroy();
 });
 
-Deno.test("what late streams send is given back to the connection's window, and their headers enter the table", async () => {
+Deno.test("the bytes of late streams are given back to the connection's window, and their headers enter the table", async () => {
   const { send, frames, connection, events } = connect();
   send(...hello(), request(1));
   connection.goAway();
@@ -46,7 +46,7 @@ Deno.test("what late streams send is given back to the connection's window, and 
   assert.deepEqual(events, ["end"]);
 });
 
-Deno.test("a client that goes on opening streams after GOAWAY is told to calm down", async () => {
+Deno.test("a client that goes on opening streams after GOAWAY gets ENHANCE_YOUR_CALM", async () => {
   const { send, frames, connection, transport } = connect();
   send(...hello(), request(1));
   connection.goAway();

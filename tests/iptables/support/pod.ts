@@ -16,23 +16,23 @@ export const addresses = {
 } as const;
 
 /** User and group of a process. */
-export interface Who {
+export interface User {
   readonly uid: number;
   readonly gid: number;
   /** Holds NET_ADMIN, as a proxy that keeps source addresses does. */
   readonly netAdmin?: boolean;
 }
 
-/** Who is who in a pod. */
+/** The users in a pod. */
 export const users = {
   root: { uid: 0, gid: 0 },
   app: { uid: 1000, gid: 1000 },
   proxy: { uid: 1337, gid: 1337, netAdmin: true },
   proxyGroup: { uid: 1001, gid: 1337 },
   other: { uid: 1002, gid: 5000 },
-} as const satisfies Record<string, Who>;
+} as const satisfies Record<string, User>;
 
-/** What a listener answers to who connects. */
+/** What a listener answers to a client. */
 export interface Answer {
   readonly name: string;
   readonly peer: string;
@@ -48,7 +48,7 @@ export interface Dialled {
   readonly error?: string;
 }
 
-/** A process in a namespace that opens sockets when told. */
+/** A process in a namespace that opens sockets on command. */
 export class Actor {
   readonly #child: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
@@ -56,9 +56,9 @@ export class Actor {
   #rest = "";
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(namespace: string, who: Who) {
-    const caps = who.netAdmin === true ? ["--inh-caps=+net_admin,+net_raw", "--ambient-caps=+net_admin,+net_raw"] : [];
-    const as = ["setpriv", `--reuid=${who.uid}`, `--regid=${who.gid}`, "--clear-groups", ...caps];
+  constructor(namespace: string, user: User) {
+    const caps = user.netAdmin === true ? ["--inh-caps=+net_admin,+net_raw", "--ambient-caps=+net_admin,+net_raw"] : [];
+    const as = ["setpriv", `--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups", ...caps];
     this.#child = new Deno.Command("ip", {
       args: ["netns", "exec", namespace, ...as, "/usr/bin/python3", script],
       stdin: "piped",
@@ -164,8 +164,8 @@ export class Cable implements AsyncDisposable {
   }
 
   /** Starts a process in one of the two. */
-  actor(where: "pod" | "client", who: Who): Actor {
-    const actor = new Actor(this[where], who);
+  actor(where: "pod" | "client", user: User): Actor {
+    const actor = new Actor(this[where], user);
     this.#actors.push(actor);
     return actor;
   }

@@ -4,7 +4,7 @@ import { createReadiness } from "../../../lib/kernel/lifecycle/readiness.ts";
 import { createStopper } from "../../../lib/kernel/lifecycle/stop.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 
-Deno.test("a program is ready when no more tasks come and all are done, and names what it waits for", async () => {
+Deno.test("a program is ready when no more tasks come and all are done, and names the tasks that it waits for", async () => {
   const readiness = createReadiness();
   const folder = readiness.task("folder");
   const registry = readiness.task("registry");
@@ -55,7 +55,7 @@ Deno.test("parts end in reverse order, one failing does not keep the next, and a
   assert.equal(await stopper.stop(), outcomes);
 });
 
-Deno.test("one deadline holds for all parts: a hanging one is told and left, the rest still end", async () => {
+Deno.test("one deadline holds for all parts: a hanging one is signalled and left, the rest still end", async () => {
   const clock = createFakeClock();
   const stopper = createStopper(1000, clock);
   let forced = false;

@@ -63,7 +63,7 @@ Deno.test("a prefix stands before every name", async () => {
   assert.doesNotMatch(body, /^# TYPE (?!istio_agent_)/m);
 });
 
-Deno.test("values can be computed at the scrape, and one that fails is told and spoils no other", async () => {
+Deno.test("values can be computed at the scrape, and one that fails is reported and spoils no other", async () => {
   const failures: unknown[] = [];
   const metrics = createMetrics("pilot-discovery", { failed: (error) => failures.push(error) });
   metrics.onScrape(() => {

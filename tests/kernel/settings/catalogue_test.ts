@@ -38,7 +38,7 @@ Deno.test("the catalogue has every variable of the tables with its type, default
   assert.deepEqual(ours, copy.settings);
 });
 
-Deno.test("what the catalogue has beyond the tables is on the list of our own variables, and only there", () => {
+Deno.test("variables beyond the tables are on the list of our own variables, and only there", () => {
   const known = new Set(copy.settings.map((row) => row.name));
   const beyond = settingEntries().map(([name]) => name).filter((name) => !known.has(name));
   assert.deepEqual(beyond, Object.keys(ownSettings));

@@ -49,7 +49,7 @@ Deno.test("PILOT_ENABLE_AMBIENT turns the defaults of its parts on, and a part s
   assert.equal(readSettings("pilot-discovery", {}).PILOT_ENABLE_AMBIENT_WAYPOINTS, false);
 });
 
-Deno.test("all bad variables are refused at once, each with name, value and what was expected", () => {
+Deno.test("all bad variables are refused at once, each with name, value and expectation", () => {
   const found = problems(() =>
     readSettings("pilot-discovery", {
       PILOT_DEBOUNCE_AFTER: "5",
@@ -88,7 +88,7 @@ Deno.test("a file mode is read as octal, a plain number is not", () => {
   assert.equal(readSettings("install-cni", { MONITORING_PORT: "015014" }).MONITORING_PORT, 15014);
 });
 
-Deno.test("the field's spellings are read, ours wins, and a mistake is named as it was given", () => {
+Deno.test("Istio's spellings are read, ours wins, and a mistake is named as it was given", () => {
   const settings = readSettings("pilot-agent", {
     ISTIO_META_DNS_CAPTURE: "true",
     KUBERNETES_SERVICE_HOST: "10.0.0.1",
@@ -104,7 +104,7 @@ Deno.test("the field's spellings are read, ours wins, and a mistake is named as 
   assert.equal(problem?.name, "ISTIO_DUAL_STACK");
 });
 
-Deno.test("the field's values are read as ours", () => {
+Deno.test("Istio's values are read as ours", () => {
   const settings = readSettings("pilot-discovery", {
     EXTERNAL_CA: "ISTIOD_RA_KUBERNETES_API",
     PILOT_CERT_PROVIDER: "k8s.io/signer",
@@ -126,13 +126,13 @@ Deno.test("every spelling of a variable leads back to it", () => {
   for (const [name] of settingEntries()) for (const spelling of spellings(name)) assert.equal(ourName(spelling), name);
 });
 
-Deno.test("node metadata in the field's spelling keeps its key", () => {
+Deno.test("node metadata in Istio's spelling keeps its key", () => {
   const { env, givenAs } = inOurSpelling({ ISTIO_META_NETWORK: "n1", ISTIO_METAJSON_LABELS: "{}", PATH: "/bin" });
   assert.deepEqual({ ...env }, { MESH_META_NETWORK: "n1", MESH_METAJSON_LABELS: "{}", PATH: "/bin" });
   assert.equal(givenAs.get("MESH_META_NETWORK"), "ISTIO_META_NETWORK");
 });
 
-Deno.test("whatever the environment says, reading gives settings or a SettingsError", () => {
+Deno.test("any environment gives settings or a SettingsError", () => {
   const names = settingEntries().map(([name]) => name);
   const environment = fc.dictionary(fc.constantFrom(...names, "__proto__", "constructor"), fc.string(), { maxKeys: 8 });
   fc.assert(fc.property(environment, (env) => {

@@ -72,4 +72,4 @@ Deno.test("every duration up to a hundred days, to the microsecond, survives tex
   );
 });
 
-Deno.test("what is no number has no text", () => assert.throws(() => formatDuration(NaN), RangeError));
+Deno.test("NaN has no text", () => assert.throws(() => formatDuration(NaN), RangeError));

@@ -44,7 +44,7 @@ Deno.test("timers fire while the work goes on", async () => {
   assert.ok(fired);
 });
 
-Deno.test("what the work throws is thrown, and at once it is the same work", async () => {
+Deno.test("an exception of the work is thrown, and paced or at once it is the same work", async () => {
   function* failing(): Generator<void, void> {
     yield;
     throw new RangeError("no");

@@ -268,7 +268,7 @@ Deno.test("pods of other registries are selected, unless that is off; its own re
   }
 });
 
-Deno.test("a health-checked workload entry is unhealthy until its agent tells otherwise", async () => {
+Deno.test("a health-checked workload entry is unhealthy until its agent reports it healthy", async () => {
   const checked = workloadEntry("w1", { address: "10.0.0.1", labels: { app: "a" } }, {
     annotations: { "proxy.mesh.io/health-checks-enabled": "true" },
   });

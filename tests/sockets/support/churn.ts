@@ -1,5 +1,5 @@
 /**
- * A process that accepts and closes connections, and tells how many bytes of heap each left behind.
+ * A process that accepts and closes connections, and reports how many bytes of heap each left behind.
  *
  * Permissions: net (loopback).
  *

@@ -1,4 +1,6 @@
-/** Whatever policy validation lets in, Envoy must accept: one refused cluster is an error in every proxy that sees it. */
+/**
+ * Envoy must accept every policy that validation lets in: one refused cluster is an error in every proxy that sees it.
+ */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Findings } from "../../../lib/config/finding/findings.ts";

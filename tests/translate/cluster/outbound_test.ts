@@ -55,7 +55,7 @@ Deno.test("each port but UDP has a cluster, each subset one more; a host that is
   assert.deepEqual(outboundClusters(fakeReader(), HOST), []);
 });
 
-Deno.test("the protocol of a port decides the HTTP version; where it is not told a sidecar follows the client", () => {
+Deno.test("the protocol of a port decides the HTTP version; without one a sidecar follows the client", () => {
   const table: [Protocol, "sidecar" | "router", string][] = [
     ["HTTP", "sidecar", "http1"],
     ["HTTP2", "sidecar", "http2"],
@@ -92,7 +92,7 @@ Deno.test("connections are upgraded to HTTP/2 as the rule says for any port, as 
   }
 });
 
-Deno.test("PASSTHROUGH dials what the client dialled, and a subset may take it back", () => {
+Deno.test("PASSTHROUGH dials the client's destination, and a subset may override it", () => {
   const clusters = build({
     trafficPolicy: { loadBalancer: { simple: "PASSTHROUGH" } },
     subsets: [{ name: "back", trafficPolicy: { loadBalancer: { simple: "RANDOM" } } }],
@@ -100,7 +100,7 @@ Deno.test("PASSTHROUGH dials what the client dialled, and a subset may take it b
   assert.deepEqual(clusters.map((c) => [c.message.type, c.message.lb_policy]), [[4, 6], [3, 3]]);
 });
 
-Deno.test("what was dialled is unknown to a gateway, which gets endpoints told", () => {
+Deno.test("a gateway does not know the dialled address, so it gets endpoints", () => {
   const given = { resolution: "passthrough" } as const;
   assert.equal(first(undefined, given).type, 4);
   assert.equal(first(undefined, given, { properties: { type: "router" } }).type, 3);
@@ -148,7 +148,7 @@ Deno.test("a cluster of a service without a rule asks the proxy for nothing", ()
   assert.deepEqual(read.asked.filter((q) => q.startsWith("property") || q.startsWith("ask")), []);
 });
 
-Deno.test("limits that nobody set are none, and idle time of HTTP goes before that of TCP", () => {
+Deno.test("unset limits are none, and idle time of HTTP goes before that of TCP", () => {
   const none = first(undefined).circuit_breakers!.thresholds![0]!;
   assert.deepEqual(none.max_connections, { value: 4294967295 });
   const cluster = first({
@@ -194,7 +194,7 @@ Deno.test("the panic threshold is off under outlier detection, set by the user, 
   assert.equal(threshold(30, { settings: { sendUnhealthyEndpoints: true } }), 0);
 });
 
-Deno.test("what is not translated yet is said", () => {
+Deno.test("settings that are not translated yet are reported", () => {
   const built = build({ trafficPolicy: { tls: { mode: "MESH_MUTUAL" }, proxyProtocol: { version: "V1" } } });
   assert.equal(built[0]!.message.transport_socket, undefined);
   assert.match(

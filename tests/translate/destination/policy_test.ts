@@ -22,7 +22,7 @@ Deno.test("settings of a port replace the whole policy for that port, and no oth
   assert.deepEqual(portPolicy(undefined, 80), {});
 });
 
-Deno.test("a subset replaces what it sets and keeps the rest of the rule", () => {
+Deno.test("a subset replaces the settings that it has and keeps the rest of the rule", () => {
   const rule: TrafficPolicy = { loadBalancer: random, connectionPool: pool };
   const subset = { name: "v1", trafficPolicy: { loadBalancer: robin, outlierDetection: outlier } };
   assert.deepEqual(subsetPolicy(rule, subset, 80), {

@@ -183,7 +183,7 @@ Deno.test("with outlier detection near endpoints come first: subzone, zone, regi
   ]);
 });
 
-Deno.test("priorities have no gaps for a proxy that is near to nobody", () => {
+Deno.test("priorities have no gaps for a proxy that is near no endpoint", () => {
   assert.deepEqual(near("us/9/z", undefined).map((g) => g[0]), ["0", "1", "1", "1", "1"]);
   assert.deepEqual(near("africa/1/z", undefined).map((g) => g[0]), ["0", "0", "0", "0", "0"]);
 });
@@ -207,7 +207,7 @@ Deno.test("failover names the region that comes after the own one", () => {
   ]);
 });
 
-Deno.test("distribution needs no outlier detection, weighs what it names and leaves out the rest", () => {
+Deno.test("distribution needs no outlier detection, weighs the localities that it names and leaves out the rest", () => {
   const setting = { distribute: [{ from: "eu/1/*", to: { "eu/1/*": 80, "us/*": 20 } }] };
   assert.deepEqual(near("eu/1/a", setting, false), ["0/40: 10.0.0.1", "0/40: 10.0.0.2", "0/20: 10.0.0.4"]);
   assert.deepEqual(near("us/1/d", setting, false).length, 5);
@@ -288,7 +288,7 @@ const anySubsets = fc.uniqueArray(
   { selector: (s) => s.name },
 );
 
-Deno.test("every EDS cluster has its assignment and no other has one; priorities have no gaps; nobody is lost", () => {
+Deno.test("every EDS cluster has its assignment and no other has one; priorities have no gaps; no endpoint is lost", () => {
   fc.assert(fc.property(
     fc.uniqueArray(anyEndpoint, { selector: (e) => e.address }),
     anyPolicy,

@@ -50,7 +50,7 @@ const assignment: fc.Arbitrary<LeanAssignment> = fc.record({
   endpoints: fc.array(group, { maxLength: 5 }),
 }, { requiredKeys: ["cluster_name"] });
 
-Deno.test("load assignments are the same bytes as by the general encoder, whatever was encoded before", () => {
+Deno.test("load assignments are the same bytes as by the general encoder, after any earlier ones", () => {
   const encoder = new LoadAssignmentEncoder();
   fc.assert(
     fc.property(assignment, (message) => {

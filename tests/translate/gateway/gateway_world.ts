@@ -82,7 +82,7 @@ function reader(objects: readonly AnyConfigObject[], world: World): FakeReader {
     services: services(objects),
     destinationRules: destinationRules(objects),
   });
-  // The fake answers by host; a gateway's virtual services are told by gateway.
+  // The fake answers by host; a gateway's virtual services are found by gateway.
   return Object.create(read, {
     virtualServicesOf: { value: (gateway: string) => virtualServices.forGateway(gateway) },
   });

@@ -64,7 +64,7 @@ Deno.test("the proxy's own topology replaces the mesh's: trusted hops and client
   assert.equal(byProxy.forward_client_cert_details, 3);
 });
 
-Deno.test("without a word the gateway trusts its peer address, and tells all of the client's certificate", () => {
+Deno.test("by default the gateway trusts its peer address, and forwards all of the client's certificate", () => {
   const plain = manager([http]);
   assert.equal(plain.use_remote_address?.value, true);
   assert.equal(plain.xff_num_trusted_hops, undefined);
@@ -76,7 +76,7 @@ Deno.test("without a word the gateway trusts its peer address, and tells all of 
   });
 });
 
-Deno.test("the PROXY protocol header is taken off first where the topology tells of one", () => {
+Deno.test("the PROXY protocol header is taken off first where the topology has one", () => {
   const gatewayTopology = { forwardClientCertDetails: "UNDEFINED" as const, proxyProtocol: {} };
   const secured = gateway([server(8443, "HTTPS", ["a.com"], { tls: { mode: "SIMPLE", ...files } })]);
   const names = (world: FakeWorld) => build([secured], world).listeners[0]?.listener_filters?.map((f) => f.name);
@@ -93,7 +93,7 @@ Deno.test("virtual services that route requests are no part of a listener, so th
   assert.ok(!read.asked.includes("property/namespace"), "any namespace may share it");
 });
 
-Deno.test("an unprivileged proxy gets no port below 1024, and is told so", () => {
+Deno.test("an unprivileged proxy gets no port below 1024, with a finding", () => {
   const low = gateway([server(80, "HTTP", ["*"]), server(8080, "HTTP", ["a.com"])]);
   const { listeners, problems } = build([low], { properties: { isUnprivileged: true } });
   assert.deepEqual(listeners.map(({ name }) => name), ["0.0.0.0_8080"]);
@@ -143,7 +143,7 @@ Deno.test("a port where nothing is left to serve has no listener", () => {
   assert.deepEqual(problems.map(({ reason }) => reason), ["certificateByName", "noRoute", "noRoute"]);
 });
 
-Deno.test("cipher suites that Envoy does not know are dropped and told; groups of known ones stay", () => {
+Deno.test("cipher suites that Envoy does not know are dropped and reported; groups of known ones stay", () => {
   const known = "ECDHE-RSA-AES128-GCM-SHA256";
   const cipherSuites = [known, known, "SHA", `[${known}|AES256-SHA]`, "NOPE", `[${known}|NOPE]`];
   const tls = { mode: "SIMPLE", ...files, cipherSuites };

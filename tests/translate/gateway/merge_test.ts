@@ -54,7 +54,7 @@ interface Case {
 
 const cases: readonly Case[] = [
   {
-    proves: "plain HTTP servers of one port share one route configuration, whatever HTTP they speak",
+    proves: "plain HTTP servers of one port share one route configuration, for any version of HTTP",
     gateways: [gateway("a", "HTTP 80 http a.com"), gateway("b", "GRPC 80 grpc b.com", "HTTP2 81 h2 b.com")],
     ports: ["80 http: a[0] b[0]", "81 http: b[1]"],
     routes: { "http.80": ["a[0]", "b[0]"], "http.81": ["b[1]"] },

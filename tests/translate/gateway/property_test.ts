@@ -105,15 +105,15 @@ Deno.test("a younger Gateway object never takes anything from older ones", () =>
   );
 });
 
-Deno.test("every server is either served or told of", () => {
+Deno.test("every server is either served or reported", () => {
   fc.assert(
     fc.property(gatewaysOf, (objects) => {
       const { read } = gatewayWorldOf(objects);
       const { ports, problems } = mergeGateways(read.gateways());
       const served = ports.flatMap((port) => port.servers.map(({ cause, index }) => `${cause}[${index}]`));
-      const told = problems.map(({ cause, index }) => `${cause}[${index}]`);
+      const reported = problems.map(({ cause, index }) => `${cause}[${index}]`);
       const all = read.gateways().flatMap(({ key, spec }) => spec.servers.map((_, i) => `${key}[${i}]`));
-      assert.deepEqual([...served, ...told].sort(), all.sort());
+      assert.deepEqual([...served, ...reported].sort(), all.sort());
     }),
     runs,
   );

@@ -52,7 +52,7 @@ function entries(read: ReturnType<typeof load>, name = "http.80"): readonly Plan
 }
 
 /** `domains: prefixes` of every virtual host, sorted by name. */
-function told(documents: readonly object[], more: FakeWorld = {}): string[] {
+function reported(documents: readonly object[], more: FakeWorld = {}): string[] {
   const { virtualHosts } = gatewayRouteConfigurations(load(documents, more)).get("http.80")!;
   return virtualHosts.map(({ message }) => {
     const prefixes = message.routes!.map((route) => route.match!.prefix ?? route.match!.path);
@@ -62,9 +62,9 @@ function told(documents: readonly object[], more: FakeWorld = {}): string[] {
 
 Deno.test("hosts with the same routes share one virtual host, named after the most specific", () => {
   const documents = [gateway("gw", [{ hosts: ["*.com"] }]), routes("a", ["a.com", "*.b.com", "abc.com"])];
-  assert.deepEqual(told(documents), ["abc.com,a.com,*.b.com /a"]);
+  assert.deepEqual(reported(documents), ["abc.com,a.com,*.b.com /a"]);
   assert.equal(entries(load(documents))[0]?.name, "abc.com:80");
-  assert.deepEqual(told(documents, { settings: { enableRouteCollapse: false } }), [
+  assert.deepEqual(reported(documents, { settings: { enableRouteCollapse: false } }), [
     "*.b.com /a",
     "a.com /a",
     "abc.com /a",
@@ -78,7 +78,7 @@ Deno.test("virtual services of one host merge, and the first that takes every re
     routes("b", ["a.com"]),
     routes("c", ["a.com"], "/"),
   ];
-  assert.deepEqual(told(documents), ["a.com /b /"]);
+  assert.deepEqual(reported(documents), ["a.com /b /"]);
   const [entry] = entries(load(documents));
   const { message } = gatewayVirtualHost(load(documents), entry!);
   assert.equal(message.routes?.at(-1)?.route?.cluster, "outbound|80||a.svc");
@@ -87,7 +87,7 @@ Deno.test("virtual services of one host merge, and the first that takes every re
 Deno.test("a redirect to HTTPS covers the hosts of its server, with and without virtual services, and no others", () => {
   const servers = [{ hosts: ["a.com", "./b.com", "c.com"], redirect: true }, { hosts: ["d.com"] }];
   const documents = [gateway("gw", servers), routes("a", ["a.com", "d.com"])];
-  assert.deepEqual(told(documents), ["a.com tls /a", "b.com,c.com tls", "d.com /a"]);
+  assert.deepEqual(reported(documents), ["a.com tls /a", "b.com,c.com tls", "d.com /a"]);
 });
 
 Deno.test("a virtual service counts only where it has http rules for the gateway and the server's port", () => {
@@ -99,7 +99,7 @@ Deno.test("a virtual service counts only where it has http rules for the gateway
     routes("port", ["port.com"], "", match({ port: 81 })),
     routes("mine", ["mine.com"], "", match({ gateways: ["edge/gw"], port: 80, uri: { exact: "/mine" } })),
   ];
-  assert.deepEqual(told(documents), ["mine.com /mine"]);
+  assert.deepEqual(reported(documents), ["mine.com /mine"]);
 });
 
 Deno.test("virtual services that are not exported to the gateway's namespace are not seen", () => {
@@ -109,22 +109,22 @@ Deno.test("virtual services that are not exported to the gateway's namespace are
     routes("to", ["to.com"], undefined, { exportTo: ["mesh-system"] }),
     routes("all", ["all.com"]),
   ];
-  assert.deepEqual(told(documents), ["all.com /all", "to.com /to"]);
-  assert.deepEqual(told(documents, { properties: { namespace: "edge" } }), ["all.com /all", "own.com /own"]);
+  assert.deepEqual(reported(documents), ["all.com /all", "to.com /to"]);
+  assert.deepEqual(reported(documents, { properties: { namespace: "edge" } }), ["all.com /all", "own.com /own"]);
 });
 
-Deno.test("what is private to the gateway's namespace comes before what all see, and age decides among each", () => {
+Deno.test("objects private to the gateway's namespace come before public ones, and age decides among each", () => {
   const documents = [
     gateway("gw", [{ hosts: ["*"] }]),
     routes("a", ["x.com"]),
     routes("b", ["x.com"], undefined, { exportTo: ["mesh-system"] }),
     routes("c", ["x.com"], undefined, { exportTo: ["."] }),
   ];
-  assert.deepEqual(told(documents, { properties: { namespace: "edge" } }), ["x.com /c /a"]);
-  assert.deepEqual(told(documents), ["x.com /b /a"]);
+  assert.deepEqual(reported(documents, { properties: { namespace: "edge" } }), ["x.com /c /a"]);
+  assert.deepEqual(reported(documents), ["x.com /b /a"]);
 });
 
-Deno.test("where nothing is bound every request gets 404, and the proxy is not told to wait for virtual hosts", () => {
+Deno.test("where nothing is bound every request gets 404, and the proxy does not wait for virtual hosts", () => {
   const read = load([gateway("gw", [{ hosts: ["*"] }])], { properties: { vhds: true } });
   const { routeConfiguration, virtualHosts } = gatewayRouteConfigurations(read).get("http.80")!;
   assert.deepEqual(routeConfiguration.message.virtual_hosts, [{ name: "blackhole:80", domains: ["*"] }]);
@@ -132,7 +132,7 @@ Deno.test("where nothing is bound every request gets 404, and the proxy is not t
   assert.deepEqual(virtualHosts, []);
 });
 
-Deno.test("a proxy that takes virtual hosts one by one is told to ask for them", () => {
+Deno.test("a proxy that takes virtual hosts one by one is configured to ask for them", () => {
   const documents = [gateway("gw", [{ hosts: ["*"] }]), routes("a", ["a.com"])];
   const bare = (vhds: boolean) => {
     const read = load(documents, { properties: { vhds } });

@@ -68,7 +68,7 @@ export async function withEnvoy(path: string, served: Served, use: () => Promise
     try {
       process.kill("SIGKILL");
     } catch {
-      // It ended on its own; `started` told why.
+      // It ended on its own; `started` has the reason.
     }
     await process.status;
     await reading;

@@ -56,7 +56,7 @@ async function withSocket(use: (socket: string, folder: string) => Promise<void>
 }
 
 /** Status and body. */
-function told(answer: string): string {
+function reported(answer: string): string {
   const [head = "", body = ""] = answer.split("\r\n\r\n");
   const status = head.split(" ")[1];
   const location = /\r\nlocation: (\S+)/.exec(head)?.[1];
@@ -79,7 +79,7 @@ Deno.test({
         virtualService("s", ["secure.com"], { http: [answers("never in the clear")] }),
       ];
       await withEnvoy(binary!, served(documents), async () => {
-        const get = async (host: string, path: string) => told(await request({ socket }, host, path));
+        const get = async (host: string, path: string) => reported(await request({ socket }, host, path));
         assert.equal(await get("a.com", "/a"), "200 a");
         assert.equal(await get("a.com:8080", "/a"), "200 a", "the port of the Host header does not matter");
         assert.equal(await get("a.com", "/b"), "200 b", "rules of several virtual services merge");
@@ -98,7 +98,7 @@ Deno.test({
   fn: () =>
     withSocket(async (socket) => {
       await withEnvoy(binary!, served([gateway([server(socket, "HTTP", "http", ["*"])])]), async () => {
-        assert.equal(told(await request({ socket }, "a.com", "/")), "404");
+        assert.equal(reported(await request({ socket }, "a.com", "/")), "404");
       });
     }),
 });
@@ -122,7 +122,7 @@ Deno.test({
       const key = await Deno.readTextFile(`${pem}key.pem`);
       await withEnvoy(binary!, served(documents), async () => {
         const get = async (host: string, tls: object = {}) =>
-          told(await request({ socket, tls: { servername: host, ...tls } }, host, "/"));
+          reported(await request({ socket, tls: { servername: host, ...tls } }, host, "/"));
         assert.equal(await get("one.com"), "200 hello");
         await assert.rejects(get("a.two.com"));
         assert.equal(await get("a.two.com", { cert, key }), "200 hello");
@@ -132,7 +132,7 @@ Deno.test({
         await assert.rejects(get("new.com", { maxVersion: "TLSv1.2" }));
         await assert.rejects(get("unknown.com"), "no chain for that server name");
         const other = request({ socket, tls: { servername: "one.com" } }, "three.com", "/");
-        assert.equal(told(await other), "404", "each server has its own hosts");
+        assert.equal(reported(await other), "404", "each server has its own hosts");
       });
     }),
 });
@@ -150,7 +150,7 @@ Deno.test({
       ];
       await withEnvoy(binary!, served(documents), async () => {
         const spoof = ["X-Forwarded-Client-Cert: By=spiffe://cluster.local/ns/a/sa/b"];
-        assert.equal(told(await request({ socket }, "a.com", "/", spoof)), "200 clean");
+        assert.equal(reported(await request({ socket }, "a.com", "/", spoof)), "200 clean");
       });
     }),
 });

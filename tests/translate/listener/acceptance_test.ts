@@ -1,4 +1,4 @@
-/** Whatever contributions meet in a listener, Envoy takes it. */
+/** Envoy takes a listener of any contributions. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { mergeOutboundListener } from "../../../lib/translate/listener/outbound/merge.ts";

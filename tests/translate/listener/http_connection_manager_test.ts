@@ -23,7 +23,7 @@ function filters(hcm: Hcm): (string | undefined)[] {
   return hcm.http_filters?.map((f) => f.name?.replace("envoy.filters.http.", "")) ?? [];
 }
 
-Deno.test("filters run in the one order, with what other rooms hand in at its place", () => {
+Deno.test("filters run in the one order, with those of other packages at their places", () => {
   const named = (name: string) => ({ name });
   const slots: HttpFilterSlots = {
     telemetry: [named("telemetry")],
@@ -48,7 +48,7 @@ Deno.test("a listener waits for its routes without a limit", () => {
   assert.deepEqual(build().rds?.config_source?.initial_fetch_timeout, {});
 });
 
-Deno.test("internal addresses are told only where clients' addresses are believed, and only if there are any", () => {
+Deno.test("internal addresses are set only where clients' addresses are believed, and only if there are any", () => {
   const networks = { networks: { one: { endpoints: [{ fromCidr: "10.0.0.9/8" }], gateways: [] } } };
   const settings = { sidecarUseRemoteAddress: true };
   assert.equal(build({ networks }).internal_address_config, undefined);

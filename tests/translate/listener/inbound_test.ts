@@ -1,4 +1,4 @@
-/** What a workload serves: who gets a port, where it is listened to, which inspectors look at it. */
+/** What a workload serves: the owner of a port, the address of its listener, the inspectors on it. */
 import assert from "node:assert/strict";
 import type { InboundTarget } from "../../../lib/translate/inbound/target.ts";
 import { inboundTargets } from "../../../lib/translate/inbound/targets.ts";
@@ -14,7 +14,7 @@ function names(listeners: ReturnType<typeof inboundListeners>) {
   return listeners.listeners.map(({ message }) => message.name);
 }
 
-Deno.test("the older of two services has a port of the workload; the other is told only if it speaks another protocol", () => {
+Deno.test("the older of two services has a port of the workload; the other is reported only if it speaks another protocol", () => {
   const targets = [
     { service: service("a"), port: port(80), endpointPort: 8080 },
     { service: service("b"), port: port(81), endpointPort: 8080 },
@@ -25,7 +25,7 @@ Deno.test("the older of two services has a port of the workload; the other is to
   assert.deepEqual(conflicts, [{ port: 8080, accepted: "a", rejected: "c", causes: ["Service/default/c"] }]);
 });
 
-Deno.test("a proxy that captures nothing serves what its Sidecar lists, at the workload's own address, and nothing else", () => {
+Deno.test("a proxy that captures nothing serves the ports that its Sidecar lists, at the workload's own address, and nothing else", () => {
   const sidecar = { ingress: [{ port: { number: 9000, protocol: "HTTP" }, captureMode: "DEFAULT" as const }] };
   const input = { targets: [], sidecar, addresses: ["10.0.0.1"], mergeServicePorts: false, sidecarName: "default/own" };
   const read = fakeReader({ properties: { interceptionMode: "NONE" } });
@@ -48,7 +48,7 @@ Deno.test("an unprivileged proxy leaves ports below 1024 alone that it would hav
   assert.deepEqual(inboundListeners(read, [target(80)]).conflicts, []);
 });
 
-Deno.test("HTTP is inspected on ports that tell no protocol and on unknown ones, and nowhere else", () => {
+Deno.test("HTTP is inspected on ports without a protocol and on unknown ones, and nowhere else", () => {
   const targets = [
     target(80),
     target(81, { servicePort: port(81, "Unsupported") }),

@@ -52,7 +52,7 @@ Deno.test("a port that an egress listener has for itself takes no host of a late
   assert.deepEqual(summary(joined), ["sniffed", [], []]);
 });
 
-Deno.test("gRPC-Web is understood when any host of the port speaks it, whoever is older", () => {
+Deno.test("gRPC-Web is understood when any host of the port speaks it, also a younger one", () => {
   assert.equal(joinContributions([everywhere("a", "HTTP"), everywhere("b", "GRPC-Web")])?.http?.grpcWeb, true);
 });
 
@@ -68,7 +68,7 @@ Deno.test("a TLS host that finds its address taken is still reached by its name"
   assert.deepEqual(joined?.conflicts, []);
 });
 
-Deno.test("of a chain that is taken in contribution the rest is kept, and the loss is told", () => {
+Deno.test("of a chain that is taken in contribution the rest is kept, and the loss is reported", () => {
   const proxy = { statPrefix: "p", clusters: [{ name: "c", weight: 1 }] };
   const first = everywhere("a", "TLS", { chains: [{ sni: ["x", "y"], cidrs: ["10.0.0.0/8"], proxy }] });
   const second = everywhere("b", "TLS", { chains: [{ sni: ["y", "z"], cidrs: ["10.9.9.9/8", "11.0.0.0/8"], proxy }] });
@@ -107,7 +107,7 @@ Deno.test("the order in which contributions arrive never changes the listener", 
   );
 });
 
-Deno.test("no two chains of a listener match the same connections, and every contribution is served, shared or told", () => {
+Deno.test("no two chains of a listener match the same connections, and every contribution is served, shared or reported", () => {
   fc.assert(fc.property(anyParts, (contributions) => {
     const sorted = [...contributions].sort(compareContributions);
     const joined = joinContributions(sorted);
@@ -121,8 +121,8 @@ Deno.test("no two chains of a listener match the same connections, and every con
       const left = joined!.first.ownPort && !contribution.ownPort;
       const shared = contribution.kind === "http" && joined!.http !== undefined;
       const served = joined!.chains.some(({ chain }) => chain.proxy.statPrefix === contribution.hostname);
-      const told = joined!.conflicts.some((c) => c.rejected === contribution.hostname);
-      assert.ok(left || shared || served || told, contribution.hostname);
+      const reported = joined!.conflicts.some((c) => c.rejected === contribution.hostname);
+      assert.ok(left || shared || served || reported, contribution.hostname);
     }
   }));
 });

@@ -1,4 +1,4 @@
-/** Real connections through a real Envoy with our listeners: who gets which. */
+/** Real connections through a real Envoy with our listeners: which upstream gets which. */
 import assert from "node:assert/strict";
 import { encode } from "../../../lib/pb/codec.ts";
 import type { InboundTarget } from "../../../lib/translate/inbound/target.ts";
@@ -14,7 +14,7 @@ import { mergeAll } from "./world.ts";
 
 const envoyBinary = envoyPath();
 
-/** A server that echoes, and tells when someone comes. */
+/** A server that echoes, and reports each connection. */
 function echoServer() {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const first = Promise.withResolvers<void>();
@@ -147,7 +147,9 @@ Deno.test({
     }),
 });
 
-/** Begins a TLS handshake with that name and waits for who gets it. (The echo of it ends the handshake.) */
+/**
+ * Begins a TLS handshake with that name and waits for the upstream that gets it. (The echo of it ends the handshake.)
+ */
 async function hello(serverName: string, number: number, reached: Promise<void>): Promise<void> {
   const plain = await Deno.connect({ hostname: "127.0.0.1", port: number });
   using tls = await Deno.startTls(plain, { hostname: serverName });

@@ -1,4 +1,4 @@
-/** Where a proxy is: what its labels tell, else what it tells itself. */
+/** The locality of a proxy: by its labels, else by its own report. */
 import assert from "node:assert/strict";
 import { defaultMeshConfig } from "../../../lib/config/mesh/merge.ts";
 import { readNode } from "../../../lib/translate/proxy/node.ts";
@@ -6,19 +6,19 @@ import { readNode } from "../../../lib/translate/proxy/node.ts";
 const REGION = "topology.kubernetes.io/region";
 const ZONE = "topology.kubernetes.io/zone";
 
-function locality(labels: Record<string, string>, told?: { region?: string; zone?: string; sub_zone?: string }) {
+function locality(labels: Record<string, string>, reported?: { region?: string; zone?: string; sub_zone?: string }) {
   const fields = Object.fromEntries(Object.entries(labels).map(([k, v]) => [k, { stringValue: v }]));
   const node = {
     id: "sidecar~10.0.0.1~a.default~default.svc.cluster.local",
     metadata: { fields: { LABELS: { structValue: { fields } } } },
-    ...(told ? { locality: told } : {}),
+    ...(reported ? { locality: reported } : {}),
   };
   const mesh = defaultMeshConfig({ systemNamespace: "mesh-system" });
   const options = { mesh, vhds: false, clusterId: "Orch", clusterAliases: {}, internHeaders: () => undefined };
   return readNode(node, options).properties.locality;
 }
 
-Deno.test("labels of the place win over the locality that the proxy tells, which wins over nothing", () => {
+Deno.test("labels of the place win over the locality that the proxy reports, which wins over none", () => {
   const own = { region: "r", zone: "z", sub_zone: "s" };
   const rows: [ReturnType<typeof locality>, string][] = [
     [locality({}), ""],

@@ -21,7 +21,7 @@ Deno.test("else the older one owns it, and the younger gets it back when the old
   assert.deepEqual([owners.lost, owners.owned("old:80")], [0, []]);
 });
 
-Deno.test("an update that clashes with nobody changes nobody", () => {
+Deno.test("an update without a clash changes no other virtual host", () => {
   const owners = new DomainOwners();
   owners.update("a:80", ["a"]);
   assert.equal(owners.update("b:80", ["b", "b"]).size, 0);
@@ -43,7 +43,7 @@ function fresh(claims: ReadonlyMap<string, readonly [readonly string[], number]>
   return won;
 }
 
-Deno.test("after any updates the owners are those of a fresh look, and every change was told", () => {
+Deno.test("after any updates the owners are those of a fresh look, and every change was reported", () => {
   const names = ["a:80", "b:80", "c:80", "d:80"];
   const update = fc.tuple(
     fc.constantFrom(...names),
@@ -58,8 +58,8 @@ Deno.test("after any updates the owners are those of a fresh look, and every cha
       for (const [name, domains, age] of updates) {
         if (domains.length) claims.set(name, [domains, age]);
         else claims.delete(name);
-        const told = owners.update(name, domains, age).add(name);
-        for (const changed of told) known.set(changed, owners.owned(changed));
+        const reported = owners.update(name, domains, age).add(name);
+        for (const changed of reported) known.set(changed, owners.owned(changed));
         const won = fresh(claims);
         for (const each of names) {
           const expected = (claims.get(each)?.[0] ?? []).filter((domain) => won.get(domain) === each);

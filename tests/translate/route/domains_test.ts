@@ -70,7 +70,7 @@ Deno.test("no domain occurs twice", () => {
   assert.deepEqual(all, ["10.0.0.1"]);
 });
 
-Deno.test("where the port tells services apart, 80 may be left out and others may not", () => {
+Deno.test("where the port distinguishes services, 80 may be left out and others may not", () => {
   assert.deepEqual(withPort(["a", "[::1]"], 80), ["a", "a:80", "[::1]", "[::1]:80"]);
   assert.deepEqual(withPort(["a", "*.b"], 8080), ["a:8080", "*.b:8080"]);
 });

@@ -42,7 +42,7 @@ for (const [value, expected] of bad) {
   });
 }
 
-Deno.test("a header that Envoy cannot read is left out and told; the rest of the rule stays", () => {
+Deno.test("a header that Envoy cannot read is left out and reported; the rest of the rule stays", () => {
   const rule = {
     headers: { request: { set: { a: "%NOPE%", b: "fine" } }, response: { add: { c: "50%" } } },
     route: [{ destination: { host: "x" }, headers: { request: { add: { d: "%REQ%" } } } }],

@@ -20,7 +20,7 @@ Deno.test("each HTTP port has a virtual host, TCP, TLS and UDP ports have none",
   assert.deepEqual(found.map((f) => f.split(":")[0]), ["80", "81", "85"]);
 });
 
-Deno.test("a sniffed port has one in its own route configuration as well, for whatever host is named", () => {
+Deno.test("a sniffed port has one in its own route configuration as well, for any Host header", () => {
   const services = [service({ hostname: "a.com", ports: ports([7000, "Unsupported"]) })];
   assert.deepEqual(places("a.com", { services }), [
     "7000: a.com a.com. -> outbound|7000||a.com",
@@ -28,7 +28,7 @@ Deno.test("a sniffed port has one in its own route configuration as well, for wh
   ]);
 });
 
-Deno.test("an alias has the routes of what it stands for, under its own names", () => {
+Deno.test("an alias has the routes of its target, under its own names", () => {
   const alias = service({ hostname: "alias.com", externalName: "real.com", ports: [], addresses: ["10.0.0.9"] });
   const real = service({ hostname: "real.com", ports: ports([8080, "HTTP"]) });
   assert.deepEqual(places("alias.com", { services: [alias, real] }), [
@@ -93,7 +93,7 @@ Deno.test("an egress listener with a port of its own takes that port from the ca
   assert.deepEqual(found([{ ...rest, hosts: [] }]), []);
 });
 
-Deno.test("where one listener serves all ports, the port in the Host header tells them apart", () => {
+Deno.test("where one listener serves all ports, the port in the Host header selects one", () => {
   const services = [service({ hostname: "a.com", ports: ports([80, "HTTP"], [81, "HTTP"]) })];
   const settings = { enableAbsoluteFqdnVhostDomain: false };
   const world = { services, settings, properties: { httpProxyPort: 15007 } };
@@ -166,7 +166,7 @@ Deno.test("virtual hosts inside a route configuration are sorted by name, the ca
   assert.deepEqual(message.virtual_hosts?.map((v) => v.name), ["a", "b", "allow_any"]);
 });
 
-Deno.test("an inbound route configuration sends all to the workload, and retries what is no gRPC", () => {
+Deno.test("an inbound route configuration sends all to the workload, and retries all but gRPC", () => {
   const target = (protocol: "HTTP" | "GRPC"): InboundTarget => ({
     port: 8080,
     servicePort: { name: "p", port: 80, protocol },

@@ -19,7 +19,7 @@ const HOST = "a.default.svc.cluster.local";
 /** Sends a request: host, path, further header lines; gives `status what-the-upstream-saw`. */
 type Ask = (host: string, path: string, ...headers: string[]) => Promise<string>;
 
-/** Runs Envoy with one route configuration in front of upstreams that tell what reached them. */
+/** Runs Envoy with one route configuration in front of upstreams that report the requests that reached them. */
 async function withRoutes(name: string, world: FakeWorld, use: (ask: Ask) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
   const upstream = createServer((got, answer) => {
@@ -56,7 +56,7 @@ async function withRoutes(name: string, world: FakeWorld, use: (ask: Ask) => Pro
   }
 }
 
-/** The upstreams are one server: a header tells it which cluster the request was for. */
+/** The upstreams are one server: a header names the cluster the request was for. */
 function tellingCluster(route: envoy.config.route.v3.Route): envoy.config.route.v3.Route {
   if (!route.route) return route;
   const header = { header: { key: "x-cluster", value: "%UPSTREAM_CLUSTER%" } };
@@ -144,7 +144,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "at the HTTP proxy port the port in the Host header tells the services' ports apart",
+  name: "at the HTTP proxy port the port in the Host header selects the service's port",
   ignore,
   fn: () => {
     const services = [service({ hostname: HOST, ports: ports([80, "HTTP"], [8080, "HTTP"]) })];
@@ -184,7 +184,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "weights share requests out; what no rule takes gets 404",
+  name: "weights share requests out; a request that no rule takes gets 404",
   ignore,
   fn: () => {
     const both = [{ ...to("v1")[0]!, weight: 3 }, { ...to("v2")[0]!, weight: 1 }, { ...to("v3")[0]!, weight: 0 }];

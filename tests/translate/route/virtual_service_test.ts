@@ -158,7 +158,7 @@ Deno.test("weights become weighted clusters, destinations of weight 0 are left o
   ]);
 });
 
-Deno.test("a rule without any weight is left out and told", () => {
+Deno.test("a rule without any weight is left out and reported", () => {
   const { routes, warnings } = translate([{ name: "r", route: [...to("a"), ...to("b")] }]);
   assert.deepEqual(routes, []);
   assert.deepEqual(warnings, [
@@ -209,7 +209,7 @@ Deno.test("paths are rewritten by prefix or by expression", () => {
   });
 });
 
-Deno.test("no timeout means none, whatever Envoy's default is", () => {
+Deno.test("no timeout means none, against Envoy's default", () => {
   assert.deepEqual(one({}).route?.timeout, { seconds: 0 });
   assert.deepEqual(one({ timeout: 1500 }).route?.timeout, { seconds: 1, nanos: 500_000_000 });
 });
@@ -320,7 +320,7 @@ Deno.test("a direct response carries text or bytes", () => {
   assert.deepEqual(body({ bytes: "aGk=" }), { inline_bytes: new TextEncoder().encode("hi") });
 });
 
-Deno.test("what Envoy could not answer is left out and told, and the rest stays", () => {
+Deno.test("an answer that Envoy could not give is left out and reported, and the rest stays", () => {
   const { routes, warnings } = translate([
     { match: [{ uri: { exact: "/a" } }], redirect: { uri: "/x", redirectCode: 304 } },
     { match: [{ uri: { exact: "/b" } }], directResponse: { status: 100 } },
@@ -346,7 +346,7 @@ Deno.test("faults: shares to a millionth, absent shares are 0", () => {
   });
 });
 
-Deno.test("a fault that Envoy has not is left out and told; the route stays without it", () => {
+Deno.test("a fault that Envoy has not is left out and reported; the route stays without it", () => {
   const { routes, warnings } = translate([{
     route: to("b"),
     fault: { abort: { http2Error: "X" }, delay: { exponentialDelay: 5 } },

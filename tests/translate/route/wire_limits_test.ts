@@ -37,7 +37,7 @@ const translate = (rule: Partial<HttpRoute>) =>
   httpRoutes(virtualService([{ route, ...rule }]), { read: fakeReader(), port: 80, gateways: ["mesh"], tls: false });
 
 for (const [name, rule, expected] of unsendable) {
-  Deno.test(`a rule with ${name} is left out and told`, () => {
+  Deno.test(`a rule with ${name} is left out and reported`, () => {
     const { routes, warnings } = translate(rule);
     assert.deepEqual(routes, []);
     assert.match(warnings.join(), expected);
@@ -62,7 +62,7 @@ Deno.test("only expressions that may be large carry a limit of their own", () =>
 const envoyBinary = envoyPath();
 
 Deno.test({
-  name: "Envoy takes what was bounded, and expressions of surely small size without a limit",
+  name: "Envoy takes bounded values, and expressions of surely small size without a limit",
   ignore: envoyBinary === undefined,
   async fn() {
     const small = [".".repeat(30), "(?i)äöüäöüäöüäöüäöüäöüäöüäöüäö", "[^/]".repeat(7), "\\S\\W\\D".repeat(5)];

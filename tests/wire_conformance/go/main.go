@@ -172,7 +172,7 @@ func (c *client) run(ctx context.Context, conn *grpc.ClientConn, opts []grpc.Cal
 		}
 		say(e)
 		ack := c.request(nonce, version, false)
-		// When the stream has ended meanwhile, only receiving tells why.
+		// When the stream has ended meanwhile, only receiving gives the reason.
 		if err := stream.SendMsg(&ack); err != nil && err != io.EOF {
 			return err
 		}

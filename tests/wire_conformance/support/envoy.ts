@@ -99,7 +99,7 @@ export class RunningEnvoy {
     });
   }
 
-  /** Status and body of a request to a listener; undefined when nobody takes the connection. */
+  /** Status and body of a request to a listener; undefined when the connection is refused. */
   static async get(address: string, host: string): Promise<{ status: number; body: string } | undefined> {
     // fetch() cannot set Host, and keeps connections to listeners that are gone.
     const [hostname, port] = [

@@ -12,7 +12,8 @@ import { XdsServer, type XdsServerOptions } from "../../../lib/xds/server.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../../../lib/xds/protocol/types.ts";
 import type { MemorySource } from "../../xds/support/memory_source.ts";
 
-const ADS = { ads: {}, resource_api_version: 2 };
+/** Without a fetch timeout: a resource that never comes fails the test. */
+const ADS = { ads: {}, resource_api_version: 2, initial_fetch_timeout: { seconds: 0 } };
 const HCM = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 
 function resource(typeUrl: string, name: string, message: object, facts?: ResourceFacts): EncodedResource {

@@ -16,7 +16,7 @@ import type {
 
 const text = new TextEncoder();
 
-/** A resource whose message is the UTF-8 text; good enough wherever nobody decodes it. */
+/** A resource whose message is the UTF-8 text; good enough where it is not decoded. */
 export function textResource(typeUrl: string, name: string, value: string, facts?: ResourceFacts): EncodedResource {
   return encodeResource(typeUrl, name, text.encode(value), facts);
 }
@@ -56,7 +56,7 @@ export class MemorySource implements ResourceSource {
     return this;
   }
 
-  /** Tells the server that sets have changed. */
+  /** Announces to the server that sets have changed. */
   push(reasons: Record<string, number> = { config: 1 }, objects: PushedObject[] = []): number {
     const push = { id: ++this.#pushes, reasons, objects, full: true, startedAt: Date.now() };
     for (const listener of this.#listeners) listener(push);
@@ -76,7 +76,7 @@ export class MemorySource implements ResourceSource {
   }
 }
 
-/** Sets by type that tell of changes. */
+/** Sets by type that announce changes. */
 class OwnSets extends Map<string, ResourceSet> {
   constructor(private readonly changed: () => void) {
     super();

@@ -1,5 +1,6 @@
 /**
- * What the simulated proxies know of resources: read once for each content, whatever the number of proxies that get it.
+ * What the simulated proxies know of resources: read once for each content, independent of the number of proxies that
+ * get it.
  *
  * A resource of an incremental response carries a version that is the hash of its content. So a version that was seen
  * before needs no second look, not even at its name.

@@ -17,7 +17,7 @@ import { GrpcStream } from "./stream.ts";
 
 const SERVICE = "/envoy.service.discovery.v3.AggregatedDiscoveryService/";
 
-/** Who is told what a proxy receives. */
+/** Hears what a proxy receives. */
 export interface ProxyEvents {
   message(proxy: SimulatedProxy, bytes: Uint8Array, response: ScannedResponse): void;
   wire(bytes: number): void;

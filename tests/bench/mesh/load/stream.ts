@@ -23,7 +23,7 @@ const DATA = 0, HEADERS = 1, RST_STREAM = 3, SETTINGS = 4, PING = 6, GOAWAY = 7,
 /** Settings. */
 const INITIAL_WINDOW_SIZE = 4;
 
-/** Who is told of what comes. */
+/** Hears of received messages. */
 export interface StreamEvents {
   /** An unpacked message. */
   message(bytes: Uint8Array): void;
