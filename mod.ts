@@ -1,9 +1,9 @@
 /**
- * The library's door: what programs of other people may use.
+ * The library's interface for programs of others.
  *
  * - {@linkcode startServer} starts a discovery server in this process.
- * - {@linkcode translateForProxy} tells what one proxy would be sent, from texts alone.
- * - {@linkcode simulate} tells what a proxy would do with a request, and which object caused each step.
+ * - {@linkcode translateForProxy} makes the resources that one proxy would get, from texts alone.
+ * - {@linkcode simulate} shows what a proxy would do with a request, and which object caused each step.
  *
  * ```ts
  * import { explain, resourcesFrom, simulate, translateForProxy } from "@mesh/pilot";

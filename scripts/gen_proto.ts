@@ -1,6 +1,6 @@
 /**
  * Generates `proto/gen/`: one pruned descriptor of every message that we encode or decode (`descriptor.json`;
- * `node.json` is the small part that every stream needs to read who calls), the functions that encode them
+ * `node.json` is the small part that every stream needs to read its client's node), the functions that encode them
  * (`encoders.ts`), their TypeScript shapes (`types.ts`) and their enums (`enums.ts`).
  *
  * Source: the Envoy API tree that ships inside the npm package `@grpc/grpc-js-xds`. Nothing is copied into git.

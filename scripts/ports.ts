@@ -1,9 +1,9 @@
 /**
  * Ports for programs that cannot be asked which port they got: listeners of a mesh, whose ports are configuration.
  *
- * A port is chosen first and bound later by another program, so between the two someone may take it. Two things keep
- * that from doing harm: all programs of this repository lease the ports that they choose, so they never choose the same
- * one; and whoever finds a port taken all the same throws {@linkcode PortTaken} and is run again with others.
+ * A port is chosen first and bound later by another program, so between the two another program may take it. Two things
+ * keep that from doing harm: all programs of this repository lease the ports that they choose, so they never choose the
+ * same one; and work that finds a port taken all the same throws {@linkcode PortTaken} and is run again with others.
  *
  * Permissions: net (0.0.0.0 and 127.255.255.254).
  *
@@ -16,7 +16,7 @@ const LOWEST = 12_000, HIGHEST = 32_000;
 /** How many ports are tried for one that is free, and how often work is run again. */
 const TRIES = 500, RUNS = 5;
 
-/** The leases lie on UDP ports of this address: they are no port of any TCP server, and nobody else uses them. */
+/** The leases lie on UDP ports of this address: they are no port of any TCP server, and nothing else uses them. */
 const LEASES = "127.255.255.254";
 
 /** A program could not bind a port that was free when it was chosen. */

@@ -108,7 +108,7 @@ for (const [i, group] of groups.entries()) {
   total.failed += failed;
   total.skipped += count(cases, "skipped");
   for (const test of cases.filter((c) => c.result === "skipped")) {
-    ignored.push(`${test.file}: ${test.name}\n      ${reasonIgnored(root, test) ?? "it does not tell why"}`);
+    ignored.push(`${test.file}: ${test.name}\n      ${reasonIgnored(root, test) ?? "it gives no reason"}`);
   }
   const label = `[${String(i + 1).padStart(2)}/${groups.length}] ${group.name.padEnd(wide)}`;
   console.log(

@@ -1,5 +1,5 @@
 /**
- * The comments of types, as `deno doc` tells them, for schemas that are printed with descriptions.
+ * The comments of types, as `deno doc` prints them, for schemas that are printed with descriptions.
  *
  * Permissions: run of Deno, read of the files.
  *

@@ -12,7 +12,7 @@
  * @module
  */
 
-/** Folder of what is made, in the tree. */
+/** Folder for the generated files, in the tree. */
 const FOLDER = "dist/plugin";
 
 /** What it was made of: a number for each file of the tree. */
@@ -61,7 +61,7 @@ async function deno(root: string, args: string[]): Promise<string> {
   return new TextDecoder().decode(stdout);
 }
 
-/** Tells contents of a file apart: nobody forges them. */
+/** Distinguishes contents of a file; forgery need not be expected here. */
 function numberOf(path: string): number {
   return Deno.readFileSync(path).reduce((h, byte) => Math.imul(h ^ byte, 0x01000193) >>> 0, 0x811c9dc5);
 }

@@ -24,7 +24,7 @@ const doctorCommand: Command = {
 
 const uninstallCommand: Command = {
   name: "uninstall",
-  summary: "Take the plugin off this node and give back what was there",
+  summary: "Remove the plugin from this node and restore the files that it changed",
   description:
     "For a node on which no installer runs any more, and no orchestrator says so. Network configurations get back every byte that they had. An installer that still runs puts the plugin back.",
   flags: nodeFlags,

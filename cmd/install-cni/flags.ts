@@ -58,7 +58,7 @@ export const installFlags = { ...plugin, ...orchestrator, ...repair };
 export const nodeFlags = {
   "cni-agent-run-dir": plugin["cni-agent-run-dir"],
   "mounted-cni-net-dir": plugin["mounted-cni-net-dir"],
-  output: stringFlag("", "json: what was found, for programs", { short: "o", allowed: ["", "json"] }),
+  output: stringFlag("", "json: the findings, for programs", { short: "o", allowed: ["", "json"] }),
 };
 
 /** Values of those. */

@@ -7,7 +7,7 @@
  * @module
  */
 
-/** The modules and what they have. */
+/** The modules with their exports. */
 interface Later {
   "node.ts": typeof import("./node.ts");
   "plugin.ts": typeof import("./plugin.ts");

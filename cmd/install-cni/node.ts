@@ -52,7 +52,7 @@ export async function doctor(flags: DoctorFlagValues, given: ReadonlySet<string>
 }
 
 /**
- * Takes the plugin off the node and gives back what was there; resolves with 0.
+ * Removes the plugin from the node and restores the files that it changed; resolves with 0.
  *
  * @throws {UsageError} when a file cannot be changed, or an installer is at work and does not end.
  */
@@ -60,14 +60,14 @@ export function uninstallNode(flags: NodeFlagValues, given: ReadonlySet<string>,
   const folders = foldersOf(flags, given);
   const skipExecutables = names(readProgramSettings("install-cni").SKIP_CNI_BINARIES);
   const work = () => uninstall(folders, systemFileCalls, keepsExecutable({ skipExecutables }));
-  // Without a run folder no installer is at work, and none is made for a lock that nobody takes.
+  // Without a run folder no installer is at work, and none is made for a lock that no other process takes.
   const alone = () => systemFileCalls.stat(folders.run) === undefined;
   let changed: string[];
   try {
     changed = alone() ? work() : whileLocked(`${folders.run}/${LOCK_FILE}`, work);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    throw new UsageError(`uninstall: ${error.message}; what is not done yet is done by the next one`);
+    throw new UsageError(`uninstall: ${error.message}; the next uninstall does the rest`);
   }
   for (const line of changed) output.out(`${line}\n`);
   if (changed.length === 0) output.out("nothing of the plugin is on this node\n");

@@ -24,7 +24,7 @@ import { currentBundle } from "./bundle.ts";
 import type { InstallFlagValues } from "./flags.ts";
 import { type InstallOptions, installOptions, names } from "./options.ts";
 
-/** Runs the installer until it is told to stop; resolves with the exit code. */
+/** Runs the installer until it is stopped; resolves with the exit code. */
 export async function startInstaller(flags: InstallFlagValues, given: ReadonlySet<string>): Promise<number> {
   const start = readInstallStart(flags, given);
   if ("refusals" in start) throw start.refusals.error();
@@ -85,7 +85,7 @@ const NAMES: Readonly<Record<NodeAgentOption, string>> = {
   monitoringPort: "flag --monitoring-port",
 };
 
-/** Starts the service; what the user can mend is told by name, without a stack. */
+/** Starts the service; faults that the user can correct are reported by name, without a stack. */
 async function startOrSayWhy(options: NodeAgentOptions, kernel: Kernel): Promise<NodeAgent> {
   try {
     return await startNodeAgent(options, kernel);
@@ -97,9 +97,9 @@ async function startOrSayWhy(options: NodeAgentOptions, kernel: Kernel): Promise
 }
 
 /**
- * What the installer is told, for the node.
+ * The installer's options, for the node.
  *
- * @throws {UsageError} when it is asked for what it cannot do here.
+ * @throws {UsageError} when the options ask for something that cannot be done here.
  */
 export function desiredStateOptions(options: InstallOptions, settings: SettingsOf<"install-cni">): DesiredStateOptions {
   const problems: string[] = [];

@@ -19,7 +19,8 @@ import type { Logger } from "../../lib/kernel/log/log.ts";
 export const VALIDATION_FAILED = 126;
 
 /**
- * Makes this process one of the proxy's user and group, for the rest of its life: what it loads later must not need more.
+ * Makes this process one of the proxy's user and group, for the rest of its life: modules that it loads later must not
+ * need more.
  *
  * @throws {UsageError} when it has no right to do so.
  */
@@ -42,7 +43,7 @@ export function becomeProxy(config: RedirectionConfig, log: Logger): void {
 /** Words that start this program again with the same command line. */
 function selfWords(): string[] {
   const self = [Deno.execPath()];
-  // A program is not told the runtime's own arguments: without compilation the permission set is that of the task.
+  // A program does not get the runtime's own arguments: without compilation the permission set is that of the task.
   if (!Deno.build.standalone) self.push("run", "--quiet", "--no-prompt", "-P=pilot-agent", Deno.mainModule);
   return [...self, ...Deno.args];
 }

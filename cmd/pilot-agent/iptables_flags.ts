@@ -76,7 +76,7 @@ const outbound = {
   ),
   "mesh-outbound-ports": stringFlag(
     "",
-    "outbound ports, comma separated, that are redirected whatever the address",
+    "outbound ports, comma separated, that are redirected for every address",
     paired("mesh-outbound-ports", { short: "q", also: ["istio-outbound-ports"] }),
   ),
   "mesh-service-cidr": stringFlag(

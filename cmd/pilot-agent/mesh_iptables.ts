@@ -98,7 +98,7 @@ function checks(flags: IptablesFlagValues): boolean {
   return flags["run-validation"] && !flags["cleanup-only"];
 }
 
-/** A flag as it is told to people. */
+/** A flag as messages name it. */
 function inputOf(flags: IptablesFlagValues, name: keyof IptablesFlagValues): Input {
   const variable = iptablesFlags[name].env?.[0];
   const also = variable === undefined ? "" : ` (variable ${variable})`;
@@ -205,7 +205,7 @@ function writeDryRun(path: string, text: string): void {
   }
 }
 
-/** Enters the namespace once, so that a wrong one is told as such. */
+/** Enters the namespace once, so that a wrong one is reported as such. */
 async function checkNamespace(input: Input): Promise<void> {
   const { code, stderr } = await systemRun({ networkNamespace: input.value })("ip", ["-V"]);
   if (code === 0) return;
@@ -250,7 +250,7 @@ async function validate(config: RedirectionConfig, flags: IptablesFlagValues, lo
     timeout: flags["probe-timeout"],
   });
   for (const { family, dialled, failure, inUse } of verdicts) {
-    const by = inUse.length === 0 ? "" : `, by who listens on port ${inUse.join(", ")} already`;
+    const by = inUse.length === 0 ? "" : ` (to the present listener of port ${inUse.join(", ")})`;
     if (failure === undefined) log.info(`IPv${family}: a connection to ${dialled} was redirected${by}: the rules work`);
     else log.error(`IPv${family}: ${failure}`);
   }

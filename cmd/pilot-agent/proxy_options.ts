@@ -31,7 +31,7 @@ export interface ProxyOptions {
 /**
  * Checks flag values and makes options of them.
  *
- * @throws {UsageError} naming every flag at fault, its value and what was expected, one per line.
+ * @throws {UsageError} naming every flag at fault, its value and the expectation, one per line.
  */
 export function proxyOptions(flags: ProxyFlagValues, settings: Pick<Settings, "POD_NAMESPACE">): ProxyOptions {
   const problems: string[] = [];

@@ -21,8 +21,7 @@ const serverModule = new URL("start.ts", import.meta.url).href;
 const discovery: Command = {
   name: "discovery",
   summary: "Start the proxy discovery service",
-  description:
-    "Starts the discovery server: it watches what users write and what runs, and tells every proxy what it needs.",
+  description: "Starts the discovery server: it watches configuration and services, and sends every proxy its part.",
   examples: `  # A folder of configuration, no orchestrator:
   pilot-discovery discovery --configDir ./mesh --registries Mock`,
   flags: discoveryFlags,

@@ -16,9 +16,9 @@ import { MockRegistry } from "../../lib/registry/mock.ts";
 import type { DiscoveryOptions } from "./discovery_options.ts";
 
 /**
- * Runs the server until it is told to stop; resolves with the exit code.
+ * Runs the server until it is stopped; resolves with the exit code.
  *
- * @param process What introspection pages tell of this process.
+ * @param process Facts about this process for introspection pages.
  * @throws {UsageError} When it cannot start with what its flags name.
  */
 export async function runDiscovery(
@@ -55,7 +55,7 @@ export async function runDiscovery(
     settings,
     kernel,
   );
-  // A stop that is asked for meanwhile does not wait for the start: what has started ends, and then the process.
+  // A stop that is asked for meanwhile does not wait for the start: the started parts end, and then the process.
   await Promise.race([starting, kernel.drain.whenStarted]);
   starting.catch(() => {}); // From here on it can only fail because parts of it have ended.
   return await untilStopped(kernel);
@@ -72,7 +72,7 @@ const FLAGS: Readonly<Record<StartOption, string>> = {
   introspection: "ctrlz_port",
 };
 
-/** Starts the server; what the user can mend is told by flag, without a stack. */
+/** Starts the server; faults that the user can correct are reported by flag, without a stack. */
 async function startOrSayWhy(
   options: DiscoveryServerOptions,
   settings: SettingsOf<"pilot-discovery">,

@@ -66,7 +66,7 @@ export type DiscoveryFallbacks = Pick<
  * Checks flag values and makes options of them.
  *
  * @param given Flags that the command line gave; for the others some have a variable as default.
- * @throws {UsageError} naming every flag at fault, its value and what was expected, one per line.
+ * @throws {UsageError} naming every flag at fault, its value and the expectation, one per line.
  */
 export function discoveryOptions(
   flags: DiscoveryFlagValues,

@@ -1,5 +1,5 @@
 /**
- * Flags as typed data: what one is, and the constructors by which command files declare them.
+ * Flags as typed data: their type, and the constructors by which command files declare them.
  *
  * @module
  */
@@ -36,9 +36,9 @@ export interface FlagExtras {
   readonly commas?: boolean;
   /** Each element goes on with `:` and one of these; for completion. */
   readonly pairedWith?: readonly string[];
-  /** Other long names, of the field, that are accepted but not shown. */
+  /** Other long names, those of Istio, that are accepted but not shown. */
   readonly also?: readonly string[];
-  /** Values of the field that stand for one of ours. */
+  /** Values of Istio that stand for one of ours. */
   readonly spelledAlso?: Readonly<Record<string, string>>;
   /** Left out of help and completion. */
   readonly hidden?: boolean;

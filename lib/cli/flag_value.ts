@@ -1,12 +1,12 @@
 /**
- * Text of a flag to its value, by type, with the ranges and syntax of the field's flag library; and back, for help.
+ * Text of a flag to its value, by type, with the ranges and syntax of Istio's flag library; and back, for help.
  *
  * @module
  */
 import { DURATION_EXPECTED, formatDuration, parseDuration } from "../kernel/time/duration.ts";
 import type { Flag, FlagValue } from "./flag.ts";
 
-/** A value, or what was expected instead. */
+/** A value, or the expectation that the text does not meet. */
 export type ParsedFlag = { readonly value: FlagValue } | { readonly expected: string };
 
 const RANGES = {

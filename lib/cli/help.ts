@@ -1,5 +1,5 @@
 /**
- * Help in the layout that the field knows: description, usage, aliases, commands, flags, global flags.
+ * Help in the layout of Istio's programs: description, usage, aliases, commands, flags, global flags.
  *
  * @module
  */
@@ -55,7 +55,7 @@ function flagLines(flags: FlagSet): string {
   return rows.map(([left, right]) => left.padEnd(width) + right).join("\n");
 }
 
-/** The type as help prints it: lists as what one element is. */
+/** The type as help prints it: lists by the type of one element. */
 function typeWord(flag: Flag): string {
   return flag.type === "stringSlice" ? "strings" : flag.type;
 }

@@ -1,5 +1,5 @@
 /**
- * Command line to command, flag values and arguments, with the semantics of the field's flag library: `--flag v`,
+ * Command line to command, flag values and arguments, with the semantics of Istio's flag library: `--flag v`,
  * `--flag=v`, `-n v`, `-nv`, `-n=v`, grouped switches, `--`; flags before or after arguments; global flags anywhere.
  *
  * @module
@@ -10,7 +10,7 @@ import { parseFlagValue } from "./flag_value.ts";
 import { byLong, byShort, flagsOf, locate, takesValue } from "./locate.ts";
 import { nearestName } from "../kernel/text/nearest.ts";
 
-/** What a command line means. */
+/** A parsed command line. */
 export interface ParsedLine extends Located {
   readonly values: Readonly<Record<string, FlagValue>>;
   readonly given: ReadonlySet<string>;

@@ -1,6 +1,6 @@
 /**
- * The installer as a service on a node: installs and mends, serves health, metrics and the plugin's log, repairs pods,
- * and leaves the node in good order.
+ * The installer as a service on a node: installs and restores the plugin, serves health, metrics and the plugin's log,
+ * repairs pods, and leaves the node in good order.
  *
  *     flags, variables ─> desired ─> installer ─> node's folders
  *     node's folders, credentials ─watch─┘        │ ready?

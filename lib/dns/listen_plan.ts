@@ -1,5 +1,5 @@
 /**
- * Decides where the server listens and what it asks, from DNS_PROXY_ADDR and `resolv.conf`.
+ * Decides where the server listens and which name servers it asks, from DNS_PROXY_ADDR and `resolv.conf`.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export const DEFAULT_ADDRESS = "localhost:15053";
 /** What the server does without redirection: it listens on port 53 itself, and the file that it would read names it. */
 export interface ListenPlan {
   readonly address: ListenEndpoint;
-  /** Asked upstream also before the first table: without redirection nobody else would answer. */
+  /** Asked upstream also before the first table: without redirection no other server would answer. */
   readonly direct: boolean;
   /** Why the address is not the one that was given. */
   readonly warning?: string;

@@ -36,7 +36,7 @@ export function parseResolvConf(text: string): ResolvConf {
 }
 
 /**
- * The address in the one spelling that sockets tell too (RFC 5952): answers are believed by who sent them. An IPv4
+ * The address in the one spelling that sockets report too (RFC 5952): answers are believed by their sender. An IPv4
  * address in IPv6 spelling is an IPv4 address. Undefined when it is none.
  */
 function serverAddress(text: string): string | undefined {

@@ -51,7 +51,7 @@ export class Responder {
   /**
    * Asks name servers for the answer to the question that was read last.
    *
-   * @param query A copy of the packet, whose it becomes.
+   * @param query A copy of the packet; the callee keeps it.
    * @param port Of the client.
    * @param verdict What answering it here said.
    * @param send Called once with the answer; always, if only with SERVFAIL.

@@ -20,7 +20,7 @@ import { Forwarder } from "./upstream/forwarder.ts";
 import { TcpTransport } from "./upstream/tcp.ts";
 import { UdpTransport } from "./upstream/udp.ts";
 
-/** How often `resolv.conf` is read again: what it says changes when a machine changes networks. */
+/** How often `resolv.conf` is read again: it changes when a machine changes networks. */
 export const REREAD_MS = 5000;
 
 /** What the server is made of. */
@@ -57,7 +57,10 @@ export interface DnsServer {
   readonly ready: boolean;
   /** The latest table as it came; undefined before the first one. */
   readonly nameTable: NameTable | undefined;
-  /** Answers by this table from the next question on. Returns how many names it knows, and what was left out. */
+  /**
+   * Answers by this table from the next question on. Returns how many names it knows, and the entries that were left
+   * out.
+   */
   update(table: NameTable): { readonly names: number; readonly findings: readonly TableFinding[] };
   /** Reads `resolv.conf` now instead of within {@link REREAD_MS}. */
   reread(): Promise<void>;
@@ -66,7 +69,7 @@ export interface DnsServer {
 
 /**
  * Starts the server. Until its first table it answers SERVFAIL, so that clients ask again rather than believe a wrong
- * "no such name"; on port 53 it asks upstream instead, because nobody else would answer the machine.
+ * "no such name"; on port 53 it asks upstream instead, because no other server would answer the machine.
  *
  * @throws {Error} when DNS_PROXY_ADDR is no address, or cannot be listened on, or `resolv.conf` cannot be read.
  */
@@ -214,7 +217,7 @@ class SocketServer implements DnsServer {
       const text = await Deno.readTextFile(this.#path);
       if (!this.#closed) this.use(text);
     } catch (error) {
-      // It may be about to be written anew; what it said before holds on.
+      // It may be about to be written anew; its earlier content stays in force.
       this.#options.log.debug(`${this.#path} cannot be read`, { error });
     }
   }

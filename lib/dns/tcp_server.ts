@@ -3,7 +3,7 @@
  * when its answer is there.
  *
  * By `node:net`: in Deno 2.8.3 closing a `Deno.TcpConn` whose read is pending leaves the socket open until the client
- * ends it, so nobody could be sent away.
+ * ends it, so the server could not end a connection.
  *
  * Permissions: net (the listening address).
  *
@@ -101,7 +101,10 @@ class TcpClient {
     this.#watch();
   }
 
-  /** Answers what has come, as far as the client takes answers; ends when the client has ended and has all of them. */
+  /**
+   * Answers the received questions, as far as the client takes answers; ends when the client has ended and has all of
+   * them.
+   */
   #answerMore(): void {
     while (!this.#closed && !this.#full()) {
       const message = this.#parser.next();
@@ -123,7 +126,7 @@ class TcpClient {
     const room = this.#responder.room;
     room.set(message);
     const length = this.#responder.answer(room, message.length, false, MAX_TCP_SIZE);
-    // Who sends what is no question is not worth a connection.
+    // A client that sends anything but questions loses its connection.
     if (length === VERDICT.DROP) return this.close();
     if (length > 0) return void this.#socket.write(frame(room.subarray(0, length)));
     this.#waiting++;

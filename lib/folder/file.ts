@@ -1,5 +1,5 @@
 /**
- * One file of the folder: its documents, the objects that it contributes, and what is wrong with it.
+ * One file of the folder: its documents, the objects that it contributes, and its findings.
  *
  * Of a file that is read again only documents that changed are parsed: the others keep their objects. They are found by hashes of
  * their bytes, so that the bytes themselves need not be kept.
@@ -48,7 +48,7 @@ export interface ReadFileState {
   /** What the file contributes, by key; of duplicates the first. */
   readonly objects: ReadonlyMap<string, ConfigObject>;
   readonly findings: readonly Finding[];
-  /** Keys of objects that live in their last good version only, because what is written now is refused. */
+  /** Keys of objects that live in their last good version only, because the present text is refused. */
   readonly stale: ReadonlySet<string>;
 }
 
@@ -158,7 +158,7 @@ function moveContent(content: DocumentContent, by: number): DocumentContent {
   };
 }
 
-/** Decides which objects live, keeping last good versions of what is refused. */
+/** Decides which objects live, keeping the last good versions of refused ones. */
 function bringToLife(
   read: readonly ReadDocument[],
   matched: readonly (number | undefined)[],

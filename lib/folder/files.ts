@@ -1,5 +1,5 @@
 /**
- * The files below a folder: found by walking it, read when they are not what was read last.
+ * The files below a folder: found by walking it, read when they differ from the last read.
  *
  * A file's identity is its times (modification, status change), size and inode; that of a file that was written a moment before it was
  * read is not trusted, since another write in the same tick of the file system's clock leaves it as it is.
@@ -34,7 +34,7 @@ export class FolderFiles {
     this.#identities.delete(path);
   }
 
-  /** Reads a file; undefined when it is still what was read last (unless `anyway`). */
+  /** Reads a file; undefined when it has not changed since the last read (unless `anyway`). */
   async read(path: string, anyway: boolean): Promise<FileRead | undefined> {
     const full = `${this.root}/${path}`;
     try {

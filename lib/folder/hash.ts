@@ -6,8 +6,8 @@
 
 /**
  * A hash of 53 bits over part of an array of bytes: two multiplicative hashes of 32 bits with different multipliers (large
- * primes), mixed at the end as in MurmurHash3. It tells apart what people write; it is no protection against those who look
- * for collisions, who could as well leave their document as it is.
+ * primes), mixed at the end as in MurmurHash3. It distinguishes what people write; it does not protect from a search
+ * for collisions, by which an author could only hide an edit of their own document.
  */
 export function hashBytes(bytes: Uint8Array, start: number, end: number): number {
   let low = 0x9e3779b9 ^ (end - start);

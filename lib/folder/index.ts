@@ -64,7 +64,7 @@ export class FolderIndex {
     return inFiles.concat([...this.#duplicates.values()].flat()).sort(byPlace);
   }
 
-  /** Takes what was read; cheap for what did not change. Never throws. */
+  /** Takes the files that were read; cheap for those that did not change. Never throws. */
   apply(reads: readonly FileRead[]): FolderChanges {
     return unpaced(this.applySteps(reads));
   }
@@ -172,7 +172,7 @@ function byPlace({ place: a }: Finding, { place: b }: Finding): number {
   return origins || a.line - b.line || compare(a.field, b.field);
 }
 
-/** By code unit: the same order everywhere, whatever the language of the machine. */
+/** By code unit: the same order on every machine, independent of its language. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,8 +1,9 @@
 /**
- * When a watched folder is swept: every file's identity compared with what was read.
+ * When a watched folder is swept: every file's identity compared with that of the last read.
  *
- * Needed after several events, since the runtime drops events when more than 16 are waiting; and now and then anyway, since some file
- * systems (network mounts, shared folders of virtual machines) tell no events at all. Sweeps take a bounded part of the time.
+ * Needed after several events, since the runtime drops events when more than 16 are waiting; and once a minute anyway,
+ * since some file systems (network mounts, shared folders of virtual machines) give no events at all. Sweeps take a
+ * bounded part of the time.
  *
  * @module
  */
@@ -13,7 +14,7 @@ const EVENTS_BEFORE_SWEEP = 8;
 const SWEEP_SHARE = 0.05;
 /** How often the folder is swept anyway, ms. */
 const SWEEP_EVERY_MS = 60_000;
-/** How often, where no events tell of a part of it. */
+/** How often, where a part of it gives no events. */
 const SWEEP_BLIND_MS = 1000;
 
 /** Counts events and sweeps of one folder. Times are ms of one steady clock. */
@@ -22,7 +23,7 @@ export class SweepPlan {
   #began = 0;
   #lastAt = 0;
   #nextAt = 0;
-  /** Events tell of a part of the folder only. */
+  /** Events cover only a part of the folder. */
   blind = false;
 
   /** An event arrived. */
@@ -30,7 +31,7 @@ export class SweepPlan {
     this.#events += 1;
   }
 
-  /** A sweep begins: it sees whatever happened before. */
+  /** A sweep begins: it sees all changes before this moment. */
   begin(now: number): void {
     this.#events = 0;
     this.#began = now;

@@ -6,7 +6,7 @@
  * @module
  */
 
-/** A watcher, and whether it tells of everything below the folder. */
+/** A watcher, and whether it covers everything below the folder. */
 export interface TreeWatcher {
   readonly watcher: Deno.FsWatcher;
   readonly whole: boolean;

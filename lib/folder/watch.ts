@@ -7,8 +7,8 @@
  * for its next event or {@link SETTLE_MS}. While the folder itself is missing, everything it had is kept. A large batch is parsed in
  * steps between which the event loop turns.
  *
- * Events get lost (see `./sweep.ts`), so now and then the whole folder is swept: each file's identity (see `./files.ts`) is compared
- * with what was read, and what differs is read.
+ * Events get lost (see `./sweep.ts`), so the whole folder is swept regularly: each file's identity (see `./files.ts`)
+ * is compared with that of the last read, and files that differ are read.
  *
  * Permissions: read of the folder.
  *
@@ -25,7 +25,10 @@ import type { WatchedFolder, WatchOptions } from "./watched_folder.ts";
 
 /** How long a file that looks half-written may stay so before it is taken as it is, ms. */
 const SETTLE_MS = 50;
-/** How often it is checked that the folder is still the same one, ms: watching does not tell when it is removed or replaced. */
+/**
+ * How often it is checked that the folder is still the same one, ms: watching gives no event when it is removed or
+ * replaced.
+ */
 const IDENTITY_CHECK_MS = 1000;
 /** Files read at the same time. */
 const READS_AT_ONCE = 32;
@@ -55,9 +58,9 @@ class Folder {
   readonly #settling = new Map<string, ReturnType<typeof setTimeout>>();
   #check: ReturnType<typeof setTimeout> | undefined;
   #checking: Promise<void> | undefined;
-  /** Those who wait for a sweep that has not begun. */
+  /** Callers that wait for a sweep that has not begun. */
   readonly #askers: (() => void)[] = [];
-  /** Those whose sweep is done, while files are held back that look half-written. */
+  /** Callers whose sweep is done, while files are held back that look half-written. */
   readonly #swept: (() => void)[] = [];
   readonly #sweeps = new SweepPlan();
   #sweep: ReturnType<typeof setTimeout> | undefined;
@@ -160,7 +163,7 @@ class Folder {
     this.#sweepLater();
   }
 
-  /** Parses what was read and reports the changes, in steps; false when watching ended meanwhile. */
+  /** Parses the files that were read and reports the changes, in steps; false when watching ended meanwhile. */
   async #handOn(reads: readonly FileRead[]): Promise<boolean> {
     const { signal } = this.#ending;
     try {
@@ -238,7 +241,7 @@ class Folder {
       const real = await Deno.realPath(this.#options.root);
       return identityOf(real, await Deno.stat(real));
     } catch {
-      return ""; // Missing; whatever the reason, there is nothing to read now.
+      return ""; // Missing: there is nothing to read now.
     }
   }
 

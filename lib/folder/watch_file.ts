@@ -2,7 +2,7 @@
  * Reads one file and watches it: mesh configuration, mesh networks.
  *
  * Events of its folder make a change visible at once, also the swap of a mounted config map; a look at the file's identity each second
- * catches what watching does not tell (the folder removed or replaced, file systems without events).
+ * catches changes that give no event (the folder removed or replaced, file systems without events).
  *
  * Permissions: read of the file and its folder.
  *
@@ -11,7 +11,10 @@
 
 /** How often the file's identity is looked at, ms. */
 const LOOK_MS = 1000;
-/** How long a file that is gone, empty or without its last newline may stay so before that is told, ms: it may be half-written. */
+/**
+ * How long a file that is gone, empty or without its last newline may stay so before that is reported, ms: it may be
+ * half-written.
+ */
 const SETTLE_MS = 50;
 
 /** What a watched file says: its text; undefined: there is no such file; or why it cannot be read. */
@@ -38,7 +41,7 @@ class File {
   readonly #path: string;
   readonly #onText: (text: FileText) => void;
   #text: FileText;
-  /** The last text that there was: what comes after a removal is half-written as easily as what comes after an edit. */
+  /** The last text: a file is as easily half-written after a removal as after an edit. */
   #written = "";
   #identity = "";
   #watcher: Deno.FsWatcher | undefined;
@@ -129,7 +132,7 @@ class File {
       const { dev, ino, size, mtime } = await Deno.stat(this.#path);
       return `${dev}:${ino}:${size}:${mtime?.getTime()}`;
     } catch {
-      return ""; // Missing or unreadable: which of them, #read tells.
+      return ""; // Missing or unreadable: #read finds out which.
     }
   }
 

@@ -1,5 +1,5 @@
 /**
- * How a folder is watched, and what is known of a folder that is.
+ * The options of watching a folder, and the handle of a watched folder.
  *
  * @module
  */
@@ -12,11 +12,11 @@ export interface WatchOptions {
   readonly root: string;
   readonly parse: FolderOptions;
   /**
-   * Gets each batch of changes in order, what is there at the start before `watchFolder` resolves. The next batch waits
+   * Gets each batch of changes in order, the present content before `watchFolder` resolves. The next batch waits
    * for its promise. Must not throw, except for the reason of the signal, which aborts when watching ends.
    */
   readonly onChanges: (changes: FolderChanges, signal: AbortSignal) => Promise<void> | void;
-  /** Told when the folder goes missing (`false`) and is back (`true`). */
+  /** Called when the folder goes missing (`false`) and is back (`true`). */
   readonly onPresence?: (present: boolean) => void;
 }
 
@@ -25,7 +25,8 @@ export interface WatchedFolder {
   /** Objects and problems as they are now. */
   readonly index: FolderIndex;
   /**
-   * Reads what lies in the folder now, whatever events have told of it; costs one sweep, which all who ask meanwhile share.
+   * Reads the present content of the folder without waiting for events; costs one sweep, which concurrent callers
+   * share.
    * @returns when everything that was written before the call has been read and reported, half-written files too
    */
   settled(): Promise<void>;

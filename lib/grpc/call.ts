@@ -14,20 +14,20 @@ import { encodeStatusMessage, parseTimeout, RpcError } from "./status.ts";
 /** What a handler does with a call. All callbacks are optional except `message`; after `close` none is called. */
 export interface CallHandler {
   /**
-   * A message arrived. The bytes may be a view of a larger buffer: copy what is kept. An {@linkcode RpcError} thrown here
-   * ends the call with its status, any other one as INTERNAL.
+   * A message arrived. The bytes may be a view of a larger buffer: copy the bytes to keep. An {@linkcode RpcError}
+   * thrown here ends the call with its status, any other one as INTERNAL.
    */
   message(bytes: Uint8Array): void;
   /** The client has sent all its messages. Default: the call ends with OK. */
   halfClose?(): void;
-  /** The call is over, for whatever reason; called exactly once. */
+  /** The call is over, for any reason; called exactly once. */
   close?(): void;
 }
 
 /** Settings of a call, from its server. */
 export interface CallOptions {
   readonly maxMessageSize: number;
-  /** Where the call counts what it holds. */
+  /** Where the call counts the memory that it holds. */
   readonly held: HeldBytes;
   /** The first message has come. */
   readonly onFirstMessage: (call: Call) => void;
@@ -115,7 +115,7 @@ export class Call implements IncompleteMessage {
     this.#keep(message);
   }
 
-  /** Delivers what was kept since {@linkcode Call.pause}, beginning with the message given there. */
+  /** Delivers the messages kept since {@linkcode Call.pause}, beginning with the message given there. */
   resume(): void {
     this.#paused = false;
     this.#deliverKept();
@@ -237,7 +237,7 @@ export class Call implements IncompleteMessage {
     return !this.closed;
   }
 
-  /** Counts what is held now. */
+  /** Counts the memory held now. */
   #count(complete = false): void {
     if (this.closed) {
       this.#reader.clear();

@@ -37,7 +37,7 @@ export type CloseReason = "handshake" | "frame" | "keepalive" | "stall" | "age" 
 /** Calls of a connection that may wait for their first message. */
 const MAX_WAITING = 100;
 
-/** What a connection tells its server. */
+/** The events of a connection. */
 export interface ConnectionEvents {
   call(stream: H2Stream, connection: Connection): void;
   closing(reason: CloseReason, connection: Connection): void;
@@ -162,7 +162,7 @@ export class Connection {
     }
   }
 
-  /** Tells the client to open no more calls here. */
+  /** Asks the client to open no more calls here (GOAWAY). */
   goAway(now = performance.now()): void {
     this.#goneAwayAt ??= now;
     this.h2.goAway();

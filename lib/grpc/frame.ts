@@ -90,7 +90,7 @@ export class MessageReader {
     return this.#partial.capacity;
   }
 
-  /** Forgets what has come of a message. */
+  /** Drops the received part of a message. */
   clear(): void {
     this.#partial.clear();
   }

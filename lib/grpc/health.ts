@@ -28,7 +28,7 @@ const PACKAGE = "grpc.health.v1";
 const CHECK = { input: `${PACKAGE}.HealthCheckRequest`, output: `${PACKAGE}.HealthCheckResponse` };
 const LIST = { input: `${PACKAGE}.HealthListRequest`, output: `${PACKAGE}.HealthListResponse` };
 
-/** Statuses of services, and the service that tells them. */
+/** Statuses of services, and the service that reports them. */
 export class HealthService {
   /** The service for the server's list. */
   readonly service: GrpcService = {

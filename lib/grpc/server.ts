@@ -33,11 +33,11 @@ export interface GrpcServerOptions extends Partial<ConnectionLimits> {
   readonly sendBuffer?: number;
   /** The same over all connections; above it the shares shrink. Default 128 MiB. */
   readonly totalSendBuffer?: number;
-  /** Told when the server closes a connection by rule. */
+  /** Called when the server closes a connection by rule. */
   readonly onClosing?: (reason: CloseReason, connection: Connection) => void;
-  /** Told of the address of a client that was one too many. */
+  /** Called with the address of a client that was one too many. */
   readonly onRefused?: (address: string) => void;
-  /** Told of errors that are no RpcError: defects, not bad clients. */
+  /** Called with errors that are no RpcError: defects, not bad clients. */
   readonly onError?: (error: unknown, where: string) => void;
 }
 
@@ -58,7 +58,7 @@ export class GrpcServer {
   readonly #options: GrpcServerOptions;
 
   /**
-   * @param services what is served; {@linkcode withReflection} adds their description
+   * @param services the services; {@linkcode withReflection} adds their description
    * @throws TypeError when a method is there twice
    */
   constructor(services: readonly GrpcService[], options: GrpcServerOptions = {}) {
@@ -115,8 +115,8 @@ export class GrpcServer {
   }
 
   /**
-   * Stops: GOAWAY to all, calls end with UNAVAILABLE after the bytes they have sent, and what is left after `deadline`
-   * milliseconds is broken off. Resolves when no connection is left.
+   * Stops: GOAWAY to all, calls end with UNAVAILABLE after the bytes they have sent, and the calls left after
+   * `deadline` milliseconds is broken off. Resolves when no connection is left.
    */
   async stop(deadline: number): Promise<void> {
     this.#stopping = true;

@@ -74,7 +74,7 @@ export class HttpConnection {
     this.#disarm();
   }
 
-  /** Tells the request that is under way that its answer is not waited for any more. */
+  /** Aborts the request that is under way: its answer is not waited for any more. */
   abort(reason: string): void {
     this.#request?.abort(new Error(reason));
   }

@@ -131,7 +131,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Resolves when the client has taken what was written, or is gone. */
+/** Resolves when the client has taken all written bytes, or is gone. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -9,7 +9,7 @@ import { isLocalPeer, textResponse } from "./message.ts";
 import { guardOwnNames } from "./own_names.ts";
 import type { Guard, Route } from "./route.ts";
 
-/** Who may read metrics. */
+/** Which clients may read metrics. */
 export interface MonitoringOptions {
   /** `METRICS_LOCALHOST_ACCESS_ONLY`: clients of this machine alone. */
   readonly localOnly: boolean;
@@ -24,7 +24,7 @@ export function monitoringRoutes(metrics: Metrics, { localOnly, names }: Monitor
     {
       methods: ["GET"],
       path: "/metrics",
-      // A browser of this machine is a local client, whatever page it shows.
+      // A browser of this machine is a local client, even for a page of a foreign site.
       guards: localOnly ? [local, guardOwnNames(names)] : [],
       handle: async () => {
         const { contentType, body } = await metrics.scrape();

@@ -45,7 +45,7 @@ function hostname(host: string): string | undefined {
   return /^(\[[0-9a-f:.%]+\]|[^:[\]/@\s]+)(?::\d{1,5})?$/i.exec(host)?.[1]?.toLowerCase();
 }
 
-/** Addresses are what they say: no name server can turn them elsewhere. */
+/** Addresses need no check: no name server can turn them elsewhere. */
 function isAddress(name: string): boolean {
   return name.startsWith("[") || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(name);
 }

@@ -16,8 +16,8 @@ export interface Route {
   /** `any`: every method, also unknown ones. */
   readonly methods: readonly HttpMethod[] | "any";
   /**
-   * Segments separated by `/`: literal, `:name` for one segment of any text, and at the end `*` for whatever follows.
-   * A slash at the end of a request's path is ignored.
+   * Segments separated by `/`: literal, `:name` for one segment of any text, and at the end `*` for the rest of the
+   * path. A slash at the end of a request's path is ignored.
    */
   readonly path: string;
   /** Asked in order, before the body is read. */

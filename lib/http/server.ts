@@ -223,7 +223,7 @@ function tooLong(max: number): HttpResponse {
   return textResponse(413, `body: expected at most ${max} bytes\n`);
 }
 
-/** Says what is wrong with bytes that are no request, and closes. */
+/** Answers bytes that are no request with the reason, and closes. */
 function refuseBytes(error: Error & { readonly code?: string }, stream: Duplex): void {
   if (!stream.writable || error.code === "ECONNRESET") return void stream.destroy();
   const [status, text] = error.code === "HPE_HEADER_OVERFLOW"

@@ -1,5 +1,5 @@
 /**
- * Brings the kernel from what it has to what is wanted, or back to nothing.
+ * Brings the kernel from its present rules to the wanted ones, or back to none.
  *
  * Each family is looked at first, and nothing is changed if one of them cannot be set up. Then per family: routing,
  * then rules, one step per table that the kernel takes as a whole; then the list is read again and must be the wanted
@@ -34,7 +34,7 @@ export interface Task {
   readonly cleanup: boolean;
 }
 
-/** What came of a family. */
+/** The result for a family. */
 export type Outcome = "applied" | "unchanged" | "replaced" | "cleaned" | "skipped";
 
 /** How often a family is tried when others change it meanwhile: of those that try at the same time, one succeeds. */
@@ -51,7 +51,7 @@ interface Plan {
 /**
  * Does the task in both families.
  *
- * @returns What came of each.
+ * @returns The result for each.
  * @throws {ApplyError} when a family that has addresses cannot be set up, or has rules of ours that differ and may not
  * be replaced.
  */
@@ -149,7 +149,7 @@ async function carryOut(plan: Plan, task: Task, run: Run, required: boolean, rep
     return;
   }
   // An address or a route that is missing may be the only drift, so routing is looked at even if rules are in place.
-  // A family that nobody uses may be switched off; then its rules are a precaution that needs no addresses.
+  // An unused family may be switched off; then its rules are a precaution that needs no addresses.
   if (required || family === 4) await addRoutes(routing, run, report);
   if (found.chosen !== undefined && outcome !== "unchanged") {
     await settle(found.chosen, wanted, task.force, run);

@@ -33,14 +33,14 @@ export interface Found {
   readonly stale: readonly Backend[];
   /** Tables in which rules of ours could not be seen, a line each. */
   readonly unseen: readonly string[];
-  /** What was looked at and what it said, a line each. */
+  /** The evidence: what was looked at, with the tool's answer, a line each. */
   readonly evidence: readonly string[];
 }
 
 /** Seconds for which the tools wait for each other. */
 const LOCK_WAIT = 30;
 
-/** Names of the tools, most telling first: the plain name is one of the other two. */
+/** Names of the tools, the specific ones first: the plain name is one of the other two. */
 const toolNames = ["iptables-nft", "iptables-legacy", "iptables"] as const;
 
 /** Name of a tool for a family. */
@@ -164,7 +164,7 @@ export async function relist(backend: Backend, run: Run): Promise<Listing> {
   return parseListing(listed.stdout);
 }
 
-/** Has the kernel take a text; resolves with what it said against it, or undefined. */
+/** Has the kernel take a text; resolves with its refusal, or undefined. */
 export async function restore(backend: Backend, text: string, run: Run): Promise<string | undefined> {
   const args = ["--noflush", ...(backend.kind === "legacy" ? [`--wait=${LOCK_WAIT}`] : [])];
   const { code, stderr } = await run(`${backend.name}-restore`, args, text);

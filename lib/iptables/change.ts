@@ -1,5 +1,5 @@
 /**
- * From what the kernel has to what is wanted: the differences for people, and the one step per table that mends them.
+ * From the kernel's rules to the wanted ones: the differences for people, and the one step per table that removes them.
  *
  * A step is a text for `iptables-restore --noflush`, which the kernel takes as a whole or not at all: there is no
  * moment at which a table has half of it. It touches our chains and the jumps to them, nothing else.
@@ -81,7 +81,7 @@ function byChain<T extends { readonly chain: string }>(rules: readonly T[]): T[]
 }
 
 /**
- * Steps that make our part of the tables what is wanted, one per table that differs, or per table if `all`.
+ * Steps that turn our part of the tables into the wanted rules, one per table that differs, or per table if `all`.
  *
  * Tables that begin to take packets come before tables that stop: between two steps a packet may meet both, never none.
  */

@@ -1,6 +1,6 @@
 /**
- * Texts of flags and variables to checked values. All problems are told at once, each with the input's name, its value
- * and what was expected.
+ * Texts of flags and variables to checked values. All problems are reported at once, each with the input's name, its
+ * value and what was expected.
  *
  * @module
  */
@@ -55,7 +55,7 @@ export interface Surroundings {
 /** User of the proxy when no such user is known: that of the injected container. */
 export const DEFAULT_PROXY_UID = 1337;
 
-/** What came of the inputs, and what deserves a word although it is no mistake. */
+/** The configuration that the inputs give, and warnings about inputs that are no mistakes. */
 export interface ReadInputs {
   readonly config: RedirectionConfig;
   readonly warnings: readonly string[];
@@ -103,7 +103,7 @@ function readOwners(reader: RuleReader, inputs: RedirectionInputs, around: Surro
   const gid = (part: string) => parseAccount(part, around.group ?? "");
   const expectedUid = expectedAccount("user", "/etc/passwd", around.passwd);
   const given = reader.list(inputs.proxyUid, uid, expectedUid);
-  // No list may be empty: without an exception for the proxy, its own traffic would come back to it for ever.
+  // No list may be empty: without an exception for the proxy, its own traffic would come back to it endlessly.
   const empty = (input: Input) => /^[\s,]*$/.test(input.value);
   const proxyUids = empty(inputs.proxyUid) ? [uid(inputs.proxyUser) ?? DEFAULT_PROXY_UID] : given;
   const gids = reader.list(inputs.proxyGid, gid, expectedAccount("group", "/etc/group", around.group));

@@ -1,10 +1,10 @@
 /**
- * How work tells what it does and why it cannot go on.
+ * How a run reports its steps, and why it cannot go on.
  *
  * @module
  */
 
-/** Hears what is done. */
+/** Hears of each step. */
 export interface Reporter {
   info(message: string): void;
   warn(message: string): void;

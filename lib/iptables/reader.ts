@@ -1,5 +1,5 @@
 /**
- * Reads inputs one by one, and notes what is wrong with them, each with the input's name, its value and what was expected.
+ * Reads inputs one by one, and notes problems, each with the input's name, its value and the expectation.
  *
  * @module
  */
@@ -31,7 +31,7 @@ export class InputError extends Error {
   }
 }
 
-/** How many elements of one list are told. */
+/** How many elements of one list are reported. */
 const MOST_SHOWN = 10;
 
 /** Collects problems while inputs are read. */
@@ -91,9 +91,9 @@ export class RuleReader {
   }
 
   /**
-   * A list, or `*` with exceptions. Exceptions of a list that name what is in it are no mistake, and have no effect.
+   * A list, or `*` with exceptions. Exceptions of a list that name elements of it are no mistake, and have no effect.
    *
-   * @param read Reads a list; the text is added to what is expected where `*` may stand.
+   * @param read Reads a list; the text is added to the expectation where `*` may stand.
    */
   selection<T>(include: Input, exclude: Input, read: (input: Input, star?: string) => T[]): TrafficSelection<T> {
     const except = read(exclude);

@@ -21,7 +21,7 @@ import {
 } from "./routing.ts";
 import { failureOf, type Run } from "./run.ts";
 
-/** Adds what is missing. */
+/** Adds the missing parts. */
 export async function addRoutes(wanted: Routing, run: Run, report: Reporter): Promise<void> {
   await carryOut(() => list(wanted, run), (listed) => addRouting(wanted, listed), run, report);
 }
@@ -39,7 +39,7 @@ export async function removeOwnAddress(unwanted: Routing, run: Run, report: Repo
 /**
  * Removes routing by marks that former runs made, also those that came to no end, and that is not wanted.
  *
- * @param marks Marks of our former chains, for rules of kernels that do not keep who made them.
+ * @param marks Marks of our former chains, for rules of kernels that do not keep their origin.
  */
 export async function removeFormerRoutes(
   marks: readonly number[],
@@ -91,7 +91,7 @@ async function list(routing: Routing, run: Run): Promise<ListedRouting> {
   return { rules: listedRules, routes, addresses };
 }
 
-/** Output of `ip rule show`. Tools that cannot print numbers alone print them where nobody gave names. */
+/** Output of `ip rule show`. Tools that cannot print numbers alone print them where no names are given. */
 async function rulesOf(family: Routing["family"], run: Run): Promise<string> {
   const args = listRules(family);
   let listed = await run("ip", args);

@@ -70,14 +70,14 @@ export function addRouting({ family, marked, address }: Routing, listed: ListedR
     commands.push([`-${family}`, "addr", "add", address, "dev", "lo"]);
   }
   if (marked === undefined) return commands;
-  // The rule comes first and goes last: a later run is told by it of both.
+  // The rule comes first and goes last: by it a later run finds both.
   const there = listedMarks(listed.rules).some(({ mark, table }) => mark === marked.mark && table === marked.table);
   if (!there) commands.push([`-${family}`, "rule", "add", ...ruleWords(marked), ...ours]);
   if (!hasRoute(listed)) commands.push([`-${family}`, "route", "add", ...routeWords(marked.table, family), ...ours]);
   return commands;
 }
 
-/** A command of {@link addRouting} for tools and kernels that do not keep who made a rule. */
+/** A command of {@link addRouting} for tools and kernels that do not keep the origin of a rule. */
 export function withoutProtocol(args: readonly string[]): string[] {
   const at = args.indexOf("protocol");
   return at < 0 ? [...args] : args.filter((_, i) => i !== at && i !== at + 1);
@@ -107,7 +107,7 @@ function listedMarks(rules: string): ListedMark[] {
 /**
  * Routing by marks, in the output of `ip rule show`, that a former run made and that is not wanted.
  *
- * @param marks Those that our chains have: told by them are rules that do not say who made them.
+ * @param marks Those that our chains have: by them rules without an origin are recognized.
  */
 export function formerMarks(marks: readonly number[], wanted: Routing, rules: string): ListedMark[] {
   return listedMarks(rules).filter((row) =>

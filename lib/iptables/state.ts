@@ -52,7 +52,7 @@ export interface OwnPart {
   readonly jumps: readonly { readonly chain: string; readonly rule: string }[];
 }
 
-/** Finds what is ours in a table. */
+/** Finds our part of a table. */
 export function ownPart(table: ListedTable | undefined): OwnPart {
   const all = [...(table ?? [])];
   return {

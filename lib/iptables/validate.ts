@@ -1,10 +1,10 @@
 /**
- * Shows that redirection works, with real sockets: listens on the proxy's ports, connects to a port on which nobody
- * listens, and is answered by its own listener only if the kernel turned the connection there.
+ * Shows that redirection works, with real sockets: listens on the proxy's ports, connects to a port without a
+ * listener, and is answered by its own listener only if the kernel turned the connection there.
  *
  * Must run as the proxy's user, whose connections over the loopback device to this workload are inbound to it. Where the
- * proxy has its ports already, as when a container is started again, who listens there cannot be asked; then a connection
- * to a port on which nobody listens must be taken all the same.
+ * proxy has its ports already, as when a container is started again, their listener cannot be asked; then a connection
+ * to a port without a listener must be taken all the same.
  *
  * Permissions: net (the loopback addresses and this machine's own), sys (networkInterfaces).
  *
@@ -18,7 +18,7 @@ export interface Probe {
   /** The proxy's ports. */
   readonly proxyPort: number;
   readonly inboundPort: number;
-  /** Port that is dialled, on which nobody listens. */
+  /** Port that is dialled; it has no listener. */
   readonly probePort: number;
   /** IPv4 range of the loopback device that is not redirected. */
   readonly notRedirected: string;
@@ -31,7 +31,7 @@ export interface Verdict {
   readonly family: Family;
   readonly dialled: string;
   readonly failure: string | undefined;
-  /** Ports of the proxy that were in use: who listens there took the connection. */
+  /** Ports of the proxy that were in use: their listener took the connection. */
   readonly inUse: readonly number[];
 }
 
@@ -44,7 +44,7 @@ const PERIOD = 200;
 /** Listening addresses: redirection of what a process of this machine sends goes to the loopback address. */
 const loopback: Readonly<Record<Family, string>> = { 4: "127.0.0.1", 6: "::1" };
 
-/** Loopback address that is dialled: nobody's, and answered by this machine. */
+/** Loopback address that is dialled: no interface has it, and this machine answers for it. */
 const NOBODY = "127.0.0.6";
 
 /**
@@ -102,7 +102,7 @@ async function tryFamily(probe: Probe, family: Family, hostname: string): Promis
     }
     const failure = isFree(any[family], probe.probePort)
       ? await dialUntil(probe, hostname, undefined)
-      : `port ${probe.probePort} is in use, and so are the proxy's: the check needs one on which nobody listens`;
+      : `port ${probe.probePort} is in use, and so are the proxy's: the check needs one without a listener`;
     return { failure, inUse };
   } finally {
     listeners.forEach((listener) => listener.close());
@@ -122,7 +122,7 @@ function open(hostname: string, port: number): Deno.Listener | string | undefine
   }
 }
 
-/** True when nobody listens on a port. */
+/** True when a port has no listener. */
 function isFree(hostname: string, port: number): boolean {
   const listener = open(hostname, port);
   if (typeof listener === "object") listener.close();
@@ -157,7 +157,7 @@ async function dialUntil(probe: Probe, hostname: string, expected: string | unde
   return `connections to ${hostname} port ${probe.probePort} do not reach port ${probe.inboundPort} ${within}: ${last}`;
 }
 
-/** Connects, and reads what is said if `listens`, within a time. */
+/** Connects, and reads the greeting if `listens`, within a time. */
 async function dial(
   hostname: string,
   port: number,

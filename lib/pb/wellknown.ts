@@ -13,7 +13,10 @@ export function duration(ms: number): google.protobuf.Duration {
   return nanos === 0 ? { seconds } : { seconds, nanos };
 }
 
-/** A wrapped scalar (`UInt32Value`, `BoolValue`, `DoubleValue`, `StringValue` ...): the wrapper tells 0 from absent. */
+/**
+ * A wrapped scalar (`UInt32Value`, `BoolValue`, `DoubleValue`, `StringValue` ...): the wrapper distinguishes 0 from
+ * absent.
+ */
 export function wrap<T>(value: T): { value: T } {
   return { value };
 }

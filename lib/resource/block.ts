@@ -58,11 +58,12 @@ export class Block {
 
   /**
    * The bytes as one gzip member. Members concatenate to one valid gzip stream (RFC 1952, section 2.2). A small block
-   * is given uncompressed the first time: most of them are one proxy's own, and nobody asks a second time.
+   * is given uncompressed the first time: most of them are one proxy's own, and are never asked for again.
    */
   get gzip(): Uint8Array {
     if (this.#gzip !== undefined) return this.#gzip;
-    // Compressing needs the plain bytes once; keeping them as well would double the memory when nobody wants them.
+    // Compressing needs the plain bytes once; keeping them as well would double the memory for blocks that are never
+    // sent plain.
     const bytes = concatBytes(this.#parts);
     if (this.size < COMPRESS_AT_ONCE && !this.#asked) {
       this.#asked = true;

@@ -27,7 +27,7 @@ export interface BucketRules<Item, Bucket> {
   /** Whether putting one item in the place of the other changes nothing. */
   same(a: Item, b: Item): boolean;
   items(bucket: Bucket): readonly Item[];
-  /** The sum that the bucket was made with; 0 where nobody needs it. */
+  /** The sum that the bucket was made with; 0 where it is not needed. */
   sum(bucket: Bucket): number;
   /**
    * The bucket of these items.

@@ -20,7 +20,7 @@ const SHORT_RUN = 256;
 /** Runs of this many bytes are worth a comparison with those that came last. */
 const LONG_RUN = 4096;
 
-/** Longer runs are not kept for comparison: with their sets they would hold a client's megabytes for ever. */
+/** Longer runs are not kept for comparison: with their sets they would hold a client's megabytes without end. */
 const MAX_KEPT_RUN = 1 << 20;
 
 /** How many long runs are kept to compare with. */

@@ -1,6 +1,6 @@
 /**
  * The few protobuf wire primitives that hand-written messages need: varints, length-delimited fields, and a
- * cursor that walks the fields of a message without decoding what it does not want.
+ * cursor that walks the fields of a message without decoding those that are not needed.
  *
  * Rules: https://protobuf.dev/programming-guides/encoding/
  *

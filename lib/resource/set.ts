@@ -84,7 +84,7 @@ export class ResourceTable {
   /** The bucket with these resources; `resources` must be sorted by name and must not change afterwards. */
   bucket(resources: readonly EncodedResource[]): ResourceBucket {
     if (resources.length === 0) return this.emptyBucket;
-    // Type and name are part of each version's hash, so the versions alone tell buckets apart.
+    // Type and name are part of each version's hash, so the versions alone distinguish buckets.
     const digest = resources.length === 1 ? resources[0]!.version : contentHash(resources.map((r) => r.version).join());
     const known = this.#buckets.get(digest);
     if (known !== undefined) return known;
@@ -113,7 +113,7 @@ export class ResourceSet {
 
   constructor(
     readonly table: ResourceTable,
-    /** A power of two of buckets; `bucketOf` tells where a name belongs. */
+    /** A power of two of buckets; `bucketOf` gives the bucket of a name. */
     readonly buckets: readonly ResourceBucket[],
     /** Number of resources. */
     readonly size: number,

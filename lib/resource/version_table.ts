@@ -1,6 +1,6 @@
 /**
- * Names and versions of some resources as the bytes in which a client tells them, to find a told one without making
- * text of it: a storm of clients that come back tells millions.
+ * Names and versions of some resources as the bytes in which a client reports them, to find a reported one without
+ * making text of it: a storm of clients that reconnect reports millions.
  *
  * An entry of `initial_resource_versions` is a map entry, name = 1 and version = 2. The version is a hash of the
  * content, so its last bytes serve as the hash of the entry; all bytes are then compared.
@@ -44,7 +44,7 @@ export class VersionTable {
   }
 
   /**
-   * The place in the list of the resource with the name and version that the entry in `data[from, to)` tells; -1 when
+   * The place in the list of the resource with the name and version of the entry in `data[from, to)`; -1 when
    * there is none, or the entry is written in another way than protobuf encoders do.
    */
   find(data: Uint8Array, from: number, to: number): number {

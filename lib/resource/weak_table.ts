@@ -1,5 +1,5 @@
 /**
- * Objects by key, held weakly: equal objects become one as long as anybody uses it, and nothing is kept for who is gone.
+ * Objects by key, held weakly: equal objects become one as long as it is in use, and nothing is kept afterwards.
  *
  * @module
  */

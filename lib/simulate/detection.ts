@@ -8,7 +8,7 @@ import type { DetectionStep, SimulatedRequest } from "./types.ts";
 
 type ListenerFilterChainMatchPredicate = envoy.config.listener.v3.ListenerFilterChainMatchPredicate;
 
-/** Names under which the field's listeners carry the two inspectors, by the ends of their type. */
+/** Names under which listeners made for Istio carry the two inspectors, by the ends of their type. */
 const TLS_INSPECTOR = "tls_inspector.v3.TlsInspector";
 const HTTP_INSPECTOR = "http_inspector.v3.HttpInspector";
 

@@ -26,7 +26,7 @@ export interface ChosenListener {
  * (`use_original_dst`), the listener of the original address takes it, else one of any address and that port, else
  * the virtual listener keeps it. A connection that is not redirected needs a listener that is bound to a socket.
  *
- * @returns Undefined when nobody listens: the connection is refused.
+ * @returns Undefined when there is no listener: the connection is refused.
  */
 export function chooseListener(resources: ProxyResources, request: SimulatedRequest): ChosenListener | undefined {
   const listeners = [...resources.listeners.values()];

@@ -30,7 +30,7 @@ export type WireProtocol =
   | "http"
   /** Bytes that are neither TLS nor HTTP. */
   | "tcp"
-  /** TLS; what is inside is HTTP when the request has a `host`, else bytes. */
+  /** TLS; inside is HTTP when the request has a `host`, else bytes. */
   | "tls";
 
 /** One HTTP request, or one connection with other bytes. */

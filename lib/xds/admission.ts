@@ -11,7 +11,7 @@ import { FairQueue } from "./fair_queue.ts";
 /** Longest wait for admission, in milliseconds; a stream that has waited longer is refused. */
 export const MAX_ADMISSION_WAIT = 10_000;
 
-/** Most streams that wait, whatever the rate: twice as many as a server has connections by default. */
+/** Most streams that wait, at any rate: twice as many as a server has connections by default. */
 export const MAX_WAITING_STREAMS = 20_000;
 
 /** Streams that are admitted or refused before the event loop gets its turn. */

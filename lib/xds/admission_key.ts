@@ -28,7 +28,7 @@ export class AdmissionKeys {
   }
 }
 
-/** Subject and alternative names as one text; undefined when the certificate names nobody. */
+/** Subject and alternative names as one text; undefined when the certificate has neither. */
 function namesOf(der: Uint8Array): string | undefined {
   const { subject, subjectAltName } = new X509Certificate(der);
   return subject || subjectAltName ? JSON.stringify([subject ?? "", subjectAltName ?? ""]) : undefined;

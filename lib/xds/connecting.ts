@@ -6,7 +6,10 @@
 import { Code } from "../grpc/codes.ts";
 import type { ConnectControl, ConnectRequest, ProxyView, ResourceSource } from "./protocol/source.ts";
 
-/** What the owner of the stream hears. Nothing comes after {@linkcode Connecting.close}, but errors of the source do. */
+/**
+ * The events for the owner of the stream. Nothing comes after {@linkcode Connecting.close}, but errors of the source
+ * do.
+ */
 export interface ConnectEvents {
   /** The view came after a wait. */
   opened(view: ProxyView): void;
@@ -21,7 +24,7 @@ export interface ConnectEvents {
 /** The longest time that `setTimeout` takes. */
 const MAX_TIMEOUT = 2 ** 31 - 1;
 
-/** Closes every view that the source makes exactly once, whatever happens in which order. */
+/** Closes every view that the source makes exactly once, in every order of events. */
 export class Connecting implements ConnectControl {
   readonly deadline: number;
   readonly #timeout: number;
@@ -43,8 +46,8 @@ export class Connecting implements ConnectControl {
   /**
    * Asks the source.
    *
-   * @returns the view if the source has it at once; otherwise the events tell
-   * @throws what the source throws
+   * @returns the view if the source has it at once; otherwise it comes by an event
+   * @throws the exception of the source
    */
   start(source: ResourceSource, request: ConnectRequest): ProxyView | undefined {
     const answer = source.connect(request, this);
@@ -99,7 +102,7 @@ export class Connecting implements ConnectControl {
     this.#events.opened(view);
   }
 
-  /** A source whose wait was aborted says so by an AbortError; nobody needs to hear of that. */
+  /** A source whose wait was aborted throws an AbortError, which is not logged. */
   #failed(error: unknown): void {
     if (this.#over && error instanceof DOMException && error.name === "AbortError") return;
     this.#events.failed(error);

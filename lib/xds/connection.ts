@@ -105,7 +105,7 @@ export class XdsConnection implements CallHandler, Pushable {
     this.#connecting?.close();
   }
 
-  /** Ends the client's stream with UNAVAILABLE, for it to come again. */
+  /** Ends the client's stream with UNAVAILABLE, so that it reconnects. */
   disconnect(message: string): void {
     this.call.end(Code.UNAVAILABLE, message);
   }
@@ -132,7 +132,7 @@ export class XdsConnection implements CallHandler, Pushable {
     }
   }
 
-  /** An exception in a push ends the stream: the client keeps what it has, and is served anew when it comes again. */
+  /** An exception in a push ends the stream: the client keeps its resources, and is served anew when it reconnects. */
   #failed(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
     this.context.ledger.failed({ what: "stream", reason, proxy: this.id });

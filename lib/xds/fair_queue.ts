@@ -42,7 +42,7 @@ export class FairQueue<T extends object> {
     return this.#arrivals.first;
   }
 
-  /** Appends an element to those of its client. Clients are told apart as the keys of a Map are. */
+  /** Appends an element to those of its client. Clients are compared like the keys of a Map. */
   add(client: unknown, element: T): void {
     const queue = this.#clients.get(client) ?? this.#newClient(client);
     this.#places.set(element, {

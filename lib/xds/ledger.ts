@@ -1,5 +1,6 @@
 /**
- * The push ledger: what each push was, whom it reached and when; which objects are live where; what was rejected.
+ * The push ledger: each push with the proxies that it reached and when; the objects that are live, and where;
+ * rejections.
  *
  * @module
  */
@@ -33,7 +34,7 @@ export interface PushRecord {
   lastAckMs: number;
   /** The proxy that took longest so far. */
   slowest: string;
-  /** What could not be made or sent, and is tried again; what there was before stays in force. */
+  /** Resources that could not be made or sent, and are tried again; their earlier versions stay in force. */
   readonly failures: PushFailure[];
 }
 
@@ -62,7 +63,7 @@ export class PushProgress {
 
   /**
    * @param proxy Its connection id.
-   * @param failing Whether what it should have could not be made, so that what it has acknowledged is not all of it.
+   * @param failing Whether some of its resources could not be made, so that it has acknowledged less than all.
    */
   constructor(readonly proxy: string, readonly failing: () => boolean) {}
 }
@@ -185,8 +186,8 @@ export class PushLedger {
   }
 
   /**
-   * On how many of the connected proxies everything up to a push is in force. Who rejected that push does not count, nor
-   * who lacks what could not be made (`failing` tells how many these are).
+   * On how many of the connected proxies everything up to a push is in force. A proxy that rejected that push does not
+   * count, nor one that lacks resources that could not be made (`failing` is their number).
    */
   live(push: number): { live: number; total: number; failing: number } {
     let live = 0;

@@ -1,6 +1,6 @@
 /**
- * What streams owed their clients when they ended: endpoints on which a cluster of the client warms. The client will say
- * that it knows them, and would wait for its fetch timeout.
+ * The endpoints that streams owed their clients when they ended: those for which a cluster of the client warms. The
+ * client will report that it knows them, and would wait for its fetch timeout.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export class OwedEndpoints {
     }
   }
 
-  /** What is owed to a node, which is forgotten with this. */
+  /** Takes the endpoints owed to a node; they are forgotten by this. */
   take(nodeId: string): NameSet | undefined {
     return this.#forget(contentHash(nodeId));
   }

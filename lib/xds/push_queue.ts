@@ -9,7 +9,7 @@
  * @module
  */
 
-/** A limit of 0 means: this many. It is the peer's rule too: 15 and 5 for each core, at most 100. */
+/** A limit of 0 means: this many. It is Istio's rule too: 15 and 5 for each core, at most 100. */
 export function defaultPushThrottle(cores: number): number {
   return Math.min(15 + 5 * cores, 100);
 }
@@ -32,7 +32,7 @@ export class PushQueue {
   readonly #limit: number;
   readonly #onWait: (seconds: number) => void;
 
-  /** @param onWait told how long a stream has waited, in seconds */
+  /** @param onWait called with the time that a stream has waited, in seconds */
   constructor(limit: number, onWait: (seconds: number) => void) {
     this.#limit = limit;
     this.#onWait = onWait;

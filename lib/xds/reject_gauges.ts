@@ -1,6 +1,6 @@
 /**
- * The gauges of rejections: 1 while a client rejects resources of a type, 0 when it has taken what came next. A series
- * lives as long as a stream of its node, and there is a bound to their number, since nodes name themselves.
+ * The gauges of rejections: 1 while a client rejects resources of a type, 0 when it has taken a later response. A
+ * series lives as long as a stream of its node, and there is a bound to their number, since nodes name themselves.
  *
  * @module
  */

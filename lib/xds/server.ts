@@ -54,7 +54,7 @@ export interface XdsServerOptions {
   readonly cores?: number;
   /**
    * Plain bytes after which a response is split where the protocol allows it. Default 2 MiB: gRPC clients take 4 MiB
-   * unless told otherwise.
+   * unless set otherwise.
    */
   readonly maxResponseBytes?: number;
   /** How long a source may take to answer `connect`; then the stream ends with UNAVAILABLE. Default 10,000. */
@@ -75,7 +75,7 @@ const METHODS = [
 /** A discovery server. */
 export class XdsServer {
   readonly grpc: GrpcServer;
-  /** Statuses that clients of `grpc.health.v1` are told. */
+  /** Statuses that clients of `grpc.health.v1` get. */
   readonly health = new HealthService();
   readonly ledger = new PushLedger();
   readonly #connections = new Set<XdsConnection>();
@@ -149,7 +149,7 @@ export class XdsServer {
     return listener;
   }
 
-  /** Stops listening, tells all clients to go elsewhere, and is done within about `deadline` milliseconds. */
+  /** Stops listening, asks all clients to connect elsewhere, and is done within about `deadline` milliseconds. */
   async stop(deadline: number): Promise<void> {
     this.health.stop();
     this.#stopPushes();

@@ -8,7 +8,7 @@
 
 import { PortTaken, saysTaken } from "../ports.ts";
 
-/** Who an Envoy is in the mesh. */
+/** The identity of an Envoy in the mesh. */
 export interface EnvoyIdentity {
   /** `sidecar` or `router`. */
   readonly type: "sidecar" | "router";
@@ -34,7 +34,7 @@ export interface EnvoyOptions {
 /** A running Envoy. */
 export interface RunningEnvoy {
   readonly adminPort: number;
-  /** Resolves when it ends; the text is what it wrote. */
+  /** Resolves with its output when it ends. */
   readonly ended: Promise<string>;
   /**
    * Resolves when it is live and takes connections at all these addresses (`127.0.0.1:8080`): what an orchestrator
@@ -49,7 +49,7 @@ export interface RunningEnvoy {
 /** How long an Envoy may take to start and to become ready, ms. */
 const PATIENCE = 30_000;
 
-/** The static part of an Envoy's configuration: who it is and where it asks. */
+/** The static part of an Envoy's configuration: its identity and the server that it asks. */
 export function bootstrap(
   { identity, discoveryPort, delta = true, interceptionMode = "NONE" }: Omit<EnvoyOptions, "binary" | "folder">,
 ): unknown {
@@ -173,7 +173,7 @@ async function portIn(path: string): Promise<number> {
   }
 }
 
-/** An admin page; undefined while nobody answers. */
+/** An admin page; undefined while there is no answer. */
 export async function adminPage(port: number, page: string): Promise<string | undefined> {
   try {
     return await (await fetch(`http://127.0.0.1:${port}/${page}`)).text();

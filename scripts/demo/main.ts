@@ -30,7 +30,7 @@ class Stage {
   async keep<T extends { stop(): Promise<unknown> }>(name: string, starting: T | Promise<T>): Promise<T> {
     this.#parts.push({
       name,
-      // A part that failed to start has said so to whoever waits for it, and has left nothing.
+      // A part that failed to start has rejected its promise, and has left nothing.
       stop: () => Promise.resolve(starting).then((part) => part.stop(), () => {}),
     });
     return await starting;
@@ -87,10 +87,10 @@ async function raise(stage: Stage, ports: readonly number[]): Promise<Running> {
       { type: "sidecar", name: `hello-${version}`, address, port, labels: { app: "hello", version } } as const
     )),
   ] as const;
-  const envoys = await Promise.all(proxies.map(({ port: _, ...who }) => {
-    const identity = { ...who, namespace: "demo" };
+  const envoys = await Promise.all(proxies.map(({ port: _, ...properties }) => {
+    const identity = { ...properties, namespace: "demo" };
     const discoveryPort = server.grpcPort;
-    return stage.keep(who.name, startEnvoy({ binary, folder: stage.folder, discoveryPort, identity }));
+    return stage.keep(properties.name, startEnvoy({ binary, folder: stage.folder, discoveryPort, identity }));
   }));
   say(`3  three Envoys run: the gateway on http://127.0.0.1:${gatewayPort}/ and a sidecar for each version`);
   await Promise.all(envoys.map((envoy, i) => envoy.ready([`${proxies[i]!.address}:${proxies[i]!.port}`])));
@@ -147,7 +147,7 @@ function invite({ world, server, envoys }: Running, stage: Stage): void {
   for (const { adminPort } of envoys) say(`     Envoy  http://127.0.0.1:${adminPort}/config_dump`);
 }
 
-/** Resolves when someone wants the demo to end: whatever it has started has to end with it. */
+/** Resolves when the demo is to end: everything that it has started has to end with it. */
 function interrupted(): Promise<"interrupted"> {
   const { promise, resolve } = Promise.withResolvers<"interrupted">();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {

@@ -12,7 +12,7 @@ export interface Counts {
   failed: number;
 }
 
-/** Keeps sending requests to one address until told to stop. */
+/** Keeps sending requests to one address until it is stopped. */
 export class Traffic {
   readonly #url: string;
   readonly #stop = new AbortController();

@@ -14,7 +14,7 @@ const COMPONENTS: readonly (readonly [words: RegExp, reason: string])[] = [
   [/support\/go\.ts|findGo\b/, "no Go toolchain of 1.23 or later on the path or in /usr/local/go; GO may name one"],
 ];
 
-/** The reason of an ignored test; undefined when nothing tells it. */
+/** The reason of an ignored test; undefined when none is known. */
 export function reasonIgnored(root: string, { name, file }: { readonly name: string; readonly file: string }) {
   const said = /\(ignored: (.*)\)$/.exec(name)?.[1];
   if (said !== undefined) return said;

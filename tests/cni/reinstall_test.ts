@@ -277,7 +277,10 @@ Deno.test("a program that removes our own configuration again and again is repor
       Deno.renameSync(own, `${own}.cilium_bak`);
       await until("put back", () => [...Deno.readDirSync(place.folders.net)].some((e) => own.endsWith(`/${e.name}`)));
     }
-    await until("reported", () => lines.some((line) => line.includes("again and again; tell it that it is not alone")));
+    await until(
+      "reported",
+      () => lines.some((line) => line.includes("again and again; configure it to share the folder")),
+    );
   }, { owned: true });
 });
 

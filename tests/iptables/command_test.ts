@@ -151,8 +151,8 @@ packetTest(
         for (const port of [15001, 15006]) for (const any of ["0.0.0.0", "::"]) await proxy.listen("proxy", any, port);
         const again = await command([...captured, ...check], here);
         assert.equal(again.code, 0, again.out + again.err);
-        assert.match(again.out, /IPv4: .* was redirected, by who listens on port 15001, 15006 already/);
-        assert.match(again.out, /IPv6: .* was redirected, by who listens on port 15001, 15006 already/);
+        assert.match(again.out, /IPv4: .* was redirected \(to the present listener of port 15001, 15006\)/);
+        assert.match(again.out, /IPv6: .* was redirected \(to the present listener of port 15001, 15006\)/);
         await cable.exec("pod", "iptables-nft", "-t", "nat", "-F", "MESH_IN_REDIRECT");
         const without = await command([...captured, "--skip-rule-apply", ...check], { ...here, uid: 1337 });
         assert.equal(without.code, 126);

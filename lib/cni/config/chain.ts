@@ -14,7 +14,7 @@ export const WRAPPED = "wrapped_from";
 /** Key of our entry, in a file of our own, that names the configuration that it was made of. */
 export const MADE_OF = "made_of";
 
-/** Name of a list made of a configuration without one: the field's. */
+/** Name of a list made of a configuration without one: Istio's. */
 const NAMELESS = "k8s-pod-network";
 
 /** A file: name without folder, and text. */

@@ -1,5 +1,5 @@
 /**
- * Our plugin's own entry in a network configuration: what the installer tells the plugin.
+ * Our plugin's own entry in a network configuration: by it the installer configures the plugin.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { type Level, levels } from "../../kernel/log/level.ts";
 import { CHAIN_VERSION, isObject, type NetworkJson, PLUGIN } from "./network.ts";
 import { AGENT_PODS, pluginConfigOf } from "./plugin_config.ts";
 
-/** What the plugin is told. */
+/** The plugin's settings in the entry. */
 export interface PluginSettings {
   /** Folder of record, socket and orchestrator config, as the node sees it. */
   readonly runDir: string;
@@ -29,7 +29,7 @@ export class TemplateError extends Error {
   override readonly name = "TemplateError";
 }
 
-/** Members that the installer decides, whatever a template says. */
+/** Members that the installer decides, also against a template. */
 const decided = ["name", "type", "cni_agent_run_dir", "pod_namespace", "agent_pods"];
 
 /**

@@ -1,11 +1,11 @@
 /**
- * What the installer tells the plugin by our entry in a network configuration, as the plugin reads it.
+ * The settings of the plugin in our entry of a network configuration, as the plugin reads them.
  *
  * @module
  */
 import { isObject, type NetworkJson } from "./network.ts";
 
-/** What the plugin is told. */
+/** The plugin's settings. */
 export interface PluginConfig {
   readonly version: string;
   readonly logLevel: string;
@@ -27,7 +27,7 @@ export const AGENT_PODS = "mesh-cni-node-";
  * Reads an entry.
  *
  * @param version What counts as its version when it names none.
- * @returns The values, with defaults in place of what is wrong, and a line for each of those.
+ * @returns The values, with defaults in place of wrong ones, and a line for each of those.
  */
 export function pluginConfigOf(value: NetworkJson, version: string): { config: PluginConfig; problems: string[] } {
   const problems: string[] = [];

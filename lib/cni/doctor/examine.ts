@@ -1,5 +1,5 @@
 /**
- * Judges one node from what was found on it: pure, so that every finding can be shown in a test.
+ * Judges one node from the facts gathered on it: pure, so that a test can produce every finding.
  *
  * @module
  */
@@ -47,7 +47,7 @@ export interface PodFacts {
 /** Types of plugins by which other meshes redirect. */
 const otherMeshes = ["istio-cni", "linkerd-cni", "kuma-cni"];
 
-/** All findings, in the order in which a pod meets what they are about. */
+/** All findings, in the order in which the start of a pod meets them. */
 export function examine(facts: NodeFacts): DoctorFinding[] {
   return [
     ...configFindings(facts.files),

@@ -40,7 +40,7 @@ const SHOWN_CALLS = 10;
 /** Pods whose rules are compared, the latest. */
 const SHOWN_PODS = 20;
 
-/** Looks at the node. What may not be looked at is told as such. */
+/** Looks at the node. Parts without permission to read are reported as such. */
 export async function gather(world: DoctorWorld): Promise<NodeFacts> {
   const { folders, calls } = world;
   const unseen: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * From what the installer is told to what is wanted on the node.
+ * From the installer's options to the desired state of the node.
  *
  * Permissions: read (the service account's folder, a template).
  *
@@ -11,7 +11,7 @@ import { type DesiredState, type Executable, InstallError, type InstallPart } fr
 import { orchConfigText, serverAddress } from "./orch_config.ts";
 import type { PluginPlacement } from "./record.ts";
 
-/** What the installer is told, by flags and variables. */
+/** The installer's options, from flags and variables. */
 export interface DesiredStateOptions {
   readonly chained: boolean;
   readonly owned: boolean;

@@ -33,7 +33,7 @@ export class FightWatch {
     return false;
   }
 
-  /** Calls `report` once a fight, with who fights and what ends it. */
+  /** Calls `report` once a fight, with the other side and a way to end it. */
   reportOnce(
     placement: PluginPlacement | undefined,
     report: (text: string, fields: Record<string, unknown>) => void,
@@ -48,7 +48,7 @@ export class FightWatch {
       return `another installer, ${this.rival}, is at work on this node with other options; one of the two has to go`;
     }
     const cure = placement === "owned"
-      ? "tell it that it is not alone (Cilium: cni.exclusive=false)"
+      ? "configure it to share the folder (Cilium: cni.exclusive=false)"
       : "MESH_OWNED_CNI_CONFIG=true ends that fight";
     return `another program rewrites the network configuration again and again; ${cure}`;
   }

@@ -72,7 +72,7 @@ const CONFIG_MODE = 0o644;
  * Makes the node as desired. Nothing is written that is right already.
  *
  * @param executables How an executable on the node is compared with ours; it may be a hundred megabytes.
- * @throws {InstallError} when something cannot be written; what was there before works on.
+ * @throws {InstallError} when something cannot be written; the earlier installation works on.
  */
 export function install(
   folders: NodeFolders,
@@ -135,8 +135,8 @@ export function pendingSteps(folders: NodeFolders, desired: DesiredConfig, calls
 }
 
 /**
- * Takes everything away, in reverse: first nobody calls the plugin, then it goes. Files get back every byte that they
- * had, links are links again.
+ * Removes everything, in reverse: first the entries that call the plugin, then the plugin. Files get back every byte
+ * that they had, links are links again.
  *
  * @param keepExecutable It was the node's before us (SKIP_CNI_BINARIES).
  * @returns What was changed.
@@ -158,7 +158,7 @@ export function uninstall(folders: NodeFolders, calls: FileCalls, keepExecutable
   return changed;
 }
 
-/** Notes on the node that this installer ended and another is expected, which takes over what is there. */
+/** Notes on the node that this installer ended and another is expected, which takes over the installation. */
 export function handOver(folders: NodeFolders, calls: FileCalls, reason: string, now: () => number): void {
   const record = currentRecord(folders, calls);
   if (record === undefined) return;

@@ -35,7 +35,7 @@ export function putAside(path: string, calls: FileCalls): void {
   if (calls.isLink(path)) move(path, keptPath(path), calls);
   else {
     removeFile(calls, path);
-    // A link that was kept before is not what was there last.
+    // A link that was kept before is not the latest content.
     forgetKept(path, calls);
   }
 }
@@ -47,7 +47,7 @@ export function putBack(path: string, calls: FileCalls): boolean {
   return true;
 }
 
-/** Forgets links in whose place something else has come. */
+/** Forgets links whose place another file has taken. */
 export function forgetAllKept(folder: string, calls: FileCalls): void {
   for (const name of calls.list(folder)) {
     if (name.startsWith(".") && name.endsWith(KEPT)) forgetKept(`${folder}/${name.slice(1, -KEPT.length)}`, calls);

@@ -1,6 +1,7 @@
 /**
- * Keeps the plugin installed: watches the node's folders and the installer's credentials, and mends what others change,
- * at once. A change of a network configuration is answered without waiting for anything else.
+ * Keeps the plugin installed: watches the node's folders and the installer's credentials, and restores the desired
+ * state at once after others changed it. A change of a network configuration is answered without waiting for anything
+ * else.
  *
  * Permissions: read and write (the node's folders, as mounted; the service account's folder).
  *
@@ -55,7 +56,7 @@ const LOOK_MS = 10_000;
 /** Wait for more changes of executables or credentials, milliseconds: they come as rows of events. */
 const SETTLE_MS = 50;
 
-/** Longest time for which configurations may lack our entry, milliseconds: longer is told as a warning. */
+/** Longest time for which configurations may lack our entry, milliseconds: longer is reported as a warning. */
 const GAP_MS = 50;
 
 /** An installer at work. */
@@ -84,7 +85,7 @@ export class Installer {
     return this.waiting;
   }
 
-  /** Installs, and goes on mending until it is stopped. Resolves after the first attempt. */
+  /** Installs, and restores the installation until it is stopped. Resolves after the first attempt. */
   start(): void {
     const { folders, calls } = this.options;
     calls.makeFolder(folders.run, 0o755);
@@ -155,7 +156,7 @@ export class Installer {
       this.watched = watched;
       this.listen(this.watcher).catch((error) => log.error("watching the node's folders failed", { error }));
     } catch (error) {
-      log.error("the node's folders cannot be watched; they are looked at now and then", { error });
+      log.error("the node's folders cannot be watched; they are looked at every 10 s", { error });
     }
   }
 
@@ -215,7 +216,7 @@ export class Installer {
         this.largestGap = Math.max(this.largestGap, outcome.gap ?? 0);
         const fields = { changed: outcome.changed, gapMs: outcome.gap };
         log[(outcome.gap ?? 0) > GAP_MS ? "warn" : "info"](
-          "a network configuration was changed by others; mended",
+          "another program changed a network configuration; our entry is restored",
           fields,
         );
       }

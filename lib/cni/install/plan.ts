@@ -128,7 +128,7 @@ function planOwned(files: readonly ConfigFile[], desired: DesiredConfig): Config
   }
 }
 
-/** Steps that take our entry out of every file but one: what other options, or other versions, left. */
+/** Steps that take our entry out of every file but one: entries that other options, or other versions, left. */
 function clearing(files: readonly ConfigFile[], except: string): InstallStep[] {
   return inOrder(files).filter((file) => file.name !== except).flatMap((file) => {
     const read = readConfig(file);

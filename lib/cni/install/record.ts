@@ -1,6 +1,6 @@
 /**
- * The record that an installation keeps on the node, beside the configurations: what it put where, and how it left. The
- * next installer, of whatever version and options, takes over by it; a restart of the node does not lose it.
+ * The record that an installation keeps on the node, beside the configurations: where it put which part, and how it
+ * ended. The next installer, of any version and options, takes over by it; a restart of the node does not lose it.
  *
  * @module
  */
@@ -36,7 +36,7 @@ export function recordText(record: InstallRecord): string {
   return JSON.stringify(record, null, 2) + "\n";
 }
 
-/** Reads a record; undefined for a text that is none: what it says is then found on the disk. */
+/** Reads a record; undefined for a text that is none: its content is then found on the disk. */
 export function readRecord(text: string): InstallRecord | undefined {
   let value: unknown;
   try {

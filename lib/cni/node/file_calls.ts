@@ -45,7 +45,7 @@ export interface FileCalls {
   write(path: string, bytes: Uint8Array): void;
   /** Copies a file to a new place, and waits until it is on the disk. */
   copy(from: string, to: string): void;
-  /** Sets permission bits, and the owner where it differs from who we are. */
+  /** Sets permission bits, and the owner where it differs from this process's user. */
   own(path: string, mode: number, owner?: { readonly uid: number; readonly gid: number }): void;
   rename(from: string, to: string): void;
   /** Removes a file; none is no error. */

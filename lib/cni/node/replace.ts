@@ -1,7 +1,7 @@
 /**
- * Files that change from one whole content to another: whoever reads sees the old or the new, also after a crash.
+ * Files that change from one whole content to another: a reader sees the old or the new one, also after a crash.
  *
- * A new content is written beside the file under a name that nobody reads, in the same folder (so that it gets the
+ * A new content is written beside the file under a name that no program reads, in the same folder (so that it gets the
  * folder's security label, and the move is one step), and moved over the file when it is on the disk.
  *
  * Permissions: those of {@link FileCalls}.
@@ -19,7 +19,7 @@ export interface Ownership {
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
-/** Puts bytes at a path. On failure nothing is left behind, and what was at the path stays. */
+/** Puts bytes at a path. On failure nothing is left behind, and the old file stays. */
 export function replaceFile(calls: FileCalls, path: string, bytes: Uint8Array, how: Ownership): void {
   replaceBy(calls, path, how, (unfinished) => calls.write(unfinished, bytes));
 }

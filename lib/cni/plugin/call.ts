@@ -11,7 +11,7 @@ import { type CniCommand, CniError, codes, commands, NEWEST } from "./protocol.t
 export interface PodName {
   readonly namespace: string;
   readonly name: string;
-  /** Empty when the runtime does not tell. */
+  /** Empty when the runtime does not give it. */
   readonly uid: string;
 }
 
@@ -27,13 +27,13 @@ export interface PluginCall {
   readonly config: PluginConfig;
 }
 
-/** Commands that give up what was there: runtimes call ours first, and a refusal would keep all that it should free. */
+/** Commands that free resources: runtimes call our plugin first, and a refusal would keep all resources of the pod. */
 const freeing: readonly CniCommand[] = ["DEL", "GC"];
 
 /**
  * Reads a call. Of a call that frees only what the protocol itself demands is refused.
  *
- * @throws {CniError} naming what is missing or wrong.
+ * @throws {CniError} naming the values that are missing or wrong.
  */
 export function readCall(env: Readonly<Record<string, string | undefined>>, input: string): PluginCall {
   const command = commands.find((name) => name === env["CNI_COMMAND"]);

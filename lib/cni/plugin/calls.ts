@@ -1,6 +1,5 @@
 /**
- * The node's memory of the plugin's calls: what was asked, what was done, how long it took. People read it by
- * `install-cni doctor`.
+ * The node's record of the plugin's calls: command, result and time. `install-cni doctor` shows it.
  *
  * Permissions: read and write (the run folder).
  *

@@ -76,7 +76,7 @@ export function valueOf(table: Readonly<Record<string, string>>, keys: readonly 
   return keys.map((key) => (Object.hasOwn(table, key) ? table[key] : undefined)).find((value) => value !== undefined);
 }
 
-/** True and false as the field's programs read them. */
+/** True and false as Istio's programs read them. */
 export function isTrue(text: string | undefined): boolean {
   return text !== undefined && ["1", "t", "T", "true", "TRUE", "True"].includes(text);
 }

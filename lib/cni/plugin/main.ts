@@ -25,7 +25,7 @@ const AGENT_MS = 30_000;
 /** Most that is read, bytes: many times what a network of many plugins, or a node of many pods, needs. */
 const MAX_INPUT = 16 * 1024 * 1024;
 
-/** Time for a log line, milliseconds: nobody waits for logs. */
+/** Time for a log line, milliseconds: a pod's start must not wait for logs. */
 const LOG_MS = 100;
 
 /** Runs one call and resolves with the exit code. */
@@ -85,7 +85,7 @@ function systemWorld(call: PluginCall, said: (outcome: string) => void): CallWor
   };
 }
 
-/** What the node agent is told of a pod, in the field's words. */
+/** The message to the node agent about a pod, with Istio's names. */
 function agentEvent(call: PluginCall, pod: PodName): unknown {
   const ips = call.config.previous?.["ips"];
   return {
@@ -106,7 +106,7 @@ function identityOf(netns: string): string | undefined {
   }
 }
 
-/** Remembers the call and tells the log; neither may spoil an answer that is given already. */
+/** Records and logs the call; a failure of either must not spoil the answer that is given already. */
 async function tell(call: PluginCall, outcome: string, error: CniError | undefined): Promise<void> {
   if (call.command === "VERSION" || call.command === "STATUS" && error === undefined) return;
   const { runDir, logLevel } = call.config;

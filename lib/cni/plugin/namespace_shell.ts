@@ -104,7 +104,7 @@ class ShellProcess {
     return { code: 1, stdout: "", stderr: stderr || `${line}: no answer` };
   }
 
-  /** Ends the shell. Whoever changes something waits for it; what still runs only looks, and nobody needs its answer. */
+  /** Ends the shell. Commands that change something have been waited for; the others only read, and are not needed. */
   async end(): Promise<void> {
     if (this.#running > 0) this.#child.kill("SIGKILL");
     else {

@@ -35,7 +35,7 @@ export const codes = {
   drift: 103,
 } as const;
 
-/** A refusal, which the runtime reads as an object and tells people. */
+/** A refusal, which the runtime reads as an object and shows to users. */
 export class CniError extends Error {
   override readonly name = "CniError";
   /**

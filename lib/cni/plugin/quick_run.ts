@@ -89,7 +89,7 @@ function laneOf(tool: string): Lane {
 /** A way to run commands in a namespace. */
 export interface QuickRun {
   readonly run: Run;
-  /** Ends what was started for it. */
+  /** Ends the processes that were started for it. */
   end(): Promise<void>;
 }
 
@@ -148,7 +148,7 @@ function runBy(shell: NamespaceShell, facts: KnownFacts): Run {
   };
 }
 
-/** Keeps a version that was told. */
+/** Keeps a version that a tool reported. */
 function noted(facts: KnownFacts, line: string, ran: Ran): Ran {
   if (ran.code === 0) facts.addVersion(line, ran.stdout);
   return ran;

@@ -1,6 +1,6 @@
 /**
- * From a pod's annotations and its proxy's variables to what is redirected. Every text is read by its type; one that
- * does not fit is refused by name, and no text of a user reaches a rule.
+ * From a pod's annotations and its proxy's variables to a configuration of redirection. Every text is read by its type;
+ * one that does not fit is refused by name, and no text of a user reaches a rule.
  *
  * @module
  */

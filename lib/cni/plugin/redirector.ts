@@ -32,6 +32,6 @@ export interface Redirector {
   check(netns: string, wanted: PodRedirection): Promise<string[]>;
   /** What keeps this node from setting up any redirection; nothing is changed by asking. */
   obstacles(): Promise<string[]>;
-  /** Ends what was started for all that. */
+  /** Ends the processes that were started for all that. */
   end(): Promise<void>;
 }

@@ -1,8 +1,8 @@
 /**
  * One call, from its values to the text that the runtime reads.
  *
- * Fail closed: whatever keeps an injected pod from being redirected is an error, upon which the runtime takes the pod's
- * network away again and tries later. There is no way to a network past the proxy.
+ * Fail closed: a fault that keeps an injected pod from being redirected is an error, upon which the runtime takes the
+ * pod's network away again and tries later. There is no way to a network past the proxy.
  *
  * @module
  */
@@ -28,7 +28,7 @@ export interface CallWorld {
   /** A clock that only goes forward, milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Tells what was done. */
+  /** Logs a step. */
   readonly said: (outcome: string) => void;
 }
 
@@ -37,14 +37,17 @@ const WAITS = [100, 200, 400, 800, 1500, 2000];
 
 /**
  * Time in which the last question about a pod begins, milliseconds, however slowly those before were answered. Runtimes
- * try again by themselves, and tell people why; a process that waits holds 60 MB of the node.
+ * try again by themselves, and report the reason; a process that waits holds 60 MB of the node.
  */
 const PATIENCE_MS = 5000;
 
-/** Told of a pod whose namespace could not be compared: our plugin was called alone, or by a primary without a result. */
-const UNVERIFIED = "the runtime told no address of the pod, so that it is not known whether the namespace is the pod's";
+/**
+ * Logged for a pod whose namespace could not be compared: our plugin was called alone, or by a primary without a
+ * result.
+ */
+const UNVERIFIED = "the runtime gave no address of the pod, so that it is not known whether the namespace is the pod's";
 
-/** Carries out a call. Resolves with what goes to standard output. */
+/** Carries out a call. Resolves with the text for standard output. */
 export async function runCall(call: PluginCall, world: CallWorld): Promise<string> {
   const { config } = call;
   switch (call.command) {
@@ -69,7 +72,7 @@ export async function runCall(call: PluginCall, world: CallWorld): Promise<strin
 
 /**
  * Whether this node can set up redirection. Neither the orchestrator nor the node agent is asked: a node that says no
- * would not start the pod that mends it.
+ * would not start the pod that repairs it.
  */
 async function status(world: CallWorld): Promise<void> {
   const obstacles = await world.redirector.obstacles();
@@ -172,7 +175,7 @@ async function asked<T>(what: string, ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The namespace must have the pod's addresses. Resolves with false when we were told none. */
+/** The namespace must have the pod's addresses. Resolves with false when the call names none. */
 async function verifyNamespace(call: PluginCall, world: CallWorld): Promise<boolean> {
   let seen: NamespaceView;
   try {

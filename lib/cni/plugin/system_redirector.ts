@@ -22,7 +22,7 @@ import { IS_NODE, type KnownFacts, type QuickRun, quickRun } from "./quick_run.t
 export interface RedirectorOptions {
   /** Legacy tools lock each other out per pod instead of per node. */
   readonly scopedLock: boolean;
-  /** File, in the run folder, of what is known of the node; undefined: everything is found out each time. */
+  /** File, in the run folder, of known facts about the node; undefined: everything is found out each time. */
   readonly factsFile: string | undefined;
 }
 
@@ -112,7 +112,7 @@ const nothingKnown: KnownFacts = {
 /** How a version is kept among the trials. */
 const VERSION = " => ";
 
-/** Known facts in a file: an array of texts. Only a hint, so that whatever is wrong with the file is as if none was. */
+/** Known facts in a file: an array of texts. Only a hint: a file that cannot be read counts as absent. */
 function fileFacts(path: string): KnownFacts {
   let known: Set<string> | undefined;
   const read = () => (known ??= new Set(readTexts(path)));

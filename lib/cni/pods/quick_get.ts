@@ -14,7 +14,7 @@ export interface QuickAnswer {
   readonly body: string;
 }
 
-/** Time for a connection, milliseconds: that is the kernels' work, so that it takes long only where nobody is. */
+/** Time for a connection, milliseconds: that is the kernels' work, so it takes long only where nothing answers. */
 const CONNECT_MS = 5000;
 
 /** Largest answer that is read, bytes: objects of the orchestrator are smaller than its own limit, 3 MiB. */

@@ -43,20 +43,20 @@ export interface PodSource extends PodLookup {
    * The pods that match, each once, then every change, until the signal aborts. A lost connection is made again, after
    * which every pod comes once more.
    *
-   * @param troubled Is told each time why a connection was lost.
+   * @param troubled Called with the reason each time a connection was lost.
    */
   watch(filter: PodFilter, signal: AbortSignal, troubled?: (error: PodSourceError) => void): AsyncIterable<PodEvent>;
   /** Adds a label to a pod. */
   label(pod: Pod, key: string, value: string): Promise<void>;
   /** Deletes this pod: not one of the same name that came after it, and not one that changed since. */
   remove(pod: Pod): Promise<void>;
-  /** Tells people about a pod. */
+  /** Publishes an event about a pod. */
   note(pod: Pod, note: PodNote): Promise<void>;
   /**
    * Whether the set of pods to which a pod belongs is to stay: false when the set is gone or going, so that its pods end
    * for good and not for a replacement.
    *
-   * @throws {PodSourceError} when there is no answer, or no such pod: one that was deleted by force tells nothing of its
+   * @throws {PodSourceError} when there is no answer, or no such pod: one that was deleted by force no longer names its
    *   set.
    */
   setStays(namespace: string, podName: string): Promise<boolean>;

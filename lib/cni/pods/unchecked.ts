@@ -1,5 +1,5 @@
 /**
- * HTTPS requests that check no certificate, for who asked for that (`--skip-tls-verify`). `fetch` cannot.
+ * HTTPS requests that check no certificate, for installers that ask for that (`--skip-tls-verify`). `fetch` cannot.
  *
  * Permissions: net (the address asked).
  *

@@ -1,5 +1,5 @@
 /**
- * A watch that goes on: lists, follows the changes, and begins anew whenever that ends, for whatever reason. An error of
+ * A watch that goes on: lists, follows the changes, and begins anew whenever that ends, for any reason. An error of
  * one connection, or one line that cannot be read, must not end the repair of pods.
  *
  * @module
@@ -30,7 +30,7 @@ const MOST_MS = 30_000;
 /**
  * The pods, each once, then every change, until the signal aborts; everything once more after each lost connection.
  *
- * @param troubled Is told why a connection was lost.
+ * @param troubled Called with the reason when a connection was lost.
  * @param sleep Waits, unless the signal aborts.
  */
 export async function* watchPods(

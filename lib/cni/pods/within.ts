@@ -32,7 +32,7 @@ export async function withinTime<T>(
   } finally {
     over = true;
     clearTimeout(timer);
-    // What becomes of work that is late is nobody's business any more.
+    // The result of work that is late is not used any more.
     worked.catch(() => {});
     close(connection);
   }

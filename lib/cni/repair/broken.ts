@@ -46,7 +46,7 @@ export function isBroken(pod: Pod, options: RepairOptions): boolean {
     if (options.initContainerName !== "" && !containerNames(options.initContainerName).includes(status.name)) {
       return false;
     }
-    // Once it ended well the pod has its redirection, whatever came before.
+    // Once it ended well the pod has its redirection, also after earlier failures.
     if (status.ended !== undefined && (status.ended.exitCode === 0 || status.ended.reason === "Completed")) {
       return false;
     }
@@ -60,7 +60,7 @@ function matches(end: Termination, options: RepairOptions): boolean {
     (options.initContainerExitCode === 0 || options.initContainerExitCode === end.exitCode);
 }
 
-/** The default is known under the field's name too. */
+/** The default is known under Istio's name too. */
 function spellings(annotation: string): string[] {
   return annotation === "sidecar.mesh.io/status" ? [annotation, "sidecar.istio.io/status"] : [annotation];
 }

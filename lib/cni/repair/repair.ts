@@ -60,7 +60,7 @@ export async function runRepair(options: RepairOptions, world: RepairWorld, sign
   await Promise.all(owners.values());
 }
 
-/** Every attempt that fails is counted; a trouble that lasts is told once. */
+/** Every attempt that fails is counted; a fault that lasts is reported once. */
 function tellOfTrouble({ log, metrics, cluster }: RepairWorld): (error: PodSourceError) => void {
   let last: string | undefined;
   return ({ message }) => {
@@ -98,7 +98,7 @@ async function repairPod(
       const said = error instanceof Error ? error.message : String(error);
       counter.inc({ type, result: "fail" });
       log.warn("broken pod could not be repaired", { by: type, attempt, error });
-      // It changed or went meanwhile: what it is now comes by the watch.
+      // It changed or went meanwhile: the watch brings its present state.
       if (status === 404 || status === 409) return;
       if (attempt === ATTEMPTS) {
         await note(pod, reason, `pod detected as broken, but failed to ${type}: ${said}`, world);
@@ -108,7 +108,7 @@ async function repairPod(
   }
 }
 
-/** Tells people; a repair does not depend on it. */
+/** Publishes an event; a repair does not depend on it. */
 async function note(pod: Pod, reason: string, message: string, world: RepairWorld): Promise<void> {
   try {
     await world.pods.note(pod, { reason, message });

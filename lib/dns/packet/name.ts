@@ -51,7 +51,7 @@ function character(byte: number): string {
   return byte > 0x20 && byte < 0x7f ? String.fromCharCode(byte) : "\\" + String(byte).padStart(3, "0");
 }
 
-/** An ASCII capital as small letter; other bytes as they are. Lengths of labels (at most 63) stay what they are. */
+/** An ASCII capital as small letter; other bytes as they are. Lengths of labels (at most 63) stay the same. */
 export function lower(byte: number): number {
   return byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
 }

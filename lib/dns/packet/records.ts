@@ -1,5 +1,5 @@
 /**
- * Works on whole messages of others: what is in them, cutting them to a size, setting their ages. Nothing is decoded
+ * Works on whole messages of others: walks their records, cuts them to a size, sets their ages. Nothing is decoded
  * that need not be.
  *
  * @module

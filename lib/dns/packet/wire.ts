@@ -26,8 +26,8 @@ export const BITS4 = { RA: 0x80, AD: 0x20, CD: 0x10, RCODE: 0x0f } as const;
 export const MIN_UDP_SIZE = 512;
 
 /**
- * Largest answer sent over UDP, whatever a client says that it takes: the size that the field has agreed on as safe for
- * receivers (RFC 6891, 6.2.5). It also bounds what a forged question could make this server send.
+ * Largest answer sent over UDP, also to a client that accepts more: the recommended size for receivers (RFC 6891,
+ * 6.2.5). It also bounds the answer to a question with a forged source.
  */
 export const MAX_UDP_SIZE = 4096;
 

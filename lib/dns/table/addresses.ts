@@ -7,7 +7,7 @@ import ipaddr from "ipaddr.js";
 import { CLASS_IN, setUint16, TYPE } from "../packet/wire.ts";
 
 /**
- * Time to live of answers from the table, seconds: low, so that who keeps answers soon hears of a change. (The field's
+ * Time to live of answers from the table, seconds: low, so that clients that keep answers soon get a change. (Istio's
  * value.)
  */
 export const TTL_SECONDS = 30;

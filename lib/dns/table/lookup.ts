@@ -55,7 +55,7 @@ export class LookupTable {
   }
 }
 
-/** Names with what they stand for, by place. */
+/** Names with their hosts, by place. */
 interface Named {
   readonly names: Uint8Array[];
   readonly known: Known[];

@@ -11,7 +11,7 @@ import type { NameInfo, NameTable } from "./types.ts";
 /** Name of the message; a type URL has `type.googleapis.com/` before it. */
 export const NAME_TABLE_MESSAGE = "istio.networking.nds.v1.NameTable";
 
-/** Numbers of the fields, by their names in the field's `nds.proto`. */
+/** Numbers of the fields, by their names in Istio's `nds.proto`. */
 const TABLE = { table: 1 } as const;
 const ENTRY = { key: 1, value: 2 } as const;
 const INFO = { ips: 1, registry: 2, shortname: 3, namespace: 4, alt_hosts: 5 } as const;

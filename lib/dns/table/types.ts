@@ -6,7 +6,7 @@
 
 /** What is known of one host. */
 export interface NameInfo {
-  /** Addresses of both families; what is no address (a range, say) is left out. */
+  /** Addresses of both families; other texts (ranges, for example) are left out. */
   readonly ips: readonly string[];
   /** Where the host comes from; the orchestrator's services carry one of {@link ORCHESTRATOR_REGISTRIES}. */
   readonly registry?: string;
@@ -21,7 +21,7 @@ export interface NameInfo {
 /** What is known by host name; a wildcard starts with `*.`. */
 export type NameTable = Readonly<Record<string, NameInfo>>;
 
-/** Values of `registry` that mean a service of the orchestrator: the field's word on the wire, and ours. */
+/** Values of `registry` that mean a service of the orchestrator: Istio's word on the wire, and ours. */
 export const ORCHESTRATOR_REGISTRIES: ReadonlySet<string> = new Set(["Kubernetes", "orch"]);
 
 /** What names mean to the workload that asks. */

@@ -147,7 +147,7 @@ export class Forwarder {
     const due = {
       at: began + STALE_AFTER_MS,
       fire: (now: number) => {
-        due.at = now; // whoever asks the same later need not wait as long again
+        due.at = now; // a later client with the same question need not wait as long again
         if (underWay.takers.length > 0) this.#give(underWay, this.#stale.find(keptAs, now));
       },
     };

@@ -49,7 +49,7 @@ export class TcpTransport implements UpstreamTransport {
     socket.on("close", () => {
       this.#open.delete(socket);
       this.#asked.delete(port);
-      // After an answer, and after the exchange was closed, nobody listens any more.
+      // After an answer, and after the exchange was closed, no event is of use any more.
       events.failed(server, reason);
     });
     return socket;

@@ -15,7 +15,7 @@ export interface Due {
   fire(now: number): void;
 }
 
-/** Calls what is due; runs only while there is something to wait for. */
+/** Fires deadlines; runs only while there are any. */
 export class Ticker {
   readonly #waiting = new Set<Due>();
   #cancel: Cancel | undefined;

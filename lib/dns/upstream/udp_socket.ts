@@ -202,7 +202,7 @@ class RandomIds {
   }
 }
 
-/** What to tell people about an error. */
+/** An error in words. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -2,7 +2,7 @@
  * Bytes that arrive in pieces, copied together.
  *
  * What is kept must be copied: a piece of one byte is a view of the buffer that the socket read into, and keeping it
- * would keep 16 kB and more. The buffer grows by doubling, so it is never more than twice what it holds (and 64 bytes).
+ * would keep 16 kB and more. The buffer grows by doubling, so it is never larger than twice its content (and 64 bytes).
  *
  * @module
  */
@@ -43,7 +43,7 @@ export class GrowingBuffer {
     this.length = needed;
   }
 
-  /** Hands over what is held, and holds nothing any more. */
+  /** Hands over the content, and is empty afterwards. */
   take(): Uint8Array {
     const { bytes } = this;
     this.clear();

@@ -1,9 +1,9 @@
 /**
- * What a server holds of messages that are not complete: counted for each connection and in all, with a limit on both.
+ * The memory that a server spends on incomplete messages: counted for each connection and in all, with a limit on both.
  *
- * A connection near its limit is not told to stop: its flow-control window shrinks, so that no byte comes beyond. What
- * keeps it there, the slowest of its messages, is ended after {@linkcode PATIENCE}; otherwise a few messages that never
- * end would keep the others waiting.
+ * A connection near its limit is stopped by flow control: its window shrinks, so that no byte comes beyond. The slowest
+ * of its messages is ended after {@linkcode PATIENCE}; otherwise a few messages that never end would keep the others
+ * waiting.
  *
  * @module
  */

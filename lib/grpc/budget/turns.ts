@@ -1,6 +1,6 @@
 /**
  * Shares the event loop among connections: each works off what it has received for a short time, then another one may.
- * The one that has worked least of late comes first, so a client that sends now and then hardly waits for one that
+ * The one that has worked least of late comes first, so a client that sends rarely hardly waits for one that
  * sends without end, and many that send without end get equal shares.
  *
  * @module
@@ -53,10 +53,10 @@ export class Turns {
     this.#clock = clock;
   }
 
-  /** The queue has received input. It is worked off at once if this turn has time and nobody who took less waits. */
+  /** The queue has received input. It is worked off at once if this turn has time and no queue that took less waits. */
   add(queue: InputQueue): void {
     if (this.#places.has(queue)) return;
-    // As long as nobody waits no turn is asked for; sockets were looked at in the time that has passed.
+    // As long as no queue waits no turn is asked for; sockets were looked at in the time that has passed.
     if (this.#clock.now() - this.#since >= 2 * TURN) this.#begin();
     this.#wait(queue);
     if (this.#spent < TURN && this.#first() === queue) this.#slice(queue);
@@ -79,7 +79,7 @@ export class Turns {
     this.#spent = 0;
   }
 
-  /** Asks for a turn when somebody waits for it. */
+  /** Asks for a turn when a queue waits for it. */
   #schedule(): void {
     if (this.#scheduled || this.#places.size === 0) return;
     this.#scheduled = true;

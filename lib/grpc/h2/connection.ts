@@ -20,7 +20,7 @@ import { Outbound, type SendBudget, SendQueue } from "./outbound.ts";
 import { readSettings } from "./settings.ts";
 import { H2Stream, type StreamHost } from "./stream.ts";
 
-/** Limits of a connection, and what it shares with the others of its server. */
+/** Limits of a connection, and the budgets that it shares with the others of its server. */
 export interface H2Limits {
   /** Streams that a client may have open at once. */
   readonly maxConcurrentStreams: number;
@@ -28,11 +28,11 @@ export interface H2Limits {
   readonly streamWindow?: number;
   /** What is held of incomplete messages; the connection's window is never larger than the room. */
   readonly held?: HeldBytes;
-  /** When what was received is worked off. Default: in turns of its own. */
+  /** When received input is worked off. Default: in turns of its own. */
   readonly turns?: Turns;
 }
 
-/** What a connection tells its owner. */
+/** The events of a connection. */
 export interface H2Events {
   /** A client has opened a stream; the listener must be set before the call returns. */
   stream(stream: H2Stream): void;
@@ -55,7 +55,7 @@ const CONNECTION_WINDOW = 1024 * 1024;
 const STREAM_WINDOW = 256 * 1024;
 /** A window below this is not worth a frame. */
 const MIN_WINDOW = 16 * 1024;
-/** Time in milliseconds in which a client that was told to go must have closed its half. */
+/** Time in milliseconds in which a client must have closed its half after GOAWAY. */
 const LINGER = 1000;
 
 /** A connection whose first bytes have not been read yet. */
@@ -124,8 +124,8 @@ export class H2Connection implements StreamHost, InputQueue {
   }
 
   /**
-   * Tells the client to open no more streams; the connection closes when its last stream has ended. Streams that the
-   * client opens before it knows are ignored: it opens them again elsewhere (section 6.8).
+   * Asks the client to open no more streams (GOAWAY); the connection closes when its last stream has ended. Streams
+   * that the client opens before it knows are ignored: it opens them again elsewhere (section 6.8).
    */
   goAway(code: number = ErrorCode.NO_ERROR): void {
     if (this.#goingAway || this.#closed) return;
@@ -179,7 +179,7 @@ export class H2Connection implements StreamHost, InputQueue {
     this.#close(stream);
   }
 
-  /** All of a stream has been sent. A client that has not finished is told that we need no more (section 8.1). */
+  /** All of a stream has been sent. A client that has not finished is asked to stop (section 8.1). */
   #localEnd(queue: SendQueue): void {
     const stream = this.streams.get(queue.id);
     if (stream === undefined) return;
@@ -209,7 +209,7 @@ export class H2Connection implements StreamHost, InputQueue {
     this.#turns.add(this);
   }
 
-  /** Works off what was received; called in turns with the other connections of the server. */
+  /** Works off received input; called in turns with the other connections of the server. */
   work(enough: () => boolean): boolean {
     let frames = 0;
     try {
@@ -255,7 +255,7 @@ export class H2Connection implements StreamHost, InputQueue {
   }
 
   /**
-   * The stream that a frame is for. Undefined when it is over, or was opened after the client was told not to; the frame
+   * The stream that a frame is for. Undefined when it is over, or was opened after GOAWAY; the frame
    * then means nothing any more.
    *
    * @throws ConnectionError for a stream that was never opened
@@ -331,7 +331,7 @@ export class H2Connection implements StreamHost, InputQueue {
     if (ended) this.#remoteEnd(stream);
   }
 
-  /** Lets the client send again, as far as there is room for what it may send. */
+  /** Lets the client send again, as far as there is room for it. */
   #replenish(): void {
     if (this.#closed) return;
     const wanted = Math.min(CONNECTION_WINDOW, this.#held.room);
@@ -404,7 +404,7 @@ export class H2Connection implements StreamHost, InputQueue {
     if (this.streams.size > this.#limits.maxConcurrentStreams || this.#held.room === 0) {
       return this.#streamError(id, ErrorCode.REFUSED_STREAM);
     }
-    // Whoever answers at once must find the stream ended, or the client is told to stop sending.
+    // A handler that answers at once must find the stream ended, or the client would be asked to stop sending.
     stream.remoteEnded = ended;
     this.#events.stream(stream);
     if (ended) this.#remoteEnd(stream);

@@ -1,11 +1,11 @@
 /**
- * Memory of streams that are over, so that late frames are judged rightly: what was on its way when we closed a stream is
- * ignored, what a client sends after it has ended a stream itself is an error (RFC 9113, section 5.1).
+ * Memory of streams that are over, so that late frames are judged rightly: a frame that was on its way when we closed
+ * the stream is ignored, a frame after the client's own end of the stream is an error (RFC 9113, section 5.1).
  *
  * @module
  */
 
-/** Streams remembered; a client that breaks the rule does so soon after, and to ignore the rest harms nobody. */
+/** Streams remembered; a client that breaks the rule does so soon after, and ignoring the rest does no harm. */
 const REMEMBERED = 100;
 
 /** The last streams of one connection that are over. */

@@ -148,7 +148,7 @@ export class FrameReader {
     }
   }
 
-  /** Reads a frame that lies whole in the chunk; what is only its beginning is kept. */
+  /** Reads a frame that lies whole in the chunk; the beginning of an incomplete one is kept. */
   #whole(): boolean {
     const left = this.#chunk.length - this.#at;
     const size = left < FRAME_HEAD ? FRAME_HEAD : FRAME_HEAD + payloadLength(this.#chunk, this.#at);

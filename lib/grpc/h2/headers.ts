@@ -1,5 +1,5 @@
 /**
- * The headers of a request or its trailers, and what may not be in them (RFC 9113, sections 8.2 and 8.3).
+ * The headers of a request or its trailers, and the rules for them (RFC 9113, sections 8.2 and 8.3).
  *
  * @module
  */

@@ -53,7 +53,7 @@ export class HpackDecoder {
   /**
    * Decodes one block. Every block must be decoded, wanted or not: the next one depends on the table that it leaves.
    *
-   * @param list takes the headers; what is too large for it is passed over at little cost
+   * @param list takes the headers; those that are too large for it are passed over at little cost
    * @throws ConnectionError COMPRESSION_ERROR: the connection cannot go on
    */
   decode(block: Uint8Array, list: HeaderSink): void {

@@ -1,5 +1,6 @@
 /**
- * Counts what is legal, or nearly so, but costs us more than the client: control frames, resets, errors of streams.
+ * Counts frames that are legal, or nearly so, but cost us more than the client: control frames, resets, errors of
+ * streams.
  *
  * @module
  */

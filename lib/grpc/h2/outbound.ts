@@ -57,7 +57,7 @@ export class SendQueue {
     this.size += bytes.length;
   }
 
-  /** Moves up to `length` bytes into `out`; calls back for what is then done. */
+  /** Moves up to `length` bytes into `out`; calls back for the writes that are then done. */
   pull(out: Uint8Array, at: number, length: number, done: (() => void)[]): void {
     this.size -= length;
     this.window -= length;
@@ -254,7 +254,7 @@ export class Outbound {
     this.#transport.write(bytes, (error) => {
       this.#unwritten -= bytes.length;
       if (error || this.#closed) return;
-      // Control frames are no progress, or a peer could keep its data waiting for ever with pings.
+      // Control frames are no progress, or a peer could keep its data waiting endlessly with pings.
       if (progress) this.lastProgress = performance.now();
       if (this.#ready.size > 0) this.flush();
       if (!this.busy) this.#budget.active.delete(this);

@@ -7,7 +7,7 @@ import { ErrorCode } from "./constants.ts";
 import type { HeaderList, HttpHeaders } from "./headers.ts";
 import type { SendQueue } from "./outbound.ts";
 
-/** What a stream tells its user; after `close` nothing more. */
+/** The events of a stream; none comes after `close`. */
 export interface StreamListener {
   /** Bytes arrived. */
   data(bytes: Uint8Array): void;

@@ -62,7 +62,7 @@ class Describer {
       throw new RpcError(Code.INVALID_ARGUMENT, `expected a request of at most ${MAX_REQUEST} bytes`);
     }
     const { field, text } = readQuestion(request);
-    // The reflected message types are heavy; a server that nobody asks does not load them.
+    // The reflected message types are heavy; a server that no client asks does not load them.
     this.#files ??= import("./files.ts").then(({ describeServices }) => describeServices(this.#services));
     const files = await this.#files;
     const original = new MessageWriter().bytes(Answer.ORIGINAL_REQUEST, request).finish();

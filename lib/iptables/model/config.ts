@@ -6,7 +6,7 @@
 import type { Family } from "./names.ts";
 import type { PortRange } from "./rule.ts";
 
-/** Everything, with exceptions, or only what is named. */
+/** Everything, with exceptions, or only the named elements. */
 export type TrafficSelection<T> = { readonly all: true; readonly except: readonly T[] } | {
   readonly all: false;
   readonly only: readonly T[];
@@ -36,7 +36,7 @@ export interface RedirectionConfig {
   readonly tproxyMark: number;
   readonly tproxyTable: number;
   readonly inboundPorts: TrafficSelection<PortRange>;
-  /** Ports redirected whatever the address, and ports left alone. */
+  /** Ports redirected for every address, and ports left alone. */
   readonly outboundPorts: readonly PortRange[];
   readonly outboundPortsExcluded: readonly PortRange[];
   /** Ranges redirected: all, or those named. */

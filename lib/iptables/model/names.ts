@@ -19,7 +19,7 @@ export type TableName = typeof tableNames[number];
 /** Chains that the kernel calls by itself, and in which rules have a way into ours. */
 export type Hook = "PREROUTING" | "OUTPUT";
 
-/** Chains of ours. What is in them is ours, whoever wrote it; what is in other chains is not, but for jumps to these. */
+/** Chains of ours. All rules in them count as ours; of the rules in other chains only jumps to these do. */
 export const chains = {
   /** Packets that arrive: from other machines, or over the loopback device. */
   inbound: "MESH_INBOUND",
@@ -54,12 +54,12 @@ export const TRIAL_CHAIN = "MESH_TRIAL";
 export const OUTBOUND_MARK = 1338;
 
 /**
- * Who made a rule or a route of routing, as the kernel keeps it beside each: by it ours are known, whatever their mark and
- * table. A number that nobody is given, see `rt_protos` of iproute2.
+ * The origin of a routing rule or route, which the kernel keeps with each: by it ours are recognized, with any mark and
+ * table. The number is assigned to no other program, see `rt_protos` of iproute2.
  */
 export const ROUTING_PROTOCOL = 137;
 
-/** Port on which the agent answers DNS when it is not told another: that of DNS_PROXY_ADDR's default. */
+/** Port on which the agent answers DNS by default: that of DNS_PROXY_ADDR's default. */
 export const DNS_PORT = 15053;
 
 /** Source addresses from which the inbound proxy reaches the application: never redirected again. */

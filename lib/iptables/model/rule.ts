@@ -55,7 +55,7 @@ export type RuleTarget =
 export interface Rule {
   readonly match: RuleMatch;
   readonly target: RuleTarget;
-  /** Why it is there, for who reads a dry run. */
+  /** The reason for the rule, for readers of a dry run. */
   readonly why: string;
 }
 

@@ -51,15 +51,16 @@ export function addDnsZones(raw: TableBuilder, config: RedirectionConfig, family
     add({ ...owner, destinationPort: dnsPort }, zones.upstream, "the agent asks");
     add({ ...owner, sourcePort: dns.port }, zones.client, "the agent answers");
   }
-  // The first zone given to a packet counts. Who is not redirected shares the agent's zone, where the answers are.
+  // The first zone given to a packet counts. Clients that are not redirected share the agent's zone, where the answers
+  // are.
   const upstream = (match: RuleMatch) => add({ ...match, destinationPort: dnsPort }, zones.upstream, "not redirected");
   if (config.groups.all) config.groups.except.forEach((gid) => upstream({ gid }));
   for (const server of servers(config, family)) {
     const destination = server === undefined ? {} : { destination: server };
     const source = server === undefined ? {} : { source: server };
     const clients = config.groups.all ? [{}] : config.groups.only.map((gid) => ({ gid }));
-    for (const who of clients) {
-      add({ ...who, ...destination, destinationPort: dnsPort }, zones.client, "a client asks");
+    for (const client of clients) {
+      add({ ...client, ...destination, destinationPort: dnsPort }, zones.client, "a client asks");
     }
     raw.add(
       chains.inbound,

@@ -2,7 +2,7 @@
  * What happens to packets that arrive: the chain MESH_INBOUND, in the table nat (REDIRECT) or mangle (TPROXY).
  *
  * REDIRECT rewrites the destination to the proxy's port. TPROXY hands the packet to the proxy's socket unchanged: the
- * packet is marked, and a rule of routing delivers marked packets here whatever their address.
+ * packet is marked, and a rule of routing delivers marked packets to this machine for every address.
  *
  * @module
  */
@@ -36,7 +36,7 @@ export function addInboundRedirect(nat: TableBuilder, config: RedirectionConfig,
   nat.hook("PREROUTING", tcp, to(chains.inbound), "packets that arrive");
 }
 
-/** Adds the exceptions, then what is taken, by `take`. */
+/** Adds the exceptions, then by `take` the rules that redirect. */
 function addPorts(
   table: TableBuilder,
   config: RedirectionConfig,
@@ -81,7 +81,7 @@ export function addInboundTproxy(mangle: TableBuilder, config: RedirectionConfig
   addAnswers(mangle, config, family);
 }
 
-/** Marks what must find its way back to the proxy's sockets, which have the clients' addresses. */
+/** Marks packets that must find their way back to the proxy's sockets, which have the clients' addresses. */
 function addAnswers(mangle: TableBuilder, config: RedirectionConfig, family: Family): void {
   const mark = config.tproxyMark;
   for (const out of config.interfacesExcluded) mangle.add(chains.output, { out }, leave, "excluded device");

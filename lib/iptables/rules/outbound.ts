@@ -81,7 +81,7 @@ function addGroups(nat: TableBuilder, { groups }: RedirectionConfig): OutputChai
 
 type OutputChain = typeof chains.output | typeof chains.outputGroups;
 
-/** Adds what is redirected, by port and by range, of packets with `where`. */
+/** Adds the rules that redirect packets with `where`, by port and by range. */
 export function addCaptured(
   nat: TableBuilder,
   config: RedirectionConfig,

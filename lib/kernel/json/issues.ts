@@ -1,7 +1,7 @@
 /**
  * Turns what a schema of zod found in foreign JSON into lines for people: field, value, expectation.
  *
- * Schemas that are used with it give, as `error`, what was expected: `z.string({ error: "a text" })`. They are run with
+ * Schemas that are used with it give the expectation as `error`: `z.string({ error: "a text" })`. They are run with
  * `reportInput`, so that each issue carries the value.
  *
  * @module

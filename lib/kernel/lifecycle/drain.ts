@@ -1,5 +1,5 @@
 /**
- * Draining: told once, heard by everyone who must let go of work.
+ * Draining: started once, heard by every part that must hand over its work.
  *
  * @module
  */

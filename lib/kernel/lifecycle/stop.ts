@@ -11,7 +11,7 @@ export type StopPart = (signal: AbortSignal) => Promise<void> | void;
 /** How one part ended. */
 export interface StopOutcome {
   readonly name: string;
-  /** `late`: the deadline came first; the part was told by its signal and is not waited for. */
+  /** `late`: the deadline came first; the part was signalled and is not waited for. */
   readonly result: "done" | "failed" | "late";
   readonly error?: unknown;
 }
@@ -56,7 +56,7 @@ export function createStopper(deadlineMs: number, clock: Clock = systemClock): S
 async function endPart(name: string, stop: StopPart, signal: AbortSignal): Promise<StopOutcome> {
   const late = new Promise<StopOutcome>((resolve) => {
     const give = () => resolve({ name, result: "late" });
-    // After the deadline every part is still told to end, by force; it gets one turn of the event loop to do so.
+    // After the deadline every part is still ended by force; it gets one turn of the event loop for that.
     if (signal.aborted) setTimeout(give, 0);
     else signal.addEventListener("abort", () => setTimeout(give, 0), { once: true });
   });

@@ -69,7 +69,7 @@ function plainValue(value: unknown): unknown {
   return typeof value === "bigint" ? String(value) : value;
 }
 
-/** JSON that never fails: circles and the like become what they are called. */
+/** JSON that never fails: circles and the like are replaced by a word. */
 function toJson(value: unknown): string {
   try {
     return JSON.stringify(plainValue(value), (_key, inner) => plainValue(inner)) ?? String(value);

@@ -22,7 +22,7 @@ export const ALL = "all";
 /** Scope of lines that belong to no other, and of a level given without a scope. */
 export const DEFAULT_SCOPE = "default";
 
-/** A mistake in a log flag: what was given and what was expected. */
+/** A mistake in a log flag, with value and expectation. */
 export class LogOptionError extends Error {
   override readonly name = "LogOptionError";
 }

@@ -136,7 +136,7 @@ function opened(name: string, open: (name: string) => Target): Target {
   try {
     return open(name);
   } catch (error) {
-    // Permissions are given where the program is started; nobody can "run again with a flag" from here.
+    // Permissions are given where the program is started; the runtime's hint to run it with another flag is of no use.
     const cause = error instanceof Deno.errors.NotCapable
       ? "its permissions (deno.json) let the program write elsewhere only"
       : error instanceof Error

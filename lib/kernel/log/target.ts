@@ -12,7 +12,7 @@ export interface Target {
   close(): void;
 }
 
-/** Size, in bytes, at which a file is put aside: 100 MiB, the field's default. */
+/** Size, in bytes, at which a file is put aside: 100 MiB, Istio's default. */
 export const ROTATE_AT_BYTES = 100 * 1024 * 1024;
 
 /** Files put aside that are kept: `path.1` is the newest. */

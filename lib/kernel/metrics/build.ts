@@ -7,7 +7,7 @@ import { type BuildInfo, buildInfo } from "../program/build_info.ts";
 import type { Program } from "../program/program.ts";
 import type { Metrics } from "./registry.ts";
 
-/** Label value of `component`, by program: the names that the field's dashboards know. */
+/** Label value of `component`, by program: the names that dashboards made for Istio know. */
 const components: Readonly<Record<Program, string>> = {
   "pilot-discovery": "pilot",
   "pilot-agent": "proxy",

@@ -1,5 +1,5 @@
 /**
- * Metrics of configuration and registry: what is known, and what is wrong with it.
+ * Metrics of configuration and registry: numbers of objects, and of faults in them.
  *
  * @module
  */

@@ -63,7 +63,9 @@ type Instrument = Counter | Gauge | Histogram;
 export interface MetricsOptions {
   /** Put before every name; default none. */
   readonly prefix?: string;
-  /** Told of an exception in an {@link Metrics.onScrape} function, which spoils no other metric; default: thrown on. */
+  /**
+   * Called with an exception of an {@link Metrics.onScrape} function, which spoils no other metric; default: thrown on.
+   */
   readonly failed?: (error: unknown) => void;
 }
 
@@ -112,7 +114,7 @@ function instrument(registry: Registry, name: string, metric: Metric): Instrumen
   }
 }
 
-/** Does nothing, whatever it is asked. */
+/** Does nothing. */
 const nothing = {
   inc() {},
   dec() {},

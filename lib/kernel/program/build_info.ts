@@ -9,7 +9,7 @@ export interface BuildInfo {
   readonly version: string;
   /** Commit it was built from. */
   readonly revision: string;
-  /** Runtime and its version, such as `deno2.8.3`. The field's tools look for it under `golang_version`. */
+  /** Runtime and its version, such as `deno2.8.3`. Tools made for Istio look for it under `golang_version`. */
   readonly runtime: string;
   /** `Clean` or `Modified`: whether the commit says everything. */
   readonly status: string;

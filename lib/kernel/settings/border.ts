@@ -1,5 +1,5 @@
 /**
- * The border where the field's spellings of variables become ours. Nobody behind it knows the other names.
+ * The border where Istio's spellings of variables become ours. No code behind it knows the other names.
  *
  * A variable set in both spellings keeps our value.
  *
@@ -9,7 +9,7 @@
 /** Environment as a plain table. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Names of the field that no prefix rule covers, and what they are here. */
+/** Istio's names that no prefix rule covers, and ours. */
 export const renamed: Readonly<Record<string, string>> = {
   DISABLE_ENVOY: "DISABLE_PROXY",
   ENABLE_SELECTOR_BASED_K8S_GATEWAY_POLICY: "ENABLE_SELECTOR_BASED_ORCH_GATEWAY_POLICY",
@@ -37,17 +37,17 @@ export const renamed: Readonly<Record<string, string>> = {
   PILOT_INSECURE_MULTICLUSTER_KUBECONFIG_OPTIONS: "PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS",
 };
 
-/** Prefixes of the field and ours; `ISTIO_` also covers node metadata (`ISTIO_META_*`, `ISTIO_METAJSON_*`). */
+/** Istio's prefixes and ours; `ISTIO_` also covers node metadata (`ISTIO_META_*`, `ISTIO_METAJSON_*`). */
 export const renamedPrefixes: Readonly<Record<string, string>> = { ISTIO_: "MESH_", ISTIOD_: "MESHD_" };
 
-/** Values of the field that are spelled otherwise here, by our variable name. */
+/** Istio's values that are spelled otherwise here, by our variable name. */
 export const renamedValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   EXTERNAL_CA: { ISTIOD_RA_KUBERNETES_API: "ISTIOD_RA_ORCH_API" },
   PILOT_CERT_PROVIDER: { istiod: "meshd" },
   PILOT_JWT_ENABLE_REMOTE_JWKS: { istiod: "meshd", envoy: "proxy" },
 };
 
-/** Prefix of signer names given to PILOT_CERT_PROVIDER in the field. */
+/** Prefix of signer names given to PILOT_CERT_PROVIDER in Istio. */
 const SIGNER_PREFIX = "k8s.io/";
 
 /** Our name of a variable, whichever spelling is given. */

@@ -25,7 +25,7 @@ export const controlPlaneSettings = {
   ),
   PILOT_ENABLE_AMBIENT: bool("DAC", false, "Ambient mode; nothing of it works without."),
   PILOT_ENABLE_AMBIENT_WAYPOINTS: bool("DAC", false, "Run the controllers that ambient mode needs.", { ambient: true }),
-  PILOT_ENABLE_ANALYSIS: bool("DAC", false, "Analyse configuration and write what is wrong into each object's status."),
+  PILOT_ENABLE_ANALYSIS: bool("DAC", false, "Analyse configuration and write the findings into each object's status."),
   PILOT_ENABLE_CDS_CACHE: bool("DAC", true, "Keep encoded clusters. Needs PILOT_ENABLE_XDS_CACHE."),
   PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY: bool(
     "DAC",
@@ -44,7 +44,7 @@ export const controlPlaneSettings = {
   PILOT_ENABLE_IP_AUTOALLOCATE: bool(
     "DAC",
     true,
-    "Give service entries without an address one of their own, so that TCP can be told apart.",
+    "Give service entries without an address one of their own, so that TCP connections to them can be recognized.",
   ),
   PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS: bool("DAC", false, "Take the taint off nodes whose plugin pod is ready."),
   PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES: bool(

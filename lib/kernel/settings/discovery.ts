@@ -31,7 +31,7 @@ export const discoverySettings = {
   }),
   EXTERNAL_CA: choice("D", "", ["", "ISTIOD_RA_ORCH_API"], "Have certificates signed by the orchestrator's API."),
   INJECT_ENABLED: bool("D", true, "Serve the injection webhook."),
-  JWT_RULE: str("D", "", "JSON rule of the tokens by which discovery clients may prove who they are."),
+  JWT_RULE: str("D", "", "JSON rule of the tokens by which discovery clients may prove their identity."),
   ORCH_INGRESS_NS: str("D", "mesh-system", "Namespace of the ingress controller."),
   ORCH_SIGNER: str("D", "", "Signer of the orchestrator that signs certificates."),
   K_REVISION: str("D", "", "Revision on a serverless platform; set there by the platform."),

@@ -50,11 +50,11 @@ export const generalSettings = {
     "Address ranges (comma separated) whose gateways are believed when they forward a client certificate. For trusted networks only.",
   ),
   TOKEN_AUDIENCES: str("DA", "mesh-ca", "Audiences, comma separated, of which a token must carry one to be accepted."),
-  XDS_AUTH: bool("DAC", true, "Ask discovery clients who they are."),
+  XDS_AUTH: bool("DAC", true, "Ask discovery clients for proof of their identity."),
   XDS_AUTH_PLAINTEXT: bool(
     "DA",
     false,
-    "Ask also clients on the plain-text port who they are. For trusted networks only.",
+    "Ask clients on the plain-text port for proof of their identity, too. For trusted networks only.",
   ),
   PILOT_ENABLE_XDS_IDENTITY_CHECK: bool(
     "DAC",

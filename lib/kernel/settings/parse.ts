@@ -1,5 +1,5 @@
 /**
- * Text of one variable to its value, or what was expected instead.
+ * Text of one variable to its value, or to the expectation that it does not meet.
  *
  * @module
  */
@@ -21,7 +21,7 @@ const BOOLEANS: Readonly<Record<string, boolean>> = {
   False: false,
 };
 
-/** A value, or what was expected. */
+/** A value, or the expectation. */
 export type ParsedValue = { readonly value: SettingValue } | { readonly expected: string };
 
 /** Reads the text of a boolean as Go does: 1, t, true, 0, f, false, in three cases; else undefined. */

@@ -34,7 +34,7 @@ function shorten(value: string): string {
  * The settings of a program, from its environment, in either spelling ({@link inOurSpelling}). Durations are
  * milliseconds. An empty variable is unset, except for texts, where it is the empty text.
  *
- * @throws {SettingsError} naming every bad variable, its value and what was expected.
+ * @throws {SettingsError} naming every bad variable, its value and the expectation.
  */
 export function readSettings<P extends Program>(program: P, environment: Environment): SettingsOf<P> {
   const { env, givenAs } = inOurSpelling(environment);

@@ -57,7 +57,7 @@ export const trafficSettings = {
   PILOT_ENABLE_SENDING_HBONE: bool("DAC", false, "Proxies may open tunnels (HBONE) to destinations that take them.", {
     ambient: true,
   }),
-  PILOT_ENABLE_SIDECAR_LISTENING_HBONE: bool("DAC", false, "Proxies may be told to accept tunnels (HBONE).", {
+  PILOT_ENABLE_SIDECAR_LISTENING_HBONE: bool("DAC", false, "Proxies may be configured to accept tunnels (HBONE).", {
     ambient: true,
   }),
   PILOT_ENABLE_TELEMETRY_LABEL: bool(
@@ -92,7 +92,7 @@ export const trafficSettings = {
   PILOT_SIDECAR_USE_REMOTE_ADDRESS: bool(
     "DAC",
     false,
-    "Outbound listeners of sidecars take the peer's address as the client's.",
+    "Outbound listeners of sidecars take the remote address of the connection as the client's.",
   ),
   PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY: bool(
     "DAC",

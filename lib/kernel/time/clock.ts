@@ -1,5 +1,5 @@
 /**
- * Time as a parameter: whoever waits or measures takes a {@link Clock}, so that tests move time themselves.
+ * Time as a parameter: code that waits or measures takes a {@link Clock}, so that tests move time themselves.
  *
  * @module
  */

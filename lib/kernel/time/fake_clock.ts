@@ -1,5 +1,5 @@
 /**
- * A clock that stands still until it is told to move, for tests.
+ * A clock that stands still until a test moves it.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * gRPC and HTTP/1 on one port, told apart by the HTTP/2 preface.
+ * gRPC and HTTP/1 on one port, distinguished by the HTTP/2 preface.
  *
  * @module
  */

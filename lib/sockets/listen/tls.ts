@@ -1,7 +1,7 @@
 /**
  * TLS listeners: certificates can be replaced while the server runs, and client certificates are asked for but not
- * required. Each connection carries what its client proved ({@linkcode TlsState}); who may do what without a certificate
- * is for the services to decide.
+ * required. Each connection carries the proof of its client ({@linkcode TlsState}); the services decide about requests
+ * without a certificate.
  *
  * Permissions: net (the listen address).
  *

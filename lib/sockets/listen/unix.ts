@@ -25,7 +25,7 @@ export interface UnixListenOptions {
 }
 
 /**
- * Listens on a Unix socket and hands each connection to `accept`. A socket file that nobody listens on any more (its
+ * Listens on a Unix socket and hands each connection to `accept`. A socket file without a listener (its
  * server was killed) is replaced; the folder is made when it is missing.
  *
  * The socket is made beside its path and moved there, so that it is never without its permission bits, a take-over leaves

@@ -1,7 +1,7 @@
 /**
  * Gets rid of sockets of `node:net` for good.
  *
- * Deno 2.8.3 keeps the native handle of every closed socket for ever, and the handle refers to its socket: 1 to 2 kB for
+ * Deno 2.8.3 never frees the native handle of a closed socket, and the handle refers to its socket: 1 to 2 kB for
  * each connection that ever was, with all that hangs on the socket. Without that reference 75 bytes stay. The tests
  * "closed connections leave nothing behind" and "streams opened and cut in every way leave nothing behind" show when this
  * is no longer needed.

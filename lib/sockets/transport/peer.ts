@@ -12,7 +12,7 @@ export interface Peer {
   readonly tls?: TlsState;
 }
 
-/** What a TLS handshake agreed on, and whether the client proved who it is. */
+/** The result of a TLS handshake, and whether the client proved its identity. */
 export interface TlsState {
   /** `TLSv1.2` or `TLSv1.3`. */
   readonly protocol: string;

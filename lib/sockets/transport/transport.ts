@@ -1,5 +1,5 @@
 /**
- * What a server needs of the byte stream below it, whatever that is: a TCP, TLS or Unix socket.
+ * The byte stream below a server, the same for TCP, TLS and Unix sockets.
  *
  * @module
  */
@@ -34,8 +34,8 @@ export interface Transport {
    * @param done called when the kernel has taken them, or with an error when it never will
    */
   write(bytes: Uint8Array, done: (error?: Error | null) => void): void;
-  /** Sends what was written, then tells the remote end that no more comes. */
+  /** Sends the written bytes, then ends this direction of the connection. */
   end(): void;
-  /** Closes at once, drops what is not sent, and lets go of the receiver. */
+  /** Closes at once, drops unsent bytes, and releases the receiver. */
   destroy(): void;
 }

@@ -87,7 +87,7 @@ export class UnixTransport implements Transport {
     }
   }
 
-  /** Writes what is queued, one after the other; then ends if asked to. */
+  /** Writes the queued bytes in order; then ends if asked to. */
   async #drain(): Promise<void> {
     if (this.#writing) return;
     this.#writing = true;

@@ -1,7 +1,7 @@
 /**
  * What a client has rejected: the resources that the text of a rejection names, and their versions.
  *
- * A client says in free text what it does not like, and quotes resource names in it. The text is walked once, whatever
+ * A client gives the reasons in free text, and quotes resource names in it. The text is walked once, independent of
  * the number of resources: at each beginning of a word a hash grows letter by letter, and at each end of a word it is
  * looked up among the hashes of the names.
  *
@@ -85,7 +85,9 @@ export class RejectedVersions {
     this.revision++;
   }
 
-  /** What a client should have, with what it has in the place of what it rejected. Forgets versions that are gone. */
+  /**
+   * The resources that a client should have, with its present version of those that it rejected. Forgets lost versions.
+   */
   leaveOut(want: SetStack, sent: SetStack): SetStack {
     for (const [name, version] of this.#versions) {
       if (findInStack(want, name)?.version !== version) this.#versions.delete(name);

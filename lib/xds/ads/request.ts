@@ -1,5 +1,5 @@
 /**
- * Reads discovery requests straight from the wire: names stay a run of bytes until someone has not seen them before.
+ * Reads discovery requests straight from the wire: names stay a run of bytes unless they are new.
  *
  * Fields: `DiscoveryRequest` and `DeltaDiscoveryRequest` of
  * https://www.envoyproxy.io/docs/envoy/latest/api-v3/service/discovery/v3/discovery.proto
@@ -174,7 +174,7 @@ export class KnownVersions {
   }
 
   /**
-   * What an entry tells; to be called within {@linkcode KnownVersions.each}.
+   * Name and version of an entry; to be called within {@linkcode KnownVersions.each}.
    *
    * @throws WireError when it does not decode
    */

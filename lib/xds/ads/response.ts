@@ -13,7 +13,7 @@ import { fieldSize, putField, utf8Bytes } from "../../resource/protowire.ts";
 /** Responses below this many bytes are not worth compressing. */
 const COMPRESS_ABOVE = 1024;
 
-/** What a head says. */
+/** The fields of a head. */
 export interface ResponseHead {
   readonly delta: boolean;
   readonly version: string;

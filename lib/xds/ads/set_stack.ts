@@ -104,7 +104,7 @@ export function stackBlocks(stack: SetStack, form: Form): Block[] {
   return stack.flatMap(({ set }) => setBlocks(set, form));
 }
 
-/** What a client that comes back has already. */
+/** The resources that a client that reconnects has already. */
 export interface ClientState {
   /** The resources that it has in the very version that it should have. */
   readonly stack: SetStack;
@@ -112,7 +112,7 @@ export interface ClientState {
   readonly absent: readonly string[];
 }
 
-/** Compares what a client should have with what it says that it has. */
+/** Compares the resources that a client should have with those that it reports. */
 export function clientState(want: SetStack, versions: KnownVersions): ClientState {
   const sides = want.map(({ set }) => ({ set, seen: new Uint8Array(set.size), matched: 0 }));
   const absent: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * One step of a client from what it has towards what it should have.
+ * One step of a client from its present resources towards the wanted ones.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { Diff, DiffTable } from "../../resource/diff.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import { findInStack, type SetStack, type StackedSet } from "./set_stack.ts";
 
-/** What one response brings. */
+/** The content of one response. */
 export interface StreamStep {
   readonly blocks: readonly Block[];
   /** Resources in the blocks, as lists of the diffs that they come from. */
@@ -41,8 +41,8 @@ interface StepDraft {
 }
 
 /**
- * What turns a client that has `sent` into one that has `want`, up to about `maxBytes`; when that is not all, `next` is
- * not `want`. Costs the groups that differ and those between them.
+ * The resources that turn a client that has `sent` into one that has `want`, up to about `maxBytes`; when that is not
+ * all, `next` is not `want`. Costs the groups that differ and those between them.
  */
 export function stepTowards(sent: SetStack, want: SetStack, options: StepOptions): StreamStep {
   const draft: StepDraft = {

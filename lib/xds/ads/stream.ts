@@ -1,5 +1,5 @@
 /**
- * One ADS stream: requests in, the least that brings the client up to date out.
+ * One ADS stream: takes requests, and sends the least that brings the client up to date.
  *
  * Order (https://www.envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol, "Eventual consistency considerations"):
  * clusters and endpoints go before listeners, routes and virtual hosts. When clusters have changed, the rest of the
@@ -74,7 +74,7 @@ export class AdsStream {
   }
 
   /**
-   * Applies a request and sends what it calls for.
+   * Applies a request and sends the responses to it.
    *
    * @throws RpcError RESOURCE_EXHAUSTED when the client subscribes to too much
    */
@@ -191,7 +191,7 @@ export class AdsStream {
   #update(watch: Watch): void {
     const routes = this.watches.get(ROUTE)?.names ?? this.#context.names.empty;
     const stack = this.#stacks.stack(watch.typeUrl, routes);
-    // A type that nobody serves is remembered and never answered, as clients of this field expect.
+    // A type that this server does not serve is remembered and never answered, as xDS clients expect.
     if (stack === undefined) return watch.settle();
     const known = watch.update(stack);
     if (known !== undefined) this.#wants?.reportKnown(watch, known);

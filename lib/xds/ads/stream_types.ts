@@ -1,5 +1,5 @@
 /**
- * What a stream needs from around it, and what it tells.
+ * The surroundings of a stream: its way out, its limits and its events.
  *
  * @module
  */

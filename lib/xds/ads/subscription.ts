@@ -1,5 +1,5 @@
 /**
- * What one client subscribes to of one resource type, and what that selects.
+ * One client's subscription to one resource type, and the resources that it selects.
  *
  * @module
  */
@@ -38,7 +38,7 @@ export class Subscription {
     }
   }
 
-  /** What is selected of all that the client may see; the same stack while nothing differs. */
+  /** The selected part of all that the client may see; the same stack while nothing differs. */
   select(all: SetStack): SetStack {
     const last = this.#last;
     const { names, wildcard } = this;

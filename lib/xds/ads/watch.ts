@@ -1,8 +1,8 @@
 /**
- * What one stream knows of one resource type: what the client subscribes to, what it has, what is under way.
+ * The state of one resource type on one stream: the subscription, the client's resources, the response under way.
  *
  * The state is level-triggered: there is what the client has (`sent`) and what it should have (`want`), both stacks of
- * shared immutable sets; whatever differs is sent when nothing of the type is in flight. So changes that come while a
+ * shared immutable sets; the difference is sent when nothing of the type is in flight. So changes that come while a
  * response is in flight merge by themselves.
  *
  * @module
@@ -35,7 +35,7 @@ export interface InFlight {
   readonly sentAt: number;
 }
 
-/** What a request turned out to be, besides a change of the subscription. */
+/** The kind of answer that a request was, besides a change of the subscription. */
 export type Answer = "first" | "ack" | "nack" | "stale" | "none";
 
 /** What a request has changed of the subscription. */
@@ -68,7 +68,7 @@ export class Watch {
   lastError = "";
   /** Resources that the last rejection named; none after the next answer. */
   blamed: readonly EncodedResource[] = [];
-  /** Names whose absence the client must be told of. */
+  /** Names whose absence must be reported to the client. */
   #unsure: NameSet;
   /** What the last request has changed. */
   #change: SubscriptionChange | undefined;
@@ -238,7 +238,7 @@ export class Watch {
   /** Names that the client asked for or believes to exist, and that do not. */
   missing(): string[] {
     if (this.#unsure.size === 0) return [];
-    // The count settles the usual case with what other streams have computed already.
+    // The count settles the usual case with a result that other streams have computed already.
     let found = 0;
     for (const { set } of this.want) found += this.#unsure.select(set).size;
     if (found === this.#unsure.size) return [];
@@ -368,7 +368,7 @@ export class Watch {
     this.forget(names);
     this.#unsure = this.#table.minus(this.#unsure, names);
     if (!this.wildcard) return false;
-    // The client cannot know whether the wildcard still covers the name, and must be told.
+    // The client cannot know whether the wildcard still covers the name, and it gets an answer.
     this.#unsure = this.#table.union(this.#unsure, names);
     return this.owes = true;
   }

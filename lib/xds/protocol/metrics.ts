@@ -1,5 +1,5 @@
 /**
- * What the wire measures, as plain calls; the program binds them to its metrics registry.
+ * The measurements of the wire, as plain calls; the program binds them to its metrics registry.
  *
  * @module
  */

@@ -31,7 +31,9 @@ export interface ConnectRequest {
 export interface ConnectControl {
   /** When the stream gives up waiting for the view: milliseconds since the epoch. */
   readonly deadline: number;
-  /** Aborted when nobody waits for the view any longer: the client left, the deadline passed, or `revoke` was called. */
+  /**
+   * Aborted when the view is not waited for any longer: the client left, the deadline passed, or `revoke` was called.
+   */
   readonly signal: AbortSignal;
   /**
    * Names the event that the source waits for, e.g. `pod shop/cart-1 to be known`. The client reads it when the deadline
@@ -115,7 +117,7 @@ export interface ResourceSource {
 
 /** All that one proxy may see. Calls must be cheap: they are made for every stream at every push. */
 export interface ProxyView {
-  /** Another number whenever sets may be others than before; while it stays, nobody looks at them again. */
+  /** Increases whenever any set may have changed; while it stays the same, the sets are not read again. */
   readonly revision: number;
   /** A name for logs and debug pages, e.g. the node id. */
   readonly id: string;

@@ -358,9 +358,9 @@ Deno.test("a pod whose addresses the runtime does not give is redirected, and th
   for (const prevResult of previous) {
     const { said, applied, error } = await call({ pod: pod(), config: { prevResult } });
     assert.deepEqual([error, applied.length], [undefined, 1]);
-    assert.match(said, /^redirected; done; the runtime told no address of the pod/);
+    assert.match(said, /^redirected; done; the runtime gave no address of the pod/);
   }
-  assert.doesNotMatch((await call({ pod: pod() })).said, /told no address/);
+  assert.doesNotMatch((await call({ pod: pod() })).said, /gave no address/);
   const node = await call({ pod: pod(), config: { prevResult: undefined }, isNode: true });
   assert.equal(node.error?.code, codes.wrongNamespace);
 });
