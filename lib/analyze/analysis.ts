@@ -3,7 +3,7 @@
  *
  *     change of mesh, objects, facts ─> stale results ─> steps() ─> findings by object
  *
- * Taking in a change costs next to nothing: it is noted. The work is done in steps, when nobody waits for a push. A
+ * Taking in a change costs next to nothing: it is noted. The work is done in steps, when no push is waited for. A
  * result is kept with what was read for it, so a change runs again only what it touches.
  *
  * @module
@@ -22,7 +22,7 @@ import { addAffected, addSubject, type ChangedSubject } from "./reader/keys.ts";
 import { AnalysisReader } from "./reader/reader.ts";
 import type { AnalysisSource, AnalyzedWorld } from "./reader/source.ts";
 
-/** What an analysis works with. */
+/** The inputs of an analysis. */
 export interface AnalysisOptions extends Omit<AnalyzedWorld, "mesh" | "refused"> {
   /** An analyzer threw: a defect; its object has no findings until the next change. */
   readonly failed: (key: string, error: unknown) => void;
@@ -48,7 +48,7 @@ export class Analysis {
     this.#cache = this.#newCache();
   }
 
-  /** What was built so far, for tests of cost. */
+  /** The number of builds so far, for tests of cost. */
   get counts(): Readonly<BuildCounts> {
     return this.#cache.counts;
   }

@@ -1,5 +1,5 @@
 /**
- * Findings that an object asks not to be told of: annotation `galley.mesh.io/analyze-suppress` with codes, separated by
+ * Findings that an object suppresses: annotation `galley.mesh.io/analyze-suppress` with codes, separated by
  * commas, or `*` for all.
  *
  * @module

@@ -14,7 +14,7 @@ export interface Output {
   readonly terminals?: { readonly out: Terminal; readonly err: Terminal };
 }
 
-/** What a command gets when it runs. */
+/** The input of a command's run. */
 export interface Invocation<F extends FlagSet = FlagSet> {
   /** Values of all flags of the command, its own and those of its parents. */
   readonly flags: FlagValues<F>;

@@ -1,5 +1,5 @@
 /**
- * What a long-running program reads from its process at start: its variables and its signals.
+ * The variables and signals that a long-running program takes from its process.
  *
  * Permissions: env (the program's variables in both spellings).
  *

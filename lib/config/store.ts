@@ -17,7 +17,7 @@ import type { KindSpecs } from "./kinds/kinds.ts";
 import type { Origin } from "./finding/origin.ts";
 import type { ConfigObject } from "./types.ts";
 
-/** What a store holds. */
+/** The content of a store. */
 export interface StoredObject {
   readonly kind: string;
   /** `kind/namespace/name`. */
@@ -28,7 +28,7 @@ export interface StoredObject {
   readonly hash: string;
 }
 
-/** What a source says has changed. */
+/** The changes that a source reports. */
 export interface StoreChanges<O extends StoredObject = ConfigObject> {
   /** Objects that are new or changed. */
   readonly upserted: readonly O[];

@@ -14,7 +14,7 @@ import type { Log } from "../kernel/log/log.ts";
 import { htmlPage, htmlTable, type Link } from "./html.ts";
 import { scopeBody, scopePage, setScope, shownScopes } from "./scope_topic.ts";
 
-/** What the pages look at. */
+/** The parts of the process that the pages show. */
 export interface ProcessView {
   readonly program: string;
   readonly log: Log;

@@ -46,8 +46,8 @@ const QUERY = z.object({
 
 /**
  * The page. `object=VirtualService/ns/name` is the object. Without `wait` the answer is about the texts read so far;
- * with `wait=30s` or `wait=30` what lies in the folder now is read first, and the answer comes when it is in force
- * everywhere, or can not be, or after that time.
+ * with `wait=30s` or `wait=30` the present content of the folder is read first, and the answer comes when it is in
+ * force everywhere, or can not be, or after that time.
  *
  * The status is 200 when a version of the object is in force, and 404 when none is; both have the same body.
  */
@@ -159,7 +159,7 @@ function state(wanted: LiveQuestion, request: HttpRequest, view: DebugView, unre
 /** Failures that one answer names. */
 const MAX_NAMED = 5;
 
-/** What could not be made last, and why: each thing once. */
+/** The latest failures of builders, with reasons: each thing once. */
 function newestFailures(view: DebugView): string {
   const texts = new Set(view.xds.ledger.failures().map(({ what, reason }) => `${what} (${reason})`));
   return [...texts].slice(0, MAX_NAMED).join(", ") || "see the log";

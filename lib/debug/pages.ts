@@ -55,12 +55,12 @@ export const PAGES: readonly Page[] = [
   },
   {
     path: "push_status",
-    help: "conflicts of listeners, other warnings by object, what proxies rejected, what could not be made",
+    help: "conflicts of listeners, other warnings by object, resources that proxies rejected, resources that could not be built",
     answer: unqueried(pushStatus),
   },
   {
     path: "warningz",
-    help: "what configuration asks for and proxies do not get: code, objects, message",
+    help: "accepted settings that proxies do not get: code, objects, message",
     answer: unqueried(warningz),
   },
   {

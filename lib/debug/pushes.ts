@@ -41,12 +41,12 @@ function byObject(view: DebugView): Record<string, string[]> {
   return Object.fromEntries(texts);
 }
 
-/** `/debug/warningz`: what users wrote and do not get, as translation found it. */
+/** `/debug/warningz`: accepted settings that proxies do not get, as translation found them. */
 export function warningz(request: HttpRequest, view: DebugView): HttpResponse {
   return jsonResponse([...allWarnings(view)], request);
 }
 
-/** What translation found, and objects of kinds that it does not know. */
+/** The findings of translation, and objects of kinds that it does not know. */
 function* allWarnings(view: DebugView): Iterable<Finding> {
   yield* view.warnings();
   yield* view.policyWarnings();

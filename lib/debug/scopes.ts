@@ -26,7 +26,7 @@ const NAMES: Readonly<Record<string, keyof ScopeRequest>> = {
   log_callers: "caller",
 };
 
-/** What a request says, before it is checked. */
+/** A request, before it is checked. */
 interface ScopeRequest {
   scope?: unknown;
   level?: unknown;
@@ -92,7 +92,7 @@ function readBody(body: string, mistakes: string[]): ScopeRequest {
   try {
     tree = JSON.parse(body);
   } catch {
-    // What is wrong with it is said below, as for any other text that is no object.
+    // Its mistake is reported below, as for any other text that is no object.
   }
   if (typeof tree !== "object" || tree === null || Array.isArray(tree)) {
     mistakes.push('body: expected a JSON object such as {"scope": "ads", "level": "debug"}');

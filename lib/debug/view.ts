@@ -1,5 +1,5 @@
 /**
- * What the pages look at.
+ * The parts of a server that the pages show.
  *
  * @module
  */
@@ -32,11 +32,11 @@ export interface DebugView {
   readonly networks: MeshNetworks;
   readonly translator: Translator;
   readonly log: Log;
-  /** What users wrote and do not get, each once. */
+  /** Accepted settings that proxies do not get, each once. */
   warnings(): Iterable<Finding>;
-  /** What is wrong with configuration now. */
+  /** The present findings about configuration. */
   findings(): Iterable<Finding>;
-  /** What takes no effect, or another than it seems, found over the whole mesh. */
+  /** Findings of the analysis of the whole mesh. */
   readonly analysis: AnalysisView;
   /** One warning for each policy that is not enforced. */
   policyWarnings(): Iterable<Finding>;

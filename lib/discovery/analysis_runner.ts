@@ -97,7 +97,7 @@ export class AnalysisRunner {
   async #run(): Promise<void> {
     try {
       do {
-        // A turn of the event loop first: those who wait for the push go before.
+        // A turn of the event loop first: callers that wait for the push go before.
         await new Promise<void>((resolve) => setTimeout(resolve, 0));
         this.analysis.refusedChanged(this.#refused());
         const push = this.#noted;

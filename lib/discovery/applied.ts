@@ -1,5 +1,5 @@
 /**
- * What pushes bring into the mesh, for those who note it.
+ * The changes that pushes bring into the mesh, for parts that note them.
  *
  * @module
  */
@@ -12,14 +12,14 @@ export interface ListedChange extends MeshChange {
   readonly added: readonly AnyConfigObject[];
 }
 
-/** What a push brought into the mesh. */
+/** The changes of one push. */
 export interface AppliedChange {
   /** Absent: the mesh is another one, made from all there is. */
   readonly change?: ListedChange;
   readonly affected: AffectedKeys;
 }
 
-/** Who is told of it, before the push goes out. */
+/** The listeners, called before the push goes out. */
 export class AppliedListeners {
   readonly #all = new Set<(applied: AppliedChange) => void>();
 
@@ -29,8 +29,8 @@ export class AppliedListeners {
     return () => void this.#all.delete(listener);
   }
 
-  /** Tells all, and gives the affected keys back. */
-  tell(applied: AppliedChange): AffectedKeys {
+  /** Calls all listeners, and returns the affected keys. */
+  announce(applied: AppliedChange): AffectedKeys {
     for (const listener of this.#all) listener(applied);
     return applied.affected;
   }

@@ -17,7 +17,7 @@ import { logFindings } from "./finding_log.ts";
 export interface ConfigFolder {
   /** Name of the source: the folder's path. */
   readonly name: string;
-  /** What is wrong in the folder now. */
+  /** The present findings about the folder. */
   findings(): Iterable<Finding>;
   /** Whether an object of the folder is in force in its last good version only, because the present text is refused. */
   isStale(object: ConfigObject): boolean;

@@ -16,7 +16,7 @@ import { findingFields } from "./finding_log.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import { folderFault, StartError } from "./start_error.ts";
 
-/** What is said of sources that are not read. */
+/** The message about sources that are not read. */
 export interface ConfigSourcesReview {
   /** One warning for each source without effect, and one when the list has changed since the start. */
   findings(): Finding[];

@@ -1,5 +1,5 @@
 /**
- * What the pages look at, from the parts of a server.
+ * The view of the debug pages on the parts of a server.
  *
  * @module
  */
@@ -21,7 +21,7 @@ export function debugView({ pipeline, xds, mesh, configuration, policies, analys
   readonly configuration: Configuration;
   readonly policies: UnenforcedPolicies;
   readonly analysis: AnalysisRunner;
-  /** What is wrong with configuration now. */
+  /** The present findings about configuration. */
   readonly findings: () => Finding[];
   readonly log: Log;
 }): DebugView {

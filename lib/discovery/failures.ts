@@ -17,7 +17,7 @@ export const LAST_RETRY = 60_000;
 export class PushFailures {
   readonly #timers: Timers;
   readonly #tryAgain: () => void;
-  /** Each once: what many proxies have of their own fails for all of them alike. */
+  /** Each once: a per-proxy resource may fail for many proxies alike. */
   #found = new Map<string, PushFailure>();
   #delay = FIRST_RETRY;
   #cancel: (() => void) | undefined;
@@ -41,7 +41,7 @@ export class PushFailures {
     });
   }
 
-  /** What has failed since the last call: the end of a push. */
+  /** The failures since the last call: the end of a push. */
   take(): readonly PushFailure[] {
     const found = [...this.#found.values()];
     this.#found = new Map();

@@ -6,7 +6,7 @@
 import { type Finding, findingFile, findingKind, findingObject } from "../config/finding/finding.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 
-/** What a line of the log says of a finding beside its message. */
+/** The fields of a log line about a finding beside its message. */
 export function findingFields(finding: Finding): Record<string, unknown> {
   const { code, name: what, value, expected, effect, fix, place: { field, line, origin } } = finding;
   const source = origin === undefined || origin.source === "" ? {} : { source: origin.source };

@@ -10,7 +10,7 @@ import { listen, type Listener, parseListenAddress } from "../sockets/listen/tcp
 import { Sockets } from "./sockets.ts";
 import { folderFault, type PortOption, StartError, type StartFault } from "./start_error.ts";
 
-/** What is looked at; names as in `DiscoveryServerOptions`. */
+/** The options to look at; names as in `DiscoveryServerOptions`. */
 export interface LaterOptions {
   readonly configDir: string | undefined;
   readonly grpc: string | undefined;
@@ -19,7 +19,7 @@ export interface LaterOptions {
   readonly introspection?: { readonly address: string; readonly required: boolean };
 }
 
-/** The same error, with what the options that come after those at fault have to say. */
+/** The same error, with the faults of the options that come after those at fault. */
 export async function withLaterFaults(error: StartError, options: LaterOptions): Promise<StartError> {
   const at = new Set(error.faults.map(({ option }) => option));
   // Sockets are the last step, and report each other's faults.

@@ -130,7 +130,7 @@ function updates(metrics: Metrics, pipeline: Pipeline): () => void {
   };
 }
 
-/** What the caches of translation did since the last scrape; another mesh configuration makes new caches. */
+/** The operations of the caches of translation since the last scrape; another mesh configuration makes new caches. */
 function caches(metrics: Metrics, pipeline: Pipeline): () => void {
   const none = { hits: 0, misses: 0, cleared: 0, crowdedOut: 0 };
   let of: Caches | undefined;

@@ -1,9 +1,9 @@
 /**
  * Mesh configuration and mesh networks from files: read at start, watched, the last good version kept.
  *
- * A file that is absent at the start means the defaults. One that goes later, or is emptied, means nothing of the kind:
- * a script that copies it anew must not turn a whole mesh to the defaults for a moment. What it said stays in force, and
- * a finding says so until it is back.
+ * A file that is absent at the start means the defaults. One that is removed or emptied later does not:
+ * a script that copies it anew must not reset a whole mesh to the defaults for a moment. Its settings stay in force, with
+ * a finding until it is back.
  *
  * Permissions: read of the two files and their folders.
  *
@@ -33,7 +33,7 @@ export interface MeshSourceOptions {
 /** The options that name the two files. */
 export type MeshFileOption = "meshConfig" | "networksConfig";
 
-/** What is in force. */
+/** The settings in force. */
 export interface MeshState {
   readonly mesh: MeshConfig;
   readonly networks: MeshNetworks;
@@ -46,7 +46,7 @@ export interface MeshSource {
   readonly namesRootNamespace: boolean;
   /** Sets the root namespace that holds where the mesh file names none; until then it is the control plane's. */
   useRootNamespace(namespace: string): void;
-  /** What is wrong in the files now. */
+  /** The present findings about the files. */
   findings(): readonly Finding[];
   /** Has a listener called after each change of the settings in force. */
   onChange(listener: (state: MeshState) => void): void;
@@ -63,7 +63,7 @@ interface MeshFile<T> {
   readonly file: string;
   readonly parse: (text: string) => ParsedMeshText<T>;
   readonly mustExist: boolean;
-  /** Fields that say something and steer nothing. */
+  /** Fields that are written and have no effect. */
   readonly inert?: (value: T) => readonly string[];
 }
 
@@ -148,7 +148,7 @@ export function meshFieldsNotBuilt(mesh: MeshConfig, defaults: MeshConfig): stri
 
 /** A file, its settings and its findings. */
 class WatchedPart<T> {
-  /** What is in force; undefined until there is something without errors. */
+  /** The settings in force; undefined until there is a text without errors. */
   value: T | undefined;
   findings: readonly Finding[] = [];
   readonly #part: MeshFile<T>;

@@ -1,5 +1,5 @@
 /**
- * A translator with a mesh of its own, over what registries tell.
+ * A translator with a mesh of its own, over the reports of registries.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { ResourceTable } from "../resource/set.ts";
 import { Translator } from "../translate/translator.ts";
 import type { PipelineOptions } from "./pipeline_options.ts";
 
-/** What it is made from, besides the options of the pipeline. */
+/** Its inputs besides the options of the pipeline. */
 export interface TranslatorParts {
   readonly config: MeshConfig;
   readonly networks: MeshNetworks;

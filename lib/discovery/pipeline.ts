@@ -43,7 +43,7 @@ export class Pipeline {
   readonly #timers: Timers;
   readonly #objects = new Map<string, AnyConfigObject>();
   readonly #listeners = new Set<(push: PushEvent) => void>();
-  /** Who notes what pushes bring into the mesh. */
+  /** The parts that note the changes of each push. */
   readonly applied = new AppliedListeners();
   /** Updates of registries so far. */
   readonly updates: RegistryUpdates = { eds: 0, svc: 0, svcdelete: 0 };
@@ -84,7 +84,7 @@ export class Pipeline {
     return this.#meshConfig;
   }
 
-  /** What users wrote and do not get, each once: found by translation, or in the service entries. */
+  /** Accepted settings that proxies do not get, each once: found by translation, or in the service entries. */
   warnings(): Finding[] {
     return this.#translator.warnings().concat(addressRangeFindings(this.entries.automaticAddresses));
   }
@@ -259,7 +259,7 @@ export class Pipeline {
 
   #apply(): AffectedKeys {
     const { change, addresses } = this.#waiting.take();
-    return this.applied.tell({ change, affected: this.#translator.apply(change, addresses) });
+    return this.applied.announce({ change, affected: this.#translator.apply(change, addresses) });
   }
 
   /** All there is, instead of what waits. */
@@ -276,6 +276,6 @@ export class Pipeline {
     next.adopt(old, (proxy) => this.#options.readAgain(proxy, this.#meshConfig));
     this.#translator = next;
     this.#meshChanged = false;
-    return this.applied.tell({ affected });
+    return this.applied.announce({ affected });
   }
 }

@@ -13,7 +13,7 @@ import { findingFields } from "./finding_log.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import { StartError } from "./start_error.ts";
 
-/** What is said of mesh-wide objects outside the root namespace. */
+/** The message about mesh-wide objects outside the root namespace. */
 export interface RootNamespaceReview {
   /** One warning for each object that is now in such a namespace. */
   findings(): Finding[];

@@ -91,9 +91,9 @@ export interface DiscoveryServer {
   /** Its sources, facts and derivations. */
   readonly configuration: Configuration;
   readonly mesh: MeshSource;
-  /** What is written and takes no effect, or another than it seems. */
+  /** Findings of the analysis of the whole mesh. */
   readonly analysis: AnalysisRunner;
-  /** What is wrong with configuration now. */
+  /** The present findings about configuration. */
   readonly findings: () => Iterable<Finding>;
   /** Ports in use, of interest where 0 was asked for. */
   readonly ports: ServerPorts;

@@ -40,7 +40,7 @@ export interface ServerOptions {
 export interface RunningServer {
   /** Ports in use. */
   readonly ports: { readonly grpc: number; readonly http: number };
-  /** What is wrong with configuration now. */
+  /** The present findings about configuration. */
   findings(): Finding[];
   /** Ends the server: clients are asked to connect elsewhere. */
   stop(): Promise<void>;

@@ -63,7 +63,7 @@ function isWatchLimit(error: unknown): boolean {
   return error instanceof Error && /watch limit|os error (?:24|28)\b/i.test(error.message);
 }
 
-/** What each error of a listening socket asks for. */
+/** The expectation for each error of a listening socket. */
 const LISTEN_EXPECTATIONS: Readonly<Record<string, string>> = {
   EADDRINUSE: "an address that is free: another process listens there (end it, or name another port; 0 takes any)",
   EACCES: "an address that this program may listen on (ports below 1024 need more rights)",

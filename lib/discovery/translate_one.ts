@@ -44,7 +44,7 @@ export interface TranslatedProxy {
   readonly secrets: readonly Record<string, unknown>[];
   /** The same as it would lie on the wire, each with the objects that made it: `resourcesFrom` takes these. */
   readonly encoded: readonly EncodedResource[];
-  /** What is wrong in the texts. An object with an error is left out, as it is in a server. */
+  /** The findings about the texts. An object with an error is left out, as it is in a server. */
   readonly findings: readonly Finding[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * What has changed since the mesh was last brought up to date.
+ * The changes since the mesh was last brought up to date.
  *
  * @module
  */
@@ -37,7 +37,7 @@ export class WaitingChanges {
   /** Notes objects that went, old versions of objects that changed, new objects and new versions. */
   addConfig(removed: readonly AnyConfigObject[], added: readonly AnyConfigObject[]): void {
     for (const object of removed) {
-      // What was added since the last push and is gone again was never seen by anyone.
+      // An object that was added since the last push and is gone again was never seen.
       if (!this.#added.delete(object.key)) this.#removed.set(object.key, object);
     }
     for (const object of added) this.#added.set(object.key, object);

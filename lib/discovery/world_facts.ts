@@ -6,7 +6,7 @@
 import type { Endpoint, Service, ServiceKey } from "../registry/types.ts";
 import { serviceKey } from "../registry/types.ts";
 
-/** What the gauges say. A port is one cluster; subsets are not counted. */
+/** The values of the gauges. A port is one cluster; subsets are not counted. */
 export interface WorldFacts {
   /** Ports whose endpoints proxies get over EDS and that have none that takes requests. */
   readonly withoutInstances: number;

@@ -19,7 +19,7 @@ import { type Question, READ, readQuestion } from "./packet/question.ts";
 import { type Records, TTL_SECONDS } from "./table/addresses.ts";
 import type { LookupTable } from "./table/lookup.ts";
 
-/** What is to be done with a packet that has no answer here. */
+/** The treatment of a packet that has no answer here. */
 export const VERDICT = {
   /** Nothing at all. */
   DROP: -1,
@@ -29,7 +29,7 @@ export const VERDICT = {
   FORWARD_KNOWN: -3,
 } as const;
 
-/** What a server does with questions that come before its first table. */
+/** The treatment of questions that come before the first table. */
 export type BeforeTable = "fail" | "forward";
 
 /** BADVERS (RFC 6891, 6.1.3): the bits beyond the header's four. */
@@ -69,7 +69,7 @@ export function answer(
     : write(packet, question, records, known.aliasTail, size, random);
 }
 
-/** What a client takes over UDP. */
+/** The size that a client takes over UDP. */
 export function udpLimit(question: Question): number {
   return Math.min(MAX_UDP_SIZE, Math.max(MIN_UDP_SIZE, question.udpSize));
 }
@@ -170,7 +170,7 @@ export function failure(packet: Uint8Array, question: Question, rcode: number): 
   return end;
 }
 
-/** What a packet gets that is no question. */
+/** The answer to a packet that is no question. */
 function refusal(packet: Uint8Array, read: number, question: Question): number {
   if (read === READ.DROP) return VERDICT.DROP;
   if (read === READ.BAD_VERSION) {

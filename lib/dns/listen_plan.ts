@@ -13,7 +13,7 @@ export interface ListenEndpoint {
 /** Where the server listens when DNS_PROXY_ADDR is empty or cannot be had. */
 export const DEFAULT_ADDRESS = "localhost:15053";
 
-/** What the server does without redirection: it listens on port 53 itself, and the file that it would read names it. */
+/** The set-up without redirection: the server listens on port 53 itself, and the file that it would read names it. */
 export interface ListenPlan {
   readonly address: ListenEndpoint;
   /** Asked upstream also before the first table: without redirection no other server would answer. */

@@ -1,5 +1,5 @@
 /**
- * What both transports ask: answers from the table, and the way upstream. It counts, and guards against loops.
+ * The responder of both transports: answers from the table, and the way upstream. It counts, and guards against loops.
  *
  * Permissions: those of the forwarder.
  *

@@ -23,7 +23,7 @@ import { UdpTransport } from "./upstream/udp.ts";
 /** How often `resolv.conf` is read again: it changes when a machine changes networks. */
 export const REREAD_MS = 5000;
 
-/** What the server is made of. */
+/** The options of the server. */
 export interface DnsServerOptions {
   readonly settings: Pick<Settings, "DNS_PROXY_ADDR" | "DNS_FORWARD_PARALLEL">;
   /** Namespace of the workload. */

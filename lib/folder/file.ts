@@ -4,8 +4,8 @@
  * Of a file that is read again only documents that changed are parsed: the others keep their objects. They are found by hashes of
  * their bytes, so that the bytes themselves need not be kept.
  *
- * What is broken keeps its last good version: a refused object by kind, namespace and name; a document in which those cannot be read,
- * everything that stood in its place.
+ * Broken content keeps its last good version: a refused object by kind, namespace and name; a document in which those
+ * cannot be read, everything that stood in its place.
  *
  * @module
  */
@@ -45,7 +45,7 @@ export interface ReadFileState {
   /** Whether its last line ends with a newline. */
   readonly endsLine: boolean;
   readonly documents: readonly FileDocument[];
-  /** What the file contributes, by key; of duplicates the first. */
+  /** The objects that the file contributes, by key; of duplicates the first. */
   readonly objects: ReadonlyMap<string, ConfigObject>;
   readonly findings: readonly Finding[];
   /** Keys of objects that live in their last good version only, because the present text is refused. */

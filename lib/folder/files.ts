@@ -16,7 +16,7 @@ const CLOCK_TICK_MS = 50;
 
 /** The configuration files below one folder. Paths are relative to it; `""` is the folder itself. */
 export class FolderFiles {
-  /** What each file was when it was read last. */
+  /** The identity of each file at its last read. */
   readonly #identities = new Map<string, string>();
 
   /** @param root The folder, symbolic links resolved. */

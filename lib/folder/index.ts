@@ -16,7 +16,7 @@ import { ValuePool } from "../config/schema/value_pool.ts";
 import { unpaced } from "../kernel/time/paced.ts";
 import { type FolderOptions, readFile, type ReadFileState, unreadableFile } from "./file.ts";
 
-/** What was read of one file. */
+/** The read of one file. */
 export interface FileRead {
   /** Path relative to the folder, with `/`. */
   readonly path: string;
@@ -24,7 +24,7 @@ export interface FileRead {
   readonly bytes: Uint8Array | string | undefined;
 }
 
-/** What a batch of reads changed. */
+/** The changes of a batch of reads. */
 export interface FolderChanges extends StoreChanges {
   /** Findings that were not there before. */
   readonly appeared: readonly Finding[];

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What a deferred look at the folder has to cover. */
+/** The part of the folder that a deferred look has to cover. */
 export type ScanTask =
   /** One file or folder. */
   | { readonly kind: "path"; readonly path: string }
@@ -23,8 +23,9 @@ export function isTemporaryName(name: string): boolean {
 }
 
 /**
- * What an event about a path (relative to the folder, with `/`) asks for. Mounted config maps keep their files in hidden folders that
- * begin with two dots (`..data`) and swap them by one rename; then everything beside them is looked at again.
+ * The scan task for an event about a path (relative to the folder, with `/`). Mounted config maps keep their files in
+ * hidden folders that begin with two dots (`..data`) and swap them by one rename; then everything beside them is looked
+ * at again.
  */
 export function scanTaskOf(path: string): ScanTask {
   if (path === "") return { kind: "folder", path: "" };

@@ -17,7 +17,7 @@ const LOOK_MS = 1000;
  */
 const SETTLE_MS = 50;
 
-/** What a watched file says: its text; undefined: there is no such file; or why it cannot be read. */
+/** The state of a watched file: its text; undefined: there is no such file; or why it cannot be read. */
 export type FileText = string | undefined | { readonly unreadable: string };
 
 /** A file that is watched. */
@@ -58,7 +58,7 @@ class File {
   async start(): Promise<void> {
     this.#watch();
     this.#identity = await this.#look();
-    this.#tell(await this.#read());
+    this.#report(await this.#read());
     this.#lookLater();
   }
 
@@ -102,11 +102,11 @@ class File {
         await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
         text = await this.#read();
       }
-      if (!isSame(text, this.#text) && !this.#stopped) this.#tell(text);
+      if (!isSame(text, this.#text) && !this.#stopped) this.#report(text);
     });
   }
 
-  #tell(text: FileText): void {
+  #report(text: FileText): void {
     this.#text = text;
     if (typeof text === "string" && text !== "") this.#written = text;
     this.#onText(text);

@@ -11,7 +11,7 @@ import { HELD_OVERHEAD, type HeldBytes, type IncompleteMessage } from "./budget/
 import { Code } from "./codes.ts";
 import { encodeStatusMessage, parseTimeout, RpcError } from "./status.ts";
 
-/** What a handler does with a call. All callbacks are optional except `message`; after `close` none is called. */
+/** The callbacks of a call's handler. All callbacks are optional except `message`; after `close` none is called. */
 export interface CallHandler {
   /**
    * A message arrived. The bytes may be a view of a larger buffer: copy the bytes to keep. An {@linkcode RpcError}

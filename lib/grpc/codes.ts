@@ -28,7 +28,7 @@ export const Code = {
 /** One of the numbers of {@linkcode Code}. */
 export type Code = (typeof Code)[keyof typeof Code];
 
-/** Names of all codes, as Go's gRPC writes them and metrics of this field have them. */
+/** Names of all codes, as Go's gRPC and its metrics write them. */
 const NAMES = [
   ...["OK", "Canceled", "Unknown", "InvalidArgument", "DeadlineExceeded", "NotFound", "AlreadyExists"],
   ...["PermissionDenied", "ResourceExhausted", "FailedPrecondition", "Aborted", "OutOfRange", "Unimplemented"],

@@ -18,7 +18,7 @@ export type HealthStatus = "SERVING" | "NOT_SERVING" | "UNKNOWN";
 
 /** `HealthCheckResponse.ServingStatus`. */
 const NUMBERS = { UNKNOWN: 0, SERVING: 1, NOT_SERVING: 2 } as const;
-/** What a watcher of a service that the server does not know is sent. */
+/** The status for a watcher of a service that the server does not know. */
 const SERVICE_UNKNOWN = 3;
 
 /** Longest name of a service, in bytes: a watcher's is kept as long as its call. */

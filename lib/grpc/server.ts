@@ -25,7 +25,7 @@ export interface GrpcServerOptions extends Partial<ConnectionLimits> {
   readonly maxConcurrentStreams?: number;
   /** Connections open at once; one more is closed as soon as it comes. Default 10,000. */
   readonly maxConnections?: number;
-  /** What is held of messages that are not complete. Default: 16 MiB a connection, 256 MiB in all. */
+  /** The held bytes of incomplete messages. Default: 16 MiB a connection, 256 MiB in all. */
   readonly held?: HeldInAll;
   /** When what connections receive is worked off; servers of one process may share it. Default: its own. */
   readonly turns?: Turns;
@@ -45,7 +45,7 @@ export interface GrpcServerOptions extends Partial<ConnectionLimits> {
 export class GrpcServer {
   /** What all connections together have handed to their sockets. */
   readonly budget: SendBudget;
-  /** What is held of messages that are not complete. */
+  /** The held bytes of incomplete messages. */
   readonly held: HeldInAll;
   readonly #turns: Turns;
   readonly #methods = new Map<string, GrpcMethod>();

@@ -19,7 +19,7 @@ export interface GrpcMethod extends MethodShape {
   readonly handle: (call: Call) => void;
 }
 
-/** What a method takes and returns. */
+/** The message types of a method. */
 export interface MethodShape {
   /** Name within its service, e.g. `Check`. */
   readonly name: string;

@@ -61,7 +61,7 @@ export async function readBody(request: IncomingMessage, max: number): Promise<U
   return length <= max ? Buffer.concat(chunks) : undefined;
 }
 
-/** Who is waited for while a response is sent. */
+/** The parties that are waited for while a response is sent. */
 export interface SendingProgress {
   /** A part waits for the client to take it. */
   sending(): void;
@@ -87,7 +87,7 @@ export async function sendResponse(
   response.writeHead(status, {
     ...headers,
     "x-content-type-options": "nosniff",
-    // What comes in parts has no length that is known now.
+    // The length of a body in parts is not known now.
     ...(status === 204 || status === 304 || parts !== undefined ? {} : { "content-length": bytes.length }),
     ...(close ? { connection: "close" } : {}),
   });

@@ -1,5 +1,5 @@
 /**
- * What one client can take of the HTTP server.
+ * The limits of the HTTP server for one client.
  *
  * @module
  */

@@ -5,7 +5,7 @@
  */
 import type { Peer } from "../sockets/transport/peer.ts";
 
-/** What is known of a request before its body is read. */
+/** The head of a request. */
 export interface RequestHead {
   /** As it was sent, except that a HEAD request is handled as GET: the server leaves the body out by itself. */
   readonly method: string;
@@ -29,7 +29,7 @@ export interface HttpRequest extends RequestHead {
   readonly signal: AbortSignal;
 }
 
-/** What a request is answered with. */
+/** The response to a request. */
 export interface HttpResponse {
   readonly status: number;
   /** Names in lower case. The server adds `content-length`, `date` and `x-content-type-options`. */

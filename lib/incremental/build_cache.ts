@@ -24,7 +24,7 @@ export interface BuildCacheOptions<T, I = undefined> extends BuildFailure<T> {
 /** Results of one name that are kept at once; sources with more different answers than this build theirs again. */
 export const MAX_VARIANTS = 256;
 
-/** What a cache did since it was made. */
+/** The operations of a cache since it was made. */
 export interface BuildCounts {
   built: number;
   reused: number;
@@ -179,7 +179,7 @@ export class BuildCache<S extends ReadSource, T, N = never, I = undefined> {
     }
   }
 
-  /** What the builders of the results that are kept had to say. */
+  /** The findings of the kept results. */
   *notes(): Iterable<N> {
     for (const name of this.#noted) for (const { notes } of this.#results.get(name) ?? []) yield* notes ?? [];
   }

@@ -21,7 +21,7 @@ export interface BuildResult<S extends ReadSource, T, N = never, I = unknown> {
   readonly input: I;
   /** The builder threw: `value` is the fallback, for sources that have no older result of that name to keep. */
   readonly failed?: true;
-  /** What the builder had to say; absent: nothing. */
+  /** The builder's findings; absent: none. */
   readonly notes?: readonly N[];
 }
 

@@ -14,7 +14,7 @@ import type { ResultLook } from "./result_table.ts";
 export interface ResultGroup<S extends ReadSource, C> {
   /** One source of the group. */
   readonly source: S;
-  /** What the results asked about properties. */
+  /** The property queries of the results. */
   readonly asked: AskedProperties<PropertiesOf<S>>;
   /** A builder threw when results were last looked at: the earlier results stay in force. */
   readonly failing: boolean;
@@ -22,7 +22,7 @@ export interface ResultGroup<S extends ReadSource, C> {
   update(change: C): void;
 }
 
-/** What the results of a group have in common, gathered while they are looked at. */
+/** The queries and keys of a group's results, gathered while they are looked at. */
 export class GroupLook<S extends ReadSource> {
   readonly source: S;
   readonly asked = new AskedProperties<PropertiesOf<S>>();
@@ -71,7 +71,7 @@ export type FoundGroup<S extends ReadSource, G> = (source: S, model: GroupModel<
 export class GroupPool<S extends ReadSource, C, G extends ResultGroup<S, C>> {
   readonly #found: FoundGroup<S, G>;
   readonly #byView = new Map<object, Set<G>>();
-  /** What the next group of a view without any begins as a copy of. */
+  /** The group that the first group of another view begins as a copy of. */
   #latest: G | undefined;
   /** Groups that were made while builders threw, with the group whose results they keep. */
   readonly #predecessors = new WeakMap<G, WeakRef<G>>();

@@ -1,5 +1,5 @@
 /**
- * What builders asked about the properties of their source, with the answers.
+ * The queries of builders about the properties of their source, with the answers.
  *
  * Most results of one kind ask the same properties in the same order, so lists of answers are nodes of a tree: a result
  * keeps one node, results that asked alike keep the same one, and comparing a source with thousands of results costs a

@@ -1,5 +1,5 @@
 /**
- * What one build read, and the answers that it got: the key under which its result may be used again.
+ * The record of one build's queries and their answers: the key under which its result may be used again.
  *
  * Queries about the source's own properties are kept apart from queries about everything else: the first decide which
  * sources may share results, the second whether a result still holds.
@@ -9,9 +9,12 @@
 import type { InvalidatedKeys } from "./keys.ts";
 import type { PropertyAnswers, PropertyTree } from "./properties.ts";
 
-/** What builders read from. Answers are identity-stable: the same object (`===`) while nothing behind it changed. */
+/**
+ * The source that builders read from. Answers are identity-stable: the same object (`===`) while nothing behind it
+ * changed.
+ */
 export interface ReadSource<P = unknown> {
-  /** What is the source's own. */
+  /** The source's own properties. */
   readonly properties: P;
   /** Sources of one view give the same answers to every query that is not about properties. */
   readonly view: object;
@@ -116,7 +119,7 @@ function indexed(index: Map<unknown, Map<string, number>>, query: unknown, name:
 
 /** All that one build read. Immutable. */
 export class ReadRecord<S extends ReadSource> {
-  /** What it asked about properties, with the answers. */
+  /** Its property queries, with the answers. */
   readonly properties: PropertyAnswers<PropertiesOf<S>>;
   readonly #queries: readonly unknown[];
   /** Kind and name, one after the other. */

@@ -9,7 +9,7 @@ import type { BuildResult } from "./build_result.ts";
 import { PropertyCheck } from "./properties.ts";
 import type { PropertiesOf, ReadSource, ViewDifference } from "./read_record.ts";
 
-/** What a look at some names needs. */
+/** The inputs of a look at some names. */
 export interface ResultLook<S extends ReadSource> {
   /** One source of the group. */
   readonly source: S;

@@ -19,13 +19,13 @@ export interface Backend {
   readonly kind: FeatureKind;
   readonly version: string;
   readonly family: Family;
-  /** What it listed when it was found. */
+  /** Its list when it was found. */
   readonly listing: Listing;
   /** Tables that are there and that it cannot list. */
   readonly unlisted: readonly string[];
 }
 
-/** What was found. */
+/** The result of the search. */
 export interface Found {
   /** Where rules go; undefined when no back end can take them. */
   readonly chosen: Backend | undefined;

@@ -139,7 +139,7 @@ function readRanges(reader: RuleReader, input: Input, star: boolean): Redirectio
   return { all: false, only };
 }
 
-/** What is expected of a user or group. */
+/** The expectation for a user or group. */
 function expectedAccount(what: string, file: string, database: string | undefined): string {
   return database === undefined
     ? `a ${what} by its number: names of the workload's ${file} are not known here`

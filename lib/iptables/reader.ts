@@ -108,7 +108,7 @@ export class RuleReader {
   }
 }
 
-/** What is expected, where `*` may stand alone. */
+/** The end of an expectation, where `*` may stand alone. */
 export const STAR = ", or * alone for all";
 
 /** A whole number, decimal or hexadecimal with 0x. */

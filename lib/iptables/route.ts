@@ -26,7 +26,7 @@ export async function addRoutes(wanted: Routing, run: Run, report: Reporter): Pr
   await carryOut(() => list(wanted, run), (listed) => addRouting(wanted, listed), run, report);
 }
 
-/** What is missing, each as the command that would add it. */
+/** The missing parts, each as the command that would add it. */
 export async function missingRoutes(wanted: Routing, run: Run): Promise<string[]> {
   return addRouting(wanted, await list(wanted, run)).map((args) => `ip ${args.join(" ")}`);
 }

@@ -23,7 +23,7 @@ export interface Routing {
 /** Address of the loopback device from which the inbound proxy connects. IPv4 has all of 127.0.0.0/8 there already. */
 export const loopbackAddress: Readonly<Record<Family, string | undefined>> = { 4: undefined, 6: "::6/128" };
 
-/** What the configuration asks for in a family. */
+/** The wanted routing of a family. */
 export function wantedRouting(config: RedirectionConfig, family: Family): Routing {
   return {
     family,

@@ -6,7 +6,7 @@
  * @module
  */
 
-/** What came of a command. */
+/** The result of a command. */
 export interface Ran {
   /** Exit code; 127 when there is no such command. */
   readonly code: number;

@@ -1,5 +1,5 @@
 /**
- * What the kernel has: `iptables-save` as data, and what of it is ours.
+ * The kernel's rules: `iptables-save` as data, and our part of it.
  *
  * @module
  */

@@ -13,7 +13,7 @@
 import ipaddr from "ipaddr.js";
 import { families, type Family } from "./model/names.ts";
 
-/** What is tried. */
+/** The inputs of the check. */
 export interface Probe {
   /** The proxy's ports. */
   readonly proxyPort: number;

@@ -139,7 +139,7 @@ export class DestinationRuleIndex {
     return this.#lookup(rootNamespace, host, client);
   }
 
-  /** All rules that are for a host in some namespace, by the host itself or a wildcard over it, whoever sees them. */
+  /** All rules that are for a host in some namespace, by the host itself or a wildcard over it, visible or not. */
   anywhere(host: string): readonly EffectiveDestinationRule[] {
     const found: EffectiveDestinationRule[] = [];
     for (const pattern of [host, ...wildcardsOver(host)]) {

@@ -33,7 +33,7 @@ export interface ServiceSource {
   endpoints(key: ServiceKey): readonly Endpoint[];
 }
 
-/** What a mesh is made of, fixed for its life; another mesh configuration makes another mesh. */
+/** The inputs of a mesh, fixed for its life; another mesh configuration makes another mesh. */
 export interface MeshOptions {
   readonly config: MeshConfig;
   readonly networks: MeshNetworks;

@@ -27,7 +27,7 @@ interface Import {
   readonly host: string;
 }
 
-/** What one place in the mesh sees. */
+/** The view of one namespace or Sidecar. */
 export class Scope {
   /** The namespaces that have this scope. */
   readonly view: SharedView;

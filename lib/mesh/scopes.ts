@@ -11,7 +11,7 @@ import { NamespaceViews, type SharedView } from "./view/namespace_views.ts";
 import type { VirtualServiceDelta } from "./virtual_service.ts";
 import { virtualServiceDistinctions } from "./virtual_service_index.ts";
 
-/** What a change of the indexes may have made visible to others. */
+/** The parts of a change that may have changed what scopes see. */
 export interface VisibilityChange {
   /** Hosts whose services changed. */
   readonly services: Iterable<string>;

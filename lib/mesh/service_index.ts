@@ -41,7 +41,7 @@ export class ServiceIndex {
     return this.#byHost.has(host);
   }
 
-  /** Every service of exactly that host, whoever sees it, in order of precedence. */
+  /** Every service of exactly that host, visible or not, in order of precedence. */
   of(host: string): readonly Service[] {
     return this.#byHost.get(host) ?? NO_SERVICES;
   }

@@ -13,7 +13,7 @@ import type { EffectiveVirtualService } from "./types.ts";
 import { MESH_GATEWAY, oldestFirst } from "./virtual_service_index.ts";
 import { type Exported, isVisible } from "./visibility.ts";
 
-/** What the resolution of names and visibility depends on. */
+/** The settings that the resolution of names and visibility depends on. */
 export interface VirtualServiceOptions {
   /** DNS suffix of the mesh, `--domain`. */
   readonly domainSuffix: string;
@@ -21,7 +21,7 @@ export interface VirtualServiceOptions {
   readonly defaultExportTo: readonly string[];
 }
 
-/** What one update changed. An object that was replaced is in both lists. */
+/** The changes of one update. An object that was replaced is in both lists. */
 export interface VirtualServiceDelta {
   readonly removed: readonly EffectiveVirtualService[];
   readonly added: readonly EffectiveVirtualService[];

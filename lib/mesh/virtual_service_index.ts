@@ -68,7 +68,7 @@ export class VirtualServiceIndex {
     }
   }
 
-  /** Those for sidecars that name exactly that host (or wildcard), oldest first, whoever sees them. */
+  /** Those for sidecars that name exactly that host (or wildcard), oldest first, visible or not. */
   forHost(host: string): readonly EffectiveVirtualService[] {
     return this.#byHost.get(host) ?? nothing;
   }

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What is exported, once the mesh-wide default was applied. */
+/** The export of an object, once the mesh-wide default was applied. */
 export interface Exported {
   readonly namespace: string;
   /** `*` (all), `.` (own namespace), `~` (none), or namespaces. Empty counts as `*`. */

@@ -21,7 +21,7 @@ type DecodedMessage = Readonly<Record<string, unknown>>;
 /**
  * A message as JSON. What its definition marks as secret (keys, passwords) is `[redacted]`, however deep it lies.
  *
- * @param name Full name; of a message that the descriptor lacks the type alone is told, as what it holds may be secret.
+ * @param name Full name; of a message that the descriptor lacks only the type is printed, as its content may be secret.
  * @param secrets `shown`: for a program that is to work with them. Definitions mark names of files as secret, too.
  * @throws {Error} for bytes that are no such message
  */

@@ -1,5 +1,5 @@
 /**
- * What a proxy serves itself: the services and ports whose endpoints are at its own addresses.
+ * The services and ports that a proxy serves itself: those whose endpoints are at its own addresses.
  *
  * @module
  */

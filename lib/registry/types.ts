@@ -152,7 +152,7 @@ export interface Workload {
   readonly tlsMode: "mesh" | "disabled";
 }
 
-/** What a registry reports, incrementally. Calls are cheap: they mark what changed; nothing is rebuilt inside them. */
+/** The receiver of a registry's reports. Calls are cheap: they mark what changed; nothing is rebuilt inside them. */
 export interface RegistrySink {
   /** Services that appeared or changed, and keys of those that went. */
   services(upserted: readonly Service[], removed: readonly ServiceKey[]): void;

@@ -74,7 +74,7 @@ export interface DiffPart {
   readonly bytes: number;
 }
 
-/** What is remembered of a pair of sets. */
+/** The remembered results for a pair of sets. */
 interface Way {
   readonly diff: Diff;
   /** Parts of the diff by the number of resources in them. */

@@ -11,7 +11,7 @@
 import { hash } from "node:crypto";
 import { fieldSize, putField, putFieldHead, utf8Bytes } from "./protowire.ts";
 
-/** What is known about a resource beyond its bytes; none of it crosses the wire, none of it is hashed. */
+/** Facts about a resource beyond its bytes; none of it crosses the wire, none of it is hashed. */
 export interface ResourceFacts {
   /** Keys of the configuration objects that made this resource (for the push ledger and rejections). */
   readonly causes?: readonly string[];

@@ -11,7 +11,7 @@ import { type Bucketed, bucketOf, findSorted } from "./buckets.ts";
 import type { EncodedResource } from "./encoded.ts";
 import type { ResourceBucket, ResourceSet } from "./set.ts";
 
-/** What a name takes beside its characters: a pointer, the head of its string, its share of buckets. */
+/** Memory of a name beside its characters: a pointer, the head of its string, its share of buckets. */
 const BYTES_A_NAME = 64;
 
 const itself = (name: string): string => name;

@@ -24,7 +24,7 @@ export interface SocketAddress {
   readonly port: number;
 }
 
-/** What the client sends over the connection, as the proxy sees its first bytes. */
+/** The first bytes of the connection as the proxy sees them. */
 export type WireProtocol =
   /** HTTP in the clear. */
   | "http"

@@ -25,7 +25,7 @@ import { profileOf, PROXY_TYPES, type ProxyType } from "./reader/proxy_profile.t
 import { ScopeReader } from "./reader/scope_reader.ts";
 import type { TranslateSettings } from "./reader/settings.ts";
 
-/** What a translator works with. */
+/** The inputs of a translator. */
 export interface TranslatorOptions {
   readonly mesh: Mesh;
   readonly settings: TranslateSettings;
@@ -64,7 +64,7 @@ export class Translator {
     return distinctConflicts([...this.#classes.values()].flatMap(({ listeners }) => [...listeners]));
   }
 
-  /** What users wrote and do not get, each once. Costs what there is to say, and a look at each group and proxy. */
+  /** Settings that are not in force as written, each once. Costs the findings, and a look at each group and proxy. */
   warnings(): Finding[] {
     return distinctFindings(this.#allWarnings());
   }

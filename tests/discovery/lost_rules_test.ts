@@ -182,13 +182,13 @@ Deno.test("a virtual service whose rules for a host are hidden from all is repor
     virtualService("narrower-too", 5000, { ...http, exportTo: ["a"] }),
   );
   fixture.pipeline.flush();
-  const reported = fixture.pipeline.translator.warnings().filter(({ message }) => message.includes("for nobody"));
+  const reported = fixture.pipeline.translator.warnings().filter(({ message }) => message.includes("are never used"));
   assert.deepEqual(reported.map((one) => [findingKeys(one), /VirtualService\S+ is older/.exec(one.message)?.[0]]), [
     [["VirtualService/a/narrower-too"], "VirtualService/a/narrower is older"],
     [["VirtualService/a/second"], "VirtualService/a/first is older"],
   ]);
   fixture.remove("VirtualService/a/first");
   fixture.pipeline.flush();
-  const left = fixture.pipeline.translator.warnings().filter(({ message }) => message.includes("for nobody"));
+  const left = fixture.pipeline.translator.warnings().filter(({ message }) => message.includes("are never used"));
   assert.equal(left.length, 1);
 });

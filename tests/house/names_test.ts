@@ -17,7 +17,7 @@ function codeOf(text: string): string {
 
 /** Identifiers that the glossary has another word for. */
 const RETIRED: Readonly<Record<string, string>> = {
-  Ask: "PageRequest in debug, ApiRequest in cni, MeshQuery in translate",
+  Ask: "HttpRequest in debug, ApiRequest in cni, a query in translate",
   Changed: "InvalidatedKeys",
   Claim: "ChainMatchOwner, DomainOwner, AddressCandidate, NameCandidate; a claim is a token's",
   Errand: "ScanTask",

@@ -15,7 +15,7 @@ export const ANALYSIS_KEY = {
   list: "list",
   /** All objects or facts of a kind. */
   kind: "kind",
-  /** The services of a host, and who sees them. */
+  /** The services of a host, and their visibility. */
   service: "service",
   endpoints: "endpoints",
   /** The virtual services for a host on sidecars. */

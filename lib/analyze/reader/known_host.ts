@@ -1,5 +1,5 @@
 /**
- * What is known of a host, whoever tells it.
+ * The facts about a host, from every source.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export interface KnownPort {
   readonly name: string;
 }
 
-/** A host that something tells of. */
+/** A host that an object or fact names. */
 export interface KnownHost {
   /** Its own name, or the wildcard that covers it. */
   readonly host: string;
@@ -20,7 +20,7 @@ export interface KnownHost {
   readonly namespace: string;
   /** Absent: not known. */
   readonly ports?: readonly KnownPort[];
-  /** Key of the object or fact that tells of it; absent: it is assumed. */
+  /** Key of the object or fact that names it; absent: it is assumed. */
   readonly cause?: string;
 }
 

@@ -112,7 +112,7 @@ export class AnalysisReader {
     return this.#world.mesh.services.visible(host, namespace);
   }
 
-  /** All services of exactly this host, whoever sees them. */
+  /** All services of exactly this host, visible or not. */
   servicesOf(host: string): readonly Service[] {
     this.#on(ANALYSIS_KEY.service, host);
     return this.#world.mesh.services.of(host);
@@ -143,7 +143,7 @@ export class AnalysisReader {
     return undefined;
   }
 
-  /** Whether some service has the host or lies under it, whoever sees it. */
+  /** Whether some service has the host or lies under it, visible or not. */
   existsAnywhere(host: string): boolean {
     if (this.servicesOf(host).length > 0) return true;
     return !isWildcard(host) && wildcardsOver(host).some((pattern) => this.servicesOf(pattern).length > 0);
@@ -155,7 +155,7 @@ export class AnalysisReader {
     return this.#world.mesh.destinationRules.inForce(host, client, serviceNamespace);
   }
 
-  /** All destination rules for a host, by itself or a wildcard over it, whoever sees them. */
+  /** All destination rules for a host, by itself or a wildcard over it, visible or not. */
   allDestinationRules(host: string): readonly EffectiveDestinationRule[] {
     this.#on(ANALYSIS_KEY.destinationRule, host);
     return this.#world.mesh.destinationRules.anywhere(host);

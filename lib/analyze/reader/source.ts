@@ -1,5 +1,5 @@
 /**
- * What an analysis reads from.
+ * The source of an analysis.
  *
  * @module
  */
@@ -12,7 +12,10 @@ import type { Mesh } from "../../mesh/mesh.ts";
 export interface AnalysisSettings {
   /** DNS suffix of the mesh, `--domain`. */
   readonly domainSuffix: string;
-  /** Services of an orchestrator may exist that nothing here tells of: hosts under `svc.<domainSuffix>` are taken to be known. */
+  /**
+   * Services of an orchestrator may exist that no object here names: hosts under `svc.<domainSuffix>` are taken to be
+   * known.
+   */
   readonly assumeServices: boolean;
 }
 

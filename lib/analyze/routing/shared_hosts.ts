@@ -1,5 +1,5 @@
 /**
- * VirtualServices for one host on sidecars: for each protocol the oldest one decides, for those who see both.
+ * VirtualServices for one host on sidecars: for each protocol the oldest one decides, in namespaces that see both.
  *
  * @module
  */

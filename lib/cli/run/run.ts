@@ -10,7 +10,7 @@ import { locate } from "../locate.ts";
 import { readLine } from "../parse.ts";
 import { nearestName } from "../../kernel/text/nearest.ts";
 
-/** What a program runs in. */
+/** The surroundings of a program: arguments, streams, variables. */
 export interface ProcessSurroundings {
   readonly output: Output;
   /** Values of the named variables, in our spelling; asked for only when the command has flags that pair with one. */

@@ -43,7 +43,7 @@ export interface NetworkConfig {
 /** A configuration, or why the runtime passes over the file. */
 export type ReadConfig = NetworkConfig | { readonly file: string; readonly problem: string };
 
-/** What the runtime takes, and what it passed over on the way, each with the reason. */
+/** The configuration that the runtime takes, and those that it passed over, each with the reason. */
 export interface Choice {
   readonly primary: NetworkConfig | undefined;
   readonly passedOver: readonly { readonly file: string; readonly problem: string }[];

@@ -18,7 +18,7 @@ export interface DoctorFinding {
   readonly text: string;
 }
 
-/** What was found on a node. */
+/** The facts gathered on a node. */
 export interface NodeFacts {
   readonly files: readonly ConfigFile[];
   /** Permission bits of the plugin's executable; undefined when there is none. */
@@ -29,14 +29,16 @@ export interface NodeFacts {
   readonly calls: readonly CallRow[];
   /** What keeps redirection from being set up. */
   readonly obstacles: readonly string[];
-  /** What came of redirection, and of connections through it, in a scratch network namespace: `passed`, or why not. */
+  /**
+   * The result of redirection, and of connections through it, in a scratch network namespace: `passed`, or the reason.
+   */
   readonly trial: string;
   readonly pods: readonly PodFacts[];
   /** What could not be looked at, and why. */
   readonly unseen: readonly string[];
 }
 
-/** What was found of a pod that was redirected and is still there. */
+/** The facts about a pod that was redirected and is still there. */
 export interface PodFacts {
   readonly pod: string;
   readonly netns: string;

@@ -20,7 +20,7 @@ import { type PodLookup, PodSourceError } from "../pods/source.ts";
 import type { NodeFacts, PodFacts } from "./examine.ts";
 import { forRoot } from "./probe.ts";
 
-/** What a look at a node works with. */
+/** The inputs of a look at a node. */
 export interface DoctorWorld {
   readonly folders: NodeFolders;
   readonly calls: FileCalls;

@@ -9,7 +9,7 @@
 import { validateRedirection } from "../../iptables/validate.ts";
 import type { PodRedirection } from "../plugin/redirection.ts";
 
-/** Port that is dialled, on which nobody listens: that of the validation container. */
+/** Port that is dialled, without a listener: that of the validation container. */
 const PROBE_PORT = 15002;
 
 /** Time for each family, milliseconds. */

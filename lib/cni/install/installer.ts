@@ -27,10 +27,10 @@ export interface NodeFolders {
   readonly run: string;
 }
 
-/** What is put on the node as the plugin. */
+/** The executable that is put on the node as the plugin. */
 export type Executable = { readonly copyOf: string } | { readonly script: string };
 
-/** What is wanted on the node. */
+/** The desired state of the node. */
 export interface DesiredState extends DesiredConfig {
   /** Undefined: the node has it already, and it is not ours to place or remove. */
   readonly executable: Executable | undefined;
@@ -44,7 +44,7 @@ export interface DesiredState extends DesiredConfig {
 
 /** How an installation went. */
 export interface InstallOutcome extends Omit<ConfigPlan, "steps"> {
-  /** What was changed, as a person would say it. */
+  /** The changes, in words. */
   readonly changed: readonly string[];
   /** Time from another program's change of the configuration to ours, milliseconds; undefined when there was none. */
   readonly gap: number | undefined;
@@ -129,7 +129,7 @@ export function placeConfig(
   return { ...plan, changed, gap };
 }
 
-/** What this installation would still change: nothing when all is as desired. */
+/** The changes that this installation would still make: none when the node is as desired. */
 export function pendingSteps(folders: NodeFolders, desired: DesiredConfig, calls: FileCalls): ConfigPlan {
   return planConfig(configFiles(folders.net, calls), desired);
 }

@@ -1,12 +1,12 @@
 /**
- * What is put on the node where no compiled executable is at hand: a script that runs the plugin by the runtime, with no
+ * The launcher, for nodes without a compiled executable: a script that runs the plugin by the runtime, with no
  * more than the program's permission set.
  *
  * @module
  */
 import { callVariables } from "../config/network.ts";
 
-/** What the plugin may do: a part of the permission set `install-cni` of deno.json, which has the reasons. */
+/** The permissions of the plugin: a part of the permission set `install-cni` of deno.json, which has the reasons. */
 export const pluginPermissions: Readonly<Record<"net" | "read" | "write" | "env" | "run", true | readonly string[]>> = {
   net: true,
   read: true,

@@ -1,7 +1,7 @@
 /**
  * Configurations that are symbolic links. A list is changed where the link leads to, so that the link stays; a single
  * configuration that is wrapped into a list is out of the runtime's sight as long, and its link is kept under a name that
- * nobody reads. (Making a link anew would need rights to write everywhere; moving one does not.)
+ * no program reads. (Making a link anew would need rights to write everywhere; moving one does not.)
  *
  * Permissions: those of {@link FileCalls}.
  *

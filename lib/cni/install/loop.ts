@@ -35,7 +35,7 @@ export interface InstallerOptions {
   readonly folders: NodeFolders;
   /** Folder of token and CA; a change there is a change of the desired state. */
   readonly credentials: string;
-  /** What is wanted now: read anew each time. Throws {@link InstallError} when credentials cannot be read. */
+  /** The desired state, read anew each time. Throws {@link InstallError} when credentials cannot be read. */
   readonly desired: () => DesiredState;
   /** The executable was the node's before us, and stays. */
   readonly keepExecutable: boolean;
@@ -66,7 +66,7 @@ export class Installer {
   private readonly stopped = new AbortController();
   private running: Promise<void> | undefined;
   private watcher: Deno.FsWatcher | undefined;
-  /** What is watched: folders and which they are. */
+  /** The watched folders, each with its identity. */
   private watched = "";
   private folders: readonly string[] = [];
   /** Whether executable and orchestrator config are in place, so that a configuration may name the plugin. */

@@ -7,7 +7,7 @@
  */
 import { isObject } from "../config/network.ts";
 
-/** What the file says. */
+/** The content of the file. */
 export interface OrchAccess {
   /** `https://host:port`. */
   readonly server: string;

@@ -1,5 +1,5 @@
 /**
- * What is to be done in the folder of network configurations, as steps: pure, so that every order of crashes can be
+ * Plans the changes in the folder of network configurations, as steps: pure, so that every order of crashes can be
  * tried on it. After each step the runtime finds a working configuration whenever it found one before.
  *
  * @module
@@ -37,7 +37,7 @@ export interface DesiredConfig {
   readonly entry: NetworkJson;
 }
 
-/** What is to be done, and how things stand when it is done. */
+/** The steps, and the state after them. */
 export interface ConfigPlan {
   readonly steps: readonly InstallStep[];
   /** Configuration by which the plugin is called; undefined: none, see `waiting`. */
@@ -51,7 +51,7 @@ export interface ConfigPlan {
 /** Name of a standalone configuration when none is given: after others, because it is no primary network. */
 export const STANDALONE_NAME = "YYY-mesh-cni.conf";
 
-/** What an installation has to do among these files. */
+/** The plan of an installation for these files. */
 export function planConfig(files: readonly ConfigFile[], desired: DesiredConfig): ConfigPlan {
   switch (desired.placement) {
     case "standalone":
@@ -137,7 +137,7 @@ function clearing(files: readonly ConfigFile[], except: string): InstallStep[] {
   });
 }
 
-/** What an uninstallation has to do among these files. */
+/** The plan of an uninstallation for these files. */
 export function planRemoval(files: readonly ConfigFile[]): InstallStep[] {
   return clearing(files, "");
 }

@@ -12,7 +12,7 @@ export const RECORD_FILE = ".mesh-cni-record";
 /** How the plugin is called. */
 export type PluginPlacement = "chained" | "owned" | "standalone";
 
-/** What an installation did. */
+/** The record of an installation. */
 export interface InstallRecord {
   readonly version: string;
   readonly placement: PluginPlacement;

@@ -7,7 +7,7 @@
  * @module
  */
 
-/** What a file is, beside its bytes. */
+/** The attributes of a file. */
 export interface FileState {
   readonly bytes: Uint8Array;
   /** Permission bits. */
@@ -16,7 +16,7 @@ export interface FileState {
   readonly gid: number;
 }
 
-/** What is known of a path without reading it. */
+/** The facts about a path, without its content. */
 export interface PathState {
   readonly is: "file" | "folder" | "neither";
   readonly size: number;
@@ -29,7 +29,7 @@ export interface PathState {
 export interface FileCalls {
   /** Names in a folder; none when there is no such folder. */
   list(folder: string): string[];
-  /** A file; undefined when there is none. Throws for what is no file: a folder, a pipe that nobody writes to. */
+  /** A file; undefined when there is none. Throws for what is no file: a folder, a pipe without a writer. */
   read(path: string): FileState | undefined;
   /** Whether two files have the same bytes; they are not held in memory. */
   sameContents(a: string, b: string): boolean;
@@ -37,7 +37,7 @@ export interface FileCalls {
   isLink(path: string): boolean;
   /** Where a file is: at its path, or where that, being a link, leads to. */
   realPath(path: string): string;
-  /** What is at a path, file or folder; undefined when there is nothing. */
+  /** The file or folder at a path; undefined when there is none. */
   stat(path: string): PathState | undefined;
   /** Makes a folder and those above it. */
   makeFolder(path: string, mode: number): void;

@@ -9,7 +9,7 @@
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** What is added to a byte that is no UTF-8. */
+/** Number added to a byte that is no UTF-8. */
 const ESCAPE = 0xdc00;
 
 /** The text of a file. */

@@ -13,7 +13,7 @@ export const CALLS_FILE = "calls.jsonl";
 /** Calls before those. */
 export const OLDER_CALLS_FILE = `${CALLS_FILE}.1`;
 
-/** What is known of the node from former calls. */
+/** File with facts about the node from former calls. */
 export const FACTS_FILE = "known-facts.json";
 
 /** By which installers take turns. */

@@ -1,5 +1,5 @@
 /**
- * What the plugin does with a pod: passes it on, redirects its traffic, or hands it to the node tunnel. Pure.
+ * Decides about a pod: pass it on, redirect its traffic, or hand it to the node tunnel. Pure.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { PluginConfig } from "../config/plugin_config.ts";
 import type { Container, Pod } from "../pods/pod.ts";
 import type { PodName } from "./call.ts";
 
-/** What is done, and why, for people. */
+/** A decision, with its reason for people. */
 export type Decision =
   | { readonly do: "pass"; readonly why: string }
   | { readonly do: "redirect"; readonly proxy: Container }
@@ -30,8 +30,8 @@ export const modeKeys = ["sidecar.mesh.io/interceptionMode", "sidecar.istio.io/i
 const ambientKeys = ["mesh.io/dataplane-mode", "istio.io/dataplane-mode"];
 
 /**
- * What is known before the orchestrator is asked. A node agent's own pod never waits for the orchestrator or for a node
- * agent: else a node whose credentials ran out could never get new ones.
+ * The decision that needs no look-up of the pod; undefined: look it up. A node agent's own pod never waits for the
+ * orchestrator or for a node agent: else a node whose credentials ran out could never get new ones.
  */
 export function decideByName(pod: PodName | undefined, config: PluginConfig): Decision | undefined {
   if (pod === undefined) return { do: "pass", why: "not a pod of the orchestrator" };
@@ -41,7 +41,7 @@ export function decideByName(pod: PodName | undefined, config: PluginConfig): De
   return agent ? { do: "pass", why: "it is the node agent" } : undefined;
 }
 
-/** What the pod itself says. */
+/** The decision by the pod's own fields. */
 export function decide(
   pod: Pod,
   config: Pick<PluginConfig, "ambientEnabled">,

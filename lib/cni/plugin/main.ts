@@ -47,7 +47,7 @@ export async function pluginMain(): Promise<number> {
     write(errorText(error, versionOfInput(input)));
     outcome = [error.message, error.details].filter((part) => part !== "").join(": ");
   }
-  if (call !== undefined) await Promise.all([tell(call, outcome, error), world?.redirector.end()]);
+  if (call !== undefined) await Promise.all([recordCall(call, outcome, error), world?.redirector.end()]);
   return error === undefined ? 0 : 1;
 }
 
@@ -107,7 +107,7 @@ function identityOf(netns: string): string | undefined {
 }
 
 /** Records and logs the call; a failure of either must not spoil the answer that is given already. */
-async function tell(call: PluginCall, outcome: string, error: CniError | undefined): Promise<void> {
+async function recordCall(call: PluginCall, outcome: string, error: CniError | undefined): Promise<void> {
   if (call.command === "VERSION" || call.command === "STATUS" && error === undefined) return;
   const { runDir, logLevel } = call.config;
   const pod = call.pod === undefined ? "" : `${call.pod.namespace}/${call.pod.name}`;

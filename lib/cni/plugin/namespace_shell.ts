@@ -98,7 +98,7 @@ class ShellProcess {
     return said;
   }
 
-  /** What is answered for a command that the shell did not come to. */
+  /** The answer for a command that the shell did not reach. */
   unanswered(line: string): Ran {
     const stderr = this.#ended ? `${this.#rest[0]}${this.#rest[1]}`.trim() : "";
     return { code: 1, stdout: "", stderr: stderr || `${line}: no answer` };

@@ -14,12 +14,12 @@ import { TRIAL_CHAIN } from "../../iptables/model/names.ts";
 import type { Ran, RuleNamespace, Run } from "../../iptables/run.ts";
 import { type Lane, NamespaceShell, type ShellCommand } from "./namespace_shell.ts";
 
-/** What is known of this node from former calls. */
+/** Facts about this node from former calls. */
 export interface KnownFacts {
   /** True for a trial that succeeded. */
   has(trial: string): boolean;
   add(trial: string): void;
-  /** What a tool says of its version; undefined when it was not asked. */
+  /** A tool's report of its version; undefined when it was not asked. */
   version(line: string): string | undefined;
   addVersion(line: string, text: string): void;
   /** Something that was known failed: nothing is known any more. */

@@ -10,7 +10,7 @@ import type { Container, Pod } from "../pods/pod.ts";
 import { isTrue, modeKeys } from "./decide.ts";
 import { CniError, codes } from "./protocol.ts";
 
-/** What is redirected in a pod. */
+/** The redirection of a pod. */
 export interface PodRedirection {
   readonly config: RedirectionConfig;
   readonly dualStack: boolean;
@@ -43,7 +43,7 @@ function traffic(key: string): string[] {
 }
 
 /**
- * What is redirected in a pod.
+ * The redirection of a pod.
  *
  * @throws {CniError} code 100, naming every annotation or variable at fault, its value, and what was expected.
  */

@@ -16,7 +16,7 @@ export interface NamespaceView {
 /** Looks at a network namespace and changes its rules. */
 export interface Redirector {
   /**
-   * What is seen in the namespace before anything is changed.
+   * Looks at the namespace before anything is changed.
    *
    * @throws {Error} when it cannot be entered.
    */

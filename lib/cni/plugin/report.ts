@@ -18,7 +18,7 @@ export const EVENT_SOCKET = "pluginevent.sock";
  * Posts JSON to a socket.
  *
  * @param ms Longest time for it.
- * @throws {Error} when nobody listens, the time is over, or the answer is no success.
+ * @throws {Error} when there is no listener, the time is over, or the answer is no success.
  */
 export async function post(socket: string, path: string, value: unknown, ms: number): Promise<void> {
   const open = () => Deno.connect({ transport: "unix", path: socket });

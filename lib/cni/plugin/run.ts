@@ -16,7 +16,7 @@ import { CniError, codes, NEWEST, resultText } from "./protocol.ts";
 import { type PodRedirection, podRedirection } from "./redirection.ts";
 import type { NamespaceView, Redirector } from "./redirector.ts";
 
-/** What a call works with. */
+/** The inputs of a call. */
 export interface CallWorld {
   /** Pods; made when a pod is asked for. Throws when the node has no credentials. */
   readonly pods: () => PodLookup;
@@ -116,7 +116,7 @@ async function check(call: PluginCall, world: CallWorld): Promise<void> {
 
 type Judged = Exclude<Decision, { do: "redirect" }> | { readonly do: "redirect"; readonly wanted: PodRedirection };
 
-/** What is to be done for the call's pod; its namespace is being looked at meanwhile. */
+/** The decision for the call's pod; its namespace is being looked at meanwhile. */
 async function judge(call: PluginCall, world: CallWorld): Promise<Judged> {
   const early = decideByName(call.pod, call.config);
   if (early !== undefined && early.do !== "redirect") return early;

@@ -1,5 +1,5 @@
 /**
- * What the node's programs ask of the orchestrator and do there, and no more than that. The plugin looks up one pod; the
+ * The requests of the node's programs to the orchestrator, and no more than those. The plugin looks up one pod; the
  * repair of broken pods watches the node's pods, labels and deletes.
  *
  * @module

@@ -14,7 +14,7 @@ export interface PodList {
   readonly version: string;
 }
 
-/** What a watch is made of. Both throw when there is no answer. */
+/** The calls that a watch uses. Both throw when there is no answer. */
 export interface WatchParts {
   list(): Promise<PodList>;
   /** Changes after a version, until the connection ends. */

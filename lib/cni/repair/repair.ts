@@ -47,7 +47,7 @@ export async function runRepair(options: RepairOptions, world: RepairWorld, sign
     if (owners.has(key) || !latest.has(key)) return;
     const ended = own(key).finally(() => {
       owners.delete(key);
-      // What came between its last look and now.
+      // Changes between its last look and now.
       ensureOwner(key);
     });
     owners.set(key, ended);

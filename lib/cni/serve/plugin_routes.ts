@@ -1,5 +1,5 @@
 /**
- * What the node agent serves to the plugin, which runs as many short processes, over a socket in the run folder. Log
+ * The node agent's routes for the plugin, which runs as many short processes, over a socket in the run folder. Log
  * lines of the plugin are written as this program's own, under the scope `cni-plugin`; pods are looked up over a
  * connection that is there already. (A process of its own spends more on TLS than on anything else.)
  *

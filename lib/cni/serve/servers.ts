@@ -17,7 +17,7 @@ import { Attempts } from "./start_error.ts";
 import { healthRoutes } from "./health.ts";
 import { pluginRoutes } from "./plugin_routes.ts";
 
-/** Where the servers listen, and for whom. Ports of 0 are chosen by the system. */
+/** The addresses of the servers, and their clients. Ports of 0 are chosen by the system. */
 export interface ServeOptions {
   readonly runDir: string;
   readonly healthPort: number;

@@ -20,7 +20,7 @@ import type { ConfigObject, Kind } from "../types.ts";
 import type { Derivation, DerivationInput, DerivedObject } from "./derivation.ts";
 import { DerivationRecorder, type DerivationSource, invalidateReads, isWritten } from "./reads.ts";
 
-/** What an engine works with. */
+/** The inputs of an engine. */
 export interface DerivationOptions {
   readonly store: ConfigStore;
   readonly facts: FactStore;
@@ -30,7 +30,7 @@ export interface DerivationOptions {
   readonly onFindings: (changes: ReturnType<typeof findingChanges>) => void;
 }
 
-/** What one input has given. */
+/** The results of one input. */
 interface Derived {
   readonly objects: ReadonlyMap<string, ConfigObject>;
   readonly findings: readonly Finding[];
@@ -73,7 +73,7 @@ export class DerivationEngine {
     ];
   }
 
-  /** What is wrong with derived objects now. */
+  /** The present findings about derived objects. */
   findings(): Finding[] {
     const found = [...this.#derived.keys(), ...this.#failures.keys()];
     return [...new Set(found)].flatMap((key) => this.#findingsOf(key)).concat(this.#duplicates(this.#makers.keys()));

@@ -19,7 +19,7 @@ export interface DerivationSource {
   readonly view: object;
 }
 
-/** What a query may depend on: one object, the objects of a kind in a namespace, all objects of a kind. */
+/** The keys that a query may depend on: one object, the objects of a kind in a namespace, all objects of a kind. */
 type Reach = "object" | "namespace" | "kind";
 
 type Query<T> = SourceQuery<DerivationSource, T>;

@@ -39,7 +39,7 @@ export class FactIndex implements FactView {
     for (const fact of added) this.#hold(fact, 1, keys);
     for (const fact of removed) this.#hold(fact, -1, keys);
     for (const fact of [...added, ...removed]) this.#affect(fact as AnyFact, keys, true);
-    // A fact that moved to another line is another object: who holds it must ask again, though it says the same.
+    // A fact that moved to another line is another object: its holders must ask again, though it says the same.
     for (const { old, new: now } of [...updated, ...refreshed]) {
       this.#affect(old as AnyFact, keys, false);
       this.#affect(now as AnyFact, keys, false);
@@ -132,7 +132,7 @@ export class FactIndex implements FactView {
   #kept<T>(kind: FactKeyKind, name: string, compute: () => T): T {
     let known = this.#answers.get(kind);
     if (known === undefined) this.#answers.set(kind, known = new Map());
-    // Of things that do not exist nothing is kept: whoever asks names them, and may name any number.
+    // Nothing is kept of things that do not exist: a caller names them, and may name any number.
     if (known.has(name)) return known.get(name) as T;
     const answer = compute();
     if (answer === undefined || (Array.isArray(answer) && answer.length === 0)) return (answer && NOTHING) as T;

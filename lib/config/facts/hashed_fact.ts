@@ -1,5 +1,5 @@
 /**
- * Facts as they are read, with a hash that is computed when somebody asks for it: only versions of one fact are compared.
+ * Facts as they are read, with a hash that is computed when it is first needed: only versions of one fact are compared.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export class HashedFact<K extends FactKind = FactKind> implements Fact<K> {
   readonly #digestKey: Uint8Array;
   #hash: string | undefined;
 
-  /** @param digestKey Random bytes of this process, so that the hash of a secret tells nothing to anyone else. */
+  /** @param digestKey Random bytes of this process, so that the hash of a secret is of no use outside it. */
   constructor(kind: K, meta: ObjectMeta, spec: FactSpecs[K], origin: Origin, digestKey: Uint8Array) {
     this.kind = kind;
     this.key = `${kind}/${meta.namespace}/${meta.name}`;

@@ -3,7 +3,7 @@
  *
  *     JSON ──> kind ──> metadata ──> schema ──> fact with hash
  *
- * Only fields that somebody reads are checked: what is wrong elsewhere is the orchestrator's to tell. A mistake in those
+ * Only fields that the server reads are checked: the orchestrator reports mistakes elsewhere. A mistake in those
  * is named, and the fact is left out. Nothing of a secret's data gets into a finding.
  *
  * @module
@@ -34,7 +34,7 @@ export interface FactOptions {
 export interface ReadFact {
   readonly fact?: AnyFact;
   readonly findings: readonly Finding[];
-  /** What can be told of the object's name. */
+  /** The object's name, as far as it could be read. */
   readonly name: ObjectName;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What is known of an orchestrator's services and of the endpoints behind them.
+ * The facts about an orchestrator's services and the endpoints behind them.
  *
  * @module
  */

@@ -105,7 +105,7 @@ export const endpointSlice = fields({
 }).transform(({ metadata, addressType, endpoints, ports }): EndpointSliceData => ({
   service: String(metadata.labels?.[SERVICE_LABEL] ?? ""),
   addressType,
-  // Endpoints that do not tell are ready.
+  // Endpoints without that field are ready.
   endpoints: endpoints.map(({ addresses, conditions, nodeName, zone, targetRef }) => ({
     addresses,
     ready: conditions?.ready ?? true,

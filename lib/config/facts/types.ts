@@ -1,6 +1,7 @@
 /**
  * Facts: objects of an orchestrator that configuration refers to without being configuration. Metadata is as that of
- * configuration objects, labels and annotations in our spelling. A fact holds only what somebody reads of its object.
+ * configuration objects, labels and annotations in our spelling. A fact holds only the fields of its object that the
+ * server reads.
  *
  * @module
  */

@@ -2,13 +2,13 @@
  * Facts as analysis reads them: plain data, found by what configuration refers to them by.
  *
  *     FactStore ──(changes)──> FactIndex: FactView
- *                                 └─ apply() tells which keys read differently now
+ *                                 └─ apply() returns the keys with other answers now
  *
  * Each method of the view is one query about one key; {@linkcode FACT_QUERIES} has them for a recorder
  * (lib/incremental), {@linkcode FactKeyKind} are the kinds of keys that they depend on and that
  * `FactIndex.apply` invalidates. Answers are the same object (`===`) until one of their keys is invalidated.
  *
- * Facts tell what a folder or an orchestrator has. That one lacks a thing means that it does not exist only where
+ * Facts show the content of a folder or an orchestrator. A thing that is missing there does not exist only where
  * facts are complete: a folder may hold a part of a cluster's manifests, see `FactView.empty`.
  *
  * @module
@@ -27,7 +27,7 @@ export interface ServiceFact {
   readonly headless: boolean;
 }
 
-/** A workload: `fact.kind` and `fact.meta` name it, `fact.spec` tells of its pods. */
+/** A workload: `fact.kind` and `fact.meta` name it, `fact.spec` describes its pods. */
 export type WorkloadFact = Fact<WorkloadKind>;
 
 /** A secret or config map without its contents. */

@@ -1,5 +1,6 @@
 /**
- * What is known of workloads: pods, and what makes pods from a template. All kinds have one shape, that of their pods.
+ * The facts about workloads: pods, and the kinds that make pods from a template. All have one shape, that of their
+ * pods.
  *
  * @module
  */

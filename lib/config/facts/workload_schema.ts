@@ -1,5 +1,5 @@
 /**
- * How workloads are read: what matters of a pod, from whatever depth of the object it stands in.
+ * How workloads are read: the relevant fields of a pod, at any depth of the object.
  *
  * @module
  */
@@ -92,7 +92,7 @@ const pod = fields({
   };
 });
 
-/** A kind that keeps as many pods as it is told. */
+/** A kind that keeps a number of pods running. */
 const counted = fields({ metadata: owner, spec: fields({ replicas: optional(integer), template }) })
   .transform(({ metadata, spec: { replicas, template } }): WorkloadData => ({
     ...podsOf(template.metadata, template.spec),

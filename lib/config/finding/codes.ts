@@ -27,7 +27,7 @@ export const FINDING_ROWS: Readonly<Record<FindingName, FindingRow>> = TOPICS;
 /** Every name of a sort. */
 export const FINDING_NAMES = Object.keys(TOPICS) as readonly FindingName[];
 
-/** The code of the field that means the same: `IST0101` for `MSH0101`; undefined: it has none. */
+/** Istio's code with the same meaning: `IST0101` for `MSH0101`; undefined: it has none. */
 export function fieldCode(code: FindingCode): string | undefined {
   return Number(code.slice(3)) < 1000 ? `IST${code.slice(3)}` : undefined;
 }

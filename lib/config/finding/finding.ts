@@ -1,5 +1,5 @@
 /**
- * What is wrong or noteworthy in configuration: one type for readers, validation, sources, translation, pages and logs.
+ * Findings about configuration: one type for readers, validation, sources, translation, pages and logs.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export interface ObjectName {
   readonly name: string;
 }
 
-/** What a finding is about, and where that was written. */
+/** The object of a finding, and where it was written. */
 export interface FindingPlace {
   /** The objects, the nearest cause first; none when it is about a file as a whole. */
   readonly objects: readonly ObjectName[];
@@ -47,13 +47,13 @@ export interface Finding {
   readonly expected: string;
   /** The whole in one sentence, field, value and expectation included. */
   readonly message: string;
-  /** What it does to users. */
+  /** Its effect for users. */
   readonly effect: string;
   /** What to do about it. */
   readonly fix: string;
 }
 
-/** What a finding says beside what its row of the catalogue does. */
+/** The parts of a finding beside those of its row in the catalogue. */
 export interface FindingText {
   readonly severity: Severity;
   readonly place: FindingPlace;

@@ -25,7 +25,7 @@ export class Findings {
     this.#place = place;
   }
 
-  /** What was found, in order. */
+  /** The findings, in order. */
   get list(): readonly Finding[] {
     return this.#list;
   }
@@ -66,8 +66,8 @@ export class Findings {
   }
 
   /**
-   * What is wrong with a regular expression of so many steps, undefined when nothing. The same expression is compiled once per object, and
-   * what an object may have compiled is bounded.
+   * The problem of a regular expression of so many steps; undefined: none. The same expression is compiled once per
+   * object, and the steps compiled for one object are bounded.
    */
   regexProblem(regex: string, steps: number, compile: () => string | undefined): string | undefined {
     if (this.#regexes.has(regex)) return this.#regexes.get(regex);

@@ -6,7 +6,7 @@
 import type { Findings } from "../finding/findings.ts";
 import type { ConfigSource } from "./types.ts";
 
-/** What an address means. */
+/** The meaning of an address. */
 export type SourceAddress =
   /** A folder of this machine: `fs:///path`. */
   | { readonly kind: "folder"; readonly path: string }

@@ -35,7 +35,7 @@ export interface ParsedMesh extends ParsedMeshText<MeshConfig> {
 export interface MeshParseOptions extends MeshDefaults {
   /** Where the text is from, for problems; default `mesh`. */
   readonly source?: string;
-  /** What the text lies over; default: `defaultMeshConfig`. */
+  /** The settings that the text lies over; default: `defaultMeshConfig`. */
   readonly base?: MeshConfig;
 }
 

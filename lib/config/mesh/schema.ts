@@ -13,7 +13,7 @@ import { extensionProvider } from "./provider_schema.ts";
 import { proxySettings } from "./proxy_schema.ts";
 import type * as types from "./types.ts";
 
-/** What a user writes of the mesh configuration. */
+/** The written part of a mesh configuration. */
 export interface WrittenMeshConfig extends Partial<Omit<types.MeshConfig, "defaultConfig">> {
   readonly defaultConfig?: Partial<types.ProxySettings>;
 }

@@ -36,9 +36,9 @@ export interface MessageShape {
 
 /** How one value is decoded. */
 export interface Field<T> {
-  /** What it takes. */
+  /** The values that it takes. */
   readonly shape: FieldShape;
-  /** What is expected, for findings: "a string". */
+  /** The expectation, for findings: "a string". */
   readonly expected: string;
   /** The typed value; undefined after it reported why not. */
   decode(value: unknown, context: DecodeContext): T | undefined;

@@ -20,7 +20,7 @@ export interface TypeComment {
   /** Name of the type; absent: it has none of its own. */
   readonly name?: string;
   readonly description?: string;
-  /** What is said of a field of an object, and of the field's type. */
+  /** The descriptions of a field of an object, and of the field's type. */
   field(name: string): { readonly description?: string; readonly type: TypeComment } | undefined;
   /** The type of elements or values, of a list or map. */
   readonly element?: TypeComment;

@@ -6,7 +6,7 @@
  */
 import type { Kind } from "../kinds/kinds.ts";
 
-/** What an apiVersion and kind mean to us. */
+/** The meaning of an apiVersion and kind. */
 export type KindLookup =
   | { readonly known: true; readonly kind: Kind }
   /** Not one of our groups: other people's object, none of our business. */
@@ -21,7 +21,7 @@ export type KindLookup =
 
 const GROUP = /^(networking|security|telemetry|extensions)\.(?:mesh|istio)\.io\/(.*)$/;
 
-/** Whether an apiVersion is one of the peer's spelling. */
+/** Whether an apiVersion is in Istio's spelling. */
 export function isPeersGroup(apiVersion: string): boolean {
   return /\.istio\.io\//.test(apiVersion);
 }

@@ -51,7 +51,10 @@ const HTTP = new Set(["http", "http2", "http_proxy", "grpc", "grpc-web"]);
 const TLS = new Set(["https", "tls"]);
 const OTHER = new Set(["tcp", "udp", "mongo", "redis", "mysql"]);
 
-/** What a written protocol means, ignoring case; `unknown` for anything else. UDP is `udp`, plain TCP and databases are `tcp`. */
+/**
+ * The protocol of a written name, ignoring case; `unknown` for anything else. UDP is `udp`, plain TCP and databases are
+ * `tcp`.
+ */
 export function protocolClass(protocol: string): "http" | "tls" | "tcp" | "udp" | "unknown" {
   const name = protocol.toLowerCase();
   if (HTTP.has(name)) return "http";

@@ -39,7 +39,7 @@ export function places(text: string): YamlPlace | undefined {
     const frame = stack.pop() as Frame;
     frame.result = state.result;
     frame.inside = insideOf(frame);
-    // What was inside is known by now; the rest of the frames may go.
+    // The values inside are known by now; the rest of the frames may go.
     if (frame.children.length > 0) frame.children.length = 0;
     stack.at(-1)?.children.push(frame);
   };

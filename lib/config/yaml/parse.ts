@@ -25,7 +25,7 @@ export const SCHEMA = CORE_SCHEMA.extend({
 export interface SyntaxProblem {
   /** 0-based line inside the document. */
   readonly line: number;
-  /** What is wrong, in one phrase. */
+  /** The problem, in one phrase. */
   readonly reason: string;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Reads what a client asks, without allocation: one {@link Question} is filled again and again.
  *
- * A client that is worth an answer sends a query with exactly one question. Whatever else comes gets an error of twelve
+ * A client that is worth an answer sends a query with exactly one question. Every other packet gets an error of twelve
  * bytes, or nothing; responses get nothing at all, so that two servers can never talk to each other without end.
  *
  * @module
@@ -9,7 +9,7 @@
 import { lower } from "./name.ts";
 import { BITS3, HEADER, MAX_LABELS, MAX_NAME, TYPE, uint16 } from "./wire.ts";
 
-/** What is to be done with a packet. */
+/** The treatment of a packet. */
 export const READ = {
   /** A question that was read. */
   OK: 0,
@@ -41,7 +41,7 @@ export class Question {
   readonly labelHash = new Int32Array(MAX_LABELS + 1);
   /** Whether the client speaks EDNS. */
   edns = false;
-  /** What the client takes over UDP, by its EDNS record; 0 without. */
+  /** The size that the client takes over UDP, by its EDNS record; 0 without. */
   udpSize = 0;
   /** Whether it wants signatures along. */
   dnssecOk = false;

@@ -1,5 +1,5 @@
 /**
- * What one host brings into the lookup table. It depends on the host and the workload alone, so it is kept from one
+ * The entries of one host in the lookup table. They depend on the host and the workload alone, so it is kept from one
  * table to the next: a new table costs what changed.
  *
  * @module
@@ -10,7 +10,7 @@ import { type HostRecords, hostRecords } from "./addresses.ts";
 import type { Locality, NameInfo } from "./types.ts";
 import { hostNames, trimmed } from "./variants.ts";
 
-/** What a name stands for. */
+/** The meaning of a name. */
 export interface Known extends HostRecords {
   /** Bytes of the search domain behind the known name, 0 when there is none; the root byte is not counted. */
   readonly aliasTail: number;

@@ -22,10 +22,10 @@ export class LookupTable {
   readonly #wildKnown: readonly Known[];
   /** Names known, aliases not counted. */
   readonly size: number;
-  /** What was left out of the name table, and why. */
+  /** The entries that were left out of the name table, with reasons. */
   readonly findings: readonly TableFinding[];
 
-  /** What it was built from, for the next one. */
+  /** Its inputs, for building the next one. */
   readonly hosts: ReadonlyMap<string, Host>;
   readonly locality: Locality;
 
@@ -40,7 +40,7 @@ export class LookupTable {
     this.locality = parts.locality;
   }
 
-  /** What the name of a question that was read from `packet` stands for; undefined when it is not known here. */
+  /** The meaning of the name in a question that was read from `packet`; undefined when it is not known here. */
   find(packet: Uint8Array, question: Question): Known | undefined {
     if (question.labels === 0) return undefined;
     const number = this.#exact.find(question.labelHash[0]!, packet, HEADER, question.nameEnd);

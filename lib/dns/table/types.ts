@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What is known of one host. */
+/** One host of the table. */
 export interface NameInfo {
   /** Addresses of both families; other texts (ranges, for example) are left out. */
   readonly ips: readonly string[];
@@ -18,7 +18,7 @@ export interface NameInfo {
   readonly altHosts?: readonly string[];
 }
 
-/** What is known by host name; a wildcard starts with `*.`. */
+/** Hosts by name; a wildcard starts with `*.`. */
 export type NameTable = Readonly<Record<string, NameInfo>>;
 
 /** Values of `registry` that mean a service of the orchestrator: Istio's word on the wire, and ours. */

@@ -30,7 +30,7 @@ const RECHECK_MS = 60_000;
 /** Errors of a connection that mean that questions do not reach a server either. */
 const REFUSALS: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EACCES", "EPERM"]);
 
-/** What this process knows of one name server over UDP. */
+/** The state of one name server over UDP. */
 export class Contact {
   /** Questions to it that wait for an answer. */
   #waiting = 0;

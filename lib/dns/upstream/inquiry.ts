@@ -28,7 +28,7 @@ export type InquiryOutcome =
   /** No such answer; the first error that a server answered with, if one did, and all reasons for people. */
   | { readonly kind: "failed"; readonly message: Uint8Array | undefined; readonly reasons: readonly string[] };
 
-/** What an inquiry needs. */
+/** The inputs of an inquiry. */
 export interface InquiryParts {
   readonly transport: UpstreamTransport;
   readonly query: Uint8Array;

@@ -1,8 +1,9 @@
 /**
  * Bytes that arrive in pieces, copied together.
  *
- * What is kept must be copied: a piece of one byte is a view of the buffer that the socket read into, and keeping it
- * would keep 16 kB and more. The buffer grows by doubling, so it is never larger than twice its content (and 64 bytes).
+ * Bytes that are kept must be copied: a piece of one byte is a view of the buffer that the socket read into, and
+ * keeping it would keep 16 kB and more. The buffer grows by doubling, so it is never larger than twice its content (and
+ * 64 bytes).
  *
  * @module
  */
@@ -21,7 +22,7 @@ export class GrowingBuffer {
     return this.#buffer.length;
   }
 
-  /** What is held, as a view that the next {@linkcode GrowingBuffer.append} may leave behind. */
+  /** The content, as a view that the next {@linkcode GrowingBuffer.append} may leave behind. */
   get bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.length);
   }

@@ -12,7 +12,7 @@
 export const HELD_PER_CONNECTION = 16 * 1024 * 1024;
 /** The same over all connections of a server. */
 export const HELD_IN_ALL = 256 * 1024 * 1024;
-/** What a message costs beside its bytes: the objects that keep it. */
+/** The cost of a message beside its bytes: the objects that keep it. */
 export const HELD_OVERHEAD = 512;
 /** Milliseconds that a message may take while its connection, or the server, has no room for others. */
 export const PATIENCE = 10_000;
@@ -29,7 +29,7 @@ export interface IncompleteMessage {
   abandon(reason: string): void;
 }
 
-/** What all connections of a server hold. */
+/** The held messages of all connections of a server. */
 export class HeldInAll {
   bytes = 0;
   readonly connections = new Set<HeldBytes>();
@@ -67,7 +67,7 @@ export class HeldInAll {
   }
 }
 
-/** What one connection holds. */
+/** The held messages of one connection. */
 export class HeldBytes {
   bytes = 0;
   readonly messages = new Set<IncompleteMessage>();

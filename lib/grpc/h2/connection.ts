@@ -26,7 +26,7 @@ export interface H2Limits {
   readonly maxConcurrentStreams: number;
   /** Bytes of a stream that a client may send before we take them; we take them at once. Default 256 KiB. */
   readonly streamWindow?: number;
-  /** What is held of incomplete messages; the connection's window is never larger than the room. */
+  /** The held bytes of incomplete messages; the connection's window is never larger than the rest of their limit. */
   readonly held?: HeldBytes;
   /** When received input is worked off. Default: in turns of its own. */
   readonly turns?: Turns;
@@ -69,7 +69,7 @@ export class H2Connection implements StreamHost, InputQueue {
   readonly #streamWindow: number;
   readonly #held: HeldBytes;
   readonly #turns: Turns;
-  /** What a client takes on a new stream. */
+  /** The window that a client gives a new stream. */
   #initialWindow = 65535;
   #receiveWindow = CONNECTION_WINDOW;
   /** The last stream that was opened; the last that is worked off once we are going away. */
@@ -377,7 +377,7 @@ export class H2Connection implements StreamHost, InputQueue {
     } else if (list.pseudo) {
       throw violation("a request on a stream that is over");
     }
-    // What is left are trailers of a stream that we have closed.
+    // These can only be trailers of a stream that we have closed.
   }
 
   /** Trailers of a request mean nothing to gRPC, but must end the stream. */

@@ -9,7 +9,7 @@ import type { HeaderSink } from "./hpack.ts";
 /** Header names are lower case; several headers of a name are joined by a comma, as RFC 9110 (5.3) allows. */
 export type HttpHeaders = Record<string, string>;
 
-/** What an entry counts beyond its text (RFC 9113, section 6.5.2). */
+/** The size of an entry beyond its text (RFC 9113, section 6.5.2). */
 const ENTRY_OVERHEAD = 32;
 const PSEUDO = new Set([":method", ":scheme", ":authority", ":path"]);
 /** They belong to HTTP/1 and mean nothing here. */

@@ -10,7 +10,7 @@ import { decodeHuffman, huffmanSize } from "./huffman.ts";
 
 /** The dynamic table's limit that every peer starts with; we announce no other. */
 const TABLE_LIMIT = 4096;
-/** What an entry costs beyond its text (section 4.1). */
+/** The size of an entry beyond its text (section 4.1). */
 const ENTRY_OVERHEAD = 32;
 /** The most entries that the dynamic table can have. */
 const MAX_ENTRIES = TABLE_LIMIT / ENTRY_OVERHEAD;
@@ -40,7 +40,7 @@ export interface HeaderSink {
 interface TableEntry {
   readonly name: string;
   readonly value: string;
-  /** What it counts (section 4.1). */
+  /** Its size (section 4.1). */
   readonly size: number;
 }
 

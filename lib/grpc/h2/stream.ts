@@ -17,7 +17,7 @@ export interface StreamListener {
   close(): void;
 }
 
-/** What a stream needs of its connection. */
+/** The interface of its connection to a stream. */
 export interface StreamHost {
   sendHeaders(stream: H2Stream, headers: Readonly<Record<string, string>>, endStream: boolean): void;
   sendReady(stream: H2Stream): void;
@@ -38,7 +38,7 @@ export class H2Stream {
   /** Bytes that the client may still send before we open its window. */
   receiveWindow: number;
   readonly headers: HttpHeaders;
-  /** What the headers count, in bytes. */
+  /** Size of the headers, in bytes. */
   readonly headerSize: number;
 
   readonly #host: StreamHost;

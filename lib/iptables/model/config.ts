@@ -1,5 +1,5 @@
 /**
- * What is redirected, as checked values: the only thing that rules are made of. No text of a user reaches a rule.
+ * The configuration of redirection, as checked values: the only input of rules. No text of a user reaches a rule.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export type DnsCapture =
   & { readonly port: number }
   & ({ readonly all: true } | { readonly all: false; readonly servers: Readonly<Record<Family, readonly string[]>> });
 
-/** What is redirected where. */
+/** A configuration of redirection. */
 export interface RedirectionConfig {
   /** Port that receives outbound TCP. */
   readonly proxyPort: number;

@@ -11,7 +11,7 @@ export interface PortRange {
   readonly last: number;
 }
 
-/** What a packet must have. All parts must hold; a part left out holds for every packet. */
+/** The match of a rule. All parts must hold; a part left out holds for every packet. */
 export interface RuleMatch {
   /** Source range, `address/bits`. */
   readonly source?: string;
@@ -59,7 +59,7 @@ export interface Rule {
   readonly why: string;
 }
 
-/** What is wanted in one table. */
+/** The wanted rules of one table. */
 export interface Table {
   /** Ways in: rules at the end of the kernel's own chains. */
   readonly hooks: readonly (Rule & { readonly hook: Hook })[];
@@ -67,7 +67,7 @@ export interface Table {
   readonly chains: ReadonlyMap<string, readonly Rule[]>;
 }
 
-/** What is wanted in one family. Tables without rules are left out. */
+/** The wanted rules of one family. Tables without rules are left out. */
 export interface Ruleset {
   readonly family: Family;
   readonly tables: ReadonlyMap<string, Table>;

@@ -7,10 +7,10 @@
  * @module
  */
 
-/** What this module needs of an issue of zod. */
+/** The part of zod's issues that this module uses. */
 export interface JsonIssue {
   readonly path: readonly PropertyKey[];
-  /** What was expected. */
+  /** The expectation. */
   readonly message: string;
   /** The value; undefined when there is none. */
   readonly input?: unknown;

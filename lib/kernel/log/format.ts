@@ -8,7 +8,7 @@ import type { LogSeverity } from "./level.ts";
 /** Values written beside a message. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** What one line says. */
+/** The content of one line. */
 export interface Line {
   /** Wall time, milliseconds since 1970, with fractions. */
   readonly time: number;

@@ -28,7 +28,7 @@ export interface Logger {
   with(fields: LogFields): Logger;
 }
 
-/** What one scope does. */
+/** The settings of one scope. */
 export interface ScopeState {
   readonly name: string;
   readonly level: Level;
@@ -37,7 +37,7 @@ export interface ScopeState {
   readonly caller: boolean;
 }
 
-/** What the logging flags say. */
+/** The values of the logging flags. */
 export interface LogOptions {
   readonly json: boolean;
   readonly callers: ReadonlySet<string>;

@@ -1,5 +1,5 @@
 /**
- * What one metric is, as data.
+ * The definition of one metric, as data.
  *
  * @module
  */

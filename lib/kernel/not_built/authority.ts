@@ -8,7 +8,7 @@ import type { NotBuiltPart } from "./entry.ts";
 /** The part and what waits for it. */
 export const authority: NotBuiltPart = {
   title: "authority",
-  about: "The certificate authority, discovery over TLS, and who is calling.",
+  about: "The certificate authority, discovery over TLS, and authentication of callers.",
   settings: [
     "AUDIENCE",
     "CA_TRUSTED_NODE_ACCOUNTS",

@@ -52,7 +52,7 @@ export function settingsWithoutEffect(given: Iterable<string>): string[] {
   return [...given].filter((name) => notBuilt("setting", name) || Object.hasOwn(NEEDLESS_SETTINGS, name)).sort();
 }
 
-/** What is to be said of an object of a kind; undefined: it has the effect that it should have. */
+/** The warning for an object of a kind; undefined: the kind is in force. */
 export function kindNotBuiltText(kind: string): string | undefined {
   const entry = notBuilt("kind", kind);
   return entry && `${kind} ${entry.effect} in this version (not built yet: ${entry.part})`;

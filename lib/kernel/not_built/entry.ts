@@ -1,20 +1,20 @@
 /**
  * The shape of the catalogue of what is accepted and not built yet.
  *
- * Its names are plain texts, so that it imports nobody and everybody may ask it. Tests hold each list against the owner of
- * the names: who is on it has no effect, and who has none is on it.
+ * Its names are plain texts, so that it imports no other package and any may ask it. Tests hold each list against the
+ * owner of the names: each name on it has no effect, and each without effect is on it.
  *
  * @module
  */
 
-/** What an entry is a name of. */
+/** The sort of name of an entry. */
 export type NotBuiltWhat = "setting" | "metric" | "flag" | "mesh field" | "kind" | "command" | "refused";
 
 /** One part of the product that is not built, and what waits for it. */
 export interface NotBuiltPart {
   /** A word or two, as messages name the part. */
   readonly title: string;
-  /** What the part will do, in one sentence. */
+  /** The work of the part, in one sentence. */
   readonly about: string;
   /** Environment variables. */
   readonly settings?: readonly string[];
@@ -26,7 +26,7 @@ export interface NotBuiltPart {
   readonly kinds?: readonly string[];
   /** `program command`. */
   readonly commands?: readonly string[];
-  /** What is not taken at all, with what happens instead. */
+  /** Names that are not accepted at all, with the present behaviour. */
   readonly refused?: Readonly<Record<string, string>>;
 }
 
@@ -36,11 +36,11 @@ export interface NotBuilt {
   readonly name: string;
   /** Title of the part that will build it. */
   readonly part: string;
-  /** What it does now; follows the name in a sentence. */
+  /** Its present behaviour; follows the name in a sentence. */
   readonly effect: string;
 }
 
-/** What a name of each sort does until its part is built. */
+/** The behaviour of a name of each sort until its part is built. */
 export const EFFECTS: Readonly<Record<Exclude<NotBuiltWhat, "refused">, string>> = {
   setting: "is checked, and has no effect",
   metric: "is not on the page of metrics",

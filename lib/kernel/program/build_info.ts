@@ -1,5 +1,5 @@
 /**
- * What this build is.
+ * Facts about this build.
  *
  * @module
  */

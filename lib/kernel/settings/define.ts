@@ -1,5 +1,5 @@
 /**
- * What one environment variable is: its type, default, users and help, as data.
+ * The definition of one environment variable: type, default, users and help, as data.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export type SettingType = "Boolean" | "String" | "Integer" | "Duration" | "Float
 export interface SettingExtras<V> {
   /** Allowed values; the empty text is allowed when it is the default. */
   readonly allowed?: readonly string[];
-  /** What a text must look like, and how to say so. */
+  /** The allowed form of a text, with its expectation in words. */
   readonly form?: { readonly pattern: RegExp; readonly expected: string };
   /** Least allowed number. */
   readonly min?: number;
@@ -23,7 +23,7 @@ export interface SettingExtras<V> {
   readonly ambient?: V;
   /** Defaults of single programs, by letter. */
   readonly per?: Readonly<Partial<Record<"D" | "A" | "C", V>>>;
-  /** What the reference prints for a default that is found out at run time, by program letter. */
+  /** The reference's text for a default that is found out at run time, by program letter. */
   readonly shown?: Readonly<Partial<Record<"D" | "A" | "C", string>>>;
   /** Integer that is a file mode: `0600` and `0x180` are read as octal and hexadecimal. */
   readonly mode?: boolean;

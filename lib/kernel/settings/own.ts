@@ -33,7 +33,7 @@ export const ownSettings = {
   MESH_OWNED_CNI_CONFIG: bool(
     "C",
     false,
-    "Chain in a file of our own that sorts before the node's configuration, so that nobody else rewrites it.",
+    "Chain in a file of our own that sorts before the node's configuration, so that no other program rewrites it.",
   ),
   MESH_OWNED_CNI_CONFIG_FILENAME: str("C", "02-mesh-cni.conflist", "Name of that file."),
   ORCH_SERVICE_PORT: str("C", "443", "Port of the orchestrator's API; set inside a cluster."),

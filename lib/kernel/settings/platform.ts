@@ -79,7 +79,7 @@ export const platformSettings = {
   ),
   ENABLE_VTPROTOBUF: bool("DAC", true, "Accepted for compatibility: the encoder here has one mode."),
   PROXY_USER: str("AC", "mesh-proxy", "User name under which the proxy runs; its traffic is not redirected."),
-  GRPC_KEEPALIVE_INTERVAL: dur("DAC", "30s", "Silence on a gRPC connection after which the peer is pinged.", {
+  GRPC_KEEPALIVE_INTERVAL: dur("DAC", "30s", "Silence on a gRPC connection after which the remote end is pinged.", {
     min: 1000,
   }),
   GRPC_KEEPALIVE_TIMEOUT: dur("DAC", "10s", "Time for the answer to that ping before the connection is closed.", {

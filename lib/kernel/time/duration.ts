@@ -27,7 +27,7 @@ export const MAX_DURATION_TEXT = "2562047h47m16.854775807s";
  */
 export const MAX_DURATION_MS = milliseconds(MAX_NANOSECONDS);
 
-/** What an error says was expected where a duration stands. */
+/** The expectation for a duration in error messages. */
 export const DURATION_EXPECTED = "a duration such as 300ms, 10s or 1h30m";
 
 const PART = /(\d+)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)|\.(\d+)(ns|us|µs|μs|ms|s|m|h)/y;

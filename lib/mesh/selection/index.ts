@@ -14,7 +14,7 @@ import type { PolicyTargetReference, StringMap } from "../../config/kinds/kinds.
 import type { ConfigObject } from "../../config/types.ts";
 import { rootReach, type SelectingKind, type Selection, selectionOf } from "./selection.ts";
 
-/** What a selector may look at. */
+/** The facts about a workload that selectors compare with. */
 export interface SelectableWorkload {
   readonly namespace: string;
   readonly labels: StringMap;

@@ -21,7 +21,7 @@ export type SelectingKind =
 /** An object of such a kind. */
 export type SelectingObject = Extract<AnyConfigObject, { readonly kind: SelectingKind }>;
 
-/** What an object says of the workloads that it is for. */
+/** The selection of workloads in an object. */
 export interface Selection {
   /** Labels that a workload must carry, all of them. Empty: every workload. */
   readonly labels: StringMap;
@@ -84,7 +84,7 @@ export function isSelecting(kind: Kind): kind is SelectingKind {
   return Object.hasOwn(SELECTING, kind);
 }
 
-/** What an object says of the workloads that it is for. */
+/** Reads the selection of workloads in an object. */
 export function selectionOf<K extends SelectingKind>(object: ConfigObject<K>): Selection {
   return SELECTING[object.kind].selection(object.spec);
 }

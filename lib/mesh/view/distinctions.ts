@@ -10,7 +10,7 @@
 /** One thing that a namespace sees otherwise than one that nothing names. */
 export interface Distinction {
   readonly kind: "services" | "virtualServices" | "destinationRules";
-  /** What is known by these hosts (some may be wildcards) may read differently. */
+  /** Hosts (some may be wildcards) about which queries may have other answers. */
   readonly hosts: readonly string[];
   /** How the namespace sees it; equal for all that see it in the same way. */
   readonly how: string;

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What some namespaces see. */
+/** A view that some namespaces share. */
 export interface SharedView {
   /** One of them; another one when it comes to see something else. Empty: no namespace has this view any more. */
   readonly representative: string;

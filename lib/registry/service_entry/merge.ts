@@ -12,7 +12,7 @@ import { samePlain } from "../content.ts";
 import type { Service, ServicePort } from "../types.ts";
 import type { ConvertedEntry } from "./convert.ts";
 
-/** What one entry brings to a merged service. */
+/** One entry's part of a merged service. */
 export interface ServiceFragment {
   readonly entry: ConvertedEntry;
   /**

@@ -41,7 +41,7 @@ export interface ServiceEntryOptions extends ConvertOptions {
   readonly healthChecks: boolean;
 }
 
-/** What the sink was last given for one service. */
+/** The last report to the sink about one service. */
 interface Reported {
   service: Service | undefined;
   endpoints: readonly Endpoint[];

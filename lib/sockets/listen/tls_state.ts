@@ -1,5 +1,5 @@
 /**
- * What a finished TLS handshake proved.
+ * The result of a finished TLS handshake.
  *
  * @module
  */

@@ -29,7 +29,7 @@ export interface TlsState {
   readonly unverifiedReason?: string;
   /**
    * The verified certificates in DER, the client's own first, the authority last. Empty unless verified: nothing should
-   * be read from a certificate that anybody could have made.
+   * be read from a certificate that any client could have made.
    */
   readonly chain: readonly Uint8Array[];
 }

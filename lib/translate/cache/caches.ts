@@ -76,7 +76,7 @@ export interface CacheStats {
   readonly dependencies: number;
 }
 
-/** What builders make, as failures name it. */
+/** The kinds of results, as failures name them. */
 export type BuildKind =
   | "base"
   | "clusters"
@@ -214,7 +214,7 @@ export class Caches {
     for (const cache of this.#perProxy()) cache.sweep((result) => used.has(result));
   }
 
-  /** What the caches did and hold, for metrics. */
+  /** The operations and content of the caches, for metrics. */
   stats(): CacheStats {
     const sums = { hits: 0, misses: 0, cleared: 0, crowdedOut: 0, size: 0, dependencies: 0 };
     for (const cache of this.#shared()) {
@@ -237,7 +237,7 @@ export class Caches {
     return [this.inbound, this.gatewayPlans, this.gatewayVirtualHosts];
   }
 
-  /** What builders had to say to users, but for what is per proxy. */
+  /** The findings of builders, but for those per proxy. */
   *warnings(): Iterable<Finding> {
     for (const cache of this.#shared()) yield* cache.notes();
   }

@@ -15,7 +15,7 @@ import type { Built } from "../message/built.ts";
 import { reported, type ReportFinding } from "../message/finding.ts";
 import type { Reader } from "../reader/reader.ts";
 
-/** What a gateway serves, before its virtual hosts are built. */
+/** The plan of a gateway, before its virtual hosts are built. */
 export interface GatewayPlan {
   readonly listeners: readonly EncodedResource[];
   readonly secrets: readonly EncodedResource[];

@@ -14,7 +14,7 @@ import { RecordingReader } from "../reader/recording_reader.ts";
 /** A result, with what was read for it and the warnings that it gave. */
 export type TranslationResult<T, I = unknown> = BuildResult<MeshAnswers, T, Finding, I>;
 
-/** Results of one builder by name, and by input where the name does not tell everything. */
+/** Results of one builder by name, and by input where the name alone does not determine them. */
 export type TranslationCache<T, I = undefined> = BuildCache<MeshAnswers, T, Finding, I>;
 
 /**

@@ -88,7 +88,7 @@ function at(name: string, fixed: WorkloadAddress): Cluster {
   };
 }
 
-/** All services on the port, each host once; services outside the mesh are nobody's workload. */
+/** All services on the port, each host once; services outside the mesh have no workload here. */
 function toldServices({ service, otherServices }: InboundTarget): Service[] {
   if (service === undefined || service.meshExternal) return [];
   return [...new Map([service, ...(otherServices ?? [])].map((s) => [s.hostname, s])).values()];

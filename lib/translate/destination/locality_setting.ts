@@ -19,7 +19,7 @@ export interface LocalityPlan {
   /** Absent: places do not matter. */
   readonly setting?: LocalityLbSetting;
   /**
-   * Whether priorities may be given. They need a way to tell that endpoints are bad, else the proxy never falls back:
+   * Whether priorities may be given. They need a way to detect bad endpoints, else the proxy never falls back:
    * outlier detection, or (traffic distribution) the health of endpoints as the registry reports it.
    */
   readonly failover: boolean;

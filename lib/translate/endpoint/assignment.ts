@@ -39,7 +39,7 @@ export function loadAssignments(read: Reader, host: string): Built<LeanAssignmen
 
 /**
  * The load assignment of one cluster by its name. A name that stands for no EDS cluster (its host is not visible, its
- * port or subset is gone, the proxy resolves it) gets an empty assignment: an answer, so that nobody waits for one.
+ * port or subset is gone, the proxy resolves it) gets an empty assignment: an answer, so that no proxy waits for one.
  */
 export function loadAssignment(read: Reader, clusterName: string): Built<LeanAssignment> {
   const parts = parseOutboundClusterName(clusterName);

@@ -33,7 +33,7 @@ export interface GatewayChain {
   readonly serverNames: readonly string[];
   /** Present: TLS ends here. */
   readonly socket?: envoy.config.core.v3.TransportSocket;
-  /** What the socket asks for by name. */
+  /** Secrets that the socket asks for by name. */
   readonly secrets?: readonly FileSecret[];
   readonly target: ChainTarget;
   /** Key of the object that says where it leads: a Gateway, or a VirtualService. */
@@ -72,7 +72,7 @@ export function portChains(read: Reader, port: MergedPort): PortChains {
   return { chains: building.chains, problems: building.problems };
 }
 
-/** All plain HTTP servers of the port are one chain: routes tell their hosts apart. */
+/** All plain HTTP servers of the port are one chain: routes select the host. */
 function addHttp({ port, chains }: Building): void {
   const routeName = port.servers[0]?.routeName;
   if (routeName === undefined) return;

@@ -1,5 +1,5 @@
 /**
- * What users asked of a gateway and do not get, as plain data: for logs, metrics, status and debug pages.
+ * Settings of a gateway that are not served as written, as plain data: for logs, metrics, status and debug pages.
  *
  * @module
  */

@@ -9,7 +9,7 @@ import { parseProtocol } from "../../registry/protocol.ts";
 import type { Service } from "../../registry/types.ts";
 import type { InboundTarget } from "./target.ts";
 
-/** What the list is made from. */
+/** The inputs of the list. */
 export interface InboundInput {
   /** Services at the workload's addresses, the oldest first. */
   readonly targets: readonly ServiceTarget[];

@@ -9,7 +9,7 @@
 import { ALL_ADDRESSES, canonicalRange } from "./address.ts";
 import type { TcpChain } from "./contribution.ts";
 
-/** What a chain matches, in canonical form. Empty lists: any. */
+/** The match of a chain, in canonical form. Empty lists: any. */
 export interface ChainMatch {
   readonly ranges: readonly string[];
   readonly serverNames: readonly string[];
@@ -21,9 +21,9 @@ export interface ChainMatchOwner {
   readonly http: boolean;
 }
 
-/** What is left of a match that no other host has. */
+/** The free part of a match. */
 export interface Remainder {
-  /** What is free, now the owner's: usually the match itself; several where only a part of it was free. */
+  /** The free matches, now the owner's: usually the match itself; several where only a part of it was free. */
   readonly free: readonly ChainMatch[];
   /** The first of the other hosts that have a part of it. */
   readonly taken?: ChainMatchOwner;

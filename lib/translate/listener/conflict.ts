@@ -1,5 +1,5 @@
 /**
- * What hosts ask of outbound listeners and do not get, because another host or the proxy has it.
+ * Conflicts of outbound listeners: contributions that are not served because another host or the proxy has the place.
  *
  * @module
  */

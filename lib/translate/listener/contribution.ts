@@ -1,5 +1,5 @@
 /**
- * What one host contributes to outbound listeners: plain data, from which a listener is put together.
+ * The contribution of one host to outbound listeners: plain data, from which a listener is put together.
  *
  *     host a ── contributions ─┐
  *     host b ── contributions ─┼─ same key ─> one listener (`merge.ts`)
@@ -29,7 +29,7 @@ export interface TcpChain {
   readonly virtualService?: string;
 }
 
-/** What one host contributes to one listener. */
+/** The contribution of one host to one listener. */
 export interface ListenerContribution {
   /** Name of the listener: `bind_port` (`0.0.0.0_80`, `10.1.0.1_3306`, `unix:///tmp/app.sock_0`). */
   readonly key: string;

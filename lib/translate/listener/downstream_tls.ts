@@ -29,7 +29,7 @@ export type TlsRefusal = "certificateByName" | "meshCertificate" | "missingFiles
 export type DownstreamTls =
   | {
     readonly socket: envoy.config.core.v3.TransportSocket;
-    /** What the socket asks for by name. */
+    /** Secrets that the socket asks for by name. */
     readonly secrets: readonly FileSecret[];
     readonly ignoredCipherSuites: readonly string[];
   }

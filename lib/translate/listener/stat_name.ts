@@ -5,7 +5,7 @@
  */
 import type { Service } from "../../registry/types.ts";
 
-/** What a pattern may name. */
+/** The values of a pattern's variables. */
 export interface StatNameFacts {
   readonly host: string;
   /** Its service, when known: orchestrator services have a short name. */

@@ -1,5 +1,5 @@
 /**
- * What a builder returns.
+ * The return value of a builder.
  *
  * @module
  */
@@ -11,7 +11,7 @@ export interface Built<T> {
   readonly message: T;
   /** Keys of the config objects that made it (`ServiceEntry/ns/name`, `DestinationRule/ns/name`), the service first. */
   readonly causes: readonly string[];
-  /** What the user asked for and did not get, one sentence each; absent: nothing. */
+  /** Settings that are not in force as written, one sentence each; absent: none. */
   readonly warnings?: readonly string[];
   /** Secrets that the message asks for by name; absent: none, or others'. */
   readonly secrets?: readonly FileSecret[];

@@ -1,5 +1,5 @@
 /**
- * What the indexes of the mesh found wrong with configuration, in words.
+ * The findings of the mesh's indexes, in words.
  *
  * @module
  */
@@ -8,8 +8,8 @@ import { servicelessHosts } from "../../mesh/serviceless.ts";
 import { type Finding, warningOf } from "../../config/finding/finding.ts";
 
 /**
- * What the indexes of the mesh found: what does not resolve, virtual services that another one hides, subsets that
- * several rules define, hosts without service.
+ * The findings of the mesh's indexes: references that do not resolve, virtual services that another one hides, subsets
+ * that several rules define, hosts without service.
  */
 export function* meshFindings(mesh: Mesh): Iterable<Finding> {
   for (const [key, problems] of mesh.problems) {
@@ -18,7 +18,7 @@ export function* meshFindings(mesh: Mesh): Iterable<Finding> {
   for (const { host, protocol, accepted, rejected } of mesh.virtualServices.shadowed()) {
     const text = `${
       rejected[0]
-    }: ${accepted} is older and has ${protocol} rules for ${host}, so those here are for nobody`;
+    }: ${accepted} is older and has ${protocol} rules for ${host}, so those here are never used`;
     yield warningOf("hidden-rules", rejected, text);
   }
   for (const { host, subset, causes } of mesh.destinationRules.duplicateSubsets()) {

@@ -34,7 +34,7 @@ export class ProxyState {
     this.proxyClass = proxyClass;
   }
 
-  /** What it shares with no class: inbound resources of a sidecar, listeners and routes of a gateway. */
+  /** Its per-proxy resources: inbound resources of a sidecar, listeners and routes of a gateway. */
   get perProxy(): PerProxyResources | undefined {
     return this.#perProxy;
   }

@@ -1,5 +1,5 @@
 /**
- * What a proxy reports about itself in node metadata: JSON of others, checked by schemas whose messages say what was
+ * The node metadata in which a proxy describes itself: foreign JSON, checked by schemas whose messages say what was
  * expected. Booleans and numbers may travel as strings.
  *
  * @module
@@ -62,7 +62,7 @@ const object = z.preprocess(
 /** Reads typed values out of metadata and collects what does not fit. */
 export class Metadata {
   readonly #data: Readonly<Record<string, unknown>>;
-  /** What was not as expected, each with key, value and expectation. Such a value counts as absent. */
+  /** Values that are not as expected, each with key, value and expectation. Such a value counts as absent. */
   readonly problems: string[] = [];
 
   constructor(data: Readonly<Record<string, unknown>>) {

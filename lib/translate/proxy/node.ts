@@ -35,7 +35,7 @@ export interface Proxy {
   readonly node: envoy.config.core.v3.Node;
 }
 
-/** What a node is read with. */
+/** The settings for reading a node. */
 export interface NodeOptions {
   readonly mesh: MeshConfig;
   /** Whether it speaks delta and virtual hosts go one by one to those that do. */

@@ -30,7 +30,7 @@ interface AnyGroup extends ResultGroup<MeshAnswers, StaleResults> {
   results(): Iterable<TranslationResult<unknown>>;
 }
 
-/** What is done with pools of all kinds. */
+/** The operations on pools of all kinds. */
 interface AnyPool extends Iterable<AnyGroup> {
   readonly asksMore: boolean;
   update(stale: StaleResults): void;
@@ -138,7 +138,7 @@ export class ProxyClasses {
     for (const pool of this.#allPools) pool.drop((group) => !used.has(group));
   }
 
-  /** What users wrote and do not get because of what else proxies see, beside conflicts of listeners. */
+  /** Settings that are not in force because of other objects, beside conflicts of listeners. */
   *warnings(): Iterable<Finding> {
     for (const group of this.#pools.routes) yield* group.warnings();
   }

@@ -14,7 +14,7 @@ import type { Finding } from "../../config/finding/finding.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import type { ProxyProperties } from "../reader/proxy_properties.ts";
 
-/** What is made of each host. */
+/** The kind of result that is built for each host. */
 export interface HostResourcesOptions {
   readonly cache: "clusters" | "assignments";
   /** Only hosts that the proxy's Gateway objects lead to. */

@@ -81,7 +81,7 @@ export class OutboundListeners implements ResultGroup<MeshAnswers, StaleResults>
     return this.#look.begin((host) => this.source.exists(host), keeps);
   }
 
-  /** What was merged for another group may have asked what this one answers differently. */
+  /** A listener merged for another group may have asked a query that this one answers differently. */
   #holds(result: TranslationResult<MergedListener>, { source, onResult }: ResultLook<MeshAnswers>): boolean {
     const holds = this.#cache.enabled && result.record.holds(source);
     if (holds) onResult(result);

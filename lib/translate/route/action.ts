@@ -27,7 +27,7 @@ export interface ForwardAction {
   readonly causes: readonly string[];
 }
 
-/** What the parts of an action are built from. */
+/** The inputs of the parts of an action. */
 interface ActionInput {
   readonly read: Reader;
   readonly port: number;

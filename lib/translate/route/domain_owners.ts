@@ -9,7 +9,7 @@
  */
 import { type Finding, warningOf } from "../../config/finding/finding.ts";
 
-/** What one virtual host wants. */
+/** The domains that one virtual host wants. */
 interface WantedDomains {
   readonly domains: readonly string[];
   readonly creationTimestamp: number;

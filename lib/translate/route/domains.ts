@@ -91,7 +91,7 @@ function otherNames(read: Reader, host: string): string[] {
   return [...absolute, ...orchestratorForms(host, near)];
 }
 
-/** A range is no name; the unspecified address is nobody's. */
+/** A range is no name; the unspecified address belongs to no host. */
 function addressDomain(address: string): string[] {
   return isRange(address) || address === "0.0.0.0" || address === "::" ? [] : [bracketed(address)];
 }

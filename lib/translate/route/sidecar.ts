@@ -26,7 +26,7 @@ export interface OutboundVirtualHost {
   readonly virtualHost: VirtualHost;
   /** Keys of the config objects that made it, the service first. */
   readonly causes: readonly string[];
-  /** What the user wrote and does not get, one sentence each; absent: nothing. */
+  /** Settings that are not in force as written, one sentence each; absent: none. */
   readonly warnings?: readonly string[];
   /** Of two virtual hosts that want a domain, the one with the smaller number (ms since the epoch) is older and wins. */
   readonly creationTimestamp: number;

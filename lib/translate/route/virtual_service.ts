@@ -39,7 +39,7 @@ export interface TranslatedRoutes {
   readonly routes: Route[];
   /** Keys of the destination rules that shaped them (hashing). */
   readonly causes: string[];
-  /** What the user wrote and does not get, one sentence each. */
+  /** Settings that are not in force as written, one sentence each. */
   readonly warnings: string[];
 }
 
@@ -66,7 +66,7 @@ export function httpRoutes(vs: EffectiveVirtualService, context: RouteContext): 
   return { routes, causes: [...causes], warnings };
 }
 
-/** What comes to light while routes are built, and what they share. */
+/** The findings and shared inputs of building routes. */
 interface Notes {
   readonly metadata: envoy.config.core.v3.Metadata;
   readonly causes: Set<string>;
@@ -169,7 +169,7 @@ function answer(rule: HttpRoute, context: RouteContext, route: Route, warnings: 
   return route.redirect !== undefined || route.direct_response !== undefined;
 }
 
-/** What a trace calls requests of this route: `host:port/path`, or the virtual service's name where hosts differ. */
+/** The name of requests of this route in traces: `host:port/path`, or the virtual service's name where hosts differ. */
 function operation(route: Route, name: string, port: number): string {
   const { match } = route;
   const path = match?.path ?? match?.safe_regex?.regex ?? `${match?.prefix ?? "/"}*`;

@@ -39,7 +39,7 @@ export function isHttp2(protocol: Protocol): boolean {
   return protocol === "HTTP2" || protocol === "GRPC" || protocol === "GRPC-Web";
 }
 
-/** What is inside once TLS is taken off. */
+/** The protocol inside TLS. */
 export function afterTlsTermination(protocol: Protocol): Protocol {
   if (protocol === "HTTPS") return "HTTP";
   return protocol === "TLS" ? "TCP" : protocol;
@@ -50,7 +50,7 @@ export function serverSpeaksFirst(protocol: Protocol): boolean {
   return protocol === "Mongo" || protocol === "MySQL";
 }
 
-/** What the HTTP inspector calls HTTP. HTTP/1.0 only where it is accepted: otherwise it passes as bytes. */
+/** The HTTP inspector's names of HTTP. HTTP/1.0 only where it is accepted: otherwise it passes as bytes. */
 export function httpAlpn(http10: boolean): string[] {
   return http10 ? ["http/1.0", "http/1.1", "h2c"] : ["http/1.1", "h2c"];
 }

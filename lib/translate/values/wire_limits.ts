@@ -10,7 +10,7 @@ import type { google } from "../../../proto/gen/types.ts";
 /** Header operations of one kind on one route (`max_items` in Envoy's API). */
 const MAX_HEADERS = 1000;
 
-/** Envoy counts in nanoseconds of 63 bits, 292 years; nobody waits for a hundred. */
+/** Envoy counts in nanoseconds of 63 bits, 292 years; a hundred are as good as no limit. */
 const MAX_DURATION_MS = 100 * 365 * 86_400_000;
 
 /** Envoy sums weights in 32 bits. */

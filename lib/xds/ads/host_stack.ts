@@ -9,7 +9,7 @@ import type { ResourceSet } from "../../resource/set.ts";
 import type { ProxyView } from "../protocol/source.ts";
 import { EMPTY_STACK, type SetStack, type StackedSet, stackSets } from "./set_stack.ts";
 
-/** What is known of one route configuration. */
+/** The state of one route configuration. */
 interface RouteHosts {
   readonly sets: readonly ResourceSet[];
   readonly stack: readonly StackedSet[];

@@ -5,7 +5,7 @@
  * @module
  */
 
-/** What a name takes beside its characters: an entry of a map, and its time. */
+/** Memory of a name beside its characters: an entry of a map, and its time. */
 const BYTES_A_NAME = 64;
 
 /** Names that are pending. All operations cost the names that they are given, or that they return. */
@@ -29,7 +29,7 @@ export class PendingNames {
     return this.#until.has(name);
   }
 
-  /** Adds names; `until` must not decrease from call to call. Who is here already keeps the time that it has. */
+  /** Adds names; `until` must not decrease from call to call. A name that is here already keeps its time. */
   add(names: Iterable<string>, until: number): void {
     for (const name of names) {
       if (this.#until.has(name)) continue;

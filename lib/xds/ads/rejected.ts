@@ -1,5 +1,5 @@
 /**
- * What a client has rejected: the resources that the text of a rejection names, and their versions.
+ * The resources that a client has rejected, as the text of the rejection names them, and their versions.
  *
  * A client gives the reasons in free text, and quotes resource names in it. The text is walked once, independent of
  * the number of resources: at each beginning of a word a hash grows letter by letter, and at each end of a word it is

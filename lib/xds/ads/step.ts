@@ -17,7 +17,7 @@ export interface StreamStep {
   readonly removed: readonly string[];
   /** The diffs of the single sets. */
   readonly diffs: readonly Diff[];
-  /** What the client has afterwards. */
+  /** The client's resources afterwards. */
   readonly next: SetStack;
 }
 
@@ -123,8 +123,8 @@ function setAt(stack: SetStack, key: string) {
 }
 
 /**
- * What a client has, with the resources that `want` holds in another set moved there: a resource that only changes its
- * set is neither gone nor new.
+ * A client's resources, with the resources that `want` holds in another set moved there: a resource that only changes
+ * its set is neither gone nor new.
  */
 function relocated(sent: SetStack, want: SetStack, table: DiffTable): SetStack {
   const moved = new Map<string, EncodedResource[]>();

@@ -141,7 +141,7 @@ export class AdsStream {
       this.#revision = this.view.revision;
       for (const watch of this.watches.order) this.#update(watch);
     } else {
-      // What is in flight is looked at again with its answer.
+      // A type in flight is looked at again with the client's answer.
       for (const watch of this.#stale) if (watch.inFlight === undefined) this.#update(watch);
     }
     this.#stale.clear();

@@ -1,5 +1,5 @@
 /**
- * What a view has for one stream, as stacks of sets by type.
+ * The resources of a view for one stream, as stacks of sets by type.
  *
  * @module
  */

@@ -28,7 +28,7 @@ import { Subscription } from "./subscription.ts";
 /** A response that the client has not answered yet. */
 export interface InFlight {
   readonly nonce: string;
-  /** What the client had before it. */
+  /** The client's resources before it. */
   before: SetStack;
   readonly changed: readonly (readonly EncodedResource[])[];
   readonly count: number;
@@ -38,7 +38,7 @@ export interface InFlight {
 /** The kind of answer that a request was, besides a change of the subscription. */
 export type Answer = "first" | "ack" | "nack" | "stale" | "none";
 
-/** What a request has changed of the subscription. */
+/** The change of the subscription by one request. */
 export interface SubscriptionChange {
   /** Names that it subscribes to, also such as were subscribed already; `*` for all resources. */
   readonly wanted: NameSet;
@@ -51,9 +51,9 @@ export interface SubscriptionChange {
 /** State of one type on one stream. */
 export class Watch {
   readonly subscription: Subscription;
-  /** What the client has, as far as was sent. */
+  /** The client's resources, as far as they were sent. */
   sent: SetStack = EMPTY_STACK;
-  /** What it should have. */
+  /** The resources that it should have. */
   want: SetStack = EMPTY_STACK;
   /** An answer is due even when it is empty. */
   owes = false;
@@ -70,7 +70,7 @@ export class Watch {
   blamed: readonly EncodedResource[] = [];
   /** Names whose absence must be reported to the client. */
   #unsure: NameSet;
-  /** What the last request has changed. */
+  /** The change of the last request. */
   #change: SubscriptionChange | undefined;
   /** Names that the source decides about later; the client hears nothing of them until then. */
   #pending: PendingNames | undefined;
@@ -141,7 +141,7 @@ export class Watch {
     return this.inFlight === undefined && !this.dirty;
   }
 
-  /** What the last request has changed, once; undefined: nothing. */
+  /** Takes the change of the last request; undefined: none. */
   takeChange(): SubscriptionChange | undefined {
     const change = this.#change;
     this.#change = undefined;

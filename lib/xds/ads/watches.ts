@@ -9,7 +9,7 @@ import { RpcError } from "../../grpc/status.ts";
 import { isKnownType, MAX_UNKNOWN_TYPES, typeRules } from "../protocol/types.ts";
 import { Watch } from "./watch.ts";
 
-/** What the names that one stream subscribes to may take in memory: 140,000 names of the usual length. */
+/** Memory for the names that one stream subscribes to: 140,000 names of the usual length. */
 const MAX_NAME_BYTES = 16 * 1024 * 1024;
 
 /** Watches by type URL. */

@@ -24,7 +24,7 @@ export const EXTENSION_CONFIG = PREFIX + "envoy.config.core.v3.TypedExtensionCon
 /** The name that subscribes to all resources of a type. */
 export const WILDCARD = "*";
 
-/** What the wire must know of a type. */
+/** The wire's facts about a type. */
 export interface TypeRules {
   /** Short lower-case name, as in metrics and pages: `cds`, `eds`, `lds`, `rds` ...; `other`: not known here. */
   readonly short: string;

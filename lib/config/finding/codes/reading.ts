@@ -1,5 +1,5 @@
 /**
- * What is wrong with texts and objects while they are read.
+ * Findings of reading texts and objects.
  *
  * @module
  */

@@ -1,16 +1,16 @@
 /**
- * What the catalogue of findings says of one sort.
+ * One row of the catalogue of findings.
  *
  * @module
  */
 
-/** Number of a finding. Below 1000 it is the field's own (`MSH0101` means what `IST0101` means); ours begin at 1001. */
+/** Number of a finding. Below 1000 it is Istio's own (`MSH0101` means the same as `IST0101`); ours begin at 1001. */
 export type FindingCode = `MSH${string}`;
 
 /** One sort of findings. Several sorts may share a code: a host and a subset that do not exist are both `MSH0101`. */
 export interface FindingRow {
   readonly code: FindingCode;
-  /** Another code where the finding is a warning: the field numbers the two apart. */
+  /** Another code where the finding is a warning: Istio has a number for each. */
   readonly warningCode?: FindingCode;
   /** A few words: "subset does not exist". */
   readonly title: string;

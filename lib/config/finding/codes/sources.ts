@@ -1,5 +1,5 @@
 /**
- * What is wrong between sources, and with what is accepted and does nothing.
+ * Findings between sources, and about accepted settings without effect.
  *
  * @module
  */

@@ -17,7 +17,7 @@ export interface ProxyFilterSpec {
   readonly priority?: number;
 }
 
-/** What is patched. */
+/** The part of the configuration that a patch is for. */
 export type ApplyTo =
   | "INVALID"
   | "LISTENER"
@@ -36,9 +36,9 @@ export type ApplyTo =
 export interface ConfigPatch {
   /** Default INVALID, which validation refuses. */
   readonly applyTo: ApplyTo;
-  /** What is patched; absent: everything of that kind. */
+  /** Selects the parts that are patched; absent: all of that kind. */
   readonly match?: ConfigObjectMatch;
-  /** What is done to it. */
+  /** The change. */
   readonly patch?: Patch;
 }
 

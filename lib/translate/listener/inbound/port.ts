@@ -1,5 +1,5 @@
 /**
- * Which ports of a workload are listened to, where, and for whom.
+ * Which ports of a workload have listeners, at which addresses, and for which targets.
  *
  * @module
  */

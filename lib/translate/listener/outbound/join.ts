@@ -30,7 +30,7 @@ export interface PlacedChain {
   readonly match: ChainMatch;
 }
 
-/** What the contributions of one listener come to. */
+/** The joined contributions of one listener. */
 export interface JoinedListener {
   /** The contribution that made the listener: its binds and port hold. */
   readonly first: ListenerContribution;

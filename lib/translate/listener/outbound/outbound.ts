@@ -1,5 +1,5 @@
 /**
- * What a host contributes to the outbound listeners of a sidecar.
+ * The contributions of a host to the outbound listeners of a sidecar.
  *
  *     egress listener with its own port ─> that port, at its bind
  *     catch-all ─> each port of the service:
@@ -210,7 +210,7 @@ function chainsOf(port: Port, ranges: readonly string[], byName: boolean): TcpCh
   return [...routed.chains, ...targets.map((cidrs) => ({ ...match, cidrs, proxy }))];
 }
 
-/** What a chain has for connections that name a host. */
+/** The server name match of a chain for connections that name a host. */
 function under(host: string, chain: TcpChain): TcpChain[] {
   const sni = chain.sni.filter((name) => covers(host, name));
   return sni.length > 0 ? [{ ...chain, sni }] : [];

@@ -67,7 +67,7 @@ function ruleOf(read: Reader, service: Service | undefined): DestinationRuleSpec
   return service && read.destinationRule(service.hostname)?.spec;
 }
 
-/** What a destination rule says about connections and not about clusters. */
+/** The settings of a destination rule for connections, not for clusters. */
 function connectionSettings(
   rule: DestinationRuleSpec | undefined,
   port: number,
