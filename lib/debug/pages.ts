@@ -55,7 +55,8 @@ export const PAGES: readonly Page[] = [
   },
   {
     path: "push_status",
-    help: "conflicts of listeners, other warnings by object, resources that proxies rejected, resources that could not be built",
+    help:
+      "conflicts of listeners, other warnings by object, resources that proxies rejected, resources that could not be built",
     answer: unqueried(pushStatus),
   },
   {
