@@ -15,7 +15,7 @@
 /** Folder for the generated files, in the tree. */
 const FOLDER = "dist/plugin";
 
-/** What it was made of: a number for each file of the tree. */
+/** Its sources: a number for each file of the tree. */
 type Sources = Readonly<Record<string, number>>;
 
 /**
@@ -50,7 +50,7 @@ export async function makeBundle(root: string): Promise<void> {
   await Deno.remove(`${root}${FOLDER}`, { recursive: true }).catch((error) => {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   });
-  // What is imported later stays in files of its own: hardly a call needs it.
+  // Modules that are imported later stay in files of their own: hardly a call needs it.
   await deno(root, ["bundle", "--quiet", "--code-splitting", "--outdir", FOLDER, entry]);
   await Deno.writeTextFile(`${root}${FOLDER}/sources.json`, JSON.stringify(numbers, null, 1) + "\n");
 }

@@ -9,7 +9,7 @@ import { UsageError } from "../../lib/cli/command.ts";
 import { httpExchange } from "../../lib/cli/http.ts";
 import { type Clock, systemClock } from "../../lib/kernel/time/clock.ts";
 
-/** What is polled, and how. Times are milliseconds. */
+/** The address to poll, and how. Times are milliseconds. */
 export interface WaitOptions {
   readonly url: URL;
   readonly period: number;

@@ -8,7 +8,7 @@ import type { FlagSet } from "../../lib/cli/flag.ts";
 import { translateFlags } from "./offline_flags.ts";
 import { setUpError } from "./set_up.ts";
 
-/** Exit code of a command that could not do its work: others than this tell what it found. */
+/** Exit code of a command that could not do its work: the others are results. */
 const COULD_NOT_RUN = 2;
 
 const translate: Command = {

@@ -25,7 +25,7 @@ export const translateFlags = {
   }),
   metadata: stringFlag(
     "",
-    "node metadata as a JSON object, beside what the workload tells: INTERCEPTION_MODE and others",
+    "node metadata as a JSON object, beside that of the workload: INTERCEPTION_MODE and others",
   ),
   "admin-port": intFlag("uint16", 15000, "port of Envoy's admin page in a bootstrap; 0: any that is free"),
 };

@@ -21,7 +21,7 @@ export function byShort(flags: FlagSet, letter: string): string | undefined {
   return Object.keys(flags).find((name) => flags[name]?.short === letter);
 }
 
-/** Our name of a flag that is typed in the field's spelling; else the name as typed. */
+/** Our name of a flag that is typed in Istio's spelling; else the name as typed. */
 export function byLong(flags: FlagSet, typed: string): string {
   if (flags[typed] !== undefined) return typed;
   return Object.keys(flags).find((name) => flags[name]?.also?.includes(typed) === true) ?? typed;

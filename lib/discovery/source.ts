@@ -116,7 +116,7 @@ export class ProxyStateView implements ProxyView {
 
   /**
    * While something could not be made, a name that is not there may be just that: it is tried again, and its absence is
-   * told when a push has made all. Otherwise this costs nothing, for any number of names.
+   * reported when a push has made all. Otherwise this costs nothing, for any number of names.
    */
   want(typeUrl: string, names: NameSet): readonly string[] {
     const sets = this.failing ? this.resourceSets(typeUrl) : undefined;

@@ -45,7 +45,7 @@ const PERIOD = 200;
 const loopback: Readonly<Record<Family, string>> = { 4: "127.0.0.1", 6: "::1" };
 
 /** Loopback address that is dialled: no interface has it, and this machine answers for it. */
-const NOBODY = "127.0.0.6";
+const UNUSED_ADDRESS = "127.0.0.6";
 
 /**
  * Addresses to dial, by family: of those that have addresses, and of IPv4 if none has.
@@ -64,9 +64,9 @@ export function addressesToDial(
   const ipv6 = own("IPv6", /^(::|fe[89ab])/i);
   const ipv4 = own("IPv4", /^(127|169\.254)\./);
   const usesIpv4 = ipv4 !== undefined || ipv6 === undefined;
-  const redirected = !ipaddr.IPv4.parse(NOBODY).match(ipaddr.IPv4.parseCIDR(notRedirected));
+  const redirected = !ipaddr.IPv4.parse(UNUSED_ADDRESS).match(ipaddr.IPv4.parseCIDR(notRedirected));
   return {
-    ...(usesIpv4 ? { 4: redirected || ipv4 === undefined ? NOBODY : ipv4 } : {}),
+    ...(usesIpv4 ? { 4: redirected || ipv4 === undefined ? UNUSED_ADDRESS : ipv4 } : {}),
     ...(ipv6 === undefined ? {} : { 6: ipv6 }),
   };
 }

@@ -20,7 +20,7 @@ export class UnreadableInput extends Error {
 export interface InputSources {
   /** All of standard input. */
   readonly stdin: () => Promise<Uint8Array>;
-  /** Called now and then with the number of files so far. */
+  /** Called repeatedly with the number of files so far. */
   readonly progress?: (files: number) => void;
   /** Paths of files stand relative to their folder, as a server of it has them. Default: with the folder before them. */
   readonly relative?: boolean;

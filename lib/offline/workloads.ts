@@ -21,12 +21,12 @@ export interface ImpliedProxy {
   readonly cause: string;
   /** Name of the ServiceEntry that lists the workload as one of its endpoints. */
   readonly entry?: string;
-  /** No text names it: it stands for whatever runs there. */
+  /** No text names it: it stands for any workload there. */
   readonly standsIn: boolean;
   readonly node: ProxyNode;
 }
 
-/** Addresses for documentation (RFC 5737), which no workload has: that of a proxy whose address no text tells. */
+/** Addresses for documentation (RFC 5737), which no workload has: that of a proxy whose address no text has. */
 const NO_ADDRESS = "192.0.2.1";
 
 /** What proxies are implied with. */
@@ -108,7 +108,7 @@ function workloadsOf(object: AnyConfigObject): NamedWorkload[] {
   }));
 }
 
-/** An endpoint has no name: its version tells it apart, else its position, counted from 1. */
+/** An endpoint has no name: its version identifies it, else its position, counted from 1. */
 function endpointName(entry: string, versions: readonly string[], at: number): string {
   const version = versions[at]!;
   const same = versions.flatMap((one, index) => one === version ? [index] : []);

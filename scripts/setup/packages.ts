@@ -9,7 +9,7 @@
 /** A Debian package. */
 export interface SystemPackage {
   readonly name: string;
-  /** What it is for. */
+  /** Its use. */
   readonly why: string;
 }
 

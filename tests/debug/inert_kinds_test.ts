@@ -17,7 +17,7 @@ spec: {}
 Deno.test("a kind is translated, or on the list of those that are not", () => {
   const elsewhere = ["config", "cni", "debug", "discovery", "simulate", "iptables", "dns", "cli", "kernel", "xds"];
   // The table of how kinds select workloads names those too that nobody asks it for yet.
-  const text = sourceText([...elsewhere.map((room) => `lib/${room}/`), "lib/mesh/selection/", "cmd/"]);
+  const text = sourceText([...elsewhere.map((folder) => `lib/${folder}/`), "lib/mesh/selection/", "cmd/"]);
   const known = KINDS.filter((kind) => text.includes(`"${kind}"`));
   assert.deepEqual(KINDS.filter((kind) => !known.includes(kind) && !notBuilt("kind", kind)), [], "no code asks for it");
   assert.deepEqual(known.filter((kind) => notBuilt("kind", kind)), [], "it is translated by now");

@@ -471,7 +471,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 
 Deno.test("every setting that the discovery server reads is shown to work", () => {
   const others = ["cli", "config", "debug", "dns", "iptables", "kernel", "mesh", "pb", "registry", "resource"];
-  const skipped = [...others, "simulate", "translate", "xds"].map((room) => `lib/${room}/`);
+  const skipped = [...others, "simulate", "translate", "xds"].map((folder) => `lib/${folder}/`);
   const text = sourceText([...skipped, "cmd/pilot-agent/", "cmd/install-cni/"]);
   const read = namesFound(text, /\bsettings(?:\.|\[")([A-Z][A-Z0-9_]+)\b/g);
   const here = namesFound(Deno.readTextFileSync(new URL(import.meta.url)), /\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g);

@@ -4,7 +4,7 @@ import { importsOf, sourceFiles } from "../../scripts/imports.ts";
 const root = new URL("../..", import.meta.url).pathname;
 
 /** What each package of `lib/` may import beside itself, and why nothing else. Some are planned and not there yet. */
-const rooms: Readonly<Record<string, { readonly may: readonly string[]; readonly why: string }>> = {
+const packages: Readonly<Record<string, { readonly may: readonly string[]; readonly why: string }>> = {
   kernel: { may: [], why: "it is the ground floor of all three programs; move what it needs down, or pass it in" },
   pb: { may: [], why: "a codec knows messages, not the mesh" },
   resource: { may: [], why: "encoded bytes know nothing of what they mean" },
@@ -72,14 +72,14 @@ const rooms: Readonly<Record<string, { readonly may: readonly string[]; readonly
       ...["resource", "simulate", "debug", "analyze", "gateway_api", "ambient", "pki", "authority", "authenticators"],
       ...["orch", "webhook", "status"],
     ],
-    why: "it assembles the server; programs use it, rooms do not",
+    why: "it assembles the server; programs use it, packages do not",
   },
   offline: {
     may: [
       ...["kernel", "config", "folder", "registry", "mesh", "translate", "discovery", "simulate", "resource", "pb"],
       ...["xds", "analyze"],
     ],
-    why: "it runs the server's own way over files, for programs; no room, and no server, needs it",
+    why: "it runs the server's own way over files, for programs; no package, and no server, needs it",
   },
   dns: { may: ["kernel"], why: "the agent's parts never need the control plane's view of the mesh" },
   iptables: { may: ["kernel"], why: "the agent's parts never need the control plane's view of the mesh" },
@@ -95,22 +95,22 @@ const rooms: Readonly<Record<string, { readonly may: readonly string[]; readonly
 
 const files = sourceFiles(root, ["lib", "cmd"]);
 
-function roomOf(path: string): string | undefined {
+function packageOf(path: string): string | undefined {
   return path.startsWith("lib/") ? path.split("/")[1] : undefined;
 }
 
 Deno.test("every import goes downhill", () => {
   const refused: string[] = [];
   for (const file of files) {
-    const room = roomOf(file);
-    if (room === undefined) continue;
-    const rule = rooms[room];
-    assert.ok(rule, `lib/${room} is a room without a rule: say in this test what it may import, and why`);
+    const folder = packageOf(file);
+    if (folder === undefined) continue;
+    const rule = packages[folder];
+    assert.ok(rule, `lib/${folder} is a package without a rule: say in this test what it may import, and why`);
     for (const arrow of importsOf(root, file)) {
-      const target = roomOf(arrow.to);
+      const target = packageOf(arrow.to);
       const at = `${file}:${arrow.line} imports ${arrow.to}`;
       if (arrow.to.startsWith("cmd/")) refused.push(`${at}: lib never imports a program; pass it in`);
-      else if (target !== undefined && target !== room && !rule.may.includes(target)) {
+      else if (target !== undefined && target !== folder && !rule.may.includes(target)) {
         refused.push(`${at}: ${rule.why}`);
       }
     }
@@ -118,13 +118,13 @@ Deno.test("every import goes downhill", () => {
   assert.deepEqual(refused, []);
 });
 
-const pureRooms = new Set(["incremental", "config", "mesh", "translate", "resource", "pb", "registry", "simulate"]);
+const purePackages = new Set(["incremental", "config", "mesh", "translate", "resource", "pb", "registry", "simulate"]);
 const effects = /^node:(fs|net|http|https|http2|tls|dgram|dns|child_process|worker_threads|os|process)\b/;
 
-Deno.test("pure rooms touch neither the disk nor the network nor processes", () => {
+Deno.test("pure packages touch neither the disk nor the network nor processes", () => {
   const refused: string[] = [];
   for (const file of files) {
-    if (!pureRooms.has(roomOf(file) ?? "")) continue;
+    if (!purePackages.has(packageOf(file) ?? "")) continue;
     const code = Deno.readTextFileSync(`${root}/${file}`).replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
     if (/\bDeno\.|\bprocess\.|\bfetch\(/.test(code)) {
       refused.push(`${file}: uses the runtime; keep effects at the edge`);

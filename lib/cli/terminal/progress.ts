@@ -1,12 +1,12 @@
 /**
- * One line on a terminal that says how far long work is; nothing where nobody looks.
+ * One line on a terminal that shows the progress of long work; nothing where there is no terminal.
  *
  * @module
  */
 import type { Output } from "../command.ts";
 import { shortened } from "./layout.ts";
 
-/** Least time between two states of the line, ms: faster nobody reads, and each one costs a write. */
+/** Least time between two states of the line, ms: faster ones cannot be read, and each costs a write. */
 const EVERY_MS = 100;
 
 /** Says how far work is. */

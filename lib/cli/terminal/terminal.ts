@@ -9,7 +9,7 @@
 
 /** One output stream as a place where people read. */
 export interface Terminal {
-  /** Whether somebody looks at it; else it goes to a file or another program. */
+  /** Whether it is a terminal; else it is a file or a pipe. */
   readonly interactive: boolean;
   /** Characters in a line; `Infinity`: lines are never broken, because a program reads them. */
   readonly width: number;
@@ -33,6 +33,6 @@ function columns(): number {
     const { columns } = Deno.consoleSize();
     return columns > 0 ? columns : 80;
   } catch {
-    return 80; // The size is asked of standard streams, and none of them tells one.
+    return 80; // The size is asked of standard streams, and none of them has one.
   }
 }

@@ -8,7 +8,7 @@ import { describeOrigin, movedOrigin, type Origin, writtenKind } from "./origin.
 
 /**
  * How bad it is. While objects are read an `error` refuses the object; of what is in force it takes an effect away that
- * somebody wrote. A `warning` says that something is likely not meant so, an `info` that there is something to know.
+ * a user wrote. A `warning` says that something is likely not meant so, an `info` that there is something to know.
  */
 export type Severity = "error" | "warning" | "info";
 
