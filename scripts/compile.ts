@@ -21,7 +21,11 @@ export const compiledPrograms = ["pilot-discovery", "pilot-agent", "install-cni"
 
 /** Modules that a program imports by a name made at run time, which `deno compile` cannot see. */
 export const lateModules: Readonly<Record<string, readonly string[]>> = {
-  "pilot-discovery": ["cmd/pilot-discovery/start.ts", "cmd/pilot-discovery/translate_command.ts"],
+  "pilot-discovery": [
+    "cmd/pilot-discovery/start.ts",
+    "cmd/pilot-discovery/explain_command.ts",
+    "cmd/pilot-discovery/translate_command.ts",
+  ],
   "install-cni": ["cmd/install-cni/node.ts", "cmd/install-cni/plugin.ts", "cmd/install-cni/start.ts"],
 };
 

@@ -5,11 +5,28 @@
  */
 import { type Command, type Invocation, runs } from "../../lib/cli/command.ts";
 import type { FlagSet } from "../../lib/cli/flag.ts";
-import { translateFlags } from "./offline_flags.ts";
+import { explainFlags, translateFlags } from "./offline_flags.ts";
 import { setUpError } from "./set_up.ts";
 
 /** Exit code of a command that could not do its work: the others are results. */
 const COULD_NOT_RUN = 2;
+
+const explain: Command = {
+  name: "explain",
+  summary: "Tell where a request goes, and which field of which file decided",
+  description:
+    `Follows a request through the client's proxy and through the proxy of the endpoint that it reaches. Each step names the
+object and the line that caused it; rules that did not match say why. Exit code: 0 the request is served, 1 it fails on
+its way, 2 this could not be found out.`,
+  examples: `  pilot-discovery explain mesh/ --from shop/cart --to http://reviews/api --header 'x-beta: yes'`,
+  args: { usage: "<folder|file|->...", min: 1, max: Infinity, complete: "file" },
+  flags: explainFlags,
+  mistake: COULD_NOT_RUN,
+  run: later(explainFlags, async () => {
+    const loaded: typeof import("./explain_command.ts") = await import(moduleAt("explain_command.ts"));
+    return loaded.runExplain;
+  }),
+};
 
 const translate: Command = {
   name: "translate",
@@ -29,7 +46,7 @@ of protobuf that Envoy reads. As a bootstrap they are what \`envoy --mode valida
 };
 
 /** The commands. */
-export const offlineCommands: readonly Command[] = [translate];
+export const offlineCommands: readonly Command[] = [explain, translate];
 
 /** Named where Deno does not look, as the server's module is: see `commands.ts`. */
 function moduleAt(name: string): string {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type FlagValues, intFlag, stringFlag, stringListFlag } from "../../lib/cli/flag.ts";
+import { type FlagValues, intFlag, stringArrayFlag, stringFlag, stringListFlag } from "../../lib/cli/flag.ts";
 
 /** How a mesh is made of files: as `discovery` would. */
 export const meshFlags = {
@@ -28,4 +28,14 @@ export const translateFlags = {
     "node metadata as a JSON object, beside that of the workload: INTERCEPTION_MODE and others",
   ),
   "admin-port": intFlag("uint16", 15000, "port of Envoy's admin page in a bootstrap; 0: any that is free"),
+};
+
+/** Flags of `explain`. */
+export const explainFlags = {
+  ...meshFlags,
+  from: stringFlag("", "the client: namespace/name of a workload, its IP address, or a node id"),
+  to: stringFlag("", "a URL (http, https, grpc, tcp, tls), or host:port"),
+  method: stringFlag("GET", "method of the request"),
+  header: stringArrayFlag([], "a header of the request, `name: value`; may be repeated"),
+  output: stringFlag("text", "one of `text` or `json`", { short: "o", allowed: ["text", "json"] }),
 };

@@ -30,9 +30,11 @@ export function resourcesOfType(state: ProxyState, type: ShortType): EncodedReso
   return [...new Map(resources.map((one) => [one.name, one])).values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** All resources of a proxy: what `resourcesFrom` of the simulator takes. */
+/** All resources of a proxy: what `resourcesFrom` of the simulator takes. Virtual hosts tell there who made them. */
 export function encodedResources(state: ProxyState): EncodedResource[] {
-  return (Object.keys(TYPE_URLS) as ShortType[]).flatMap((type) => resourcesOfType(state, type));
+  const resources = (Object.keys(TYPE_URLS) as ShortType[]).flatMap((type) => resourcesOfType(state, type));
+  const routes = resources.filter(({ typeUrl }) => typeUrl === ROUTE);
+  return [...resources, ...routes.flatMap(({ name }) => state.virtualHosts(name).flatMap((set) => [...set]))];
 }
 
 /**

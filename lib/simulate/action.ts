@@ -48,7 +48,7 @@ export function act(route: Route, request: NormalizedRequest): RouteActionResult
   const step: ActionStep = {
     step: "action",
     action: action.weighted_clusters ? "weightedClusters" : "cluster",
-    ...rewrites(route, action, request),
+    ...upstreamOf(route, action, request),
     mirrors: (action.request_mirror_policies ?? []).map((mirror) => mirror.cluster ?? ""),
   };
   const missingStatus = NOT_FOUND_CODES[action.cluster_not_found_response_code ?? 0] ?? 503;
@@ -56,7 +56,12 @@ export function act(route: Route, request: NormalizedRequest): RouteActionResult
 }
 
 function ended(action: ActionStep["action"], outcome: SimulationOutcome): RouteActionResult {
-  return { step: { step: "action", action, mirrors: [] }, destinations: [], outcome, missingStatus: 503 };
+  return {
+    step: { step: "action", action, rewritten: false, mirrors: [] },
+    destinations: [],
+    outcome,
+    missingStatus: 503,
+  };
 }
 
 function destinations(action: RouteAction, request: NormalizedRequest): ClusterShare[] {
@@ -74,10 +79,15 @@ function destinations(action: RouteAction, request: NormalizedRequest): ClusterS
 }
 
 /** Path and authority as the upstream sees them. */
-function rewrites(route: Route, action: RouteAction, request: NormalizedRequest): { path: string; authority: string } {
+function upstreamOf(
+  route: Route,
+  action: RouteAction,
+  request: NormalizedRequest,
+): Pick<ActionStep, "path" | "authority" | "rewritten"> {
   const authority = action.host_rewrite_literal ||
     (action.host_rewrite_header ? headerOf(request, action.host_rewrite_header) : undefined) || request.authority;
-  return { path: rewrittenPath(route, action, request.path) ?? request.path, authority };
+  const path = rewrittenPath(route, action, request.path) ?? request.path;
+  return { path, authority, rewritten: path !== request.path || authority !== request.authority };
 }
 
 interface PathRewrite {

@@ -48,6 +48,8 @@ function line(step: SimulationStep): string {
       return `route #${step.index}${step.name ? ` ${step.name}` : ""}` +
         (step.share === undefined ? "" : `, ${percent(step.share)} of requests`) +
         (step.filters.length > 0 ? `, with ${step.filters.join(", ")}` : "");
+    case "noRoute":
+      return `none of ${step.passed.length} routes matches`;
     case "action":
       return actionLine(step);
     case "cluster":

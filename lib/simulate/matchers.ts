@@ -72,8 +72,8 @@ export function matchesQuery(matcher: envoy.config.route.v3.QueryParameterMatche
   return (value !== undefined) === (matcher.present_match ?? true);
 }
 
-/** The first value of each parameter. */
-function queryOf(path: string): Map<string, string> {
+/** The first value of each parameter of a path's query. */
+export function queryOf(path: string): Map<string, string> {
   const out = new Map<string, string>();
   const start = path.indexOf("?");
   if (start < 0) return out;

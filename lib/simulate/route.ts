@@ -6,10 +6,19 @@
 import type { envoy } from "../../proto/gen/types.ts";
 import { headerOf, type NormalizedRequest, pathAlone } from "./http_request.ts";
 import { isFalse } from "./decode.ts";
-import { matchesHeader, matchesMetadata, matchesQuery, matchesRegex, NotJudged } from "./matchers.ts";
+import { headerMismatch, headerText, queryMismatch, queryText } from "./matcher_text.ts";
+import { matchesMetadata, matchesRegex, NotJudged } from "./matchers.ts";
+import type { PassedRoute } from "./types.ts";
+import { causeOf } from "./decode.ts";
 
 type Route = envoy.config.route.v3.Route;
 type RouteMatch = envoy.config.route.v3.RouteMatch;
+
+/** The route that was chosen, if any, and those before it. */
+export interface RouteChoice {
+  readonly chosen: ChosenRoute | undefined;
+  readonly passed: readonly PassedRoute[];
+}
 
 /** The route that was chosen. */
 export interface ChosenRoute {
@@ -23,22 +32,53 @@ export interface ChosenRoute {
 const DENOMINATORS = [100, 10_000, 1_000_000] as const;
 
 /** The first route that matches. A route that takes only a share of the requests counts as taking this one. */
-export function chooseRoute(routes: readonly Route[], request: NormalizedRequest): ChosenRoute | undefined {
+export function chooseRoute(routes: readonly Route[], request: NormalizedRequest): RouteChoice {
+  const passed: PassedRoute[] = [];
   for (const [index, route] of routes.entries()) {
     const share = shareOf(route.match);
-    if (share > 0 && matchesRoute(route.match ?? {}, request)) return { route, index, share };
+    const why = share > 0 ? mismatch(route.match ?? {}, request) : "takes 0 % of the requests";
+    if (why === undefined) return { chosen: { route, index, share }, passed };
+    passed.push({ name: route.name ?? "", index, why, ...causeOf(route.metadata) });
   }
-  return undefined;
+  return { chosen: undefined, passed };
 }
 
-/** Whether all conditions of a match hold. */
-export function matchesRoute(match: RouteMatch, request: NormalizedRequest): boolean {
+/** The first condition of a match that does not hold, in words; undefined: all hold. */
+export function mismatch(match: RouteMatch, request: NormalizedRequest): string | undefined {
   if (match.tls_context) throw new NotJudged("a match on the client certificate");
-  return matchesPath(match, request) &&
-    (match.headers ?? []).every((matcher) => matchesHeader(matcher, request)) &&
-    (match.query_parameters ?? []).every((matcher) => matchesQuery(matcher, request.path)) &&
-    (match.dynamic_metadata ?? []).every((matcher) => matchesMetadata(matcher, request)) &&
-    (!match.grpc || /^application\/grpc([+;]|$)/.test(headerOf(request, "content-type") ?? ""));
+  if (!matchesPath(match, request)) return `path ${pathAlone(request.path)} is not ${pathText(match)}`;
+  for (const matcher of match.headers ?? []) {
+    const why = headerMismatch(matcher, request);
+    if (why !== undefined) return why;
+  }
+  for (const matcher of match.query_parameters ?? []) {
+    const why = queryMismatch(matcher, request.path);
+    if (why !== undefined) return why;
+  }
+  if (!(match.dynamic_metadata ?? []).every((matcher) => matchesMetadata(matcher, request))) {
+    return "claims of the request's token are others";
+  }
+  const isGrpc = /^application\/grpc([+;]|$)/.test(headerOf(request, "content-type") ?? "");
+  return match.grpc && !isGrpc ? "the request is no gRPC" : undefined;
+}
+
+/** The conditions of a match, in words. */
+export function matchText(match: RouteMatch): string {
+  return [
+    pathText(match),
+    ...(match.headers ?? []).map(headerText),
+    ...(match.query_parameters ?? []).map(queryText),
+    ...(match.dynamic_metadata?.length ? ["claims of the token"] : []),
+    ...(match.grpc ? ["gRPC"] : []),
+  ].join(", ");
+}
+
+function pathText(match: RouteMatch): string {
+  if (match.prefix !== undefined) return `prefix ${match.prefix}`;
+  if (match.path !== undefined) return `path ${match.path}`;
+  if (match.safe_regex) return `regex ${match.safe_regex.regex ?? ""}`;
+  if (match.path_separated_prefix !== undefined) return `prefix ${match.path_separated_prefix} of whole segments`;
+  return match.connect_matcher ? "method CONNECT" : "another path condition";
 }
 
 function matchesPath(match: RouteMatch, request: NormalizedRequest): boolean {

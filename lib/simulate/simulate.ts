@@ -18,8 +18,15 @@ import { chooseChain } from "./filter_chain.ts";
 import { normalize, type NormalizedRequest } from "./http_request.ts";
 import { chooseListener } from "./listener.ts";
 import { NotJudged } from "./matchers.ts";
-import { chooseRoute } from "./route.ts";
-import type { ProxyResources, SimulatedRequest, Simulation, SimulationOutcome, SimulationStep } from "./types.ts";
+import { chooseRoute, matchText } from "./route.ts";
+import type {
+  ClusterStep,
+  ProxyResources,
+  SimulatedRequest,
+  Simulation,
+  SimulationOutcome,
+  SimulationStep,
+} from "./types.ts";
 import { chooseVirtualHost } from "./virtual_host.ts";
 
 type FilterChain = envoy.config.listener.v3.FilterChain;
@@ -136,8 +143,12 @@ function route(
     const location = `https://${request.authority}${request.path}`;
     return { kind: "answered", status: 301, location, why: "the virtual host requires TLS" };
   }
-  const match = chooseRoute(virtualHost.routes ?? [], request);
-  if (match === undefined) return { kind: "answered", status: 404, why: "no route matches" };
+  const routes = virtualHost.routes ?? [];
+  const { chosen: match, passed } = chooseRoute(routes, request);
+  if (match === undefined) {
+    walk.steps.push({ step: "noRoute", passed, routes });
+    return { kind: "answered", status: 404, why: "no route matches" };
+  }
   const filters = new Set(
     [virtualHost, match.route].flatMap((level) => Object.keys(level.typed_per_filter_config ?? {})),
   );
@@ -146,6 +157,9 @@ function route(
     name: match.route.name ?? "",
     index: match.index,
     ...(match.share < 1 ? { share: match.share } : {}),
+    match: matchText(match.route.match ?? {}),
+    passed,
+    routes,
     filters: [...filters],
     ...causeOf(match.route.metadata),
   });
@@ -160,7 +174,11 @@ function forward(
   destinations: readonly ClusterShare[],
   missingStatus: number | undefined,
 ): SimulationOutcome {
-  const clusters = destinations.map((one) => clusterStep(walk.resources, one, walk.request.destination));
+  const sum = destinations.reduce((weights, { weight }) => weights + weight, 0);
+  const clusters = destinations.map((one): ClusterStep => ({
+    ...clusterStep(walk.resources, one, walk.request.destination),
+    ...(destinations.length > 1 ? { share: one.weight / sum } : {}),
+  }));
   walk.steps.push(...clusters);
   const able = clusters.filter(mayForward);
   if (able.length > 0) return { kind: "forwarded", clusters: clusters.map(({ name, weight }) => ({ name, weight })) };

@@ -125,9 +125,35 @@ export interface VirtualHostStep extends Caused {
   readonly source: "route configuration" | "VHDS";
 }
 
+/** A route that a request did not take, and why. */
+export interface PassedRoute {
+  readonly name: string;
+  /** Position in the virtual host. */
+  readonly index: number;
+  /** The first condition that does not hold. */
+  readonly why: string;
+  /** The object that the route names. */
+  readonly cause?: string;
+}
+
+/** What was looked at to find a route. */
+interface RoutesLookedAt {
+  /** The routes before the one that matches; of a virtual host where none does, all. */
+  readonly passed: readonly PassedRoute[];
+  /** All routes of the virtual host. */
+  readonly routes: readonly envoy.config.route.v3.Route[];
+}
+
+/** No route of the virtual host matches. */
+export interface NoRouteStep extends RoutesLookedAt {
+  readonly step: "noRoute";
+}
+
 /** The route that matches. */
-export interface RouteStep extends Caused {
+export interface RouteStep extends Caused, RoutesLookedAt {
   readonly step: "route";
+  /** Its conditions, in words. */
+  readonly match: string;
   readonly name: string;
   /** Position in the virtual host. */
   readonly index: number;
@@ -144,6 +170,8 @@ export interface ActionStep {
   /** Path and authority as the upstream sees them; absent where the proxy answers itself. */
   readonly path?: string;
   readonly authority?: string;
+  /** Path or authority are not those that the client sent. */
+  readonly rewritten: boolean;
   /** Clusters that get a copy. */
   readonly mirrors: readonly string[];
 }
@@ -169,6 +197,8 @@ export interface ClusterStep extends Caused {
   readonly name: string;
   /** Relative to the sum over all clusters of the action. */
   readonly weight: number;
+  /** 0 to 1: of the requests of the action; absent: all. */
+  readonly share?: number;
   /** `EDS`, `STATIC`, `STRICT_DNS`, `LOGICAL_DNS`, `ORIGINAL_DST`, or the name of a custom type; `missing` without cluster. */
   readonly type: string;
   /** How the proxy talks to its endpoints. */
@@ -185,6 +215,7 @@ export type SimulationStep =
   | RouteConfigurationStep
   | VirtualHostStep
   | RouteStep
+  | NoRouteStep
   | ActionStep
   | ClusterStep;
 

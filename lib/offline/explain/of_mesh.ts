@@ -1,0 +1,68 @@
+/**
+ * Explains requests in a mesh of texts.
+ *
+ * @module
+ */
+import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
+import type { Service } from "../../registry/types.ts";
+import { serviceKey } from "../../registry/types.ts";
+import { canonicalIp } from "../../registry/address.ts";
+import { resourcesFrom } from "../../simulate/decoded.ts";
+import type { FieldPlaces } from "../field_place.ts";
+import { encodedResources } from "../proxy_resources.ts";
+import type { ImpliedProxy } from "../workloads.ts";
+import type { Resolver } from "./resolve.ts";
+import type { ExplainWorld, ProxyOnWay } from "./world.ts";
+
+/** What explanations ask, answered by a mesh and the proxies that it implies. */
+export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], places: FieldPlaces): ExplainWorld {
+  const byId = new Map(proxies.map((proxy) => [proxy.node.id, proxy]));
+  return {
+    resolver: resolverOf(mesh),
+    resources: ({ id, namespace, labels }) => {
+      const node = byId.get(id)?.node ?? { id, metadata: { NAMESPACE: namespace, LABELS: labels } };
+      return Promise.resolve(resourcesFrom(encodedResources(mesh.join(node))));
+    },
+    proxyAt: (address) => {
+      const found = proxies.find((proxy) => !proxy.standsIn && proxy.address === canonicalIp(address));
+      return found && onWay(found);
+    },
+    object: (key) => mesh.objects.get(key),
+    place: (origin, field) => places.of(origin, field),
+  };
+}
+
+/** A proxy as one on the way. */
+export function onWay({ type, namespace, name, address, labels, node }: ImpliedProxy): ProxyOnWay {
+  return { type, namespace, name, address, labels, id: node.id };
+}
+
+function resolverOf({ domain, pipeline }: OfflineMesh): Resolver {
+  const services = () => [...pipeline.aggregate.services()];
+  const { services: index } = pipeline.translator.mesh;
+  return {
+    domain,
+    services: (host, namespace) => {
+      const found = index.visible(host, namespace) ??
+        wildcardOf(host, services(), (name) => index.visible(name, namespace));
+      return found === undefined ? [] : [found];
+    },
+    serviceAt: (ip, namespace) => {
+      const found = services().filter((service) => service.addresses.includes(ip));
+      return found.find((service) => index.visible(service.hostname, namespace) === service) ?? found[0];
+    },
+    endpointAddress: (service) => pipeline.endpoints.endpoints(serviceKey(service))[0]?.address,
+  };
+}
+
+/** The service whose wildcard host covers a host, the longest first. */
+function wildcardOf(
+  host: string,
+  services: readonly Service[],
+  visible: (hostname: string) => Service | undefined,
+): Service | undefined {
+  const hosts = services.map(({ hostname }) => hostname)
+    .filter((hostname) => hostname.startsWith("*.") && host.endsWith(hostname.slice(1)))
+    .sort((a, b) => b.length - a.length);
+  return hosts.map(visible).find((service) => service !== undefined);
+}

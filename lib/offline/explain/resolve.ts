@@ -1,0 +1,76 @@
+/**
+ * The address that a client dials for a host, as its resolver would say.
+ *
+ * @module
+ */
+import { fullHost } from "../../mesh/names.ts";
+import { canonicalIp, isIp } from "../../registry/address.ts";
+import type { Service, ServicePort } from "../../registry/types.ts";
+import type { DialledAddress } from "./question.ts";
+
+/** What a host means to a client. */
+export interface ResolvedHost extends DialledAddress {
+  /** The service; undefined: none is known by that host or address. */
+  readonly service?: Service;
+  /** One sentence about the address, where it is not the service's own. */
+  readonly note?: string;
+}
+
+/** Where services and endpoints are looked up. */
+export interface Resolver {
+  readonly domain: string;
+  /** The services of a host that a namespace sees, best first. */
+  services(host: string, namespace: string): readonly Service[];
+  /** The service that has an address. */
+  serviceAt(ip: string, namespace: string): Service | undefined;
+  /** An address of one of its endpoints. */
+  endpointAddress(service: Service): string | undefined;
+}
+
+/** An address for documentation (RFC 5737): that of a host of which nothing but the name is known. */
+export const UNKNOWN_ADDRESS = "198.51.100.1";
+
+/** Resolves a host for clients of a namespace. */
+export function resolveHost(host: string, port: number, namespace: string, resolver: Resolver): ResolvedHost {
+  if (isIp(host)) {
+    const service = resolver.serviceAt(canonicalIp(host), namespace);
+    return { ip: canonicalIp(host), port, http: carriesHttp(service, port), ...(service ? { service } : {}) };
+  }
+  const service = namesOf(host, namespace, resolver.domain).flatMap((name) => resolver.services(name, namespace))[0];
+  if (service === undefined) {
+    const note =
+      `no service has the host ${host} for namespace ${namespace}; its address is taken as ${UNKNOWN_ADDRESS}`;
+    return { ip: UNKNOWN_ADDRESS, port, http: false, note };
+  }
+  const common = { port, http: carriesHttp(service, port), service };
+  const [own] = service.addresses.filter(isIp);
+  if (!service.ports.some((one) => one.port === port)) {
+    const ports = service.ports.map((one) => one.port).join(", ");
+    return { ...common, ip: own ?? UNKNOWN_ADDRESS, note: `${service.hostname} has no port ${port}; it has ${ports}` };
+  }
+  if (own !== undefined) return { ...common, ip: own };
+  const [allocated] = service.autoAllocatedAddresses ?? [];
+  const endpoint = resolver.endpointAddress(service);
+  if (endpoint !== undefined && isIp(endpoint)) {
+    const note = `${service.hostname} has no address of its own; ${endpoint} of an endpoint is dialled`;
+    return { ...common, ip: endpoint, note };
+  }
+  const ip = allocated ?? UNKNOWN_ADDRESS;
+  return { ...common, ip, note: `${service.hostname} has no address of its own; it is taken as ${ip}` };
+}
+
+/** The names that a resolver tries for a host, with the search list of a workload. */
+function namesOf(host: string, namespace: string, domain: string): string[] {
+  const dots = host.split(".").length - 1;
+  const names = [host];
+  if (dots === 0) names.push(fullHost(host, namespace, domain));
+  if (dots === 1) names.push(`${host}.svc.${domain}`);
+  if (dots === 2 && host.endsWith(".svc")) names.push(`${host}.${domain}`);
+  return names;
+}
+
+function carriesHttp(service: Service | undefined, port: number): boolean {
+  const found: ServicePort | undefined = service?.ports.find((one) => one.port === port);
+  // A port that declares nothing is sniffed; a person who names a host and a port of it means a request.
+  return found !== undefined && ["HTTP", "HTTP2", "GRPC", "GRPC-Web", "Unsupported"].includes(found.protocol);
+}

@@ -1,0 +1,87 @@
+/**
+ * Which rule of a virtual service made each route of a proxy.
+ *
+ * A route tells its virtual service and no more. But routes stand in the order of rules and their matches, and each has
+ * the condition of its match: so each route is of the first match, behind those before it, that holds for this proxy and
+ * makes the same condition.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { HttpMatchRequest, HttpRoute } from "../../config/kinds/kinds.ts";
+import { encode } from "../../pb/codec.ts";
+import type { Labels } from "../../registry/labels.ts";
+import { routeMatch } from "../../translate/route/match.ts";
+
+type Route = envoy.config.route.v3.Route;
+
+/** Where a route was written. */
+export interface RuleAt {
+  /** 0-based, among the rules of the virtual service. */
+  readonly rule: number;
+  /** Path from the object: of the match, or of the rule where it has none. */
+  readonly field: string;
+  readonly name: string;
+}
+
+/** The proxy whose routes they are. */
+export interface RuleProxy {
+  readonly namespace: string;
+  readonly labels: Labels;
+  /** Port that clients dial. */
+  readonly port: number;
+  /** A sidecar; else a gateway. */
+  readonly mesh: boolean;
+}
+
+const MESH = "mesh";
+const MATCH = "envoy.config.route.v3.RouteMatch";
+
+/** The rule behind each route; undefined: none fits (the rule is of a delegate, or no rule made the route). */
+export function rulesBehind(
+  routes: readonly Route[],
+  rules: readonly HttpRoute[],
+  reader: RuleProxy,
+): (RuleAt | undefined)[] {
+  const written = rules.flatMap((rule, index) => entriesOf(rule, index, reader));
+  let next = 0;
+  return routes.map((route) => {
+    const wanted = textOf(route.match ?? {});
+    const at = written.findIndex((entry, index) =>
+      index >= next && entry.condition === wanted && entry.name === (route.name ?? "")
+    );
+    if (at < 0) return undefined;
+    next = at + 1;
+    const { rule, field, name } = written[at]!;
+    return { rule, field, name };
+  });
+}
+
+interface Written extends RuleAt {
+  readonly condition: string;
+}
+
+function entriesOf(rule: HttpRoute, index: number, reader: RuleProxy): Written[] {
+  const matches: readonly (HttpMatchRequest | undefined)[] = rule.match?.length ? rule.match : [undefined];
+  return matches.flatMap((match, at) => {
+    if (match !== undefined && !holdsFor(match, reader)) return [];
+    return [{
+      rule: index,
+      field: `spec.http[${index}]${match === undefined ? "" : `.match[${at}]`}`,
+      name: [rule.name, match?.name].filter(Boolean).join("."),
+      condition: textOf(routeMatch(match)),
+    }];
+  });
+}
+
+function holdsFor(match: HttpMatchRequest, { namespace, labels, port, mesh }: RuleProxy): boolean {
+  if (match.port && match.port !== port) return false;
+  if (match.gateways?.length && match.gateways.includes(MESH) !== mesh && mesh) return false;
+  if (match.sourceNamespace && match.sourceNamespace !== namespace) return false;
+  return Object.entries(match.sourceLabels ?? {}).every(([key, value]) => labels[key] === value);
+}
+
+/** Equal for conditions that are the same on the wire. */
+function textOf(match: envoy.config.route.v3.RouteMatch): string {
+  return encode(MATCH, match).toBase64();
+}

@@ -1,0 +1,236 @@
+/**
+ * The steps of a simulation in the words of configuration: which object and field caused each, and which rules nearly
+ * matched.
+ *
+ * @module
+ */
+import type { AnyConfigObject } from "../../config/types.ts";
+import type {
+  ClusterStep,
+  PassedRoute,
+  ProxyResources,
+  Simulation,
+  SimulationStep,
+  VirtualHostStep,
+} from "../../simulate/types.ts";
+import { parseOutboundClusterName } from "../../translate/destination/names.ts";
+import type { FieldPlace } from "../field_place.ts";
+import type { ExplainWorld, ProxyOnWay } from "./world.ts";
+import { type RuleAt, rulesBehind } from "./rules.ts";
+
+/** One step as people read it. */
+export interface ExplainedStep {
+  readonly what: "listener" | "chain" | "routes" | "host" | "rule" | "rewrite" | "mirror" | "answer" | "cluster";
+  /** Of the thing: `0.0.0.0_80`, `reviews`, `1 "beta"`, `v2`. */
+  readonly name: string;
+  /** Of a rule: whether it matches. */
+  readonly matches?: boolean;
+  /** What happens there, and why. */
+  readonly text: string;
+  /** Key of the object that caused it, the nearest one. */
+  readonly object?: string;
+  /** Path of the field in that object. */
+  readonly field?: string;
+  /** Where that is written. */
+  readonly place?: FieldPlace;
+}
+
+/** Where steps are looked at. */
+export interface StepSurroundings {
+  readonly resources: ProxyResources;
+  readonly world: ExplainWorld;
+  readonly proxy: ProxyOnWay;
+  /** Port that was dialled. */
+  readonly port: number;
+}
+
+/** The steps that say something of configuration; first bytes and filters are left to the simulation. */
+export function explainedSteps(simulation: Simulation, around: StepSurroundings): ExplainedStep[] {
+  let host: VirtualHostStep | undefined;
+  return simulation.steps.flatMap((step) => {
+    if (step.step === "virtualHost") host = step;
+    return stepsOf(step, host, around);
+  });
+}
+
+function stepsOf(step: SimulationStep, host: VirtualHostStep | undefined, around: StepSurroundings): ExplainedStep[] {
+  switch (step.step) {
+    case "listener":
+      return [{
+        what: "listener",
+        name: step.name,
+        text: listenerText(step, around),
+        ...cause(step.causes?.[0], "", around),
+      }];
+    case "filterChain":
+      return isPlainChain(step) ? [] : [{
+        what: "chain",
+        name: step.name || (step.index < 0 ? "default" : `#${step.index}`),
+        text: [...step.matched, ...(step.index < 0 ? ["no other chain matches"] : [])].join(", "),
+      }];
+    case "routeConfiguration":
+      return [];
+    case "virtualHost":
+      return [hostStep(step, around)];
+    case "route":
+    case "noRoute":
+      return host === undefined ? [] : ruleSteps(step, host, around);
+    case "action":
+      return actionSteps(step, around);
+    case "cluster":
+      return [clusterStep(step, around)];
+    case "detection":
+    case "networkFilter":
+      return [];
+  }
+}
+
+/** A virtual listener that keeps a connection is usual for inbound ones alone. */
+function listenerText(
+  { name, why }: Extract<SimulationStep, { step: "listener" }>,
+  { port }: StepSurroundings,
+): string {
+  if (why !== "no listener for the original destination") return why === "exact address" ? why : "";
+  return name === "virtualInbound" ? "" : `no other listener takes port ${port}`;
+}
+
+/** Told by its listener already. */
+function isPlainChain(step: Extract<SimulationStep, { step: "filterChain" }>): boolean {
+  return step.index >= 0 &&
+    step.matched.every((one) => /^(?:transport raw_buffer|application protocol http)/.test(one));
+}
+
+function cause(
+  key: string | undefined,
+  field: string,
+  { world }: StepSurroundings,
+): Pick<ExplainedStep, "object" | "field" | "place"> {
+  if (key === undefined) return {};
+  const object = world.object(key);
+  const place = object && world.place(object.origin, field);
+  return { object: key, ...(field === "" ? {} : { field }), ...(place === undefined ? {} : { place }) };
+}
+
+/** The virtual service behind routes; else the object that made the virtual host. */
+function hostStep(step: VirtualHostStep, around: StepSurroundings): ExplainedStep {
+  const keys = step.causes ?? [];
+  const key = keys.find((one) => one.startsWith("VirtualService/")) ?? keys[0];
+  const full = step.name.replace(/:\d+$/, "");
+  const name = shortHost(full, around);
+  const text = step.domain === full || step.domain === name ? "" : `domain ${step.domain}`;
+  return { what: "host", name, text, ...cause(key, key === undefined ? "" : "spec.hosts", around) };
+}
+
+type RouteLike = Extract<SimulationStep, { step: "route" | "noRoute" }>;
+
+function ruleSteps(step: RouteLike, host: VirtualHostStep, around: StepSurroundings): ExplainedStep[] {
+  const key = ruleOwner(step, host);
+  const places = routePlaces(step.routes, key, around);
+  const rule = (route: Pick<PassedRoute, "index" | "name">, matches: boolean, text: string): ExplainedStep => {
+    const at = places[route.index];
+    const name = at === undefined
+      ? route.name || `#${route.index}`
+      : [at.rule + 1, route.name ? JSON.stringify(route.name) : ""].filter(Boolean).join(" ");
+    return { what: "rule", name, matches, text, ...cause(key, at?.field ?? "", around) };
+  };
+  const passed = step.passed.map((route) => rule(route, false, route.why));
+  if (step.step === "noRoute") return passed;
+  const share = step.share === undefined ? "" : `, ${percent(step.share)} of requests`;
+  const filters = step.filters.length === 0 ? "" : `, with ${step.filters.map(shortFilter).join(", ")}`;
+  return [...passed, rule(step, true, `${step.match}${share}${filters}`)];
+}
+
+function shortFilter(name: string): string {
+  return name.replace(/^envoy\.filters\.http\./, "");
+}
+
+/** Key of the virtual service that made the routes. */
+function ruleOwner(step: RouteLike, host: VirtualHostStep): string | undefined {
+  const named = keyOfConfig(step.step === "route" ? step.cause : step.passed[0]?.cause);
+  return named ?? host.causes?.find((one) => one.startsWith("VirtualService/")) ?? undefined;
+}
+
+/** `/apis/GROUP/VERSION/namespaces/NS/virtual-service/NAME` as `VirtualService/NS/NAME`. */
+function keyOfConfig(config: string | undefined): string | undefined {
+  const match = /\/namespaces\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(config ?? "");
+  if (match === null) return undefined;
+  const kind = match[2]!.split("-").map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+  return `${kind}/${match[1]}/${match[3]}`;
+}
+
+function routePlaces(
+  routes: RouteLike["routes"],
+  key: string | undefined,
+  { world, proxy, port }: StepSurroundings,
+): readonly (RuleAt | undefined)[] {
+  const object = key === undefined ? undefined : world.object(key);
+  if (!isVirtualService(object)) return [];
+  const { namespace, labels, type } = proxy;
+  return rulesBehind(routes, object.spec.http ?? [], { namespace, labels, port, mesh: type === "sidecar" });
+}
+
+function isVirtualService(
+  object: Pick<AnyConfigObject, "kind" | "spec"> | undefined,
+): object is Extract<AnyConfigObject, { kind: "VirtualService" }> {
+  return object?.kind === "VirtualService";
+}
+
+function actionSteps(step: Extract<SimulationStep, { step: "action" }>, around: StepSurroundings): ExplainedStep[] {
+  const steps: ExplainedStep[] = [];
+  if (step.rewritten) {
+    steps.push({ what: "rewrite", name: "", text: `path ${step.path ?? ""}, host ${step.authority ?? ""}` });
+  }
+  if (step.mirrors.length > 0) {
+    steps.push({ what: "mirror", name: "", text: step.mirrors.map((name) => shortCluster(name, around)).join(", ") });
+  }
+  return steps;
+}
+
+function clusterStep(step: ClusterStep, around: StepSurroundings): ExplainedStep {
+  const target = parseOutboundClusterName(step.name);
+  const share = step.share === undefined ? "" : percent(step.share);
+  const healthy = step.endpoints.filter((one) => one.healthy).length;
+  const state = step.type === "missing"
+    ? "does not exist"
+    : step.type === "ORIGINAL_DST"
+    ? "the address that was dialled"
+    : `${healthy} of ${step.endpoints.length} healthy`;
+  const text = [share, state, step.transport === "plaintext" ? "" : step.transport].filter(Boolean).join(", ");
+  const rule = step.causes?.find((one) => one.startsWith("DestinationRule/"));
+  const subset = target?.subset ?? "";
+  const key = subset === "" ? step.causes?.[0] : rule ?? step.causes?.[0];
+  return {
+    what: "cluster",
+    name: shortCluster(step.name, around),
+    text,
+    ...cause(key, subsetField(key, subset, around), around),
+  };
+}
+
+function subsetField(key: string | undefined, subset: string, { world }: StepSurroundings): string {
+  const object = key === undefined ? undefined : world.object(key) as AnyConfigObject | undefined;
+  if (object?.kind !== "DestinationRule" || subset === "") return "";
+  const at = (object.spec.subsets ?? []).findIndex(({ name }) => name === subset);
+  return at < 0 ? "spec.subsets" : `spec.subsets[${at}]`;
+}
+
+/** `outbound|80|v2|reviews.shop.svc.cluster.local` as `v2 of reviews:80`. */
+function shortCluster(name: string, around: StepSurroundings): string {
+  const target = parseOutboundClusterName(name);
+  if (target === undefined) return name;
+  const { port, subset } = target;
+  const host = shortHost(target.host, around);
+  return subset ? `${subset} of ${host}:${port}` : `${host}:${port}`;
+}
+
+/** A host as workloads of the proxy's namespace may write it. */
+function shortHost(host: string, { proxy, world }: StepSurroundings): string {
+  const suffix = `.svc.${world.resolver.domain}`;
+  if (!host.endsWith(suffix)) return host;
+  const short = host.slice(0, -suffix.length);
+  return short.endsWith(`.${proxy.namespace}`) ? short.slice(0, -proxy.namespace.length - 1) : short;
+}
+
+function percent(share: number): string {
+  return `${Number((share * 100).toFixed(2))} %`;
+}

@@ -1,0 +1,63 @@
+/**
+ * Where a field of an object is written: file, line and column, found in the text when somebody asks.
+ *
+ * @module
+ */
+import type { FileOrigin, Origin } from "../config/finding/origin.ts";
+import { lineOf, places, type YamlPlace } from "../config/yaml/locate.ts";
+import { documentText, splitDocuments } from "../config/yaml/split.ts";
+
+/** A place in a file. */
+export interface FieldPlace {
+  readonly file: string;
+  /** 1-based. */
+  readonly line: number;
+}
+
+/** Answers where fields are written. Each document is parsed at most once. */
+export class FieldPlaces {
+  readonly #textOf: (file: string) => string | undefined;
+  readonly #documents = new Map<string, YamlPlace | undefined>();
+
+  /** @param textOf The text of a file; undefined: it is not at hand, and places are those of whole objects. */
+  constructor(textOf: (file: string) => string | undefined) {
+    this.#textOf = textOf;
+  }
+
+  /**
+   * The place of a field, or of the nearest field around it that is written.
+   *
+   * @param field Path from the object, such as `spec.http[0].match[1]`; empty: the object as a whole.
+   * @returns Undefined for an object that no file holds.
+   */
+  of(origin: Origin, field: string): FieldPlace | undefined {
+    const from = fileOrigin(origin);
+    if (from === undefined) return undefined;
+    const file = from.source === "" ? from.file : `${from.source.replace(/\/+$/, "")}/${from.file}`;
+    const root = field === "" && from.within === "" ? undefined : this.#document(from, file);
+    const path = [from.within, field].filter((part) => part !== "").join(".");
+    return { file, line: from.line + (root === undefined ? 0 : lineOf(root, path)) };
+  }
+
+  #document({ line }: FileOrigin, file: string): YamlPlace | undefined {
+    const key = `${line} ${file}`;
+    if (this.#documents.has(key)) return this.#documents.get(key);
+    const text = this.#textOf(file);
+    const place = text === undefined ? undefined : placesOfDocument(file, text, line);
+    this.#documents.set(key, place);
+    return place;
+  }
+}
+
+function placesOfDocument(file: string, text: string, line: number): YamlPlace | undefined {
+  if (file.endsWith(".json")) return places(text);
+  const bytes = new TextEncoder().encode(text);
+  const range = splitDocuments(bytes).find((one) => one.line === line);
+  return range && places(documentText(bytes, range));
+}
+
+/** What was derived is written where its parent is. */
+function fileOrigin(origin: Origin): FileOrigin | undefined {
+  if (origin.from === "derived") return fileOrigin(origin.parent);
+  return origin.from === "file" ? origin : undefined;
+}
