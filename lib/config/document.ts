@@ -49,7 +49,7 @@ export function* parseDocumentSteps(
   place: DocumentPlace,
   options: ParseOptions,
 ): Generator<void, DocumentContent> {
-  const parsed = place.format === "json" ? parseJson(text) : parseYaml(text);
+  const parsed = place.format === "json" ? parseJson(text) : parseYaml(text, options.pool);
   if ("problem" in parsed) return unreadable(text, parsed.problem, place, options);
   const objects: ConfigObject[] = [];
   const refused: ObjectName[] = [];

@@ -14,6 +14,7 @@ import type { Derivation } from "../config/derive/derivation.ts";
 import type { ConfigStore } from "../config/store.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { giveMemoryBack } from "../kernel/program/memory.ts";
 import type { Registry } from "../registry/types.ts";
 import type { BuildKind } from "../translate/cache/caches.ts";
 import { XdsServer } from "../xds/server.ts";
@@ -149,6 +150,7 @@ async function start(
   const analysis = startAnalysis(options, pipeline, configuration, kernel);
   const policies = new UnenforcedPolicies(store, pipeline, kernel);
   kernel.stopper.add("review of policies", () => policies.stop());
+  giveMemoryBack(Deno.memoryUsage().heapTotal); // Before anyone waits for an answer.
   const source = new PipelineSource(pipeline, nodes, () => policies.connected());
   source.ready = true;
   synced();

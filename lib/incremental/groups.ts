@@ -22,8 +22,8 @@ export interface ResultGroup<S extends ReadSource, C> {
   update(change: C): void;
 }
 
-/** The queries and keys of a group's results, gathered while they are looked at. */
-export class GroupLook<S extends ReadSource> {
+/** What groups of all kinds of results have in common: a source, and the queries and keys of the results, gathered while they are looked at. */
+export class GroupBase<S extends ReadSource> {
   readonly source: S;
   readonly asked = new AskedProperties<PropertiesOf<S>>();
   #failing = false;
@@ -38,7 +38,7 @@ export class GroupLook<S extends ReadSource> {
   }
 
   /** Begins a look. Results that failed are dropped with every change, so each look meets all that still do. */
-  begin(exists: (name: string) => boolean, keeps = true): ResultLook<S> {
+  protected look(exists: (name: string) => boolean, keeps = true): ResultLook<S> {
     this.#failing = false;
     return { source: this.source, exists, keeps, onResult: (result) => this.#met(result) };
   }

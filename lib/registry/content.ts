@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { sameEntries } from "../config/schema/same_entries.ts";
+import type { Labels } from "./labels.ts";
 import type { Endpoint, Workload } from "./types.ts";
 
 /** Whether two plain values (objects, arrays, primitives) are equal; an undefined field equals a missing one. */
@@ -51,13 +53,6 @@ export function sameEndpoints(a: readonly Endpoint[], b: readonly Endpoint[]): b
 }
 
 /** Whether two sets of labels are equal. */
-export function sameLabels(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
-  if (a === b) return true;
-  let count = 0;
-  for (const key in a) {
-    if (a[key] !== b[key]) return false;
-    count++;
-  }
-  for (const _ in b) count--;
-  return count === 0;
+export function sameLabels(a: Labels, b: Labels): boolean {
+  return a === b || sameEntries(a, b);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { BuildCache } from "../../lib/incremental/build_cache.ts";
-import { GroupLook, type GroupModel, GroupPool, type ResultGroup } from "../../lib/incremental/groups.ts";
+import { GroupBase, type GroupModel, GroupPool, type ResultGroup } from "../../lib/incremental/groups.ts";
 import { ResultTable } from "../../lib/incremental/result_table.ts";
 import { chain, ToySource, ToyWorld } from "./toy.ts";
 
@@ -11,14 +11,13 @@ type Stale = ReadonlySet<string>;
 const LETTERS = ["a", "b", "c", "d"] as const;
 
 /** The chains of all letters. */
-class Chains implements ResultGroup<ToySource, Stale> {
-  readonly #look: GroupLook<ToySource>;
+class Chains extends GroupBase<ToySource> implements ResultGroup<ToySource, Stale> {
   readonly #table: ResultTable<ToySource, string, string>;
   /** Names that were looked at when the group was made. */
   readonly lookedAt: number;
 
   constructor(source: ToySource, cache: ToyCache, model: GroupModel<Chains> | undefined) {
-    this.#look = new GroupLook(source);
+    super(source);
     this.#table = new ResultTable(cache, model ? model.like.#table : undefined);
     const look = this.#begin(model?.inherits);
     const names = new Set(model?.difference ? this.#table.unlike(look, model.difference) : LETTERS);
@@ -26,24 +25,12 @@ class Chains implements ResultGroup<ToySource, Stale> {
     this.#table.update(names, look);
   }
 
-  get source(): ToySource {
-    return this.#look.source;
-  }
-
-  get asked() {
-    return this.#look.asked;
-  }
-
-  get failing(): boolean {
-    return this.#look.failing;
-  }
-
   update(stale: Stale): void {
     this.#table.update(stale, this.#begin());
   }
 
   #begin(keeps?: boolean) {
-    return this.#look.begin((name) => this.source.number(name) !== undefined, keeps);
+    return this.look((name) => this.source.number(name) !== undefined, keeps);
   }
 
   get contents(): Record<string, string> {

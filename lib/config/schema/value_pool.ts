@@ -3,14 +3,17 @@
  *
  * @module
  */
-
 import type { StringMap } from "../kinds/common/types.ts";
+import { sameEntries } from "./same_entries.ts";
 
 /** Longer strings rarely repeat. */
 const LONGEST = 256;
 
 /** Places for values; a power of two. Of values that fall into one place the last one is known. */
 const PLACES = 16_384;
+
+/** Places for the values of one document. */
+const FEW_PLACES = 256;
 
 /** Up to this length a part of a string is a string of its own in V8. */
 const ALWAYS_COPIED = 12;
@@ -24,24 +27,59 @@ const PRIME = 0x01000193;
  * A string that a parser cuts out of a text may keep that whole text alive, so each one that is not known is copied.
  */
 export class ValuePool {
-  readonly #strings: (string | undefined)[] = new Array(PLACES).fill(undefined);
-  readonly #maps: (StringMap | undefined)[] = new Array(PLACES).fill(undefined);
+  readonly #mask: number;
+  readonly #strings: (string | undefined)[];
+  readonly #keys: (string | undefined)[];
+  readonly #maps: (StringMap | undefined)[];
+
+  /** A pool for many documents. */
+  constructor(places = PLACES) {
+    this.#mask = places - 1;
+    this.#strings = new Array(places).fill(undefined);
+    this.#keys = new Array(places).fill(undefined);
+    this.#maps = new Array(places).fill(undefined);
+  }
+
+  /** A pool for one document. */
+  static small(): ValuePool {
+    return new ValuePool(FEW_PLACES);
+  }
 
   /** A string with that text: the one that was given for it before, where that is still known. */
   string(text: string): string {
-    if (text.length > LONGEST) return JSON.parse(JSON.stringify(text));
-    const place = placeOf(text);
+    if (text.length > LONGEST) return copied(text);
+    const place = hashOf(text, 0, text.length) & this.#mask;
     const known = this.#strings[place];
     if (known === text) return known;
-    const copy: string = text.length <= ALWAYS_COPIED ? text : JSON.parse(JSON.stringify(text));
-    this.#strings[place] = copy;
-    return copy;
+    return this.#strings[place] = copied(text);
+  }
+
+  /** The same for a part of a text, which is cut out only where it is not known. */
+  part(text: string, start: number, end: number): string {
+    if (end - start > LONGEST) return copied(text.slice(start, end));
+    const place = hashOf(text, start, end) & this.#mask;
+    const known = this.#strings[place];
+    if (known !== undefined && isAt(known, text, start, end)) return known;
+    return this.#strings[place] = copied(text.slice(start, end));
+  }
+
+  /** A part of a text as a key of objects; undefined for one that `valid` refuses, which is asked when it is not known. */
+  key(text: string, start: number, end: number, valid: (key: string) => boolean): string | undefined {
+    const place = hashOf(text, start, end) & this.#mask;
+    const known = this.#keys[place];
+    if (known !== undefined && isAt(known, text, start, end)) return known;
+    const cut = text.slice(start, end);
+    if (!valid(cut)) return undefined;
+    // The engine keeps one string for each key of objects; with that one they are found fastest.
+    const [key] = Object.keys({ [cut]: 0 });
+    return this.#keys[place] = key;
   }
 
   /** A map with these entries in this order, as `string` gives a string. It is shared and must not be changed. */
   map(entries: StringMap): StringMap {
-    let place = 0;
-    for (const key in entries) place = (31 * place + placeOf(entries[key]!)) & (PLACES - 1);
+    let hash = 0;
+    for (const key in entries) hash = 31 * hash + hashOf(entries[key]!, 0, entries[key]!.length) | 0;
+    const place = hash & this.#mask;
     const known = this.#maps[place];
     if (known !== undefined && sameEntries(known, entries)) return known;
     this.#maps[place] = entries;
@@ -49,24 +87,25 @@ export class ValuePool {
   }
 }
 
-/** A place from the length and five characters: names that follow one another differ in the last ones or in the middle. */
-function placeOf(text: string): number {
-  const { length } = text;
-  // Written out: this runs for every string of the configuration.
-  let hash = Math.imul(length ^ text.charCodeAt(length - 1), PRIME);
-  hash = Math.imul(hash ^ text.charCodeAt(length - 2), PRIME);
-  hash = Math.imul(hash ^ text.charCodeAt(length - 3), PRIME);
-  hash = Math.imul(hash ^ text.charCodeAt(length >> 1), PRIME);
-  hash = Math.imul(hash ^ text.charCodeAt(length >> 2), PRIME);
-  return (hash ^ (hash >>> 15)) & (PLACES - 1);
+/** A hash of the length and five characters: names that follow one another differ in the last ones or in the middle. */
+function hashOf(text: string, start: number, end: number): number {
+  const length = end - start;
+  if (length === 0) return 0;
+  // Written out: this runs for every string of the configuration. Of short strings characters count twice.
+  let hash = Math.imul(length ^ text.charCodeAt(end - 1), PRIME);
+  hash = Math.imul(hash ^ text.charCodeAt(start + ((length - 1) >> 1)), PRIME);
+  if (length > 2) {
+    hash = Math.imul(hash ^ text.charCodeAt(end - 2), PRIME);
+    hash = Math.imul(hash ^ text.charCodeAt(end - 3), PRIME);
+    hash = Math.imul(hash ^ text.charCodeAt(start + (length >> 2)), PRIME);
+  }
+  return hash ^ (hash >>> 15);
 }
 
-function sameEntries(a: StringMap, b: StringMap): boolean {
-  let count = 0;
-  for (const key in a) {
-    if (a[key] !== b[key]) return false;
-    count++;
-  }
-  for (const _ in b) count--;
-  return count === 0;
+function isAt(known: string, text: string, start: number, end: number): boolean {
+  return known.length === end - start && text.startsWith(known, start);
+}
+
+function copied(text: string): string {
+  return text.length <= ALWAYS_COPIED ? text : JSON.parse(JSON.stringify(text));
 }

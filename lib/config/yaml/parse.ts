@@ -7,6 +7,7 @@
  */
 // @ts-types="npm:@types/js-yaml@4.0.9"
 import { CORE_SCHEMA, load, Type, YAMLException } from "js-yaml";
+import { ValuePool } from "../schema/value_pool.ts";
 import { NOT_PLAIN, parseFast } from "./fast.ts";
 
 /** Longest document, in characters: more than an orchestrator would store (1.5 MiB). */
@@ -32,12 +33,16 @@ export interface SyntaxProblem {
 /** A tree, or why there is none. */
 export type ParsedTree = { readonly tree: unknown } | { readonly problem: SyntaxProblem };
 
-/** Parses one document of a YAML file (1.2 core schema, and merge keys). Never throws. */
-export function parseYaml(text: string): ParsedTree {
+/**
+ * Parses one document of a YAML file (1.2 core schema, and merge keys). Never throws.
+ *
+ * @param pool Where its strings become one with equal ones; default: among its own.
+ */
+export function parseYaml(text: string, pool = ValuePool.small()): ParsedTree {
   if (text.length > MAX_DOCUMENT_LENGTH) {
     return fail(`a document of ${text.length} characters; the most is ${MAX_DOCUMENT_LENGTH}`);
   }
-  const plain = parseFast(text);
+  const plain = parseFast(text, pool);
   return plain === NOT_PLAIN ? parseFull(text) : { tree: plain };
 }
 

@@ -3,36 +3,21 @@
  *
  * @module
  */
-import { GroupLook, type GroupModel, type ResultGroup } from "../../incremental/groups.ts";
-import type { AskedProperties } from "../../incremental/properties.ts";
+import { GroupBase, type GroupModel, type ResultGroup } from "../../incremental/groups.ts";
 import { ResultTable } from "../../incremental/result_table.ts";
 import type { BaseSets, Caches, StaleResults } from "../cache/caches.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
 import type { Finding } from "../../config/finding/finding.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
-import type { ProxyProperties } from "../reader/proxy_properties.ts";
 
 /** The one result, in a table of its own. */
-export class BaseResources implements ResultGroup<MeshAnswers, StaleResults> {
-  readonly #look: GroupLook<MeshAnswers>;
+export class BaseResources extends GroupBase<MeshAnswers> implements ResultGroup<MeshAnswers, StaleResults> {
   readonly #table: ResultTable<MeshAnswers, BaseSets, Finding>;
 
   constructor(source: MeshAnswers, caches: Caches, model: GroupModel<BaseResources> | undefined) {
-    this.#look = new GroupLook(source);
+    super(source);
     this.#table = new ResultTable(caches.base, model?.inherits ? model.like.#table : undefined);
     this.update();
-  }
-
-  get source(): MeshAnswers {
-    return this.#look.source;
-  }
-
-  get asked(): AskedProperties<ProxyProperties> {
-    return this.#look.asked;
-  }
-
-  get failing(): boolean {
-    return this.#look.failing;
   }
 
   /** The sets now. */
@@ -46,6 +31,6 @@ export class BaseResources implements ResultGroup<MeshAnswers, StaleResults> {
   }
 
   update(): void {
-    this.#table.update([""], this.#look.begin(() => true));
+    this.#table.update([""], this.look(() => true));
   }
 }

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import type { AskedProperties } from "../../incremental/properties.ts";
-import { GroupLook, type GroupModel, type ResultGroup } from "../../incremental/groups.ts";
+import { GroupBase, type GroupModel, type ResultGroup } from "../../incremental/groups.ts";
 import { type ResultLook, ResultTable } from "../../incremental/result_table.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
@@ -12,7 +11,6 @@ import type { Caches, StaleResults } from "../cache/caches.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
 import type { Finding } from "../../config/finding/finding.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
-import type { ProxyProperties } from "../reader/proxy_properties.ts";
 
 /** The kind of result that is built for each host. */
 export interface HostResourcesOptions {
@@ -22,10 +20,9 @@ export interface HostResourcesOptions {
 }
 
 /** A set of resources made of one result a host. */
-export class HostResources implements ResultGroup<MeshAnswers, StaleResults> {
+export class HostResources extends GroupBase<MeshAnswers> implements ResultGroup<MeshAnswers, StaleResults> {
   readonly #caches: Caches;
   readonly #options: HostResourcesOptions;
-  readonly #look: GroupLook<MeshAnswers>;
   readonly #table: ResultTable<MeshAnswers, readonly EncodedResource[], Finding>;
   /** Hosts that resources are made of; undefined: all. */
   #wanted: ReadonlySet<string> | undefined;
@@ -37,10 +34,10 @@ export class HostResources implements ResultGroup<MeshAnswers, StaleResults> {
     options: HostResourcesOptions,
     model: GroupModel<HostResources> | undefined,
   ) {
+    super(source);
     const like = model?.like;
     this.#caches = caches;
     this.#options = options;
-    this.#look = new GroupLook(source);
     this.#table = new ResultTable(caches[options.cache], like ? like.#table : undefined);
     this.#wanted = like ? like.#wanted : undefined;
     this.#set = like ? like.#set : caches.empty;
@@ -49,18 +46,6 @@ export class HostResources implements ResultGroup<MeshAnswers, StaleResults> {
       ? this.#table.unlike(look, model.difference)
       : [...source.hosts(), ...this.#table.results.keys()];
     this.#update(hosts, look);
-  }
-
-  get source(): MeshAnswers {
-    return this.#look.source;
-  }
-
-  get asked(): AskedProperties<ProxyProperties> {
-    return this.#look.asked;
-  }
-
-  get failing(): boolean {
-    return this.#look.failing;
   }
 
   /** All resources now. The same object while none of them changed. */
@@ -79,7 +64,7 @@ export class HostResources implements ResultGroup<MeshAnswers, StaleResults> {
 
   #begin(keeps?: boolean): ResultLook<MeshAnswers> {
     const { source } = this;
-    return this.#look.begin((host) => (this.#wanted?.has(host) ?? true) && source.exists(host), keeps);
+    return this.look((host) => (this.#wanted?.has(host) ?? true) && source.exists(host), keeps);
   }
 
   #update(hosts: Iterable<string>, look: ResultLook<MeshAnswers>): void {

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { GroupLook, type GroupModel, type ResultGroup } from "../../incremental/groups.ts";
-import type { AskedProperties } from "../../incremental/properties.ts";
+import { GroupBase, type GroupModel, type ResultGroup } from "../../incremental/groups.ts";
 import { type ResultLook, ResultTable } from "../../incremental/result_table.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
@@ -14,13 +13,11 @@ import type { ListenerConflict } from "../listener/conflict.ts";
 import { compareContributions, type ListenerContribution } from "../listener/contribution.ts";
 import type { Finding } from "../../config/finding/finding.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
-import type { ProxyProperties } from "../reader/proxy_properties.ts";
 
 type Contributions = readonly ListenerContribution[];
 
 /** The listeners that hosts contribute to. */
-export class OutboundListeners implements ResultGroup<MeshAnswers, StaleResults> {
-  readonly #look: GroupLook<MeshAnswers>;
+export class OutboundListeners extends GroupBase<MeshAnswers> implements ResultGroup<MeshAnswers, StaleResults> {
   readonly #cache: TranslationCache<MergedListener, Contributions>;
   readonly #table: ResultTable<MeshAnswers, Contributions, Finding>;
   /** Contributions by listener, then by host. */
@@ -29,8 +26,8 @@ export class OutboundListeners implements ResultGroup<MeshAnswers, StaleResults>
   #set: ResourceSet;
 
   constructor(source: MeshAnswers, caches: Caches, model: GroupModel<OutboundListeners> | undefined) {
+    super(source);
     const like = model?.like;
-    this.#look = new GroupLook(source);
     this.#cache = caches.listeners;
     this.#table = new ResultTable(caches.contributions, like ? like.#table : undefined);
     const contributions = like ? [...like.#contributions] : [];
@@ -43,18 +40,6 @@ export class OutboundListeners implements ResultGroup<MeshAnswers, StaleResults>
       : [...source.hosts(), ...this.#table.results.keys()];
     const listeners = [...this.#merged].filter(([, result]) => !model?.difference || !this.#holds(result, look));
     this.#update(new Set(hosts), listeners.map(([name]) => name), look);
-  }
-
-  get source(): MeshAnswers {
-    return this.#look.source;
-  }
-
-  get asked(): AskedProperties<ProxyProperties> {
-    return this.#look.asked;
-  }
-
-  get failing(): boolean {
-    return this.#look.failing;
   }
 
   /** All listeners now. The same object while none of them changed. */
@@ -78,7 +63,7 @@ export class OutboundListeners implements ResultGroup<MeshAnswers, StaleResults>
   }
 
   #begin(keeps?: boolean): ResultLook<MeshAnswers> {
-    return this.#look.begin((host) => this.source.exists(host), keeps);
+    return this.look((host) => this.source.exists(host), keeps);
   }
 
   /** A listener merged for another group may have asked a query that this one answers differently. */

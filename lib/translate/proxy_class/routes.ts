@@ -6,8 +6,7 @@
  *
  * @module
  */
-import { GroupLook, type GroupModel, type ResultGroup } from "../../incremental/groups.ts";
-import type { AskedProperties } from "../../incremental/properties.ts";
+import { GroupBase, type GroupModel, type ResultGroup } from "../../incremental/groups.ts";
 import { type ReplacedResult, type ResultLook, ResultTable } from "../../incremental/result_table.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
@@ -16,7 +15,6 @@ import type { TranslationCache, TranslationResult } from "../cache/translation_c
 import type { BareRouteConfiguration, VirtualHostEntry } from "../encode/virtual_hosts.ts";
 import type { Finding } from "../../config/finding/finding.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
-import type { ProxyProperties } from "../reader/proxy_properties.ts";
 import { domainFinding } from "../route/domain_owners.ts";
 import { HTTP_PROXY_ROUTES } from "../route/placement.ts";
 import { RouteTable } from "./route_table.ts";
@@ -24,8 +22,7 @@ import { RouteTable } from "./route_table.ts";
 type Entries = readonly VirtualHostEntry[];
 
 /** All route configurations. */
-export class OutboundRoutes implements ResultGroup<MeshAnswers, StaleResults> {
-  readonly #look: GroupLook<MeshAnswers>;
+export class OutboundRoutes extends GroupBase<MeshAnswers> implements ResultGroup<MeshAnswers, StaleResults> {
   readonly #virtualHosts: ResultTable<MeshAnswers, Entries, Finding>;
   readonly #bareRoutes: TranslationCache<BareRouteConfiguration | undefined>;
   /** By route configuration. */
@@ -39,12 +36,12 @@ export class OutboundRoutes implements ResultGroup<MeshAnswers, StaleResults> {
   #set: ResourceSet;
 
   constructor(source: MeshAnswers, caches: Caches, model: GroupModel<OutboundRoutes> | undefined) {
+    super(source);
     const { vhds, httpProxyPort } = source.properties;
     const hasHttpProxy = httpProxyPort > 0;
     // Route configurations of another form are of no use.
     const like = model && model.like.#vhds === vhds ? model.like : undefined;
     const { empty } = caches;
-    this.#look = new GroupLook(source);
     this.asked.require("vhds", (properties) => properties.vhds, vhds);
     this.asked.require("hasHttpProxy", (properties) => properties.httpProxyPort > 0, hasHttpProxy);
     this.#virtualHosts = new ResultTable(caches.virtualHosts, like ? like.#virtualHosts : undefined);
@@ -61,18 +58,6 @@ export class OutboundRoutes implements ResultGroup<MeshAnswers, StaleResults> {
       ? this.#virtualHosts.unlike(look, difference)
       : [...source.hosts(), ...this.#virtualHosts.results.keys()];
     this.#update(new Set(hosts), true, look);
-  }
-
-  get source(): MeshAnswers {
-    return this.#look.source;
-  }
-
-  get asked(): AskedProperties<ProxyProperties> {
-    return this.#look.asked;
-  }
-
-  get failing(): boolean {
-    return this.#look.failing;
   }
 
   /** The route configurations: bare ones for VHDS, whole ones otherwise. */
@@ -106,7 +91,7 @@ export class OutboundRoutes implements ResultGroup<MeshAnswers, StaleResults> {
   }
 
   #begin(keeps?: boolean): ResultLook<MeshAnswers> {
-    return this.#look.begin((host) => this.source.exists(host), keeps);
+    return this.look((host) => this.source.exists(host), keeps);
   }
 
   /** @param bareStale Bare route configurations may have changed. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parseDocument, stringify } from "yaml";
 import { NOT_PLAIN, parseFast } from "../../../lib/config/yaml/fast.ts";
+import { ValuePool } from "../../../lib/config/schema/value_pool.ts";
 import { parseFull } from "../../../lib/config/yaml/parse.ts";
 
 /** The second witness, the library `yaml`, looks at these whenever it parses. */
@@ -12,7 +13,7 @@ const JS_YAML_FAULT = /^ *(- +)+-\s*$/m;
 
 /** Where the fast parser answers, the full one and another library must answer the same. @returns whether it answered */
 function agrees(text: string): boolean {
-  const fast = parseFast(text);
+  const fast = parseFast(text, ValuePool.small());
   if (fast === NOT_PLAIN) return false;
   const full = parseFull(text);
   assert.ok("tree" in full, `the fast parser took what the full one refuses:\n${text}`);
@@ -71,7 +72,7 @@ for (const [text, expected] of PLAIN) {
     name: `the fast parser reads ${JSON.stringify(text)}`,
     permissions: WITNESS,
     fn() {
-      assert.deepStrictEqual(parseFast(text), expected);
+      assert.deepStrictEqual(parseFast(text, ValuePool.small()), expected);
       agrees(text);
     },
   });
@@ -119,7 +120,7 @@ for (const text of LEFT_TO_THE_FULL_PARSER) {
   Deno.test({
     name: `the fast parser gives up on ${JSON.stringify(text.slice(0, 30))}`,
     permissions: WITNESS,
-    fn: () => assert.equal(parseFast(text), NOT_PLAIN),
+    fn: () => assert.equal(parseFast(text, ValuePool.small()), NOT_PLAIN),
   });
 }
 

@@ -1,0 +1,14 @@
+import assert from "node:assert/strict";
+import { giveMemoryBack } from "../../../lib/kernel/program/memory.ts";
+
+const MB = 1024 * 1024;
+
+Deno.test("a large heap is compacted, a small one is left alone, and an engine that offers nothing is no error", () => {
+  const asked: unknown[] = [];
+  const engine = { gc: (how: unknown) => void asked.push(how) };
+  giveMemoryBack(10 * MB, engine);
+  assert.deepEqual(asked, []);
+  giveMemoryBack(100 * MB, engine);
+  assert.deepEqual(asked, [{ type: "major", flavor: "last-resort" }]);
+  giveMemoryBack(100 * MB, {});
+});
