@@ -5,7 +5,15 @@ import { type InputQueue, Turns } from "../../lib/grpc/budget/turns.ts";
 class ManualTurns {
   ms = 0;
   #next: (() => void) | undefined;
-  readonly turns = new Turns({ now: () => this.ms, nextTurn: (callback) => void (this.#next = callback) });
+  /** Milliseconds of rest that were asked for with the next turn. */
+  rest = 0;
+  readonly turns = new Turns({
+    now: () => this.ms,
+    nextTurn: (callback, rest) => {
+      this.#next = callback;
+      this.rest = rest;
+    },
+  });
   /** What was worked off, in order. */
   readonly log: string[] = [];
 
@@ -35,6 +43,7 @@ class ManualTurns {
   turn(): boolean {
     const next = this.#next;
     this.#next = undefined;
+    this.ms += this.rest;
     next?.();
     return next !== undefined;
   }
@@ -111,4 +120,37 @@ Deno.test("no turn is asked for as long as no queue waits", () => {
     manual.ms += 0.5;
   }
   assert.equal(manual.turn(), false);
+});
+
+Deno.test("after a long piece floods rest as long as it took; who sends now and then is served meanwhile", () => {
+  const manual = new ManualTurns();
+  const floods = ["f1", "f2"].map((name) => manual.queue(name, 20));
+  for (const flood of floods) manual.give(flood, 1000);
+  for (let i = 0; i < 10; i++) manual.turn();
+  manual.log.length = 0;
+  const from = manual.ms;
+  for (let i = 0; i < 10; i++) manual.turn();
+  assert.deepEqual([manual.log.length, manual.ms - from], [10, 400], "one piece of 20 ms a turn, and as much rest");
+  assert.equal(manual.rest, 20);
+  manual.ms += 5;
+  const innocent = manual.queue("innocent", 2);
+  manual.give(innocent, 3);
+  assert.deepEqual([manual.log.at(-1), manual.rest], ["innocent", 0], "not after the rest");
+  manual.turn();
+  assert.deepEqual([innocent.pieces, manual.log.slice(-2)], [0, ["innocent", "innocent"]]);
+});
+
+Deno.test("no flood evades its rest by sending the next piece only then", () => {
+  const manual = new ManualTurns();
+  const flood = manual.queue("flood", 20);
+  for (let i = 0; i < 10; i++) {
+    manual.give(flood, 1);
+    while (manual.turn()) { /* to the end */ }
+  }
+  const from = manual.ms;
+  for (let i = 0; i < 10; i++) {
+    manual.give(flood, 1);
+    while (manual.turn()) { /* to the end */ }
+  }
+  assert.ok(manual.ms - from >= 380, `${manual.ms - from} ms for ten pieces of 20 ms`);
 });

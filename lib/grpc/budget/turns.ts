@@ -3,6 +3,10 @@
  * The one that has worked least of late comes first, so a client that sends rarely hardly waits for one that
  * sends without end, and many that send without end get equal shares.
  *
+ * Some input cannot be cut into short pieces: a message that is 4 MB when it is unpacked takes many milliseconds. What
+ * others wait for (a file, a timer, a socket) goes on by small steps, and each would wait for such a piece. So after a long
+ * piece those that have taken much of late rest for as long as it took.
+ *
  * @module
  */
 
@@ -20,8 +24,8 @@ export interface InputQueue {
 export interface TurnClock {
   /** Milliseconds. */
   now(): number;
-  /** Calls back in the next turn of the event loop. */
-  nextTurn(callback: () => void): void;
+  /** Calls back in a turn of the event loop: the next one, or the first after so many milliseconds. */
+  nextTurn(callback: () => void, rest: number): void;
 }
 
 /** Milliseconds that one queue may take before another one gets its turn. */
@@ -30,11 +34,18 @@ const SLICE = 1;
 const TURN = 4;
 /** Milliseconds after which half of what a queue has taken is forgotten. */
 const HALF_LIFE = 500;
+/** Longest rest after a long piece of work, ms. */
+const LONGEST_REST = 50;
 /** Queues wait in lines by what they have taken of late: below 1 ms, 2 ms, 4 ms, ..., 128 ms, and more. */
 const LINES = 9;
+/** The first line of those that rest: they have taken 32 ms of late. */
+const FIRST_RESTING = 6;
 
 /** A timer, because on Deno 2.8.3 immediates that follow each other keep sockets waiting for hundreds of milliseconds. */
-const CLOCK: TurnClock = { now: () => performance.now(), nextTurn: (callback) => void setTimeout(callback, 0) };
+const CLOCK: TurnClock = {
+  now: () => performance.now(),
+  nextTurn: (callback, rest) => void setTimeout(callback, rest),
+};
 
 /** The turns of the queues of one server. */
 export class Turns {
@@ -45,7 +56,10 @@ export class Turns {
   /** Milliseconds of work in the turn that began at `#since`. */
   #spent = 0;
   #since = -Infinity;
-  #scheduled = false;
+  /** The turn that was asked for, and when it comes. */
+  #asked: { readonly at: number } | undefined;
+  /** Until then, those that have taken much rest. */
+  #restUntil = -Infinity;
 
   readonly #clock: TurnClock;
 
@@ -59,7 +73,7 @@ export class Turns {
     // As long as no queue waits no turn is asked for; sockets were looked at in the time that has passed.
     if (this.#clock.now() - this.#since >= 2 * TURN) this.#begin();
     this.#wait(queue);
-    if (this.#spent < TURN && this.#first() === queue) this.#slice(queue);
+    if (this.#spent < TURN && this.#first() === queue && this.#rest() === 0) this.#slice(queue);
     this.#schedule();
   }
 
@@ -79,17 +93,32 @@ export class Turns {
     this.#spent = 0;
   }
 
-  /** Asks for a turn when a queue waits for it. */
+  /** Asks for a turn when a queue waits for it, and for an earlier one when a queue came that need not rest. */
   #schedule(): void {
-    if (this.#scheduled || this.#places.size === 0) return;
-    this.#scheduled = true;
-    this.#clock.nextTurn(() => this.#turn());
+    if (this.#places.size === 0) return;
+    const rest = this.#rest();
+    const asked = { at: this.#clock.now() + rest };
+    if (this.#asked !== undefined && this.#asked.at <= asked.at) return;
+    this.#asked = asked;
+    this.#clock.nextTurn(() => this.#asked === asked && this.#turn(), rest);
+  }
+
+  /** How long the first queue has to rest, ms. */
+  #rest(): number {
+    const rest = this.#restUntil - this.#clock.now();
+    if (rest <= 0) return 0;
+    const waits = this.#lines.slice(0, FIRST_RESTING).some((line) => line.size > 0);
+    return waits ? 0 : rest;
   }
 
   #turn(): void {
-    this.#scheduled = false;
+    this.#asked = undefined;
     this.#begin();
-    for (let next = this.#first(); next !== undefined && this.#spent < TURN; next = this.#first()) this.#slice(next);
+    while (this.#spent < TURN && this.#rest() === 0) {
+      const next = this.#first();
+      if (next === undefined) break;
+      this.#slice(next);
+    }
     this.#schedule();
   }
 
@@ -99,6 +128,7 @@ export class Turns {
     const left = queue.work(() => this.#clock.now() - from >= SLICE);
     const to = this.#clock.now();
     this.#spent += to - from;
+    if (to - from > TURN) this.#restUntil = to + Math.min(to - from, LONGEST_REST);
     this.#taken.set(queue, { ms: this.#recent(queue, to) + to - from, at: to });
     if (left) this.#wait(queue);
   }
