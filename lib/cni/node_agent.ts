@@ -53,7 +53,7 @@ const LEAVE_MS = 4000;
  * Starts the service; its parts end by the kernel's stopper.
  *
  * @throws {TemplateError} when the template of the network configuration cannot be used.
- * @throws {NodeAgentStartError} when ports or the run folder cannot be had: all of them at once.
+ * @throws {NodeAgentStartError} when ports or the run folder cannot be used: all of them at once.
  */
 export async function startNodeAgent(options: NodeAgentOptions, kernel: Kernel): Promise<NodeAgent> {
   const log = kernel.log.scope("cni-agent");

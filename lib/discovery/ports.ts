@@ -47,7 +47,7 @@ export interface ServerPorts {
 /**
  * Opens all ports of a server.
  *
- * @throws {StartError} naming each address that cannot be had.
+ * @throws {StartError} naming each address that cannot be used.
  */
 export async function openPorts(
   options: PortOptions,
@@ -112,7 +112,7 @@ async function openIntrospection(
     return (await open()).port;
   } catch (error) {
     // A port that is there by default alone does not keep the server from serving proxies.
-    log.scope("default").warn("no introspection pages: the address cannot be had", { address, error });
+    log.scope("default").warn("no introspection pages: the address cannot be used", { address, error });
     return undefined;
   }
 }

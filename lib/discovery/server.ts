@@ -104,7 +104,7 @@ export interface DiscoveryServer {
  * Starts a server. It registers its parts with the kernel's stopper and its steps with the kernel's readiness.
  *
  * @returns When sources are synced and it listens.
- * @throws {StartError} When a source cannot be read, the mesh configuration has errors, or a port cannot be had: all of
+ * @throws {StartError} When a source cannot be read, the mesh configuration has errors, or a port cannot be used: all of
  * these at once.
  */
 export async function startDiscoveryServer(

@@ -61,7 +61,7 @@ export interface RunningServer {
  * ```
  *
  * @returns When its sources are synced and it listens.
- * @throws {StartError} When the folder cannot be read, the mesh configuration has errors, or a port cannot be had.
+ * @throws {StartError} When the folder cannot be read, the mesh configuration has errors, or a port cannot be used.
  */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const settings = defaultSettings("pilot-discovery", options.settings ?? {});

@@ -30,7 +30,7 @@ const MAX_UNREAD = 1 << 18;
 /**
  * Listens.
  *
- * @throws {Error} of the system, with its `code` (EADDRINUSE and others), when the address cannot be had.
+ * @throws {Error} of the system, with its `code` (EADDRINUSE and others), when the address cannot be used.
  */
 export function listenTcp(address: ListenEndpoint, responder: Responder, clock: Clock): Promise<Listening> {
   const connections = new Set<TcpClient>();

@@ -25,7 +25,7 @@ export interface Listening {
 /**
  * Listens.
  *
- * @throws {Deno.errors.AddrInUse} and other errors of the system when the address cannot be had.
+ * @throws {Deno.errors.AddrInUse} and other errors of the system when the address cannot be used.
  */
 export function listenUdp(address: ListenEndpoint, responder: Responder): Listening {
   const conn = Deno.listenDatagram({ transport: "udp", ...address });

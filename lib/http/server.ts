@@ -78,7 +78,7 @@ export class HttpServer {
   /**
    * Listens on `host:port`, `:port` (all addresses) or `[v6]:port`.
    *
-   * @throws TypeError for another text, Error when the address cannot be had
+   * @throws TypeError for another text, Error when the address cannot be used
    */
   async listen(address: string): Promise<Listener> {
     const listener = await listen(parseListenAddress(address), (socket) => this.accept(socket));
@@ -89,7 +89,7 @@ export class HttpServer {
   /**
    * Listens for TLS; see {@linkcode listenTls}.
    *
-   * @throws TypeError when address or certificates make no sense, Error when the address cannot be had
+   * @throws TypeError when address or certificates make no sense, Error when the address cannot be used
    */
   async listenTls(
     address: string,
@@ -108,7 +108,7 @@ export class HttpServer {
   /**
    * Listens on a Unix socket; see {@linkcode listenUnix}.
    *
-   * @throws Error when the path cannot be had
+   * @throws Error when the path cannot be used
    */
   async listenUnix(path: string, options: UnixListenOptions = {}): Promise<UnixListener> {
     const listener = await listenUnix(path, (transport) => {

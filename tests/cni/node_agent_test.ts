@@ -5,15 +5,12 @@ import vm from "node:vm";
 import { currentRecord } from "../../lib/cni/install/installer.ts";
 import { readOrchConfig } from "../../lib/cni/install/orch_config.ts";
 import { systemFileCalls } from "../../lib/cni/node/file_calls.ts";
-import { startNodeAgent } from "../../lib/cni/node_agent.ts";
 import { post } from "../../lib/cni/plugin/report.ts";
 import { NearPods } from "../../lib/cni/pods/near.ts";
-import { startKernel } from "../../lib/kernel/kernel.ts";
-import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
 import { must } from "./support/commands.ts";
 import { injectedPod } from "./support/orch.ts";
 import { PRIMARY } from "./support/place.ts";
-import { config, text, until, withService } from "./support/service.ts";
+import { config, startOther, text, until, withService } from "./support/service.ts";
 
 const scripts = new URL("../testdata/cni/", import.meta.url).pathname;
 
@@ -156,7 +153,8 @@ const own = {
 };
 
 Deno.test("an installer that ends for an upgrade or a restart leaves all in place, and a record for the next", async () => {
-  await withService(async ({ place, orch, kernel }) => {
+  await withService(async (service) => {
+    const { place, orch, kernel } = service;
     orch.put(own);
     orch.daemonSets.set("mesh-system/mesh-cni-node", set);
     await kernel.stopper.stop();
@@ -165,20 +163,7 @@ Deno.test("an installer that ends for an upgrade or a restart leaves all in plac
     assert.deepEqual([record?.state, record?.placement, record?.config], ["handed over", "chained", config]);
     assert.match(record?.reason ?? "", /another installer is expected/);
     // The next one wants another placement, and takes over.
-    const other = startKernel("install-cni", defaultLogOptions, {
-      log: createLog([], { ...defaultLogOptions, targets: [] }),
-    });
-    const desired = place.desiredStateOptions(new URL(orch.address), { owned: true, podName: "mesh-cni-node-bbbbb" });
-    await startNodeAgent({
-      folders: place.folders,
-      desired,
-      healthPort: 0,
-      monitoringPort: 0,
-      metricsLocalOnly: false,
-      names: [],
-      cluster: "c1",
-      repair: undefined,
-    }, other);
+    const other = await startOther(service, { owned: true, podName: "mesh-cni-node-bbbbb" });
     assert.equal(text(place), PRIMARY);
     assert.match(text(place, "02-mesh-cni.conflist"), /mesh-cni/);
     const taken = currentRecord(place.folders, systemFileCalls);

@@ -3,15 +3,13 @@ import assert from "node:assert/strict";
 import { currentRecord, install } from "../../lib/cni/install/installer.ts";
 import { systemFileCalls } from "../../lib/cni/node/file_calls.ts";
 import { Installer } from "../../lib/cni/install/loop.ts";
-import { startNodeAgent } from "../../lib/cni/node_agent.ts";
-import { startKernel } from "../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
 import { createMetrics } from "../../lib/kernel/metrics/registry.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { link } from "./support/commands.ts";
 import { injectedPod } from "./support/orch.ts";
 import { ENTRY, Place, PRIMARY } from "./support/place.ts";
-import { config, eventsAlone, text, until, withService } from "./support/service.ts";
+import { config, eventsAlone, startOther, text, until, withService } from "./support/service.ts";
 
 Deno.test("an installation that had to wait for a primary is counted, once", async () => {
   await withService(
@@ -119,24 +117,9 @@ Deno.test("a warning reports a named configuration that the runtime does not tak
 });
 
 Deno.test("two installers with different options on one node report each other", async () => {
-  await withService(async ({ place, orch, lines }) => {
-    const other = startKernel("install-cni", defaultLogOptions, {
-      log: createLog([], { ...defaultLogOptions, targets: [] }),
-    });
-    const desired = place.desiredStateOptions(new URL(orch.address), {
-      logLevel: "debug",
-      podName: "mesh-cni-node-bbbbb",
-    });
-    await startNodeAgent({
-      folders: place.folders,
-      desired,
-      healthPort: 0,
-      monitoringPort: 0,
-      metricsLocalOnly: false,
-      names: [],
-      cluster: "c1",
-      repair: undefined,
-    }, other);
+  await withService(async (service) => {
+    const { lines } = service;
+    const other = await startOther(service, { logLevel: "debug", podName: "mesh-cni-node-bbbbb" });
     await until(
       "reported",
       () => lines.some((line) => line.includes("another installer, mesh-cni-node-bbbbb, is at work on this node")),

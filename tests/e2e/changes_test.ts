@@ -2,9 +2,9 @@
  * A service comes, changes and goes while a real Envoy carries requests to it.
  */
 import assert from "node:assert/strict";
-import http from "node:http";
 import { withPorts } from "../../scripts/ports.ts";
 import { envoyPath, TestMesh, until } from "./support/mesh.ts";
+import { requestHost } from "./support/request.ts";
 
 const path = envoyPath();
 
@@ -17,15 +17,10 @@ function application(text: string) {
 /**
  * What the gateway answers for a host: the body, the status where it is not 200, "closed" where there is no listener.
  */
-function ask(port: number, host: string): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  const request = http.get({ host: "127.0.0.1", port, headers: { host }, agent: false }, (response) => {
-    let body = "";
-    response.setEncoding("utf8").on("data", (text) => body += text);
-    response.on("end", () => resolve(response.statusCode === 200 ? body : String(response.statusCode)));
-  });
-  request.on("error", () => resolve("closed"));
-  return promise;
+async function ask(port: number, host: string): Promise<string> {
+  const response = await requestHost(port, host);
+  if (typeof response === "string") return "closed";
+  return response.status === 200 ? response.body : String(response.status);
 }
 
 function gateway(port: number): string {

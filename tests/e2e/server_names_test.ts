@@ -2,10 +2,10 @@
  * Whose certificate a service outside the mesh may show: a real Envoy accepts or refuses real servers.
  */
 import assert from "node:assert/strict";
-import http from "node:http";
 import { withPorts } from "../../scripts/ports.ts";
 import { Authority, type Certificate, openssl } from "../certificates.ts";
 import { envoyPath, type TestEnvoy, TestMesh, until } from "./support/mesh.ts";
+import { requestHost } from "./support/request.ts";
 
 const path = envoyPath();
 
@@ -16,19 +16,13 @@ function tlsServer({ certificate: cert, key }: Certificate) {
   return { port: server.addr.port, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 
-/** What becomes of a request for a host: "accepted", "refused" where no connection comes about, else the answer. */
-function ask(port: number, host: string): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  const request = http.get({ host: "127.0.0.1", port, headers: { host }, agent: false }, (response) => {
-    let body = "";
-    response.setEncoding("utf8").on("data", (text) => body += text);
-    response.on("end", () => {
-      const refused = response.statusCode === 503 && body.includes("remote connection failure");
-      resolve(body === "hello" ? "accepted" : refused ? "refused" : `${response.statusCode} ${body}`);
-    });
-  });
-  request.on("error", (error) => resolve(error.message));
-  return promise;
+/** The result of a request for a host: "accepted", "refused" where Envoy gets no connection, else the answer. */
+async function ask(port: number, host: string): Promise<string> {
+  const response = await requestHost(port, host);
+  if (typeof response === "string") return response;
+  const { status, body } = response;
+  const refused = status === 503 && body.includes("remote connection failure");
+  return body === "hello" ? "accepted" : refused ? "refused" : `${status} ${body}`;
 }
 
 /** One service of a test, and what becomes of requests to it. */

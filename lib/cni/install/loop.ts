@@ -113,7 +113,7 @@ export class Installer {
     const { folders, calls, clock, log, keepExecutable } = this.options;
     this.locked(() => {
       if (how === "for good") {
-        for (const line of uninstall(folders, calls, keepExecutable)) log.info("taken away", { what: line });
+        for (const line of uninstall(folders, calls, keepExecutable)) log.info("removed", { what: line });
       } else {
         handOver(folders, calls, how.handOver, () => clock.now());
         log.info("left in place for the next installer", { reason: how.handOver });
@@ -281,7 +281,7 @@ export class Installer {
     const { folders, calls, runFolderMade, log } = this.options;
     if (calls.stat(folders.run) === undefined) {
       calls.makeFolder(folders.run, 0o755);
-      log.warn("the run folder was gone; it was made again", { folder: folders.run });
+      log.warn("the run folder was gone; it is created again", { folder: folders.run });
       runFolderMade?.();
     }
     return whileLocked(`${folders.run}/${LOCK_FILE}`, work);

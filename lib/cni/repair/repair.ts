@@ -65,7 +65,7 @@ function tellOfTrouble({ log, metrics, cluster }: RepairWorld): (error: PodSourc
   let last: string | undefined;
   return ({ message }) => {
     metrics.counter("controller_sync_errors_total").inc({ cluster });
-    if (message !== last) log.warn("pods cannot be watched for repair; it goes on trying", { why: message });
+    if (message !== last) log.warn("pods cannot be watched for repair; the installer tries again", { why: message });
     last = message;
   };
 }

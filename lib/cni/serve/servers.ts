@@ -43,7 +43,7 @@ export interface NodeServers extends NodePorts {
 /**
  * Starts all servers; they close with the kernel's stopper.
  *
- * @throws {NodeAgentStartError} naming each port, and the run folder, that cannot be had
+ * @throws {NodeAgentStartError} naming each port, and the run folder, that cannot be used
  */
 export async function serveNode(
   options: ServeOptions,
@@ -89,7 +89,7 @@ function pluginSocket(runDir: string, kernel: Kernel, pods: PodLookup) {
     open,
     renew() {
       last = last.then(() => server?.close()).then(open).catch((error) => {
-        kernel.log.scope("cni-agent").error("the plugin's socket cannot be made again", { error });
+        kernel.log.scope("cni-agent").error("the plugin's socket cannot be created again", { error });
       });
     },
     async close() {

@@ -40,7 +40,7 @@ export function parseListenAddress(text: string): ListenAddress {
 /**
  * Listens, and hands each connection to `accept`.
  *
- * @throws Error when the address cannot be had
+ * @throws Error when the address cannot be used
  */
 export function listen(address: ListenAddress, accept: (socket: Socket) => void): Promise<Listener> {
   return startListening(net.createServer(accept), address);

@@ -39,7 +39,7 @@ export interface TlsListener extends Listener {
 /**
  * Listens for TLS and hands each connection to `accept` when its handshake is done.
  *
- * @throws TypeError when the certificates cannot be used, Error when the address cannot be had
+ * @throws TypeError when the certificates cannot be used, Error when the address cannot be used
  */
 export async function listenTls(
   address: ListenAddress,

@@ -18,7 +18,7 @@ export type GatewayRefusalReason =
   | "duplicatePortName"
   /** HTTPS or TLS without `tls` settings. */
   | "missingTls"
-  /** Certificates that cannot be had. */
+  /** Certificates that are not available. */
   | TlsRefusal
   /** Served, without these. */
   | "ignoredCipherSuites"

@@ -71,6 +71,23 @@ export async function withService(
   }
 }
 
+/** Starts another installer on the node of a service; its log goes nowhere. */
+export async function startOther({ place, orch }: Service, more: Partial<DesiredStateOptions>): Promise<Kernel> {
+  const log = createLog([], { ...defaultLogOptions, targets: [] });
+  const kernel = startKernel("install-cni", defaultLogOptions, { log });
+  await startNodeAgent({
+    folders: place.folders,
+    desired: place.desiredStateOptions(new URL(orch.address), more),
+    healthPort: 0,
+    monitoringPort: 0,
+    metricsLocalOnly: false,
+    names: [],
+    cluster: "c1",
+    repair: undefined,
+  }, kernel);
+  return kernel;
+}
+
 /** Waits until a condition holds that a service brings about by itself; fails after 30 s. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + 30_000;
