@@ -27,7 +27,7 @@ import { programLetters } from "../lib/kernel/program/program.ts";
 import { spellings } from "../lib/kernel/settings/border.ts";
 import { settingAreas } from "../lib/kernel/settings/catalogue.ts";
 import type { Setting } from "../lib/kernel/settings/define.ts";
-import { formatDuration } from "../lib/kernel/time/duration.ts";
+import { readableDuration } from "../lib/kernel/time/duration.ts";
 import { defaultAdmissionRate } from "../lib/xds/admission.ts";
 import { defaultPushThrottle } from "../lib/xds/push_queue.ts";
 import { TypeComments } from "./type_comments.ts";
@@ -44,7 +44,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 function valueText(setting: Setting, value: Setting["default"]): string {
-  const text = setting.type === "Duration" ? formatDuration(Number(value)) : String(value);
+  const text = setting.type === "Duration" ? readableDuration(Number(value)) : String(value);
   return text === "" ? "(empty)" : `\`${text}\``;
 }
 
@@ -104,7 +104,7 @@ export function settingsPage(): string {
     note,
     "# Settings",
     `Environment variables, read once at start. Used by: ${letters}. A bad value ends the program at once, with exit code 1 and one line for each bad variable: its name, its value, what was expected.`,
-    "Durations are in Go syntax: `300ms`, `10s`, `1h30m`. An empty variable counts as unset, except for texts. Further variables of `pilot-agent mesh-iptables` stand beside its flags in [commands](commands.md).",
+    "Durations are in Go syntax: `300ms`, `10s`, `1h30m`; `never` is the longest one. An empty variable counts as unset, except for texts. Further variables of `pilot-agent mesh-iptables` stand beside its flags in [commands](commands.md).",
     ...areas,
   ].join("\n\n") + "\n";
 }
@@ -135,7 +135,7 @@ export function metricsPage(): string {
 
 function helpPages(command: Command, line: readonly Command[]): string[] {
   const path = line.map((c) => c.name).join(" ");
-  const own = `## ${path}\n\n\`\`\`text\n${helpText({ command, line })}\`\`\``;
+  const own = `## ${path}\n\n\`\`\`text\n${helpText({ command, line }, 100)}\`\`\``;
   return [own, ...(command.commands ?? []).filter((c) => c.hidden !== true).flatMap((c) => helpPages(c, [...line, c]))];
 }
 

@@ -77,7 +77,7 @@ const serving = {
   ),
   keepaliveMaxServerConnectionAge: durationFlag(
     MAX_DURATION_TEXT,
-    "age at which a connection is closed gracefully; 0s: never",
+    "age at which a connection is closed gracefully; 0s is never too",
   ),
   keepaliveTimeout: durationFlag("10s", "time for the answer to a ping; when not given, $GRPC_KEEPALIVE_TIMEOUT"),
   profile: boolFlag("serve profiles under /debug/pprof"),

@@ -6,7 +6,7 @@
 import { type Address, parseAddress } from "../../lib/cli/address.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import type { Settings } from "../../lib/kernel/settings/catalogue.ts";
-import { formatDuration } from "../../lib/kernel/time/duration.ts";
+import { readableDuration } from "../../lib/kernel/time/duration.ts";
 import type { DiscoveryFlagValues } from "./discovery_flags.ts";
 
 /** Everything the command line says about a discovery server. Durations are milliseconds. */
@@ -141,7 +141,7 @@ function readAddresses(flags: DiscoveryFlagValues, problems: string[]) {
 function durationProblems(flags: DiscoveryFlagValues): string[] {
   const atLeastZero = ["keepaliveMaxServerConnectionAge", "shutdownDuration"] as const;
   const say = (name: string, ms: number, expected: string) =>
-    `flag --${name}: got ${formatDuration(ms)}, expected ${expected}`;
+    `flag --${name}: got ${readableDuration(ms)}, expected ${expected}`;
   return [
     ...atLeastZero.filter((n) => flags[n] < 0).map((n) => say(n, flags[n], "0s or more")),
     // Each ping costs every proxy a packet: this is also the least that Go's servers take.

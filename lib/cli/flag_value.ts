@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { DURATION_EXPECTED, formatDuration, parseDuration } from "../kernel/time/duration.ts";
+import { DURATION_EXPECTED, parseSpan, readableDuration } from "../kernel/time/duration.ts";
 import type { Flag, FlagValue } from "./flag.ts";
 
 /** A value, or the expectation that the text does not meet. */
@@ -37,7 +37,7 @@ export function parseFlagValue(flag: Flag, text: string, before?: FlagValue): Pa
     case "float32":
       return float(text);
     case "duration": {
-      const value = parseDuration(text);
+      const value = parseSpan(text);
       return value === undefined ? { expected: DURATION_EXPECTED } : { value };
     }
     default: {
@@ -111,5 +111,5 @@ function float(text: string): ParsedFlag {
 export function showFlagValue(flag: Flag, value: FlagValue = flag.default): string {
   if (Array.isArray(value)) return `[${value.join(",")}]`;
   if (typeof value === "object") return `[${Object.entries(value).map(([k, v]) => `${k}=${v}`).join(",")}]`;
-  return flag.type === "duration" ? formatDuration(value as number) : String(value);
+  return flag.type === "duration" ? readableDuration(value as number) : String(value);
 }

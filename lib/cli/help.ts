@@ -3,32 +3,48 @@
  *
  * @module
  */
-import { inheritedFlags, localFlags, type Located, pathOf } from "./command.ts";
+import { notBuilt } from "../kernel/not_built/catalogue.ts";
+import { type Command, inheritedFlags, localFlags, type Located, pathOf } from "./command.ts";
 import type { Flag, FlagSet } from "./flag.ts";
 import { showFlagValue } from "./flag_value.ts";
+import { wrap } from "./terminal/layout.ts";
 
 const HELP: Flag<boolean> = { type: "bool", default: false, short: "h", help: "" };
 
-/** Help of a command. Ends with a line break. */
-export function helpText(located: Located): string {
+/**
+ * Help of a command. Ends with a line break.
+ *
+ * @param width Characters in a line; default: lines are never broken.
+ */
+export function helpText(located: Located, width = Infinity): string {
   const { command } = located;
   const path = pathOf(located);
   const shown = (command.commands ?? []).filter((c) => c.hidden !== true);
   const inherited = inheritedFlags(located);
-  const sections = [command.description ?? command.summary, usage(located, shown.length > 0)];
+  const sections = [wrap(command.description ?? command.summary, width)];
+  const waiting = notBuilt("command", path);
+  if (waiting !== undefined) sections.push(wrap(`Not built in this version: ${path} ${waiting.effect}.`, width));
+  sections.push(usage(located, shown.length > 0));
   if (command.aliases !== undefined) {
     sections.push(`Aliases:\n  ${[command.name, ...command.aliases].join(", ")}`);
   }
   if (command.examples !== undefined) sections.push(`Examples:\n${command.examples}`);
-  if (shown.length > 0) {
-    const width = Math.max(...shown.map((c) => c.name.length)) + 1;
-    sections.push(["Available Commands:", ...shown.map((c) => `  ${c.name.padEnd(width)} ${c.summary}`)].join("\n"));
-  }
+  if (shown.length > 0) sections.push(commandLines(path, shown, width));
+  const flags = (set: FlagSet) => flagLines(located.line[0]?.name ?? "", set, width);
   const local = { ...localFlags(located), help: { ...HELP, help: `help for ${command.name}` } };
-  sections.push(`Flags:\n${flagLines(local)}`);
-  if (Object.keys(inherited).length > 0) sections.push(`Global Flags:\n${flagLines(inherited)}`);
+  sections.push(`Flags:\n${flags(local)}`);
+  if (Object.keys(inherited).length > 0) sections.push(`Global Flags:\n${flags(inherited)}`);
   if (shown.length > 0) sections.push(`Use "${path} [command] --help" for more information about a command.`);
   return sections.join("\n\n") + "\n";
+}
+
+function commandLines(path: string, commands: readonly Command[], width: number): string {
+  const column = Math.max(...commands.map((c) => c.name.length)) + 1;
+  const lines = commands.map(({ name, summary }) => {
+    const waiting = notBuilt("command", `${path} ${name}`) === undefined ? "" : " (not built in this version)";
+    return wrap(summary + waiting, width, `  ${name.padEnd(column)} `);
+  });
+  return ["Available Commands:", ...lines].join("\n");
 }
 
 /** The usage block alone. */
@@ -41,18 +57,31 @@ export function usage(located: Located, hasCommands: boolean): string {
   return ["Usage:", ...lines].join("\n");
 }
 
-/** One line per flag, sorted by name, descriptions aligned. */
-function flagLines(flags: FlagSet): string {
+/** Narrowest column of descriptions; where the width leaves less, they begin on a line of their own. */
+const LEAST_COLUMN = 30;
+
+/** Flags sorted by name, descriptions aligned. */
+function flagLines(program: string, flags: FlagSet, width: number): string {
   const rows = Object.entries(flags)
     .filter(([, flag]) => flag.hidden !== true)
     .sort(([a], [b]) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1))
     .map(([name, flag]) => {
       const short = flag.short === undefined ? "    " : `-${flag.short}, `;
       const type = flag.type === "bool" ? "" : " " + typeWord(flag);
-      return [`  ${short}--${name}${type}`, flag.help + variables(flag) + defaultNote(flag)] as const;
+      const text = flag.help + variables(flag) + defaultNote(flag) + waitingNote(program, name);
+      return [`  ${short}--${name}${type}`, text] as const;
     });
-  const width = Math.max(...rows.map(([left]) => left.length)) + 3;
-  return rows.map(([left, right]) => left.padEnd(width) + right).join("\n");
+  const column = Math.max(...rows.map(([left]) => left.length)) + 3;
+  if (width - column >= LEAST_COLUMN) {
+    return rows.map(([left, text]) => wrap(text, width, left.padEnd(column), " ".repeat(column))).join("\n");
+  }
+  return rows.map(([left, text]) => `${left}\n${wrap(text, width, " ".repeat(8))}`).join("\n");
+}
+
+/** That a flag has no effect in this version, and for what it waits. */
+function waitingNote(program: string, name: string): string {
+  const waiting = notBuilt("flag", `${program} --${name}`);
+  return waiting === undefined ? "" : ` (no effect in this version: waits for ${waiting.part})`;
 }
 
 /** The type as help prints it: lists by the type of one element. */

@@ -16,23 +16,23 @@ export const vklogFlag = { vklog: levelFlag("verbosity of the low-level library 
 /** The logging flags of a program, with its scopes. */
 export function logFlags(program: Program) {
   const names = scopes[program];
-  const scopeList = `scopes: ${names.join(", ")}`;
-  const levelList = `levels: ${levels.join(", ")}`;
   const paired = { commas: true, complete: names, pairedWith: levels };
   return {
     log_as_json: boolFlag("write log lines as JSON instead of console text"),
-    log_caller: stringFlag("", `comma-separated scopes whose lines name their caller; ${scopeList}`, {
+    log_caller: stringFlag("", "comma-separated scopes, as for --log_output_level, whose lines name their caller", {
       commas: true,
       complete: names,
     }),
     log_output_level: stringFlag(
       "",
-      `comma-separated <scope>:<level> pairs, the least level written per scope; ${scopeList}; ${levelList}`,
+      `comma-separated <scope>:<level> pairs, the least level written per scope; levels: ${
+        levels.join(", ")
+      }; scopes: ${names.join(", ")}`,
       paired,
     ),
     log_stacktrace_level: stringFlag(
       "default:none",
-      `comma-separated <scope>:<level> pairs, the level from which lines carry a stack; ${scopeList}; ${levelList}`,
+      "the same pairs, the level from which lines carry a stack",
       paired,
     ),
     log_target: stringArrayFlag(["stdout"], "where log lines go: a path, stdout or stderr; may be repeated", {

@@ -40,6 +40,7 @@ import { NodeReader, PipelineSource } from "./source.ts";
 import { UnenforcedPolicies } from "./policies.ts";
 import { startRootNamespace } from "./root_namespace.ts";
 import { StartError } from "./start_error.ts";
+import { reportStart } from "./start_report.ts";
 import { startUpkeep } from "./upkeep.ts";
 
 /** How a server is started. Addresses are `host:port` or `:port`; durations milliseconds. */
@@ -167,7 +168,11 @@ async function start(
   kernel.metrics.gauge("startup_duration_seconds").set(kernel.clock.monotonic() / 1000);
   kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "local" }, 1);
   kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, 0);
-  kernel.log.scope("default").info("serving", { ...ports, objects: store.size });
+  reportStart({
+    ...{ options, ports, store, debug: settings.ENABLE_DEBUG_ON_HTTP },
+    settled: () => analysis.settled(),
+    findings: () => [...view.findings(), ...analysis.findings()],
+  }, kernel);
   return { pipeline, xds, store, configuration, mesh, analysis, findings: view.findings, ports };
 }
 

@@ -49,7 +49,7 @@ Flags:
   -h, --help            help for run
       --list strings    which (default [a,b])
   -n, --name string     who (default "me")
-      --wait duration   how long [$WAIT] (default 1m0s)
+      --wait duration   how long [$WAIT] (default 1m)
 
 Global Flags:
   -v, --verbose   say more
@@ -59,6 +59,30 @@ Deno.test("help has the layout of Istio's programs: description, usage, aliases,
   assert.deepEqual(await call("run", "--help"), { code: 0, out: runHelp, err: "" });
   assert.equal((await call("help", "run")).out, runHelp);
   assert.equal((await call("run", "x", "-h")).out, runHelp);
+});
+
+Deno.test("help is wrapped to the terminal's width, and below a narrow one descriptions stand on lines of their own", async () => {
+  const wide: Command = {
+    name: "pilot-discovery",
+    summary: "A program",
+    flags: { profile: boolFlag("a b c ".repeat(20).trim()), "a-flag-with-a-long-name": stringFlag("", "short") },
+    run: () => 0,
+  };
+  const help = async (width: number) => {
+    let out = "";
+    const terminal = { interactive: true, width, colour: false };
+    const output = { out: (t: string) => void (out += t), err: () => {}, terminals: { out: terminal, err: terminal } };
+    await runProgram(wide, ["--help"], { output });
+    return out.trimEnd().split("\n");
+  };
+  for (const width of [40, 80, 120]) {
+    const lines = await help(width);
+    assert.deepEqual(lines.filter((line) => line.length > width), [], `${width}`);
+    assert.ok(lines.length > 8);
+    assert.equal(lines.some((line) => /--profile$/.test(line)), width < 80);
+  }
+  const [line] = (await help(Infinity)).filter((one) => one.includes("--profile"));
+  assert.match(line ?? "", /--profile {26}a b c.*c \(no effect in this version: waits for diagnostics\)$/);
 });
 
 Deno.test("a program without a command shows its commands, hidden ones left out", async () => {

@@ -7,6 +7,7 @@ import { pilotDiscovery } from "../../cmd/pilot-discovery/commands.ts";
 import { type Command, type Located, pathOf } from "../../lib/cli/command.ts";
 import type { Flag } from "../../lib/cli/flag.ts";
 import { showFlagValue } from "../../lib/cli/flag_value.ts";
+import { formatDuration } from "../../lib/kernel/time/duration.ts";
 import { flagsOf, locate } from "../../lib/cli/locate.ts";
 import { copiedSurface, type FlagRow } from "../surface/spec_tables.ts";
 
@@ -35,7 +36,7 @@ const typeWords: Record<Flag["type"], string> = {
 /** A default as the tables print it. */
 function shownDefault(name: string, flag: Flag): string {
   if (flag.type === "bool") return name === "short" ? (flag.default ? "short" : "long") : flag.default ? "on" : "off";
-  const text = showFlagValue(flag);
+  const text = flag.type === "duration" ? formatDuration(Number(flag.default)) : showFlagValue(flag);
   return text === "[]" ? "" : text;
 }
 

@@ -62,7 +62,7 @@ async function answerCompletion(root: Command, request: string, words: readonly 
 
 async function showHelp(located: Located, output: Output): Promise<number> {
   const { helpText } = await import("../help.ts");
-  output.out(helpText(located));
+  output.out(helpText(located, output.terminals?.out.width));
   return 0;
 }
 

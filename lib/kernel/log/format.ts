@@ -29,9 +29,23 @@ export function timeText(ms: number): string {
   return new Date(whole).toISOString().slice(0, -1) + String(micros).padStart(3, "0") + "Z";
 }
 
-/** Console: time, level, scope, [caller,] message, key=value, tab separated; the stack on the lines below. */
-export function consoleLine(line: Line): string {
-  const parts = [timeText(line.time), line.level, line.scope];
+/** Escape codes of the levels on a terminal. */
+const COLOURS: Readonly<Record<LogSeverity, string>> = {
+  debug: "2",
+  info: "36",
+  warn: "33",
+  error: "31",
+  fatal: "1;31",
+};
+
+/**
+ * Console: time, level, scope, [caller,] message, key=value, tab separated; the stack on the lines below.
+ *
+ * @param colour Whether the level is coloured.
+ */
+export function consoleLine(line: Line, colour = false): string {
+  const level = colour ? `\x1b[${COLOURS[line.level]}m${line.level}\x1b[0m` : line.level;
+  const parts = [timeText(line.time), level, line.scope];
   if (line.caller !== undefined) parts.push(line.caller);
   parts.push(oneLine(line.message));
   for (const [key, value] of Object.entries(line.fields ?? {})) parts.push(`${key}=${fieldText(value)}`);

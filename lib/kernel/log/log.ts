@@ -100,8 +100,10 @@ export function createLog(
   const format = options.json ? jsonLine : consoleLine;
   const encoder = new TextEncoder();
   const emit = (line: Line) => {
-    const bytes = encoder.encode(format(line));
-    for (const target of targets) target.write(bytes);
+    const bytes = encoder.encode(format(line, false));
+    for (const target of targets) {
+      target.write(target.colour === true && !options.json ? encoder.encode(consoleLine(line, true)) : bytes);
+    }
   };
   const scopes = new Map<string, Switches>();
   const ensure = (name: string): Switches => {

@@ -8,6 +8,8 @@
 
 /** Receives whole lines. */
 export interface Target {
+  /** People read it on a terminal that shows colours. */
+  readonly colour?: boolean;
   write(line: Uint8Array): void;
   close(): void;
 }
@@ -18,9 +20,18 @@ export const ROTATE_AT_BYTES = 100 * 1024 * 1024;
 /** Files put aside that are kept: `path.1` is the newest. */
 export const ROTATED_FILES = 5;
 
+/** A stream of the process. */
+export interface LogStream {
+  writeSync(bytes: Uint8Array): number;
+  /** Default: it is none. */
+  isTerminal?(): boolean;
+}
+
 /** Standard output or error. A closed or full stream loses lines; logging never ends the program. */
-export function streamTarget(stream: { writeSync(bytes: Uint8Array): number }): Target {
+export function streamTarget(stream: LogStream): Target {
   return {
+    // NO_COLOR of the environment is the runtime's to read.
+    colour: stream.isTerminal?.() === true && !Deno.noColor,
     write(line) {
       try {
         for (let rest = line; rest.length > 0;) rest = rest.subarray(stream.writeSync(rest));

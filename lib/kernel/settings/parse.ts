@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { DURATION_EXPECTED, formatDuration, parseDuration } from "../time/duration.ts";
+import { DURATION_EXPECTED, parseSpan, readableDuration } from "../time/duration.ts";
 import type { Setting, SettingValue } from "./define.ts";
 
 const BOOLEANS: Readonly<Record<string, boolean>> = {
@@ -42,7 +42,7 @@ export function parseSetting(setting: Setting, text: string): ParsedValue {
         ? { value: text }
         : { expected: `one of ${setting.allowed.map((a) => a || '""').join(", ")}` };
     case "Duration":
-      return ranged(setting, parseDuration(text), DURATION_EXPECTED, formatDuration);
+      return ranged(setting, parseSpan(text), DURATION_EXPECTED, readableDuration);
     case "Integer":
       return ranged(setting, parseInteger(text, setting.mode === true), integerWords(setting), String);
     case "Float":

@@ -86,6 +86,24 @@ export function formatDuration(ms: number): string {
   return minutes < 60n ? `${minutes}m${seconds}` : `${minutes / 60n}h${minutes % 60n}m${seconds}`;
 }
 
+/** How help and reference spell the longest duration; {@link parseSpan} reads it. */
+export const NEVER = "never";
+
+/**
+ * A duration as people write it: `24h`, `1h30m`, `90s` stays `1m30s`; the longest one is `never`.
+ *
+ * @throws {RangeError} when `ms` is not a number.
+ */
+export function readableDuration(ms: number): string {
+  if (ms >= MAX_DURATION_MS) return NEVER;
+  return formatDuration(ms).replace(/(?<=m)0s$/, "").replace(/(?<=h)0m$/, "");
+}
+
+/** Milliseconds of a duration that may also be `never`; undefined when the text is none. */
+export function parseSpan(text: string): number | undefined {
+  return text === NEVER ? MAX_DURATION_MS : parseDuration(text);
+}
+
 function decimal(ns: bigint, unit: bigint): string {
   const rest = ns % unit;
   if (rest === 0n) return String(ns / unit);

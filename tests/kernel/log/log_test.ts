@@ -3,7 +3,7 @@ import { consoleLine, jsonLine, type Line, timeText } from "../../../lib/kernel/
 import { LogOptionError, parseScopeLevels, parseScopes } from "../../../lib/kernel/log/level.ts";
 import { createLog, defaultLogOptions, type LogOptions } from "../../../lib/kernel/log/log.ts";
 import { scopes } from "../../../lib/kernel/log/scopes.ts";
-import { fileTarget, type Target } from "../../../lib/kernel/log/target.ts";
+import { fileTarget, streamTarget, type Target } from "../../../lib/kernel/log/target.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 import { copiedSurface } from "../../surface/spec_tables.ts";
 
@@ -24,6 +24,28 @@ Deno.test("a console line is time, level, scope, message, key=value, tab separat
   assert.deepEqual(lines, [
     '2026-01-01T00:00:00.000000Z\tinfo\tads\tpush\ttype=cds\tproxies=3\treason="two words"\n',
   ]);
+});
+
+Deno.test("levels are in colour on a terminal, and nowhere else", () => {
+  const lines: Record<string, string[]> = { terminal: [], file: [] };
+  const open = (name: string): Target => ({
+    colour: name === "terminal",
+    write: (bytes) => void lines[name]?.push(new TextDecoder().decode(bytes)),
+    close() {},
+  });
+  for (const json of [false, true]) {
+    const log = createLog(["ads"], { ...defaultLogOptions, json, targets: ["terminal", "file"] }, { open });
+    log.scope("ads").warn("careful");
+  }
+  const [text = "", json = ""] = lines["terminal"] ?? [];
+  assert.ok(text.includes("\t\x1b[33mwarn\x1b[0m\tads\tcareful"), text);
+  assert.equal(text.replaceAll("\x1b[33m", "").replaceAll("\x1b[0m", "").slice(27), lines["file"]?.[0]?.slice(27));
+  assert.equal(JSON.parse(json).level, "warn");
+  const stream = (isTerminal: boolean) => ({
+    writeSync: (bytes: Uint8Array) => bytes.length,
+    isTerminal: () => isTerminal,
+  });
+  assert.deepEqual([true, false].map((on) => streamTarget(stream(on)).colour), [!Deno.noColor, false]);
 });
 
 Deno.test("a time has microseconds", () => {

@@ -78,7 +78,7 @@ Deno.test("the kernel says what build it is", async () => {
   const kernel = startKernel("pilot-discovery", undefined, { log: silentLog() });
   const { body } = await kernel.metrics.scrape();
   assert.match(body, /^mesh_build\{component="pilot",tag="unknown"\} 1$/m);
-  assert.match(body, /^pilot_info\{version="[^"]+-unknown-unknown"\} 1$/m);
+  assert.match(body, /^pilot_info\{version="[^"]+-(?:unknown|[0-9a-f]{40})-unknown"\} 1$/m);
 });
 
 const fed = fedMetrics();

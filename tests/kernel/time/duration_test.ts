@@ -5,6 +5,8 @@ import {
   MAX_DURATION_MS,
   MAX_DURATION_TEXT,
   parseDuration,
+  parseSpan,
+  readableDuration,
 } from "../../../lib/kernel/time/duration.ts";
 
 const pairs: [string, number][] = [
@@ -73,3 +75,17 @@ Deno.test("every duration up to a hundred days, to the microsecond, survives tex
 });
 
 Deno.test("NaN has no text", () => assert.throws(() => formatDuration(NaN), RangeError));
+
+Deno.test("durations are shown without empty units, the longest one as never, and what is shown reads back", () => {
+  const rows = [["24h0m0s", "24h"], ["1h30m0s", "1h30m"], ["1m0s", "1m"], ["1h0m5s", "1h0m5s"], ["10s", "10s"], [
+    "0s",
+    "0s",
+  ]];
+  rows.push(["20m10s", "20m10s"], ["100ms", "100ms"], [MAX_DURATION_TEXT, "never"], ["-1h0m0s", "-1h"]);
+  for (const [go = "", shown] of rows) {
+    const ms = parseDuration(go) ?? assert.fail(go);
+    assert.equal(readableDuration(ms), shown);
+    assert.equal(parseSpan(readableDuration(ms)), ms);
+  }
+  assert.equal(parseSpan("nevr"), undefined);
+});
