@@ -27,6 +27,9 @@ export function textQuery(expected: string) {
 /** Every page takes it, see `jsonResponse`. */
 const COMMON = ["pretty"];
 
+/** Unknown names that one answer names. */
+const MAX_NAMED = 20;
+
 /** Longest value that is printed, in characters. */
 const MAX_SHOWN = 200;
 
@@ -53,15 +56,21 @@ export function readQuery<S extends QuerySchema>(
 ): { readonly query: z.output<S> } | { readonly mistakes: readonly string[] } {
   const names = Object.keys(schema.shape);
   const given = [...new Set(query.keys())];
-  const mistakes = given.filter((name) => !names.includes(name) && !COMMON.includes(name)).map((name) =>
-    unknownQuery(name, names)
-  );
+  const unknown = given.filter((name) => !names.includes(name) && !COMMON.includes(name));
+  const named = unknown.slice(0, MAX_NAMED);
+  const mistakes = named.map((name) => unknownQuery(name, names));
+  if (unknown.length > MAX_NAMED) mistakes.push(`and ${unknown.length - MAX_NAMED} more queries of unknown names`);
+  // A query that is missing because its name is misspelled is one mistake.
+  const meant = new Set(named.map((name) => nearestName(name, names)));
   for (const name of given.filter((one) => names.includes(one))) {
     const times = query.getAll(name).length;
     if (times > 1) mistakes.push(`query ${name}: got it ${times} times, expected it once`);
   }
   const read = schema.safeParse(Object.fromEntries(query), { reportInput: true });
-  if (!read.success) mistakes.push(...read.error.issues.map(issueText));
+  const issues: readonly JsonIssue[] = read.error?.issues ?? [];
+  mistakes.push(
+    ...issues.filter(({ path, input }) => input !== undefined || !meant.has(String(path[0]))).map(issueText),
+  );
   return read.success && mistakes.length === 0 ? { query: read.data } : { mistakes };
 }
 

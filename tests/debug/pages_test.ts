@@ -53,12 +53,17 @@ Deno.test("a wrong request is answered with the expectation", async () => {
       [
         "config_dump?proxyid=a.x&types=x",
         400,
-        /"proxyid": .*did you mean proxyID\?\nquery proxyID is missing.*\nquery types: /,
+        /"proxyid": .*did you mean proxyID\?\nquery types: /,
       ],
       [
         "config_dump?proxyID=a.x&include_eds=perhaps",
         400,
         /include_eds: got "perhaps", expected nothing, true or false/,
+      ],
+      [
+        `syncz?${Array.from({ length: 30 }, (_, at) => `q${at}`).join("&")}`,
+        400,
+        /^(query "q\d+": .*\n){20}and 10 more .*\n$/,
       ],
       ["syncz?namespace=", 400, /^query namespace: got "", expected the name of a namespace\n$/],
       ["nothingz", 404, /\/debug lists them/],
