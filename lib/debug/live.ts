@@ -15,6 +15,8 @@ import { kindNotBuiltText } from "../kernel/not_built/catalogue.ts";
 import { nearestName } from "../kernel/text/nearest.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import { queried, textQuery } from "./query.ts";
+import { concernedProxies } from "./concern.ts";
+import { lostEffects } from "./lost_effect.ts";
 import type { DebugView } from "./view.ts";
 
 /** Longest wait, in seconds. */
@@ -52,7 +54,11 @@ const QUERY = z.object({
  * The status is 200 when a version of the object is in force, and 404 when none is; both have the same body.
  */
 export const live = queried(QUERY, async (request, view, { object, wait }): Promise<HttpResponse> => {
-  if (wait === undefined) return state(object, request, view, undefined);
+  if (wait === undefined) {
+    // The analysis follows the push within a moment.
+    await within(view.analysis.settled(), 1000);
+    return state(object, request, view, undefined);
+  }
   const isRead = await inForce(object, view, wait * 1000);
   return state(object, request, view, isRead ? undefined : `the folder could not be read within ${wait} s`);
 });
@@ -75,8 +81,11 @@ async function inForce(wanted: LiveQuestion, view: DebugView, timeout: number): 
   if (!await within(view.settled(), left())) return false;
   if (refusals(wanted, view).length > 0) return true;
   if (!await pushed(wanted.key, view, left())) return true;
+  if (!await within(view.analysis.settled(), left())) return true;
+  const object: ConfigObject | undefined = view.store.get(wanted.kind, wanted.namespace, wanted.name);
   // An object that is gone is gone where everything so far has been acknowledged.
-  await view.xds.ledger.waitLive(view.changedIn(wanted.key) ?? view.xds.ledger.latest, left());
+  const push = view.changedIn(wanted.key) ?? view.xds.ledger.latest;
+  await view.xds.ledger.waitLive(push, left(), concernedProxies(object, view));
   return true;
 }
 
@@ -129,19 +138,25 @@ function state(wanted: LiveQuestion, request: HttpRequest, view: DebugView, unre
   const refused = refusals(wanted, view);
   const waits = view.isWaiting(key);
   const push = waits ? undefined : view.changedIn(key) ?? view.xds.ledger.latest;
-  const { total, failing } = view.xds.ledger.live(0);
-  const live = push === undefined ? 0 : view.xds.ledger.live(push).live;
+  const concerned = concernedProxies(object, view);
+  const connected = view.xds.ledger.live(0).total;
+  const { total, failing } = view.xds.ledger.live(0, concerned);
+  const live = push === undefined ? 0 : view.xds.ledger.live(push, concerned).live;
+  const lost = object === undefined ? [] : lostEffects(key, view);
   const why: string[] = [];
   if (unread !== undefined) why.push(unread);
   if (refused.length > 0) why.push("the newest version is refused");
   if (waits) why.push("the last change waits for its push");
   else if (live + failing < total) why.push(`${total - live - failing} of ${total} proxies have not acknowledged it`);
   if (failing > 0) why.push(`${failing} of ${total} proxies lack what could not be made: ${newestFailures(view)}`);
-  if (total === 0) why.push("no proxy is connected");
+  if (connected === 0) why.push("no proxy is connected");
+  else if (total === 0) why.push(`none of the ${connected} connected proxies has anything of it`);
+  for (const { message, effect } of lost) why.push(`${message}: ${effect}`);
+  if (view.analysis.isBehind) why.push("the last change is still analyzed");
   const inert = object && kindNotBuiltText(kind);
   if (inert) why.unshift(inert);
   const reached = why.length === 0;
-  const counts = { push, live, total, failing, noProxy: total === 0 };
+  const counts = { push, live, total, failing, connected, noProxy: connected === 0 };
   if (object === undefined) {
     // A text without a name may be the one that is looked for.
     const unnamed = errors(view).filter((one) => {
@@ -153,7 +168,7 @@ function state(wanted: LiveQuestion, request: HttpRequest, view: DebugView, unre
     return jsonResponse(body, request, 404);
   }
   const { hash, origin } = object;
-  return jsonResponse({ object: key, hash, origin, ...counts, everywhere: reached, why, refused }, request);
+  return jsonResponse({ object: key, hash, origin, ...counts, everywhere: reached, why, refused, lost }, request);
 }
 
 /** Failures that one answer names. */

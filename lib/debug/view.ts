@@ -18,6 +18,8 @@ export interface AnalysisView {
   findings(): Iterable<Finding>;
   /** Those of one object, by its key. */
   findingsOf(key: string): readonly Finding[];
+  /** Whether they are not those of the last push yet. */
+  readonly isBehind: boolean;
   /** Resolves when the findings are those of the last push. */
   settled(): Promise<void>;
 }

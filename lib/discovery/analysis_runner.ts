@@ -59,6 +59,11 @@ export class AnalysisRunner {
     return this.#push;
   }
 
+  /** Whether the findings are not those of the last push yet. */
+  get isBehind(): boolean {
+    return this.#running !== undefined;
+  }
+
   /** All findings, by object. */
   findings(): Iterable<Finding> {
     return this.analysis.findings();

@@ -46,6 +46,9 @@ export function debugView({ pipeline, xds, mesh, configuration, policies, analys
       findings: () => analysis.findings(),
       findingsOf: (key) => analysis.analysis.findingsOf(key),
       settled: () => analysis.settled(),
+      get isBehind() {
+        return analysis.isBehind;
+      },
     },
     policyWarnings: () => policies.warnings(),
     isStale: (object) => configuration.isStale(object),

@@ -70,6 +70,7 @@ export class PushProgress {
 
 interface Waiter {
   readonly push: number;
+  readonly among: ReadonlySet<PushProgress> | undefined;
   readonly resolve: (live: boolean) => void;
 }
 
@@ -188,21 +189,27 @@ export class PushLedger {
   /**
    * On how many of the connected proxies everything up to a push is in force. A proxy that rejected that push does not
    * count, nor one that lacks resources that could not be made (`failing` is their number).
+   *
+   * @param among Only these of the connected proxies count; absent: all.
    */
-  live(push: number): { live: number; total: number; failing: number } {
+  live(push: number, among?: ReadonlySet<PushProgress>): { live: number; total: number; failing: number } {
     let live = 0;
     let failing = 0;
-    for (const stream of this.#streams) {
+    const streams = among === undefined ? this.#streams : this.#streams.intersection(among);
+    for (const stream of streams) {
       if (stream.failing()) failing++;
       else if (stream.acked >= push && !stream.rejected.values().some((pushes) => pushes.has(push))) live++;
     }
-    return { live, total: this.#streams.size, failing };
+    return { live, total: streams.size, failing };
   }
 
-  /** Resolves true as soon as a push is in force on all connected proxies, false after `timeout` milliseconds. */
-  waitLive(push: number, timeout: number): Promise<boolean> {
+  /**
+   * Resolves true as soon as a push is in force on all connected proxies, or all of `among`; false after `timeout`
+   * milliseconds.
+   */
+  waitLive(push: number, timeout: number, among?: ReadonlySet<PushProgress>): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiter: Waiter = { push, resolve };
+    const waiter: Waiter = { push, resolve, among };
     const timer = setTimeout(() => resolve(false), timeout);
     this.#waiters.add(waiter);
     this.#wake();
@@ -227,7 +234,7 @@ export class PushLedger {
   #wake(): void {
     for (const waiter of this.#waiters) {
       if (waiter.push > this.latest) continue;
-      const { live, total } = this.live(waiter.push);
+      const { live, total } = this.live(waiter.push, waiter.among);
       if (live === total) waiter.resolve(true);
     }
   }

@@ -11,6 +11,12 @@ const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggreg
 const CLUSTERS = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const same = (bytes: Uint8Array) => Buffer.from(bytes);
 
+/** A sidecar of namespace `x`. */
+const SIDECAR = { id: "sidecar~10.0.0.1~a.x~x.svc.cluster.local" };
+
+/** A gateway of namespace `x`. */
+export const ROUTER = { id: "router~10.0.0.2~door.x~x.svc.cluster.local" };
+
 /** See the module. */
 export class TestProxy implements Disposable {
   readonly #client: grpc.Client;
@@ -19,7 +25,7 @@ export class TestProxy implements Disposable {
   #holding = false;
   #received = Promise.withResolvers<void>();
 
-  private constructor(port: number) {
+  private constructor(port: number, node: object) {
     this.#client = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure(), {
       "grpc.use_local_subchannel_pool": 1,
     });
@@ -30,12 +36,12 @@ export class TestProxy implements Disposable {
       this.#received.resolve();
       if (!this.#holding) this.release();
     });
-    this.#send({ node: { id: "sidecar~10.0.0.1~a.x~x.svc.cluster.local" } });
+    this.#send({ node });
   }
 
   /** Attaches a proxy; it has its clusters then. */
-  static async attach(port: number): Promise<TestProxy> {
-    const proxy = new TestProxy(port);
+  static async attach(port: number, node: object = SIDECAR): Promise<TestProxy> {
+    const proxy = new TestProxy(port, node);
     await proxy.#received.promise;
     return proxy;
   }
