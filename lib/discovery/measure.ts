@@ -82,6 +82,11 @@ function feedWorld(metrics: Metrics, pipeline: Pipeline): void {
   metrics.gauge("pilot_no_ip").set(unplaced);
 }
 
+/** VirtualServices of which an older one has a host. */
+function hiddenRules({ translator }: Pipeline): number {
+  return new Set([...translator.mesh.virtualServices.shadowed()].map(({ rejected }) => rejected[0])).size;
+}
+
 function feedWarnings(metrics: Metrics, pipeline: Pipeline): void {
   const counts = new Map<FindingName, number>();
   for (const { name } of pipeline.warnings()) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -89,7 +94,7 @@ function feedWarnings(metrics: Metrics, pipeline: Pipeline): void {
   metrics.gauge("pilot_conflict_inbound_listener").set(count("inbound-conflict"));
   metrics.gauge("pilot_conflict_outbound_listener_tcp_over_current_tcp").set(count("tcp-listener-conflict"));
   metrics.gauge("pilot_destrule_subsets").set(count("duplicate-subset"));
-  metrics.gauge("pilot_vservice_dup_domain").set(count("domain-conflict", "hidden-rules"));
+  metrics.gauge("pilot_vservice_dup_domain").set(count("domain-conflict") + hiddenRules(pipeline));
 }
 
 /** Versions that are counted by name; proxies name them. The rest counts as `other`. */

@@ -158,7 +158,7 @@ async function start(
 
   const xds = newXdsServer(options, settings, kernel, pipeline, source);
   scrapeMetrics(kernel.metrics, pipeline, settings.PILOT_XDS_CACHE_STATS);
-  startUpkeep(pipeline, kernel);
+  startUpkeep(pipeline, kernel, () => analysis.findings());
   const view = debugView({
     ...{ pipeline, xds, mesh, configuration, policies, analysis, log: kernel.log },
     findings: () => [mesh, configuration, sources, rootNamespace].flatMap((part) => [...part.findings()]),

@@ -45,13 +45,17 @@ export class WarningLog {
     }
     this.#reported = now;
     if (fresh > MAX_LOGGED) {
-      this.#log.scope("model").warn("more warnings, see /debug/warningz", { others: fresh - MAX_LOGGED });
+      this.#log.scope("model").warn("more findings, see /debug/warningz", { others: fresh - MAX_LOGGED });
     }
   }
 }
 
-/** Starts the upkeep of a pipeline; it ends with the kernel's stopper. */
-export function startUpkeep(pipeline: Pipeline, kernel: Kernel): void {
+/**
+ * Starts the upkeep of a pipeline; it ends with the kernel's stopper.
+ *
+ * @param analyzed The findings of the analysis.
+ */
+export function startUpkeep(pipeline: Pipeline, kernel: Kernel, analyzed: () => Iterable<Finding>): void {
   const { clock } = kernel;
   const warnings = new WarningLog(kernel.log);
   let sweep: Cancel;
@@ -66,12 +70,12 @@ export function startUpkeep(pipeline: Pipeline, kernel: Kernel): void {
   };
   const look = () => {
     review = undefined;
-    guarded("review of warnings", () => warnings.review(pipeline.warnings()));
+    guarded("review of warnings", () => warnings.review([...pipeline.warnings(), ...analyzed()]));
   };
   const tidy = () => {
     sweep = clock.after(SWEEP_INTERVAL, tidy);
     guarded("sweep", () => pipeline.translator.sweep());
-    guarded("review of warnings", () => warnings.review(pipeline.warnings()));
+    guarded("review of warnings", () => warnings.review([...pipeline.warnings(), ...analyzed()]));
   };
   sweep = clock.after(SWEEP_INTERVAL, tidy);
   const pushed = () => {

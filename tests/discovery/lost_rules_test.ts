@@ -1,6 +1,5 @@
 /** Rules that each proxy must get, independent of other objects. */
 import assert from "node:assert/strict";
-import { findingKeys } from "../../lib/config/finding/finding.ts";
 import { contents, Fixture, type TestNode, texts } from "./fixture.ts";
 
 const apiVersion = "networking.mesh.io/v1";
@@ -167,28 +166,4 @@ Deno.test("no Sidecar narrows the view of a gateway, neither of its namespace no
   assert.deepEqual(contents(fixture.join({ ...gateway, address: "172.16.0.21" })), before);
   const narrowed = fixture.join({ ...gateway, address: "172.16.0.22", type: "sidecar" });
   assert.ok(!(`cluster/outbound|80||${host}` in contents(narrowed)));
-});
-
-Deno.test("a virtual service whose rules for a host are hidden from all is reported, one that some namespace sees is not", () => {
-  const fixture = new Fixture();
-  const http = { http: rules.http };
-  fixture.put(
-    service,
-    subsets,
-    virtualService("first", 1000, http),
-    virtualService("second", 2000, http),
-    virtualService("other-kind", 3000, { tcp: rules.tcp }),
-    virtualService("narrower", 4000, { ...http, exportTo: ["."] }),
-    virtualService("narrower-too", 5000, { ...http, exportTo: ["a"] }),
-  );
-  fixture.pipeline.flush();
-  const reported = fixture.pipeline.translator.warnings().filter(({ message }) => message.includes("are never used"));
-  assert.deepEqual(reported.map((one) => [findingKeys(one), /VirtualService\S+ is older/.exec(one.message)?.[0]]), [
-    [["VirtualService/a/narrower-too"], "VirtualService/a/narrower is older"],
-    [["VirtualService/a/second"], "VirtualService/a/first is older"],
-  ]);
-  fixture.remove("VirtualService/a/first");
-  fixture.pipeline.flush();
-  const left = fixture.pipeline.translator.warnings().filter(({ message }) => message.includes("are never used"));
-  assert.equal(left.length, 1);
 });

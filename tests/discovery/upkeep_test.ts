@@ -65,30 +65,6 @@ Deno.test("a warning names its objects, and there is one, however many proxies a
   assert.deepEqual(fixture.failures, []);
 });
 
-Deno.test("a destination that no service has is reported until the service comes", () => {
-  const fixture = new Fixture();
-  const destination = { host: "late.example.com" };
-  fixture.put(
-    entry("wild", "*.wild.com"),
-    object("VirtualService", "to-late", {
-      hosts: ["a.example.com"],
-      http: [{
-        route: [{ destination }],
-        mirrors: [{ destination }, { destination: { host: "under.wild.com" } }],
-      }],
-    }),
-  );
-  fixture.pipeline.flush();
-  const reported = () =>
-    fixture.pipeline.translator.warnings().filter(({ message }) => message.includes("no service has"));
-  assert.deepEqual(reported().map((finding) => [findingKeys(finding), /host (\S+),/.exec(finding.message)?.[1]]), [
-    [["VirtualService/x/to-late"], "late.example.com"],
-  ]);
-  fixture.put(entry("late", "late.example.com"));
-  fixture.pipeline.flush();
-  assert.deepEqual(reported(), []);
-});
-
 Deno.test("a warning goes with its object", () => {
   const fixture = warned();
   fixture.remove("VirtualService/x/parent", "DestinationRule/x/mutual", "DestinationRule/x/two", "ServiceEntry/x/a2");

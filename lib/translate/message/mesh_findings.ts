@@ -4,30 +4,16 @@
  * @module
  */
 import type { Mesh } from "../../mesh/mesh.ts";
-import { servicelessHosts } from "../../mesh/serviceless.ts";
 import { type Finding, warningOf } from "../../config/finding/finding.ts";
 
-/**
- * The findings of the mesh's indexes: references that do not resolve, virtual services that another one hides, subsets
- * that several rules define, hosts without service.
- */
+/** The findings of the mesh's indexes: references that cannot be followed, and subsets that several rules define. */
 export function* meshFindings(mesh: Mesh): Iterable<Finding> {
   for (const [key, problems] of mesh.problems) {
     for (const text of problems) yield warningOf("unresolved-reference", [key], `${key}: ${text}`);
   }
-  for (const { host, protocol, accepted, rejected } of mesh.virtualServices.shadowed()) {
-    const text = `${
-      rejected[0]
-    }: ${accepted} is older and has ${protocol} rules for ${host}, so those here are never used`;
-    yield warningOf("hidden-rules", rejected, text);
-  }
   for (const { host, subset, causes } of mesh.destinationRules.duplicateSubsets()) {
     const text = `DestinationRules of ${host}: the first subset ${subset} holds, others of that name are left out`;
     yield warningOf("duplicate-subset", causes, text);
-  }
-  for (const { host, causes } of servicelessHosts(mesh.virtualServices.all(), mesh.services)) {
-    const text = `${causes[0]}: no service has the destination host ${host}, so requests that are routed there fail`;
-    yield warningOf("unknown-host", causes, text);
   }
 }
 
