@@ -10,7 +10,8 @@ import type { FileOrigin } from "./finding/origin.ts";
 import { isObject, joinPath } from "./schema/field.ts";
 import { lookupKind } from "./spelling/spelling.ts";
 import type { ConfigObject } from "./types.ts";
-import { lineOf, places, type YamlPlace } from "./yaml/locate.ts";
+import { placeOf, places, type YamlPlace } from "./yaml/locate.ts";
+import { documentText, splitDocuments } from "./yaml/split.ts";
 import { parseJson, parseYaml, type SyntaxProblem } from "./yaml/parse.ts";
 
 /** The content of a document's text, independent of earlier versions. */
@@ -67,12 +68,48 @@ export function* parseDocumentSteps(
     located ??= listedTrees({ tree: parsed.tree, within: "", root: places(text) });
     const root = located[index]?.root;
     for (const found of one.findings) {
-      const line = root === undefined ? place.line : place.line + lineOf(root, found.place.field);
-      findings.push({ ...found, place: { ...found.place, line } });
+      findings.push({ ...found, place: { ...found.place, ...positionOf(root, place.line, found.place.field) } });
     }
   }
   // Most documents hold one valid object: their lists are kept, so they have no room to grow.
   return { objects: fitted(objects), refused: fitted(refused), findings: fitted(findings), foreign };
+}
+
+/** 1-based line and column in the file of a document that starts at a line. */
+interface FieldPosition {
+  readonly line: number;
+  readonly column?: number;
+}
+
+function positionOf(root: YamlPlace | undefined, start: number, field: string): FieldPosition {
+  if (root === undefined) return { line: start };
+  const { line, column } = placeOf(root, field);
+  return { line: start + line, column };
+}
+
+/**
+ * Where fields of an object stand in the file that it was read from.
+ *
+ * @param bytes The file as it is now; when it is another one than was read, the object's own line is all that is known.
+ * @returns The positions in the order of the fields.
+ */
+export function fieldPositions(bytes: Uint8Array, origin: FileOrigin, fields: readonly string[]): FieldPosition[] {
+  const root = rootOf(bytes, origin);
+  return fields.map((field) => positionOf(root, origin.line, field));
+}
+
+function rootOf(bytes: Uint8Array, { file, line, within }: FileOrigin): YamlPlace | undefined {
+  try {
+    const range = file.endsWith(".json")
+      ? { start: 0, end: bytes.length, line: 1 }
+      : splitDocuments(bytes).find((one) => one.line === line);
+    const whole = range && places(documentText(bytes, range));
+    return whole && placeOf(whole, within);
+  } catch (error) {
+    // Bytes that are no text: the file has changed since it was read.
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);

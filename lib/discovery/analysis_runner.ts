@@ -3,12 +3,18 @@
  *
  *     push ─> what changed is noted ─> steps between which the event loop turns ─> findings of that push
  *
+ * Permissions: read (the files in which findings are).
+ *
  * @module
  */
 import { Analysis, type AnalysisOptions } from "../analyze/analysis.ts";
+import { FindingPlaces } from "../analyze/places.ts";
+import type { FileOrigin, Origin } from "../config/finding/origin.ts";
 import { type Finding, findingObject } from "../config/finding/finding.ts";
+import type { ConfigStore } from "../config/store.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
 import { objectKey } from "../config/types.ts";
+import { isFactKind } from "../config/facts/types.ts";
 import type { FactStore } from "../config/facts/store.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { paced } from "../kernel/time/paced.ts";
@@ -16,9 +22,16 @@ import type { AppliedChange } from "./applied.ts";
 import type { Configuration } from "./configuration.ts";
 import type { Pipeline } from "./pipeline.ts";
 
+/** What is analyzed. */
+interface Stores {
+  readonly store: ConfigStore;
+  readonly facts: FactStore;
+}
+
 /** See the module. */
 export class AnalysisRunner {
-  readonly analysis: Analysis;
+  readonly #analysis: Analysis;
+  readonly #places: FindingPlaces;
   readonly #kernel: Kernel;
   readonly #refused: () => ReadonlySet<string>;
   readonly #ending = new AbortController();
@@ -31,7 +44,7 @@ export class AnalysisRunner {
   /** @param refused Keys of objects that are refused and have no version in force. */
   constructor(
     pipeline: Pipeline,
-    options: Omit<AnalysisOptions, "facts" | "failed"> & { readonly facts: FactStore },
+    options: Omit<AnalysisOptions, "facts" | "failed"> & Stores,
     refused: () => ReadonlySet<string>,
     kernel: Kernel,
   ) {
@@ -41,13 +54,16 @@ export class AnalysisRunner {
       kernel.metrics.counter("pilot_total_xds_internal_errors").inc();
       kernel.log.scope("analysis").error("an object could not be analyzed", { object: key, error });
     };
-    this.analysis = new Analysis({ ...options, failed }, pipeline.translator.mesh);
-    this.analysis.reset(pipeline.translator.mesh, pipeline.objects());
+    this.#analysis = new Analysis({ ...options, failed }, pipeline.translator.mesh);
+    this.#analysis.reset(pipeline.translator.mesh, pipeline.objects());
+    this.#places = new FindingPlaces((key) => originOf(key, options));
     this.#stop = [
       pipeline.applied.listen((applied) => this.#note(applied, pipeline)),
       pipeline.onPush(({ id }) => this.#begin(id)),
+      // An object that moved to another line has no other findings, but they stand elsewhere.
+      options.store.subscribe(({ refreshed }) => refreshed.length > 0 && this.#begin(this.#noted)),
       options.facts.subscribe((changes) => {
-        this.analysis.factsChanged(changes);
+        this.#analysis.factsChanged(changes);
         this.#begin(this.#noted);
       }),
     ];
@@ -64,9 +80,14 @@ export class AnalysisRunner {
     return this.#running !== undefined;
   }
 
-  /** All findings, by object. */
-  findings(): Iterable<Finding> {
-    return this.analysis.findings();
+  /** All findings by object, with their places. */
+  *findings(): Iterable<Finding> {
+    for (const finding of this.#analysis.findings()) yield this.#places.placed(finding);
+  }
+
+  /** The findings of one object, with their places. */
+  findingsOf(key: string): Finding[] {
+    return this.#analysis.findingsOf(key).map((finding) => this.#places.placed(finding));
   }
 
   /** Resolves when the findings are those of the last push and of all facts. */
@@ -88,8 +109,15 @@ export class AnalysisRunner {
   }
 
   #note({ change, affected }: AppliedChange, pipeline: Pipeline): void {
-    if (change === undefined) this.analysis.reset(pipeline.translator.mesh, pipeline.objects());
-    else this.analysis.changed(change.removed, change.added, affected);
+    if (change === undefined) this.#analysis.reset(pipeline.translator.mesh, pipeline.objects());
+    else this.#analysis.changed(change.removed, change.added, affected);
+  }
+
+  async #locate(): Promise<void> {
+    for (const batch of this.#places.missing(this.#analysis.findings())) {
+      const bytes = await readOrigin(batch.file);
+      await paced(this.#places.locate(batch, bytes), { signal: this.#ending.signal });
+    }
   }
 
   #begin(push: number): void {
@@ -104,16 +132,35 @@ export class AnalysisRunner {
       do {
         // A turn of the event loop first: callers that wait for the push go before.
         await new Promise<void>((resolve) => setTimeout(resolve, 0));
-        this.analysis.refusedChanged(this.#refused());
+        this.#analysis.refusedChanged(this.#refused());
         const push = this.#noted;
-        await paced(this.analysis.steps(), { signal: this.#ending.signal });
+        await paced(this.#analysis.steps(), { signal: this.#ending.signal });
+        await this.#locate();
         this.#push = push;
-      } while (this.#push !== this.#noted || this.analysis.isBehind);
+      } while (this.#push !== this.#noted || this.#analysis.isBehind);
       for (const listener of this.#listeners) listener();
     } catch (error) {
       if (this.#ending.signal.aborted) return;
       this.#kernel.log.scope("analysis").error("the analysis failed", { error });
     }
+  }
+}
+
+function originOf(key: string, { store, facts }: Stores): Origin | undefined {
+  const [kind = "", namespace = "", name = ""] = key.split("/");
+  const known = KINDS.find((one) => one === kind);
+  if (known !== undefined) return store.get(known, namespace, name)?.origin;
+  return isFactKind(kind) ? facts.get(kind, namespace, name)?.origin : undefined;
+}
+
+/** The bytes of a file of configuration as it is now; undefined: it is gone, or cannot be read any more. */
+async function readOrigin({ source, file }: FileOrigin): Promise<Uint8Array | undefined> {
+  try {
+    return await Deno.readFile(`${source}/${file}`);
+  } catch (error) {
+    // The watcher of the folder reports this; here only the line of a field is not known.
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied) return undefined;
+    throw error;
   }
 }
 

@@ -44,7 +44,7 @@ export function debugView({ pipeline, xds, mesh, configuration, policies, analys
     findings,
     analysis: {
       findings: () => analysis.findings(),
-      findingsOf: (key) => analysis.analysis.findingsOf(key),
+      findingsOf: (key) => analysis.findingsOf(key),
       settled: () => analysis.settled(),
       get isBehind() {
         return analysis.isBehind;

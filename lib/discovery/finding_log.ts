@@ -8,10 +8,23 @@ import type { Kernel } from "../kernel/kernel.ts";
 
 /** The fields of a log line about a finding beside its message. */
 export function findingFields(finding: Finding): Record<string, unknown> {
-  const { code, name: what, value, expected, effect, fix, place: { field, line, origin } } = finding;
+  const { code, name: what, value, expected, effect, fix, place: { field, line, column, origin } } = finding;
   const source = origin === undefined || origin.source === "" ? {} : { source: origin.source };
   const object = { ...findingObject(finding), kind: findingKind(finding) };
-  return { file: findingFile(finding), line, ...object, field, value, expected, effect, fix, code, what, ...source };
+  return {
+    file: findingFile(finding),
+    line,
+    column,
+    ...object,
+    field,
+    value,
+    expected,
+    effect,
+    fix,
+    code,
+    what,
+    ...source,
+  };
 }
 
 /** Logs what has changed, and counts refused configuration; one finding a step. */

@@ -26,7 +26,9 @@ function textOf(file: URL): string {
   const found = folder.findings().map((one) => {
     const objects = one.place.objects.slice(1).map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`);
     const others = objects.length === 0 ? "" : `\n  with   ${objects.join(", ")}`;
-    return `${one.code} ${formatFinding(one)}\n  effect ${one.effect}\n  fix    ${one.fix}${others}\n`;
+    return `${one.code} ${formatFinding(one)}\n  at     ${one.place.line}:${
+      one.place.column ?? "-"
+    }\n  effect ${one.effect}\n  fix    ${one.fix}${others}\n`;
   });
   return found.length === 0 ? "nothing\n" : found.join("\n");
 }

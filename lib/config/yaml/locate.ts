@@ -12,6 +12,8 @@ import { MAX_DOCUMENT_LENGTH, SCHEMA } from "./parse.ts";
 export interface YamlPlace {
   /** 0-based line inside the document: of the value's key, or of the value where it has none. */
   readonly line: number;
+  /** 1-based column of the value, or of its key where it begins on another line. */
+  readonly column: number;
   /** Places of an object's fields, or of a list's items by their index in decimal. */
   readonly inside: ReadonlyMap<string, YamlPlace>;
 }
@@ -19,6 +21,8 @@ export interface YamlPlace {
 /** A value that is being read. */
 interface Frame {
   readonly line: number;
+  /** 1-based; 0: the value does not begin on this line. */
+  readonly column: number;
   readonly children: Frame[];
   result: unknown;
   inside: ReadonlyMap<string, YamlPlace>;
@@ -29,11 +33,11 @@ const NOTHING: ReadonlyMap<string, YamlPlace> = new Map();
 /** The places of a document's values; undefined when it is too long, or does not parse. Never throws. */
 export function places(text: string): YamlPlace | undefined {
   if (text.length > MAX_DOCUMENT_LENGTH) return undefined;
-  const root: Frame = { line: 0, children: [], result: undefined, inside: NOTHING };
+  const root: Frame = { line: 0, column: 1, children: [], result: undefined, inside: NOTHING };
   const stack = [root];
   const listener = (event: "open" | "close", state: State) => {
     if (event === "open") {
-      stack.push({ line: state.line, children: [], result: undefined, inside: NOTHING });
+      stack.push({ line: state.line, column: columnOf(state), children: [], result: undefined, inside: NOTHING });
       return;
     }
     const frame = stack.pop() as Frame;
@@ -49,7 +53,15 @@ export function places(text: string): YamlPlace | undefined {
     return undefined; // It was parsed before, and that error is reported; YAML may also refuse a JSON file.
   }
   const inside = root.children.at(-1)?.inside;
-  return inside === undefined ? undefined : { line: 0, inside };
+  return inside === undefined ? undefined : { line: 0, column: 1, inside };
+}
+
+/** The parser says that it looks for a value where the key's colon ends, before it skips blanks. */
+function columnOf({ input, position, lineStart }: State): number {
+  let at = position;
+  while (input[at] === " " || input[at] === "\t") at++;
+  const found = input[at];
+  return found === undefined || "\n\r#\0".includes(found) ? 0 : at - lineStart + 1;
 }
 
 /** The parser reports values in order, keys among them, and those that it looked for in vain. */
@@ -79,7 +91,8 @@ function insideOf({ children, result }: Frame): ReadonlyMap<string, YamlPlace> {
     if (typeof key.result === "object" || !Object.hasOwn(fields, name) || !Object.is(fields[name], value.result)) {
       continue;
     }
-    inside.set(name, { line: key.line, inside: value.inside });
+    const column = value.line === key.line && value.column > 0 ? value.column : key.column;
+    inside.set(name, { line: key.line, column, inside: value.inside });
     at += 1;
   }
   return inside;
@@ -88,15 +101,20 @@ function insideOf({ children, result }: Frame): ReadonlyMap<string, YamlPlace> {
 /** Parts of a field's path: `spec.http[0].headers["x-y"]`. */
 const PARTS = /\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|([^.[\]]+)/g;
 
-/** 0-based line of a field, by its path as findings have it; of the nearest value around it when it is not written. */
-export function lineOf(root: YamlPlace, path: string): number {
+/** The place of a field, by its path as findings have it; of the nearest value around it when it is not written. */
+export function placeOf(root: YamlPlace, path: string): YamlPlace {
   let place = root;
   for (const [, index, quoted, plain] of path.matchAll(PARTS)) {
     const next = child(place, index ?? (quoted === undefined ? plain : unquoted(quoted)) ?? "");
     if (next === undefined) break;
     place = next;
   }
-  return place.line;
+  return place;
+}
+
+/** 0-based line of a field; see {@linkcode placeOf}. */
+export function lineOf(root: YamlPlace, path: string): number {
+  return placeOf(root, path).line;
 }
 
 /** More than any message has; in what has more, a field in the other spelling is not looked for. */

@@ -4,8 +4,10 @@
  * @module
  */
 import { Analysis } from "../../../lib/analyze/analysis.ts";
+import { FindingPlaces } from "../../../lib/analyze/places.ts";
 import { FactStore } from "../../../lib/config/facts/store.ts";
 import { type Finding, findingObject } from "../../../lib/config/finding/finding.ts";
+import type { FactKind } from "../../../lib/config/facts/types.ts";
 import { ConfigStore } from "../../../lib/config/store.ts";
 import type { MeshConfig } from "../../../lib/config/mesh/types.ts";
 import { type AnyConfigObject, type Kind, objectKey } from "../../../lib/config/types.ts";
@@ -20,6 +22,11 @@ export class AnalyzedFolder {
   readonly facts = new FactStore();
   readonly fixture: Fixture;
   readonly analysis: Analysis;
+  readonly places = new FindingPlaces((key) => {
+    const [kind = "", namespace = "", name = ""] = key.split("/");
+    return (this.store.get(kind as Kind, namespace, name) ?? this.facts.get(kind as FactKind, namespace, name))?.origin;
+  });
+  readonly #texts = new Map<string, Uint8Array>();
   readonly #source = this.store.addSource("", 0);
 
   constructor(mesh: Partial<MeshConfig> = {}, assumeServices = false) {
@@ -57,6 +64,10 @@ export class AnalyzedFolder {
     this.fixture.pipeline.flush();
     this.analysis.refusedChanged(this.#refused());
     unpaced(this.analysis.steps());
+    for (const [path, text] of Object.entries(files)) this.#texts.set(path, encoder.encode(text ?? ""));
+    for (const batch of this.places.missing(this.analysis.findings())) {
+      unpaced(this.places.locate(batch, this.#texts.get(batch.file.file)));
+    }
   }
 
   #refused(): Set<string> {
@@ -70,7 +81,7 @@ export class AnalyzedFolder {
 
   /** What is wrong: while it is read, then over the whole mesh. */
   findings(): Finding[] {
-    return [...this.index.findings(), ...this.analysis.findings()];
+    return [...this.index.findings(), ...[...this.analysis.findings()].map((one) => this.places.placed(one))];
   }
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { stringify } from "yaml";
 import { joinPath } from "../../../lib/config/schema/field.ts";
-import { lineOf, places } from "../../../lib/config/yaml/locate.ts";
+import { lineOf, placeOf, places } from "../../../lib/config/yaml/locate.ts";
 
 /** 1-based lines of paths in a text. */
 function lines(text: string, ...paths: string[]): (number | undefined)[] {
@@ -94,4 +94,23 @@ Deno.test("of every tree, in blocks and in flows, each field has the line that i
     }),
     { numRuns: 300 },
   );
+});
+
+Deno.test("a value has its column, and that of its key where it begins on another line", () => {
+  const columns = (text: string, ...paths: string[]) => paths.map((path) => placeOf(places(text)!, path).column);
+  assert.deepEqual(
+    columns(
+      "spec:\n  a: 1\n  list:\n    - x\n    - b:   2 # no\n  flow: { c: [ 3, four ] }\n",
+      "spec",
+      "spec.a",
+      "spec.list",
+      "spec.list[0]",
+      "spec.list[1].b",
+      "spec.flow.c",
+      "spec.flow.c[1]",
+      "spec.none",
+    ),
+    [1, 6, 3, 7, 12, 14, 19, 1],
+  );
+  assert.deepEqual(columns('{\n  "a": "x",\n  "b":\n  2 }', "a", "b"), [8, 3]);
 });

@@ -1,0 +1,82 @@
+/**
+ * Where the fields are written that findings are about. An analysis knows objects and paths; lines and columns are in
+ * the files, which are read again for this alone.
+ *
+ * @module
+ */
+import { fieldPositions } from "../config/document.ts";
+import { type Finding, findingKeys } from "../config/finding/finding.ts";
+import type { FileOrigin, Origin } from "../config/finding/origin.ts";
+
+/** Findings whose places are to be found in one file. */
+export interface UnplacedFindings {
+  /** Names the file; line and path are those of the first object. */
+  readonly file: FileOrigin;
+  readonly findings: readonly Finding[];
+}
+
+/** Findings that are located in one go: the others have the line of their object until the next one. */
+const MAX_LOCATED = 500;
+
+/** Places of findings, each found once while its object stays where it is. */
+export class FindingPlaces {
+  readonly #originOf: (key: string) => Origin | undefined;
+  readonly #located = new WeakMap<Finding, { readonly origin: Origin; readonly placed: Finding }>();
+
+  /** @param originOf Of an object or fact, by its key. */
+  constructor(originOf: (key: string) => Origin | undefined) {
+    this.#originOf = originOf;
+  }
+
+  /** A finding with its place: line and column of the field where they are known, else the line of the object. */
+  placed(finding: Finding): Finding {
+    const origin = this.#origin(finding);
+    if (origin === undefined) return finding;
+    const known = this.#located.get(finding);
+    if (known?.origin === origin) return known.placed;
+    const line = origin.from === "file" ? origin.line : 0;
+    return { ...finding, place: { ...finding.place, origin, line } };
+  }
+
+  /** Findings that are not located yet, by file. */
+  missing(findings: Iterable<Finding>): UnplacedFindings[] {
+    const byFile = new Map<string, { readonly file: FileOrigin; readonly findings: Finding[] }>();
+    let count = 0;
+    for (const finding of findings) {
+      const origin = this.#origin(finding);
+      if (origin?.from !== "file" || this.#located.get(finding)?.origin === origin) continue;
+      if (++count > MAX_LOCATED) break;
+      const key = `${origin.source} ${origin.file}`;
+      const there = byFile.get(key);
+      if (there) there.findings.push(finding);
+      else byFile.set(key, { file: origin, findings: [finding] });
+    }
+    return [...byFile.values()];
+  }
+
+  /**
+   * Locates findings of one file, one object a step.
+   *
+   * @param bytes The file; undefined: it cannot be read, so the lines of the objects are all that is known.
+   */
+  *locate({ findings }: UnplacedFindings, bytes: Uint8Array | undefined): Generator<void, void> {
+    for (const [origin, list] of Map.groupBy(findings, (finding) => this.#origin(finding))) {
+      if (origin?.from !== "file") continue;
+      const fields = list.map(({ place: { field } }) => field);
+      const positions = bytes === undefined ? [] : fieldPositions(bytes, origin, fields);
+      for (const [at, finding] of list.entries()) {
+        const position = positions[at] ?? { line: origin.line };
+        this.#located.set(finding, {
+          origin,
+          placed: { ...finding, place: { ...finding.place, origin, ...position } },
+        });
+      }
+      yield;
+    }
+  }
+
+  #origin(finding: Finding): Origin | undefined {
+    const [key] = findingKeys(finding);
+    return key === undefined ? undefined : this.#originOf(key);
+  }
+}
