@@ -5,10 +5,10 @@
  * @module
  */
 import type { ConfigObject } from "../../config/types.ts";
+import { nearestName } from "../../kernel/text/nearest.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import type { KnownHost } from "../reader/known_host.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
-import { didYouMean } from "../text/words.ts";
 import { destinationsOf, type WrittenDestination } from "./destination_list.ts";
 
 /** See the module. */
@@ -100,7 +100,7 @@ function lookForSubset(
   const expected = names.length === 0
     ? `no subset, since no DestinationRule of ${host} has any`
     : `${orList(names)} (${causes.map(shortName).join(", ")})`;
-  const closest = didYouMean(subset, names);
+  const closest = nearestName(subset, names);
   report("error", "unknown-subset", {
     field: `${field}.subset`,
     value: subset,

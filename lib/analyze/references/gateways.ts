@@ -5,8 +5,8 @@
  */
 import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";
 import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
+import { nearestName } from "../../kernel/text/nearest.ts";
 import type { Analyzer } from "../analyzer.ts";
-import { didYouMean } from "../text/words.ts";
 
 /** See the module. */
 export const GATEWAY_REFERENCES: Analyzer<"VirtualService"> = {
@@ -21,7 +21,7 @@ export const GATEWAY_REFERENCES: Analyzer<"VirtualService"> = {
       const [of = "", gateway = ""] = full.split("/");
       if (read.object("Gateway", of, gateway) || read.isRefused("Gateway", of, gateway)) continue;
       const names = read.objectsIn("Gateway", of).map(({ meta }) => meta.name);
-      const closest = didYouMean(gateway, names);
+      const closest = nearestName(gateway, names);
       const hint = closest === undefined ? "" : `, such as ${of}/${closest}`;
       report("error", "unknown-gateway", {
         field,
