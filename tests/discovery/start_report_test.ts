@@ -25,6 +25,12 @@ spec:
   http: [{ route: [{ destination: { host: no-such-host.x } }] }]
 `;
 
+const telemetry = `apiVersion: telemetry.mesh.io/v1
+kind: Telemetry
+metadata: { name: t, namespace: x }
+spec: {}
+`;
+
 Deno.test("a server says at start its version, its pages, objects by kind, findings and how long it took", async () => {
   const lines: Record<string, unknown>[] = [];
   const counted = Promise.withResolvers<void>();
@@ -37,15 +43,21 @@ Deno.test("a server says at start its version, its pages, objects by kind, findi
     close() {},
   });
   const log = createLog(["default"], { ...defaultLogOptions, json: true }, { open });
-  const files = { "a.yaml": entry("a", "a.x"), "b.yaml": entry("b", "b.x"), "r.yaml": route, "bad.yaml": "a: [\n" };
+  const files = {
+    "a.yaml": entry("a", "a.x"),
+    "b.yaml": entry("b", "b.x"),
+    "r.yaml": route,
+    "t.yaml": telemetry,
+    "bad.yaml": "a: [\n",
+  };
   await withServer(files, async ({ ports }) => {
     await counted.promise;
     const line = (msg: string) => lines.find((one) => one["msg"] === msg) ?? assert.fail(`no line ${msg}`);
     const serving = line("serving");
     assert.deepEqual([serving["version"], serving["objects"], serving["kinds"]], [
       VERSION,
-      3,
-      { ServiceEntry: 2, VirtualService: 1 },
+      4,
+      { VirtualService: 1, ServiceEntry: 2, Telemetry: 1 },
     ]);
     assert.ok(Number(serving["seconds"]) > 0);
     const pages = line("pages");
@@ -53,7 +65,8 @@ Deno.test("a server says at start its version, its pages, objects by kind, findi
     assert.equal(pages["debug"], `http://127.0.0.1:${ports.http}/debug`);
     assert.equal((await fetch(String(pages["ready"]))).status, 200);
     assert.match(await (await fetch(String(pages["metrics"]))).text(), /pilot_info/);
-    const { errors, warnings, level, see } = line("findings");
+    const { errors, warnings, withoutEffect, level, see } = line("findings");
+    assert.equal(withoutEffect, 1);
     const problems: { severity: string }[] = JSON.parse((await page(ports.http, "/debug/problemz")).body);
     const count = (wanted: string) => problems.filter(({ severity }) => severity === wanted).length;
     assert.deepEqual([errors, warnings], [count("error"), count("warning")]);
