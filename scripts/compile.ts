@@ -23,6 +23,7 @@ export const compiledPrograms = ["pilot-discovery", "pilot-agent", "install-cni"
 export const lateModules: Readonly<Record<string, readonly string[]>> = {
   "pilot-discovery": [
     "cmd/pilot-discovery/start.ts",
+    "cmd/pilot-discovery/check_command.ts",
     "cmd/pilot-discovery/explain_command.ts",
     "cmd/pilot-discovery/translate_command.ts",
   ],

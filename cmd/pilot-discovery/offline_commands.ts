@@ -5,11 +5,30 @@
  */
 import { type Command, type Invocation, runs } from "../../lib/cli/command.ts";
 import type { FlagSet } from "../../lib/cli/flag.ts";
-import { explainFlags, translateFlags } from "./offline_flags.ts";
+import { checkFlags, explainFlags, translateFlags } from "./offline_flags.ts";
 import { setUpError } from "./set_up.ts";
 
 /** Exit code of a command that could not do its work: the others are results. */
 const COULD_NOT_RUN = 2;
+
+const check: Command = {
+  name: "check",
+  summary: "Check configuration in files: syntax, fields, references, conflicts",
+  description:
+    `Checks folders, files and standard input (-) as one mesh; without an argument this folder. Exit code: 0 nothing is as bad as
+--fail-on, 1 something is, 2 the check could not run.`,
+  examples: `  pilot-discovery check mesh/
+  helm template . | pilot-discovery check mesh/ -
+  pilot-discovery check mesh/ --write-baseline > baseline.json
+  pilot-discovery check mesh/ --baseline baseline.json -o sarif > findings.sarif`,
+  args: { usage: "[<folder|file|->...]", min: 0, max: Infinity, complete: "file" },
+  flags: checkFlags,
+  mistake: COULD_NOT_RUN,
+  run: later(checkFlags, async () => {
+    const loaded: typeof import("./check_command.ts") = await import(moduleAt("check_command.ts"));
+    return loaded.runCheck;
+  }),
+};
 
 const explain: Command = {
   name: "explain",
@@ -46,7 +65,7 @@ of protobuf that Envoy reads. As a bootstrap they are what \`envoy --mode valida
 };
 
 /** The commands. */
-export const offlineCommands: readonly Command[] = [explain, translate];
+export const offlineCommands: readonly Command[] = [check, explain, translate];
 
 /** Named where Deno does not look, as the server's module is: see `commands.ts`. */
 function moduleAt(name: string): string {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type FlagValues, intFlag, stringArrayFlag, stringFlag, stringListFlag } from "../../lib/cli/flag.ts";
+import { boolFlag, type FlagValues, intFlag, stringArrayFlag, stringFlag, stringListFlag } from "../../lib/cli/flag.ts";
 
 /** How a mesh is made of files: as `discovery` would. */
 export const meshFlags = {
@@ -38,4 +38,23 @@ export const explainFlags = {
   method: stringFlag("GET", "method of the request"),
   header: stringArrayFlag([], "a header of the request, `name: value`; may be repeated"),
   output: stringFlag("text", "one of `text` or `json`", { short: "o", allowed: ["text", "json"] }),
+};
+
+/** Flags of `check`. */
+export const checkFlags = {
+  ...meshFlags,
+  "assume-services": boolFlag("take services of the orchestrator to exist: their manifests are elsewhere"),
+  baseline: stringFlag("", "file of findings that are known: only others count", { complete: "file" }),
+  "fail-on": stringFlag("error", "least severity that makes the exit code 1", {
+    allowed: ["error", "warning", "info"],
+  }),
+  output: stringFlag("text", "one of `text`, `json` or `sarif`", { short: "o", allowed: ["text", "json", "sarif"] }),
+  suppress: stringArrayFlag(
+    [],
+    "a code to leave out, `MSH0101` or `IST0101`, or of some objects: `MSH0101=VirtualService/shop/*`; may be repeated",
+    {
+      short: "S",
+    },
+  ),
+  "write-baseline": boolFlag("print the findings as a baseline, and end with 0"),
 };

@@ -13,6 +13,8 @@ import { type Finding, warningOf } from "../config/finding/finding.ts";
 import { parseMeshConfig } from "../config/mesh/parse.ts";
 import { chooseRootNamespace } from "../config/mesh/root_namespace.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
+import { FactStore } from "../config/facts/store.ts";
+import { ConfigStore } from "../config/store.ts";
 import type { AnyConfigObject } from "../config/types.ts";
 import { type FileRead, type FolderChanges, FolderIndex } from "../folder/index.ts";
 import { struct } from "../pb/wellknown.ts";
@@ -48,6 +50,10 @@ const NO_NETWORKS: MeshNetworks = { networks: {} };
 export class OfflineMesh {
   readonly index = new FolderIndex({ defaultNamespace: "default", source: "" });
   readonly pipeline: Pipeline;
+  readonly store = new ConfigStore();
+  /** What manifests in the texts tell of an orchestrator. */
+  readonly facts = new FactStore();
+  readonly #source = this.store.addSource("", 0);
   /** Objects in force, by key. */
   readonly objects = new Map<string, AnyConfigObject>();
   /** What could not be built: defects of this program, never of the texts. */
@@ -123,6 +129,7 @@ export class OfflineMesh {
       this.objects.delete(key);
     }
     for (const object of added) this.objects.set(object.key, object);
+    this.#source.apply(changes);
     this.pipeline.configChanged(removed, added);
     this.#chooseRoot();
     this.pipeline.flush();

@@ -8,7 +8,16 @@ function values(...words: string[]): string[] {
 }
 
 Deno.test("subcommands are offered, and help", () => {
-  assert.deepEqual(values(""), ["completion", "discovery", "request", "explain", "translate", "version", "help"]);
+  assert.deepEqual(values(""), [
+    "completion",
+    "discovery",
+    "request",
+    "check",
+    "explain",
+    "translate",
+    "version",
+    "help",
+  ]);
   assert.deepEqual(values("dis"), ["discovery"]);
   assert.deepEqual(values("--vklog", "3", "ver"), ["version"]);
   assert.deepEqual(values("help", "co"), ["completion"]);

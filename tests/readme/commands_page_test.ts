@@ -9,7 +9,9 @@ const page = Deno.readTextFileSync(`${root}docs/users/commands.md`);
 
 /** Commands with the text that the page shows below them. */
 const shown = [
-  ...page.matchAll(/^```sh\n(pilot-discovery [^\n]*)\n```\n\n```(?:text|json|yaml|diff)\n([\s\S]*?)^```/gm),
+  ...page.matchAll(
+    /^```sh\n((?:[^\n]* \| )?pilot-discovery [^\n]*)\n```\n\n```(?:text|json|yaml|diff)\n([\s\S]*?)^```/gm,
+  ),
 ]
   .map(([, command = "", text = ""]) => ({ command, text }));
 
@@ -19,7 +21,7 @@ Deno.test("the page shows outputs", () => {
 
 for (const { command, text } of shown) {
   Deno.test(`the page is true of: ${command}`, async () => {
-    const line = command.replace(/^pilot-discovery/, "deno task -q pilot-discovery");
+    const line = command.replace(/(?<=^|\| )pilot-discovery/, "deno task -q pilot-discovery");
     const { stdout, stderr } = await new Deno.Command("bash", {
       args: ["-c", line],
       cwd: root,

@@ -1,0 +1,161 @@
+/**
+ * The command `check`: all that is wrong with configuration in files, before it is merged.
+ *
+ * Permissions: read of what is named, env (the program's variables).
+ *
+ * @module
+ */
+import { type Invocation, type Output, UsageError } from "../../lib/cli/command.ts";
+import { progressOn } from "../../lib/cli/terminal/progress.ts";
+import { styleOf } from "../../lib/cli/terminal/style.ts";
+import { NO_TERMINAL } from "../../lib/cli/terminal/terminal.ts";
+import type { Finding, Severity } from "../../lib/config/finding/finding.ts";
+import { buildInfo } from "../../lib/kernel/program/build_info.ts";
+import { paced } from "../../lib/kernel/time/paced.ts";
+import { checkMesh, type CheckResult } from "../../lib/offline/check/check.ts";
+import { excerptOf } from "../../lib/offline/check/excerpt.ts";
+import { baselineOf, readBaseline, readSuppressions, splitBy, UnreadableKnown } from "../../lib/offline/check/known.ts";
+import { sarifLog } from "../../lib/offline/check/sarif.ts";
+import { findingText } from "./check_text.ts";
+import { count, type ReadMesh, readMesh } from "./offline.ts";
+import type { checkFlags } from "./offline_flags.ts";
+
+type CheckFlags = Invocation<typeof checkFlags>["flags"];
+
+/** What is left to tell of what was found. */
+interface ReportedFindings {
+  readonly fresh: readonly Finding[];
+  /** In the baseline. */
+  readonly known: number;
+  /** Of the baseline, and gone. */
+  readonly gone: number;
+  readonly suppressed: number;
+}
+
+/** Prints the findings; resolves with 0 when none is as bad as `--fail-on`, 1 when one is, 2 when a part failed. */
+export async function runCheck({ flags, args, output }: Invocation<typeof checkFlags>): Promise<number> {
+  const started = performance.now();
+  const isSuppressed = readKnown("flag --suppress", () => readSuppressions(flags.suppress));
+  const baseline = await readBaselineFile(flags.baseline);
+  const read = await readMesh(args.length === 0 ? ["."] : args, flags, output);
+  const result = await checked(read, flags, output);
+  const loud = result.findings.filter((found) => !isSuppressed(found));
+  if (flags["write-baseline"]) {
+    output.out(`${JSON.stringify(baselineOf(loud), undefined, 2)}\n`);
+    return failures(read, output);
+  }
+  const { fresh, known, gone } = baseline === undefined ? { fresh: loud, known: [], gone: 0 } : splitBy(baseline, loud);
+  const reported: ReportedFindings = {
+    fresh,
+    known: known.length,
+    gone,
+    suppressed: result.findings.length - loud.length,
+  };
+  print(read, result, reported, flags, output, (performance.now() - started) / 1000);
+  return failures(read, output) || (fresh.some(({ severity }) => isAsBad(severity, flags["fail-on"])) ? 1 : 0);
+}
+
+function readKnown<T>(flag: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof UnreadableKnown) throw new UsageError(`${flag}: ${error.message}`);
+    throw error;
+  }
+}
+
+async function readBaselineFile(file: string) {
+  if (file === "") return undefined;
+  let text: string;
+  try {
+    text = await Deno.readTextFile(file);
+  } catch (error) {
+    throw new UsageError(`flag --baseline: ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return readKnown(`flag --baseline: ${file}`, () => readBaseline(text));
+}
+
+async function checked({ mesh, texts }: ReadMesh, flags: CheckFlags, output: Output): Promise<CheckResult> {
+  const progress = progressOn(output);
+  try {
+    return await paced(checkMesh(mesh, {
+      assumeServices: flags["assume-services"],
+      textOf: (file) => texts.textOf(file),
+      progress: (text) => progress.show(text),
+    }));
+  } finally {
+    progress.end();
+  }
+}
+
+const RANKS: Readonly<Record<Severity, number>> = { info: 0, warning: 1, error: 2 };
+
+function isAsBad(severity: Severity, threshold: string): boolean {
+  return RANKS[severity] >= RANKS[threshold as Severity];
+}
+
+/** Says what could not be looked at, a defect of this program. */
+function failures({ mesh }: ReadMesh, output: Output): 0 | 2 {
+  for (const { what, error } of mesh.failures) {
+    output.err(`Error: ${what}: ${error instanceof Error ? error.stack ?? error.message : String(error)}\n`);
+  }
+  return mesh.failures.length > 0 ? 2 : 0;
+}
+
+function print(
+  { mesh, texts }: ReadMesh,
+  result: CheckResult,
+  reported: ReportedFindings,
+  flags: CheckFlags,
+  output: Output,
+  seconds: number,
+): void {
+  const terminal = output.terminals?.out ?? NO_TERMINAL;
+  const excerpt = (found: Finding) => {
+    const { origin } = found.place;
+    return origin?.from === "file" ? excerptOf(found, texts.textOf(origin.file)) : undefined;
+  };
+  const counts = {
+    error: countOf(reported.fresh, "error"),
+    warning: countOf(reported.fresh, "warning"),
+    info: countOf(reported.fresh, "info"),
+  };
+  switch (flags.output) {
+    case "sarif": {
+      const located = reported.fresh.map((found) => ({ found, excerpt: excerpt(found) }));
+      return output.out(`${JSON.stringify(sarifLog(located, buildInfo().version), undefined, 2)}\n`);
+    }
+    case "json": {
+      const { objects, passedOver, proxies } = result;
+      const { known, gone, suppressed } = reported;
+      const summary = { objects, passedOver, proxies, ...counts, baseline: { known, gone }, suppressed, seconds };
+      const findings = reported.fresh.map((found) => ({ ...found, excerpt: excerpt(found) }));
+      return output.out(`${JSON.stringify({ findings, summary }, undefined, 2)}\n`);
+    }
+    default: {
+      const originOf = ({ kind, namespace, name }: { kind: string; namespace: string; name: string }) =>
+        mesh.objects.get(`${kind}/${namespace}/${name}`)?.origin;
+      for (const found of reported.fresh) {
+        output.out(`${findingText(found, { excerpt: excerpt(found), originOf }, terminal)}\n`);
+      }
+      const style = styleOf(terminal);
+      const one = (severity: Severity, word: string) => counts[severity] === 0 ? word : style(severity, word);
+      const parts = [
+        count(result.objects, "object"),
+        one("error", count(counts.error, "error")),
+        one("warning", count(counts.warning, "warning")),
+        ...counts.info > 0 ? [`${counts.info} to know`] : [],
+        ...reported.known > 0 ? [`${reported.known} in the baseline`] : [],
+        ...reported.gone > 0 ? [`${reported.gone} of the baseline gone`] : [],
+        ...reported.suppressed > 0 ? [`${reported.suppressed} suppressed`] : [],
+        ...result.passedOver > 0 ? [`passed over ${count(result.passedOver, "object")} of other kinds`] : [],
+        `${seconds.toFixed(1)} s`,
+      ];
+      output.out(`${parts.join(", ")}\n`);
+    }
+  }
+}
+
+function countOf(findings: readonly Finding[], severity: Severity): number {
+  return findings.filter((found) => found.severity === severity).length;
+}

@@ -1,0 +1,82 @@
+/**
+ * Findings as text for people.
+ *
+ * @module
+ */
+import { wrap } from "../../lib/cli/terminal/layout.ts";
+import { type Style, styleOf } from "../../lib/cli/terminal/style.ts";
+import type { Terminal } from "../../lib/cli/terminal/terminal.ts";
+import { fieldCode, FINDING_ROWS } from "../../lib/config/finding/codes.ts";
+import { type Finding, findingObject, type ObjectName } from "../../lib/config/finding/finding.ts";
+import { describeOrigin, type Origin } from "../../lib/config/finding/origin.ts";
+import type { SourceExcerpt } from "../../lib/offline/check/excerpt.ts";
+
+/** What the text is made of beside the finding. */
+export interface FindingSurroundings {
+  readonly excerpt: SourceExcerpt | undefined;
+  /** Where another object of the finding is written. */
+  readonly originOf: (object: ObjectName) => Origin | undefined;
+}
+
+/** One finding: what it is, where, the line, what would be right, what it does, what to do. Ends with a line break. */
+export function findingText(found: Finding, around: FindingSurroundings, terminal: Terminal): string {
+  const style = styleOf(terminal);
+  const also = fieldCode(found.code);
+  const code = `${found.code}${also === undefined ? "" : ` (${also})`}`;
+  const head = `${style(found.severity, `${found.severity} ${code}`)}  ${
+    style("strong", FINDING_ROWS[found.name].title)
+  }`;
+  const block = (label: string, text: string) =>
+    text === "" ? [] : [wrap(text, terminal.width, style("faint", label.padEnd(9)))];
+  const lines = [
+    head,
+    `  ${[placeText(found, around.excerpt), objectText(findingObject(found))].filter(Boolean).join("  ")}`,
+    ...excerptLines(around.excerpt, style, found),
+    ...sentence(found, around.excerpt),
+    ...block("expected", expectedText(found, around.originOf)),
+    ...block("effect", found.effect),
+    ...block("fix", found.fix),
+  ];
+  return lines.filter((line) => line.trim() !== "").join("\n") + "\n";
+}
+
+function placeText({ place: { origin, line } }: Finding, excerpt: SourceExcerpt | undefined): string {
+  if (origin === undefined) return "";
+  if (origin.from !== "file") return describeOrigin(origin);
+  const column = excerpt === undefined ? "" : `:${excerpt.column}`;
+  return `${describeOrigin({ ...origin, line: 0, within: "" })}${line > 0 ? `:${line}${column}` : ""}`;
+}
+
+function objectText({ kind, namespace, name }: ObjectName): string {
+  return kind === "" ? "" : `${kind} ${namespace}/${name}`;
+}
+
+function excerptLines(excerpt: SourceExcerpt | undefined, style: Style, { severity }: Finding): string[] {
+  if (excerpt === undefined) return [];
+  const number = String(excerpt.line);
+  const bar = style("faint", "|");
+  const blanks = excerpt.text.slice(0, excerpt.column - 1).replace(/[^\t]/g, " ");
+  return [
+    `${style("faint", number)} ${bar} ${excerpt.text}`,
+    `${" ".repeat(number.length)} ${bar} ${blanks}${style(severity, "^".repeat(excerpt.length))}`,
+  ];
+}
+
+/** The finding's own sentence, where field, value and expectation do not tell all of it. */
+function sentence(found: Finding, excerpt: SourceExcerpt | undefined): string[] {
+  const reported = found.expected !== "" && (excerpt !== undefined || found.place.field === "");
+  return reported ? [] : [found.message];
+}
+
+/** What would be right. Objects that have part in it are named with their places. */
+function expectedText(found: Finding, originOf: FindingSurroundings["originOf"]): string {
+  let text = found.expected;
+  if (text === "") return "";
+  for (const object of found.place.objects.slice(1)) {
+    const origin = originOf(object);
+    const name = objectText(object);
+    const full = `${name}${origin === undefined ? "" : `, ${describeOrigin(origin)}`}`;
+    text = text.includes(name) ? text.replace(name, () => full) : `${text} (${full})`;
+  }
+  return text;
+}

@@ -1,0 +1,153 @@
+/**
+ * All that is wrong with a mesh of texts: what reading it finds, what the analysis of the whole mesh finds, and what the
+ * proxies that it implies would not get.
+ *
+ * @module
+ */
+import { Analysis } from "../../analyze/analysis.ts";
+import { FACT_KINDS } from "../../config/facts/types.ts";
+import { type Finding, findingIdentity, findingKeys, type Severity, warningOf } from "../../config/finding/finding.ts";
+import type { Origin } from "../../config/finding/origin.ts";
+import { refusedKeys } from "../../discovery/analysis_runner.ts";
+import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
+import { kindNotBuiltText } from "../../kernel/not_built/catalogue.ts";
+import { NodeRefused } from "../../translate/proxy/identity.ts";
+import { FieldPlaces } from "../field_place.ts";
+import { impliedProxies, type ImpliedProxy } from "../workloads.ts";
+
+/** How a mesh is checked. */
+export interface CheckOptions {
+  /** Services of an orchestrator exist beside what the texts tell of. */
+  readonly assumeServices: boolean;
+  /** Text of a file that was read. */
+  readonly textOf: (file: string) => string | undefined;
+  /** Called now and then with what is done. */
+  readonly progress?: (text: string) => void;
+}
+
+/** What was checked, and what was found. */
+export interface CheckResult {
+  /** By file and line. */
+  readonly findings: readonly Finding[];
+  /** Objects and facts in force. */
+  readonly objects: number;
+  /** Objects of kinds that are not ours. */
+  readonly passedOver: number;
+  /** Proxies that the texts imply, and how many of them were translated for. */
+  readonly proxies: { readonly implied: number; readonly looked: number };
+}
+
+/**
+ * Proxies that are translated for. What they find beside the analysis (two services that want one port) depends on
+ * namespaces more than on workloads, and each costs milliseconds.
+ */
+const MAX_PROXIES = 200;
+
+/** The first proxy of every namespace, then the second, as far as the limit goes. */
+function someOfEach(proxies: readonly ImpliedProxy[]): ImpliedProxy[] {
+  const byNamespace = [...Map.groupBy(proxies, ({ namespace, type }) => `${namespace} ${type}`).values()];
+  const most = Math.max(0, ...byNamespace.map(({ length }) => length));
+  const found: ImpliedProxy[] = [];
+  for (let at = 0; at < most && found.length < MAX_PROXIES; at++) {
+    for (const list of byNamespace) found.push(...list.slice(at, at + 1));
+  }
+  return found.slice(0, MAX_PROXIES);
+}
+
+/** Checks, in steps. The proxies stay joined. */
+export function* checkMesh(mesh: OfflineMesh, options: CheckOptions): Generator<void, CheckResult> {
+  const { progress = () => {} } = options;
+  const analyzed = yield* analysisFindings(mesh, options);
+  const implied = impliedProxies(mesh.objects.values(), {
+    domain: mesh.domain,
+    gatewaysInNamespace: mesh.settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE,
+  });
+  const looked = someOfEach(implied);
+  for (const [at, { node }] of looked.entries()) {
+    progress(`translated for ${at} of ${looked.length} proxies`);
+    try {
+      mesh.join(node);
+    } catch (error) {
+      if (!(error instanceof NodeRefused)) throw error; // Labels of a workload that no proxy could introduce itself with.
+    }
+    yield;
+  }
+  const places = new FieldPlaces(options.textOf);
+  // Translation finds hosts without a service too; the analysis has the field, and knows which it is to take for granted.
+  const translated = mesh.findings().filter(({ name }) => name !== "unknown-host");
+  const found = [...translated, ...analyzed, ...notBuiltFindings(mesh)].map((one) => placed(one, mesh, places));
+  const distinct = [...new Map(found.map((one) => [findingIdentity(one), one])).values()];
+  return {
+    findings: distinct.sort(byPlace),
+    objects: mesh.objects.size + mesh.facts.size,
+    passedOver: passedOver(mesh),
+    proxies: { implied: implied.length, looked: looked.length },
+  };
+}
+
+function* analysisFindings(mesh: OfflineMesh, { assumeServices, progress }: CheckOptions): Generator<void, Finding[]> {
+  const { translator } = mesh.pipeline;
+  const { store, facts } = mesh;
+  const analysis = new Analysis({
+    store,
+    facts,
+    settings: { domainSuffix: mesh.domain, assumeServices },
+    failed: (key, error) => mesh.failures.push({ what: `analysis of ${key}`, error }),
+  }, translator.mesh);
+  analysis.reset(translator.mesh, mesh.objects.values());
+  const added = FACT_KINDS.flatMap((kind) => [...facts.list(kind)]);
+  analysis.factsChanged({ added, updated: [], removed: [], refreshed: [], hidden: { before: [], after: [] } });
+  analysis.refusedChanged(refusedKeys({ store, findings: () => mesh.index.findings() as Finding[] }));
+  let done = 0;
+  for (const _ of analysis.steps()) {
+    progress?.(`analyzed ${++done} of ${mesh.objects.size} objects`);
+    yield;
+  }
+  return [...analysis.findings()];
+}
+
+/** One for each object of a kind that has no effect yet. */
+function notBuiltFindings(mesh: OfflineMesh): Finding[] {
+  const found: Finding[] = [];
+  for (const { kind, key } of mesh.objects.values()) {
+    const text = kindNotBuiltText(kind);
+    if (text !== undefined) found.push(warningOf("no-effect", [key], text));
+  }
+  return found;
+}
+
+/** A finding with the place of its field: findings of the whole mesh know objects and paths alone. */
+function placed(found: Finding, mesh: OfflineMesh, places: FieldPlaces): Finding {
+  const [key] = findingKeys(found);
+  const origin: Origin | undefined = found.place.origin ?? originOf(mesh, key);
+  if (found.place.line > 0 || origin === undefined) return found;
+  const place = places.of(origin, found.place.field);
+  return place === undefined ? found : { ...found, place: { ...found.place, ...place, origin } };
+}
+
+function originOf(mesh: OfflineMesh, key: string | undefined): Origin | undefined {
+  if (key === undefined) return undefined;
+  const [kind = "", namespace = "", name = ""] = key.split("/");
+  const fact = FACT_KINDS.find((one) => one === kind);
+  return mesh.objects.get(key)?.origin ?? (fact && mesh.facts.get(fact, namespace, name)?.origin);
+}
+
+const ORDER: Readonly<Record<Severity, number>> = { error: 0, warning: 1, info: 2 };
+
+function byPlace(a: Finding, b: Finding): number {
+  const file = (one: Finding) => one.place.origin?.from === "file" ? one.place.origin.file : "";
+  return compare(file(a), file(b)) || a.place.line - b.place.line || ORDER[a.severity] - ORDER[b.severity] ||
+    compare(a.message, b.message);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function passedOver({ index }: OfflineMesh): number {
+  let count = 0;
+  for (const path of index.paths) {
+    for (const { content } of index.file(path)?.documents ?? []) count += content.foreign;
+  }
+  return count;
+}

@@ -1,0 +1,57 @@
+/**
+ * The line of a text that a finding is about, with the value in it.
+ *
+ * @module
+ */
+import type { Finding } from "../../config/finding/finding.ts";
+
+/** One line of a file. */
+export interface SourceExcerpt {
+  /** 1-based. */
+  readonly line: number;
+  readonly text: string;
+  /** 1-based column of the value, or of the field; in characters. */
+  readonly column: number;
+  /** Characters of the value, or of the field's name. */
+  readonly length: number;
+}
+
+/** Characters of a line that are shown: from a file without line breaks the beginning. */
+const MAX_LINE = 400;
+
+/** The excerpt; undefined where the text does not have the line, and for an object as a whole. */
+export function excerptOf(found: Finding, text: string | undefined): SourceExcerpt | undefined {
+  const { line, field } = found.place;
+  const whole = line > 0 && field !== "" ? text?.split(/\r?\n/, line)[line - 1] : undefined;
+  if (whole === undefined || whole.trim() === "") return undefined;
+  const shown = whole.slice(0, MAX_LINE);
+  const key = /(?:^|\.)([^.[\]]+)(?:\[\d+\])*$/.exec(field)?.[1] ?? "";
+  const keyAt = key === "" ? -1 : positionOfKey(shown, key);
+  const value = unquoted(found.value);
+  const from = keyAt < 0 ? 0 : keyAt + key.length;
+  const valueAt = value === "" ? -1 : shown.indexOf(value, from);
+  const indent = shown.length - shown.trimStart().length;
+  const [start, length] = valueAt >= 0
+    ? [valueAt, value.length]
+    : keyAt >= 0
+    ? [keyAt, key.length]
+    : [indent, shown.trim().length];
+  return { line, text: shown, column: [...shown.slice(0, start)].length + 1, length: Math.max(1, length) };
+}
+
+/** A key as YAML and JSON write it. */
+function positionOfKey(text: string, key: string): number {
+  const escaped = key.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const match = new RegExp(`(^|[\\s{,["'-])(${escaped})["']?\\s*:`).exec(text);
+  return match === null ? -1 : match.index + (match[1]?.length ?? 0);
+}
+
+/** A value as findings have it is JSON; in the file texts often stand without quotes. */
+function unquoted(value: string): string {
+  if (!value.startsWith('"')) return /^[[{]/.test(value) ? "" : value;
+  try {
+    return String(JSON.parse(value));
+  } catch {
+    return ""; // Shortened: what is left is not in the text as it stands.
+  }
+}

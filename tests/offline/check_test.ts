@@ -1,0 +1,188 @@
+/** Checks of texts: what is found and where, what is known already, and the forms that it is told in. */
+import assert from "node:assert/strict";
+import { z } from "zod";
+import type { Finding } from "../../lib/config/finding/finding.ts";
+import { unpaced } from "../../lib/kernel/time/paced.ts";
+import { checkMesh } from "../../lib/offline/check/check.ts";
+import { excerptOf } from "../../lib/offline/check/excerpt.ts";
+import { baselineOf, readBaseline, readSuppressions, splitBy, UnreadableKnown } from "../../lib/offline/check/known.ts";
+import { sarifLog } from "../../lib/offline/check/sarif.ts";
+import { example, meshOf } from "./mesh_of.ts";
+
+const shop = example("shop");
+
+function check(files: Record<string, string>, assumeServices = false) {
+  return unpaced(checkMesh(meshOf(files), { assumeServices, textOf: (file) => files[file] }));
+}
+
+/** The shop with a route to a subset that does not exist. */
+const v9 = { ...shop, "routes.yaml": shop["routes.yaml"]!.replace("subset: v1 }", "subset: v9 }") };
+
+/** Where a finding points: file, line, the marked characters. */
+function pointed(found: Finding, files: Record<string, string>): string {
+  const { origin } = found.place;
+  const file = origin?.from === "file" ? origin.file : "";
+  const excerpt = excerptOf(found, files[file]);
+  return excerpt === undefined
+    ? `${file}:${found.place.line}`
+    : `${file}:${excerpt.line} ${excerpt.text.substr(excerpt.column - 1, excerpt.length)}`;
+}
+
+for (const folder of ["shop", "tour", "first-steps/mesh", "istio-spelling"]) {
+  Deno.test(`examples/${folder} has no errors`, () => {
+    assert.deepEqual(check(example(folder)).findings.filter(({ severity }) => severity === "error"), []);
+  });
+}
+
+Deno.test("a subset that does not exist is one error, at the value in its line", () => {
+  const { findings, objects } = check(v9);
+  assert.deepEqual(findings.map((one) => [one.code, one.name, pointed(one, v9)]), [
+    [
+      "MSH0101",
+      "unknown-subset",
+      `routes.yaml:${v9["routes.yaml"]!.split("\n").findIndex((text) => text.includes("v9")) + 1} v9`,
+    ],
+  ]);
+  assert.equal(objects, 6);
+});
+
+Deno.test("what reading finds, the analysis and the proxies are one list by file and line, each thing once", () => {
+  const entry = (name: string) =>
+    `apiVersion: networking.mesh.io/v1
+kind: ServiceEntry
+metadata: { name: ${name}, namespace: shop }
+spec:
+  hosts: [${name}.example]
+  resolution: STATIC
+  ports: [{ number: 9000, name: raw, protocol: TCP }]
+  endpoints: [{ address: 10.9.0.1 }]`;
+  const files = {
+    ...v9,
+    "a.yaml": `${entry("first")}\n---\n${entry("second")}`,
+    "z.yaml": "kind: VirtualService\nmetadata: {}\n",
+  };
+  const names = check(files).findings.map(({ name, place: { origin } }) =>
+    `${origin?.from === "file" ? origin.file : ""} ${name}`
+  );
+  assert.ok(names.includes("routes.yaml unknown-subset"), names.join("\n"));
+  assert.ok(names.some((name) => name.startsWith("z.yaml")), names.join("\n"));
+  assert.ok(names.some((name) => name.includes("listener-conflict")), names.join("\n"));
+  assert.deepEqual(names.map((name) => name.split(" ")[0]!), names.map((name) => name.split(" ")[0]!).sort());
+});
+
+Deno.test("hosts of the orchestrator are taken to exist only where that is asked for", () => {
+  const files = {
+    "a.yaml": `apiVersion: networking.mesh.io/v1
+kind: VirtualService
+metadata: { name: a, namespace: shop }
+spec: { hosts: [front.shop.svc.cluster.local], http: [{ route: [{ destination: { host: back.shop.svc.cluster.local } }] }] }`,
+  };
+  const hosts = (assume: boolean) => check(files, assume).findings.filter(({ name }) => name === "unknown-host").length;
+  assert.ok(hosts(false) > 0);
+  assert.equal(hosts(true), 0);
+});
+
+Deno.test("an excerpt marks the value, else the key, in YAML of both styles and in JSON", () => {
+  const marked = (line: string, field: string, value: string) => {
+    const found = { place: { objects: [], field, line: 1 }, value } as unknown as Finding;
+    const excerpt = excerptOf(found, line);
+    return excerpt && [...line].slice(excerpt.column - 1, excerpt.column - 1 + excerpt.length).join("");
+  };
+  assert.equal(marked("      subset: v9", "spec.http[0].route[0].destination.subset", '"v9"'), "v9");
+  assert.equal(marked("  - { host: v9, subset: v9 }", "spec.x.subset", '"v9"'), "v9");
+  assert.equal(marked('  "weight": 12,', "spec.weight", "12"), "12");
+  assert.equal(marked("  timeout:", "spec.timeout", '{"a":1}'), "timeout");
+  assert.equal(marked("  hosts: [ä, dor]", "spec.hosts[1]", '"dor"'), "dor");
+  assert.equal(marked("  something: else", "spec.missing", ""), "something: else");
+  assert.equal(marked("  kind: X", "", ""), undefined);
+});
+
+Deno.test("a baseline knows findings wherever they moved, and says how many of them are gone", () => {
+  const { findings } = check(v9);
+  const baseline = readBaseline(JSON.stringify(baselineOf(findings)));
+  const moved = { ...v9, "routes.yaml": `# one line more\n${v9["routes.yaml"]}` };
+  assert.deepEqual(splitBy(baseline, check(moved).findings), { fresh: [], known: check(moved).findings, gone: 0 });
+  const other = { ...v9, "routes.yaml": v9["routes.yaml"]!.replace("v9", "v8") };
+  const split = splitBy(baseline, check(other).findings);
+  assert.deepEqual([split.fresh.map(({ value }) => value), split.gone], [['"v8"'], 1]);
+  assert.throws(() => readBaseline("{}"), UnreadableKnown);
+  assert.throws(() => readBaseline("not json"), /the file is no JSON/);
+});
+
+Deno.test("suppressions take either spelling of a code, and objects by a pattern", () => {
+  const [found] = check(v9).findings;
+  const suppressed = (...texts: string[]) => readSuppressions(texts)(found!);
+  for (
+    const text of [
+      "MSH0101",
+      "ist0101",
+      "IST0101=VirtualService/shop/*",
+      "MSH0101=VirtualService shop/reviews",
+      "MSH0101=*",
+    ]
+  ) {
+    assert.equal(suppressed(text), true, text);
+  }
+  for (const text of ["MSH0102", "MSH0101=Gateway/*", "MSH0101=VirtualService/shop/rev"]) {
+    assert.equal(suppressed(text), false, text);
+  }
+  assert.throws(() => readSuppressions(["IST1", "what", "MSH0101="]), /got "IST1", "what", "MSH0101="/);
+});
+
+/** The parts of SARIF 2.1.0 that a log must have, and those that readers of this field look at. */
+const sarif = z.strictObject({
+  $schema: z.string().url(),
+  version: z.literal("2.1.0"),
+  runs: z.array(z.strictObject({
+    tool: z.strictObject({
+      driver: z.strictObject({
+        name: z.string(),
+        semanticVersion: z.string().regex(/^\d+\.\d+\.\d+/),
+        rules: z.array(z.strictObject({
+          id: z.string(),
+          name: z.string().regex(/^[A-Z]\w+$/),
+          shortDescription: z.strictObject({ text: z.string().min(1) }),
+          fullDescription: z.strictObject({ text: z.string().min(1) }),
+          help: z.strictObject({ text: z.string().min(1) }),
+          properties: z.strictObject({ tags: z.array(z.string()) }).optional(),
+        })),
+      }),
+    }),
+    columnKind: z.enum(["utf16CodeUnits", "unicodeCodePoints"]),
+    results: z.array(z.strictObject({
+      ruleId: z.string(),
+      ruleIndex: z.int().min(0),
+      level: z.enum(["error", "warning", "note", "none"]),
+      message: z.strictObject({ text: z.string().min(1) }),
+      locations: z.array(z.strictObject({
+        physicalLocation: z.strictObject({
+          artifactLocation: z.strictObject({ uri: z.string().regex(/^[^\s\\]+$/) }),
+          region: z.strictObject({
+            startLine: z.int().min(1),
+            startColumn: z.int().min(1).optional(),
+            endColumn: z.int().min(1).optional(),
+          }).optional(),
+        }).optional(),
+        logicalLocations: z.array(z.strictObject({ fullyQualifiedName: z.string(), kind: z.string() })).optional(),
+      })),
+      partialFingerprints: z.record(z.string(), z.string()),
+    })),
+  })).length(1),
+});
+
+Deno.test("SARIF has the form of version 2.1.0: rules that results refer to, regions, relative URIs", () => {
+  const files = Object.fromEntries(Object.entries(v9).map(([name, text]) => [`my mesh/${name}`, text]));
+  const { findings } = check(files);
+  const located = findings.map((found) => {
+    const { origin } = found.place;
+    return { found, excerpt: excerptOf(found, origin?.from === "file" ? files[origin.file] : undefined) };
+  });
+  const log = sarif.parse(JSON.parse(JSON.stringify(sarifLog(located, "0.1.0"))));
+  const [run] = log.runs;
+  const [result] = run!.results;
+  assert.equal(run!.tool.driver.rules[result!.ruleIndex]!.id, result!.ruleId);
+  const { artifactLocation, region } = result!.locations[0]!.physicalLocation!;
+  assert.equal(artifactLocation.uri, "my%20mesh/routes.yaml");
+  assert.equal(region!.endColumn! - region!.startColumn!, "v9".length);
+  assert.deepEqual(sarif.parse(JSON.parse(JSON.stringify(sarifLog([], "0.1.0")))).runs[0]!.results, []);
+});
