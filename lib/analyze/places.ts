@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { fieldPositions } from "../config/document.ts";
+import { fieldPositions } from "../config/document/positions.ts";
 import { type Finding, findingKeys } from "../config/finding/finding.ts";
 import type { FileOrigin, Origin } from "../config/finding/origin.ts";
 

@@ -14,16 +14,16 @@ import type { ValuePool } from "./schema/value_pool.ts";
 import { DecodeContext, type Field, isObject } from "./schema/field.ts";
 import { checkNames, parseMeta } from "./metadata.ts";
 import type { Origin, WrittenKind } from "./finding/origin.ts";
-import { isPeersGroup, lookupKind } from "./spelling/spelling.ts";
+import { isPeersGroup, lookupHeadless, lookupKind } from "./spelling/spelling.ts";
 import type { ConfigObject, Kind, ObjectMeta } from "./types.ts";
 
 /** What {@link parseObject} makes of a tree. */
 export interface ParsedObject {
   /** The object, when it is one of our kinds and has no errors. */
   readonly object?: ConfigObject;
-  /** Errors and warnings; empty for objects of other people's groups. Their line is that of the origin. */
+  /** Errors and warnings; empty for what is foreign. Their line is that of the origin. */
   readonly findings: readonly Finding[];
-  /** Whether the tree is an object of a group that is not ours. */
+  /** Whether the tree is other people's: an object of a group that is not ours, or no object at all. */
   readonly foreign: boolean;
   /** The object's name, as far as it could be read. */
   readonly name: ObjectName;
@@ -39,23 +39,17 @@ export interface ParseOptions {
 
 /** Parses and validates one object. Never throws; cost is bounded by the size of the tree. */
 export function parseObject(tree: unknown, from: Origin, options: ParseOptions): ParsedObject {
-  const { apiVersion, kind } = isObject(tree) ? tree : {};
+  const { apiVersion, kind, metadata, spec: writtenSpec } = isObject(tree) ? tree : {};
   const origin = spelledOrigin(from, apiVersion, kind);
-  const found = lookupKind(typeof apiVersion === "string" ? apiVersion : "", typeof kind === "string" ? kind : "");
+  const found = typeof apiVersion === "string" && typeof kind === "string"
+    ? lookupKind(apiVersion, kind)
+    : lookupHeadless(apiVersion, kind, isObject(metadata) && isObject(writtenSpec));
   const name = nameOf(tree, found.known ? found.kind : kind, options);
   const report = new Findings(placeOf(name, origin));
-  if (!isObject(tree) || typeof apiVersion !== "string" || typeof kind !== "string") {
-    // Something that does not even look like an object is likely no configuration at all, so it is only mentioned.
-    const looksLikeObject = isObject(tree) && ["kind", "metadata", "spec"].some((key) => Object.hasOwn(tree, key));
-    const expected = "an object with apiVersion, kind, metadata and spec (this one is ignored)";
-    if (looksLikeObject) report.error("apiVersion", apiVersion, "an object with apiVersion and kind as text");
-    else report.warning("document", tree, expected, "not-an-object");
-    return { findings: report.list, foreign: !looksLikeObject, name };
-  }
-  if (!found.known) {
-    const wrong = found.foreign ? undefined : found.field;
-    if (!found.foreign) report.error(found.field, wrong === "kind" ? kind : apiVersion, found.expected, "unknown-kind");
-    return { findings: report.list, foreign: found.foreign, name };
+  if (!isObject(tree) || !found.known) {
+    if (found.known || found.foreign) return { findings: report.list, foreign: true, name };
+    report.error(found.field, found.field === "kind" ? kind : apiVersion, found.expected, "unknown-kind");
+    return { findings: report.list, foreign: false, name };
   }
   const meta = parseMeta(tree["metadata"], options.defaultNamespace, report, options.pool);
   refuseTestAnnotation(meta, report);

@@ -8,6 +8,7 @@ import { guardOwnNames } from "../http/own_names.ts";
 import { type Guard, guardedRoutes, type HttpMethod, type Route } from "../http/route.ts";
 import { changeCommand } from "./change.ts";
 import { configDump } from "./config_dump.ts";
+import { factz, passedOver } from "./facts.ts";
 import { live } from "./live.ts";
 import { adsz, connections, forceDisconnect, syncz } from "./proxies.ts";
 import { pushes, pushStatus, warningz } from "./pushes.ts";
@@ -70,6 +71,16 @@ export const PAGES: readonly Page[] = [
     answer: unqueried(problemz),
   },
   { path: "configz", help: "all configuration objects", answer: unqueried(configz) },
+  {
+    path: "factz",
+    help: "facts from manifests, without contents of secrets; ?kind=, namespace=, limit=, after=",
+    answer: factz,
+  },
+  {
+    path: "passed_over",
+    help: "content of folders that is neither configuration nor a fact, counted by kind",
+    answer: unqueried(passedOver),
+  },
   { path: "resourcesz", help: "kinds of objects that are read", answer: unqueried(resourcesz) },
   { path: "registryz", help: "all services", answer: unqueried(registryz) },
   { path: "endpointShardz", help: "endpoints by service and shard", answer: unqueried(endpointShardz) },

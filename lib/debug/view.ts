@@ -5,6 +5,7 @@
  */
 import type { Finding } from "../config/finding/finding.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
+import type { FactStore } from "../config/facts/store.ts";
 import type { ConfigStore } from "../config/store.ts";
 import type { ConfigObject } from "../config/types.ts";
 import type { Log } from "../kernel/log/log.ts";
@@ -24,9 +25,16 @@ export interface AnalysisView {
   settled(): Promise<void>;
 }
 
+/** What a folder holds of some sorts of things. */
+export interface FolderCounts {
+  readonly folder: string;
+  readonly kinds: ReadonlyMap<string, { readonly count: number; readonly files: readonly string[] }>;
+}
+
 /** The inside of a discovery server. */
 export interface DebugView {
   readonly store: ConfigStore;
+  readonly facts: FactStore;
   readonly services: Aggregate;
   readonly endpoints: EndpointIndex;
   readonly xds: XdsServer;
@@ -44,6 +52,8 @@ export interface DebugView {
   policyWarnings(): Iterable<Finding>;
   /** Whether an object is in force in its last good version only, because the present text is refused. */
   isStale(object: ConfigObject): boolean;
+  /** What each folder holds that is neither configuration nor a fact, by what it is. */
+  passedOver(): Iterable<FolderCounts>;
   /** Resolves when all configuration that is written now has been read and waits for its push, or has had it. */
   settled(): Promise<void>;
   /** The push in which an object last changed; undefined: no such object. */

@@ -1,5 +1,5 @@
 /**
- * Configuration from a folder: files to a source of the store, findings to the log.
+ * Configuration from a folder: files to a source of the store and one of the facts, findings to the log.
  *
  * Permissions: read of the folder.
  *
@@ -7,7 +7,9 @@
  */
 import type { Finding } from "../config/finding/finding.ts";
 import type { StoreSource } from "../config/store.ts";
+import type { Fact } from "../config/facts/types.ts";
 import type { ConfigObject } from "../config/types.ts";
+import type { PassedOver } from "../folder/index.ts";
 import { watchFolder } from "../folder/watch.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { paced } from "../kernel/time/paced.ts";
@@ -19,6 +21,8 @@ export interface ConfigFolder {
   readonly name: string;
   /** The present findings about the folder. */
   findings(): Iterable<Finding>;
+  /** What the folder holds that is neither configuration nor a fact, by what it is. */
+  passedOver(): ReadonlyMap<string, PassedOver>;
   /** Whether an object of the folder is in force in its last good version only, because the present text is refused. */
   isStale(object: ConfigObject): boolean;
   /** Resolves when everything that lies in the folder now has been read and handed on. */
@@ -26,27 +30,37 @@ export interface ConfigFolder {
   stop(): Promise<void>;
 }
 
+/** What a folder feeds. */
+export interface FolderTarget {
+  /** Has the folder's path as its name. */
+  readonly objects: StoreSource;
+  readonly facts: StoreSource<Fact>;
+  /** Keys the hashes of facts; see `FactOptions`. */
+  readonly digestKey: Uint8Array;
+}
+
 /**
- * Reads a folder into a source and keeps it up to date.
+ * Reads a folder into its sources and keeps them up to date.
  *
- * @param source Has the folder's path as its name.
  * @param handedOn Resolves when what the store has taken in has been handed on.
  * @returns When everything in the folder has been handed on once.
  * @throws Deno.errors.NotFound and others when the folder cannot be read at the start.
  */
 export async function startConfigFolder(
-  source: StoreSource,
+  { objects, facts, digestKey }: FolderTarget,
   handedOn: () => Promise<void>,
   kernel: Kernel,
 ): Promise<ConfigFolder> {
   const log = kernel.log.scope("file");
-  const { name } = source;
+  const { name } = objects;
   const folder = await watchFolder({
     root: name,
-    parse: { defaultNamespace: "default", source: name },
+    parse: { defaultNamespace: "default", source: name, facts: { digestKey } },
     onChanges: async (changes, signal) => {
       await paced(logFindings(changes, kernel), { signal });
-      source.apply(changes);
+      // First, so that who looks at a change of an object finds the facts that were written with it.
+      facts.apply(changes.facts);
+      objects.apply(changes);
       await handedOn();
     },
     onPresence: (present) => {
@@ -54,12 +68,26 @@ export async function startConfigFolder(
       else log.error("the configuration folder is gone; its objects stay in force", { folder: name });
     },
   });
+  const passedOver = folder.index.passedOver();
+  if (passedOver.size > 0) log.info(`passed over: ${listed(passedOver)}`, { folder: name });
   return {
     name,
+    passedOver: () => folder.index.passedOver(),
     findings: () => folder.index.findings(),
     isStale: ({ key, origin }) =>
       origin.from === "file" && origin.source === name && (folder.index.file(origin.file)?.stale.has(key) ?? false),
     settled: () => folder.settled(),
     stop: () => folder.stop(),
   };
+}
+
+/** Sorts of things that one line names. */
+const SORTS_NAMED = 12;
+
+/** `6 Ingress, 1 HTTPRoute`: the most frequent first. */
+function listed(passedOver: ReadonlyMap<string, PassedOver>): string {
+  const sorts = [...passedOver].sort(([a, { count: x }], [b, { count: y }]) => y - x || (a < b ? -1 : 1));
+  const named = sorts.slice(0, SORTS_NAMED).map(([label, { count }]) => `${count} ${label}`);
+  const others = sorts.slice(SORTS_NAMED).reduce((sum, [, { count }]) => sum + count, 0);
+  return [...named, ...(others > 0 ? [`${others} of ${sorts.length - SORTS_NAMED} other kinds`] : [])].join(", ");
 }

@@ -18,6 +18,7 @@ import { type Kind, KINDS } from "../config/kinds/kinds.ts";
 import { hiddenFinding } from "../config/overlap.ts";
 import { type ChangeSet, ConfigStore } from "../config/store.ts";
 import type { ConfigObject } from "../config/types.ts";
+import type { PassedOver } from "../folder/index.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { kindNotBuiltText, notBuilt } from "../kernel/not_built/catalogue.ts";
 import { unpaced } from "../kernel/time/paced.ts";
@@ -30,6 +31,13 @@ import { isUnenforced } from "./policies.ts";
 /** Rank of the first derivation: objects that users wrote have precedence. */
 const DERIVED_RANK = 1000;
 
+/** What a folder holds that is neither configuration nor a fact. */
+export interface FolderPassedOver {
+  readonly folder: string;
+  /** By what it is: see `lib/config/document/manifest.ts`. */
+  readonly kinds: ReadonlyMap<string, PassedOver>;
+}
+
 /** See the module. */
 export class Configuration {
   readonly store = new ConfigStore();
@@ -38,6 +46,7 @@ export class Configuration {
   readonly #engines: readonly DerivationEngine[];
   readonly #handOver: HandOver;
   readonly #kernel: Kernel;
+  readonly #digestKey = crypto.getRandomValues(new Uint8Array(32));
 
   /** @param derivations In order of their precedence. */
   constructor(pipeline: Pipeline, derivations: readonly Derivation[], kernel: Kernel) {
@@ -68,8 +77,17 @@ export class Configuration {
    * @throws Deno.errors.NotFound and others when the folder cannot be read at the start.
    */
   async addFolder(path: string, rank: number): Promise<void> {
-    const source = this.store.addSource(path, rank);
-    this.#folders.push(await startConfigFolder(source, () => this.#handOver.done(), this.#kernel));
+    const target = {
+      objects: this.store.addSource(path, rank),
+      facts: this.facts.addSource(path, rank),
+      digestKey: this.#digestKey,
+    };
+    this.#folders.push(await startConfigFolder(target, () => this.#handOver.done(), this.#kernel));
+  }
+
+  /** What each folder holds that is neither configuration nor a fact. */
+  passedOver(): FolderPassedOver[] {
+    return this.#folders.map(({ name, passedOver }) => ({ folder: name, kinds: passedOver() }));
   }
 
   /** The findings of the sources, the hidden objects, and the derivations that failed. */

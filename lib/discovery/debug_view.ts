@@ -27,6 +27,7 @@ export function debugView({ pipeline, xds, mesh, configuration, policies, analys
 }): DebugView {
   return {
     store: configuration.store,
+    facts: configuration.facts,
     xds,
     log,
     services: pipeline.aggregate,
@@ -52,6 +53,7 @@ export function debugView({ pipeline, xds, mesh, configuration, policies, analys
     },
     policyWarnings: () => policies.warnings(),
     isStale: (object) => configuration.isStale(object),
+    passedOver: () => configuration.passedOver(),
     settled: () => configuration.settled(),
     changedIn: (key) => pipeline.changedIn(key),
     isWaiting: (key) => pipeline.isWaiting(key),

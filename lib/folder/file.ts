@@ -9,12 +9,13 @@
  *
  * @module
  */
-import { type DocumentContent, parseDocumentSteps } from "../config/document.ts";
+import { type DocumentContent, type DocumentOptions, parseDocumentSteps } from "../config/document/document.ts";
 import { fieldFinding, type Finding, movedFinding } from "../config/finding/finding.ts";
 import { movedObject } from "../config/hashed_object.ts";
-import type { ParseOptions } from "../config/object.ts";
 import { duplicateFinding } from "../config/overlap.ts";
-import { type ConfigObject, objectKey } from "../config/types.ts";
+import type { ConfigObject } from "../config/types.ts";
+import { HashedFact } from "../config/facts/hashed_fact.ts";
+import { type AnyFact, isFactKind } from "../config/facts/types.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
 import { type DocumentRange, documentText, splitDocuments } from "../config/yaml/split.ts";
 import { hashBytes } from "./hash.ts";
@@ -23,10 +24,13 @@ import { hashBytes } from "./hash.ts";
 export const MAX_FILE_SIZE = 64 * 1024 * 1024;
 
 /** How the files of a folder are read. */
-export interface FolderOptions extends ParseOptions {
+export interface FolderOptions extends DocumentOptions {
   /** Name of the folder as a source of configuration; see `FileOrigin`. */
   readonly source: string;
 }
+
+/** What a file contributes: configuration, and facts from manifests. */
+export type FolderObject = ConfigObject | AnyFact;
 
 /** One document of a file. */
 export interface FileDocument {
@@ -35,8 +39,8 @@ export interface FileDocument {
   /** Hash of its bytes. */
   readonly hash: number;
   readonly content: DocumentContent;
-  /** Objects that live: those of the content, and the last good versions of what the content refuses. */
-  readonly live: readonly ConfigObject[];
+  /** What lives: objects and facts of the content, and the last good versions of what the content refuses. */
+  readonly live: readonly FolderObject[];
 }
 
 /** One file. Immutable. */
@@ -46,8 +50,10 @@ export interface ReadFileState {
   readonly endsLine: boolean;
   readonly documents: readonly FileDocument[];
   /** The objects that the file contributes, by key; of duplicates the first. */
-  readonly objects: ReadonlyMap<string, ConfigObject>;
+  readonly objects: ReadonlyMap<string, FolderObject>;
   readonly findings: readonly Finding[];
+  /** How much of its content is passed over, by its kind. */
+  readonly passedOver: ReadonlyMap<string, number>;
   /** Keys of objects that live in their last good version only, because the present text is refused. */
   readonly stale: ReadonlySet<string>;
 }
@@ -144,6 +150,7 @@ export function unreadableFile(
     documents: previous?.documents ?? [],
     objects: previous?.objects ?? new Map(),
     findings: [{ ...found, message: `the file is not readable, expected ${expected}` }],
+    passedOver: previous?.passedOver ?? NONE,
     stale: new Set(previous?.objects.keys()),
   };
 }
@@ -154,6 +161,8 @@ function moveContent(content: DocumentContent, by: number): DocumentContent {
   return {
     ...content,
     objects: content.objects.map((object) => movedObject(object, by)),
+    // Facts of files are read by `readFact`, which makes no others.
+    facts: content.facts.map((fact) => (fact instanceof HashedFact ? fact.moved(by) as AnyFact : fact)),
     findings: content.findings.map((found) => movedFinding(found, by)),
   };
 }
@@ -166,14 +175,28 @@ function bringToLife(
 ): FileDocument[] {
   const anyRefused = read.some(({ content }) => content.refused.length > 0);
   const taken = new Set<string>();
-  if (anyRefused) { for (const { content } of read) for (const object of content.objects) taken.add(object.key); }
+  if (anyRefused) {
+    for (const { content } of read) for (const { key } of [...content.objects, ...content.facts]) taken.add(key);
+  }
   return read.map(({ line, hash, content }, index) => {
     const kept = content.refused.length === 0 || previous === undefined
       ? []
       : lastGood(content, index, matched, previous).filter(({ key }) => !taken.has(key));
     for (const object of kept) taken.add(object.key);
-    return { line, hash, content, live: kept.length === 0 ? content.objects : [...content.objects, ...kept] };
+    const own = content.facts.length === 0 ? content.objects : [...content.objects, ...content.facts];
+    if (kept.length > 0) return { line, hash, content, live: [...own, ...kept] };
+    return {
+      line,
+      hash,
+      content: content.unless === undefined ? content : passedOver(content, content.unless),
+      live: own,
+    };
   });
+}
+
+/** What stands where nothing of ours stood, and does not look as if it were meant to. */
+function passedOver(content: DocumentContent, label: string): DocumentContent {
+  return { ...content, refused: [], findings: [], passedOver: [...content.passedOver, label] };
 }
 
 function lastGood(
@@ -181,42 +204,56 @@ function lastGood(
   index: number,
   matched: readonly (number | undefined)[],
   previous: ReadFileState,
-): ConfigObject[] {
-  const kept: ConfigObject[] = [];
+): FolderObject[] {
+  const kept: FolderObject[] = [];
   for (const { kind, namespace, name } of content.refused) {
-    const known = KINDS.find((one) => one === kind);
-    if (name === "" || known === undefined) {
+    // A manifest that does not tell its name takes nobody's place.
+    if (name === "" && isFactKind(kind)) continue;
+    const isKnown = isFactKind(kind) || (KINDS as readonly string[]).includes(kind);
+    if (name === "" || !isKnown) {
       kept.push(...inPlaceOf(index, matched, previous));
       continue;
     }
-    const object = previous.objects.get(objectKey(known, namespace, name));
+    const object = previous.objects.get(`${kind}/${namespace}/${name}`);
     if (object !== undefined) kept.push(object);
   }
   return kept;
 }
 
 /** Objects that stood between the nearest unchanged documents around this one. */
-function inPlaceOf(index: number, matched: readonly (number | undefined)[], previous: ReadFileState): ConfigObject[] {
+function inPlaceOf(index: number, matched: readonly (number | undefined)[], previous: ReadFileState): FolderObject[] {
   if (matched[index] !== undefined) return [...(previous.documents[matched[index]]?.live ?? [])];
   const before = matched.slice(0, index).findLast((old) => old !== undefined) ?? -1;
   const after = matched.slice(index + 1).find((old) => old !== undefined) ?? previous.documents.length;
   return previous.documents.slice(before + 1, after).flatMap((document) => document.live);
 }
 
+const NONE: ReadonlyMap<string, number> = new Map();
+
 function assemble(path: string, endsLine: boolean, documents: readonly FileDocument[]): ReadFileState {
-  const objects = new Map<string, ConfigObject>();
+  const objects = new Map<string, FolderObject>();
   const findings: Finding[] = [];
   const stale = new Set<string>();
+  const passedOver = new Map<string, number>();
   for (const { content, live } of documents) {
     findings.push(...content.findings);
+    for (const label of content.passedOver) passedOver.set(label, (passedOver.get(label) ?? 0) + 1);
     live.forEach((object, index) => {
       const first = objects.get(object.key);
-      if (first !== undefined) findings.push(duplicateFinding(object, first));
+      if (first !== undefined) findings.push(...duplicates([object], first));
       else {
         objects.set(object.key, object);
-        if (index >= content.objects.length) stale.add(object.key);
+        if (index >= content.objects.length + content.facts.length) stale.add(object.key);
       }
     });
   }
-  return { path, endsLine, documents, objects, findings, stale };
+  return { path, endsLine, documents, objects, findings, stale, passedOver: passedOver.size === 0 ? NONE : passedOver };
+}
+
+/**
+ * The findings about objects that another one of the folder shadows. Manifests have none: a repository has some of them
+ * in variants, such as one for each environment, and any of these tells what is known by that name.
+ */
+export function duplicates(losers: readonly FolderObject[], winner: FolderObject): Finding[] {
+  return isFactKind(winner.kind) ? [] : losers.map((loser) => duplicateFinding(loser, winner));
 }

@@ -1,20 +1,28 @@
 /**
- * The folder as a whole, the pure part: contents of files go in, changes of objects come out.
+ * The folder as a whole, the pure part: contents of files go in, changes of objects and facts come out.
  *
  *     (path, bytes | gone) ──> FileState per file ──> owners per key ──> winner per key ──> changes
  *
- * Of two files with the same object the one whose path sorts first wins; the other one is a finding until either goes.
+ * Of two files with the same object the one whose path sorts first wins; the other one is a finding until either goes. Of
+ * manifests, variants are common, so they win silently.
  *
  * @module
  */
 import { type Finding, findingChanges } from "../config/finding/finding.ts";
 import { compareOrigins } from "../config/finding/origin.ts";
-import { duplicateFinding } from "../config/overlap.ts";
 import type { StoreChanges } from "../config/store.ts";
+import { type AnyFact, isFactKind } from "../config/facts/types.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { ValuePool } from "../config/schema/value_pool.ts";
 import { unpaced } from "../kernel/time/paced.ts";
-import { type FolderOptions, readFile, type ReadFileState, unreadableFile } from "./file.ts";
+import {
+  duplicates,
+  type FolderObject,
+  type FolderOptions,
+  readFile,
+  type ReadFileState,
+  unreadableFile,
+} from "./file.ts";
 
 /** The read of one file. */
 export interface FileRead {
@@ -26,11 +34,24 @@ export interface FileRead {
 
 /** The changes of a batch of reads. */
 export interface FolderChanges extends StoreChanges {
+  /** What changed of manifests. */
+  readonly facts: StoreChanges<AnyFact>;
   /** Findings that were not there before. */
   readonly appeared: readonly Finding[];
   /** Findings that are gone. */
   readonly resolved: readonly Finding[];
 }
+
+/** Something that is passed over. */
+export interface PassedOver {
+  /** How many there are in all files. */
+  readonly count: number;
+  /** The first files that have any, by path. */
+  readonly files: readonly string[];
+}
+
+/** Files that are named for one thing that is passed over. */
+const FILES_NAMED = 5;
 
 /** Keys whose winners are found in one step. */
 const KEYS_A_STEP = 500;
@@ -40,12 +61,13 @@ export class FolderIndex {
   readonly #options: FolderOptions;
   readonly #files = new Map<string, ReadFileState>();
   /** The objects with a key: a lone one as itself, those of several files as a map by path. */
-  readonly #owned = new Map<string, ConfigObject | Map<string, ConfigObject>>();
+  readonly #owned = new Map<string, FolderObject | Map<string, FolderObject>>();
   readonly #duplicates = new Map<string, readonly Finding[]>();
 
   /** @param options How files are read. */
   constructor(options: FolderOptions) {
-    this.#options = options;
+    const facts = options.facts ?? { digestKey: crypto.getRandomValues(new Uint8Array(32)) };
+    this.#options = { ...options, facts };
   }
 
   /** Paths of all files that are known. */
@@ -64,6 +86,22 @@ export class FolderIndex {
     return inFiles.concat([...this.#duplicates.values()].flat()).sort(byPlace);
   }
 
+  /** Content of the files that is neither configuration nor a fact, by its kind (see `lib/config/document/manifest.ts`). */
+  passedOver(): Map<string, PassedOver> {
+    const found = new Map<string, { count: number; files: string[] }>();
+    for (const path of [...this.#files.keys()].sort(compare)) {
+      for (const [label, count] of this.#files.get(path)!.passedOver) {
+        const there = found.get(label);
+        if (there === undefined) found.set(label, { count, files: [path] });
+        else {
+          there.count += count;
+          if (there.files.length < FILES_NAMED) there.files.push(path);
+        }
+      }
+    }
+    return found;
+  }
+
   /** Takes the files that were read; cheap for those that did not change. Never throws. */
   apply(reads: readonly FileRead[]): FolderChanges {
     return unpaced(this.applySteps(reads));
@@ -74,7 +112,7 @@ export class FolderIndex {
     const options = { ...this.#options, pool: new ValuePool() };
     const before: Finding[] = [];
     const after: Finding[] = [];
-    const affected = new Map<string, ConfigObject | undefined>();
+    const affected = new Map<string, FolderObject | undefined>();
     for (const { path, bytes } of reads) {
       const old = this.#files.get(path);
       const next = yield* this.#read(old, path, bytes, options);
@@ -85,18 +123,18 @@ export class FolderIndex {
       this.#setOwned(path, old, next, affected);
       yield;
     }
-    const upserted: ConfigObject[] = [];
-    const removed: string[] = [];
+    const changes = { upserted: [] as ConfigObject[], removed: [] as string[] };
+    const facts = { upserted: [] as AnyFact[], removed: [] as string[] };
     let count = 0;
     for (const [key, old] of affected) {
       const now = this.#winner(key);
-      if (now === undefined && old !== undefined) removed.push(key);
-      if (now !== undefined && now !== old) upserted.push(now);
+      if (now === undefined && old !== undefined) (isFact(old) ? facts : changes).removed.push(key);
+      if (now !== undefined && now !== old) isFact(now) ? facts.upserted.push(now) : changes.upserted.push(now);
       for (const finding of this.#duplicates.get(key) ?? []) before.push(finding);
       for (const finding of this.#noteDuplicates(key, now)) after.push(finding);
       if (++count % KEYS_A_STEP === 0) yield;
     }
-    return { upserted, removed, ...findingChanges(before, after) };
+    return { ...changes, facts, ...findingChanges(before, after) };
   }
 
   *#read(
@@ -115,7 +153,7 @@ export class FolderIndex {
     path: string,
     old: ReadFileState | undefined,
     next: ReadFileState | undefined,
-    affected: Map<string, ConfigObject | undefined>,
+    affected: Map<string, FolderObject | undefined>,
   ): void {
     for (const [key, object] of next?.objects ?? []) {
       if (old?.objects.get(key) === object) continue;
@@ -129,7 +167,7 @@ export class FolderIndex {
     }
   }
 
-  #setOwner(key: string, path: string, object: ConfigObject | undefined): void {
+  #setOwner(key: string, path: string, object: FolderObject | undefined): void {
     const owned = this.#owned.get(key);
     if (owned === undefined || (!(owned instanceof Map) && fileOf(owned) === path)) {
       if (object === undefined) this.#owned.delete(key);
@@ -143,27 +181,31 @@ export class FolderIndex {
     this.#owned.set(key, several.size === 1 ? first! : several);
   }
 
-  #winner(key: string): ConfigObject | undefined {
+  #winner(key: string): FolderObject | undefined {
     const owned = this.#owned.get(key);
     if (!(owned instanceof Map)) return owned;
     const [path] = [...owned.keys()].sort(compare);
     return path === undefined ? undefined : owned.get(path);
   }
 
-  #noteDuplicates(key: string, winner: ConfigObject | undefined): readonly Finding[] {
+  #noteDuplicates(key: string, winner: FolderObject | undefined): readonly Finding[] {
     const owned = this.#owned.get(key);
     if (!(owned instanceof Map) || winner === undefined) {
       this.#duplicates.delete(key);
       return [];
     }
-    const found = [...owned.values()].filter((one) => one !== winner).map((one) => duplicateFinding(one, winner));
+    const found = duplicates([...owned.values()].filter((one) => one !== winner), winner);
     this.#duplicates.set(key, found);
     return found;
   }
 }
 
+function isFact(object: FolderObject): object is AnyFact {
+  return isFactKind(object.kind);
+}
+
 /** The file of an object of this folder. */
-function fileOf({ origin }: ConfigObject): string {
+function fileOf({ origin }: FolderObject): string {
   return origin.from === "file" ? origin.file : "";
 }
 

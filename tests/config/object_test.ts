@@ -73,8 +73,8 @@ const WRONG: readonly (readonly [string, Record<string, unknown>, readonly strin
   ["no spec", { metadata: { name: "a" } }, ["spec.host"]],
   ["a spec that is a list", { metadata: { name: "a" }, spec: [] }, ["spec"]],
   ["a version that is none", { apiVersion: "networking.mesh.io/v9", metadata: { name: "a" } }, ["apiVersion"]],
-  ["a kind of another group", { apiVersion: "security.mesh.io/v1", metadata: { name: "a" } }, ["kind"]],
-  ["a kind that is no text", { kind: 5, metadata: { name: "a" } }, ["apiVersion"]],
+  ["a kind of another group", { apiVersion: "security.mesh.io/v1", metadata: { name: "a" } }, ["apiVersion"]],
+  ["a kind that is no text", { kind: 5, metadata: { name: "a" } }, ["kind"]],
 ];
 
 for (const [name, tree, fields] of WRONG) {

@@ -69,7 +69,18 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
   discovery: {
     may: [
       ...["kernel", "config", "folder", "registry", "mesh", "translate", "sockets", "http", "grpc", "xds", "pb"],
-      ...["resource", "simulate", "debug", "analyze", "gateway_api", "ambient", "pki", "authority", "authenticators"],
+      ...[
+        "resource",
+        "incremental",
+        "simulate",
+        "debug",
+        "analyze",
+        "gateway_api",
+        "ambient",
+        "pki",
+        "authority",
+        "authenticators",
+      ],
       ...["orch", "webhook", "status"],
     ],
     why: "it assembles the server; programs use it, packages do not",

@@ -60,7 +60,7 @@ export function struct(): Field<JsonObject> {
     expected: "an object",
     zero: () => ({}),
     decode(value, context) {
-      // Input trees are JSON already (see `lib/config/document.ts`), with depth and `__proto__` checked on the way in.
+      // Input trees are JSON already (see `lib/config/document/document.ts`), with depth and `__proto__` checked on the way in.
       if (isObject(value)) return value as JsonObject;
       context.fail(value, "an object");
       return undefined;

@@ -5,21 +5,17 @@
  * @module
  */
 import type { Kind } from "../kinds/kinds.ts";
+import { type KindSlip, type KnownKinds, slipInGroup, slipInHead, slipInKind, slipInVersion } from "./near_kind.ts";
 
 /** The meaning of an apiVersion and kind. */
 export type KindLookup =
   | { readonly known: true; readonly kind: Kind }
   /** Not one of our groups: other people's object, none of our business. */
   | { readonly known: false; readonly foreign: true }
-  /** One of our groups, but no such kind or version. */
-  | {
-    readonly known: false;
-    readonly foreign: false;
-    readonly field: "apiVersion" | "kind";
-    readonly expected: string;
-  };
+  /** One of our groups, but no such kind or version; or nearly one of our groups and kinds. */
+  | { readonly known: false; readonly foreign: false } & KindSlip;
 
-const GROUP = /^(networking|security|telemetry|extensions)\.(?:mesh|istio)\.io\/(.*)$/;
+const GROUP = /^(networking|security|telemetry|extensions)\.((?:mesh|istio)\.io)\/(.*)$/;
 
 /** Whether an apiVersion is in Istio's spelling. */
 export function isPeersGroup(apiVersion: string): boolean {
@@ -62,26 +58,31 @@ export function spellingsOfKind(kind: Kind): string[] {
   return kinds.filter(([, own]) => own === kind).map(([spelling]) => spelling);
 }
 
+const KNOWN: KnownKinds = { byGroup: KINDS_BY_GROUP, versions: API_VERSIONS };
+
 /** Finds the kind that an object's `apiVersion` and `kind` name, in either spelling. */
 export function lookupKind(apiVersion: string, kind: string): KindLookup {
   const match = GROUP.exec(apiVersion);
-  if (match === null) return { known: false, foreign: true };
-  const [, group = "", version = ""] = match;
-  const domain = isPeersGroup(apiVersion) ? "istio.io" : "mesh.io";
+  if (match === null) return unknown(slipInGroup(apiVersion, kind, KNOWN));
+  const [, group = "", domain = "", version = ""] = match;
   const kinds = KINDS_BY_GROUP[group] ?? {};
   const found = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
-  if (found === undefined) {
-    return { known: false, foreign: false, field: "kind", expected: `one of ${Object.keys(kinds).join(", ")}` };
-  }
-  if (!API_VERSIONS.includes(version)) {
-    return {
-      known: false,
-      foreign: false,
-      field: "apiVersion",
-      expected: `${group}.${domain}/v1 (or v1beta1, v1alpha3)`,
-    };
-  }
+  if (found === undefined) return unknown(slipInKind(group, domain, kind, KNOWN));
+  if (!API_VERSIONS.includes(version)) return unknown(slipInVersion(group, domain, KNOWN));
   return { known: true, kind: found };
+}
+
+/**
+ * What an object means that has no `apiVersion` or no `kind`.
+ *
+ * @param isWhole Whether it has metadata and a spec.
+ */
+export function lookupHeadless(apiVersion: unknown, kind: unknown, isWhole: boolean): KindLookup & { known: false } {
+  return unknown(slipInHead(apiVersion, kind, isWhole, KNOWN));
+}
+
+function unknown(slip: KindSlip | undefined): KindLookup & { known: false } {
+  return slip === undefined ? { known: false, foreign: true } : { known: false, foreign: false, ...slip };
 }
 
 /** A label or annotation key in our spelling: the domain `istio.io`, with any sub-domain, becomes `mesh.io`. */

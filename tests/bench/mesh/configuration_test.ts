@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseDocument } from "../../../lib/config/document.ts";
+import { parseDocument } from "../../../lib/config/document/document.ts";
 import type { ConfigObject } from "../../../lib/config/types.ts";
 import { configuration, type Edits, namespaceFile, service, type Shape } from "./configuration.ts";
 

@@ -41,7 +41,8 @@ export const READING = {
   "unknown-kind": {
     code: "MSH1005",
     title: "unknown kind or version",
-    meaning: "An object names a kind or version that its API group does not have.",
+    meaning:
+      "An object names a kind or version that its API group does not have, or a group that is nearly one of the mesh.",
     effect: REFUSED,
     fix: "Write a kind and version of the group.",
   },

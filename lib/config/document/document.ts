@@ -1,0 +1,220 @@
+/**
+ * One document of a file becomes the objects that it holds: one, or those of a list. Objects of the mesh's kinds are
+ * configuration, manifests that are known are facts, all else is counted.
+ *
+ * @module
+ */
+import { unpaced } from "../../kernel/time/paced.ts";
+import { fieldFinding, type Finding, type ObjectName } from "../finding/finding.ts";
+import type { FactOptions } from "../facts/read.ts";
+import { type AnyFact, FACT_API_VERSIONS, isFactKind } from "../facts/types.ts";
+import { positionOf } from "./positions.ts";
+import { isManifest, type ManifestRead, OTHER_TEXT, readManifest, TEMPLATE } from "./manifest.ts";
+import { type ParsedObject, parseObject, type ParseOptions } from "../object.ts";
+import type { FileOrigin } from "../finding/origin.ts";
+import { isObject, joinPath } from "../schema/field.ts";
+import { lookupKind } from "../spelling/spelling.ts";
+import type { ConfigObject } from "../types.ts";
+import { places, type YamlPlace } from "../yaml/locate.ts";
+import { parseJson, parseYaml, type SyntaxProblem } from "../yaml/parse.ts";
+
+/** How a document is read. */
+export interface DocumentOptions extends ParseOptions {
+  /** How manifests are read into facts; absent: they are passed over. */
+  readonly facts?: FactOptions;
+}
+
+/** The content of a document's text, independent of earlier versions. */
+export interface DocumentContent {
+  /** Its valid objects, with their origin. */
+  readonly objects: readonly ConfigObject[];
+  /** Its valid manifests that are facts, with their origin. */
+  readonly facts: readonly AnyFact[];
+  /** Objects of our kinds and manifests that are refused; `kind` and `name` are empty where the text has none. */
+  readonly refused: readonly ObjectName[];
+  readonly findings: readonly Finding[];
+  /** All else, by what it is counted as: see `./manifest.ts`. */
+  readonly passedOver: readonly string[];
+  /**
+   * The document has findings, but looks like something that was never meant to be read: unless it stands where objects
+   * stood, it is counted as this, and its findings are nobody's business.
+   */
+  readonly unless?: typeof TEMPLATE | typeof OTHER_TEXT;
+}
+
+/** Where a document stands. */
+export interface DocumentPlace {
+  /** Name of the source; see `FileOrigin`. */
+  readonly source: string;
+  /** Path of the file, relative to the source. */
+  readonly file: string;
+  /** 1-based line where it starts. */
+  readonly line: number;
+  readonly format: "yaml" | "json";
+}
+
+/** Objects in one document at most. */
+const MAX_OBJECTS = 100_000;
+
+/** Parses a document. Never throws. */
+export function parseDocument(text: string, place: DocumentPlace, options: DocumentOptions): DocumentContent {
+  return unpaced(parseDocumentSteps(text, place, options));
+}
+
+/** Parses a document, one object a step. Never throws. */
+export function* parseDocumentSteps(
+  text: string,
+  place: DocumentPlace,
+  options: DocumentOptions,
+): Generator<void, DocumentContent> {
+  const parsed = place.format === "json" ? parseJson(text) : parseYaml(text, options.pool);
+  if ("problem" in parsed) return unreadable(text, parsed.problem, place, options);
+  const objects: ConfigObject[] = [];
+  const facts: AnyFact[] = [];
+  const refused: ObjectName[] = [];
+  const findings: Finding[] = [];
+  const passedOver: string[] = [];
+  let located: readonly Listed[] | undefined;
+  const trees = listedTrees({ tree: parsed.tree, within: "" });
+  for (const [index, { tree, within }] of trees.entries()) {
+    if (index > 0) yield;
+    const origin = fileOrigin(place, within);
+    const one = readTree(tree, origin, options);
+    if (one.object !== undefined) objects.push(one.object);
+    else if (one.fact !== undefined) facts.push(one.fact);
+    else if (one.passedOver !== undefined) passedOver.push(one.passedOver);
+    else refused.push(one.name);
+    if (one.findings.length === 0) continue;
+    located ??= listedTrees({ tree: parsed.tree, within: "", root: places(text) });
+    const root = located[index]?.root;
+    for (const found of one.findings) {
+      findings.push({ ...found, place: { ...found.place, ...positionOf(root, place.line, found.place.field) } });
+    }
+  }
+  const lists = {
+    objects: fitted(objects),
+    facts: fitted(facts),
+    refused: fitted(refused),
+    findings: fitted(findings),
+    passedOver: fitted(passedOver),
+  };
+  return refused.length > 0 && isTemplate(text) ? { ...lists, unless: TEMPLATE } : lists;
+}
+
+/** A tree is an object of the mesh, or a manifest, or neither. */
+function readTree(
+  tree: unknown,
+  origin: FileOrigin,
+  options: DocumentOptions,
+): Pick<ParsedObject, "object" | "findings" | "name"> & Pick<ManifestRead, "fact" | "passedOver"> {
+  if (isManifest(tree)) return readManifest(tree, origin, options);
+  const { foreign, ...object } = parseObject(tree, origin, options);
+  return foreign ? readManifest(tree, origin, options) : object;
+}
+
+// Most documents hold one valid object: their lists are kept, so they have no room to grow.
+const NOTHING: readonly never[] = Object.freeze([]);
+
+function fitted<T>(list: readonly T[]): readonly T[] {
+  return list.length === 0 ? NOTHING : list.slice();
+}
+
+function fileOrigin({ source, file, line }: DocumentPlace, within: string): FileOrigin {
+  return { from: "file", source, file, line, within };
+}
+
+/** An object of a document, and where it is written, when that was asked for. */
+interface Listed {
+  readonly tree: unknown;
+  /** Path from the document: `items[2]`. */
+  readonly within: string;
+  readonly root?: YamlPlace | undefined;
+}
+
+/** A list of objects, a `kind: List`, or one object; lists may hold lists. */
+function listedTrees(document: Listed): readonly Listed[] {
+  const out: Listed[] = [];
+  const pending: Listed[] = [document];
+  while (pending.length > 0 && out.length < MAX_OBJECTS) {
+    const next = pending.pop() as Listed;
+    const { tree, root, within } = next;
+    const list = isObject(tree) && isList(tree) ? itemsOf(tree) : tree;
+    const inside = list === tree ? root?.inside : root?.inside.get("items")?.inside;
+    if (Array.isArray(list)) {
+      const path = list === tree ? within : joinPath(within, "items");
+      for (let at = list.length - 1; at >= 0; at--) {
+        pending.push({ tree: list[at], root: inside?.get(String(at)), within: joinPath(path, at) });
+      }
+    } else if (tree !== null && tree !== undefined) out.push(next);
+  }
+  return out;
+}
+
+function isList(tree: Readonly<Record<string, unknown>>): boolean {
+  const { kind, items } = tree;
+  return typeof kind === "string" && kind.endsWith("List") && Array.isArray(items);
+}
+
+/** Items of a list that was read from an API lack what the list itself says. */
+function itemsOf({ apiVersion, kind, items }: Readonly<Record<string, unknown>>): unknown {
+  const each = typeof kind === "string" ? kind.slice(0, -"List".length) : "";
+  if (each === "" || !Array.isArray(items)) return items;
+  return items.map((
+    item,
+  ) => (isObject(item) && item["kind"] === undefined ? { apiVersion, kind: each, ...item } : item));
+}
+
+/** A text that does not parse may still name its object. */
+function unreadable(
+  text: string,
+  problem: SyntaxProblem,
+  place: DocumentPlace,
+  options: DocumentOptions,
+): DocumentContent {
+  const name = sniffName(text, options);
+  const format = place.format === "json" ? "JSON" : "YAML";
+  const origin = fileOrigin(place, "");
+  const at = { objects: [name], field: "document", origin, line: place.line + problem.line };
+  const found = fieldFinding("syntax", "error", at, undefined, format);
+  const unless = isTemplate(text) ? TEMPLATE : concernsUs(text) ? undefined : OTHER_TEXT;
+  return {
+    objects: NOTHING,
+    facts: NOTHING,
+    refused: [name],
+    findings: [{ ...found, message: `does not parse: ${problem.reason}` }],
+    passedOver: NOTHING,
+    ...(unless === undefined ? {} : { unless }),
+  };
+}
+
+/** Beginning of a text in which its head is looked for, in characters. */
+const HEAD_LENGTH = 4096;
+
+/** An action of Go's templates, as charts have them: no YAML, or no right value, until it is filled in. */
+const TEMPLATE_ACTION =
+  /\{\{-?\s*(?:[.$][A-Za-z_]|\/\*|(?:if|else|end|range|with|define|include|template|block|toYaml|tpl|printf|quote|required|default|lookup|fail|not|and|or|eq|ne)\b)/;
+
+function isTemplate(text: string): boolean {
+  return TEMPLATE_ACTION.test(text);
+}
+
+/** Whether a text that does not parse was probably meant to be an object of ours, or a manifest. */
+function concernsUs(text: string): boolean {
+  const head = text.slice(0, HEAD_LENGTH);
+  return /^[\s{"']*(?:apiVersion|kind)["']?\s*:/m.test(head) || /\b(?:mesh|istio)\.io\/v1/.test(head);
+}
+
+/** Reads kind, name and namespace off the lines where they usually stand; all empty unless kind and name are found. */
+function sniffName(text: string, options: DocumentOptions): ObjectName {
+  const head = text.slice(0, HEAD_LENGTH);
+  const apiVersion = /^apiVersion: *["']?([^\s"'#]+)/m.exec(head)?.[1] ?? "";
+  const kind = /^kind: *["']?(\w+)/m.exec(head)?.[1] ?? "";
+  const metadata = /^metadata:(.*(?:\n(?: +.*|))*)/m.exec(head)?.[1] ?? "";
+  const field = (name: string) => new RegExp(`(?:^|\\n {1,8}|[{,] *)${name}: *["']?([^\\s"',}#]+)`).exec(metadata)?.[1];
+  const found = lookupKind(apiVersion, kind);
+  const isFact = isFactKind(kind) && FACT_API_VERSIONS[kind] === apiVersion;
+  const name = field("name");
+  if (!(found.known || isFact) || name === undefined) return { kind: "", namespace: "", name: "" };
+  const namespace = kind === "Namespace" ? "" : field("namespace") ?? options.defaultNamespace;
+  return { kind: found.known ? found.kind : kind, namespace, name };
+}

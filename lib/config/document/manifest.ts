@@ -1,0 +1,91 @@
+/**
+ * Objects that are no configuration: manifests that become facts, and what is passed over.
+ *
+ * @module
+ */
+import { type FactOptions, readFact } from "../facts/read.ts";
+import { type AnyFact, FACT_API_VERSIONS, isFactKind } from "../facts/types.ts";
+import { fieldFinding, type Finding, type ObjectName, shownName } from "../finding/finding.ts";
+import type { Origin } from "../finding/origin.ts";
+import { KINDS } from "../kinds/kinds.ts";
+import { isObject } from "../schema/field.ts";
+import { isBuiltInGroup, splitApiVersion } from "../spelling/near_kind.ts";
+
+/** What texts are counted as that hold no object: settings of other programs. */
+export const OTHER_TEXT = "other text";
+
+/** What texts are counted as that become objects when a chart is filled in. */
+export const TEMPLATE = "template";
+
+/** What became of a tree. */
+export interface ManifestRead {
+  readonly fact?: AnyFact;
+  /**
+   * It is no fact and was not refused: what it is counted as, the kind, with the group where others have that kind too
+   * (`Gateway.gateway.networking.k8s.io`), or {@linkcode OTHER_TEXT}.
+   */
+  readonly passedOver?: string;
+  readonly findings: readonly Finding[];
+  /** What can be told of the object's name. */
+  readonly name: ObjectName;
+}
+
+/** Longest label that a count is kept under, characters. */
+const LABEL_LENGTH = 100;
+
+/** Whether a tree is of a kind of facts, in whatever version of an orchestrator's own groups, or in none. */
+export function isManifest(tree: unknown): boolean {
+  if (!isObject(tree) || typeof tree["kind"] !== "string" || !isFactKind(tree["kind"])) return false;
+  const { apiVersion } = tree;
+  return typeof apiVersion !== "string" || isBuiltInGroup(splitApiVersion(apiVersion)[0]);
+}
+
+/**
+ * Reads a tree that is no object of the mesh. Never throws.
+ *
+ * @param options Without `facts` every manifest is passed over.
+ */
+export function readManifest(
+  tree: unknown,
+  origin: Origin,
+  { facts, defaultNamespace }: { readonly facts?: FactOptions; readonly defaultNamespace: string },
+): ManifestRead {
+  const { apiVersion, kind } = isObject(tree) ? tree : {};
+  const name = { kind: "", namespace: "", name: "" };
+  if (typeof kind !== "string" || (typeof apiVersion !== "string" && !(isFactKind(kind) && isWhole(tree)))) {
+    return { passedOver: OTHER_TEXT, findings: [], name };
+  }
+  if (!isFactKind(kind)) return { passedOver: labelOf(String(apiVersion), kind), findings: [], name };
+  const expected = FACT_API_VERSIONS[kind];
+  if (apiVersion === expected) {
+    if (facts === undefined) return { passedOver: kind, findings: [], name };
+    return readFact(kind, tree, origin, { ...facts, defaultNamespace });
+  }
+  const passedOver = labelOf(String(apiVersion ?? ""), kind);
+  const isTheirs = typeof apiVersion === "string" && !isBuiltInGroup(splitApiVersion(apiVersion)[0]);
+  if (isTheirs) return { passedOver, findings: [], name };
+  const written = isObject(tree) && isObject(tree["metadata"]) ? tree["metadata"] : {};
+  const part = (key: string) => (typeof written[key] === "string" ? shownName(written[key]) : "");
+  const object = { kind, namespace: part("namespace") || defaultNamespace, name: part("name") };
+  const place = { objects: [object], field: "apiVersion", origin, line: 0 };
+  const found = fieldFinding(
+    "unknown-kind",
+    "warning",
+    place,
+    apiVersion,
+    `${expected} for a ${kind} (it is not read)`,
+  );
+  return { passedOver, findings: [found], name: object };
+}
+
+/** Something that has no `apiVersion` is a manifest when all else is there. */
+function isWhole(tree: unknown): boolean {
+  return isObject(tree) && isObject(tree["metadata"]) && typeof tree["metadata"]["name"] === "string";
+}
+
+/** The kind; and where we or an orchestrator have it too, the group. */
+function labelOf(apiVersion: string, kind: string): string {
+  const [group] = splitApiVersion(apiVersion);
+  const isAmbiguous = isFactKind(kind) || (KINDS as readonly string[]).includes(kind);
+  return (isAmbiguous && group !== "" ? `${kind}.${group}` : kind).slice(0, LABEL_LENGTH);
+}
