@@ -82,7 +82,7 @@ export function readFact(kind: FactKind, tree: unknown, origin: Origin, options:
   const name = nameOf(kind, metadata, namespace);
   const report = new Findings(placeOf(name, origin));
   if (!isObject(tree)) {
-    report.error("", undefined, "an object", "not-an-object");
+    report.error("", undefined, "an object", "wrong-value");
     return { findings: report.list, name };
   }
   const meta = leanMeta(kind, parseMeta(readableMeta(kind, metadata), namespace, report));

@@ -31,13 +31,6 @@ export const READING = {
     effect: "Its last content stays in force.",
     fix: "Bring the file back; `{}` stands for the defaults.",
   },
-  "not-an-object": {
-    code: "MSH1004",
-    title: "no configuration object",
-    meaning: "A text holds something that is no configuration object.",
-    effect: "It is passed over.",
-    fix: "Write an object with apiVersion, kind, metadata and spec, or keep the file elsewhere.",
-  },
   "unknown-kind": {
     code: "MSH1005",
     title: "unknown kind or version",
