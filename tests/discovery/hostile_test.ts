@@ -59,12 +59,20 @@ const HOSTILE: Readonly<Record<string, string>> = {
   "half.yaml": entry("half").slice(0, 120),
 };
 
-Deno.test("hostile files beside a good one: each is refused and named, and the good one is served", async () => {
+Deno.test("hostile files beside a good one: each is refused or counted, and named, and the good one is served", async () => {
   await withServer({ "good.yaml": entry("a"), ...HOSTILE }, async ({ ports, pipeline }, folder) => {
     const services = JSON.parse((await page(ports.http, "/debug/registryz")).body) as { hostname: string }[];
     assert.deepEqual(services.map((s) => s.hostname), ["a.example.com"]);
     const findings = JSON.parse((await page(ports.http, "/debug/problemz")).body) as Finding[];
     const named = new Set(findings.filter((p) => p.severity === "error").map((p) => findingFile(p)));
+    // What does not even look like an object is counted.
+    const [{ passedOver }] = JSON.parse((await page(ports.http, "/debug/passed_over")).body);
+    assert.deepEqual(passedOver, [{
+      what: "other text",
+      count: 3,
+      files: ["binary.json", "control.yaml", "deep.json"],
+    }]);
+    for (const { files } of passedOver) for (const file of files) named.add(file);
     assert.deepEqual(Object.keys(HOSTILE).filter((file) => !named.has(file)), [], "every hostile file is named");
     assert.equal(({} as Record<string, unknown>)["polluted"], undefined);
     const long = findings.filter((p) => JSON.stringify(p).length > 10_000).map((p) => findingFile(p));
