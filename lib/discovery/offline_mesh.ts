@@ -54,6 +54,7 @@ export class OfflineMesh {
   /** What manifests in the texts tell of an orchestrator. */
   readonly facts = new FactStore();
   readonly #source = this.store.addSource("", 0);
+  readonly #factSource = this.facts.addSource("", 0);
   /** Objects in force, by key. */
   readonly objects = new Map<string, AnyConfigObject>();
   /** What could not be built: defects of this program, never of the texts. */
@@ -129,6 +130,7 @@ export class OfflineMesh {
       this.objects.delete(key);
     }
     for (const object of added) this.objects.set(object.key, object);
+    this.#factSource.apply(changes.facts);
     this.#source.apply(changes);
     this.pipeline.configChanged(removed, added);
     this.#chooseRoot();

@@ -28,6 +28,7 @@ export class AnalyzedFolder {
   });
   readonly #texts = new Map<string, Uint8Array>();
   readonly #source = this.store.addSource("", 0);
+  readonly #factSource = this.facts.addSource("", 0);
 
   constructor(mesh: Partial<MeshConfig> = {}, assumeServices = false) {
     this.fixture = new Fixture({ mesh });
@@ -53,14 +54,11 @@ export class AnalyzedFolder {
   /** Writes files; undefined removes one. Findings are up to date when this returns. */
   write(files: Readonly<Record<string, string | undefined>>): void {
     const encoder = new TextEncoder();
-    this.#source.apply(
-      this.index.apply(
-        Object.entries(files).map(([path, text]) => ({
-          path,
-          bytes: text === undefined ? text : encoder.encode(text),
-        })),
-      ),
+    const changes = this.index.apply(
+      Object.entries(files).map(([path, text]) => ({ path, bytes: text === undefined ? text : encoder.encode(text) })),
     );
+    this.#factSource.apply(changes.facts);
+    this.#source.apply(changes);
     this.fixture.pipeline.flush();
     this.analysis.refusedChanged(this.#refused());
     unpaced(this.analysis.steps());
