@@ -5,6 +5,7 @@
  * @module
  */
 import { Analysis } from "../../analyze/analysis.ts";
+import { OTHER_TEXT, TEMPLATE } from "../../config/document/manifest.ts";
 import { FACT_KINDS } from "../../config/facts/types.ts";
 import { type Finding, findingIdentity, findingKeys, type Severity, warningOf } from "../../config/finding/finding.ts";
 import type { Origin } from "../../config/finding/origin.ts";
@@ -144,10 +145,8 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** Texts without an object, and templates of charts, are not counted. */
 function passedOver({ index }: OfflineMesh): number {
-  let count = 0;
-  for (const path of index.paths) {
-    for (const { content } of index.file(path)?.documents ?? []) count += content.foreign;
-  }
-  return count;
+  const kinds = [...index.passedOver()].filter(([label]) => label !== OTHER_TEXT && label !== TEMPLATE);
+  return kinds.reduce((sum, [, { count }]) => sum + count, 0);
 }
