@@ -24,6 +24,7 @@ export const lateModules: Readonly<Record<string, readonly string[]>> = {
   "pilot-discovery": [
     "cmd/pilot-discovery/start.ts",
     "cmd/pilot-discovery/check_command.ts",
+    "cmd/pilot-discovery/diff_command.ts",
     "cmd/pilot-discovery/explain_command.ts",
     "cmd/pilot-discovery/translate_command.ts",
   ],

@@ -71,13 +71,23 @@ export async function readTexts(
   }
 }
 
-/** A mesh without objects. @throws {UsageError} when its configuration is wrong */
-export async function emptyMesh(flags: MeshFlagValues): Promise<OfflineMesh> {
+/** A mesh without objects. `vhds`: virtual hosts come one by one, where the server would send them so. @throws {UsageError} when its configuration is wrong */
+export async function emptyMesh(
+  flags: MeshFlagValues,
+  { vhds = false }: { readonly vhds?: boolean } = {},
+): Promise<OfflineMesh> {
   const settings = readProgramSettings("pilot-discovery");
   const { domain, meshConfig: file } = flags;
   try {
     const meshConfig = file === "" ? "" : await Deno.readTextFile(file);
-    return new OfflineMesh({ settings, domain, meshConfig, ...(file === "" ? {} : { meshConfigName: file }) });
+    const oneByOne = vhds && settings.PILOT_ENABLE_VHDS;
+    return new OfflineMesh({
+      settings,
+      domain,
+      meshConfig,
+      vhds: oneByOne,
+      ...(file === "" ? {} : { meshConfigName: file }),
+    });
   } catch (error) {
     if (error instanceof RangeError) throw new UsageError(`flag --meshConfig: ${file}: ${error.message}`);
     if (error instanceof Deno.errors.NotFound) throw new UsageError(`flag --meshConfig: ${file}: no such file`);

@@ -5,7 +5,7 @@
  */
 import { type Command, type Invocation, runs } from "../../lib/cli/command.ts";
 import type { FlagSet } from "../../lib/cli/flag.ts";
-import { checkFlags, explainFlags, translateFlags } from "./offline_flags.ts";
+import { checkFlags, diffFlags, explainFlags, translateFlags } from "./offline_flags.ts";
 import { setUpError } from "./set_up.ts";
 
 /** Exit code of a command that could not do its work: the others are results. */
@@ -27,6 +27,24 @@ const check: Command = {
   run: later(checkFlags, async () => {
     const loaded: typeof import("./check_command.ts") = await import(moduleAt("check_command.ts"));
     return loaded.runCheck;
+  }),
+};
+
+const diff: Command = {
+  name: "diff",
+  summary: "Tell what a change does to proxies, before it is applied",
+  description:
+    `Compares two versions of configuration by what proxies would be sent: how many receive nothing, what the others receive,
+which objects caused it, whether connections are kept, and which findings are new or resolved. Each version is a folder, a
+file, or - for standard input. Exit code: 0 nothing differs, 1 something does, 2 this could not be found out.`,
+  examples: `  pilot-discovery diff mesh/ mesh-new/
+  git worktree add ../main main && pilot-discovery diff ../main/mesh mesh/`,
+  args: { usage: "<old> <new>", min: 2, max: 2, complete: "file" },
+  flags: diffFlags,
+  mistake: COULD_NOT_RUN,
+  run: later(diffFlags, async () => {
+    const loaded: typeof import("./diff_command.ts") = await import(moduleAt("diff_command.ts"));
+    return loaded.runDiff;
   }),
 };
 
@@ -65,7 +83,7 @@ of protobuf that Envoy reads. As a bootstrap they are what \`envoy --mode valida
 };
 
 /** The commands. */
-export const offlineCommands: readonly Command[] = [check, explain, translate];
+export const offlineCommands: readonly Command[] = [check, diff, explain, translate];
 
 /** Named where Deno does not look, as the server's module is: see `commands.ts`. */
 function moduleAt(name: string): string {

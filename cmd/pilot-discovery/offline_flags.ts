@@ -58,3 +58,13 @@ export const checkFlags = {
   ),
   "write-baseline": boolFlag("print the findings as a baseline, and end with 0"),
 };
+
+/** Flags of `diff`. */
+export const diffFlags = {
+  ...meshFlags,
+  node: stringArrayFlag(
+    [],
+    "a proxy to compare, as `namespace/name`, IP address or node id; may be repeated; default: all",
+  ),
+  output: stringFlag("text", "one of `text` or `json`", { short: "o", allowed: ["text", "json"] }),
+};

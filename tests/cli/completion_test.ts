@@ -13,6 +13,7 @@ Deno.test("subcommands are offered, and help", () => {
     "discovery",
     "request",
     "check",
+    "diff",
     "explain",
     "translate",
     "version",

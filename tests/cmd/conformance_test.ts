@@ -73,7 +73,16 @@ Deno.test("the programs have the subcommands of the tables and no others", () =>
     (command.commands ?? []).map((c) => (c.commands === undefined ? c.name : [c.name, ...names(c)]));
   const shells = ["completion", "bash", "fish", "powershell", "zsh"];
   // Ours beyond the tables: what works on files, without a server.
-  assert.deepEqual(names(pilotDiscovery), [shells, "discovery", "request", "check", "explain", "translate", "version"]);
+  assert.deepEqual(names(pilotDiscovery), [
+    shells,
+    "discovery",
+    "request",
+    "check",
+    "diff",
+    "explain",
+    "translate",
+    "version",
+  ]);
   assert.deepEqual(names(pilotAgent), [shells, "mesh-iptables", "proxy", "request", "version", "wait"]);
   // Beyond the tables, too: one looks at a node, the other mends what no installer is left to mend.
   assert.deepEqual(names(installCni), [shells, "doctor", "uninstall", "version"]);

@@ -58,7 +58,6 @@ function someOfEach(proxies: readonly ImpliedProxy[]): ImpliedProxy[] {
 /** Checks, in steps. The proxies stay joined. */
 export function* checkMesh(mesh: OfflineMesh, options: CheckOptions): Generator<void, CheckResult> {
   const { progress = () => {} } = options;
-  const analyzed = yield* analysisFindings(mesh, options);
   const implied = impliedProxies(mesh.objects.values(), {
     domain: mesh.domain,
     gatewaysInNamespace: mesh.settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE,
@@ -73,17 +72,24 @@ export function* checkMesh(mesh: OfflineMesh, options: CheckOptions): Generator<
     }
     yield;
   }
+  const findings = yield* meshFindings(mesh, options);
+  return {
+    findings,
+    objects: mesh.objects.size + mesh.facts.size,
+    passedOver: passedOver(mesh),
+    proxies: { implied: implied.length, looked: looked.length },
+  };
+}
+
+/** What is wrong with a mesh, and with what the proxies that joined it get; by file and line, each thing once. */
+export function* meshFindings(mesh: OfflineMesh, options: CheckOptions): Generator<void, readonly Finding[]> {
+  const analyzed = yield* analysisFindings(mesh, options);
   const places = new FieldPlaces(options.textOf);
   // Translation finds hosts without a service too; the analysis has the field, and knows which it is to take for granted.
   const translated = mesh.findings().filter(({ name }) => name !== "unknown-host");
   const found = [...translated, ...analyzed, ...notBuiltFindings(mesh)].map((one) => placed(one, mesh, places));
   const distinct = [...new Map(found.map((one) => [findingIdentity(one), one])).values()];
-  return {
-    findings: distinct.sort(byPlace),
-    objects: mesh.objects.size + mesh.facts.size,
-    passedOver: passedOver(mesh),
-    proxies: { implied: implied.length, looked: looked.length },
-  };
+  return distinct.sort(byPlace);
 }
 
 function* analysisFindings(mesh: OfflineMesh, { assumeServices, progress }: CheckOptions): Generator<void, Finding[]> {

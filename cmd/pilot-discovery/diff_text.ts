@@ -1,0 +1,147 @@
+/**
+ * What a change does to proxies, as text for people.
+ *
+ * @module
+ */
+import { columns, shortened, wrap } from "../../lib/cli/terminal/layout.ts";
+import { type Style, styleOf } from "../../lib/cli/terminal/style.ts";
+import type { Terminal } from "../../lib/cli/terminal/terminal.ts";
+import { formatFinding } from "../../lib/config/finding/finding.ts";
+import type { BlastRadius, ChangedProxies, ChangedResource } from "../../lib/offline/diff/diff.ts";
+import type { FieldDifference } from "../../lib/offline/diff/json_diff.ts";
+import { count } from "./offline.ts";
+
+/** Proxies of a group, resources of a group, differences of a resource that are shown. */
+const MAX_NAMED = 5;
+const MAX_RESOURCES = 20;
+const MAX_SHOWN = 10;
+
+/** Characters of a value. */
+const MAX_VALUE = 100;
+
+const WORDS: Readonly<Record<string, string>> = {
+  lds: "listener",
+  rds: "route configuration",
+  vhds: "virtual host",
+  cds: "cluster",
+  eds: "endpoints",
+  sds: "secret",
+};
+
+/** The text; ends with a line break. */
+export function blastRadiusText(radius: BlastRadius, terminal: Terminal): string {
+  const style = styleOf(terminal);
+  const { compared, changed, added, gone } = radius.proxies;
+  const lines = [
+    style(
+      "strong",
+      changed === 0
+        ? `none of ${count(compared, "proxy")} changes: all receive 0 bytes`
+        : `${changed} of ${compared} proxies ${changed === 1 ? "changes" : "change"}; ${
+          compared - changed
+        } receive 0 bytes`,
+    ),
+    ...added.length > 0 ? [`new: ${named(added)}`] : [],
+    ...gone.length > 0 ? [`gone: ${named(gone)}`] : [],
+    ...radius.groups.flatMap((group) => groupLines(group, style, terminal)),
+    ...findingLines(radius, style, terminal),
+  ];
+  return lines.join("\n") + "\n";
+}
+
+function named(names: readonly string[]): string {
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : "";
+  return names.slice(0, MAX_NAMED).join(", ") + more;
+}
+
+function groupLines(group: ChangedProxies, style: Style, terminal: Terminal): string[] {
+  const { resources, bytes, ended } = group;
+  const shown = resources.slice(0, MAX_RESOURCES);
+  const heads = columns(
+    shown.map((one) => [`  ${mark(one, style)}${WORDS[one.type] ?? one.type} ${shortName(one)}`, objectsText(one)]),
+  );
+  const lines = [
+    wrap(
+      `${style("strong", named(group.proxies))}: ${count(resources.length, "resource")}, ${sizeText(bytes)}`,
+      terminal.width,
+      "",
+      "  ",
+    ),
+    ...shown.flatMap((one, at) => [heads[at]!, ...differenceLines(one, style, terminal)]),
+  ];
+  if (resources.length > shown.length) lines.push(`  and ${count(resources.length - shown.length, "resource")} more`);
+  return [...lines, ...endedLines(ended, resources, style)];
+}
+
+function mark({ change }: ChangedResource, style: Style): string {
+  if (change === "changed") return "";
+  return change === "new" ? `${style("added", "new")} ` : `${style("removed", "gone")} `;
+}
+
+/** Names of virtual hosts begin with their route configuration. */
+function shortName({ type, name }: ChangedResource): string {
+  return type === "vhds" ? name.slice(name.indexOf("/") + 1) : name;
+}
+
+function objectsText({ objects }: ChangedResource): string {
+  const texts = objects.map((key) => {
+    const [kind, namespace, name] = key.split("/");
+    return `${kind} ${namespace}/${name}`;
+  });
+  return named(texts);
+}
+
+function differenceLines({ differences }: ChangedResource, style: Style, { width }: Terminal): string[] {
+  const room = Math.min(MAX_VALUE, width - 6);
+  const lines = differences.slice(0, MAX_SHOWN).flatMap((one) => [
+    ...isWeights(one) ? [] : [`      ${style("faint", one.path)}`],
+    ...one.before === undefined ? [] : [style("removed", `-     ${valueText(one.before, room)}`)],
+    ...one.after === undefined ? [] : [style("added", `+     ${valueText(one.after, room)}`)],
+  ]);
+  if (differences.length > MAX_SHOWN) lines.push(`      and ${differences.length - MAX_SHOWN} more differences`);
+  return lines;
+}
+
+/** Weights tell by themselves what they are. */
+function isWeights({ path, before, after }: FieldDifference): boolean {
+  return path.endsWith("weighted_clusters") && typeof before === "string" && typeof after === "string";
+}
+
+function valueText(value: unknown, room: number): string {
+  return shortened(typeof value === "string" ? value : JSON.stringify(value), room);
+}
+
+function endedLines(ended: ChangedProxies["ended"], resources: readonly ChangedResource[], style: Style): string[] {
+  if (ended.length === 0) {
+    const all = resources.every(({ type }) => type !== "lds" && type !== "cds");
+    return [
+      `  ${style("good", "connections kept")}: ${
+        all ? "listeners and clusters unchanged" : "listeners and clusters are new"
+      }`,
+    ];
+  }
+  const shown = ended.slice(0, MAX_NAMED).map(({ of, name, which }) =>
+    `  ${style("warning", "connections end")}: ${of} ${name}, ${which}`
+  );
+  if (ended.length > MAX_NAMED) shown.push(`  and those of ${ended.length - MAX_NAMED} more`);
+  return shown;
+}
+
+/** Decimal units, one digit: `0.9 kB`. */
+function sizeText(bytes: number): string {
+  if (bytes < 100) return `${bytes} B`;
+  return bytes < 100_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+function findingLines({ findings: { appeared, resolved } }: BlastRadius, style: Style, { width }: Terminal): string[] {
+  if (appeared.length === 0 && resolved.length === 0) return [];
+  return [
+    `findings: ${appeared.length} new, ${resolved.length} resolved`,
+    ...appeared.slice(0, MAX_RESOURCES).map((one) =>
+      wrap(style("removed", `+ ${formatFinding(one)}`), width, "", "    ")
+    ),
+    ...resolved.slice(0, MAX_RESOURCES).map((one) =>
+      wrap(style("added", `- ${formatFinding(one)}`), width, "", "    ")
+    ),
+  ];
+}

@@ -1,0 +1,119 @@
+/**
+ * Compares two versions of configuration by what proxies are sent when one follows the other.
+ *
+ * @module
+ */
+import type { Finding } from "../../config/finding/finding.ts";
+import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
+import type { FolderChanges } from "../../folder/index.ts";
+import { NodeRefused } from "../../translate/proxy/identity.ts";
+import { meshFindings } from "../check/check.ts";
+import { baselineOf, splitBy } from "../check/known.ts";
+import { findProxy } from "../find_proxy.ts";
+import { impliedProxies, type ImpliedProxy } from "../workloads.ts";
+import { type BlastRadius, changedProxies, type ComparedProxy } from "./diff.ts";
+
+/** How versions are compared. */
+export interface CompareOptions {
+  /** Names of proxies; none: all that the old version implies. */
+  readonly nodes: readonly string[];
+  /** Texts of the files of both versions. */
+  readonly textOf: {
+    readonly old: (file: string) => string | undefined;
+    readonly now: (file: string) => string | undefined;
+  };
+  readonly progress?: (text: string) => void;
+}
+
+/**
+ * Compares.
+ *
+ * @param mesh Holds the old version; the new one afterwards.
+ * @param read Reads the new version into the mesh's index.
+ * @throws {NoSuchProxy} for a name that fits no proxy
+ */
+export function* compareVersions(
+  mesh: OfflineMesh,
+  read: () => Generator<void, FolderChanges>,
+  options: CompareOptions,
+): Generator<void, BlastRadius> {
+  const { progress = () => {}, textOf } = options;
+  const implied = proxiesOf(mesh);
+  const { gatewaysInNamespace, domain } = impliedOptions(mesh);
+  const wanted = options.nodes.length === 0
+    ? implied
+    : options.nodes.map((name) => findProxy(name, implied, { gatewaysInNamespace, domain }).proxy);
+  const joined = yield* join(mesh, wanted, progress);
+  const before = yield* findingsOf(mesh, textOf.old, progress);
+  let objects: BlastRadius["objects"] = { written: [], removed: [] };
+  const groups = yield* changedProxies(mesh, joined, function* () {
+    progress("reading the new version");
+    const changes = yield* read();
+    // One that only moved to another place is none that changed.
+    const written = changes.upserted.filter(({ key, hash }) => mesh.objects.get(key)?.hash !== hash);
+    objects = { written: written.map(({ key }) => key), removed: changes.removed };
+    mesh.takeChanges(changes);
+    return [...objects.written, ...objects.removed];
+  });
+  const after = yield* findingsOf(mesh, textOf.now, progress);
+  const names = { old: namesOf(implied), now: namesOf(proxiesOf(mesh)) };
+  const gone = options.nodes.length > 0 ? [] : [...names.old].filter((name) => !names.now.has(name));
+  const added = options.nodes.length > 0 ? [] : [...names.now].filter((name) => !names.old.has(name));
+  const left = new Set(gone);
+  const staying = groups.map((group) => ({ ...group, proxies: group.proxies.filter((name) => !left.has(name)) }))
+    .filter(({ proxies }) => proxies.length > 0);
+  return {
+    proxies: {
+      compared: joined.filter(({ name }) => !left.has(name)).length,
+      changed: staying.reduce((sum, { proxies }) => sum + proxies.length, 0),
+      added,
+      gone,
+    },
+    groups: staying,
+    objects,
+    // What an object says is the same finding in whatever file the object lies.
+    findings: {
+      appeared: splitBy(baselineOf(before), after).fresh,
+      resolved: splitBy(baselineOf(after), before).fresh,
+    },
+  };
+}
+
+function* findingsOf(
+  mesh: OfflineMesh,
+  textOf: (file: string) => string | undefined,
+  progress: (text: string) => void,
+): Generator<void, readonly Finding[]> {
+  return yield* meshFindings(mesh, { assumeServices: false, textOf, progress });
+}
+
+function* join(
+  mesh: OfflineMesh,
+  proxies: readonly ImpliedProxy[],
+  progress: (text: string) => void,
+): Generator<void, ComparedProxy[]> {
+  const joined: ComparedProxy[] = [];
+  for (const [at, { namespace, name, node }] of proxies.entries()) {
+    progress(`translated for ${at} of ${proxies.length} proxies`);
+    try {
+      joined.push({ name: `${namespace}/${name}`, state: mesh.join(node) });
+    } catch (error) {
+      if (!(error instanceof NodeRefused)) throw error; // Labels of a workload that no proxy could introduce itself with.
+    }
+    yield;
+  }
+  return joined;
+}
+
+function impliedOptions(mesh: OfflineMesh) {
+  return { domain: mesh.domain, gatewaysInNamespace: mesh.settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE };
+}
+
+function proxiesOf(mesh: OfflineMesh): ImpliedProxy[] {
+  return impliedProxies(mesh.objects.values(), impliedOptions(mesh));
+}
+
+/** Names of workloads; those that stand for a namespace come and go with what is named there. */
+function namesOf(proxies: readonly ImpliedProxy[]): Set<string> {
+  return new Set(proxies.filter(({ standsIn }) => !standsIn).map(({ namespace, name }) => `${namespace}/${name}`));
+}

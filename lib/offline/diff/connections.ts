@@ -1,0 +1,49 @@
+/**
+ * What an Envoy does with open connections when resources change.
+ *
+ * - Routes, virtual hosts, endpoints and secrets are taken in place: connections stay. (Those to an endpoint that is gone
+ *   end, as they would when it stops.)
+ * - A listener of which only filter chains differ drains the connections of those chains; any other change, or removal,
+ *   drains all of its connections.
+ * - A cluster with another definition is made anew: connections to its endpoints are replaced.
+ *
+ * @module
+ */
+import { CLUSTER, LISTENER } from "../../xds/protocol/types.ts";
+import type { FieldDifference } from "./json_diff.ts";
+
+/** Connections that a change ends. */
+export interface EndedConnections {
+  readonly of: "listener" | "cluster";
+  readonly name: string;
+  /** Which of them, in words. */
+  readonly which: string;
+}
+
+/** What is known of a changed resource. */
+export interface ConnectionQuestion {
+  readonly typeUrl: string;
+  readonly name: string;
+  readonly isNew: boolean;
+  readonly isGone: boolean;
+  readonly differences: readonly FieldDifference[];
+}
+
+/** The connections that end with a change; undefined: none. */
+export function connectionsEnded(change: ConnectionQuestion): EndedConnections | undefined {
+  const { typeUrl, name, isNew, isGone, differences } = change;
+  if (isNew) return undefined;
+  if (typeUrl === CLUSTER) {
+    return { of: "cluster", name, which: isGone ? "to its endpoints" : "to its endpoints; they are opened anew" };
+  }
+  if (typeUrl !== LISTENER) return undefined;
+  const chains = new Set(differences.map(({ path }) => chainOf(path)));
+  if (isGone || chains.has(undefined) || chains.size === 0) return { of: "listener", name, which: "all" };
+  return { of: "listener", name, which: `of filter chain ${[...chains].join(", ")}` };
+}
+
+/** The filter chain that a path is in; undefined: it is in none. */
+function chainOf(path: string): string | undefined {
+  if (/^default_filter_chain(?:\.|$)/.test(path)) return "default";
+  return /^filter_chains\[([^\]]+)\]/.exec(path)?.[1]?.replace(/^"|"$/g, "");
+}

@@ -1,0 +1,145 @@
+/**
+ * What a change of configuration does to proxies: which of them are sent anything, what, and what becomes of their
+ * connections. It is found by making the change, in the pipeline of a server.
+ *
+ * @module
+ */
+import type { Finding } from "../../config/finding/finding.ts";
+import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
+import { messageJson } from "../../pb/json.ts";
+import { TYPE_URL_PREFIX } from "../../pb/codec.ts";
+import { DiffTable } from "../../resource/diff.ts";
+import type { EncodedResource } from "../../resource/encoded.ts";
+import type { ProxyState } from "../../translate/per_proxy/proxy_state.ts";
+import { typeRules } from "../../xds/protocol/types.ts";
+import { connectionsEnded, type EndedConnections } from "./connections.ts";
+import { differencesOf, type FieldDifference } from "./json_diff.ts";
+import { bytesOf, changesBetween, type ResourceChange, snapshot } from "./state_diff.ts";
+
+/** A proxy that is compared. */
+export interface ComparedProxy {
+  readonly name: string;
+  readonly state: ProxyState;
+}
+
+/** One resource that proxies are sent. */
+export interface ChangedResource {
+  /** `cds`, `eds`, `lds`, `rds`, `vhds`, `sds`. */
+  readonly type: string;
+  readonly name: string;
+  readonly change: "new" | "changed" | "gone";
+  /** Keys of the changed objects behind it; where none of those that made it changed, the few that did, else those. */
+  readonly objects: readonly string[];
+  /** Before compression. */
+  readonly bytes: number;
+  readonly differences: readonly FieldDifference[];
+}
+
+/** Proxies that are sent the same. */
+export interface ChangedProxies {
+  readonly proxies: readonly string[];
+  readonly resources: readonly ChangedResource[];
+  /** For one of them, before compression. */
+  readonly bytes: number;
+  /** Connections that end; none: all are kept. */
+  readonly ended: readonly EndedConnections[];
+}
+
+/** What a change does. */
+export interface BlastRadius {
+  readonly proxies: {
+    readonly compared: number;
+    readonly changed: number;
+    /** Named by the new texts alone. */
+    readonly added: readonly string[];
+    /** Named by the old texts alone. */
+    readonly gone: readonly string[];
+  };
+  /** Most proxies first. */
+  readonly groups: readonly ChangedProxies[];
+  readonly objects: { readonly written: readonly string[]; readonly removed: readonly string[] };
+  readonly findings: { readonly appeared: readonly Finding[]; readonly resolved: readonly Finding[] };
+}
+
+/** Whether nothing differs: nothing to send, nothing new to tell. */
+export function isSame({ groups, proxies, findings }: BlastRadius): boolean {
+  return groups.length === 0 && proxies.added.length === 0 && proxies.gone.length === 0 &&
+    findings.appeared.length === 0 && findings.resolved.length === 0;
+}
+
+/** What is sent to proxies that joined, when a change is made. */
+export function* changedProxies(
+  mesh: OfflineMesh,
+  proxies: readonly ComparedProxy[],
+  change: () => Generator<void, readonly string[]>,
+): Generator<void, ChangedProxies[]> {
+  const before = new Map(proxies.map(({ state }) => [state, snapshot(state)]));
+  const objects = new Set(yield* change());
+  const table = new DiffTable();
+  const described = new Map<string, ChangedResource>();
+  const groups = new Map<string, { proxies: string[]; changes: ResourceChange[] }>();
+  for (const { name, state } of proxies) {
+    const changes = changesBetween(before.get(state)!, snapshot(state), table);
+    yield;
+    if (changes.length === 0) continue;
+    const id = changes.map(idOf).sort().join("\n");
+    const group = groups.get(id);
+    if (group) group.proxies.push(name);
+    else groups.set(id, { proxies: [name], changes });
+  }
+  const found: ChangedProxies[] = [];
+  for (const group of groups.values()) {
+    const resources: ChangedResource[] = [];
+    const ended: EndedConnections[] = [];
+    for (const one of group.changes) {
+      const id = idOf(one);
+      const known = described.get(id) ?? describe(one, objects);
+      described.set(id, known);
+      resources.push(known);
+      const { typeUrl, name, before: old, after } = one;
+      const { differences } = known;
+      const end = connectionsEnded({
+        typeUrl,
+        name,
+        isNew: old === undefined,
+        isGone: after === undefined,
+        differences,
+      });
+      if (end !== undefined) ended.push(end);
+      yield;
+    }
+    resources.sort((a, b) => RANK.indexOf(a.type) - RANK.indexOf(b.type) || (a.name < b.name ? -1 : 1));
+    found.push({
+      proxies: group.proxies,
+      resources,
+      bytes: resources.reduce((sum, { bytes }) => sum + bytes, 0),
+      ended,
+    });
+  }
+  if (mesh.failures.length > 0) throw mesh.failures[0]!.error;
+  return found.sort((a, b) => b.proxies.length - a.proxies.length);
+}
+
+/** Changed objects that a reader can look through. */
+const FEW = 3;
+
+const RANK: readonly string[] = ["lds", "rds", "vhds", "cds", "eds", "sds"];
+
+function idOf({ typeUrl, name, before, after }: ResourceChange): string {
+  return [typeUrl, name, before?.version ?? "", after?.version ?? ""].join(" ");
+}
+
+function describe(change: ResourceChange, objects: ReadonlySet<string>): ChangedResource {
+  const { typeUrl, name, before, after } = change;
+  const causes = [...new Set([...after?.causes ?? [], ...before?.causes ?? []])];
+  const changed = causes.filter((key) => objects.has(key));
+  const json = (one: EncodedResource) => messageJson(typeUrl.slice(TYPE_URL_PREFIX.length), one.value);
+  return {
+    type: typeRules(typeUrl).short,
+    name,
+    change: before === undefined ? "new" : after === undefined ? "gone" : "changed",
+    objects: changed.length > 0 ? changed : objects.size <= FEW ? [...objects] : causes,
+    bytes: bytesOf(change),
+    differences: before && after ? differencesOf(json(before), json(after)) : [],
+  };
+}
