@@ -9,6 +9,7 @@
  * @module
  */
 import type { ChangeSet } from "../config/store.ts";
+import { FactIndex } from "../config/facts/fact_index.ts";
 import type { Fact } from "../config/facts/types.ts";
 import { FACT_KINDS } from "../config/facts/types.ts";
 import type { Finding } from "../config/finding/finding.ts";
@@ -23,7 +24,7 @@ import { AnalysisReader } from "./reader/reader.ts";
 import type { AnalysisSource, AnalyzedWorld } from "./reader/source.ts";
 
 /** The inputs of an analysis. */
-export interface AnalysisOptions extends Omit<AnalyzedWorld, "mesh" | "refused"> {
+export interface AnalysisOptions extends Omit<AnalyzedWorld, "mesh" | "refused" | "factView"> {
   /** An analyzer threw: a defect; its object has no findings until the next change. */
   readonly failed: (key: string, error: unknown) => void;
 }
@@ -40,11 +41,16 @@ export class Analysis {
   /** Objects to look at, with themselves; undefined: gone. */
   readonly #subjects = new Map<string, Subject>();
   readonly #dirty = new Set<string>();
+  /** Of the indexes of the mesh, and of objects. */
   #stale = new InvalidatedKeys();
+  /** Of facts. */
+  #staleFacts: InvalidatedKeys[] = [];
+  readonly #factIndex: FactIndex;
 
   constructor(options: AnalysisOptions, mesh: Mesh) {
     this.#options = options;
-    this.#source = newSource(options, mesh, new Set());
+    this.#factIndex = new FactIndex(options.facts, options.settings.domainSuffix);
+    this.#source = this.#newSource(mesh, new Set());
     this.#cache = this.#newCache();
   }
 
@@ -55,12 +61,12 @@ export class Analysis {
 
   /** Whether findings are not those of what was taken in last. */
   get isBehind(): boolean {
-    return this.#dirty.size > 0 || !this.#stale.empty;
+    return this.#dirty.size > 0 || !this.#stale.empty || this.#staleFacts.length > 0;
   }
 
   /** Takes another mesh, with all its objects: everything is looked at anew. */
   reset(mesh: Mesh, objects: Iterable<AnyConfigObject>): void {
-    this.#source = newSource(this.#options, mesh, this.#source.world.refused);
+    this.#source = this.#newSource(mesh, this.#source.world.refused);
     this.#cache = this.#newCache();
     this.#stale = new InvalidatedKeys();
     for (const [key, { kind }] of this.#subjects) {
@@ -79,7 +85,9 @@ export class Analysis {
   }
 
   /** Notes what changed in the facts. */
-  factsChanged({ added, updated, removed }: ChangeSet<Fact>): void {
+  factsChanged(changes: ChangeSet<Fact>): void {
+    const { added, updated, removed } = changes;
+    this.#staleFacts.push(this.#factIndex.apply(changes));
     for (const fact of removed) this.#remove(fact);
     for (const fact of [...added, ...updated.map((one) => one.new)]) this.#put(fact as Subject);
   }
@@ -121,10 +129,11 @@ export class Analysis {
   }
 
   #invalidate(): void {
-    if (this.#stale.empty) return;
-    const stale = this.#stale;
+    const all = this.#stale.empty ? this.#staleFacts : [this.#stale, ...this.#staleFacts];
+    if (all.length === 0) return;
     this.#stale = new InvalidatedKeys();
-    for (const key of this.#cache.invalidate(stale)) this.#dirty.add(key);
+    this.#staleFacts = [];
+    for (const keys of all) for (const key of this.#cache.invalidate(keys)) this.#dirty.add(key);
   }
 
   #look(key: string): void {
@@ -137,6 +146,11 @@ export class Analysis {
     const { value } = this.#cache.get(key, this.#source, subject);
     if (value.length > 0) this.#findings.set(key, value);
     else this.#findings.delete(key);
+  }
+
+  #newSource(mesh: Mesh, refused: ReadonlySet<string>): AnalysisSource {
+    const world = { ...this.#options, mesh, refused, factView: this.#factIndex };
+    return { properties: undefined, view: ONE_VIEW, world };
   }
 
   #newCache(): BuildCache<AnalysisSource, readonly Finding[], never, Subject> {
@@ -156,10 +170,6 @@ export class Analysis {
   findingsOf(key: string): readonly Finding[] {
     return this.#findings.get(key) ?? [];
   }
-}
-
-function newSource(options: AnalysisOptions, mesh: Mesh, refused: ReadonlySet<string>): AnalysisSource {
-  return { properties: undefined, view: ONE_VIEW, world: { ...options, mesh, refused } };
 }
 
 const ONE_VIEW = {};

@@ -4,13 +4,25 @@
  * @module
  */
 import { type Analyzer, analyzer } from "./analyzer.ts";
+import { HOSTS_IN_GATEWAYS } from "./gateways/hosts.ts";
+import { GATEWAY_WORKLOADS } from "./gateways/workloads.ts";
 import { DESTINATIONS } from "./references/destinations.ts";
 import { GATEWAY_REFERENCES } from "./references/gateways.ts";
 import { SHARED_HOSTS } from "./routing/shared_hosts.ts";
+import { REQUIRED_ADDRESSES } from "./services/addresses.ts";
+import { SIDECAR_CONFLICTS } from "./sidecars/conflicts.ts";
+import { UNVERIFIED_SERVERS } from "./tls/unverified.ts";
+import { UNSEEN_ROUTES } from "./visibility/routes.ts";
 
 /** In the order in which an object's findings are shown. */
 export const ANALYZERS: readonly Analyzer[] = [
   analyzer(GATEWAY_REFERENCES),
+  analyzer(HOSTS_IN_GATEWAYS),
   analyzer(SHARED_HOSTS),
+  analyzer(UNSEEN_ROUTES),
   analyzer(DESTINATIONS),
+  analyzer(UNVERIFIED_SERVERS),
+  analyzer(GATEWAY_WORKLOADS),
+  analyzer(SIDECAR_CONFLICTS),
+  analyzer(REQUIRED_ADDRESSES),
 ];

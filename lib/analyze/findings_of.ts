@@ -8,7 +8,7 @@ import { type Finding, findingOf, type ObjectName, shownName, shownValue } from 
 import { ANALYZERS } from "./analyzers.ts";
 import type { Analyzer, ReportMistake, SubjectKind, SubjectOf } from "./analyzer.ts";
 import type { AnalysisReader } from "./reader/reader.ts";
-import { isSuppressed, suppressedCodes } from "./suppress.ts";
+import { isSuppressed, suppressedCodes } from "../config/finding/suppress.ts";
 
 /** Findings of one object that are kept. */
 const MAX_FINDINGS_OF_ONE = 100;

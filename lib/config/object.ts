@@ -6,6 +6,7 @@
  * @module
  */
 import { type Finding, type FindingPlace, type ObjectName, shownName } from "./finding/finding.ts";
+import { isSuppressed, suppressedCodes } from "./finding/suppress.ts";
 import { Findings } from "./finding/findings.ts";
 import { KIND_TABLE } from "./kinds/table.ts";
 import type { Validate } from "./kinds/validate.ts";
@@ -57,7 +58,8 @@ export function parseObject(tree: unknown, from: Origin, options: ParseOptions):
   refuseOtherFields(tree, report);
   if (report.failed) return { findings: report.list, foreign: false, name };
   const object = new HashedObject(found.kind, meta, spec, origin);
-  return { object, findings: report.list, foreign: false, name };
+  const codes = suppressedCodes(meta.annotations);
+  return { object, findings: report.list.filter(({ code }) => !isSuppressed(code, codes)), foreign: false, name };
 }
 
 /** Makes and checks an object whose spec is decoded already. Never throws. */

@@ -23,8 +23,6 @@ export const ANALYSIS_KEY = {
   destinationRule: "destination rule",
   /** The virtual services of one gateway, `namespace/name`. */
   gatewayRoutes: "gateway routes",
-  /** The workloads of a namespace that are known; empty: of all. */
-  workloads: "workloads",
 } as const;
 
 /** An object or fact that came, went or changed. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Fact } from "../../config/facts/types.ts";
+import type { ServiceFact } from "../../config/facts/view.ts";
 import type { Service } from "../../registry/types.ts";
 
 /** A port that a host has. */
@@ -30,18 +30,15 @@ export function ofService({ hostname, namespace, ports, cause }: Service): Known
 }
 
 /** A host of the orchestrator. */
-export function ofFact({ key, meta, spec }: Fact<"Service">, host: string): KnownHost {
+export function ofFact({ host, fact: { key, meta, spec } }: ServiceFact): KnownHost {
   const ports = spec.ports.map(({ port, name }) => ({ number: port, name }));
   return { host, namespace: meta.namespace, ports, cause: key };
 }
 
-/** The orchestrator's service that a host would be, `name.namespace.svc.<suffix>`; undefined: no such host. */
-export function factHost(
-  host: string,
-  suffix: string,
-): { readonly name: string; readonly namespace: string } | undefined {
+/** The namespace of a host `name.namespace.svc.<suffix>`; undefined: no such host. */
+export function serviceNamespace(host: string, suffix: string): string | undefined {
   const end = suffix === "" ? "" : `.svc.${suffix}`;
   if (!host.endsWith(end)) return undefined;
   const [name = "", namespace = "", ...more] = host.slice(0, host.length - end.length).split(".");
-  return name === "" || name === "*" || namespace === "" || more.length > 0 ? undefined : { name, namespace };
+  return name === "" || name === "*" || namespace === "" || more.length > 0 ? undefined : namespace;
 }

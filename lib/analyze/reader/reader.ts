@@ -7,6 +7,8 @@
  * @module
  */
 import type { Fact, FactKind } from "../../config/facts/types.ts";
+import type { KeptData, ServiceFact, Whole, WorkloadFact } from "../../config/facts/view.ts";
+import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { MeshConfig } from "../../config/mesh/types.ts";
 import { type ConfigObject, type Kind, objectKey } from "../../config/types.ts";
 import type { Recorder } from "../../incremental/read_record.ts";
@@ -15,7 +17,7 @@ import { fullGateway, fullHost } from "../../mesh/names.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService } from "../../mesh/types.ts";
 import type { Endpoint, Service } from "../../registry/types.ts";
 import { ANALYSIS_KEY } from "./keys.ts";
-import { factHost, type KnownHost, ofFact, ofService } from "./known_host.ts";
+import { type KnownHost, ofFact, ofService, serviceNamespace } from "./known_host.ts";
 import type { AnalysisSettings, AnalysisSource, AnalyzedWorld } from "./source.ts";
 
 /** The queries of analyzers. */
@@ -91,6 +93,54 @@ export class AnalysisReader {
     return this.#world.facts.list(kind);
   }
 
+  /** Whether nothing at all is known of a list, so that nothing follows from what is missing. */
+  knowsNo(list: Whole): boolean {
+    this.#on("fact-lists", list);
+    return this.#world.factView.empty(list);
+  }
+
+  /** The service of the orchestrator with a host. */
+  serviceFact(host: string): ServiceFact | undefined {
+    this.#on("fact-host", host);
+    return this.#world.factView.service(host);
+  }
+
+  /** The services of the orchestrator in a namespace. */
+  serviceFacts(namespace: string): readonly ServiceFact[] {
+    this.#on("fact-services", namespace);
+    return this.#world.factView.services(namespace);
+  }
+
+  /** The object of a namespace, with its labels. */
+  namespaceFact(name: string): Fact<"Namespace"> | undefined {
+    this.#on("fact-namespace", name);
+    return this.#world.factView.namespace(name);
+  }
+
+  /** Namespaces that have an object or hold a fact. */
+  namespaceNames(): readonly string[] {
+    this.#on("fact-lists", "namespaces");
+    return this.#world.factView.namespaces();
+  }
+
+  /** The workloads of a namespace whose pods have all these labels; no labels: all. */
+  workloads(namespace: string, labels: StringMap = {}): readonly WorkloadFact[] {
+    this.#on("fact-workloads", namespace);
+    return this.#world.factView.workloadsWith(namespace, labels);
+  }
+
+  /** A secret, without its contents. */
+  secret(namespace: string, name: string): KeptData | undefined {
+    this.#on("fact-secret", `${namespace}/${name}`);
+    return this.#world.factView.secret(namespace, name);
+  }
+
+  /** A config map, without its contents. */
+  configMap(namespace: string, name: string): KeptData | undefined {
+    this.#on("fact-configmap", `${namespace}/${name}`);
+    return this.#world.factView.configMap(namespace, name);
+  }
+
   /** Whether an object is refused and has no version in force, so that what refers to it is no mistake of its own. */
   isRefused(kind: Kind, namespace: string, name: string): boolean {
     const key = objectKey(kind, namespace, name);
@@ -132,15 +182,14 @@ export class AnalysisReader {
   knownHost(host: string, namespace: string): KnownHost | undefined {
     const service = this.service(host, namespace);
     if (service) return ofService(service);
-    const fact = factHost(host, this.settings.domainSuffix);
-    const found = fact && this.fact("Service", fact.namespace, fact.name);
-    if (found) return ofFact(found, host);
+    const found = this.serviceFact(host);
+    if (found) return ofFact(found);
     for (const pattern of wildcardsOver(host)) {
       const wide = this.service(pattern, namespace);
       if (wide) return ofService(wide);
     }
-    if (this.settings.assumeServices && fact !== undefined) return { host, namespace: fact.namespace };
-    return undefined;
+    const assumed = this.settings.assumeServices ? serviceNamespace(host, this.settings.domainSuffix) : undefined;
+    return assumed === undefined ? undefined : { host, namespace: assumed };
   }
 
   /** Whether some service has the host or lies under it, visible or not. */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { FactStore } from "../../config/facts/store.ts";
+import type { FactView } from "../../config/facts/view.ts";
 import type { ConfigStore } from "../../config/store.ts";
 import type { ReadSource } from "../../incremental/read_record.ts";
 import type { Mesh } from "../../mesh/mesh.ts";
@@ -23,7 +24,9 @@ export interface AnalysisSettings {
 export interface AnalyzedWorld {
   readonly mesh: Mesh;
   readonly store: Pick<ConfigStore, "get" | "list">;
-  readonly facts: Pick<FactStore, "get" | "list">;
+  readonly facts: FactStore;
+  /** The same facts, by what configuration refers to them by. */
+  readonly factView: FactView;
   readonly settings: AnalysisSettings;
   /** Keys of objects that are refused and have no version in force: what refers to them is no mistake of its own. */
   readonly refused: ReadonlySet<string>;

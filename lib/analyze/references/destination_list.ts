@@ -37,3 +37,21 @@ function* weighted(
     yield { destination, field: `${rule}.route[${index}].destination`, percent };
   }
 }
+
+/** What a destination that cannot be reached does to the requests of its rule. */
+export function effectOf(percent: number | undefined): { readonly effect: string } {
+  if (percent === undefined) return { effect: "No copy of a request arrives there." };
+  return { effect: `${percent} % of what this rule matches is answered with 503 or closed.` };
+}
+
+/** Names that one message lists. */
+const MOST_SHOWN = 10;
+
+/** `a, b or c`. */
+export function orList(words: readonly (string | number)[]): string {
+  const all = [...new Set(words)];
+  const more = all.length > MOST_SHOWN ? `, ... (${all.length})` : "";
+  const shown = all.slice(0, MOST_SHOWN);
+  const last = shown.pop();
+  return `${shown.length === 0 ? "" : `${shown.join(", ")} or `}${last}${more}`;
+}

@@ -5,50 +5,76 @@
  * @module
  */
 import type { ConfigObject } from "../../config/types.ts";
-import { nearestName } from "../../kernel/text/nearest.ts";
+import { effectiveExportTo } from "../../mesh/names.ts";
+import type { Service } from "../../registry/types.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
-import type { KnownHost } from "../reader/known_host.ts";
+import { type KnownHost, ofService } from "../reader/known_host.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
-import { destinationsOf, type WrittenDestination } from "./destination_list.ts";
+import { destinationsOf, effectOf, orList, type WrittenDestination } from "./destination_list.ts";
+import { lookForSubset } from "./subsets.ts";
 
 /** See the module. */
 export const DESTINATIONS: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
-  reports: ["unknown-host", "unknown-port", "port-required", "unknown-subset"],
+  reports: [
+    "unknown-host",
+    "hidden-by-export",
+    "unknown-port",
+    "port-required",
+    "unknown-subset",
+    "hidden-subset",
+    "subset-without-endpoints",
+  ],
   analyze: (object, read, report) => {
-    for (const one of destinationsOf(object.spec)) look(object, one, read, report);
+    const { meta: { namespace }, spec: { exportTo } } = object;
+    const audience = effectiveExportTo(exportTo, namespace, read.meshConfig.defaultVirtualServiceExportTo);
+    const isPrivate = audience.length === 1 && audience[0] === namespace;
+    for (const one of destinationsOf(object.spec)) {
+      const host = read.fullHost(one.destination.host, namespace);
+      const known = hostFor(object, audience, host, one, read, report);
+      if (known && hasPort(known, one, report)) {
+        lookForSubset({ namespace, isPrivate, host, known }, one, read, report);
+      }
+    }
   },
 };
 
-function look(
-  object: ConfigObject<"VirtualService">,
-  written: WrittenDestination,
-  read: AnalysisReader,
-  report: ReportMistake,
-): void {
-  const { namespace } = object.meta;
-  const host = read.fullHost(written.destination.host, namespace);
-  const known = read.knownHost(host, namespace);
-  if (known === undefined) return lookForHost(namespace, host, written, read, report);
-  if (!hasPort(known, written, report)) return;
-  lookForSubset(namespace, known, host, written, read, report);
-}
-
-function lookForHost(
-  namespace: string,
+/** What is known of a destination's host; reports where nothing is, or nobody who has the route sees it. */
+function hostFor(
+  { meta: { namespace } }: ConfigObject<"VirtualService">,
+  audience: readonly string[],
   host: string,
   { destination, field, percent }: WrittenDestination,
   read: AnalysisReader,
   report: ReportMistake,
-): void {
-  // Another rule says that a host exists and is hidden; a refused entry may be the one that has it.
-  if (read.existsAnywhere(host) || read.hasRefused("ServiceEntry", namespace)) return;
-  report("error", "unknown-host", {
-    field: `${field}.host`,
-    value: destination.host,
-    expected: `a host that a service has (${host} has none)`,
-    ...effectOf(percent),
-  });
+): KnownHost | undefined {
+  const known = read.knownHost(host, namespace);
+  if (known) return known;
+  const hidden = read.servicesOf(host);
+  const seen = hidden.find((service) => meets(exportOf(service, read), audience));
+  if (seen) return ofService(seen);
+  const at = { field: `${field}.host`, value: destination.host, ...effectOf(percent) };
+  const [first] = hidden;
+  if (first) {
+    const to = exportOf(first, read).join(", ");
+    const expected =
+      `a host that namespace ${namespace} sees (${host} of namespace ${first.namespace} is exported to ${to})`;
+    report("error", "hidden-by-export", { ...at, expected, others: [first.cause] });
+  } else if (!read.existsAnywhere(host) && !read.hasRefused("ServiceEntry", namespace)) {
+    // A refused entry may be the one that has the host.
+    report("error", "unknown-host", { ...at, expected: `a host that a service has (${host} has none)` });
+  }
+  return undefined;
+}
+
+function exportOf({ exportTo, namespace }: Service, { meshConfig }: AnalysisReader): readonly string[] {
+  return effectiveExportTo(exportTo, namespace, meshConfig.defaultServiceExportTo);
+}
+
+/** Whether some namespace is in both. */
+function meets(a: readonly string[], b: readonly string[]): boolean {
+  if (a[0] === "~" || b[0] === "~") return false;
+  return a[0] === "*" || b[0] === "*" || a.some((one) => b.includes(one));
 }
 
 /** Whether the port that a destination names, or need not name, is one of the service. */
@@ -78,55 +104,4 @@ function hasPort(
     ...effectOf(percent),
   });
   return false;
-}
-
-function lookForSubset(
-  namespace: string,
-  known: KnownHost,
-  host: string,
-  { destination, field, percent }: WrittenDestination,
-  read: AnalysisReader,
-  report: ReportMistake,
-): void {
-  const { subset } = destination;
-  if (subset === undefined || subset === "") return;
-  const rules = read.destinationRules(host, namespace, known.namespace);
-  const names = rules.flatMap(({ spec }) => (spec.subsets ?? []).map(({ name }) => name));
-  if (names.includes(subset)) return;
-  const all = read.allDestinationRules(host);
-  if (all.some(({ spec }) => spec.subsets?.some(({ name }) => name === subset))) return;
-  if ([namespace, known.namespace].some((one) => read.hasRefused("DestinationRule", one))) return;
-  const causes = [...new Set(rules.flatMap((rule) => rule.causes))];
-  const expected = names.length === 0
-    ? `no subset, since no DestinationRule of ${host} has any`
-    : `${orList(names)} (${causes.map(shortName).join(", ")})`;
-  const closest = nearestName(subset, names);
-  report("error", "unknown-subset", {
-    field: `${field}.subset`,
-    value: subset,
-    expected,
-    others: causes,
-    ...effectOf(percent),
-    ...closest === undefined ? {} : { fix: `Use ${closest}, or add subset ${subset} to the DestinationRule.` },
-  });
-}
-
-/** What a destination that cannot be reached does to the requests of its rule. */
-function effectOf(percent: number | undefined): { readonly effect: string } {
-  if (percent === undefined) return { effect: "No copy of a request arrives there." };
-  return { effect: `${percent} % of what this rule matches is answered with 503 or closed.` };
-}
-
-function orList(words: readonly (string | number)[]): string {
-  const [last, ...others] = [...new Set(words)].slice(0, MOST_SHOWN).reverse();
-  const more = words.length > MOST_SHOWN ? `, ... (${words.length})` : "";
-  return `${others.length === 0 ? "" : `${others.reverse().join(", ")} or `}${last}${more}`;
-}
-
-/** Names that one message lists. */
-const MOST_SHOWN = 10;
-
-function shortName(key: string): string {
-  const [kind = "", ...name] = key.split("/");
-  return `${kind} ${name.join("/")}`;
 }

@@ -4,7 +4,6 @@
  * @module
  */
 import type { Findings } from "../../finding/findings.ts";
-import type { ObjectMeta } from "../../types.ts";
 import { hostProblem, isPartialWildcard, wildcardHostProblem } from "../../validation/names.ts";
 import { checkPort, checkPortName, checkProtocol, protocolClass, subnetProblem } from "../../validation/network.ts";
 import { checkExportTo, checkLabelsSelector } from "../../validation/shared.ts";
@@ -20,7 +19,7 @@ export const validateServiceEntry: Validate<ServiceEntrySpec> = (spec, meta, rep
   }
   checkHosts(spec, report);
   checkAddresses(spec, report);
-  const portNames = checkPorts(spec, meta, report);
+  const portNames = checkPorts(spec, report);
   checkEndpoints(spec, portNames, report);
   checkHostCount(spec, report);
   checkExportTo(spec.exportTo, meta.namespace, report, { none: true });
@@ -57,10 +56,9 @@ function checkAddresses(spec: ServiceEntrySpec, report: Findings): void {
   });
 }
 
-function checkPorts(spec: ServiceEntrySpec, meta: ObjectMeta, report: Findings): Set<string> {
+function checkPorts(spec: ServiceEntrySpec, report: Findings): Set<string> {
   const names = new Set<string>();
   const numbers = new Set<number>();
-  const unreachable = spec.addresses === undefined && !allocatesAddress(spec, meta);
   spec.ports?.forEach((port, index) => {
     const at = `spec.ports[${index}]`;
     if (names.has(port.name)) report.error(`${at}.name`, port.name, "a name that no other port has");
@@ -71,21 +69,8 @@ function checkPorts(spec: ServiceEntrySpec, meta: ObjectMeta, report: Findings):
     checkPort(port.number, `${at}.number`, report);
     if (port.targetPort !== undefined) checkPort(port.targetPort, `${at}.targetPort`, report);
     checkProtocol(port.protocol, `${at}.protocol`, report);
-    if (unreachable && (port.protocol === undefined || port.protocol === "TCP")) {
-      report.warning(
-        "spec.addresses",
-        undefined,
-        `an address: without one, TCP port ${port.number} takes connections to any address`,
-      );
-    }
   });
   return names;
-}
-
-/** Whether the control plane gives this service an address of its own. */
-function allocatesAddress(spec: ServiceEntrySpec, meta: ObjectMeta): boolean {
-  return spec.resolution !== "NONE" &&
-    meta.labels["networking.mesh.io/enable-autoallocate-ip"]?.toLowerCase() !== "false";
 }
 
 function checkEndpoints(spec: ServiceEntrySpec, servicePorts: ReadonlySet<string>, report: Findings): void {

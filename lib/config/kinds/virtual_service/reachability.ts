@@ -35,6 +35,7 @@ function warnShadowed(rules: readonly ReachableRule[], at: string, report: Findi
         where,
         rule.name ?? `#${index}`,
         `to stand before ${catchAll}, which has no match and takes everything`,
+        "unreachable-rule",
       );
       return;
     }
@@ -50,6 +51,7 @@ function warnShadowed(rules: readonly ReachableRule[], at: string, report: Findi
           `${where}.match[${position}]`,
           match,
           `a match that ${earlier} does not have already (this one is never used)`,
+          "ineffective-match",
         );
       }
     });
@@ -58,6 +60,7 @@ function warnShadowed(rules: readonly ReachableRule[], at: string, report: Findi
         where,
         rule.name ?? `#${index}`,
         "at least one match that earlier rules do not have (this rule is never used)",
+        "unreachable-rule",
       );
     }
   });
@@ -80,7 +83,7 @@ function warnCoveredPrefixes(spec: VirtualServiceSpec, report: Findings): void {
       if (earlier.prefix === later.prefix || !later.prefix.startsWith(earlier.prefix)) continue;
       if (!covers(earlier.match, later.match)) continue;
       const expected = `to stand before ${earlier.at}, whose prefix ${earlier.prefix} takes all of its requests`;
-      report.warning(later.at, later.prefix, expected);
+      report.warning(later.at, later.prefix, expected, "ineffective-match");
     }
   });
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type FindingCode, readCode } from "../config/finding/codes.ts";
+import { type FindingCode, readCode } from "./codes.ts";
 
 /** The annotation, in our spelling. */
 export const SUPPRESS_ANNOTATION = "galley.mesh.io/analyze-suppress";

@@ -1,0 +1,50 @@
+/**
+ * Hosts of a VirtualService that none of the servers of its Gateway has.
+ *
+ * @module
+ */
+import type { ConfigObject } from "../../config/types.ts";
+import { overlaps } from "../../mesh/host_match.ts";
+import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
+import type { Analyzer } from "../analyzer.ts";
+
+/** See the module. */
+export const HOSTS_IN_GATEWAYS: Analyzer<"VirtualService"> = {
+  kind: "VirtualService",
+  reports: ["host-not-in-gateway"],
+  analyze: ({ meta: { namespace }, spec: { gateways = [], hosts = [] } }, read, report) => {
+    const full = hosts.map((host) => read.fullHost(host, namespace));
+    for (const [at, written] of gateways.entries()) {
+      const name = read.fullGateway(written, namespace);
+      if (name === MESH_GATEWAY) continue;
+      const [of = "", gatewayName = ""] = name.split("/");
+      const gateway = read.object("Gateway", of, gatewayName);
+      if (gateway === undefined) continue;
+      const served = hostsFor(gateway, namespace);
+      if (full.some((host) => served.some((one) => overlaps(one, host)))) continue;
+      report("warning", "host-not-in-gateway", {
+        field: `spec.gateways[${at}]`,
+        value: written,
+        expected: `a Gateway with ${hosts.join(" or ")} (${name} has ${
+          served.join(", ") || "no host"
+        } for ${namespace})`,
+        others: [gateway.key],
+      });
+    }
+  },
+};
+
+/** The hosts of all servers to which virtual services of a namespace may be bound. */
+function hostsFor({ meta, spec }: ConfigObject<"Gateway">, namespace: string): string[] {
+  return [
+    ...new Set(spec.servers.flatMap(({ hosts }) =>
+      hosts.flatMap((written) => {
+        const slash = written.indexOf("/");
+        const host = written.slice(slash + 1).toLowerCase();
+        const of = slash < 0 ? "*" : written.slice(0, slash);
+        const isOpen = of === "*" || (of === "." ? meta.namespace : of) === namespace;
+        return isOpen ? [host] : [];
+      })
+    )),
+  ];
+}

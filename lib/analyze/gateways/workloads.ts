@@ -1,0 +1,61 @@
+/**
+ * Gateways that select no workload, or whose ports no service in front of their workloads leads to. Facts must tell of
+ * workloads and services; where they tell of none, nothing is known.
+ *
+ * @module
+ */
+import type { WorkloadFact } from "../../config/facts/view.ts";
+import type { ConfigObject } from "../../config/types.ts";
+import type { Analyzer, ReportMistake } from "../analyzer.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
+
+/** See the module. */
+export const GATEWAY_WORKLOADS: Analyzer<"Gateway"> = {
+  kind: "Gateway",
+  reports: ["selects-nothing", "unserved-gateway-port"],
+  analyze: (gateway, read, report) => {
+    const { selector = {} } = gateway.spec;
+    if (Object.keys(selector).length === 0 || read.knowsNo("workloads")) return;
+    const selected = read.namespaceNames().flatMap((namespace) => read.workloads(namespace, selector));
+    if (selected.length === 0) {
+      const labels = Object.entries(selector).map(([key, value]) => `${key}=${value}`).join(", ");
+      report("error", "selects-nothing", {
+        field: "spec.selector",
+        value: selector,
+        expected: `labels of gateway pods (no known workload has ${labels})`,
+      });
+    } else lookAtPorts(gateway, selected, read, report);
+  },
+};
+
+function lookAtPorts(
+  { spec: { servers } }: ConfigObject<"Gateway">,
+  selected: readonly WorkloadFact[],
+  read: AnalysisReader,
+  report: ReportMistake,
+): void {
+  const services = [...new Set(selected.map(({ meta }) => meta.namespace))].flatMap((namespace) =>
+    read.serviceFacts(namespace).filter(({ fact: { spec } }) => {
+      const wanted = Object.entries(spec.selector);
+      return wanted.length > 0 &&
+        selected.some((workload) =>
+          workload.meta.namespace === namespace && wanted.every(([key, value]) => workload.spec.labels[key] === value)
+        );
+    })
+  );
+  if (services.length === 0) return;
+  const ports = services.flatMap(({ fact: { spec } }) => spec.ports);
+  // A named target port may be any number.
+  if (ports.some(({ targetPort }) => typeof targetPort === "string")) return;
+  // The port of the service counts as well: gateways listen on the target port of the service port that is written.
+  const known = new Set(ports.flatMap(({ port, targetPort }) => [port, Number(targetPort ?? port)]));
+  for (const [at, { port, bind }] of servers.entries()) {
+    if (port.number === 0 || known.has(port.number) || bind?.startsWith("unix:")) continue;
+    report("warning", "unserved-gateway-port", {
+      field: `spec.servers[${at}].port.number`,
+      value: port.number,
+      expected: `${[...known].sort((a, b) => a - b).join(", ")} (${services.map(({ host }) => host).join(", ")})`,
+      others: services.map(({ fact: { key } }) => key),
+    });
+  }
+}

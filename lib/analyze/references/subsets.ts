@@ -1,0 +1,110 @@
+/**
+ * Subsets that destinations name: whether a rule that is in force has them, and whether any endpoint is in them.
+ *
+ * @module
+ */
+import type { StringMap } from "../../config/kinds/kinds.ts";
+import { nearestName } from "../../kernel/text/nearest.ts";
+import type { EffectiveDestinationRule } from "../../mesh/types.ts";
+import type { ReportMistake } from "../analyzer.ts";
+import type { KnownHost } from "../reader/known_host.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
+import { effectOf, orList, type WrittenDestination } from "./destination_list.ts";
+
+/** Where a destination stands. */
+export interface SubsetQuestion {
+  /** Namespace of the VirtualService. */
+  readonly namespace: string;
+  /** Whether only that namespace sees it. */
+  readonly isPrivate: boolean;
+  /** Full name of the destination's host. */
+  readonly host: string;
+  readonly known: KnownHost;
+}
+
+/** Looks for the subset of a destination, when it names one. */
+export function lookForSubset(
+  question: SubsetQuestion,
+  written: WrittenDestination,
+  read: AnalysisReader,
+  report: ReportMistake,
+): void {
+  const { subset } = written.destination;
+  if (subset === undefined || subset === "") return;
+  const { namespace, host, known } = question;
+  const rules = read.destinationRules(host, namespace, known.namespace);
+  const labels = labelsOf(rules, subset);
+  if (labels === undefined) return reportMissing(question, subset, rules, written, read, report);
+  if (Object.keys(labels).length === 0 || reachesAny(known, namespace, labels, read)) return;
+  report("error", "subset-without-endpoints", {
+    field: `${written.field}.subset`,
+    value: subset,
+    expected: `a subset that an endpoint of ${known.host} is in (none has ${
+      Object.entries(labels).map(([key, value]) => `${key}=${value}`).join(", ")
+    })`,
+    others: causesOf(rules),
+    ...effectOf(written.percent),
+  });
+}
+
+/** The labels of a subset; undefined: no rule has it. */
+function labelsOf(rules: readonly EffectiveDestinationRule[], name: string): StringMap | undefined {
+  for (const { spec } of rules) {
+    const found = spec.subsets?.find((one) => one.name === name);
+    if (found) return found.labels ?? {};
+  }
+  return undefined;
+}
+
+function causesOf(rules: readonly EffectiveDestinationRule[]): string[] {
+  return [...new Set(rules.flatMap(({ causes }) => causes))];
+}
+
+function reportMissing(
+  { namespace, isPrivate, host, known }: SubsetQuestion,
+  subset: string,
+  rules: readonly EffectiveDestinationRule[],
+  { field, percent }: WrittenDestination,
+  read: AnalysisReader,
+  report: ReportMistake,
+): void {
+  // A refused rule may be the one that has it.
+  if ([namespace, known.namespace].some((one) => read.hasRefused("DestinationRule", one))) return;
+  const at = { field: `${field}.subset`, value: subset };
+  const elsewhere = read.allDestinationRules(host).filter((rule) => labelsOf([rule], subset) !== undefined);
+  if (elsewhere.length > 0) {
+    const others = causesOf(elsewhere);
+    const expected = `a subset in force for namespace ${namespace} (${orList(others.map(shortName))} is not)`;
+    // Clients of other namespaces may have another rule.
+    return report(isPrivate ? "error" : "warning", "hidden-subset", { ...at, expected, others });
+  }
+  const names = rules.flatMap(({ spec }) => (spec.subsets ?? []).map(({ name }) => name));
+  const causes = causesOf(rules);
+  const expected = names.length === 0
+    ? `no subset, since no DestinationRule of ${host} has any`
+    : `${orList(names)} (${causes.map(shortName).join(", ")})`;
+  const closest = nearestName(subset, names);
+  const fix = closest === undefined ? {} : { fix: `Use ${closest}, or add subset ${subset} to the DestinationRule.` };
+  report("error", "unknown-subset", { ...at, expected, others: causes, ...effectOf(percent), ...fix });
+}
+
+/** Whether an endpoint has the labels; true where endpoints are not known, or there are none at all. */
+function reachesAny({ host }: KnownHost, namespace: string, labels: StringMap, read: AnalysisReader): boolean {
+  const wanted = Object.entries(labels);
+  const service = read.service(host, namespace);
+  if (service !== undefined) {
+    if (service.resolution !== "static") return true;
+    const endpoints = read.endpoints(service);
+    return endpoints.length === 0 || endpoints.some((one) => wanted.every(([key, value]) => one.labels[key] === value));
+  }
+  const fact = read.serviceFact(host)?.fact;
+  if (fact === undefined || Object.keys(fact.spec.selector).length === 0) return true;
+  const selected = read.workloads(fact.meta.namespace, fact.spec.selector);
+  return selected.length === 0 ||
+    selected.some(({ spec }) => wanted.every(([key, value]) => spec.labels[key] === value));
+}
+
+function shortName(key: string): string {
+  const [kind = "", ...name] = key.split("/");
+  return `${kind} ${name.join("/")}`;
+}

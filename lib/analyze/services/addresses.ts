@@ -1,0 +1,34 @@
+/**
+ * Service entries whose TCP connections cannot be told from others, since they have no address.
+ *
+ * @module
+ */
+import type { ConfigObject } from "../../config/types.ts";
+import type { Analyzer } from "../analyzer.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
+
+/** See the module. */
+export const REQUIRED_ADDRESSES: Analyzer<"ServiceEntry"> = {
+  kind: "ServiceEntry",
+  reports: ["address-required"],
+  analyze: (object, read, report) => {
+    const { addresses = [], ports = [] } = object.spec;
+    if (addresses.length > 0 || allocatesAddress(object, read)) return;
+    for (const [at, { protocol = "", number }] of ports.entries()) {
+      if (protocol !== "" && protocol.toUpperCase() !== "TCP") continue;
+      report("warning", "address-required", {
+        field: `spec.ports[${at}]`,
+        value: number,
+        expected: "addresses of the service beside a TCP port",
+      });
+    }
+  },
+};
+
+/** Whether proxies get an address for it: they must ask for it, and it must be willing. */
+function allocatesAddress({ spec, meta }: ConfigObject<"ServiceEntry">, { meshConfig }: AnalysisReader): boolean {
+  const { proxyMetadata } = meshConfig.defaultConfig;
+  return proxyMetadata["MESH_META_DNS_CAPTURE"] === "true" && proxyMetadata["MESH_META_DNS_AUTO_ALLOCATE"] === "true" &&
+    spec.resolution !== "NONE" &&
+    meta.labels["networking.mesh.io/enable-autoallocate-ip"]?.toLowerCase() !== "false";
+}

@@ -1,0 +1,97 @@
+/**
+ * Sidecars that want the same workloads, or select none.
+ *
+ * @module
+ */
+import type { StringMap } from "../../config/kinds/kinds.ts";
+import type { ConfigObject } from "../../config/types.ts";
+import type { Analyzer, ReportMistake } from "../analyzer.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
+
+/** See the module. */
+export const SIDECAR_CONFLICTS: Analyzer<"Sidecar"> = {
+  kind: "Sidecar",
+  reports: ["several-default-sidecars", "sidecars-of-one-workload", "selects-nothing"],
+  analyze: (sidecar, read, report) => {
+    const others = read.objectsIn("Sidecar", sidecar.meta.namespace).filter(({ key }) => key !== sidecar.key);
+    const labels = labelsOf(sidecar);
+    if (Object.keys(labels).length === 0) {
+      const same = others.filter((other) => Object.keys(labelsOf(other)).length === 0);
+      if (same.length > 0) reportDefaults(sidecar, same, report);
+    } else if (!selectsNothing(sidecar, labels, read, report)) lookForShared(sidecar, labels, others, read, report);
+  },
+};
+
+function labelsOf({ spec: { workloadSelector } }: ConfigObject<"Sidecar">): StringMap {
+  return workloadSelector?.labels ?? {};
+}
+
+/** Whether the first of two decides where both would: the oldest, then by key. */
+function isBefore(a: ConfigObject, b: ConfigObject): boolean {
+  return a.meta.creationTimestamp - b.meta.creationTimestamp < 0 ||
+    (a.meta.creationTimestamp === b.meta.creationTimestamp && a.key < b.key);
+}
+
+function reportDefaults(
+  sidecar: ConfigObject<"Sidecar">,
+  same: readonly ConfigObject<"Sidecar">[],
+  report: ReportMistake,
+): void {
+  const winner = same.find((other) => isBefore(other, sidecar));
+  const names = same.map(({ meta }) => meta.name).join(", ");
+  report(winner === undefined ? "warning" : "error", "several-default-sidecars", {
+    field: "spec.workloadSelector",
+    expected: `a workloadSelector, since ${names} is for the whole namespace too`,
+    others: same.map(({ key }) => key),
+    ...winner === undefined ? { effect: `This one is the oldest, so it holds, and ${names} does not.` } : {},
+  });
+}
+
+function selectsNothing(
+  { meta: { namespace } }: ConfigObject<"Sidecar">,
+  labels: StringMap,
+  read: AnalysisReader,
+  report: ReportMistake,
+): boolean {
+  if (read.knowsNo("workloads") || read.workloads(namespace).length === 0) return false;
+  if (read.workloads(namespace, labels).length > 0) return false;
+  const entries = read.objectsIn("WorkloadEntry", namespace);
+  if (entries.some(({ spec, meta }) => carries({ ...spec.labels, ...meta.labels }, labels))) return false;
+  report("error", "selects-nothing", {
+    field: "spec.workloadSelector.labels",
+    value: labels,
+    expected: `labels of a workload of namespace ${namespace}`,
+  });
+  return true;
+}
+
+function carries(labels: StringMap, wanted: StringMap): boolean {
+  return Object.entries(wanted).every(([key, value]) => labels[key] === value);
+}
+
+function lookForShared(
+  sidecar: ConfigObject<"Sidecar">,
+  labels: StringMap,
+  others: readonly ConfigObject<"Sidecar">[],
+  read: AnalysisReader,
+  report: ReportMistake,
+): void {
+  for (const other of others) {
+    const theirs = labelsOf(other);
+    if (Object.keys(theirs).length === 0) continue;
+    const [shared] = read.workloads(sidecar.meta.namespace, { ...labels, ...theirs })
+      .filter(({ spec }) => carries(spec.labels, labels));
+    const isEqual = carries(labels, theirs) && carries(theirs, labels);
+    if (shared === undefined && !isEqual) continue;
+    const isLoser = isBefore(other, sidecar);
+    const which = shared === undefined ? "every workload" : `${shared.kind} ${shared.meta.name}`;
+    report(isLoser ? "error" : "warning", "sidecars-of-one-workload", {
+      field: "spec.workloadSelector.labels",
+      value: labels,
+      expected: `labels that no workload of ${other.meta.name} has (${which} has both)`,
+      others: [other.key],
+      ...isLoser ? {} : { effect: `This one is the oldest, so ${other.meta.name} does not act on that workload.` },
+    });
+    return;
+  }
+}

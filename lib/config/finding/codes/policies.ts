@@ -1,0 +1,52 @@
+/**
+ * What rules leave open, and what nobody is chosen by.
+ *
+ * @module
+ */
+import type { FindingRow } from "./row.ts";
+
+/** One row for each sort. */
+export const POLICIES = {
+  "unverified-server": {
+    code: "MSH0128",
+    title: "server certificates are not verified",
+    meaning: "A DestinationRule has clients speak TLS, and names no authorities to verify the server by.",
+    effect: "Whoever answers at the address is trusted.",
+    fix: "Write caCertificates, such as /etc/ssl/certs/ca-certificates.crt for public authorities.",
+  },
+  "unverified-server-port": {
+    code: "MSH0129",
+    title: "server certificates of a port are not verified",
+    meaning: "A DestinationRule has clients of a port speak TLS, and names no authorities to verify the server by.",
+    effect: "Whoever answers at the address is trusted.",
+    fix: "Write caCertificates, such as /etc/ssl/certs/ca-certificates.crt for public authorities.",
+  },
+  "address-required": {
+    code: "MSH0134",
+    title: "TCP port without an address",
+    meaning: "A ServiceEntry has a TCP port and no address to tell its connections from others.",
+    effect: "Proxies without automatic addresses send every connection to that port there, whatever its address.",
+    fix: "Write addresses, another protocol, or turn on automatic addresses (DNS_CAPTURE and DNS_AUTO_ALLOCATE).",
+  },
+  "selects-nothing": {
+    code: "MSH0101",
+    title: "selector matches no workload",
+    meaning: "A Gateway or Sidecar selects workloads by labels that none of the known workloads has.",
+    effect: "It acts on no workload.",
+    fix: "Correct the labels, or the namespace of the object.",
+  },
+  "sidecars-of-one-workload": {
+    code: "MSH0110",
+    title: "two Sidecars for one workload",
+    meaning: "Two Sidecars of a namespace select the same workload.",
+    effect: "The oldest of them holds; the other one does not act on that workload.",
+    fix: "Merge them, or make their selectors exclude each other.",
+  },
+  "several-default-sidecars": {
+    code: "MSH0111",
+    title: "two Sidecars for a whole namespace",
+    meaning: "Several Sidecars of a namespace have no workload selector.",
+    effect: "The oldest of them holds; the others act on no workload.",
+    fix: "Keep one of them, or give the others a workloadSelector.",
+  },
+} as const satisfies Readonly<Record<string, FindingRow>>;
