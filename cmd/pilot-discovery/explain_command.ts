@@ -10,9 +10,10 @@ import { NO_TERMINAL } from "../../lib/cli/terminal/terminal.ts";
 import { explainRequest } from "../../lib/offline/explain/explain.ts";
 import { onWay, worldOf } from "../../lib/offline/explain/of_mesh.ts";
 import { BadQuestion, readQuestion } from "../../lib/offline/explain/question.ts";
+import { proxiesOf } from "../../lib/offline/workloads.ts";
 import { FieldPlaces } from "../../lib/offline/field_place.ts";
 import { explanationText } from "./explain_text.ts";
-import { impliedBy, namedProxy, readMesh, tellFindings } from "./offline.ts";
+import { namedProxy, readMesh, tellFindings } from "./offline.ts";
 import type { explainFlags } from "./offline_flags.ts";
 
 /**
@@ -23,7 +24,7 @@ export async function runExplain({ flags, args, output }: Invocation<typeof expl
   const question = asked(flags);
   const { mesh, texts } = await readMesh(args, flags, output);
   const { proxy, note } = namedProxy("flag --from", flags.from, mesh);
-  const { proxies } = impliedBy(mesh);
+  const { proxies } = proxiesOf(mesh);
   const world = worldOf(mesh, proxies, new FieldPlaces((file) => texts.textOf(file)));
   const explained = await explainRequest(question, onWay(proxy), world);
   const explanation = note === undefined ? explained : { ...explained, notes: [note, ...explained.notes] };

@@ -15,7 +15,7 @@ import { OfflineMesh } from "../../lib/discovery/offline_mesh.ts";
 import type { FileRead, FolderChanges } from "../../lib/folder/index.ts";
 import { type InputTexts, readInputs, UnreadableInput } from "../../lib/offline/inputs.ts";
 import { findProxy, type FoundProxy, NoSuchProxy } from "../../lib/offline/find_proxy.ts";
-import { type ImpliedOptions, impliedProxies, type ImpliedProxy } from "../../lib/offline/workloads.ts";
+import { proxiesOf } from "../../lib/offline/workloads.ts";
 import { NodeRefused } from "../../lib/translate/proxy/identity.ts";
 import { paced } from "../../lib/kernel/time/paced.ts";
 import type { MeshFlagValues } from "./offline_flags.ts";
@@ -134,15 +134,9 @@ export function tellFindings(mesh: OfflineMesh, output: Output): void {
   }
 }
 
-/** The proxies that a mesh implies, and how. */
-export function impliedBy(mesh: OfflineMesh): { readonly proxies: ImpliedProxy[]; readonly options: ImpliedOptions } {
-  const options = { domain: mesh.domain, gatewaysInNamespace: mesh.settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE };
-  return { proxies: impliedProxies(mesh.objects.values(), options), options };
-}
-
 /** The proxy of a name. @throws {UsageError} that names the flag which gave it */
 export function namedProxy(flag: string, wanted: string, mesh: OfflineMesh): FoundProxy {
-  const { proxies, options } = impliedBy(mesh);
+  const { proxies, options } = proxiesOf(mesh);
   return orUsage(flag, () => findProxy(wanted, proxies, options));
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 import type { FileOrigin, Origin } from "../config/finding/origin.ts";
-import { lineOf, places, type YamlPlace } from "../config/yaml/locate.ts";
+import { placeOf, places, type YamlPlace } from "../config/yaml/locate.ts";
 import { documentText, splitDocuments } from "../config/yaml/split.ts";
 
 /** A place in a file. */
@@ -12,6 +12,8 @@ export interface FieldPlace {
   readonly file: string;
   /** 1-based. */
   readonly line: number;
+  /** 1-based, of the value; absent: not known. */
+  readonly column?: number;
 }
 
 /** Answers where fields are written. Each document is parsed at most once. */
@@ -36,7 +38,9 @@ export class FieldPlaces {
     const file = from.source === "" ? from.file : `${from.source.replace(/\/+$/, "")}/${from.file}`;
     const root = field === "" && from.within === "" ? undefined : this.#document(from, file);
     const path = [from.within, field].filter((part) => part !== "").join(".");
-    return { file, line: from.line + (root === undefined ? 0 : lineOf(root, path)) };
+    if (root === undefined) return { file, line: from.line };
+    const { line, column } = placeOf(root, path);
+    return { file, line: from.line + line, column };
   }
 
   #document({ line }: FileOrigin, file: string): YamlPlace | undefined {

@@ -6,7 +6,7 @@
 import { nearestName } from "../kernel/text/nearest.ts";
 import { canonicalIp, isIp } from "../registry/address.ts";
 import { NodeRefused, parseNodeId } from "../translate/proxy/identity.ts";
-import { type ImpliedOptions, type ImpliedProxy, unknownWorkload } from "./workloads.ts";
+import { type ImpliedOptions, type ImpliedProxy, NO_ADDRESS, unknownWorkload } from "./workloads.ts";
 
 /** The proxy that is meant, and what a reader should know about the choice. */
 export interface FoundProxy {
@@ -32,7 +32,7 @@ const MAX_LISTED = 10;
 export function findProxy(wanted: string, proxies: readonly ImpliedProxy[], options: ImpliedOptions): FoundProxy {
   if (wanted.includes("~")) return { proxy: byNodeId(wanted, proxies) };
   if (isIp(wanted)) {
-    const [proxy] = proxies.filter(({ address, standsIn }) => !standsIn && address === canonicalIp(wanted));
+    const [proxy] = proxies.filter(({ address }) => address !== NO_ADDRESS && address === canonicalIp(wanted));
     if (proxy !== undefined) return { proxy };
     throw new NoSuchProxy(`no workload has the address ${wanted}; ${listed(proxies)}`);
   }
@@ -71,7 +71,7 @@ function byNodeId(id: string, proxies: readonly ImpliedProxy[]): ImpliedProxy {
   try {
     const { type, address, name, namespace } = parseNodeId(id);
     const known = proxies.find((proxy) => proxy.namespace === namespace && proxy.name === name) ??
-      proxies.find((proxy) => !proxy.standsIn && proxy.address === address && proxy.namespace === namespace);
+      proxies.find((proxy) => address !== NO_ADDRESS && proxy.address === address && proxy.namespace === namespace);
     const labels = known?.labels ?? {};
     const node = { id, metadata: { NAMESPACE: namespace, LABELS: labels } };
     return { type, namespace, name, address, labels, cause: known?.cause ?? "", standsIn: known === undefined, node };

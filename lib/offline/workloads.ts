@@ -1,12 +1,14 @@
 /**
- * The proxies that a mesh of texts implies: a sidecar for each workload that it names, and the gateways that its Gateway
+ * The proxies that a mesh of texts implies: a sidecar for each workload that it names, entries and manifests alike, and the gateways that its Gateway
  * objects select. Where a namespace names no workload, one stands for any of it.
  *
  * @module
  */
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
+import type { Fact, WorkloadKind } from "../config/facts/types.ts";
+import { WORKLOAD_KINDS } from "../config/facts/workload_data.ts";
 import type { WorkloadEntrySpec } from "../config/kinds/kinds.ts";
-import type { ProxyNode } from "../discovery/offline_mesh.ts";
+import type { OfflineMesh, ProxyNode } from "../discovery/offline_mesh.ts";
 import { canonicalIp, isIp } from "../registry/address.ts";
 import type { Labels } from "../registry/labels.ts";
 
@@ -27,7 +29,7 @@ export interface ImpliedProxy {
 }
 
 /** Addresses for documentation (RFC 5737), which no workload has: that of a proxy whose address no text has. */
-const NO_ADDRESS = "192.0.2.1";
+export const NO_ADDRESS = "192.0.2.1";
 
 /** What proxies are implied with. */
 export interface ImpliedOptions {
@@ -37,7 +39,11 @@ export interface ImpliedOptions {
 }
 
 /** The proxies, by namespace and name. */
-export function impliedProxies(objects: Iterable<AnyConfigObject>, options: ImpliedOptions): ImpliedProxy[] {
+export function impliedProxies(
+  objects: Iterable<AnyConfigObject>,
+  options: ImpliedOptions,
+  facts: Iterable<Fact<WorkloadKind>> = [],
+): ImpliedProxy[] {
   const all = [...objects];
   const gateways = all.filter((object): object is ConfigObject<"Gateway"> & AnyConfigObject =>
     object.kind === "Gateway"
@@ -54,6 +60,7 @@ export function impliedProxies(objects: Iterable<AnyConfigObject>, options: Impl
     if (!found.has(key)) found.set(key, full);
   };
   for (const workload of all.flatMap(workloadsOf)) add(workload);
+  for (const workload of manifested([...facts])) add(workload);
   for (const gateway of gateways) {
     const selector = gateway.spec.selector ?? {};
     const served = [...found.values()].some((proxy) =>
@@ -68,6 +75,13 @@ export function impliedProxies(objects: Iterable<AnyConfigObject>, options: Impl
     namespaces.add(namespace);
   }
   return [...found.values()].sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
+}
+
+/** The proxies that a mesh implies, and how. */
+export function proxiesOf(mesh: OfflineMesh): { readonly proxies: ImpliedProxy[]; readonly options: ImpliedOptions } {
+  const options = { domain: mesh.domain, gatewaysInNamespace: mesh.settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE };
+  const facts = WORKLOAD_KINDS.flatMap((kind) => [...mesh.facts.list(kind)]);
+  return { proxies: impliedProxies(mesh.objects.values(), options, facts), options };
 }
 
 /** A sidecar of a namespace of which nothing else is known. */
@@ -106,6 +120,16 @@ function workloadsOf(object: AnyConfigObject): NamedWorkload[] {
     entry: name,
     standsIn: false,
   }));
+}
+
+/** The workloads of manifests: those that make pods, and pods that none of these makes. */
+function manifested(facts: readonly Fact<WorkloadKind>[]): NamedWorkload[] {
+  const names = new Set(facts.map(({ kind, meta: { namespace, name } }) => `${namespace}/${kind}/${name}`));
+  return facts.flatMap(({ key, meta: { namespace, name }, spec: { labels, owner, addresses = [] } }) => {
+    if (owner !== undefined && names.has(`${namespace}/${owner}`)) return [];
+    const [address] = addresses.filter(isIp);
+    return [{ namespace, name, address: canonicalIp(address ?? NO_ADDRESS), labels, cause: key, standsIn: false }];
+  });
 }
 
 /** An endpoint has no name: its version identifies it, else its position, counted from 1. */

@@ -1,7 +1,7 @@
 /** The proxies that texts imply, and which of them a name means. */
 import assert from "node:assert/strict";
 import { findProxy, NoSuchProxy } from "../../lib/offline/find_proxy.ts";
-import { impliedProxies } from "../../lib/offline/workloads.ts";
+import { impliedProxies, proxiesOf } from "../../lib/offline/workloads.ts";
 import { meshOf } from "./mesh_of.ts";
 
 const options = { domain: "cluster.local", gatewaysInNamespace: false };
@@ -73,4 +73,31 @@ Deno.test("a name that fits nothing is refused, with what it may have meant", ()
   refused("10.9.9.9", /no workload has the address 10\.9\.9\.9/);
   refused("", /expected namespace\/name/);
   refused("sidecar~x~cart~y", /address "x", expected an IP address/);
+});
+
+Deno.test("manifests name workloads: a Deployment is one, its pods are not others, and a pod may tell its address", () => {
+  const template = "template: { metadata: { labels: { app: cart } }, spec: { containers: [{ name: c }] } }";
+  const mesh = meshOf({
+    "a.yaml": `apiVersion: apps/v1
+kind: Deployment
+metadata: { name: cart, namespace: shop }
+spec: { selector: { matchLabels: { app: cart } }, ${template} }
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: alone, namespace: shop, labels: { app: alone } }
+spec: { containers: [{ name: c }] }
+status: { podIP: 10.0.0.8, podIPs: [{ ip: 10.0.0.8 }] }
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: { name: cart-1, namespace: shop, ownerReferences: [{ apiVersion: apps/v1, kind: Deployment, name: cart, uid: u, controller: true }] }
+spec: { selector: { matchLabels: { app: cart } }, ${template} }`,
+  });
+  const { proxies, options } = proxiesOf(mesh);
+  assert.deepEqual(proxies.map(({ name, address, labels }) => [name, address, labels]), [
+    ["alone", "10.0.0.8", { app: "alone" }],
+    ["cart", "192.0.2.1", { app: "cart" }],
+  ]);
+  assert.equal(findProxy("cart.shop", proxies, options).note, undefined);
 });

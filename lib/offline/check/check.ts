@@ -14,7 +14,7 @@ import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
 import { kindNotBuiltText } from "../../kernel/not_built/catalogue.ts";
 import { NodeRefused } from "../../translate/proxy/identity.ts";
 import { FieldPlaces } from "../field_place.ts";
-import { impliedProxies, type ImpliedProxy } from "../workloads.ts";
+import { type ImpliedProxy, proxiesOf } from "../workloads.ts";
 
 /** How a mesh is checked. */
 export interface CheckOptions {
@@ -58,10 +58,7 @@ function someOfEach(proxies: readonly ImpliedProxy[]): ImpliedProxy[] {
 /** Checks, in steps. The proxies stay joined. */
 export function* checkMesh(mesh: OfflineMesh, options: CheckOptions): Generator<void, CheckResult> {
   const { progress = () => {} } = options;
-  const implied = impliedProxies(mesh.objects.values(), {
-    domain: mesh.domain,
-    gatewaysInNamespace: mesh.settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE,
-  });
+  const implied = proxiesOf(mesh).proxies;
   const looked = someOfEach(implied);
   for (const [at, { node }] of looked.entries()) {
     progress(`translated for ${at} of ${looked.length} proxies`);

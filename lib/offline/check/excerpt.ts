@@ -21,7 +21,7 @@ const MAX_LINE = 400;
 
 /** The excerpt; undefined where the text does not have the line, and for an object as a whole. */
 export function excerptOf(found: Finding, text: string | undefined): SourceExcerpt | undefined {
-  const { line, field } = found.place;
+  const { line, field, column } = found.place;
   const whole = line > 0 && field !== "" ? text?.split(/\r?\n/, line)[line - 1] : undefined;
   if (whole === undefined || whole.trim() === "") return undefined;
   const shown = whole.slice(0, MAX_LINE);
@@ -29,7 +29,7 @@ export function excerptOf(found: Finding, text: string | undefined): SourceExcer
   const keyAt = key === "" ? -1 : positionOfKey(shown, key);
   const value = unquoted(found.value);
   const from = keyAt < 0 ? 0 : keyAt + key.length;
-  const valueAt = value === "" ? -1 : shown.indexOf(value, from);
+  const valueAt = value === "" ? -1 : valueFrom(shown, value, column) ?? shown.indexOf(value, from);
   const indent = shown.length - shown.trimStart().length;
   const [start, length] = valueAt >= 0
     ? [valueAt, value.length]
@@ -37,6 +37,13 @@ export function excerptOf(found: Finding, text: string | undefined): SourceExcer
     ? [keyAt, key.length]
     : [indent, shown.trim().length];
   return { line, text: shown, column: [...shown.slice(0, start)].length + 1, length: Math.max(1, length) };
+}
+
+/** Where a value begins by its column, behind the quote that it may stand in; undefined: it is not there. */
+function valueFrom(text: string, value: string, column: number | undefined): number | undefined {
+  if (column === undefined) return undefined;
+  const at = /^["']$/.test(text.charAt(column - 1)) ? column : column - 1;
+  return text.startsWith(value, at) ? at : undefined;
 }
 
 /** A key as YAML and JSON write it. */

@@ -10,7 +10,7 @@ import { NodeRefused } from "../../translate/proxy/identity.ts";
 import { meshFindings } from "../check/check.ts";
 import { baselineOf, splitBy } from "../check/known.ts";
 import { findProxy } from "../find_proxy.ts";
-import { impliedProxies, type ImpliedProxy } from "../workloads.ts";
+import { type ImpliedProxy, proxiesOf } from "../workloads.ts";
 import { type BlastRadius, changedProxies, type ComparedProxy } from "./diff.ts";
 
 /** How versions are compared. */
@@ -38,11 +38,10 @@ export function* compareVersions(
   options: CompareOptions,
 ): Generator<void, BlastRadius> {
   const { progress = () => {}, textOf } = options;
-  const implied = proxiesOf(mesh);
-  const { gatewaysInNamespace, domain } = impliedOptions(mesh);
+  const { proxies: implied, options: impliedBy } = proxiesOf(mesh);
   const wanted = options.nodes.length === 0
     ? implied
-    : options.nodes.map((name) => findProxy(name, implied, { gatewaysInNamespace, domain }).proxy);
+    : options.nodes.map((name) => findProxy(name, implied, impliedBy).proxy);
   const joined = yield* join(mesh, wanted, progress);
   const before = yield* findingsOf(mesh, textOf.old, progress);
   let objects: BlastRadius["objects"] = { written: [], removed: [] };
@@ -56,7 +55,7 @@ export function* compareVersions(
     return [...objects.written, ...objects.removed];
   });
   const after = yield* findingsOf(mesh, textOf.now, progress);
-  const names = { old: namesOf(implied), now: namesOf(proxiesOf(mesh)) };
+  const names = { old: namesOf(implied), now: namesOf(proxiesOf(mesh).proxies) };
   const gone = options.nodes.length > 0 ? [] : [...names.old].filter((name) => !names.now.has(name));
   const added = options.nodes.length > 0 ? [] : [...names.now].filter((name) => !names.old.has(name));
   const left = new Set(gone);
@@ -103,14 +102,6 @@ function* join(
     yield;
   }
   return joined;
-}
-
-function impliedOptions(mesh: OfflineMesh) {
-  return { domain: mesh.domain, gatewaysInNamespace: mesh.settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE };
-}
-
-function proxiesOf(mesh: OfflineMesh): ImpliedProxy[] {
-  return impliedProxies(mesh.objects.values(), impliedOptions(mesh));
 }
 
 /** Names of workloads; those that stand for a namespace come and go with what is named there. */

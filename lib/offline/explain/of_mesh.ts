@@ -10,7 +10,7 @@ import { canonicalIp } from "../../registry/address.ts";
 import { resourcesFrom } from "../../simulate/decoded.ts";
 import type { FieldPlaces } from "../field_place.ts";
 import { encodedResources } from "../proxy_resources.ts";
-import type { ImpliedProxy } from "../workloads.ts";
+import { type ImpliedProxy, NO_ADDRESS } from "../workloads.ts";
 import type { Resolver } from "./resolve.ts";
 import type { ExplainWorld, ProxyOnWay } from "./world.ts";
 
@@ -24,7 +24,7 @@ export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], pla
       return Promise.resolve(resourcesFrom(encodedResources(mesh.join(node))));
     },
     proxyAt: (address) => {
-      const found = proxies.find((proxy) => !proxy.standsIn && proxy.address === canonicalIp(address));
+      const found = proxies.find((proxy) => proxy.address !== NO_ADDRESS && proxy.address === canonicalIp(address));
       return found && onWay(found);
     },
     object: (key) => mesh.objects.get(key),
