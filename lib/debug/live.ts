@@ -49,17 +49,17 @@ const QUERY = z.object({
 /**
  * The page. `object=VirtualService/ns/name` is the object. Without `wait` the answer is about the texts read so far;
  * with `wait=30s` or `wait=30` the present content of the folder is read first, and the answer comes when it is in
- * force everywhere, or can not be, or after that time.
+ * force everywhere, or can not be, or after that time. The wait ends when the client goes away.
  *
  * The status is 200 when a version of the object is in force, and 404 when none is; both have the same body.
  */
 export const live = queried(QUERY, async (request, view, { object, wait }): Promise<HttpResponse> => {
   if (wait === undefined) {
     // The analysis follows the push within a moment.
-    await within(view.analysis.settled(), 1000);
+    await within(view.analysis.settled(), 1000, request.signal);
     return state(object, request, view, undefined);
   }
-  const isRead = await inForce(object, view, wait * 1000);
+  const isRead = await inForce(object, view, wait * 1000, request.signal);
   return state(object, request, view, isRead ? undefined : `the folder could not be read within ${wait} s`);
 });
 
@@ -74,38 +74,46 @@ function wantedObject(text: string): LiveQuestion | { readonly expected: string 
   return { expected: `${OBJECT_EXPECTED}, with a kind of ${KINDS.join(", ")}${hint}` };
 }
 
-/** Waits until the text is in force, or cannot be, or time is over. @returns whether the present text was read */
-async function inForce(wanted: LiveQuestion, view: DebugView, timeout: number): Promise<boolean> {
+/**
+ * Waits until the text is in force, or cannot be, or time is over, or its client goes away.
+ *
+ * @returns whether the present text was read
+ */
+async function inForce(wanted: LiveQuestion, view: DebugView, timeout: number, signal: AbortSignal): Promise<boolean> {
   const deadline = performance.now() + timeout;
   const left = () => Math.max(0, deadline - performance.now());
-  if (!await within(view.settled(), left())) return false;
+  if (!await within(view.settled(), left(), signal)) return false;
   if (refusals(wanted, view).length > 0) return true;
-  if (!await pushed(wanted.key, view, left())) return true;
-  if (!await within(view.analysis.settled(), left())) return true;
+  if (!await pushed(wanted.key, view, left(), signal)) return true;
+  if (!await within(view.analysis.settled(), left(), signal)) return true;
   const object: ConfigObject | undefined = view.store.get(wanted.kind, wanted.namespace, wanted.name);
   // An object that is gone is gone where everything so far has been acknowledged.
   const push = view.changedIn(wanted.key) ?? view.xds.ledger.latest;
-  await view.xds.ledger.waitLive(push, left(), concernedProxies(object, view));
+  await view.xds.ledger.waitLive(push, left(), { among: concernedProxies(object, view), signal });
   return true;
 }
 
-async function within(work: Promise<void>, timeout: number): Promise<boolean> {
+async function within(work: Promise<void>, timeout: number, signal: AbortSignal): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), timeout);
+  const giveUp = () => resolve(false);
+  const timer = setTimeout(giveUp, timeout);
+  signal.addEventListener("abort", giveUp, { once: true });
+  if (signal.aborted) giveUp();
   try {
     return await Promise.race([work.then(() => true), promise]);
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener("abort", giveUp);
   }
 }
 
 /** Waits for the push of an object's last change. */
-async function pushed(key: string, view: DebugView, timeout: number): Promise<boolean> {
+async function pushed(key: string, view: DebugView, timeout: number, signal: AbortSignal): Promise<boolean> {
   if (!view.isWaiting(key)) return true;
   const { promise, resolve } = Promise.withResolvers<void>();
   const stop = view.onPush(() => view.isWaiting(key) || resolve());
   try {
-    return await within(promise, timeout);
+    return await within(promise, timeout, signal);
   } finally {
     stop();
   }

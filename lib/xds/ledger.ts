@@ -205,18 +205,31 @@ export class PushLedger {
 
   /**
    * Resolves true as soon as a push is in force on all connected proxies, or all of `among`; false after `timeout`
-   * milliseconds.
+   * milliseconds, or when the signal aborts.
    */
-  waitLive(push: number, timeout: number, among?: ReadonlySet<PushProgress>): Promise<boolean> {
+  waitLive(
+    push: number,
+    timeout: number,
+    { among, signal }: { readonly among?: ReadonlySet<PushProgress> | undefined; readonly signal?: AbortSignal } = {},
+  ): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const waiter: Waiter = { push, resolve, among };
-    const timer = setTimeout(() => resolve(false), timeout);
+    const giveUp = () => resolve(false);
+    const timer = setTimeout(giveUp, timeout);
+    signal?.addEventListener("abort", giveUp, { once: true });
+    if (signal?.aborted) giveUp();
     this.#waiters.add(waiter);
     this.#wake();
     return promise.finally(() => {
       clearTimeout(timer);
+      signal?.removeEventListener("abort", giveUp);
       this.#waiters.delete(waiter);
     });
+  }
+
+  /** Who waits for a push now. */
+  get waiting(): number {
+    return this.#waiters.size;
   }
 
   #acknowledged(id: number, by: PushProgress | undefined): PushRecord | undefined {

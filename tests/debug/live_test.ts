@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
 import type { FileOrigin } from "../../lib/config/finding/origin.ts";
+import { live as livePage } from "../../lib/debug/live.ts";
+import type { DebugView } from "../../lib/debug/view.ts";
+import type { HttpRequest } from "../../lib/http/message.ts";
+import { PushLedger } from "../../lib/xds/ledger.ts";
 import { page, withServer } from "../discovery/running.ts";
 import { TestProxy } from "./proxy.ts";
 import { inFile } from "../config/origins.ts";
@@ -207,5 +211,76 @@ Deno.test("live names the mistakes in a request", async () => {
     }
     const { object } = await live(ports.http, "EnvoyFilter/x/a");
     assert.equal(object, "ProxyFilter/x/a");
+  });
+});
+
+/** A page request of a client that goes away when the test says so. */
+function leaving(wait: string) {
+  const client = new AbortController();
+  const query = new URLSearchParams({ object: A, wait });
+  // Of a request the page reads these.
+  const request = { query, signal: client.signal } as unknown as HttpRequest;
+  return { client, request };
+}
+
+/** A view in which what waits waits for ever, with the number of those who listen for pushes. */
+function stillView(waitsFor: "the folder" | "the push" | "the acknowledgement") {
+  const ledger = new PushLedger();
+  ledger.latest = 1;
+  ledger.join("proxy", () => false);
+  const listeners = new Set<() => void>();
+  const view = {
+    xds: { ledger },
+    store: { get: () => undefined },
+    settled: () => waitsFor === "the folder" ? new Promise<void>(() => {}) : Promise.resolve(),
+    findings: () => [],
+    analysis: { settled: () => Promise.resolve() },
+    isWaiting: () => waitsFor === "the push",
+    changedIn: () => 2,
+    onPush: (listener: () => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  } as unknown as DebugView;
+  return { view, ledger, listeners };
+}
+
+for (const waitsFor of ["the folder", "the push", "the acknowledgement"] as const) {
+  Deno.test(`a wait for ${waitsFor} ends when its client goes away, and leaves no timer and no listener`, async () => {
+    for (const when of ["before", "while"] as const) {
+      const { view, ledger, listeners } = stillView(waitsFor);
+      const { client, request } = leaving("300s");
+      if (when === "before") client.abort();
+      const page = livePage(request, view);
+      for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+      if (when === "while") {
+        assert.deepEqual(
+          [ledger.waiting, listeners.size],
+          [waitsFor === "the acknowledgement" ? 1 : 0, waitsFor === "the push" ? 1 : 0],
+        );
+        client.abort();
+      }
+      assert.equal((await page).status, 404);
+      assert.deepEqual([ledger.waiting, listeners.size], [0, 0]);
+    }
+    // A timer that is left over fails this test.
+  });
+}
+
+Deno.test("a client that closes its connection ends its wait", async () => {
+  await withServer({ "a.yaml": entry("a", 80) }, async ({ ports, xds }, folder) => {
+    using proxy = await TestProxy.attach(ports.grpc);
+    proxy.hold();
+    Deno.writeTextFileSync(`${folder}/a.yaml`, entry("a", 81));
+    const leaving = new AbortController();
+    const url = `http://127.0.0.1:${ports.http}/debug/live?object=${A}&wait=300s`;
+    const asked = fetch(url, { signal: leaving.signal }).then(() => "answered", () => "gone");
+    const until = async (waiting: number) => {
+      while (xds.ledger.waiting !== waiting) await new Promise((resolve) => setTimeout(resolve, 5));
+    };
+    await until(1);
+    leaving.abort();
+    await until(0);
+    assert.equal(await asked, "gone");
   });
 });
