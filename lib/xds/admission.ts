@@ -1,12 +1,13 @@
 /**
  * Admission of new streams: a token bucket whose streams wait, so that a storm of reconnecting proxies is spread out
  * rather than refused and provoked to come again. Clients are served in turn, each its streams in order, so that a client
- * that opens many streams delays only itself. A stream that ends while it waits gives its place back.
+ * that opens many streams delays only itself. Clients without an identity are served by address first: many of one address
+ * have more turns than one of them alone, and fewer than one each. A stream that ends while it waits gives its place back.
  *
  * @module
  */
 import { type Cancel, type Clock, systemClock } from "../kernel/time/clock.ts";
-import { FairQueue } from "./fair_queue.ts";
+import { WeightedQueue } from "./weighted_queue.ts";
 
 /** Longest wait for admission, in milliseconds; a stream that has waited longer is refused. */
 export const MAX_ADMISSION_WAIT = 10_000;
@@ -38,7 +39,7 @@ export class Admission {
   readonly #rate: number;
   readonly #clock: Pick<Clock, "monotonic" | "after">;
   readonly #most: number;
-  readonly #queue = new FairQueue<WaitingStream>();
+  readonly #queue = new WeightedQueue<WaitingStream>();
   readonly #since = new WeakMap<WaitingStream, number>();
   #nextFree: number;
   #timer: Cancel | undefined;
@@ -58,15 +59,16 @@ export class Admission {
 
   /**
    * Admits a stream now or later, or refuses it. Up to one second's worth of streams pass without waiting after a quiet
-   * second. When too many streams wait, the client with most of them loses its newest.
+   * second. When too many streams wait, the group with most of them for its weight loses the newest of its client with most.
    *
    * @param client key of the client, compared as the keys of a Map are
+   * @param group key of the clients among which it is served, e.g. an address. Default: it is alone.
    */
-  request(client: unknown, stream: WaitingStream): void {
+  request(client: unknown, stream: WaitingStream, group: unknown = client): void {
     if (this.#queue.size === 0 && this.#takeToken()) return stream.admit();
     this.#since.set(stream, this.#clock.monotonic());
-    this.#queue.add(client, stream);
-    const surplus = this.#queue.size > this.#most ? this.#queue.takeFromLargest(client) : undefined;
+    this.#queue.add(group, client, stream);
+    const surplus = this.#queue.size > this.#most ? this.#queue.takeFromLargest(group, client) : undefined;
     this.#schedule();
     surplus?.refuse();
   }

@@ -17,7 +17,6 @@ interface ClientQueue<T> {
 interface Places<T> {
   readonly queue: ClientQueue<T>;
   readonly own: ListPlace<T>;
-  readonly arrival: ListPlace<T>;
 }
 
 /** A queue of distinct elements. */
@@ -26,8 +25,6 @@ export class FairQueue<T extends object> {
   readonly #places = new Map<T, Places<T>>();
   /** Clients in the order of their turns. */
   readonly #turns = new LinkedList<ClientQueue<T>>();
-  /** All elements in the order of their coming. */
-  readonly #arrivals = new LinkedList<T>();
   /** Clients by the number of their elements. */
   readonly #bySize: Set<ClientQueue<T>>[] = [];
   #largest = 0;
@@ -37,19 +34,20 @@ export class FairQueue<T extends object> {
     return this.#places.size;
   }
 
-  /** The element that has been here longest. */
-  get oldest(): T | undefined {
-    return this.#arrivals.first;
+  /** Number of clients. */
+  get clients(): number {
+    return this.#clients.size;
+  }
+
+  /** The first element of the client whose turn it is. */
+  get next(): T | undefined {
+    return this.#turns.first?.elements.first;
   }
 
   /** Appends an element to those of its client. Clients are compared like the keys of a Map. */
   add(client: unknown, element: T): void {
     const queue = this.#clients.get(client) ?? this.#newClient(client);
-    this.#places.set(element, {
-      queue,
-      own: queue.elements.append(element),
-      arrival: this.#arrivals.append(element),
-    });
+    this.#places.set(element, { queue, own: queue.elements.append(element) });
     this.#resize(queue, 1);
   }
 
@@ -57,10 +55,9 @@ export class FairQueue<T extends object> {
   remove(element: T): boolean {
     const places = this.#places.get(element);
     if (places === undefined) return false;
-    const { queue, own, arrival } = places;
+    const { queue, own } = places;
     this.#places.delete(element);
     queue.elements.remove(own);
-    this.#arrivals.remove(arrival);
     this.#resize(queue, -1);
     if (queue.size > 0) return true;
     this.#clients.delete(queue.client);
@@ -68,25 +65,20 @@ export class FairQueue<T extends object> {
     return true;
   }
 
-  /** Removes the first element of the client whose turn it is, and ends that client's turn. */
-  takeNext(): T | undefined {
+  /** The next client has its turn. */
+  endTurn(): void {
     const queue = this.#turns.first;
-    const element = queue?.elements.first;
-    if (queue === undefined || element === undefined) return undefined;
+    if (queue === undefined) return;
     this.#turns.remove(queue.turn);
     queue.turn = this.#turns.append(queue);
-    this.remove(element);
-    return element;
   }
 
-  /** Removes the newest element of the client that has most; among equals, of `newcomer` if it is one of them. */
-  takeFromLargest(newcomer: unknown): T | undefined {
+  /** The newest element of the client that has most; among equals, of `newcomer` if it is one of them. */
+  largest(newcomer: unknown): T | undefined {
     const largest = this.#bySize[this.#largest];
     const own = this.#clients.get(newcomer);
     const queue = own !== undefined && own.size === this.#largest ? own : largest?.values().next().value;
-    const element = queue?.elements.last;
-    if (element !== undefined) this.remove(element);
-    return element;
+    return queue?.elements.last;
   }
 
   #newClient(client: unknown): ClientQueue<T> {

@@ -11,7 +11,7 @@ import { InternedNames } from "../resource/names.ts";
 import { ResourceTable } from "../resource/set.ts";
 import { RecentTexts } from "./ads/recent_texts.ts";
 import { Admission, defaultAdmissionRate, type WaitingStream } from "./admission.ts";
-import { AdmissionKeys } from "./admission_key.ts";
+import { addressGroup, AdmissionKeys } from "./admission_key.ts";
 import { type ConnectionContext, XdsConnection } from "./connection.ts";
 import type { Call } from "../grpc/call.ts";
 import { HealthService } from "../grpc/health.ts";
@@ -41,7 +41,7 @@ export interface XdsServerOptions {
   readonly grpc?: Omit<GrpcServerOptions, "onError" | "onClosing">;
   /** New streams a second (`PILOT_MAX_REQUESTS_PER_SECOND`); 0 = {@linkcode defaultAdmissionRate}. */
   readonly maxRequestsPerSecond?: number;
-  /** Key of the client that a new stream is counted to; clients are admitted in turn. Default {@linkcode AdmissionKeys.of}. */
+  /** Key of the client that a new stream is counted to; clients are admitted in turn, those that are counted to their connection by address. Default {@linkcode AdmissionKeys.of}. */
   readonly admissionKey?: (peer: Peer) => unknown;
   /** Streams pushed to at a time (`PILOT_PUSH_THROTTLE`); 0 = {@linkcode defaultPushThrottle}. */
   readonly pushThrottle?: number;
@@ -186,7 +186,8 @@ export class XdsServer {
       refuse: () => call.end(Code.RESOURCE_EXHAUSTED, "too many new streams, try again later"),
     };
     call.onLeft(() => this.#admission.leave(waiting));
-    this.#admission.request(this.#admissionKey(call.peer), waiting);
+    const key = this.#admissionKey(call.peer);
+    this.#admission.request(key, waiting, key === call.peer ? addressGroup(call.peer.address) : key);
   }
 
   #start(call: Call, delta: boolean): void {

@@ -8,6 +8,7 @@ import {
   MAX_WAITING_STREAMS,
   type WaitingStream,
 } from "../../lib/xds/admission.ts";
+import { addressGroup } from "../../lib/xds/admission_key.ts";
 
 class Stream implements WaitingStream {
   readonly calls: ("admitted" | "refused")[] = [];
@@ -36,6 +37,62 @@ Deno.test("beside a client that opens and leaves all the time, 23 of 23 others a
     served = count(others, "admitted");
   }
   assert.equal(served, 23);
+});
+
+Deno.test("4,000 connections of one address do not fill the queue before others: 23 of 23 are admitted within a second", async () => {
+  const clock = createFakeClock();
+  const admission = new Admission(400, clock);
+  const flood = streamsOf(4400);
+  for (const stream of flood) admission.request({}, stream, "192.0.2.1");
+  assert.equal(admission.waiting, 3999);
+  const others = streamsOf(23);
+  for (const [i, other] of others.entries()) admission.request({}, other, i < 20 ? "192.0.2.2" : `198.51.100.${i}`);
+  for (let ms = 0; ms < 1000; ms += 5) {
+    // Whoever is admitted comes again at once.
+    for (const stream of streamsOf(4)) admission.request({}, stream, "192.0.2.1");
+    await clock.advance(5);
+  }
+  assert.deepEqual([count(others, "admitted"), count(others, "refused")], [23, 0]);
+});
+
+Deno.test("3,000 clients behind one address are all admitted while there is room, beside 900 that have one each", async () => {
+  const clock = createFakeClock();
+  const admission = new Admission(400, clock);
+  const balanced = streamsOf(3000);
+  const direct = streamsOf(900);
+  for (const stream of balanced) admission.request({}, stream, "load balancer");
+  for (const [i, stream] of direct.entries()) admission.request({}, stream, i);
+  await clock.advance(1000);
+  assert.ok(
+    count(balanced, "admitted") > 400 + 15,
+    "they are not served as one client, beside those of the first second",
+  );
+  await clock.advance(MAX_ADMISSION_WAIT - 1000);
+  assert.deepEqual([count(balanced, "admitted"), count(direct, "admitted")], [3000, 900]);
+});
+
+Deno.test("in a full queue one client with many streams loses its newest, not one of the many clients of an address", () => {
+  const admission = new Admission(100, createFakeClock());
+  const greedy = streamsOf(101 + 300);
+  for (const stream of greedy) admission.request("greedy", stream);
+  const balanced = streamsOf(700);
+  for (const stream of balanced) admission.request({}, stream, "load balancer");
+  assert.deepEqual([admission.waiting, count(greedy, "refused"), count(balanced, "refused")], [1000, 0, 0]);
+  for (const stream of streamsOf(50)) admission.request({}, stream, "load balancer");
+  assert.deepEqual([count(greedy, "refused"), count(balanced, "refused")], [50, 0]);
+});
+
+Deno.test("addresses are told apart without their ports; of IPv6 those of one network count as one", () => {
+  const groups = {
+    "192.0.2.1:1": "address 192.0.2.1",
+    "::ffff:192.0.2.1:2": "address 192.0.2.1",
+    "2001:db8:1:2:3:4:5:6:7": "address 2001:db8:1:2::/64",
+    "2001:db8::1:443": "address 2001:db8:0:0::/64",
+    "::1:443": "address 0:0:0:0::/64",
+    "/run/a:b/socket": "address /run/a:b/socket",
+    "memory": "address memory",
+  };
+  assert.deepEqual(Object.keys(groups).map(addressGroup), Object.values(groups));
 });
 
 Deno.test("streams that leave before they are admitted cost the others no place", async () => {
@@ -159,7 +216,7 @@ Deno.test("in any order of coming, leaving and time each stream gets one verdict
         } else {
           for (const stream of streamsOf(step.streams)) {
             all.push(stream);
-            admission.request(step.client, stream);
+            admission.request(step.client, stream, step.client % 2 === 0 ? step.client : "both");
           }
         }
         assert.ok(all.every(({ calls }) => calls.length <= 1));
