@@ -9,20 +9,8 @@ import type { Peer } from "../sockets/transport/peer.ts";
 import { ACCEPTED_ENCODINGS, frameHead, MessageReader } from "./frame.ts";
 import { HELD_OVERHEAD, type HeldBytes, type IncompleteMessage } from "./budget/held.ts";
 import { Code } from "./codes.ts";
+import type { CallHandler } from "./call_handler.ts";
 import { encodeStatusMessage, parseTimeout, RpcError } from "./status.ts";
-
-/** The callbacks of a call's handler. All callbacks are optional except `message`; after `close` none is called. */
-export interface CallHandler {
-  /**
-   * A message arrived. The bytes may be a view of a larger buffer: copy the bytes to keep. An {@linkcode RpcError}
-   * thrown here ends the call with its status, any other one as INTERNAL.
-   */
-  message(bytes: Uint8Array): void;
-  /** The client has sent all its messages. Default: the call ends with OK. */
-  halfClose?(): void;
-  /** The call is over, for any reason; called exactly once. */
-  close?(): void;
-}
 
 /** Settings of a call, from its server. */
 export interface CallOptions {
@@ -62,19 +50,22 @@ export class Call implements IncompleteMessage {
   readonly #options: CallOptions;
 
   constructor(
-    stream: H2Stream, /** The remote end of the call's connection. */
+    stream: H2Stream,
+    /** The remote end of the call's connection. */
     readonly peer: Peer,
     options: CallOptions,
   ) {
     this.#stream = stream;
     this.#options = options;
     const headers = this.headers = stream.headers;
-    const offered = headers["grpc-accept-encoding"] ?? "";
-    this.acceptsGzip = offered.split(",").some((encoding) => encoding.trim() === "gzip");
+    const offered = (headers["grpc-accept-encoding"] ?? "").split(",");
+    this.acceptsGzip = offered.some((encoding) => encoding.trim() === "gzip");
     const encoding = headers["grpc-encoding"];
     this.#reader = new MessageReader(encoding, options.maxMessageSize);
     stream.listener = {
-      data: (bytes) => this.#receive(bytes),
+      data: (bytes) => this.#receive((each) => this.#reader.push(bytes, each)),
+      unread: () => this.#reader.stopped,
+      resume: () => this.#receive((each) => this.#reader.resume(each)),
       end: () => this.#remoteEnd(),
       close: () => this.#close(),
     };
@@ -125,7 +116,7 @@ export class Call implements IncompleteMessage {
     const early = this.#early;
     this.#early = [];
     this.#earlySize = 0;
-    for (const message of early) if (!this.#deliver(message)) break;
+    for (const message of early) this.#deliver(message);
     this.#count();
     if (this.#halfClosed) this.#finishInput();
   }
@@ -207,13 +198,15 @@ export class Call implements IncompleteMessage {
     this.end(Code.RESOURCE_EXHAUSTED, reason);
   }
 
-  #receive(chunk: Uint8Array): void {
+  /** Reads up to the end of one message: unpacking a few hundred of them takes long, and other connections wait. */
+  #receive(read: (each: (message: Uint8Array) => boolean) => void): void {
     if (this.closed) return;
     let complete = false;
     try {
-      this.#reader.push(chunk, (message) => {
+      read((message) => {
         complete = true;
-        return this.#deliver(message);
+        this.#deliver(message);
+        return false;
       });
     } catch (error) {
       this.fail(error);
@@ -221,9 +214,8 @@ export class Call implements IncompleteMessage {
     this.#count(complete);
   }
 
-  /** Returns false when the call is over. */
-  #deliver(message: Uint8Array): boolean {
-    if (this.closed) return false;
+  #deliver(message: Uint8Array): void {
+    if (this.closed) return;
     if (!this.#anyMessage) {
       this.#anyMessage = true;
       this.#options.onFirstMessage(this);
@@ -234,7 +226,6 @@ export class Call implements IncompleteMessage {
     } catch (error) {
       this.fail(error);
     }
-    return !this.closed;
   }
 
   /** Counts the memory held now. */
@@ -255,7 +246,7 @@ export class Call implements IncompleteMessage {
     if (by !== 0) this.#options.held.add(by);
   }
 
-  /** Messages that come while the call waits for its handler, or its handler for something, are kept: as many as one message may be large. */
+  /** Keeps a message that comes before the handler takes any: in all as many bytes as one message may have. */
   #keep(message: Uint8Array): void {
     this.#earlySize += message.length;
     if (this.#earlySize > this.#options.maxMessageSize || this.#early.length >= 1000) {

@@ -33,9 +33,13 @@ function chunkSize(message: Uint8Array): number {
   return Math.min(CHUNKS.most, Math.max(CHUNKS.least, size));
 }
 
+const NOTHING = new Uint8Array(0);
+
 /** Cuts a byte stream into messages. */
 export class MessageReader {
   readonly #partial = new GrowingBuffer();
+  /** Bytes behind a message after which reading stopped. */
+  #rest: Uint8Array = NOTHING;
 
   readonly #encoding: string | undefined;
   readonly #maxSize: number;
@@ -53,7 +57,7 @@ export class MessageReader {
    * Takes the next bytes of the stream and calls back with each message that they complete. A message that lies whole in
    * them is a view of them.
    *
-   * @param onMessage returns false to read no further
+   * @param onMessage returns false to read no further now; {@linkcode MessageReader.resume} goes on
    * @throws RpcError RESOURCE_EXHAUSTED for a message above `maxSize`, INTERNAL for bytes that are no frames or a
    * broken compression, UNIMPLEMENTED for a compressed message without a known `grpc-encoding`
    */
@@ -66,18 +70,35 @@ export class MessageReader {
       partial.append(part, size);
       at += part.length;
       if (partial.length < HEAD || partial.length < this.#size(partial.bytes, 0)) continue;
-      if (!onMessage(this.#content(partial.take()))) return;
+      if (!onMessage(this.#content(partial.take()))) return this.#stop(chunk.subarray(at));
     }
     while (chunk.length - at >= HEAD) {
       const end = at + this.#size(chunk, at);
       if (end > chunk.length) break;
-      if (!onMessage(this.#content(chunk.subarray(at, end)))) return;
+      const message = this.#content(chunk.subarray(at, end));
       at = end;
+      if (!onMessage(message)) return this.#stop(chunk.subarray(at));
     }
     if (at < chunk.length) {
       const rest = chunk.subarray(at);
       partial.append(rest, rest.length < HEAD ? HEAD : this.#size(rest, 0));
     }
+  }
+
+  #stop(rest: Uint8Array): void {
+    this.#rest = rest;
+  }
+
+  /** Whether reading stopped before the end of what came. */
+  get stopped(): boolean {
+    return this.#rest.length > 0;
+  }
+
+  /** Goes on where reading stopped, as {@linkcode MessageReader.push}; nothing may be pushed before it is done. */
+  resume(onMessage: (message: Uint8Array) => boolean): void {
+    const rest = this.#rest;
+    this.#rest = NOTHING;
+    this.push(rest, onMessage);
   }
 
   /** Bytes of a message whose end has not come. */
@@ -93,6 +114,7 @@ export class MessageReader {
   /** Drops the received part of a message. */
   clear(): void {
     this.#partial.clear();
+    this.#rest = NOTHING;
   }
 
   /** Size of a message with its head. */

@@ -7,7 +7,8 @@
  * @module
  */
 import { utf8Text, WireCursor, WireError } from "../resource/protowire.ts";
-import type { Call, CallHandler } from "./call.ts";
+import type { Call } from "./call.ts";
+import type { CallHandler } from "./call_handler.ts";
 import { Code } from "./codes.ts";
 import { MessageWriter } from "./message_writer.ts";
 import { type GrpcService, unaryMethod } from "./service.ts";

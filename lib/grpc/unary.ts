@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { Call, CallHandler } from "./call.ts";
+import type { Call } from "./call.ts";
+import type { CallHandler } from "./call_handler.ts";
 import { Code } from "./codes.ts";
 import { RpcError } from "./status.ts";
 

@@ -1,4 +1,11 @@
 import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
+import { frameHead } from "../../lib/grpc/frame.ts";
+import { FrameType } from "../../lib/grpc/h2/constants.ts";
+import { frame } from "../../lib/grpc/h2/frames.ts";
+import type { Call } from "../../lib/grpc/call.ts";
+import { GrpcServer } from "../../lib/grpc/server.ts";
+import { callHeaders, MemoryClient, messageData } from "./support/grpc_client.ts";
 import { type InputQueue, Turns } from "../../lib/grpc/budget/turns.ts";
 
 /** A clock that work moves, and turns that the test begins. */
@@ -153,4 +160,70 @@ Deno.test("no flood evades its rest by sending the next piece only then", () => 
     while (manual.turn()) { /* to the end */ }
   }
   assert.ok(manual.ms - from >= 380, `${manual.ms - from} ms for ten pieces of 20 ms`);
+});
+
+/** DATA with this many messages, each compressed. */
+function manyMessages(stream: number, count: number, flags = 0): Uint8Array {
+  const one = gzipSync(new Uint8Array(1000));
+  const framed = [...frameHead(one.length, true), ...one];
+  return frame(FrameType.DATA, flags, stream, new Uint8Array(Array.from({ length: count }, () => framed).flat()));
+}
+
+/** A server each of whose messages takes half a millisecond, and two clients with a call each. */
+async function serve(
+  run: (manual: ManualTurns, flood: MemoryClient, quiet: MemoryClient, log: string[]) => Promise<void>,
+) {
+  const manual = new ManualTurns();
+  const log: string[] = [];
+  const Stream = {
+    name: "Stream",
+    input: "x.M",
+    output: "x.M",
+    handle: (call: Call) => {
+      const who = call.headers["x-who"]!;
+      call.start({
+        message: (bytes) => {
+          manual.ms += 0.5;
+          log.push(`${who} ${bytes.length}`);
+        },
+        halfClose: () => (log.push(`${who} ends`), call.end()),
+        close: () => log.push(`${who} closes`),
+      });
+    },
+  };
+  const server = new GrpcServer([{ name: "x.S", methods: [Stream] }], { turns: manual.turns });
+  const [flood, quiet] = ["flood", "quiet"].map((who) => {
+    const client = new MemoryClient(server);
+    client.send(callHeaders(1, "/x.S/Stream", { "grpc-encoding": "gzip", "x-who": who }));
+    return client;
+  }) as [MemoryClient, MemoryClient];
+  while (manual.turn()) { /* both calls are open */ }
+  await run(manual, flood, quiet, log);
+  await server.stop(0);
+}
+
+Deno.test("many compressed messages in one frame are worked off in slices: another client waits for two of them", async () => {
+  await serve(async (manual, flood, quiet, log) => {
+    flood.send(manyMessages(1, 100, 1));
+    assert.ok(log.length <= 2, `${log.length} messages at once`);
+    quiet.send(messageData(1, new Uint8Array(3)));
+    while (manual.turn()) { /* to the end */ }
+    assert.ok(log.indexOf("quiet 3") <= 4, `after ${log.indexOf("quiet 3")} messages`);
+    assert.deepEqual(log.filter((line) => line === "flood 1000").length, 100);
+    await flood.read();
+    assert.deepEqual(log.slice(-2), ["flood ends", "flood closes"], "the end of the frame's stream comes last");
+    assert.equal(flood.ends.get(1), "status 0");
+  });
+});
+
+Deno.test("what is left of a frame whose call ends is dropped, and the connection goes on", async () => {
+  await serve(async (manual, flood, _quiet, log) => {
+    flood.send(manyMessages(1, 100), frame(FrameType.RST_STREAM, 0, 1, new Uint8Array([0, 0, 0, 8])));
+    flood.send(callHeaders(3, "/x.S/Stream", { "x-who": "later" }), messageData(3, new Uint8Array(7), 1));
+    while (manual.turn()) { /* to the end */ }
+    assert.equal(log.filter((line) => line === "flood 1000").length, 100, "a reset waits for what came before it");
+    assert.deepEqual(log.slice(-4), ["flood closes", "later 7", "later ends", "later closes"].slice(-4));
+    await flood.read();
+    assert.deepEqual([flood.ends.get(3), flood.goAways], ["status 0", []]);
+  });
 });

@@ -75,6 +75,8 @@ export class H2Connection implements StreamHost, InputQueue {
   /** The last stream that was opened; the last that is worked off once we are going away. */
   #lastStream = 0;
   #block: HeaderBlock | undefined;
+  /** The stream whose listener has not worked off the last DATA, and whether that ended the stream. */
+  #unread: { readonly stream: H2Stream; readonly ended: boolean } | undefined;
   #frameSince: number | undefined;
   #paused = false;
   #goingAway = false;
@@ -213,9 +215,13 @@ export class H2Connection implements StreamHost, InputQueue {
   work(enough: () => boolean): boolean {
     let frames = 0;
     try {
-      for (; !this.#closed && this.#reader.next(); frames++) {
-        this.#frame();
-        if (this.#reader.unread && enough()) {
+      while (!this.#closed) {
+        if (this.#unread !== undefined) this.#resume(this.#unread);
+        else if (this.#reader.next()) {
+          this.#frame();
+          frames++;
+        } else break;
+        if ((this.#unread !== undefined || this.#reader.unread) && enough()) {
           this.#pause(true);
           return true;
         }
@@ -328,7 +334,19 @@ export class H2Connection implements StreamHost, InputQueue {
       stream.receiveWindow = this.#streamWindow;
     }
     if (bytes.length > 0) stream.listener?.data(bytes);
-    if (ended) this.#remoteEnd(stream);
+    this.#dataTaken(stream, ended);
+  }
+
+  #resume({ stream, ended }: { readonly stream: H2Stream; readonly ended: boolean }): void {
+    this.#unread = undefined;
+    if (!stream.closed) stream.listener?.resume?.();
+    this.#dataTaken(stream, ended);
+  }
+
+  /** The listener has worked off DATA, or a part of it. */
+  #dataTaken(stream: H2Stream, ended: boolean): void {
+    if (!stream.closed && stream.listener?.unread?.() === true) this.#unread = { stream, ended };
+    else if (ended) this.#remoteEnd(stream);
   }
 
   /** Lets the client send again, as far as there is room for it. */

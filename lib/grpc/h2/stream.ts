@@ -11,6 +11,10 @@ import type { SendQueue } from "./outbound.ts";
 export interface StreamListener {
   /** Bytes arrived. */
   data(bytes: Uint8Array): void;
+  /** Whether a part of the bytes is left to be worked off. Absent: none ever is. */
+  unread?(): boolean;
+  /** Goes on working them off; called until nothing is left, before anything else of the connection is read. */
+  resume?(): void;
   /** The peer has sent all. */
   end(): void;
   /** The stream is over; called exactly once. */

@@ -6,7 +6,8 @@
  * @module
  */
 import { putFieldHead, utf8Text, varintSize, WireCursor, WireError } from "../../resource/protowire.ts";
-import type { Call, CallHandler } from "../call.ts";
+import type { Call } from "../call.ts";
+import type { CallHandler } from "../call_handler.ts";
 import { Code } from "../codes.ts";
 import { MessageWriter } from "../message_writer.ts";
 import type { GrpcService } from "../service.ts";
