@@ -14,6 +14,7 @@ import { type CloseReason, Connection, type ConnectionLimits } from "./connectio
 import { Code } from "./codes.ts";
 import { HeldBytes, HeldInAll } from "./budget/held.ts";
 import type { GrpcMethod, GrpcService } from "./service.ts";
+import { ConnectionPlaces } from "../sockets/listen/places.ts";
 import type { Transport } from "../sockets/transport/transport.ts";
 import { Turns } from "./budget/turns.ts";
 
@@ -25,6 +26,8 @@ export interface GrpcServerOptions extends Partial<ConnectionLimits> {
   readonly maxConcurrentStreams?: number;
   /** Connections open at once; one more is closed as soon as it comes. Default 10,000. */
   readonly maxConnections?: number;
+  /** Places of connections, shared with listeners whose handshakes count, too. Default: `maxConnections` of its own. */
+  readonly places?: ConnectionPlaces;
   /** The held bytes of incomplete messages. Default: 16 MiB a connection, 256 MiB in all. */
   readonly held?: HeldInAll;
   /** When what connections receive is worked off; servers of one process may share it. Default: its own. */
@@ -47,6 +50,8 @@ export class GrpcServer {
   readonly budget: SendBudget;
   /** The held bytes of incomplete messages. */
   readonly held: HeldInAll;
+  /** Places of its connections. */
+  readonly places: ConnectionPlaces;
   readonly #turns: Turns;
   readonly #methods = new Map<string, GrpcMethod>();
   readonly #connections = new Set<Connection>();
@@ -67,6 +72,7 @@ export class GrpcServer {
       for (const method of methods) this.#add(`/${name}/${method.name}`, method);
     }
     this.budget = new SendBudget(options.sendBuffer, options.totalSendBuffer);
+    this.places = options.places ?? new ConnectionPlaces(options.maxConnections);
     this.held = options.held ?? new HeldInAll();
     this.#turns = options.turns ?? new Turns();
     this.#limits = {
@@ -90,9 +96,11 @@ export class GrpcServer {
 
   /** Takes over a transport whose client will speak HTTP/2. */
   accept(transport: Transport): void {
-    const full = this.#connections.size >= (this.#options.maxConnections ?? 10_000);
-    if (full) this.#options.onRefused?.(transport.peer.address);
-    if (full || this.#stopping || transport.destroyed) return transport.destroy();
+    if (this.#stopping || transport.destroyed) return transport.destroy();
+    if (!this.places.take()) {
+      this.#options.onRefused?.(transport.peer.address);
+      return transport.destroy();
+    }
     const limits = {
       maxConcurrentStreams: this.#options.maxConcurrentStreams ?? 100_000,
       held: new HeldBytes(this.held),
@@ -103,6 +111,7 @@ export class GrpcServer {
       closing: (reason, closing) => this.#options.onClosing?.(reason, closing),
       close: (closed) => {
         this.#connections.delete(closed);
+        this.places.leave();
         if (this.#connections.size === 0) this.#onEmpty?.();
       },
     });

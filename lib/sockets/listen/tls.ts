@@ -11,6 +11,8 @@ import type { Socket } from "node:net";
 import tls, { type TLSSocket } from "node:tls";
 import type { TlsState } from "../transport/peer.ts";
 import { checkCertificates, type TlsCertificates } from "./certificates.ts";
+import { Handshakes } from "./handshakes.ts";
+import type { ConnectionPlaces } from "./places.ts";
 import { type ListenAddress, type Listener, startListening } from "./tcp.ts";
 import { tlsStateOf } from "./tls_state.ts";
 
@@ -22,6 +24,10 @@ export interface TlsListenOptions {
   readonly minVersion?: "TLSv1.2" | "TLSv1.3";
   /** Milliseconds in which the handshake must be done. Default 10,000. */
   readonly handshakeTimeout?: number;
+  /** Places of the server, of which handshakes in progress take one each. Default: they are not counted. */
+  readonly places?: ConnectionPlaces;
+  /** Called with the address of a client for which there was no place. */
+  readonly onRefused?: (address: string) => void;
   /** Called with the reason when a handshake fails, and the client's address. */
   readonly onHandshakeError?: (error: Error, address: string) => void;
 }
@@ -48,6 +54,10 @@ export async function listenTls(
   options: TlsListenOptions = {},
 ): Promise<TlsListener> {
   let authorities = checkCertificates(certificates);
+  const timeout = options.handshakeTimeout ?? 10_000;
+  const handshakes = new Handshakes(timeout, options.places, (late) => {
+    options.onHandshakeError?.(new Error(`TLS handshake not done within ${timeout / 1000} s`), late);
+  });
   const server = tls.createServer({
     ...secureContext(certificates),
     // Whether clients are asked is fixed when the server is made, so they are always asked.
@@ -55,17 +65,29 @@ export async function listenTls(
     rejectUnauthorized: false,
     ALPNProtocols: [...options.protocols ?? ["h2"]],
     minVersion: options.minVersion ?? "TLSv1.2",
-    handshakeTimeout: options.handshakeTimeout ?? 10_000,
+    // Later than our own, which is one of time and not of silence.
+    handshakeTimeout: 2 * timeout,
   }, (socket: TLSSocket) => {
+    handshakes.end(socket);
     if (!socket.destroyed) accept(socket, tlsStateOf(socket, authorities));
+  });
+  server.on("connection", (socket: Socket) => {
+    const address = `${socket.remoteAddress ?? "?"}:${socket.remotePort ?? "?"}`;
+    if (!handshakes.begin(socket)) options.onRefused?.(address);
   });
   server.on("tlsClientError", (error: Error, socket: Socket) => {
     options.onHandshakeError?.(error, `${socket.remoteAddress ?? "?"}:${socket.remotePort ?? "?"}`);
+    handshakes.end(socket);
     socket.destroy();
   });
   const listener = await startListening(server, address);
   return {
     ...listener,
+    close() {
+      const closed = listener.close();
+      handshakes.stop();
+      return closed;
+    },
     replace(next) {
       authorities = checkCertificates(next);
       server.setSecureContext(secureContext(next));
