@@ -13,7 +13,14 @@ import { pilotAgent } from "../cmd/pilot-agent/commands.ts";
 import { pilotDiscovery } from "../cmd/pilot-discovery/commands.ts";
 import type { Command } from "../lib/cli/command.ts";
 import { helpText } from "../lib/cli/help.ts";
-import { fieldCode, FINDING_NAMES, FINDING_ROWS, type FindingName } from "../lib/config/finding/codes.ts";
+import {
+  fieldCode,
+  FINDING_NAMES,
+  FINDING_ROWS,
+  type FindingCode,
+  type FindingName,
+} from "../lib/config/finding/codes.ts";
+import { NOT_REPORTED } from "../lib/config/finding/codes/not_reported.ts";
 import { kindJsonSchema } from "../lib/config/kinds/json_schema.ts";
 import { KINDS } from "../lib/config/kinds/kinds.ts";
 import { MESH_FILE_NAMES, meshJsonSchema } from "../lib/config/mesh/json_schema.ts";
@@ -192,7 +199,9 @@ export function findingsPage(): string {
     "While objects are read an `error` refuses the object. Of what is in force an `error` says that something that is written takes no effect, a `warning` that it is likely not meant so, an `info` that there is something to know.",
     "An object suppresses findings whose codes, separated by commas, it has in annotation `galley.mesh.io/analyze-suppress` (or `galley.istio.io/analyze-suppress`); `*` stands for all. Both spellings of a code will do.",
   ];
-  return [note, "# Findings", ...text, table(["Code", "What it says"], rows), ...sections].join("\n\n") + "\n";
+  const missing = Object.entries(NOT_REPORTED).map(([code, reason]) => [`${fieldCode(code as FindingCode)}`, reason]);
+  const others = `## Not reported\n\nCodes of Istio that are never found here.\n\n${table(["Code", "Why"], missing)}`;
+  return [note, "# Findings", ...text, table(["Code", "What it says"], rows), ...sections, others].join("\n\n") + "\n";
 }
 
 const SORTS: Readonly<Record<NotBuilt["what"], string>> = {

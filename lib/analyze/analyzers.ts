@@ -6,6 +6,11 @@
 import { type Analyzer, analyzer } from "./analyzer.ts";
 import { HOSTS_IN_GATEWAYS } from "./gateways/hosts.ts";
 import { GATEWAY_WORKLOADS } from "./gateways/workloads.ts";
+import { GATEWAY_CREDENTIALS } from "./manifests/credentials.ts";
+import { INJECTED_NAMESPACES } from "./manifests/namespaces.ts";
+import { PROXIES_OF_DEPLOYMENTS, PROXIES_OF_PODS } from "./manifests/proxy_containers.ts";
+import { RESERVED_USERS } from "./manifests/reserved_user.ts";
+import { PORT_PROTOCOLS, SERVICES_OF_DEPLOYMENTS } from "./manifests/service_ports.ts";
 import { DESTINATIONS } from "./references/destinations.ts";
 import { GATEWAY_REFERENCES } from "./references/gateways.ts";
 import { SHARED_HOSTS } from "./routing/shared_hosts.ts";
@@ -25,4 +30,11 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(GATEWAY_WORKLOADS),
   analyzer(SIDECAR_CONFLICTS),
   analyzer(REQUIRED_ADDRESSES),
+  analyzer(GATEWAY_CREDENTIALS),
+  analyzer(INJECTED_NAMESPACES),
+  analyzer(PROXIES_OF_PODS),
+  analyzer(PROXIES_OF_DEPLOYMENTS),
+  analyzer(PORT_PROTOCOLS),
+  analyzer(SERVICES_OF_DEPLOYMENTS),
+  ...RESERVED_USERS,
 ];

@@ -1,5 +1,7 @@
 /** A repository with its manifests has no findings; without them its hosts may be assumed. */
 import assert from "node:assert/strict";
+import { FINDING_NAMES, FINDING_ROWS, type FindingCode } from "../../lib/config/finding/codes.ts";
+import { NOT_REPORTED } from "../../lib/config/finding/codes/not_reported.ts";
 import { AnalyzedFolder } from "./support/analyzed.ts";
 
 const repository = Deno.readTextFileSync(
@@ -39,7 +41,18 @@ Deno.test("a host is unknown as soon as its manifest goes, and known again when 
     "unknown-host",
     "scores",
   ]]);
-  assert.ok(count() - before <= 6, `${count() - before} objects were looked at for one manifest`);
+  // Its routes, and the deployments of its namespace, which look for services that select them.
+  assert.ok(
+    count() - before <= 10,
+    `${count() - before} of ${documents.length} objects were looked at for one manifest`,
+  );
   folder.write({ "a.yaml": repository });
   assert.deepEqual(folder.findings(), []);
+});
+
+Deno.test("a code is reported, or there is a reason why not, and not both", () => {
+  const codes = new Set(
+    FINDING_NAMES.flatMap((name) => [FINDING_ROWS[name].code, FINDING_ROWS[name].warningCode ?? []].flat()),
+  );
+  assert.deepEqual(Object.keys(NOT_REPORTED).filter((code) => codes.has(code as FindingCode)), []);
 });

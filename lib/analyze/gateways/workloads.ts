@@ -1,12 +1,13 @@
 /**
  * Gateways that select no workload, or whose ports no service in front of their workloads leads to. Facts must tell of
- * workloads and services; where they tell of none, nothing is known.
+ * gateways' pods and of services; where they tell of none, nothing is known.
  *
  * @module
  */
 import type { WorkloadFact } from "../../config/facts/view.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
+import { isGatewayWorkload } from "../manifests/membership.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
 /** See the module. */
@@ -16,8 +17,10 @@ export const GATEWAY_WORKLOADS: Analyzer<"Gateway"> = {
   analyze: (gateway, read, report) => {
     const { selector = {} } = gateway.spec;
     if (Object.keys(selector).length === 0 || read.knowsNo("workloads")) return;
-    const selected = read.namespaceNames().flatMap((namespace) => read.workloads(namespace, selector));
+    const namespaces = read.namespaceNames();
+    const selected = namespaces.flatMap((namespace) => read.workloads(namespace, selector));
     if (selected.length === 0) {
+      if (!knowsGateways(namespaces, read)) return;
       const labels = Object.entries(selector).map(([key, value]) => `${key}=${value}`).join(", ");
       report("error", "selects-nothing", {
         field: "spec.selector",
@@ -27,6 +30,17 @@ export const GATEWAY_WORKLOADS: Analyzer<"Gateway"> = {
     } else lookAtPorts(gateway, selected, read, report);
   },
 };
+
+/**
+ * Whether any known workload is a gateway: it looks like one, or another Gateway selects it. A repository seldom holds the
+ * pods of gateways that others installed, and one that holds none says nothing of them.
+ */
+function knowsGateways(namespaces: readonly string[], read: AnalysisReader): boolean {
+  if (namespaces.some((namespace) => read.workloads(namespace, {}).some(isGatewayWorkload))) return true;
+  return read.objects("Gateway").some(({ spec: { selector = {} } }) =>
+    Object.keys(selector).length > 0 && namespaces.some((namespace) => read.workloads(namespace, selector).length > 0)
+  );
+}
 
 function lookAtPorts(
   { spec: { servers } }: ConfigObject<"Gateway">,

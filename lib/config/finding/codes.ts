@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { MANIFESTS } from "./codes/manifests.ts";
 import { POLICIES } from "./codes/policies.ts";
 import { READING } from "./codes/reading.ts";
 import { REFERENCES } from "./codes/references.ts";
@@ -17,7 +18,15 @@ import { TRANSLATION } from "./codes/translation.ts";
 export type { FindingCode, FindingRow } from "./codes/row.ts";
 
 /** The files of the catalogue, in the order of the page. */
-const TOPICS = { ...REFERENCES, ...ROUTING, ...POLICIES, ...READING, ...SOURCES, ...TRANSLATION } as const;
+const TOPICS = {
+  ...REFERENCES,
+  ...ROUTING,
+  ...POLICIES,
+  ...MANIFESTS,
+  ...READING,
+  ...SOURCES,
+  ...TRANSLATION,
+} as const;
 
 /** What sort of finding it is. */
 export type FindingName = keyof typeof TOPICS;

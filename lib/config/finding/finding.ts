@@ -197,7 +197,8 @@ export function formatFinding(finding: Finding): string {
   const kind = findingKind(finding);
   const at = origin?.from === "file" ? { ...origin, line } : origin;
   const where = at === undefined ? "" : describeOrigin(at);
-  const object = kind === "" ? "" : `${kind} ${namespace}/${name}`;
+  // A Namespace is in none.
+  const object = kind === "" ? "" : `${kind} ${kind === "Namespace" ? name : `${namespace}/${name}`}`;
   const place = [where, object].filter((part) => part !== "").join(" ");
   return place === "" ? `${severity}: ${message}` : `${place}: ${severity}: ${message}`;
 }

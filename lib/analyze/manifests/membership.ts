@@ -1,0 +1,52 @@
+/**
+ * Which pods get a proxy, by the labels and annotations that decide it.
+ *
+ * @module
+ */
+import type { Fact, WorkloadData, WorkloadKind } from "../../config/facts/types.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
+
+/** Names of the proxy's container. */
+const PROXY_CONTAINERS: ReadonlySet<string> = new Set(["mesh-proxy", "istio-proxy"]);
+
+/** Whether a container is the proxy's. */
+export function isProxyContainer({ name }: { readonly name: string }): boolean {
+  return PROXY_CONTAINERS.has(name);
+}
+
+/** Labels and annotations of pods that are a gateway. */
+const GATEWAY_KEYS = ["istio", "gateway.networking.k8s.io/gateway-name", "inject.mesh.io/templates"] as const;
+
+/** Whether pods are those of a gateway, by the labels and annotations that installations give them, or by their proxy. */
+export function isGatewayWorkload({ spec: { labels, annotations, containers } }: Fact<WorkloadKind>): boolean {
+  return GATEWAY_KEYS.some((key) => Object.hasOwn(labels, key) || Object.hasOwn(annotations, key)) ||
+    containers.some(isProxyContainer);
+}
+
+/** Whether an object is a part of the mesh's own installation, which is made as it must be. */
+export function isControlPlane({ meta: { labels } }: Fact): boolean {
+  return Object.hasOwn(labels, "istio") || labels["release"] === "istio";
+}
+
+const INJECT = "sidecar.mesh.io/inject";
+
+/** What pods say of their own injection; undefined: nothing. */
+export function ownInjection({ labels, annotations }: WorkloadData): boolean | undefined {
+  const word = labels[INJECT] ?? annotations[INJECT];
+  return word === undefined ? undefined : word.toLowerCase() === "true";
+}
+
+/** Whether a namespace asks for injection; undefined: its object is not known. */
+export function namespaceInjection(name: string, read: AnalysisReader): boolean | undefined {
+  const labels = read.fact("Namespace", "", name)?.meta.labels;
+  if (labels === undefined) return undefined;
+  const written = labels["mesh-injection"];
+  return written === undefined ? Object.hasOwn(labels, "mesh.io/rev") : written === "enabled";
+}
+
+/** Whether pods have a proxy, or get one when they are created. */
+export function isInMesh(workload: Fact<"Deployment">, read: AnalysisReader): boolean {
+  const { spec, meta: { namespace } } = workload;
+  if (spec.containers.some(isProxyContainer)) return true;
+  return ownInjection(spec) ?? namespaceInjection(namespace, read) ?? false;
+}

@@ -1,0 +1,39 @@
+/**
+ * Containers that run as the proxy's user, whose traffic is not captured.
+ *
+ * @module
+ */
+import { WORKLOAD_KINDS, type WorkloadKind } from "../../config/facts/workload_data.ts";
+import type { Fact } from "../../config/facts/types.ts";
+import { type Analyzer, analyzer, type ReportMistake } from "../analyzer.ts";
+import { isControlPlane, isProxyContainer } from "./membership.ts";
+
+/** The user of the proxy; redirection passes its traffic. */
+const PROXY_UID = 1337;
+
+/** One for each kind of workloads. */
+export const RESERVED_USERS: readonly Analyzer[] = WORKLOAD_KINDS.map((kind) =>
+  analyzer<WorkloadKind>({ kind, reports: ["reserved-user"], analyze: (fact, _read, report) => look(fact, report) })
+);
+
+function look(workload: Fact<WorkloadKind>, report: ReportMistake): void {
+  if (isControlPlane(workload)) return;
+  const { spec, kind } = workload;
+  const path = kind === "Pod"
+    ? "spec"
+    : kind === "CronJob"
+    ? "spec.jobTemplate.spec.template.spec"
+    : "spec.template.spec";
+  const at = (place: string) =>
+    report("warning", "reserved-user", {
+      field: `${path}.${place}securityContext.runAsUser`,
+      value: PROXY_UID,
+      expected: `another user than ${PROXY_UID}`,
+    });
+  if (spec.runAsUser === PROXY_UID) at("");
+  for (const [index, container] of spec.containers.entries()) {
+    // Containers that run before the proxy are not captured anyway.
+    if (container.init || isProxyContainer(container) || container.runAsUser !== PROXY_UID) continue;
+    at(`containers[${index}].`);
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Ports of the orchestrator's services: whether they say their protocol, and whether services of one workload agree.
+ *
+ * @module
+ */
+import type { Fact, ServicePortData } from "../../config/facts/types.ts";
+import { portProtocol } from "../../registry/protocol.ts";
+import type { Analyzer, ReportMistake } from "../analyzer.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
+import { isControlPlane, isInMesh } from "./membership.ts";
+
+/** Services with it are made by the mesh for a gateway. */
+const MANAGED = "gateway.mesh.io/managed";
+
+/** Names of ports. */
+export const PORT_PROTOCOLS: Analyzer<"Service"> = {
+  kind: "Service",
+  reports: ["port-without-protocol", "external-name-port"],
+  analyze: (service, _read, report) => {
+    if (isControlPlane(service) || Object.hasOwn(service.meta.labels, MANAGED)) return;
+    const isExternal = service.spec.type === "ExternalName";
+    for (const [at, port] of service.spec.ports.entries()) {
+      const isUnknown = protocolOf(port) === "Unsupported";
+      const field = `spec.ports[${at}].name`;
+      const value = port.name === "" ? undefined : port.name;
+      if (isExternal && (isUnknown || port.name === "tcp")) {
+        report("warning", "external-name-port", { field, value, expected: "http-..., https-... or tls-..." });
+      } else if (isUnknown) {
+        const expected = "a name that begins with a protocol (http-..., grpc-..., tcp-...), or appProtocol";
+        report("info", "port-without-protocol", { field, value, expected });
+      }
+    }
+  },
+};
+
+function protocolOf({ name, port, protocol, appProtocol }: ServicePortData): string {
+  return portProtocol({ name, port, transport: protocol, ...(appProtocol === undefined ? {} : { appProtocol }) });
+}
+
+/** One port of one service of a workload. */
+interface WorkloadPort {
+  readonly service: Fact<"Service">;
+  readonly port: ServicePortData;
+}
+
+/** Services of one Deployment. */
+export const SERVICES_OF_DEPLOYMENTS: Analyzer<"Deployment"> = {
+  kind: "Deployment",
+  reports: ["services-differ-in-transport", "services-differ-in-port"],
+  analyze: (deployment, read, report) => {
+    if (Object.hasOwn(deployment.meta.labels, MANAGED) || !isInMesh(deployment, read)) return;
+    const ports = servicesOf(deployment, read).flatMap((service) =>
+      service.spec.ports.map((port) => ({ service, port }))
+    );
+    for (const [number, same] of Map.groupBy(ports, ({ port }) => port.port)) {
+      const protocols = new Set(same.map(({ port }) => port.protocol));
+      if (protocols.size < 2 || servicesIn(same).length < 2) continue;
+      tell(same, "services-differ-in-transport", `one transport protocol for port ${number}`, [...protocols], report);
+    }
+    for (const [target, same] of Map.groupBy(ports, ({ port }) => `${port.targetPort ?? port.port} ${port.protocol}`)) {
+      const numbers = new Set(same.map(({ port }) => port.port));
+      const protocols = new Set(same.map(({ port }) => protocolOf(port)));
+      // One service may have two ports for one of the workload, when both say the same protocol.
+      if (numbers.size < 2 || (servicesIn(same).length < 2 && protocols.size < 2)) continue;
+      const expected = `one port of services for target port ${target.split(" ")[0]}`;
+      tell(same, "services-differ-in-port", expected, [...numbers], report);
+    }
+  },
+};
+
+function servicesOf({ meta: { namespace }, spec: { labels } }: Fact<"Deployment">, read: AnalysisReader) {
+  return read.factsIn("Service", namespace).filter(({ spec: { selector } }) => {
+    const wanted = Object.entries(selector);
+    return wanted.length > 0 && wanted.every(([key, value]) => labels[key] === value);
+  });
+}
+
+function servicesIn(ports: readonly WorkloadPort[]): string[] {
+  return [...new Set(ports.map(({ service }) => service.key))].sort();
+}
+
+function tell(
+  ports: readonly WorkloadPort[],
+  name: "services-differ-in-transport" | "services-differ-in-port",
+  expected: string,
+  value: readonly (string | number)[],
+  report: ReportMistake,
+): void {
+  const others = servicesIn(ports);
+  const names = others.map((key) => key.slice(key.indexOf("/") + 1)).join(", ");
+  const field = "spec.template.metadata.labels";
+  report("warning", name, { field, expected: `${expected} (${names} have ${value.join(" and ")})`, others });
+}

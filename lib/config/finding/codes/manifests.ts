@@ -1,0 +1,87 @@
+/**
+ * Findings about manifests of an orchestrator: injection, ports of services and workloads, secrets.
+ *
+ * @module
+ */
+import type { FindingRow } from "./row.ts";
+
+/** One row for each sort. */
+export const MANIFESTS = {
+  "namespace-not-injected": {
+    code: "MSH0102",
+    title: "namespace is not injected",
+    meaning: "A Namespace has no label that asks for injection or excludes it.",
+    effect: "Its pods get no proxy, unless they ask for one themselves.",
+    fix: "Add label `mesh-injection: enabled`, or `disabled` to say that this is meant.",
+  },
+  "several-injection-labels": {
+    code: "MSH0123",
+    title: "several injection labels",
+    meaning: "A Namespace has labels that ask for injection in ways that exclude each other.",
+    effect: "Which of them holds is not defined.",
+    fix: "Keep one of them.",
+  },
+  "pod-without-proxy": {
+    code: "MSH0103",
+    title: "pod lacks the proxy",
+    meaning: "A running Pod of an injected namespace has no proxy. Read from an orchestrator's own objects alone.",
+    effect: "Its traffic bypasses the mesh; peers that require mutual TLS refuse it.",
+    fix: "Create the pod again: it is older than the injection.",
+  },
+  "image-auto-without-injection": {
+    code: "MSH0146",
+    title: "image auto without injection",
+    meaning: "A Deployment has a proxy container with `image: auto`, which injection fills in, and is not injected.",
+    effect: "Its pods fail to pull an image of the name auto.",
+    fix: 'Label the namespace `mesh-injection: enabled`, or the pods `sidecar.mesh.io/inject: "true"`.',
+  },
+  "image-auto-in-pod": {
+    code: "MSH0147",
+    title: "image auto was not filled in",
+    meaning: "A running Pod has a proxy container with `image: auto`, so it was not injected.",
+    effect: "The pod fails to pull an image of the name auto.",
+    fix: "Enable injection and create the pod again.",
+  },
+  "reserved-user": {
+    code: "MSH0144",
+    title: "user of the proxy",
+    meaning: "A container runs as user 1337, which is reserved for the proxy.",
+    effect: "Its outbound traffic is taken for the proxy's own and bypasses the mesh.",
+    fix: "Run it as another user.",
+  },
+  "services-differ-in-transport": {
+    code: "MSH0116",
+    title: "services differ in transport",
+    meaning: "Several services of one Deployment have the same port with different transport protocols.",
+    effect: "Which of them holds for the port of the workload is not defined.",
+    fix: "Use one transport protocol for the port, or another port.",
+  },
+  "services-differ-in-port": {
+    code: "MSH0137",
+    title: "services share a target port",
+    meaning: "Several services of one Deployment lead to the same port of it from different ports.",
+    effect: "One of the services decides how the port is served.",
+    fix: "Use the same port in all services, or several ports of the workload.",
+  },
+  "port-without-protocol": {
+    code: "MSH0118",
+    title: "port says no protocol",
+    meaning: "A port of a Service has neither `appProtocol` nor a name that begins with a protocol.",
+    effect: "The protocol is detected from the first bytes of each connection; server-first protocols wait in vain.",
+    fix: "Set appProtocol, or name the port `http-...`, `grpc-...`, `tcp-...`.",
+  },
+  "external-name-port": {
+    code: "MSH0150",
+    title: "port of an external name",
+    meaning: "A port of a Service of type ExternalName is named `tcp`, or says no protocol.",
+    effect: "A proxy may take all TCP traffic of that port, also to other hosts.",
+    fix: "Name the port after a protocol that has hosts: `http-...`, `https-...`, `tls-...`.",
+  },
+  "incomplete-credential": {
+    code: "MSH0161",
+    title: "credential is incomplete",
+    meaning: "The Secret that a Gateway's `credentialName` names lacks a key that its TLS mode needs.",
+    effect: "The server cannot present a certificate, or verify its clients: connections are refused.",
+    fix: "Add the missing key to the Secret.",
+  },
+} as const satisfies Readonly<Record<string, FindingRow>>;

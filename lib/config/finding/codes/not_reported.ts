@@ -1,0 +1,31 @@
+/**
+ * Codes of Istio's analysis that are not reported, each with the reason.
+ *
+ * @module
+ */
+import type { FindingCode } from "./row.ts";
+
+const GATEWAY_API = "Concerns the Gateway API, which is not built yet.";
+const WEBHOOKS = "Concerns the webhooks of an installation, which files of configuration do not describe as they run.";
+const UPGRADES = "Concerns Istio's own upgrades.";
+
+/** Why each of these is never found. */
+export const NOT_REPORTED: Readonly<Record<FindingCode, string>> = {
+  MSH0001: "An analyzer that throws is a defect: it is logged and counted, and costs its object alone.",
+  MSH0139: WEBHOOKS,
+  MSH0141: "Concerns permissions of an installer at a running orchestrator.",
+  MSH0142: "Concerns the version of a running orchestrator.",
+  MSH0143: "Needs the sockets of running pods: no manifest says on which address a process listens.",
+  MSH0148: "Concerns the default of an injector, which is not built yet.",
+  MSH0156: GATEWAY_API,
+  MSH0158: "Compares running proxies with the image of an injector, which is not built yet.",
+  MSH0163: WEBHOOKS,
+  MSH0164: WEBHOOKS,
+  MSH0165: GATEWAY_API,
+  MSH0166: GATEWAY_API,
+  MSH0168: UPGRADES,
+  MSH0169: UPGRADES,
+  MSH0170: "Compares services of several clusters; the facts of a folder are those of one.",
+  MSH0171: "Conditions are written by controllers into live objects; the status in a file is passed over.",
+  MSH0172: GATEWAY_API,
+};
