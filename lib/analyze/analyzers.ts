@@ -36,5 +36,5 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(PROXIES_OF_DEPLOYMENTS),
   analyzer(PORT_PROTOCOLS),
   analyzer(SERVICES_OF_DEPLOYMENTS),
-  ...RESERVED_USERS,
+  ...RESERVED_USERS.map((one) => analyzer(one)),
 ];

@@ -5,16 +5,18 @@
  */
 import { WORKLOAD_KINDS, type WorkloadKind } from "../../config/facts/workload_data.ts";
 import type { Fact } from "../../config/facts/types.ts";
-import { type Analyzer, analyzer, type ReportMistake } from "../analyzer.ts";
+import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import { isControlPlane, isProxyContainer } from "./membership.ts";
 
 /** The user of the proxy; redirection passes its traffic. */
 const PROXY_UID = 1337;
 
 /** One for each kind of workloads. */
-export const RESERVED_USERS: readonly Analyzer[] = WORKLOAD_KINDS.map((kind) =>
-  analyzer<WorkloadKind>({ kind, reports: ["reserved-user"], analyze: (fact, _read, report) => look(fact, report) })
-);
+export const RESERVED_USERS: readonly Analyzer<WorkloadKind>[] = WORKLOAD_KINDS.map((kind) => ({
+  kind,
+  reports: ["reserved-user"],
+  analyze: (workload, _read, report) => look(workload, report),
+}));
 
 function look(workload: Fact<WorkloadKind>, report: ReportMistake): void {
   if (isControlPlane(workload)) return;

@@ -36,7 +36,7 @@ export const ROUTING = {
     fix: "Add the host to a server of the Gateway, or bind the VirtualService to another one.",
   },
   "unserved-gateway-port": {
-    code: "MSH1102",
+    code: "MSH0162",
     title: "gateway port that nothing leads to",
     meaning: "A server of a Gateway has a port that no service in front of its workloads sends connections to.",
     effect: "Clients do not reach the port through a service.",
