@@ -158,7 +158,11 @@ Deno.test("live: an object whose newest version is refused is not in force, with
 });
 
 Deno.test("live: an object that was refused from the first is 404 with the findings that refuse it", async () => {
-  const files = { "a.yaml": entry("a", 800_000), "b.yaml": "{ what: [\n", "c.yaml": entry("c", 0) };
+  const files = {
+    "a.yaml": entry("a", 800_000),
+    "b.yaml": "apiVersion: networking.mesh.io/v1\nkind: ServiceEntry\nmetadata: [\n",
+    "c.yaml": entry("c", 0),
+  };
   await withServer(files, async ({ ports }) => {
     using _proxy = await TestProxy.attach(ports.grpc);
     for (const query of [A, `${A}&${LONG}`]) {
