@@ -11,7 +11,7 @@ import { guardOwnNames } from "../http/own_names.ts";
 import { guardedRoutes, type Route } from "../http/route.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";
 import type { Log } from "../kernel/log/log.ts";
-import { htmlPage, htmlTable, type Link } from "./html.ts";
+import { escapeHtml, htmlPage, htmlTable, type Link } from "./html.ts";
 import { scopeBody, scopePage, setScope, shownScopes } from "./scope_topic.ts";
 
 /** The parts of the process that the pages show. */
@@ -23,6 +23,8 @@ export interface ProcessView {
   readonly environment: Readonly<Record<string, string>>;
   /** Names of this server beside addresses and localhost. */
   readonly names: readonly string[];
+  /** Port of the pages about the mesh; absent: there are none. */
+  readonly pagesPort?: number;
   /** Ends the program cleanly. */
   readonly exit: () => void;
 }
@@ -61,7 +63,7 @@ const LINKS: readonly Link[] = [
 /** Every path of the port. */
 export function introspectionRoutes(view: ProcessView): Route[] {
   const routes: Route[] = [
-    { methods: ["GET"], path: "/", handle: () => html(200, view, "Home", htmlTable(homeFacts(view))) },
+    { methods: ["GET"], path: "/", handle: (request) => html(200, view, "Home", homePage(view, request)) },
     { methods: ["GET"], path: "/homej", handle: (request) => jsonResponse(homeFacts(view), request) },
     { methods: ["PUT"], path: "/homej/exit", handle: () => exit(view) },
     {
@@ -111,6 +113,15 @@ function oneScope(request: HttpRequest, log: Log): HttpResponse {
 function html(status: number, { program }: ProcessView, title: string, body: string): HttpResponse {
   const headers = { "content-type": "text/html; charset=utf-8" };
   return { status, headers, body: htmlPage(program, title, LINKS, body) };
+}
+
+function homePage(view: ProcessView, { host }: HttpRequest): string {
+  const table = htmlTable(homeFacts(view));
+  if (view.pagesPort === undefined) return table;
+  // By the name that the browser has used for this port; it is an address or a name of this server.
+  const name = host === "" ? "localhost" : host.replace(/:\d+$/, "");
+  const href = escapeHtml(`http://${name}:${view.pagesPort}/debug`);
+  return `${table}<p><a href="${href}">The mesh: objects, proxies, services</a></p>`;
 }
 
 function homeFacts({ program }: ProcessView) {

@@ -14,6 +14,7 @@ import { adsz, connections, forceDisconnect, syncz } from "./proxies.ts";
 import { pushes, pushStatus, warningz } from "./pushes.ts";
 import { scopez } from "./scopes.ts";
 import { unqueried } from "./query.ts";
+import { search } from "./search.ts";
 import type { DebugView } from "./view.ts";
 import { configz, endpointShardz, instancesz, mesh, networkz, problemz, registryz, resourcesz } from "./world.ts";
 
@@ -70,6 +71,7 @@ export const PAGES: readonly Page[] = [
     help: "findings about configuration: code, severity, place, value, expected, message",
     answer: unqueried(problemz),
   },
+  { path: "search", help: "objects, proxies and services whose name holds ?q=", answer: search },
   { path: "configz", help: "all configuration objects", answer: unqueried(configz) },
   {
     path: "factz",

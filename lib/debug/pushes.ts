@@ -47,7 +47,7 @@ export function warningz(request: HttpRequest, view: DebugView): HttpResponse {
 }
 
 /** The findings of translation, and objects of kinds that it does not know. */
-function* allWarnings(view: DebugView): Iterable<Finding> {
+export function* allWarnings(view: DebugView): Iterable<Finding> {
   yield* view.warnings();
   yield* view.analysis.findings();
   yield* view.policyWarnings();

@@ -33,6 +33,10 @@ export interface FolderCounts {
 
 /** The inside of a discovery server. */
 export interface DebugView {
+  /** Name and version of the program, such as `pilot-discovery 0.1.0`. */
+  readonly program: string;
+  /** DNS suffix of services, such as `cluster.local`. */
+  readonly domain: string;
   readonly store: ConfigStore;
   readonly facts: FactStore;
   readonly services: Aggregate;
@@ -42,6 +46,8 @@ export interface DebugView {
   readonly networks: MeshNetworks;
   readonly translator: Translator;
   readonly log: Log;
+  /** Whether sources are synced and the server listens. */
+  ready(): boolean;
   /** Accepted settings that proxies do not get, each once. */
   warnings(): Iterable<Finding>;
   /** The present findings about configuration. */

@@ -13,10 +13,11 @@ import type { DebugView } from "./view.ts";
 
 /** `/debug/configz`: all objects, in the form that users write, with where they were written. */
 export function configz(request: HttpRequest, view: DebugView): HttpResponse {
-  return jsonResponse(KINDS.flatMap((kind) => view.store.list(kind).map(written)), request);
+  return jsonResponse(KINDS.flatMap((kind) => view.store.list(kind).map(writtenObject)), request);
 }
 
-function written(object: ConfigObject) {
+/** An object in the form that users write, with where it was written. */
+export function writtenObject(object: ConfigObject) {
   const { kind, meta, spec, origin } = object;
   const { creationTimestamp, ...metadata } = meta;
   return {

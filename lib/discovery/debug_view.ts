@@ -5,7 +5,8 @@
  */
 import type { Finding } from "../config/finding/finding.ts";
 import type { DebugView } from "../debug/view.ts";
-import type { Log } from "../kernel/log/log.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { buildInfo } from "../kernel/program/build_info.ts";
 import type { XdsServer } from "../xds/server.ts";
 import type { AnalysisRunner } from "./analysis_runner.ts";
 import type { Configuration } from "./configuration.ts";
@@ -14,7 +15,7 @@ import type { Pipeline } from "./pipeline.ts";
 import type { UnenforcedPolicies } from "./policies.ts";
 
 /** The inside of a server whose parts are these. */
-export function debugView({ pipeline, xds, mesh, configuration, policies, analysis, findings, log }: {
+export function debugView({ pipeline, xds, mesh, configuration, policies, analysis, findings, domain, kernel }: {
   readonly pipeline: Pipeline;
   readonly xds: XdsServer;
   readonly mesh: MeshSource;
@@ -23,13 +24,18 @@ export function debugView({ pipeline, xds, mesh, configuration, policies, analys
   readonly analysis: AnalysisRunner;
   /** The present findings about configuration. */
   readonly findings: () => Finding[];
-  readonly log: Log;
+  /** DNS suffix of services. */
+  readonly domain: string;
+  readonly kernel: Kernel;
 }): DebugView {
   return {
+    program: `${kernel.program} ${buildInfo().version}`,
+    domain,
+    ready: () => kernel.readiness.ready(),
     store: configuration.store,
     facts: configuration.facts,
     xds,
-    log,
+    log: kernel.log,
     services: pipeline.aggregate,
     endpoints: pipeline.endpoints,
     get mesh() {

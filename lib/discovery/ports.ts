@@ -13,6 +13,7 @@ import { monitoringRoutes } from "../http/monitoring.ts";
 import type { Route } from "../http/route.ts";
 import { HttpServer } from "../http/server.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { webRoutes } from "../web/routes.ts";
 import type { XdsServer } from "../xds/server.ts";
 import { Sockets } from "./sockets.ts";
 
@@ -57,7 +58,7 @@ export async function openPorts(
   view: DebugView,
 ): Promise<ServerPorts> {
   const names = ownNames(settings);
-  const debug = settings.ENABLE_DEBUG_ON_HTTP ? debugRoutes(view, settings.UNSAFE_ENABLE_ADMIN_ENDPOINTS, names) : [];
+  const debug = settings.ENABLE_DEBUG_ON_HTTP ? pageRoutes(settings, kernel, view, names) : [];
   const scraped = monitoringRoutes(kernel.metrics, { localOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY, names });
   const { grpc, http, monitoring } = options;
   const web = newServer("http", [readyRoute(kernel), ...debug, ...(monitoring === undefined ? scraped : [])], kernel);
@@ -73,7 +74,10 @@ export async function openPorts(
     const server = newServer("monitoring", [...scraped, ...debug], kernel);
     monitoringPort = await sockets.open("monitoring", monitoring, () => server.listen(monitoring));
   }
-  const introspection = options.introspection && await openIntrospection(options.introspection, names, sockets, kernel);
+  const introspection = options.introspection && await openIntrospection(options.introspection, {
+    ...{ names, kernel, sockets },
+    ...(settings.ENABLE_DEBUG_ON_HTTP ? { pagesPort: httpPort } : {}),
+  });
   sockets.check();
   return {
     grpc: grpcPort,
@@ -81,6 +85,12 @@ export async function openPorts(
     monitoring: monitoringPort,
     ...(introspection === undefined ? {} : { introspection }),
   };
+}
+
+/** The debug pages, for programs and for people. */
+function pageRoutes(settings: DiscoverySettings, kernel: Kernel, view: DebugView, names: readonly string[]): Route[] {
+  const routes = debugRoutes(view, settings.UNSAFE_ENABLE_ADMIN_ENDPOINTS, names);
+  return webRoutes(routes, view, names, kernel.clock);
 }
 
 /** A server of pages that closes when the program stops. */
@@ -99,12 +109,16 @@ function ownNames(settings: DiscoverySettings): string[] {
 /** The port; undefined where it could not be had and need not be. */
 async function openIntrospection(
   { address, required, args, environment }: IntrospectionOptions,
-  names: readonly string[],
-  sockets: Sockets,
-  kernel: Kernel,
+  { kernel, sockets, ...pages }: {
+    readonly kernel: Kernel;
+    readonly sockets: Sockets;
+    readonly names: readonly string[];
+    readonly pagesPort?: number;
+  },
 ): Promise<number | undefined> {
   const { log, program } = kernel;
-  const view: ProcessView = { program, log, args, environment, names, exit: () => kernel.drain.start("introspection") };
+  const exit = () => kernel.drain.start("introspection");
+  const view: ProcessView = { program, log, args, environment, ...pages, exit };
   const server = newServer("introspection", introspectionRoutes(view), kernel);
   const open = () => server.listen(address);
   if (required) return await sockets.open("introspection", address, open);

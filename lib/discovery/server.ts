@@ -160,7 +160,7 @@ async function start(
   scrapeMetrics(kernel.metrics, pipeline, settings.PILOT_XDS_CACHE_STATS);
   startUpkeep(pipeline, kernel, () => analysis.findings());
   const view = debugView({
-    ...{ pipeline, xds, mesh, configuration, policies, analysis, log: kernel.log },
+    ...{ pipeline, xds, mesh, configuration, policies, analysis, kernel, domain: options.domain },
     findings: () => [mesh, configuration, sources, rootNamespace].flatMap((part) => [...part.findings()]),
   });
   const ports = await openPorts(options, settings, kernel, xds, view);

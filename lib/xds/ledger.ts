@@ -78,6 +78,8 @@ interface Waiter {
 export class PushLedger {
   /** Number of the latest push; 0 before the first. */
   latest = 0;
+  /** Another number whenever something here may be other than before. */
+  revision = 0;
   readonly #records = new Map<number, PushRecord>();
   readonly #rejections: Rejection[] = [];
   readonly #failures: FailureRecord[] = [];
@@ -86,6 +88,7 @@ export class PushLedger {
 
   /** A stream has come; the returned object is to be handed back with everything that concerns it. */
   join(proxy: string, failing: () => boolean = () => false): PushProgress {
+    this.revision++;
     const progress = new PushProgress(proxy, failing);
     this.#streams.add(progress);
     return progress;
@@ -93,6 +96,7 @@ export class PushLedger {
 
   /** A stream has gone. */
   leave(progress: PushProgress): void {
+    this.revision++;
     this.#streams.delete(progress);
     for (const id of progress.touched) this.#acknowledged(id, undefined);
     this.#wake();
@@ -100,6 +104,7 @@ export class PushLedger {
 
   /** A push begins. */
   begin(push: PushEvent): void {
+    this.revision++;
     this.latest = Math.max(this.latest, push.id);
     const { id, reasons, objects, full, startedAt } = push;
     this.#records.set(id, {
@@ -115,6 +120,7 @@ export class PushLedger {
 
   /** A response that the latest push caused. */
   responded(progress: PushProgress, info: ResponseInfo): void {
+    this.revision++;
     const record = this.#records.get(this.latest);
     if (record === undefined) return;
     if (!progress.touched.has(record.id)) {
@@ -133,6 +139,7 @@ export class PushLedger {
   /** The client has everything up to the latest push. Returns the pushes that this completes for it. */
   settled(progress: PushProgress): PushRecord[] {
     if (progress.acked === this.latest && progress.touched.size === 0) return [];
+    this.revision++;
     progress.acked = this.latest;
     const done: PushRecord[] = [];
     for (const id of progress.touched) {
@@ -146,6 +153,7 @@ export class PushLedger {
 
   /** Something of the latest push could not be made or sent. */
   failed(failure: PushFailure): void {
+    this.revision++;
     const failures = this.#records.get(this.latest)?.failures;
     if (failures !== undefined && failures.length < LEDGER_LENGTH) failures.push(failure);
     this.#failures.push({ ...failure, push: this.latest, at: Date.now() });
@@ -154,6 +162,7 @@ export class PushLedger {
 
   /** A client has rejected a response. */
   rejected(progress: PushProgress, info: RejectInfo): void {
+    this.revision++;
     const pushes = progress.rejected.get(info.typeUrl) ?? new Set();
     for (const id of progress.touched) pushes.add(id);
     for (const oldest of pushes) {
@@ -167,6 +176,7 @@ export class PushLedger {
 
   /** A client takes everything of a type that it had rejected. */
   accepted(progress: PushProgress, typeUrl: string): void {
+    this.revision++;
     progress.rejected.delete(typeUrl);
     this.#wake();
   }

@@ -17,6 +17,7 @@ export interface SystemPackage {
 export const PACKAGES: readonly SystemPackage[] = [
   { name: "bash-completion", why: "completion in a real bash" },
   { name: "bind9-dnsutils", why: "dig reads the DNS server's answers" },
+  { name: "chromium", why: "the pages for people in a real browser" },
   { name: "conntrack", why: "zones that the kernel tracks DNS in" },
   { name: "containernetworking-plugins", why: "the node plugin behind real network plugins" },
   { name: "curl", why: "commands of the README" },

@@ -64,6 +64,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   // real Envoys
   simulate: [READ, TEMP, ENV, NET, RUN],
   translate: [READ, TEMP, ENV, NET, RUN],
+  // a real browser, servers
+  web: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo"],
   // real Envoys, a client that is compiled
   wire_conformance: [READ, TEMP, ENV, NET, RUN],
   xds: [READ, TEMP, ENV, NET],

@@ -50,6 +50,7 @@ Deno.test("each subject is a page for people and JSON for tools", async () => {
     const home = await ask(port, "GET", "/");
     assert.deepEqual([home.status, home.type], [200, "text/html; charset=utf-8"]);
     const links = [...home.body.matchAll(/href="([^"]+)"/g)].map(([, href]) => href!);
+    assert.match(links.pop() ?? "", /^http:\/\/localhost:\d+\/debug$/, "the pages about the mesh");
     assert.deepEqual(links, ["/", "/scopez/", "/memz/", "/envz/", "/procz/", "/argz/", "/versionz/"]);
     for (const link of links) assert.equal((await ask(port, "GET", link)).status, 200, link);
     const json = async (path: string) => {

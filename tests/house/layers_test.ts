@@ -66,6 +66,10 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
     may: ["kernel", "http", "config", "registry", "mesh", "translate", "xds", "pb", "resource", "simulate"],
     why: "pages look at everything; nothing looks at pages",
   },
+  web: {
+    may: ["kernel", "http", "config", "registry", "mesh", "translate", "xds", "pb", "resource", "simulate", "debug"],
+    why: "pages for people show what pages for programs tell; programs do without them",
+  },
   discovery: {
     may: [
       ...["kernel", "config", "folder", "registry", "mesh", "translate", "sockets", "http", "grpc", "xds", "pb"],
@@ -74,6 +78,7 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
         "incremental",
         "simulate",
         "debug",
+        "web",
         "analyze",
         "gateway_api",
         "ambient",

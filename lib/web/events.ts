@@ -1,0 +1,127 @@
+/**
+ * Live parts of pages by server-sent events.
+ *
+ *     ledger, store ──(revision)──> one look each half second ──> one text ──> every viewer
+ *
+ * While nobody looks nothing is done. Whatever the number of viewers a part is made once, and a viewer that does not take
+ * it gets the latest later, not all of them.
+ *
+ * @module
+ */
+import type { Cancel, Clock } from "../kernel/time/clock.ts";
+
+/** A part: the event's name, and what it says now. */
+export interface LivePart {
+  readonly event: string;
+  /** Changes when the text may have. Cheap: it is asked for twice a second. */
+  revision(): string;
+  text(): string;
+}
+
+/** Time between looks, ms: what people see as at once. */
+const LOOK_TIME = 500;
+
+/** Time without events after which a comment is sent, ms, so that viewers that are gone are found. */
+const STILL_THERE_TIME = 15_000;
+
+/** Viewers at a time; each costs one connection, of which the server has a thousand. */
+export const MAX_VIEWERS = 100;
+
+/** What one viewer has not taken yet: of each event the latest. */
+class Viewer {
+  readonly waiting = new Map<string, string>();
+  wake = Promise.withResolvers<void>();
+
+  put(event: string, text: string): void {
+    this.waiting.set(event, text);
+    this.wake.resolve();
+  }
+}
+
+/** The viewers of one server. */
+export class LiveEvents {
+  readonly #parts: readonly LivePart[];
+  readonly #clock: Clock;
+  readonly #viewers = new Set<Viewer>();
+  readonly #seen = new Map<string, { readonly revision: string; readonly text: string }>();
+  #look: Cancel | undefined;
+  /** Texts made so far. */
+  made = 0;
+
+  constructor(parts: readonly LivePart[], clock: Clock) {
+    this.#parts = parts;
+    this.#clock = clock;
+  }
+
+  /** Viewers that listen. */
+  get size(): number {
+    return this.#viewers.size;
+  }
+
+  /**
+   * Events for one viewer, the present ones first, until the signal aborts.
+   *
+   * @returns undefined: there are as many viewers as may be
+   */
+  view(signal: AbortSignal): AsyncIterable<string> | undefined {
+    if (this.#viewers.size >= MAX_VIEWERS) return undefined;
+    const viewer = new Viewer();
+    this.#viewers.add(viewer);
+    this.#refresh();
+    for (const [event, { text }] of this.#seen) viewer.put(event, text);
+    this.#look ??= this.#clock.after(LOOK_TIME, () => this.#lookAgain());
+    return this.#events(viewer, signal);
+  }
+
+  async *#events(viewer: Viewer, signal: AbortSignal): AsyncIterable<string> {
+    const stop = () => viewer.wake.resolve();
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      // Whoever has lost the connection comes again after three seconds.
+      yield "retry: 3000\n\n";
+      while (!signal.aborted) {
+        const cancel = this.#clock.after(STILL_THERE_TIME, stop);
+        await viewer.wake.promise;
+        cancel();
+        viewer.wake = Promise.withResolvers();
+        if (signal.aborted) return;
+        const events = [...viewer.waiting].map(([event, text]) => eventText(event, text));
+        viewer.waiting.clear();
+        yield events.length === 0 ? ":\n\n" : events.join("");
+      }
+    } finally {
+      signal.removeEventListener("abort", stop);
+      this.#viewers.delete(viewer);
+    }
+  }
+
+  #lookAgain(): void {
+    this.#look = undefined;
+    if (this.#viewers.size === 0) return;
+    for (const { event, text } of this.#refresh()) {
+      for (const viewer of this.#viewers) viewer.put(event, text);
+    }
+    this.#look = this.#clock.after(LOOK_TIME, () => this.#lookAgain());
+  }
+
+  /** Makes the texts whose revision is another one. @returns those that differ */
+  #refresh(): { readonly event: string; readonly text: string }[] {
+    const changed: { event: string; text: string }[] = [];
+    for (const part of this.#parts) {
+      const before = this.#seen.get(part.event);
+      const revision = part.revision();
+      if (before?.revision === revision) continue;
+      const text = part.text();
+      this.made++;
+      this.#seen.set(part.event, { revision, text });
+      if (text !== before?.text) changed.push({ event: part.event, text });
+    }
+    return changed;
+  }
+}
+
+/** An event as it lies on the wire: a line of the text cannot end it. */
+function eventText(event: string, text: string): string {
+  const lines = text.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
+  return `event: ${event}\n${lines.join("")}\n`;
+}

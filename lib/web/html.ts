@@ -1,0 +1,37 @@
+/**
+ * HTML as a tagged template: whatever is put in is escaped, unless it is HTML already.
+ *
+ *     markup`<a href="${url}">${name}</a>`
+ *
+ * Attributes stand in double quotes; nothing is put into a style or a script, which pages do not have.
+ *
+ * @module
+ */
+import { escapeHtml } from "../debug/html.ts";
+
+/** HTML that was made by {@linkcode markup}. */
+export class Html {
+  constructor(
+    /** The text; whoever makes one answers for it. */
+    readonly text: string,
+  ) {}
+}
+
+/** What may stand in a template; undefined and false are nothing, lists are put together. */
+export type HtmlValue = Html | string | number | undefined | false | readonly HtmlValue[];
+
+/** Makes HTML; see the module. */
+export function markup(texts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  let text = texts[0]!;
+  for (const [i, value] of values.entries()) text += htmlText(value) + texts[i + 1]!;
+  return new Html(text);
+}
+
+/** A value as HTML text. */
+export function htmlText(value: HtmlValue): string {
+  if (value === undefined || value === false) return "";
+  if (value instanceof Html) return value.text;
+  if (typeof value === "string") return escapeHtml(value);
+  if (typeof value === "number") return String(value);
+  return value.map(htmlText).join("");
+}

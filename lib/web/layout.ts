@@ -1,0 +1,145 @@
+/**
+ * What all pages have around them: navigation, the search box, and the command that asks for the same as JSON.
+ *
+ * @module
+ */
+import type { DebugView } from "../debug/view.ts";
+import type { HttpRequest, HttpResponse } from "../http/message.ts";
+import { type Html, markup } from "./html.ts";
+import { changedQuery, withQuery } from "./links.ts";
+import type { WebPage } from "./view.ts";
+
+/** The navigation, in order. */
+const NAVIGATION: readonly { readonly path: string; readonly title: string }[] = [
+  { path: "/debug", title: "Overview" },
+  { path: "/debug/configz", title: "Objects" },
+  { path: "/debug/syncz", title: "Proxies" },
+  { path: "/debug/registryz", title: "Services" },
+  { path: "/debug/pushes", title: "Pushes" },
+  { path: "/debug/problemz", title: "Findings" },
+  { path: "/debug/list", title: "All pages" },
+];
+
+/** Pages that belong to one of the navigation. */
+const PARENTS: Readonly<Record<string, string>> = {
+  "/debug/live": "/debug/configz",
+  "/debug/config_dump": "/debug/syncz",
+  "/debug/endpointShardz": "/debug/registryz",
+  "/debug/warningz": "/debug/problemz",
+};
+
+/** A browser runs and loads nothing but the three files of the pages, and shows no page inside another site's. */
+const POLICY = [
+  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'"],
+  ...["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"],
+].join("; ");
+
+/** Headers of everything that pages for people are made of. */
+export const SAFE_HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy": POLICY,
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+  "x-frame-options": "DENY",
+};
+
+/**
+ * A page as it is sent.
+ *
+ * @param shared queries that the page for programs takes, too
+ */
+export function pageResponse(
+  page: WebPage,
+  request: HttpRequest,
+  view: DebugView,
+  shared: readonly string[] | "all",
+): HttpResponse {
+  return {
+    status: page.status ?? 200,
+    headers: {
+      ...SAFE_HEADERS,
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "no-store",
+      // The same address is JSON for others.
+      "vary": "accept",
+    },
+    body: document(page, request, view, curl(request, shared)).text,
+  };
+}
+
+function document({ title, body, live }: WebPage, request: HttpRequest, view: DebugView, command: string): Html {
+  const { latest } = view.xds.ledger;
+  return markup`
+    <!DOCTYPE html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width">
+        <meta name="color-scheme" content="light dark">
+        <title>${title} - ${view.program}</title>
+        <link rel="stylesheet" href="/debug/assets/page.css">
+        <link rel="icon" href="/debug/assets/icon.svg" type="image/svg+xml">
+        <script src="/debug/assets/page.js" defer></script>
+      </head>
+      <body>
+        <a class="skip" href="#main">To the content</a>
+        <header><nav aria-label="Pages">${navigation(request.path)}</nav>${searchBox(request)}</header>
+        ${live === "push" && changed(request)}
+        <main id="main">
+          <h1>${title}</h1>
+          ${
+    live === undefined ? body : markup`
+            <div data-live="${live}" data-push="${latest}">${body}</div>
+          `
+  }
+        </main>
+        <footer>As curl: <code>${command}</code></footer>
+      </body>
+    </html>
+  `;
+}
+
+function navigation(path: string): Html[] {
+  const bare = path.replace(/\/$/, "");
+  const current = PARENTS[bare] ?? bare;
+  return NAVIGATION.map(({ path, title }) =>
+    path === current
+      ? markup`
+        <a href="${path}" aria-current="page">${title}</a>
+      `
+      : markup`
+        <a href="${path}">${title}</a>
+      `
+  );
+}
+
+function searchBox({ path, query }: HttpRequest): Html {
+  const value = path.startsWith("/debug/search") ? query.get("q") ?? "" : "";
+  return markup`
+    <form role="search" action="/debug/search">
+      <input
+        type="search"
+        name="q"
+        value="${value}"
+        maxlength="200"
+        placeholder="Search: / "
+        aria-label="Search objects, proxies and services"
+      >
+    </form>
+  `;
+}
+
+function changed(request: HttpRequest): Html {
+  return markup`
+    <p id="changed" role="status" hidden>
+      A push has changed something since.
+      <a href="${changedQuery(request, {})}">Load again</a>
+    </p>
+  `;
+}
+
+/** The command for the same as JSON; what is for people alone is left out of the query. */
+function curl({ host, path, query }: HttpRequest, shared: readonly string[] | "all"): string {
+  const kept = [...query].filter(([name]) => shared === "all" || shared.includes(name));
+  const url = `http://${host}${withQuery(path === "/debug" ? "/debug/list" : path, Object.fromEntries(kept))}`;
+  return `curl '${url.replaceAll("'", "%27")}'`;
+}

@@ -1,0 +1,38 @@
+/**
+ * Addresses of the pages. Each is the address of the same thing as JSON, too.
+ *
+ * @module
+ */
+
+/** The page of an object, by its key (`kind/namespace/name`). */
+export function objectUrl(key: string): string {
+  return withQuery("/debug/live", { object: key });
+}
+
+/** The page of a proxy, by its node id, which it keeps when it connects again. */
+export function proxyUrl(nodeId: string, more: Readonly<Record<string, string>> = {}): string {
+  return withQuery("/debug/config_dump", { proxyID: nodeId, ...more });
+}
+
+/** The page of a service, by its key (`namespace/hostname`). */
+export function serviceUrl(key: string): string {
+  return withQuery("/debug/endpointShardz", { service: key });
+}
+
+/** A path with a query; empty values are left out. */
+export function withQuery(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
+  const found = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== "") found.set(name, String(value));
+  }
+  const text = found.toString();
+  return text === "" ? path : `${path}?${text}`;
+}
+
+/** The same page with some of its query changed; an empty value takes one away. */
+export function changedQuery(
+  { path, query }: { readonly path: string; readonly query: URLSearchParams },
+  changes: Readonly<Record<string, string | number>>,
+): string {
+  return withQuery(path, { ...Object.fromEntries(query), ...changes });
+}

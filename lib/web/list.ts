@@ -1,0 +1,129 @@
+/**
+ * Lists: a part at a time, with links to the others, and filters as a form whose address is stable.
+ *
+ * @module
+ */
+import type { HttpRequest } from "../http/message.ts";
+import { Html, type HtmlValue, markup } from "./html.ts";
+import { changedQuery } from "./links.ts";
+
+/** Entries of one page of a list. */
+export const PAGE_LENGTH = 50;
+
+/** One page of a list. */
+export interface ListPart<T> {
+  readonly items: readonly T[];
+  /** 1-based. */
+  readonly page: number;
+  readonly pages: number;
+  readonly total: number;
+}
+
+/** The part of a list that the query `page` names; one that is out of range is the last. */
+export function listPart<T>(all: readonly T[], { query }: HttpRequest, name = "page"): ListPart<T> {
+  const pages = Math.max(1, Math.ceil(all.length / PAGE_LENGTH));
+  const asked = Math.floor(Number(query.get(name) ?? 1));
+  const page = asked >= 1 ? Math.min(asked, pages) : 1;
+  return { items: all.slice((page - 1) * PAGE_LENGTH, page * PAGE_LENGTH), page, pages, total: all.length };
+}
+
+/** Links to the pages before and after. */
+export function pageLinks<T>({ page, pages, total }: ListPart<T>, request: HttpRequest, name = "page"): Html {
+  if (pages === 1) {
+    return markup`
+      <p class="dim">${total} in all</p>
+    `;
+  }
+  const link = (to: number, rel: string, text: string) =>
+    to >= 1 && to <= pages && markup`
+      <a rel="${rel}" href="${changedQuery(request, { [name]: to })}">${text}</a>
+    `;
+  return markup`
+    <nav class="pages" aria-label="Parts of the list">
+      ${link(page - 1, "prev", "previous")}
+      <span>page ${page} of ${pages}, ${total} in all</span>${link(page + 1, "next", "next")}
+    </nav>
+  `;
+}
+
+/** A table; rows that are given as HTML stand as they are. */
+export function table(columns: readonly string[], rows: readonly (Html | readonly HtmlValue[])[], empty: string): Html {
+  if (rows.length === 0) {
+    return markup`
+      <p class="dim">${empty}</p>
+    `;
+  }
+  const cells = (row: Html | readonly HtmlValue[]) =>
+    row instanceof Html ? row : markup`
+      <tr>${
+      row.map((cell) =>
+        markup`
+          <td>${cell}</td>
+        `
+      )
+    }</tr>
+    `;
+  return markup`
+    <table>
+      <thead><tr>${
+    columns.map((column) =>
+      markup`
+          <th scope="col">${column}</th>
+        `
+    )
+  }</tr></thead>
+      <tbody>${rows.map(cells)}</tbody>
+    </table>
+  `;
+}
+
+/** A choice of a filter. */
+export interface FilterChoice {
+  readonly name: string;
+  readonly label: string;
+  readonly options: readonly string[];
+}
+
+/** The form of a list: a text to look for, and choices. Fields that `keep` names stay as they are. */
+export function filterForm(
+  { path, query }: HttpRequest,
+  choices: readonly FilterChoice[],
+  keep: readonly string[] = [],
+): Html {
+  const kept = keep.map((name) =>
+    markup`
+      <input type="hidden" name="${name}" value="${query.get(name) ?? ""}">
+    `
+  );
+  return markup`
+    <form class="filter" action="${path}">
+      ${kept}
+      <input type="search" name="q" value="${
+    query.get("q") ??
+      ""
+  }" maxlength="200" placeholder="contains" aria-label="contains">
+      ${choices.map((choice) => select(choice, query.get(choice.name) ?? ""))}<button>Filter</button>
+    </form>
+  `;
+}
+
+function select({ name, label, options }: FilterChoice, chosen: string): Html {
+  const option = (value: string, text: string) =>
+    value === chosen
+      ? markup`
+        <option value="${value}" selected>${text}</option>
+      `
+      : markup`
+        <option value="${value}">${text}</option>
+      `;
+  const known = chosen === "" || options.includes(chosen) ? options : [chosen, ...options];
+  return markup`
+    <select name="${name}" aria-label="${label}">${option("", label)}${known.map((one) => option(one, one))}</select>
+  `;
+}
+
+/** Whether a text holds the query `q`, whatever the case. */
+export function searched({ query }: HttpRequest): (text: string) => boolean {
+  const wanted = (query.get("q") ?? "").trim().toLowerCase();
+  return (text) => wanted === "" || text.toLowerCase().includes(wanted);
+}

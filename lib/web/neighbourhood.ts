@@ -1,0 +1,72 @@
+/**
+ * An object and what it is tied to, as a picture: who refers to it on the left, what it refers to on the right.
+ *
+ * @module
+ */
+import { type Html, markup } from "./html.ts";
+import { objectUrl } from "./links.ts";
+import type { ObjectArrow } from "./references.ts";
+
+/** Nodes of a picture, the object itself and the two that stand for the rest included. */
+const MAX_NODES = 50;
+
+const NODE_WIDTH = 290;
+const NODE_HEIGHT = 24;
+const STEP = 32;
+const GAP = 70;
+
+interface PictureNode {
+  readonly text: string;
+  readonly href?: string;
+  readonly missing?: boolean;
+}
+
+/** The picture; undefined: it is tied to nothing. */
+export function neighbourhood(key: string, arrows: readonly ObjectArrow[]): Html | undefined {
+  const left = column(arrows.filter(({ to }) => to === key).map(({ from }) => ({ text: from, href: objectUrl(from) })));
+  const right = column(arrows.filter(({ from }) => from === key).map(targetNode));
+  if (left.length + right.length === 0) return undefined;
+  const rows = Math.max(left.length, right.length, 1);
+  const height = rows * STEP;
+  const middle = (height - NODE_HEIGHT) / 2;
+  const x = NODE_WIDTH + GAP;
+  const at = (nodes: readonly PictureNode[], i: number) => i * STEP + (height - nodes.length * STEP) / 2 + 4;
+  const center = middle + NODE_HEIGHT / 2;
+  const width = 3 * NODE_WIDTH + 2 * GAP;
+  return markup`<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="What ${key} is tied to">
+${left.map((_, i) => edge(NODE_WIDTH, at(left, i) + NODE_HEIGHT / 2, x, center))}
+${right.map((_, i) => edge(x + NODE_WIDTH, center, 2 * x, at(right, i) + NODE_HEIGHT / 2))}
+${left.map((node, i) => box(node, 0, at(left, i)))}${right.map((node, i) => box(node, 2 * x, at(right, i)))}
+${box({ text: key }, x, middle, "node self")}</svg>`;
+}
+
+function targetNode({ to, missing }: ObjectArrow): PictureNode {
+  // A host that nothing defines has no page.
+  return to.split("/").length === 3 ? { text: to, href: objectUrl(to), missing } : { text: to, missing };
+}
+
+/** The nodes of one side; of too many the last one says how many are left out. */
+function column(nodes: readonly PictureNode[]): readonly PictureNode[] {
+  const room = (MAX_NODES - 1) >> 1;
+  if (nodes.length <= room) return nodes;
+  return [...nodes.slice(0, room - 1), { text: `and ${nodes.length - room + 1} more` }];
+}
+
+function edge(x1: number, y1: number, x2: number, y2: number): Html {
+  const bend = (x1 + x2) / 2;
+  return markup`<path class="edge" d="M${x1} ${y1}C${bend} ${y1} ${bend} ${y2} ${x2} ${y2}"/>`;
+}
+
+/** Characters of a name in a node. */
+const NODE_TEXT = 44;
+
+function box({ text, href, missing = false }: PictureNode, x: number, y: number, kind = "node"): Html {
+  const short = text.length > NODE_TEXT ? `${text.slice(0, NODE_TEXT - 1)}…` : text;
+  const name = `${text}${missing ? " (not there)" : ""}`;
+  const body = markup`<title>${name}</title><rect class="${kind}${
+    missing ? " missing" : ""
+  }" x="${x}" y="${y}" rx="4" width="${NODE_WIDTH}" height="${NODE_HEIGHT}"/><text x="${x + 7}" y="${
+    y + 16
+  }">${short}</text>`;
+  return href === undefined ? markup`<g>${body}</g>` : markup`<a href="${href}">${body}</a>`;
+}

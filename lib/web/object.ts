@@ -1,0 +1,141 @@
+/**
+ * One object for people: is it in force, where, why not; its text, what it is tied to, its pushes.
+ *
+ * @module
+ */
+import { dump } from "js-yaml";
+import { z } from "zod";
+import { type Finding, findingKeys } from "../config/finding/finding.ts";
+import { describeOrigin, type Origin } from "../config/finding/origin.ts";
+import { KINDS } from "../config/kinds/kinds.ts";
+import type { ConfigObject } from "../config/types.ts";
+import { live } from "../debug/live.ts";
+import type { DebugView } from "../debug/view.ts";
+import { writtenObject } from "../debug/world.ts";
+import type { HttpRequest } from "../http/message.ts";
+import { bodyText } from "../http/message.ts";
+import { findingsOf, findingTable } from "./findings.ts";
+import { type Html, markup } from "./html.ts";
+import { objectUrl } from "./links.ts";
+import { neighbourhood } from "./neighbourhood.ts";
+import { objectsPage } from "./objects.ts";
+import { pushTable } from "./pushes.ts";
+import { arrowsOf, type ObjectArrow } from "./references.ts";
+import { sourceHtml, sourceText } from "./source_text.ts";
+import type { WebPage, WebPageMaker } from "./view.ts";
+import { stateHtml, type StateWord } from "./words.ts";
+
+/** What the page shows of the answer of `/debug/live`. */
+const LIVE_ANSWER = z.object({
+  object: z.string(),
+  everywhere: z.boolean(),
+  why: z.array(z.string()),
+  live: z.number(),
+  total: z.number(),
+  push: z.number().optional(),
+});
+
+type LiveAnswer = z.infer<typeof LIVE_ANSWER>;
+
+/** The page; query `object` (`kind/namespace/name`). Without it: the list. */
+export const objectPage: WebPageMaker = async (request, view) => {
+  if (!request.query.get("object")) return await objectsPage(request, view);
+  const answer = await live(withoutWait(request), view);
+  const text = typeof answer.body === "string" ? answer.body : bodyText({ ...request, body: answer.body });
+  if (answer.headers?.["content-type"] !== "application/json") {
+    return { status: answer.status, title: "No such object", body: markup`<p>${text}</p>` };
+  }
+  const state = LIVE_ANSWER.parse(JSON.parse(text));
+  return await pageOf(state, view);
+};
+
+/** A page is shown at once; who waits asks for JSON. */
+function withoutWait(request: HttpRequest): HttpRequest {
+  return { ...request, query: new URLSearchParams({ object: request.query.get("object") ?? "" }) };
+}
+
+async function pageOf(state: LiveAnswer, view: DebugView): Promise<WebPage> {
+  const key = state.object;
+  const object = objectAt(key, view);
+  const findings = findingsOf(view).filter((one) => findingKeys(one).includes(key));
+  const arrows = arrowsOf(key, view);
+  const pushes = view.xds.ledger.pushes().filter(({ objects }) => objects.some((one) => one.key === key));
+  return {
+    // An object that is refused is there to look at.
+    status: object === undefined && findings.length === 0 ? 404 : 200,
+    title: key,
+    live: "push",
+    body: markup`${verdict(state, object, findings)}${findings.length > 0 && findingTable(findings)}
+${await texts(key, object, findings, view)}
+<h2>Tied to</h2>${neighbourhood(key, arrows) ?? markup`<p class="dim">It names no other object, and none names it.</p>`}
+${tied(key, arrows)}<h2>Its pushes</h2>${pushTable(pushes)}`,
+  };
+}
+
+/** The object in force of a key. */
+function objectAt(key: string, { store }: DebugView): ConfigObject | undefined {
+  const [kind, namespace = "", name = ""] = key.split("/");
+  const known = KINDS.find((one) => one === kind);
+  return known === undefined ? undefined : store.get(known, namespace, name);
+}
+
+function verdict(state: LiveAnswer, object: ConfigObject | undefined, findings: readonly Finding[]): Html {
+  const { everywhere, live, total, why, push } = state;
+  const refused = object === undefined || findings.some(({ severity }) => severity === "error");
+  const tone = everywhere && !refused ? "good" : refused ? "bad" : "warn";
+  const word = object === undefined ? "No version is in force" : `In force on ${live} of ${total} proxies`;
+  const from = object !== undefined && push !== undefined && push > 0 &&
+    markup`, since push <a href="/debug/pushes#push-${push}">${push}</a>`;
+  const where = object && markup`<br><span class="mono">${describeOrigin(object.origin)}</span>`;
+  return markup`<div class="verdict ${tone}">${stateHtml({ tone, word } satisfies StateWord)}${from}${where}
+${why.length > 0 && markup`<ul>${why.map((reason) => markup`<li>${reason}</li>`)}</ul>`}</div>`;
+}
+
+/** The text as it lies in the file; beside it the last good version where that is another one. */
+async function texts(
+  key: string,
+  object: ConfigObject | undefined,
+  findings: readonly Finding[],
+  view: DebugView,
+): Promise<Html> {
+  const errors = findings.filter(({ severity, place }) => severity === "error" && place.origin !== undefined);
+  const stale = object !== undefined && view.isStale(object);
+  // A refused text may have moved since its last good version was read.
+  const origin: Origin | undefined = stale || object === undefined
+    ? errors[0]?.place.origin ?? object?.origin
+    : object.origin;
+  // Of a finding about several objects the field is that of the first.
+  const own = findings.filter((one) => findingKeys(one)[0] === key);
+  const present = origin === undefined ? "Its text is not known." : await sourceText(origin);
+  const shown = typeof present === "string" ? markup`<p class="dim">${present}</p>` : sourceHtml(present, own);
+  if (object === undefined) return markup`<h2>The present text, refused</h2>${shown}`;
+  const good = markup`<pre>${dump(writtenObject(object), { lineWidth: 110, noRefs: true })}</pre>`;
+  if (stale) {
+    return markup`<div class="columns"><section><h2>The present text, refused</h2>${shown}</section>
+<section><h2>In force: the last good version, as it was read</h2>${good}</section></div>`;
+  }
+  return markup`<h2>Text</h2>${shown}<details><summary>As it was read</summary>${good}</details>`;
+}
+
+/** The arrows as lists, for whom a picture says nothing. */
+function tied(key: string, arrows: readonly ObjectArrow[]): Html {
+  const list = (title: string, found: readonly { readonly name: string; readonly missing: boolean }[]) =>
+    found.length > 0 &&
+    markup`<details><summary>${title} (${found.length})</summary><ul>${
+      found.slice(0, MAX_LISTED).map(({ name, missing }) =>
+        markup`<li>${nameLink(name)}${missing && " (not there)"}</li>`
+      )
+    }</ul></details>`;
+  return markup`${
+    list("Refers to", arrows.filter(({ from }) => from === key).map(({ to, missing }) => ({ name: to, missing })))
+  }${
+    list("Referred to by", arrows.filter(({ to }) => to === key).map(({ from }) => ({ name: from, missing: false })))
+  }`;
+}
+
+/** Names in a list of a page. */
+const MAX_LISTED = 500;
+
+function nameLink(name: string): Html {
+  return name.split("/").length === 3 ? markup`<a href="${objectUrl(name)}">${name}</a>` : markup`${name}`;
+}

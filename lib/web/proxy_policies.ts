@@ -1,0 +1,127 @@
+/**
+ * Policies for one workload: which objects choose it, and from which of them each field comes.
+ *
+ * @module
+ */
+import type { ConfigObject } from "../config/types.ts";
+import type { DebugView } from "../debug/view.ts";
+import type { HttpRequest } from "../http/message.ts";
+import { kindNotBuiltText } from "../kernel/not_built/catalogue.ts";
+import { type Selected, SelectionIndex } from "../mesh/selection/index.ts";
+import { SELECTING_KINDS, type SelectingKind } from "../mesh/selection/selection.ts";
+import type { XdsConnection } from "../xds/connection.ts";
+import { type Html, type HtmlValue, markup } from "./html.ts";
+import { objectUrl } from "./links.ts";
+import { table } from "./list.ts";
+import { stateHtml } from "./words.ts";
+
+/**
+ * How several objects of a kind become one.
+ *
+ * - `fields`: of each level the oldest object; a field of a nearer level has precedence.
+ * - `nearest`: one object, of the nearest level.
+ * - `all`: each of them for itself.
+ */
+const MERGING: Readonly<Record<SelectingKind, "fields" | "nearest" | "all">> = {
+  AuthorizationPolicy: "all",
+  PeerAuthentication: "fields",
+  ProxyConfig: "fields",
+  ProxyFilter: "all",
+  RequestAuthentication: "all",
+  Sidecar: "nearest",
+  Telemetry: "fields",
+  WasmPlugin: "all",
+};
+
+/** A field of the merged policy. */
+interface MergedField {
+  readonly path: string;
+  readonly value: string;
+  readonly from: string;
+}
+
+/** The part. */
+export function policiesPart(_request: HttpRequest, connection: XdsConnection, view: DebugView): Html {
+  const nodeId = connection.node?.id;
+  const state = [...view.translator.proxies()].find(({ proxy }) => proxy.nodeId === nodeId);
+  if (state === undefined) return markup`<p class="dim">Nothing is translated for it yet.</p>`;
+  const { namespace, properties: { labels } } = state.proxy;
+  const sections = SELECTING_KINDS.map((kind) => section(kind, selected(kind, { namespace, labels }, view)));
+  const carried = Object.entries(labels).map(([name, value]) => `${name}=${value}`).join(", ");
+  return markup`<p>Namespace ${namespace}, labels <span class="mono">${carried || "none"}</span>.</p>${sections}`;
+}
+
+function selected<K extends SelectingKind>(
+  kind: K,
+  workload: { readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
+  view: DebugView,
+): Selected<K> {
+  const index = new SelectionIndex<K>(view.mesh.rootNamespace);
+  // A kind's list holds objects of that kind.
+  index.update([], view.store.list(kind) as readonly ConfigObject<K>[]);
+  return index.select(workload);
+}
+
+function section(kind: SelectingKind, { root, namespace, workload }: Selected<SelectingKind>): Html | false {
+  const levels = [
+    { title: "root namespace", objects: root },
+    { title: "namespace", objects: namespace },
+    { title: "workload", objects: workload },
+  ];
+  if (levels.every(({ objects }) => objects.length === 0)) return false;
+  const notBuilt = kindNotBuiltText(kind);
+  const rows = levels.flatMap(({ title, objects }) =>
+    objects.map((object, i): HtmlValue[] => [
+      title,
+      markup`<a href="${objectUrl(object.key)}">${object.key}</a>`,
+      i > 0 && MERGING[kind] !== "all" ? "hidden by an older one of its level" : "",
+    ])
+  );
+  const effective = levels.map(({ objects }) => objects);
+  return markup`<h2>${kind}</h2>${
+    notBuilt !== undefined && markup`<p>${stateHtml({ tone: "warn", word: notBuilt })}</p>`
+  }${table(["Level", "Object", ""], rows, "")}${merged(MERGING[kind], effective)}`;
+}
+
+function merged(how: "fields" | "nearest" | "all", levels: readonly (readonly ConfigObject[])[]): Html {
+  const used = how === "all"
+    ? levels.flat().map((object) => [object])
+    : [levels.flatMap((objects) => objects.slice(0, 1)).slice(how === "nearest" ? -1 : 0)];
+  return markup`${
+    used.map((objects) => {
+      const rows = mergedFields(objects).map(({ path, value, from }): HtmlValue[] => [
+        markup`<span class="mono">${path}</span>`,
+        markup`<span class="mono">${value}</span>`,
+        markup`<a href="${objectUrl(from)}">${from}</a>`,
+      ]);
+      return markup`<h3>In effect</h3>${table(["Field", "Value", "From"], rows, "It sets no field.")}`;
+    })
+  }`;
+}
+
+/** Fields that choose the workload, and say nothing to it. */
+const SELECTORS: ReadonlySet<string> = new Set(["selector", "workloadSelector", "targetRef", "targetRefs"]);
+
+/** The fields of objects, a later one before an earlier one. */
+export function mergedFields(objects: readonly Pick<ConfigObject, "key" | "spec">[]): MergedField[] {
+  const fields = new Map<string, MergedField>();
+  for (const { key, spec } of objects) {
+    for (const [name, value] of Object.entries(spec)) {
+      if (SELECTORS.has(name)) continue;
+      for (const [path, leaf] of leaves(name, value)) {
+        fields.set(path, { path, value: JSON.stringify(leaf).slice(0, MAX_VALUE), from: key });
+      }
+    }
+  }
+  return [...fields.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Characters of a value. */
+const MAX_VALUE = 2000;
+
+/** The fields below a value; lists are replaced as a whole, so they are leaves. */
+function* leaves(path: string, value: unknown): Iterable<readonly [string, unknown]> {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!isObject || Object.keys(value).length === 0) return yield [path, value];
+  for (const [name, one] of Object.entries(value)) if (one !== undefined) yield* leaves(`${path}.${name}`, one);
+}

@@ -1,0 +1,87 @@
+/**
+ * The resources of a proxy: found by name or by what stands in them, and decoded one at a time.
+ *
+ * @module
+ */
+import { Buffer } from "node:buffer";
+import { resourcesOf, virtualHostsOf } from "../debug/resources.ts";
+import type { DebugView } from "../debug/view.ts";
+import type { HttpRequest } from "../http/message.ts";
+import { anyJson } from "../pb/json.ts";
+import type { EncodedResource } from "../resource/encoded.ts";
+import type { XdsConnection } from "../xds/connection.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../xds/protocol/types.ts";
+import { type Html, type HtmlValue, markup } from "./html.ts";
+import { objectUrl, proxyUrl } from "./links.ts";
+import { filterForm, listPart, pageLinks, table } from "./list.ts";
+import { bytesText } from "./words.ts";
+
+/** Types by their short names. */
+const TYPES: Readonly<Record<string, string>> = {
+  cds: CLUSTER,
+  lds: LISTENER,
+  rds: ROUTE,
+  vhds: VIRTUAL_HOST,
+  eds: ENDPOINTS,
+  sds: SECRET,
+};
+
+/** Characters of one decoded resource that a page shows. */
+const MAX_SHOWN = 200_000;
+
+/** The part; queries `type`, `q`, `name`. */
+export function resourcesPart(request: HttpRequest, connection: XdsConnection, _view: DebugView): Html {
+  const asked = request.query.get("type") ?? "";
+  const type = Object.hasOwn(TYPES, asked) ? asked : "cds";
+  const all = ofType(connection, TYPES[type]!);
+  const name = request.query.get("name");
+  if (name !== null) return one(name, all.find((resource) => resource.name === name));
+  const part = listPart(all.filter(holding(request.query.get("q") ?? "")), request);
+  const nodeId = connection.node?.id ?? connection.id;
+  const rows = part.items.map((resource): HtmlValue[] => [
+    markup`<a href="${proxyUrl(nodeId, { view: "resources", type, name: resource.name })}">${resource.name}</a>`,
+    bytesText(resource.value.length),
+    markup`<code>${resource.version}</code>`,
+    causes(resource),
+  ]);
+  const form = filterForm(request, [{ name: "type", label: "cds", options: Object.keys(TYPES) }], ["proxyID", "view"]);
+  return markup`${form}<p class="dim">A text is looked for in names, whatever its case, and letter by letter in all that
+stands in a resource.</p>${table(["Name", "Size", "Version", "Objects behind"], rows, "None is so.")}${
+    pageLinks(part, request)
+  }`;
+}
+
+function ofType(connection: XdsConnection, typeUrl: string): EncodedResource[] {
+  if (typeUrl !== VIRTUAL_HOST) return resourcesOf(connection, typeUrl);
+  return resourcesOf(connection, ROUTE).flatMap(({ name }) => virtualHostsOf(connection, name));
+}
+
+/** Whether a resource holds a text. Texts lie in messages as they are, so that nothing has to be decoded. */
+function holding(text: string): (resource: EncodedResource) => boolean {
+  const wanted = text.trim();
+  const lower = wanted.toLowerCase();
+  const bytes = Buffer.from(wanted);
+  return ({ name, value, typeUrl }) =>
+    wanted === "" || name.toLowerCase().includes(lower) ||
+    // A secret is not found by guesses.
+    (typeUrl !== SECRET && Buffer.from(value.buffer, value.byteOffset, value.length).includes(bytes));
+}
+
+/** Objects that a row names. */
+const MAX_CAUSES = 5;
+
+function causes(resource: EncodedResource): Html[] {
+  const more = resource.causes.length - MAX_CAUSES;
+  const links = resource.causes.slice(0, MAX_CAUSES).map((key) => markup`<a href="${objectUrl(key)}">${key}</a><br>`);
+  return more > 0 ? [...links, markup`<span class="dim">and ${more} more</span>`] : links;
+}
+
+function one(name: string, resource: EncodedResource | undefined): Html {
+  if (resource === undefined) return markup`<p>It has no resource <code>${name}</code> now.</p>`;
+  const text = JSON.stringify(anyJson(resource.typeUrl, resource.value), null, 2);
+  const rest = text.length - MAX_SHOWN;
+  return markup`<h2 class="mono">${name}</h2><p>${causes(resource)}</p>
+${rest > 0 && markup`<p>${rest} characters more; the command below gets all of it.</p>`}<pre>${
+    text.slice(0, MAX_SHOWN)
+  }</pre>`;
+}

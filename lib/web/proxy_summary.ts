@@ -1,0 +1,99 @@
+/**
+ * How far a proxy is: who it is, and for each type what it should have, was sent, and has acknowledged.
+ *
+ * @module
+ */
+import type { DebugView } from "../debug/view.ts";
+import type { HttpRequest } from "../http/message.ts";
+import { fromStruct } from "../pb/wellknown.ts";
+import { stackDigest, stackSize } from "../xds/ads/set_stack.ts";
+import type { Watch } from "../xds/ads/watch.ts";
+import type { XdsConnection } from "../xds/connection.ts";
+import { typeRules } from "../xds/protocol/types.ts";
+import { type Html, type HtmlValue, markup } from "./html.ts";
+import { objectUrl, proxyUrl } from "./links.ts";
+import { table } from "./list.ts";
+import { nodeName } from "./proxies.ts";
+import { rejectionTable } from "./pushes.ts";
+import { stateHtml, type StateWord, timeHtml } from "./words.ts";
+
+/** The part. */
+export function summaryPart(_request: HttpRequest, connection: XdsConnection, view: DebugView): Html {
+  const nodeId = connection.node?.id;
+  const rejections = view.xds.ledger.rejections().filter(({ proxy }) =>
+    nodeId !== undefined && proxy.startsWith(nodeId)
+  );
+  return markup`${types(connection)}<h2>Rejected</h2>${blamed(connection)}${rejectionTable(rejections)}
+<h2>Identity</h2>${identity(connection)}`;
+}
+
+function types(connection: XdsConnection): Html {
+  const nodeId = connection.node?.id ?? connection.id;
+  const watches = [...connection.stream?.watches.values() ?? []].sort((a, b) => a.rules.rank - b.rules.rank);
+  const rows = watches.map((watch): HtmlValue[] => [
+    markup`<a href="${proxyUrl(nodeId, { view: "resources", type: watch.rules.short })}">${watch.rules.short}</a>`,
+    watch.wildcard ? "all" : `${watch.names.size} names`,
+    stack(watch.want),
+    markup`${stack(watch.sent)}<br>${timeHtml(watch.sentAt)}`,
+    watch.nonceAcked === "" ? markup`<span class="dim">nothing yet</span>` : timeHtml(watch.ackedAt),
+    stateHtml(watchState(watch)),
+  ]);
+  const columns = ["Type", "Asks for", "Should have", "Was sent", "Acknowledged", "State"];
+  return table(columns, rows, "It has asked for nothing yet.");
+}
+
+function stack(one: Watch["want"]): Html {
+  return markup`${stackSize(one)} <code class="dim">${stackDigest(one)}</code>`;
+}
+
+/** How far one type is. */
+function watchState({ lastError, inFlight, clean, nonceSent }: Watch): StateWord {
+  if (lastError !== "") return { tone: "bad", word: "rejects" };
+  if (inFlight !== undefined) return { tone: "warn", word: "has not answered yet" };
+  if (nonceSent === "") return { tone: "dim", word: "not served" };
+  return clean ? { tone: "good", word: "in sync" } : { tone: "warn", word: "something waits to be sent" };
+}
+
+/** What it rejects now, in its words. */
+function blamed({ stream }: XdsConnection): Html[] {
+  return [...stream?.watches.values() ?? []].filter(({ lastError }) => lastError !== "").map((watch) => {
+    const causes = new Set(watch.blamed.flatMap((resource) => resource.causes));
+    const objects = [...causes].map((key) => markup`<a href="${objectUrl(key)}">${key}</a> `);
+    const names = watch.blamed.map(({ name }) => name).join(", ");
+    return markup`<div class="verdict bad">${
+      typeRules(watch.typeUrl).short
+    } ${names}: <span class="mono">${watch.lastError}</span>${
+      objects.length > 0 && markup`<br>Objects behind it: ${objects}`
+    }</div>`;
+  });
+}
+
+function identity(connection: XdsConnection): Html {
+  const { node, address, connectedAt, delta, id, stream } = connection;
+  const metadata = fromStruct(node?.metadata);
+  const { region = "", zone = "", sub_zone = "" } = node?.locality ?? {};
+  const rows: [string, HtmlValue][] = [
+    ["Kind", nodeName(connection).type],
+    ["Namespace", stream?.view.home?.namespace ?? ""],
+    ["Cluster", stream?.view.home?.clusterId ?? ""],
+    ["Version", String(metadata["MESH_VERSION"] ?? metadata["ISTIO_VERSION"] ?? "not told")],
+    ["Envoy", node?.user_agent_name === undefined ? "not told" : `${node.user_agent_name} ${envoyVersion(connection)}`],
+    ["Locality", [region, zone, sub_zone].filter((part) => part !== "").join("/") || "not told"],
+    ["Peer", address],
+    ["Connected", timeHtml(connectedAt)],
+    ["Protocol", delta ? "delta" : "state of the world"],
+    ["Connection", markup`<code>${id}</code>`],
+  ];
+  return markup`<table>${
+    rows.map(([name, value]) => markup`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)
+  }</table>
+<details><summary>Metadata</summary><pre>${JSON.stringify(metadata, null, 2).slice(0, MAX_METADATA)}</pre></details>`;
+}
+
+/** Characters of metadata that the page shows. */
+const MAX_METADATA = 50_000;
+
+function envoyVersion({ node }: XdsConnection): string {
+  const { major_number = 0, minor_number = 0, patch = 0 } = node?.user_agent_build_version?.version ?? {};
+  return node?.user_agent_version ?? `${major_number}.${minor_number}.${patch}`;
+}

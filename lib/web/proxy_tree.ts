@@ -1,0 +1,191 @@
+/**
+ * What a proxy does with traffic, as a tree: listeners, filter chains, routes, clusters, endpoints.
+ *
+ * @module
+ */
+import type { envoy } from "../../proto/gen/types.ts";
+import type { DebugView } from "../debug/view.ts";
+import type { HttpRequest } from "../http/message.ts";
+import { clusterStep } from "../simulate/cluster.ts";
+import { packedName, unpack } from "../simulate/decode.ts";
+import type { ProxyResources } from "../simulate/types.ts";
+import type { XdsConnection } from "../xds/connection.ts";
+import { type Html, markup } from "./html.ts";
+import { objectUrl } from "./links.ts";
+import { filterForm, type ListPart, pageLinks } from "./list.ts";
+import { decodedResources } from "./proxy_decoded.ts";
+import { counted } from "./words.ts";
+
+type Listener = envoy.config.listener.v3.Listener;
+type FilterChain = envoy.config.listener.v3.FilterChain;
+type VirtualHost = envoy.config.route.v3.VirtualHost;
+type Route = envoy.config.route.v3.Route;
+type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
+type TcpProxy = envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy;
+
+const NETWORK = "envoy.extensions.filters.network";
+const HCM = `${NETWORK}.http_connection_manager.v3.HttpConnectionManager`;
+const TCP_PROXY = `${NETWORK}.tcp_proxy.v3.TcpProxy`;
+
+/** What one page shows at most: a proxy may have thousands of each. */
+const MAX = { listeners: 15, chains: 20, hosts: 12, routes: 10, clusters: 5, endpoints: 5 } as const;
+
+/** The part; query `q` is looked for in names of listeners, and in names and domains of virtual hosts. */
+export function treePart(request: HttpRequest, connection: XdsConnection, _view: DebugView): Html {
+  const resources = decodedResources(connection);
+  const wanted = (request.query.get("q") ?? "").trim().toLowerCase();
+  // Those that hold the text in their name come first.
+  const rank = (name: string) => wanted !== "" && name.toLowerCase().includes(wanted) ? 0 : 1;
+  const names = [...resources.listeners.keys()].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  const tree = new TreeOfProxy(resources, wanted);
+  const pages = Math.max(1, Math.ceil(names.length / MAX.listeners));
+  const page = Math.min(Math.max(1, Math.floor(Number(request.query.get("page"))) || 1), pages);
+  const shown = names.slice((page - 1) * MAX.listeners, page * MAX.listeners);
+  const part: ListPart<string> = { items: shown, page, pages, total: names.length };
+  return markup`${filterForm(request, [], ["proxyID", "view"])}${
+    shown.map((name) => tree.listener(resources.listeners.get(name)!))
+  }${pageLinks(part, request)}`;
+}
+
+/** Makes the parts of a tree; branches that hold the text are open. */
+class TreeOfProxy {
+  readonly #resources: ProxyResources;
+  readonly #wanted: string;
+
+  constructor(resources: ProxyResources, wanted: string) {
+    this.#resources = resources;
+    this.#wanted = wanted;
+  }
+
+  listener(listener: Listener): Html {
+    const { name = "", address, filter_chains = [], default_filter_chain } = listener;
+    const socket = address?.socket_address;
+    const where = socket ? `${socket.address}:${socket.port_value ?? 0}` : address?.pipe?.path ?? "";
+    const chains = [...filter_chains, ...default_filter_chain ? [default_filter_chain] : []];
+    const open = this.#wanted !== "" && name.toLowerCase().includes(this.#wanted);
+    const causes = this.#resources.causesOf?.("listeners", name) ?? [];
+    return branch(
+      markup`<b>${name}</b> <span class="mono">${where}</span> ${counted(chains.length, "filter chain")}${
+        links(causes)
+      }`,
+      markup`${chains.slice(0, MAX.chains).map((chain) => this.#chain(chain))}${rest(chains.length, MAX.chains)}`,
+      open || this.#wanted !== "",
+    );
+  }
+
+  #chain({ name = "", filter_chain_match: match, filters = [] }: FilterChain): Html {
+    const conditions = [
+      match?.destination_port && `port ${match.destination_port.value}`,
+      match?.server_names && `server name ${match.server_names.join(", ")}`,
+      match?.transport_protocol,
+      match?.application_protocols?.join(", "),
+      match?.prefix_ranges?.map(({ address_prefix, prefix_len }) => `${address_prefix}/${prefix_len?.value ?? 0}`).join(
+        ", ",
+      ),
+    ].filter((one) => one);
+    const names = filters.map((filter) => filter.name ?? packedName(filter.typed_config));
+    const inside = filters.map((filter) => {
+      const http = unpack<HttpConnectionManager>(filter.typed_config, HCM);
+      if (http !== undefined) return this.#routes(http);
+      const tcp = unpack<TcpProxy>(filter.typed_config, TCP_PROXY);
+      return tcp !== undefined && this.#clusters(tcpClusters(tcp));
+    });
+    const head = markup`chain ${name} <span class="dim">${conditions.join("; ") || "everything else"}</span> ${
+      names.join(" → ")
+    }`;
+    return branch(head, markup`${inside}`, this.#wanted !== "");
+  }
+
+  #routes({ rds, route_config }: HttpConnectionManager): Html {
+    const name = rds?.route_config_name ?? route_config?.name ?? "";
+    const configuration = route_config ?? this.#resources.routes.get(name);
+    if (configuration === undefined) return markup`<p class="bad">route configuration ${name} is missing: 404</p>`;
+    const own = (configuration.virtual_hosts ?? []).filter((host) => this.#isWanted(host.name, host.domains));
+    const prefix = `${name}/`;
+    // Those that come one by one are decoded only when they are shown.
+    const apart = configuration.vhds === undefined
+      ? []
+      : [...this.#resources.virtualHosts.keys()].filter((key) => key.startsWith(prefix) && this.#isWanted(key));
+    const hosts = [...own, ...apart.slice(0, MAX.hosts).map((key) => this.#resources.virtualHosts.get(key)!)];
+    const total = own.length + apart.length;
+    return branch(
+      markup`routes <b>${name}</b> ${counted(total, "virtual host")}${this.#wanted !== "" && " with that name"}`,
+      markup`${hosts.slice(0, MAX.hosts).map((host) => this.#host(name, host))}${rest(total, MAX.hosts)}`,
+      this.#wanted !== "" && total > 0,
+    );
+  }
+
+  #isWanted(name = "", domains: readonly string[] = []): boolean {
+    return this.#wanted === "" || [name, ...domains].some((text) => text.toLowerCase().includes(this.#wanted));
+  }
+
+  #host(configuration: string, { name = "", domains = [], routes = [] }: VirtualHost): Html {
+    const causes = this.#resources.causesOf?.("virtualHosts", `${configuration}/${name}`) ?? [];
+    const shown = domains.slice(0, 3).join(", ") + (domains.length > 3 ? ` and ${domains.length - 3} more` : "");
+    return branch(
+      markup`${name} <span class="dim">${shown}</span>${links(causes)}`,
+      markup`${routes.slice(0, MAX.routes).map((route) => this.#route(route))}${rest(routes.length, MAX.routes)}`,
+      false,
+    );
+  }
+
+  #route(route: Route): Html {
+    const { match, name = "", redirect, direct_response, route: action } = route;
+    const path = match?.prefix ?? match?.path_separated_prefix ?? match?.path ?? match?.safe_regex?.regex ?? "";
+    const headers = (match?.headers ?? []).map((header) => header.name).join(", ");
+    const head = markup`${name} <span class="mono">${path}</span>${
+      headers !== "" && markup` <span class="dim">headers ${headers}</span>`
+    }`;
+    if (redirect) return branch(head, markup`<p>redirect</p>`, false);
+    if (direct_response) return branch(head, markup`<p>answers ${direct_response.status ?? 200}</p>`, false);
+    const weighted = (action?.weighted_clusters?.clusters ?? [])
+      .map(({ name = "", weight }) => ({ name, weight: weight?.value ?? 0 }));
+    const one = action?.cluster ?? action?.cluster_header;
+    return branch(head, this.#clusters(one === undefined ? weighted : [{ name: one, weight: 1 }]), false);
+  }
+
+  #clusters(clusters: readonly { readonly name: string; readonly weight: number }[]): Html {
+    const total = clusters.reduce((sum, { weight }) => sum + weight, 0);
+    const shown = clusters.slice(0, MAX.clusters).map((one) => {
+      const { type, transport, endpoints } = clusterStep(this.#resources, one, { ip: "", port: 0 });
+      const share = clusters.length > 1 && total > 0 ? ` ${Math.round((one.weight / total) * 100)} %` : "";
+      const list = endpoints.slice(0, MAX.endpoints).map(({ address, port, locality, healthy }) =>
+        markup`<li class="mono">${address}:${port} <span class="${healthy ? "good" : "bad"}">${
+          healthy ? "healthy" : "unhealthy"
+        }</span> ${locality}</li>`
+      );
+      return branch(
+        markup`cluster ${one.name}${share} <span class="dim">${type}, ${transport}, ${
+          type === "ORIGINAL_DST" ? "the address that was dialled" : counted(endpoints.length, "endpoint")
+        }</span>${links(this.#resources.causesOf?.("clusters", one.name) ?? [])}`,
+        markup`<ul>${type !== "ORIGINAL_DST" && list}</ul>${rest(endpoints.length, MAX.endpoints)}`,
+        false,
+      );
+    });
+    return markup`${shown}${rest(clusters.length, MAX.clusters)}`;
+  }
+}
+
+function tcpClusters({ cluster, weighted_clusters }: TcpProxy): { readonly name: string; readonly weight: number }[] {
+  if (cluster !== undefined) return [{ name: cluster, weight: 1 }];
+  return (weighted_clusters?.clusters ?? []).map(({ name = "", weight = 0 }) => ({ name, weight }));
+}
+
+function branch(head: Html, inside: Html, open: boolean): Html {
+  return open
+    ? markup`<details open><summary>${head}</summary>${inside}</details>`
+    : markup`<details><summary>${head}</summary>${inside}</details>`;
+}
+
+function rest(total: number, shown: number): Html | false {
+  return total > shown && markup`<p class="dim">and ${total - shown} more: filter for a name</p>`;
+}
+
+/** Objects behind a part; of many the first. */
+function links(causes: readonly string[]): Html | false {
+  const [first, second, ...more] = causes;
+  return first !== undefined &&
+    markup` ← <a href="${objectUrl(first)}">${first}</a>${
+      second !== undefined && markup`, <a href="${objectUrl(second)}">${second}</a>`
+    }${more.length > 0 && ` and ${more.length} more`}`;
+}

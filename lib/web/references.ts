@@ -1,0 +1,120 @@
+/**
+ * What objects refer to: gateways, hosts with the services and rules behind them, delegates, workloads.
+ *
+ * @module
+ */
+import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
+import { KINDS } from "../config/kinds/kinds.ts";
+import { objectKey } from "../config/types.ts";
+import type { DebugView } from "../debug/view.ts";
+import { fullGateway, fullHost } from "../mesh/names.ts";
+
+/** Something that an object names. */
+interface NamedReference {
+  /** `host`: a full host name; else the key of an object. */
+  readonly sort: "host" | "object";
+  readonly name: string;
+}
+
+/** An arrow between two objects, or from an object to a host that nothing defines. */
+export interface ObjectArrow {
+  /** Key of an object. */
+  readonly from: string;
+  /** Key of an object, or a host. */
+  readonly to: string;
+  /** Nothing of that name is there. */
+  readonly missing: boolean;
+}
+
+/** What an object names; the same list while the object is the same. */
+const named = new WeakMap<ConfigObject, readonly NamedReference[]>();
+
+/** All arrows that begin or end at an object. Costs a look at every object. */
+export function arrowsOf(key: string, view: DebugView): ObjectArrow[] {
+  const hosts = definedHosts(view);
+  const found: ObjectArrow[] = [];
+  for (const kind of KINDS) {
+    // A kind's list holds objects of that kind.
+    for (const object of view.store.list(kind) as readonly AnyConfigObject[]) {
+      for (const arrow of arrowsFrom(object, hosts, view)) {
+        if (arrow.from === key || arrow.to === key) found.push(arrow);
+      }
+    }
+  }
+  return found;
+}
+
+function arrowsFrom(object: AnyConfigObject, hosts: ReadonlyMap<string, readonly string[]>, view: DebugView) {
+  const arrows = new Map<string, ObjectArrow>();
+  const put = (to: string, missing: boolean) => {
+    if (to !== object.key) arrows.set(to, { from: object.key, to, missing });
+  };
+  for (const { sort, name } of namedBy(object, view)) {
+    const objects = sort === "host" ? hosts.get(name) : [name];
+    if (objects === undefined) put(name, true);
+    for (const key of objects ?? []) put(key, sort === "object" && !exists(key, view));
+  }
+  return arrows.values();
+}
+
+function exists(key: string, { store }: DebugView): boolean {
+  const [kind, namespace = "", name = ""] = key.split("/");
+  const known = KINDS.find((one) => one === kind);
+  return known !== undefined && store.get(known, namespace, name) !== undefined;
+}
+
+/** Objects that say something of a host: who defines it, and its destination rules. */
+function definedHosts(view: DebugView): Map<string, string[]> {
+  const hosts = new Map<string, string[]>();
+  for (const { hostname, cause, otherCauses = [] } of view.services.services()) {
+    hosts.set(hostname, [...hosts.get(hostname) ?? [], cause, ...otherCauses]);
+  }
+  for (const { key, spec, meta } of view.store.list("DestinationRule")) {
+    const host = fullHost(spec.host, meta.namespace, view.domain);
+    const there = hosts.get(host);
+    // A rule defines no host.
+    if (there !== undefined) there.push(key);
+  }
+  return hosts;
+}
+
+function namedBy(object: AnyConfigObject, view: DebugView): readonly NamedReference[] {
+  let found = named.get(object);
+  if (found === undefined) named.set(object, found = readReferences(object, view.domain));
+  return found;
+}
+
+function readReferences(object: AnyConfigObject, domainSuffix: string): NamedReference[] {
+  const { namespace } = object.meta;
+  const host = (name: string): NamedReference => ({ sort: "host", name: fullHost(name, namespace, domainSuffix) });
+  switch (object.kind) {
+    case "VirtualService":
+      return virtualServiceReferences(object, host);
+    case "DestinationRule":
+      return [host(object.spec.host)];
+    case "Sidecar":
+      return (object.spec.egress ?? []).flatMap(({ hosts }) => hosts)
+        .map((name) => name.slice(name.indexOf("/") + 1)).filter((name) => !name.startsWith("*")).map(host);
+    default:
+      return [];
+  }
+}
+
+function virtualServiceReferences(
+  { spec, meta: { namespace } }: ConfigObject<"VirtualService">,
+  host: (name: string) => NamedReference,
+): NamedReference[] {
+  const { gateways = [], http = [], tls = [], tcp = [] } = spec;
+  const routes = [...http, ...tls, ...tcp].flatMap(({ route = [] }) => route.map(({ destination }) => destination));
+  const mirrors = http.flatMap((
+    { mirror, mirrors = [] },
+  ) => [mirror, ...mirrors.map(({ destination }) => destination)]);
+  const destinations = [...routes, ...mirrors].flatMap((one) => one?.host ? [host(one.host)] : []);
+  const delegates = http.flatMap(({ delegate }) =>
+    delegate?.name ? [objectKey("VirtualService", delegate.namespace || namespace, delegate.name)] : []
+  );
+  const entrances = gateways.map((name) => fullGateway(name, namespace)).filter((name) => name.includes("/"))
+    .map((name) => `Gateway/${name}`);
+  const objects = [...delegates, ...entrances].map((name): NamedReference => ({ sort: "object", name }));
+  return [...objects, ...destinations];
+}

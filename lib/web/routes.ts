@@ -1,0 +1,117 @@
+/**
+ * The web interface: the debug pages as HTML for who asks for it, at the same addresses.
+ *
+ * @module
+ */
+import type { DebugView } from "../debug/view.ts";
+import { isLocalPeer, textResponse } from "../http/message.ts";
+import type { HttpRequest, HttpResponse } from "../http/message.ts";
+import { guardOwnNames } from "../http/own_names.ts";
+import { guardedRoutes, refusalOf, type Route } from "../http/route.ts";
+import type { Clock } from "../kernel/time/clock.ts";
+import { ASSET_ROUTES } from "./assets.ts";
+import { LiveEvents, MAX_VIEWERS } from "./events.ts";
+import { findingsPage } from "./findings.ts";
+import { pageResponse, SAFE_HEADERS } from "./layout.ts";
+import { objectPage } from "./object.ts";
+import { objectsPage } from "./objects.ts";
+import { overviewPage, overviewParts } from "./overview.ts";
+import { plainPage } from "./plain.ts";
+import { proxiesPage } from "./proxies.ts";
+import { proxyPage } from "./proxy.ts";
+import { pushesPage } from "./pushes.ts";
+import { searchPage } from "./search.ts";
+import { servicePage, servicesPage } from "./services.ts";
+import { wantsPage, type WebPageMaker } from "./view.ts";
+
+/** A page with a form of its own. */
+interface ShapedPage {
+  readonly make: WebPageMaker;
+  /** Queries that the page for programs takes, too; others are for people alone. */
+  readonly shared: readonly string[];
+}
+
+const proxies: ShapedPage = { make: proxiesPage, shared: [] };
+const service: ShapedPage = { make: servicePage, shared: [] };
+const findings: ShapedPage = { make: findingsPage, shared: [] };
+
+/** Pages with a form of their own, by what stands behind `/debug/`; the others are shown as they are. */
+const SHAPED: Readonly<Record<string, ShapedPage>> = {
+  adsz: proxies,
+  connections: proxies,
+  config_dump: { make: proxyPage, shared: ["proxyID"] },
+  configz: { make: objectsPage, shared: [] },
+  endpointShardz: service,
+  endpointz: service,
+  live: { make: objectPage, shared: ["object"] },
+  problemz: findings,
+  pushes: { make: pushesPage, shared: [] },
+  registryz: { make: servicesPage, shared: [] },
+  search: { make: searchPage, shared: ["q"] },
+  syncz: { make: proxiesPage, shared: ["namespace"] },
+  warningz: findings,
+};
+
+/**
+ * The debug routes with HTML added, and what only people need: `/`, the files of the pages, events.
+ *
+ * @param routes of `debugRoutes`
+ * @param names of this server beside addresses and localhost
+ */
+export function webRoutes(routes: readonly Route[], view: DebugView, names: readonly string[], clock: Clock): Route[] {
+  const events = new LiveEvents(overviewParts(view), clock);
+  // Whoever may not see a page may not see its files and events either.
+  const guards = routes.find(({ path }) => path === "/debug/list")?.guards ?? [];
+  const own: Route[] = [
+    { methods: ["GET"], path: "/debug/events", handle: (request) => eventStream(request, events) },
+    ...ASSET_ROUTES,
+  ];
+  return [
+    { methods: ["GET"], path: "/", handle: () => ({ status: 302, headers: { location: "/debug" }, body: "" }) },
+    ...routes.map((route) => withPage(route, view, names)),
+    ...guardedRoutes(own, ...guards),
+  ];
+}
+
+/** The same route, which shows a page to browsers. */
+function withPage(route: Route, view: DebugView, names: readonly string[]): Route {
+  if (!route.methods.includes("GET") || route.methods === "any") return route;
+  const name = route.path.replace(/^\/debug\/?/, "");
+  if (name === "") return indexRoute(route, view, names);
+  const { make, shared } = SHAPED[name] ?? { make: plainPage(route), shared: "all" as const };
+  return {
+    ...route,
+    handle: async (request) =>
+      request.method === "GET" && wantsPage(request)
+        ? pageResponse(await make(request, view), request, view, shared)
+        : await route.handle(withoutFormat(request)),
+  };
+}
+
+/** `format=json` has been obeyed when a page for programs answers. */
+function withoutFormat(request: HttpRequest): HttpRequest {
+  if (request.query.get("format") !== "json") return request;
+  const query = new URLSearchParams(request.query);
+  query.delete("format");
+  return { ...request, query };
+}
+
+/** The list of pages is for everybody; the overview is for who may see pages, and takes its place there. */
+function indexRoute(route: Route, view: DebugView, names: readonly string[]): Route {
+  const guards = [guardOwnNames(names)];
+  return {
+    ...route,
+    handle: async (request) => {
+      const mayLook = isLocalPeer(request.peer) && refusalOf({ ...route, guards }, request) === undefined;
+      if (!mayLook || !wantsPage(request)) return await route.handle(request);
+      return pageResponse(await overviewPage(request, view), request, view, []);
+    },
+  };
+}
+
+function eventStream({ signal }: HttpRequest, events: LiveEvents): HttpResponse {
+  const parts = events.view(signal);
+  if (parts === undefined) return textResponse(503, `${MAX_VIEWERS} viewers listen already; try again later`);
+  const headers = { ...SAFE_HEADERS, "content-type": "text/event-stream", "cache-control": "no-store" };
+  return { status: 200, headers, body: "", parts };
+}

@@ -1,0 +1,81 @@
+/**
+ * The text of an object as it lies in its file now, line by line, with what is wrong in it.
+ *
+ * Permissions: read (the folders of configuration).
+ *
+ * @module
+ */
+import type { Finding } from "../config/finding/finding.ts";
+import type { Origin } from "../config/finding/origin.ts";
+import { lineOf, places } from "../config/yaml/locate.ts";
+import { type Html, markup } from "./html.ts";
+import { stateHtml } from "./words.ts";
+
+/** Longest file that is read for a page, bytes. */
+const MAX_FILE = 4 * 1024 * 1024;
+
+/** Lines of one document that a page shows. */
+const MAX_LINES = 1500;
+
+/** A document in a file. */
+export interface SourceText {
+  /** 1-based number of its first line. */
+  readonly start: number;
+  readonly lines: readonly string[];
+  /** Lines that are not shown. */
+  readonly more: number;
+}
+
+/** The document in which an object was written; a sentence where there is none to show. */
+export async function sourceText(origin: Origin): Promise<SourceText | string> {
+  if (origin.from === "derived") return await sourceText(origin.parent);
+  if (origin.from === "api") return "It comes from an API, so there is no file.";
+  const path = origin.source === "" ? origin.file : `${origin.source.replace(/\/+$/, "")}/${origin.file}`;
+  try {
+    const { size } = await Deno.stat(path);
+    if (size > MAX_FILE) return `The file has ${size} bytes, too many for a page.`;
+    return documentAt(await Deno.readTextFile(path), origin.line);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return "The file is gone.";
+    if (error instanceof Deno.errors.PermissionDenied) return "The file cannot be read.";
+    throw error;
+  }
+}
+
+/** The document of a YAML text that begins at a line, up to the next separator. */
+function documentAt(text: string, line: number): SourceText {
+  const all = text.split(/\r?\n/);
+  const start = Math.min(Math.max(line, 1), all.length);
+  const isSeparator = (one: string) => /^(?:---|\.\.\.)(?:\s|$)/.test(one);
+  const length = all.slice(start).findIndex(isSeparator);
+  const end = length < 0 ? all.length : start + length;
+  const lines = all.slice(start - 1, end);
+  while (lines.at(-1)?.trim() === "") lines.pop();
+  return { start, lines: lines.slice(0, MAX_LINES), more: Math.max(0, lines.length - MAX_LINES) };
+}
+
+/** The text with the findings of each line below it. */
+export function sourceHtml({ start, lines, more }: SourceText, findings: readonly Finding[]): Html {
+  const root = places(lines.join("\n"));
+  // What was found over the whole mesh names a field, and not yet a line.
+  const lineAt = ({ line, field }: Finding["place"]) =>
+    line > 0 || field === "" || root === undefined ? line : start + lineOf(root, field);
+  const byLine = Map.groupBy(findings, ({ place }) => lineAt(place));
+  const shown = lines.map((text, i) => {
+    const number = start + i;
+    const notes = byLine.get(number) ?? [];
+    const mark = notes.length > 0 ? "line marked" : "line";
+    // Whitespace counts here: one element directly behind the other.
+    const line = markup`<span class="${mark}" id="L${number}"><span class="nr">${number}</span>${text}</span>`;
+    return [line, ...notes.map(note)];
+  });
+  return markup`<pre class="source">${shown.flat()}</pre>${
+    more > 0 && markup`<p>${more} lines more are in the file.</p>`
+  }`;
+}
+
+function note({ severity, message, effect, fix }: Finding): Html {
+  const tone = severity === "error" ? "bad" : severity === "warning" ? "warn" : "dim";
+  const rest = [effect, fix].filter((text) => text !== "").join(" ");
+  return markup`<span class="note">${stateHtml({ tone, word: message })} <span class="dim">${rest}</span></span>`;
+}

@@ -1,0 +1,73 @@
+/**
+ * The last pushes as a picture: a bar for each, as high as it took long.
+ *
+ * @module
+ */
+import type { PushRecord } from "../xds/ledger.ts";
+import { type Html, markup } from "./html.ts";
+import { bytesText, counted, millisecondsText } from "./words.ts";
+
+/** Pushes in the picture. */
+export const TIMELINE_LENGTH = 60;
+
+const WIDTH = 960;
+const HEIGHT = 110;
+/** Room below the bars. */
+const FOOT = 14;
+
+/** What a push cost in bytes. */
+export function pushBytes({ types }: PushRecord): number {
+  return Object.values(types).reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** How a push went, in a word. */
+export function pushTone({ failures, pending }: PushRecord): "good" | "warn" | "bad" {
+  return failures.length > 0 ? "bad" : pending > 0 ? "warn" : "good";
+}
+
+/** @param pushes newest first */
+export function timeline(pushes: readonly PushRecord[]): Html {
+  const shown = pushes.slice(0, TIMELINE_LENGTH).reverse();
+  if (shown.length === 0) {
+    return markup`
+      <p class="dim">no push yet</p>
+    `;
+  }
+  const most = Math.max(1, ...shown.map(({ lastAckMs }) => lastAckMs));
+  const step = WIDTH / TIMELINE_LENGTH;
+  return markup`
+    <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Time of the last pushes">
+      <text x="0" y="10">${millisecondsText(most)} to the last acknowledgement</text>
+      <line class="axis" x1="0" x2="${WIDTH}" y1="${HEIGHT - FOOT}" y2="${HEIGHT - FOOT}" />
+      ${shown.map((push, i) => bar(push, i * step, step, most))}
+    </svg>
+  `;
+}
+
+function bar(push: PushRecord, x: number, step: number, most: number): Html {
+  const room = HEIGHT - FOOT - 16;
+  const height = Math.max(2, Math.round((push.lastAckMs / most) * room));
+  const every = push.id % 10 === 0 && markup`
+    <text x="${x}" y="${HEIGHT - 2}">${push.id}</text>
+  `;
+  return markup`
+    <a href="/debug/pushes#push-${push.id}" id="bar-${push.id}"><title>${title(push)}</title>
+      <rect
+        class="bar ${pushTone(push)}"
+        x="${x + 1}"
+        y="${HEIGHT - FOOT - height}"
+        width="${step - 2}"
+        height="${height}"
+      />${every}</a>
+  `;
+}
+
+function title(push: PushRecord): string {
+  const { id, objects, touched, streams, lastAckMs, slowest, pending } = push;
+  return [
+    `push ${id}: ${counted(objects.length, "object")}`,
+    `${touched} of ${counted(streams, "proxy", "proxies")}, ${bytesText(pushBytes(push))}`,
+    `${millisecondsText(lastAckMs)}${slowest === "" ? "" : `, slowest ${slowest}`}`,
+    ...(pending > 0 ? [`${pending} have not acknowledged it yet`] : []),
+  ].join("\n");
+}

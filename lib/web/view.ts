@@ -1,0 +1,31 @@
+/**
+ * What a page for people is, and who gets one.
+ *
+ * @module
+ */
+import type { DebugView } from "../debug/view.ts";
+import type { HttpRequest, RequestHead } from "../http/message.ts";
+import type { Html } from "./html.ts";
+
+/** One page for people. */
+export interface WebPage {
+  /** Default 200. */
+  readonly status?: number;
+  readonly title: string;
+  readonly body: Html;
+  /** What becomes of the page while it is open; default: nothing. */
+  readonly live?: "overview" | "push";
+}
+
+/** Makes a page. */
+export type WebPageMaker = (request: HttpRequest, view: DebugView) => WebPage | Promise<WebPage>;
+
+/** Whether whoever asks is a browser that wants to show a page. `format=json` is for who sits before one. */
+export function wantsPage({ headers, query }: Pick<RequestHead, "headers" | "query">): boolean {
+  return query.get("format") !== "json" && (headers["accept"] ?? "").split(",").some(isHtml);
+}
+
+function isHtml(range: string): boolean {
+  const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
+  return type === "text/html" && !parameters.some((one) => /^q=0(\.0*)?$/.test(one));
+}

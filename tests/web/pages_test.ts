@@ -1,0 +1,246 @@
+/** Pages for people: who gets them, what they show, and that nothing of what others wrote is more than text in them. */
+import assert from "node:assert/strict";
+import { TestProxy } from "../debug/proxy.ts";
+import { withServer } from "../discovery/running.ts";
+
+/** What a browser sends. */
+const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+async function ask(port: number, path: string, accept = BROWSER) {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { accept }, redirect: "manual" });
+  return { status: response.status, headers: response.headers, body: await response.text() };
+}
+
+function entry(name: string, more = ""): string {
+  return `apiVersion: networking.mesh.io/v1
+kind: ServiceEntry
+metadata: { name: ${name}, namespace: x${more} }
+spec:
+  hosts: [${name}.example.com]
+  ports: [{ number: 80, name: http, protocol: HTTP }]
+  resolution: STATIC
+  endpoints: [{ address: 10.0.0.9, locality: "r1/z1" }]
+---
+`;
+}
+
+/** Pages that every server has. */
+const PAGES = [
+  ...[
+    "",
+    "/adsz",
+    "/configz",
+    "/config_dump?proxyID=a.x",
+    "/connections",
+    "/endpointShardz",
+    "/endpointz",
+    "/instancesz",
+  ],
+  ...["", "resources", "tree", "policies", "request"].map((view) => `/config_dump?proxyID=a.x&view=${view}`),
+  ...["/live?object=ServiceEntry/x/a", "/mesh", "/networkz", "/problemz", "/pushes", "/push_status", "/registryz"],
+  ...[
+    "/resourcesz",
+    "/scopez",
+    "/search?q=a",
+    "/syncz",
+    "/warningz",
+    "/endpointShardz?service=x/a.example.com",
+    "/list",
+  ],
+].map((path) => `/debug${path}`);
+
+Deno.test("every page is HTML for a browser, with a strict policy, and what it was for everybody else", async () => {
+  await withServer({ "a.yaml": entry("a") }, async ({ ports }) => {
+    using _proxy = await TestProxy.attach(ports.grpc);
+    for (const port of [ports.http, ports.monitoring]) {
+      for (const path of PAGES) {
+        const { status, headers, body } = await ask(port, path);
+        assert.equal(status, 200, path);
+        assert.equal(headers.get("content-type"), "text/html; charset=utf-8", path);
+        assert.match(
+          headers.get("content-security-policy")!,
+          /^default-src 'none'; script-src 'self'; style-src 'self'/,
+        );
+        assert.equal(headers.get("vary"), "accept");
+        assert.match(body, /^\s*<!doctype html>/i);
+        assert.doesNotMatch(
+          body,
+          /<script(?![^>]*src="\/debug\/assets\/page\.js")|<style|\sstyle=|\son\w+=|javascript:/i,
+          path,
+        );
+        assert.doesNotMatch(body, /(?:src|href|action)="(?!\/|#)/, path);
+        assert.match(body, /curl &#39;http:\/\/127\.0\.0\.1:\d+\/debug\/[^']*&#39;/, path);
+      }
+    }
+    for (const accept of ["*/*", "application/json", "text/html;q=0, */*"]) {
+      // Queries of pages for people are refused by those for programs, which have none of that name.
+      for (const path of PAGES.slice(1).filter((one) => !/[?&](?:view|service)=/.test(one))) {
+        const { headers } = await ask(ports.http, path, accept);
+        assert.equal(headers.get("content-type"), "application/json", `${accept} ${path}`);
+      }
+    }
+    // The command of each page works, and gets JSON.
+    for (
+      const path of [...PAGES, "/debug/configz?q=a&kind=Gateway&page=2", "/debug/config_dump?proxyID=a.x&view=tree&q=a"]
+    ) {
+      const { body } = await ask(ports.http, path);
+      const url = /curl &#39;http:\/\/[^/]*([^ ]*?)&#39;/.exec(body)?.[1]?.replaceAll("&#38;", "&") ?? "";
+      const { status, headers } = await ask(ports.http, url, "*/*");
+      assert.deepEqual([status, headers.get("content-type")], [200, "application/json"], `${path}: ${url}`);
+    }
+    const forced = await ask(ports.http, "/debug/syncz?format=json");
+    assert.equal(forced.headers.get("content-type"), "application/json");
+  });
+});
+
+Deno.test("/ leads to the overview, and only this machine and this server's names see more than the list", async () => {
+  await withServer({ "a.yaml": entry("a") }, async ({ ports }) => {
+    const root = await ask(ports.http, "/");
+    assert.deepEqual([root.status, root.headers.get("location")], [302, "/debug"]);
+    const { body } = await ask(ports.http, "/debug");
+    assert.match(body, /Proxies synced of connected[\s\S]*0 of 0/);
+    // A page of another name that resolves to this machine, and one of another origin.
+    for (const headers of [{ host: "evil.example.com" }, { origin: "http://evil.example.com" }]) {
+      const answer = await raw(ports.http, "/debug", headers);
+      assert.doesNotMatch(answer, /Proxies synced/);
+      for (const path of ["/debug/events", "/debug/assets/page.js", "/debug/configz"]) {
+        assert.match(await raw(ports.http, path, headers), /^HTTP\/1\.1 403 /, path);
+      }
+    }
+  });
+});
+
+async function raw(port: number, path: string, headers: Readonly<Record<string, string>>): Promise<string> {
+  const lines = { host: `127.0.0.1:${port}`, accept: BROWSER, connection: "close", ...headers };
+  const text = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  using connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  await connection.write(new TextEncoder().encode(`GET ${path} HTTP/1.1\r\n${text}\r\n`));
+  return await new Response(connection.readable).text();
+}
+
+const HOSTILE = `<script>alert(1)</script><img src=x onerror="alert(2)">'"`;
+
+Deno.test("names, annotations, values and queries of others are text", async () => {
+  const files = {
+    "a.yaml": entry(
+      "a",
+      `, annotations: { note: ${JSON.stringify(HOSTILE)} }, labels: { l: ${JSON.stringify(HOSTILE)} }`,
+    ),
+    "b.yaml": entry("b").replace("name: b,", `name: ${JSON.stringify(HOSTILE)},`),
+    "c.yaml": entry("c").replace("number: 80", `number: ${JSON.stringify(HOSTILE)}`),
+    "d.yaml": entry("d").replace("[d.example.com]", `[${JSON.stringify(HOSTILE)}]`),
+    "e<script>.yaml": entry("e"),
+  };
+  await withServer(files, async ({ ports }) => {
+    using _proxy = await TestProxy.attach(ports.grpc, {
+      id: `sidecar~10.0.0.1~${HOSTILE}.x~x.svc.cluster.local`,
+    });
+    const text = encodeURIComponent(HOSTILE);
+    const queries = [
+      `/debug/search?q=${text}`,
+      `/debug/configz?q=${text}&kind=${text}&namespace=${text}&state=${text}&page=${text}`,
+      `/debug/problemz?q=${text}&severity=${text}&code=${text}`,
+      `/debug/syncz?q=${text}&namespace=${text}`,
+      `/debug/registryz?q=${text}`,
+      `/debug/endpointShardz?service=${text}`,
+      `/debug/endpointShardz?service=x/a.example.com&q=${text}`,
+      `/debug/config_dump?proxyID=${text}&view=${text}`,
+      ...["resources", "tree", "policies", "request"].map((view) =>
+        `/debug/config_dump?proxyID=a.x&view=${view}&q=${text}&type=${text}&name=${text}&url=${text}&headers=${text}&address=${text}&method=${text}`
+      ),
+      `/debug/config_dump?proxyID=a.x&view=request&url=http://a.example.com/${text}&headers=a:${text}&method=${text}`,
+      `/debug/live?object=${text}`,
+      `/debug/live?object=ServiceEntry/x/${text}`,
+      `/debug/${text}`,
+    ];
+    for (const path of [...PAGES, ...queries]) {
+      const { body, headers } = await ask(ports.http, path);
+      // What is no page is plain text, which no browser takes for anything else.
+      if (headers.get("content-type") === "text/plain; charset=utf-8") continue;
+      assert.doesNotMatch(body, /<script>|<img/, path);
+      assert.doesNotMatch(body, /onerror="/, path);
+    }
+    assert.match((await ask(ports.http, "/debug/problemz")).body, /&#60;script&#62;alert\(1\)/);
+    assert.match((await ask(ports.http, "/debug/syncz")).body, /&#60;script&#62;alert\(1\)/);
+  });
+});
+
+Deno.test("lists are paged and filtered, by an address that is stable", async () => {
+  const names = Array.from({ length: 120 }, (_, i) => `e${i}`);
+  await withServer({ "a.yaml": names.map((name) => entry(name)).join("") }, async ({ ports }) => {
+    const found = async (query: string) => {
+      const { body } = await ask(ports.http, `/debug/configz${query}`);
+      return [...body.matchAll(/object=ServiceEntry%2Fx%2F(e\d+)"/g)].map(([, name]) => name!);
+    };
+    const pages = [await found(""), await found("?page=2"), await found("?page=3")];
+    assert.deepEqual(pages.map((page) => page.length), [50, 50, 20]);
+    assert.deepEqual(new Set(pages.flat()), new Set(names));
+    assert.deepEqual(await found("?page=99"), pages[2]);
+    assert.deepEqual(await found("?q=e11"), [
+      "e11",
+      "e110",
+      "e111",
+      "e112",
+      "e113",
+      "e114",
+      "e115",
+      "e116",
+      "e117",
+      "e118",
+      "e119",
+    ]);
+    assert.deepEqual(await found("?q=e1&kind=Gateway"), []);
+    const { body } = await ask(ports.http, "/debug/configz?q=e&page=2");
+    assert.match(body, /<a rel="prev" href="\/debug\/configz\?q=e&#38;page=1">/);
+  });
+});
+
+Deno.test("a service shows its endpoints by locality and health, and one that is not there is 404", async () => {
+  await withServer({ "a.yaml": entry("a") }, async ({ ports }) => {
+    const { body } = await ask(ports.http, "/debug/endpointShardz?service=x/a.example.com");
+    assert.match(body, /r1\/z1[\s\S]*1 healthy[\s\S]*10\.0\.0\.9:80/);
+    assert.equal((await ask(ports.http, "/debug/endpointShardz?service=x/nothing")).status, 404);
+  });
+});
+
+Deno.test("an object shows its text with what is wrong in it, the last good version beside a refused one, and its ties", async () => {
+  const rule = `apiVersion: networking.mesh.io/v1
+kind: VirtualService
+metadata: { name: way, namespace: x }
+spec:
+  hosts: [a.example.com]
+  http:
+    - timeout: 5s
+      route: [{ destination: { host: a.example.com } }]
+`;
+  await withServer({ "a.yaml": entry("a"), "way.yaml": rule }, async ({ ports, configuration, xds }, folder) => {
+    using _proxy = await TestProxy.attach(ports.grpc);
+    assert.equal(await xds.ledger.waitLive(0, 10_000), true);
+    const path = "/debug/live?object=VirtualService/x/way";
+    const good = await ask(ports.http, path);
+    assert.match(good.body, /In force on 1 of 1 proxies/);
+    assert.match(good.body, /<span class="nr">7<\/span> {4}- timeout: 5s<\/span>/);
+    assert.match(good.body, /<svg [\s\S]*href="\/debug\/live\?object=ServiceEntry%2Fx%2Fa"/);
+    const other = await ask(ports.http, "/debug/live?object=ServiceEntry/x/a");
+    assert.match(other.body, /Referred to by \(1\)[\s\S]*VirtualService\/x\/way/);
+
+    await Deno.writeTextFile(`${folder}/way.yaml`, rule.replace("5s", "5 bananas"));
+    await configuration.settled();
+    const { body } = await ask(ports.http, path);
+    assert.match(body, /The present text, refused/);
+    assert.match(body, /class="line marked" id="L7">[\s\S]{0,60}timeout: 5 bananas<\/span><span class="note">/);
+    assert.match(body, /the last good version[\s\S]*timeout: 5000/);
+    assert.match(body, /the newest version is refused/);
+  });
+});
+
+Deno.test("an object that was never in force has a page where it is known, and is 404 where it is not", async () => {
+  const broken = entry("a").replace("number: 80", "number: 800000");
+  await withServer({ "a.yaml": broken }, async ({ ports }) => {
+    const { status, body } = await ask(ports.http, "/debug/live?object=ServiceEntry/x/a");
+    assert.equal(status, 200);
+    assert.match(body, /No version is in force[\s\S]*The present text, refused[\s\S]*800000/);
+    assert.equal((await ask(ports.http, "/debug/live?object=ServiceEntry/x/nothing")).status, 404);
+    assert.equal((await ask(ports.http, "/debug/live?object=Nothing/x/a")).status, 400);
+  });
+});
