@@ -35,6 +35,8 @@ export interface ServerChild {
   readonly pid: number;
   /** `host:port` of discovery. */
   readonly target: string;
+  /** Address of its pages, such as `http://127.0.0.1:8080`. */
+  readonly pages: string;
   /** What it took from its start until it was ready; `seconds` are on the clock. */
   readonly start: ServerUsage & { readonly seconds: number };
   /** Measures now. CPU is exact to the microsecond. */
@@ -84,6 +86,7 @@ export async function startServer(folder: string, { tree = THIS_TREE, profile }:
   return {
     pid,
     target: `127.0.0.1:${grpc}`,
+    pages: `http://127.0.0.1:${http}`,
     start: { seconds, ...await measure() },
     measure,
     // A profiler keeps the process busy all the time.

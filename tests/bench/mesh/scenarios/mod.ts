@@ -4,6 +4,7 @@
  * @module
  */
 import { events } from "./events.ts";
+import { pages } from "./pages.ts";
 import { hundred, large, storm } from "./proxies.ts";
 import type { Scenario } from "./scenario.ts";
 import { idles, start } from "./start.ts";
@@ -22,6 +23,7 @@ export const SCENARIOS: readonly Scenario[] = [
   start,
   ...idles,
   events,
+  pages,
   floods,
   subscriptions,
 ];
