@@ -13,18 +13,19 @@ import { FactIndex } from "../config/facts/fact_index.ts";
 import type { Fact } from "../config/facts/types.ts";
 import { FACT_KINDS } from "../config/facts/types.ts";
 import type { Finding } from "../config/finding/finding.ts";
-import type { AnyConfigObject } from "../config/types.ts";
+import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import { BuildCache, type BuildCounts } from "../incremental/build_cache.ts";
 import { InvalidatedKeys } from "../incremental/keys.ts";
 import type { AffectedKeys, Mesh } from "../mesh/mesh.ts";
 import type { SubjectKind, SubjectOf } from "./analyzer.ts";
 import { findingsOf, isAnalyzed } from "./findings_of.ts";
-import { addAffected, addSubject, type ChangedSubject } from "./reader/keys.ts";
+import { ObjectGroups } from "./reader/groups.ts";
+import { addAffected, addSubject, ANALYSIS_KEY, type ChangedSubject } from "./reader/keys.ts";
 import { AnalysisReader } from "./reader/reader.ts";
 import type { AnalysisSource, AnalyzedWorld } from "./reader/source.ts";
 
 /** The inputs of an analysis. */
-export interface AnalysisOptions extends Omit<AnalyzedWorld, "mesh" | "refused" | "factView"> {
+export interface AnalysisOptions extends Omit<AnalyzedWorld, "mesh" | "refused" | "factView" | "groups"> {
   /** An analyzer threw: a defect; its object has no findings until the next change. */
   readonly failed: (key: string, error: unknown) => void;
 }
@@ -46,6 +47,7 @@ export class Analysis {
   /** Of facts. */
   #staleFacts: InvalidatedKeys[] = [];
   readonly #factIndex: FactIndex;
+  #groups = new ObjectGroups();
 
   constructor(options: AnalysisOptions, mesh: Mesh) {
     this.#options = options;
@@ -66,6 +68,7 @@ export class Analysis {
 
   /** Takes another mesh, with all its objects: everything is looked at anew. */
   reset(mesh: Mesh, objects: Iterable<AnyConfigObject>): void {
+    this.#groups = new ObjectGroups();
     this.#source = this.#newSource(mesh, this.#source.world.refused);
     this.#cache = this.#newCache();
     this.#stale = new InvalidatedKeys();
@@ -104,6 +107,7 @@ export class Analysis {
 
   #put(subject: Subject): void {
     addSubject(this.#stale, subject);
+    for (const group of this.#groups.put(subject as ConfigObject)) this.#stale.add(ANALYSIS_KEY.group, group);
     if (!isAnalyzed(subject.kind)) return;
     this.#cache.drop(subject.key);
     this.#subjects.set(subject.key, subject);
@@ -112,6 +116,7 @@ export class Analysis {
 
   #remove(subject: ChangedSubject): void {
     addSubject(this.#stale, subject);
+    for (const group of this.#groups.remove(subject)) this.#stale.add(ANALYSIS_KEY.group, group);
     this.#subjects.delete(subject.key);
     this.#dirty.add(subject.key);
   }
@@ -149,7 +154,7 @@ export class Analysis {
   }
 
   #newSource(mesh: Mesh, refused: ReadonlySet<string>): AnalysisSource {
-    const world = { ...this.#options, mesh, refused, factView: this.#factIndex };
+    const world = { ...this.#options, mesh, refused, factView: this.#factIndex, groups: this.#groups };
     return { properties: undefined, view: ONE_VIEW, world };
   }
 

@@ -11,13 +11,19 @@ import { INJECTED_NAMESPACES } from "./manifests/namespaces.ts";
 import { PROXIES_OF_DEPLOYMENTS, PROXIES_OF_PODS } from "./manifests/proxy_containers.ts";
 import { RESERVED_USERS } from "./manifests/reserved_user.ts";
 import { PORT_PROTOCOLS, SERVICES_OF_DEPLOYMENTS } from "./manifests/service_ports.ts";
+import { FILTER_OPERATIONS } from "./filters/operations.ts";
+import { GATEWAY_CONFLICTS } from "./gateways/conflicts.ts";
 import { DESTINATIONS } from "./references/destinations.ts";
 import { GATEWAY_REFERENCES } from "./references/gateways.ts";
+import { RULE_HOSTS } from "./references/rule_hosts.ts";
+import { GATEWAY_SUBSETS } from "./routing/gateway_subsets.ts";
 import { SHARED_HOSTS } from "./routing/shared_hosts.ts";
 import { REQUIRED_ADDRESSES } from "./services/addresses.ts";
 import { SIDECAR_CONFLICTS } from "./sidecars/conflicts.ts";
 import { UNVERIFIED_SERVERS } from "./tls/unverified.ts";
 import { UNSEEN_ROUTES } from "./visibility/routes.ts";
+import { TELEMETRY_CONFLICTS } from "./telemetry/conflicts.ts";
+import { TELEMETRY_PROVIDERS } from "./telemetry/providers.ts";
 
 /** In the order in which an object's findings are shown. */
 export const ANALYZERS: readonly Analyzer[] = [
@@ -37,4 +43,10 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(PORT_PROTOCOLS),
   analyzer(SERVICES_OF_DEPLOYMENTS),
   ...RESERVED_USERS.map((one) => analyzer(one)),
+  analyzer(GATEWAY_SUBSETS),
+  analyzer(RULE_HOSTS),
+  analyzer(GATEWAY_CONFLICTS),
+  analyzer(FILTER_OPERATIONS),
+  analyzer(TELEMETRY_CONFLICTS),
+  analyzer(TELEMETRY_PROVIDERS),
 ];

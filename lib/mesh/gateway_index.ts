@@ -10,13 +10,14 @@ type Gateway = ConfigObject<"Gateway">;
 /** All Gateway objects of the mesh. */
 export class GatewayIndex {
   #all: readonly Gateway[] = [];
-  #ownNamespaceOnly: boolean;
+  /** Whether a workload serves only objects of its namespace. */
+  readonly ownNamespaceOnly: boolean;
   /** Equal selections are one array. */
   #selections = new Map<string, readonly Gateway[]>();
 
   /** @param ownNamespaceOnly `PILOT_SCOPE_GATEWAY_TO_NAMESPACE`: a workload serves only objects of its namespace. */
   constructor(ownNamespaceOnly: boolean) {
-    this.#ownNamespaceOnly = ownNamespaceOnly;
+    this.ownNamespaceOnly = ownNamespaceOnly;
   }
 
   /** Replaces some by others. */
@@ -34,7 +35,7 @@ export class GatewayIndex {
   /** Those that select a workload by its labels (no selector selects all), oldest first; an equal list is the same array. */
   select(namespace: string, labels: Readonly<Record<string, string>>): readonly Gateway[] {
     const selected = this.#all.filter((gateway) => {
-      if (this.#ownNamespaceOnly && gateway.meta.namespace !== namespace) return false;
+      if (this.ownNamespaceOnly && gateway.meta.namespace !== namespace) return false;
       return Object.entries(gateway.spec.selector ?? {}).every(([k, v]) => labels[k] === v);
     });
     const key = selected.map((gateway) => gateway.key).join();

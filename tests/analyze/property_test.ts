@@ -78,3 +78,34 @@ Deno.test("an edit looks at what it touches: as many objects in a mesh of 50 ser
   assert.deepEqual(built(400), small);
   assert.ok(small.service <= 3 && small.route <= 2, JSON.stringify(small));
 });
+
+const gateway = (at: number, host: string) =>
+  `apiVersion: networking.mesh.io/v1
+kind: Gateway
+metadata: { name: g${at}, namespace: n${at % 10} }
+spec:
+  selector: { app: door, of: t${at} }
+  servers:
+    - port: { number: 443, name: https, protocol: HTTPS }
+      hosts: [${host}]
+      tls: { mode: SIMPLE, credentialName: c${at} }
+`;
+
+Deno.test("an edit of a Gateway looks at Gateways of its host alone, and finds one that wants the same", () => {
+  const built = (size: number) => {
+    const folder = new AnalyzedFolder();
+    folder.write(
+      Object.fromEntries(Array.from({ length: size }, (_, at) => [`${at}.yaml`, gateway(at, `h${at}.example.com`)])),
+    );
+    const before = folder.analysis.counts.built;
+    folder.write({ "7.yaml": gateway(8, "h8.example.com").replace("g8", "g7") });
+    assert.deepEqual(
+      [...folder.analysis.findings()].map(({ name, place }) => `${name} ${place.objects[0]?.name}`),
+      ["gateways-of-one-host g7", "gateways-of-one-host g8"],
+    );
+    return folder.analysis.counts.built - before;
+  };
+  const small = built(50);
+  assert.equal(built(400), small);
+  assert.equal(small, 2);
+});

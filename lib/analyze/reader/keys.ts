@@ -23,6 +23,8 @@ export const ANALYSIS_KEY = {
   destinationRule: "destination rule",
   /** The virtual services of one gateway, `namespace/name`. */
   gatewayRoutes: "gateway routes",
+  /** A group of objects, see groups.ts. */
+  group: "group",
 } as const;
 
 /** An object or fact that came, went or changed. */

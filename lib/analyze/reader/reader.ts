@@ -16,6 +16,7 @@ import { isWildcard, wildcardsOver } from "../../mesh/host_match.ts";
 import { fullGateway, fullHost } from "../../mesh/names.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService } from "../../mesh/types.ts";
 import type { Endpoint, Service } from "../../registry/types.ts";
+import { type GroupKind, type GroupSort, groupsSharing, groupWithoutLabels } from "./groups.ts";
 import { ANALYSIS_KEY } from "./keys.ts";
 import { type KnownHost, ofFact, ofService, serviceNamespace } from "./known_host.ts";
 import type { AnalysisSettings, AnalysisSource, AnalyzedWorld } from "./source.ts";
@@ -73,6 +74,29 @@ export class AnalysisReader {
   objects<K extends Kind>(kind: K): readonly ConfigObject<K>[] {
     this.#on(ANALYSIS_KEY.kind, kind);
     return this.#world.store.list(kind);
+  }
+
+  /**
+   * The objects of a group whose selectors share a label with a selector, have no label, or any where the selector has
+   * none. Each once, in no order.
+   */
+  sharing<S extends GroupSort>(sort: S, name: string, labels: StringMap): readonly ConfigObject<GroupKind<S>>[] {
+    return [...new Set(groupsSharing(sort, name, labels).flatMap((key) => this.#members<S>(key)))];
+  }
+
+  /** The objects of a group that have no selector, the oldest first. */
+  withoutSelector<S extends GroupSort>(sort: S, name: string): readonly ConfigObject<GroupKind<S>>[] {
+    return this.#members<S>(groupWithoutLabels(sort, name));
+  }
+
+  #members<S extends GroupSort>(key: string): readonly ConfigObject<GroupKind<S>>[] {
+    this.#on(ANALYSIS_KEY.group, key);
+    return this.#world.groups.members(key) as readonly ConfigObject<GroupKind<S>>[];
+  }
+
+  /** Whether a workload serves Gateways of its own namespace alone. */
+  get gatewaysServeOwnNamespace(): boolean {
+    return this.#world.mesh.gateways.ownNamespaceOnly;
   }
 
   /** One fact. */

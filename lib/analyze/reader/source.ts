@@ -8,6 +8,7 @@ import type { FactView } from "../../config/facts/view.ts";
 import type { ConfigStore } from "../../config/store.ts";
 import type { ReadSource } from "../../incremental/read_record.ts";
 import type { Mesh } from "../../mesh/mesh.ts";
+import type { ObjectGroups } from "./groups.ts";
 
 /** Settings that decide what is wrong. */
 export interface AnalysisSettings {
@@ -28,6 +29,7 @@ export interface AnalyzedWorld {
   /** The same facts, by what configuration refers to them by. */
   readonly factView: FactView;
   readonly settings: AnalysisSettings;
+  readonly groups: Pick<ObjectGroups, "members">;
   /** Keys of objects that are refused and have no version in force: what refers to them is no mistake of its own. */
   readonly refused: ReadonlySet<string>;
 }

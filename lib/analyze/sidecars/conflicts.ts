@@ -6,6 +6,7 @@
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
+import { isBefore } from "../reader/groups.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
 /** See the module. */
@@ -24,12 +25,6 @@ export const SIDECAR_CONFLICTS: Analyzer<"Sidecar"> = {
 
 function labelsOf({ spec: { workloadSelector } }: ConfigObject<"Sidecar">): StringMap {
   return workloadSelector?.labels ?? {};
-}
-
-/** Whether the first of two decides where both would: the oldest, then by key. */
-function isBefore(a: ConfigObject, b: ConfigObject): boolean {
-  return a.meta.creationTimestamp - b.meta.creationTimestamp < 0 ||
-    (a.meta.creationTimestamp === b.meta.creationTimestamp && a.key < b.key);
 }
 
 function reportDefaults(

@@ -6,6 +6,8 @@
  *
  * @module
  */
+import { CONFLICTS } from "./codes/conflicts.ts";
+import { FILTERS } from "./codes/filters.ts";
 import { MANIFESTS } from "./codes/manifests.ts";
 import { POLICIES } from "./codes/policies.ts";
 import { READING } from "./codes/reading.ts";
@@ -21,7 +23,9 @@ export type { FindingCode, FindingRow } from "./codes/row.ts";
 const TOPICS = {
   ...REFERENCES,
   ...ROUTING,
+  ...CONFLICTS,
   ...POLICIES,
+  ...FILTERS,
   ...MANIFESTS,
   ...READING,
   ...SOURCES,

@@ -67,6 +67,13 @@ export const READING = {
     effect: REFUSED,
     fix: "Keep one of them.",
   },
+  "deprecated-field": {
+    code: "MSH0002",
+    title: "deprecated field",
+    meaning: "A field has been replaced by another one.",
+    effect: "It acts as before, and may be refused by later versions.",
+    fix: "Write the field that replaces it.",
+  },
   "too-many": {
     code: "MSH1006",
     title: "more findings than are shown",

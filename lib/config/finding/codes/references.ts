@@ -56,4 +56,11 @@ export const REFERENCES = {
     effect: "Requests that are sent there are answered with 503, connections are closed.",
     fix: "Use a port of the service.",
   },
+  "unknown-rule-host": {
+    code: "MSH0174",
+    title: "rule for a host that does not exist",
+    meaning: "A DestinationRule is for a host that no service has.",
+    effect: "It acts on nothing.",
+    fix: "Correct the host, or add a ServiceEntry or Service for it.",
+  },
 } as const satisfies Readonly<Record<string, FindingRow>>;

@@ -35,6 +35,13 @@ export const SOURCES = {
     effect: "It does nothing.",
     fix: "Do not rely on it in this version.",
   },
+  "no-log-provider": {
+    code: "MSH0157",
+    title: "access log without provider",
+    meaning: "A Telemetry turns access logs on and names no provider, and the mesh configuration has no default.",
+    effect: "Nothing is logged.",
+    fix: "Write providers, or defaultProviders.accessLogging in the mesh configuration.",
+  },
   "needs-restart": {
     code: "MSH1011",
     title: "needs a restart",

@@ -94,6 +94,7 @@ function checkOutlierDetection(outlier: OutlierDetection | undefined, at: string
       `${at}.consecutiveErrors`,
       outlier.consecutiveErrors,
       "consecutiveGatewayErrors or consecutive5xxErrors, which replace it",
+      "deprecated-field",
     );
   }
   const local = outlier.consecutiveLocalOriginFailures ?? 0;
@@ -143,7 +144,12 @@ function checkConsistentHash(hash: ConsistentHashLb | undefined, at: string, rep
   checkRingSize(ringHash?.minimumRingSize, `${at}.ringHash.minimumRingSize`, report);
   checkRingSize(minimumRingSize, `${at}.minimumRingSize`, report);
   if (minimumRingSize !== undefined) {
-    report.warning(`${at}.minimumRingSize`, minimumRingSize, "ringHash.minimumRingSize, which replaces it");
+    report.warning(
+      `${at}.minimumRingSize`,
+      minimumRingSize,
+      "ringHash.minimumRingSize, which replaces it",
+      "deprecated-field",
+    );
     if (ringHash !== undefined || maglev !== undefined) {
       report.error(`${at}.minimumRingSize`, minimumRingSize, "only one of minimumRingSize, ringHash, maglev");
     }

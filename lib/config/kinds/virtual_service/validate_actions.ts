@@ -118,6 +118,9 @@ export function checkFault(fault: HttpFaultInjection | undefined, at: string, re
   if (delay !== undefined) {
     checkShare(delay.percentage, `${at}.delay.percentage.value`, report);
     checkPercent(delay.percent, `${at}.delay.percent`, report);
+    if ((delay.percent ?? 0) > 0 && (delay.percent ?? 0) <= 100) {
+      report.warning(`${at}.delay.percent`, delay.percent, "percentage.value, which replaces it", "deprecated-field");
+    }
     checkDuration(delay.fixedDelay, `${at}.delay.fixedDelay`, report);
     if (delay.exponentialDelay !== undefined) {
       report.error(
@@ -177,7 +180,7 @@ export function checkCors(policy: CorsPolicy | undefined, at: string, report: Fi
     else if (origin.regex !== undefined) checkRegex(origin.regex, `${where}.regex`, report);
   });
   if (policy.allowOrigin !== undefined) {
-    report.warning(`${at}.allowOrigin`, policy.allowOrigin, "allowOrigins, which replaces it");
+    report.warning(`${at}.allowOrigin`, policy.allowOrigin, "allowOrigins, which replaces it", "deprecated-field");
   }
   policy.allowMethods?.forEach((method, index) => {
     if (!CORS_METHODS.has(method)) {

@@ -160,7 +160,12 @@ function checkAuthorityOnce(route: HttpRoute, at: string, report: Findings): voi
 function checkMirrors(route: HttpRoute, at: string, report: Findings): void {
   if (route.mirror !== undefined) checkDestination(route.mirror, `${at}.mirror`, report);
   if (route.mirrorPercent !== undefined) {
-    report.warning(`${at}.mirrorPercent`, route.mirrorPercent, "mirrorPercentage, which replaces it");
+    report.warning(
+      `${at}.mirrorPercent`,
+      route.mirrorPercent,
+      "mirrorPercentage, which replaces it",
+      "deprecated-field",
+    );
     if (route.mirrorPercent > 100) report.error(`${at}.mirrorPercent`, route.mirrorPercent, "a percentage, 0..100");
   }
   checkShare(route.mirrorPercentage?.value, `${at}.mirrorPercentage.value`, report);

@@ -1,0 +1,145 @@
+/**
+ * Objects by what several of them may share, so that a conflict among many is found without comparing each with each.
+ *
+ * A group is found by a name and by labels: an object is in it by each label of its selector, and one without a selector
+ * by none. Of two selectors that may choose one workload by their own words alone, the shorter is a part of the longer,
+ * so they share a label.
+ *
+ * @module
+ */
+import type { GatewaySpec, StringMap } from "../../config/kinds/kinds.ts";
+import type { ConfigObject, Kind } from "../../config/types.ts";
+
+/** What an object shares with others, and the labels that it selects workloads by. */
+interface Membership {
+  readonly names: readonly string[];
+  readonly labels: StringMap;
+}
+
+interface Grouping<K extends Kind> {
+  readonly kind: K;
+  readonly of: (object: ConfigObject<K>) => Membership;
+}
+
+function grouping<K extends Kind>(kind: K, of: (object: ConfigObject<K>) => Membership): Grouping<K> {
+  return { kind, of };
+}
+
+/** All groups. */
+const GROUPS = {
+  /** Gateways by port and host of their servers, `443 shop.example.com`. */
+  gatewayPlace: grouping("Gateway", ({ spec }) => ({ names: gatewayPlaces(spec), labels: spec.selector ?? {} })),
+  /** Gateways by the names of their servers' secrets. */
+  gatewayCredential: grouping("Gateway", ({ spec }) => ({ names: credentials(spec), labels: spec.selector ?? {} })),
+  /** Telemetries by namespace, without those that name an object. */
+  telemetry: grouping("Telemetry", ({ meta, spec: { selector, targetRef, targetRefs } }) => ({
+    names: targetRef === undefined && targetRefs === undefined ? [meta.namespace] : [],
+    labels: selector?.matchLabels ?? {},
+  })),
+} as const;
+
+/** Name of a sort of groups. */
+export type GroupSort = keyof typeof GROUPS;
+
+/** Kind of the objects in groups of a sort. */
+export type GroupKind<S extends GroupSort> = (typeof GROUPS)[S]["kind"];
+
+/** A host of a gateway's server without the namespace before it. */
+export function hostOfServer(written: string): string {
+  return written.slice(written.indexOf("/") + 1).toLowerCase();
+}
+
+function gatewayPlaces({ servers }: GatewaySpec): string[] {
+  return servers.flatMap(({ port, hosts }) => hosts.map((host) => `${port.number} ${hostOfServer(host)}`));
+}
+
+function credentials({ servers }: GatewaySpec): string[] {
+  return servers.flatMap(({ tls }) => tls?.credentialName ? [tls.credentialName] : []);
+}
+
+/** Key of a group: all members of a name, those with a label, or those without any. */
+const ALL = "*";
+const NO_LABEL = "";
+
+/** All groups of all objects. */
+export class ObjectGroups {
+  readonly #members = new Map<string, Map<string, ConfigObject>>();
+  readonly #sorted = new Map<string, readonly ConfigObject[]>();
+  readonly #keysOf = new Map<string, readonly string[]>();
+
+  /** Puts an object, or its new version. @returns the groups that have other members now */
+  put(object: ConfigObject): Iterable<string> {
+    const before = this.remove(object);
+    const keys = groupKeys(object);
+    if (keys.length > 0) this.#keysOf.set(object.key, keys);
+    for (const key of keys) {
+      const there = this.#members.get(key);
+      if (there) there.set(object.key, object);
+      else this.#members.set(key, new Map([[object.key, object]]));
+      this.#sorted.delete(key);
+    }
+    return [...before, ...keys];
+  }
+
+  /** Removes an object. @returns the groups that have other members now */
+  remove({ key: object }: { readonly key: string }): readonly string[] {
+    const keys = this.#keysOf.get(object) ?? [];
+    for (const key of keys) {
+      const there = this.#members.get(key);
+      there?.delete(object);
+      if (there?.size === 0) this.#members.delete(key);
+      this.#sorted.delete(key);
+    }
+    this.#keysOf.delete(object);
+    return keys;
+  }
+
+  /** The members of a group, the oldest first. */
+  members(key: string): readonly ConfigObject[] {
+    const known = this.#sorted.get(key);
+    if (known) return known;
+    const sorted = [...this.#members.get(key)?.values() ?? []].sort((a, b) => isBefore(a, b) ? -1 : 1);
+    this.#sorted.set(key, sorted);
+    return sorted;
+  }
+}
+
+function groupKeys(object: ConfigObject): readonly string[] {
+  const found = new Set<string>();
+  for (const sort of Object.keys(GROUPS) as GroupSort[]) {
+    const { kind, of } = GROUPS[sort] as unknown as Grouping<Kind>;
+    if (kind !== object.kind) continue;
+    const { names, labels } = of(object);
+    for (const name of names) {
+      for (const label of [ALL, ...labelsOf(labels)]) found.add(groupKey(sort, name, label));
+    }
+  }
+  return [...found];
+}
+
+function labelsOf(labels: StringMap): string[] {
+  const all = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return all.length === 0 ? [NO_LABEL] : all;
+}
+
+function groupKey(sort: GroupSort, name: string, label: string): string {
+  return `${sort} ${name} ${label}`;
+}
+
+/** The groups with everything that may select a workload that has these labels and others. */
+export function groupsSharing(sort: GroupSort, name: string, labels: StringMap): string[] {
+  const own = labelsOf(labels);
+  const asked = own[0] === NO_LABEL ? [ALL] : [NO_LABEL, ...own];
+  return asked.map((label) => groupKey(sort, name, label));
+}
+
+/** The group of what has no selector. */
+export function groupWithoutLabels(sort: GroupSort, name: string): string {
+  return groupKey(sort, name, NO_LABEL);
+}
+
+/** Whether the first of two has precedence: the older one, then by key. */
+export function isBefore(a: ConfigObject, b: ConfigObject): boolean {
+  const age = a.meta.creationTimestamp - b.meta.creationTimestamp;
+  return age < 0 || (age === 0 && a.key < b.key);
+}

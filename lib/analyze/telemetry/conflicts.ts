@@ -1,0 +1,83 @@
+/**
+ * Telemetries that want the same workloads.
+ *
+ * @module
+ */
+import type { StringMap } from "../../config/kinds/kinds.ts";
+import type { ConfigObject } from "../../config/types.ts";
+import type { Analyzer, ReportMistake } from "../analyzer.ts";
+import { isBefore } from "../reader/groups.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
+
+type TelemetryObject = ConfigObject<"Telemetry">;
+
+/** See the module. */
+export const TELEMETRY_CONFLICTS: Analyzer<"Telemetry"> = {
+  kind: "Telemetry",
+  reports: ["several-default-telemetries", "telemetries-of-one-workload"],
+  analyze: (telemetry, read, report) => {
+    if (telemetry.spec.targetRef !== undefined || telemetry.spec.targetRefs !== undefined) return;
+    if (Object.keys(labelsOf(telemetry)).length > 0) lookForShared(telemetry, read, report);
+    else lookForDefaults(telemetry, read, report);
+  },
+};
+
+function labelsOf({ spec: { selector } }: TelemetryObject): StringMap {
+  return selector?.matchLabels ?? {};
+}
+
+function lookForDefaults(telemetry: TelemetryObject, read: AnalysisReader, report: ReportMistake): void {
+  const other = read.withoutSelector("telemetry", telemetry.meta.namespace).find(({ key }) => key !== telemetry.key);
+  if (other === undefined) return;
+  const isLoser = isBefore(other, telemetry);
+  report(isLoser ? "error" : "warning", "several-default-telemetries", {
+    field: "spec.selector",
+    expected: `a selector, since ${other.meta.name} is for the whole namespace too`,
+    others: [other.key],
+    ...isLoser ? {} : { effect: `This one is the oldest, so it holds, and ${other.meta.name} does not.` },
+  });
+}
+
+function lookForShared(telemetry: TelemetryObject, read: AnalysisReader, report: ReportMistake): void {
+  const labels = labelsOf(telemetry);
+  const found = [...ofOneWorkload(telemetry, labels, read)].sort(([a], [b]) => isBefore(a, b) ? -1 : 1)[0];
+  if (found === undefined) return;
+  const [other, which] = found;
+  const isLoser = isBefore(other, telemetry);
+  report(isLoser ? "error" : "warning", "telemetries-of-one-workload", {
+    field: "spec.selector.matchLabels",
+    value: labels,
+    expected: `labels that no workload of ${other.meta.name} has (${which} both)`,
+    others: [other.key],
+    ...isLoser ? {} : { effect: `This one is the oldest, so ${other.meta.name} does not act on those workloads.` },
+  });
+}
+
+/** Others that select a workload too: by their words alone, or one that is known. */
+function* ofOneWorkload(
+  telemetry: TelemetryObject,
+  labels: StringMap,
+  read: AnalysisReader,
+): Iterable<[other: TelemetryObject, which: string]> {
+  const { namespace } = telemetry.meta;
+  for (const other of others(telemetry, labels, read)) {
+    const theirs = labelsOf(other);
+    if (carries(labels, theirs)) yield [other, "all that this one selects have"];
+    else if (carries(theirs, labels)) yield [other, `all that ${other.meta.name} selects have`];
+  }
+  for (const { kind, meta, spec } of read.workloads(namespace, labels)) {
+    for (const other of others(telemetry, spec.labels, read)) {
+      if (carries(spec.labels, labelsOf(other))) yield [other, `${kind} ${meta.name} has`];
+    }
+  }
+}
+
+function others({ key, meta }: TelemetryObject, labels: StringMap, read: AnalysisReader): TelemetryObject[] {
+  return read.sharing("telemetry", meta.namespace, labels).filter((other) =>
+    other.key !== key && Object.keys(labelsOf(other)).length > 0
+  );
+}
+
+function carries(labels: StringMap, wanted: StringMap): boolean {
+  return Object.entries(wanted).every(([key, value]) => labels[key] === value);
+}

@@ -1,0 +1,46 @@
+/**
+ * Operations of ProxyFilters.
+ *
+ * @module
+ */
+import type { FindingRow } from "./row.ts";
+
+/** One row for each sort. */
+export const FILTERS = {
+  "filter-order": {
+    code: "MSH0151",
+    title: "patch depends on other filters",
+    meaning: "A ProxyFilter without priority has an operation that needs something that another filter may put there.",
+    effect: "Where the other filter comes later, or never, the patch does nothing.",
+    fix: "Write a priority, or use INSERT_FIRST or ADD.",
+  },
+  "filter-replace-ignored": {
+    code: "MSH0152",
+    title: "nothing there can be replaced",
+    meaning: "A patch has operation REPLACE for something that cannot be replaced.",
+    effect: "The patch does nothing.",
+    fix: "Use MERGE, or REMOVE and ADD.",
+  },
+  "filter-add-ignored": {
+    code: "MSH0153",
+    title: "nothing can be added there",
+    meaning: "A patch has operation ADD for route configurations or routes.",
+    effect: "The patch does nothing.",
+    fix: "Use MERGE, or INSERT_FIRST for a route.",
+  },
+  "filter-remove-ignored": {
+    code: "MSH0154",
+    title: "nothing there can be removed",
+    meaning: "A patch has operation REMOVE for route configurations or routes.",
+    effect: "The patch does nothing.",
+    fix: "Change what makes the route, or use MERGE.",
+  },
+  "filter-order-by-version": {
+    code: "MSH0155",
+    title: "patch depends on the proxy's version",
+    meaning:
+      "A ProxyFilter without priority patches one filter again whose earlier patch is for one version of the proxy.",
+    effect: "While proxies are upgraded the patch may find nothing to act on.",
+    fix: "Write a priority, or use INSERT_FIRST or ADD.",
+  },
+} as const satisfies Readonly<Record<string, FindingRow>>;
