@@ -170,6 +170,7 @@ export function refusedKeys(configuration: Pick<Configuration, "findings" | "sto
   for (const found of configuration.findings()) {
     if (found.severity !== "error") continue;
     const { kind, namespace, name } = findingObject(found);
+    if (isFactKind(kind) && name !== "") keys.add(`${kind}/${namespace}/${name}`);
     const known = KINDS.find((one) => one === kind);
     if (known === undefined || name === "" || configuration.store.get(known, namespace, name)) continue;
     keys.add(objectKey(known, namespace, name));

@@ -191,3 +191,25 @@ test("files are named where something is passed over, and not all of many", () =
     files: ["0.yaml", "1.yaml", "2.yaml", "3.yaml", "4.yaml"],
   });
 });
+
+test("nothing of a secret gets into a finding, however its text is broken", () => {
+  const password = "hunter2secret";
+  const head = "apiVersion: v1\nkind: Secret\nmetadata: { name: a }\n";
+  const texts: Record<string, string> = {
+    "alias.yaml": `${head}stringData: { a: *${password} }\n`,
+    "indent.yaml": `${head}data:\n  password: ${password}: x\n   b: "\n`,
+    "no-map.yaml": `${head}data: ${password}\n`,
+    "list.yaml": `${head}stringData: [${password}]\n`,
+    "not-base64.yaml": `${head}data: { a: ${password}! }\n`,
+    "version.yaml": `${head.replace("v1", "v2")}stringData: { a: ${password} }\n`,
+    "token.json": `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"},"data":{"a":${password}}}`,
+    "end.json": `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"},"data":{"a":"${password}}}`,
+    "annotation.yaml": `${head.replace("name: a", `name: a, annotations: { x: [${password}] }`)}data: 5\n`,
+  };
+  for (const [name, text] of Object.entries(texts)) {
+    const folder = new Folder();
+    folder.write(name, text);
+    assert.equal(folder.findings().length, 1, name);
+    assert.ok(!JSON.stringify(folder.index.findings()).includes(password.slice(0, 6)), folder.findings().join());
+  }
+});

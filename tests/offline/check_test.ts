@@ -186,3 +186,17 @@ Deno.test("SARIF has the form of version 2.1.0: rules that results refer to, reg
   assert.equal(region!.endColumn! - region!.startColumn!, "v9".length);
   assert.deepEqual(sarif.parse(JSON.parse(JSON.stringify(sarifLog([], "0.1.0")))).runs[0]!.results, []);
 });
+
+Deno.test("the line of a finding about a secret is not shown", () => {
+  const files = {
+    "a.yaml": "apiVersion: v1\nkind: Secret\nmetadata: { name: a }\ndata: { password: hunter2! }\n",
+    "b.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {\ndata: { password: hunter2: x }\n",
+  };
+  const { findings } = check(files);
+  assert.equal(findings.length, 2);
+  for (const found of findings) {
+    const { origin } = found.place;
+    assert.ok(origin?.from === "file" && found.place.line > 0);
+    assert.equal(excerptOf(found, files[origin.file as keyof typeof files]), undefined);
+  }
+});

@@ -166,8 +166,8 @@ export class AnalysisReader {
   }
 
   /** Whether an object is refused and has no version in force, so that what refers to it is no mistake of its own. */
-  isRefused(kind: Kind, namespace: string, name: string): boolean {
-    const key = objectKey(kind, namespace, name);
+  isRefused(kind: Kind | FactKind, namespace: string, name: string): boolean {
+    const key = `${kind}/${namespace}/${name}`;
     this.#on(ANALYSIS_KEY.object, key);
     return this.#world.refused.has(key);
   }

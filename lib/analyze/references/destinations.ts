@@ -8,7 +8,7 @@ import type { ConfigObject } from "../../config/types.ts";
 import { effectiveExportTo } from "../../mesh/names.ts";
 import type { Service } from "../../registry/types.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
-import { type KnownHost, ofService } from "../reader/known_host.ts";
+import { type KnownHost, ofService, serviceNamespace } from "../reader/known_host.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 import { destinationsOf, effectOf, orList, type WrittenDestination } from "./destination_list.ts";
 import { lookForSubset } from "./subsets.ts";
@@ -60,11 +60,17 @@ function hostFor(
     const expected =
       `a host that namespace ${namespace} sees (${host} of namespace ${first.namespace} is exported to ${to})`;
     report("error", "hidden-by-export", { ...at, expected, others: [first.cause] });
-  } else if (!read.existsAnywhere(host) && !read.hasRefused("ServiceEntry", namespace)) {
-    // A refused entry may be the one that has the host.
+  } else if (!read.existsAnywhere(host) && !isOfRefused(host, namespace, read)) {
     report("error", "unknown-host", { ...at, expected: `a host that a service has (${host} has none)` });
   }
   return undefined;
+}
+
+/** Whether an object that is refused may be the one that has the host: the mistake is that object's alone. */
+function isOfRefused(host: string, namespace: string, read: AnalysisReader): boolean {
+  if (read.hasRefused("ServiceEntry", namespace)) return true;
+  const home = serviceNamespace(host, read.settings.domainSuffix);
+  return home !== undefined && read.isRefused("Service", home, host.slice(0, host.indexOf(".")));
 }
 
 function exportOf({ exportTo, namespace }: Service, { meshConfig }: AnalysisReader): readonly string[] {

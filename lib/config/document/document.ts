@@ -176,16 +176,21 @@ function unreadable(
   const origin = fileOrigin(place, "");
   const at = { objects: [name], field: "document", origin, line: place.line + problem.line };
   const found = fieldFinding("syntax", "error", at, undefined, format);
+  // Reasons quote the text, which of a secret nothing may be shown of.
+  const reason = SECRET.test(text) ? problem.reason.replace(/["'].*["']/s, "[concealed]") : problem.reason;
   const unless = isTemplate(text) ? TEMPLATE : concernsUs(text) ? undefined : OTHER_TEXT;
   return {
     objects: NOTHING,
     facts: NOTHING,
     refused: [name],
-    findings: [{ ...found, message: `does not parse: ${problem.reason}` }],
+    findings: [{ ...found, message: `does not parse: ${reason}` }],
     passedOver: NOTHING,
     ...(unless === undefined ? {} : { unless }),
   };
 }
+
+/** A text that holds a secret, whether it parses or not. */
+const SECRET = /\bkind["']?\s*:\s*["']?Secret\b/;
 
 /** Beginning of a text in which its head is looked for, in characters. */
 const HEAD_LENGTH = 4096;

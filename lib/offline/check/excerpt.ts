@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Finding } from "../../config/finding/finding.ts";
+import { type Finding, findingObject } from "../../config/finding/finding.ts";
 
 /** One line of a file. */
 export interface SourceExcerpt {
@@ -16,12 +16,20 @@ export interface SourceExcerpt {
   readonly length: number;
 }
 
+/** A text that holds a secret, and does not say clearly enough which. */
+const SECRET = /\bkind["']?\s*:\s*["']?Secret\b/;
+
 /** Characters of a line that are shown: from a file without line breaks the beginning. */
 const MAX_LINE = 400;
 
-/** The excerpt; undefined where the text does not have the line, and for an object as a whole. */
+/**
+ * The excerpt; undefined where the text does not have the line, for an object as a whole, and for secrets: what is
+ * printed here ends in the logs of build machines.
+ */
 export function excerptOf(found: Finding, text: string | undefined): SourceExcerpt | undefined {
   const { line, field, column } = found.place;
+  const { kind } = findingObject(found);
+  if (kind === "Secret" || (kind === "" && text !== undefined && SECRET.test(text))) return undefined;
   const whole = line > 0 && field !== "" ? text?.split(/\r?\n/, line)[line - 1] : undefined;
   if (whole === undefined || whole.trim() === "") return undefined;
   const shown = whole.slice(0, MAX_LINE);
