@@ -1,7 +1,7 @@
 /**
  * Live parts of pages by server-sent events.
  *
- *     ledger, store ──(revision)──> one look each half second ──> one text ──> every viewer
+ *     ledger, store ──(revision)──> a look, two a second at most ──> one text ──> every viewer
  *
  * While nobody looks nothing is done. Whatever the number of viewers a part is made once, and a viewer that does not take
  * it gets the latest later, not all of them.
@@ -20,6 +20,9 @@ export interface LivePart {
 
 /** Time between looks, ms: what people see as at once. */
 const LOOK_TIME = 500;
+
+/** Part of the server's time that looks may take, while they are dear: one in so many. */
+const LOOK_SHARE = 20;
 
 /** Time without events after which a comment is sent, ms, so that viewers that are gone are found. */
 const STILL_THERE_TIME = 15_000;
@@ -98,10 +101,12 @@ export class LiveEvents {
   #lookAgain(): void {
     this.#look = undefined;
     if (this.#viewers.size === 0) return;
+    const started = this.#clock.monotonic();
     for (const { event, text } of this.#refresh()) {
       for (const viewer of this.#viewers) viewer.put(event, text);
     }
-    this.#look = this.#clock.after(LOOK_TIME, () => this.#lookAgain());
+    const took = this.#clock.monotonic() - started;
+    this.#look = this.#clock.after(Math.max(LOOK_TIME, took * LOOK_SHARE), () => this.#lookAgain());
   }
 
   /** Makes the texts whose revision is another one. @returns those that differ */

@@ -16,7 +16,7 @@ import type { XdsConnection } from "../xds/connection.ts";
 import { type Html, markup } from "./html.ts";
 import { objectUrl } from "./links.ts";
 import { nodeName } from "./proxies.ts";
-import { decodedResources } from "./proxy_decoded.ts";
+import { decodedProxy, resourcesForHost } from "./proxy_decoded.ts";
 import { stateHtml } from "./words.ts";
 
 const DIRECTIONS = ["outbound", "inbound", "direct"] as const;
@@ -65,7 +65,7 @@ placeholder="ip:port; empty: of the service">
 function outcome(asked: AskedRequest, connection: XdsConnection, view: DebugView): Html {
   const request = simulatedRequest(asked, connection, view);
   if (typeof request === "string") return markup`<p>${stateHtml({ tone: "bad", word: request })}</p>`;
-  const simulation = simulate(decodedResources(connection), request.request);
+  const simulation = simulate(resourcesForHost(decodedProxy(connection), request.request.host ?? ""), request.request);
   const lines = explain(simulation).split("\n");
   const tone = simulation.outcome.kind === "forwarded"
     ? "good"

@@ -13,7 +13,8 @@ import type { XdsConnection } from "../xds/connection.ts";
 import { type Html, markup } from "./html.ts";
 import { objectUrl } from "./links.ts";
 import { filterForm, type ListPart, pageLinks } from "./list.ts";
-import { decodedResources } from "./proxy_decoded.ts";
+import { type DecodedProxy, decodedProxy } from "./proxy_decoded.ts";
+import type { HostPart } from "./route_parts.ts";
 import { counted } from "./words.ts";
 
 type Listener = envoy.config.listener.v3.Listener;
@@ -32,12 +33,13 @@ const MAX = { listeners: 15, chains: 20, hosts: 12, routes: 10, clusters: 5, end
 
 /** The part; query `q` is looked for in names of listeners, and in names and domains of virtual hosts. */
 export function treePart(request: HttpRequest, connection: XdsConnection, _view: DebugView): Html {
-  const resources = decodedResources(connection);
+  const decoded = decodedProxy(connection);
+  const { resources } = decoded;
   const wanted = (request.query.get("q") ?? "").trim().toLowerCase();
   // Those that hold the text in their name come first.
   const rank = (name: string) => wanted !== "" && name.toLowerCase().includes(wanted) ? 0 : 1;
   const names = [...resources.listeners.keys()].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
-  const tree = new TreeOfProxy(resources, wanted);
+  const tree = new TreeOfProxy(decoded, wanted);
   const pages = Math.max(1, Math.ceil(names.length / MAX.listeners));
   const page = Math.min(Math.max(1, Math.floor(Number(request.query.get("page"))) || 1), pages);
   const shown = names.slice((page - 1) * MAX.listeners, page * MAX.listeners);
@@ -50,10 +52,12 @@ export function treePart(request: HttpRequest, connection: XdsConnection, _view:
 /** Makes the parts of a tree; branches that hold the text are open. */
 class TreeOfProxy {
   readonly #resources: ProxyResources;
+  readonly #decoded: DecodedProxy;
   readonly #wanted: string;
 
-  constructor(resources: ProxyResources, wanted: string) {
-    this.#resources = resources;
+  constructor(decoded: DecodedProxy, wanted: string) {
+    this.#decoded = decoded;
+    this.#resources = decoded.resources;
     this.#wanted = wanted;
   }
 
@@ -98,15 +102,18 @@ class TreeOfProxy {
 
   #routes({ rds, route_config }: HttpConnectionManager): Html {
     const name = rds?.route_config_name ?? route_config?.name ?? "";
-    const configuration = route_config ?? this.#resources.routes.get(name);
-    if (configuration === undefined) return markup`<p class="bad">route configuration ${name} is missing: 404</p>`;
-    const own = (configuration.virtual_hosts ?? []).filter((host) => this.#isWanted(host.name, host.domains));
+    const found = route_config === undefined ? this.#decoded.routes(name) : inlineParts(route_config);
+    if (found === undefined) return markup`<p class="bad">route configuration ${name} is missing: 404</p>`;
+    const own = found.hosts.filter((host) => this.#isWanted(host.name, host.domains));
     const prefix = `${name}/`;
-    // Those that come one by one are decoded only when they are shown.
-    const apart = configuration.vhds === undefined
+    const apart = found.head.vhds === undefined
       ? []
       : [...this.#resources.virtualHosts.keys()].filter((key) => key.startsWith(prefix) && this.#isWanted(key));
-    const hosts = [...own, ...apart.slice(0, MAX.hosts).map((key) => this.#resources.virtualHosts.get(key)!)];
+    // Decoded are those alone that are shown.
+    const hosts = [
+      ...own.slice(0, MAX.hosts).map((host) => host.message()),
+      ...apart.slice(0, MAX.hosts).map((key) => this.#resources.virtualHosts.get(key)!),
+    ];
     const total = own.length + apart.length;
     return branch(
       markup`routes <b>${name}</b> ${counted(total, "virtual host")}${this.#wanted !== "" && " with that name"}`,
@@ -164,6 +171,16 @@ class TreeOfProxy {
     });
     return markup`${shown}${rest(clusters.length, MAX.clusters)}`;
   }
+}
+
+/** A route configuration that stands in its listener, as the others: it is decoded with it. */
+function inlineParts(head: envoy.config.route.v3.RouteConfiguration) {
+  const hosts = (head.virtual_hosts ?? []).map((host): HostPart => ({
+    name: host.name ?? "",
+    domains: host.domains ?? [],
+    message: () => host,
+  }));
+  return { head, hosts };
 }
 
 function tcpClusters({ cluster, weighted_clusters }: TcpProxy): { readonly name: string; readonly weight: number }[] {

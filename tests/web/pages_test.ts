@@ -1,5 +1,6 @@
 /** Pages for people: who gets them, what they show, and that nothing of what others wrote is more than text in them. */
 import assert from "node:assert/strict";
+import { CLUSTER } from "../../lib/xds/protocol/types.ts";
 import { TestProxy } from "../debug/proxy.ts";
 import { withServer } from "../discovery/running.ts";
 
@@ -131,10 +132,16 @@ Deno.test("names, annotations, values and queries of others are text", async () 
     "d.yaml": entry("d").replace("[d.example.com]", `[${JSON.stringify(HOSTILE)}]`),
     "e<script>.yaml": entry("e"),
   };
-  await withServer(files, async ({ ports }) => {
-    using _proxy = await TestProxy.attach(ports.grpc, {
-      id: `sidecar~10.0.0.1~${HOSTILE}.x~x.svc.cluster.local`,
+  await withServer(files, async ({ ports, xds }) => {
+    const id = `sidecar~10.0.0.1~${HOSTILE}.x~x.svc.cluster.local`;
+    using _proxy = await TestProxy.attach(ports.grpc, { id });
+    const [connection] = [...xds.streams()];
+    xds.ledger.rejected(connection!.progress!, {
+      ...{ typeUrl: CLUSTER, code: 3, message: HOSTILE, repeated: false },
+      ...{ resources: [HOSTILE], causes: [`ServiceEntry/x/${HOSTILE}`] },
     });
+    xds.ledger.failed({ what: HOSTILE, reason: HOSTILE, proxy: HOSTILE });
+    connection!.stream!.watches.get(CLUSTER)!.lastError = HOSTILE;
     const text = encodeURIComponent(HOSTILE);
     const queries = [
       `/debug/search?q=${text}`,
@@ -161,6 +168,10 @@ Deno.test("names, annotations, values and queries of others are text", async () 
       assert.doesNotMatch(body, /onerror="/, path);
     }
     assert.match((await ask(ports.http, "/debug/problemz")).body, /&#60;script&#62;alert\(1\)/);
+    const proxy = `/debug/config_dump?proxyID=${encodeURIComponent(id)}`;
+    for (const path of [proxy, "/debug/pushes"]) {
+      assert.match((await ask(ports.http, path)).body, /class="mono">&#60;script&#62;alert\(1\)/, path);
+    }
     assert.match((await ask(ports.http, "/debug/syncz")).body, /&#60;script&#62;alert\(1\)/);
   });
 });

@@ -1,0 +1,72 @@
+/**
+ * A route configuration taken apart without decoding it: it may hold thousands of virtual hosts, of which a page needs a
+ * few.
+ *
+ * @module
+ */
+import protobuf from "protobufjs/minimal.js";
+import type { envoy } from "../../proto/gen/types.ts";
+import { decode } from "../pb/reflect.ts";
+
+const ROUTES = "envoy.config.route.v3.RouteConfiguration";
+const HOST = "envoy.config.route.v3.VirtualHost";
+
+/** `RouteConfiguration.virtual_hosts`, and of a virtual host the name and the domains. */
+const FIELD = { virtualHosts: 2, name: 1, domains: 2 } as const;
+
+/** Length-delimited, the wire type of texts and messages. */
+const DELIMITED = 2;
+
+/** A virtual host, of which the routes are decoded when they are asked for. */
+export interface HostPart {
+  readonly name: string;
+  readonly domains: readonly string[];
+  message(): envoy.config.route.v3.VirtualHost;
+}
+
+/** A route configuration in parts. */
+export interface RouteParts {
+  /** Everything but the virtual hosts. */
+  readonly head: envoy.config.route.v3.RouteConfiguration;
+  readonly hosts: readonly HostPart[];
+}
+
+/** Takes an encoded route configuration apart. */
+export function routeParts(bytes: Uint8Array): RouteParts {
+  const reader = protobuf.Reader.create(bytes);
+  const hosts: HostPart[] = [];
+  const rest: Uint8Array[] = [];
+  while (reader.pos < reader.len) {
+    const start = reader.pos;
+    const tag = reader.uint32();
+    if (tag === (FIELD.virtualHosts << 3 | DELIMITED)) hosts.push(hostPart(reader.bytes()));
+    else {
+      reader.skipType(tag & 7);
+      rest.push(bytes.subarray(start, reader.pos));
+    }
+  }
+  return { head: decode(ROUTES, joined(rest)), hosts };
+}
+
+function hostPart(bytes: Uint8Array): HostPart {
+  const reader = protobuf.Reader.create(bytes);
+  const domains: string[] = [];
+  let name = "";
+  while (reader.pos < reader.len) {
+    const tag = reader.uint32();
+    if (tag === (FIELD.name << 3 | DELIMITED)) name = reader.string();
+    else if (tag === (FIELD.domains << 3 | DELIMITED)) domains.push(reader.string());
+    else reader.skipType(tag & 7);
+  }
+  return { name, domains, message: () => decode(HOST, bytes) };
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
