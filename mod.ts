@@ -4,6 +4,8 @@
  * - {@linkcode startServer} starts a discovery server in this process.
  * - {@linkcode translateForProxy} makes the resources that one proxy would get, from texts alone.
  * - {@linkcode simulate} shows what a proxy would do with a request, and which object caused each step.
+ * - {@linkcode followRequest} takes a proxy and a URL: the same over both proxies on the way, with file and line.
+ * - {@linkcode analyze} finds all that is wrong with configuration, in texts or in a folder.
  *
  * ```ts
  * import { explain, resourcesFrom, simulate, translateForProxy } from "@mesh/pilot";
@@ -40,6 +42,17 @@ export type { ProxyNode } from "./lib/discovery/offline_mesh.ts";
 export { type TranslatedProxy, translateForProxy, type TranslateRequest } from "./lib/discovery/translate_one.ts";
 export { NodeRefused } from "./lib/translate/proxy/identity.ts";
 export * from "./lib/simulate/mod.ts";
+export { type FollowedRequest, followRequest } from "./lib/offline/follow.ts";
+export type { ExplainedEnd, ExplainedHop, Explanation } from "./lib/offline/explain/explain.ts";
+export { BadQuestion } from "./lib/offline/explain/question.ts";
+export type { ExplainedStep } from "./lib/offline/explain/steps.ts";
+export type { ProxyOnWay } from "./lib/offline/explain/world.ts";
+export type { FieldPlace } from "./lib/offline/field_place.ts";
+export { NoSuchProxy } from "./lib/offline/find_proxy.ts";
+export { analyze, type AnalyzeRequest } from "./lib/offline/analyze.ts";
+export type { CheckResult } from "./lib/offline/check/check.ts";
+export { UnreadableInput } from "./lib/offline/inputs.ts";
+export type { MeshTexts } from "./lib/offline/texts_mesh.ts";
 export type { Finding, FindingPlace, ObjectName } from "./lib/config/finding/finding.ts";
 export type { FindingName } from "./lib/config/finding/codes.ts";
 export type { Origin } from "./lib/config/finding/origin.ts";

@@ -21,8 +21,8 @@ import {
   type FindingName,
 } from "../lib/config/finding/codes.ts";
 import { NOT_REPORTED } from "../lib/config/finding/codes/not_reported.ts";
-import { kindJsonSchema } from "../lib/config/kinds/json_schema.ts";
-import { KINDS } from "../lib/config/kinds/kinds.ts";
+import { anyKindJsonSchema, kindJsonSchema } from "../lib/config/kinds/json_schema.ts";
+import { type Kind, KINDS } from "../lib/config/kinds/kinds.ts";
 import { MESH_FILE_NAMES, meshJsonSchema } from "../lib/config/mesh/json_schema.ts";
 import type { JsonSchema } from "../lib/config/schema/json_schema.ts";
 import { metricAreas } from "../lib/kernel/metrics/catalogue.ts";
@@ -263,10 +263,12 @@ export async function schemaPages(): Promise<Record<string, string>> {
   );
   const comments = await TypeComments.read(files.sort());
   const page = (name: string, schema: JsonSchema) => [`schemas/${name}.json`, `${JSON.stringify(schema, null, 2)}\n`];
+  const ofKinds = Object.fromEntries(
+    KINDS.map((kind) => [kind, kindJsonSchema(kind, comments.fileOf(`${kind}Spec`), comments.of(`${kind}Spec`))]),
+  ) as Record<Kind, JsonSchema>;
   return Object.fromEntries([
-    ...KINDS.map((kind) =>
-      page(kind, kindJsonSchema(kind, comments.fileOf(`${kind}Spec`), comments.of(`${kind}Spec`)))
-    ),
+    ...KINDS.map((kind) => page(kind, ofKinds[kind])),
+    page("mesh", anyKindJsonSchema(ofKinds)),
     ...MESH_FILE_NAMES.map((name) => page(name, meshJsonSchema(name, comments.of(name)))),
   ]);
 }

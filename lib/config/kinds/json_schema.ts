@@ -58,6 +58,60 @@ export function kindJsonSchema(kind: Kind, description: string, comment: TypeCom
   };
 }
 
+/**
+ * One schema for files of all kinds, in both spellings: `apiVersion` and `kind` choose the kind's own schema. What belongs
+ * to no kind of the mesh (a Deployment, a file of values) is left alone, so that a setting may name whole folders.
+ *
+ * @param schemas The schema of each kind, which is embedded: editors need no other file.
+ */
+export function anyKindJsonSchema(schemas: Readonly<Record<Kind, JsonSchema>>): JsonSchema {
+  const kinds = Object.keys(schemas) as Kind[];
+  // Groups are told apart by their first word: a kind of the same name (Gateway) exists in a group that is not ours.
+  const choices = kinds.map((kind) => ({
+    if: {
+      type: "object",
+      properties: {
+        apiVersion: { type: "string", pattern: `^${groupOfKind(kind)}\\.(?:mesh|istio)\\.io(?:/|$)` },
+        kind: { enum: spellingsOfKind(kind) },
+      },
+      required: ["apiVersion", "kind"],
+    },
+    then: { $ref: `#/$defs/${kind}` },
+  }));
+  const groups = [...new Set(kinds.map(groupOfKind))].sort();
+  const anyGroup = {
+    if: {
+      type: "object",
+      properties: { apiVersion: { type: "string", pattern: `^(?:${groups.join("|")})\\.(?:mesh|istio)\\.io(?:/|$)` } },
+      required: ["apiVersion"],
+    },
+    then: { properties: { kind: { enum: [...new Set(kinds.flatMap(spellingsOfKind))].sort() } }, required: ["kind"] },
+  };
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    $id: "urn:mesh:schema:mesh.io:any",
+    title: "Configuration of the mesh",
+    description: "Any kind of the mesh, chosen by apiVersion and kind.",
+    allOf: [anyGroup, ...choices],
+    $defs: Object.fromEntries(kinds.map((kind) => [kind, movedRefs(schemas[kind], `#/$defs/${kind}`)])),
+  };
+}
+
+/** A schema that is embedded elsewhere: what refers to its root refers to its new place. Editors differ in reading `$id`. */
+function movedRefs({ $id: _id, $schema: _dialect, ...schema }: JsonSchema, place: string): JsonSchema {
+  const moved = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(moved);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inside]) => [
+        key,
+        key === "$ref" && typeof inside === "string" ? inside.replace(/^#/, place) : moved(inside),
+      ]),
+    );
+  };
+  return moved(schema) as JsonSchema;
+}
+
 function isTaken(schema: Field<unknown>, value: unknown): boolean {
   const report = new Findings();
   schema.decode(value, new DecodeContext("spec", report));

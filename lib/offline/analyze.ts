@@ -1,0 +1,49 @@
+/**
+ * All that is wrong with configuration, for programs: what the command `check` reports.
+ *
+ * Permissions: read of the paths, env (`LOG_TOKENS` and `LOG_STREAM`, which the YAML package reads).
+ *
+ * @module
+ */
+import { paced } from "../kernel/time/paced.ts";
+import { checkMesh, type CheckResult } from "./check/check.ts";
+import { meshOfTexts, type MeshTexts, throwFailures } from "./texts_mesh.ts";
+
+/** The configuration to analyze. */
+export interface AnalyzeRequest extends MeshTexts {
+  /** Services of an orchestrator exist beside what the texts tell of: their hosts are not unknown. Default false. */
+  readonly assumeServices?: boolean;
+}
+
+/**
+ * Analyzes configuration: what cannot be read, references that lead nowhere, objects that exclude each other, and what
+ * the proxies that the texts imply would not get.
+ *
+ * ```ts
+ * import { analyze } from "@mesh/pilot";
+ *
+ * const { findings } = await analyze({
+ *   files: {
+ *     "routes.yaml": `
+ *       apiVersion: networking.mesh.io/v1
+ *       kind: VirtualService
+ *       metadata: { name: reviews, namespace: shop }
+ *       spec:
+ *         hosts: [reviews.example.com]
+ *         http: [{ route: [{ destination: { host: reviews.example.com } }] }]`,
+ *   },
+ * });
+ * const [found] = findings;
+ * if (found?.code !== "MSH0101" || found.place.line !== 7) throw new Error(JSON.stringify(findings));
+ * ```
+ *
+ * @returns The findings by file and line; none of them: nothing is wrong.
+ * @throws {UnreadableInput} naming every path that cannot be read.
+ * @throws {RangeError} naming every problem of the mesh configuration.
+ */
+export async function analyze(request: AnalyzeRequest): Promise<CheckResult> {
+  const { mesh, textOf } = await meshOfTexts(request);
+  const result = await paced(checkMesh(mesh, { assumeServices: request.assumeServices ?? false, textOf }));
+  throwFailures(mesh);
+  return result;
+}

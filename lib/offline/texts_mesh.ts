@@ -1,0 +1,56 @@
+/**
+ * A mesh from what a program gives: texts in memory, or files and folders.
+ *
+ * Permissions: read of the paths, env (`LOG_TOKENS` and `LOG_STREAM`, which the YAML package reads).
+ *
+ * @module
+ */
+import { OfflineMesh } from "../discovery/offline_mesh.ts";
+import type { SettingsOf } from "../kernel/settings/catalogue.ts";
+import { defaultSettings } from "../kernel/settings/read.ts";
+import { type InputTexts, readInputs, UnreadableInput } from "./inputs.ts";
+
+/** Configuration, and how it is read. */
+export interface MeshTexts {
+  /** Texts of configuration by file name; the name ends in `.yaml`, `.yml` or `.json`. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Files and folders that are read too. */
+  readonly paths?: readonly string[];
+  /** Text of the mesh configuration; default: the defaults. */
+  readonly meshConfig?: string;
+  /** DNS suffix of services. Default `cluster.local`. */
+  readonly domain?: string;
+  /** Settings that differ from their defaults (docs/reference/settings.md). Environment variables are not read. */
+  readonly settings?: Partial<SettingsOf<"pilot-discovery">>;
+}
+
+/** A mesh, and the texts that it was made of. */
+export interface MeshOfTexts {
+  readonly mesh: OfflineMesh;
+  /** The text of a file by its path; undefined: there is none. */
+  readonly textOf: (path: string) => string | undefined;
+}
+
+/**
+ * Makes the mesh.
+ *
+ * @throws {UnreadableInput} naming every path that cannot be read.
+ * @throws {RangeError} naming every problem of the mesh configuration.
+ */
+export async function meshOfTexts(texts: MeshTexts): Promise<MeshOfTexts> {
+  const { files = {}, paths = [], meshConfig = "", domain = "cluster.local", settings = {} } = texts;
+  const read: InputTexts = await readInputs(paths, {
+    stdin: () => Promise.reject(new UnreadableInput("-: expected a file or folder; give standard input as a text")),
+  });
+  const mesh = new OfflineMesh({ settings: defaultSettings("pilot-discovery", settings), domain, meshConfig });
+  const encoder = new TextEncoder();
+  const given = Object.entries(files).map(([path, text]) => ({ path, bytes: encoder.encode(text) }));
+  mesh.apply([...read.reads, ...given]);
+  return { mesh, textOf: (path) => files[path] ?? read.textOf(path) };
+}
+
+/** Throws what a builder threw: a defect of this library, never of the texts. */
+export function throwFailures({ failures }: OfflineMesh): void {
+  const [failure] = failures;
+  if (failure !== undefined) throw failure.error;
+}
