@@ -5,8 +5,8 @@
  *
  * @module
  */
-import { paced } from "../kernel/time/paced.ts";
-import { checkMesh, type CheckResult } from "./check/check.ts";
+import { paced } from "../../kernel/time/paced.ts";
+import { checkMesh, type CheckResult } from "../check/check.ts";
 import { meshOfTexts, type MeshTexts, throwFailures } from "./texts_mesh.ts";
 
 /** The configuration to analyze. */

@@ -5,14 +5,14 @@
  *
  * @module
  */
-import type { ProxyNode } from "../discovery/offline_mesh.ts";
-import { explainRequest, type Explanation } from "./explain/explain.ts";
-import { onWay, worldOf } from "./explain/of_mesh.ts";
-import { readQuestion } from "./explain/question.ts";
-import { FieldPlaces } from "./field_place.ts";
-import { findProxy } from "./find_proxy.ts";
+import type { ProxyNode } from "../../discovery/offline_mesh.ts";
+import { explainRequest, type Explanation } from "../explain/explain.ts";
+import { onWay, worldOf } from "../explain/of_mesh.ts";
+import { readQuestion } from "../explain/question.ts";
+import { FieldPlaces } from "../field_place.ts";
+import { findProxy } from "../find_proxy.ts";
 import { meshOfTexts, type MeshTexts, throwFailures } from "./texts_mesh.ts";
-import { impliedProxies } from "./workloads.ts";
+import { impliedProxies } from "../workloads.ts";
 
 /** A request, the proxy of its client, and the configuration. */
 export interface FollowedRequest extends MeshTexts {

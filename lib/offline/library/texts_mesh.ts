@@ -5,10 +5,10 @@
  *
  * @module
  */
-import { OfflineMesh } from "../discovery/offline_mesh.ts";
-import type { SettingsOf } from "../kernel/settings/catalogue.ts";
-import { defaultSettings } from "../kernel/settings/read.ts";
-import { type InputTexts, readInputs, UnreadableInput } from "./inputs.ts";
+import { OfflineMesh } from "../../discovery/offline_mesh.ts";
+import type { SettingsOf } from "../../kernel/settings/catalogue.ts";
+import { defaultSettings } from "../../kernel/settings/read.ts";
+import { type InputTexts, readInputs, UnreadableInput } from "../inputs.ts";
 
 /** Configuration, and how it is read. */
 export interface MeshTexts {
