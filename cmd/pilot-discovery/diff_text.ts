@@ -36,7 +36,7 @@ export function blastRadiusText(radius: BlastRadius, terminal: Terminal): string
     style(
       "strong",
       changed === 0
-        ? `none of ${count(compared, "proxy")} changes: all receive 0 bytes`
+        ? `none of ${compared} proxies changes: all receive 0 bytes`
         : `${changed} of ${compared} proxies ${changed === 1 ? "changes" : "change"}; ${
           compared - changed
         } receive 0 bytes`,

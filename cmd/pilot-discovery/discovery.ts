@@ -12,6 +12,8 @@ import { type DiscoveryServerOptions, startDiscoveryServer } from "../../lib/dis
 import { StartError, type StartOption } from "../../lib/discovery/start_error.ts";
 import { type Kernel, untilStopped } from "../../lib/kernel/kernel.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
+import { serverExplainer } from "../../lib/offline/explain/of_server.ts";
+import { WorkerPreviews } from "../../lib/offline/preview/runner.ts";
 import { MockRegistry } from "../../lib/registry/mock.ts";
 import type { DiscoveryOptions } from "./discovery_options.ts";
 
@@ -51,6 +53,8 @@ export async function runDiscovery(
       keepaliveMaxServerConnectionAge: options.keepaliveMaxServerConnectionAge,
       shutdownDuration: options.shutdownDuration,
       cores: navigator.hardwareConcurrency,
+      explainer: serverExplainer(options.domain),
+      preview: new WorkerPreviews({ settings, domain: options.domain, folder: options.configDir ?? "" }),
     },
     settings,
     kernel,

@@ -36,8 +36,9 @@ const diff: Command = {
   description:
     `Compares two versions of configuration by what proxies would be sent: how many receive nothing, what the others receive,
 which objects caused it, whether connections are kept, and which findings are new or resolved. Each version is a folder, a
-file, or - for standard input. Exit code: 0 nothing differs, 1 something does, 2 this could not be found out.`,
+file, - for standard input, or the address of a running server: then its connected proxies are compared. Exit code: 0 nothing differs, 1 something does, 2 this could not be found out.`,
   examples: `  pilot-discovery diff mesh/ mesh-new/
+  pilot-discovery diff 127.0.0.1:8080 mesh/
   git worktree add ../main main && pilot-discovery diff ../main/mesh mesh/`,
   args: { usage: "<old> <new>", min: 2, max: 2, complete: "file" },
   flags: diffFlags,
@@ -55,8 +56,9 @@ const explain: Command = {
     `Follows a request through the client's proxy and through the proxy of the endpoint that it reaches. Each step names the
 object and the line that caused it; rules that did not match say why. Exit code: 0 the request is served, 1 it fails on
 its way, 2 this could not be found out.`,
-  examples: `  pilot-discovery explain mesh/ --from shop/cart --to http://reviews/api --header 'x-beta: yes'`,
-  args: { usage: "<folder|file|->...", min: 1, max: Infinity, complete: "file" },
+  examples: `  pilot-discovery explain mesh/ --from shop/cart --to http://reviews/api --header 'x-beta: yes'
+  pilot-discovery explain --server 127.0.0.1:8080 --from shop/cart --to http://reviews/api`,
+  args: { usage: "[<folder|file|->...]", min: 0, max: Infinity, complete: "file" },
   flags: explainFlags,
   mistake: COULD_NOT_RUN,
   run: later(explainFlags, async () => {

@@ -33,6 +33,10 @@ export const translateFlags = {
 /** Flags of `explain`. */
 export const explainFlags = {
   ...meshFlags,
+  server: stringFlag(
+    "",
+    "address of a running server, whose connected proxies are meant: host:port of its debug pages",
+  ),
   from: stringFlag("", "the client: namespace/name of a workload, its IP address, or a node id"),
   to: stringFlag("", "a URL (http, https, grpc, tcp, tls), or host:port"),
   method: stringFlag("GET", "method of the request"),

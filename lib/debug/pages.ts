@@ -11,6 +11,8 @@ import { configDump } from "./config_dump.ts";
 import { factz, passedOver } from "./facts.ts";
 import { live } from "./live.ts";
 import { adsz, connections, forceDisconnect, syncz } from "./proxies.ts";
+import { explainPage } from "./explain.ts";
+import { MAX_PREVIEW_BODY, preview } from "./preview.ts";
 import { pushes, pushStatus, warningz } from "./pushes.ts";
 import { scopez } from "./scopes.ts";
 import { unqueried } from "./query.ts";
@@ -25,6 +27,8 @@ interface Page {
   readonly help: string;
   /** Default: GET. What changes anything is POST or PUT. */
   readonly methods?: readonly HttpMethod[];
+  /** Longest body, bytes; default: that of routes. */
+  readonly maxBody?: number;
   /** Made by `queried` or `unqueried`, which check the query. */
   readonly answer: (request: HttpRequest, view: DebugView) => HttpResponse | Promise<HttpResponse>;
 }
@@ -72,6 +76,19 @@ export const PAGES: readonly Page[] = [
     answer: unqueried(problemz),
   },
   { path: "search", help: "objects, proxies and services whose name holds ?q=", answer: search },
+  {
+    path: "explain",
+    help:
+      "where a request of a connected proxy goes, and why; ?from=namespace/name, to=URL, method=, headers= (one a line)",
+    answer: explainPage,
+  },
+  {
+    path: "preview",
+    help: "POST texts of files: what they would do to connected proxies in place of the folder; nothing is applied",
+    methods: ["POST"],
+    maxBody: MAX_PREVIEW_BODY,
+    answer: unqueried(preview),
+  },
   { path: "configz", help: "all configuration objects", answer: unqueried(configz) },
   {
     path: "factz",
@@ -122,9 +139,10 @@ const localOnly: Guard = ({ peer }) =>
  */
 export function debugRoutes(view: DebugView, admin: boolean, names: readonly string[]): Route[] {
   const pages = admin ? [...PAGES, ...ADMIN_PAGES] : PAGES;
-  const routes = pages.map(({ path, methods = ["GET"], answer }): Route => ({
+  const routes = pages.map(({ path, methods = ["GET"], maxBody, answer }): Route => ({
     methods,
     path: `/debug/${path}`,
+    ...(maxBody === undefined ? {} : { maxBody }),
     ...(methods.includes("POST") ? { command: changeCommand } : {}),
     handle: (request) => answer(request, view),
   }));

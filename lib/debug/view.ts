@@ -13,6 +13,7 @@ import type { Aggregate } from "../registry/aggregate.ts";
 import type { EndpointIndex } from "../registry/endpoint_index.ts";
 import type { Translator } from "../translate/translator.ts";
 import type { XdsServer } from "../xds/server.ts";
+import type { Explainer, PreviewRunner } from "./runners.ts";
 
 /** Findings of the analysis. */
 export interface AnalysisView {
@@ -66,6 +67,10 @@ export interface DebugView {
   changedIn(objectKey: string): number | undefined;
   /** Whether an object has changed since that push. */
   isWaiting(objectKey: string): boolean;
+  /** Explains requests; undefined: this server does not. */
+  readonly explainer: Explainer | undefined;
+  /** Answers previews; undefined: this server has none. */
+  readonly preview: PreviewRunner | undefined;
   /** Has a listener called after every push; returns the way to stop that. */
   onPush(listener: () => void): () => void;
   /** Pushes everything again to all; returns the number of proxies. */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Finding } from "../config/finding/finding.ts";
+import type { Explainer, PreviewRunner } from "../debug/runners.ts";
 import type { DebugView } from "../debug/view.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";
@@ -15,13 +16,15 @@ import type { Pipeline } from "./pipeline.ts";
 import type { UnenforcedPolicies } from "./policies.ts";
 
 /** The inside of a server whose parts are these. */
-export function debugView({ pipeline, xds, mesh, configuration, policies, analysis, findings, domain, kernel }: {
+export function debugView({ pipeline, xds, mesh, configuration, policies, analysis, asked, findings, domain, kernel }: {
   readonly pipeline: Pipeline;
   readonly xds: XdsServer;
   readonly mesh: MeshSource;
   readonly configuration: Configuration;
   readonly policies: UnenforcedPolicies;
   readonly analysis: AnalysisRunner;
+  /** Who answers previews and explanations. */
+  readonly asked: { readonly preview?: PreviewRunner | undefined; readonly explainer?: Explainer | undefined };
   /** The present findings about configuration. */
   readonly findings: () => Finding[];
   /** DNS suffix of services. */
@@ -49,6 +52,8 @@ export function debugView({ pipeline, xds, mesh, configuration, policies, analys
     },
     warnings: () => pipeline.warnings(),
     findings,
+    preview: asked.preview,
+    explainer: asked.explainer,
     analysis: {
       findings: () => analysis.findings(),
       findingsOf: (key) => analysis.findingsOf(key),

@@ -38,6 +38,8 @@ export interface OfflineMeshOptions {
   readonly domain: string;
   /** Text of the mesh configuration; empty: the defaults. */
   readonly meshConfig: string;
+  /** A mesh configuration that is read already: instead of the text. */
+  readonly mesh?: MeshConfig;
   /** Where that text is from, for its findings. Default `mesh`. */
   readonly meshConfigName?: string;
   /** Virtual hosts apart from their route configuration, as delta clients get them. Default false: whole routes. */
@@ -73,17 +75,18 @@ export class OfflineMesh {
       systemNamespace: settings.POD_NAMESPACE,
       source: meshConfigName,
     });
-    if (parsed.value === undefined) throw new RangeError(parsed.findings.map(({ message }) => message).join("\n"));
+    const config = options.mesh ?? parsed.value;
+    if (config === undefined) throw new RangeError(parsed.findings.map(({ message }) => message).join("\n"));
     this.#options = options;
     this.#meshFindings = parsed.findings;
-    this.#namesRootNamespace = parsed.namesRootNamespace;
+    this.#namesRootNamespace = parsed.namesRootNamespace || options.mesh !== undefined;
     this.#nodes = new NodeReader({
       vhds: options.vhds ?? false,
       clusterId: settings.CLUSTER_ID,
       clusterAliases: {},
     });
     this.pipeline = new Pipeline({
-      mesh: parsed.value,
+      mesh: config,
       networks: NO_NETWORKS,
       settings: translateSettings(settings, domain),
       caches: cacheSwitches(settings),

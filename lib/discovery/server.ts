@@ -10,6 +10,7 @@
  * @module
  */
 import type { Finding } from "../config/finding/finding.ts";
+import type { Explainer, PreviewRunner } from "../debug/runners.ts";
 import type { Derivation } from "../config/derive/derivation.ts";
 import type { ConfigStore } from "../config/store.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";
@@ -69,6 +70,10 @@ export interface DiscoveryServerOptions {
   readonly keepaliveTimeout: number;
   readonly keepaliveMaxServerConnectionAge: number;
   readonly shutdownDuration: number;
+  /** Explains requests of connected proxies. Default: nothing does. */
+  readonly explainer?: Explainer;
+  /** Answers previews. Default: there are none. */
+  readonly preview?: PreviewRunner;
   /** Cores of this machine, for limits that are derived from it. */
   readonly cores: number;
 }
@@ -160,7 +165,7 @@ async function start(
   scrapeMetrics(kernel.metrics, pipeline, settings.PILOT_XDS_CACHE_STATS);
   startUpkeep(pipeline, kernel, () => analysis.findings());
   const view = debugView({
-    ...{ pipeline, xds, mesh, configuration, policies, analysis, kernel, domain: options.domain },
+    ...{ pipeline, xds, mesh, configuration, policies, analysis, kernel, domain: options.domain, asked: options },
     findings: () => [mesh, configuration, sources, rootNamespace].flatMap((part) => [...part.findings()]),
   });
   const ports = await openPorts(options, settings, kernel, xds, view);

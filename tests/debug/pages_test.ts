@@ -30,11 +30,12 @@ Deno.test("syncz has the fields that proxy-status reads, and filters by the name
   });
 });
 
-Deno.test("every page refuses queries that it does not take, and takes pretty", async () => {
+Deno.test("every page that is read refuses queries that it does not take, and takes pretty", async () => {
   await withServer({}, async ({ ports }) => {
     const paths: string[] = JSON.parse((await page(ports.http, "/debug/list")).body);
     assert.ok(paths.length > 15);
     for (const path of paths) {
+      if (path === "preview") continue; // It is POST alone.
       const refused = await page(ports.http, `/debug/${path}?pretty&no_such_query=1`);
       assert.match(refused.body, path === "scopez" ? /^query: got "no_such_query"/ : /^query "no_such_query": /, path);
       assert.equal(refused.status, 400, path);

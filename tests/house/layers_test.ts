@@ -93,7 +93,7 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
   offline: {
     may: [
       ...["kernel", "config", "folder", "registry", "mesh", "translate", "discovery", "simulate", "resource", "pb"],
-      ...["xds", "analyze"],
+      ...["xds", "analyze", "debug"],
     ],
     why: "it runs the server's own way over files, for programs; no package, and no server, needs it",
   },

@@ -4,6 +4,8 @@
  * @module
  */
 import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
+import type { ServiceIndex } from "../../mesh/service_index.ts";
+import type { EndpointIndex } from "../../registry/endpoint_index.ts";
 import type { Service } from "../../registry/types.ts";
 import { serviceKey } from "../../registry/types.ts";
 import { canonicalIp } from "../../registry/address.ts";
@@ -18,13 +20,20 @@ import type { ExplainWorld, ProxyOnWay } from "./world.ts";
 export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], places: FieldPlaces): ExplainWorld {
   const byId = new Map(proxies.map((proxy) => [proxy.node.id, proxy]));
   return {
-    resolver: resolverOf(mesh),
+    resolver: resolverOf({
+      domain: mesh.domain,
+      services: () => [...mesh.pipeline.aggregate.services()],
+      index: mesh.pipeline.translator.mesh.services,
+      endpoints: mesh.pipeline.endpoints,
+    }),
     resources: ({ id, namespace, labels }) => {
       const node = byId.get(id)?.node ?? { id, metadata: { NAMESPACE: namespace, LABELS: labels } };
       return Promise.resolve(resourcesFrom(encodedResources(mesh.join(node))));
     },
     proxyAt: (address) => {
-      const found = proxies.find((proxy) => proxy.address !== NO_ADDRESS && proxy.address === canonicalIp(address));
+      const found = proxies.find((proxy) =>
+        proxy.type === "sidecar" && proxy.address !== NO_ADDRESS && proxy.address === canonicalIp(address)
+      );
       return found && onWay(found);
     },
     object: (key) => mesh.objects.get(key),
@@ -37,9 +46,16 @@ export function onWay({ type, namespace, name, address, labels, node }: ImpliedP
   return { type, namespace, name, address, labels, id: node.id };
 }
 
-function resolverOf({ domain, pipeline }: OfflineMesh): Resolver {
-  const services = () => [...pipeline.aggregate.services()];
-  const { services: index } = pipeline.translator.mesh;
+/** Where a resolver looks. */
+export interface ResolverSources {
+  readonly domain: string;
+  readonly services: () => readonly Service[];
+  readonly index: Pick<ServiceIndex, "visible">;
+  readonly endpoints: Pick<EndpointIndex, "endpoints">;
+}
+
+/** A resolver over the services of a mesh. */
+export function resolverOf({ domain, services, index, endpoints }: ResolverSources): Resolver {
   return {
     domain,
     services: (host, namespace) => {
@@ -51,7 +67,7 @@ function resolverOf({ domain, pipeline }: OfflineMesh): Resolver {
       const found = services().filter((service) => service.addresses.includes(ip));
       return found.find((service) => index.visible(service.hostname, namespace) === service) ?? found[0];
     },
-    endpointAddress: (service) => pipeline.endpoints.endpoints(serviceKey(service))[0]?.address,
+    endpointAddress: (service) => endpoints.endpoints(serviceKey(service))[0]?.address,
   };
 }
 

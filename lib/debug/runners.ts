@@ -1,0 +1,66 @@
+/**
+ * What some pages ask of others, because it takes more of the library than pages may know: previews and explanations.
+ *
+ * @module
+ */
+import type { MeshConfig } from "../config/mesh/types.ts";
+import type { ConfigStore } from "../config/store.ts";
+import type { Aggregate } from "../registry/aggregate.ts";
+import type { EndpointIndex } from "../registry/endpoint_index.ts";
+import type { Translator } from "../translate/translator.ts";
+import type { XdsServer } from "../xds/server.ts";
+
+/** What of a server previews and explanations look at. */
+export interface AskedServer {
+  readonly store: ConfigStore;
+  readonly services: Aggregate;
+  readonly endpoints: EndpointIndex;
+  readonly xds: XdsServer;
+  readonly mesh: MeshConfig;
+  readonly translator: Translator;
+}
+
+/** Answers previews. */
+export interface PreviewRunner {
+  /** Whether one is being answered. */
+  readonly busy: boolean;
+  /**
+   * Answers one, as plain JSON.
+   *
+   * @param body As it came; whoever answers reads it.
+   * @throws {PreviewFailed} when there is no answer
+   */
+  run(body: Uint8Array, server: AskedServer, signal: AbortSignal): Promise<unknown>;
+}
+
+/** Why there is no answer. */
+export class PreviewFailed extends Error {
+  override readonly name = "PreviewFailed";
+
+  /** @param status Of the response: 400 for what was asked, 503 for what could not be done in time. */
+  constructor(message: string, readonly status: 400 | 503) {
+    super(message);
+  }
+}
+
+/** A question about a request. */
+export interface ExplainAsked {
+  /** Namespace/name, name.namespace, address or node id of a connected proxy. */
+  readonly from: string;
+  /** A URL, or `host:port`. */
+  readonly to: string;
+  readonly method: string;
+  /** `name: value` each. */
+  readonly headers: readonly string[];
+}
+
+/** Explains; the answer is plain JSON. */
+export interface Explainer {
+  /** @throws {NotExplained} for a question that is none, or a proxy that is not connected */
+  explain(asked: ExplainAsked, server: AskedServer): Promise<unknown>;
+}
+
+/** What is wrong with a question; one sentence. */
+export class NotExplained extends Error {
+  override readonly name = "NotExplained";
+}

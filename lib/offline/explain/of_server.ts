@@ -1,0 +1,93 @@
+/**
+ * Explains requests of proxies that are connected to a server.
+ *
+ * Permissions: read (the files that hold the objects, for the lines of their fields).
+ *
+ * @module
+ */
+import { isFactKind } from "../../config/facts/types.ts";
+import { KINDS } from "../../config/kinds/kinds.ts";
+import type { AnyConfigObject } from "../../config/types.ts";
+import { type AskedServer, type ExplainAsked, type Explainer, NotExplained } from "../../debug/runners.ts";
+import { canonicalIp } from "../../registry/address.ts";
+import { resourcesFrom } from "../../simulate/decoded.ts";
+import type { ProxyState } from "../../translate/per_proxy/proxy_state.ts";
+import { findProxy, NoSuchProxy } from "../find_proxy.ts";
+import { FieldPlaces } from "../field_place.ts";
+import { encodedResources } from "../proxy_resources.ts";
+import type { ImpliedProxy } from "../workloads.ts";
+import { explainRequest } from "./explain.ts";
+import { onWay, resolverOf } from "./of_mesh.ts";
+import { BadQuestion, readQuestion } from "./question.ts";
+import type { ExplainWorld } from "./world.ts";
+
+/** Files that are longer are not read for the line of a field: nobody is to wait for them. */
+const MAX_FILE = 2 * 1024 * 1024;
+
+/** An explainer for a server of this DNS suffix. */
+export function serverExplainer(domain: string): Explainer {
+  return {
+    explain: async ({ from, to, method, headers }: ExplainAsked, view) => {
+      try {
+        const question = readQuestion({ to, method, headers });
+        const states = new Map([...view.translator.proxies()].map((state) => [state.proxy.nodeId, state]));
+        const proxies = [...states.values()].map(connected);
+        const { proxy, note } = findProxy(from, proxies, { domain, gatewaysInNamespace: false });
+        if (!states.has(proxy.node.id)) throw new NoSuchProxy(note ?? `${from} is not connected`);
+        return await explainRequest(question, onWay(proxy), worldOfServer(view, states, proxies, domain));
+      } catch (error) {
+        if (error instanceof BadQuestion || error instanceof NoSuchProxy) throw new NotExplained(error.message);
+        throw error;
+      }
+    },
+  };
+}
+
+function connected({ proxy: { id, nodeId, namespace, addresses, properties } }: ProxyState): ImpliedProxy {
+  const { type, labels } = properties;
+  const [address = ""] = addresses;
+  const node = { id: nodeId, metadata: { NAMESPACE: namespace, LABELS: labels } };
+  return { type, namespace, name: id.name, address, labels, cause: "", standsIn: false, node };
+}
+
+function worldOfServer(
+  view: AskedServer,
+  states: ReadonlyMap<string, ProxyState>,
+  proxies: readonly ImpliedProxy[],
+  domain: string,
+): ExplainWorld {
+  const places = new FieldPlaces(readSmall);
+  return {
+    resolver: resolverOf({
+      domain,
+      services: () => [...view.services.services()],
+      index: view.translator.mesh.services,
+      endpoints: view.endpoints,
+    }),
+    resources: ({ id }) => {
+      const state = states.get(id);
+      if (state === undefined) throw new NoSuchProxy(`${id} is not connected any more`);
+      return Promise.resolve(resourcesFrom(encodedResources(state)));
+    },
+    proxyAt: (address) => {
+      const found = proxies.find((proxy) => proxy.type === "sidecar" && proxy.address === canonicalIp(address));
+      return found && onWay(found);
+    },
+    object: (key) => {
+      const [kind = "", namespace = "", name = ""] = key.split("/");
+      const known = KINDS.find((one) => one === kind);
+      if (known === undefined || isFactKind(kind)) return undefined;
+      return view.store.get(known, namespace, name) as AnyConfigObject | undefined;
+    },
+    place: (origin, field) => places.of(origin, field),
+  };
+}
+
+/** The text of a file of configuration as it is now; undefined: it is large, gone, or not to be read. */
+function readSmall(file: string): string | undefined {
+  try {
+    return Deno.statSync(file).size > MAX_FILE ? undefined : Deno.readTextFileSync(file);
+  } catch {
+    return undefined; // The place is that of the object then.
+  }
+}

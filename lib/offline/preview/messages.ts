@@ -1,0 +1,41 @@
+/**
+ * What a server and its worker for previews say to each other.
+ *
+ * @module
+ */
+import type { ConfigObject } from "../../config/types.ts";
+import type { MeshConfig } from "../../config/mesh/types.ts";
+import type { ProxyNode } from "../../discovery/offline_mesh.ts";
+import type { DiscoverySettings } from "../../discovery/settings.ts";
+import type { BlastRadius } from "../diff/diff.ts";
+
+/** An object as it crosses to the worker. */
+export type SentObject = Pick<ConfigObject, "kind" | "meta" | "spec" | "origin">;
+
+/** A proxy that is connected. */
+export interface ConnectedNode extends ProxyNode {
+  /** `namespace/name`. */
+  readonly name: string;
+}
+
+/** From the server: the world in parts, then the question. */
+export type PreviewInput =
+  | {
+    readonly say: "world";
+    readonly settings: DiscoverySettings;
+    readonly domain: string;
+    readonly mesh: MeshConfig;
+    readonly nodes: readonly ConnectedNode[];
+  }
+  /** Objects in force; of the folder, or of other sources, which stay as they are. */
+  | { readonly say: "objects"; readonly ofFolder: boolean; readonly objects: readonly SentObject[] }
+  /** The body of the request. */
+  | { readonly say: "compare"; readonly body: Uint8Array };
+
+/** From the worker. */
+export type PreviewOutput =
+  | { readonly say: "loaded" }
+  | { readonly say: "answer"; readonly radius: BlastRadius }
+  /** A mistake in what was asked. */
+  | { readonly say: "refused"; readonly message: string }
+  | { readonly say: "failed"; readonly message: string };

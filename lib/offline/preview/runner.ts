@@ -1,0 +1,115 @@
+/**
+ * Answers previews of a server, each in a worker of its own: one at a time, in bounded time, and what crosses to the
+ * worker is copied in small parts.
+ *
+ * Permissions: those of the worker; none of its own.
+ *
+ * @module
+ */
+import { KINDS } from "../../config/kinds/kinds.ts";
+import type { ConfigObject } from "../../config/types.ts";
+import { type AskedServer, PreviewFailed, type PreviewRunner } from "../../debug/runners.ts";
+import type { DiscoverySettings } from "../../discovery/settings.ts";
+import { paced } from "../../kernel/time/paced.ts";
+import { fromStruct } from "../../pb/wellknown.ts";
+import type { ConnectedNode, PreviewInput, PreviewOutput } from "./messages.ts";
+import { isSame } from "../diff/diff.ts";
+
+/** How previews are answered. */
+export interface PreviewOptions {
+  readonly settings: DiscoverySettings;
+  readonly domain: string;
+  /** Name of the source whose place the files take: the path of the folder. */
+  readonly folder: string;
+  /** Longest time for one, ms. Default {@linkcode PREVIEW_TIME}. */
+  readonly time?: number;
+}
+
+/** Longest time for a preview, ms. */
+export const PREVIEW_TIME = 60_000;
+
+/** Objects that cross to the worker at once: some milliseconds of copying. */
+const CHUNK = 200;
+
+/** See the module. */
+export class WorkerPreviews implements PreviewRunner {
+  readonly #options: PreviewOptions;
+  #busy = false;
+
+  constructor(options: PreviewOptions) {
+    this.#options = options;
+  }
+
+  get busy(): boolean {
+    return this.#busy;
+  }
+
+  async run(body: Uint8Array, view: AskedServer, signal: AbortSignal): Promise<unknown> {
+    if (this.#busy) throw new PreviewFailed("another preview is being answered, expected one at a time", 503);
+    this.#busy = true;
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "preview" });
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const ended = new AbortController();
+    const { time = PREVIEW_TIME } = this.#options;
+    const seconds = time / 1000;
+    const timer = setTimeout(() => reject(new PreviewFailed(`no answer within ${seconds} s`, 503)), time);
+    const left = () => reject(new PreviewFailed("the client is gone, or the server stops", 503));
+    signal.addEventListener("abort", left, { once: true });
+    worker.onerror = (event) => {
+      event.preventDefault();
+      reject(new PreviewFailed(`the preview failed: ${event.message}`, 503));
+    };
+    worker.onmessage = ({ data }: MessageEvent<PreviewOutput>) => {
+      if (data.say === "answer") resolve({ same: isSame(data.radius), ...data.radius });
+      else if (data.say === "refused") reject(new PreviewFailed(data.message, 400));
+      else if (data.say === "failed") reject(new PreviewFailed(`the preview failed: ${data.message}`, 503));
+      else paced(this.#tell(worker, body, view), { signal: ended.signal }).catch(reject);
+    };
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", left);
+      ended.abort();
+      worker.terminate();
+      this.#busy = false;
+    }
+  }
+
+  *#tell(worker: Worker, body: Uint8Array, view: AskedServer): Generator<void, void> {
+    const tell = (message: PreviewInput) => worker.postMessage(message);
+    const { settings, domain, folder } = this.#options;
+    tell({ say: "world", settings, domain, mesh: view.mesh, nodes: nodesOf(view) });
+    for (const kind of KINDS) {
+      const byPlace = Map.groupBy(
+        view.store.list(kind) as readonly ConfigObject[],
+        ({ origin }) => origin.from === "file" && origin.source === folder,
+      );
+      for (const [ofFolder, objects] of byPlace) {
+        for (let at = 0; at < objects.length; at += CHUNK) {
+          const part = objects.slice(at, at + CHUNK);
+          tell({
+            say: "objects",
+            ofFolder,
+            objects: part.map(({ kind, meta, spec, origin }) => ({ kind, meta, spec, origin })),
+          });
+          yield;
+        }
+      }
+    }
+    tell({ say: "compare", body });
+  }
+}
+
+/** The connected proxies, each once. */
+function nodesOf({ xds }: AskedServer): ConnectedNode[] {
+  const found = new Map<string, ConnectedNode>();
+  for (const { node } of xds.streams()) {
+    if (node?.id === undefined) continue;
+    const [, , workload = ""] = node.id.split("~");
+    const dot = workload.lastIndexOf(".");
+    const name = `${workload.slice(dot + 1)}/${workload.slice(0, Math.max(0, dot))}`;
+    found.set(node.id, { name, id: node.id, metadata: fromStruct(node.metadata) });
+  }
+  return [...found.values()];
+}
