@@ -4,7 +4,7 @@
  * @module
  */
 import { wrap } from "../../lib/cli/terminal/layout.ts";
-import { type Style, styleOf } from "../../lib/cli/terminal/style.ts";
+import { safeText, type Style, styleOf } from "../../lib/cli/terminal/style.ts";
 import type { Terminal } from "../../lib/cli/terminal/terminal.ts";
 import { fieldCode, FINDING_ROWS } from "../../lib/config/finding/codes.ts";
 import { type Finding, findingObject, type ObjectName } from "../../lib/config/finding/finding.ts";
@@ -33,11 +33,11 @@ export function findingText(found: Finding, around: FindingSurroundings, termina
     `  ${[placeText(found, around.excerpt), objectText(findingObject(found))].filter(Boolean).join("  ")}`,
     ...excerptLines(around.excerpt, style, found),
     ...sentence(found, around.excerpt),
-    ...block("expected", expectedText(found, around.originOf)),
+    ...block("expected", isTold(found, around.excerpt) ? expectedText(found, around.originOf) : ""),
     ...block("effect", found.effect),
     ...block("fix", found.fix),
   ];
-  return lines.filter((line) => line.trim() !== "").join("\n") + "\n";
+  return safeText(lines.filter((line) => line.trim() !== "").join("\n") + "\n");
 }
 
 function placeText({ place: { origin, line } }: Finding, excerpt: SourceExcerpt | undefined): string {
@@ -62,10 +62,14 @@ function excerptLines(excerpt: SourceExcerpt | undefined, style: Style, { severi
   ];
 }
 
-/** The finding's own sentence, where field, value and expectation do not tell all of it. */
+/** The finding's own sentence, where the marked line and the expectation do not tell all of it. */
 function sentence(found: Finding, excerpt: SourceExcerpt | undefined): string[] {
-  const reported = found.expected !== "" && (excerpt !== undefined || found.place.field === "");
-  return reported ? [] : [found.message];
+  return isTold(found, excerpt) ? [] : [found.message];
+}
+
+/** Whether the marked line and the expectation say what the sentence says; one about syntax has a reason beside. */
+function isTold({ expected, message, place: { field } }: Finding, excerpt: SourceExcerpt | undefined): boolean {
+  return expected !== "" && message.includes(`expected ${expected}`) && (excerpt !== undefined || field === "");
 }
 
 /** What would be right. Objects that have part in it are named with their places. */

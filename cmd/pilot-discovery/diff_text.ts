@@ -4,7 +4,7 @@
  * @module
  */
 import { columns, shortened, wrap } from "../../lib/cli/terminal/layout.ts";
-import { type Style, styleOf } from "../../lib/cli/terminal/style.ts";
+import { safeText, type Style, styleOf } from "../../lib/cli/terminal/style.ts";
 import type { Terminal } from "../../lib/cli/terminal/terminal.ts";
 import { formatFinding } from "../../lib/config/finding/finding.ts";
 import type { BlastRadius, ChangedProxies, ChangedResource } from "../../lib/offline/diff/diff.ts";
@@ -46,7 +46,7 @@ export function blastRadiusText(radius: BlastRadius, terminal: Terminal): string
     ...radius.groups.flatMap((group) => groupLines(group, style, terminal)),
     ...findingLines(radius, style, terminal),
   ];
-  return lines.join("\n") + "\n";
+  return safeText(lines.join("\n") + "\n");
 }
 
 function named(names: readonly string[]): string {

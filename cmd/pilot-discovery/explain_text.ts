@@ -4,7 +4,7 @@
  * @module
  */
 import { columns, wrap } from "../../lib/cli/terminal/layout.ts";
-import { type Style, styleOf } from "../../lib/cli/terminal/style.ts";
+import { safeText, type Style, styleOf } from "../../lib/cli/terminal/style.ts";
 import type { Terminal } from "../../lib/cli/terminal/terminal.ts";
 import type { ExplainedHop, Explanation } from "../../lib/offline/explain/explain.ts";
 import type { ExplainedStep } from "../../lib/offline/explain/steps.ts";
@@ -33,7 +33,7 @@ export function explanationText(explanation: Explanation, terminal: Terminal): s
   const { kind, text } = explanation.end;
   lines.push(`  => ${style(kind === "forwarded" ? "good" : kind === "unknown" ? "warning" : "error", text)}`);
   for (const note of explanation.notes) lines.push(style("faint", wrap(note, terminal.width, "note: ")));
-  return lines.join("\n") + "\n";
+  return safeText(lines.join("\n") + "\n");
 }
 
 function rowsOf(hop: ExplainedHop, style: Style): string[][] {

@@ -7,7 +7,7 @@
  */
 import { type Output, UsageError } from "../../lib/cli/command.ts";
 import { readProgramSettings } from "../../lib/cli/startup.ts";
-import { styleOf } from "../../lib/cli/terminal/style.ts";
+import { safeText, styleOf } from "../../lib/cli/terminal/style.ts";
 import { progressOn } from "../../lib/cli/terminal/progress.ts";
 import { NO_TERMINAL } from "../../lib/cli/terminal/terminal.ts";
 import { formatFinding } from "../../lib/config/finding/finding.ts";
@@ -125,9 +125,8 @@ export async function takeTexts(
 export function tellFindings(mesh: OfflineMesh, output: Output): void {
   const style = styleOf(output.terminals?.err ?? NO_TERMINAL);
   for (const found of mesh.findings()) {
-    output.err(
-      `${style(found.severity, found.severity)}: ${formatFinding(found).replace(`${found.severity}: `, "")}\n`,
-    );
+    const { severity } = found;
+    output.err(safeText(`${style(severity, severity)}: ${formatFinding(found).replace(`${severity}: `, "")}\n`));
   }
   for (const { what, error } of mesh.failures) {
     output.err(`${style("error", "error")}: ${what} could not be made, a defect of this program: ${String(error)}\n`);

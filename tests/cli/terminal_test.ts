@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Output } from "../../lib/cli/command.ts";
 import { columns, padded, shortened, shownLength, wrap } from "../../lib/cli/terminal/layout.ts";
 import { progressOn } from "../../lib/cli/terminal/progress.ts";
-import { plainText, styleOf } from "../../lib/cli/terminal/style.ts";
+import { plainText, safeText, styleOf } from "../../lib/cli/terminal/style.ts";
 import { NO_TERMINAL, terminalOf } from "../../lib/cli/terminal/terminal.ts";
 
 Deno.test("what is no terminal has no colour and no width", () => {
@@ -16,6 +16,11 @@ Deno.test("colours take no room, and go when they are taken off", () => {
   const red = styleOf({ colour: true })("error", "boom");
   assert.equal(red, "\x1b[1;31mboom\x1b[0m");
   assert.deepEqual([shownLength(red), plainText(red), shownLength(padded(red, 6))], [4, "boom", 6]);
+});
+
+Deno.test("texts of others cannot steer a terminal: cursor, title, direction of writing; colours stay", () => {
+  assert.equal(safeText("a\x1b[2Jb\x1b]0;t\x07c\u202ed\te\n"), "a\ufffd[2Jb\ufffd]0;t\ufffdc\ufffdd\te\n");
+  assert.equal(safeText("\x1b[1;31mred\x1b[0m"), "\x1b[1;31mred\x1b[0m");
 });
 
 Deno.test("a wrapped text has the same words, and no line is too long unless a word is", () => {

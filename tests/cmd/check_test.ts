@@ -88,6 +88,16 @@ Deno.test("2, and lines that say why, when it could not run", async () => {
   }));
 });
 
+Deno.test("a text that does not parse says why, and a hostile name does not reach the terminal", async () => {
+  const { code, out } = await pilotDiscovery(["check", "-"], {
+    stdin:
+      'apiVersion: networking.mesh.io/v1\nkind: Gateway\nmetadata: { name: "a\\u001b[2J" }\n---\na: 1\na: 2\nkind: x\n',
+  });
+  assert.equal(code, 1);
+  assert.match(out, /\nerror MSH1001 {2}text does not parse\n[^]*\ndoes not parse: .*duplicate/);
+  assert.ok(!out.includes("\x1b"));
+});
+
 Deno.test("colour is for terminals", async () => {
   const { out } = await pilotDiscovery(["check", "-"], { stdin: bad, env: { NO_COLOR: "" } });
   assert.ok(!out.includes("\x1b["));

@@ -29,6 +29,17 @@ export function styleOf({ colour }: Pick<Terminal, "colour">): Style {
   return (meaning, text) => text === "" ? "" : `\x1b[${CODES[meaning]}m${text}\x1b[0m`;
 }
 
+/**
+ * A text without characters that steer a terminal, but for line breaks, tabs and colours: what files hold must not move
+ * the cursor, or set the title of the window.
+ */
+export function safeText(text: string): string {
+  return text.replace(STEERING, (found) => found.length > 1 ? found : "\ufffd");
+}
+
+// deno-lint-ignore no-control-regex -- control characters are what is looked for; colours are matched whole, to stay
+const STEERING = /\x1b\[[\d;]*m|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
 /** A text without its colours. */
 export function plainText(text: string): string {
   // deno-lint-ignore no-control-regex -- the escape character is what colours begin with
