@@ -41,7 +41,7 @@ export class Analysis {
   readonly #findings = new Map<string, readonly Finding[]>();
   /** Objects to look at, with themselves; undefined: gone. */
   readonly #subjects = new Map<string, Subject>();
-  readonly #dirty = new Set<string>();
+  #dirty = new Set<string>();
   /** Of the indexes of the mesh, and of objects. */
   #stale = new InvalidatedKeys();
   /** Of facts. */
@@ -54,6 +54,7 @@ export class Analysis {
     this.#factIndex = new FactIndex(options.facts, options.settings.domainSuffix);
     this.#source = this.#newSource(mesh, new Set());
     this.#cache = this.#newCache();
+    for (const kind of FACT_KINDS) for (const fact of options.facts.list(kind)) this.#take(fact as Subject);
   }
 
   /** The number of builds so far, for tests of cost. */
@@ -75,7 +76,7 @@ export class Analysis {
     for (const [key, { kind }] of this.#subjects) {
       if (!(FACT_KINDS as readonly string[]).includes(kind)) this.#subjects.delete(key);
     }
-    for (const object of objects) this.#put(object);
+    for (const object of objects) this.#take(object as Subject);
     for (const key of this.#findings.keys()) if (!this.#subjects.has(key)) this.#findings.delete(key);
     for (const key of this.#subjects.keys()) this.#dirty.add(key);
   }
@@ -107,11 +108,17 @@ export class Analysis {
 
   #put(subject: Subject): void {
     addSubject(this.#stale, subject);
-    for (const group of this.#groups.put(subject as ConfigObject)) this.#stale.add(ANALYSIS_KEY.group, group);
-    if (!isAnalyzed(subject.kind)) return;
     this.#cache.drop(subject.key);
+    for (const group of this.#take(subject)) this.#stale.add(ANALYSIS_KEY.group, group);
+  }
+
+  /** @returns The groups that it is in now, or was. */
+  #take(subject: Subject): Iterable<string> {
+    const groups = this.#groups.put(subject as ConfigObject);
+    if (!isAnalyzed(subject.kind)) return groups;
     this.#subjects.set(subject.key, subject);
     this.#dirty.add(subject.key);
+    return groups;
   }
 
   #remove(subject: ChangedSubject): void {
@@ -123,13 +130,15 @@ export class Analysis {
 
   /** Brings the findings up to date, one object a step; what changes meanwhile is taken in too. */
   *steps(): Generator<void, void> {
-    for (;;) {
-      this.#invalidate();
-      const [key] = this.#dirty;
-      if (key === undefined) return;
-      this.#dirty.delete(key);
-      this.#look(key);
-      yield;
+    for (this.#invalidate(); this.#dirty.size > 0; this.#invalidate()) {
+      // Taking one after the other out of one large set would cost more than looking at them.
+      const batch = this.#dirty;
+      this.#dirty = new Set();
+      for (const key of batch) {
+        this.#look(key);
+        yield;
+        this.#invalidate();
+      }
     }
   }
 

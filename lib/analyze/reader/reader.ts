@@ -21,11 +21,15 @@ import { ANALYSIS_KEY } from "./keys.ts";
 import { type KnownHost, ofFact, ofService, serviceNamespace } from "./known_host.ts";
 import type { AnalysisSettings, AnalysisSource, AnalyzedWorld } from "./source.ts";
 
+/** Places of the list that are looked through: two for each thing. */
+const LOOKED_BACK = 64;
+
 /** The queries of analyzers. */
 export class AnalysisReader {
   readonly #recorder: Recorder<AnalysisSource>;
   readonly #world: AnalyzedWorld;
-  readonly #noted = new Set<string>();
+  /** Kind and name, one after the other. */
+  readonly #noted: string[] = [];
 
   constructor(recorder: Recorder<AnalysisSource>) {
     this.#recorder = recorder;
@@ -42,9 +46,12 @@ export class AnalysisReader {
   }
 
   #on(kind: string, name: string): void {
-    const id = `${kind} ${name}`;
-    if (this.#noted.has(id)) return;
-    this.#noted.add(id);
+    const noted = this.#noted;
+    // Most analyzers ask a few times, and the same again; of one that asks much a thing may be noted twice.
+    for (let at = Math.max(0, noted.length - LOOKED_BACK); at < noted.length; at += 2) {
+      if (noted[at] === kind && noted[at + 1] === name) return;
+    }
+    noted.push(kind, name);
     this.#recorder.dependOn(kind, name);
   }
 
