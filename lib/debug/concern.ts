@@ -5,15 +5,17 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import { type ConfigObject, isKind, objectKey } from "../config/types.ts";
 import { kindNotBuiltText } from "../kernel/not_built/catalogue.ts";
+import type { EncodedResource } from "../resource/encoded.ts";
 import type { ResourceBucket, ResourceSet } from "../resource/set.ts";
 import type { PushProgress } from "../xds/ledger.ts";
 import type { ProxyView } from "../xds/protocol/source.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET } from "../xds/protocol/types.ts";
 import type { DebugView } from "./view.ts";
 
-const TYPES = [CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET];
+const TYPES = [CLUSTER, ENDPOINTS, LISTENER, SECRET];
 
 /** The proxies that an object concerns; undefined: all, since it is not known or acts on no resource yet. */
 export function concernedProxies(
@@ -55,22 +57,54 @@ function selectingEntries({ meta, spec }: ConfigObject<"WorkloadEntry">, { store
 /** Looks for resources that one of some objects has caused; remembers each bucket and set. */
 class CauseSearch {
   readonly #keys: ReadonlySet<string>;
-  readonly #buckets = new Map<ResourceBucket, boolean>();
-  readonly #sets = new Map<ResourceSet, boolean>();
+  readonly #caused = new ByBucket(({ causes }) => causes.some((cause) => this.#keys.has(cause)));
+  /** By name of a route configuration: the listeners that ask for it. */
+  readonly #askers = new Map<string, ByBucket>();
 
   constructor(keys: Iterable<string>) {
     this.#keys = new Set(keys);
   }
 
-  /** Whether any resource of a proxy is made from them. */
+  /** Whether any resource of a proxy is made from them. A route configuration that no listener asks for is none. */
   has(view: ProxyView): boolean {
-    if (TYPES.some((type) => view.resourceSets(type)?.some((set) => this.#inSet(set)))) return true;
+    if (TYPES.some((type) => view.resourceSets(type)?.some((set) => this.#caused.any(set)))) return true;
     return (view.resourceSets(ROUTE) ?? []).some((routes) =>
-      routes.list.some(({ name }) => view.virtualHosts(name).some((set) => this.#inSet(set)))
+      routes.list.some((route) =>
+        (this.#caused.is(route) || view.virtualHosts(route.name).some((set) => this.#caused.any(set))) &&
+        this.#isAskedFor(route.name, view)
+      )
     );
   }
 
-  #inSet(set: ResourceSet): boolean {
+  #isAskedFor(route: string, view: ProxyView): boolean {
+    let askers = this.#askers.get(route);
+    if (askers === undefined) {
+      // Field 2 of `Rds` as it lies on the wire: a listener is not decoded for its name.
+      const name = new TextEncoder().encode(route);
+      const field = Buffer.from([0x12, ...varint(name.length), ...name]);
+      askers = new ByBucket(({ value }) => Buffer.from(value.buffer, value.byteOffset, value.length).includes(field));
+      this.#askers.set(route, askers);
+    }
+    const found = askers;
+    return (view.resourceSets(LISTENER) ?? []).some((set) => found.any(set));
+  }
+}
+
+function varint(value: number): number[] {
+  return value < 128 ? [value] : [value & 127 | 128, ...varint(value >> 7)];
+}
+
+/** Whether some resource of a set is such a one; each distinct bucket is looked at once. */
+class ByBucket {
+  readonly is: (resource: EncodedResource) => boolean;
+  readonly #buckets = new Map<ResourceBucket, boolean>();
+  readonly #sets = new Map<ResourceSet, boolean>();
+
+  constructor(is: (resource: EncodedResource) => boolean) {
+    this.is = is;
+  }
+
+  any(set: ResourceSet): boolean {
     let found = this.#sets.get(set);
     if (found === undefined) this.#sets.set(set, found = set.buckets.some((bucket) => this.#inBucket(bucket)));
     return found;
@@ -78,10 +112,7 @@ class CauseSearch {
 
   #inBucket(bucket: ResourceBucket): boolean {
     let found = this.#buckets.get(bucket);
-    if (found === undefined) {
-      found = bucket.resources.some(({ causes }) => causes.some((cause) => this.#keys.has(cause)));
-      this.#buckets.set(bucket, found);
-    }
+    if (found === undefined) this.#buckets.set(bucket, found = bucket.resources.some((one) => this.is(one)));
     return found;
   }
 }
