@@ -4,6 +4,7 @@
  * @module
  */
 import { type Analyzer, analyzer } from "./analyzer.ts";
+import { UNKNOWN_ANNOTATIONS } from "./annotations/unknown.ts";
 import { HOSTS_IN_GATEWAYS } from "./gateways/hosts.ts";
 import { GATEWAY_WORKLOADS } from "./gateways/workloads.ts";
 import { GATEWAY_CREDENTIALS } from "./manifests/credentials.ts";
@@ -49,4 +50,5 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(FILTER_OPERATIONS),
   analyzer(TELEMETRY_CONFLICTS),
   analyzer(TELEMETRY_PROVIDERS),
+  ...UNKNOWN_ANNOTATIONS,
 ];

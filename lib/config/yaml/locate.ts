@@ -6,6 +6,7 @@
  */
 // @ts-types="npm:@types/js-yaml@4.0.9"
 import { load, type State } from "js-yaml";
+import { ownKey } from "../spelling/spelling.ts";
 import { MAX_DOCUMENT_LENGTH, SCHEMA } from "./parse.ts";
 
 /** A value of a document: its place and its parts. */
@@ -124,6 +125,8 @@ const MOST_FIELDS = 500;
 function child({ inside }: YamlPlace, name: string): YamlPlace | undefined {
   const exact = inside.get(name);
   if (exact !== undefined || inside.size > MOST_FIELDS) return exact;
+  const spelled = name.includes("/") ? [...inside.keys()].find((one) => ownKey(one) === name) : undefined;
+  if (spelled !== undefined) return inside.get(spelled);
   const camel = (key: string) => key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
   const key = [...inside.keys()].find((one) => one.includes("_") && camel(one) === name);
   return key === undefined ? undefined : inside.get(key);

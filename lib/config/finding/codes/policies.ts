@@ -7,6 +7,13 @@ import type { FindingRow } from "./row.ts";
 
 /** One row for each sort. */
 export const POLICIES = {
+  "unknown-annotation": {
+    code: "MSH0108",
+    title: "unknown annotation",
+    meaning: "An object has an annotation of the mesh's domains that means nothing.",
+    effect: "The annotation is passed over.",
+    fix: "Correct its name, or remove it.",
+  },
   "unverified-server": {
     code: "MSH0128",
     title: "server certificates are not verified",

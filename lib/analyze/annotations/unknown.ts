@@ -1,0 +1,58 @@
+/**
+ * Annotations of the mesh's domains that have no meaning anywhere.
+ *
+ * @module
+ */
+import { WORKLOAD_KINDS } from "../../config/facts/workload_data.ts";
+import type { WorkloadFact } from "../../config/facts/view.ts";
+import { KINDS } from "../../config/kinds/kinds.ts";
+import { nearestName } from "../../kernel/text/nearest.ts";
+import type { Analyzer, ReportMistake, SubjectKind } from "../analyzer.ts";
+import { KNOWN_ANNOTATIONS } from "./known.ts";
+
+/** Kinds whose annotations are looked at. */
+const LOOKED_AT: readonly SubjectKind[] = [...KINDS, "Service", "Namespace", ...WORKLOAD_KINDS];
+
+/** One for each kind. */
+export const UNKNOWN_ANNOTATIONS: readonly Analyzer[] = LOOKED_AT.map((kind) => ({
+  kind,
+  reports: ["unknown-annotation"],
+  analyze: (subject, _read, report) => {
+    const { origin } = subject;
+    const isPeers = origin.from !== "derived" && origin.written !== undefined;
+    lookAt(subject.meta.annotations, "metadata", isPeers ? peersName : (name) => name, report);
+    if (!isTemplate(subject)) return;
+    const template = subject.kind === "CronJob" ? "spec.jobTemplate.spec.template" : "spec.template";
+    lookAt(subject.spec.annotations, `${template}.metadata`, (name) => name, report);
+  },
+}));
+
+/** Whether the annotations of pods stand apart from those of the object. */
+function isTemplate(subject: { readonly kind: string }): subject is WorkloadFact {
+  return subject.kind !== "Pod" && (WORKLOAD_KINDS as readonly string[]).includes(subject.kind);
+}
+
+/** `mesh.io/x`, `sidecar.mesh.io/x`, but nothing of another's domain that only ends so. */
+const OWN = /^(?:[a-z0-9-]+\.)*mesh\.io\//;
+
+/** The name as an author writes it who writes Istio's groups. */
+function peersName(name: string): string {
+  return name.replace("mesh.io/", "istio.io/");
+}
+
+function lookAt(
+  annotations: Readonly<Record<string, string>>,
+  at: string,
+  spelled: (name: string) => string,
+  report: ReportMistake,
+): void {
+  for (const name of Object.keys(annotations)) {
+    if (!OWN.test(name) || KNOWN_ANNOTATIONS.has(name)) continue;
+    const closest = nearestName(name, KNOWN_ANNOTATIONS.keys());
+    report("warning", "unknown-annotation", {
+      field: `${at}.annotations[${JSON.stringify(spelled(name))}]`,
+      value: spelled(name),
+      expected: `an annotation that is known${closest === undefined ? "" : `; did you mean ${spelled(closest)}?`}`,
+    });
+  }
+}
