@@ -15,7 +15,19 @@ spec: {}
 `;
 
 Deno.test("a kind is translated, or on the list of those that are not", () => {
-  const elsewhere = ["config", "cni", "debug", "discovery", "simulate", "iptables", "dns", "cli", "kernel", "xds"];
+  const elsewhere = [
+    "analyze",
+    "config",
+    "cni",
+    "debug",
+    "discovery",
+    "simulate",
+    "iptables",
+    "dns",
+    "cli",
+    "kernel",
+    "xds",
+  ];
   // The table of how kinds select workloads names those too that nobody asks it for yet.
   const text = sourceText([...elsewhere.map((folder) => `lib/${folder}/`), "lib/mesh/selection/", "cmd/"]);
   const known = KINDS.filter((kind) => text.includes(`"${kind}"`));
