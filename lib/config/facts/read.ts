@@ -38,6 +38,24 @@ export interface ReadFact {
   readonly name: ObjectName;
 }
 
+/** Values of one object, nested ones included: five times those of the largest list of endpoints that an orchestrator makes. */
+const MAX_VALUES = 50_000;
+
+/** Whether an object is small enough to be checked in one turn of the event loop. */
+function isBounded(tree: unknown): boolean {
+  const pending = [tree];
+  let count = 0;
+  while (pending.length > 0) {
+    const value = pending.pop();
+    if (typeof value !== "object" || value === null) continue;
+    const inside = Object.values(value);
+    count += inside.length;
+    if (count > MAX_VALUES) return false;
+    for (const one of inside) if (typeof one === "object") pending.push(one);
+  }
+  return true;
+}
+
 /** The annotation in which a client leaves the whole object as it was written, a secret's data included. */
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
@@ -83,6 +101,10 @@ export function readFact(kind: FactKind, tree: unknown, origin: Origin, options:
   const report = new Findings(placeOf(name, origin));
   if (!isObject(tree)) {
     report.error("", undefined, "an object", "wrong-value");
+    return { findings: report.list, name };
+  }
+  if (!isBounded(tree)) {
+    report.error("document", undefined, `an object of at most ${MAX_VALUES} values (this one has more)`, "wrong-value");
     return { findings: report.list, name };
   }
   const meta = leanMeta(kind, parseMeta(readableMeta(kind, metadata), namespace, report));

@@ -143,3 +143,11 @@ test("facts lie in a store of their own, by kind, namespace and name", () => {
   assert.deepEqual(store.list("Service", "x"), [service]);
   assert.equal(api.apply({ upserted: [], removed: ["Secret/x/a"] }).removed[0], secret);
 });
+
+test("an object with more values than anybody writes is refused before it is checked", () => {
+  const ports = Array.from({ length: 60_000 }, () => ({ port: "x" }));
+  const { fact, findings } = readFact("Service", { metadata: { name: "a" }, spec: { ports } }, API, OPTIONS);
+  assert.equal(fact, undefined);
+  assert.match(findings.map(formatFinding).join(), /an object of at most 50000 values/);
+  assert.equal(findings.length, 1);
+});
