@@ -104,7 +104,7 @@ export function readFact(kind: FactKind, tree: unknown, origin: Origin, options:
     return { findings: report.list, name };
   }
   if (!isBounded(tree)) {
-    report.error("document", undefined, `an object of at most ${MAX_VALUES} values (this one has more)`, "wrong-value");
+    report.error("document", `more than ${MAX_VALUES} values`, "fewer: it is not read", "too-many");
     return { findings: report.list, name };
   }
   const meta = leanMeta(kind, parseMeta(readableMeta(kind, metadata), namespace, report));
