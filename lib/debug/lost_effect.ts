@@ -29,3 +29,10 @@ export function lostEffects(key: string, view: DebugView): Finding[] {
   }
   return found;
 }
+
+/** The findings of translation by which some object is not in force as it is written. */
+export function* lostInTranslation(view: DebugView): Iterable<Finding> {
+  for (const warning of view.warnings()) {
+    if (warning.name === "duplicate-subset" || TAKES_EFFECT.has(warning.name)) yield warning;
+  }
+}

@@ -8,6 +8,7 @@ import { writtenMeshConfig } from "../config/mesh/print.ts";
 import { groupOfKind } from "../config/spelling/spelling.ts";
 import { type ConfigObject, UNDATED } from "../config/types.ts";
 import type { Service } from "../registry/types.ts";
+import { lostInTranslation } from "./lost_effect.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
@@ -37,9 +38,12 @@ export function resourcesz(request: HttpRequest, _view: DebugView): HttpResponse
   return jsonResponse(KINDS.map((kind) => `${groupOfKind(kind)}.mesh.io/v1/${kind}`), request);
 }
 
-/** `/debug/problemz`: the present findings: of reading configuration, then of the analysis of the whole mesh. */
+/**
+ * `/debug/problemz`: the present findings: of reading configuration, of the analysis of the whole mesh, and those of
+ * translation that take an effect away.
+ */
 export function problemz(request: HttpRequest, view: DebugView): HttpResponse {
-  return jsonResponse([...view.findings(), ...view.analysis.findings()], request);
+  return jsonResponse([...view.findings(), ...view.analysis.findings(), ...lostInTranslation(view)], request);
 }
 
 /** `/debug/registryz`: all services, with the date (ms since the epoch) of those that have one. */

@@ -32,6 +32,7 @@ interface Stores {
 export class AnalysisRunner {
   readonly #analysis: Analysis;
   readonly #places: FindingPlaces;
+  readonly #pipeline: Pipeline;
   readonly #kernel: Kernel;
   readonly #refused: () => ReadonlySet<string>;
   readonly #ending = new AbortController();
@@ -48,6 +49,7 @@ export class AnalysisRunner {
     refused: () => ReadonlySet<string>,
     kernel: Kernel,
   ) {
+    this.#pipeline = pipeline;
     this.#kernel = kernel;
     this.#refused = refused;
     const failed = (key: string, error: unknown) => {
@@ -90,8 +92,15 @@ export class AnalysisRunner {
     return this.#analysis.findingsOf(key).map((finding) => this.#places.placed(finding));
   }
 
+  /** A finding of translation with its place. */
+  placed(finding: Finding): Finding {
+    return this.#places.placed(finding);
+  }
+
   /** Resolves when the findings are those of the last push and of all facts. */
   async settled(): Promise<void> {
+    // What translation finds may be new without a push: a proxy joined.
+    if (this.#places.missing(this.#unplaced()).length > 0) this.#begin(this.#noted);
     while (this.#running !== undefined) await this.#running;
   }
 
@@ -113,8 +122,14 @@ export class AnalysisRunner {
     else this.#analysis.changed(change.removed, change.added, affected);
   }
 
+  /** Those whose places may have to be found. Most of translation are about objects as a whole. */
+  *#unplaced(): Iterable<Finding> {
+    yield* this.#analysis.findings();
+    for (const finding of this.#pipeline.warnings()) if (finding.place.field !== "") yield finding;
+  }
+
   async #locate(): Promise<void> {
-    for (const batch of this.#places.missing(this.#analysis.findings())) {
+    for (const batch of this.#places.missing(this.#unplaced())) {
       const bytes = await readOrigin(batch.file);
       await paced(this.#places.locate(batch, bytes), { signal: this.#ending.signal });
     }

@@ -50,7 +50,9 @@ export function debugView({ pipeline, xds, mesh, configuration, policies, analys
     get translator() {
       return pipeline.translator;
     },
-    warnings: () => pipeline.warnings(),
+    *warnings() {
+      for (const warning of pipeline.warnings()) yield analysis.placed(warning);
+    },
     findings,
     preview: asked.preview,
     explainer: asked.explainer,

@@ -6,7 +6,7 @@
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import type { GatewayServer } from "./server.ts";
 import type { TlsRefusal } from "../listener/downstream_tls.ts";
-import { type Finding, warningOf } from "../../config/finding/finding.ts";
+import { type Finding, shownValue, warningOf } from "../../config/finding/finding.ts";
 
 /** Why something is not served as written. */
 export type GatewayRefusalReason =
@@ -40,6 +40,8 @@ export interface GatewayRefusal {
   readonly reason: GatewayRefusalReason;
   /** One sentence for the user: object, place, reason. */
   readonly message: string;
+  /** The protocol that is written, where it is the reason. */
+  readonly protocol?: string;
 }
 
 /** A problem of a server. */
@@ -51,7 +53,8 @@ export function serverRefusal(
 ): GatewayRefusal {
   const { gateway, cause, index, spec } = server;
   const where = `Gateway ${gateway} servers[${index}] (port ${spec.port.number}, ${spec.port.protocol})`;
-  return { cause, index, port, reason, message: `${where}: ${why}` };
+  const protocol = reason === "protocolConflict" ? { protocol: spec.port.protocol } : {};
+  return { cause, index, port, reason, message: `${where}: ${why}`, ...protocol };
 }
 
 /** A problem of one `tls` rule of a virtual service. */
@@ -66,7 +69,50 @@ export function virtualServiceRefusal(
   return { cause: vs.causes[0] ?? "", index: rule, port, reason, message };
 }
 
+/** What a finding says of a reason, beside its sentence. */
+interface RefusalText {
+  /** Path from the server, or from the rule. */
+  readonly field: string;
+  readonly expected: string;
+  readonly effect: string;
+  readonly fix: string;
+}
+
+/** The reasons for which more can be said than the row of the catalogue does. */
+const TEXTS: Partial<Readonly<Record<GatewayRefusalReason, RefusalText>>> = {
+  protocolConflict: {
+    field: ".port.protocol",
+    expected: "one protocol for all servers of a port, and one server where it is TCP",
+    effect: "This server is left out: the older one has the port.",
+    fix: "Use another port.",
+  },
+  duplicateHosts: {
+    field: ".hosts",
+    expected: "hosts that no older server of the port has",
+    effect: "This server is left out: the older one has the hosts.",
+    fix: "Keep each host in one server.",
+  },
+  duplicatePortName: {
+    field: ".port.name",
+    expected: "a name that no other server of the object has",
+    effect: "This server is left out.",
+    fix: "Give the port a name of its own.",
+  },
+  missingTls: {
+    field: ".tls",
+    expected: "tls settings, which protocols HTTPS and TLS need",
+    effect: "This server is left out.",
+    fix: "Write tls, or use protocol HTTP or TCP.",
+  },
+};
+
 /** The refusal as a finding. */
-export function gatewayFinding({ cause, message }: GatewayRefusal): Finding {
-  return warningOf("gateway-not-as-written", cause === "" ? [] : [cause], message);
+export function gatewayFinding({ cause, index, reason, message, protocol }: GatewayRefusal): Finding {
+  const keys = cause === "" ? [] : [cause];
+  const plain = warningOf("gateway-not-as-written", keys, message);
+  const text = TEXTS[reason];
+  if (text === undefined || !cause.startsWith("Gateway/")) return plain;
+  const { field, expected, effect, fix } = text;
+  const place = { ...plain.place, field: `spec.servers[${index}]${field}` };
+  return { ...plain, place, value: shownValue(protocol), expected, effect, fix };
 }
