@@ -16,7 +16,7 @@ export function duplicateFinding(loser: StoredObject, winner: StoredObject): Fin
     "duplicate-object",
     "error",
     loser,
-    `${expected}; it is also in ${where}`,
+    expected,
     `is also in ${where}, which is used; expected ${expected}`,
   );
 }

@@ -55,6 +55,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   kernel: [READ, TEMP, ENV, NET],
   // texts that are read, real Envoys, a server that is asked
   offline: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
+  // the library as npm installs it: deno, tar, npm, node
+  package: [READ, TEMP, ENV, RUN],
   // the commands that the page names
   readme: [READ, TEMP, ENV, NET, RUN],
   // ports that are leased, expected files

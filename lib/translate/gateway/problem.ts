@@ -114,5 +114,13 @@ export function gatewayFinding({ cause, index, reason, message, protocol }: Gate
   if (text === undefined || !cause.startsWith("Gateway/")) return plain;
   const { field, expected, effect, fix } = text;
   const place = { ...plain.place, field: `spec.servers[${index}]${field}` };
-  return { ...plain, place, value: shownValue(protocol), expected, effect, fix };
+  return {
+    ...plain,
+    message: `${message}; expected ${expected}`,
+    place,
+    value: shownValue(protocol),
+    expected,
+    effect,
+    fix,
+  };
 }
