@@ -5,6 +5,7 @@
  */
 import { type Analyzer, analyzer } from "./analyzer.ts";
 import { UNKNOWN_ANNOTATIONS } from "./annotations/unknown.ts";
+import { ANNOTATION_CHECKS } from "./annotations/annotations.ts";
 import { HOSTS_IN_GATEWAYS } from "./gateways/hosts.ts";
 import { GATEWAY_WORKLOADS } from "./gateways/workloads.ts";
 import { GATEWAY_CREDENTIALS } from "./manifests/credentials.ts";
@@ -14,9 +15,13 @@ import { RESERVED_USERS } from "./manifests/reserved_user.ts";
 import { PORT_PROTOCOLS, SERVICES_OF_DEPLOYMENTS } from "./manifests/service_ports.ts";
 import { FILTER_OPERATIONS } from "./filters/operations.ts";
 import { GATEWAY_CONFLICTS } from "./gateways/conflicts.ts";
+import { AMBIENT_SIDECARS } from "./policies/ambient.ts";
+import { UNVERIFIED_CLAIMS } from "./policies/claims.ts";
+import { POLICY_WORKLOADS } from "./policies/no_workload.ts";
 import { DESTINATIONS } from "./references/destinations.ts";
 import { GATEWAY_REFERENCES } from "./references/gateways.ts";
 import { RULE_HOSTS } from "./references/rule_hosts.ts";
+import { SUBSET_ENDPOINTS } from "./references/subset_endpoints.ts";
 import { GATEWAY_SUBSETS } from "./routing/gateway_subsets.ts";
 import { SHARED_HOSTS } from "./routing/shared_hosts.ts";
 import { REQUIRED_ADDRESSES } from "./services/addresses.ts";
@@ -46,6 +51,11 @@ export const ANALYZERS: readonly Analyzer[] = [
   ...RESERVED_USERS.map((one) => analyzer(one)),
   analyzer(GATEWAY_SUBSETS),
   analyzer(RULE_HOSTS),
+  analyzer(SUBSET_ENDPOINTS),
+  analyzer(UNVERIFIED_CLAIMS),
+  analyzer(POLICY_WORKLOADS),
+  analyzer(AMBIENT_SIDECARS),
+  ...ANNOTATION_CHECKS,
   analyzer(GATEWAY_CONFLICTS),
   analyzer(FILTER_OPERATIONS),
   analyzer(TELEMETRY_CONFLICTS),

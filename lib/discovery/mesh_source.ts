@@ -28,6 +28,8 @@ export interface MeshSourceOptions {
   readonly mustExist?: readonly MeshFileOption[];
   /** Namespace of the control plane, for defaults. */
   readonly systemNamespace: string;
+  /** Name of the server's cluster, the only registry that the networks file may name; absent: not known. */
+  readonly clusterId?: string;
 }
 
 /** The options that name the two files. */
@@ -102,7 +104,7 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
     kind: "MeshNetworks",
     file: networksFile,
     mustExist: mustExist.includes("networksConfig"),
-    parse: (text) => parseMeshNetworks(text, networksFile),
+    parse: (text) => parseMeshNetworks(text, networksFile, options.clusterId),
   }, kernel);
   const stop = async () => {
     await meshPart.stop();

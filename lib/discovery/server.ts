@@ -138,6 +138,7 @@ async function start(
     networksFile: options.networksConfig,
     mustExist: options.mustExist ?? [],
     systemNamespace: options.systemNamespace,
+    clusterId: options.clusterId,
   }, kernel);
   kernel.stopper.add("mesh configuration", () => mesh.stop());
 

@@ -11,6 +11,7 @@ const without: Readonly<Partial<Record<FindingName, string>>> = {
   "lost-file": "is about a file over time",
   "hidden-object": "needs two sources",
   "derivation-failed": "needs a defect",
+  "unknown-registry": "is about the networks file",
   "needs-restart": "is about a server over time",
   "too-many": "has more than a hundred mistakes",
   "unresolved-reference": "comes from translation",

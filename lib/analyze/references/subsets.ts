@@ -89,7 +89,7 @@ function reportMissing(
 }
 
 /** Whether an endpoint has the labels; true where endpoints are not known, or there are none at all. */
-function reachesAny({ host }: KnownHost, namespace: string, labels: StringMap, read: AnalysisReader): boolean {
+export function reachesAny({ host }: KnownHost, namespace: string, labels: StringMap, read: AnalysisReader): boolean {
   const wanted = Object.entries(labels);
   const service = read.service(host, namespace);
   if (service !== undefined) {

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { ANNOTATION_ROWS } from "./codes/annotations.ts";
 import { CONFLICTS } from "./codes/conflicts.ts";
 import { FILTERS } from "./codes/filters.ts";
 import { MANIFESTS } from "./codes/manifests.ts";
@@ -27,6 +28,7 @@ const TOPICS = {
   ...POLICIES,
   ...FILTERS,
   ...MANIFESTS,
+  ...ANNOTATION_ROWS,
   ...READING,
   ...SOURCES,
   ...TRANSLATION,

@@ -54,11 +54,19 @@ export function parseMeshConfig(text: string, options: MeshParseOptions): Parsed
   return { ...parsed, namesRootNamespace };
 }
 
-/** Parses mesh networks (YAML or JSON); an empty text gives none. Never throws. */
-export function parseMeshNetworks(text: string, source = "meshNetworks"): ParsedMeshText<MeshNetworks> {
+/**
+ * Parses mesh networks (YAML or JSON); an empty text gives none. Never throws.
+ *
+ * @param clusterId Name of the only registry that there is; absent: not known.
+ */
+export function parseMeshNetworks(
+  text: string,
+  source = "meshNetworks",
+  clusterId?: string,
+): ParsedMeshText<MeshNetworks> {
   return parseOne(text, "MeshNetworks", source, (tree, report) => {
     const networks = decode(meshNetworks, tree, report);
-    validateMeshNetworks(networks, report);
+    validateMeshNetworks(networks, report, clusterId);
     return networks;
   });
 }

@@ -130,8 +130,12 @@ function checkAddress(address: string | undefined, at: string, report: Findings)
   }
 }
 
-/** Checks mesh networks. */
-export function validateMeshNetworks(mesh: MeshNetworks, report: Findings): void {
+/**
+ * Checks mesh networks.
+ *
+ * @param clusterId Name of the only registry that there is; absent: not known.
+ */
+export function validateMeshNetworks(mesh: MeshNetworks, report: Findings, clusterId?: string): void {
   for (const [name, network] of Object.entries(mesh.networks)) {
     const at = joinPath("networks", name);
     network.endpoints.forEach(({ fromCidr, fromRegistry }, index) => {
@@ -141,6 +145,9 @@ export function validateMeshNetworks(mesh: MeshNetworks, report: Findings): void
       if (wrong !== undefined) report.error(`${where}.fromCidr`, fromCidr, wrong);
       if (fromRegistry !== undefined && !isDnsLabel(fromRegistry)) {
         report.error(`${where}.fromRegistry`, fromRegistry, "the name of a registry (letters, digits and inner -)");
+      } else if (fromRegistry !== undefined && clusterId !== undefined && fromRegistry !== clusterId) {
+        const expected = `${clusterId}, the only registry of this server`;
+        report.warning(`${where}.fromRegistry`, fromRegistry, expected, "unknown-registry");
       }
     });
     network.gateways.forEach(({ registryServiceName, address, port }, index) => {

@@ -212,3 +212,18 @@ networks:
     "networks.n.gateways[2].port",
   ]);
 });
+
+test("a registry that is not the server's own is named, and refuses nothing", () => {
+  const text = `
+networks:
+  here: { endpoints: [{ fromRegistry: east }], gateways: [{ address: 10.0.0.1, port: 15443 }] }
+  there: { endpoints: [{ fromCidr: 10.1.0.0/16 }, { fromRegistry: west }], gateways: [{ address: 10.0.0.2, port: 15443 }] }
+`;
+  const { value, findings } = parseMeshNetworks(text, "networks", "east");
+  assert.equal(Object.keys(value?.networks ?? {}).length, 2);
+  assert.deepEqual(
+    findings.map(({ code, severity, place, value: written }) => [code, severity, place.field, written]),
+    [["MSH0126", "warning", "networks.there.endpoints[1].fromRegistry", '"west"']],
+  );
+  assert.deepEqual(parseMeshNetworks(text).findings, []);
+});

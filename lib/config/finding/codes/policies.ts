@@ -56,4 +56,25 @@ export const POLICIES = {
     effect: "The oldest of them holds; the others act on no workload.",
     fix: "Keep one of them, or give the others a workloadSelector.",
   },
+  "policy-without-workload": {
+    code: "MSH0127",
+    title: "policy for no workload",
+    meaning: "An AuthorizationPolicy is for workloads none of which is known.",
+    effect: "It protects nothing.",
+    fix: "Correct the labels, or the namespace of the policy.",
+  },
+  "claims-without-authentication": {
+    code: "MSH0149",
+    title: "claims that nothing verifies",
+    meaning: "A gateway's rule looks at claims of tokens, and no RequestAuthentication verifies tokens there.",
+    effect: "No request has such claims, so the rule is never used as it is meant.",
+    fix: "Add a RequestAuthentication for the workloads of the gateway.",
+  },
+  "sidecar-in-ambient": {
+    code: "MSH0167",
+    title: "Sidecar for workloads without sidecar",
+    meaning: "A Sidecar is for workloads in ambient mode, which have no sidecar proxy.",
+    effect: "It does nothing.",
+    fix: "Remove it, or take the workloads out of ambient mode.",
+  },
 } as const satisfies Readonly<Record<string, FindingRow>>;

@@ -57,9 +57,9 @@ export const ROUTING = {
     fix: "Export the DestinationRule to the namespace, or define the subset where the service is.",
   },
   "subset-without-endpoints": {
-    code: "MSH1107",
-    title: "weight that reaches nobody",
-    meaning: "A destination names a subset whose labels none of the endpoints of its service has.",
+    code: "MSH0173",
+    title: "subset without endpoints",
+    meaning: "A subset is for labels that none of the endpoints of its service has.",
     effect: "Requests that are sent there are answered with 503.",
     fix: "Correct the labels of the subset, or the weight.",
   },

@@ -42,6 +42,13 @@ export const SOURCES = {
     effect: "Nothing is logged.",
     fix: "Write providers, or defaultProviders.accessLogging in the mesh configuration.",
   },
+  "unknown-registry": {
+    code: "MSH0126",
+    title: "unknown registry",
+    meaning: "The networks file names a registry that this server does not have.",
+    effect: "No endpoint is in the network because of it; ranges of addresses still count.",
+    fix: "Write the name of the cluster, as in CLUSTER_ID.",
+  },
   "needs-restart": {
     code: "MSH1011",
     title: "needs a restart",

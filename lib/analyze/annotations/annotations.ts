@@ -1,0 +1,76 @@
+/**
+ * Annotations of an orchestrator's objects: of another kind, with a wrong value, deprecated, not settled.
+ *
+ * @module
+ */
+import type { Fact, FactKind } from "../../config/facts/types.ts";
+import { WORKLOAD_KINDS, type WorkloadKind } from "../../config/facts/workload_data.ts";
+import { joinPath } from "../../config/schema/field.ts";
+import { type Analyzer, analyzer, type ReportMistake } from "../analyzer.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
+import { ANNOTATIONS } from "./table.ts";
+
+const REPORTS = ["misplaced-annotation", "wrong-annotation", "deprecated-annotation", "alpha-annotation"] as const;
+
+/** See the module. */
+export const ANNOTATION_CHECKS: readonly Analyzer[] = [
+  ...(["Namespace", "Service"] as const).map((kind) =>
+    analyzer({
+      kind,
+      reports: REPORTS,
+      analyze: (fact: Fact<typeof kind>, read, report) => lookAtOwn(fact, read, report),
+    })
+  ),
+  ...WORKLOAD_KINDS.map((kind) =>
+    analyzer({
+      kind,
+      reports: REPORTS,
+      analyze: (fact: Fact<WorkloadKind>, read, report) => lookAtAll(fact, read, report),
+    })
+  ),
+];
+
+function lookAtOwn({ kind, meta }: Fact<FactKind>, read: AnalysisReader, report: ReportMistake): void {
+  look({ kind, path: "metadata", annotations: meta.annotations, labels: meta.labels }, read, report);
+}
+
+/** Of what makes pods the template is what pods get. */
+function lookAtAll(fact: Fact<WorkloadKind>, read: AnalysisReader, report: ReportMistake): void {
+  // What another object made has its annotations, which are looked at there.
+  if (fact.spec.owner !== undefined) return;
+  lookAtOwn(fact, read, report);
+  if (fact.kind === "Pod") return;
+  const { annotations, labels } = fact.spec;
+  const path = `spec.${fact.kind === "CronJob" ? "jobTemplate.spec." : ""}template.metadata`;
+  look({ kind: "Pod", path, annotations, labels }, read, report);
+}
+
+interface Annotated {
+  readonly kind: string;
+  readonly path: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+function look({ kind, path, annotations, labels }: Annotated, read: AnalysisReader, report: ReportMistake): void {
+  for (const [name, value] of Object.entries(annotations)) {
+    const row = ANNOTATIONS.get(name);
+    if (row === undefined) continue;
+    const field = joinPath(`${path}.annotations`, name);
+    if (!row.kinds.includes(kind)) {
+      const expected = `it at ${row.kinds.join(" or ")}${
+        row.kinds.includes("Pod") ? ", or at a template of pods" : ""
+      }`;
+      report("warning", "misplaced-annotation", { field, value, expected });
+      continue;
+    }
+    const expected = row.check?.(value, read.meshConfig.defaultConfig);
+    if (expected !== undefined) report("warning", "wrong-annotation", { field, value, expected });
+    // Both spellings side by side are for servers of several versions.
+    else if (row.deprecated !== undefined && !Object.hasOwn(labels, name)) {
+      report("info", "deprecated-annotation", { field, value, expected: row.deprecated });
+    } else if (row.isAlpha) {
+      report("info", "alpha-annotation", { field, value, expected: "no reliance on it across versions" });
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Rules of gateways that look at claims of tokens which nothing there verifies.
+ *
+ * @module
+ */
+import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";
+import type { StringMap } from "../../config/kinds/kinds.ts";
+import type { ConfigObject } from "../../config/types.ts";
+import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
+import type { Analyzer } from "../analyzer.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
+import { joinPath } from "../../config/schema/field.ts";
+
+/** See the module. */
+export const UNVERIFIED_CLAIMS: Analyzer<"VirtualService"> = {
+  kind: "VirtualService",
+  reports: ["claims-without-authentication"],
+  analyze: ({ meta: { namespace }, spec }, read, report) => {
+    const claim = firstClaim(spec);
+    if (claim === undefined) return;
+    for (const written of spec.gateways ?? []) {
+      const full = read.fullGateway(written, namespace);
+      if (full === MESH_GATEWAY) continue;
+      const [of = "", name = ""] = full.split("/");
+      const gateway = read.object("Gateway", of, name);
+      if (gateway === undefined || isVerified(gateway, read)) continue;
+      report("error", "claims-without-authentication", {
+        field: claim.field,
+        value: claim.name,
+        expected: `a RequestAuthentication for the workloads of Gateway ${full}`,
+        others: [gateway.key],
+      });
+      return;
+    }
+  },
+};
+
+/** The first condition on a claim. */
+function firstClaim({ http = [] }: VirtualServiceSpec): { readonly name: string; readonly field: string } | undefined {
+  for (const [at, { match = [] }] of http.entries()) {
+    for (const [index, one] of match.entries()) {
+      for (const part of ["headers", "withoutHeaders"] as const) {
+        const name = Object.keys(one[part] ?? {}).find((key) => /^@request\.auth\.claims[.[]/i.test(key));
+        if (name !== undefined) return { name, field: joinPath(`spec.http[${at}].match[${index}].${part}`, name) };
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Whether tokens are verified at a gateway, as far as its workloads are known; those that are not may be anywhere. */
+function isVerified(gateway: ConfigObject<"Gateway">, read: AnalysisReader): boolean {
+  const { rootNamespace } = read.meshConfig;
+  const selector = gateway.spec.selector ?? {};
+  const known = read.gatewaysServeOwnNamespace ? [gateway.meta.namespace] : read.namespaceNames();
+  const workloads = known.flatMap((namespace) => read.workloads(namespace, selector));
+  if (workloads.length === 0) return read.objects("RequestAuthentication").length > 0;
+  const ofMesh = read.objectsIn("RequestAuthentication", rootNamespace);
+  return workloads.every(({ kind, meta: { namespace }, spec: { labels } }) =>
+    // Pods that a known workload made are looked at with it.
+    kind === "ReplicaSet" ||
+    [...ofMesh, ...read.objectsIn("RequestAuthentication", namespace)].some((policy) => isFor(policy, gateway, labels))
+  );
+}
+
+function isFor(
+  { meta, spec: { selector, targetRef, targetRefs = [] } }: ConfigObject<"RequestAuthentication">,
+  gateway: ConfigObject<"Gateway">,
+  labels: StringMap,
+): boolean {
+  const targets = targetRef === undefined ? targetRefs : [targetRef];
+  if (targets.length > 0) {
+    return meta.namespace === gateway.meta.namespace && targets.some(({ name }) => name === gateway.meta.name);
+  }
+  return Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
+}
