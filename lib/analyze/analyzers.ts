@@ -6,6 +6,7 @@
 import { type Analyzer, analyzer } from "./analyzer.ts";
 import { UNKNOWN_ANNOTATIONS } from "./annotations/unknown.ts";
 import { ANNOTATION_CHECKS } from "./annotations/annotations.ts";
+import { OBJECT_ANNOTATIONS, WORKLOAD_ANNOTATIONS } from "./annotations/annotations.ts";
 import { HOSTS_IN_GATEWAYS } from "./gateways/hosts.ts";
 import { GATEWAY_WORKLOADS } from "./gateways/workloads.ts";
 import { GATEWAY_CREDENTIALS } from "./manifests/credentials.ts";
@@ -55,7 +56,8 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(UNVERIFIED_CLAIMS),
   analyzer(POLICY_WORKLOADS),
   analyzer(AMBIENT_SIDECARS),
-  ...ANNOTATION_CHECKS,
+  ...OBJECT_ANNOTATIONS.map((one) => analyzer(one)),
+  ...WORKLOAD_ANNOTATIONS.map((one) => analyzer(one)),
   analyzer(GATEWAY_CONFLICTS),
   analyzer(FILTER_OPERATIONS),
   analyzer(TELEMETRY_CONFLICTS),

@@ -6,29 +6,23 @@
 import type { Fact, FactKind } from "../../config/facts/types.ts";
 import { WORKLOAD_KINDS, type WorkloadKind } from "../../config/facts/workload_data.ts";
 import { joinPath } from "../../config/schema/field.ts";
-import { type Analyzer, analyzer, type ReportMistake } from "../analyzer.ts";
+import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 import { ANNOTATIONS } from "./table.ts";
 
 const REPORTS = ["misplaced-annotation", "wrong-annotation", "deprecated-annotation", "alpha-annotation"] as const;
 
 /** See the module. */
-export const ANNOTATION_CHECKS: readonly Analyzer[] = [
-  ...(["Namespace", "Service"] as const).map((kind) =>
-    analyzer({
-      kind,
-      reports: REPORTS,
-      analyze: (fact: Fact<typeof kind>, read, report) => lookAtOwn(fact, read, report),
-    })
-  ),
-  ...WORKLOAD_KINDS.map((kind) =>
-    analyzer({
-      kind,
-      reports: REPORTS,
-      analyze: (fact: Fact<WorkloadKind>, read, report) => lookAtAll(fact, read, report),
-    })
-  ),
-];
+export const OBJECT_ANNOTATIONS: readonly Analyzer<"Namespace" | "Service">[] = (["Namespace", "Service"] as const).map(
+  (kind) => ({ kind, reports: REPORTS, analyze: lookAtOwn }),
+);
+
+/** See the module. */
+export const WORKLOAD_ANNOTATIONS: readonly Analyzer<WorkloadKind>[] = WORKLOAD_KINDS.map((kind) => ({
+  kind,
+  reports: REPORTS,
+  analyze: lookAtAll,
+}));
 
 function lookAtOwn({ kind, meta }: Fact<FactKind>, read: AnalysisReader, report: ReportMistake): void {
   look({ kind, path: "metadata", annotations: meta.annotations, labels: meta.labels }, read, report);

@@ -17,31 +17,32 @@ export const GATEWAY_CONFLICTS: Analyzer<"Gateway"> = {
   kind: "Gateway",
   reports: ["gateways-of-one-host", "certificate-of-several-gateways"],
   analyze: (gateway, read, report) => {
-    const conflicting = new Set<string>();
-    for (const [at, server] of gateway.spec.servers.entries()) {
-      lookForHosts(gateway, server, at, conflicting, read, report);
-    }
-    for (const [at, server] of gateway.spec.servers.entries()) {
-      lookForCertificate(gateway, server, at, conflicting, read, report);
-    }
+    const { servers } = gateway.spec;
+    const wanted = servers.map((server, at) => lookForHosts(gateway, server, at, read, report));
+    // A host of both has the certificate of both.
+    if (wanted.includes(true)) return;
+    for (const [at, server] of servers.entries()) lookForCertificate(gateway, server, at, read, report);
   },
 };
 
+/** Whether another Gateway has a host of a server. */
 function lookForHosts(
   gateway: GatewayObject,
   server: GatewayServerSpec,
   at: number,
-  conflicting: Set<string>,
   read: AnalysisReader,
   report: ReportMistake,
-): void {
+): boolean {
   for (const [index, written] of server.hosts.entries()) {
     const host = hostOfServer(written);
-    const others = read.sharing("gatewayPlace", `${server.port.number} ${host}`, gateway.spec.selector ?? {})
-      .filter((other) => isOfOneWorkload(gateway, other, read) && serves(other, server, host));
-    const other = others.sort((a, b) => isBefore(a, b) ? -1 : 1)[0];
+    const place = `${server.port.number} ${host}`;
+    const other = read.oldestSharing(
+      "gatewayPlace",
+      place,
+      gateway.spec.selector ?? {},
+      (one) => isOfOneWorkload(gateway, one, read) && serves(one, server, host),
+    );
     if (other === undefined) continue;
-    for (const { key } of others) conflicting.add(key);
     const name = `${other.meta.namespace}/${other.meta.name}`;
     const isYounger = isBefore(other, gateway);
     const older = isYounger ? name : "this one";
@@ -56,8 +57,9 @@ function lookForHosts(
         ? `Only ${older} is served there: it is older.`
         : `Routes of both are served; of two for the same requests that of ${older} decides, the older one.`,
     });
-    return;
+    return true;
   }
+  return false;
 }
 
 /** Whether a gateway has the host on the same port and address. */
@@ -71,19 +73,15 @@ function lookForCertificate(
   gateway: GatewayObject,
   { tls, port }: GatewayServerSpec,
   at: number,
-  conflicting: ReadonlySet<string>,
   read: AnalysisReader,
   report: ReportMistake,
 ): void {
   if (!tls?.credentialName) return;
   const { selector = {} } = gateway.spec;
-  const others = read.sharing("gatewayCredential", tls.credentialName, selector).filter((other) =>
+  const other = read.oldestSharing("gatewayCredential", tls.credentialName, selector, (one) =>
     // A workload of this one need not be one of the other.
-    !conflicting.has(other.key) && isOfOneWorkload(gateway, other, read) &&
-    carries(other.spec.selector ?? {}, selector) &&
-    other.spec.servers.some((one) => one.tls?.credentialName === tls.credentialName && one.port.number === port.number)
-  );
-  const other = others.sort((a, b) => isBefore(a, b) ? -1 : 1)[0];
+    isOfOneWorkload(gateway, one, read) && carries(one.spec.selector ?? {}, selector) &&
+    one.spec.servers.some((its) => its.tls?.credentialName === tls.credentialName && its.port.number === port.number));
   if (other === undefined) return;
   report("warning", "certificate-of-several-gateways", {
     field: `spec.servers[${at}].tls.credentialName`,

@@ -37,8 +37,12 @@ function knowsNothing(namespace: string, hasLabels: boolean, read: AnalysisReade
 function hasWorkload(namespace: string, labels: StringMap, read: AnalysisReader): boolean {
   if (read.workloads(namespace, labels).length > 0) return true;
   const carries = (own: StringMap) => Object.entries(labels).every(([key, value]) => own[key] === value);
-  return read.objectsIn("WorkloadEntry", namespace).some(({ spec, meta }) =>
-    carries({ ...meta.labels, ...spec.labels })
-  ) ||
+  const entry = read.oldestSharing(
+    "workloadEntry",
+    namespace,
+    labels,
+    ({ meta, spec }) => carries({ ...meta.labels, ...spec.labels }),
+  );
+  return entry !== undefined ||
     read.objectsIn("WorkloadGroup", namespace).some(({ spec }) => carries(spec.metadata?.labels ?? {}));
 }

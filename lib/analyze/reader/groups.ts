@@ -31,6 +31,11 @@ const GROUPS = {
   gatewayPlace: grouping("Gateway", ({ spec }) => ({ names: gatewayPlaces(spec), labels: spec.selector ?? {} })),
   /** Gateways by the names of their servers' secrets. */
   gatewayCredential: grouping("Gateway", ({ spec }) => ({ names: credentials(spec), labels: spec.selector ?? {} })),
+  /** Workload entries by namespace. */
+  workloadEntry: grouping("WorkloadEntry", ({ meta, spec }) => ({
+    names: [meta.namespace],
+    labels: { ...meta.labels, ...spec.labels },
+  })),
   /** Telemetries by namespace, without those that name an object. */
   telemetry: grouping("Telemetry", ({ meta, spec: { selector, targetRef, targetRefs } }) => ({
     names: targetRef === undefined && targetRefs === undefined ? [meta.namespace] : [],
@@ -117,9 +122,12 @@ function groupKeys(object: ConfigObject): readonly string[] {
   return [...found];
 }
 
+/** Labels of one object that count, by name: real ones have fewer, and one with thousands must not be in as many groups. */
+const MAX_LABELS = 50;
+
 function labelsOf(labels: StringMap): string[] {
   const all = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-  return all.length === 0 ? [NO_LABEL] : all;
+  return all.length === 0 ? [NO_LABEL] : all.sort().slice(0, MAX_LABELS);
 }
 
 function groupKey(sort: GroupSort, name: string, label: string): string {

@@ -16,7 +16,7 @@ import { isWildcard, wildcardsOver } from "../../mesh/host_match.ts";
 import { fullGateway, fullHost } from "../../mesh/names.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService } from "../../mesh/types.ts";
 import type { Endpoint, Service } from "../../registry/types.ts";
-import { type GroupKind, type GroupSort, groupsSharing, groupWithoutLabels } from "./groups.ts";
+import { type GroupKind, type GroupSort, groupsSharing, groupWithoutLabels, isBefore } from "./groups.ts";
 import { ANALYSIS_KEY } from "./keys.ts";
 import { type KnownHost, ofFact, ofService, serviceNamespace } from "./known_host.ts";
 import type { AnalysisSettings, AnalysisSource, AnalyzedWorld } from "./source.ts";
@@ -84,11 +84,21 @@ export class AnalysisReader {
   }
 
   /**
-   * The objects of a group whose selectors share a label with a selector, have no label, or any where the selector has
-   * none. Each once, in no order.
+   * The oldest object that passes a test, among those of a group whose selectors share a label with a selector, have no
+   * label, or any where the selector has none. In each group the test ends at the first that passes.
    */
-  sharing<S extends GroupSort>(sort: S, name: string, labels: StringMap): readonly ConfigObject<GroupKind<S>>[] {
-    return [...new Set(groupsSharing(sort, name, labels).flatMap((key) => this.#members<S>(key)))];
+  oldestSharing<S extends GroupSort>(
+    sort: S,
+    name: string,
+    labels: StringMap,
+    test: (object: ConfigObject<GroupKind<S>>) => boolean,
+  ): ConfigObject<GroupKind<S>> | undefined {
+    let found: ConfigObject<GroupKind<S>> | undefined;
+    for (const key of groupsSharing(sort, name, labels)) {
+      const first = this.#members<S>(key).find(test);
+      if (first !== undefined && (found === undefined || isBefore(first, found))) found = first;
+    }
+    return found;
   }
 
   /** The objects of a group that have no selector, the oldest first. */

@@ -40,7 +40,7 @@ function lookForDefaults(telemetry: TelemetryObject, read: AnalysisReader, repor
 
 function lookForShared(telemetry: TelemetryObject, read: AnalysisReader, report: ReportMistake): void {
   const labels = labelsOf(telemetry);
-  const found = [...ofOneWorkload(telemetry, labels, read)].sort(([a], [b]) => isBefore(a, b) ? -1 : 1)[0];
+  const found = ofOneWorkload(telemetry, labels, read);
   if (found === undefined) return;
   const [other, which] = found;
   const isLoser = isBefore(other, telemetry);
@@ -53,29 +53,28 @@ function lookForShared(telemetry: TelemetryObject, read: AnalysisReader, report:
   });
 }
 
-/** Others that select a workload too: by their words alone, or one that is known. */
-function* ofOneWorkload(
+/** Another one that selects a workload too: by their words alone, or one that is known. */
+function ofOneWorkload(
   telemetry: TelemetryObject,
   labels: StringMap,
   read: AnalysisReader,
-): Iterable<[other: TelemetryObject, which: string]> {
-  const { namespace } = telemetry.meta;
-  for (const other of others(telemetry, labels, read)) {
-    const theirs = labelsOf(other);
-    if (carries(labels, theirs)) yield [other, "all that this one selects have"];
-    else if (carries(theirs, labels)) yield [other, `all that ${other.meta.name} selects have`];
+): [other: TelemetryObject, which: string] | undefined {
+  const { key, meta: { namespace } } = telemetry;
+  const oldest = (shared: StringMap, test: (theirs: StringMap) => boolean) =>
+    read.oldestSharing("telemetry", namespace, shared, (other) => {
+      const theirs = labelsOf(other);
+      return other.key !== key && Object.keys(theirs).length > 0 && test(theirs);
+    });
+  const other = oldest(labels, (theirs) => carries(labels, theirs) || carries(theirs, labels));
+  if (other !== undefined) {
+    const narrower = carries(labels, labelsOf(other)) ? "this one" : other.meta.name;
+    return [other, `all that ${narrower} selects have`];
   }
   for (const { kind, meta, spec } of read.workloads(namespace, labels)) {
-    for (const other of others(telemetry, spec.labels, read)) {
-      if (carries(spec.labels, labelsOf(other))) yield [other, `${kind} ${meta.name} has`];
-    }
+    const found = oldest(spec.labels, (theirs) => carries(spec.labels, theirs));
+    if (found !== undefined) return [found, `${kind} ${meta.name} has`];
   }
-}
-
-function others({ key, meta }: TelemetryObject, labels: StringMap, read: AnalysisReader): TelemetryObject[] {
-  return read.sharing("telemetry", meta.namespace, labels).filter((other) =>
-    other.key !== key && Object.keys(labelsOf(other)).length > 0
-  );
+  return undefined;
 }
 
 function carries(labels: StringMap, wanted: StringMap): boolean {
