@@ -5,7 +5,6 @@
  */
 import { type Analyzer, analyzer } from "./analyzer.ts";
 import { UNKNOWN_ANNOTATIONS } from "./annotations/unknown.ts";
-import { ANNOTATION_CHECKS } from "./annotations/annotations.ts";
 import { OBJECT_ANNOTATIONS, WORKLOAD_ANNOTATIONS } from "./annotations/annotations.ts";
 import { HOSTS_IN_GATEWAYS } from "./gateways/hosts.ts";
 import { GATEWAY_WORKLOADS } from "./gateways/workloads.ts";

@@ -8,7 +8,8 @@ import { WORKLOAD_KINDS, type WorkloadKind } from "../../config/facts/workload_d
 import { joinPath } from "../../config/schema/field.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
-import { ANNOTATIONS } from "./table.ts";
+import { KNOWN_ANNOTATIONS } from "./known.ts";
+import { ANNOTATION_SUCCESSORS, ANNOTATION_VALUES, WRITTEN_BY_PROGRAMS } from "./table.ts";
 
 const REPORTS = ["misplaced-annotation", "wrong-annotation", "deprecated-annotation", "alpha-annotation"] as const;
 
@@ -48,22 +49,21 @@ interface Annotated {
 
 function look({ kind, path, annotations, labels }: Annotated, read: AnalysisReader, report: ReportMistake): void {
   for (const [name, value] of Object.entries(annotations)) {
-    const row = ANNOTATIONS.get(name);
-    if (row === undefined) continue;
+    const known = KNOWN_ANNOTATIONS.get(name);
+    if (known === undefined || WRITTEN_BY_PROGRAMS.has(name)) continue;
     const field = joinPath(`${path}.annotations`, name);
-    if (!row.kinds.includes(kind)) {
-      const expected = `it at ${row.kinds.join(" or ")}${
-        row.kinds.includes("Pod") ? ", or at a template of pods" : ""
-      }`;
+    if (known.on !== undefined && !known.on.includes(kind)) {
+      const expected = `it at ${known.on.join(" or ")}${known.on.includes("Pod") ? ", or at a template of pods" : ""}`;
       report("warning", "misplaced-annotation", { field, value, expected });
       continue;
     }
-    const expected = row.check?.(value, read.meshConfig.defaultConfig);
+    const expected = ANNOTATION_VALUES.get(name)?.(value, read.meshConfig.defaultConfig);
     if (expected !== undefined) report("warning", "wrong-annotation", { field, value, expected });
     // Both spellings side by side are for servers of several versions.
-    else if (row.deprecated !== undefined && !Object.hasOwn(labels, name)) {
-      report("info", "deprecated-annotation", { field, value, expected: row.deprecated });
-    } else if (row.isAlpha) {
+    else if (known.deprecated && !Object.hasOwn(labels, name)) {
+      const successor = ANNOTATION_SUCCESSORS.get(name) ?? "nothing: it does nothing any more";
+      report("info", "deprecated-annotation", { field, value, expected: successor });
+    } else if (known.status === "alpha" && known.on !== undefined && !known.deprecated) {
       report("info", "alpha-annotation", { field, value, expected: "no reliance on it across versions" });
     }
   }

@@ -5,7 +5,6 @@
  * @module
  */
 // @ts-types="npm:@types/js-yaml@4.0.9"
-import { ownKey } from "../spelling/spelling.ts";
 import { load, type State } from "js-yaml";
 import { ownKey } from "../spelling/spelling.ts";
 import { MAX_DOCUMENT_LENGTH, SCHEMA } from "./parse.ts";
@@ -122,16 +121,14 @@ export function lineOf(root: YamlPlace, path: string): number {
 /** More than any message has; in what has more, a field in the other spelling is not looked for. */
 const MOST_FIELDS = 500;
 
-/** Fields may be written in the other spelling: `connect_timeout`, `sidecar.istio.io/inject`. */
+/** Fields may be written in the other spelling: `connect_timeout`. */
 function child({ inside }: YamlPlace, name: string): YamlPlace | undefined {
   const exact = inside.get(name);
   if (exact !== undefined || inside.size > MOST_FIELDS) return exact;
   const spelled = name.includes("/") ? [...inside.keys()].find((one) => ownKey(one) === name) : undefined;
   if (spelled !== undefined) return inside.get(spelled);
   const camel = (key: string) => key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-  const key = [...inside.keys()].find((one) =>
-    (one.includes("_") && camel(one) === name) || (one.includes("istio") && ownKey(one) === name)
-  );
+  const key = [...inside.keys()].find((one) => one.includes("_") && camel(one) === name);
   return key === undefined ? undefined : inside.get(key);
 }
 
