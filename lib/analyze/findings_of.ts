@@ -24,8 +24,10 @@ export function isAnalyzed(kind: string): kind is SubjectKind {
 export function findingsOf(subject: SubjectOf<SubjectKind>, read: AnalysisReader): readonly Finding[] {
   const found: Finding[] = [];
   const codes = suppressedCodes(subject.meta.annotations);
+  let reported = 0;
   const report: ReportMistake = (severity, name, mistake) => {
-    if (found.length >= MAX_FINDINGS_OF_ONE) return;
+    // Also of suppressed ones: a hostile object must not cost more than what is shown of it.
+    if (reported++ >= MAX_FINDINGS_OF_ONE) throw new EnoughFound();
     const { value, expected, effect, fix, others = [] } = mistake;
     const field = shownName(mistake.field);
     const shown = shownValue(value);
@@ -36,8 +38,17 @@ export function findingsOf(subject: SubjectOf<SubjectKind>, read: AnalysisReader
     const one = findingOf(name, { severity, place, value: shown, expected, message, effect, fix });
     if (!isSuppressed(one.code, codes)) found.push(one);
   };
-  for (const { analyze } of BY_KIND.get(subject.kind) ?? []) analyze(subject, read, report);
+  try {
+    for (const { analyze } of BY_KIND.get(subject.kind) ?? []) analyze(subject, read, report);
+  } catch (error) {
+    if (!(error instanceof EnoughFound)) throw error;
+  }
   return found.length === 0 ? NOTHING : found;
+}
+
+/** Ends the analysis of an object of which no more findings are kept. */
+class EnoughFound extends Error {
+  override name = "EnoughFound";
 }
 
 const NOTHING: readonly Finding[] = Object.freeze([]);

@@ -64,6 +64,9 @@ function carries(labels: StringMap, wanted: StringMap): boolean {
   return Object.entries(wanted).every(([key, value]) => labels[key] === value);
 }
 
+/** Sidecars of one namespace that are compared with one of them. */
+const MOST_COMPARED = 200;
+
 function lookForShared(
   sidecar: ConfigObject<"Sidecar">,
   labels: StringMap,
@@ -71,7 +74,7 @@ function lookForShared(
   read: AnalysisReader,
   report: ReportMistake,
 ): void {
-  for (const other of others) {
+  for (const other of others.slice(0, MOST_COMPARED)) {
     const theirs = labelsOf(other);
     if (Object.keys(theirs).length === 0) continue;
     const [shared] = read.workloads(sidecar.meta.namespace, { ...labels, ...theirs })
