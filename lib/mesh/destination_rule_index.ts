@@ -143,7 +143,8 @@ export class DestinationRuleIndex {
   anywhere(host: string): readonly EffectiveDestinationRule[] {
     const found: EffectiveDestinationRule[] = [];
     for (const pattern of [host, ...wildcardsOver(host)]) {
-      for (const namespace of this.#namespacesOf.get(pattern) ?? []) {
+      // Sorted: the order in which they came must not show.
+      for (const namespace of [...this.#namespacesOf.get(pattern) ?? []].sort()) {
         found.push(...this.#merged(this.#byNamespace.get(namespace)!.byHost.get(pattern)!));
       }
     }
