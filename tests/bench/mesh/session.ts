@@ -66,9 +66,9 @@ export class Session {
     return new Session(options, base, server, load, calibration);
   }
 
-  /** All proxies connect. */
-  connect(): Promise<Measured> {
-    return this.#step(() => this.load.run({ do: "connect" }));
+  /** All proxies connect, so many at a time; default: all. */
+  connect(atOnce?: number): Promise<Measured> {
+    return this.#step(() => this.load.run({ do: "connect", ...atOnce !== undefined && { atOnce } }));
   }
 
   /** All proxies go, and come back with the versions that they have. */

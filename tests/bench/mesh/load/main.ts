@@ -17,6 +17,8 @@ const PATIENCE = 300_000;
 
 class Load implements ProxyEvents {
   readonly #proxies: SimulatedProxy[] = [];
+  /** Proxies that wait for their turn to connect. */
+  #absent: SimulatedProxy[] = [];
   #times = new Map<SimulatedProxy, number>();
   #marker: string | undefined;
   #lastAt = 0;
@@ -35,7 +37,8 @@ class Load implements ProxyEvents {
   async run(command: LoadCommand): Promise<LoadAnswer> {
     if (command.do === "connect") {
       this.#begin(undefined);
-      for (const proxy of this.#proxies) proxy.connect();
+      this.#absent = [...this.#proxies];
+      for (const proxy of this.#absent.splice(0, command.atOnce ?? this.#proxies.length)) proxy.connect();
       await this.#untilDone();
     } else if (command.do === "expect") this.#begin(command.marker);
     else if (command.do === "seen") await this.#untilDone();
@@ -72,6 +75,7 @@ class Load implements ProxyEvents {
 
   #reached(proxy: SimulatedProxy, at: number): void {
     if (!this.#times.has(proxy)) this.#times.set(proxy, at);
+    this.#absent.shift()?.connect();
     if (this.#times.size === this.#proxies.length) this.#done.resolve();
   }
 

@@ -22,8 +22,11 @@ export interface LoadOptions {
 
 /** A command of the runner. */
 export type LoadCommand =
-  /** All proxies connect, with what they had before; answered when each has an answer to all that it asked for. */
-  | { readonly do: "connect" }
+  /**
+   * All proxies connect, with what they had before; answered when each has an answer to all that it asked for.
+   * `atOnce`: one more whenever one of so many has all; default: all at once.
+   */
+  | { readonly do: "connect"; readonly atOnce?: number }
   /** All connections are closed; what the proxies have is kept. */
   | { readonly do: "disconnect" }
   /** From here on messages that contain a text are noted, and counting begins anew. */
