@@ -10,7 +10,15 @@ const inert = notBuiltNames("mesh field");
 const defaults = defaultMeshConfig({ systemNamespace: "mesh-system" });
 
 Deno.test("a field of the mesh configuration is read behind the parser, or on the list of those that are not", () => {
-  const text = sourceText(["lib/config/", "lib/simulate/", "lib/dns/", "lib/iptables/", "lib/cni/", "cmd/"]);
+  const text = sourceText([
+    "lib/config/",
+    "lib/analyze/",
+    "lib/simulate/",
+    "lib/dns/",
+    "lib/iptables/",
+    "lib/cni/",
+    "cmd/",
+  ]);
   const fields = namesFound(text, /\b(?:mesh|config|meshConfig)(?:\(\))?\??\.(\w+)/g);
   const read = (field: string) =>
     fields.has(field) || new RegExp(`\\b${field}\\b[^{}]*\\} = [\\w.]*(?:mesh|config)\\b`).test(text);

@@ -44,7 +44,7 @@ Deno.test("a rejection is counted with the code's name, and reset when the clien
 });
 
 Deno.test("a text without a readable name is counted by its file", async () => {
-  await withServer({ "broken.yaml": "a: [\n" }, async ({ ports }) => {
+  await withServer({ "broken.yaml": "apiVersion: networking.mesh.io/v1\na: [\n" }, async ({ ports }) => {
     const { body } = await page(ports.monitoring, "/metrics");
     assert.match(body, /^pilot_total_rejected_configs\{type="unknown",name="broken.yaml"\} 1$/m);
   });

@@ -48,7 +48,7 @@ Deno.test("a server says at start its version, its pages, objects by kind, findi
     "b.yaml": entry("b", "b.x"),
     "r.yaml": route,
     "t.yaml": telemetry,
-    "bad.yaml": "a: [\n",
+    "bad.yaml": "apiVersion: networking.mesh.io/v1\na: [\n",
   };
   await withServer(files, async ({ ports }) => {
     await counted.promise;
