@@ -33,7 +33,7 @@ export const pushesPage: WebPageMaker = (_request, { xds: { ledger } }): WebPage
 /** A row for each push. */
 export function pushTable(pushes: readonly PushRecord[]): Html {
   const columns = ["Push", "At (UTC)", "Why", "Objects", "Proxies", "Resources", "Bytes", "Time", "Slowest", "State"];
-  return table(columns, pushes.map(pushRow), "no push yet");
+  return table(columns, pushes.map(pushRow), "no push to a proxy yet");
 }
 
 function pushRow(push: PushRecord): Html {

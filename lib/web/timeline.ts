@@ -25,14 +25,10 @@ export function pushTone({ failures, pending }: PushRecord): "good" | "warn" | "
   return failures.length > 0 ? "bad" : pending > 0 ? "warn" : "good";
 }
 
-/** @param pushes newest first */
+/** Empty when there is no push. @param pushes newest first */
 export function timeline(pushes: readonly PushRecord[]): Html {
   const shown = pushes.slice(0, TIMELINE_LENGTH).reverse();
-  if (shown.length === 0) {
-    return markup`
-      <p class="dim">no push yet</p>
-    `;
-  }
+  if (shown.length === 0) return markup``;
   const most = Math.max(1, ...shown.map(({ lastAckMs }) => lastAckMs));
   const step = WIDTH / TIMELINE_LENGTH;
   return markup`
