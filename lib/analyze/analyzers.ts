@@ -18,6 +18,7 @@ import { GATEWAY_CONFLICTS } from "./gateways/conflicts.ts";
 import { AMBIENT_SIDECARS } from "./policies/ambient.ts";
 import { UNVERIFIED_CLAIMS } from "./policies/claims.ts";
 import { POLICY_WORKLOADS } from "./policies/no_workload.ts";
+import { DELEGATES } from "./references/delegates.ts";
 import { DESTINATIONS } from "./references/destinations.ts";
 import { GATEWAY_REFERENCES } from "./references/gateways.ts";
 import { RULE_HOSTS } from "./references/rule_hosts.ts";
@@ -37,6 +38,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(HOSTS_IN_GATEWAYS),
   analyzer(SHARED_HOSTS),
   analyzer(UNSEEN_ROUTES),
+  analyzer(DELEGATES),
   analyzer(DESTINATIONS),
   analyzer(UNVERIFIED_SERVERS),
   analyzer(GATEWAY_WORKLOADS),

@@ -151,10 +151,8 @@ function resolve(
     if (!rule.delegate) return [rule];
     const key = delegateKey(source, rule);
     const delegate = sources.get(key);
-    if (!delegate || delegate.spec.hosts?.length) {
-      problems.push(`delegate ${key} ${delegate ? "has hosts of its own, so it is no delegate" : "does not exist"}`);
-      return [];
-    }
+    // The analysis names it, with the field.
+    if (!delegate || delegate.spec.hosts?.length) return [];
     causes.add(key);
     if (!isVisible(exported(delegate, options), namespace)) {
       problems.push(`delegate ${key} is not exported to namespace ${namespace}`);

@@ -15,7 +15,6 @@ const without: Readonly<Partial<Record<FindingName, string>>> = {
   "needs-restart": "is about a server over time",
   "too-many": "has more than a hundred mistakes",
   "unresolved-reference": "comes from translation",
-  "unknown-delegate": "comes from translation",
   "no-effect": "comes from translation",
   "unenforced-policy": "comes from translation",
   "outside-root-namespace": "is about a server over time",

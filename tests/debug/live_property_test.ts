@@ -72,10 +72,24 @@ function inForceOn(object: ConfigObject, view: DebugView): ProxyState[] {
 
 const ADDRESSES = ["10.9.0.1", "10.9.0.2", "172.16.0.1", "172.16.0.2", "172.16.0.3", "172.16.0.4", "192.0.2.1"];
 
-/** Requests that may meet the rules of a virtual service, to any service. */
-function* requestsFor({ spec }: ConfigObject<"VirtualService">, isRouter: boolean): Iterable<SimulatedRequest> {
-  for (const written of spec.hosts ?? []) {
-    const host = written.replace("*", "any");
+/** Names that requests use for the hosts of a virtual service: of a wildcard also those of services and gateways under it. */
+function namesFor({ spec }: ConfigObject<"VirtualService">, { folder }: ReturnType<typeof world>): string[] {
+  const served = [
+    ...folder.store.list("ServiceEntry").flatMap((entry) => entry.spec.hosts ?? []),
+    ...folder.store.list("Gateway").flatMap((gateway) =>
+      (gateway.spec.servers ?? []).flatMap(({ hosts = [] }) => hosts)
+    ),
+  ].map((host) => host.replace(/^.*\//, ""));
+  return (spec.hosts ?? []).flatMap((written) => {
+    if (!written.startsWith("*")) return [written];
+    const under = served.filter((host) => host.endsWith(written.slice(1)) && !host.startsWith("*"));
+    return [written.replace("*", "any"), ...new Set(under)];
+  });
+}
+
+/** Requests that may meet rules for these hosts, to any service. */
+function* requestsFor(hosts: readonly string[], isRouter: boolean): Iterable<SimulatedRequest> {
+  for (const host of hosts) {
     const proxied = { direction: "direct", destination: { ip: "127.0.0.1", port: 15333 }, protocol: "http" } as const;
     for (const h of ["x", "y"]) yield { ...proxied, host, headers: { h } };
     for (const ip of isRouter ? ["10.1.0.3"] : ADDRESSES) {
@@ -102,7 +116,7 @@ Deno.test("a route that live calls in force is found by the simulator with a req
         for (const state of inForceOn(object, view)) {
           const resources = resourcesFrom(encodedResources(state));
           const isRouter = state.proxy.properties.type === "router";
-          const isMet = [...requestsFor(object, isRouter)].some((request) => {
+          const isMet = [...requestsFor(namesFor(object, made), isRouter)].some((request) => {
             const { steps } = simulate(resources, request);
             return steps.some((step) => "causes" in step && step.causes?.includes(object.key));
           });

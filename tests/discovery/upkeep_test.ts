@@ -13,7 +13,7 @@ const object = (kind: string, name: string, spec: object, namespace = "x") => ({
   spec,
 });
 
-/** A service, a route whose header value names no command of the proxy and a delegate that does not exist. */
+/** A service, a route whose header value names no command of the proxy and a delegate that is hidden. */
 const entry = (name: string, host: string, port = { number: 80, name: "http", protocol: "HTTP" }) =>
   object("ServiceEntry", name, {
     hosts: [host],
@@ -24,8 +24,15 @@ const entry = (name: string, host: string, port = { number: 80, name: "http", pr
   });
 const delegating = object("VirtualService", "parent", {
   hosts: ["a.example.com"],
-  http: [{ match: [{ uri: { prefix: "/" } }], delegate: { name: "child", namespace: "x" } }],
+  http: [{ match: [{ uri: { prefix: "/" } }], delegate: { name: "child", namespace: "y" } }],
 });
+const hidden = {
+  ...object("VirtualService", "child", {
+    exportTo: ["."],
+    http: [{ route: [{ destination: { host: "a.example.com" } }] }],
+  }),
+  metadata: { name: "child", namespace: "y" },
+};
 const rule = (name: string) =>
   object("DestinationRule", name, { host: "a.example.com", subsets: [{ name: "v1", labels: { version: name } }] });
 const plain = object("DestinationRule", "mutual", {
@@ -40,6 +47,7 @@ function warned(): Fixture {
     entry("a2", "a2.example.com", { number: 80, name: "tcp", protocol: "TCP" }),
     entry("b", "b.example.com"),
     delegating,
+    hidden,
     rule("one"),
     rule("two"),
     plain,
@@ -54,7 +62,7 @@ Deno.test("a warning names its objects, and there is one, however many proxies a
   const before = fixture.pipeline.translator.warnings();
   const keysOf = (finding: Finding | undefined) => finding && findingKeys(finding);
   const find = (pattern: RegExp) => before.find(({ message }) => pattern.test(message));
-  assert.deepEqual(keysOf(find(/delegate VirtualService\/x\/child does not exist/)), ["VirtualService/x/parent"]);
+  assert.deepEqual(keysOf(find(/delegate VirtualService\/y\/child is not exported/)), ["VirtualService/x/parent"]);
   assert.deepEqual(keysOf(find(/first subset v1/)), ["DestinationRule/x/one", "DestinationRule/x/two"]);
   assert.deepEqual(keysOf(find(/ISTIO_MUTUAL/)), ["ServiceEntry/x/b", "DestinationRule/x/mutual"]);
   assert.equal(find(/^inbound port 80: .*a2\.example/)?.name, "inbound-conflict");
@@ -102,20 +110,20 @@ Deno.test("a flood of warnings is logged in part, with the number of the others"
 Deno.test("warnings are logged after a push, and shown on the debug pages and in the metrics", async () => {
   const { log, lines } = openLog();
   const clock = createFakeClock();
-  const objects = [entry("a", "a.example.com"), delegating, rule("one"), rule("two")];
+  const objects = [entry("a", "a.example.com"), delegating, hidden, rule("one"), rule("two")];
   const files = { "all.yaml": objects.map((o) => JSON.stringify(o)).join("\n---\n") };
   await withServer(files, async ({ ports }) => {
     const reported = () =>
-      lines.filter((l) => l.level === "warn" && String(l.msg).includes("delegate VirtualService/x/child"));
+      lines.filter((l) => l.level === "warn" && String(l.msg).includes("delegate VirtualService/y/child"));
     assert.equal(reported().length, 0);
     await clock.advance(REVIEW_DELAY);
     assert.equal(reported().length, 1);
     await clock.advance(10 * SWEEP_INTERVAL);
     assert.equal(reported().length, 1);
     const shown = JSON.parse((await page(ports.http, "/debug/warningz")).body) as Finding[];
-    assert.ok(shown.some(({ message }) => message.includes("delegate VirtualService/x/child")));
+    assert.ok(shown.some(({ message }) => message.includes("delegate VirtualService/y/child")));
     const status = JSON.parse((await page(ports.http, "/debug/push_status")).body);
-    assert.match(status.warnings["VirtualService/x/parent"][0], /delegate VirtualService\/x\/child/);
+    assert.match(status.warnings["VirtualService/x/parent"][0], /delegate VirtualService\/y\/child/);
     assert.match((await page(ports.monitoring, "/metrics")).body, /^pilot_destrule_subsets 1$/m);
   }, { log, clock });
 });

@@ -1,0 +1,40 @@
+/**
+ * Delegates that the rules of VirtualServices name.
+ *
+ * @module
+ */
+import { nearestName } from "../../kernel/text/nearest.ts";
+import type { Analyzer } from "../analyzer.ts";
+
+/** See the module. */
+export const DELEGATES: Analyzer<"VirtualService"> = {
+  kind: "VirtualService",
+  reports: ["unknown-delegate"],
+  analyze: ({ meta, spec: { hosts = [], http = [] } }, read, report) => {
+    // Without hosts it is a delegate itself, of which only one level is allowed: its root has the finding.
+    if (hosts.length === 0) return;
+    for (const [at, { delegate }] of http.entries()) {
+      if (delegate?.name === undefined) continue;
+      const { name } = delegate;
+      const namespace = delegate.namespace || meta.namespace;
+      const found = read.object("VirtualService", namespace, name);
+      if (found ? !found.spec.hosts?.length : read.isRefused("VirtualService", namespace, name)) continue;
+      const full = `${namespace}/${name}`;
+      if (found) {
+        const expected = `a VirtualService without hosts (${full} has hosts, so it is no delegate)`;
+        report("error", "unknown-delegate", {
+          field: `spec.http[${at}].delegate.name`,
+          value: name,
+          expected,
+          others: [found.key],
+        });
+        continue;
+      }
+      const others = read.objectsIn("VirtualService", namespace).filter(({ spec }) => !spec.hosts?.length);
+      const closest = nearestName(name, others.map((one) => one.meta.name));
+      const hint = closest === undefined ? "" : `, such as ${namespace}/${closest}`;
+      const expected = `a VirtualService that exists (${full} does not)${hint}`;
+      report("error", "unknown-delegate", { field: `spec.http[${at}].delegate.name`, value: name, expected });
+    }
+  },
+};
