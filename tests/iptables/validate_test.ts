@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { addressesToDial, validateRedirection, type Verdict } from "../../lib/iptables/validate.ts";
+import { PortTaken, withPorts } from "../../scripts/ports.ts";
 
 const device = (address: string) =>
   ({ address, family: address.includes(":") ? "IPv6" : "IPv4" }) as Deno.NetworkInterfaceInfo;
@@ -48,17 +49,17 @@ Deno.test("where the proxy's ports are in use and nothing redirects, the check f
 });
 
 Deno.test("a listener that takes the connection and says nothing is given up in time", async () => {
-  using silent = Deno.listen({ hostname: "0.0.0.0", port: 0 });
-  const free = [1, 2].map(() => Deno.listen({ hostname: "127.0.0.1", port: 0 }));
-  const [proxyPort, inboundPort] = free.map(({ addr }) => (addr as Deno.NetAddr).port) as [number, number];
-  free.forEach((one) => one.close());
-  const taken = silent.accept();
-  // Ends a check that would wait endlessly; then it reports an answer.
-  const guard = setTimeout(async () => (await taken).close(), 5000);
-  const probePort = (silent.addr as Deno.NetAddr).port;
-  const probe = { proxyPort, inboundPort, probePort, timeout: 150, notRedirected: "127.0.0.1/32" };
-  const [verdict] = await validateRedirection(probe);
-  assert.match(verdict?.failure ?? "", /no answer in time/);
-  clearTimeout(guard);
-  (await taken).close();
+  await withPorts(2, async ([proxyPort = 0, inboundPort = 0]) => {
+    using silent = Deno.listen({ hostname: "0.0.0.0", port: 0 });
+    const accepted = silent.accept().then((connection) => connection, () => undefined);
+    // Ends a check that would wait endlessly; then it reports an answer.
+    const guard = setTimeout(async () => (await accepted)?.close(), 5000);
+    const probePort = (silent.addr as Deno.NetAddr).port;
+    const probe = { proxyPort, inboundPort, probePort, timeout: 150, notRedirected: "127.0.0.1/32" };
+    const [verdict] = await validateRedirection(probe);
+    clearTimeout(guard);
+    if (verdict?.failure?.includes("is in use")) throw new PortTaken(verdict.failure);
+    assert.match(verdict?.failure ?? "", /no answer in time/);
+    (await accepted)?.close();
+  });
 });
