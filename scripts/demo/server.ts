@@ -1,10 +1,11 @@
 /**
  * `pilot-discovery` as a child process, with exactly its permission set.
  *
- * Permissions: run (deno), net (loopback).
+ * Permissions: run (deno), net (loopback), read (deno.json).
  *
  * @module
  */
+import { programArgs } from "../program_args.ts";
 
 /** A running discovery server. */
 export interface DemoServer {
@@ -21,11 +22,7 @@ export async function startServer(folder: string): Promise<DemoServer> {
   const root = new URL("../..", import.meta.url).pathname;
   const child = new Deno.Command(Deno.execPath(), {
     args: [
-      "run",
-      "--quiet",
-      "--no-prompt",
-      "-P=pilot-discovery",
-      "cmd/pilot-discovery/main.ts",
+      ...programArgs("pilot-discovery"),
       "discovery",
       "--registries=Mock",
       `--configDir=${folder}`,

@@ -4,7 +4,7 @@
  * @module
  */
 import { InvalidatedKeys } from "../../incremental/keys.ts";
-import { isWildcard, wildcardsOver } from "../../mesh/host_match.ts";
+import { addHostKeys } from "../../mesh/host_keys.ts";
 import type { AffectedKeys } from "../../mesh/mesh.ts";
 
 /** Kinds of things that answers depend on. */
@@ -43,20 +43,9 @@ export function addSubject(keys: InvalidatedKeys, { kind, key, meta }: ChangedSu
 
 /** Adds what a change of the mesh makes stale. */
 export function addAffected(keys: InvalidatedKeys, affected: AffectedKeys): void {
-  addHosts(keys, ANALYSIS_KEY.service, affected.services);
-  addHosts(keys, ANALYSIS_KEY.endpoints, affected.endpoints);
-  addHosts(keys, ANALYSIS_KEY.virtualService, affected.virtualServices);
-  addHosts(keys, ANALYSIS_KEY.destinationRule, affected.destinationRules);
+  addHostKeys(keys, ANALYSIS_KEY.service, affected.services);
+  addHostKeys(keys, ANALYSIS_KEY.endpoints, affected.endpoints);
+  addHostKeys(keys, ANALYSIS_KEY.virtualService, affected.virtualServices);
+  addHostKeys(keys, ANALYSIS_KEY.destinationRule, affected.destinationRules);
   for (const gateway of affected.gatewayRoutes) keys.add(ANALYSIS_KEY.gatewayRoutes, gateway);
-}
-
-/** A host stands for the wildcards over it too, which may be asked about instead, and a wildcard for all under it. */
-function addHosts(keys: InvalidatedKeys, kind: string, hosts: Iterable<string>): void {
-  for (const host of hosts) {
-    keys.add(kind, host);
-    for (const pattern of wildcardsOver(host)) keys.add(kind, pattern);
-    if (!isWildcard(host)) continue;
-    const suffix = host.slice(1);
-    keys.addPattern(kind, (name) => name.endsWith(suffix));
-  }
 }

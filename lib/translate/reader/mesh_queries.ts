@@ -5,7 +5,7 @@
  */
 import { InvalidatedKeys } from "../../incremental/keys.ts";
 import type { SourceQuery } from "../../incremental/read_record.ts";
-import { isWildcard, wildcardsOver } from "../../mesh/host_match.ts";
+import { addHostKeys } from "../../mesh/host_keys.ts";
 import type { AffectedKeys } from "../../mesh/mesh.ts";
 import type { MeshAnswers } from "./mesh_answers.ts";
 
@@ -65,25 +65,13 @@ function newEgressSees(index: number): SourceQuery<MeshAnswers, boolean> {
 /** Hosts of which something reads differently. */
 export type HostChange = Pick<AffectedKeys, "services" | "endpoints" | "virtualServices" | "destinationRules">;
 
-/**
- * The keys that such hosts make stale. A host stands for the wildcards over it too, which may be asked about instead,
- * and a wildcard for every host under it.
- */
+/** The keys that such hosts make stale. */
 export function hostKeys({ services, endpoints, virtualServices, destinationRules }: HostChange): InvalidatedKeys {
   const keys = new InvalidatedKeys();
-  const addHosts = (kind: string, hosts: Iterable<string>) => {
-    for (const host of hosts) {
-      keys.add(kind, host);
-      for (const pattern of wildcardsOver(host)) keys.add(kind, pattern);
-      if (!isWildcard(host)) continue;
-      const suffix = host.slice(1);
-      keys.addPattern(kind, (name) => name.endsWith(suffix));
-    }
-  };
-  addHosts(KEY.service, services);
-  addHosts(KEY.endpoints, endpoints);
-  addHosts(KEY.virtualService, virtualServices);
-  addHosts(KEY.destinationRule, destinationRules);
+  addHostKeys(keys, KEY.service, services);
+  addHostKeys(keys, KEY.endpoints, endpoints);
+  addHostKeys(keys, KEY.virtualService, virtualServices);
+  addHostKeys(keys, KEY.destinationRule, destinationRules);
   return keys;
 }
 
