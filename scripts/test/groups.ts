@@ -27,6 +27,8 @@ const RUN = "--allow-run";
 
 /** What the tests of each folder may do; a folder that is not here may do nothing. */
 const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
+  // real Envoys, sockets of both ends; programs as processes
+  agent: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,networkInterfaces,systemMemoryInfo,uid,gid"],
   // inputs and expected findings in files
   analyze: [READ, TEMP, ENV],
   // wrappers of the programs, bash, zsh and fish; ports of a test server

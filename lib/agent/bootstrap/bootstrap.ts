@@ -1,0 +1,153 @@
+/**
+ * The bootstrap of a workload's proxy: a pure function of its node, its settings and its machine.
+ *
+ * @module
+ */
+import type { ProxySettings } from "../../config/mesh/types.ts";
+import type { AgentNode } from "../node/agent_node.ts";
+import { type EnvoyJson, tcpAddress, typed } from "./envoy_json.ts";
+import { familiesOf } from "./families.ts";
+import { localClusters } from "./local_clusters.ts";
+import { type BootstrapProblem, remoteClusters, statsSinks } from "./remote_clusters.ts";
+import { runtimeValues } from "./runtime.ts";
+import { METRICS_COMPRESSIONS, staticListeners } from "./static_listeners.ts";
+import { statsAnnotation, statsConfig } from "./stats.ts";
+import { tracingConfig } from "./tracing.ts";
+
+/** What a bootstrap is made of. */
+export interface BootstrapInput {
+  readonly node: AgentNode;
+  readonly proxy: ProxySettings;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Addresses of the workload, the main one first. */
+  readonly addresses: readonly string[];
+  readonly dualStack: boolean;
+  readonly delta: boolean;
+  readonly readinessPort: number;
+  readonly metricsPort: number;
+  readonly countsConnections: boolean;
+  readonly outlierLogPath: string | undefined;
+  /** Log lines of Envoy are JSON. */
+  readonly logAsJson: boolean;
+  readonly sockets: BootstrapSockets;
+}
+
+/** Unix sockets that a bootstrap names. */
+export interface BootstrapSockets {
+  readonly xds: string;
+  readonly sds: string;
+  /** Absent: certificates in files come over `sds`. */
+  readonly files?: string;
+  /** Folder for what Envoy writes about itself. */
+  readonly data: string;
+}
+
+/** A bootstrap as protojson, and settings that have no effect in it. */
+export interface Bootstrap {
+  readonly config: EnvoyJson;
+  readonly problems: readonly BootstrapProblem[];
+}
+
+/** Makes the bootstrap. */
+export function bootstrap(input: BootstrapInput): Bootstrap {
+  const { node, proxy, sockets } = input;
+  const families = familiesOf(input.addresses, input.dualStack);
+  const remote = remoteClusters(proxy, families);
+  const clusters = [
+    ...localClusters({
+      localhost: families.localhost,
+      adminPort: proxy.proxyAdminPort,
+      agentPort: proxy.statusPort,
+      xdsSocket: sockets.xds,
+      sdsSocket: sockets.sds,
+      filesSocket: sockets.files,
+    }),
+    ...remote.clusters,
+  ];
+  const tracing = tracingConfig(proxy, node.cluster, clusters);
+  const stats = statsConfig(input);
+  const compression = statsAnnotation(input.annotations, "compression");
+  const sinks = statsSinks(proxy, clusters);
+  const { outlierLogPath } = input;
+  const config = {
+    ...(input.logAsJson ? { application_log_config: { log_format: { json_format: LOG_FIELDS } } } : {}),
+    node: { id: node.id, cluster: node.cluster, locality: node.locality, metadata: node.metadata },
+    layered_runtime: {
+      ["layers"]: [
+        { name: "global config", static_layer: runtimeValues(proxy.runtimeValues) },
+        { name: "admin", admin_layer: {} },
+      ],
+    },
+    bootstrap_extensions: [{
+      name: "envoy.bootstrap.internal_listener",
+      typed_config: typed("envoy.extensions.bootstrap.internal_listener.v3.InternalListener", { buffer_size_kb: 64 }),
+    }],
+    stats_config: stats.config,
+    ...(sinks.length === 0 ? {} : { stats_sinks: sinks }),
+    admin: {
+      profile_path: `${sockets.data}/envoy.prof`,
+      address: tcpAddress(families.localhost, proxy.proxyAdminPort),
+    },
+    dynamic_resources: dynamicResources(input.delta),
+    ...(tracing.config === undefined ? {} : { tracing: tracing.config }),
+    ...(outlierLogPath === undefined
+      ? {}
+      : { cluster_manager: { outlier_detection: { event_log_path: outlierLogPath } } }),
+    static_resources: {
+      clusters,
+      listeners: staticListeners({
+        families,
+        metricsPort: input.metricsPort,
+        readinessPort: input.readinessPort,
+        compression,
+      }),
+    },
+  };
+  const problems = [...remote.problems, ...tracing.problems, ...annotationProblems(input, stats.problems, compression)];
+  return { config, problems };
+}
+
+/** Fields of a log line, named as those of the agent's own. */
+const LOG_FIELDS = {
+  time: "%Y-%m-%dT%T.%fZ",
+  level: "%l",
+  scope: "envoy",
+  component: "%n",
+  msg: "%j",
+  caller: "%g:%#",
+};
+
+function annotationProblems(
+  { annotations }: BootstrapInput,
+  ofStats: readonly { readonly annotation: string; readonly expected: string }[],
+  compression: string | undefined,
+): BootstrapProblem[] {
+  const found = ofStats.map(({ annotation, expected }) => ({
+    field: `annotation sidecar.mesh.io/${annotation}`,
+    value: statsAnnotation(annotations, "buckets") ?? "",
+    expected,
+  }));
+  const known = compression === undefined || METRICS_COMPRESSIONS.some((name) => name === compression);
+  const wrong = { field: "annotation sidecar.mesh.io/statsCompression", value: compression ?? "" };
+  return known ? found : [...found, { ...wrong, expected: METRICS_COMPRESSIONS.join(", ") }];
+}
+
+/** Everything else comes over one stream, however long the server takes: there is no other configuration to start with. */
+function dynamicResources(delta: boolean): EnvoyJson {
+  const source = { ads: {}, initial_fetch_timeout: "0s", resource_api_version: "V3" };
+  return {
+    lds_config: source,
+    cds_config: source,
+    ads_config: {
+      api_type: delta ? "DELTA_GRPC" : "GRPC",
+      transport_api_version: "V3",
+      set_node_on_first_message_only: true,
+      grpc_services: [{
+        envoy_grpc: {
+          cluster_name: "xds-grpc",
+          retry_policy: { retry_back_off: { base_interval: "0.1s", max_interval: "5s" } },
+        },
+      }],
+    },
+  };
+}

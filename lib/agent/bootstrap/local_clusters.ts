@@ -1,0 +1,57 @@
+/**
+ * Static clusters of a proxy's own machine: its admin page, the agent, and the agent's sockets.
+ *
+ * @module
+ */
+import { assignment, type EnvoyJson, http2Options, pipeAddress, tcpAddress } from "./envoy_json.ts";
+
+/** Where the parts beside a proxy listen. */
+export interface LocalPorts {
+  readonly localhost: string;
+  readonly adminPort: number;
+  /** The agent's status port. */
+  readonly agentPort: number;
+  /** Socket over which configuration comes. */
+  readonly xdsSocket: string;
+  /** Socket over which the workload's certificates come. */
+  readonly sdsSocket: string;
+  /** Socket over which certificates in files come, where the workload's come from elsewhere. */
+  readonly filesSocket: string | undefined;
+}
+
+/** The clusters. */
+export function localClusters(local: LocalPorts): EnvoyJson[] {
+  const { localhost, adminPort, agentPort, xdsSocket, sdsSocket, filesSocket } = local;
+  return [
+    localCluster("prometheus_stats", tcpAddress(localhost, adminPort), "0.250s"),
+    localCluster("agent", tcpAddress(localhost, agentPort), "0.250s"),
+    socketCluster("sds-grpc", sdsSocket),
+    ...filesSocket === undefined ? [] : [socketCluster("sds-files-grpc", filesSocket)],
+    {
+      ...socketCluster("xds-grpc", xdsSocket),
+      circuit_breakers: { thresholds: [unlimited("DEFAULT"), unlimited("HIGH")] },
+      upstream_connection_options: { tcp_keepalive: { keepalive_time: 300 } },
+    },
+  ];
+}
+
+function localCluster(name: string, address: EnvoyJson, connect_timeout: string): EnvoyJson {
+  return {
+    name,
+    type: "STATIC",
+    connect_timeout,
+    lb_policy: "ROUND_ROBIN",
+    load_assignment: assignment(name, address),
+  };
+}
+
+/** A gRPC server behind a Unix socket. */
+function socketCluster(name: string, path: string): EnvoyJson {
+  return { ...localCluster(name, pipeAddress(path), "1s"), typed_extension_protocol_options: http2Options() };
+}
+
+/** The proxy must not refuse itself its own configuration. */
+function unlimited(priority: "DEFAULT" | "HIGH"): EnvoyJson {
+  const most = 100_000;
+  return { priority, max_connections: most, max_pending_requests: most, max_requests: most };
+}

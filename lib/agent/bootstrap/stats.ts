@@ -1,0 +1,130 @@
+/**
+ * Statistics of a proxy: which it keeps, and which parts of their names become tags.
+ *
+ * @module
+ */
+import type { ProxySettings } from "../../config/mesh/types.ts";
+import type { EnvoyJson } from "./envoy_json.ts";
+
+/** What statistics are chosen by. */
+export interface StatsInput {
+  readonly proxy: Pick<ProxySettings, "extraStatTags" | "proxyStatsMatcher">;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly addresses: readonly string[];
+  /** Whether connections are counted while draining. */
+  readonly countsConnections: boolean;
+}
+
+/** Annotations of a workload that choose its statistics, without their domain. */
+const ANNOTATIONS = {
+  tags: "extraStatTags",
+  prefixes: "statsInclusionPrefixes",
+  suffixes: "statsInclusionSuffixes",
+  regexps: "statsInclusionRegexps",
+  buckets: "statsHistogramBuckets",
+  compression: "statsCompression",
+} as const;
+
+/** Kept whatever is chosen: readiness reads them, and dashboards of the field. */
+const ALWAYS = {
+  prefixes: [
+    ...["reporter=", "component", "istio", "mesh", "cluster_manager", "listener_manager", "server"],
+    ...["cluster.xds-grpc", "wasm"],
+  ],
+  suffixes: ["rbac.allowed", "rbac.denied", "shadow_allowed", "shadow_denied"],
+  regexps: ["vhost\\..*\\.route\\..*"],
+};
+/** What draining counts. */
+const CONNECTIONS = "downstream_cx_active";
+
+/** The annotation of a workload in either spelling. */
+export function statsAnnotation(
+  annotations: Readonly<Record<string, string>>,
+  name: keyof typeof ANNOTATIONS,
+): string | undefined {
+  const key = ANNOTATIONS[name];
+  return annotations[`sidecar.mesh.io/${key}`] ?? annotations[`sidecar.istio.io/${key}`];
+}
+
+/** The message `StatsConfig`, and annotations of which none can be made. */
+export function statsConfig(
+  input: StatsInput,
+): { readonly config: EnvoyJson; readonly problems: readonly { annotation: string; expected: string }[] } {
+  const { proxy, annotations, addresses } = input;
+  const listed = (name: "tags" | "prefixes" | "suffixes" | "regexps") =>
+    statsAnnotation(annotations, name)?.split(",").filter((part) => part !== "");
+  const matcher = proxy.proxyStatsMatcher ?? {};
+  const withAddresses = (patterns: readonly string[]) =>
+    patterns.flatMap((one) => one.includes(POD_IP) ? addresses.map((ip) => one.replaceAll(POD_IP, ip)) : [one]);
+  const prefixes = withAddresses([...listed("prefixes") ?? matcher.inclusionPrefixes ?? [], ...ALWAYS.prefixes]);
+  const counted = input.countsConnections ? [CONNECTIONS] : [];
+  const suffixes = [...listed("suffixes") ?? matcher.inclusionSuffixes ?? [], ...ALWAYS.suffixes, ...counted];
+  const regexps = [...listed("regexps") ?? matcher.inclusionRegexps ?? [], ...ALWAYS.regexps];
+  const extra = new Set([...proxy.extraStatTags ?? [], ...listed("tags") ?? []]);
+  const buckets = histogramBuckets(statsAnnotation(annotations, "buckets"));
+  const patterns = [
+    ...unique(prefixes).map((prefix) => ({ prefix })),
+    ...unique(suffixes).map((suffix) => ({ suffix })),
+    ...unique(regexps).map((regex) => ({ safe_regex: { regex } })),
+  ];
+  const config = {
+    use_all_default_tags: false,
+    stats_tags: [...TAGS, ...[...extra].filter((tag) => tag !== "").map(extraTag)],
+    ...(buckets === undefined || buckets.length === 0 ? {} : { histogram_bucket_settings: buckets }),
+    stats_matcher: { inclusion_list: { patterns } },
+  };
+  const expected = 'a JSON object of numbers by prefix, such as {"http":[1,5,10]}';
+  return { config, problems: buckets === undefined ? [{ annotation: ANNOTATIONS.buckets, expected }] : [] };
+}
+
+/** Stands in a prefix for each address of the workload. */
+const POD_IP = "{pod_ip}";
+
+function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts)];
+}
+
+/** Settings by the annotation; undefined: it is none. */
+function histogramBuckets(text: string | undefined): EnvoyJson[] | undefined {
+  if (text === undefined) return [];
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+  const isNumbers = (one: unknown) => Array.isArray(one) && one.every((bound) => typeof bound === "number");
+  if (!entries.every(([, bounds]) => isNumbers(bounds))) return undefined;
+  return entries.map(([prefix, buckets]) => ({ match: { prefix }, buckets }));
+}
+
+/** Addresses in names of statistics, IPv4 or IPv6 in brackets, where colons have become underscores. */
+const ADDRESS = "(?:\\[[0-9a-fA-F_.]*\\]|[0-9a-fA-F_.]+)_\\d+";
+
+const tag = (tag_name: string, regex: string): EnvoyJson => ({ tag_name, regex });
+
+/** The first group is taken out of the name, the second one is the tag's value. */
+const TAGS: readonly EnvoyJson[] = [
+  // A cluster's name has dots; those that come from a server end with a semicolon.
+  tag("cluster_name", "^cluster\\.((.+?(?=;\\.)|[^.;]+);?\\.)"),
+  tag("tcp_prefix", "^tcp\\.((.+?)\\.)\\w+$"),
+  tag("response_code", "_rq(_(\\d{3}))$"),
+  tag("response_code_class", "_rq(_(\\dxx))$"),
+  tag("http_conn_manager_listener_prefix", `^listener\\..+?\\.http\\.((${ADDRESS})\\.)`),
+  tag("http_conn_manager_prefix", `^http\\.((${ADDRESS})\\.)`),
+  tag("listener_address", `^listener\\.((${ADDRESS})\\.)`),
+  tag("mongo_prefix", "^mongo\\.((.+?)\\.)(?:collection|cmd|cx_|op_|delays_|decoding_)"),
+  tag("authz_enforce_result", "rbac(\\.(allowed|denied))$"),
+  tag("authz_dry_run_action", "(\\.(?:mesh|istio)_dry_run_(allow|deny)_)"),
+  tag("authz_dry_run_result", "(\\.shadow_(allowed|denied))"),
+  tag("cache", "(cache\\.(.+?)\\.)"),
+  tag("component", "(component\\.(.+?)\\.)"),
+  tag("tag", "(tag\\.(.+?);\\.)"),
+];
+
+/** Filters that make statistics with tags of their own write them as `name=.=value;.;`. */
+function extraTag(name: string): EnvoyJson {
+  return tag(name, `(${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}=\\.=(.*?);\\.;)`);
+}

@@ -1,0 +1,106 @@
+/**
+ * A workload as its agent knows it, and its proxy's node.
+ *
+ * @module
+ */
+import { encodeField } from "../../config/schema/encode.ts";
+import { proxySettings } from "../../config/mesh/proxy_schema.ts";
+import type { ProxySettings } from "../../config/mesh/types.ts";
+import type { Settings } from "../../kernel/settings/catalogue.ts";
+import { type AgentNode, type AgentRole, nodeCluster, nodeId, nodeLocality } from "./agent_node.ts";
+import { type MetadataProblem, type MetadataValue, nodeMetadata } from "./node_metadata.ts";
+
+/** Settings that name the workload, or are reported to the server. */
+export type WorkloadSettings = Pick<
+  Settings,
+  | "POD_NAME"
+  | "POD_NAMESPACE"
+  | "SERVICE_ACCOUNT"
+  | "INSTANCE_IP"
+  | "PROXY_STATUS_PORT"
+  | "PROXY_METRICS_PORT"
+  | "PROXY_SKIP_DEPRECATED_LOGS"
+  | "EXIT_ON_ZERO_ACTIVE_CONNECTIONS"
+  | "MESHD_SAN"
+>;
+
+/** What is known of a workload. */
+export interface WorkloadInput {
+  readonly role: AgentRole;
+  readonly settings: WorkloadSettings;
+  /** Environment, in our spelling. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly machine: {
+    readonly hostname: string;
+    /** Addresses of its interfaces, without loopback and link-local ones. */
+    readonly addresses: readonly string[];
+  };
+  readonly proxy: ProxySettings;
+  /** DNS suffix of its services; empty: by its namespace. */
+  readonly domain: string;
+  readonly serviceCluster: string;
+  readonly outlierLogPath: string | undefined;
+  /** 0: no token service. */
+  readonly stsPort: number;
+  readonly version: string;
+}
+
+/** A workload. */
+export interface AgentWorkload {
+  readonly role: AgentRole;
+  readonly name: string;
+  readonly namespace: string;
+  readonly serviceAccount: string;
+  /** Its addresses, the main one first. */
+  readonly addresses: readonly string[];
+  readonly node: AgentNode;
+  readonly problems: readonly MetadataProblem[];
+}
+
+/** Puts together what is known. */
+export function workloadOf(input: WorkloadInput): AgentWorkload {
+  const { settings, proxy, labels } = input;
+  const name = settings.POD_NAME || input.machine.hostname;
+  const namespace = settings.POD_NAMESPACE || "default";
+  const serviceAccount = settings.SERVICE_ACCOUNT || "default";
+  const own = settings.INSTANCE_IP === "" ? [] : settings.INSTANCE_IP.split(",").map((ip) => ip.trim());
+  const known = [...new Set([...own, ...input.machine.addresses])].filter((ip) => ip !== "");
+  const addresses = known.length === 0 ? ["127.0.0.1"] : known;
+  const { metadata, problems } = nodeMetadata({
+    variables: input.variables,
+    labels,
+    annotations: input.annotations,
+    addresses,
+    name,
+    namespace,
+    serviceAccount,
+    version: input.version,
+    proxyConfig: encodeField(proxySettings, proxy) as MetadataValue,
+    defaults: metadataDefaults(input),
+  });
+  const domain = input.domain || `${namespace}.svc.cluster.local`;
+  const workload = typeof metadata.WORKLOAD_NAME === "string" ? metadata.WORKLOAD_NAME : "";
+  const node = {
+    id: nodeId({ role: input.role, address: addresses[0]!, name, namespace, domain }),
+    cluster: nodeCluster({ proxy, flag: input.serviceCluster, labels, workload, namespace }),
+    locality: nodeLocality(labels),
+    metadata,
+  };
+  return { role: input.role, name, namespace, serviceAccount, addresses, node, problems };
+}
+
+function metadataDefaults({ settings, proxy, outlierLogPath, stsPort }: WorkloadInput) {
+  return {
+    INTERCEPTION_MODE: proxy.interceptionMode,
+    ENVOY_STATUS_PORT: settings.PROXY_STATUS_PORT,
+    ENVOY_PROMETHEUS_PORT: settings.PROXY_METRICS_PORT,
+    ...(settings.PROXY_SKIP_DEPRECATED_LOGS ? {} : { ENVOY_SKIP_DEPRECATED_LOGS: "false" }),
+    ...(settings.EXIT_ON_ZERO_ACTIVE_CONNECTIONS ? { EXIT_ON_ZERO_ACTIVE_CONNECTIONS: "true" } : {}),
+    ...(settings.MESHD_SAN === "" ? {} : { PILOT_SAN: [settings.MESHD_SAN] }),
+    ...(outlierLogPath === undefined ? {} : { OUTLIER_LOG_PATH: outlierLogPath }),
+    ...(stsPort === 0 ? {} : { STS_PORT: String(stsPort) }),
+    ...(proxy.meshId === undefined ? {} : { MESH_ID: proxy.meshId }),
+  };
+}

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { runtimeValues } from "../../../lib/agent/bootstrap/runtime.ts";
+import { statsConfig } from "../../../lib/agent/bootstrap/stats.ts";
+import { bootstrapOfCase } from "./cases.ts";
+
+Deno.test("settings that cannot be in force are named with their value and what was expected", () => {
+  const { config, problems } = bootstrapOfCase({
+    addresses: ["10.0.0.1"],
+    annotations: { "sidecar.mesh.io/statsCompression": "7zip", "sidecar.istio.io/statsHistogramBuckets": "[1]" },
+    proxy: { zipkinAddress: "nowhere", tracing: { stackdriver: {} } },
+  });
+  assert.deepEqual(problems.map(({ field, value }) => `${field}: ${value}`), [
+    "tracing.stackdriver: stackdriver",
+    "annotation sidecar.mesh.io/statsHistogramBuckets: [1]",
+    "annotation sidecar.mesh.io/statsCompression: 7zip",
+  ]);
+  assert(!JSON.stringify(config.static_resources).includes("zipkin"));
+  const bad = bootstrapOfCase({ addresses: ["10.0.0.1"], proxy: { zipkinAddress: "nowhere" } });
+  assert.deepEqual(bad.problems, [{ field: "zipkinAddress", value: "nowhere", expected: "host:port" }]);
+});
+
+Deno.test("an empty value of the runtime takes a default away, booleans are booleans", () => {
+  const values = runtimeValues({ "re2.max_program_size.error_level": "", a: "true", b: "false", c: "7" });
+  assert.deepEqual(values, { "overload.global_downstream_max_connections": "2147483647", a: true, b: false, c: "7" });
+});
+
+Deno.test("tags of statistics take cluster names with dots whole, and addresses of both families", () => {
+  const { config } = statsConfig({ proxy: {}, annotations: {}, addresses: [], countsConnections: false });
+  const tags = config.stats_tags as { tag_name: string; regex: string }[];
+  const valueOf = (name: string, statistic: string) => {
+    const [, removed, value] = new RegExp(tags.find(({ tag_name }) => tag_name === name)!.regex).exec(statistic) ?? [];
+    return value === undefined ? undefined : [statistic.replace(removed!, ""), value];
+  };
+  const cluster = "outbound|80|v1|reviews.default.svc.cluster.local";
+  assert.deepEqual(valueOf("cluster_name", `cluster.${cluster};.upstream_cx_total`), [
+    "cluster.upstream_cx_total",
+    cluster,
+  ]);
+  assert.deepEqual(valueOf("cluster_name", "cluster.xds-grpc.upstream_cx_total"), [
+    "cluster.upstream_cx_total",
+    "xds-grpc",
+  ]);
+  const http = (address: string) => valueOf("http_conn_manager_prefix", `http.${address}.downstream_rq_total`)?.[1];
+  assert.equal(http("10.0.0.1_8080"), "10.0.0.1_8080");
+  assert.equal(http("[fd00__1]_8080"), "[fd00__1]_8080");
+  assert.equal(valueOf("response_code", "http.x.downstream_rq_200")?.[1], "200");
+});
