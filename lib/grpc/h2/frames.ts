@@ -90,7 +90,12 @@ export class FrameReader {
   #at = 0;
   #later: Uint8Array[] = [];
   readonly #partial = new GrowingBuffer();
-  #preface = 0;
+  #preface: number;
+
+  /** @param fromServer what a server sends has no preface; default: a client sends */
+  constructor(fromServer = false) {
+    this.#preface = fromServer ? PREFACE.length : 0;
+  }
 
   /** The preface has come. */
   get started(): boolean {

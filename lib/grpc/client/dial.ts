@@ -1,0 +1,74 @@
+/**
+ * Connections of clients: TCP in plain text or with TLS, and Unix sockets.
+ *
+ * Permissions: net (the address), or read and write (the socket file).
+ *
+ * @module
+ */
+import net from "node:net";
+import tls from "node:tls";
+import { SocketTransport } from "../../sockets/transport/socket.ts";
+import type { Transport } from "../../sockets/transport/transport.ts";
+import { UnixTransport } from "../../sockets/transport/unix.ts";
+
+/** A server to connect to. */
+export type DialTarget =
+  | { readonly path: string }
+  | { readonly host: string; readonly port: number; readonly tls?: DialTls };
+
+/** How the server is verified, and how we show who we are. */
+export interface DialTls {
+  /** Name that the server's certificate must have. */
+  readonly serverName: string;
+  /** Authorities that it must lead to, as PEM; absent: those of the system. */
+  readonly roots?: string;
+  /** Our own certificate chain and key, as PEM. */
+  readonly identity?: { readonly chain: string; readonly key: string };
+}
+
+/**
+ * Connects.
+ *
+ * @param timeout milliseconds for all of it, the TLS handshake included
+ * @throws Error naming the target and why
+ */
+export async function dial(target: DialTarget, timeout: number): Promise<Transport> {
+  if ("path" in target) {
+    return new UnixTransport(await Deno.connect({ transport: "unix", path: target.path }), target.path);
+  }
+  const { host, port } = target;
+  const { promise, resolve, reject } = Promise.withResolvers<Transport>();
+  const socket = target.tls === undefined ? net.connect({ host, port }) : connectTls(host, port, target.tls);
+  const fail = (error: Error) => {
+    clearTimeout(timer);
+    socket.destroy();
+    reject(new Error(`${host}:${port}: ${error.message || String(error)}`, { cause: error }));
+  };
+  const timer = setTimeout(() => fail(new Error(`no connection within ${timeout / 1000} s`)), timeout);
+  socket.once("error", fail);
+  const closed = () => fail(new Error("the connection was closed"));
+  socket.once("close", closed);
+  socket.once(target.tls === undefined ? "connect" : "secureConnect", () => {
+    clearTimeout(timer);
+    const protocol = target.tls === undefined ? "h2" : (socket as tls.TLSSocket).alpnProtocol;
+    if (protocol !== "h2") return fail(new Error("the server does not speak HTTP/2 (ALPN h2)"));
+    socket.removeListener("error", fail);
+    socket.removeListener("close", closed);
+    resolve(new SocketTransport(socket));
+  });
+  return await promise;
+}
+
+function connectTls(host: string, port: number, { serverName, roots, identity }: DialTls): tls.TLSSocket {
+  return tls.connect({
+    host,
+    port,
+    // An address is no server name; certificates are checked against it all the same.
+    ...(net.isIP(serverName) === 0 ? { servername: serverName } : {}),
+    ALPNProtocols: ["h2"],
+    minVersion: "TLSv1.2",
+    checkServerIdentity: (_name, certificate) => tls.checkServerIdentity(serverName, certificate),
+    ...(roots === undefined ? {} : { ca: roots }),
+    ...(identity === undefined ? {} : { cert: identity.chain, key: identity.key }),
+  });
+}
