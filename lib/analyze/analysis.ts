@@ -20,12 +20,15 @@ import type { AffectedKeys, Mesh } from "../mesh/mesh.ts";
 import type { SubjectKind, SubjectOf } from "./analyzer.ts";
 import { findingsOf, isAnalyzed } from "./findings_of.ts";
 import { ObjectGroups } from "./reader/groups.ts";
+import { Instants } from "./reader/instants.ts";
 import { addAffected, addSubject, ANALYSIS_KEY, type ChangedSubject } from "./reader/keys.ts";
 import { AnalysisReader } from "./reader/reader.ts";
 import type { AnalysisSource, AnalyzedWorld } from "./reader/source.ts";
 
 /** The inputs of an analysis. */
-export interface AnalysisOptions extends Omit<AnalyzedWorld, "mesh" | "refused" | "factView" | "groups"> {
+export interface AnalysisOptions extends Omit<AnalyzedWorld, "mesh" | "refused" | "factView" | "groups" | "instants"> {
+  /** Wall time in milliseconds since 1970: certificates end. */
+  readonly now: () => number;
   /** An analyzer threw: a defect; its object has no findings until the next change. */
   readonly failed: (key: string, error: unknown) => void;
 }
@@ -47,11 +50,13 @@ export class Analysis {
   /** Of facts. */
   #staleFacts: InvalidatedKeys[] = [];
   readonly #factIndex: FactIndex;
+  readonly #instants: Instants;
   #groups = new ObjectGroups();
 
   constructor(options: AnalysisOptions, mesh: Mesh) {
     this.#options = options;
     this.#factIndex = new FactIndex(options.facts, options.settings.domainSuffix);
+    this.#instants = new Instants(options.now);
     this.#source = this.#newSource(mesh, new Set());
     this.#cache = this.#newCache();
     for (const kind of FACT_KINDS) for (const fact of options.facts.list(kind)) this.#take(fact as Subject);
@@ -64,7 +69,12 @@ export class Analysis {
 
   /** Whether findings are not those of what was taken in last. */
   get isBehind(): boolean {
-    return this.#dirty.size > 0 || !this.#stale.empty || this.#staleFacts.length > 0;
+    return this.#dirty.size > 0 || !this.#stale.empty || this.#staleFacts.length > 0 || this.#instants.isDue;
+  }
+
+  /** When findings will be others though nothing changes, in milliseconds since 1970; undefined: never. */
+  get nextInstant(): number | undefined {
+    return this.#instants.next;
   }
 
   /** Takes another mesh, with all its objects: everything is looked at anew. */
@@ -143,6 +153,7 @@ export class Analysis {
   }
 
   #invalidate(): void {
+    for (const instant of this.#instants.takeDue()) this.#stale.add(ANALYSIS_KEY.instant, String(instant));
     const all = this.#stale.empty ? this.#staleFacts : [this.#stale, ...this.#staleFacts];
     if (all.length === 0) return;
     this.#stale = new InvalidatedKeys();
@@ -163,7 +174,14 @@ export class Analysis {
   }
 
   #newSource(mesh: Mesh, refused: ReadonlySet<string>): AnalysisSource {
-    const world = { ...this.#options, mesh, refused, factView: this.#factIndex, groups: this.#groups };
+    const world = {
+      ...this.#options,
+      mesh,
+      refused,
+      factView: this.#factIndex,
+      groups: this.#groups,
+      instants: this.#instants,
+    };
     return { properties: undefined, view: ONE_VIEW, world };
   }
 

@@ -28,6 +28,9 @@ import { SHARED_HOSTS } from "./routing/shared_hosts.ts";
 import { REQUIRED_ADDRESSES } from "./services/addresses.ts";
 import { SIDECAR_CONFLICTS } from "./sidecars/conflicts.ts";
 import { UNVERIFIED_SERVERS } from "./tls/unverified.ts";
+import { HIDDEN_FROM_CLIENTS } from "./visibility/clients.ts";
+import { HIDDEN_FROM_GATEWAYS } from "./visibility/gateways.ts";
+import { SIDECAR_IMPORTS } from "./visibility/imports.ts";
 import { UNSEEN_ROUTES } from "./visibility/routes.ts";
 import { TELEMETRY_CONFLICTS } from "./telemetry/conflicts.ts";
 import { TELEMETRY_PROVIDERS } from "./telemetry/providers.ts";
@@ -40,9 +43,12 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(UNSEEN_ROUTES),
   analyzer(DELEGATES),
   analyzer(DESTINATIONS),
+  analyzer(HIDDEN_FROM_CLIENTS),
+  analyzer(HIDDEN_FROM_GATEWAYS),
   analyzer(UNVERIFIED_SERVERS),
   analyzer(GATEWAY_WORKLOADS),
   analyzer(SIDECAR_CONFLICTS),
+  analyzer(SIDECAR_IMPORTS),
   analyzer(REQUIRED_ADDRESSES),
   analyzer(GATEWAY_CREDENTIALS),
   analyzer(INJECTED_NAMESPACES),

@@ -38,6 +38,7 @@ export class AnalysisRunner {
   readonly #ending = new AbortController();
   readonly #listeners = new Set<() => void>();
   readonly #stop: (() => void)[];
+  #cancelWake = () => {};
   #running: Promise<void> | undefined;
   #noted = 0;
   #push = 0;
@@ -45,7 +46,7 @@ export class AnalysisRunner {
   /** @param refused Keys of objects that are refused and have no version in force. */
   constructor(
     pipeline: Pipeline,
-    options: Omit<AnalysisOptions, "facts" | "failed"> & Stores,
+    options: Omit<AnalysisOptions, "facts" | "failed" | "now"> & Stores,
     refused: () => ReadonlySet<string>,
     kernel: Kernel,
   ) {
@@ -56,7 +57,7 @@ export class AnalysisRunner {
       kernel.metrics.counter("pilot_total_xds_internal_errors").inc();
       kernel.log.scope("analysis").error("an object could not be analyzed", { object: key, error });
     };
-    this.#analysis = new Analysis({ ...options, failed }, pipeline.translator.mesh);
+    this.#analysis = new Analysis({ ...options, failed, now: () => kernel.clock.now() }, pipeline.translator.mesh);
     this.#analysis.reset(pipeline.translator.mesh, pipeline.objects());
     this.#places = new FindingPlaces((key) => originOf(key, options));
     this.#stop = [
@@ -114,6 +115,7 @@ export class AnalysisRunner {
   async stop(): Promise<void> {
     for (const end of this.#stop) end();
     this.#ending.abort();
+    this.#cancelWake();
     await this.#running;
   }
 
@@ -142,6 +144,15 @@ export class AnalysisRunner {
     });
   }
 
+  /** Begins again when something that findings depend on comes to its end. */
+  #awaitInstant(): void {
+    this.#cancelWake();
+    const next = this.#analysis.nextInstant;
+    if (next === undefined) return;
+    const { clock } = this.#kernel;
+    this.#cancelWake = clock.after(Math.max(0, next - clock.now()), () => this.#begin(this.#noted));
+  }
+
   async #run(): Promise<void> {
     try {
       do {
@@ -153,6 +164,7 @@ export class AnalysisRunner {
         await this.#locate();
         this.#push = push;
       } while (this.#push !== this.#noted || this.#analysis.isBehind);
+      this.#awaitInstant();
       for (const listener of this.#listeners) listener();
     } catch (error) {
       if (this.#ending.signal.aborted) return;

@@ -10,7 +10,8 @@
 import type { OutboundTrafficPolicy, SidecarEgress } from "../config/kinds/sidecar/types.ts";
 import type { ConfigObject } from "../config/types.ts";
 import type { Service } from "../registry/types.ts";
-import { covers, overlaps } from "./host_match.ts";
+import { covers } from "./host_match.ts";
+import { type HostImport, importsHost, importsService, parseImports } from "./imports.ts";
 import type { MeshIndexes } from "./indexes.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener, RuleProtocol } from "./types.ts";
 import type { SharedView } from "./view/namespace_views.ts";
@@ -20,13 +21,6 @@ import { destinationHosts, MESH_GATEWAY } from "./virtual_service_index.ts";
 /** The egress listeners of every scope without a Sidecar: one object, so that all these scopes give the same answer. */
 const catchAll: readonly EgressListener[] = [{ index: 0, captureMode: "DEFAULT" }];
 
-/** One imported pattern: `namespace/host`. */
-interface Import {
-  /** `*`, or a namespace. */
-  readonly namespace: string;
-  readonly host: string;
-}
-
 /** The view of one namespace or Sidecar. */
 export class Scope {
   /** The namespaces that have this scope. */
@@ -34,7 +28,7 @@ export class Scope {
   readonly sidecar: ConfigObject<"Sidecar"> | undefined;
   readonly egress: readonly EgressListener[];
   readonly #indexes: MeshIndexes;
-  readonly #imports: readonly (readonly Import[])[];
+  readonly #imports: readonly (readonly HostImport[])[];
   readonly #narrow: boolean;
   /** Hosts that imported virtual services send to, with the number of those services. */
   #destinations = new Map<string, number>();
@@ -143,7 +137,7 @@ export class Scope {
   }
 
   /** One imported host brings a virtual service whole, with all its hosts. */
-  #importsVirtualService(imports: readonly Import[], vs: EffectiveVirtualService): boolean {
+  #importsVirtualService(imports: readonly HostImport[], vs: EffectiveVirtualService): boolean {
     return isVisible(vs, this.namespace) && vs.hosts.some((host) => importsHost(imports, vs.namespace, host));
   }
 }
@@ -168,24 +162,4 @@ function egressListener(egress: SidecarEgress, index: number): EgressListener {
       : {}),
     ...(bind ? { bind } : {}),
   };
-}
-
-/** `./x`, `ns/x`, `*\/x` and `x` (any namespace); `~/x` imports nothing. */
-function parseImports(hosts: readonly string[], own: string): Import[] {
-  return hosts.flatMap((text) => {
-    const slash = text.indexOf("/");
-    const namespace = slash < 0 ? "*" : text.slice(0, slash);
-    const host = text.slice(slash + 1).toLowerCase();
-    return namespace === "~" ? [] : [{ namespace: namespace === "." ? own : namespace, host }];
-  });
-}
-
-function importsService(imports: readonly Import[], service: Service): boolean {
-  return imports.some((i) =>
-    (i.namespace === "*" || i.namespace === service.namespace) && covers(i.host, service.hostname)
-  );
-}
-
-function importsHost(imports: readonly Import[], namespace: string, host: string): boolean {
-  return imports.some((i) => (i.namespace === "*" || i.namespace === namespace) && overlaps(i.host, host));
 }

@@ -5,6 +5,8 @@ const root = new URL("../..", import.meta.url).pathname;
 
 /** The modules that may take the bytes out of `ConcealedBytes`, and why. */
 const REVEALING: Readonly<Record<string, string>> = {
+  "lib/config/facts/credential.ts":
+    "judges whether a certificate and its key can be used, and says nothing else of them",
   "lib/config/facts/hashed_fact.ts": "hashes a secret with a key of this process",
 };
 

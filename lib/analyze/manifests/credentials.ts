@@ -1,10 +1,12 @@
 /**
- * Secrets that gateways name: whether they have the keys that the TLS mode needs. Whether a secret exists is not judged: it is
- * seldom kept beside the configuration. What it holds is not looked at, only the names of its keys.
+ * Secrets that gateways name: whether they have the keys that the TLS mode needs, and whether certificate and key can be
+ * used. Whether a secret exists is not judged: it is seldom kept beside the configuration.
  *
  * @module
  */
+import { type CredentialVerdict, judgeCredential } from "../../config/facts/credential.ts";
 import type { Fact } from "../../config/facts/types.ts";
+import type { ServerTlsSettings } from "../../config/kinds/kinds.ts";
 import type { Analyzer } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
@@ -20,26 +22,38 @@ const AUTHORITY_SECRET = "-cacert";
 /** See the module. */
 export const GATEWAY_CREDENTIALS: Analyzer<"Gateway"> = {
   kind: "Gateway",
-  reports: ["incomplete-credential"],
+  reports: ["incomplete-credential", "unusable-credential"],
   analyze: ({ meta: { namespace }, spec }, read, report) => {
     for (const [at, { tls }] of spec.servers.entries()) {
-      const { credentialName = "", mode } = tls ?? {};
-      if (credentialName === "") continue;
-      const secret = secretOf(credentialName, namespace, read);
-      if (secret === undefined) continue;
-      const missing = missingKeys(secret, mode === "MUTUAL" || mode === "OPTIONAL_MUTUAL", credentialName, read);
-      if (missing === undefined) continue;
-      report("error", "incomplete-credential", {
-        field: `spec.servers[${at}].tls.credentialName`,
-        value: credentialName,
-        expected: `a Secret with ${missing} (${secret.meta.namespace}/${secret.meta.name} has ${
-          Object.keys(secret.spec.data).sort().join(", ") || "no key"
-        })`,
-        others: [secret.key],
-      });
+      if (tls === undefined) continue;
+      const needsAuthority = tls.mode === "MUTUAL" || tls.mode === "OPTIONAL_MUTUAL";
+      for (const { name, field } of namesOf(tls)) {
+        const secret = secretOf(name, namespace, read);
+        if (secret === undefined) continue;
+        const place = { field: `spec.servers[${at}].tls.${field}`, value: name, others: [secret.key] };
+        const full = `${secret.meta.namespace}/${secret.meta.name}`;
+        const missing = missingKeys(secret, needsAuthority, name, read);
+        const wrong = missing === undefined ? whatIsWrong(secret, read) : undefined;
+        if (missing !== undefined) {
+          const has = Object.keys(secret.spec.data).sort().join(", ") || "no key";
+          report("error", "incomplete-credential", {
+            ...place,
+            expected: `a Secret with ${missing} (${full} has ${has})`,
+          });
+        } else if (wrong !== undefined) {
+          report("error", "unusable-credential", { ...place, expected: `a Secret ${wrong(full)}` });
+        }
+      }
     }
   },
 };
+
+function* namesOf(
+  { credentialName = "", credentialNames = [] }: ServerTlsSettings,
+): Iterable<{ readonly name: string; readonly field: string }> {
+  if (credentialName !== "") yield { name: credentialName, field: "credentialName" };
+  for (const [index, name] of credentialNames.entries()) yield { name, field: `credentialNames[${index}]` };
+}
 
 /** The secret of that name in the gateway's namespace; else the only one of that name: gateways' pods may run elsewhere. */
 function secretOf(name: string, namespace: string, read: AnalysisReader): Fact<"Secret"> | undefined {
@@ -64,4 +78,42 @@ function missingKeys(
   if (!needsAuthority || AUTHORITIES.some(has)) return undefined;
   const apart = read.fact("Secret", namespace, `${name}${AUTHORITY_SECRET}`)?.spec.data ?? {};
   return AUTHORITIES.some((key) => Object.hasOwn(apart, key)) ? undefined : AUTHORITIES[0];
+}
+
+/** What a secret with both should be, given its name; undefined: it is, or nothing is known. */
+function whatIsWrong(
+  { spec: { data } }: Fact<"Secret">,
+  read: AnalysisReader,
+): ((secret: string) => string) | undefined {
+  for (const [certificate, key] of PAIRS) {
+    const [one, other] = [data[certificate], data[key]];
+    if (one === undefined || other === undefined) continue;
+    const verdict = judgeCredential(one, other);
+    return verdict && sentenceOf(verdict, certificate, key, read);
+  }
+  return undefined;
+}
+
+function sentenceOf(
+  verdict: CredentialVerdict,
+  certificate: string,
+  key: string,
+  read: AnalysisReader,
+): ((secret: string) => string) | undefined {
+  switch (verdict.problem) {
+    case "certificate":
+      return (secret) => `whose ${certificate} is a certificate in PEM form (that of ${secret} is none)`;
+    case "key":
+      return (secret) => `whose ${key} is a private key in PEM form (that of ${secret} is none)`;
+    case "pair":
+      return (secret) => `whose ${key} is the key of ${certificate} (that of ${secret} is of another certificate)`;
+    case undefined: {
+      const { validFrom, validUntil } = verdict;
+      const day = (instant: number) => new Date(instant).toISOString().slice(0, 10);
+      const is = (when: string) => (secret: string) => `whose ${certificate} is valid now (that of ${secret} ${when})`;
+      if (!read.hasCome(validFrom)) return is(`begins on ${day(validFrom)}`);
+      // Valid until the end of its last second.
+      return read.hasCome(validUntil + 1000) ? is(`ended on ${day(validUntil)}`) : undefined;
+    }
+  }
 }

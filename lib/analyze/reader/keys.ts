@@ -25,6 +25,8 @@ export const ANALYSIS_KEY = {
   gatewayRoutes: "gateway routes",
   /** A group of objects, see groups.ts. */
   group: "group",
+  /** An instant that has not come, in milliseconds since 1970. */
+  instant: "instant",
 } as const;
 
 /** An object or fact that came, went or changed. */

@@ -170,6 +170,12 @@ export class AnalysisReader {
     return this.#world.factView.workloadsWith(namespace, labels);
   }
 
+  /** Whether an instant has come, in milliseconds since 1970: when it does, what was found before is looked at again. */
+  hasCome(instant: number): boolean {
+    this.#on(ANALYSIS_KEY.instant, String(instant));
+    return this.#world.instants.hasCome(instant);
+  }
+
   /** A secret, without its contents. */
   secret(namespace: string, name: string): KeptData | undefined {
     this.#on("fact-secret", `${namespace}/${name}`);

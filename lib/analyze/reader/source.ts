@@ -9,6 +9,7 @@ import type { ConfigStore } from "../../config/store.ts";
 import type { ReadSource } from "../../incremental/read_record.ts";
 import type { Mesh } from "../../mesh/mesh.ts";
 import type { ObjectGroups } from "./groups.ts";
+import type { Instants } from "./instants.ts";
 
 /** Settings that decide what is wrong. */
 export interface AnalysisSettings {
@@ -30,6 +31,7 @@ export interface AnalyzedWorld {
   readonly factView: FactView;
   readonly settings: AnalysisSettings;
   readonly groups: Pick<ObjectGroups, "members">;
+  readonly instants: Pick<Instants, "hasCome">;
   /** Keys of objects that are refused and have no version in force: what refers to them is no mistake of its own. */
   readonly refused: ReadonlySet<string>;
 }

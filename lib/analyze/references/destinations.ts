@@ -6,10 +6,10 @@
  */
 import type { ConfigObject } from "../../config/types.ts";
 import { effectiveExportTo } from "../../mesh/names.ts";
-import type { Service } from "../../registry/types.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import { type KnownHost, ofService, serviceNamespace } from "../reader/known_host.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
+import { exportOf, meets } from "../reader/audience.ts";
 import { destinationsOf, effectOf, orList, type WrittenDestination } from "./destination_list.ts";
 import { lookForSubset } from "./subsets.ts";
 
@@ -71,16 +71,6 @@ function isOfRefused(host: string, namespace: string, read: AnalysisReader): boo
   if (read.hasRefused("ServiceEntry", namespace)) return true;
   const home = serviceNamespace(host, read.settings.domainSuffix);
   return home !== undefined && read.isRefused("Service", home, host.slice(0, host.indexOf(".")));
-}
-
-function exportOf({ exportTo, namespace }: Service, { meshConfig }: AnalysisReader): readonly string[] {
-  return effectiveExportTo(exportTo, namespace, meshConfig.defaultServiceExportTo);
-}
-
-/** Whether some namespace is in both. */
-function meets(a: readonly string[], b: readonly string[]): boolean {
-  if (a[0] === "~" || b[0] === "~") return false;
-  return a[0] === "*" || b[0] === "*" || a.some((one) => b.includes(one));
 }
 
 /** Whether the port that a destination names, or need not name, is one of the service. */

@@ -1,38 +1,46 @@
 /**
- * VirtualServices for sidecars that no sidecar can see: `exportTo` names nobody, or every Sidecar leaves their hosts out.
+ * VirtualServices for sidecars that no sidecar can see, since `exportTo` names nobody or every Sidecar leaves their hosts
+ * out; and those that a Sidecar of their clients leaves out while it imports the host's service.
  *
  * @module
  */
-import type { ConfigObject } from "../../config/types.ts";
-import { overlaps } from "../../mesh/host_match.ts";
 import { effectiveExportTo } from "../../mesh/names.ts";
+import { importsHost, importsService } from "../../mesh/imports.ts";
 import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
-import type { Analyzer } from "../analyzer.ts";
+import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
+import type { Audience } from "../reader/audience.ts";
+import { importsFor, isDefaultSidecar, meshSidecars, type SidecarObject, sidecarsFor } from "./sidecars.ts";
+
+/** A VirtualService as Sidecars import it. */
+interface ImportableRoute {
+  readonly namespace: string;
+  /** As they are written, and in full. */
+  readonly hosts: readonly { readonly written: string; readonly full: string }[];
+  readonly audience: Audience;
+}
 
 /** See the module. */
 export const UNSEEN_ROUTES: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
-  reports: ["unseen-route"],
-  analyze: (object, read, report) => {
-    const { meta: { namespace }, spec: { gateways = [], hosts = [], exportTo } } = object;
+  reports: ["unseen-route", "route-left-out"],
+  analyze: ({ meta: { namespace }, spec: { gateways = [], hosts = [], exportTo } }, read, report) => {
     // A delegate is seen by its root.
     if (hosts.length === 0 || (gateways.length > 0 && !gateways.includes(MESH_GATEWAY))) return;
-    const exported = effectiveExportTo(exportTo, namespace, read.meshConfig.defaultVirtualServiceExportTo);
-    if (exported[0] === "~") {
+    const audience = effectiveExportTo(exportTo, namespace, read.meshConfig.defaultVirtualServiceExportTo);
+    if (audience[0] === "~") {
       const expected = "a namespace, . or *, since without one no sidecar gets the rules";
       report("error", "unseen-route", { field: "spec.exportTo", value: exportTo, expected });
       return;
     }
-    const full = hosts.map((host) => read.fullHost(host, namespace));
-    const hiding = hidingSidecars(exported, namespace, full, read);
-    if (hiding === undefined) return;
+    const written = hosts.map((host) => ({ written: host, full: read.fullHost(host, namespace) }));
+    const route: ImportableRoute = { namespace, hosts: written, audience };
+    const hiding = hidingSidecars(route, read)?.slice(0, MOST_NAMED);
+    if (hiding === undefined) return lookForLeftOut(route, read, report);
     report("error", "unseen-route", {
       field: "spec.hosts",
       value: hosts,
-      expected: `a host that a Sidecar imports (${
-        hiding.map(({ meta }) => `${meta.namespace}/${meta.name}`).join(", ")
-      })`,
+      expected: `a host that a Sidecar imports (${hiding.map(nameOf).join(", ")})`,
       others: hiding.map(({ key }) => key),
     });
   },
@@ -41,43 +49,72 @@ export const UNSEEN_ROUTES: Analyzer<"VirtualService"> = {
 /** Sidecars that are named in one message. */
 const MOST_NAMED = 5;
 
-/** The Sidecars that hide hosts from everybody; undefined: somebody sees them. */
-function hidingSidecars(
-  exported: readonly string[],
-  namespace: string,
-  hosts: readonly string[],
-  read: AnalysisReader,
-): ConfigObject<"Sidecar">[] | undefined {
-  const { rootNamespace } = read.meshConfig;
-  const roots = read.objectsIn("Sidecar", rootNamespace).filter(isDefault);
-  const imports = (sidecar: ConfigObject<"Sidecar">) => importsAny(sidecar, namespace, hosts);
-  const isWhole = exported[0] === "*";
+function nameOf({ meta: { namespace, name } }: SidecarObject): string {
+  return `${namespace}/${name}`;
+}
+
+/** The Sidecars that hide a route from everybody; undefined: somebody sees it. */
+function hidingSidecars(route: ImportableRoute, read: AnalysisReader): readonly SidecarObject[] | undefined {
+  const { namespace, audience } = route;
+  if (audience[0] !== "*") return hiddenFromAll(audience, route, read);
+  const roots = meshSidecars(read);
   // Without a Sidecar for the whole mesh a namespace may always come that has none of its own.
-  if (isWhole && (roots.length === 0 || roots.some(imports))) return undefined;
-  if (isWhole) return read.objects("Sidecar").some(imports) ? undefined : roots.slice(0, MOST_NAMED);
-  const found: ConfigObject<"Sidecar">[] = [];
-  for (const client of exported) {
-    const own = read.objectsIn("Sidecar", client);
-    const inForce = [...own, ...own.some(isDefault) ? [] : roots];
-    if (!inForce.some(isDefault) || inForce.some(imports)) return undefined;
-    found.push(...inForce);
+  if (roots.length === 0 || roots.some((one) => lets(one, ANY_OTHER, route))) return undefined;
+  if (hiddenFromAll([namespace], route, read) === undefined) return undefined;
+  return read.objects("Sidecar").some((one) => lets(one, one.meta.namespace, route)) ? undefined : roots;
+}
+
+/** A namespace that has no name, so that nothing is in it. */
+const ANY_OTHER = "";
+
+/** The Sidecars that hide a route from all workloads of all these namespaces; undefined: some see it. */
+function hiddenFromAll(
+  clients: readonly string[],
+  route: ImportableRoute,
+  read: AnalysisReader,
+): readonly SidecarObject[] | undefined {
+  const found = new Set<SidecarObject>();
+  for (const client of clients) {
+    const sidecars = sidecarsFor(client, read);
+    if (!sidecars.some(isDefaultSidecar) || sidecars.some((one) => lets(one, client, route))) return undefined;
+    for (const one of sidecars) found.add(one);
   }
-  return found.slice(0, MOST_NAMED);
+  return [...found];
 }
 
-function isDefault({ spec: { workloadSelector } }: ConfigObject<"Sidecar">): boolean {
-  return Object.keys(workloadSelector?.labels ?? {}).length === 0;
+/** Whether a Sidecar imports a route for the workloads of a namespace. */
+function lets(sidecar: SidecarObject, client: string, { namespace, hosts }: ImportableRoute): boolean {
+  const imports = importsFor(sidecar, client);
+  return imports === undefined || hosts.some(({ full }) => importsHost(imports, namespace, full));
 }
 
-function importsAny({ meta, spec }: ConfigObject<"Sidecar">, namespace: string, hosts: readonly string[]): boolean {
-  const egress = spec.egress ?? [];
-  if (egress.length === 0) return true;
-  return egress.some((one) =>
-    one.hosts.some((written) => {
-      const slash = written.indexOf("/");
-      const of = slash < 0 ? "*" : written.slice(0, slash);
-      const isOpen = of === "*" || (of === "." ? meta.namespace : of) === namespace;
-      return isOpen && hosts.some((host) => overlaps(written.slice(slash + 1).toLowerCase(), host));
-    })
-  );
+/** Looks for a Sidecar of the route's own namespace, or of one that it is exported to by name, that sends past it. */
+function lookForLeftOut(route: ImportableRoute, read: AnalysisReader, report: ReportMistake): void {
+  const { namespace, hosts, audience } = route;
+  for (const client of audience[0] === "*" ? [namespace] : audience) {
+    for (const sidecar of sidecarsFor(client, read)) {
+      if (lets(sidecar, client, route)) continue;
+      const imports = importsFor(sidecar, client) ?? [];
+      for (const [at, { written, full }] of hosts.entries()) {
+        const service = read.service(full, client) ?? ofFact(full, read);
+        if (service === undefined || !importsService(imports, service)) continue;
+        const name = nameOf(sidecar);
+        report("warning", "route-left-out", {
+          field: `spec.hosts[${at}]`,
+          value: written,
+          expected: `${namespace}/${full} or ${namespace}/* in egress of Sidecar ${name}, which has ${
+            service.namespace === namespace ? "another host" : `the host of namespace ${service.namespace} alone`
+          }`,
+          others: [sidecar.key, ...(service.cause === undefined ? [] : [service.cause])],
+          effect: `Workloads of namespace ${client} with Sidecar ${name} send to ${full} past these rules.`,
+        });
+        return;
+      }
+    }
+  }
+}
+
+function ofFact(host: string, read: AnalysisReader) {
+  const fact = read.serviceFact(host)?.fact;
+  return fact && { namespace: fact.meta.namespace, hostname: host, cause: fact.key };
 }

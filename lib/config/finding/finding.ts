@@ -69,8 +69,10 @@ export interface FindingText {
 /** A finding of a sort. */
 export function findingOf(name: FindingName, text: FindingText): Finding {
   const row = FINDING_ROWS[name];
-  const { severity, place, value = "", expected = "", message, effect = row.effect, fix = row.fix } = text;
-  const code = severity === "error" ? row.code : row.warningCode ?? row.code;
+  const isError = text.severity === "error";
+  const usual = isError ? row.effect : row.warningEffect ?? row.effect;
+  const { severity, place, value = "", expected = "", message, effect = usual, fix = row.fix } = text;
+  const code = isError ? row.code : row.warningCode ?? row.code;
   return { code, name, severity, place, value, expected, message, effect, fix };
 }
 

@@ -12,6 +12,7 @@ import type { Origin } from "../../config/finding/origin.ts";
 import { refusedKeys } from "../../discovery/analysis_runner.ts";
 import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
 import { kindNotBuiltText } from "../../kernel/not_built/catalogue.ts";
+import { systemClock } from "../../kernel/time/clock.ts";
 import { NodeRefused } from "../../translate/proxy/identity.ts";
 import { FieldPlaces } from "../field_place.ts";
 import { type ImpliedProxy, proxiesOf } from "../workloads.ts";
@@ -22,6 +23,8 @@ export interface CheckOptions {
   readonly assumeServices: boolean;
   /** Text of a file that was read. */
   readonly textOf: (file: string) => string | undefined;
+  /** Wall time in milliseconds since 1970: certificates end. Default: that of the machine. */
+  readonly now?: () => number;
   /** Called now and then with what is done. */
   readonly progress?: (text: string) => void;
 }
@@ -89,13 +92,17 @@ export function* meshFindings(mesh: OfflineMesh, options: CheckOptions): Generat
   return distinct.sort(byPlace);
 }
 
-function* analysisFindings(mesh: OfflineMesh, { assumeServices, progress }: CheckOptions): Generator<void, Finding[]> {
+function* analysisFindings(
+  mesh: OfflineMesh,
+  { assumeServices, progress, now = systemClock.now }: CheckOptions,
+): Generator<void, Finding[]> {
   const { translator } = mesh.pipeline;
   const { store, facts } = mesh;
   const analysis = new Analysis({
     store,
     facts,
     settings: { domainSuffix: mesh.domain, assumeServices },
+    now,
     failed: (key, error) => mesh.failures.push({ what: `analysis of ${key}`, error }),
   }, translator.mesh);
   analysis.reset(translator.mesh, mesh.objects.values());

@@ -30,7 +30,7 @@ export class AnalyzedFolder {
   readonly #source = this.store.addSource("", 0);
   readonly #factSource = this.facts.addSource("", 0);
 
-  constructor(mesh: Partial<MeshConfig> = {}, assumeServices = false) {
+  constructor(mesh: Partial<MeshConfig> = {}, assumeServices = false, now = () => Date.UTC(2026, 0, 1)) {
     this.fixture = new Fixture({ mesh });
     const { pipeline } = this.fixture;
     const { store, facts } = this;
@@ -38,7 +38,7 @@ export class AnalyzedFolder {
     const failed = (key: string, error: unknown) => {
       throw new Error(`analysis of ${key}`, { cause: error });
     };
-    this.analysis = new Analysis({ store, facts, settings, failed }, pipeline.translator.mesh);
+    this.analysis = new Analysis({ store, facts, settings, failed, now }, pipeline.translator.mesh);
     pipeline.applied.listen(({ change, affected }) => {
       if (change === undefined) this.analysis.reset(pipeline.translator.mesh, pipeline.objects());
       else this.analysis.changed(change.removed, change.added, affected);

@@ -84,4 +84,12 @@ export const MANIFESTS = {
     effect: "The server cannot present a certificate, or verify its clients: connections are refused.",
     fix: "Add the missing key to the Secret.",
   },
+  "unusable-credential": {
+    code: "MSH0161",
+    title: "credential cannot be used",
+    meaning:
+      "The Secret that a Gateway's `credentialName` names has no certificate, one that is not valid now, or the key of another one. Where something else stands for them (sops, templates) nothing is said.",
+    effect: "The server cannot present a certificate that clients accept: connections are refused.",
+    fix: "Put a valid certificate and its own key into the Secret.",
+  },
 } as const satisfies Readonly<Record<string, FindingRow>>;

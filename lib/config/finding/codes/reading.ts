@@ -5,7 +5,11 @@
  */
 import type { FindingRow } from "./row.ts";
 
-const SCHEMA = { code: "MSH0106", warningCode: "MSH0133" } as const;
+const SCHEMA = {
+  code: "MSH0106",
+  warningCode: "MSH0133",
+  warningEffect: "The object is in force; what is written there may not do what it seems to.",
+} as const;
 const REFUSED = "The object is refused; its last good version stays in force, if it has one.";
 
 /** One row for each sort. */

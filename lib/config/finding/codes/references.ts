@@ -56,6 +56,13 @@ export const REFERENCES = {
     effect: "Requests that are sent there are answered with 503, connections are closed.",
     fix: "Use a port of the service.",
   },
+  "unknown-import": {
+    code: "MSH0101",
+    title: "Sidecar imports a host that does not exist",
+    meaning: "The egress of a Sidecar names a host that nothing in that namespace has, or that it does not export.",
+    effect: "Nothing is imported by it: workloads of the Sidecar do not know the host.",
+    fix: "Write the host's full name, and the namespace that its service or VirtualService lies in.",
+  },
   "unknown-rule-host": {
     code: "MSH0174",
     title: "rule for a host that does not exist",

@@ -45,7 +45,8 @@ export const ROUTING = {
   "hidden-by-export": {
     code: "MSH1105",
     title: "destination is not exported here",
-    meaning: "A destination exists, but its exportTo does not name the namespace that sends there.",
+    meaning:
+      "A destination exists, but its exportTo does not name the namespace that sends there: that of the route, of some of its clients, or of the gateway's workloads.",
     effect: "Requests that are sent there are answered with 503, connections are closed.",
     fix: "Add the namespace to exportTo of the destination.",
   },
@@ -69,5 +70,20 @@ export const ROUTING = {
     meaning: "A VirtualService is for sidecars, and exportTo or every Sidecar hides it from all of them.",
     effect: "Its rules are never used.",
     fix: "Correct exportTo, or add its host to the egress of a Sidecar.",
+  },
+  "route-left-out": {
+    code: "MSH1109",
+    title: "Sidecar leaves the route out",
+    meaning:
+      "A Sidecar imports a host's service and not the VirtualService that its namespace has for the host: of each, the namespace that it lies in must be imported.",
+    effect: "Workloads with that Sidecar send to the host past the rules.",
+    fix: "Add the VirtualService's namespace with the host to the egress of the Sidecar.",
+  },
+  "route-hidden-from-gateway": {
+    code: "MSH1110",
+    title: "gateway does not see the route",
+    meaning: "A VirtualService is bound to a Gateway whose workloads run in a namespace that it is not exported to.",
+    effect: "The gateway answers 404 for its hosts.",
+    fix: "Add the namespace of the gateway's workloads to exportTo.",
   },
 } as const satisfies Readonly<Record<string, FindingRow>>;

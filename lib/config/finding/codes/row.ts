@@ -18,6 +18,8 @@ export interface FindingRow {
   readonly meaning: string;
   /** What becomes of it for users, unless the finding says it more exactly. */
   readonly effect: string;
+  /** The same where the finding is no error. Default: `effect`. */
+  readonly warningEffect?: string;
   /** What to do, unless the finding says it more exactly. */
   readonly fix: string;
 }

@@ -1,0 +1,54 @@
+/**
+ * To whom services are exported, compared with those who are to reach them.
+ *
+ * @module
+ */
+import { effectiveExportTo } from "../../mesh/names.ts";
+import type { Service } from "../../registry/types.ts";
+import type { AnalysisReader } from "./reader.ts";
+
+/** Namespaces: `["*"]` (all), `["~"]` (none), or names. */
+export type Audience = readonly string[];
+
+/** The namespaces that see a service. */
+export function exportOf({ exportTo, namespace }: Service, { meshConfig }: AnalysisReader): Audience {
+  return effectiveExportTo(exportTo, namespace, meshConfig.defaultServiceExportTo);
+}
+
+/** The namespaces that see any of some services; of none: nobody. */
+export function exportOfAny(services: readonly Service[], read: AnalysisReader): Audience {
+  const all = services.map((one) => exportOf(one, read));
+  if (all.some(([first]) => first === "*")) return ["*"];
+  const named = [...new Set(all.flat())].filter((one) => one !== "~").sort();
+  return named.length === 0 ? ["~"] : named;
+}
+
+/** Says of an orchestrator's Service to whom it is exported. */
+const EXPORT_ANNOTATION = "networking.mesh.io/exportTo";
+
+/** The namespaces that see a host, whoever has it; nobody where that is not known. */
+export function exportOfHost(host: string, read: AnalysisReader): Audience {
+  const services = read.servicesOf(host);
+  if (services.length > 0) return exportOfAny(services, read);
+  const fact = read.serviceFact(host)?.fact;
+  return fact === undefined || Object.hasOwn(fact.meta.annotations, EXPORT_ANNOTATION) ? ["~"] : ["*"];
+}
+
+/** Whether some namespace is in both. */
+export function meets(a: Audience, b: Audience): boolean {
+  return both(a, b)[0] !== "~";
+}
+
+/** The namespaces that are in both. */
+export function both(a: Audience, b: Audience): Audience {
+  if (a[0] === "*") return b;
+  if (b[0] === "*") return a;
+  const shared = a.filter((one) => one !== "~" && b.includes(one));
+  return shared.length === 0 ? ["~"] : shared;
+}
+
+/** Whether every namespace of one is in the other. */
+export function isWithin(one: Audience, other: Audience): boolean {
+  if (one[0] === "~" || other[0] === "*") return true;
+  return one[0] !== "*" && one.every((namespace) => other.includes(namespace));
+}

@@ -1,0 +1,47 @@
+/**
+ * Instants on which findings depend, such as the end of a certificate: what was found before one of them came is looked
+ * at again when it does.
+ *
+ * @module
+ */
+
+/** Instants in milliseconds since 1970. */
+export class Instants {
+  readonly #now: () => number;
+  readonly #awaited = new Set<number>();
+  #next = Infinity;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** The next one that was asked about and has not come; undefined: none. */
+  get next(): number | undefined {
+    return this.#next === Infinity ? undefined : this.#next;
+  }
+
+  /** Whether one of those that were asked about has come since. */
+  get isDue(): boolean {
+    return this.#next !== Infinity && this.#now() >= this.#next;
+  }
+
+  /** Whether an instant has come. */
+  hasCome(instant: number): boolean {
+    if (this.#now() >= instant) return true;
+    this.#awaited.add(instant);
+    this.#next = Math.min(this.#next, instant);
+    return false;
+  }
+
+  /** Takes those that have come since they were asked about. */
+  takeDue(): readonly number[] {
+    if (!this.isDue) return NONE;
+    const now = this.#now();
+    const due = [...this.#awaited].filter((instant) => instant <= now);
+    for (const instant of due) this.#awaited.delete(instant);
+    this.#next = [...this.#awaited].reduce((least, one) => Math.min(least, one), Infinity);
+    return due;
+  }
+}
+
+const NONE: readonly number[] = [];

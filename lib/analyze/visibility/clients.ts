@@ -1,0 +1,54 @@
+/**
+ * Destinations of VirtualServices that some of the route's clients do not see: they call a host that is exported to
+ * them, and the route sends them to one that is not.
+ *
+ * @module
+ */
+import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";
+import { effectiveExportTo } from "../../mesh/names.ts";
+import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
+import type { Analyzer } from "../analyzer.ts";
+import { destinationsOf } from "../references/destination_list.ts";
+import { both, exportOfAny, exportOfHost, isWithin, meets } from "../reader/audience.ts";
+
+/** See the module. */
+export const HIDDEN_FROM_CLIENTS: Analyzer<"VirtualService"> = {
+  kind: "VirtualService",
+  reports: ["hidden-by-export"],
+  analyze: ({ meta: { namespace }, spec }, read, report) => {
+    const { gateways = [], hosts = [] } = spec;
+    if (hosts.length === 0 || (gateways.length > 0 && !gateways.includes(MESH_GATEWAY)) || choosesClients(spec)) return;
+    const audience = effectiveExportTo(spec.exportTo, namespace, read.meshConfig.defaultVirtualServiceExportTo);
+    for (const { destination, field, percent } of destinationsOf(spec)) {
+      const host = read.fullHost(destination.host, namespace);
+      const services = read.servicesOf(host);
+      const to = exportOfAny(services, read);
+      // That nobody sees it is another finding.
+      if (services.length === 0 || to[0] === "*" || !meets(to, audience)) continue;
+      for (const written of hosts) {
+        const called = read.fullHost(written, namespace);
+        const callers = called === host ? to : both(audience, exportOfHost(called, read));
+        if (isWithin(callers, to)) continue;
+        report("warning", "hidden-by-export", {
+          field: `${field}.host`,
+          value: destination.host,
+          expected: `a host that all who call ${called} see (${host} is exported to ${to.join(", ")}; ${called} to ${
+            callers[0] === "*" ? "all" : callers.join(", ")
+          })`,
+          others: services.map(({ cause }) => cause),
+          effect: percent === undefined
+            ? "No copy of the other clients' requests arrives there."
+            : `Of the other clients' requests ${percent} % of what this rule matches is answered with 503 or closed.`,
+        });
+        break;
+      }
+    }
+  },
+};
+
+/** Whether some rules are for certain clients alone. */
+function choosesClients({ http = [], tls = [], tcp = [] }: VirtualServiceSpec): boolean {
+  return [...http, ...tls, ...tcp].some(({ match = [] }) =>
+    match.some(({ sourceNamespace, sourceLabels }) => sourceNamespace !== undefined || sourceLabels !== undefined)
+  );
+}

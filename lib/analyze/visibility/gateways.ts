@@ -1,0 +1,82 @@
+/**
+ * What the workloads of a Gateway do not see of its VirtualServices: the object itself, or a destination. They see what
+ * is exported to the namespace that they run in, which need not be that of either object.
+ *
+ * @module
+ */
+import type { ConfigObject } from "../../config/types.ts";
+import { effectiveExportTo } from "../../mesh/names.ts";
+import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
+import type { Analyzer, ReportMistake } from "../analyzer.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
+import { destinationsOf, effectOf } from "../references/destination_list.ts";
+import { exportOfAny, meets } from "../reader/audience.ts";
+
+/** See the module. */
+export const HIDDEN_FROM_GATEWAYS: Analyzer<"VirtualService"> = {
+  kind: "VirtualService",
+  reports: ["route-hidden-from-gateway", "hidden-by-export"],
+  analyze: (object, read, report) => {
+    const { meta: { namespace }, spec: { gateways = [], exportTo } } = object;
+    const audience = effectiveExportTo(exportTo, namespace, read.meshConfig.defaultVirtualServiceExportTo);
+    for (const [at, written] of gateways.entries()) {
+      const full = read.fullGateway(written, namespace);
+      const [of = "", name = ""] = full.split("/");
+      const gateway = full === MESH_GATEWAY ? undefined : read.object("Gateway", of, name);
+      if (gateway === undefined) continue;
+      if (audience[0] !== "*" && isHidden(gateway, audience, read)) {
+        report("error", "route-hidden-from-gateway", {
+          field: `spec.gateways[${at}]`,
+          value: written,
+          expected: `a Gateway whose workloads run where the route is exported to (${audience.join(", ")}; those of ${
+            placeOf(gateway, read)
+          })`,
+          others: [gateway.key],
+        });
+      } else lookAtDestinations(object, gateway, read, report);
+    }
+  },
+};
+
+function lookAtDestinations(
+  { meta: { namespace }, spec }: ConfigObject<"VirtualService">,
+  gateway: ConfigObject<"Gateway">,
+  read: AnalysisReader,
+  report: ReportMistake,
+): void {
+  for (const { destination, field, percent } of destinationsOf(spec)) {
+    const services = read.servicesOf(read.fullHost(destination.host, namespace));
+    const to = exportOfAny(services, read);
+    // That nobody sees it is another finding.
+    if (services.length === 0 || to[0] === "*" || to[0] === "~" || !isHidden(gateway, to, read)) continue;
+    report("error", "hidden-by-export", {
+      field: `${field}.host`,
+      value: destination.host,
+      expected: `a host that is exported to the workloads of Gateway ${
+        placeOf(gateway, read)
+      } (${destination.host} is to ${to.join(", ")})`,
+      others: [...services.map(({ cause }) => cause), gateway.key],
+      ...effectOf(percent),
+    });
+  }
+}
+
+/** Whether none of the namespaces in which a gateway is known to run is among some; false where none is known. */
+function isHidden(gateway: ConfigObject<"Gateway">, from: readonly string[], read: AnalysisReader): boolean {
+  const namespaces = namespacesOf(gateway, read);
+  return namespaces.length > 0 && !meets(namespaces, from);
+}
+
+function namespacesOf(
+  { meta: { namespace }, spec: { selector = {} } }: ConfigObject<"Gateway">,
+  read: AnalysisReader,
+): readonly string[] {
+  if (read.gatewaysServeOwnNamespace) return [namespace];
+  if (Object.keys(selector).length === 0 || read.knowsNo("workloads")) return [];
+  return read.namespaceNames().filter((one) => read.workloads(one, selector).length > 0);
+}
+
+function placeOf(gateway: ConfigObject<"Gateway">, read: AnalysisReader): string {
+  const { meta: { namespace, name } } = gateway;
+  return `${namespace}/${name} in ${namespacesOf(gateway, read).join(", ")}`;
+}
