@@ -1,0 +1,114 @@
+/**
+ * Certificates as plain data.
+ *
+ * They are read as DER here, because Deno 2.8.3 joins alternative names to one text without quotes: a DNS name that holds
+ * `, URI:spiffe://...` would pass for an identity.
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { bitsOf, DerReader, hex, objectIdText, sameBytes, Tag, timeOf } from "./der/read.ts";
+import { type Extensions, readExtensions } from "./extensions.ts";
+import { certificatePem, pemKind, readPem } from "./pem.ts";
+import { PkiError } from "./pki_error.ts";
+import { isSignedBy, type KeySpec, keySpecOf, type Signed } from "./public_key.ts";
+import { NO_NAMES, readSubject } from "./subject.ts";
+
+/** A certificate: what it says, and its bytes. */
+export interface Certificate extends Signed, Extensions {
+  /** All of it. */
+  readonly der: Uint8Array;
+  /** The serial number in hexadecimal digits. */
+  readonly serial: string;
+  /** SHA-256 of all of it, in hexadecimal digits. */
+  readonly fingerprint: string;
+  /** As people read it: `O=cluster.local, CN=root`. Compare {@linkcode Certificate.subjectDer} instead. */
+  readonly subject: string;
+  readonly commonName?: string;
+  readonly issuer: string;
+  readonly subjectDer: Uint8Array;
+  readonly issuerDer: Uint8Array;
+  /** Milliseconds since 1970, the first and the last at which it is valid. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+  /** Its public key, as SubjectPublicKeyInfo. */
+  readonly spki: Uint8Array;
+}
+
+const VERSION = 0xa0;
+const ISSUER_ID = 0xa1;
+const SUBJECT_ID = 0xa2;
+const EXTENSIONS = 0xa3;
+
+/**
+ * Reads a certificate (RFC 5280, section 4.1).
+ *
+ * @throws {PkiError} when the bytes are none
+ */
+export function readCertificate(der: Uint8Array, what = "certificate"): Certificate {
+  const outer = new DerReader(der, what);
+  const fields = outer.inside(Tag.SEQUENCE);
+  outer.finish();
+  const body = fields.take(Tag.SEQUENCE);
+  const signatureAlgorithm = objectIdText(fields.inside(Tag.SEQUENCE).take(Tag.OBJECT_ID));
+  const signature = bitsOf(fields.take(Tag.BIT_STRING), what);
+  fields.finish();
+
+  const inner = new DerReader(body.content, what);
+  inner.optional(VERSION);
+  const serial = hex(inner.take(Tag.INTEGER).content);
+  inner.take(Tag.SEQUENCE);
+  const issuerDer = inner.take(Tag.SEQUENCE).whole;
+  const validity = inner.inside(Tag.SEQUENCE);
+  const [notBefore, notAfter] = [timeOf(validity.take()), timeOf(validity.take())];
+  const subjectDer = inner.take(Tag.SEQUENCE).whole;
+  const spki = inner.take(Tag.SEQUENCE).whole;
+  inner.optional(ISSUER_ID);
+  inner.optional(SUBJECT_ID);
+  const extensions = inner.nextTag === EXTENSIONS
+    ? readExtensions(inner.inside(EXTENSIONS).inside(Tag.SEQUENCE), what)
+    : { names: NO_NAMES, isCa: false, unknownCritical: [] };
+  const { text: subject, ...common } = readSubject(subjectDer, what);
+  return {
+    ...{ der, body: body.whole, signatureAlgorithm, signature, serial, notBefore, notAfter, spki },
+    ...{ subject, ...common, subjectDer, issuerDer, issuer: readSubject(issuerDer, what).text },
+    fingerprint: createHash("sha256").update(der).digest("hex"),
+    ...extensions,
+  };
+}
+
+/**
+ * The certificates of a PEM text, in order; blocks of other kinds are passed over.
+ *
+ * @param what The name of the text in errors.
+ * @throws {PkiError} when it holds none, or one cannot be read
+ */
+export function readCertificates(pem: string, what = "certificates"): Certificate[] {
+  const blocks = readPem(pem, what).filter(({ label }) => pemKind(label) === "certificate");
+  if (blocks.length === 0) throw new PkiError(`${what}: expected certificates in PEM, got none`);
+  return blocks.map(({ der }, i) => readCertificate(der, `${what}: certificate ${i + 1} of ${blocks.length}`));
+}
+
+/** Certificates as one PEM text. */
+export function writeCertificates(certificates: readonly Certificate[]): string {
+  return certificates.map(({ der }) => certificatePem(der)).join("");
+}
+
+/**
+ * Algorithm and size of a certificate's key.
+ *
+ * @throws {PkiError} when it is one that is not used here
+ */
+export function keySpecOfCertificate({ spki }: Certificate): KeySpec {
+  return keySpecOf(spki);
+}
+
+/** Whether a key is the one that a certificate is about. */
+export function isKeyOf(key: { readonly spki: Uint8Array }, certificate: Certificate): boolean {
+  return sameBytes(key.spki, certificate.spki);
+}
+
+/** Whether a certificate names itself as its issuer and its own key signed it. */
+export function isSelfSigned(certificate: Certificate): boolean {
+  return sameBytes(certificate.subjectDer, certificate.issuerDer) && isSignedBy(certificate, certificate.spki);
+}

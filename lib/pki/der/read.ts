@@ -1,0 +1,154 @@
+/**
+ * Reads DER strictly: what runs over its end, has an indefinite or a longer length than needed, or has bytes after its
+ * end is refused. It never reads outside the bytes that it is given, and copies none.
+ *
+ * Rules: ITU-T X.690, sections 8 and 10.
+ *
+ * @module
+ */
+import { PkiError } from "../pki_error.ts";
+
+/** Tags of the elements that certificates, requests and keys are made of. */
+export const Tag = {
+  BOOLEAN: 0x01,
+  INTEGER: 0x02,
+  BIT_STRING: 0x03,
+  OCTET_STRING: 0x04,
+  NULL: 0x05,
+  OBJECT_ID: 0x06,
+  UTC_TIME: 0x17,
+  GENERALIZED_TIME: 0x18,
+  SEQUENCE: 0x30,
+  SET: 0x31,
+} as const;
+
+/** One element. */
+export interface DerElement {
+  readonly tag: number;
+  readonly content: Uint8Array;
+  /** Tag, length and content. */
+  readonly whole: Uint8Array;
+}
+
+/** Walks elements that stand one after the other. */
+export class DerReader {
+  readonly #bytes: Uint8Array;
+  readonly #what: string;
+  #at = 0;
+
+  /** @param what The name of the thing in errors: `certificate`. */
+  constructor(bytes: Uint8Array, what: string) {
+    this.#bytes = bytes;
+    this.#what = what;
+  }
+
+  /** No element is left. */
+  get done(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  /** Tag of the next element; undefined at the end. */
+  get nextTag(): number | undefined {
+    return this.#bytes[this.#at];
+  }
+
+  /**
+   * The next element.
+   *
+   * @param tag Its tag; default: any.
+   * @throws {PkiError} when there is none, or another
+   */
+  take(tag?: number): DerElement {
+    const bytes = this.#bytes;
+    const start = this.#at;
+    const found = bytes[start];
+    if (found === undefined) throw this.#error("it ends early");
+    if (tag !== undefined && found !== tag) throw this.#error(`expected tag ${tag} and not ${found} at byte ${start}`);
+    if ((found & 0x1f) === 0x1f) throw this.#error(`a tag of several bytes at byte ${start}`);
+    let at = start + 1;
+    let length = bytes[at++];
+    if (length === undefined) throw this.#error("it ends early");
+    if (length >= 0x80) {
+      const digits = length & 0x7f;
+      if (digits === 0 || digits > 3 || at + digits > bytes.length) throw this.#error(`a bad length at byte ${start}`);
+      length = 0;
+      for (let i = 0; i < digits; i++) length = length * 256 + bytes[at++]!;
+      if (length < 0x80 || length < 256 ** (digits - 1)) throw this.#error(`a length too long at byte ${start}`);
+    }
+    const end = at + length;
+    if (end > bytes.length) throw this.#error("it ends early");
+    this.#at = end;
+    return { tag: found, content: bytes.subarray(at, end), whole: bytes.subarray(start, end) };
+  }
+
+  /** The next element if it has this tag. */
+  optional(tag: number): DerElement | undefined {
+    return this.nextTag === tag ? this.take(tag) : undefined;
+  }
+
+  /** A reader of the content of the next element, which has this tag. */
+  inside(tag: number): DerReader {
+    return new DerReader(this.take(tag).content, this.#what);
+  }
+
+  /** @throws {PkiError} when an element is left */
+  finish(): void {
+    if (!this.done) throw this.#error(`bytes after its end, at byte ${this.#at}`);
+  }
+
+  #error(reason: string): PkiError {
+    return new PkiError(`expected a ${this.#what} in DER: ${reason}`);
+  }
+}
+
+/** The content of a BIT STRING that has whole bytes. */
+export function bitsOf({ content }: DerElement, what: string): Uint8Array {
+  if (content[0] !== 0) throw new PkiError(`expected a ${what} in DER: a bit string of parts of bytes`);
+  return content.subarray(1);
+}
+
+/** An object identifier in its dotted form. */
+export function objectIdText({ content }: DerElement): string {
+  const arcs: number[] = [];
+  let arc = 0;
+  for (const byte of content) {
+    arc = arc * 128 + (byte & 0x7f);
+    if (byte >= 0x80) continue;
+    arcs.push(arc);
+    arc = 0;
+  }
+  const [first = 0, ...rest] = arcs;
+  const top = Math.min(2, Math.floor(first / 40));
+  return [top, first - top * 40, ...rest].join(".");
+}
+
+const decoders = { "utf-8": new TextDecoder(), latin1: new TextDecoder("latin1") } as const;
+
+/** The text that bytes spell; bytes that do not fit become U+FFFD. */
+export function bytesText(bytes: Uint8Array, encoding: "utf-8" | "latin1" = "utf-8"): string {
+  return decoders[encoding].decode(bytes);
+}
+
+/**
+ * Milliseconds since 1970 of a UTCTime or GeneralizedTime of a certificate (RFC 5280, section 4.1.2.5).
+ *
+ * @throws {PkiError} when it is none
+ */
+export function timeOf({ tag, content }: DerElement): number {
+  const text = bytesText(content, "latin1");
+  const year = tag === Tag.UTC_TIME ? (Number(text.slice(0, 2)) < 50 ? "20" : "19") : "";
+  const form = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/.exec(year + text);
+  const ms = form === null ? NaN : Date.parse(`${form.slice(1, 4).join("-")}T${form.slice(4).join(":")}Z`);
+  if (Number.isNaN(ms)) throw new PkiError(`expected a time in DER, got ${JSON.stringify(text)}`);
+  return ms;
+}
+
+/** Bytes in lower-case hexadecimal digits. */
+export function hex(bytes: Uint8Array): string {
+  return bytes.toHex();
+}
+
+/** Whether two runs of bytes are the same. */
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}

@@ -1,0 +1,113 @@
+/**
+ * Writes DER, the encoding of keys, certificates and requests: each function makes one element.
+ *
+ * Rules: ITU-T X.690, sections 8 and 10.
+ *
+ * @module
+ */
+
+const utf8 = new TextEncoder();
+
+/** Bytes one after the other. */
+export function joined(parts: readonly Uint8Array[]): Uint8Array {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const out = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}
+
+/** An element of this tag whose content is the parts, one after the other. */
+export function element(tag: number, ...parts: readonly Uint8Array[]): Uint8Array {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  return joined([head(tag, length), ...parts]);
+}
+
+function head(tag: number, length: number): Uint8Array {
+  if (length < 0x80) return Uint8Array.of(tag, length);
+  if (length < 0x100) return Uint8Array.of(tag, 0x81, length);
+  if (length < 0x10000) return Uint8Array.of(tag, 0x82, length >> 8, length & 0xff);
+  return Uint8Array.of(tag, 0x83, length >> 16, (length >> 8) & 0xff, length & 0xff);
+}
+
+/** A SEQUENCE. */
+export function sequence(...parts: readonly Uint8Array[]): Uint8Array {
+  return element(0x30, ...parts);
+}
+
+/** A SET. */
+export function set(...parts: readonly Uint8Array[]): Uint8Array {
+  return element(0x31, ...parts);
+}
+
+/** An INTEGER that is not negative, from its bytes, the greatest first. */
+export function unsignedInteger(bytes: Uint8Array): Uint8Array {
+  let start = 0;
+  while (start < bytes.length - 1 && bytes[start] === 0) start++;
+  const digits = bytes.subarray(start);
+  if (digits.length === 0) return Uint8Array.of(0x02, 1, 0);
+  return digits[0]! < 0x80 ? element(0x02, digits) : element(0x02, Uint8Array.of(0), digits);
+}
+
+/** A BOOLEAN that is true; one that is false is left out in DER, being the default. */
+export const TRUE: Uint8Array = Uint8Array.of(0x01, 1, 0xff);
+
+/** NULL. */
+export const NULL: Uint8Array = Uint8Array.of(0x05, 0);
+
+/** An OBJECT IDENTIFIER, from its dotted form. */
+export function objectId(dotted: string): Uint8Array {
+  const [first = 0, second = 0, ...rest] = dotted.split(".").map(Number);
+  const content: number[] = [];
+  for (const arc of [first * 40 + second, ...rest]) {
+    const digits = [arc % 128];
+    for (let left = Math.floor(arc / 128); left > 0; left = Math.floor(left / 128)) digits.unshift(128 + left % 128);
+    content.push(...digits);
+  }
+  return element(0x06, Uint8Array.from(content));
+}
+
+/** An OCTET STRING. */
+export function octets(...parts: readonly Uint8Array[]): Uint8Array {
+  return element(0x04, ...parts);
+}
+
+/** A BIT STRING; `unused` bits at its end do not count. */
+export function bits(bytes: Uint8Array, unused = 0): Uint8Array {
+  return element(0x03, Uint8Array.of(unused), bytes);
+}
+
+/** A UTF8String. */
+export function utf8String(text: string): Uint8Array {
+  return element(0x0c, utf8.encode(text));
+}
+
+/** A constructed element with the tag `[number]`. */
+export function tagged(number: number, ...parts: readonly Uint8Array[]): Uint8Array {
+  return element(0xa0 | number, ...parts);
+}
+
+/** A primitive element with the tag `[number]` and this content. */
+export function taggedBytes(number: number, content: Uint8Array): Uint8Array {
+  return element(0x80 | number, content);
+}
+
+/** The same with a text's bytes. */
+export function taggedText(number: number, content: string): Uint8Array {
+  return taggedBytes(number, utf8.encode(content));
+}
+
+/**
+ * A time of day as certificates have it: UTCTime through 2049, GeneralizedTime afterwards (RFC 5280, section 4.1.2.5).
+ *
+ * @param ms milliseconds since 1970; parts of a second are cut off
+ */
+export function time(ms: number): Uint8Array {
+  const digits = new Date(ms).toISOString().replace(/[-T:]|\.\d+/g, "");
+  return digits < "2050" ? element(0x17, utf8.encode(digits.slice(2))) : element(0x18, utf8.encode(digits));
+}

@@ -1,0 +1,128 @@
+/**
+ * The extensions of certificates and requests (RFC 5280, section 4.2): read as data, written from data.
+ *
+ * @module
+ */
+import { bitsOf, DerReader, hex, objectIdText, Tag } from "./der/read.ts";
+import { bits, objectId, octets, sequence, taggedBytes, TRUE, unsignedInteger } from "./der/write.ts";
+import { ObjectId } from "./object_ids.ts";
+import { PkiError } from "./pki_error.ts";
+import { type AlternativeNames, NO_NAMES, readAlternativeNames, writeAlternativeNames } from "./subject.ts";
+
+/** What the extensions say. */
+export interface Extensions {
+  readonly names: AlternativeNames;
+  /** Whether it may sign certificates (basic constraints). */
+  readonly isCa: boolean;
+  /** How many authorities may stand between it and a leaf. Undefined: any number. */
+  readonly pathLength?: number;
+  /** What its key may be used for; undefined: anything. */
+  readonly keyUsage?: { readonly signCertificates: boolean; readonly signRevocationLists: boolean };
+  /** Purposes, as dotted object identifiers; undefined: any. */
+  readonly purposes?: readonly string[];
+  /** In hexadecimal digits. */
+  readonly subjectKeyId?: string;
+  readonly authorityKeyId?: string;
+  /** Critical ones that are not read here: who obeys the standard refuses such a certificate. */
+  readonly unknownCritical: readonly string[];
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/**
+ * Reads the SEQUENCE of extensions.
+ *
+ * @throws {PkiError} when one cannot be read, or stands twice
+ */
+export function readExtensions(reader: DerReader, what: string): Extensions {
+  const unknownCritical: string[] = [];
+  const seen = new Set<string>();
+  const found: Mutable<Extensions> = { names: NO_NAMES, isCa: false, unknownCritical };
+  while (!reader.done) {
+    const extension = reader.inside(Tag.SEQUENCE);
+    const id = objectIdText(extension.take(Tag.OBJECT_ID));
+    if (seen.has(id)) throw new PkiError(`${what}: expected each extension once, got ${id} twice`);
+    seen.add(id);
+    const critical = extension.optional(Tag.BOOLEAN)?.content[0] === 0xff;
+    const value = extension.take(Tag.OCTET_STRING).content;
+    if (!readExtension(id, value, found, what) && critical) unknownCritical.push(id);
+  }
+  return found;
+}
+
+/** False: one that is not known here. */
+function readExtension(id: string, value: Uint8Array, found: Mutable<Extensions>, what: string): boolean {
+  const inner = new DerReader(value, what);
+  switch (id) {
+    case ObjectId.alternativeNames:
+      found.names = readAlternativeNames(value, what);
+      return true;
+    case ObjectId.basicConstraints: {
+      const fields = inner.inside(Tag.SEQUENCE);
+      found.isCa = fields.optional(Tag.BOOLEAN)?.content[0] === 0xff;
+      const length = fields.optional(Tag.INTEGER)?.content;
+      if (length !== undefined) found.pathLength = length.reduce((sum, byte) => sum * 256 + byte, 0);
+      return true;
+    }
+    case ObjectId.keyUsage: {
+      const [, first = 0] = inner.take(Tag.BIT_STRING).content;
+      found.keyUsage = { signCertificates: (first & 0x04) !== 0, signRevocationLists: (first & 0x02) !== 0 };
+      return true;
+    }
+    case ObjectId.extendedKeyUsage: {
+      const purposes: string[] = [];
+      const list = inner.inside(Tag.SEQUENCE);
+      while (!list.done) purposes.push(objectIdText(list.take(Tag.OBJECT_ID)));
+      found.purposes = purposes;
+      return true;
+    }
+    case ObjectId.subjectKeyId:
+      found.subjectKeyId = hex(inner.take(Tag.OCTET_STRING).content);
+      return true;
+    case ObjectId.authorityKeyId: {
+      const keyId = inner.inside(Tag.SEQUENCE).optional(0x80)?.content;
+      if (keyId !== undefined) found.authorityKeyId = hex(keyId);
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+function extension(id: string, critical: boolean, value: Uint8Array): Uint8Array {
+  return sequence(objectId(id), ...(critical ? [TRUE] : []), octets(value));
+}
+
+/** The alternative names. */
+export function namesExtension(names: Partial<AlternativeNames>, critical: boolean): Uint8Array {
+  return extension(ObjectId.alternativeNames, critical, writeAlternativeNames(names));
+}
+
+/** What marks an authority: it may sign certificates and revocation lists, and authorities below it as deep as said. */
+export function authorityExtensions(subjectKeyId: Uint8Array, pathLength: number | undefined): Uint8Array[] {
+  const length = pathLength === undefined ? [] : [unsignedInteger(Uint8Array.of(pathLength))];
+  return [
+    extension(ObjectId.keyUsage, true, bits(Uint8Array.of(0x06), 1)),
+    extension(ObjectId.basicConstraints, true, sequence(TRUE, ...length)),
+    extension(ObjectId.subjectKeyId, false, octets(subjectKeyId)),
+  ];
+}
+
+/** What marks a leaf: no authority; for digital signatures and key encipherment, as a server's and a client's. */
+export const LEAF_EXTENSIONS: readonly Uint8Array[] = [
+  extension(ObjectId.keyUsage, true, bits(Uint8Array.of(0xa0), 5)),
+  extension(ObjectId.extendedKeyUsage, false, sequence(objectId(ObjectId.serverAuth), objectId(ObjectId.clientAuth))),
+  extension(ObjectId.basicConstraints, true, sequence()),
+];
+
+/** The issuer's key, by its identifier in hexadecimal digits. */
+export function issuerKeyExtension(keyId: string): Uint8Array {
+  return extension(ObjectId.authorityKeyId, false, sequence(taggedBytes(0, Uint8Array.fromHex(keyId))));
+}
+
+/** Bytes of a public key that its identifier is the hash of (RFC 5280, section 4.2.1.2). */
+export function keyBits(spki: Uint8Array): Uint8Array {
+  const fields = new DerReader(spki, "public key").inside(Tag.SEQUENCE);
+  fields.take(Tag.SEQUENCE);
+  return bitsOf(fields.take(Tag.BIT_STRING), "public key");
+}

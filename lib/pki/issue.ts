@@ -1,0 +1,98 @@
+/**
+ * Issues certificates: roots, intermediate authorities and leaves.
+ *
+ * The body of a certificate is a dozen elements, so it is written directly: @peculiar/x509 takes longer for that than
+ * the signature takes (docs/decisions). Tests let openssl and that library read what is written here.
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+import type { Certificate } from "./certificate.ts";
+import { bits, sequence, tagged, time, unsignedInteger } from "./der/write.ts";
+import { authorityExtensions, issuerKeyExtension, keyBits, LEAF_EXTENSIONS, namesExtension } from "./extensions.ts";
+import type { PrivateKey } from "./private_key.ts";
+import { type AlternativeNames, type SubjectName, writeSubject } from "./subject.ts";
+
+/** An authority that can sign: its certificate, and the key of it. */
+export interface Issuer {
+  readonly certificate: Pick<Certificate, "subjectDer" | "subjectKeyId">;
+  readonly key: PrivateKey;
+}
+
+/** How long a certificate is valid, milliseconds since 1970; whole seconds count. */
+export interface Validity {
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/** A leaf to be issued. */
+export interface LeafTemplate extends Validity {
+  /** The key that it is about, as SubjectPublicKeyInfo. */
+  readonly spki: Uint8Array;
+  readonly subject?: SubjectName;
+  readonly names: Partial<AlternativeNames>;
+}
+
+/** An authority to be issued. */
+export interface AuthorityTemplate extends Validity {
+  readonly spki: Uint8Array;
+  readonly subject: SubjectName;
+  /** How many authorities may stand between it and a leaf. Default: any number. */
+  readonly pathLength?: number;
+}
+
+/** A certificate for a server or client, in DER; its alternative names are critical, as the subject may be empty. */
+export function issueLeaf(issuer: Issuer, template: LeafTemplate): Promise<Uint8Array> {
+  const extensions = [...LEAF_EXTENSIONS, ...issuerKey(issuer), namesExtension(template.names, true)];
+  return signed(issuer, template, writeSubject(template.subject ?? {}), extensions);
+}
+
+/** A certificate of an authority below another one, in DER. */
+export function issueIntermediate(issuer: Issuer, template: AuthorityTemplate): Promise<Uint8Array> {
+  const extensions = [...authorityExtensions(keyId(template.spki), template.pathLength), ...issuerKey(issuer)];
+  return signed(issuer, template, writeSubject(template.subject), extensions);
+}
+
+/** The certificate of a root authority, signed by its own key, in DER. */
+export function issueRoot(key: PrivateKey, template: Omit<AuthorityTemplate, "spki">): Promise<Uint8Array> {
+  const subjectDer = writeSubject(template.subject);
+  const extensions = authorityExtensions(keyId(key.spki), template.pathLength);
+  return signed({ certificate: { subjectDer }, key }, { ...template, spki: key.spki }, subjectDer, extensions);
+}
+
+async function signed(
+  { certificate, key }: Issuer,
+  { notBefore, notAfter, spki }: Validity & { readonly spki: Uint8Array },
+  subject: Uint8Array,
+  extensions: readonly Uint8Array[],
+): Promise<Uint8Array> {
+  const body = sequence(
+    VERSION_3,
+    randomSerial(),
+    key.signatureAlgorithm,
+    certificate.subjectDer,
+    sequence(time(notBefore), time(notAfter)),
+    subject,
+    spki,
+    tagged(3, sequence(...extensions)),
+  );
+  return sequence(body, key.signatureAlgorithm, bits(await key.sign(body)));
+}
+
+const VERSION_3 = tagged(0, unsignedInteger(Uint8Array.of(2)));
+
+/** A positive number of 127 random bits. */
+function randomSerial(): Uint8Array {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[0] = (bytes[0]! & 0x7f) | 0x40; // Never 0, always of the same length.
+  return unsignedInteger(bytes);
+}
+
+function issuerKey({ certificate: { subjectKeyId } }: Issuer): Uint8Array[] {
+  return subjectKeyId === undefined ? [] : [issuerKeyExtension(subjectKeyId)];
+}
+
+/** The identifier of a key: the SHA-1 of its bits (RFC 5280, section 4.2.1.2), as a name and not as a proof. */
+function keyId(spki: Uint8Array): Uint8Array {
+  return new Uint8Array(createHash("sha1").update(keyBits(spki)).digest());
+}

@@ -1,0 +1,86 @@
+/**
+ * PEM: blocks of base64 between lines that say what they hold.
+ *
+ * Rule: RFC 7468, read as other tools write it: text between blocks is passed over, lines may have any length. Headers
+ * within a block, which old encrypted keys have, are no base64.
+ *
+ * @module
+ */
+import { PkiError } from "./pki_error.ts";
+
+/** One block of a PEM text. */
+export interface PemBlock {
+  /** The words between the dashes: `CERTIFICATE`. */
+  readonly label: string;
+  readonly der: Uint8Array;
+}
+
+/** What a block holds. */
+export type PemKind = "certificate" | "private key" | "request" | "revocation list" | "other";
+
+const KINDS: Readonly<Record<string, PemKind>> = {
+  "CERTIFICATE": "certificate",
+  "X509 CERTIFICATE": "certificate",
+  "TRUSTED CERTIFICATE": "certificate",
+  "PRIVATE KEY": "private key",
+  "RSA PRIVATE KEY": "private key",
+  "EC PRIVATE KEY": "private key",
+  "ENCRYPTED PRIVATE KEY": "private key",
+  "CERTIFICATE REQUEST": "request",
+  "NEW CERTIFICATE REQUEST": "request",
+  "X509 CRL": "revocation list",
+};
+
+/** What a block with this label holds. */
+export function pemKind(label: string): PemKind {
+  return Object.hasOwn(KINDS, label) ? KINDS[label]! : "other";
+}
+
+const BEGIN = /^-----BEGIN ([A-Z0-9 ]+)-----$/;
+
+/**
+ * The blocks of a text, in order.
+ *
+ * @param what The name of the text in errors.
+ * @throws {PkiError} for a block that does not end, or is no base64
+ */
+export function readPem(text: string, what = "text"): PemBlock[] {
+  const blocks: PemBlock[] = [];
+  let label: string | undefined;
+  let body: string[] = [];
+  for (const line of text.split("\n").map((each) => each.trim())) {
+    if (label === undefined) {
+      label = BEGIN.exec(line)?.[1];
+      body = [];
+    } else if (line === `-----END ${label}-----`) {
+      blocks.push({ label, der: bytesOf(body, `${what}: block ${blocks.length + 1} (${label})`) });
+      label = undefined;
+    } else body.push(line);
+  }
+  if (label !== undefined) throw new PkiError(`${what}: block ${blocks.length + 1} (${label}): expected its END line`);
+  return blocks;
+}
+
+function bytesOf(lines: readonly string[], what: string): Uint8Array {
+  try {
+    return Uint8Array.fromBase64(lines.join(""));
+  } catch {
+    throw new PkiError(`${what}: expected base64`);
+  }
+}
+
+/** A block as text, with a line feed at its end. */
+export function writePem(label: string, der: Uint8Array): string {
+  const lines = der.toBase64().match(/.{1,64}/g) ?? [];
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ""].join("\n");
+}
+
+/** A certificate as PEM. */
+export function certificatePem(der: Uint8Array): string {
+  return writePem("CERTIFICATE", der);
+}
+
+/** PEM texts as one, each beginning on a line of its own. */
+export function joinPem(texts: readonly string[]): string {
+  return texts.map((text) => (text === "" || text.endsWith("\n") ? text : `${text}\n`)).join("");
+}

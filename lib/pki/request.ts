@@ -1,0 +1,91 @@
+/**
+ * Certificate signing requests (PKCS#10, RFC 2986): made for a key and a name, read and verified.
+ *
+ * @module
+ */
+import { bitsOf, DerReader, objectIdText, Tag } from "./der/read.ts";
+import { bits, objectId, sequence, set, tagged, unsignedInteger } from "./der/write.ts";
+import { namesExtension, readExtensions } from "./extensions.ts";
+import { ObjectId } from "./object_ids.ts";
+import { pemKind, readPem, writePem } from "./pem.ts";
+import { PkiError } from "./pki_error.ts";
+import type { PrivateKey } from "./private_key.ts";
+import { isSignedBy, type Signed } from "./public_key.ts";
+import { type AlternativeNames, NO_NAMES, readSubject, type SubjectName, writeSubject } from "./subject.ts";
+
+/** A request, as its sender wrote it: nothing in it is proven but that the sender has the key. */
+export interface CertificateRequest extends Signed {
+  /** The key that the certificate is to be about, as SubjectPublicKeyInfo. */
+  readonly spki: Uint8Array;
+  readonly commonName?: string;
+  readonly names: AlternativeNames;
+}
+
+/** Number of the attributes in a request's body. */
+const ATTRIBUTES = 0;
+
+/** A signed request as PEM. */
+export async function createRequest(
+  key: PrivateKey,
+  names: Partial<AlternativeNames>,
+  subject: SubjectName = {},
+): Promise<string> {
+  const extensions = sequence(namesExtension(names, true));
+  const attribute = sequence(objectId(ObjectId.extensionRequest), set(extensions));
+  const version = unsignedInteger(Uint8Array.of(0));
+  const body = sequence(version, writeSubject(subject), key.spki, tagged(ATTRIBUTES, attribute));
+  return writePem("CERTIFICATE REQUEST", sequence(body, key.signatureAlgorithm, bits(await key.sign(body))));
+}
+
+/**
+ * Reads the one request in a PEM text, and verifies its signature.
+ *
+ * @throws {PkiError} when there is not exactly one, it is damaged, its key is none that is used here, or its signature is
+ * not that key's
+ */
+export function readRequest(pem: string): CertificateRequest {
+  const blocks = readPem(pem, WHAT);
+  const [block] = blocks;
+  if (block === undefined || blocks.length > 1 || pemKind(block.label) !== "request") {
+    const got = blocks.map(({ label }) => label).slice(0, 3).join(", ");
+    throw new PkiError(`${WHAT}: expected one CERTIFICATE REQUEST in PEM, got ${got || "none"}`);
+  }
+  const request = readFields(block.der);
+  if (!isSignedBy(request, request.spki)) {
+    throw new PkiError(`${WHAT}: expected a signature by its own key, with SHA-256, 384 or 512`);
+  }
+  return request;
+}
+
+const WHAT = "certificate request";
+
+function readFields(der: Uint8Array): CertificateRequest {
+  const outer = new DerReader(der, WHAT);
+  const fields = outer.inside(Tag.SEQUENCE);
+  outer.finish();
+  const body = fields.take(Tag.SEQUENCE);
+  const signatureAlgorithm = objectIdText(fields.inside(Tag.SEQUENCE).take(Tag.OBJECT_ID));
+  const signature = bitsOf(fields.take(Tag.BIT_STRING), WHAT);
+  fields.finish();
+
+  const inner = new DerReader(body.content, WHAT);
+  inner.take(Tag.INTEGER);
+  const subject = inner.take(Tag.SEQUENCE).whole;
+  const spki = inner.take(Tag.SEQUENCE).whole;
+  const { commonName } = readSubject(subject, WHAT);
+  return {
+    ...{ body: body.whole, signatureAlgorithm, signature, spki, names: requestedNames(inner) },
+    ...(commonName === undefined ? {} : { commonName }),
+  };
+}
+
+/** The alternative names in the attribute that asks for extensions. */
+function requestedNames(inner: DerReader): AlternativeNames {
+  const attributes = inner.nextTag === undefined ? undefined : inner.inside(0xa0 | ATTRIBUTES);
+  while (attributes?.done === false) {
+    const attribute = attributes.inside(Tag.SEQUENCE);
+    if (objectIdText(attribute.take(Tag.OBJECT_ID)) !== ObjectId.extensionRequest) continue;
+    return readExtensions(attribute.inside(Tag.SET).inside(Tag.SEQUENCE), WHAT).names;
+  }
+  return NO_NAMES;
+}

@@ -1,0 +1,123 @@
+/**
+ * Names in certificates: the distinguished name of a subject, and alternative names by kind.
+ *
+ * Rules: RFC 5280, sections 4.1.2.4 and 4.2.1.6.
+ *
+ * @module
+ */
+import { bytesText, DerReader, objectIdText, sameBytes, Tag } from "./der/read.ts";
+import { objectId, sequence, set, taggedBytes, taggedText, utf8String } from "./der/write.ts";
+import { ObjectId } from "./object_ids.ts";
+import { PkiError } from "./pki_error.ts";
+
+/** The parts of a subject that are written here. */
+export interface SubjectName {
+  readonly organization?: string;
+  readonly commonName?: string;
+}
+
+/** Alternative names by kind. */
+export interface AlternativeNames {
+  readonly uris: readonly string[];
+  readonly dns: readonly string[];
+  /** Addresses as text: `10.0.0.1`, `2001:db8:0:0:0:0:0:1`. */
+  readonly ips: readonly string[];
+  readonly emails: readonly string[];
+}
+
+/** No names. */
+export const NO_NAMES: AlternativeNames = { uris: [], dns: [], ips: [], emails: [] };
+
+/** A distinguished name in DER. */
+export function writeSubject({ organization, commonName }: SubjectName): Uint8Array {
+  const attribute = (type: string, value: string | undefined) =>
+    value === undefined ? [] : [set(sequence(objectId(type), utf8String(value)))];
+  return sequence(...attribute(ObjectId.organization, organization), ...attribute(ObjectId.commonName, commonName));
+}
+
+/** Short names of the attributes that people know. */
+const SHORT: Readonly<Record<string, string>> = {
+  [ObjectId.commonName]: "CN",
+  [ObjectId.organization]: "O",
+  "2.5.4.6": "C",
+  "2.5.4.7": "L",
+  "2.5.4.8": "ST",
+  "2.5.4.11": "OU",
+};
+
+/** A distinguished name as people read it, `O=cluster.local, CN=root`, and its common name, the last where several are. */
+export function readSubject(der: Uint8Array, what: string): { readonly text: string; readonly commonName?: string } {
+  const parts: string[] = [];
+  let commonName: string | undefined;
+  const sets = new DerReader(der, what).inside(Tag.SEQUENCE);
+  while (!sets.done) {
+    const attributes = sets.inside(Tag.SET);
+    while (!attributes.done) {
+      const attribute = attributes.inside(Tag.SEQUENCE);
+      const type = objectIdText(attribute.take(Tag.OBJECT_ID));
+      const { tag, content } = attribute.take();
+      const value = bytesText(content, tag === UTF8_STRING ? "utf-8" : "latin1");
+      if (type === ObjectId.commonName) commonName = value;
+      parts.push(`${SHORT[type] ?? type}=${value}`);
+    }
+  }
+  return { text: parts.join(", "), ...(commonName === undefined ? {} : { commonName }) };
+}
+
+const UTF8_STRING = 0x0c;
+
+/** Numbers of the kinds in a GeneralName. */
+const Kind = { email: 1, dns: 2, uri: 6, ip: 7 } as const;
+/** Set in the tag of an element whose class is context-specific. */
+const CONTEXT = 0x80;
+
+/** Alternative names as the value of their extension. */
+export function writeAlternativeNames(names: Partial<AlternativeNames>): Uint8Array {
+  return sequence(
+    ...(names.uris ?? []).map((uri) => taggedText(Kind.uri, uri)),
+    ...(names.dns ?? []).map((name) => taggedText(Kind.dns, name)),
+    ...(names.ips ?? []).map((ip) => taggedBytes(Kind.ip, ipBytes(ip))),
+    ...(names.emails ?? []).map((email) => taggedText(Kind.email, email)),
+  );
+}
+
+/** The names in the value of the extension. Those of other kinds are left out. */
+export function readAlternativeNames(value: Uint8Array, what: string): AlternativeNames {
+  const names = { uris: [] as string[], dns: [] as string[], ips: [] as string[], emails: [] as string[] };
+  const reader = new DerReader(value, what).inside(Tag.SEQUENCE);
+  while (!reader.done) {
+    const { tag, content } = reader.take();
+    if (tag === CONTEXT + Kind.uri) names.uris.push(bytesText(content));
+    else if (tag === CONTEXT + Kind.dns) names.dns.push(bytesText(content));
+    else if (tag === CONTEXT + Kind.email) names.emails.push(bytesText(content));
+    else if (tag === CONTEXT + Kind.ip) names.ips.push(ipText(content));
+  }
+  return names;
+}
+
+/** Whether two sets of names are the same, in the same order. */
+export function sameNames(a: AlternativeNames, b: AlternativeNames): boolean {
+  return sameBytes(writeAlternativeNames(a), writeAlternativeNames(b));
+}
+
+function ipText(bytes: Uint8Array): string {
+  if (bytes.length === 4) return bytes.join(".");
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (bytes.length !== 16) throw new PkiError(`expected an address of 4 or 16 bytes, got ${bytes.length}`);
+  return Array.from({ length: 8 }, (_, i) => view.getUint16(2 * i).toString(16)).join(":");
+}
+
+/** The bytes of an address; the platform's parser of URLs knows all spellings. */
+function ipBytes(text: string): Uint8Array {
+  const isV6 = text.includes(":");
+  const host = URL.parse(isV6 ? `http://[${text}]` : `http://${text}`)?.hostname;
+  if (host === undefined || (!isV6 && host !== text)) {
+    throw new PkiError(`expected an IP address, got ${JSON.stringify(text)}`);
+  }
+  if (!isV6) return Uint8Array.from(host.split(".").map(Number));
+  const [before = "", after] = host.slice(1, -1).split("::");
+  const groups = (part: string) => part === "" ? [] : part.split(":").map((group) => parseInt(group, 16));
+  const [left, right] = [groups(before), groups(after ?? "")];
+  const all = [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right];
+  return Uint8Array.from(all.flatMap((group) => [group >> 8, group & 0xff]));
+}
