@@ -59,6 +59,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   offline: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
   // the library as npm installs it: deno, tar, npm, node
   package: [READ, TEMP, ENV, RUN],
+  // openssl, which reads what is written and writes what is read
+  pki: [READ, TEMP, ENV, "--allow-run=openssl"],
   // the commands that the page names
   readme: [READ, TEMP, ENV, NET, RUN],
   // ports that are leased, expected files
