@@ -7,11 +7,12 @@
  * @module
  */
 import { createHash } from "node:crypto";
-import { bitsOf, DerReader, hex, objectIdText, sameBytes, Tag, timeOf } from "./der/read.ts";
+import { hex, sameBytes, Tag, timeOf } from "./der/read.ts";
 import { type Extensions, readExtensions } from "./extensions.ts";
 import { certificatePem, pemKind, readPem } from "./pem.ts";
 import { PkiError } from "./pki_error.ts";
-import { isSignedBy, type KeySpec, keySpecOf, type Signed } from "./public_key.ts";
+import { type KeySpec, keySpecOf } from "./public_key.ts";
+import { isSignedBy, readSigned, type Signed } from "./signed.ts";
 import { NO_NAMES, readSubject } from "./subject.ts";
 
 /** A certificate: what it says, and its bytes. */
@@ -46,15 +47,7 @@ const EXTENSIONS = 0xa3;
  * @throws {PkiError} when the bytes are none
  */
 export function readCertificate(der: Uint8Array, what = "certificate"): Certificate {
-  const outer = new DerReader(der, what);
-  const fields = outer.inside(Tag.SEQUENCE);
-  outer.finish();
-  const body = fields.take(Tag.SEQUENCE);
-  const signatureAlgorithm = objectIdText(fields.inside(Tag.SEQUENCE).take(Tag.OBJECT_ID));
-  const signature = bitsOf(fields.take(Tag.BIT_STRING), what);
-  fields.finish();
-
-  const inner = new DerReader(body.content, what);
+  const { signed, fields: inner } = readSigned(der, what);
   inner.optional(VERSION);
   const serial = hex(inner.take(Tag.INTEGER).content);
   inner.take(Tag.SEQUENCE);
@@ -70,7 +63,8 @@ export function readCertificate(der: Uint8Array, what = "certificate"): Certific
     : { names: NO_NAMES, isCa: false, unknownCritical: [] };
   const { text: subject, ...common } = readSubject(subjectDer, what);
   return {
-    ...{ der, body: body.whole, signatureAlgorithm, signature, serial, notBefore, notAfter, spki },
+    ...signed,
+    ...{ der, serial, notBefore, notAfter, spki },
     ...{ subject, ...common, subjectDer, issuerDer, issuer: readSubject(issuerDer, what).text },
     fingerprint: createHash("sha256").update(der).digest("hex"),
     ...extensions,

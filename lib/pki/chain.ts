@@ -7,7 +7,7 @@ import type { Certificate } from "./certificate.ts";
 import { sameBytes } from "./der/read.ts";
 import { ObjectId } from "./object_ids.ts";
 import { PkiError } from "./pki_error.ts";
-import { isSignedBy } from "./public_key.ts";
+import { isSignedBy } from "./signed.ts";
 
 /** Certificates of a chain at most, and signatures that are tried at most to find one. */
 const MOST = { length: 10, signatures: 50 } as const;

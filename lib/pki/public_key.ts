@@ -1,11 +1,8 @@
 /**
- * Public keys as certificates and requests carry them (SubjectPublicKeyInfo): which algorithm and size they have, and
- * whether a signature is theirs.
+ * Public keys as certificates and requests carry them (SubjectPublicKeyInfo): which algorithm and size they have.
  *
  * @module
  */
-import { Buffer } from "node:buffer";
-import { createPublicKey, verify } from "node:crypto";
 import { bitsOf, DerReader, objectIdText, Tag } from "./der/read.ts";
 import { ObjectId } from "./object_ids.ts";
 import { PkiError } from "./pki_error.ts";
@@ -51,51 +48,4 @@ export function keySpecOf(spki: Uint8Array): KeySpec {
 function bitLength(integer: Uint8Array): number {
   const start = integer.findIndex((byte) => byte !== 0);
   return start < 0 ? 0 : (integer.length - start) * 8 - Math.clz32(integer[start]!) + 24;
-}
-
-/** Hashes of the signature algorithms that are verified; SHA-1 and MD5 are not. */
-const HASHES: Readonly<Record<string, "sha256" | "sha384" | "sha512">> = {
-  [ObjectId.sha256WithRsa]: "sha256",
-  [ObjectId.sha384WithRsa]: "sha384",
-  [ObjectId.sha512WithRsa]: "sha512",
-  [ObjectId.ecdsaWithSha256]: "sha256",
-  [ObjectId.ecdsaWithSha384]: "sha384",
-  [ObjectId.ecdsaWithSha512]: "sha512",
-};
-
-const RSA_SIGNATURES: ReadonlySet<string> = new Set([
-  ...[ObjectId.sha256WithRsa, ObjectId.sha384WithRsa, ObjectId.sha512WithRsa],
-]);
-
-/** Something signed: a certificate or a request. */
-export interface Signed {
-  /** The bytes that the signature is of. */
-  readonly body: Uint8Array;
-  /** Dotted object identifier of the signature's algorithm. */
-  readonly signatureAlgorithm: string;
-  readonly signature: Uint8Array;
-}
-
-/**
- * Whether a signature was made with the private half of a key. False too for algorithms that are not verified here (RSA
- * with PKCS#1 padding and ECDSA are, with SHA-256, 384 and 512).
- *
- * @throws {PkiError} when the public key cannot be used
- */
-export function isSignedBy({ body, signatureAlgorithm, signature }: Signed, spki: Uint8Array): boolean {
-  const hash = Object.hasOwn(HASHES, signatureAlgorithm) ? HASHES[signatureAlgorithm] : undefined;
-  if (hash === undefined) return false;
-  const { type } = keySpecOf(spki);
-  if ((type === "RSA") !== RSA_SIGNATURES.has(signatureAlgorithm)) return false;
-  let key;
-  try {
-    key = createPublicKey({ key: Buffer.from(spki), format: "der", type: "spki" });
-  } catch (error) {
-    throw new PkiError(`expected a public key: ${(error as Error).message}`);
-  }
-  try {
-    return verify(hash, body, key, signature);
-  } catch {
-    return false; // A signature of another form than the algorithm has.
-  }
 }

@@ -3,14 +3,14 @@
  *
  * @module
  */
-import { bitsOf, DerReader, objectIdText, Tag } from "./der/read.ts";
+import { type DerReader, objectIdText, Tag } from "./der/read.ts";
 import { bits, objectId, sequence, set, tagged, unsignedInteger } from "./der/write.ts";
 import { namesExtension, readExtensions } from "./extensions.ts";
 import { ObjectId } from "./object_ids.ts";
 import { pemKind, readPem, writePem } from "./pem.ts";
 import { PkiError } from "./pki_error.ts";
 import type { PrivateKey } from "./private_key.ts";
-import { isSignedBy, type Signed } from "./public_key.ts";
+import { isSignedBy, readSigned, type Signed } from "./signed.ts";
 import { type AlternativeNames, NO_NAMES, readSubject, type SubjectName, writeSubject } from "./subject.ts";
 
 /** A request, as its sender wrote it: nothing in it is proven but that the sender has the key. */
@@ -60,21 +60,14 @@ export function readRequest(pem: string): CertificateRequest {
 const WHAT = "certificate request";
 
 function readFields(der: Uint8Array): CertificateRequest {
-  const outer = new DerReader(der, WHAT);
-  const fields = outer.inside(Tag.SEQUENCE);
-  outer.finish();
-  const body = fields.take(Tag.SEQUENCE);
-  const signatureAlgorithm = objectIdText(fields.inside(Tag.SEQUENCE).take(Tag.OBJECT_ID));
-  const signature = bitsOf(fields.take(Tag.BIT_STRING), WHAT);
-  fields.finish();
-
-  const inner = new DerReader(body.content, WHAT);
+  const { signed, fields: inner } = readSigned(der, WHAT);
   inner.take(Tag.INTEGER);
   const subject = inner.take(Tag.SEQUENCE).whole;
   const spki = inner.take(Tag.SEQUENCE).whole;
   const { commonName } = readSubject(subject, WHAT);
   return {
-    ...{ body: body.whole, signatureAlgorithm, signature, spki, names: requestedNames(inner) },
+    ...signed,
+    ...{ spki, names: requestedNames(inner) },
     ...(commonName === undefined ? {} : { commonName }),
   };
 }

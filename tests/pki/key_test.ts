@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { isKeyOf } from "../../lib/pki/certificate.ts";
 import { PkiError } from "../../lib/pki/pki_error.ts";
 import { PrivateKey } from "../../lib/pki/private_key.ts";
-import { isSignedBy, type KeySpec, keySpecOf, keySpecText } from "../../lib/pki/public_key.ts";
+import { type KeySpec, keySpecOf, keySpecText } from "../../lib/pki/public_key.ts";
+import { isSignedBy } from "../../lib/pki/signed.ts";
 import { makeLeaf, makeRoot, P256 } from "./support/make.ts";
 import { openssl } from "./support/openssl.ts";
 

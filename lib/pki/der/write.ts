@@ -8,31 +8,21 @@
 
 const utf8 = new TextEncoder();
 
-/** Bytes one after the other. */
-export function joined(parts: readonly Uint8Array[]): Uint8Array {
-  let length = 0;
-  for (const part of parts) length += part.length;
-  const out = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    out.set(part, at);
-    at += part.length;
-  }
-  return out;
-}
-
 /** An element of this tag whose content is the parts, one after the other. */
 export function element(tag: number, ...parts: readonly Uint8Array[]): Uint8Array {
-  let length = 0;
-  for (const part of parts) length += part.length;
-  return joined([head(tag, length), ...parts]);
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const start = head(tag, length);
+  const whole = new Uint8Array(start.length + length);
+  whole.set(start);
+  parts.reduce((at, part) => (whole.set(part, at), at + part.length), start.length);
+  return whole;
 }
 
-function head(tag: number, length: number): Uint8Array {
-  if (length < 0x80) return Uint8Array.of(tag, length);
-  if (length < 0x100) return Uint8Array.of(tag, 0x81, length);
-  if (length < 0x10000) return Uint8Array.of(tag, 0x82, length >> 8, length & 0xff);
-  return Uint8Array.of(tag, 0x83, length >> 16, (length >> 8) & 0xff, length & 0xff);
+function head(tag: number, length: number): readonly number[] {
+  if (length < 0x80) return [tag, length];
+  if (length < 0x100) return [tag, 0x81, length];
+  if (length < 0x10000) return [tag, 0x82, length >> 8, length & 0xff];
+  return [tag, 0x83, length >> 16, (length >> 8) & 0xff, length & 0xff];
 }
 
 /** A SEQUENCE. */
