@@ -78,7 +78,7 @@ Deno.test("a chain that does not hold is refused with its reason", async () => {
   }
 });
 
-Deno.test("what a leaf may be used for is asked where it is said", async () => {
+Deno.test("what a leaf may be used for is asked where it is said", () => {
   assert.ok(Array.isArray(verify(leaf.certificate, { purpose: "client" })));
   const only: Certificate = { ...leaf.certificate, purposes: ["1.3.6.1.5.5.7.3.1"] };
   assert.match(String(verify(only, { purpose: "client" })), /is not for clients/);
