@@ -7,7 +7,7 @@
  * @module
  */
 import { createHash } from "node:crypto";
-import { hex, sameBytes, Tag, timeOf } from "./der/read.ts";
+import { hex, sameBytes, Tag, timeOf } from "./der_read.ts";
 import { type Extensions, readExtensions } from "./extensions.ts";
 import { certificatePem, pemKind, readPem } from "./pem.ts";
 import { PkiError } from "./pki_error.ts";
@@ -103,6 +103,6 @@ export function isKeyOf(key: { readonly spki: Uint8Array }, certificate: Certifi
 }
 
 /** Whether a certificate names itself as its issuer and its own key signed it. */
-export function isSelfSigned(certificate: Certificate): boolean {
-  return sameBytes(certificate.subjectDer, certificate.issuerDer) && isSignedBy(certificate, certificate.spki);
+export async function isSelfSigned(certificate: Certificate): Promise<boolean> {
+  return sameBytes(certificate.subjectDer, certificate.issuerDer) && await isSignedBy(certificate, certificate.spki);
 }

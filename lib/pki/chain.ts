@@ -4,7 +4,7 @@
  * @module
  */
 import type { Certificate } from "./certificate.ts";
-import { sameBytes } from "./der/read.ts";
+import { sameBytes } from "./der_read.ts";
 import { ObjectId } from "./object_ids.ts";
 import { PkiError } from "./pki_error.ts";
 import { isSignedBy } from "./signed.ts";
@@ -34,12 +34,12 @@ export type ChainResult =
  * Looks for a chain from a certificate to a root (RFC 5280, section 6, without policies and name constraints: a
  * certificate with critical extensions that are not read here is refused).
  */
-export function verifyChain(leaf: Certificate, options: ChainOptions): ChainResult {
+export async function verifyChain(leaf: Certificate, options: ChainOptions): Promise<ChainResult> {
   const { purpose, now } = options;
   const fault = faultAt(leaf, now) ?? (purpose === undefined ? undefined : purposeFault(leaf, purpose));
   if (fault !== undefined) return { reason: `certificate ${nameOf(leaf)} ${fault}` };
   const search: Search = { ...options, left: MOST.signatures };
-  const chain = extend([leaf], search);
+  const chain = await extend([leaf], search);
   return chain === undefined ? { reason: search.reason ?? unknownIssuer(leaf) } : { chain };
 }
 
@@ -49,7 +49,7 @@ interface Search extends ChainOptions {
   reason?: string;
 }
 
-function extend(chain: readonly Certificate[], search: Search): readonly Certificate[] | undefined {
+async function extend(chain: readonly Certificate[], search: Search): Promise<readonly Certificate[] | undefined> {
   const last = chain.at(-1)!;
   if (search.roots.some((root) => sameBytes(root.der, last.der))) return chain;
   if (chain.length >= MOST.length) return undefined;
@@ -61,20 +61,20 @@ function extend(chain: readonly Certificate[], search: Search): readonly Certifi
       continue;
     }
     if (search.left-- <= 0) return undefined;
-    if (!isIssuedBy(last, issuer)) {
+    if (!await isIssuedBy(last, issuer)) {
       search.reason = `certificate ${nameOf(last)} is not signed by the key of ${nameOf(issuer)}`;
       continue;
     }
-    const whole = extend([...chain, issuer], search);
+    const whole = await extend([...chain, issuer], search);
     if (whole !== undefined) return whole;
     search.reason ??= unknownIssuer(issuer);
   }
   return undefined;
 }
 
-function isIssuedBy(certificate: Certificate, issuer: Certificate): boolean {
+async function isIssuedBy(certificate: Certificate, issuer: Certificate): Promise<boolean> {
   try {
-    return isSignedBy(certificate, issuer.spki);
+    return await isSignedBy(certificate, issuer.spki);
   } catch (error) {
     if (error instanceof PkiError) return false;
     throw error;

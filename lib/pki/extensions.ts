@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { bitsOf, DerReader, hex, objectIdText, Tag } from "./der/read.ts";
-import { bits, objectId, octets, sequence, taggedBytes, TRUE, unsignedInteger } from "./der/write.ts";
+import { bitsOf, DerReader, hex, objectIdText, Tag } from "./der_read.ts";
+import { bits, objectId, octets, sequence, taggedBytes, TRUE, unsignedInteger } from "./der_write.ts";
 import { ObjectId } from "./object_ids.ts";
 import { PkiError } from "./pki_error.ts";
 import { type AlternativeNames, NO_NAMES, readAlternativeNames, writeAlternativeNames } from "./subject.ts";

@@ -8,7 +8,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Certificate } from "./certificate.ts";
-import { bits, sequence, tagged, time, unsignedInteger } from "./der/write.ts";
+import { bits, sequence, tagged, time, unsignedInteger } from "./der_write.ts";
 import { authorityExtensions, issuerKeyExtension, keyBits, LEAF_EXTENSIONS, namesExtension } from "./extensions.ts";
 import type { PrivateKey } from "./private_key.ts";
 import { type AlternativeNames, type SubjectName, writeSubject } from "./subject.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 import { createPrivateKey, createPublicKey } from "node:crypto";
-import { NULL, objectId, sequence, unsignedInteger } from "./der/write.ts";
+import { NULL, objectId, sequence, unsignedInteger } from "./der_write.ts";
 import { ObjectId } from "./object_ids.ts";
 import { pemKind, readPem, writePem } from "./pem.ts";
 import { PkiError } from "./pki_error.ts";

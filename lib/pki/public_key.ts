@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { bitsOf, DerReader, objectIdText, Tag } from "./der/read.ts";
+import { bitsOf, DerReader, objectIdText, Tag } from "./der_read.ts";
 import { ObjectId } from "./object_ids.ts";
 import { PkiError } from "./pki_error.ts";
 

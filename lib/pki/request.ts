@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { type DerReader, objectIdText, Tag } from "./der/read.ts";
-import { bits, objectId, sequence, set, tagged, unsignedInteger } from "./der/write.ts";
+import { type DerReader, objectIdText, Tag } from "./der_read.ts";
+import { bits, objectId, sequence, set, tagged, unsignedInteger } from "./der_write.ts";
 import { namesExtension, readExtensions } from "./extensions.ts";
 import { ObjectId } from "./object_ids.ts";
 import { pemKind, readPem, writePem } from "./pem.ts";
@@ -25,7 +25,7 @@ export interface CertificateRequest extends Signed {
 const ATTRIBUTES = 0;
 
 /** A signed request as PEM. */
-export async function createRequest(
+export async function createCertificateRequest(
   key: PrivateKey,
   names: Partial<AlternativeNames>,
   subject: SubjectName = {},
@@ -43,7 +43,7 @@ export async function createRequest(
  * @throws {PkiError} when there is not exactly one, it is damaged, its key is none that is used here, or its signature is
  * not that key's
  */
-export function readRequest(pem: string): CertificateRequest {
+export async function readCertificateRequest(pem: string): Promise<CertificateRequest> {
   const blocks = readPem(pem, WHAT);
   const [block] = blocks;
   if (block === undefined || blocks.length > 1 || pemKind(block.label) !== "request") {
@@ -51,7 +51,7 @@ export function readRequest(pem: string): CertificateRequest {
     throw new PkiError(`${WHAT}: expected one CERTIFICATE REQUEST in PEM, got ${got || "none"}`);
   }
   const request = readFields(block.der);
-  if (!isSignedBy(request, request.spki)) {
+  if (!await isSignedBy(request, request.spki)) {
     throw new PkiError(`${WHAT}: expected a signature by its own key, with SHA-256, 384 or 512`);
   }
   return request;

@@ -3,26 +3,10 @@
  *
  * @module
  */
-import { Buffer } from "node:buffer";
-import { createPublicKey, verify } from "node:crypto";
-import { bitsOf, DerReader, objectIdText, Tag } from "./der/read.ts";
+import { bitsOf, DerReader, objectIdText, Tag } from "./der_read.ts";
 import { ObjectId } from "./object_ids.ts";
 import { PkiError } from "./pki_error.ts";
 import { keySpecOf } from "./public_key.ts";
-
-/** Hashes of the signature algorithms that are verified; SHA-1 and MD5 are not. */
-const HASHES: Readonly<Record<string, "sha256" | "sha384" | "sha512">> = {
-  [ObjectId.sha256WithRsa]: "sha256",
-  [ObjectId.sha384WithRsa]: "sha384",
-  [ObjectId.sha512WithRsa]: "sha512",
-  [ObjectId.ecdsaWithSha256]: "sha256",
-  [ObjectId.ecdsaWithSha384]: "sha384",
-  [ObjectId.ecdsaWithSha512]: "sha512",
-};
-
-const RSA_SIGNATURES: ReadonlySet<string> = new Set([
-  ...[ObjectId.sha256WithRsa, ObjectId.sha384WithRsa, ObjectId.sha512WithRsa],
-]);
 
 /** Something signed: a certificate or a request. */
 export interface Signed {
@@ -36,6 +20,7 @@ export interface Signed {
 /**
  * Reads the three parts of something signed: its body, the algorithm, the signature.
  *
+ * @returns a reader of the body's fields, too
  * @throws {PkiError} when the bytes are not that
  */
 export function readSigned(der: Uint8Array, what: string): { readonly signed: Signed; readonly fields: DerReader } {
@@ -49,26 +34,58 @@ export function readSigned(der: Uint8Array, what: string): { readonly signed: Si
   return { signed: { body: body.whole, signatureAlgorithm, signature }, fields: new DerReader(body.content, what) };
 }
 
+/** The signature algorithms that are verified; those with SHA-1 and MD5 are not. */
+const ALGORITHMS: Readonly<Record<string, { readonly type: "RSA" | "EC"; readonly hash: string }>> = {
+  [ObjectId.sha256WithRsa]: { type: "RSA", hash: "SHA-256" },
+  [ObjectId.sha384WithRsa]: { type: "RSA", hash: "SHA-384" },
+  [ObjectId.sha512WithRsa]: { type: "RSA", hash: "SHA-512" },
+  [ObjectId.ecdsaWithSha256]: { type: "EC", hash: "SHA-256" },
+  [ObjectId.ecdsaWithSha384]: { type: "EC", hash: "SHA-384" },
+  [ObjectId.ecdsaWithSha512]: { type: "EC", hash: "SHA-512" },
+};
+
 /**
- * Whether a signature was made with the private half of a key. False too for algorithms that are not verified here (RSA
- * with PKCS#1 padding and ECDSA are, with SHA-256, 384 and 512).
+ * Whether a signature was made with the private half of a key; verified by WebCrypto outside the event loop's thread.
+ * False too for algorithms that are not verified here (RSA with PKCS#1 padding and ECDSA are, with SHA-256, 384 and 512).
  *
- * @throws {PkiError} when the public key cannot be used
+ * @throws {PkiError} when the public key is none that is used here
  */
-export function isSignedBy({ body, signatureAlgorithm, signature }: Signed, spki: Uint8Array): boolean {
-  const hash = Object.hasOwn(HASHES, signatureAlgorithm) ? HASHES[signatureAlgorithm] : undefined;
-  if (hash === undefined) return false;
-  const { type } = keySpecOf(spki);
-  if ((type === "RSA") !== RSA_SIGNATURES.has(signatureAlgorithm)) return false;
-  let key;
+export async function isSignedBy({ body, signatureAlgorithm, signature }: Signed, spki: Uint8Array): Promise<boolean> {
+  const spec = keySpecOf(spki);
+  const algorithm = Object.hasOwn(ALGORITHMS, signatureAlgorithm) ? ALGORITHMS[signatureAlgorithm] : undefined;
+  if (algorithm?.type !== spec.type) return false;
+  const { hash } = algorithm;
+  const parameters = spec.type === "RSA"
+    ? { name: "RSASSA-PKCS1-v1_5", hash }
+    : { name: "ECDSA", namedCurve: spec.curve, hash };
+  const proof = spec.type === "RSA" ? signature : numberPair(signature, spec.curve === "P-256" ? 32 : 48);
+  if (proof === undefined) return false;
   try {
-    key = createPublicKey({ key: Buffer.from(spki), format: "der", type: "spki" });
+    const key = await crypto.subtle.importKey("spki", new Uint8Array(spki), parameters, false, ["verify"]);
+    return await crypto.subtle.verify(parameters, key, new Uint8Array(proof), new Uint8Array(body));
   } catch (error) {
+    // A point that is not on its curve, for example: Deno 2.8.3 looks at it when the key is used.
     throw new PkiError(`expected a public key: ${(error as Error).message}`);
   }
+}
+
+/** The two numbers of an ECDSA signature one after the other, as WebCrypto has them; undefined: it is none. */
+function numberPair(signature: Uint8Array, size: number): Uint8Array | undefined {
+  const pair = new Uint8Array(2 * size);
   try {
-    return verify(hash, body, key, signature);
-  } catch {
-    return false; // A signature of another form than the algorithm has.
+    const reader = new DerReader(signature, "signature");
+    const numbers = reader.inside(Tag.SEQUENCE);
+    reader.finish();
+    for (const end of [size, 2 * size]) {
+      const { content } = numbers.take(Tag.INTEGER);
+      const digits = content[0] === 0 ? content.subarray(1) : content;
+      if (digits.length > size) return undefined;
+      pair.set(digits, end - digits.length);
+    }
+    numbers.finish();
+  } catch (error) {
+    if (error instanceof PkiError) return undefined;
+    throw error;
   }
+  return pair;
 }

@@ -5,8 +5,8 @@
  *
  * @module
  */
-import { bytesText, DerReader, objectIdText, sameBytes, Tag } from "./der/read.ts";
-import { objectId, sequence, set, taggedBytes, taggedText, utf8String } from "./der/write.ts";
+import { bytesText, DerReader, objectIdText, sameBytes, Tag } from "./der_read.ts";
+import { objectId, sequence, set, taggedBytes, taggedText, utf8String } from "./der_write.ts";
 import { ObjectId } from "./object_ids.ts";
 import { PkiError } from "./pki_error.ts";
 

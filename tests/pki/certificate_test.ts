@@ -119,7 +119,7 @@ Deno.test("a certificate of openssl is read", async () => {
     ips: ["192.0.2.7"],
     emails: ["a@b.c"],
   });
-  assert.ok(certificate.isCa && isSelfSigned(certificate));
+  assert.ok(certificate.isCa && await isSelfSigned(certificate));
   assert.deepEqual(keySpecOfCertificate(certificate), { type: "RSA", bits: 2048 });
   assert.equal(writeCertificates([certificate]), pem.slice(pem.indexOf("-----BEGIN CERT")));
 });

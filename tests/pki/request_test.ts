@@ -4,7 +4,7 @@ import { readPem, writePem } from "../../lib/pki/pem.ts";
 import { PkiError } from "../../lib/pki/pki_error.ts";
 import { PrivateKey } from "../../lib/pki/private_key.ts";
 import { type KeySpec, keySpecText } from "../../lib/pki/public_key.ts";
-import { createRequest, readRequest } from "../../lib/pki/request.ts";
+import { createCertificateRequest, readCertificateRequest } from "../../lib/pki/request.ts";
 import { P256 } from "./support/make.ts";
 import { openssl } from "./support/openssl.ts";
 
@@ -14,11 +14,11 @@ const SPECS: readonly KeySpec[] = [{ type: "RSA", bits: 2048 }, P256, { type: "E
 for (const spec of SPECS) {
   Deno.test(`${keySpecText(spec)}: a request is sound to openssl, and read as it was made`, async () => {
     const key = await PrivateKey.generate(spec);
-    const pem = await createRequest(key, { uris: [URI] }, { commonName: "cart" });
+    const pem = await createCertificateRequest(key, { uris: [URI] }, { commonName: "cart" });
     const text = await openssl(["req", "-verify", "-noout", "-text", "-in", "r.pem"], { "r.pem": pem });
     assert.match(text, /Subject: CN *= *cart\n/);
     assert.match(text, new RegExp(`Alternative Name: critical\\n\\s+URI:${URI}\\n`));
-    const request = readRequest(pem);
+    const request = await readCertificateRequest(pem);
     assert.deepEqual(request.spki, key.spki);
     assert.equal(request.commonName, "cart");
     assert.deepEqual(request.names.uris, [URI]);
@@ -30,35 +30,35 @@ for (const spec of SPECS) {
       ...["req", "-new", "-nodes", "-keyout", "k.pem", "-subj", "/", "-newkey", ...algorithm],
       ...["-addext", "subjectAltName=DNS:x"],
     ]);
-    const request = readRequest(pem.slice(pem.indexOf("-----BEGIN CERTIFICATE REQ")));
+    const request = await readCertificateRequest(pem.slice(pem.indexOf("-----BEGIN CERTIFICATE REQ")));
     assert.deepEqual([request.commonName, request.names.dns], [undefined, ["x"]]);
   });
 }
 
 Deno.test("a request without attributes has no names", async () => {
   const pem = await openssl(["req", "-new", "-newkey", "rsa:2048", "-nodes", "-keyout", "k.pem", "-subj", "/CN=x"]);
-  assert.deepEqual(readRequest(pem).names.uris, []);
+  assert.deepEqual((await readCertificateRequest(pem)).names.uris, []);
 });
 
 Deno.test("a request with any damaged byte is refused", async () => {
-  const pem = await createRequest(await PrivateKey.generate(P256), { uris: [URI] });
+  const pem = await createCertificateRequest(await PrivateKey.generate(P256), { uris: [URI] });
   const [block] = readPem(pem);
   const { der, label } = block!;
-  fc.assert(
-    fc.property(fc.nat(der.length - 1), fc.integer({ min: 1, max: 255 }), (at, change) => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(der.length - 1), fc.integer({ min: 1, max: 255 }), async (at, change) => {
       const damaged = der.slice();
       damaged[at]! ^= change;
-      assert.throws(() => readRequest(writePem(label, damaged)), PkiError);
+      await assert.rejects(readCertificateRequest(writePem(label, damaged)), PkiError);
     }),
     { numRuns: 500 },
   );
 });
 
 Deno.test("a text that is not one request is refused", async () => {
-  const pem = await createRequest(await PrivateKey.generate(P256), {});
-  assert.throws(() => readRequest(""), /expected one CERTIFICATE REQUEST in PEM, got none/);
-  assert.throws(() => readRequest(pem + pem), /got CERTIFICATE REQUEST, CERTIFICATE REQUEST/);
-  assert.throws(() => readRequest(pem.replaceAll("CERTIFICATE REQUEST", "PRIVATE KEY")), /got PRIVATE KEY/);
+  const pem = await createCertificateRequest(await PrivateKey.generate(P256), {});
+  await assert.rejects(readCertificateRequest(""), /expected one CERTIFICATE REQUEST in PEM, got none/);
+  await assert.rejects(readCertificateRequest(pem + pem), /got CERTIFICATE REQUEST, CERTIFICATE REQUEST/);
+  await assert.rejects(readCertificateRequest(pem.replaceAll("CERTIFICATE REQUEST", "PRIVATE KEY")), /got PRIVATE KEY/);
 });
 
 Deno.test("a request for another's key is refused: its signature is not that key's", async () => {
@@ -69,6 +69,6 @@ Deno.test("a request for another's key is refused: its signature is not that key
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
-  const pem = await createRequest(forged, {});
-  assert.throws(() => readRequest(pem), /expected a signature by its own key/);
+  const pem = await createCertificateRequest(forged, {});
+  await assert.rejects(readCertificateRequest(pem), /expected a signature by its own key/);
 });

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { PkiError } from "../pki_error.ts";
+import { PkiError } from "./pki_error.ts";
 
 /** Tags of the elements that certificates, requests and keys are made of. */
 export const Tag = {
