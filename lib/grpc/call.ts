@@ -10,6 +10,7 @@ import { ACCEPTED_ENCODINGS, frameHead, MessageReader } from "./frame.ts";
 import { HELD_OVERHEAD, type HeldBytes, type IncompleteMessage } from "./budget/held.ts";
 import { Code } from "./codes.ts";
 import type { CallHandler } from "./call_handler.ts";
+import type { RemoteTime } from "../sockets/patience.ts";
 import { encodeStatusMessage, parseTimeout, RpcError } from "./status.ts";
 
 /** Settings of a call, from its server. */
@@ -17,6 +18,8 @@ export interface CallOptions {
   readonly maxMessageSize: number;
   /** Where the call counts the memory that it holds. */
   readonly held: HeldBytes;
+  /** The time that its client is measured by. */
+  readonly time: RemoteTime;
   /** The first message has come. */
   readonly onFirstMessage: (call: Call) => void;
   readonly onError: (error: unknown, call: Call) => void;
@@ -34,8 +37,8 @@ export class Call implements IncompleteMessage {
   #early: Uint8Array[] = [];
   #earlySize = 0;
   #anyMessage = false;
-  /** {@linkcode IncompleteMessage}: when the first byte of the message came whose end has not come. */
-  since = 0;
+  /** When the first byte of the message came whose end has not come. */
+  #since = 0;
   /** {@linkcode IncompleteMessage}: bytes of messages that no handler has taken, and what it costs to keep them. */
   held = 0;
   #halfClosed = false;
@@ -193,6 +196,11 @@ export class Call implements IncompleteMessage {
     return headers;
   }
 
+  /** {@linkcode IncompleteMessage}: milliseconds since the first byte of the message whose end has not come. */
+  get age(): number {
+    return this.#options.time.now - this.#since;
+  }
+
   /** Ends the call because it holds a part of a message for too long. */
   abandon(reason: string): void {
     this.end(Code.RESOURCE_EXHAUSTED, reason);
@@ -237,7 +245,7 @@ export class Call implements IncompleteMessage {
     }
     const bytes = this.#reader.held + this.#earlySize;
     const held = bytes === 0 || this.closed ? 0 : bytes + HELD_OVERHEAD;
-    if (held > 0 && (this.held === 0 || complete)) this.since = performance.now();
+    if (held > 0 && (this.held === 0 || complete)) this.#since = this.#options.time.now;
     const by = held - this.held;
     this.held = held;
     const { messages } = this.#options.held;

@@ -10,6 +10,7 @@ import type { H2Stream } from "./h2/stream.ts";
 import type { Call } from "./call.ts";
 import { Code } from "./codes.ts";
 import type { HeldBytes } from "./budget/held.ts";
+import type { RemoteTime } from "../sockets/patience.ts";
 
 /** Limits of a connection, in milliseconds. */
 export interface ConnectionLimits {
@@ -44,7 +45,7 @@ export interface ConnectionEvents {
   close(connection: Connection): void;
 }
 
-/** A connection. `sweep` must be called about once a second. */
+/** A connection. `sweep` must be called about once a second, unless the process was held up ({@linkcode RemoteTime}). */
 export class Connection {
   readonly calls = new Set<Call>();
   readonly h2: H2Connection;
@@ -52,23 +53,26 @@ export class Connection {
   /** What waits for its client, the oldest first: since when, and how it is ended. */
   readonly #waiting = new Map<Call | H2Stream, { since: number; end: () => void }>();
   #anyCall = false;
-  readonly #openedAt = performance.now();
+  readonly #openedAt: number;
   readonly #retireAt: number;
   #bytesRead = 0;
-  #lastHeard = this.#openedAt;
+  #lastHeard: number;
   #pingedAt: number | undefined;
   #goneAwayAt: number | undefined;
 
+  readonly #time: RemoteTime;
   readonly #limits: ConnectionLimits;
   readonly #events: ConnectionEvents;
 
   constructor(
     readonly transport: Transport,
     budget: SendBudget,
-    h2: H2Limits & { readonly held: HeldBytes },
+    h2: H2Limits & { readonly held: HeldBytes; readonly time: RemoteTime },
     limits: ConnectionLimits,
     events: ConnectionEvents,
   ) {
+    this.#time = h2.time;
+    this.#openedAt = this.#lastHeard = h2.time.now;
     this.#limits = limits;
     this.#events = events;
     // A tenth of jitter, so that clients that came together do not come back together.
@@ -113,7 +117,7 @@ export class Connection {
   }
 
   #wait(what: Call | H2Stream, end: () => void): void {
-    this.#waiting.set(what, { since: performance.now(), end });
+    this.#waiting.set(what, { since: this.#time.now, end });
   }
 
   /** The first message of a call has come. */
@@ -128,12 +132,16 @@ export class Connection {
   }
 
   /** Applies all limits of time. */
-  sweep(now: number): void {
+  sweep(): void {
     const limits = this.#limits;
+    const { now } = this.#time;
     if (!this.#anyCall && now - this.#openedAt >= limits.handshakeTimeout) return this.destroy("handshake");
-    const insideSince = this.h2.insideSince;
-    if (insideSince !== undefined && now - insideSince >= limits.frameTimeout) return this.destroy("frame");
-    this.#endSilentCalls(now);
+    // What waits for its turn here may be all that the client still owes.
+    if (!this.h2.waitsForTurn) {
+      const { insideSince } = this.h2;
+      if (insideSince !== undefined && now - insideSince >= limits.frameTimeout) return this.destroy("frame");
+      this.#endSilentCalls(now);
+    }
     if (this.h2.outbound.busy && now - this.h2.outbound.lastProgress >= limits.stallTimeout) {
       return this.destroy("stall");
     }
@@ -148,7 +156,7 @@ export class Connection {
       this.#pingedAt = now;
       this.h2.ping();
     }
-    if (this.#goneAwayAt === undefined && now >= this.#retireAt) this.goAway(now);
+    if (this.#goneAwayAt === undefined && now >= this.#retireAt) this.goAway();
     else if (this.#goneAwayAt !== undefined && now - this.#goneAwayAt >= limits.maxConnectionAgeGrace) {
       this.finish("age", "maximum connection age reached");
     }
@@ -163,8 +171,8 @@ export class Connection {
   }
 
   /** Asks the client to open no more calls here (GOAWAY). */
-  goAway(now = performance.now()): void {
-    this.#goneAwayAt ??= now;
+  goAway(): void {
+    this.#goneAwayAt ??= this.#time.now;
     this.h2.goAway();
   }
 

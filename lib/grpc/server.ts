@@ -15,6 +15,7 @@ import { Code } from "./codes.ts";
 import { HeldBytes, HeldInAll } from "./budget/held.ts";
 import type { GrpcMethod, GrpcService } from "./service.ts";
 import { ConnectionPlaces } from "../sockets/listen/places.ts";
+import { RemoteTime } from "../sockets/patience.ts";
 import type { Transport } from "../sockets/transport/transport.ts";
 import { Turns } from "./budget/turns.ts";
 
@@ -32,6 +33,8 @@ export interface GrpcServerOptions extends Partial<ConnectionLimits> {
   readonly held?: HeldInAll;
   /** When what connections receive is worked off; servers of one process may share it. Default: its own. */
   readonly turns?: Turns;
+  /** The time that clients are measured by. Default: that of the event loop. */
+  readonly time?: RemoteTime;
   /** Bytes a connection may have handed to its socket. Default 256 KiB. */
   readonly sendBuffer?: number;
   /** The same over all connections; above it the shares shrink. Default 128 MiB. */
@@ -53,6 +56,7 @@ export class GrpcServer {
   /** Places of its connections. */
   readonly places: ConnectionPlaces;
   readonly #turns: Turns;
+  readonly #time: RemoteTime;
   readonly #methods = new Map<string, GrpcMethod>();
   readonly #connections = new Set<Connection>();
   readonly #limits: ConnectionLimits;
@@ -86,7 +90,9 @@ export class GrpcServer {
       stallTimeout: options.stallTimeout ?? 60_000,
     };
     const shortest = Math.min(...Object.values(this.#limits));
-    this.#sweeper = setInterval(() => this.#sweep(), Math.min(1000, Math.max(10, shortest / 4)));
+    const interval = Math.min(1000, Math.max(10, shortest / 4));
+    this.#time = options.time ?? new RemoteTime(2 * interval);
+    this.#sweeper = setInterval(() => this.sweep(), interval);
   }
 
   #add(path: string, method: GrpcMethod): void {
@@ -105,6 +111,7 @@ export class GrpcServer {
       maxConcurrentStreams: this.#options.maxConcurrentStreams ?? 100_000,
       held: new HeldBytes(this.held),
       turns: this.#turns,
+      time: this.#time,
     };
     const connection = new Connection(transport, this.budget, limits, this.#limits, {
       call: (stream, at) => this.#call(stream, at),
@@ -148,6 +155,7 @@ export class GrpcServer {
     const call = new Call(stream, connection.transport.peer, {
       maxMessageSize: this.#options.maxMessageSize ?? 4 * 1024 * 1024,
       held: connection.held,
+      time: this.#time,
       onFirstMessage: (begun) => connection.begun(begun),
       onError: (error, at) => this.#options.onError?.(error, at.headers[":path"]!),
       onClose: (closed) => connection.closed(closed),
@@ -165,10 +173,11 @@ export class GrpcServer {
     }
   }
 
-  #sweep(): void {
-    const now = performance.now();
-    for (const connection of [...this.#connections]) connection.sweep(now);
-    this.held.sweep(now);
+  /** Applies all limits of time; a timer of its own calls it about once a second. */
+  sweep(): void {
+    if (!this.#time.tick()) return;
+    for (const connection of [...this.#connections]) connection.sweep();
+    this.held.sweep();
   }
 }
 

@@ -8,6 +8,7 @@
  */
 import type { Duplex } from "node:stream";
 import type { Cancel, Clock } from "../kernel/time/clock.ts";
+import { remoteDeadline } from "../sockets/patience.ts";
 import type { Peer } from "../sockets/transport/peer.ts";
 import type { HttpLimits } from "./limits.ts";
 
@@ -93,7 +94,7 @@ export class HttpConnection {
   #within(time: number): void {
     this.#disarm();
     if (this.stream.destroyed) return;
-    this.#cancel = this.#clock.after(time, () => this.stream.destroy());
+    this.#cancel = remoteDeadline(time, () => this.stream.destroy(), this.#clock);
     this.#onWait(this);
   }
 }

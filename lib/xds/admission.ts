@@ -7,13 +7,20 @@
  * @module
  */
 import { type Cancel, type Clock, systemClock } from "../kernel/time/clock.ts";
+import { RemoteTime } from "../sockets/patience.ts";
 import { WeightedQueue } from "./weighted_queue.ts";
 
-/** Longest wait for admission, in milliseconds; a stream that has waited longer is refused. */
+/**
+ * Longest wait for admission, in milliseconds of a server that is not held up ({@linkcode RemoteTime}); a stream that has
+ * waited longer is refused.
+ */
 export const MAX_ADMISSION_WAIT = 10_000;
 
 /** Most streams that wait, at any rate: twice as many as a server has connections by default. */
 export const MAX_WAITING_STREAMS = 20_000;
+
+/** Longest time between two looks at streams that wait, in milliseconds. */
+const LOOK = 1000;
 
 /** Streams that are admitted or refused before the event loop gets its turn. */
 const BATCH = 64;
@@ -42,6 +49,8 @@ export class Admission {
   readonly #queue = new WeightedQueue<WaitingStream>();
   readonly #since = new WeakMap<WaitingStream, number>();
   #nextFree: number;
+  /** The time that waiting streams are measured by; a new one whenever the first begins to wait. */
+  #time: RemoteTime;
   #timer: Cancel | undefined;
 
   /** @param rate admissions a second, above 0 */
@@ -50,6 +59,7 @@ export class Admission {
     this.#clock = clock;
     this.#most = Math.min(MAX_WAITING_STREAMS, Math.max(1, Math.floor(rate * MAX_ADMISSION_WAIT / 1000)));
     this.#nextFree = clock.monotonic() - 1000;
+    this.#time = this.#newTime();
   }
 
   /** Number of streams that wait now. */
@@ -66,7 +76,8 @@ export class Admission {
    */
   request(client: unknown, stream: WaitingStream, group: unknown = client): void {
     if (this.#queue.size === 0 && this.#takeToken()) return stream.admit();
-    this.#since.set(stream, this.#clock.monotonic());
+    if (this.#queue.size === 0) this.#time = this.#newTime();
+    this.#since.set(stream, this.#time.now);
     this.#queue.add(group, client, stream);
     const surplus = this.#queue.size > this.#most ? this.#queue.takeFromLargest(group, client) : undefined;
     this.#schedule();
@@ -81,6 +92,10 @@ export class Admission {
     this.#timer = undefined;
   }
 
+  #newTime(): RemoteTime {
+    return new RemoteTime(2 * LOOK, () => this.#clock.monotonic());
+  }
+
   #takeToken(): boolean {
     const now = this.#clock.monotonic();
     const at = Math.max(this.#nextFree, now - 1000);
@@ -89,12 +104,13 @@ export class Admission {
     return true;
   }
 
-  /** Sets a timer for the next admission or the end of the longest wait, whichever comes first. */
+  /** Sets a timer for the next admission or the end of the longest wait, whichever comes first, and for soon. */
   #schedule(): void {
     const { oldest } = this.#queue;
     if (this.#timer !== undefined || oldest === undefined) return;
-    const due = Math.min(this.#nextFree, this.#since.get(oldest)! + MAX_ADMISSION_WAIT);
-    this.#timer = this.#clock.after(Math.max(1, due - this.#clock.monotonic()), () => {
+    const left = this.#since.get(oldest)! + MAX_ADMISSION_WAIT - this.#time.now;
+    const due = Math.min(this.#nextFree - this.#clock.monotonic(), left, LOOK);
+    this.#timer = this.#clock.after(Math.max(1, due), () => {
       this.#timer = undefined;
       this.#serve();
       this.#schedule();
@@ -103,7 +119,8 @@ export class Admission {
 
   #serve(): void {
     for (let i = 0; i < BATCH && this.#queue.size > 0 && this.#takeToken(); i++) this.#queue.takeNext()!.admit();
-    const overdue = this.#clock.monotonic() - MAX_ADMISSION_WAIT;
+    if (!this.#time.tick()) return;
+    const overdue = this.#time.now - MAX_ADMISSION_WAIT;
     for (let i = 0; i < BATCH; i++) {
       const { oldest } = this.#queue;
       if (oldest === undefined || this.#since.get(oldest)! > overdue) return;

@@ -4,6 +4,7 @@
  * @module
  */
 import { Code } from "../grpc/codes.ts";
+import { remoteDeadline } from "../sockets/patience.ts";
 import type { ConnectControl, ConnectRequest, ProxyView, ResourceSource } from "./protocol/source.ts";
 
 /**
@@ -32,7 +33,8 @@ export class Connecting implements ConnectControl {
   #view: ProxyView | undefined;
   #over = false;
   #event = "the source of its configuration to answer";
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Calls the deadline off. */
+  #inTime: (() => void) | undefined;
   /** Made when the source asks for it: most sources answer at once. */
   #abort: AbortController | undefined;
 
@@ -57,7 +59,7 @@ export class Connecting implements ConnectControl {
       answer.close();
       return undefined;
     }
-    if (!this.#over) this.#timer = setTimeout(() => this.#late(), this.#timeout);
+    if (!this.#over) this.#inTime = remoteDeadline(this.#timeout, () => this.#late());
     answer.then((view) => this.#came(view)).catch((error) => this.#failed(error));
     return undefined;
   }
@@ -86,7 +88,7 @@ export class Connecting implements ConnectControl {
   close(): void {
     if (this.#over) return;
     this.#over = true;
-    clearTimeout(this.#timer);
+    this.#inTime?.();
     if (this.#view === undefined) this.#abort?.abort();
     else this.#view.close();
   }
@@ -97,7 +99,7 @@ export class Connecting implements ConnectControl {
 
   #came(view: ProxyView): void {
     if (this.#over) return view.close();
-    clearTimeout(this.#timer);
+    this.#inTime?.();
     this.#view = view;
     this.#events.opened(view);
   }

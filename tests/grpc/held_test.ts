@@ -4,6 +4,7 @@ import { FrameType } from "../../lib/grpc/h2/constants.ts";
 import { frame, numberFrame } from "../../lib/grpc/h2/frames.ts";
 import { HELD_PER_CONNECTION, HeldInAll, PATIENCE } from "../../lib/grpc/budget/held.ts";
 import { GrpcServer } from "../../lib/grpc/server.ts";
+import { RemoteTime } from "../../lib/sockets/patience.ts";
 import { AT_ONCE } from "./support/h2_client.ts";
 import { callHeaders, MemoryClient, messageData } from "./support/grpc_client.ts";
 
@@ -22,7 +23,15 @@ function serve(held?: HeldInAll) {
         call.start({ message: (bytes) => void sizes.push(bytes.length) }),
     }],
   };
-  return { server: new GrpcServer([streams], { turns: AT_ONCE, ...(held === undefined ? {} : { held }) }), sizes };
+  let later = 0;
+  const time = new RemoteTime(Infinity, () => performance.now() + later);
+  const server = new GrpcServer([streams], { turns: AT_ONCE, time, ...(held === undefined ? {} : { held }) });
+  /** Sweeps as if so many milliseconds had passed since the last time. */
+  const sweepAfter = (ms: number) => {
+    later += ms;
+    server.held.sweep();
+  };
+  return { server, sizes, sweepAfter };
 }
 
 /** Opens a stream with a small message, and sends the head of one of 4 MB. */
@@ -86,7 +95,7 @@ Deno.test("200 messages of 4 MB that never end hold 16 MB of their connection, t
 });
 
 Deno.test("in a connection without room the slowest messages end after 10 s, and the others go on", async () => {
-  const { server, sizes } = serve();
+  const { server, sizes, sweepAfter } = serve();
   const client = new MemoryClient(server);
   client.send(numberFrame(FrameType.WINDOW_UPDATE, 0, 2 ** 30));
   await client.read();
@@ -94,10 +103,10 @@ Deno.test("in a connection without room the slowest messages end after 10 s, and
   for (const id of ids) begin(client, id);
   // The first streams get more than the last.
   await fill(client, [1, 3, 5, 7, 9, 11, 1, 3, 5, 7, 9, 1, 3, 5, 7, 1, 3, 5]);
-  server.held.sweep(performance.now() + PATIENCE - 1000);
+  sweepAfter(PATIENCE - 1000);
   await client.read();
   assert.equal(client.ends.size, 0);
-  server.held.sweep(performance.now() + PATIENCE + 1000);
+  sweepAfter(2000);
   await client.read();
   assert.deepEqual([...client.ends], [[11, "status 8"], [9, "status 8"]]);
   await fill(client, [1], MESSAGE);
@@ -107,11 +116,11 @@ Deno.test("in a connection without room the slowest messages end after 10 s, and
 });
 
 Deno.test("a message that takes long is not ended as long as there is room for others", async () => {
-  const { server } = serve();
+  const { server, sweepAfter } = serve();
   const client = new MemoryClient(server);
   begin(client, 1);
   await client.read();
-  server.held.sweep(performance.now() + 100 * PATIENCE);
+  sweepAfter(100 * PATIENCE);
   await client.read();
   assert.equal(client.ends.size, 0);
   client.transport.destroy();

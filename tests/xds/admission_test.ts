@@ -195,6 +195,34 @@ Deno.test("a backlog of admissions is worked off in pieces, so that the event lo
   assert.equal(count(streams, "admitted"), 1001 + 64);
 });
 
+Deno.test("streams that wait while the server is held up are not refused for it", () => {
+  for (const before of [0, 9]) {
+    let now = 0;
+    let fire = () => {};
+    const admission = new Admission(10, {
+      monotonic: () => now,
+      after(_ms, then) {
+        fire = then;
+        return () => {};
+      },
+    });
+    const streams = streamsOf(11 + 100);
+    for (const stream of streams) admission.request({}, stream);
+    for (let second = 0; second < before; second++) {
+      now += 1000;
+      fire();
+    }
+    now += 60_000;
+    fire();
+    assert.equal(count(streams, "refused"), 0, `held up after ${before} s`);
+    for (let looks = 0; admission.waiting > 0 && looks < 20; looks++) {
+      now += 1000;
+      fire();
+    }
+    assert.equal(admission.waiting, 0, "in the end each is admitted or refused");
+  }
+});
+
 Deno.test("in any order of coming, leaving and time each stream gets one verdict, and none after it has left", async () => {
   const action = fc.oneof(
     fc.record({ client: fc.nat(3), streams: fc.integer({ min: 1, max: 40 }) }),

@@ -21,8 +21,8 @@ const FULL = 7 / 8;
 
 /** A message of which a part has come. */
 export interface IncompleteMessage {
-  /** When its first byte came, on the clock of `performance.now()`. */
-  readonly since: number;
+  /** Milliseconds since its first byte came. */
+  readonly age: number;
   /** Bytes held. */
   readonly held: number;
   /** Ends its call. */
@@ -41,18 +41,18 @@ export class HeldInAll {
   constructor(readonly perConnection = HELD_PER_CONNECTION, readonly limit = HELD_IN_ALL) {}
 
   /** Ends messages that took too long where there is no room; called about once a second. */
-  sweep(now: number): void {
+  sweep(): void {
     for (const connection of [...this.connections]) {
       const full = () => connection.bytes >= this.perConnection * FULL;
-      if (full()) abandonLate(connection.messages, now, full, "its connection has no room for other messages");
+      if (full()) abandonLate(connection.messages, full, "its connection has no room for other messages");
     }
-    if (this.bytes >= this.limit * FULL) this.#abandonLate(now);
+    if (this.bytes >= this.limit * FULL) this.#abandonLate();
   }
 
   /** Makes room at once when the limit is passed. */
   check(): void {
     if (this.bytes <= this.limit) return;
-    this.#abandonLate(performance.now());
+    this.#abandonLate();
     if (this.bytes < this.limit * FULL) return;
     // Nothing took too long yet, so many connections have sent much within seconds: those that sent most.
     for (const connection of [...this.connections].sort((a, b) => b.bytes - a.bytes)) {
@@ -61,9 +61,9 @@ export class HeldInAll {
     }
   }
 
-  #abandonLate(now: number): void {
+  #abandonLate(): void {
     const messages = [...this.connections].flatMap((connection) => [...connection.messages]);
-    abandonLate(messages, now, () => this.bytes >= this.limit * FULL, "the server has no room for others");
+    abandonLate(messages, () => this.bytes >= this.limit * FULL, "the server has no room for others");
   }
 }
 
@@ -99,18 +99,17 @@ export class HeldBytes {
 /** Ends messages that took too long, the slowest first, as long as there is no room. */
 function abandonLate(
   messages: Iterable<IncompleteMessage>,
-  now: number,
   full: () => boolean,
   why: string,
 ): void {
-  const late = [...messages].filter(({ since }) => now - since >= PATIENCE);
-  for (const message of late.sort((a, b) => speed(a, now) - speed(b, now))) {
+  const late = [...messages].filter(({ age }) => age >= PATIENCE);
+  for (const message of late.sort((a, b) => speed(a) - speed(b))) {
     if (!full()) return;
     message.abandon(`the message is too slow, and ${why}`);
   }
 }
 
 /** Bytes a millisecond since the message began. */
-function speed({ held, since }: IncompleteMessage, now: number): number {
-  return held / Math.max(1, now - since);
+function speed({ held, age }: IncompleteMessage): number {
+  return held / Math.max(1, age);
 }

@@ -8,6 +8,7 @@
  */
 import { GrowingBuffer } from "../budget/growing_buffer.ts";
 import { HeldBytes } from "../budget/held.ts";
+import { RemoteTime } from "../../sockets/patience.ts";
 import type { Transport } from "../../sockets/transport/transport.ts";
 import { type InputQueue, Turns } from "../budget/turns.ts";
 import { ErrorCode, Flag, FrameType, MAX_WINDOW, Setting } from "./constants.ts";
@@ -30,6 +31,8 @@ export interface H2Limits {
   readonly held?: HeldBytes;
   /** When received input is worked off. Default: in turns of its own. */
   readonly turns?: Turns;
+  /** The time that the client is measured by. Default: one of its own. */
+  readonly time?: RemoteTime;
 }
 
 /** The events of a connection. */
@@ -69,6 +72,7 @@ export class H2Connection implements StreamHost, InputQueue {
   readonly #streamWindow: number;
   readonly #held: HeldBytes;
   readonly #turns: Turns;
+  readonly #time: RemoteTime;
   /** The window that a client gives a new stream. */
   #initialWindow = 65535;
   #receiveWindow = CONNECTION_WINDOW;
@@ -95,9 +99,11 @@ export class H2Connection implements StreamHost, InputQueue {
     this.#held = limits.held ?? new HeldBytes();
     this.#held.onRoom = () => this.#replenish();
     this.#turns = limits.turns ?? new Turns();
+    this.#time = limits.time ?? new RemoteTime();
     this.outbound = new Outbound(
       transport,
       budget,
+      this.#time,
       (queue) => this.#localEnd(queue),
       () => this.destroy(),
     );
@@ -113,6 +119,11 @@ export class H2Connection implements StreamHost, InputQueue {
   /** The client has shown that it speaks HTTP/2. */
   get started(): boolean {
     return this.#gotSettings;
+  }
+
+  /** Input has come that is not worked off. */
+  get waitsForTurn(): boolean {
+    return this.#unread !== undefined || this.#reader.unread;
   }
 
   /** When the frame or header block began whose end has not come yet; undefined between frames. */
@@ -221,7 +232,7 @@ export class H2Connection implements StreamHost, InputQueue {
           this.#frame();
           frames++;
         } else break;
-        if ((this.#unread !== undefined || this.#reader.unread) && enough()) {
+        if (this.waitsForTurn && enough()) {
           this.#pause(true);
           return true;
         }
@@ -231,7 +242,7 @@ export class H2Connection implements StreamHost, InputQueue {
       this.#fail(error.code);
     }
     if (!this.#reader.insideFrame) this.#frameSince = undefined;
-    else if (frames > 0 || this.#frameSince === undefined) this.#frameSince = performance.now();
+    else if (frames > 0 || this.#frameSince === undefined) this.#frameSince = this.#time.now;
     this.#pause(false);
     return false;
   }
@@ -366,7 +377,7 @@ export class H2Connection implements StreamHost, InputQueue {
     }
     if (id % 2 === 0) throw violation(`HEADERS on stream ${id}`);
     if (flags & Flag.END_HEADERS) return this.#headersDone(id, flags, bytes);
-    this.#block = { stream: id, flags, bytes: new GrowingBuffer(), since: performance.now() };
+    this.#block = { stream: id, flags, bytes: new GrowingBuffer(), since: this.#time.now };
     this.#block.bytes.append(bytes, MAX_HEADERS);
   }
 

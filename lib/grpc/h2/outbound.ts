@@ -7,6 +7,7 @@
  * @module
  */
 import { concatBytes } from "../../resource/block.ts";
+import type { RemoteTime } from "../../sockets/patience.ts";
 import type { Transport } from "../../sockets/transport/transport.ts";
 import { Flag, FRAME_HEAD, FrameType } from "./constants.ts";
 import { putHead } from "./frames.ts";
@@ -96,8 +97,8 @@ export class SendQueue {
 export class Outbound {
   /** Bytes that the peer takes on the whole connection. */
   window = 65535;
-  /** When data last left for the kernel, or something began to wait. */
-  lastProgress = performance.now();
+  /** When data last left for the kernel, or something began to wait; in {@linkcode RemoteTime}. */
+  lastProgress: number;
   /** Batches of data handed to the socket so far. */
   batches = 0;
   readonly #ready = new Set<SendQueue>();
@@ -109,6 +110,7 @@ export class Outbound {
 
   readonly #transport: Transport;
   readonly #budget: SendBudget;
+  readonly #time: RemoteTime;
   readonly #onEnded: (queue: SendQueue) => void;
   readonly #onFlood: () => void;
 
@@ -116,9 +118,17 @@ export class Outbound {
    * @param onEnded called when the trailers of a stream have been handed to the socket
    * @param onFlood called when the peer makes us send more control frames than it takes
    */
-  constructor(transport: Transport, budget: SendBudget, onEnded: (queue: SendQueue) => void, onFlood: () => void) {
+  constructor(
+    transport: Transport,
+    budget: SendBudget,
+    time: RemoteTime,
+    onEnded: (queue: SendQueue) => void,
+    onFlood: () => void,
+  ) {
     this.#transport = transport;
     this.#budget = budget;
+    this.#time = time;
+    this.lastProgress = time.now;
     this.#onEnded = onEnded;
     this.#onFlood = onFlood;
   }
@@ -136,7 +146,7 @@ export class Outbound {
   /** Sends a control frame, before any data that is not sent yet. */
   control(bytes: Uint8Array): void {
     if (this.#closed) return;
-    if (!this.busy) this.lastProgress = performance.now();
+    if (!this.busy) this.lastProgress = this.#time.now;
     this.#control.push(bytes);
     this.#controlSize += bytes.length;
     if (this.#controlSize + this.#unwritten > MAX_CONTROL + this.#budget.perConnection) return this.#onFlood();
@@ -146,7 +156,7 @@ export class Outbound {
   /** The queue has something to send. */
   ready(queue: SendQueue): void {
     if (this.#closed) return;
-    if (!this.busy) this.lastProgress = performance.now();
+    if (!this.busy) this.lastProgress = this.#time.now;
     this.#ready.add(queue);
     this.#budget.active.add(this);
     this.#schedule();
@@ -255,7 +265,7 @@ export class Outbound {
       this.#unwritten -= bytes.length;
       if (error || this.#closed) return;
       // Control frames are no progress, or a peer could keep its data waiting endlessly with pings.
-      if (progress) this.lastProgress = performance.now();
+      if (progress) this.lastProgress = this.#time.now;
       if (this.#ready.size > 0) this.flush();
       if (!this.busy) this.#budget.active.delete(this);
     });

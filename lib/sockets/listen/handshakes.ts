@@ -5,6 +5,7 @@
  * @module
  */
 import type { Socket } from "node:net";
+import { remoteDeadline } from "../patience.ts";
 import type { ConnectionPlaces } from "./places.ts";
 
 /** The handshakes of one listener. */
@@ -31,13 +32,13 @@ export class Handshakes {
       socket.destroy();
       return key === undefined;
     }
-    const timer = setTimeout(() => {
+    const inTime = remoteDeadline(this.#timeout, () => {
       this.#onLate(`${socket.remoteAddress ?? "?"}:${socket.remotePort ?? "?"}`);
       socket.destroy();
       this.#end(key);
-    }, this.#timeout);
+    });
     const end = () => {
-      clearTimeout(timer);
+      inTime();
       this.#places?.leave();
     };
     this.#end(key);

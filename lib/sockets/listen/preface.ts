@@ -4,6 +4,7 @@
  * @module
  */
 import type { Socket } from "node:net";
+import { remoteDeadline } from "../patience.ts";
 
 /** Every HTTP/2 connection begins with these bytes (RFC 9113, section 3.4); no HTTP/1 request does. */
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0");
@@ -22,9 +23,9 @@ export function byPreface(
 ): (socket: Socket) => void {
   return (socket) => {
     let seen = new Uint8Array(0);
-    const timer = setTimeout(() => socket.destroy(), timeout);
+    const inTime = remoteDeadline(timeout, () => socket.destroy());
     const giveUp = () => {
-      clearTimeout(timer);
+      inTime();
       socket.destroy();
     };
     const look = (chunk: Uint8Array) => {
@@ -35,7 +36,7 @@ export function byPreface(
       const length = Math.min(seen.length, PREFACE.length);
       const matches = PREFACE.subarray(0, length).every((byte, i) => byte === seen[i]);
       if (matches && seen.length < PREFACE.length) return;
-      clearTimeout(timer);
+      inTime();
       socket.removeListener("data", look);
       socket.removeListener("error", giveUp);
       socket.removeListener("close", giveUp);

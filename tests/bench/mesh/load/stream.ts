@@ -8,6 +8,8 @@
  * @module
  */
 import { gunzipSync } from "node:zlib";
+import { HpackDecoder } from "../../../../lib/grpc/h2/hpack.ts";
+import { concatBytes } from "../../../../lib/resource/block.ts";
 import { frame, headers, PREFACE, windowUpdate } from "../../../wire_conformance/support/raw_client.ts";
 
 /** Flow-control windows that Envoy offers by default: 16 MiB a stream, 24 MiB a connection. */
@@ -44,7 +46,9 @@ const CALM = 64 << 10;
 export class GrpcStream {
   #connection: Deno.TcpConn | undefined;
   #closed = false;
-  #writing: Promise<void> = Promise.resolve();
+  #writing = false;
+  /** Frames that wait for the socket. */
+  #outgoing: Uint8Array[] = [];
   /** Bytes of requests that wait for the server's windows. */
   #unsent: Uint8Array[] = [];
   #initialWindow = DEFAULT_WINDOW;
@@ -142,12 +146,20 @@ export class GrpcStream {
       this.events.wire(part.length);
       this.#waiting += part.length;
     }
-    this.#writing = this.#writing.then(async () => {
-      for (const part of parts) {
-        for (let at = 0; at < part.length;) at += await connection.write(part.subarray(at));
-        this.#sent(part.length);
-      }
-    }).catch((error) => this.#end(String(error)));
+    this.#outgoing.push(...parts);
+    if (this.#writing) return;
+    this.#writing = true;
+    queueMicrotask(() => void this.#writeAll(connection).catch((error) => this.#end(String(error))));
+  }
+
+  /** All that waits goes in one write: between two of them other proxies may keep this process busy for seconds. */
+  async #writeAll(connection: Deno.TcpConn): Promise<void> {
+    while (this.#outgoing.length > 0) {
+      const bytes = concatBytes(this.#outgoing.splice(0));
+      for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
+      this.#sent(bytes.length);
+    }
+    this.#writing = false;
   }
 
   #sent(bytes: number): void {
@@ -201,7 +213,7 @@ export class GrpcStream {
     else if (stream > 1 && (type === RST_STREAM || (type === HEADERS && (flags & 1) !== 0))) this.events.otherEnded?.();
     else if (type === RST_STREAM) this.#end(`the server reset the stream: ${view.getUint32(0)}`);
     else if (type === GOAWAY) this.#end("the server sends its clients away");
-    else if (type === HEADERS && (flags & 1) !== 0) this.#end("the server ended the stream");
+    else if (type === HEADERS && (flags & 1) !== 0) this.#end(`the server ended the stream: ${statusOf(payload)}`);
   }
 
   #settings(view: DataView): void {
@@ -250,4 +262,11 @@ export class GrpcStream {
       this.events.message(this.#head[0] === 1 ? gunzipSync(whole) : whole);
     }
   }
+}
+
+/** The status in a header block, and its text. The server compresses no headers, so no block depends on another. */
+function statusOf(block: Uint8Array): string {
+  const headers: Record<string, string> = {};
+  new HpackDecoder().decode(block, { tooLarge: false, add: (name, value) => void (headers[name] = value) });
+  return `${headers["grpc-status"] ?? headers[":status"]} ${decodeURIComponent(headers["grpc-message"] ?? "")}`;
 }
