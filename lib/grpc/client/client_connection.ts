@@ -12,6 +12,7 @@ import { ConnectionError, frame, FrameReader, numberFrame, settingsFrame, unpadd
 import { encodeHeaders, HpackDecoder } from "../h2/hpack.ts";
 import { Outbound, SendBudget, SendQueue } from "../h2/outbound.ts";
 import { readSettings } from "../h2/settings.ts";
+import { RemoteTime } from "../../sockets/patience.ts";
 import type { Transport } from "../../sockets/transport/transport.ts";
 import { ClientStream, type ClientStreamHost, type ClientStreamListener } from "./client_stream.ts";
 import { ResponseHeaders } from "./response_headers.ts";
@@ -50,17 +51,21 @@ export class ClientConnection implements ClientStreamHost {
   constructor(transport: Transport, options: ClientConnectionOptions = {}) {
     this.#transport = transport;
     this.#onClose = options.onClose ?? (() => {});
+    const { keepaliveInterval: interval = 30_000, keepaliveTimeout: timeout = 10_000 } = options;
+    const between = Math.max(10, Math.min(interval, timeout) / 4);
+    const time = new RemoteTime(2 * between);
     const close = (reason: string) => this.#close(reason);
     this.#outbound = new Outbound(
       transport,
       new SendBudget(),
+      time,
       (queue) => this.#sent(queue),
       () => close("the server makes us answer more than it reads"),
     );
     this.#outbound.control(PREFACE);
     this.#outbound.control(settingsFrame({ [Setting.ENABLE_PUSH]: 0, [Setting.INITIAL_WINDOW_SIZE]: WINDOW }));
     this.#outbound.control(numberFrame(FrameType.WINDOW_UPDATE, 0, WINDOW - 65535));
-    this.#keepalive = this.#startKeepalive(options.keepaliveInterval ?? 30_000, options.keepaliveTimeout ?? 10_000);
+    this.#keepalive = setInterval(this.#keepaliveCheck(time, interval, timeout), between);
     transport.start({ data: (chunk) => this.#receive(chunk), close: () => close("the connection ended") });
   }
 
@@ -132,12 +137,13 @@ export class ClientConnection implements ClientStreamHost {
     stream.listener.close(reason);
   }
 
-  #startKeepalive(interval: number, timeout: number) {
+  #keepaliveCheck(time: RemoteTime, interval: number, timeout: number): () => void {
     let bytes = -1;
     let pinged = false;
-    let since = performance.now();
-    return setInterval(() => {
-      const now = performance.now();
+    let since = time.now;
+    return () => {
+      if (!time.tick()) return;
+      const { now } = time;
       if (this.#transport.bytesRead !== bytes) {
         bytes = this.#transport.bytesRead;
         pinged = false;
@@ -148,7 +154,7 @@ export class ClientConnection implements ClientStreamHost {
         since = now;
         this.#outbound.control(frame(FrameType.PING, 0, 0, new Uint8Array(8)));
       }
-    }, Math.max(10, Math.min(interval, timeout) / 4));
+    };
   }
 
   #receive(chunk: Uint8Array): void {
