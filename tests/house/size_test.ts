@@ -9,7 +9,6 @@ const big: Readonly<Record<string, string>> = {
   "lib/config/yaml/fast.ts": "one scanner: its cases share the position in the text",
   "lib/registry/service_entry/registry.ts": "one index of entries, workloads and their selections",
   "lib/xds/ads/watch.ts": "the state of one subscription in both variants, to be read beside the protocol",
-  "lib/grpc/h2/connection.ts": "the states of one HTTP/2 connection",
 };
 
 const files = sourceFiles(root, ["lib", "cmd", "scripts"]).map((file) => {

@@ -2,24 +2,26 @@
  * One HTTP/2 connection on the server side (RFC 9113): as much of the protocol as gRPC needs, with a limit on
  * everything that a client can make it do. Priorities are read and ignored, as that RFC recommends.
  *
- * Why not `node:http2`: docs/decisions/0020-the-wire.md.
+ * Here are its beginning and its end, and which part of it each frame is for. Why not `node:http2`:
+ * docs/decisions/0020-the-wire.md.
  *
  * @module
  */
-import { GrowingBuffer } from "../budget/growing_buffer.ts";
 import { HeldBytes } from "../budget/held.ts";
 import { RemoteTime } from "../../sockets/patience.ts";
 import type { Transport } from "../../sockets/transport/transport.ts";
-import { type InputQueue, Turns } from "../budget/turns.ts";
-import { ErrorCode, Flag, FrameType, MAX_WINDOW, Setting } from "./constants.ts";
-import { FinishedStreams } from "./finished_streams.ts";
-import { ConnectionError, frame, FrameReader, numberFrame, settingsFrame, unpadded, violation } from "./frames.ts";
-import { HeaderList, requestFault, trailersFault } from "./headers.ts";
-import { encodeHeaders, HpackDecoder } from "./hpack.ts";
+import { Turns } from "../budget/turns.ts";
+import { ErrorCode, Flag, FrameType, Setting } from "./constants.ts";
+import { ConnectionError, frame, type FrameReader, numberFrame, settingsFrame, violation } from "./frames.ts";
+import { type HeaderBlock, HeaderBlocks, MAX_HEADERS } from "./header_blocks.ts";
+import { FrameInput } from "./input.ts";
 import { Nuisances } from "./nuisances.ts";
-import { Outbound, type SendBudget, SendQueue } from "./outbound.ts";
+import { Outbound, type SendBudget } from "./outbound.ts";
+import { Requests } from "./requests.ts";
 import { readSettings } from "./settings.ts";
-import { H2Stream, type StreamHost } from "./stream.ts";
+import type { H2Stream } from "./stream.ts";
+import { Streams } from "./streams.ts";
+import { ReceiveWindows, SendWindows } from "./windows.ts";
 
 /** Limits of a connection, and the budgets that it shares with the others of its server. */
 export interface H2Limits {
@@ -43,77 +45,64 @@ export interface H2Events {
   close(): void;
 }
 
-/** A header block that has not ended. */
-interface HeaderBlock {
-  readonly stream: number;
-  readonly flags: number;
-  readonly bytes: GrowingBuffer;
-  readonly since: number;
-}
-
-/** Largest header block and header list of a request, in bytes. */
-const MAX_HEADERS = 32 * 1024;
-/** Bytes of the whole connection that a client may send before we take them. */
-const CONNECTION_WINDOW = 1024 * 1024;
 const STREAM_WINDOW = 256 * 1024;
-/** A window below this is not worth a frame. */
-const MIN_WINDOW = 16 * 1024;
 /** Time in milliseconds in which a client must have closed its half after GOAWAY. */
 const LINGER = 1000;
 
 /** A connection whose first bytes have not been read yet. */
-export class H2Connection implements StreamHost, InputQueue {
-  readonly streams = new Map<number, H2Stream>();
+export class H2Connection {
   readonly outbound: Outbound;
-  readonly #reader = new FrameReader();
-  readonly #hpack = new HpackDecoder();
+  readonly #input: FrameInput;
   readonly #nuisances = new Nuisances();
-  readonly #finished = new FinishedStreams();
-  readonly #streamWindow: number;
-  readonly #held: HeldBytes;
-  readonly #turns: Turns;
-  readonly #time: RemoteTime;
-  /** The window that a client gives a new stream. */
-  #initialWindow = 65535;
-  #receiveWindow = CONNECTION_WINDOW;
-  /** The last stream that was opened; the last that is worked off once we are going away. */
-  #lastStream = 0;
-  #block: HeaderBlock | undefined;
-  /** The stream whose listener has not worked off the last DATA, and whether that ended the stream. */
-  #unread: { readonly stream: H2Stream; readonly ended: boolean } | undefined;
-  #frameSince: number | undefined;
-  #paused = false;
-  #goingAway = false;
+  readonly #blocks: HeaderBlocks;
+  readonly #streams: Streams;
+  readonly #sendWindows: SendWindows;
+  readonly #requests: Requests;
+  readonly #events: H2Events;
   #closed = false;
   #gotSettings = false;
   #batchesAtPing = 0;
   #linger: ReturnType<typeof setTimeout> | undefined;
 
-  readonly #limits: H2Limits;
-  readonly #events: H2Events;
-
   constructor(readonly transport: Transport, budget: SendBudget, limits: H2Limits, events: H2Events) {
-    this.#limits = limits;
+    const { maxConcurrentStreams, streamWindow = STREAM_WINDOW } = limits;
+    const { held = new HeldBytes(), turns = new Turns(), time = new RemoteTime() } = limits;
     this.#events = events;
-    this.#streamWindow = limits.streamWindow ?? STREAM_WINDOW;
-    this.#held = limits.held ?? new HeldBytes();
-    this.#held.onRoom = () => this.#replenish();
-    this.#turns = limits.turns ?? new Turns();
-    this.#time = limits.time ?? new RemoteTime();
-    this.outbound = new Outbound(
-      transport,
-      budget,
-      this.#time,
-      (queue) => this.#localEnd(queue),
-      () => this.destroy(),
-    );
-    this.outbound.control(settingsFrame({
-      [Setting.MAX_CONCURRENT_STREAMS]: limits.maxConcurrentStreams,
-      [Setting.INITIAL_WINDOW_SIZE]: this.#streamWindow,
+    const nuisances = this.#nuisances;
+    const localEnd: Streams["localEnd"] = (queue) => this.#streams.localEnd(queue);
+    const outbound = this.outbound = new Outbound(transport, budget, time, localEnd, () => this.destroy());
+    const streams = this.#streams = new Streams(outbound, held, nuisances, () => this.#finishIfDone());
+    const receiveWindows = new ReceiveWindows(outbound, held, streamWindow);
+    const sendWindows = this.#sendWindows = new SendWindows(outbound, streams);
+    held.onRoom = () => receiveWindows.replenish();
+    this.#blocks = new HeaderBlocks(nuisances, time);
+    this.#requests = new Requests({
+      streams,
+      receiveWindows,
+      sendWindows,
+      nuisances,
+      held,
+      maxConcurrentStreams,
+      opened: (stream) => events.stream(stream),
+    });
+    this.#input = new FrameInput(transport, turns, time, {
+      frame: (reader) => this.#frame(reader),
+      unread: () => this.#requests.unread,
+      resume: () => this.#requests.resume(),
+      violation: ({ code }) => this.#fail(code),
+    });
+    outbound.control(settingsFrame({
+      [Setting.MAX_CONCURRENT_STREAMS]: maxConcurrentStreams,
+      [Setting.INITIAL_WINDOW_SIZE]: streamWindow,
       [Setting.MAX_HEADER_LIST_SIZE]: MAX_HEADERS,
     }));
-    this.outbound.control(numberFrame(FrameType.WINDOW_UPDATE, 0, CONNECTION_WINDOW - 65535));
-    transport.start({ data: (chunk) => this.#receive(chunk), close: () => this.destroy() });
+    receiveWindows.announce();
+    transport.start({ data: (chunk) => this.#input.receive(chunk), close: () => this.destroy() });
+  }
+
+  /** Streams that are not over, by number. */
+  get streams(): ReadonlyMap<number, H2Stream> {
+    return this.#streams.open;
   }
 
   /** The client has shown that it speaks HTTP/2. */
@@ -123,12 +112,12 @@ export class H2Connection implements StreamHost, InputQueue {
 
   /** Input has come that is not worked off. */
   get waitsForTurn(): boolean {
-    return this.#unread !== undefined || this.#reader.unread;
+    return this.#input.waits;
   }
 
   /** When the frame or header block began whose end has not come yet; undefined between frames. */
   get insideSince(): number | undefined {
-    return this.#block?.since ?? this.#frameSince;
+    return this.#blocks.insideSince ?? this.#input.insideSince;
   }
 
   /** Asks the client for a sign of life: any bytes are one. */
@@ -141,10 +130,10 @@ export class H2Connection implements StreamHost, InputQueue {
    * that the client opens before it knows are ignored: it opens them again elsewhere (section 6.8).
    */
   goAway(code: number = ErrorCode.NO_ERROR): void {
-    if (this.#goingAway || this.#closed) return;
-    this.#goingAway = true;
-    this.outbound.control(numberFrame(FrameType.GOAWAY, 0, this.#lastStream, code));
-    this.#closeIfDone();
+    if (this.#streams.goingAway || this.#closed) return;
+    this.#streams.goingAway = true;
+    this.outbound.control(numberFrame(FrameType.GOAWAY, 0, this.#streams.last, code));
+    this.#finishIfDone();
   }
 
   /** Breaks the connection off. */
@@ -158,9 +147,9 @@ export class H2Connection implements StreamHost, InputQueue {
   #end(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#turns.remove(this);
+    this.#input.close();
     this.outbound.close();
-    for (const stream of [...this.streams.values()]) this.#close(stream);
+    this.#streams.closeAll();
     this.#events.close();
   }
 
@@ -171,143 +160,39 @@ export class H2Connection implements StreamHost, InputQueue {
     this.#linger ??= setTimeout(() => this.destroy(), LINGER);
   }
 
-  sendHeaders(stream: H2Stream, headers: Readonly<Record<string, string>>, endStream: boolean): void {
-    const flags = Flag.END_HEADERS | (endStream ? Flag.END_STREAM : 0);
-    this.outbound.control(frame(FrameType.HEADERS, flags, stream.id, encodeHeaders(headers)));
-    if (endStream) this.#localEnd(stream.queue);
-  }
-
-  sendReady(stream: H2Stream): void {
-    this.outbound.ready(stream.queue);
-  }
-
-  sendEnd(stream: H2Stream, headers: Readonly<Record<string, string>>): void {
-    stream.localEnded = true;
-    stream.queue.trailers = encodeHeaders(headers);
-    this.outbound.ready(stream.queue);
-  }
-
-  sendReset(stream: H2Stream, code: number): void {
-    this.outbound.control(numberFrame(FrameType.RST_STREAM, stream.id, code));
-    this.#close(stream);
-  }
-
-  /** All of a stream has been sent. A client that has not finished is asked to stop (section 8.1). */
-  #localEnd(queue: SendQueue): void {
-    const stream = this.streams.get(queue.id);
-    if (stream === undefined) return;
-    stream.localEnded = true;
-    if (stream.remoteEnded) this.#close(stream);
-    else this.sendReset(stream, ErrorCode.NO_ERROR);
-  }
-
-  #close(stream: H2Stream, resetByClient = false): void {
-    if (stream.closed) return;
-    stream.closed = true;
-    this.streams.delete(stream.id);
-    this.#finished.add(stream.id, stream.remoteEnded, resetByClient);
-    this.outbound.drop(stream.queue);
-    this.#held.add(-stream.headerSize);
-    stream.listener?.close();
-    this.#closeIfDone();
-  }
-
-  #closeIfDone(): void {
-    if (this.#goingAway && this.streams.size === 0 && !this.#closed) this.#finish();
-  }
-
-  #receive(chunk: Uint8Array): void {
-    if (this.#closed) return;
-    this.#reader.push(chunk);
-    this.#turns.add(this);
-  }
-
-  /** Works off received input; called in turns with the other connections of the server. */
-  work(enough: () => boolean): boolean {
-    let frames = 0;
-    try {
-      while (!this.#closed) {
-        if (this.#unread !== undefined) this.#resume(this.#unread);
-        else if (this.#reader.next()) {
-          this.#frame();
-          frames++;
-        } else break;
-        if (this.waitsForTurn && enough()) {
-          this.#pause(true);
-          return true;
-        }
-      }
-    } catch (error) {
-      if (!(error instanceof ConnectionError)) throw error;
-      this.#fail(error.code);
-    }
-    if (!this.#reader.insideFrame) this.#frameSince = undefined;
-    else if (frames > 0 || this.#frameSince === undefined) this.#frameSince = this.#time.now;
-    this.#pause(false);
-    return false;
-  }
-
-  /** Reads no more from the transport while there is enough to work off. */
-  #pause(paused: boolean): void {
-    if (paused === this.#paused || this.#closed) return;
-    this.#paused = paused;
-    if (paused) this.transport.pause();
-    else this.transport.resume();
+  #finishIfDone(): void {
+    if (this.#streams.goingAway && this.#streams.open.size === 0 && !this.#closed) this.#finish();
   }
 
   /** Ends the connection with an error code. */
   #fail(code: number): void {
-    if (!this.#reader.started) return this.destroy();
-    this.outbound.control(numberFrame(FrameType.GOAWAY, 0, this.#lastStream, code));
+    if (!this.#input.started) return this.destroy();
+    this.outbound.control(numberFrame(FrameType.GOAWAY, 0, this.#streams.last, code));
     this.#finish();
     this.#end();
   }
 
-  /** Ends a stream because of what its client did. */
-  #streamError(id: number, code: number): void {
-    this.#nuisances.add();
-    const stream = this.streams.get(id);
-    if (stream !== undefined) this.sendReset(stream, code);
-    else this.outbound.control(numberFrame(FrameType.RST_STREAM, id, code));
-  }
-
-  /**
-   * The stream that a frame is for. Undefined when it is over, or was opened after GOAWAY; the frame
-   * then means nothing any more.
-   *
-   * @throws ConnectionError for a stream that was never opened
-   */
-  #known(id: number): H2Stream | undefined {
-    const stream = this.streams.get(id);
-    if (stream !== undefined) return stream;
-    const late = this.#goingAway && id > this.#lastStream;
-    if (id === 0 || id % 2 === 0 || (id > this.#lastStream && !late)) throw violation("a stream that was never opened");
-    return undefined;
-  }
-
-  #frame(): void {
-    const { type, flags, stream: id, payload } = this.#reader;
+  #frame({ type, flags, stream: id, payload }: FrameReader): void {
     if (!this.#gotSettings && type !== FrameType.SETTINGS) throw violation("the first frame is not SETTINGS");
-    if (this.#block !== undefined && (type !== FrameType.CONTINUATION || id !== this.#block.stream)) {
-      throw violation("a header block is interrupted");
-    }
+    this.#blocks.check(type, id);
     switch (type) {
       case FrameType.DATA:
-        return this.#data(flags, id, payload);
+        return this.#requests.data(flags, id, payload);
       case FrameType.HEADERS:
-        return this.#headers(flags, id, payload);
+        return this.#headers(this.#blocks.headers(flags, id, payload));
+      case FrameType.CONTINUATION:
+        return this.#headers(this.#blocks.continuation(flags, payload));
       case FrameType.PRIORITY:
         return this.#priority(id, payload);
-      case FrameType.CONTINUATION:
-        return this.#continuation(flags, payload);
       case FrameType.RST_STREAM:
-        return this.#reset(id, payload);
+        if (payload.length !== 4) throw new ConnectionError(ErrorCode.FRAME_SIZE_ERROR, "RST_STREAM");
+        return this.#streams.reset(id);
       case FrameType.SETTINGS:
         return this.#settings(flags, id, payload);
       case FrameType.PING:
-        return this.#ping(flags, id, payload);
+        return this.#pinged(flags, id, payload);
       case FrameType.WINDOW_UPDATE:
-        return this.#windowUpdate(id, payload);
+        return this.#sendWindows.update(id, payload);
       case FrameType.PUSH_PROMISE:
         throw violation("a client pushes");
       case FrameType.GOAWAY:
@@ -320,144 +205,14 @@ export class H2Connection implements StreamHost, InputQueue {
     }
   }
 
-  #data(flags: number, id: number, payload: Uint8Array): void {
-    this.#receiveWindow -= payload.length;
-    if (this.#receiveWindow < 0) throw new ConnectionError(ErrorCode.FLOW_CONTROL_ERROR, "connection window");
-    const ended = (flags & Flag.END_STREAM) !== 0;
-    // An empty frame that ends a stream is how some clients finish every call.
-    if (payload.length === 0 && !ended) this.#nuisances.add();
-    const bytes = unpadded(payload, flags);
-    const stream = this.#known(id);
-    if (stream !== undefined) this.#streamData(stream, payload.length, bytes, ended);
-    else if (this.#finished.endedByClient(id)) this.#streamError(id, ErrorCode.STREAM_CLOSED);
-    this.#replenish();
-  }
-
-  #streamData(stream: H2Stream, size: number, bytes: Uint8Array, ended: boolean): void {
-    if (stream.remoteEnded) return this.#streamError(stream.id, ErrorCode.STREAM_CLOSED);
-    stream.receiveWindow -= size;
-    if (stream.receiveWindow < 0) return this.#streamError(stream.id, ErrorCode.FLOW_CONTROL_ERROR);
-    stream.received += bytes.length;
-    if (!stream.lengthFits(ended)) return this.#streamError(stream.id, ErrorCode.PROTOCOL_ERROR);
-    if (stream.receiveWindow < this.#streamWindow / 2 && !ended) {
-      const by = this.#streamWindow - stream.receiveWindow;
-      this.outbound.control(numberFrame(FrameType.WINDOW_UPDATE, stream.id, by));
-      stream.receiveWindow = this.#streamWindow;
-    }
-    if (bytes.length > 0) stream.listener?.data(bytes);
-    this.#dataTaken(stream, ended);
-  }
-
-  #resume({ stream, ended }: { readonly stream: H2Stream; readonly ended: boolean }): void {
-    this.#unread = undefined;
-    if (!stream.closed) stream.listener?.resume?.();
-    this.#dataTaken(stream, ended);
-  }
-
-  /** The listener has worked off DATA, or a part of it. */
-  #dataTaken(stream: H2Stream, ended: boolean): void {
-    if (!stream.closed && stream.listener?.unread?.() === true) this.#unread = { stream, ended };
-    else if (ended) this.#remoteEnd(stream);
-  }
-
-  /** Lets the client send again, as far as there is room for it. */
-  #replenish(): void {
-    if (this.#closed) return;
-    const wanted = Math.min(CONNECTION_WINDOW, this.#held.room);
-    if (wanted < MIN_WINDOW || this.#receiveWindow >= wanted / 2) return;
-    this.outbound.control(numberFrame(FrameType.WINDOW_UPDATE, 0, wanted - this.#receiveWindow));
-    this.#receiveWindow = wanted;
-  }
-
-  #headers(flags: number, id: number, payload: Uint8Array): void {
-    let bytes = unpadded(payload, flags);
-    if (flags & Flag.PRIORITY) {
-      if (bytes.length < 5) throw new ConnectionError(ErrorCode.FRAME_SIZE_ERROR, "HEADERS");
-      bytes = bytes.subarray(5);
-    }
-    if (id % 2 === 0) throw violation(`HEADERS on stream ${id}`);
-    if (flags & Flag.END_HEADERS) return this.#headersDone(id, flags, bytes);
-    this.#block = { stream: id, flags, bytes: new GrowingBuffer(), since: this.#time.now };
-    this.#block.bytes.append(bytes, MAX_HEADERS);
-  }
-
-  #continuation(flags: number, payload: Uint8Array): void {
-    const block = this.#block;
-    if (block === undefined) throw violation("CONTINUATION without HEADERS");
-    if (payload.length === 0) this.#nuisances.add();
-    if (block.bytes.length + payload.length > MAX_HEADERS) {
-      throw new ConnectionError(ErrorCode.ENHANCE_YOUR_CALM, "header block too large");
-    }
-    block.bytes.append(payload, MAX_HEADERS);
-    if ((flags & Flag.END_HEADERS) === 0) return;
-    this.#block = undefined;
-    this.#headersDone(block.stream, block.flags, block.bytes.bytes);
-  }
-
-  #headersDone(id: number, flags: number, bytes: Uint8Array): void {
-    const list = new HeaderList(MAX_HEADERS);
-    this.#hpack.decode(bytes, list);
-    const ended = (flags & Flag.END_STREAM) !== 0;
-    const stream = this.streams.get(id);
-    if (stream !== undefined) this.#trailers(stream, list, ended);
-    else if (id > this.#lastStream) this.#request(id, list, ended);
-    else if (this.#finished.endedByClient(id)) {
-      throw new ConnectionError(ErrorCode.STREAM_CLOSED, "HEADERS on a stream that the client has ended");
-    } else if (list.pseudo) {
-      throw violation("a request on a stream that is over");
-    }
-    // These can only be trailers of a stream that we have closed.
-  }
-
-  /** Trailers of a request mean nothing to gRPC, but must end the stream. */
-  #trailers(stream: H2Stream, list: HeaderList, ended: boolean): void {
-    if (stream.remoteEnded) return this.#streamError(stream.id, ErrorCode.STREAM_CLOSED);
-    if (!ended || trailersFault(list) !== undefined || !stream.lengthFits(true)) {
-      return this.#streamError(stream.id, ErrorCode.PROTOCOL_ERROR);
-    }
-    this.#remoteEnd(stream);
-  }
-
-  #request(id: number, list: HeaderList, ended: boolean): void {
-    // The client did not know yet that we are going away.
-    if (this.#goingAway) return this.#nuisances.add();
-    this.#lastStream = id;
-    const queue = new SendQueue(id, this.#initialWindow);
-    const stream = new H2Stream(id, list, queue, this.#streamWindow, this);
-    this.streams.set(id, stream);
-    this.#held.add(stream.headerSize);
-    if (list.tooLarge) return this.#streamError(id, ErrorCode.ENHANCE_YOUR_CALM);
-    if (requestFault(list) !== undefined || (ended && !stream.lengthFits(true))) {
-      return this.#streamError(id, ErrorCode.PROTOCOL_ERROR);
-    }
-    if (this.streams.size > this.#limits.maxConcurrentStreams || this.#held.room === 0) {
-      return this.#streamError(id, ErrorCode.REFUSED_STREAM);
-    }
-    // A handler that answers at once must find the stream ended, or the client would be asked to stop sending.
-    stream.remoteEnded = ended;
-    this.#events.stream(stream);
-    if (ended) this.#remoteEnd(stream);
-  }
-
-  #remoteEnd(stream: H2Stream): void {
-    if (stream.closed) return;
-    stream.remoteEnded = true;
-    stream.listener?.end();
-    // Trailers that are still to be sent close the stream when they have been.
-    if (stream.localEnded && stream.queue.trailers === undefined) this.#close(stream);
+  #headers(block: HeaderBlock | undefined): void {
+    if (block !== undefined) this.#requests.headers(block);
   }
 
   #priority(id: number, payload: Uint8Array): void {
     if (id === 0) throw violation("PRIORITY on no stream");
-    if (payload.length !== 5) return this.#streamError(id, ErrorCode.FRAME_SIZE_ERROR);
+    if (payload.length !== 5) return this.#streams.fail(id, ErrorCode.FRAME_SIZE_ERROR);
     this.#nuisances.add();
-  }
-
-  #reset(id: number, payload: Uint8Array): void {
-    if (payload.length !== 4) throw new ConnectionError(ErrorCode.FRAME_SIZE_ERROR, "RST_STREAM");
-    const stream = this.#known(id);
-    if (stream !== undefined || !this.#finished.reset(id)) this.#nuisances.add();
-    if (stream !== undefined) this.#close(stream, true);
   }
 
   #settings(flags: number, id: number, payload: Uint8Array): void {
@@ -469,21 +224,11 @@ export class H2Connection implements StreamHost, InputQueue {
     }
     this.#nuisances.add();
     const window = readSettings(payload);
-    if (window !== undefined && window !== this.#initialWindow) this.#changeWindows(window);
+    if (window !== undefined) this.#sendWindows.change(window);
     this.outbound.control(frame(FrameType.SETTINGS, Flag.ACK, 0));
   }
 
-  #changeWindows(initial: number): void {
-    const by = initial - this.#initialWindow;
-    this.#initialWindow = initial;
-    for (const { queue } of this.streams.values()) {
-      queue.window += by;
-      if (queue.window > MAX_WINDOW) throw new ConnectionError(ErrorCode.FLOW_CONTROL_ERROR, "window overflow");
-    }
-    if (by > 0) this.outbound.opened();
-  }
-
-  #ping(flags: number, id: number, payload: Uint8Array): void {
+  #pinged(flags: number, id: number, payload: Uint8Array): void {
     if (id !== 0) throw violation("PING on a stream");
     if (payload.length !== 8) throw new ConnectionError(ErrorCode.FRAME_SIZE_ERROR, "PING");
     if (flags & Flag.ACK) return;
@@ -491,22 +236,5 @@ export class H2Connection implements StreamHost, InputQueue {
     if (this.outbound.batches === this.#batchesAtPing) this.#nuisances.add();
     this.#batchesAtPing = this.outbound.batches;
     this.outbound.control(frame(FrameType.PING, Flag.ACK, 0, payload));
-  }
-
-  #windowUpdate(id: number, payload: Uint8Array): void {
-    if (payload.length !== 4) throw new ConnectionError(ErrorCode.FRAME_SIZE_ERROR, "WINDOW_UPDATE");
-    const by = new DataView(payload.buffer, payload.byteOffset).getUint32(0) & MAX_WINDOW;
-    if (id === 0) {
-      if (by === 0) throw violation("WINDOW_UPDATE of 0");
-      this.outbound.window += by;
-      if (this.outbound.window > MAX_WINDOW) throw new ConnectionError(ErrorCode.FLOW_CONTROL_ERROR, "window overflow");
-      return this.outbound.opened();
-    }
-    const stream = this.#known(id);
-    if (by === 0 && id <= this.#lastStream) return this.#streamError(id, ErrorCode.PROTOCOL_ERROR);
-    if (stream === undefined) return;
-    stream.queue.window += by;
-    if (stream.queue.window > MAX_WINDOW) return this.#streamError(id, ErrorCode.FLOW_CONTROL_ERROR);
-    this.outbound.opened();
   }
 }
