@@ -11,12 +11,14 @@ import { InternedNames } from "../resource/names.ts";
 import { ResourceTable } from "../resource/set.ts";
 import { RecentTexts } from "./ads/recent_texts.ts";
 import { Admission, defaultAdmissionRate, type WaitingStream } from "./admission.ts";
-import { addressGroup, AdmissionKeys } from "./admission_key.ts";
+import { AdmissionKeys } from "./admission_key.ts";
 import { type ConnectionContext, XdsConnection } from "./connection.ts";
 import type { Call } from "../grpc/call.ts";
 import { HealthService } from "../grpc/health.ts";
 import { byPreface } from "../sockets/listen/preface.ts";
+import type { TlsCertificates } from "../sockets/listen/certificates.ts";
 import { listen, type Listener, parseListenAddress } from "../sockets/listen/tcp.ts";
+import { listenTls, type TlsListener, type TlsListenOptions } from "../sockets/listen/tls.ts";
 import { GrpcServer, type GrpcServerOptions } from "../grpc/server.ts";
 import { Code } from "../grpc/codes.ts";
 import { PushLedger } from "./ledger.ts";
@@ -25,7 +27,8 @@ import { OwedEndpoints } from "./owed_endpoints.ts";
 import { defaultPushThrottle, PushQueue } from "./push_queue.ts";
 import { withReflection } from "../grpc/reflection/service.ts";
 import type { GrpcService } from "../grpc/service.ts";
-import type { Peer } from "../sockets/transport/peer.ts";
+import { addressGroup } from "../sockets/transport/address_group.ts";
+import type { Peer, TlsState } from "../sockets/transport/peer.ts";
 import { SocketTransport } from "../sockets/transport/socket.ts";
 import { RejectGauges } from "./reject_gauges.ts";
 import type { PushEvent, ResourceSource } from "./protocol/source.ts";
@@ -37,6 +40,8 @@ export interface XdsServerOptions {
   readonly resources: ResourceTable;
   readonly metrics?: XdsMetrics;
   readonly log?: ConnectionContext["log"];
+  /** Further services on the same ports. Default: none. */
+  readonly services?: readonly GrpcService[];
   /** Keepalive, connection age, message size, streams a connection, back-pressure. */
   readonly grpc?: Omit<GrpcServerOptions, "onError" | "onClosing">;
   /** New streams a second (`PILOT_MAX_REQUESTS_PER_SECOND`); 0 = {@linkcode defaultAdmissionRate}. */
@@ -94,7 +99,7 @@ export class XdsServer {
     this.#refuseNext = options.refuseFirst ?? false;
     const metrics = this.#metrics = options.metrics ?? NO_METRICS;
     const log = options.log ?? (() => {});
-    this.grpc = new GrpcServer(withReflection([this.#service(), this.health.service]), {
+    this.grpc = new GrpcServer(withReflection([this.#service(), ...options.services ?? [], this.health.service]), {
       ...options.grpc,
       onError: (error, where) => {
         metrics.count("pilot_total_xds_internal_errors", 1);
@@ -145,6 +150,26 @@ export class XdsServer {
   async listen(address: string, http1?: (socket: Socket) => void): Promise<Listener> {
     const grpc = (socket: Socket) => this.grpc.accept(new SocketTransport(socket));
     const listener = await listen(parseListenAddress(address), http1 === undefined ? grpc : byPreface(grpc, http1));
+    this.#listeners.push(listener);
+    return listener;
+  }
+
+  /**
+   * Listens for gRPC over TLS, e.g. on `:15012`, with the same services. Handshakes take places of connections.
+   *
+   * @returns the listener; {@linkcode XdsServer.stop} closes it too
+   * @throws TypeError when the certificates cannot be used, Error when the address cannot be used
+   */
+  async listenTls(
+    address: string,
+    certificates: TlsCertificates,
+    options: Omit<TlsListenOptions, "protocols" | "places"> = {},
+  ): Promise<TlsListener> {
+    const accept = (socket: Socket, tls: TlsState) => this.grpc.accept(new SocketTransport(socket, tls));
+    const listener = await listenTls(parseListenAddress(address), certificates, accept, {
+      ...options,
+      places: this.grpc.places,
+    });
     this.#listeners.push(listener);
     return listener;
   }

@@ -31,6 +31,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   agent: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,networkInterfaces,systemMemoryInfo,uid,gid"],
   // inputs and expected findings in files
   analyze: [READ, TEMP, ENV],
+  // an issuer of tokens with a port of its own
+  authenticators: [ENV, NET],
   // wrappers of the programs, bash, zsh and fish; ports of a test server
   cli: [READ, TEMP, ENV, NET, RUN],
   // the programs as processes

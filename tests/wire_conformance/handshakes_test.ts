@@ -29,13 +29,23 @@ async function serve(options: TlsListenOptions = {}) {
     const socket = net.connect(listener.port, "127.0.0.1");
     socket.on("error", () => {});
     await once(socket, "connect");
-    return socket;
+    // The end of a connection is seen by who reads it.
+    return socket.resume();
+  };
+  const connect = async () => {
+    const client = tls.connect({
+      ...{ host: "127.0.0.1", port: listener.port, servername: "localhost", ALPNProtocols: ["h2"] },
+      ca: authority.certificate,
+    });
+    client.on("error", () => {});
+    await once(client, "secureConnect");
+    return client;
   };
   const stop = async () => {
     await Promise.all([listener.close(), server.stop(0)]);
     await authority.remove();
   };
-  return { authority, server, listener, failures, refused, open, stop };
+  return { authority, server, listener, failures, refused, open, connect, stop };
 }
 
 /** Resolves when a socket has closed, by a reset or otherwise. */
@@ -53,22 +63,48 @@ test("a handshake in progress takes a place among the connections, and gives it 
   const at = await serve();
   const [first, second] = [await at.open(), await at.open()];
   await until(() => at.server.places.taken === 2);
-  const third = await at.open();
-  await closed(third);
-  assert.equal(at.refused.length, 1);
   first.destroy();
   await until(() => at.server.places.taken === 1);
-  const client = tls.connect({
-    ...{ host: "127.0.0.1", port: at.listener.port, servername: "localhost", ALPNProtocols: ["h2"] },
-    ca: at.authority.certificate,
-  });
-  client.on("error", () => {});
-  await once(client, "secureConnect");
+  const client = await at.connect();
   await until(() => [...at.server.connections].length === 1);
   assert.equal(at.server.places.taken, 2, "one connection, and one handshake that has not begun");
   client.destroy();
   second.destroy();
   await until(() => at.server.places.taken === 0);
+  await at.stop();
+});
+
+test("a handshake that never begins gives its place to a new one, the oldest first; connections keep theirs", async () => {
+  const at = await serve();
+  const [first, second] = [await at.open(), await at.open()];
+  await until(() => at.server.places.taken === 2);
+  const left = [closed(first), closed(second)];
+  const one = await at.connect();
+  await left[0];
+  assert.equal(second.destroyed, false);
+  const two = await at.connect();
+  await left[1];
+  assert.deepEqual(at.refused.map((address) => address.split(":")[0]), ["127.0.0.1", "127.0.0.1"]);
+  await until(() => [...at.server.connections].length === 2);
+  await closed(await at.open());
+  assert.equal(at.refused.length, 3, "two connections hold all places");
+  assert.deepEqual([one.destroyed, two.destroyed], [false, false]);
+  one.destroy();
+  two.destroy();
+  await until(() => at.server.places.taken === 0);
+  await at.stop();
+});
+
+test("bytes that are no handshake end their connection at once, with an error, and give their place back", async () => {
+  const at = await serve();
+  for (const bytes of ["GET / HTTP/1.1\r\n\r\n", "\x16\x03\x01\xff\xff".repeat(5000), "\0".repeat(100)]) {
+    const socket = await at.open();
+    socket.write(bytes);
+    await closed(socket);
+  }
+  assert.equal(at.failures.length, 3, at.failures.join("; "));
+  await until(() => at.server.places.taken === 0);
+  (await at.connect()).destroy();
   await at.stop();
 });
 

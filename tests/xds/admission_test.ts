@@ -8,7 +8,7 @@ import {
   MAX_WAITING_STREAMS,
   type WaitingStream,
 } from "../../lib/xds/admission.ts";
-import { addressGroup } from "../../lib/xds/admission_key.ts";
+import { addressGroup } from "../../lib/sockets/transport/address_group.ts";
 
 class Stream implements WaitingStream {
   readonly calls: ("admitted" | "refused")[] = [];

@@ -14,19 +14,20 @@ import { checkCertificates, type TlsCertificates } from "./certificates.ts";
 import { Handshakes } from "./handshakes.ts";
 import type { ConnectionPlaces } from "./places.ts";
 import { type ListenAddress, type Listener, startListening } from "./tcp.ts";
+import { DEFAULT_TLS_POLICY, type TlsPolicy } from "./tls_policy.ts";
 import { tlsStateOf } from "./tls_state.ts";
 
 /** How a TLS listener behaves. */
 export interface TlsListenOptions {
   /** Protocols offered by ALPN, the preferred one first. Default: `h2` alone. */
   readonly protocols?: readonly string[];
-  /** Oldest version of TLS. Default `TLSv1.2`. */
-  readonly minVersion?: "TLSv1.2" | "TLSv1.3";
+  /** Versions and cipher suites. Default {@linkcode DEFAULT_TLS_POLICY}. */
+  readonly policy?: TlsPolicy;
   /** Milliseconds in which the handshake must be done. Default 10,000. */
   readonly handshakeTimeout?: number;
   /** Places of the server, of which handshakes in progress take one each. Default: they are not counted. */
   readonly places?: ConnectionPlaces;
-  /** Called with the address of a client for which there was no place. */
+  /** Called with the address of a client for which there was no place, or whose place another one got. */
   readonly onRefused?: (address: string) => void;
   /** Called with the reason when a handshake fails, and the client's address. */
   readonly onHandshakeError?: (error: Error, address: string) => void;
@@ -54,29 +55,33 @@ export async function listenTls(
   options: TlsListenOptions = {},
 ): Promise<TlsListener> {
   let authorities = checkCertificates(certificates);
+  const policy = options.policy ?? DEFAULT_TLS_POLICY;
+  const { cipherSuites } = policy;
   const timeout = options.handshakeTimeout ?? 10_000;
-  const handshakes = new Handshakes(timeout, options.places, (late) => {
-    options.onHandshakeError?.(new Error(`TLS handshake not done within ${timeout / 1000} s`), late);
+  const handshakes = new Handshakes(timeout, options.places, {
+    late: (address) =>
+      options.onHandshakeError?.(new Error(`TLS handshake not done within ${timeout / 1000} s`), address),
+    refused: (address) => options.onRefused?.(address),
   });
   const server = tls.createServer({
-    ...secureContext(certificates),
+    ...secureContext(certificates, policy),
     // Whether clients are asked is fixed when the server is made, so they are always asked.
     requestCert: true,
     rejectUnauthorized: false,
     ALPNProtocols: [...options.protocols ?? ["h2"]],
-    minVersion: options.minVersion ?? "TLSv1.2",
     // Later than our own, which is one of time and not of silence.
     handshakeTimeout: 2 * timeout,
   }, (socket: TLSSocket) => {
     handshakes.end(socket);
-    if (!socket.destroyed) accept(socket, tlsStateOf(socket, authorities));
+    if (socket.destroyed) return;
+    const state = tlsStateOf(socket, authorities);
+    if (cipherSuites === undefined || cipherSuites.has(state.cipher)) return accept(socket, state);
+    options.onHandshakeError?.(new Error(`${state.cipher} is the first suite of both, and not allowed`), where(socket));
+    socket.destroy();
   });
-  server.on("connection", (socket: Socket) => {
-    const address = `${socket.remoteAddress ?? "?"}:${socket.remotePort ?? "?"}`;
-    if (!handshakes.begin(socket)) options.onRefused?.(address);
-  });
+  server.on("connection", (socket: Socket) => handshakes.begin(socket));
   server.on("tlsClientError", (error: Error, socket: Socket) => {
-    options.onHandshakeError?.(error, `${socket.remoteAddress ?? "?"}:${socket.remotePort ?? "?"}`);
+    options.onHandshakeError?.(error, where(socket));
     handshakes.end(socket);
     socket.destroy();
   });
@@ -90,12 +95,17 @@ export async function listenTls(
     },
     replace(next) {
       authorities = checkCertificates(next);
-      server.setSecureContext(secureContext(next));
+      server.setSecureContext(secureContext(next, policy));
     },
   };
 }
 
-function secureContext(certificates: TlsCertificates): tls.SecureContextOptions {
+function where({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress ?? "?"}:${remotePort ?? "?"}`;
+}
+
+function secureContext(certificates: TlsCertificates, policy: TlsPolicy): tls.SecureContextOptions {
   const { certificate, privateKey, clientAuthorities } = certificates;
-  return { cert: certificate, key: privateKey, ca: clientAuthorities ?? [] };
+  const { minVersion, maxVersion } = policy;
+  return { cert: certificate, key: privateKey, ca: clientAuthorities ?? [], minVersion, maxVersion };
 }

@@ -1,0 +1,65 @@
+/**
+ * Asks authenticators in order until one accepts a caller.
+ *
+ * @module
+ */
+import type { Logger } from "../kernel/log/log.ts";
+import {
+  type AuthenticationFailure,
+  type AuthenticationResult,
+  type Authenticator,
+  type CallerCredentials,
+  NotAuthenticated,
+} from "./caller.ts";
+
+/** Whom the authenticators are asked about. */
+export interface AuthenticationOptions {
+  /** Also about callers in plain text (`XDS_AUTH_PLAINTEXT`), whose tokens others can read on the way. */
+  readonly plaintext: boolean;
+  /** Takes a line when an authenticator fails by itself, which refuses the caller. */
+  readonly log: Pick<Logger, "error">;
+}
+
+/** See the module. */
+export class Authentication {
+  readonly #authenticators: readonly Authenticator[];
+  readonly #options: AuthenticationOptions;
+
+  /** @param authenticators in the order in which they are asked */
+  constructor(authenticators: readonly Authenticator[], options: AuthenticationOptions) {
+    this.#authenticators = authenticators;
+    this.#options = options;
+  }
+
+  /** Whether a caller on this connection can prove an identity at all. */
+  mayProve({ peer }: Pick<CallerCredentials, "peer">): boolean {
+    return peer.tls !== undefined || this.#options.plaintext;
+  }
+
+  /** The same, with one more authenticator to be asked last. */
+  with(last: Authenticator): Authentication {
+    return new Authentication([...this.#authenticators, last], this.#options);
+  }
+
+  /** Never throws. */
+  async authenticate(credentials: CallerCredentials): Promise<AuthenticationResult> {
+    if (!this.mayProve(credentials)) {
+      const reason = "it is in plain text, where XDS_AUTH_PLAINTEXT allows no proof";
+      return { failures: [{ authenticator: "connection", reason }] };
+    }
+    const failures: AuthenticationFailure[] = [];
+    for (const authenticator of this.#authenticators) {
+      const { name } = authenticator;
+      try {
+        return { caller: { identity: await authenticator.authenticate(credentials), provenBy: name } };
+      } catch (error) {
+        if (error instanceof NotAuthenticated) failures.push({ authenticator: name, reason: error.message });
+        else {
+          this.#options.log.error("an authenticator failed", { authenticator: name, error });
+          failures.push({ authenticator: name, reason: "an internal error" });
+        }
+      }
+    }
+    return { failures };
+  }
+}

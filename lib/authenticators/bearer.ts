@@ -1,0 +1,25 @@
+/**
+ * The token in a request's `authorization` header.
+ *
+ * @module
+ */
+import { type CallerCredentials, NotAuthenticated } from "./caller.ts";
+
+/** Longest token that is looked at, in characters; those of orchestrators have about a thousand. */
+export const MAX_TOKEN_LENGTH = 16 * 1024;
+
+/**
+ * The token of `Bearer <token>`, or of `Istio <token>`, which some of Istio's tools send.
+ *
+ * @throws {NotAuthenticated} when there is none, more than one, or one of more than {@linkcode MAX_TOKEN_LENGTH}
+ */
+export function bearerToken({ headers }: Pick<CallerCredentials, "headers">): string {
+  const header = headers["authorization"];
+  if (header === undefined || header === "") throw new NotAuthenticated("no token");
+  if (header.length > MAX_TOKEN_LENGTH) {
+    throw new NotAuthenticated(`got a token of ${header.length} characters, expected at most ${MAX_TOKEN_LENGTH}`);
+  }
+  const token = /^(?:Bearer|Istio) +([A-Za-z0-9._~+/=-]+)$/i.exec(header)?.[1];
+  if (token === undefined) throw new NotAuthenticated("expected one header `authorization: Bearer <token>`");
+  return token;
+}

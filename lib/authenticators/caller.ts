@@ -1,0 +1,57 @@
+/**
+ * Who is calling: the proven identity of a caller, or every reason why there is none.
+ *
+ * @module
+ */
+import type { WorkloadIdentity } from "../pki/spiffe.ts";
+import type { Peer } from "../sockets/transport/peer.ts";
+
+/** A caller whose identity is proven. */
+export interface Caller {
+  readonly identity: WorkloadIdentity;
+  /** Name of the authenticator that accepted it. */
+  readonly provenBy: string;
+}
+
+/** All that a caller may show. */
+export interface CallerCredentials {
+  /** The remote end of the connection, with what TLS proved about it. */
+  readonly peer: Peer;
+  /** Headers of the request, names in lower case; several of one name are joined by a comma. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
+/** Why one authenticator did not accept a caller. */
+export interface AuthenticationFailure {
+  /** Name of the authenticator, or `connection` where none was asked. */
+  readonly authenticator: string;
+  /** Follows the name and a colon. Holds no token and no key. */
+  readonly reason: string;
+}
+
+/** The caller, or the reasons of all authenticators. */
+export type AuthenticationResult =
+  | { readonly caller: Caller }
+  | { readonly failures: readonly AuthenticationFailure[] };
+
+/** One way to prove an identity. */
+export interface Authenticator {
+  /** For reasons and logs, e.g. `client certificate`. */
+  readonly name: string;
+  /**
+   * Looks at what a caller shows.
+   *
+   * @throws {NotAuthenticated} with the reason why it proves nothing
+   */
+  authenticate(credentials: CallerCredentials): WorkloadIdentity | Promise<WorkloadIdentity>;
+}
+
+/** What a caller shows proves nothing; the message is the reason. */
+export class NotAuthenticated extends Error {
+  override name = "NotAuthenticated";
+}
+
+/** All reasons in one line: `client certificate: none; JWT_RULE: the token has expired`. */
+export function failureText(failures: readonly AuthenticationFailure[]): string {
+  return failures.map(({ authenticator, reason }) => `${authenticator}: ${reason}`).join("; ");
+}

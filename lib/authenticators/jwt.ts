@@ -1,0 +1,142 @@
+/**
+ * Proof by a signed token (JWT) of an issuer that the operator trusts.
+ *
+ * @module
+ */
+import { decodeJwt, errors, type JWTPayload, jwtVerify, type JWTVerifyOptions, type LocalJWKSet } from "jose";
+import type { Clock } from "../kernel/time/clock.ts";
+import type { WorkloadIdentity } from "../pki/spiffe.ts";
+import { bearerToken } from "./bearer.ts";
+import { type Authenticator, type CallerCredentials, NotAuthenticated } from "./caller.ts";
+import type { TokenRule } from "./jwt_rule.ts";
+import type { TokenKeys } from "./token_keys.ts";
+import { accountIdentity, shownText, type TrustDomains } from "./trust.ts";
+
+/**
+ * Signatures by a private key alone. With a shared key, whoever knows the public one could sign; without a signature,
+ * anybody.
+ */
+const ALGORITHMS = [
+  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
+  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+];
+
+/** Seconds by which clocks of issuers and of this machine may differ. */
+export const CLOCK_TOLERANCE = 30;
+
+/** See the module. */
+export class JwtAuthenticator implements Authenticator {
+  readonly name: string;
+  readonly #rule: TokenRule;
+  readonly #keys: TokenKeys;
+  readonly #domains: () => TrustDomains;
+  readonly #clock: Pick<Clock, "now">;
+
+  /**
+   * @param name for reasons: the setting that made it
+   * @param domains asked at each call, since the mesh configuration may change
+   */
+  constructor(
+    name: string,
+    rule: TokenRule,
+    keys: TokenKeys,
+    domains: () => TrustDomains,
+    clock: Pick<Clock, "now">,
+  ) {
+    this.name = name;
+    this.#rule = rule;
+    this.#keys = keys;
+    this.#domains = domains;
+    this.#clock = clock;
+  }
+
+  /** {@linkcode Authenticator.authenticate} */
+  async authenticate(credentials: CallerCredentials): Promise<WorkloadIdentity> {
+    const { issuer, audiences } = this.#rule;
+    const token = bearerToken(credentials);
+    if (audiences.length === 0) throw new NotAuthenticated("its rule has no audience, so it accepts nobody");
+    // Before any key is fetched for it.
+    const named = issuerOf(token);
+    if (named !== issuer) throw new NotAuthenticated(`got issuer ${shownText(named)}, expected ${issuer}`);
+    const { sub } = await this.#verified(token);
+    return accountIdentity(sub!, this.#domains());
+  }
+
+  async #verified(token: string): Promise<JWTPayload> {
+    let keys: LocalJWKSet;
+    try {
+      keys = await this.#keys.current();
+    } catch (error) {
+      throw new NotAuthenticated((error as Error).message);
+    }
+    try {
+      return await this.#verifiedBy(token, keys);
+    } catch (error) {
+      // The issuer may have changed its keys.
+      const mayBeNewer = error instanceof errors.JWKSNoMatchingKey ||
+        error instanceof errors.JWSSignatureVerificationFailed;
+      if (!mayBeNewer || !await this.#keys.renewed(keys)) throw refusalOfToken(error, this.#rule);
+    }
+    try {
+      return await this.#verifiedBy(token, await this.#keys.current());
+    } catch (error) {
+      throw refusalOfToken(error, this.#rule);
+    }
+  }
+
+  async #verifiedBy(token: string, keys: LocalJWKSet): Promise<JWTPayload> {
+    const options: JWTVerifyOptions = {
+      algorithms: ALGORITHMS,
+      issuer: this.#rule.issuer,
+      audience: [...this.#rule.audiences],
+      requiredClaims: ["exp", "sub"],
+      clockTolerance: CLOCK_TOLERANCE,
+      currentDate: new Date(this.#clock.now()),
+    };
+    try {
+      return (await jwtVerify(token, keys, options)).payload;
+    } catch (error) {
+      // A token that names no key may fit several.
+      if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+      for await (const key of error) {
+        try {
+          return (await jwtVerify(token, key, options)).payload;
+        } catch (reason) {
+          if (!(reason instanceof errors.JWSSignatureVerificationFailed)) throw reason;
+        }
+      }
+      throw new errors.JWSSignatureVerificationFailed();
+    }
+  }
+}
+
+function issuerOf(token: string): string {
+  try {
+    return decodeJwt(token).iss ?? "";
+  } catch {
+    throw new NotAuthenticated("expected a signed token (JWT)");
+  }
+}
+
+/** The reason in words. Errors that are no verdict about the token stay what they are. */
+function refusalOfToken(error: unknown, rule: TokenRule): unknown {
+  if (!(error instanceof errors.JOSEError)) return error;
+  if (error instanceof errors.JWTExpired) return new NotAuthenticated("the token has expired");
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    if (error.claim === "nbf") return new NotAuthenticated("the token is not valid yet");
+    const got = error.payload[error.claim];
+    const value = got === undefined ? "none" : shownText(typeof got === "string" ? got : JSON.stringify(got));
+    const expected = error.claim === "aud" ? `, expected one of ${rule.audiences.join(", ")}` : "";
+    return new NotAuthenticated(`claim ${error.claim}: got ${value}${expected}`);
+  }
+  if (error instanceof errors.JWSSignatureVerificationFailed) {
+    return new NotAuthenticated("the signature is not by a key of the issuer");
+  }
+  if (error instanceof errors.JWKSNoMatchingKey) {
+    return new NotAuthenticated("the issuer has no key of the token's name and kind");
+  }
+  if (error instanceof errors.JOSEAlgNotAllowed) {
+    return new NotAuthenticated(`the token is not signed by one of ${ALGORITHMS.join(", ")}`);
+  }
+  return new NotAuthenticated(error.message);
+}

@@ -1,0 +1,65 @@
+/**
+ * `JWT_RULE`: which tokens prove an identity, as JSON.
+ *
+ * @module
+ */
+import { z } from "zod";
+import { issueLines } from "../kernel/json/issues.ts";
+
+/** Whose tokens are accepted. */
+export interface TokenRule {
+  /** The value that claim `iss` must have. */
+  readonly issuer: string;
+  /** Where the issuer's keys are; undefined: in `jwks`, or where the issuer's OpenID configuration says. */
+  readonly jwksUri?: string;
+  /** The issuer's keys themselves, as JSON. */
+  readonly jwks?: string;
+  /** Claim `aud` must hold one of them; none: nobody is accepted. */
+  readonly audiences: readonly string[];
+}
+
+const URL_EXPECTED = "an address that begins with https:// or http://";
+
+const webAddress = z.string({ error: URL_EXPECTED }).refine(isWebAddress, { error: URL_EXPECTED });
+
+/** Both spellings of the fields, as protobuf's JSON has them; further fields of a JWT rule mean nothing here. */
+const schema = z.looseObject({
+  issuer: z.string({ error: "the issuer of the tokens" }).min(1, { error: "the issuer of the tokens" }),
+  jwksUri: webAddress.optional(),
+  jwks_uri: webAddress.optional(),
+  jwks: z.string({ error: "a JSON Web Key Set as text" }).optional(),
+  audiences: z.array(z.string({ error: "an audience" }), { error: "a list of audiences" }).optional(),
+}, { error: "an object with issuer, jwks_uri and audiences" });
+
+/**
+ * Reads a rule.
+ *
+ * @throws TypeError that names every field at fault, with value and expectation, one a line
+ */
+export function parseTokenRule(text: string): TokenRule {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new TypeError(`the rule: expected JSON (${(error as Error).message})`);
+  }
+  const { success, data, error } = schema.safeParse(value, { reportInput: true });
+  if (!success) throw new TypeError(issueLines(error.issues, "the rule").join("\n"));
+  const { issuer, jwks, audiences = [] } = data;
+  const jwksUri = data.jwksUri ?? data.jwks_uri;
+  if (jwksUri === undefined && jwks === undefined && !isWebAddress(issuer)) {
+    throw new TypeError(
+      `jwks_uri: got none, expected ${URL_EXPECTED}, because issuer ${JSON.stringify(issuer)} is none`,
+    );
+  }
+  return {
+    issuer,
+    audiences,
+    ...(jwksUri === undefined ? {} : { jwksUri }),
+    ...(jwks === undefined || jwks === "" ? {} : { jwks }),
+  };
+}
+
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}

@@ -1,0 +1,30 @@
+/**
+ * Issuer and audience of the server's own token: where nothing else is configured, callers' tokens come from the same
+ * issuer.
+ *
+ * @module
+ */
+import { decodeJwt } from "jose";
+
+/** Where a token of the server lies: our path, and Istio's. */
+export const OWN_TOKEN_FILES = ["./var/run/secrets/tokens/mesh-token", "./var/run/secrets/tokens/istio-token"] as const;
+
+/** What a token says about itself; empty: nothing. */
+export interface OwnTokenClaims {
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+}
+
+/**
+ * Reads the claims of the server's own token, whose signature is not its own to judge.
+ *
+ * @throws TypeError when the text is no token
+ */
+export function ownTokenClaims(token: string): OwnTokenClaims {
+  try {
+    const { iss = "", aud = [] } = decodeJwt(token.trim());
+    return { issuer: iss, audiences: typeof aud === "string" ? [aud] : aud };
+  } catch (error) {
+    throw new TypeError(`expected a token (JWT): ${(error as Error).message}`);
+  }
+}

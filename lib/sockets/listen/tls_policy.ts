@@ -1,0 +1,67 @@
+/**
+ * Which versions and cipher suites of TLS a server takes.
+ *
+ * Deno 2.8.3 limits a listener to versions, and to no suites (it takes `ciphers`, and does nothing with them): it picks
+ * the first suite of the client's list that it has. So a connection of a suite that is not wanted ends after its
+ * handshake, and versions of which no suite is wanted are not offered (docs/decisions/0025).
+ *
+ * @module
+ */
+
+/** A version of TLS. */
+export type TlsVersion = "TLSv1.2" | "TLSv1.3";
+
+/** See the module. */
+export interface TlsPolicy {
+  readonly minVersion: TlsVersion;
+  readonly maxVersion: TlsVersion;
+  /** Names of the registry of TLS, e.g. `TLS_AES_128_GCM_SHA256`; undefined: those of the runtime. */
+  readonly cipherSuites?: ReadonlySet<string>;
+}
+
+/** The suites that the runtime has, by version. */
+export const RUNTIME_SUITES: Readonly<Record<TlsVersion, readonly string[]>> = {
+  "TLSv1.2": [
+    "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+    "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+  ],
+  "TLSv1.3": ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"],
+};
+
+/** TLS 1.2 and 1.3 with all suites of the runtime. */
+export const DEFAULT_TLS_POLICY: TlsPolicy = { minVersion: "TLSv1.2", maxVersion: "TLSv1.3" };
+
+/** `COMPLIANCE_POLICY=fips-140-2`: TLS 1.2 with the four suites of ephemeral keys and AES-GCM. */
+export const FIPS_TLS_POLICY: TlsPolicy = {
+  minVersion: "TLSv1.2",
+  maxVersion: "TLSv1.2",
+  cipherSuites: new Set(RUNTIME_SUITES["TLSv1.2"].filter((suite) => suite.includes("_GCM_"))),
+};
+
+/**
+ * The policy that has these suites and no others; none: the default one.
+ *
+ * @throws TypeError when the runtime has none of them
+ */
+export function policyOfSuites(names: readonly string[]): TlsPolicy {
+  if (names.length === 0) return DEFAULT_TLS_POLICY;
+  const versions = (["TLSv1.2", "TLSv1.3"] as const).filter((version) =>
+    RUNTIME_SUITES[version].some((suite) => names.includes(suite))
+  );
+  const [minVersion, maxVersion = minVersion] = versions;
+  if (minVersion === undefined || maxVersion === undefined) {
+    const all = Object.values(RUNTIME_SUITES).flat().join(", ");
+    throw new TypeError(`got ${names.join(", ")}, expected one at least that this runtime has: ${all}`);
+  }
+  return { minVersion, maxVersion, cipherSuites: new Set(names) };
+}
+
+/** Those of the names that the runtime does not have. */
+export function suitesNotThere(names: readonly string[]): string[] {
+  const all = new Set(Object.values(RUNTIME_SUITES).flat());
+  return names.filter((name) => !all.has(name));
+}

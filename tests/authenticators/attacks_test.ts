@@ -1,0 +1,229 @@
+/** Everything that shall prove nothing, in one table: each gets the reason of every authenticator, and no identity. */
+import assert from "node:assert/strict";
+import { SignJWT, UnsecuredJWT } from "jose";
+import { parseRanges } from "../../lib/authenticators/addresses.ts";
+import { Authentication } from "../../lib/authenticators/authentication.ts";
+import { type CallerCredentials, failureText } from "../../lib/authenticators/caller.ts";
+import { clientCertificateAuthenticator } from "../../lib/authenticators/client_certificate.ts";
+import { fetchKeySet } from "../../lib/authenticators/issuer_keys.ts";
+import { JwtAuthenticator } from "../../lib/authenticators/jwt.ts";
+import { TokenKeys } from "../../lib/authenticators/token_keys.ts";
+import type { TrustDomains } from "../../lib/authenticators/trust.ts";
+import { xfccAuthenticator } from "../../lib/authenticators/xfcc.ts";
+import { workloadUri } from "../../lib/pki/spiffe.ts";
+import { ANONYMOUS_TLS, caller, CART_ID, withCertificate } from "./support/callers.ts";
+import { CART, NOW, TestIssuer } from "./support/issuer.ts";
+
+const domains = (): TrustDomains => ({ own: "cluster.local", aliases: ["old.example"] });
+const clock = { now: () => NOW * 1000, monotonic: () => 0 };
+
+/** All authenticators, with gateways in 10.0.0.0/8. */
+function all(issuer: TestIssuer, audiences: readonly string[] = ["mesh-ca"], plaintext = false): Authentication {
+  const rule = { issuer: issuer.url, jwksUri: `${issuer.url}/keys`, audiences };
+  const keys = new TokenKeys(() => fetchKeySet(rule), clock);
+  return new Authentication([
+    clientCertificateAuthenticator(domains),
+    new JwtAuthenticator("JWT_RULE", rule, keys, domains, clock),
+    xfccAuthenticator(parseRanges("10.0.0.0/8"), domains),
+  ], { plaintext, log: { error: (message, fields) => assert.fail(`${message} ${JSON.stringify(fields)}`) } });
+}
+
+const bearer = (token: string, tls = ANONYMOUS_TLS) => caller({ authorization: `Bearer ${token}` }, tls);
+const forwarded = (header: string, address: string) =>
+  caller({ "x-forwarded-client-cert": header }, ANONYMOUS_TLS, address);
+
+/** A row: what the caller shows, and the authenticator's name and reason that must be among the failures. */
+type Attack = (
+  issuer: TestIssuer,
+) => Promise<readonly [CallerCredentials, RegExp]> | readonly [CallerCredentials, RegExp];
+
+const ATTACKS: Readonly<Record<string, Attack>> = {
+  "nothing at all":
+    () => [caller({}, ANONYMOUS_TLS), /^client certificate: no certificate; JWT_RULE: no token; forwarded/],
+  "a token for another audience": async (issuer) => [
+    bearer(await issuer.token({ aud: "vault" })),
+    /JWT_RULE: claim aud: got "vault", expected one of mesh-ca/,
+  ],
+  "a token for other audiences": async (issuer) => [
+    bearer(await issuer.token({ aud: ["vault", "mesh-c"] })),
+    /JWT_RULE: claim aud: got .+vault/,
+  ],
+  "a token without audience": async (
+    issuer,
+  ) => [bearer(await issuer.token({ aud: undefined! })), /claim aud: got none/],
+  "a token that has expired": async (
+    issuer,
+  ) => [bearer(await issuer.token({ exp: NOW - 31 })), /the token has expired/],
+  "a token that never expires": async (
+    issuer,
+  ) => [bearer(await issuer.token({ exp: undefined! })), /claim exp: got none/],
+  "a token that is not valid yet": async (issuer) => [
+    bearer(await issuer.token({ nbf: NOW + 31 })),
+    /the token is not valid yet/,
+  ],
+  "a token of another issuer, signed with the right key": async (issuer) => [
+    bearer(await issuer.token({ iss: "https://elsewhere.example" })),
+    /JWT_RULE: got issuer "https:\/\/elsewhere\.example", expected http:/,
+  ],
+  "a token without signature": (issuer) => [
+    bearer(new UnsecuredJWT(issuer.claims()).encode()),
+    /JWT_RULE: the token is not signed by one of RS256/,
+  ],
+  "a token whose signature was cut off": async (issuer) => [
+    bearer((await issuer.token()).replace(/[^.]+$/, "")),
+    /JWT_RULE: the signature is not by a key of the issuer/,
+  ],
+  "a token signed with the public key as shared secret": async (issuer) => {
+    const secret = new TextEncoder().encode(await issuer.publicPem());
+    const token = await new SignJWT(issuer.claims()).setProtectedHeader({ alg: "HS256", kid: "one" }).sign(secret);
+    return [bearer(token), /JWT_RULE: the token is not signed by one of RS256/];
+  },
+  "a token signed with a forged key of the right name": async (issuer) => {
+    await using forger = await TestIssuer.start();
+    return [bearer(await issuer.token({}, forger.keys[0])), /the signature is not by a key of the issuer/];
+  },
+  "a token signed with a key of an unknown name": async (issuer) => {
+    await using forger = await TestIssuer.start();
+    const key = { ...forger.keys[0]!, kid: "two" };
+    return [bearer(await issuer.token({}, key)), /the issuer has no key of the token's name and kind/];
+  },
+  "a token that brings its own key": async (issuer) => {
+    await using forger = await TestIssuer.start();
+    const { keys: [jwk] } = JSON.parse(await forger.keySet());
+    const header = { alg: "ES256", jwk, jku: `${forger.url}/keys` };
+    const token = await new SignJWT(issuer.claims()).setProtectedHeader(header).sign(forger.keys[0]!.pair.privateKey);
+    return [bearer(token), /the signature is not by a key of the issuer/];
+  },
+  "claims that were changed after the signature": async (issuer) => {
+    const [head, , signature] = (await issuer.token()).split(".");
+    const claims = issuer.claims({ sub: "system:serviceaccount:mesh-system:meshd" });
+    const body = new TextEncoder().encode(JSON.stringify(claims)).toBase64({
+      alphabet: "base64url",
+      omitPadding: true,
+    });
+    return [bearer(`${head}.${body}.${signature}`), /the signature is not by a key of the issuer/];
+  },
+  ...Object.fromEntries(
+    [
+      ...["admin", "system:serviceaccount:shop", "system:serviceaccount:shop:cart:more", "system:serviceaccount::cart"],
+      ...["system:serviceaccount:shop/sa/x:cart", "system:serviceaccount:shop:../../ns/mesh-system/sa/meshd", ""],
+      ...["system:node:shop:cart", "SYSTEM:serviceaccount:shop:cart", "system:serviceaccount:shop:cart\n"],
+    ].map((sub): [string, Attack] => [
+      `a token whose subject is ${JSON.stringify(sub)}`,
+      async (issuer) => [
+        bearer(await issuer.token({ sub })),
+        /got subject ".*", expected system:serviceaccount:<namespace>:<account>/,
+      ],
+    ]),
+  ),
+  "a token of 20,000 characters": async (issuer) => [
+    bearer(await issuer.token({ more: "x".repeat(15_000) })),
+    /JWT_RULE: got a token of \d+ characters, expected at most 16384/,
+  ],
+  "two tokens in one header": async (issuer) => [
+    caller({ authorization: `Bearer ${await issuer.token()}, Bearer x` }, ANONYMOUS_TLS),
+    /expected one header `authorization: Bearer <token>`/,
+  ],
+  "a password": () => [caller({ authorization: "Basic dTpw" }, ANONYMOUS_TLS), /expected one header `authorization/],
+  "bytes that are no token": () => [bearer("a.b.c"), /JWT_RULE: expected a signed token \(JWT\)/],
+  "a good token in plain text": async (issuer) => [
+    caller({ authorization: `Bearer ${await issuer.token()}` }),
+    /^connection: it is in plain text, where XDS_AUTH_PLAINTEXT allows no proof$/,
+  ],
+  "a certificate of another trust domain": async () => [
+    caller({}, await withCertificate("spiffe://evil.example/ns/shop/sa/cart")),
+    /client certificate: got trust domain "evil\.example", expected cluster\.local, old\.example/,
+  ],
+  "a certificate of a trust domain that begins like ours": async () => [
+    caller({}, await withCertificate("spiffe://cluster.local.evil.example/ns/shop/sa/cart")),
+    /got trust domain/,
+  ],
+  "a certificate with two identities": async () => [
+    caller({}, await withCertificate(CART_ID, "spiffe://cluster.local/ns/mesh-system/sa/meshd")),
+    /client certificate: expected exactly one URI in it, a SPIFFE ID/,
+  ],
+  "a certificate without identity": async () => [caller({}, await withCertificate()), /expected exactly one URI/],
+  "a certificate with an identity of another form": async () => [
+    caller({}, await withCertificate("spiffe://cluster.local/ns/shop/sa/cart/more")),
+    /client certificate: got "spiffe:.+", expected spiffe:/,
+  ],
+  "a certificate that nobody verified": async () => [
+    caller({}, { ...await withCertificate(CART_ID), verified: false, unverifiedReason: "SELF_SIGNED", chain: [] }),
+    /client certificate: SELF_SIGNED/,
+  ],
+  "a forwarded certificate from elsewhere": () => [
+    forwarded(`URI=${CART_ID}`, "192.0.2.7:40000"),
+    /forwarded client certificate: got it from 192\.0\.2\.7:40000, expected an address in TRUSTED_GATEWAY_CIDR/,
+  ],
+  "a forwarded certificate from an address that looks like one of the range": () => [
+    forwarded(`URI=${CART_ID}`, "[2001:db8::10.0.0.1]:40000"),
+    /expected an address in TRUSTED_GATEWAY_CIDR/,
+  ],
+  "an identity that the gateway's client put before the gateway's": () => [
+    forwarded(`URI=${CART_ID},By=spiffe://x;Hash=ab`, "10.1.2.3:1"),
+    /got 0 URIs in the last element/,
+  ],
+  "an identity in a quoted name": () => [
+    forwarded(`Hash=ab;Subject="CN=x;URI=${CART_ID},URI=${CART_ID}"`, "10.1.2.3:1"),
+    /got 0 URIs in the last element/,
+  ],
+  "two forwarded identities of one certificate": () => [
+    forwarded(`URI=${CART_ID};URI=spiffe://cluster.local/ns/mesh-system/sa/meshd`, "10.1.2.3:1"),
+    /got 2 URIs in the last element/,
+  ],
+  "a forwarded certificate of another trust domain": () => [
+    forwarded("URI=spiffe://evil.example/ns/shop/sa/cart", "10.1.2.3:1"),
+    /forwarded client certificate: got trust domain "evil\.example"/,
+  ],
+};
+
+for (const [name, attack] of Object.entries(ATTACKS)) {
+  Deno.test(`${name} proves nothing`, async () => {
+    await using issuer = await TestIssuer.start();
+    const [credentials, reason] = await attack(issuer);
+    const result = await all(issuer).authenticate(credentials);
+    assert.ok("failures" in result, JSON.stringify(result));
+    assert.match(failureText(result.failures), reason);
+  });
+}
+
+Deno.test("a rule without audiences accepts nobody", async () => {
+  await using issuer = await TestIssuer.start();
+  const result = await all(issuer, []).authenticate(bearer(await issuer.token()));
+  assert.ok("failures" in result);
+  assert.match(failureText(result.failures), /JWT_RULE: its rule has no audience, so it accepts nobody/);
+  assert.deepEqual(issuer.asked, [], "and its keys are not fetched");
+});
+
+Deno.test("what is right proves an identity: certificate, token, forwarded certificate, in this order", async () => {
+  await using issuer = await TestIssuer.start();
+  const authentication = all(issuer);
+  const token = await issuer.token({ aud: ["vault", "mesh-ca"], exp: NOW - 29, nbf: NOW + 29 });
+  const other = "spiffe://cluster.local/ns/pay/sa/till";
+  const gateway = { "x-forwarded-client-cert": `URI=spiffe://x/y,By=z;Subject="CN=a,O=\\"b\\"";URI="${other}"` };
+  for (
+    const [credentials, id, provenBy] of [
+      [caller({}, await withCertificate(CART_ID)), CART_ID, "client certificate"],
+      [
+        caller({}, await withCertificate("spiffe://old.example/ns/a/sa/b")),
+        "spiffe://old.example/ns/a/sa/b",
+        "client certificate",
+      ],
+      [bearer(token, await withCertificate(other)), other, "client certificate"],
+      [bearer(token), CART_ID, "JWT_RULE"],
+      [bearer(token, await withCertificate("spiffe://evil.example/ns/a/sa/b")), CART_ID, "JWT_RULE"],
+      [caller({ authorization: `istio ${token}`, ...gateway }, ANONYMOUS_TLS, "10.0.0.1:1"), CART_ID, "JWT_RULE"],
+      [caller(gateway, ANONYMOUS_TLS, "10.0.0.1:1"), other, "forwarded client certificate"],
+      [caller(gateway, ANONYMOUS_TLS, "::ffff:10.0.0.1:1"), other, "forwarded client certificate"],
+      [caller(gateway, ANONYMOUS_TLS, "127.0.0.1:1"), other, "forwarded client certificate"],
+      [caller(gateway, ANONYMOUS_TLS, "::1:1"), other, "forwarded client certificate"],
+    ] as const
+  ) {
+    const result = await authentication.authenticate(credentials);
+    assert.ok("caller" in result, JSON.stringify(result));
+    assert.deepEqual([workloadUri(result.caller.identity), result.caller.provenBy], [id, provenBy]);
+  }
+  const plain = await all(issuer, ["mesh-ca"], true).authenticate(caller({ authorization: `Bearer ${token}` }));
+  assert.ok("caller" in plain);
+  assert.equal(CART.endsWith(plain.caller.identity.serviceAccount), true);
+});

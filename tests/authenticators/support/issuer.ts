@@ -1,0 +1,85 @@
+/**
+ * An issuer of tokens for tests: keys, tokens signed with them, and its key set over HTTP.
+ *
+ * Permissions: net (a loopback port).
+ *
+ * @module
+ */
+import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from "jose";
+
+/** Seconds since 1970 at which the tests' clock stands. */
+export const NOW = 1_800_000_000;
+
+/** A service account as claim `sub` names it. */
+export const CART = "system:serviceaccount:shop:cart";
+
+/** Keys by the name that they have in the set. */
+interface NamedKey {
+  readonly kid: string;
+  readonly pair: Awaited<ReturnType<typeof generateKeyPair>>;
+}
+
+/** An issuer whose key set is served until it is disposed of. */
+export class TestIssuer {
+  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+  /** Requests by path. */
+  readonly asked: string[] = [];
+  /** The response to the next requests for the key set, in place of the keys. */
+  answer: (() => Response | Promise<Response>) | undefined;
+  /** The keys of the set. */
+  readonly keys: NamedKey[] = [];
+
+  private constructor() {
+    this.#server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+      const { pathname } = new URL(request.url);
+      this.asked.push(pathname);
+      if (pathname === "/.well-known/openid-configuration") {
+        return Response.json({ issuer: this.url, jwks_uri: `${this.url}/keys` });
+      }
+      if (pathname !== "/keys") return new Response("", { status: 404 });
+      return await this.answer?.() ?? new Response(await this.keySet());
+    });
+  }
+
+  /** An issuer with one key (ES256), named `one`. */
+  static async start(): Promise<TestIssuer> {
+    const issuer = new TestIssuer();
+    await issuer.addKey("one");
+    return issuer;
+  }
+
+  /** Its name, and the address of its OpenID configuration. */
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.addr.port}`;
+  }
+
+  /** Makes a key and adds it to the set. */
+  async addKey(kid: string, alg = "ES256"): Promise<void> {
+    this.keys.push({ kid, pair: await generateKeyPair(alg, { extractable: true }) });
+  }
+
+  /** The key set as JSON. */
+  async keySet(): Promise<string> {
+    const keys = this.keys.map(async ({ kid, pair }) => ({ ...await exportJWK(pair.publicKey), kid, use: "sig" }));
+    return JSON.stringify({ keys: await Promise.all(keys) });
+  }
+
+  /** A key's public half as PEM: what an attacker may know. */
+  async publicPem(): Promise<string> {
+    return await exportSPKI(this.keys[0]!.pair.publicKey);
+  }
+
+  /** Claims of a good token, changed. */
+  claims(changes: JWTPayload = {}): JWTPayload {
+    return { iss: this.url, sub: CART, aud: "mesh-ca", iat: NOW - 60, exp: NOW + 3600, ...changes };
+  }
+
+  /** A token signed with the first key, or with this one. */
+  async token(changes: JWTPayload = {}, { kid, pair }: NamedKey = this.keys[0]!, alg = "ES256"): Promise<string> {
+    return await new SignJWT(this.claims(changes)).setProtectedHeader({ alg, kid }).sign(pair.privateKey);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.shutdown();
+  }
+}

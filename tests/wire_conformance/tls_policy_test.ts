@@ -1,0 +1,70 @@
+/** The versions and suites of TLS that a listener really takes, as `openssl s_client` sees them. */
+import assert from "node:assert/strict";
+import { listenTls } from "../../lib/sockets/listen/tls.ts";
+import {
+  FIPS_TLS_POLICY,
+  policyOfSuites,
+  RUNTIME_SUITES,
+  type TlsPolicy,
+} from "../../lib/sockets/listen/tls_policy.ts";
+import { Authority, openssl } from "../certificates.ts";
+
+const test = (name: string, fn: () => Promise<void>) => Deno.test({ name, ignore: !openssl, fn });
+
+/** A listener of this policy that says `hello`, and what a client with these arguments gets: protocol and suite, or nothing. */
+async function withListener(
+  policy: TlsPolicy,
+  run: (ask: (...args: string[]) => Promise<string | undefined>, failures: string[]) => Promise<void>,
+): Promise<void> {
+  const authority = await Authority.make("ours");
+  const { certificate, key } = await authority.sign("localhost");
+  const failures: string[] = [];
+  const listener = await listenTls({ host: "127.0.0.1", port: 0 }, { certificate, privateKey: key }, (socket) => {
+    socket.on("error", () => {});
+    socket.end("hello");
+  }, { policy, onHandshakeError: (error) => failures.push(error.message) });
+  const ask = async (...args: string[]) => {
+    const command = ["s_client", "-connect", `127.0.0.1:${listener.port}`, "-alpn", "h2", "-ign_eof", ...args];
+    const { stdout } = await new Deno.Command("openssl", { args: command, stdin: "null", stderr: "null" }).output();
+    const text = new TextDecoder().decode(stdout);
+    const [, protocol, suite] = /^New, (\S+), Cipher is (\S+)/m.exec(text) ?? [];
+    return text.includes("hello") ? `${protocol} ${suite}` : undefined;
+  };
+  try {
+    await run(ask, failures);
+  } finally {
+    await listener.close();
+    await authority.remove();
+  }
+}
+
+test("under FIPS 140-2 a client gets TLS 1.2 with AES-GCM, and neither TLS 1.3 nor another suite", () =>
+  withListener(FIPS_TLS_POLICY, async (ask, failures) => {
+    assert.equal(await ask(), "TLSv1.2 ECDHE-ECDSA-AES256-GCM-SHA384");
+    assert.equal(await ask("-cipher", "ECDHE-ECDSA-AES128-GCM-SHA256"), "TLSv1.2 ECDHE-ECDSA-AES128-GCM-SHA256");
+    assert.equal(await ask("-tls1_3"), undefined);
+    assert.equal(await ask("-tls1_1"), undefined);
+    failures.length = 0;
+    assert.equal(await ask("-cipher", "ECDHE-ECDSA-CHACHA20-POLY1305"), undefined);
+    const reason = "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256 is the first suite of both, and not allowed";
+    assert.deepEqual(failures, [reason]);
+  }));
+
+test("named suites are the only ones", () =>
+  withListener(policyOfSuites(["TLS_AES_256_GCM_SHA384"]), async (ask) => {
+    assert.equal(await ask("-tls1_3", "-ciphersuites", "TLS_AES_256_GCM_SHA384"), "TLSv1.3 TLS_AES_256_GCM_SHA384");
+    assert.equal(await ask("-tls1_3", "-ciphersuites", "TLS_AES_128_GCM_SHA256"), undefined);
+    assert.equal(await ask("-tls1_2"), undefined);
+  }));
+
+test("the suites of the runtime are those that it says it has", () =>
+  withListener(policyOfSuites([]), async (ask) => {
+    for (const suite of RUNTIME_SUITES["TLSv1.3"]) assert.equal(await ask("-ciphersuites", suite), `TLSv1.3 ${suite}`);
+    const short = RUNTIME_SUITES["TLSv1.2"].filter((suite) => suite.includes("ECDSA")).map((suite) =>
+      suite.replace(/^TLS_/, "").replace("_WITH_", "_").replace("AES_", "AES").replace(/_SHA256$/, (end) =>
+        suite.includes("CHACHA20") ? "" : end).replaceAll("_", "-")
+    );
+    for (const suite of short) {
+      assert.equal(await ask("-tls1_2", "-cipher", suite), `TLSv1.2 ${suite}`);
+    }
+  }));
