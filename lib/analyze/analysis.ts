@@ -3,8 +3,9 @@
  *
  *     change of mesh, objects, facts ─> stale results ─> steps() ─> findings by object
  *
- * Taking in a change costs next to nothing: it is noted. The work is done in steps, when no push is waited for. A
- * result is kept with what was read for it, so a change runs again only what it touches.
+ * Taking in a change costs next to nothing: it is noted. The work is done in steps, when no push is waited for. Of an
+ * object is kept what was read for it, so a change runs again only what it touches; where nothing was read and nothing
+ * found, nothing is kept.
  *
  * @module
  */
@@ -14,7 +15,7 @@ import type { Fact } from "../config/facts/types.ts";
 import { FACT_KINDS } from "../config/facts/types.ts";
 import type { Finding } from "../config/finding/finding.ts";
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
-import { BuildCache, type BuildCounts } from "../incremental/build_cache.ts";
+import { Dependencies } from "../incremental/dependencies.ts";
 import { InvalidatedKeys } from "../incremental/keys.ts";
 import type { AffectedKeys, Mesh } from "../mesh/mesh.ts";
 import type { SubjectKind, SubjectOf } from "./analyzer.ts";
@@ -23,7 +24,7 @@ import { ObjectGroups } from "./reader/groups.ts";
 import { Instants } from "./reader/instants.ts";
 import { addAffected, addSubject, ANALYSIS_KEY, type ChangedSubject } from "./reader/keys.ts";
 import { AnalysisReader } from "./reader/reader.ts";
-import type { AnalysisSource, AnalyzedWorld } from "./reader/source.ts";
+import type { AnalyzedWorld } from "./reader/source.ts";
 
 /** The inputs of an analysis. */
 export interface AnalysisOptions extends Omit<AnalyzedWorld, "mesh" | "refused" | "factView" | "groups" | "instants"> {
@@ -38,13 +39,16 @@ type Subject = SubjectOf<SubjectKind>;
 /** See the module. */
 export class Analysis {
   readonly #options: AnalysisOptions;
-  #cache: BuildCache<AnalysisSource, readonly Finding[], never, Subject>;
-  #source: AnalysisSource;
+  #world: AnalyzedWorld;
   /** Objects with findings alone. */
   readonly #findings = new Map<string, readonly Finding[]>();
-  /** Objects to look at, with themselves; undefined: gone. */
-  readonly #subjects = new Map<string, Subject>();
-  #dirty = new Set<string>();
+  /** Objects to look at; undefined: gone. */
+  readonly #pending = new Map<string, Subject | undefined>();
+  /** Objects to look at again when something else changes, and what that is. */
+  readonly #readers = new Map<string, Subject>();
+  #dependencies = new Dependencies();
+  /** Objects with an analyzer that threw: they are looked at again with every change. */
+  readonly #failed = new Map<string, Subject>();
   /** Of the indexes of the mesh, and of objects. */
   #stale = new InvalidatedKeys();
   /** Of facts. */
@@ -52,24 +56,24 @@ export class Analysis {
   readonly #factIndex: FactIndex;
   readonly #instants: Instants;
   #groups = new ObjectGroups();
+  #looks = 0;
 
   constructor(options: AnalysisOptions, mesh: Mesh) {
     this.#options = options;
     this.#factIndex = new FactIndex(options.facts, options.settings.domainSuffix);
     this.#instants = new Instants(options.now);
-    this.#source = this.#newSource(mesh, new Set());
-    this.#cache = this.#newCache();
-    for (const kind of FACT_KINDS) for (const fact of options.facts.list(kind)) this.#take(fact as Subject);
+    this.#world = this.#newWorld(mesh, new Set());
+    this.#takeFacts();
   }
 
-  /** The number of builds so far, for tests of cost. */
-  get counts(): Readonly<BuildCounts> {
-    return this.#cache.counts;
+  /** How many times an object was looked at, for tests of cost. */
+  get looks(): number {
+    return this.#looks;
   }
 
   /** Whether findings are not those of what was taken in last. */
   get isBehind(): boolean {
-    return this.#dirty.size > 0 || !this.#stale.empty || this.#staleFacts.length > 0 || this.#instants.isDue;
+    return this.#pending.size > 0 || !this.#stale.empty || this.#staleFacts.length > 0 || this.#instants.isDue;
   }
 
   /** When findings will be others though nothing changes, in milliseconds since 1970; undefined: never. */
@@ -80,15 +84,14 @@ export class Analysis {
   /** Takes another mesh, with all its objects: everything is looked at anew. */
   reset(mesh: Mesh, objects: Iterable<AnyConfigObject>): void {
     this.#groups = new ObjectGroups();
-    this.#source = this.#newSource(mesh, this.#source.world.refused);
-    this.#cache = this.#newCache();
+    this.#world = this.#newWorld(mesh, this.#world.refused);
+    this.#dependencies = new Dependencies();
     this.#stale = new InvalidatedKeys();
-    for (const [key, { kind }] of this.#subjects) {
-      if (!(FACT_KINDS as readonly string[]).includes(kind)) this.#subjects.delete(key);
-    }
+    this.#staleFacts = [];
+    for (const map of [this.#readers, this.#failed, this.#pending]) map.clear();
+    this.#takeFacts();
     for (const object of objects) this.#take(object as Subject);
-    for (const key of this.#findings.keys()) if (!this.#subjects.has(key)) this.#findings.delete(key);
-    for (const key of this.#subjects.keys()) this.#dirty.add(key);
+    for (const key of this.#findings.keys()) if (!this.#pending.has(key)) this.#findings.delete(key);
   }
 
   /** Notes what changed in the mesh. */
@@ -108,47 +111,52 @@ export class Analysis {
 
   /** Notes which objects are refused and have no version in force. */
   refusedChanged(keys: ReadonlySet<string>): void {
-    const before = this.#source.world.refused;
+    const before = this.#world.refused;
     for (const key of before.symmetricDifference(keys)) {
       const [kind = "", namespace = ""] = key.split("/");
       addSubject(this.#stale, { kind, key, meta: { namespace } });
     }
-    this.#source = { ...this.#source, world: { ...this.#source.world, refused: keys } };
+    this.#world = { ...this.#world, refused: keys };
   }
 
   #put(subject: Subject): void {
     addSubject(this.#stale, subject);
-    this.#cache.drop(subject.key);
+    this.#forget(subject.key);
     for (const group of this.#take(subject)) this.#stale.add(ANALYSIS_KEY.group, group);
   }
 
   /** @returns The groups that it is in now, or was. */
   #take(subject: Subject): Iterable<string> {
-    const groups = this.#groups.put(subject as ConfigObject);
-    if (!isAnalyzed(subject.kind)) return groups;
-    this.#subjects.set(subject.key, subject);
-    this.#dirty.add(subject.key);
-    return groups;
+    if (isAnalyzed(subject.kind)) this.#pending.set(subject.key, subject);
+    return this.#groups.put(subject as ConfigObject);
+  }
+
+  #takeFacts(): void {
+    for (const kind of FACT_KINDS) for (const fact of this.#options.facts.list(kind)) this.#take(fact as Subject);
   }
 
   #remove(subject: ChangedSubject): void {
     addSubject(this.#stale, subject);
     for (const group of this.#groups.remove(subject)) this.#stale.add(ANALYSIS_KEY.group, group);
-    this.#subjects.delete(subject.key);
-    this.#dirty.add(subject.key);
+    this.#forget(subject.key);
+    this.#pending.set(subject.key, undefined);
+  }
+
+  #forget(key: string): void {
+    this.#dependencies.delete(key);
+    this.#readers.delete(key);
+    this.#failed.delete(key);
   }
 
   /** Brings the findings up to date, one object a step; what changes meanwhile is taken in too. */
   *steps(): Generator<void, void> {
-    for (this.#invalidate(); this.#dirty.size > 0; this.#invalidate()) {
-      // Taking one after the other out of one large set would cost more than looking at them.
-      const batch = this.#dirty;
-      this.#dirty = new Set();
-      for (const key of batch) {
-        this.#look(key);
-        yield;
-        this.#invalidate();
-      }
+    this.#invalidate();
+    // What is put in behind while this goes on comes round as well.
+    for (const [key, subject] of this.#pending) {
+      this.#pending.delete(key);
+      this.#look(key, subject);
+      yield;
+      this.#invalidate();
     }
   }
 
@@ -158,23 +166,42 @@ export class Analysis {
     if (all.length === 0) return;
     this.#stale = new InvalidatedKeys();
     this.#staleFacts = [];
-    for (const keys of all) for (const key of this.#cache.invalidate(keys)) this.#dirty.add(key);
+    for (const keys of all) {
+      for (const key of this.#dependencies.invalidate(keys)) this.#again(key, this.#readers);
+    }
+    for (const key of this.#failed.keys()) this.#again(key, this.#failed);
   }
 
-  #look(key: string): void {
-    const subject = this.#subjects.get(key);
-    if (subject === undefined) {
-      this.#cache.drop(key);
-      this.#findings.delete(key);
-      return;
-    }
-    const { value } = this.#cache.get(key, this.#source, subject);
-    if (value.length > 0) this.#findings.set(key, value);
+  #again(key: string, from: Map<string, Subject>): void {
+    // A newer version may be waiting already.
+    if (!this.#pending.has(key)) this.#pending.set(key, from.get(key));
+    from.delete(key);
+  }
+
+  #look(key: string, subject: Subject | undefined): void {
+    const found = subject === undefined ? NOTHING : this.#findingsOf(subject);
+    if (found.length > 0) this.#findings.set(key, found);
     else this.#findings.delete(key);
   }
 
-  #newSource(mesh: Mesh, refused: ReadonlySet<string>): AnalysisSource {
-    const world = {
+  #findingsOf(subject: Subject): readonly Finding[] {
+    const { key } = subject;
+    const reader = new AnalysisReader(this.#world);
+    this.#looks++;
+    try {
+      return findingsOf(subject, reader);
+    } catch (error) {
+      this.#failed.set(key, subject);
+      this.#options.failed(key, error);
+      return NOTHING;
+    } finally {
+      this.#dependencies.set(key, reader.reads);
+      if (reader.reads.length > 0) this.#readers.set(key, subject);
+    }
+  }
+
+  #newWorld(mesh: Mesh, refused: ReadonlySet<string>): AnalyzedWorld {
+    return {
       ...this.#options,
       mesh,
       refused,
@@ -182,15 +209,6 @@ export class Analysis {
       groups: this.#groups,
       instants: this.#instants,
     };
-    return { properties: undefined, view: ONE_VIEW, world };
-  }
-
-  #newCache(): BuildCache<AnalysisSource, readonly Finding[], never, Subject> {
-    return new BuildCache((recorder, _key, subject) => findingsOf(subject, new AnalysisReader(recorder)), {
-      enabled: true,
-      fallback: [],
-      failed: this.#options.failed,
-    });
   }
 
   /** All findings, by key of the object. */
@@ -204,4 +222,4 @@ export class Analysis {
   }
 }
 
-const ONE_VIEW = {};
+const NOTHING: readonly Finding[] = Object.freeze([]);

@@ -1,10 +1,10 @@
 /**
  * Where the fields are written that findings are about. An analysis knows objects and paths; lines and columns are in
- * the files, which are read again for this alone.
+ * the files, which are read again for this alone, and when somebody asks.
  *
  * @module
  */
-import { fieldPositions } from "../config/document/positions.ts";
+import { fieldPositions, FileDocuments } from "../config/document/positions.ts";
 import { type Finding, findingKeys } from "../config/finding/finding.ts";
 import type { FileOrigin, Origin } from "../config/finding/origin.ts";
 
@@ -34,8 +34,7 @@ export class FindingPlaces {
     if (origin === undefined) return finding;
     const known = this.#located.get(finding);
     if (known?.origin === origin) return known.placed;
-    const line = origin.from === "file" ? origin.line : 0;
-    return { ...finding, place: { ...finding.place, origin, line } };
+    return { ...finding, place: { ...finding.place, origin, line: lineOf(origin) } };
   }
 
   /** Findings that are not located yet, by file. */
@@ -59,11 +58,14 @@ export class FindingPlaces {
    *
    * @param bytes The file; undefined: it cannot be read, so the lines of the objects are all that is known.
    */
-  *locate({ findings }: UnplacedFindings, bytes: Uint8Array | undefined): Generator<void, void> {
-    for (const [origin, list] of Map.groupBy(findings, (finding) => this.#origin(finding))) {
+  *locate({ file, findings }: UnplacedFindings, bytes: Uint8Array | undefined): Generator<void, void> {
+    const documents = bytes && new FileDocuments(bytes, file.file);
+    const byOrigin = [...Map.groupBy(findings, (finding) => this.#origin(finding))];
+    // Objects of one document follow each other, so that it is parsed once.
+    for (const [origin, list] of byOrigin.sort(([a], [b]) => lineOf(a) - lineOf(b))) {
       if (origin?.from !== "file") continue;
       const fields = list.map(({ place: { field } }) => field);
-      const positions = bytes === undefined ? [] : fieldPositions(bytes, origin, fields);
+      const positions = documents ? fieldPositions(documents, origin, fields) : [];
       for (const [at, finding] of list.entries()) {
         const position = positions[at] ?? { line: origin.line };
         this.#located.set(finding, {
@@ -79,4 +81,9 @@ export class FindingPlaces {
     const [key] = findingKeys(finding);
     return key === undefined ? undefined : this.#originOf(key);
   }
+}
+
+/** 1-based line of an object; 0: it is in no file. */
+function lineOf(origin: Origin | undefined): number {
+  return origin?.from === "file" ? origin.line : 0;
 }

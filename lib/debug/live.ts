@@ -18,6 +18,7 @@ import { queried, textQuery } from "./query.ts";
 import { concernedProxies } from "./concern.ts";
 import { lostEffects } from "./lost_effect.ts";
 import type { DebugView } from "./view.ts";
+import { settledFindings, within } from "./within.ts";
 
 /** Longest wait, in seconds. */
 const LONGEST_WAIT = 300;
@@ -55,8 +56,7 @@ const QUERY = z.object({
  */
 export const live = queried(QUERY, async (request, view, { object, wait }): Promise<HttpResponse> => {
   if (wait === undefined) {
-    // The analysis follows the push within a moment.
-    await within(view.analysis.settled(), 1000, request.signal);
+    await settledFindings(view, request.signal);
     return state(object, request, view, undefined);
   }
   const isRead = await inForce(object, view, wait * 1000, request.signal);
@@ -91,20 +91,6 @@ async function inForce(wanted: LiveQuestion, view: DebugView, timeout: number, s
   const push = view.changedIn(wanted.key) ?? view.xds.ledger.latest;
   await view.xds.ledger.waitLive(push, left(), { among: concernedProxies(object, view), signal });
   return true;
-}
-
-async function within(work: Promise<void>, timeout: number, signal: AbortSignal): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const giveUp = () => resolve(false);
-  const timer = setTimeout(giveUp, timeout);
-  signal.addEventListener("abort", giveUp, { once: true });
-  if (signal.aborted) giveUp();
-  try {
-    return await Promise.race([work.then(() => true), promise]);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", giveUp);
-  }
 }
 
 /** Waits for the push of an object's last change. */

@@ -8,6 +8,7 @@ import { kindNotBuiltText, notBuilt } from "../kernel/not_built/catalogue.ts";
 import { type Finding, findingKeys, warningOf } from "../config/finding/finding.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
+import { settledFindings } from "./within.ts";
 
 /** `/debug/pushes`: the ledger, newest first. */
 export function pushes(request: HttpRequest, view: DebugView): HttpResponse {
@@ -42,7 +43,8 @@ function byObject(view: DebugView): Record<string, string[]> {
 }
 
 /** `/debug/warningz`: accepted settings that proxies do not get, as translation found them. */
-export function warningz(request: HttpRequest, view: DebugView): HttpResponse {
+export async function warningz(request: HttpRequest, view: DebugView): Promise<HttpResponse> {
+  await settledFindings(view, request.signal);
   return jsonResponse([...allWarnings(view)], request);
 }
 

@@ -22,7 +22,7 @@ export interface AnalysisView {
   findingsOf(key: string): readonly Finding[];
   /** Whether they are not those of the last push yet. */
   readonly isBehind: boolean;
-  /** Resolves when the findings are those of the last push. */
+  /** Resolves when the findings are those of the last push, and the lines of their fields are known. */
   settled(): Promise<void>;
 }
 

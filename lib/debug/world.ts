@@ -11,6 +11,7 @@ import type { Service } from "../registry/types.ts";
 import { lostInTranslation } from "./lost_effect.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
+import { settledFindings } from "./within.ts";
 
 /** `/debug/configz`: all objects, in the form that users write, with where they were written. */
 export function configz(request: HttpRequest, view: DebugView): HttpResponse {
@@ -42,7 +43,8 @@ export function resourcesz(request: HttpRequest, _view: DebugView): HttpResponse
  * `/debug/problemz`: the present findings: of reading configuration, of the analysis of the whole mesh, and those of
  * translation that take an effect away.
  */
-export function problemz(request: HttpRequest, view: DebugView): HttpResponse {
+export async function problemz(request: HttpRequest, view: DebugView): Promise<HttpResponse> {
+  await settledFindings(view, request.signal);
   return jsonResponse([...view.findings(), ...view.analysis.findings(), ...lostInTranslation(view)], request);
 }
 

@@ -3,7 +3,7 @@
  *
  *     push ─> what changed is noted ─> steps between which the event loop turns ─> findings of that push
  *
- * Permissions: read (the files in which findings are).
+ * Permissions: read (the files in which findings are, when somebody asks for their lines).
  *
  * @module
  */
@@ -40,6 +40,8 @@ export class AnalysisRunner {
   readonly #stop: (() => void)[];
   #cancelWake = () => {};
   #running: Promise<void> | undefined;
+  /** The last look for places. */
+  #located: Promise<void> = Promise.resolve();
   #noted = 0;
   #push = 0;
 
@@ -63,8 +65,6 @@ export class AnalysisRunner {
     this.#stop = [
       pipeline.applied.listen((applied) => this.#note(applied, pipeline)),
       pipeline.onPush(({ id }) => this.#begin(id)),
-      // An object that moved to another line has no other findings, but they stand elsewhere.
-      options.store.subscribe(({ refreshed }) => refreshed.length > 0 && this.#begin(this.#noted)),
       options.facts.subscribe((changes) => {
         this.#analysis.factsChanged(changes);
         this.#begin(this.#noted);
@@ -99,10 +99,17 @@ export class AnalysisRunner {
   }
 
   /** Resolves when the findings are those of the last push and of all facts. */
-  async settled(): Promise<void> {
-    // What translation finds may be new without a push: a proxy joined.
-    if (this.#places.missing(this.#unplaced()).length > 0) this.#begin(this.#noted);
+  async analyzed(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
+  }
+
+  /** The same, and lines and columns of the fields are known: nobody else needs them, so they are looked for now. */
+  async settled(): Promise<void> {
+    do {
+      await this.analyzed();
+      // One look after the other: each finds what the one before it left.
+      await (this.#located = this.#located.then(() => this.#locate()));
+    } while (this.isBehind);
   }
 
   /** Has a listener called whenever the findings are those of the last push; returns the way to stop that. */
@@ -117,6 +124,7 @@ export class AnalysisRunner {
     this.#ending.abort();
     this.#cancelWake();
     await this.#running;
+    await this.#located;
   }
 
   #note({ change, affected }: AppliedChange, pipeline: Pipeline): void {
@@ -131,9 +139,16 @@ export class AnalysisRunner {
   }
 
   async #locate(): Promise<void> {
-    for (const batch of this.#places.missing(this.#unplaced())) {
-      const bytes = await readOrigin(batch.file);
-      await paced(this.#places.locate(batch, bytes), { signal: this.#ending.signal });
+    const { signal } = this.#ending;
+    try {
+      for (const batch of this.#places.missing(this.#unplaced())) {
+        const bytes = await readOrigin(batch.file);
+        signal.throwIfAborted();
+        await paced(this.#places.locate(batch, bytes), { signal });
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#kernel.log.scope("analysis").error("the places of findings could not be looked for", { error });
     }
   }
 
@@ -161,7 +176,6 @@ export class AnalysisRunner {
         this.#analysis.refusedChanged(this.#refused());
         const push = this.#noted;
         await paced(this.#analysis.steps(), { signal: this.#ending.signal });
-        await this.#locate();
         this.#push = push;
       } while (this.#push !== this.#noted || this.#analysis.isBehind);
       this.#awaitInstant();

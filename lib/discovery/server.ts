@@ -176,7 +176,7 @@ async function start(
   kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, 0);
   reportStart({
     ...{ options, ports, store, debug: settings.ENABLE_DEBUG_ON_HTTP },
-    settled: () => analysis.settled(),
+    settled: () => analysis.analyzed(),
     findings: () => [...view.findings(), ...analysis.findings()],
   }, kernel);
   return { pipeline, xds, store, configuration, mesh, analysis, findings: view.findings, ports };

@@ -136,13 +136,8 @@ export class BuildCache<S extends ReadSource, T, N = never, I = undefined> {
       for (const name of keys.among(kind, this.#results)) {
         if (this.#results.get(name)!.some(({ record }) => record.dependsOn(kind, name))) names.add(name);
       }
-      const dependents = this.#dependents.of(kind);
-      for (const key of dependents ? keys.among(kind, dependents) : []) {
-        const there = dependents!.get(key)!;
-        if (typeof there === "string") names.add(there);
-        else for (const name of there) names.add(name);
-      }
     }
+    for (const name of this.#dependents.affectedBy(keys)) names.add(name);
     for (const name of names) this.drop(name);
     return names;
   }

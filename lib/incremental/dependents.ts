@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { InvalidatedKeys } from "./keys.ts";
 
 /** Names of results by the things that they depend on: by kind, then by name. */
 export class Dependents {
@@ -18,6 +19,18 @@ export class Dependents {
   /** The things of a kind on which results depend. */
   of(kind: string): ReadonlyMap<string, string | Set<string>> | undefined {
     return this.#byKind.get(kind);
+  }
+
+  /** The results that depend on what changed; some come more than once. */
+  *affectedBy(keys: InvalidatedKeys): Iterable<string> {
+    for (const kind of keys.kinds()) {
+      const byName = this.#byKind.get(kind);
+      for (const name of byName ? keys.among(kind, byName) : []) {
+        const there = byName!.get(name)!;
+        if (typeof there === "string") yield there;
+        else yield* there;
+      }
+    }
   }
 
   /** Notes that a result depends on a thing. */

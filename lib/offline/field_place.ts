@@ -3,9 +3,9 @@
  *
  * @module
  */
+import { FileDocuments } from "../config/document/positions.ts";
 import type { FileOrigin, Origin } from "../config/finding/origin.ts";
-import { placeOf, places, type YamlPlace } from "../config/yaml/locate.ts";
-import { documentText, splitDocuments } from "../config/yaml/split.ts";
+import { placeOf, type YamlPlace } from "../config/yaml/locate.ts";
 
 /** A place in a file. */
 export interface FieldPlace {
@@ -16,9 +16,10 @@ export interface FieldPlace {
   readonly column?: number;
 }
 
-/** Answers where fields are written. Each document is parsed at most once. */
+/** Answers where fields are written. Each file is cut, and each document parsed, at most once. */
 export class FieldPlaces {
   readonly #textOf: (file: string) => string | undefined;
+  readonly #files = new Map<string, FileDocuments | undefined>();
   readonly #documents = new Map<string, YamlPlace | undefined>();
 
   /** @param textOf The text of a file; undefined: it is not at hand, and places are those of whole objects. */
@@ -46,18 +47,18 @@ export class FieldPlaces {
   #document({ line }: FileOrigin, file: string): YamlPlace | undefined {
     const key = `${line} ${file}`;
     if (this.#documents.has(key)) return this.#documents.get(key);
-    const text = this.#textOf(file);
-    const place = text === undefined ? undefined : placesOfDocument(file, text, line);
+    const place = this.#file(file)?.root(line);
     this.#documents.set(key, place);
     return place;
   }
-}
 
-function placesOfDocument(file: string, text: string, line: number): YamlPlace | undefined {
-  if (file.endsWith(".json")) return places(text);
-  const bytes = new TextEncoder().encode(text);
-  const range = splitDocuments(bytes).find((one) => one.line === line);
-  return range && places(documentText(bytes, range));
+  #file(file: string): FileDocuments | undefined {
+    if (this.#files.has(file)) return this.#files.get(file);
+    const text = this.#textOf(file);
+    const documents = text === undefined ? undefined : new FileDocuments(new TextEncoder().encode(text), file);
+    this.#files.set(file, documents);
+    return documents;
+  }
 }
 
 /** What was derived is written where its parent is. */

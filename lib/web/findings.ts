@@ -7,6 +7,7 @@ import type { DebugView } from "../debug/view.ts";
 import { type Finding, findingIdentity, findingKeys } from "../config/finding/finding.ts";
 import { describeOrigin } from "../config/finding/origin.ts";
 import { allWarnings } from "../debug/pushes.ts";
+import { settledFindings } from "../debug/within.ts";
 import { type Html, markup } from "./html.ts";
 import { objectUrl } from "./links.ts";
 import { filterForm, listPart, pageLinks, searched, table } from "./list.ts";
@@ -36,7 +37,8 @@ export function findingsByObject(view: DebugView): Map<string, Finding[]> {
 }
 
 /** The page; queries `q`, `severity`, `code`. */
-export const findingsPage: WebPageMaker = (request, view): WebPage => {
+export const findingsPage: WebPageMaker = async (request, view): Promise<WebPage> => {
+  await settledFindings(view, request.signal);
   const all = findingsOf(view);
   const severity = request.query.get("severity") ?? "";
   const code = request.query.get("code") ?? "";

@@ -19,10 +19,10 @@ Deno.test("a certificate that ends is found when it ends, though nothing has cha
   assert.deepEqual([folder.analysis.nextInstant, folder.analysis.isBehind], [END + 1000, false]);
   now = END + 1000;
   assert.equal(folder.analysis.isBehind, true);
-  const { built } = folder.analysis.counts;
+  const built = folder.analysis.looks;
   unpaced(folder.analysis.steps());
   assert.deepEqual(folder.findings().map(({ name }) => name), ["unusable-credential"]);
-  assert.deepEqual([folder.analysis.counts.built - built, folder.analysis.isBehind], [1, false]);
+  assert.deepEqual([folder.analysis.looks - built, folder.analysis.isBehind], [1, false]);
   assert.equal(folder.analysis.nextInstant, undefined);
 });
 

@@ -57,6 +57,5 @@ function readerOf({ store, facts, fixture }: AnalyzedFolder): AnalysisReader {
     settings: { domainSuffix: "cluster.local", assumeServices: false },
     refused: new Set<string>(),
   };
-  const recorder = { source: { world }, dependOn: () => {} };
-  return new AnalysisReader(recorder as unknown as ConstructorParameters<typeof AnalysisReader>[0]);
+  return new AnalysisReader(world as unknown as ConstructorParameters<typeof AnalysisReader>[0]);
 }

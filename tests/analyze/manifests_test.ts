@@ -36,7 +36,7 @@ Deno.test("where services live elsewhere, hosts under the mesh's domain are assu
 Deno.test("a host is unknown as soon as its manifest goes, and known again when it is back", () => {
   const folder = new AnalyzedFolder();
   folder.write({ "a.yaml": repository });
-  const count = () => folder.analysis.counts.built;
+  const count = () => folder.analysis.looks;
   const before = count();
   const without = documents.filter((text) => !/^kind: Service$/m.test(text) || !text.includes("name: scores,"));
   folder.write({ "a.yaml": without.join("---\n") });

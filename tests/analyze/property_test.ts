@@ -50,6 +50,30 @@ Deno.test("changes one by one leave the findings that a fresh analysis has", () 
   );
 });
 
+Deno.test("what changes while the analysis goes on leaves the findings that a fresh analysis has", () => {
+  const steps = fc.array(fc.record({ written: step, steps: fc.nat({ max: 4 }), reset: fc.nat({ max: 19 }) }), {
+    ...{ minLength: 5, maxLength: 30, size: "max" },
+  });
+  fc.assert(
+    fc.property(steps, (changes) => {
+      const folder = new AnalyzedFolder();
+      const files: Record<string, string | undefined> = {};
+      for (const { written: { file, text }, steps, reset } of changes) {
+        folder.write({ [file]: text }, steps);
+        files[file] = text;
+        const { pipeline } = folder.fixture;
+        if (reset === 0) folder.analysis.reset(pipeline.translator.mesh, pipeline.objects());
+      }
+      folder.write({});
+      assert.equal(folder.analysis.isBehind, false);
+      const fresh = new AnalyzedFolder();
+      fresh.write(files);
+      assert.deepEqual([...folder.analysis.findings()], [...fresh.analysis.findings()]);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
 const entry = (at: number) =>
   `apiVersion: networking.mesh.io/v1
 kind: ServiceEntry
@@ -66,13 +90,13 @@ Deno.test("an edit looks at what it touches: as many objects in a mesh of 50 ser
   const built = (size: number) => {
     const folder = new AnalyzedFolder();
     folder.write(Object.fromEntries(Array.from({ length: size }, (_, at) => [`${at}.yaml`, entry(at)])));
-    const before = folder.analysis.counts.built;
+    const before = folder.analysis.looks;
     folder.write({ "7.yaml": entry(7).replaceAll("number: 80", "number: 81") });
-    const service = folder.analysis.counts.built - before;
+    const service = folder.analysis.looks - before;
     folder.write({
       "8.yaml": entry(8).replace("http: [", "http: [{ match: [{ uri: { prefix: /x } }], redirect: { uri: / } }, "),
     });
-    return { service, route: folder.analysis.counts.built - before - service };
+    return { service, route: folder.analysis.looks - before - service };
   };
   const small = built(50);
   assert.deepEqual(built(400), small);
@@ -97,13 +121,13 @@ Deno.test("an edit of a Gateway looks at Gateways of its host alone, and finds o
     folder.write(
       Object.fromEntries(Array.from({ length: size }, (_, at) => [`${at}.yaml`, gateway(at, `h${at}.example.com`)])),
     );
-    const before = folder.analysis.counts.built;
+    const before = folder.analysis.looks;
     folder.write({ "7.yaml": gateway(8, "h8.example.com").replace("g8", "g7") });
     assert.deepEqual(
       [...folder.analysis.findings()].map(({ name, place }) => `${name} ${place.objects[0]?.name}`),
       ["gateways-of-one-host g7", "gateways-of-one-host g8"],
     );
-    return folder.analysis.counts.built - before;
+    return folder.analysis.looks - before;
   };
   const small = built(50);
   assert.equal(built(400), small);

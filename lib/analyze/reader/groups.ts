@@ -62,6 +62,12 @@ function credentials({ servers }: GatewaySpec): string[] {
   return servers.flatMap(({ tls }) => tls?.credentialName ? [tls.credentialName] : []);
 }
 
+/** The groups that objects of a kind may be in; of most kinds there are none. */
+const SORTS_OF: ReadonlyMap<string, readonly GroupSort[]> = Map.groupBy(
+  Object.keys(GROUPS) as GroupSort[],
+  (sort) => GROUPS[sort].kind,
+);
+
 /** Key of a group: all members of a name, those with a label, or those without any. */
 const ALL = "*";
 const NO_LABEL = "";
@@ -74,8 +80,10 @@ export class ObjectGroups {
 
   /** Puts an object, or its new version. @returns the groups that have other members now */
   put(object: ConfigObject): Iterable<string> {
+    const sorts = SORTS_OF.get(object.kind);
+    if (sorts === undefined) return NO_GROUPS;
     const before = this.remove(object);
-    const keys = groupKeys(object);
+    const keys = groupKeys(object, sorts);
     if (keys.length > 0) this.#keysOf.set(object.key, keys);
     for (const key of keys) {
       const there = this.#members.get(key);
@@ -88,7 +96,8 @@ export class ObjectGroups {
 
   /** Removes an object. @returns the groups that have other members now */
   remove({ key: object }: { readonly key: string }): readonly string[] {
-    const keys = this.#keysOf.get(object) ?? [];
+    const keys = this.#keysOf.get(object);
+    if (keys === undefined) return NO_GROUPS;
     for (const key of keys) {
       const there = this.#members.get(key);
       there?.delete(object);
@@ -109,12 +118,13 @@ export class ObjectGroups {
   }
 }
 
-function groupKeys(object: ConfigObject): readonly string[] {
+const NO_GROUPS: readonly string[] = Object.freeze([]);
+
+function groupKeys(object: ConfigObject, sorts: readonly GroupSort[]): readonly string[] {
   const found = new Set<string>();
-  for (const sort of Object.keys(GROUPS) as GroupSort[]) {
-    const { kind, of } = GROUPS[sort] as unknown as Grouping<Kind>;
-    if (kind !== object.kind) continue;
-    const { names, labels } = of(object);
+  for (const sort of sorts) {
+    // Each sort is of the object's kind; the compiler cannot follow that through the table.
+    const { names, labels } = (GROUPS[sort] as unknown as Grouping<Kind>).of(object);
     for (const name of names) {
       for (const label of [ALL, ...labelsOf(labels)]) found.add(groupKey(sort, name, label));
     }

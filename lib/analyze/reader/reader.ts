@@ -11,7 +11,6 @@ import type { KeptData, ServiceFact, Whole, WorkloadFact } from "../../config/fa
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { MeshConfig } from "../../config/mesh/types.ts";
 import { type ConfigObject, type Kind, objectKey } from "../../config/types.ts";
-import type { Recorder } from "../../incremental/read_record.ts";
 import { isWildcard, wildcardsOver } from "../../mesh/host_match.ts";
 import { fullGateway, fullHost } from "../../mesh/names.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService } from "../../mesh/types.ts";
@@ -19,21 +18,23 @@ import type { Endpoint, Service } from "../../registry/types.ts";
 import { type GroupKind, type GroupSort, groupsSharing, groupWithoutLabels, isBefore } from "./groups.ts";
 import { ANALYSIS_KEY } from "./keys.ts";
 import { type KnownHost, ofFact, ofService, serviceNamespace } from "./known_host.ts";
-import type { AnalysisSettings, AnalysisSource, AnalyzedWorld } from "./source.ts";
+import type { AnalysisSettings, AnalyzedWorld } from "./source.ts";
 
 /** Places of the list that are looked through: two for each thing. */
 const LOOKED_BACK = 64;
 
 /** The queries of analyzers. */
 export class AnalysisReader {
-  readonly #recorder: Recorder<AnalysisSource>;
   readonly #world: AnalyzedWorld;
-  /** Kind and name, one after the other. */
-  readonly #noted: string[] = [];
+  readonly #reads: string[] = [];
 
-  constructor(recorder: Recorder<AnalysisSource>) {
-    this.#recorder = recorder;
-    this.#world = recorder.source.world;
+  constructor(world: AnalyzedWorld) {
+    this.#world = world;
+  }
+
+  /** What the answers so far depend on: kind and name of each thing, one after the other. */
+  get reads(): readonly string[] {
+    return this.#reads;
   }
 
   get settings(): AnalysisSettings {
@@ -46,13 +47,12 @@ export class AnalysisReader {
   }
 
   #on(kind: string, name: string): void {
-    const noted = this.#noted;
+    const reads = this.#reads;
     // Most analyzers ask a few times, and the same again; of one that asks much a thing may be noted twice.
-    for (let at = Math.max(0, noted.length - LOOKED_BACK); at < noted.length; at += 2) {
-      if (noted[at] === kind && noted[at + 1] === name) return;
+    for (let at = Math.max(0, reads.length - LOOKED_BACK); at < reads.length; at += 2) {
+      if (reads[at] === kind && reads[at + 1] === name) return;
     }
-    noted.push(kind, name);
-    this.#recorder.dependOn(kind, name);
+    reads.push(kind, name);
   }
 
   /** A host as a full name, seen from a namespace. */

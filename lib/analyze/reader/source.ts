@@ -1,12 +1,11 @@
 /**
- * The source of an analysis.
+ * What an analysis reads from.
  *
  * @module
  */
 import type { FactStore } from "../../config/facts/store.ts";
 import type { FactView } from "../../config/facts/view.ts";
 import type { ConfigStore } from "../../config/store.ts";
-import type { ReadSource } from "../../incremental/read_record.ts";
 import type { Mesh } from "../../mesh/mesh.ts";
 import type { ObjectGroups } from "./groups.ts";
 import type { Instants } from "./instants.ts";
@@ -34,9 +33,4 @@ export interface AnalyzedWorld {
   readonly instants: Pick<Instants, "hasCome">;
   /** Keys of objects that are refused and have no version in force: what refers to them is no mistake of its own. */
   readonly refused: ReadonlySet<string>;
-}
-
-/** The same as a source of recorded reads: there is one view, as findings are about the mesh as a whole. */
-export interface AnalysisSource extends ReadSource<undefined> {
-  readonly world: AnalyzedWorld;
 }

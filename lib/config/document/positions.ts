@@ -5,7 +5,7 @@
  */
 import type { FileOrigin } from "../finding/origin.ts";
 import { placeOf, places, type YamlPlace } from "../yaml/locate.ts";
-import { documentText, splitDocuments } from "../yaml/split.ts";
+import { type DocumentRange, documentText, splitDocuments } from "../yaml/split.ts";
 
 /** 1-based line and column in the file of a document that starts at a line. */
 export interface FieldPosition {
@@ -20,27 +20,59 @@ export function positionOf(root: YamlPlace | undefined, start: number, field: st
   return { line: start + line, column };
 }
 
+/** The documents of one file, to find fields in. The file is cut once, and each document parsed when it is asked for. */
+export class FileDocuments {
+  readonly #bytes: Uint8Array;
+  readonly #isJson: boolean;
+  /** By the line where they begin. */
+  #ranges: ReadonlyMap<number, DocumentRange> | undefined;
+  /** The document that was asked for last: a list of objects is asked for once for each of them. */
+  #last: { readonly line: number; readonly root: YamlPlace | undefined } | undefined;
+
+  /**
+   * @param bytes The file as it is now.
+   * @param file Its name: one that ends in `.json` is one document.
+   */
+  constructor(bytes: Uint8Array, file: string) {
+    this.#bytes = bytes;
+    this.#isJson = file.endsWith(".json");
+  }
+
+  /** Places of what the document holds that begins at a line; undefined: there is none, or it does not parse. */
+  root(line: number): YamlPlace | undefined {
+    if (this.#last?.line !== line) this.#last = { line, root: this.#rootAt(line) };
+    return this.#last.root;
+  }
+
+  #rootAt(line: number): YamlPlace | undefined {
+    const range = this.#isJson ? { start: 0, end: this.#bytes.length, line: 1 } : this.#rangeAt(line);
+    try {
+      return range && places(documentText(this.#bytes, range));
+    } catch (error) {
+      // Bytes that are no text: the file has changed since it was read.
+      if (error instanceof TypeError) return undefined;
+      throw error;
+    }
+  }
+
+  #rangeAt(line: number): DocumentRange | undefined {
+    this.#ranges ??= new Map(splitDocuments(this.#bytes).map((range) => [range.line, range]));
+    return this.#ranges.get(line);
+  }
+}
+
 /**
  * Where fields of an object stand in the file that it was read from.
  *
- * @param bytes The file as it is now; when it is another one than was read, the object's own line is all that is known.
+ * @param documents The file as it is now; when it is another one than was read, the object's own line is all that is known.
  * @returns The positions in the order of the fields.
  */
-export function fieldPositions(bytes: Uint8Array, origin: FileOrigin, fields: readonly string[]): FieldPosition[] {
-  const root = rootOf(bytes, origin);
-  return fields.map((field) => positionOf(root, origin.line, field));
-}
-
-function rootOf(bytes: Uint8Array, { file, line, within }: FileOrigin): YamlPlace | undefined {
-  try {
-    const range = file.endsWith(".json")
-      ? { start: 0, end: bytes.length, line: 1 }
-      : splitDocuments(bytes).find((one) => one.line === line);
-    const whole = range && places(documentText(bytes, range));
-    return whole && placeOf(whole, within);
-  } catch (error) {
-    // Bytes that are no text: the file has changed since it was read.
-    if (error instanceof TypeError) return undefined;
-    throw error;
-  }
+export function fieldPositions(
+  documents: FileDocuments,
+  { line, within }: FileOrigin,
+  fields: readonly string[],
+): FieldPosition[] {
+  const whole = documents.root(line);
+  const root = whole && placeOf(whole, within);
+  return fields.map((field) => positionOf(root, line, field));
 }

@@ -29,6 +29,7 @@ export class AnalyzedFolder {
   readonly #texts = new Map<string, Uint8Array>();
   readonly #source = this.store.addSource("", 0);
   readonly #factSource = this.facts.addSource("", 0);
+  #steps: Generator<void, void> | undefined;
 
   constructor(mesh: Partial<MeshConfig> = {}, assumeServices = false, now = () => Date.UTC(2026, 0, 1)) {
     this.fixture = new Fixture({ mesh });
@@ -51,8 +52,13 @@ export class AnalyzedFolder {
     });
   }
 
-  /** Writes files; undefined removes one. Findings are up to date when this returns. */
-  write(files: Readonly<Record<string, string | undefined>>): void {
+  /**
+   * Writes files; undefined removes one.
+   *
+   * @param steps How many the analysis takes then; it goes on with the next call. Default: all, so that findings are up
+   *   to date when this returns.
+   */
+  write(files: Readonly<Record<string, string | undefined>>, steps = Infinity): void {
     const encoder = new TextEncoder();
     const changes = this.index.apply(
       Object.entries(files).map(([path, text]) => ({ path, bytes: text === undefined ? text : encoder.encode(text) })),
@@ -61,10 +67,17 @@ export class AnalyzedFolder {
     this.#source.apply(changes);
     this.fixture.pipeline.flush();
     this.analysis.refusedChanged(this.#refused());
-    unpaced(this.analysis.steps());
+    this.#advance(steps);
     for (const [path, text] of Object.entries(files)) this.#texts.set(path, encoder.encode(text ?? ""));
     for (const batch of this.places.missing(this.analysis.findings())) {
       unpaced(this.places.locate(batch, this.#texts.get(batch.file.file)));
+    }
+  }
+
+  #advance(steps: number): void {
+    for (let left = steps; left > 0 && this.analysis.isBehind; left--) {
+      this.#steps ??= this.analysis.steps();
+      if (this.#steps.next().done) this.#steps = undefined;
     }
   }
 

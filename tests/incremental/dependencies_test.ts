@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { Dependencies } from "../../lib/incremental/dependencies.ts";
+import { InvalidatedKeys } from "../../lib/incremental/keys.ts";
+
+function keys(...pairs: readonly (readonly [kind: string, name: string])[]): InvalidatedKeys {
+  const changed = new InvalidatedKeys();
+  for (const [kind, name] of pairs) changed.add(kind, name);
+  return changed;
+}
+
+Deno.test("a change names each result that depends on it once, and forgets it until it is set again", () => {
+  const results = new Dependencies();
+  results.set("a", ["host", "x", "host", "y"]);
+  results.set("b", ["host", "x", "rule", "x"]);
+  results.set("c", ["rule", "y"]);
+  results.set("d", []);
+  assert.deepEqual([...results.invalidate(keys(["host", "x"], ["host", "y"], ["rule", "x"]))], ["a", "b"]);
+  assert.deepEqual([...results.invalidate(keys(["host", "x"], ["host", "y"], ["rule", "x"]))], []);
+  results.set("a", ["host", "y"]);
+  assert.deepEqual([...results.invalidate(keys(["host", "x"]))], []);
+  assert.deepEqual([...results.invalidate(keys(["host", "y"], ["rule", "y"]))], ["a", "c"]);
+});
+
+Deno.test("a result that is set again or deleted depends on nothing that it did before", () => {
+  const results = new Dependencies();
+  results.set("a", ["host", "x"]);
+  results.set("a", ["host", "y"]);
+  results.set("b", ["host", "x"]);
+  results.delete("b");
+  assert.deepEqual([...results.invalidate(keys(["host", "x"]))], []);
+  const all = new InvalidatedKeys();
+  all.addPattern("host", () => true);
+  assert.deepEqual([...results.invalidate(all)], ["a"]);
+});
