@@ -4,10 +4,7 @@
  *
  * @module
  */
-import "reflect-metadata";
-import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
-import { Buffer } from "node:buffer";
-import { X509Certificate } from "@peculiar/x509";
+import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from "node:crypto";
 import type { ConcealedBytes } from "./concealed.ts";
 
 /** What a certificate and its key are good for. */
@@ -33,12 +30,10 @@ export function judgeCredential(
   const read = readCertificate(chain);
   if (read === undefined) return { problem: "certificate" };
   if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(secret)) return { problem: "key" };
-  const own = publicKeyOf(() => createPrivateKey(secret));
-  const certified = publicKeyOf(() =>
-    createPublicKey({ key: Buffer.from(read.publicKey.rawData), format: "der", type: "spki" })
-  );
+  const own = publicKeyOf(() => createPublicKey(createPrivateKey(secret)));
+  const certified = publicKeyOf(() => read.publicKey);
   if (own !== undefined && certified !== undefined && own !== certified) return { problem: "pair" };
-  return { validFrom: read.notBefore.getTime(), validUntil: read.notAfter.getTime() };
+  return { validFrom: Date.parse(read.validFrom), validUntil: Date.parse(read.validTo) };
 }
 
 function textOf(bytes: ConcealedBytes): string | undefined {
@@ -57,12 +52,10 @@ function readCertificate(chain: string): X509Certificate | undefined {
   }
 }
 
-/** The public part of a key in one form; undefined: a sort of key that this runtime cannot read. */
+/** A public key in one form; undefined: a sort of key that this runtime cannot read. */
 function publicKeyOf(read: () => KeyObject): string | undefined {
   try {
-    const key = read();
-    const shown = key.type === "private" ? createPublicKey(key) : key;
-    return shown.export({ type: "spki", format: "der" }).toString("base64");
+    return read().export({ type: "spki", format: "der" }).toString("base64");
   } catch {
     return undefined;
   }
