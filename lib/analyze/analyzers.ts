@@ -18,6 +18,8 @@ import { GATEWAY_CONFLICTS } from "./gateways/conflicts.ts";
 import { AMBIENT_SIDECARS } from "./policies/ambient.ts";
 import { UNVERIFIED_CLAIMS } from "./policies/claims.ts";
 import { POLICY_WORKLOADS } from "./policies/no_workload.ts";
+import { SELECTS_NOTHING } from "./policies/selects_nothing.ts";
+import { SOURCE_NAMESPACES } from "./policies/source_namespaces.ts";
 import { DELEGATES } from "./references/delegates.ts";
 import { DESTINATIONS } from "./references/destinations.ts";
 import { GATEWAY_REFERENCES } from "./references/gateways.ts";
@@ -47,6 +49,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(HIDDEN_FROM_GATEWAYS),
   analyzer(UNVERIFIED_SERVERS),
   analyzer(GATEWAY_WORKLOADS),
+  ...SELECTS_NOTHING.map((one) => analyzer(one)),
   analyzer(SIDECAR_CONFLICTS),
   analyzer(SIDECAR_IMPORTS),
   analyzer(REQUIRED_ADDRESSES),
@@ -62,6 +65,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(SUBSET_ENDPOINTS),
   analyzer(UNVERIFIED_CLAIMS),
   analyzer(POLICY_WORKLOADS),
+  analyzer(SOURCE_NAMESPACES),
   analyzer(AMBIENT_SIDECARS),
   ...OBJECT_ANNOTATIONS.map((one) => analyzer(one)),
   ...WORKLOAD_ANNOTATIONS.map((one) => analyzer(one)),

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Fact, WorkloadData, WorkloadKind } from "../../config/facts/types.ts";
+import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
 /** Names of the proxy's container. */
@@ -44,9 +45,35 @@ export function namespaceInjection(name: string, read: AnalysisReader): boolean 
   return written === undefined ? Object.hasOwn(labels, "mesh.io/rev") : written === "enabled";
 }
 
+/** Label of namespaces and pods, and annotation of running pods, for the tunnel of the node. */
+const MODE = "mesh.io/dataplane-mode";
+const REDIRECTION = "ambient.mesh.io/redirection";
+
+/** Whether labels put a namespace into ambient mode: those that ask for sidecars have precedence. */
+export function isAmbientNamespace(labels: StringMap | undefined): boolean {
+  return labels?.[MODE] === "ambient" && labels["mesh-injection"] !== "enabled" && !labels["mesh.io/rev"];
+}
+
+/** Whether pods are in ambient mode, as far as they and their namespace say so. */
+export function isAmbient({ spec, meta: { namespace } }: Fact<WorkloadKind>, read: AnalysisReader): boolean {
+  if (spec.annotations[REDIRECTION] === "enabled") return true;
+  if (ownInjection(spec) === true || spec.containers.some(isProxyContainer)) return false;
+  const own = spec.labels[MODE];
+  return own === undefined ? isAmbientNamespace(read.namespaceFact(namespace)?.meta.labels) : own === "ambient";
+}
+
 /** Whether pods have a proxy, or get one when they are created. */
-export function isInMesh(workload: Fact<"Deployment">, read: AnalysisReader): boolean {
-  const { spec, meta: { namespace } } = workload;
+export function isInMesh(workload: Fact<WorkloadKind>, read: AnalysisReader): boolean {
+  return hasProxy(workload, read) ?? false;
+}
+
+/** Whether pods are known to have neither a proxy nor the tunnel of the node, so that no policy acts on them. */
+export function isOutsideMesh(workload: Fact<WorkloadKind>, read: AnalysisReader): boolean {
+  return hasProxy(workload, read) === false && !isGatewayWorkload(workload) && !isAmbient(workload, read);
+}
+
+/** Whether pods have a proxy, or get one when they are created; undefined: their namespace's object is not known. */
+function hasProxy({ spec, meta: { namespace } }: Fact<WorkloadKind>, read: AnalysisReader): boolean | undefined {
   if (spec.containers.some(isProxyContainer)) return true;
-  return ownInjection(spec) ?? namespaceInjection(namespace, read) ?? false;
+  return ownInjection(spec) ?? namespaceInjection(namespace, read);
 }

@@ -3,10 +3,8 @@
  *
  * @module
  */
-import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { Analyzer } from "../analyzer.ts";
-
-const MODE = "mesh.io/dataplane-mode";
+import { isAmbient, isAmbientNamespace } from "../manifests/membership.ts";
 
 /** See the module. */
 export const AMBIENT_SIDECARS: Analyzer<"Sidecar"> = {
@@ -14,22 +12,29 @@ export const AMBIENT_SIDECARS: Analyzer<"Sidecar"> = {
   reports: ["sidecar-in-ambient"],
   analyze: ({ meta: { namespace }, spec: { workloadSelector } }, read, report) => {
     const labels = workloadSelector?.labels ?? {};
-    const found = read.namespaceFact(namespace);
-    const ofNamespace = found?.meta.labels[MODE] === "ambient";
-    const modeOf = (own: StringMap) => own[MODE] === undefined ? ofNamespace : own[MODE] === "ambient";
-    const selected = read.workloads(namespace, labels);
     const isWhole = Object.keys(labels).length === 0;
-    const isAmbient = selected.length > 0 ? selected.every(({ spec }) => modeOf(spec.labels)) : ofNamespace;
-    if (!isAmbient) return;
-    const [first] = selected;
-    const others = ofNamespace && found !== undefined ? [found.key] : first === undefined ? [] : [first.key];
+    const selected = read.workloads(namespace, labels);
+    const inAmbient = selected.filter((one) => isAmbient(one, read));
+    const found = read.namespaceFact(namespace);
+    const ofNamespace = isAmbientNamespace(found?.meta.labels);
+    // One for a whole namespace acts on what is not in ambient mode; one that names its workloads should act on all.
+    const isWrong = selected.length === 0
+      ? ofNamespace
+      : isWhole
+      ? inAmbient.length === selected.length
+      : inAmbient.length > 0;
+    if (!isWrong) return;
+    const [first] = inAmbient;
+    const cause = ofNamespace && found !== undefined ? found : first;
+    const isPartial = inAmbient.length < selected.length;
     report("warning", "sidecar-in-ambient", {
       field: isWhole ? "metadata.namespace" : "spec.workloadSelector",
       value: isWhole ? namespace : labels,
-      expected: `workloads with a sidecar (label ${MODE}=ambient is on ${
-        ofNamespace ? `namespace ${namespace}` : "them"
+      expected: `workloads with a sidecar (in ambient mode is ${
+        ofNamespace || first === undefined ? `namespace ${namespace}` : `${first.kind} ${namespace}/${first.meta.name}`
       })`,
-      others,
+      others: cause === undefined ? [] : [cause.key],
+      ...isPartial ? { effect: `It does nothing for ${inAmbient.length} of ${selected.length} of its workloads.` } : {},
     });
   },
 };

@@ -9,6 +9,7 @@ import type { ConfigObject } from "../../config/types.ts";
 import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
 import type { Analyzer } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
+import { selectionOf } from "../../mesh/selection/selection.ts";
 import { joinPath } from "../../config/schema/field.ts";
 
 /** See the module. */
@@ -54,13 +55,34 @@ function isVerified(gateway: ConfigObject<"Gateway">, read: AnalysisReader): boo
   const selector = gateway.spec.selector ?? {};
   const known = read.gatewaysServeOwnNamespace ? [gateway.meta.namespace] : read.namespaceNames();
   const workloads = known.flatMap((namespace) => read.workloads(namespace, selector));
-  if (workloads.length === 0) return read.objects("RequestAuthentication").length > 0;
+  if (workloads.length === 0) {
+    return read.objects("RequestAuthentication").some((policy) => verifies(policy) && mayBeFor(policy, gateway, read));
+  }
   const ofMesh = read.objectsIn("RequestAuthentication", rootNamespace);
   return workloads.every(({ kind, meta: { namespace }, spec: { labels } }) =>
     // Pods that a known workload made are looked at with it.
     kind === "ReplicaSet" ||
-    [...ofMesh, ...read.objectsIn("RequestAuthentication", namespace)].some((policy) => isFor(policy, gateway, labels))
+    [...ofMesh, ...read.objectsIn("RequestAuthentication", namespace)].some((policy) =>
+      verifies(policy) && isFor(policy, gateway, labels)
+    )
   );
+}
+
+function verifies({ spec: { jwtRules } }: ConfigObject<"RequestAuthentication">): boolean {
+  return (jwtRules?.length ?? 0) > 0;
+}
+
+/** Whether a policy may be for workloads of a gateway that are not known: their labels exclude each other in nothing. */
+function mayBeFor(
+  policy: ConfigObject<"RequestAuthentication">,
+  gateway: ConfigObject<"Gateway">,
+  read: AnalysisReader,
+): boolean {
+  const { namespace } = policy.meta;
+  const isElsewhere = namespace !== gateway.meta.namespace && namespace !== read.meshConfig.rootNamespace;
+  if (read.gatewaysServeOwnNamespace && isElsewhere) return false;
+  const wanted = selectionOf(policy).labels;
+  return isFor(policy, gateway, { ...wanted, ...gateway.spec.selector });
 }
 
 function isFor(

@@ -1,25 +1,29 @@
 /**
- * Sidecars that want the same workloads, or select none.
+ * Sidecars that want the same workloads.
  *
  * @module
  */
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
+import { isAmbient } from "../manifests/membership.ts";
+import { selectsNone } from "../policies/workloads.ts";
 import { isBefore } from "../reader/groups.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
 /** See the module. */
 export const SIDECAR_CONFLICTS: Analyzer<"Sidecar"> = {
   kind: "Sidecar",
-  reports: ["several-default-sidecars", "sidecars-of-one-workload", "selects-nothing"],
+  reports: ["several-default-sidecars", "sidecars-of-one-workload"],
   analyze: (sidecar, read, report) => {
     const others = read.objectsIn("Sidecar", sidecar.meta.namespace).filter(({ key }) => key !== sidecar.key);
     const labels = labelsOf(sidecar);
     if (Object.keys(labels).length === 0) {
       const same = others.filter((other) => Object.keys(labelsOf(other)).length === 0);
       if (same.length > 0) reportDefaults(sidecar, same, report);
-    } else if (!selectsNothing(sidecar, labels, read, report)) lookForShared(sidecar, labels, others, read, report);
+    } else if (!selectsNone([sidecar.meta.namespace], labels, read)) {
+      lookForShared(sidecar, labels, others, read, report);
+    }
   },
 };
 
@@ -42,24 +46,6 @@ function reportDefaults(
   });
 }
 
-function selectsNothing(
-  { meta: { namespace } }: ConfigObject<"Sidecar">,
-  labels: StringMap,
-  read: AnalysisReader,
-  report: ReportMistake,
-): boolean {
-  if (read.knowsNo("workloads") || read.workloads(namespace).length === 0) return false;
-  if (read.workloads(namespace, labels).length > 0) return false;
-  const entries = read.objectsIn("WorkloadEntry", namespace);
-  if (entries.some(({ spec, meta }) => carries({ ...spec.labels, ...meta.labels }, labels))) return false;
-  report("error", "selects-nothing", {
-    field: "spec.workloadSelector.labels",
-    value: labels,
-    expected: `labels of a workload of namespace ${namespace}`,
-  });
-  return true;
-}
-
 function carries(labels: StringMap, wanted: StringMap): boolean {
   return Object.entries(wanted).every(([key, value]) => labels[key] === value);
 }
@@ -78,7 +64,7 @@ function lookForShared(
     const theirs = labelsOf(other);
     if (Object.keys(theirs).length === 0) continue;
     const [shared] = read.workloads(sidecar.meta.namespace, { ...labels, ...theirs })
-      .filter(({ spec }) => carries(spec.labels, labels));
+      .filter((one) => carries(one.spec.labels, labels) && !isAmbient(one, read));
     const isEqual = carries(labels, theirs) && carries(theirs, labels);
     if (shared === undefined && !isEqual) continue;
     const isLoser = isBefore(other, sidecar);

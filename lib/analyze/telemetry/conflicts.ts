@@ -6,6 +6,7 @@
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
+import { selectsNone } from "../policies/workloads.ts";
 import { isBefore } from "../reader/groups.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
@@ -40,6 +41,7 @@ function lookForDefaults(telemetry: TelemetryObject, read: AnalysisReader, repor
 
 function lookForShared(telemetry: TelemetryObject, read: AnalysisReader, report: ReportMistake): void {
   const labels = labelsOf(telemetry);
+  if (selectsNone([telemetry.meta.namespace], labels, read)) return;
   const found = ofOneWorkload(telemetry, labels, read);
   if (found === undefined) return;
   const [other, which] = found;

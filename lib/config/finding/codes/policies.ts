@@ -38,7 +38,7 @@ export const POLICIES = {
   "selects-nothing": {
     code: "MSH0101",
     title: "selector matches no workload",
-    meaning: "A Gateway or Sidecar selects workloads by labels that none of the known workloads has.",
+    meaning: "An object selects workloads by labels that none of the known workloads has.",
     effect: "It acts on no workload.",
     fix: "Correct the labels, or the namespace of the object.",
   },
@@ -59,7 +59,7 @@ export const POLICIES = {
   "policy-without-workload": {
     code: "MSH0127",
     title: "policy for no workload",
-    meaning: "An AuthorizationPolicy is for workloads none of which is known.",
+    meaning: "An AuthorizationPolicy is for workloads none of which is known, or none of which gets a proxy.",
     effect: "It protects nothing.",
     fix: "Correct the labels, or the namespace of the policy.",
   },

@@ -63,6 +63,13 @@ export const REFERENCES = {
     effect: "Nothing is imported by it: workloads of the Sidecar do not know the host.",
     fix: "Write the host's full name, and the namespace that its service or VirtualService lies in.",
   },
+  "unknown-namespace": {
+    code: "MSH0101",
+    title: "namespace does not exist",
+    meaning: "A rule of an AuthorizationPolicy names callers of a namespace that none of the known ones is.",
+    effect: "No caller matches it.",
+    fix: "Correct the name of the namespace.",
+  },
   "unknown-rule-host": {
     code: "MSH0174",
     title: "rule for a host that does not exist",

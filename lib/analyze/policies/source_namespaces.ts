@@ -1,0 +1,44 @@
+/**
+ * Namespaces that rules of AuthorizationPolicies name as callers, and that do not exist. Said only where Namespace objects
+ * are known: a folder with none tells nothing of them.
+ *
+ * @module
+ */
+import { nearestName } from "../../kernel/text/nearest.ts";
+import type { Analyzer } from "../analyzer.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
+
+const FIELDS = ["namespaces", "notNamespaces"] as const;
+
+/** See the module. */
+export const SOURCE_NAMESPACES: Analyzer<"AuthorizationPolicy"> = {
+  kind: "AuthorizationPolicy",
+  reports: ["unknown-namespace"],
+  analyze: ({ spec: { rules = [] } }, read, report) => {
+    if (read.settings.assumeServices) return;
+    for (const [at, { from = [] }] of rules.entries()) {
+      for (const [index, { source = {} }] of from.entries()) {
+        for (const field of FIELDS) {
+          for (const [place, written] of (source[field] ?? []).entries()) {
+            if (read.knowsNo("namespaces") || isKnown(written.toLowerCase(), read)) continue;
+            const closest = nearestName(written, read.namespaceNames());
+            report("warning", "unknown-namespace", {
+              field: `spec.rules[${at}].from[${index}].source.${field}[${place}]`,
+              value: written,
+              expected: `a namespace that exists${closest === undefined ? "" : `, such as ${closest}`}`,
+              ...field === "notNamespaces" ? { effect: "It excludes nobody." } : {},
+            });
+          }
+        }
+      }
+    }
+  },
+};
+
+/** Whether a name, or one that a pattern `prefix*` or `*suffix` covers, is that of a namespace. */
+function isKnown(written: string, read: AnalysisReader): boolean {
+  const names = read.namespaceNames();
+  if (written.startsWith("*")) return written === "*" || names.some((name) => name.endsWith(written.slice(1)));
+  if (written.endsWith("*")) return names.some((name) => name.startsWith(written.slice(0, -1)));
+  return written === read.meshConfig.rootNamespace || names.includes(written);
+}
