@@ -1,0 +1,155 @@
+/**
+ * The few fields of discovery messages that a relay reads or writes; the rest passes through as bytes.
+ *
+ * Field numbers: envoy/service/discovery/v3/discovery.proto.
+ *
+ * @module
+ */
+import { MessageWriter } from "../../grpc/message_writer.ts";
+import { utf8Bytes, WireCursor, WireError } from "../../resource/protowire.ts";
+
+/** Variant of the protocol: state of the world, or what changed. */
+export type RelayVariant = "sotw" | "delta";
+
+/** Field numbers that differ between the variants. */
+const FIELDS = {
+  sotw: { request: { type: 4 }, response: { version: 1, resources: 2, type: 4, nonce: 5, removed: 0 } },
+  delta: { request: { type: 2 }, response: { version: 1, resources: 2, type: 4, nonce: 5, removed: 6 } },
+} as const;
+
+/** One resource of a response. */
+export interface RelayedResource {
+  /** Empty in a state-of-the-world response, which does not say. */
+  readonly name: string;
+  readonly version: string;
+  /** The message, without its type. */
+  readonly body: Uint8Array;
+}
+
+/** A response that the agent works off itself. */
+export interface OwnResponse {
+  readonly typeUrl: string;
+  readonly nonce: string;
+  /** Of a state-of-the-world response. */
+  readonly version: string;
+  readonly resources: readonly RelayedResource[];
+  readonly removed: readonly string[];
+}
+
+/** The type that a request asks for; empty when it names none, or the bytes are no request. */
+export function requestType(variant: RelayVariant, bytes: Uint8Array): string {
+  return textField(bytes, FIELDS[variant].request.type);
+}
+
+/** The type of a response. */
+export function responseType(variant: RelayVariant, bytes: Uint8Array): string {
+  return textField(bytes, FIELDS[variant].response.type);
+}
+
+function textField(bytes: Uint8Array, field: number): string {
+  try {
+    const cursor = new WireCursor(bytes);
+    while (cursor.next()) {
+      if (cursor.field === field && cursor.wireType === 2) return cursor.string();
+      cursor.skip();
+    }
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+  }
+  return "";
+}
+
+/**
+ * Reads a response as a whole. What it returns holds copies: nothing of the received bytes is kept.
+ *
+ * @throws {WireError} when the bytes are none
+ */
+export function readResponse(variant: RelayVariant, bytes: Uint8Array): OwnResponse {
+  const fields = FIELDS[variant].response;
+  const found = { typeUrl: "", nonce: "", version: "" };
+  const resources: RelayedResource[] = [];
+  const removed: string[] = [];
+  const cursor = new WireCursor(bytes);
+  while (cursor.next()) {
+    if (cursor.wireType !== 2) cursor.skip();
+    else if (cursor.field === fields.type) found.typeUrl = cursor.string();
+    else if (cursor.field === fields.nonce) found.nonce = cursor.string();
+    else if (cursor.field === fields.version) found.version = cursor.string();
+    else if (cursor.field === fields.removed) removed.push(cursor.string());
+    else if (cursor.field === fields.resources) {
+      const content = cursor.bytes();
+      resources.push(variant === "delta" ? readResource(content) : { name: "", version: "", body: anyValue(content) });
+    } else cursor.skip();
+  }
+  return { ...found, resources, removed };
+}
+
+/** `Resource`: version = 1, resource (an Any) = 2, name = 3. */
+function readResource(bytes: Uint8Array): RelayedResource {
+  const found = { name: "", version: "", body: new Uint8Array(0) };
+  const cursor = new WireCursor(bytes);
+  while (cursor.next()) {
+    if (cursor.wireType !== 2) cursor.skip();
+    else if (cursor.field === 1) found.version = cursor.string();
+    else if (cursor.field === 2) found.body = anyValue(cursor.bytes());
+    else if (cursor.field === 3) found.name = cursor.string();
+    else cursor.skip();
+  }
+  return found;
+}
+
+/** `Any`: type_url = 1, value = 2. */
+function anyValue(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const cursor = new WireCursor(bytes);
+  while (cursor.next()) {
+    if (cursor.field === 2 && cursor.wireType === 2) return new Uint8Array(cursor.bytes());
+    cursor.skip();
+  }
+  return new Uint8Array(0);
+}
+
+/** What the agent has of a type of its own: versions by name, and of the last response. */
+export interface OwnVersions {
+  readonly version: string;
+  readonly byName: Readonly<Record<string, string>>;
+}
+
+/** Nothing yet. */
+export const NO_VERSIONS: OwnVersions = { version: "", byName: {} };
+
+/** The first request for all resources of a type, which says what is there already. */
+export function firstRequest(variant: RelayVariant, typeUrl: string, versions: OwnVersions): Uint8Array {
+  const out = new MessageWriter();
+  if (variant === "sotw") return out.string(1, versions.version).string(4, typeUrl).finish();
+  out.string(2, typeUrl);
+  for (const [name, version] of Object.entries(versions.byName)) {
+    out.bytes(5, new MessageWriter().bytes(1, utf8Bytes(name)).bytes(2, utf8Bytes(version)).finish());
+  }
+  return out.finish();
+}
+
+/** The answer to a response: an acknowledgement, or a rejection with its reason. */
+export function answerRequest(
+  variant: RelayVariant,
+  response: OwnResponse,
+  accepted: OwnVersions,
+  error: string | undefined,
+): Uint8Array {
+  const out = new MessageWriter();
+  // Status: code = 1, message = 2.
+  const detail = error === undefined ? undefined : new MessageWriter().varint(1, INTERNAL).string(2, error).finish();
+  return variant === "sotw"
+    ? out.string(1, accepted.version).string(4, response.typeUrl).string(5, response.nonce).bytes(6, detail).finish()
+    : out.string(2, response.typeUrl).string(6, response.nonce).bytes(7, detail).finish();
+}
+
+/** `google.rpc.Code.INTERNAL`. */
+const INTERNAL = 13;
+
+/** What the agent has once a response is accepted. */
+export function acceptedVersions(before: OwnVersions, { version, resources, removed }: OwnResponse): OwnVersions {
+  const gone = new Set(removed);
+  const kept = Object.entries(before.byName).filter(([name]) => !gone.has(name));
+  const added = resources.filter(({ name }) => name !== "").map((one) => [one.name, one.version] as const);
+  return { version, byName: Object.fromEntries([...kept, ...added]) };
+}

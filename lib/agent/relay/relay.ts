@@ -1,0 +1,208 @@
+/**
+ * The relay at work: the machine of `./machine.ts` between a gRPC server for the proxy and streams to the server.
+ *
+ * Permissions: read, write (the socket), and those of the upstream.
+ *
+ * @module
+ */
+import type { Call } from "../../grpc/call.ts";
+import type { CallHandler } from "../../grpc/call_handler.ts";
+import type { GrpcService } from "../../grpc/service.ts";
+import type { Logger } from "../../kernel/log/log.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import type { Cancel, Clock } from "../../kernel/time/clock.ts";
+import { initialRelay, type RelayEffect, type RelayEvent, type RelayState, stepRelay } from "./machine.ts";
+import { type OwnResponse, readResponse, type RelayVariant } from "./messages.ts";
+import type { OpenUpstream, Upstream } from "./upstream.ts";
+
+/** Works off what the server sends to the agent itself; an exception rejects it, and its message is the reason. */
+export type OwnHandler = (response: OwnResponse) => void | Promise<void>;
+
+/** What a relay is made of. */
+export interface RelayOptions {
+  readonly open: OpenUpstream;
+  /** Types that the agent asks for itself. */
+  readonly own: ReadonlyMap<string, OwnHandler>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** From 0 to 1; default: `Math.random`. */
+  readonly random?: () => number;
+}
+
+/** Times between attempts to reach the server, ms: the first one, doubled each time up to the longest. */
+const RETRY = { first: 500, longest: 30_000 };
+
+/** A relay for one proxy. */
+export class Relay {
+  readonly #options: RelayOptions;
+  #state: RelayState;
+  readonly #events: RelayEvent[] = [];
+  #working = false;
+  #streams = 0;
+  readonly #calls = new Map<number, Call>();
+  readonly #upstreams = new Map<number, Upstream>();
+  /** Connections that have been open, of those that are not over. */
+  readonly #open = new Set<number>();
+  #retry: Cancel | undefined;
+  #reported = "";
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    this.#state = initialRelay([...options.own.keys()]);
+  }
+
+  /** The service for the proxy. */
+  get service(): GrpcService {
+    const both = { clientStreaming: true, serverStreaming: true } as const;
+    const types = (prefix: string) => ({
+      input: `envoy.service.discovery.v3.${prefix}DiscoveryRequest`,
+      output: `envoy.service.discovery.v3.${prefix}DiscoveryResponse`,
+    });
+    return {
+      name: "envoy.service.discovery.v3.AggregatedDiscoveryService",
+      methods: [
+        { name: "StreamAggregatedResources", ...types(""), ...both, handle: (call) => this.#accept(call, "sotw") },
+        { name: "DeltaAggregatedResources", ...types("Delta"), ...both, handle: (call) => this.#accept(call, "delta") },
+      ],
+    };
+  }
+
+  /** Whether the server has answered the proxy's present stream. */
+  get connected(): boolean {
+    return this.#state.session?.phase === "answered";
+  }
+
+  /** Tells the server of the workload's health: an encoded request of the type for that. */
+  reportHealth(bytes: Uint8Array): void {
+    this.#happened({ type: "health", bytes });
+  }
+
+  /** Ends all streams; none is taken any more. */
+  stop(): void {
+    this.#happened({ type: "stop" });
+    this.#retry?.();
+  }
+
+  #accept(call: Call, variant: RelayVariant): void {
+    const stream = ++this.#streams;
+    this.#calls.set(stream, call);
+    const { metrics } = this.#options;
+    const handler: CallHandler = {
+      message: (bytes) => {
+        metrics.counter("xds_proxy_requests").inc();
+        this.#happened({ type: "downstream message", stream, bytes: new Uint8Array(bytes) });
+      },
+      close: () => {
+        const byProxy = this.#calls.delete(stream);
+        metrics.counter("proxy_connection_terminations").inc({ type: byProxy ? "cancelled" : "error" });
+        this.#happened({ type: "downstream closed", stream });
+      },
+    };
+    this.#happened({ type: "downstream opened", stream, variant });
+    call.respond();
+    call.start(handler);
+  }
+
+  /** Takes one event after the other: what one causes may come back as the next while it is worked off. */
+  #happened(event: RelayEvent): void {
+    this.#events.push(event);
+    if (this.#working) return;
+    this.#working = true;
+    try {
+      for (let next = this.#events.shift(); next !== undefined; next = this.#events.shift()) {
+        const { state, effects } = stepRelay(this.#state, next);
+        this.#state = state;
+        for (const effect of effects) this.#perform(effect);
+      }
+    } finally {
+      this.#working = false;
+    }
+  }
+
+  #perform(effect: RelayEffect): void {
+    switch (effect.type) {
+      case "dial":
+        return this.#dial(effect.connection, effect.variant);
+      case "dial later":
+        return this.#dialLater(effect.connection, effect.failures);
+      case "send up":
+        return this.#upstreams.get(effect.connection)?.send(effect.bytes);
+      case "close upstream": {
+        const upstream = this.#upstreams.get(effect.connection);
+        this.#upstreams.delete(effect.connection);
+        if (this.#open.delete(effect.connection)) this.#terminated("cancelled");
+        return upstream?.close();
+      }
+      case "send down":
+        this.#options.metrics.counter("xds_proxy_responses").inc();
+        return this.#calls.get(effect.stream)?.send([effect.bytes], false);
+      case "close downstream": {
+        const call = this.#calls.get(effect.stream);
+        this.#calls.delete(effect.stream);
+        return call?.end(effect.code, effect.reason);
+      }
+      case "work off":
+        // One after the other: of two responses of a type the later one counts.
+        this.#work = this.#work.then(() => this.#workOff(effect));
+        return;
+    }
+  }
+
+  #dial(connection: number, variant: RelayVariant): void {
+    const { open, metrics, log } = this.#options;
+    const upstream = open(variant, {
+      opened: () => {
+        this.#open.add(connection);
+        if (this.#reported !== "") log.info("the discovery server is reached again");
+        this.#reported = "";
+        this.#happened({ type: "upstream opened", connection });
+      },
+      message: (bytes) => this.#happened({ type: "upstream message", connection, bytes }),
+      closed: (reason) => {
+        this.#upstreams.delete(connection);
+        if (this.#open.delete(connection)) this.#terminated("error");
+        else metrics.counter("meshd_connection_failures").inc();
+        this.#report(reason);
+        this.#happened({ type: "upstream closed", connection, reason });
+      },
+    });
+    this.#upstreams.set(connection, upstream);
+  }
+
+  #dialLater(connection: number, failures: number): void {
+    const { clock, random = Math.random } = this.#options;
+    const longest = Math.min(RETRY.longest, RETRY.first * 2 ** (failures - 1));
+    this.#retry?.();
+    // Agents of many workloads lose the server at the same time.
+    this.#retry = clock.after(
+      longest * (0.5 + random() / 2),
+      () => this.#happened({ type: "time to dial", connection }),
+    );
+  }
+
+  async #workOff({ connection, variant, typeUrl, bytes }: Extract<RelayEffect, { type: "work off" }>): Promise<void> {
+    let response: OwnResponse = { typeUrl, nonce: "", version: "", resources: [], removed: [] };
+    let failure: { readonly error: string } | undefined;
+    try {
+      response = readResponse(variant, bytes);
+      await this.#options.own.get(typeUrl)?.(response);
+    } catch (error) {
+      failure = { error: error instanceof Error ? error.message : String(error) };
+      this.#options.log.warn(`${typeUrl} from the server was rejected: ${failure.error}`);
+    }
+    this.#happened({ type: "worked off", connection, response, ...failure });
+  }
+
+  #terminated(type: "cancelled" | "error"): void {
+    this.#options.metrics.counter("meshd_connection_terminations").inc({ type });
+  }
+
+  /** A reason is told once: a server that is gone for an hour is one line, not a thousand. */
+  #report(reason: string): void {
+    if (reason === this.#reported) return;
+    this.#reported = reason;
+    this.#options.log.warn(`no discovery server: ${reason}; the proxy keeps its configuration`);
+  }
+}

@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import {
+  initialRelay,
+  MAX_KEPT,
+  type RelayEvent,
+  type RelayState,
+  stepRelay,
+} from "../../../lib/agent/relay/machine.ts";
+import { firstRequest, NO_VERSIONS, readResponse } from "../../../lib/agent/relay/messages.ts";
+import { MessageWriter } from "../../../lib/grpc/message_writer.ts";
+import { utf8Bytes } from "../../../lib/resource/protowire.ts";
+
+const LISTENERS = "type.googleapis.com/envoy.config.listener.v3.Listener";
+const NAMES = "type.googleapis.com/istio.networking.nds.v1.NameTable";
+
+const listeners = new MessageWriter().string(2, LISTENERS).finish();
+
+/** A delta response with one resource. */
+function response(type: string, name: string, version: string): Uint8Array {
+  const any = new MessageWriter().string(1, type).bytes(2, utf8Bytes("body")).finish();
+  const resource = new MessageWriter().string(1, version).bytes(2, any).string(3, name).finish();
+  return new MessageWriter().bytes(2, resource).string(4, type).string(5, "nonce-1").finish();
+}
+
+/** The effects of the last of several events, and the state after them. */
+function after(state: RelayState, ...events: RelayEvent[]) {
+  let step = { state, effects: [] as ReturnType<typeof stepRelay>["effects"] };
+  for (const event of events) step = stepRelay(step.state, event) as typeof step;
+  return step;
+}
+
+const opened: RelayEvent[] = [
+  { type: "downstream opened", stream: 1, variant: "delta" },
+  { type: "upstream opened", connection: 1 },
+];
+
+Deno.test("the agent asks for what is its own once the proxy asks for listeners, with the last health", () => {
+  const health = utf8Bytes("health");
+  const { effects } = after(initialRelay([NAMES]), ...opened, { type: "health", bytes: health }, {
+    type: "downstream message",
+    stream: 1,
+    bytes: listeners,
+  });
+  assert.deepEqual(effects.map((effect) => effect.type === "send up" ? effect.bytes : effect), [
+    listeners,
+    firstRequest("delta", NAMES, NO_VERSIONS),
+    health,
+  ]);
+});
+
+Deno.test("a response of the agent's is acknowledged, and the next stream says which version is there", () => {
+  const bytes = response(NAMES, "table", "v7");
+  const message = { type: "downstream message", stream: 1, bytes: listeners } as const;
+  const arrived = after(initialRelay([NAMES]), ...opened, message, { type: "upstream message", connection: 1, bytes });
+  assert.deepEqual(arrived.effects.map(({ type }) => type), ["work off"]);
+  const read = readResponse("delta", bytes);
+  assert.equal(read.resources[0]!.version, "v7");
+  assert.equal(new TextDecoder().decode(read.resources[0]!.body), "body");
+  const done = after(arrived.state, { type: "worked off", connection: 1, response: read });
+  const ack = new MessageWriter().string(2, NAMES).string(6, "nonce-1").finish();
+  assert.deepEqual(done.effects, [{ type: "send up", connection: 1, bytes: ack }]);
+
+  const { state, effects } = after(done.state, { type: "upstream closed", connection: 1, reason: "gone" });
+  assert.deepEqual(effects.map(({ type }) => type), ["close downstream"]);
+  const again = after(
+    state,
+    { type: "downstream opened", stream: 2, variant: "delta" },
+    { type: "upstream opened", connection: 2 },
+    { type: "downstream message", stream: 2, bytes: listeners },
+  );
+  const versions = { version: "", byName: { table: "v7" } };
+  assert.deepEqual(again.effects.at(-1), {
+    type: "send up",
+    connection: 2,
+    bytes: firstRequest("delta", NAMES, versions),
+  });
+});
+
+Deno.test("a response that the agent cannot work off is rejected with the reason, and its version is not reported", () => {
+  const bytes = response(NAMES, "table", "v7");
+  const message = { type: "downstream message", stream: 1, bytes: listeners } as const;
+  const step = after(
+    initialRelay([NAMES]),
+    ...opened,
+    message,
+    { type: "upstream message", connection: 1, bytes },
+    { type: "worked off", connection: 1, response: readResponse("delta", bytes), error: "no table" },
+  );
+  const detail = new MessageWriter().varint(1, 13).string(2, "no table").finish();
+  const rejection = new MessageWriter().string(2, NAMES).string(6, "nonce-1").bytes(7, detail).finish();
+  assert.deepEqual(step.effects, [{ type: "send up", connection: 1, bytes: rejection }]);
+  assert.deepEqual(step.state.own.get(NAMES), NO_VERSIONS);
+});
+
+Deno.test("a server that ends each connection without a response is dialled ever later, with the same requests", () => {
+  let { state } = after(initialRelay([]), ...opened, { type: "downstream message", stream: 1, bytes: listeners });
+  for (let failures = 1; failures <= 3; failures++) {
+    const closed = after(state, { type: "upstream closed", connection: failures, reason: "unavailable" });
+    assert.deepEqual(closed.effects, [{ type: "dial later", connection: failures + 1, failures }]);
+    const again = after(
+      closed.state,
+      { type: "time to dial", connection: failures + 1 },
+      { type: "upstream opened", connection: failures + 1 },
+    );
+    assert.deepEqual(again.effects, [{ type: "send up", connection: failures + 1, bytes: listeners }]);
+    state = again.state;
+  }
+});
+
+Deno.test("a proxy that asks for too much before the server answers is refused", () => {
+  const { effects } = after(initialRelay([]), ...opened, {
+    type: "downstream message",
+    stream: 1,
+    bytes: new Uint8Array(MAX_KEPT + 1),
+  });
+  assert.deepEqual(effects.map(({ type }) => type), ["close downstream", "close upstream"]);
+});

@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
+import type { OwnResponse } from "../../../lib/agent/relay/messages.ts";
+import { type OwnHandler, Relay } from "../../../lib/agent/relay/relay.ts";
+import { upstreamOpener } from "../../../lib/agent/relay/upstream.ts";
+import { ClientCall } from "../../../lib/grpc/client/client_call.ts";
+import { ClientConnection } from "../../../lib/grpc/client/client_connection.ts";
+import { dial } from "../../../lib/grpc/client/dial.ts";
+import { Code } from "../../../lib/grpc/codes.ts";
+import { MessageWriter } from "../../../lib/grpc/message_writer.ts";
+import { GrpcServer } from "../../../lib/grpc/server.ts";
+import type { RpcError } from "../../../lib/grpc/status.ts";
+import { silentLog } from "../../../lib/kernel/log/log.ts";
+import { noMetrics } from "../../../lib/kernel/metrics/registry.ts";
+import { createFakeClock, type FakeClock } from "../../../lib/kernel/time/fake_clock.ts";
+import { listenUnix } from "../../../lib/sockets/listen/unix.ts";
+import { until } from "../../e2e/support/mesh.ts";
+import { TestDiscovery } from "../support/discovery.ts";
+
+const LISTENERS = "type.googleapis.com/envoy.config.listener.v3.Listener";
+const NAMES = "type.googleapis.com/istio.networking.nds.v1.NameTable";
+
+/** A proxy's stream over the relay's socket. */
+class TestProxyStream {
+  readonly messages: Uint8Array[] = [];
+  readonly ended: Promise<RpcError | undefined>;
+  readonly call: ClientCall;
+
+  constructor(connection: ClientConnection, delta: boolean) {
+    const { promise, resolve } = Promise.withResolvers<RpcError | undefined>();
+    this.ended = promise;
+    const method = delta ? "DeltaAggregatedResources" : "StreamAggregatedResources";
+    const path = `/envoy.service.discovery.v3.AggregatedDiscoveryService/${method}`;
+    this.call = new ClientCall(connection, { authority: "xds", path, maxMessageSize: 64_000_000 }, {
+      message: (bytes) => void this.messages.push(new Uint8Array(bytes)),
+      end: resolve,
+    });
+  }
+}
+
+interface Parts {
+  readonly discovery: TestDiscovery;
+  readonly clock: FakeClock;
+  open(delta: boolean): TestProxyStream;
+  /** Moves the discovery server away, or to the port where it was. */
+  restart(): Promise<TestDiscovery>;
+}
+
+async function relayed(own: ReadonlyMap<string, OwnHandler>, test: (parts: Parts) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  let discovery = await TestDiscovery.start();
+  const { port } = discovery;
+  const clock = createFakeClock();
+  const open = upstreamOpener({
+    server: () => Promise.resolve({ target: { host: "127.0.0.1", port }, authority: "xds", metadata: {} }),
+    keepaliveInterval: 30_000,
+    keepaliveTimeout: 10_000,
+  });
+  const relay = new Relay({ open, own, clock, log: silentLog().scope("test"), metrics: noMetrics(), random: () => 1 });
+  const server = new GrpcServer([relay.service]);
+  const listener = await listenUnix(`${folder}/XDS`, (transport) => server.accept(transport));
+  const connection = new ClientConnection(await dial({ path: `${folder}/XDS` }, 5000));
+  try {
+    await test({
+      discovery,
+      clock,
+      open: (delta) => new TestProxyStream(connection, delta),
+      restart: async () => discovery = await TestDiscovery.start(port),
+    });
+  } finally {
+    connection.close();
+    relay.stop();
+    await listener.close();
+    await server.stop(0);
+    await discovery[Symbol.asyncDispose]();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const request = (text: string) => new MessageWriter().string(2, LISTENERS).string(6, text).finish();
+
+Deno.test("megabytes that come compressed reach a proxy that takes no compression, in both variants", async () => {
+  await relayed(new Map(), async ({ discovery, open }) => {
+    for (const [i, delta] of [true, false].entries()) {
+      const stream = open(delta);
+      stream.call.send(new MessageWriter().string(delta ? 2 : 4, LISTENERS).finish());
+      await until("the request is there", () => discovery.streams[i]?.requests.length === 1);
+      const { call, delta: asked } = discovery.streams[i]!;
+      assert.equal(asked, delta);
+      assert(call.acceptsGzip);
+      const head = new MessageWriter().string(4, LISTENERS).finish();
+      const rest = new MessageWriter().bytes(2, new Uint8Array(6_000_000).fill(9)).finish();
+      call.send([gzipSync(head), gzipSync(rest)], true);
+      await until("the response is there", () => stream.messages.length === 1);
+      assert.equal(stream.messages[0]!.length, head.length + rest.length);
+      stream.call.cancel();
+    }
+  });
+});
+
+Deno.test("a second stream ends the first one, and the server has one stream", async () => {
+  await relayed(new Map(), async ({ discovery, open }) => {
+    const first = open(true);
+    first.call.send(request("first"));
+    await until("the first stream is there", () => discovery.streams[0]?.requests.length === 1);
+    const second = open(true);
+    second.call.send(request("second"));
+    assert.equal((await first.ended)?.code, Code.CANCELLED);
+    await until("the second stream is there", () => discovery.streams[1]?.requests.length === 1);
+    await until("the server's first stream is over", () => discovery.streams[0]!.call.closed);
+    assert(!discovery.streams[1]!.call.closed);
+  });
+});
+
+Deno.test("a server that is gone: the proxy's stream waits, its requests are said when the server is there again", async () => {
+  await relayed(new Map(), async ({ discovery, clock, open, restart }) => {
+    await discovery[Symbol.asyncDispose]();
+    const stream = open(true);
+    stream.call.send(request("one"));
+    await until("it will be tried again", () => clock.pending() === 1);
+    const again = await restart();
+    stream.call.send(request("two"));
+    await clock.advance(500);
+    await until("both requests are there", () => again.streams[0]?.requests.length === 2);
+    assert.deepEqual(again.streams[0]!.requests, [request("one"), request("two")]);
+    again.streams[0]!.call.send([new MessageWriter().string(4, LISTENERS).finish()], false);
+    await until("the response is there", () => stream.messages.length === 1);
+    again.streams[0]!.call.end(Code.UNAVAILABLE, "restarting");
+    assert.equal((await stream.ended)?.code, Code.UNAVAILABLE);
+  });
+});
+
+Deno.test("what is for the agent stays here: it is worked off, acknowledged or rejected", async () => {
+  const seen: OwnResponse[] = [];
+  const names: OwnHandler = (response) => {
+    if (response.nonce === "bad") throw new Error("no such table");
+    seen.push(response);
+  };
+  await relayed(new Map([[NAMES, names]]), async ({ discovery, open }) => {
+    const stream = open(true);
+    stream.call.send(request(""));
+    await until("both requests are there", () => discovery.streams[0]?.requests.length === 2);
+    const { call, requests } = discovery.streams[0]!;
+    for (const nonce of ["good", "bad"]) {
+      call.send([new MessageWriter().string(4, NAMES).string(5, nonce).finish()], false);
+    }
+    await until("both are answered", () => requests.length === 4);
+    assert.deepEqual(seen.map(({ nonce }) => nonce), ["good"]);
+    assert.match(new TextDecoder().decode(requests[3]), /no such table/);
+    assert.equal(stream.messages.length, 0);
+  });
+});

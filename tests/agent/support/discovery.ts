@@ -1,0 +1,61 @@
+/**
+ * A discovery server of a test: it takes streams on a TCP port, keeps what it is asked, and says what the test wants.
+ *
+ * Permissions: net (loopback).
+ *
+ * @module
+ */
+import type { Call } from "../../../lib/grpc/call.ts";
+import { GrpcServer } from "../../../lib/grpc/server.ts";
+import { listen, type Listener } from "../../../lib/sockets/listen/tcp.ts";
+import { SocketTransport } from "../../../lib/sockets/transport/socket.ts";
+
+/** One stream that a client opened. */
+export interface TestStream {
+  readonly call: Call;
+  readonly delta: boolean;
+  readonly requests: Uint8Array[];
+}
+
+/** The server. */
+export class TestDiscovery implements AsyncDisposable {
+  readonly streams: TestStream[] = [];
+  #server!: GrpcServer;
+  #listener!: Listener;
+
+  /** Listens on a port; 0: any. */
+  static async start(port = 0): Promise<TestDiscovery> {
+    const discovery = new TestDiscovery();
+    const shape = {
+      ...{ input: "envoy.service.discovery.v3.DiscoveryRequest", clientStreaming: true },
+      ...{ output: "envoy.service.discovery.v3.DiscoveryResponse", serverStreaming: true },
+    };
+    discovery.#server = new GrpcServer([{
+      name: "envoy.service.discovery.v3.AggregatedDiscoveryService",
+      methods: [
+        { name: "StreamAggregatedResources", ...shape, handle: (call) => discovery.#accept(call, false) },
+        { name: "DeltaAggregatedResources", ...shape, handle: (call) => discovery.#accept(call, true) },
+      ],
+    }]);
+    discovery.#listener = await listen(
+      { host: "127.0.0.1", port },
+      (socket) => discovery.#server.accept(new SocketTransport(socket)),
+    );
+    return discovery;
+  }
+
+  get port(): number {
+    return this.#listener.port;
+  }
+
+  #accept(call: Call, delta: boolean): void {
+    const requests: Uint8Array[] = [];
+    this.streams.push({ call, delta, requests });
+    call.start({ message: (bytes) => void requests.push(new Uint8Array(bytes)) });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#listener.close();
+    await this.#server.stop(0);
+  }
+}
