@@ -43,6 +43,8 @@ export function translateSettings(settings: DiscoverySettings, domainSuffix: str
     filterGatewayClusterConfig: settings.PILOT_FILTER_GATEWAY_CLUSTER_CONFIG,
     scopeGatewayToNamespace: settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE,
     enableHcmInternalNetworks: settings.ENABLE_HCM_INTERNAL_NETWORKS,
+    skipValidateTrustDomain: settings.PILOT_SKIP_VALIDATE_TRUST_DOMAIN,
+    compliancePolicy: settings.COMPLIANCE_POLICY,
     labelCanonicalServicesForMeshExternal: settings.LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES,
   };
 }

@@ -17,7 +17,9 @@ import type { AnyConfigObject, ConfigObject, Kind } from "../config/types.ts";
 import type { Endpoint, Service, ServiceKey } from "../registry/types.ts";
 import { DestinationRuleIndex } from "./destination_rule_index.ts";
 import { GatewayIndex } from "./gateway_index.ts";
+import { EndpointIdentities, type ServiceIdentities } from "./endpoint_identities.ts";
 import type { MeshIndexes } from "./indexes.ts";
+import { PeerAuthenticationIndex } from "./peer_authentication.ts";
 import type { Scope } from "./scope.ts";
 import { Scopes } from "./scopes.ts";
 import { SelectionIndex } from "./selection/index.ts";
@@ -71,6 +73,12 @@ export interface AffectedKeys {
   readonly gatewayRoutes: Set<string>;
   /** Whether a Gateway object changed. */
   readonly gateways: boolean;
+  /** Hosts whose endpoints have other identities now. */
+  readonly identities: Set<string>;
+  /** Namespaces of workloads whose peer authentication may be another one; `*`: all. */
+  readonly peerTls: Set<string>;
+  /** Namespaces in which other workloads may refuse mutual TLS now; `*`: all. */
+  readonly refusedPeerTls: Set<string>;
 }
 
 /** The indexes, and the scopes over them. */
@@ -82,6 +90,8 @@ export class Mesh implements MeshIndexes {
   readonly destinationRules: DestinationRuleIndex;
   readonly sidecars: SelectionIndex<"Sidecar">;
   readonly gateways: GatewayIndex;
+  readonly peerAuthentications: PeerAuthenticationIndex;
+  readonly #identities: EndpointIdentities;
   readonly #resolver: VirtualServiceResolver;
   readonly #source: ServiceSource;
   readonly #scopes: Scopes;
@@ -104,6 +114,8 @@ export class Mesh implements MeshIndexes {
     });
     this.sidecars = new SelectionIndex(config.rootNamespace);
     this.gateways = new GatewayIndex(options.scopeGatewayToNamespace);
+    this.peerAuthentications = new PeerAuthenticationIndex(config.rootNamespace);
+    this.#identities = new EndpointIdentities(options.source);
     this.#scopes = new Scopes(this, options.sharedScopes);
   }
 
@@ -116,6 +128,7 @@ export class Mesh implements MeshIndexes {
   apply(change: MeshChange): AffectedKeys {
     const removed = byKind(change.removed ?? []);
     const added = byKind(change.added ?? []);
+    const peerTls = this.peerAuthentications.update(removed.PeerAuthentication, added.PeerAuthentication);
     const affected: AffectedKeys = {
       services: new Set(),
       endpoints: new Set(),
@@ -124,10 +137,16 @@ export class Mesh implements MeshIndexes {
       scopes: this.sidecars.update(removed.Sidecar, added.Sidecar),
       gatewayRoutes: new Set(),
       gateways: removed.Gateway.length + added.Gateway.length > 0,
+      identities: new Set(),
+      peerTls: peerTls.namespaces,
+      refusedPeerTls: peerTls.refusing,
     };
     if (affected.gateways) this.gateways.update(removed.Gateway, added.Gateway);
     for (const key of change.services ?? []) this.#setService(key, affected);
-    for (const key of change.endpoints ?? []) affected.endpoints.add(hostOf(key));
+    for (const key of change.endpoints ?? []) {
+      affected.endpoints.add(hostOf(key));
+      if (this.#identities.changed(key)) affected.identities.add(hostOf(key));
+    }
     const delta = this.#resolver.update(added.VirtualService, removed.VirtualService);
     this.#updateVirtualServices(delta, affected);
     this.#scopes.dropSidecars(new Set(removed.Sidecar.map(({ key }) => key)));
@@ -171,10 +190,17 @@ export class Mesh implements MeshIndexes {
     return this.#source.endpoints(`${service.namespace}/${service.hostname}`);
   }
 
+  /** The identities of a service's endpoints; the same object while they are the same. */
+  identities(service: Service): ServiceIdentities {
+    return this.#identities.of(`${service.namespace}/${service.hostname}`);
+  }
+
   #setService(key: ServiceKey, affected: AffectedKeys): void {
     if (!this.services.set(key, this.#source.service(key))) return;
     affected.services.add(hostOf(key));
     affected.endpoints.add(hostOf(key));
+    affected.identities.add(hostOf(key));
+    if (this.#source.service(key) === undefined) this.#identities.forget(key);
   }
 
   #updateVirtualServices(delta: VirtualServiceDelta, affected: AffectedKeys): void {

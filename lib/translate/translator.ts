@@ -190,7 +190,11 @@ export class Translator {
     for (const address of addresses) {
       for (const state of this.#byAddress.get(address) ?? []) states.add(state);
     }
-    for (const state of this.#proxies) if (state.isStale(keys, affected.services)) states.add(state);
+    const { peerTls } = affected;
+    for (const state of this.#proxies) {
+      if (peerTls.has("*") || peerTls.has(state.proxy.namespace)) states.add(state);
+      else if (state.isStale(keys, affected.services)) states.add(state);
+    }
     return states;
   }
 

@@ -16,6 +16,10 @@ export interface EnvoyIdentity {
   readonly namespace: string;
   readonly address: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Further metadata of its node, such as `TLS_SERVER_CERT_CHAIN`. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Further clusters of its own configuration, such as that of an agent. */
+  readonly clusters?: readonly unknown[];
 }
 
 /** How it is started. */
@@ -53,14 +57,17 @@ const PATIENCE = 30_000;
 export function bootstrap(
   { identity, discoveryPort, delta = true, interceptionMode = "NONE" }: Omit<EnvoyOptions, "binary" | "folder">,
 ): unknown {
-  const { type, name, namespace, address, labels } = identity;
+  const { type, name, namespace, address, labels, metadata = {}, clusters = [] } = identity;
   const socket = (address: string, port_value: number) => ({ socket_address: { address, port_value } });
   const api = { resource_api_version: "V3" };
   return {
     node: {
       id: `${type}~${address}~${name}.${namespace}~${namespace}.svc.cluster.local`,
       cluster: `${name}.${namespace}`,
-      metadata: { NAMESPACE: namespace, INSTANCE_IPS: address, LABELS: labels, INTERCEPTION_MODE: interceptionMode },
+      metadata: {
+        ...{ NAMESPACE: namespace, INSTANCE_IPS: address, LABELS: labels, INTERCEPTION_MODE: interceptionMode },
+        ...metadata,
+      },
     },
     admin: { address: socket("127.0.0.1", 0) },
     dynamic_resources: {
@@ -74,7 +81,7 @@ export function bootstrap(
       lds_config: { ads: {}, ...api },
     },
     static_resources: {
-      clusters: [{
+      clusters: [...clusters, {
         name: "xds-grpc",
         type: "STATIC",
         connect_timeout: "1s",

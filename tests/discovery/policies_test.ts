@@ -82,7 +82,7 @@ Deno.test("a policy is one line when it appears, one when it is first for a work
 });
 
 Deno.test("a policy that changes is a line with the number of now; an edit that changes nothing is none", async () => {
-  const tree = policy("PeerAuthentication", "x", "strict", { mtls: { mode: "STRICT" } });
+  const tree = policy("RequestAuthentication", "x", "strict", { jwtRules: [{ issuer: "i.example.com" }] });
   await world([tree], async ({ apply, clock, join, source, reported }) => {
     join("x", "10.0.0.1", { app: "a" });
     await clock.advance(POLICY_REVIEW_DELAY);
@@ -90,13 +90,13 @@ Deno.test("a policy that changes is a line with the number of now; an edit that 
     apply({ ...tree, metadata: { ...tree.metadata, labels: { owner: "me" } } });
     assert.deepEqual(reported(), []);
     apply({ ...tree, spec: { ...tree.spec, ...app("a") } });
-    assert.deepEqual(reported(), [["warn", ["PeerAuthentication/x/strict"], 1, 1]]);
+    assert.deepEqual(reported(), [["warn", ["RequestAuthentication/x/strict"], 1, 1]]);
     apply({ ...tree, spec: { ...tree.spec, ...app("b") } });
-    assert.deepEqual(reported(), [["warn", ["PeerAuthentication/x/strict"], 0, 1]]);
+    assert.deepEqual(reported(), [["warn", ["RequestAuthentication/x/strict"], 0, 1]]);
     join("x", "10.0.0.2", { app: "b" });
     await clock.advance(POLICY_REVIEW_DELAY);
-    assert.deepEqual(reported(), [["warn", ["PeerAuthentication/x/strict"], 1, 2]]);
-    source.apply({ upserted: [], removed: ["PeerAuthentication/x/strict"] });
+    assert.deepEqual(reported(), [["warn", ["RequestAuthentication/x/strict"], 1, 2]]);
+    source.apply({ upserted: [], removed: ["RequestAuthentication/x/strict"] });
     join("x", "10.0.0.3", { app: "b" });
     await clock.advance(POLICY_REVIEW_DELAY);
     assert.deepEqual(reported(), []);

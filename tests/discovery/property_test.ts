@@ -14,11 +14,15 @@ type Step =
   | { readonly do: "push" }
   | { readonly do: "join"; readonly node: TestNode };
 
+/** A proxy whose agent gives it an identity. */
+const AGENT = { PROXY_CONFIG: { stringValue: "{}" } };
+
 const node: fc.Arbitrary<TestNode> = fc.record({
   namespace: fc.constantFrom("a", "b"),
   address: fc.integer({ min: 1, max: 4 }).map((i) => `172.16.0.${i}`),
   labels: fc.constantFrom({ app: "p" }, { app: "q" }, {}),
   delta: fc.boolean(),
+  metadata: fc.constantFrom({}, AGENT),
 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: tree.map((tree) => ({ do: "put" as const, tree })) },
@@ -32,6 +36,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         "DestinationRule",
         "Sidecar",
         "Gateway",
+        "PeerAuthentication",
       ),
       namespace,
       name,
@@ -45,6 +50,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** Proxies that are there from the start, so that every change meets some. */
 const early: readonly TestNode[] = [
   { namespace: "a", address: "172.16.0.1", labels: { app: "p" } },
+  { namespace: "a", address: "172.16.0.4", labels: { app: "p" }, metadata: AGENT },
+  { namespace: "b", address: "172.16.0.2", labels: { app: "q" }, metadata: AGENT },
   { namespace: "a", address: "172.16.0.2", labels: { app: "q" }, delta: false },
   { namespace: "b", address: "172.16.0.3", labels: { app: "q" } },
   { namespace: "b", address: "172.16.0.9", labels: { app: "gw" }, type: "router" },

@@ -150,6 +150,22 @@ const gateway = fc.record({ object: meta("Gateway"), hosts: fc.uniqueArray(patte
     spec: { selector: { app: "gw" }, servers: [{ port: { number: 80, name: "http", protocol: "HTTP" }, hosts }] },
   }));
 
+const mode = fc.constantFrom("UNSET", "DISABLE", "PERMISSIVE", "STRICT");
+
+const peerAuthentication = fc.record({
+  object: meta("PeerAuthentication", "security.mesh.io/v1"),
+  selector: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }), { nil: undefined }),
+  mode,
+  port: fc.option(mode, { nil: undefined }),
+}).map(({ object, selector, mode, port }) => ({
+  ...object,
+  spec: {
+    mtls: { mode },
+    ...(selector ? { selector: { matchLabels: selector } } : {}),
+    ...(selector && port ? { portLevelMtls: { "80": { mode: port } } } : {}),
+  },
+}));
+
 /** What may have a service account. */
 interface Account {
   readonly serviceAccount?: string;
@@ -160,6 +176,9 @@ export interface Tree {
   readonly metadata: { readonly namespace: string; readonly name: string };
   readonly spec: Account & { readonly endpoints?: readonly Account[] };
 }
-const trees = [serviceEntry, serviceEntry, workloadEntry, virtualService, destinationRule, sidecar, gateway] as const;
+const trees = [
+  ...[serviceEntry, serviceEntry, workloadEntry, virtualService, destinationRule, sidecar, gateway],
+  peerAuthentication,
+] as const;
 /** Any of them. */
 export const tree = fc.oneof(...trees) as fc.Arbitrary<Tree>;

@@ -135,9 +135,29 @@ const dual: TestNode = { ...sidecar, metadata: metadata({ INSTANCE_IPS: "10.0.0.
 const ipv6: TestNode = { namespace: "x", address: "fd00::9" };
 const certified: TestNode = { ...sidecar, metadata: metadata({ TLS_CLIENT_CERT_CHAIN: "/proxy.pem" }) };
 const router: TestNode = { namespace: "x", address: "10.0.3.1", type: "router", labels: { app: "gateway" } };
+const withAgent: TestNode = { ...sidecar, metadata: metadata({ PROXY_CONFIG: "{}" }) };
 const sessions: Settings = { PILOT_ENABLE_PERSISTENT_SESSION_FILTER: true };
 
 const ROWS: readonly Row[] = [
+  {
+    set: { COMPLIANCE_POLICY: "fips-140-2" },
+    proxy: withAgent,
+    at: /^listener\/virtualInbound/,
+    gains:
+      /"tls_minimum_protocol_version":"TLSv1_2","tls_maximum_protocol_version":"TLSv1_2".*"ecdh_curves":\["P-256"\]/,
+  },
+  {
+    set: { COMPLIANCE_POLICY: "fips-140-2" },
+    proxy: withAgent,
+    at: /^cluster\/outbound\|80\|\|a\.example/,
+    gains: /"tls_maximum_protocol_version":"TLSv1_2"/,
+  },
+  {
+    set: { PILOT_SKIP_VALIDATE_TRUST_DOMAIN: true },
+    proxy: withAgent,
+    at: /^listener\/virtualInbound/,
+    loses: /spiffe:\/\/cluster\.local\//,
+  },
   { set: { PILOT_HTTP10: true }, at: /^listener/, gains: /"accept_http_10":true/ },
   { set: { ...sessions }, at: /^listener/, gains: /stateful_session/ },
   { set: { ...sessions }, at: /virtualHost.*a\.example/, gains: /"name":"sid"/ },

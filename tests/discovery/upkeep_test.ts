@@ -64,7 +64,7 @@ Deno.test("a warning names its objects, and there is one, however many proxies a
   const find = (pattern: RegExp) => before.find(({ message }) => pattern.test(message));
   assert.deepEqual(keysOf(find(/delegate VirtualService\/y\/child is not exported/)), ["VirtualService/x/parent"]);
   assert.deepEqual(keysOf(find(/first subset v1/)), ["DestinationRule/x/one", "DestinationRule/x/two"]);
-  assert.deepEqual(keysOf(find(/ISTIO_MUTUAL/)), ["ServiceEntry/x/b", "DestinationRule/x/mutual"]);
+  assert.deepEqual(keysOf(find(/ISTIO_MUTUAL/)), ["DestinationRule/x/mutual", "ServiceEntry/x/b"]);
   assert.equal(find(/^inbound port 80: .*a2\.example/)?.name, "inbound-conflict");
   fixture.join({ namespace: "x", address: "10.0.0.1", name: "twin", labels: { app: "twin" } });
   fixture.join({ namespace: "y", address: "10.0.0.77" });

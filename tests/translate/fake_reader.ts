@@ -6,6 +6,13 @@
 import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../../lib/config/mesh/types.ts";
 import type { OutboundTrafficPolicy } from "../../lib/config/kinds/sidecar/types.ts";
 import type { ConfigObject } from "../../lib/config/types.ts";
+import { EndpointIdentities } from "../../lib/mesh/endpoint_identities.ts";
+import {
+  DEFAULT_PEER_TLS,
+  type PeerTlsMode,
+  type PeerTlsPolicy,
+  type RefusedPeerTls,
+} from "../../lib/mesh/peer_authentication.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../../lib/mesh/types.ts";
 import type { Endpoint, Service } from "../../lib/registry/types.ts";
 import type { Reader } from "../../lib/translate/reader/reader.ts";
@@ -30,6 +37,14 @@ export interface FakeWorld {
   readonly gateways?: readonly ConfigObject<"Gateway">[];
   readonly outboundTrafficPolicy?: OutboundTrafficPolicy;
   readonly proxyHeaders?: ProxyHeaders;
+  /** The merged policy of the workload; ports by number. */
+  readonly peerTls?: {
+    readonly mode: PeerTlsMode;
+    readonly ports?: Readonly<Record<string, PeerTlsMode>>;
+    readonly causes?: readonly string[];
+  };
+  /** In every namespace. */
+  readonly refusedPeerTls?: RefusedPeerTls;
 }
 
 /** A fake reader; `asked` lists the questions that it was asked, in order, each once. */
@@ -45,6 +60,8 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
   const egress = world.egress ?? [{ index: 0, captureMode: "DEFAULT" as const }];
   const policy = world.outboundTrafficPolicy ?? mesh.outboundTrafficPolicy;
   const networks = world.networks ?? { networks: {} };
+  const identitiesOf = (host: string) =>
+    new EndpointIdentities({ endpoints: () => world.endpoints?.[host] ?? [] }).of(`/${host}`);
   const asked = new Set<string>();
   const answer = <T>(question: string, value: T): T => (asked.add(question), value);
   return {
@@ -57,6 +74,9 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
     mesh: () => answer("mesh", mesh),
     service: (host) => answer(`service/${host}`, services.get(host)),
     endpoints: (host) => answer(`endpoints/${host}`, world.endpoints?.[host] ?? []),
+    identities: (host) => answer(`identities/${host}`, services.has(host) ? identitiesOf(host) : undefined),
+    peerTls: () => answer("peerTls", peerTlsOf(world)),
+    refusedPeerTls: (namespace) => answer(`refusedPeerTls/${namespace}`, world.refusedPeerTls),
     destinationRule: (host) => answer(`destinationRule/${host}`, world.destinationRules?.[host]),
     virtualService: (host, protocol) => {
       const found = world.virtualServices?.[host];
@@ -80,6 +100,12 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
       return answer(`virtualServicesOf/${gateway}`, all.filter((v) => v.gateways.includes(gateway)));
     },
   };
+}
+
+function peerTlsOf({ peerTls }: FakeWorld): PeerTlsPolicy {
+  if (!peerTls) return DEFAULT_PEER_TLS;
+  const { mode, ports = {}, causes = [] } = peerTls;
+  return { mode, ports: new Map(Object.entries(ports).map(([port, own]) => [Number(port), own])), causes };
 }
 
 /** An IPv4 sidecar with redirection, in namespace `default`. */
@@ -107,6 +133,12 @@ export const defaultTraits: ProxyProperties = {
   tlsClientCertChain: "",
   tlsClientKey: "",
   tlsClientRootCert: "",
+  tlsServerCertChain: "",
+  tlsServerKey: "",
+  tlsServerRootCert: "",
+  agent: false,
+  fileSocket: false,
+  credentialSocket: false,
   isUnprivileged: false,
   proxyHeaders: undefined,
   labels: {},
@@ -141,6 +173,8 @@ export const defaultSettings: TranslateSettings = {
   scopeGatewayToNamespace: false,
   enableHcmInternalNetworks: false,
   labelCanonicalServicesForMeshExternal: false,
+  skipValidateTrustDomain: false,
+  compliancePolicy: "",
 };
 
 const defaultMesh: Partial<MeshConfig> = {

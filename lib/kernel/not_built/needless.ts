@@ -9,6 +9,7 @@ export const NEEDLESS_SETTINGS: Readonly<Record<string, string>> = {
   ENABLE_VTPROTOBUF: "the encoder here has one mode",
   MUTEX_PROFILE_FRACTION: "there is no lock to profile in one thread",
   PILOT_CONVERT_SIDECAR_SCOPE_CONCURRENCY: "a scope is made when the first proxy asks for it, and shared",
+  PILOT_DISABLE_MX_ALPN: "the protocol `istio-peer-exchange` is never offered: stock Envoy lacks the filter behind it",
   PILOT_ENABLE_ALPN_FILTER: "stock Envoy has no such filter",
   PILOT_UNIFIED_SIDECAR_SCOPE: "scopes are made in one way only",
   PILOT_XDS_CACHE_INDEX_CLEAR_INTERVAL: "what indexes a cached resource goes with it",

@@ -8,10 +8,9 @@ import type { NotBuiltPart } from "./entry.ts";
 /** The part and what waits for it. */
 export const security: NotBuiltPart = {
   title: "security",
-  about: "Mutual TLS, authorization and authentication as policies ask for them.",
+  about: "Authorization and authentication of requests as policies ask for them.",
   settings: [
     "JWKS_RESOLVER_INSECURE_SKIP_VERIFY",
-    "PILOT_DISABLE_MX_ALPN",
     "PILOT_JWT_ENABLE_REMOTE_JWKS",
     "PILOT_JWT_PUB_KEY_REFRESH_INTERVAL",
   ],
@@ -20,13 +19,10 @@ export const security: NotBuiltPart = {
     "pilot_jwks_resolver_network_fetch_success_total",
   ],
   meshFields: [
-    "enableAutoMtls",
-    "meshMTLS",
     "verifyCertificateAtClient",
   ],
   kinds: [
     "AuthorizationPolicy",
-    "PeerAuthentication",
     "RequestAuthentication",
   ],
 };

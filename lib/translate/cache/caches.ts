@@ -275,8 +275,9 @@ function inboundSets(
   empty: ResourceSet,
   report: ReportFinding,
 ): InboundSets {
-  const { listeners, conflicts } = inboundListeners(read, targets);
+  const { listeners, conflicts, findings } = inboundListeners(read, targets);
   for (const conflict of conflicts) report(inboundFinding(conflict));
+  for (const finding of findings) report(finding);
   return {
     secrets: empty.with(encodeSecrets(listeners)),
     clusters: empty.with(inboundClusters(read, targets).map(reported("not-as-written", report)).map(encodeCluster)),

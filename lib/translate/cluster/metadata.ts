@@ -7,6 +7,7 @@
  */
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { EffectiveDestinationRule } from "../../mesh/types.ts";
+import { HTTP_ALPN_FIELD } from "../message/http_alpn.ts";
 import { struct } from "../../pb/wellknown.ts";
 import type { Service } from "../../registry/types.ts";
 import type { TranslateSettings } from "../reader/settings.ts";
@@ -17,15 +18,17 @@ export interface ClusterMetadata {
   readonly services: readonly Service[];
   readonly rule: EffectiveDestinationRule | undefined;
   readonly subset?: string;
+  /** Protocols that HTTP requests over the cluster offer in the TLS handshake, see `filters/http/upstream_alpn`. */
+  readonly httpAlpn?: string;
 }
 
 /** The `metadata` of a cluster; undefined when it would be empty. */
 export function clusterMetadata(
   settings: TranslateSettings,
-  { services, rule, subset }: ClusterMetadata,
+  { services, rule, subset, httpAlpn }: ClusterMetadata,
 ): envoy.config.core.v3.Metadata | undefined {
   const showsServices = settings.enableTelemetryLabel && services.length > 0;
-  if (!showsServices && rule === undefined) return undefined;
+  if (!showsServices && rule === undefined && httpAlpn === undefined) return undefined;
   return {
     filter_metadata: {
       istio: struct({
@@ -33,6 +36,7 @@ export function clusterMetadata(
         ...(showsServices &&
           { services: services.map(serviceFields) }),
         ...(subset !== undefined && { subset }),
+        ...(httpAlpn !== undefined && { [HTTP_ALPN_FIELD]: httpAlpn }),
       }),
     },
   };

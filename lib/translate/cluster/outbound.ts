@@ -36,7 +36,8 @@ export function outboundClusters(read: Reader, host: string): Built<Cluster>[] {
 function outboundCluster(read: Reader, d: DestinationPlan): Built<Cluster> | undefined {
   const { policy, port, service, subset } = d;
   const version = upstreamHttp(read, port.protocol, policy.connectionPool, true);
-  const tls = upstreamTls(read, d, version === "http2");
+  const tls = upstreamTls(read, d, version);
+  if (tls.closed !== undefined) return closedCluster(read, d, tls.closed);
   // A dynamic cluster must verify the host that a request names, unless its rule names others or turns that off.
   const dynamic = d.discovery === "dynamicDns";
   const autoSni = tls.autoSni ?? dynamic;
@@ -47,6 +48,7 @@ function outboundCluster(read: Reader, d: DestinationPlan): Built<Cluster> | und
     services: [service],
     rule: d.rule,
     ...(subset && { subset: subset.name }),
+    ...(tls.httpAlpn && { httpAlpn: tls.httpAlpn }),
   });
   const message: Cluster = {
     name: d.name,
@@ -63,10 +65,23 @@ function outboundCluster(read: Reader, d: DestinationPlan): Built<Cluster> | und
     }),
     ...(policy.outlierDetection && { outlier_detection: outlierDetection(policy.outlierDetection) }),
     ...(tls.socket && { transport_socket: tls.socket }),
+    ...(tls.matches && { transport_socket_matches: [...tls.matches] }),
     ...(metadata && { metadata }),
   };
   const warnings = warningsOf(d, tls.warning);
   return { message, causes: causesOf(d), ...(warnings.length > 0 && { warnings }) };
+}
+
+/** A cluster without endpoints, because open it would be plain where its rule says otherwise; the rule is named first. */
+function closedCluster(read: Reader, d: DestinationPlan, why: string): Built<Cluster> {
+  const message = {
+    name: d.name,
+    alt_stat_name: altStatName(read, d),
+    type: DiscoveryType.STATIC,
+    lb_policy: LbPolicy.ROUND_ROBIN,
+    connect_timeout: duration(read.mesh().connectTimeout),
+  };
+  return { message, causes: [...d.rule?.causes ?? [], d.service.cause], warnings: [why] };
 }
 
 function discovery(read: Reader, d: DestinationPlan, insecure: boolean): Cluster | undefined {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Endpoint, Service } from "../../registry/types.ts";
+import type { Service } from "../../registry/types.ts";
 import type { Reader } from "../reader/reader.ts";
 
 /**
@@ -12,21 +12,18 @@ import type { Reader } from "../reader/reader.ts";
  * names its servers.
  */
 export function serverNames(read: Reader, service: Service): readonly string[] {
-  if (service.provider !== "External") return [];
+  return service.provider === "External" ? workloadNames(read, service) : [];
+}
+
+/** The same for mutual TLS of the mesh, where every service has its identities; none: any workload of the mesh will do. */
+export function workloadNames(read: Reader, service: Service): readonly string[] {
   const { trustDomain, trustDomainAliases } = read.mesh();
   const own = `spiffe://${trustDomain}/`;
   const names = new Set(service.subjectAltNames);
-  for (const endpoint of read.endpoints(service.hostname)) {
-    if (endpoint.serviceAccount !== "") names.add(own + identityPath(endpoint));
-  }
+  for (const account of read.identities(service.hostname)?.accounts ?? []) names.add(own + account);
   for (const name of [...names]) {
     if (!name.startsWith(own)) continue;
     for (const alias of trustDomainAliases) names.add(`spiffe://${alias}/${name.slice(own.length)}`);
   }
   return [...names].sort();
-}
-
-/** A SPIFFE identity without its trust domain. */
-function identityPath({ namespace, serviceAccount }: Endpoint): string {
-  return `ns/${namespace}/sa/${serviceAccount}`;
 }

@@ -1,9 +1,9 @@
 /**
- * TLS from the proxy to endpoints, as destination rules ask for it.
+ * TLS from the proxy to endpoints: as destination rules ask for it; where none does, mutual TLS to those that accept it.
  *
- * Certificates are read from files by Envoy itself, so that a stock proxy needs nothing beside it; those named by
- * `credentialName` come as secrets over ADS. No certificates of the mesh itself are issued yet: connections with
- * `MESH_MUTUAL` are plain, and the result has a warning. There is no automatic mutual TLS.
+ * Files are served by the proxy's agent; without one Envoy reads them itself, so that a stock proxy needs nothing beside
+ * it. Those named by `credentialName` come as secrets over ADS. Certificates of the mesh come from the agent, or from
+ * files that the proxy's metadata names.
  *
  * @module
  */
@@ -11,11 +11,23 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import type { ClientTlsSettings } from "../../config/kinds/common/types.ts";
 import { any } from "../../pb/codec.ts";
 import type { DestinationPlan } from "../destination/plan.ts";
-import { secretConfig } from "../message/file_secret.ts";
 import { aspect } from "../reader/aspect.ts";
 import type { Reader } from "../reader/reader.ts";
-import { exactNames } from "./san.ts";
-import { serverNames } from "./server_names.ts";
+import { marksEndpoints } from "../destination/automatic_tls.ts";
+import { automaticSockets, clusterSni, meshClientSocket } from "../tls/mesh_client.ts";
+import { compliant } from "../tls/parameters.ts";
+import { exactNames } from "../tls/san.ts";
+import {
+  authorityFile,
+  certificateFiles,
+  type ClientIdentity,
+  clientIdentity,
+  credentialSecret,
+  offersPeerTls,
+} from "../tls/secret_source.ts";
+import type { UpstreamHttp } from "./http_options.ts";
+import { meshAlpn } from "./mesh_alpn.ts";
+import { serverNames, workloadNames } from "./server_names.ts";
 
 type CommonTlsContext = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
 type CertificateValidationContext = envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext;
@@ -23,6 +35,12 @@ type CertificateValidationContext = envoy.extensions.transport_sockets.tls.v3.Ce
 /** What TLS adds to a cluster. */
 export interface UpstreamTls {
   readonly socket?: envoy.config.core.v3.TransportSocket;
+  /** Sockets by the mark of an endpoint, in place of one for all. */
+  readonly matches?: readonly envoy.config.cluster.v3.Cluster.TransportSocketMatch[];
+  /** Protocols that HTTP requests over the cluster offer, in place of those of the socket. */
+  readonly httpAlpn?: string;
+  /** The rule asks for an identity that the proxy has not, so nothing may be sent: in words. */
+  readonly closed?: string;
   /** Send the request's host as SNI: the rule names none. */
   readonly autoSni?: boolean;
   /** Verify the server against that host as well: the rule gives neither names nor an SNI. */
@@ -40,15 +58,15 @@ const versions = { tls_minimum_protocol_version: 3, tls_maximum_protocol_version
 /**
  * TLS of the connections of one outbound cluster.
  *
- * @param http2 Whether the cluster speaks HTTP/2 only; it then says so in the handshake.
+ * @param version The HTTP that the cluster speaks; one that is fixed is said in the handshake.
  */
-export function upstreamTls(read: Reader, d: DestinationPlan, http2: boolean): UpstreamTls {
+export function upstreamTls(read: Reader, d: DestinationPlan, version: UpstreamHttp): UpstreamTls {
   const asked = d.policy.tls;
-  if (asked === undefined || asked.mode === "DISABLE") return {};
+  if (asked === undefined) return automaticTls(read, d, version);
+  if (asked.mode === "DISABLE") return {};
+  if (asked.mode === "MESH_MUTUAL" && offersPeerTls(read)) return meshTls(read, d, version, asked);
   const tls = asked.mode === "SIMPLE" ? asked : withProxyFiles(read, d, asked);
-  if (tls.mode === "MESH_MUTUAL") {
-    return { warning: `${d.name}: tls mode ISTIO_MUTUAL waits for certificates of the mesh; connections are plain` };
-  }
+  if (tls.mode === "MESH_MUTUAL") return meshTls(read, d, version, tls);
   if (
     tls.credentialName !== undefined && d.rule?.spec.workloadSelector === undefined &&
     !aspect(read, "namedCredentials")
@@ -59,16 +77,18 @@ export function upstreamTls(read: Reader, d: DestinationPlan, http2: boolean): U
     };
   }
   const names = tls.insecureSkipVerify === true ? [] : tls.subjectAltNames ?? serverNames(read, d.service);
-  const context = tls.credentialName === undefined ? byFiles(tls, names) : bySecret(tls, tls.credentialName, names);
+  const context = tls.credentialName === undefined
+    ? byFiles(read, tls, names)
+    : bySecret(read, tls, tls.credentialName, names);
   const mesh = read.mesh().tlsDefaults;
   const common: CommonTlsContext = {
-    tls_params: {
+    tls_params: compliant(read, {
       ...versions,
       ...(mesh?.ecdhCurves?.length && { ecdh_curves: [...mesh.ecdhCurves] }),
       ...(mesh?.cipherSuites?.length && { cipher_suites: [...mesh.cipherSuites] }),
-    },
+    }),
     ...context,
-    ...(http2 && { alpn_protocols: ["h2"] }),
+    ...(version === "http2" && { alpn_protocols: ["h2"] }),
   };
   const named = tls.sni !== undefined || !!tls.subjectAltNames?.length || tls.insecureSkipVerify === true;
   return {
@@ -97,9 +117,64 @@ function withProxyFiles(read: Reader, d: DestinationPlan, asked: ClientTlsSettin
   };
 }
 
-function byFiles(tls: ClientTlsSettings, names: readonly string[]): CommonTlsContext {
+/** The socket that a rule asks for by name: every endpoint must accept it. */
+function meshTls(read: Reader, d: DestinationPlan, version: UpstreamHttp, tls: ClientTlsSettings): UpstreamTls {
+  const identity = clientIdentity(read);
+  if (identity === undefined) {
+    return {
+      closed: `${d.name} is closed: tls mode ISTIO_MUTUAL needs a certificate of the mesh, and the proxy has neither ` +
+        "an agent nor certificate files in its metadata (TLS_CLIENT_CERT_CHAIN, TLS_CLIENT_KEY, TLS_CLIENT_ROOT_CERT)",
+    };
+  }
+  const names = tls.subjectAltNames ?? workloadNames(read, d.service);
+  return meshSocket(read, d, { identity, version, names, ...(tls.sni !== undefined && { sni: tls.sni }) });
+}
+
+/** Endpoints that accept mutual TLS get it, the others plain connections. */
+function automaticTls(read: Reader, d: DestinationPlan, version: UpstreamHttp): UpstreamTls {
+  const { service, port, discovery } = d;
+  if (discovery === "dynamicDns" || !marksEndpoints(read, service)) return {};
+  const identity = clientIdentity(read);
+  if (identity === undefined) return {};
+  // An address that was dialled is no endpoint with a mark: there it is all of them or none.
+  const dialled = discovery === "originalDst";
+  if (dialled && read.identities(service.hostname)?.mutualPorts.has(port.name) !== true) return {};
+  const tls = meshSocket(read, d, { identity, version, names: workloadNames(read, service) });
+  if (dialled || tls.socket === undefined) return tls;
+  const { socket, ...others } = tls;
+  return { ...others, matches: automaticSockets(socket) };
+}
+
+interface MeshSocketInput {
+  readonly identity: ClientIdentity;
+  readonly version: UpstreamHttp;
+  readonly names: readonly string[];
+  readonly sni?: string;
+}
+
+function meshSocket(read: Reader, d: DestinationPlan, { identity, version, names, sni }: MeshSocketInput): UpstreamTls {
+  const own = sni ?? clusterSni(d.port.port, d.subset?.name ?? "", d.service.hostname);
+  const offered = meshAlpn(d.port.protocol, version);
+  const built = meshClientSocket(read, identity, { sni: own, names, alpn: offered.socket });
+  return { socket: built, ...(offered.http && { httpAlpn: offered.http.join(",") }) };
+}
+
+function byFiles(read: Reader, tls: ClientTlsSettings, names: readonly string[]): CommonTlsContext {
   const { clientCertificate, privateKey } = tls;
   const mutual = tls.mode === "MUTUAL" && clientCertificate !== undefined && privateKey !== undefined;
+  if (read.property("agent")) {
+    return {
+      ...(mutual && {
+        tls_certificate_sds_secret_configs: [certificateFiles(read, clientCertificate, privateKey).config],
+      }),
+      ...(tls.insecureSkipVerify !== true && {
+        combined_validation_context: {
+          default_validation_context: nameAndRevocation(tls, names),
+          validation_context_sds_secret_config: authorityFile(read, tls.caCertificates ?? "system").config,
+        },
+      }),
+    };
+  }
   return {
     ...(mutual && {
       tls_certificates: [{ certificate_chain: { filename: clientCertificate }, private_key: { filename: privateKey } }],
@@ -114,14 +189,18 @@ function byFiles(tls: ClientTlsSettings, names: readonly string[]): CommonTlsCon
 }
 
 /** Key, certificate and authorities under one name; authorities alone have the suffix `-cacert`. */
-function bySecret(tls: ClientTlsSettings, credential: string, names: readonly string[]): CommonTlsContext {
-  const name = credential.includes("://") ? credential : `kubernetes://${credential}`;
+function bySecret(
+  read: Reader,
+  tls: ClientTlsSettings,
+  credential: string,
+  names: readonly string[],
+): CommonTlsContext {
   return {
-    ...(tls.mode === "MUTUAL" && { tls_certificate_sds_secret_configs: [secretConfig(name)] }),
+    ...(tls.mode === "MUTUAL" && { tls_certificate_sds_secret_configs: [credentialSecret(read, credential)] }),
     ...(tls.insecureSkipVerify !== true && {
       combined_validation_context: {
         default_validation_context: nameAndRevocation(tls, names),
-        validation_context_sds_secret_config: secretConfig(`${name}-cacert`),
+        validation_context_sds_secret_config: credentialSecret(read, `${credential}-cacert`),
       },
     }),
   };

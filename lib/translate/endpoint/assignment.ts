@@ -9,11 +9,11 @@
  */
 import type { Endpoint, Service } from "../../registry/types.ts";
 import type { Built } from "../message/built.ts";
+import { acceptsPeerTls, marksEndpoints } from "../destination/automatic_tls.ts";
 import { localityPlan } from "../destination/locality_setting.ts";
 import { parseOutboundClusterName } from "../destination/names.ts";
 import { causesOf, destinationOf, type DestinationPlan, destinations } from "../destination/plan.ts";
 import type { Reader } from "../reader/reader.ts";
-import type { TranslateSettings } from "../reader/settings.ts";
 import type { LeanAssignment } from "./encode.ts";
 import { byLocality, type EndpointCandidate, type Group, localityLbEndpoints } from "./group.ts";
 import { lbEndpoint } from "./lb_endpoint.ts";
@@ -30,7 +30,7 @@ export function loadAssignments(read: Reader, host: string): Built<LeanAssignmen
   return wanted.map((d) => {
     let candidates = byPort.get(d.port.name);
     if (candidates === undefined) {
-      candidates = candidatesOf(read.settings, service, usable, d.port.name);
+      candidates = candidatesOf(read, service, usable, d.port.name);
       byPort.set(d.port.name, candidates);
     }
     return { message: assignment(read, d, candidates), causes: causesOf(d) };
@@ -45,7 +45,7 @@ export function loadAssignment(read: Reader, clusterName: string): Built<LeanAss
   const parts = parseOutboundClusterName(clusterName);
   const d = parts && destinationOf(read, parts.host, parts.port, parts.subset);
   if (d === undefined || d.discovery !== "eds") return { message: { cluster_name: clusterName }, causes: [] };
-  const candidates = candidatesOf(read.settings, d.service, usableEndpoints(read, d.service), d.port.name);
+  const candidates = candidatesOf(read, d.service, usableEndpoints(read, d.service), d.port.name);
   return { message: assignment(read, d, candidates), causes: causesOf(d) };
 }
 
@@ -54,22 +54,31 @@ export function resolvedByProxy(read: Reader, d: DestinationPlan): Group[] {
   const candidates = usableEndpoints(read, d.service)
     .filter((e) => e.portName === d.port.name && !e.address.startsWith("unix://"))
     .filter((e) => hasLabels(e, d.subset?.labels))
-    .map((endpoint) => ({ endpoint, message: lbEndpoint(read.settings, d.service, endpoint) }));
+    .map(candidate(read, d.service));
   return applyLocality(read, byLocality(candidates), localityPlan(read, d));
 }
 
 function candidatesOf(
-  settings: TranslateSettings,
+  read: Reader,
   service: Service,
   usable: readonly Endpoint[],
   portName: string,
 ): EndpointCandidate[] {
   const found: EndpointCandidate[] = [];
+  const toCandidate = candidate(read, service);
   for (const endpoint of usable) {
     if (endpoint.portName !== portName || !isResolved(endpoint.address)) continue;
-    found.push({ endpoint, message: lbEndpoint(settings, service, endpoint) });
+    found.push(toCandidate(endpoint));
   }
   return found;
+}
+
+function candidate(read: Reader, service: Service): (endpoint: Endpoint) => EndpointCandidate {
+  return (endpoint) => {
+    // The endpoint comes first: where none accepts mutual TLS, nothing is asked about the proxy.
+    const mutual = acceptsPeerTls(read, endpoint) && marksEndpoints(read, service);
+    return { endpoint, message: lbEndpoint(read.settings, service, endpoint, mutual) };
+  };
 }
 
 function assignment(read: Reader, d: DestinationPlan, candidates: readonly EndpointCandidate[]): LeanAssignment {

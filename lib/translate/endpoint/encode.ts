@@ -32,9 +32,12 @@ export interface LeanEndpoint {
   load_balancing_weight?: { value: number };
 }
 
-/** Metadata of telemetry. */
+/** Metadata of telemetry, and the mark of mutual TLS. */
 export interface LeanMetadata {
-  filter_metadata: { istio: { fields: { workload: { stringValue: string } } } };
+  filter_metadata: {
+    istio?: { fields: { workload: { stringValue: string } } };
+    "envoy.transport_socket_match"?: { fields: { tlsMode: { stringValue: string } } };
+  };
 }
 
 /** An address with a port, or a Unix socket. */
@@ -112,16 +115,23 @@ export class LoadAssignmentEncoder {
     this.#head(1, end);
   }
 
-  #metadata({ filter_metadata: { istio: { fields: { workload } } } }: LeanMetadata): void {
+  #metadata({ filter_metadata: { istio, "envoy.transport_socket_match": match } }: LeanMetadata): void {
     const end = this.#begin();
-    this.#string(3, workload.stringValue);
-    this.#head(2, end);
-    this.#string(1, "workload");
-    this.#head(1, end);
-    this.#head(2, end);
-    this.#string(1, "istio");
-    this.#head(1, end);
+    if (match) this.#field("envoy.transport_socket_match", "tlsMode", match.fields.tlsMode.stringValue);
+    if (istio) this.#field("istio", "workload", istio.fields.workload.stringValue);
     this.#head(3, end);
+  }
+
+  /** An entry of metadata: an object with one field, a text. */
+  #field(name: string, field: string, value: string): void {
+    const end = this.#begin();
+    this.#string(3, value);
+    this.#head(2, end);
+    this.#string(1, field);
+    this.#head(1, end);
+    this.#head(2, end);
+    this.#string(1, name);
+    this.#head(1, end);
   }
 
   /** Makes room for the heads and numbers of a part; returns how many bytes were written before it. */

@@ -7,13 +7,21 @@ import { HealthStatus } from "../../../proto/gen/enums.ts";
 import type { Endpoint, Service } from "../../registry/types.ts";
 import type { TranslateSettings } from "../reader/settings.ts";
 import type { LeanAddress, LeanEndpoint } from "./encode.ts";
+import { TLS_MODE } from "../tls/mesh_client.ts";
 import { isDraining } from "./select.ts";
 
 /**
- * Builds the message of an endpoint. A weight of 1 and health are left out (Envoy's defaults). Metadata is there by setting only.
- * (Here the mark of endpoints that accept mutual TLS will be added, `envoy.transport_socket_match`.)
+ * Builds the message of an endpoint. A weight of 1 and health are left out (Envoy's defaults). Metadata of telemetry is
+ * there by setting only.
+ *
+ * @param mutual The endpoint accepts mutual TLS, and is marked for it.
  */
-export function lbEndpoint(settings: TranslateSettings, service: Service, endpoint: Endpoint): LeanEndpoint {
+export function lbEndpoint(
+  settings: TranslateSettings,
+  service: Service,
+  endpoint: Endpoint,
+  mutual: boolean,
+): LeanEndpoint {
   const message: LeanEndpoint = { endpoint: { address: address(endpoint.address, endpoint.port) } };
   if (settings.dualStack && endpoint.additionalAddresses !== undefined) {
     message.endpoint.additional_addresses = endpoint.additionalAddresses.map((a) => ({
@@ -23,15 +31,23 @@ export function lbEndpoint(settings: TranslateSettings, service: Service, endpoi
   if (isDraining(endpoint, settings.drainingLabel)) message.health_status = HealthStatus.DRAINING;
   else if (endpoint.health === "unhealthy") message.health_status = HealthStatus.UNHEALTHY;
   if (endpoint.weight > 1) message.load_balancing_weight = { value: endpoint.weight };
-  if (settings.enableTelemetryLabel && settings.endpointTelemetryLabel) {
+  const labelled = settings.enableTelemetryLabel && settings.endpointTelemetryLabel;
+  if (labelled || mutual) {
+    const workload = { stringValue: labelled ? workloadLabel(settings, service, endpoint) : "" };
     message.metadata = {
       filter_metadata: {
-        istio: { fields: { workload: { stringValue: workloadLabel(settings, service, endpoint) } } },
+        ...(labelled && { istio: { fields: { workload } } }),
+        ...(mutual && MUTUAL),
       },
     };
   }
   return message;
 }
+
+/** The mark by which a cluster gives the endpoint its socket of mutual TLS. */
+const MUTUAL = {
+  "envoy.transport_socket_match": { fields: { [TLS_MODE.key]: { stringValue: TLS_MODE.value } } },
+} as const;
 
 /** An IP address or name with its port, or the pipe of `unix:///path`. */
 export function address(host: string, port: number): LeanAddress {

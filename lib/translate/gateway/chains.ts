@@ -83,9 +83,7 @@ function addHttp({ port, chains }: Building): void {
 /** A server where TLS ends (or there is none), before requests or bytes. */
 function addTerminated(building: Building, server: MergedServer): void {
   const { read, port, owners, chains, problems } = building;
-  const secured = server.spec.tls && server.kind !== "tcp"
-    ? downstreamTls(server.spec.tls, read.mesh().tlsDefaults)
-    : undefined;
+  const secured = server.spec.tls && server.kind !== "tcp" ? downstreamTls(read, server.spec.tls) : undefined;
   if (secured && "refusal" in secured) {
     problems.push(serverRefusal(server, port.port, secured.refusal, secured.why));
     return;

@@ -1,26 +1,39 @@
 /**
- * TLS that a proxy ends, at a gateway or for its workload, with certificates from files of its own machine.
+ * TLS that a proxy ends, at a gateway or for its workload.
  *
- * Envoy reads the files itself, so a stock proxy needs nothing beside it; see `file_secret.ts`. Certificates by name
- * (`credentialName`) and those of the mesh (`MESH_MUTUAL`) need a server of secrets; a server that asks for them is
- * left out with the reason, because a port that speaks something else than it should is worse than a closed one.
+ *     files of its machine   its agent reads them; without one Envoy does (`message/file_secret.ts`)
+ *     credentialName         a secret over ADS, for proxies whose identity was verified
+ *     MESH_MUTUAL            the workload's own certificate
+ *
+ * A server that asks for what the proxy cannot have is left out with the reason, because a port that speaks something
+ * else than it should is worse than a closed one.
  *
  * @module
  */
 import { TlsParameters_TlsProtocol as Version } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { ServerTlsSettings, TlsCertificate, TlsProtocol } from "../../config/kinds/common/types.ts";
+import type { ServerTlsSettings, TlsProtocol } from "../../config/kinds/common/types.ts";
 import type { TlsConfig } from "../../config/mesh/types.ts";
 import { CIPHER_SUITES } from "../../config/validation/tls.ts";
 import { any } from "../../pb/codec.ts";
 import { wrap } from "../../pb/wellknown.ts";
-import { exactNames } from "../cluster/san.ts";
-import { fileAuthority, fileCertificate, type FileSecret, secretConfig } from "../message/file_secret.ts";
+import type { FileSecret } from "../message/file_secret.ts";
+import type { Reader } from "../reader/reader.ts";
+import { INNER_ALPN } from "../tls/mesh_server.ts";
+import { compliant, meshTlsParameters, type TlsParameters } from "../tls/parameters.ts";
+import { exactNames } from "../tls/san.ts";
+import {
+  authorityFile,
+  certificateFiles,
+  credentialSecret,
+  type SecretReference,
+  secretsOf,
+  serverIdentity,
+} from "../tls/secret_source.ts";
 
 type CommonTls = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
 type CertificateValidationContext =
   envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext;
-type Parameters = envoy.extensions.transport_sockets.tls.v3.TlsParameters;
 
 /** Why TLS cannot be ended as asked. */
 export type TlsRefusal = "certificateByName" | "meshCertificate" | "missingFiles";
@@ -35,9 +48,6 @@ export type DownstreamTls =
   }
   | { readonly refusal: TlsRefusal; readonly why: string };
 
-/** Application protocols offered: HTTP clients choose HTTP/2, all others ignore it. */
-const ALPN = ["h2", "http/1.1"];
-
 const VERSIONS: Readonly<Record<TlsProtocol, (typeof Version)[keyof typeof Version]>> = {
   TLS_AUTO: Version.TLS_AUTO,
   TLSV1_0: Version.TLSv1_0,
@@ -50,72 +60,98 @@ const VERSIONS: Readonly<Record<TlsProtocol, (typeof Version)[keyof typeof Versi
  * The TLS side of a server in mode SIMPLE (the client stays anonymous), MUTUAL (it must show a certificate) or
  * OPTIONAL_MUTUAL (it may).
  *
- * @param defaults `tlsDefaults` of the mesh configuration: hold where the server says nothing.
+ * `tlsDefaults` of the mesh configuration hold where the server says nothing.
  */
-export function downstreamTls(tls: ServerTlsSettings, defaults: TlsConfig | undefined): DownstreamTls {
-  if (tls.mode === "MESH_MUTUAL") {
-    return { refusal: "meshCertificate", why: "tls mode MESH_MUTUAL waits for certificates of the mesh" };
-  }
-  const name = tls.credentialName ?? tls.credentialNames?.join(", ");
-  if (name !== undefined) {
-    return {
-      refusal: "certificateByName",
-      why: `no server of secrets yet for tls.credentialName "${name}"; use files`,
-    };
-  }
-  const files = tls.tlsCertificates?.length ? tls.tlsCertificates : [tls];
-  const certificates = files.flatMap(certificate);
-  const verifies = tls.mode === "MUTUAL" || tls.mode === "OPTIONAL_MUTUAL";
-  if (certificates.length < files.length) {
-    return { refusal: "missingFiles", why: "tls names no serverCertificate with privateKey" };
-  }
-  if (verifies && tls.caCertificates === undefined) {
-    return { refusal: "missingFiles", why: `tls mode ${tls.mode} names no caCertificates to verify clients with` };
-  }
-  const authorities = verifies && tls.caCertificates ? [fileAuthority(tls.caCertificates, tls.caCrl)] : [];
-  const { parameters, ignored } = tlsParameters(tls, defaults);
+export function downstreamTls(read: Reader, tls: ServerTlsSettings): DownstreamTls {
+  const found = referencesOf(read, tls);
+  if ("refusal" in found) return found;
+  const { certificates, authorities } = found;
+  const { parameters, ignored } = tlsParameters(tls, read.mesh().tlsDefaults);
+  const limited = tls.mode === "MESH_MUTUAL" ? meshTlsParameters(read) : compliant(read, parameters);
   const common: CommonTls = {
-    ...(Object.keys(parameters).length > 0 ? { tls_params: parameters } : {}),
-    tls_certificate_sds_secret_configs: certificates.map(({ name }) => secretConfig(name)),
-    ...(authorities[0] ? { combined_validation_context: validation(tls, authorities[0]) } : {}),
-    alpn_protocols: ALPN,
+    ...(Object.keys(limited).length > 0 ? { tls_params: limited } : {}),
+    tls_certificate_sds_secret_configs: certificates.map(({ config }) => config),
+    ...(authorities ? { combined_validation_context: validation(tls, authorities) } : {}),
+    alpn_protocols: [...INNER_ALPN],
   };
   const context: envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext = {
     common_tls_context: common,
-    require_client_certificate: wrap(tls.mode === "MUTUAL"),
+    require_client_certificate: wrap(tls.mode === "MUTUAL" || tls.mode === "MESH_MUTUAL"),
   };
   const socket = {
     name: "envoy.transport_sockets.tls",
     typed_config: any("envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext", context),
   };
-  return { socket, secrets: [...certificates, ...authorities], ignoredCipherSuites: ignored };
+  const secrets = secretsOf(authorities ? [...certificates, authorities] : certificates);
+  return { socket, secrets, ignoredCipherSuites: ignored };
 }
 
-function certificate({ serverCertificate, privateKey }: TlsCertificate): FileSecret[] {
-  if (serverCertificate === undefined || privateKey === undefined) return [];
-  return [fileCertificate(serverCertificate, privateKey)];
+/** What a server's TLS is made of. */
+interface References {
+  readonly certificates: readonly SecretReference[];
+  /** Absent: clients are not verified. */
+  readonly authorities?: SecretReference;
+}
+
+type Refused = Extract<DownstreamTls, { readonly refusal: TlsRefusal }>;
+
+function referencesOf(read: Reader, tls: ServerTlsSettings): References | Refused {
+  if (tls.mode === "MESH_MUTUAL") {
+    const identity = serverIdentity(read);
+    if (identity) return { certificates: [identity.certificate], authorities: identity.authorities };
+    return {
+      refusal: "meshCertificate",
+      why: "tls mode MESH_MUTUAL needs a certificate of the mesh, and the proxy has neither an agent nor certificate " +
+        "files in its metadata (TLS_SERVER_CERT_CHAIN, TLS_SERVER_KEY, TLS_SERVER_ROOT_CERT)",
+    };
+  }
+  const verifies = tls.mode === "MUTUAL" || tls.mode === "OPTIONAL_MUTUAL";
+  const names = tls.credentialNames?.length ? tls.credentialNames : tls.credentialName ? [tls.credentialName] : [];
+  if (names.length > 0) {
+    const why = `no server of secrets yet for tls.credentialName "${names.join(", ")}"; use files`;
+    if (names.some(isServedOverAds)) return { refusal: "certificateByName", why };
+    const secret = (name: string): SecretReference => ({ config: credentialSecret(read, name) });
+    // Envoy takes one list of authorities, however many certificates there are: that of the first name.
+    return { certificates: names.map(secret), ...(verifies ? { authorities: secret(`${names[0]}-cacert`) } : {}) };
+  }
+  const files = tls.tlsCertificates?.length ? tls.tlsCertificates : [tls];
+  const certificates = files.flatMap(({ serverCertificate, privateKey }) =>
+    serverCertificate && privateKey ? [certificateFiles(read, serverCertificate, privateKey)] : []
+  );
+  if (certificates.length < files.length) {
+    return { refusal: "missingFiles", why: "tls names no serverCertificate with privateKey" };
+  }
+  if (!verifies) return { certificates };
+  if (tls.caCertificates === undefined) {
+    return { refusal: "missingFiles", why: `tls mode ${tls.mode} names no caCertificates to verify clients with` };
+  }
+  return { certificates, authorities: authorityFile(read, tls.caCertificates, tls.caCrl) };
+}
+
+function isServedOverAds(name: string): boolean {
+  return !name.startsWith("builtin://");
 }
 
 /** Which client certificates are good: signed by the authority, and where given: of these names, keys or hashes. */
-function validation(tls: ServerTlsSettings, authority: FileSecret): CertificateValidationContext {
+function validation(tls: ServerTlsSettings, authorities: SecretReference): CertificateValidationContext {
   const default_validation_context = {
     ...(tls.subjectAltNames?.length ? { match_typed_subject_alt_names: exactNames(tls.subjectAltNames) } : {}),
     ...(tls.verifyCertificateSpki?.length ? { verify_certificate_spki: [...tls.verifyCertificateSpki] } : {}),
     ...(tls.verifyCertificateHash?.length ? { verify_certificate_hash: [...tls.verifyCertificateHash] } : {}),
   };
-  return { default_validation_context, validation_context_sds_secret_config: secretConfig(authority.name) };
+  return { default_validation_context, validation_context_sds_secret_config: authorities.config };
 }
 
 function tlsParameters(
   tls: ServerTlsSettings,
   defaults: TlsConfig | undefined,
-): { readonly parameters: Parameters; readonly ignored: readonly string[] } {
+): { readonly parameters: TlsParameters; readonly ignored: readonly string[] } {
   const written = tls.cipherSuites?.length ? tls.cipherSuites : defaults?.cipherSuites ?? [];
   const suites = [...new Set(written)].filter(isUsable);
   const min = tls.minProtocolVersion === "TLS_AUTO"
     ? defaults?.minProtocolVersion ?? "TLS_AUTO"
     : tls.minProtocolVersion;
-  const parameters: Parameters = {
+  const parameters: TlsParameters = {
     ...(min === "TLS_AUTO" ? {} : { tls_minimum_protocol_version: VERSIONS[min] }),
     ...(tls.maxProtocolVersion === "TLS_AUTO"
       ? {}

@@ -69,6 +69,11 @@ export class Metadata {
     this.#data = data;
   }
 
+  /** Whether there is a value. */
+  has(key: string): boolean {
+    return this.#value(key) !== undefined;
+  }
+
   /** A string; empty when absent. */
   text(key: string): string {
     return this.#read(key, text) ?? "";

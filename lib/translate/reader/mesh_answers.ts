@@ -7,6 +7,8 @@ import type { OutboundTrafficPolicy } from "../../config/kinds/sidecar/types.ts"
 import type { MeshConfig, MeshNetworks } from "../../config/mesh/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { ReadSource } from "../../incremental/read_record.ts";
+import type { ServiceIdentities } from "../../mesh/endpoint_identities.ts";
+import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
 import type {
   EffectiveDestinationRule,
   EffectiveVirtualService,
@@ -28,6 +30,8 @@ export interface MeshAnswers extends ReadSource<ProxyProperties> {
   networks(): MeshNetworks;
   service(host: string): Service | undefined;
   endpoints(host: string): readonly Endpoint[];
+  identities(host: string): ServiceIdentities | undefined;
+  refusedPeerTls(namespace: string): RefusedPeerTls | undefined;
   /** The rules in force for a host; more than one only where rules select client workloads by labels. */
   destinationRules(host: string): readonly EffectiveDestinationRule[];
   virtualService(host: string, protocol: RuleProtocol): EffectiveVirtualService | undefined;
@@ -39,4 +43,6 @@ export interface MeshAnswers extends ReadSource<ProxyProperties> {
   virtualServicesOf(gateway: string): readonly EffectiveVirtualService[];
   /** The gateways that a workload with these properties serves; equal lists are the same array. */
   gatewaysOf(properties: ProxyProperties): readonly ConfigObject<"Gateway">[];
+  /** The merged PeerAuthentication of a workload with these properties; equal ones are the same object. */
+  peerTlsOf(properties: ProxyProperties): PeerTlsPolicy;
 }

@@ -23,6 +23,10 @@ export const KEY = {
   gatewayRoutes: "gateway routes",
   /** All Gateway objects; the name is empty. */
   gateways: "gateways",
+  /** The identities of a host's endpoints. */
+  identities: "identities",
+  /** Where workloads of a namespace refuse mutual TLS. */
+  refusedPeerTls: "refused peer tls",
 } as const;
 
 function query<T>(
@@ -38,6 +42,8 @@ export const MESH_QUERY = {
   networks: query((source) => source.networks()),
   service: query((source, host) => source.service(host), KEY.service),
   endpoints: query((source, host) => source.endpoints(host), KEY.service, KEY.endpoints),
+  identities: query((source, host) => source.identities(host), KEY.service, KEY.identities),
+  refusedPeerTls: query((source, namespace) => source.refusedPeerTls(namespace), KEY.refusedPeerTls),
   destinationRules: query((source, host) => source.destinationRules(host), KEY.service, KEY.destinationRule),
   virtualService: {
     http: query((source, host) => source.virtualService(host, "http"), KEY.virtualService),
@@ -63,13 +69,18 @@ function newEgressSees(index: number): SourceQuery<MeshAnswers, boolean> {
 }
 
 /** Hosts of which something reads differently. */
-export type HostChange = Pick<AffectedKeys, "services" | "endpoints" | "virtualServices" | "destinationRules">;
+export type HostChange = Pick<
+  AffectedKeys,
+  "services" | "endpoints" | "identities" | "virtualServices" | "destinationRules"
+>;
 
 /** The keys that such hosts make stale. */
-export function hostKeys({ services, endpoints, virtualServices, destinationRules }: HostChange): InvalidatedKeys {
+export function hostKeys(change: HostChange): InvalidatedKeys {
+  const { services, endpoints, identities, virtualServices, destinationRules } = change;
   const keys = new InvalidatedKeys();
   addHostKeys(keys, KEY.service, services);
   addHostKeys(keys, KEY.endpoints, endpoints);
+  addHostKeys(keys, KEY.identities, identities);
   addHostKeys(keys, KEY.virtualService, virtualServices);
   addHostKeys(keys, KEY.destinationRule, destinationRules);
   return keys;
@@ -80,5 +91,9 @@ export function invalidatedKeys(affected: AffectedKeys): InvalidatedKeys {
   const keys = hostKeys(affected);
   for (const gateway of affected.gatewayRoutes) keys.add(KEY.gatewayRoutes, gateway);
   if (affected.gateways) keys.add(KEY.gateways, "");
+  for (const namespace of affected.refusedPeerTls) {
+    if (namespace === "*") keys.addPattern(KEY.refusedPeerTls, () => true);
+    else keys.add(KEY.refusedPeerTls, namespace);
+  }
   return keys;
 }

@@ -45,6 +45,16 @@ export interface ProxyProperties {
   readonly tlsClientCertChain: string;
   readonly tlsClientKey: string;
   readonly tlsClientRootCert: string;
+  /** The same of the workload's own side (TLS_SERVER_CERT_CHAIN and so on), for what it serves. */
+  readonly tlsServerCertChain: string;
+  readonly tlsServerKey: string;
+  readonly tlsServerRootCert: string;
+  /** An agent runs beside it (it has told its `PROXY_CONFIG`): it serves the workload's certificate and files. */
+  readonly agent: boolean;
+  /** Its agent serves files on a socket of their own, because another server serves the workload's certificate. */
+  readonly fileSocket: boolean;
+  /** A server of credentials (`sds://`) listens on its machine. */
+  readonly credentialSocket: boolean;
   readonly isUnprivileged: boolean;
   /** Headers that its own settings (node metadata `PROXY_CONFIG`) or the mesh's say; equal ones are the same object. */
   readonly proxyHeaders: ProxyHeaders | undefined;

@@ -12,6 +12,8 @@
 import type { OutboundTrafficPolicy } from "../../config/kinds/sidecar/types.ts";
 import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../../config/mesh/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
+import type { ServiceIdentities } from "../../mesh/endpoint_identities.ts";
+import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
 import type {
   EffectiveDestinationRule,
   EffectiveVirtualService,
@@ -39,6 +41,12 @@ export interface Reader {
   service(host: string): Service | undefined;
   /** All endpoints of the visible service of that host (all ports, clusters, health states). */
   endpoints(host: string): readonly Endpoint[];
+  /** Identities of the endpoints of the visible service of that host; undefined: no such service. */
+  identities(host: string): ServiceIdentities | undefined;
+  /** The merged PeerAuthentication of the workload that the proxy runs beside. */
+  peerTls(): PeerTlsPolicy;
+  /** Where workloads of a namespace take plain connections alone; undefined: nowhere. */
+  refusedPeerTls(namespace: string): RefusedPeerTls | undefined;
   /** The destination rule in force for that host (most specific host match; own, service's, root namespace). */
   destinationRule(host: string): EffectiveDestinationRule | undefined;
   /**

@@ -7,6 +7,8 @@ import type { OutboundTrafficPolicy } from "../../config/kinds/sidecar/types.ts"
 import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../../config/mesh/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { Recorder } from "../../incremental/read_record.ts";
+import type { ServiceIdentities } from "../../mesh/endpoint_identities.ts";
+import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
 import type {
   EffectiveDestinationRule,
   EffectiveVirtualService,
@@ -44,6 +46,12 @@ const PROPERTIES: { readonly [K in PlainProperty]: (properties: ProxyProperties)
   tlsClientCertChain: (t) => t.tlsClientCertChain,
   tlsClientKey: (t) => t.tlsClientKey,
   tlsClientRootCert: (t) => t.tlsClientRootCert,
+  tlsServerCertChain: (t) => t.tlsServerCertChain,
+  tlsServerKey: (t) => t.tlsServerKey,
+  tlsServerRootCert: (t) => t.tlsServerRootCert,
+  agent: (t) => t.agent,
+  fileSocket: (t) => t.fileSocket,
+  credentialSocket: (t) => t.credentialSocket,
   isUnprivileged: (t) => t.isUnprivileged,
 };
 
@@ -81,6 +89,20 @@ export class RecordingReader implements Reader {
 
   endpoints(host: string): readonly Endpoint[] {
     return this.#recorder.ask(MESH_QUERY.endpoints, host);
+  }
+
+  identities(host: string): ServiceIdentities | undefined {
+    return this.#recorder.ask(MESH_QUERY.identities, host);
+  }
+
+  /** A property of the proxy: results that were made with another policy do not fit it any more, and need not be dropped. */
+  peerTls(): PeerTlsPolicy {
+    const { source } = this.#recorder;
+    return this.#recorder.property("peerTls", (properties) => source.peerTlsOf(properties));
+  }
+
+  refusedPeerTls(namespace: string): RefusedPeerTls | undefined {
+    return this.#recorder.ask(MESH_QUERY.refusedPeerTls, namespace);
   }
 
   /** Rules that select clients come first; which of them applies is a query about the proxy's labels alone. */

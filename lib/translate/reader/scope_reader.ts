@@ -9,6 +9,8 @@ import type { ConfigObject } from "../../config/types.ts";
 import type { ViewDifference } from "../../incremental/read_record.ts";
 import type { Mesh } from "../../mesh/mesh.ts";
 import { Scope } from "../../mesh/scope.ts";
+import type { ServiceIdentities } from "../../mesh/endpoint_identities.ts";
+import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
 import type { Distinction } from "../../mesh/view/distinctions.ts";
 import type {
   EffectiveDestinationRule,
@@ -53,6 +55,7 @@ export class ScopeReader implements MeshAnswers {
       services,
       virtualServices,
       endpoints: services,
+      identities: services,
       destinationRules: hosts("destinationRules"),
     });
     return { keys, names: services.union(virtualServices) };
@@ -84,6 +87,15 @@ export class ScopeReader implements MeshAnswers {
     return service ? this.#mesh.endpoints(service) : noEndpoints;
   }
 
+  identities(host: string): ServiceIdentities | undefined {
+    const service = this.scope.service(host);
+    return service && this.#mesh.identities(service);
+  }
+
+  refusedPeerTls(namespace: string): RefusedPeerTls | undefined {
+    return this.#mesh.peerAuthentications.refusedIn(namespace);
+  }
+
   destinationRules(host: string): readonly EffectiveDestinationRule[] {
     return this.scope.destinationRules(host);
   }
@@ -110,6 +122,10 @@ export class ScopeReader implements MeshAnswers {
 
   gatewaysOf(properties: ProxyProperties): readonly ConfigObject<"Gateway">[] {
     return this.#mesh.gateways.select(properties.namespace, properties.labels);
+  }
+
+  peerTlsOf({ namespace, labels }: ProxyProperties): PeerTlsPolicy {
+    return this.#mesh.peerAuthentications.of({ namespace, labels });
   }
 
   virtualServicesOf(gateway: string): readonly EffectiveVirtualService[] {

@@ -34,4 +34,8 @@ export interface TranslateSettings {
   readonly scopeGatewayToNamespace: boolean;
   readonly enableHcmInternalNetworks: boolean;
   readonly labelCanonicalServicesForMeshExternal: boolean;
+  /** Certificates of any trust domain are accepted, if an authority of the mesh issued them. */
+  readonly skipValidateTrustDomain: boolean;
+  /** TLS is limited to what that standard allows, over every other setting; empty: not limited. */
+  readonly compliancePolicy: "" | "fips-140-2";
 }

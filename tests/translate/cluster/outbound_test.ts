@@ -195,12 +195,23 @@ Deno.test("the panic threshold is off under outlier detection, set by the user, 
 });
 
 Deno.test("settings that are not translated yet are reported", () => {
-  const built = build({ trafficPolicy: { tls: { mode: "MESH_MUTUAL" }, proxyProtocol: { version: "V1" } } });
-  assert.equal(built[0]!.message.transport_socket, undefined);
+  const built = build({ trafficPolicy: { proxyProtocol: { version: "V1" } } });
+  assert.match(built[0]!.warnings!.join("\n"), /proxyProtocol is not translated yet/);
+});
+
+Deno.test("a rule that asks for a certificate which the proxy has not closes its cluster, and is named first", () => {
+  const [closed] = build({ trafficPolicy: { tls: { mode: "MESH_MUTUAL" } } });
   assert.match(
-    built[0]!.warnings!.join("\n"),
-    /ISTIO_MUTUAL waits for certificates.*\n.*proxyProtocol is not translated yet/,
+    closed!.warnings!.join(),
+    /\|80\|\|a\..* is closed: tls mode ISTIO_MUTUAL needs a certificate of the mesh/,
   );
+  assert.equal(closed!.causes[0], "DestinationRule/default/r");
+  const { type, load_assignment, eds_cluster_config } = closed!.message;
+  assert.deepEqual({ type, load_assignment, eds_cluster_config }, {
+    type: 0,
+    load_assignment: undefined,
+    eds_cluster_config: undefined,
+  });
 });
 
 type Tls = envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext;

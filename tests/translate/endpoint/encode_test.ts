@@ -24,9 +24,12 @@ const address: fc.Arbitrary<LeanAddress> = fc.oneof(
   fc.record({ socket_address: fc.record({ address: text, port_value: fc.nat(65535) }) }),
   fc.record({ pipe: fc.record({ path: text }) }),
 );
-const metadata: fc.Arbitrary<LeanMetadata> = text.map((stringValue) => ({
-  filter_metadata: { istio: { fields: { workload: { stringValue } } } },
-}));
+const metadata: fc.Arbitrary<LeanMetadata> = fc.record({
+  filter_metadata: fc.record({
+    istio: text.map((stringValue) => ({ fields: { workload: { stringValue } } })),
+    "envoy.transport_socket_match": text.map((stringValue) => ({ fields: { tlsMode: { stringValue } } })),
+  }, { requiredKeys: [] }),
+});
 const endpoint: fc.Arbitrary<LeanEndpoint> = fc.record({
   endpoint: fc.record({
     address,

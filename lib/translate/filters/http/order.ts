@@ -12,7 +12,8 @@
  * 7. `fault`, then `cors`: act by the route; a fault may end the request.
  * 8. Telemetry: measures what really goes upstream.
  * 9. `stateful_session`: picks the endpoint, so nothing after it may change the route.
- * 10. `router`: forwards; always last.
+ * 10. `upstream_alpn`: says HTTP in the TLS handshake; reads the cluster of the route, so nothing after it may change that.
+ * 11. `router`: forwards; always last.
  *
  * Steps 1-4 and 8 come from `slots`: the packages that build these filters hand them in, this list alone says where they run.
  *
@@ -26,7 +27,9 @@ import { faultFilter } from "./fault/filter.ts";
 import { grpcStatsFilter } from "./grpc_stats/filter.ts";
 import { grpcWebFilter } from "./grpc_web/filter.ts";
 import { routerFilter, type RouterOptions } from "./router/filter.ts";
+import { offersPeerTls } from "../../tls/secret_source.ts";
 import { statefulSessionFilter } from "./stateful_session/filter.ts";
+import { upstreamAlpnFilter } from "./upstream_alpn/filter.ts";
 
 type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter;
 
@@ -67,6 +70,7 @@ export function httpFilters(read: Reader, options: HttpFilterOptions): HttpFilte
     ...built(corsFilter()),
     ...slots.telemetry ?? [],
     ...(sessions ? built(statefulSessionFilter()) : []),
+    ...(options.direction !== "inbound" && offersPeerTls(read) ? built(upstreamAlpnFilter()) : []),
     routerFilter(options.router),
   ];
 }

@@ -4,9 +4,15 @@
  *     protocol HTTP        HTTP
  *     protocol TCP, TLS    bytes
  *     no protocol          HTTP where the first bytes are HTTP, else bytes
- *     TLS settings         one chain that ends TLS, then as above
+ *     TLS settings         TLS of all clients but sidecars ends, then as above
  *
- * Mutual TLS of the mesh adds its variants in `chainVariants`; nothing else needs to know.
+ * and by the mode of mutual TLS:
+ *
+ *     STRICT       mutual TLS alone
+ *     PERMISSIVE   mutual TLS of those that offer a sidecar's protocols, and all of the above
+ *     DISABLE      all of the above
+ *
+ * What a sidecar carries inside mutual TLS is known by the protocols that it offers (`cluster/mesh_alpn.ts`).
  *
  * @module
  */
@@ -17,7 +23,7 @@ import { tcpFilters } from "../../filters/network/order.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { accessLogs } from "../access_log.ts";
 import { httpConnectionManager } from "../http_connection_manager.ts";
-import { httpAlpn, isHttp2, listenerKind } from "../../service/protocol.ts";
+import { httpAlpn, isHttp2, type ListenerKind, listenerKind } from "../../service/protocol.ts";
 import { statName } from "../stat_name.ts";
 
 type FilterChain = envoy.config.listener.v3.FilterChain;
@@ -32,9 +38,17 @@ export interface InboundChain {
   readonly protocol: Protocol;
   readonly cluster: string;
   readonly routes: envoy.config.route.v3.RouteConfiguration;
-  /** TLS that the proxy ends. */
+  /** TLS that the proxy ends in place of the workload, of clients that are no sidecars. */
   readonly tls?: envoy.config.core.v3.TransportSocket;
+  /** Mutual TLS of the mesh. Absent: the mode is DISABLE, or PERMISSIVE and the proxy has no identity. */
+  readonly mesh?: MeshTls;
   readonly metadata?: envoy.config.core.v3.Metadata;
+}
+
+/** Mutual TLS on a port. */
+export interface MeshTls {
+  readonly mode: "PERMISSIVE" | "STRICT";
+  readonly socket: envoy.config.core.v3.TransportSocket;
 }
 
 /** One chain: which connections, and as what. */
@@ -42,7 +56,14 @@ interface Variant {
   readonly http: boolean;
   readonly transport: "raw_buffer" | "tls";
   readonly alpn?: readonly string[];
+  /** TLS that ends here; absent: what comes is passed on. */
+  readonly socket?: envoy.config.core.v3.TransportSocket;
 }
+
+/** Protocols that sidecars offer inside which they carry HTTP. */
+const SIDECAR_HTTP: readonly string[] = ["istio-http/1.0", "istio-http/1.1", "istio-h2"];
+/** And bytes. Those of Istio offer two. */
+const SIDECAR_BYTES: readonly string[] = ["istio", "istio-peer-exchange"];
 
 /** The filter chains of one port, the more specific first. */
 export function inboundFilterChains(read: Reader, chain: InboundChain): FilterChain[] {
@@ -53,7 +74,7 @@ export function inboundFilterChains(read: Reader, chain: InboundChain): FilterCh
       transport_protocol: variant.transport,
       ...(variant.alpn ? { application_protocols: [...variant.alpn] } : {}),
     },
-    ...(chain.tls && variant.transport === "tls" ? { transport_socket: chain.tls } : {}),
+    ...(variant.socket ? { transport_socket: variant.socket } : {}),
     filters: variant.http ? [httpFilter(read, chain)] : bytesFilters(read, chain),
     ...(chain.metadata ? { metadata: chain.metadata } : {}),
   }));
@@ -61,11 +82,36 @@ export function inboundFilterChains(read: Reader, chain: InboundChain): FilterCh
 
 function chainVariants(read: Reader, chain: InboundChain): Variant[] {
   const kind = listenerKind(chain.protocol) ?? "tcp";
-  const transport = chain.tls ? "tls" : "raw_buffer";
+  if (chain.mesh?.mode === "STRICT") return strictVariants(kind, chain.mesh.socket);
+  return [...(chain.mesh ? sidecarVariants(kind, chain.mesh.socket) : []), ...otherVariants(read, kind, chain)];
+}
+
+/** All that comes must be mutual TLS: what of it is HTTP is said by the client. */
+function strictVariants(kind: ListenerKind, socket: MeshTls["socket"]): Variant[] {
+  const all: Variant = { http: kind === "http", transport: "tls", socket };
+  return kind === "auto" ? [{ http: true, transport: "tls", socket, alpn: SIDECAR_HTTP }, all] : [all];
+}
+
+/** Connections of sidecars among others. */
+function sidecarVariants(kind: ListenerKind, socket: MeshTls["socket"]): Variant[] {
+  const variant = (http: boolean, alpn: readonly string[]): Variant => ({ http, transport: "tls", socket, alpn });
+  if (kind !== "auto") return [variant(kind === "http", [...SIDECAR_BYTES, ...SIDECAR_HTTP])];
+  return [variant(true, SIDECAR_HTTP), variant(false, SIDECAR_BYTES)];
+}
+
+/** Connections that are no mutual TLS of the mesh. */
+function otherVariants(read: Reader, kind: ListenerKind, { tls, mesh }: InboundChain): Variant[] {
   // Inside TLS there is nothing to sniff before it is taken off: a port without a protocol carries bytes.
-  if (kind !== "auto" || chain.tls) return [{ http: kind === "http", transport }];
+  if (tls) return [{ http: kind === "http", transport: "tls", socket: tls }];
+  // Where TLS is looked for, that of the workload itself must be let through; on an HTTP port there is none.
+  const ownTls: Variant[] = mesh && kind !== "http" ? [{ http: false, transport: "tls" }] : [];
+  if (kind !== "auto") return [{ http: kind === "http", transport: "raw_buffer" }, ...ownTls];
   const http10 = read.settings.enableHttp10 || read.property("http10");
-  return [{ http: true, transport, alpn: httpAlpn(http10) }, { http: false, transport }];
+  return [
+    { http: true, transport: "raw_buffer", alpn: httpAlpn(http10) },
+    { http: false, transport: "raw_buffer" },
+    ...ownTls,
+  ];
 }
 
 function httpFilter(read: Reader, chain: InboundChain): envoy.config.listener.v3.Filter {

@@ -12,6 +12,7 @@
  */
 import { TrafficDirection } from "../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../proto/gen/types.ts";
+import { type Finding, warningOf } from "../../../config/finding/finding.ts";
 import { duration, wrap } from "../../../pb/wellknown.ts";
 import type { Built } from "../../message/built.ts";
 import { INBOUND_PASSTHROUGH } from "../../cluster/static.ts";
@@ -24,7 +25,8 @@ import { listenerAccessLogs } from "../access_log.ts";
 import { listenAddresses, wildcards } from "../address.ts";
 import { downstreamTls } from "../downstream_tls.ts";
 import { blackHoleFilter } from "../fallthrough.ts";
-import { type InboundChain, inboundFilterChains, inboundStatPrefix } from "./chain.ts";
+import { type InboundChain, inboundFilterChains, inboundStatPrefix, type MeshTls } from "./chain.ts";
+import { type PeerTls, peerTls, type PortTls, WITHOUT_IDENTITY } from "./peer_tls.ts";
 import {
   bindsToPort,
   causesOf,
@@ -56,6 +58,8 @@ const ANY_PORT: InboundTarget = {
 export interface InboundListeners {
   readonly listeners: readonly Built<Listener>[];
   readonly conflicts: readonly InboundConflict[];
+  /** Ports that are closed because of a policy. */
+  readonly findings: readonly Finding[];
 }
 
 /**
@@ -66,17 +70,21 @@ export interface InboundListeners {
 export function inboundListeners(read: Reader, targets: readonly InboundTarget[]): InboundListeners {
   const mode = read.property("interceptionMode");
   const { served, conflicts } = servedTargets(read, targets, mode === "NONE");
+  const peers = peerTls(read);
   const captured = {
     chains: [] as FilterChain[],
-    causes: new Set<string>(),
+    causes: new Set<string>(peers.policy.causes),
     warnings: [] as string[],
-    secrets: [] as FileSecret[],
+    secrets: [...peers.secrets],
   };
+  const findings: Finding[] = [];
   const bound: Built<Listener>[] = [];
   for (const target of served) {
-    const { chains, warnings, secrets } = targetChains(read, target);
+    const { chains, warnings, secrets } = targetChains(read, target, peers);
+    if (peers.of(target.port).closed) findings.push(closedFinding(peers, `port ${target.port}`, target));
     if (bindsToPort(target, mode === "NONE")) {
-      bound.push(built(boundListener(read, target, chains), causesOf(target), warnings, secrets));
+      const causes = [...causesOf(target), ...peers.policy.causes];
+      bound.push(built(boundListener(read, target, chains), causes, warnings, [...peers.secrets, ...secrets]));
       continue;
     }
     captured.chains.push(...chains);
@@ -84,11 +92,19 @@ export function inboundListeners(read: Reader, targets: readonly InboundTarget[]
     captured.secrets.push(...secrets);
     for (const cause of causesOf(target)) captured.causes.add(cause);
   }
-  if (mode === "NONE" || read.mesh().proxyInboundListenPort === 0) return { listeners: bound, conflicts };
-  const virtual = virtualInboundListener(read, captured.chains);
+  if (mode === "NONE" || read.mesh().proxyInboundListenPort === 0) return { listeners: bound, conflicts, findings };
+  const servedPorts = new Set(served.map((target) => target.port));
+  const passed = [0, ...peers.policy.ports.keys()].filter((port) => !servedPorts.has(port)).sort((a, b) => a - b);
+  for (const port of passed) {
+    const name = port === 0 ? "every port that no service names" : `port ${port}`;
+    if (peers.of(port).closed) findings.push(closedFinding(peers, name));
+  }
+  const passthrough = passed.flatMap((port) => passthroughChains(read, port, peers.of(port)));
+  const virtual = virtualInboundListener(read, [...passthrough, ...captured.chains]);
   return {
     listeners: [built(virtual, [...captured.causes], captured.warnings, captured.secrets), ...bound],
     conflicts,
+    findings,
   };
 }
 
@@ -101,34 +117,52 @@ function built(
   return { message, causes, ...(warnings.length > 0 ? { warnings } : {}), ...(secrets.length > 0 ? { secrets } : {}) };
 }
 
-/** The chains of a target; a Sidecar's TLS settings hold where `ENABLE_TLS_ON_SIDECAR_INGRESS` is on. */
-function targetChains(read: Reader, target: InboundTarget): {
+function closedFinding({ policy }: PeerTls, port: string, target?: InboundTarget): Finding {
+  const causes = [...policy.causes, ...(target ? causesOf(target) : [])];
+  return warningOf("not-as-written", causes, `${port} ${WITHOUT_IDENTITY}`);
+}
+
+interface TargetChains {
   readonly chains: FilterChain[];
   readonly warnings: readonly string[];
   readonly secrets: readonly FileSecret[];
-} {
-  const tls = read.settings.enableTlsOnSidecarIngress ? target.tls : undefined;
+}
+
+/** The chains of a target; a Sidecar's TLS settings hold where `ENABLE_TLS_ON_SIDECAR_INGRESS` is on. */
+function targetChains(read: Reader, target: InboundTarget, peers: PeerTls): TargetChains {
+  const { mesh, closed } = peers.of(target.port);
   const none = { warnings: [], secrets: [] };
-  if (tls === undefined) return { ...none, chains: inboundFilterChains(read, targetChain(read, target)) };
-  const ended = downstreamTls(tls, read.mesh().tlsDefaults);
+  if (closed) return { ...none, chains: [closedChain(inboundName(read, target), target.port)] };
+  const tls = read.settings.enableTlsOnSidecarIngress ? target.tls : undefined;
+  if (tls === undefined) return { ...none, chains: inboundFilterChains(read, targetChain(read, target, { mesh })) };
   const where = `port ${target.port}`;
+  if (mesh?.mode === "STRICT") {
+    const chains = inboundFilterChains(read, targetChain(read, target, { mesh }));
+    const why = `${where}: tls of the Sidecar is not in force, for mutual TLS is STRICT there`;
+    return { ...none, chains, warnings: [why] };
+  }
+  const ended = downstreamTls(read, tls);
   if ("socket" in ended) {
     const ignored = ended.ignoredCipherSuites.map((suite) => `${where}: cipher suite "${suite}" is unknown; ignored`);
-    const chains = inboundFilterChains(read, targetChain(read, target, ended.socket));
+    const chains = inboundFilterChains(read, targetChain(read, target, { mesh, tls: ended.socket }));
     return { chains, warnings: ignored, secrets: ended.secrets };
   }
-  // Left out, the port would be passed through in plain text: closed is what the user can notice.
-  const match = { destination_port: wrap(target.port) };
-  const closed = { name: inboundName(read, target), filter_chain_match: match };
-  const chains = [{ ...closed, filters: [blackHoleFilter()] }];
+  const chains = [closedChain(inboundName(read, target), target.port)];
   return { ...none, chains, warnings: [`${where} is closed: ${ended.why}`] };
 }
 
-function targetChain(
-  read: Reader,
-  target: InboundTarget,
-  tls?: envoy.config.core.v3.TransportSocket,
-): InboundChain {
+/** Left out, the port would be passed through in plain text: closed is what the user can notice. */
+function closedChain(name: string, port: number): FilterChain {
+  return { name, filter_chain_match: { destination_port: wrap(port) }, filters: [blackHoleFilter()] };
+}
+
+interface TargetTls {
+  readonly mesh: MeshTls | undefined;
+  /** TLS of the Sidecar. */
+  readonly tls?: envoy.config.core.v3.TransportSocket;
+}
+
+function targetChain(read: Reader, target: InboundTarget, { mesh, tls }: TargetTls): InboundChain {
   const { servicePort, service, port } = target;
   const name = inboundName(read, target);
   const cluster = inboundClusterName(port);
@@ -144,6 +178,7 @@ function targetChain(
     cluster,
     routes: inboundRouteConfiguration(target, cluster),
     ...(tls ? { tls } : {}),
+    ...(mesh ? { mesh } : {}),
     ...(target.sidecar ? { metadata: objectMetadata(`Sidecar/${target.sidecar}`) } : {}),
   };
 }
@@ -153,23 +188,29 @@ function boundListener(read: Reader, target: InboundTarget, chains: FilterChain[
   return listener(read, { name: inboundName(read, target), addresses, port: target.port, chains, captured: false });
 }
 
-function virtualInboundListener(read: Reader, targets: readonly FilterChain[]): Listener {
+function virtualInboundListener(read: Reader, others: readonly FilterChain[]): Listener {
   const port = read.mesh().proxyInboundListenPort;
   const blackHole: FilterChain = {
     name: `${VIRTUAL_INBOUND}-blackhole`,
     filter_chain_match: { destination_port: wrap(port) },
     filters: [blackHoleFilter()],
   };
-  const chains = [blackHole, ...passthroughChains(read), ...targets];
+  const chains = [blackHole, ...others];
   return listener(read, { name: VIRTUAL_INBOUND, addresses: wildcards(read), port, chains, captured: true });
 }
 
-/** Ports that no service names: passed through, HTTP recognised. */
-function passthroughChains(read: Reader): FilterChain[] {
+/**
+ * Ports that no service names: passed through, HTTP recognised.
+ *
+ * @param port One that has a mode of its own; 0: all others. Closed, these match no chain.
+ */
+function passthroughChains(read: Reader, port: number, { mesh, closed }: PortTls): FilterChain[] {
+  if (closed) return port === 0 ? [] : [closedChain(`${VIRTUAL_INBOUND}-${port}`, port)];
   return inboundFilterChains(read, {
     name: { http: `${VIRTUAL_INBOUND}-catchall-http`, tcp: VIRTUAL_INBOUND },
     statPrefix: { http: INBOUND_PASSTHROUGH, tcp: INBOUND_PASSTHROUGH },
-    port: 0,
+    ...(mesh ? { mesh } : {}),
+    port,
     protocol: "Unsupported",
     cluster: INBOUND_PASSTHROUGH,
     routes: inboundRouteConfiguration(ANY_PORT, INBOUND_PASSTHROUGH),

@@ -1,0 +1,72 @@
+/**
+ * What clients must know about a service's endpoints before they connect: whose certificates to expect, and whether all
+ * of them accept mutual TLS. Endpoints come and go far more often than these facts change, so what is made from the facts
+ * alone stays as it is.
+ *
+ * @module
+ */
+import type { Endpoint, ServiceKey } from "../registry/types.ts";
+
+/** Facts about all endpoints of one service together. */
+export interface ServiceIdentities {
+  /** `ns/NAMESPACE/sa/ACCOUNT` of each service account, sorted. */
+  readonly accounts: readonly string[];
+  /** Names of ports with endpoints, all of which accept mutual TLS of the mesh. */
+  readonly mutualPorts: ReadonlySet<string>;
+}
+
+/** Gives the endpoints of services. */
+interface EndpointLists {
+  endpoints(key: ServiceKey): readonly Endpoint[];
+}
+
+interface KnownIdentities {
+  readonly identities: ServiceIdentities;
+  readonly content: string;
+}
+
+/** Facts about services that were asked about. */
+export class EndpointIdentities {
+  readonly #source: EndpointLists;
+  readonly #known = new Map<ServiceKey, KnownIdentities>();
+
+  constructor(source: EndpointLists) {
+    this.#source = source;
+  }
+
+  /** The facts about a service; the same object while they are the same. */
+  of(key: ServiceKey): ServiceIdentities {
+    let known = this.#known.get(key);
+    if (!known) this.#known.set(key, known = factsOf(this.#source.endpoints(key)));
+    return known.identities;
+  }
+
+  /** Looks at the endpoints of a service again; whether anyone was told otherwise before. */
+  changed(key: ServiceKey): boolean {
+    const before = this.#known.get(key);
+    if (!before) return false;
+    const now = factsOf(this.#source.endpoints(key));
+    if (now.content === before.content) return false;
+    this.#known.set(key, now);
+    return true;
+  }
+
+  /** Forgets a service that is gone. */
+  forget(key: ServiceKey): void {
+    this.#known.delete(key);
+  }
+}
+
+function factsOf(endpoints: readonly Endpoint[]): KnownIdentities {
+  const accounts = new Set<string>();
+  const ports = new Map<string, boolean>();
+  for (const { namespace, serviceAccount, portName, tlsMode } of endpoints) {
+    if (serviceAccount !== "") accounts.add(`ns/${namespace}/sa/${serviceAccount}`);
+    ports.set(portName, tlsMode === "mesh" && ports.get(portName) !== false);
+  }
+  const identities = {
+    accounts: [...accounts].sort(),
+    mutualPorts: new Set([...ports].flatMap(([name, all]) => all ? [name] : []).sort()),
+  };
+  return { identities, content: JSON.stringify([identities.accounts, [...identities.mutualPorts]]) };
+}

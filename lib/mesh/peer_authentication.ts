@@ -1,0 +1,154 @@
+/**
+ * PeerAuthentication objects, and the one policy that they make for a workload.
+ *
+ *     root namespace, oldest ─┐
+ *     namespace, oldest ──────┼─> mode of the workload, modes of its ports
+ *     workload, oldest ───────┘
+ *
+ * A nearer level has precedence where it sets a mode; UNSET is inherited. Without any object: PERMISSIVE.
+ *
+ * @module
+ */
+import type { PeerAuthenticationSpec } from "../config/kinds/peer_authentication/types.ts";
+import type { StringMap } from "../config/kinds/kinds.ts";
+import type { ConfigObject } from "../config/types.ts";
+import { type SelectableWorkload, SelectionIndex } from "./selection/index.ts";
+
+type PeerAuthentication = ConfigObject<"PeerAuthentication">;
+
+/** A mode with nothing left to inherit. */
+export type PeerTlsMode = "DISABLE" | "PERMISSIVE" | "STRICT";
+
+/** The merged policy of a workload. */
+export interface PeerTlsPolicy {
+  /** Mode of the ports that have none of their own. */
+  readonly mode: PeerTlsMode;
+  /** Modes by port of the workload (not of its services). */
+  readonly ports: ReadonlyMap<number, PeerTlsMode>;
+  /** Keys of the objects that set one of these modes. */
+  readonly causes: readonly string[];
+}
+
+/** The policy of workloads that no object is for. */
+export const DEFAULT_PEER_TLS: PeerTlsPolicy = { mode: "PERMISSIVE", ports: new Map(), causes: [] };
+
+/** Mode of one port of the workload. */
+export function peerTlsModeOf({ mode, ports }: PeerTlsPolicy, port: number): PeerTlsMode {
+  return ports.get(port) ?? mode;
+}
+
+/** Where workloads of a namespace do not accept mutual TLS. */
+export interface RefusedPeerTls {
+  /** Whether a workload takes plain connections alone on a port. */
+  has(labels: StringMap, port: number): boolean;
+}
+
+/** What a change of objects changed. */
+export interface PeerTlsChange {
+  /** Namespaces of workloads whose policy may be another one; `*`: all. */
+  readonly namespaces: Set<string>;
+  /** Namespaces in which other workloads may refuse mutual TLS now; `*`: all. */
+  readonly refusing: Set<string>;
+}
+
+/** All PeerAuthentication objects of the mesh. */
+export class PeerAuthenticationIndex {
+  readonly #rootNamespace: string;
+  readonly #selection: SelectionIndex<"PeerAuthentication">;
+  /** By the keys of the objects that make it. An entry lives as long as all of them. */
+  readonly #policies = new Map<string, { readonly objects: readonly PeerAuthentication[]; policy: PeerTlsPolicy }>();
+  /** Namespaces with objects that say DISABLE, with how many. */
+  readonly #refusing = new Map<string, number>();
+  #refused = new Map<string, RefusedPeerTls>();
+
+  constructor(rootNamespace: string) {
+    this.#rootNamespace = rootNamespace;
+    this.#selection = new SelectionIndex(rootNamespace);
+  }
+
+  /** Replaces some objects by others (no object of the same key may stay). Costs them, and a look at each distinct policy. */
+  update(removed: readonly PeerAuthentication[], added: readonly PeerAuthentication[]): PeerTlsChange {
+    const refusing = new Set<string>();
+    if (removed.length + added.length === 0) return { namespaces: new Set(), refusing };
+    const namespaces = this.#selection.update(removed, added);
+    const changed = new Set([...removed, ...added].map(({ key }) => key));
+    for (const [name, { objects }] of this.#policies) {
+      if (objects.some(({ key }) => changed.has(key))) this.#policies.delete(name);
+    }
+    const touched = [...removed, ...added].map(({ meta }) => meta.namespace);
+    const before = new Set(touched.filter((namespace) => this.#mayRefuse(namespace)));
+    for (const object of removed) this.#count(object, -1);
+    for (const object of added) this.#count(object, 1);
+    for (const namespace of touched) {
+      if (!before.has(namespace) && !this.#mayRefuse(namespace)) continue;
+      refusing.add(namespace === this.#rootNamespace ? "*" : namespace);
+      this.#refused.delete(namespace);
+    }
+    if (refusing.has("*")) this.#refused.clear();
+    return { namespaces, refusing };
+  }
+
+  /** The policy of a workload; the same object while the same versions of objects make it. */
+  of(workload: SelectableWorkload): PeerTlsPolicy {
+    const { root, namespace, workload: own } = this.#selection.select(workload);
+    const levels = [root[0], namespace[0], own[0]];
+    const objects = levels.filter((object) => object !== undefined);
+    if (objects.length === 0) return DEFAULT_PEER_TLS;
+    const name = objects.map(({ key }) => key).join(" ");
+    const known = this.#policies.get(name);
+    if (known) return known.policy;
+    const policy = merged(objects);
+    this.#policies.set(name, { objects, policy });
+    return policy;
+  }
+
+  /**
+   * Where workloads of a namespace refuse mutual TLS; undefined: nowhere, no object says so. The same object until
+   * `update` names the namespace among those that refuse.
+   */
+  refusedIn(namespace: string): RefusedPeerTls | undefined {
+    if (!this.#mayRefuse(namespace)) return undefined;
+    const known = this.#refused.get(namespace);
+    if (known) return known;
+    const made = { has: (labels: StringMap, port: number) => this.#refuses(namespace, labels, port) };
+    this.#refused.set(namespace, made);
+    return made;
+  }
+
+  #refuses(namespace: string, labels: StringMap, port: number): boolean {
+    return peerTlsModeOf(this.of({ namespace, labels }), port) === "DISABLE";
+  }
+
+  #mayRefuse(namespace: string): boolean {
+    return this.#refusing.has(namespace) || this.#refusing.has(this.#rootNamespace);
+  }
+
+  #count({ meta: { namespace }, spec }: PeerAuthentication, by: 1 | -1): void {
+    if (!saysDisable(spec)) return;
+    const count = (this.#refusing.get(namespace) ?? 0) + by;
+    if (count > 0) this.#refusing.set(namespace, count);
+    else this.#refusing.delete(namespace);
+  }
+}
+
+function saysDisable({ mtls, portLevelMtls = {} }: PeerAuthenticationSpec): boolean {
+  return [mtls, ...Object.values(portLevelMtls)].some((one) => one?.mode === "DISABLE");
+}
+
+/** @param objects One a level, the widest first. */
+function merged(objects: readonly PeerAuthentication[]): PeerTlsPolicy {
+  let mode: PeerTlsMode = "PERMISSIVE";
+  let decides: string | undefined;
+  for (const { key, spec: { mtls } } of objects) {
+    if (mtls === undefined || mtls.mode === "UNSET") continue;
+    mode = mtls.mode;
+    decides = key;
+  }
+  const ports = new Map<number, PeerTlsMode>();
+  const nearest = objects.at(-1);
+  for (const [port, { mode: own }] of Object.entries(nearest?.spec.portLevelMtls ?? {})) {
+    ports.set(Number(port), own === "UNSET" ? mode : own);
+  }
+  const causes = [decides, ports.size > 0 ? nearest?.key : undefined].filter((key) => key !== undefined);
+  return { mode, ports, causes: [...new Set(causes)] };
+}

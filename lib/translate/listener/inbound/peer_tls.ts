@@ -1,0 +1,49 @@
+/**
+ * Mutual TLS on the ports of a workload, by its merged PeerAuthentication and by what the proxy can show.
+ *
+ * @module
+ */
+import { type PeerTlsMode, peerTlsModeOf, type PeerTlsPolicy } from "../../../mesh/peer_authentication.ts";
+import type { FileSecret } from "../../message/file_secret.ts";
+import type { Reader } from "../../reader/reader.ts";
+import { meshServerSocket } from "../../tls/mesh_server.ts";
+import { secretsOf, serverIdentity } from "../../tls/secret_source.ts";
+import type { MeshTls } from "./chain.ts";
+
+/** What holds for one port. */
+export interface PortTls {
+  /** Absent: connections are taken as they come. */
+  readonly mesh?: MeshTls;
+  /** The policy wants what the proxy cannot do, so that nothing may be taken. */
+  readonly closed?: true;
+}
+
+/** What holds for a workload. */
+export interface PeerTls {
+  readonly policy: PeerTlsPolicy;
+  /** Secrets that go along with the listeners. */
+  readonly secrets: readonly FileSecret[];
+  of(port: number): PortTls;
+}
+
+/** Why a port is closed; follows its name. */
+export const WITHOUT_IDENTITY = "is closed: mutual TLS is STRICT there, and the proxy has neither an agent nor " +
+  "certificate files in its metadata (TLS_SERVER_CERT_CHAIN, TLS_SERVER_KEY, TLS_SERVER_ROOT_CERT)";
+
+/** Mutual TLS of the workload that the proxy runs beside. */
+export function peerTls(read: Reader): PeerTls {
+  const policy = read.peerTls();
+  const modes = new Set([policy.mode, ...policy.ports.values()]);
+  const identity = modes.size === 1 && modes.has("DISABLE") ? undefined : serverIdentity(read);
+  const socket = identity && meshServerSocket(read, identity);
+  const ofMode = (mode: PeerTlsMode): PortTls => {
+    if (mode === "DISABLE") return {};
+    if (socket) return { mesh: { mode, socket } };
+    return mode === "STRICT" ? { closed: true } : {};
+  };
+  return {
+    policy,
+    secrets: identity ? secretsOf([identity.certificate, identity.authorities]) : [],
+    of: (port) => ofMode(peerTlsModeOf(policy, port)),
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * The server's side of mutual TLS between workloads: what a sidecar asks of those that call its workload.
+ *
+ * @module
+ */
+import { SubjectAltNameMatcher_SanType as SanType } from "../../../proto/gen/enums.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { MeshConfig } from "../../config/mesh/types.ts";
+import { any } from "../../pb/codec.ts";
+import { wrap } from "../../pb/wellknown.ts";
+import type { Reader } from "../reader/reader.ts";
+import { meshTlsParameters } from "./parameters.ts";
+import type { Identity } from "./secret_source.ts";
+
+/** Protocols inside TLS, by the names that clients other than sidecars use. (Sidecars' own only choose the chain.) */
+export const INNER_ALPN: readonly string[] = ["h2", "http/1.1"];
+
+/** A transport socket that demands a certificate of the mesh from every client. */
+export function meshServerSocket(read: Reader, identity: Identity): envoy.config.core.v3.TransportSocket {
+  const context: envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext = {
+    common_tls_context: {
+      tls_params: meshTlsParameters(read),
+      alpn_protocols: [...INNER_ALPN],
+      tls_certificate_sds_secret_configs: [identity.certificate.config],
+      combined_validation_context: {
+        default_validation_context: trustedNames(read),
+        validation_context_sds_secret_config: identity.authorities.config,
+      },
+    },
+    require_client_certificate: wrap(true),
+  };
+  return {
+    name: "envoy.transport_sockets.tls",
+    typed_config: any("envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext", context),
+  };
+}
+
+/** Certificates must be of a trust domain of the mesh, unless the setting accepts all that its authorities issue. */
+function trustedNames(read: Reader): envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext {
+  if (read.settings.skipValidateTrustDomain) return {};
+  return {
+    match_typed_subject_alt_names: trustDomains(read.mesh()).map((domain) => ({
+      san_type: SanType.URI,
+      matcher: { prefix: `spiffe://${domain}/` },
+    })),
+  };
+}
+
+/** The mesh's own trust domain, its aliases, and those that further authorities are for; each once. */
+export function trustDomains({ trustDomain, trustDomainAliases, caCertificates = [] }: MeshConfig): string[] {
+  const further = caCertificates.flatMap(({ trustDomains = [] }) => trustDomains);
+  return [...new Set([trustDomain, ...trustDomainAliases, ...further])].filter((domain) => domain !== "");
+}
