@@ -490,7 +490,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 Deno.test("every setting that the discovery server reads is shown to work", () => {
-  const others = ["cli", "config", "debug", "dns", "iptables", "kernel", "mesh", "pb", "registry", "resource"];
+  const others = ["agent", "cli", "config", "debug", "dns", "iptables", "kernel", "mesh", "pb", "registry", "resource"];
   const skipped = [...others, "simulate", "translate", "xds"].map((folder) => `lib/${folder}/`);
   const text = sourceText([...skipped, "cmd/pilot-agent/", "cmd/install-cni/"]);
   const read = namesFound(text, /\bsettings(?:\.|\[")([A-Z][A-Z0-9_]+)\b/g);
