@@ -43,11 +43,16 @@ export { type TranslatedProxy, translateForProxy, type TranslateRequest } from "
 export { NodeRefused } from "./lib/translate/proxy/identity.ts";
 export * from "./lib/simulate/mod.ts";
 export { type FollowedRequest, followRequest } from "./lib/offline/library/follow.ts";
-export type { ExplainedEnd, ExplainedHop, Explanation } from "./lib/offline/explain/explain.ts";
+export type {
+  ExplainedEnd,
+  ExplainedHop,
+  ExplainedShare,
+  ExplainedStep,
+  Explanation,
+  FieldPlace,
+  ProxyOnWay,
+} from "./lib/debug/explanation.ts";
 export { BadQuestion } from "./lib/offline/explain/question.ts";
-export type { ExplainedStep } from "./lib/offline/explain/steps.ts";
-export type { ProxyOnWay } from "./lib/offline/explain/world.ts";
-export type { FieldPlace } from "./lib/offline/field_place.ts";
 export { NoSuchProxy } from "./lib/offline/find_proxy.ts";
 export { analyze, type AnalyzeRequest } from "./lib/offline/library/analyze.ts";
 export type { CheckResult } from "./lib/offline/check/check.ts";

@@ -126,9 +126,10 @@ function print(
       return output.out(`${JSON.stringify(sarifLog(located, buildInfo().version), undefined, 2)}\n`);
     }
     case "json": {
-      const { objects, passedOver, proxies } = result;
+      const { objects, manifests, passedOver, proxies } = result;
       const { known, gone, suppressed } = reported;
-      const summary = { objects, passedOver, proxies, ...counts, baseline: { known, gone }, suppressed, seconds };
+      const read = { objects, manifests, passedOver, proxies };
+      const summary = { ...read, ...counts, baseline: { known, gone }, suppressed, seconds };
       const findings = reported.fresh.map((found) => ({ ...found, excerpt: excerpt(found) }));
       return output.out(`${JSON.stringify({ findings, summary }, undefined, 2)}\n`);
     }
@@ -142,6 +143,7 @@ function print(
       const one = (severity: Severity, word: string) => counts[severity] === 0 ? word : style(severity, word);
       const parts = [
         count(result.objects, "object"),
+        ...result.manifests > 0 ? [count(result.manifests, "manifest")] : [],
         one("error", count(counts.error, "error")),
         one("warning", count(counts.warning, "warning")),
         ...counts.info > 0 ? [`${counts.info} to know`] : [],

@@ -11,7 +11,8 @@ import type { BlastRadius, ChangedProxies, ChangedResource } from "../../lib/off
 import type { FieldDifference } from "../../lib/offline/diff/json_diff.ts";
 import { count } from "./offline.ts";
 
-/** Proxies of a group, resources of a group, differences of a resource that are shown. */
+/** Groups of proxies, proxies of a group, resources of a group, differences of a resource that are shown. */
+const MAX_GROUPS = 20;
 const MAX_NAMED = 5;
 const MAX_RESOURCES = 20;
 const MAX_SHOWN = 10;
@@ -43,7 +44,8 @@ export function blastRadiusText(radius: BlastRadius, terminal: Terminal): string
     ),
     ...added.length > 0 ? [`new: ${named(added)}`] : [],
     ...gone.length > 0 ? [`gone: ${named(gone)}`] : [],
-    ...radius.groups.flatMap((group) => groupLines(group, style, terminal)),
+    ...radius.groups.slice(0, MAX_GROUPS).flatMap((group) => groupLines(group, style, terminal)),
+    ...moreGroups(radius.groups.slice(MAX_GROUPS)),
     ...findingLines(radius, style, terminal),
   ];
   return safeText(lines.join("\n") + "\n");
@@ -54,23 +56,29 @@ function named(names: readonly string[]): string {
   return names.slice(0, MAX_NAMED).join(", ") + more;
 }
 
+function moreGroups(groups: readonly ChangedProxies[]): string[] {
+  if (groups.length === 0) return [];
+  const proxies = groups.reduce((sum, group) => sum + group.proxies.length, 0);
+  return [`and ${count(groups.length, "group")} more, of ${count(proxies, "proxy")}: -o json has them`];
+}
+
 function groupLines(group: ChangedProxies, style: Style, terminal: Terminal): string[] {
-  const { resources, bytes, ended } = group;
+  const { resources, count: all, bytes } = group;
   const shown = resources.slice(0, MAX_RESOURCES);
   const heads = columns(
     shown.map((one) => [`  ${mark(one, style)}${WORDS[one.type] ?? one.type} ${shortName(one)}`, objectsText(one)]),
   );
   const lines = [
     wrap(
-      `${style("strong", named(group.proxies))}: ${count(resources.length, "resource")}, ${sizeText(bytes)}`,
+      `${style("strong", named(group.proxies))}: ${count(all, "resource")}, ${sizeText(bytes)}`,
       terminal.width,
       "",
       "  ",
     ),
     ...shown.flatMap((one, at) => [heads[at]!, ...differenceLines(one, style, terminal)]),
   ];
-  if (resources.length > shown.length) lines.push(`  and ${count(resources.length - shown.length, "resource")} more`);
-  return [...lines, ...endedLines(ended, resources, style)];
+  if (all > shown.length) lines.push(`  and ${count(all - shown.length, "resource")} more`);
+  return [...lines, ...endedLines(group, style)];
 }
 
 function mark({ change }: ChangedResource, style: Style): string {
@@ -111,14 +119,11 @@ function valueText(value: unknown, room: number): string {
   return shortened(typeof value === "string" ? value : JSON.stringify(value), room);
 }
 
-function endedLines(ended: ChangedProxies["ended"], resources: readonly ChangedResource[], style: Style): string[] {
+function endedLines({ ended, resources, count }: ChangedProxies, style: Style): string[] {
   if (ended.length === 0) {
-    const all = resources.every(({ type }) => type !== "lds" && type !== "cds");
-    return [
-      `  ${style("good", "connections kept")}: ${
-        all ? "listeners and clusters unchanged" : "listeners and clusters are new"
-      }`,
-    ];
+    const unchanged = resources.every(({ type }) => type !== "lds" && type !== "cds");
+    const why = unchanged ? ": listeners and clusters unchanged" : ": listeners and clusters are new";
+    return [`  ${style("good", "connections kept")}${count > resources.length ? "" : why}`];
   }
   const shown = ended.slice(0, MAX_NAMED).map(({ of, name, which }) =>
     `  ${style("warning", "connections end")}: ${of} ${name}, ${which}`

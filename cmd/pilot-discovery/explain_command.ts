@@ -7,7 +7,8 @@
  */
 import { type Invocation, type Output, UsageError } from "../../lib/cli/command.ts";
 import { NO_TERMINAL } from "../../lib/cli/terminal/terminal.ts";
-import { explainRequest, type Explanation } from "../../lib/offline/explain/explain.ts";
+import { type Explanation, isServed } from "../../lib/debug/explanation.ts";
+import { explainRequest } from "../../lib/offline/explain/explain.ts";
 import { onWay, worldOf } from "../../lib/offline/explain/of_mesh.ts";
 import { BadQuestion, readQuestion } from "../../lib/offline/explain/question.ts";
 import { proxiesOf } from "../../lib/offline/workloads.ts";
@@ -18,15 +19,14 @@ import { namedProxy, readMesh, tellFindings } from "./offline.ts";
 import type { explainFlags } from "./offline_flags.ts";
 
 /**
- * Prints the way; resolves with 0 when an endpoint or a proxy answers with a status below 400, 1 when the request fails on
- * its way.
+ * Prints the way; resolves with 0 when an endpoint or a proxy answers with a status below 400, 1 when the request, or a
+ * share of such requests, fails on its way.
  */
 export async function runExplain({ flags, args, output }: Invocation<typeof explainFlags>): Promise<number> {
   const explanation = flags.server === "" ? await inFiles(flags, args, output) : await atServer(flags, args);
   if (flags.output === "json") output.out(`${JSON.stringify(explanation, undefined, 2)}\n`);
-  else output.out(explanationText(explanation, output.terminals?.out ?? NO_TERMINAL));
-  const { kind, status = 200 } = explanation.end;
-  return kind === "forwarded" || (kind === "answered" && status < 400) ? 0 : 1;
+  else output.out(explanationText(explanation, output.terminals?.out ?? NO_TERMINAL, { all: flags.all }));
+  return isServed(explanation) ? 0 : 1;
 }
 
 type ExplainFlags = Invocation<typeof explainFlags>["flags"];

@@ -6,34 +6,71 @@
 import { columns, wrap } from "../../lib/cli/terminal/layout.ts";
 import { safeText, type Style, styleOf } from "../../lib/cli/terminal/style.ts";
 import type { Terminal } from "../../lib/cli/terminal/terminal.ts";
-import type { ExplainedHop, Explanation } from "../../lib/offline/explain/explain.ts";
-import type { ExplainedStep } from "../../lib/offline/explain/steps.ts";
+import {
+  type ExplainedEnd,
+  type ExplainedHop,
+  type ExplainedStep,
+  type Explanation,
+  mainShare,
+} from "../../lib/debug/explanation.ts";
 
 /** Rules that did not match which are shown: those nearest to the one that did. */
 const MAX_PASSED = 10;
 
+/** How much is shown. */
+export interface ExplanationTextOptions {
+  /** The steps of every share, not of the largest alone. */
+  readonly all: boolean;
+}
+
+/** A heading with its steps, or a line of its own. */
+type TextPart = { readonly head: string; readonly rows: readonly string[][] } | string;
+
 /** The text; ends with a line break. */
-export function explanationText(explanation: Explanation, terminal: Terminal): string {
+export function explanationText(explanation: Explanation, terminal: Terminal, options: ExplanationTextOptions): string {
   const style = styleOf(terminal);
-  const rows = explanation.hops.flatMap((hop) => hop.steps.length === 0 ? [] : rowsOf(hop, style));
-  const aligned = columns(rows);
-  const lines: string[] = [];
+  const parts = partsOf(explanation, style, options);
+  // One table for all proxies: columns stand below each other.
+  const aligned = columns(parts.flatMap((part) => typeof part === "string" ? [] : part.rows));
   let at = 0;
-  for (const hop of explanation.hops) {
-    lines.push(
-      style(
-        "strong",
-        `${hop.proxy.type === "router" ? "gateway" : "sidecar"} ${hop.proxy.namespace}/${hop.proxy.name}`,
-      ),
-    );
-    const count = hop.steps.length === 0 ? 0 : rowsOf(hop, style).length;
-    lines.push(...aligned.slice(at, at + count));
-    at += count;
-  }
-  const { kind, text } = explanation.end;
-  lines.push(`  => ${style(kind === "forwarded" ? "good" : kind === "unknown" ? "warning" : "error", text)}`);
+  const lines = parts.flatMap((part) => {
+    if (typeof part === "string") return [part];
+    const from = at;
+    at += part.rows.length;
+    return [part.head, ...aligned.slice(from, at)];
+  });
   for (const note of explanation.notes) lines.push(style("faint", wrap(note, terminal.width, "note: ")));
   return safeText(lines.join("\n") + "\n");
+}
+
+function partsOf({ hops, end, shares }: Explanation, style: Style, { all }: ExplanationTextOptions): TextPart[] {
+  const [first, second] = hops;
+  const parts: TextPart[] = first === undefined ? [] : [hopPart(first, style)];
+  if (shares.length === 0) {
+    if (second !== undefined) parts.push(hopPart(second, style));
+    return [...parts, endLine(end, style)];
+  }
+  const main = mainShare(shares);
+  for (const one of shares) {
+    const { share, cluster, hop, end } = one;
+    if (hop === undefined) parts.push(style("strong", `cluster ${cluster}`));
+    else parts.push(all || one === main ? hopPart(hop, style) : headOf(hop, style));
+    parts.push(endLine(end, style, share));
+  }
+  return parts;
+}
+
+function hopPart(hop: ExplainedHop, style: Style): TextPart {
+  return { head: headOf(hop, style), rows: rowsOf(hop, style) };
+}
+
+function headOf({ proxy }: ExplainedHop, style: Style): string {
+  return style("strong", `${proxy.type === "router" ? "gateway" : "sidecar"} ${proxy.namespace}/${proxy.name}`);
+}
+
+function endLine({ kind, text }: ExplainedEnd, style: Style, share?: number): string {
+  const tone = kind === "forwarded" ? "good" : kind === "unknown" ? "warning" : "error";
+  return `  => ${share === undefined ? "" : `${Number((share * 100).toFixed(2))} % `}${style(tone, text)}`;
 }
 
 function rowsOf(hop: ExplainedHop, style: Style): string[][] {

@@ -54,8 +54,8 @@ const explain: Command = {
   summary: "Tell where a request goes, and which field of which file decided",
   description:
     `Follows a request through the client's proxy and through the proxy of the endpoint that it reaches. Each step names the
-object and the line that caused it; rules that did not match say why. Exit code: 0 the request is served, 1 it fails on
-its way, 2 this could not be found out.`,
+object and the line that caused it; rules that did not match say why. Where weights share requests out, every share is
+followed. Exit code: 0 the request is served, 1 it or a share of such requests fails on its way, 2 this could not be found out.`,
   examples: `  pilot-discovery explain mesh/ --from shop/cart --to http://reviews/api --header 'x-beta: yes'
   pilot-discovery explain --server 127.0.0.1:8080 --from shop/cart --to http://reviews/api`,
   args: { usage: "[<folder|file|->...]", min: 0, max: Infinity, complete: "file" },

@@ -41,6 +41,7 @@ export const explainFlags = {
   to: stringFlag("", "a URL (http, https, grpc, tcp, tls), or host:port"),
   method: stringFlag("GET", "method of the request"),
   header: stringArrayFlag([], "a header of the request, `name: value`; may be repeated"),
+  all: boolFlag("where requests are shared out by weights, every way in full; without it the largest share"),
   output: stringFlag("text", "one of `text` or `json`", { short: "o", allowed: ["text", "json"] }),
 };
 

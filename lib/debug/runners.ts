@@ -4,20 +4,26 @@
  * @module
  */
 import type { MeshConfig } from "../config/mesh/types.ts";
+import type { FactStore } from "../config/facts/store.ts";
+import type { Finding } from "../config/finding/finding.ts";
 import type { ConfigStore } from "../config/store.ts";
 import type { Aggregate } from "../registry/aggregate.ts";
 import type { EndpointIndex } from "../registry/endpoint_index.ts";
 import type { Translator } from "../translate/translator.ts";
 import type { XdsServer } from "../xds/server.ts";
+import type { Explanation } from "./explanation.ts";
 
 /** What of a server previews and explanations look at. */
 export interface AskedServer {
   readonly store: ConfigStore;
+  readonly facts: FactStore;
   readonly services: Aggregate;
   readonly endpoints: EndpointIndex;
   readonly xds: XdsServer;
   readonly mesh: MeshConfig;
   readonly translator: Translator;
+  /** The present findings about what was read. */
+  findings(): Iterable<Finding>;
 }
 
 /** Answers previews. */
@@ -54,10 +60,10 @@ export interface ExplainAsked {
   readonly headers: readonly string[];
 }
 
-/** Explains; the answer is plain JSON. */
+/** Explains. */
 export interface Explainer {
   /** @throws {NotExplained} for a question that is none, or a proxy that is not connected */
-  explain(asked: ExplainAsked, server: AskedServer): Promise<unknown>;
+  explain(asked: ExplainAsked, server: AskedServer): Promise<Explanation>;
 }
 
 /** What is wrong with a question; one sentence. */

@@ -6,15 +6,7 @@
 import { FileDocuments } from "../config/document/positions.ts";
 import type { FileOrigin, Origin } from "../config/finding/origin.ts";
 import { placeOf, type YamlPlace } from "../config/yaml/locate.ts";
-
-/** A place in a file. */
-export interface FieldPlace {
-  readonly file: string;
-  /** 1-based. */
-  readonly line: number;
-  /** 1-based, of the value; absent: not known. */
-  readonly column?: number;
-}
+import type { FieldPlace } from "../debug/explanation.ts";
 
 /** Answers where fields are written. Each file is cut, and each document parsed, at most once. */
 export class FieldPlaces {

@@ -111,9 +111,10 @@ function workloadsOf(object: AnyConfigObject): NamedWorkload[] {
   // A proxy beside what lies outside of the mesh is none of this mesh.
   if (object.kind !== "ServiceEntry" || object.spec.location !== "MESH_INTERNAL") return [];
   const endpoints = (object.spec.endpoints ?? []).flatMap((endpoint) => addressed(endpoint) ?? []);
+  const names = endpointNames(name, endpoints.map((one) => one.labels["version"] ?? ""));
   return endpoints.map(({ address, labels }, at) => ({
     namespace,
-    name: endpointName(name, endpoints.map((one) => one.labels["version"] ?? ""), at),
+    name: names[at]!,
     address,
     labels,
     cause: key,
@@ -132,13 +133,18 @@ function manifested(facts: readonly Fact<WorkloadKind>[]): NamedWorkload[] {
   });
 }
 
-/** An endpoint has no name: its version identifies it, else its position, counted from 1. */
-function endpointName(entry: string, versions: readonly string[], at: number): string {
-  const version = versions[at]!;
-  const same = versions.flatMap((one, index) => one === version ? [index] : []);
-  if (versions.length === 1) return entry;
-  const parts = [entry, version, same.length > 1 ? String(same.indexOf(at) + 1) : ""];
-  return parts.filter((part) => part !== "").join("-").toLowerCase().replace(/[^a-z0-9-]/g, "-");
+/** An endpoint has no name: its version identifies it, else its position among those of its version, counted from 1. */
+function endpointNames(entry: string, versions: readonly string[]): string[] {
+  if (versions.length === 1) return [entry];
+  const counts = new Map<string, number>();
+  for (const version of versions) counts.set(version, (counts.get(version) ?? 0) + 1);
+  const positions = new Map<string, number>();
+  return versions.map((version) => {
+    const position = (positions.get(version) ?? 0) + 1;
+    positions.set(version, position);
+    const parts = [entry, version, counts.get(version)! > 1 ? String(position) : ""];
+    return parts.filter((part) => part !== "").join("-").toLowerCase().replace(/[^a-z0-9-]/g, "-");
+  });
 }
 
 function addressed({ address = "", labels = {} }: WorkloadEntrySpec): { address: string; labels: Labels } | undefined {

@@ -21,6 +21,7 @@ import { NotJudged } from "./matchers.ts";
 import { chooseRoute, matchText } from "./route.ts";
 import type {
   ClusterStep,
+  EndedOutcome,
   ProxyResources,
   SimulatedRequest,
   Simulation,
@@ -175,14 +176,21 @@ function forward(
   missingStatus: number | undefined,
 ): SimulationOutcome {
   const sum = destinations.reduce((weights, { weight }) => weights + weight, 0);
-  const clusters = destinations.map((one): ClusterStep => ({
-    ...clusterStep(walk.resources, one, walk.request.destination),
-    ...(destinations.length > 1 ? { share: one.weight / sum } : {}),
-  }));
+  const clusters = destinations.map((one): ClusterStep => {
+    const step = clusterStep(walk.resources, one, walk.request.destination);
+    return {
+      ...step,
+      ...(destinations.length > 1 ? { share: one.weight / sum } : {}),
+      ...(mayForward(step) ? {} : { ends: failed(step.type === "missing", missingStatus) }),
+    };
+  });
   walk.steps.push(...clusters);
-  const able = clusters.filter(mayForward);
-  if (able.length > 0) return { kind: "forwarded", clusters: clusters.map(({ name, weight }) => ({ name, weight })) };
-  const missing = clusters.every((cluster) => cluster.type === "missing");
+  const able = clusters.some(({ ends }) => ends === undefined);
+  if (able) return { kind: "forwarded", clusters: clusters.map(({ name, weight }) => ({ name, weight })) };
+  return failed(clusters.every(({ type }) => type === "missing"), missingStatus);
+}
+
+function failed(missing: boolean, missingStatus: number | undefined): EndedOutcome {
   const why = missing ? "the cluster does not exist" : "no healthy endpoint";
   if (missingStatus === undefined) return { kind: "closed", why };
   return { kind: "answered", status: missing ? missingStatus : 503, why };

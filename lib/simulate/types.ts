@@ -204,6 +204,8 @@ export interface ClusterStep extends Caused {
   /** How the proxy talks to its endpoints. */
   readonly transport: "plaintext" | "tls" | "by endpoint";
   readonly endpoints: readonly SimulatedEndpoint[];
+  /** How the requests of its share end where none of them is forwarded; absent: they are. */
+  readonly ends?: EndedOutcome;
 }
 
 /** One step of the way. */
@@ -219,14 +221,18 @@ export type SimulationStep =
   | ActionStep
   | ClusterStep;
 
+/** How it ends where no endpoint gets it. */
+export type EndedOutcome =
+  /** The proxy answers by itself. */
+  | { readonly kind: "answered"; readonly status: number; readonly location?: string; readonly why: string }
+  /** The connection is refused or closed. */
+  | { readonly kind: "closed"; readonly why: string };
+
 /** How it ends. */
 export type SimulationOutcome =
   /** An endpoint of one of these clusters gets it. */
   | { readonly kind: "forwarded"; readonly clusters: readonly { readonly name: string; readonly weight: number }[] }
-  /** The proxy answers by itself. */
-  | { readonly kind: "answered"; readonly status: number; readonly location?: string; readonly why: string }
-  /** The connection is refused or closed. */
-  | { readonly kind: "closed"; readonly why: string }
+  | EndedOutcome
   /** The configuration uses something that the simulator does not judge. */
   | { readonly kind: "unknown"; readonly why: string };
 

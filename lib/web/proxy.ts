@@ -22,7 +22,7 @@ import { stateHtml } from "./words.ts";
 const PARTS: readonly {
   readonly name: string;
   readonly title: string;
-  readonly body: (request: HttpRequest, connection: XdsConnection, view: DebugView) => Html;
+  readonly body: (request: HttpRequest, connection: XdsConnection, view: DebugView) => Html | Promise<Html>;
 }[] = [
   { name: "", title: "Summary", body: summaryPart },
   { name: "resources", title: "Resources", body: resourcesPart },
@@ -32,9 +32,9 @@ const PARTS: readonly {
 ];
 
 /** The page; queries `proxyID` (a node id, or a part of a connection's id) and `view`. Without `proxyID`: the list. */
-export const proxyPage: WebPageMaker = (request, view): WebPage | Promise<WebPage> => {
+export const proxyPage: WebPageMaker = async (request, view): Promise<WebPage> => {
   const wanted = request.query.get("proxyID") ?? "";
-  if (wanted === "") return proxiesPage(request, view);
+  if (wanted === "") return await proxiesPage(request, view);
   const all = [...view.xds.streams()];
   const exact = all.filter(({ id, node }) => id === wanted || node?.id === wanted);
   const found = exact.length > 0 ? exact : all.filter(({ id }) => id.includes(wanted));
@@ -53,7 +53,7 @@ export const proxyPage: WebPageMaker = (request, view): WebPage | Promise<WebPag
     title: nodeName(connection).name,
     live: "push",
     body: markup`<p>${stateHtml(proxyState(connection, view))} <span class="dim mono">${nodeId}</span></p>
-<nav class="tabs" aria-label="Parts">${tabs}</nav>${part.body(request, connection, view)}`,
+<nav class="tabs" aria-label="Parts">${tabs}</nav>${await part.body(request, connection, view)}`,
   };
 };
 

@@ -1,5 +1,6 @@
 /**
- * "Send a request": what this proxy would do with one, step by step, by the simulator. Nothing is sent.
+ * "Send a request": where one of this proxy's clients goes, over both proxies on its way. What arrives at the proxy, or
+ * goes to an address that somebody names, is followed through this proxy alone. Nothing is sent.
  *
  * @module
  */
@@ -10,13 +11,15 @@ import type { HttpRequest } from "../http/message.ts";
 import { fullHost } from "../mesh/names.ts";
 import { serviceKey } from "../registry/types.ts";
 import { explain } from "../simulate/explain.ts";
+import { resourcesForHost } from "../simulate/for_host.ts";
 import { simulate } from "../simulate/simulate.ts";
 import type { SimulatedRequest, SimulationStep, SocketAddress } from "../simulate/types.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { type Html, markup } from "./html.ts";
 import { objectUrl } from "./links.ts";
 import { nodeName } from "./proxies.ts";
-import { decodedProxy, resourcesForHost } from "./proxy_decoded.ts";
+import { encodedProxy } from "./proxy_decoded.ts";
+import { wayHtml } from "./request_way.ts";
 import { stateHtml } from "./words.ts";
 
 const DIRECTIONS = ["outbound", "inbound", "direct"] as const;
@@ -35,9 +38,13 @@ interface AskedRequest {
 const UNKNOWN_ADDRESS = "192.0.2.1";
 
 /** The part; queries `url`, `method`, `headers`, `direction`, `address`. */
-export function requestPart({ query }: HttpRequest, connection: XdsConnection, view: DebugView): Html {
-  const isGateway = nodeName(connection).type === "router";
-  const direction = DIRECTIONS.find((one) => one === query.get("direction")) ?? (isGateway ? "direct" : "outbound");
+export async function requestPart(
+  { query }: HttpRequest,
+  connection: XdsConnection,
+  view: DebugView,
+): Promise<Html> {
+  const ofClients = nodeName(connection).type === "router" ? "direct" : "outbound";
+  const direction = DIRECTIONS.find((one) => one === query.get("direction")) ?? ofClients;
   const asked: AskedRequest = {
     url: query.get("url") ?? "",
     method: query.get("method") ?? "GET",
@@ -45,7 +52,22 @@ export function requestPart({ query }: HttpRequest, connection: XdsConnection, v
     direction,
     address: query.get("address") ?? "",
   };
-  return markup`${form(asked, query.get("proxyID") ?? "")}${asked.url !== "" && outcome(asked, connection, view)}`;
+  const shown = asked.url === ""
+    ? ""
+    : direction === ofClients && asked.address === ""
+    ? await way(asked, connection, view) ?? outcome(asked, connection, view)
+    : outcome(asked, connection, view);
+  return markup`${form(asked, query.get("proxyID") ?? "")}${shown}`;
+}
+
+/** Over both proxies; undefined: this server explains nothing. */
+async function way(
+  { url, method, headers }: AskedRequest,
+  { node }: XdsConnection,
+  view: DebugView,
+): Promise<Html | undefined> {
+  const lines = headers.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  return await wayHtml({ from: node?.id ?? "", to: url, method: method || "GET", headers: lines }, view);
 }
 
 function form({ url, method, headers, direction, address }: AskedRequest, proxy: string): Html {
@@ -65,7 +87,7 @@ placeholder="ip:port; empty: of the service">
 function outcome(asked: AskedRequest, connection: XdsConnection, view: DebugView): Html {
   const request = simulatedRequest(asked, connection, view);
   if (typeof request === "string") return markup`<p>${stateHtml({ tone: "bad", word: request })}</p>`;
-  const simulation = simulate(resourcesForHost(decodedProxy(connection), request.request.host ?? ""), request.request);
+  const simulation = simulate(resourcesForHost(encodedProxy(connection), request.request.host ?? ""), request.request);
   const lines = explain(simulation).split("\n");
   const tone = simulation.outcome.kind === "forwarded"
     ? "good"

@@ -14,7 +14,7 @@ import { type Html, markup } from "./html.ts";
 import { objectUrl } from "./links.ts";
 import { filterForm, type ListPart, pageLinks } from "./list.ts";
 import { type DecodedProxy, decodedProxy } from "./proxy_decoded.ts";
-import type { HostPart } from "./route_parts.ts";
+import type { HostPart } from "../simulate/route_parts.ts";
 import { counted } from "./words.ts";
 
 type Listener = envoy.config.listener.v3.Listener;

@@ -128,3 +128,24 @@ Deno.test("the queries of a group grow with each result, and new ones are report
   assert.deepEqual(asked.takeFresh().map(({ key }) => key), ["factor"]);
   assert.ok(!asked.fits({ color: "amber", factor: 7 }));
 });
+
+Deno.test("of many groups that each know one value, another's source is told apart by one query, its own by all", () => {
+  const COUNT = 200;
+  let computed = 0;
+  const groups = Array.from({ length: COUNT }, (_, own) => {
+    const tree = new PropertyTree<{ color: string; factor: number }>();
+    let answers = tree.root;
+    for (let value = 0; value < COUNT; value++) {
+      const compute = ({ factor }: { factor: number }) => (computed++, factor === value);
+      answers = answers.with(`is ${value}`, compute, value === own);
+    }
+    const asked = new AskedProperties<{ color: string; factor: number }>();
+    asked.add(answers);
+    return asked;
+  });
+  const fitting = (factor: number) => groups.flatMap((group, at) => group.fits({ color: "", factor }) ? [at] : []);
+  for (let factor = 0; factor < 20; factor++) assert.deepEqual(fitting(factor * 7), [factor * 7]);
+  computed = 0;
+  for (let factor = 0; factor < COUNT; factor++) assert.deepEqual(fitting(factor), [factor]);
+  assert.ok(computed < 6 * COUNT * COUNT, `${computed} answers were computed for ${COUNT * COUNT} pairs`);
+});

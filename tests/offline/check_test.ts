@@ -46,6 +46,44 @@ Deno.test("a subset that does not exist is one error, at the value in its line",
   assert.equal(objects, 6);
 });
 
+Deno.test("what is refused, what is written twice and manifests are counted as they are written; other kinds are passed over", () => {
+  const files = {
+    ...shop,
+    "refused.yaml": shop["routes.yaml"]!.replace("weight: 90", "weight: many").replaceAll(
+      "name: reviews",
+      "name: other",
+    ),
+    "twice.yaml": shop["versions.yaml"]!,
+    "manifests.yaml": `apiVersion: v1
+kind: Service
+metadata: { name: front, namespace: shop }
+spec: { ports: [{ port: 80 }] }
+---
+apiVersion: v1
+kind: Service
+metadata: { name: front, namespace: shop }
+spec: { ports: [{ port: many }] }
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: { name: front, namespace: shop }
+`,
+  };
+  const { objects, manifests, passedOver } = check(files);
+  assert.deepEqual({ objects, manifests, passedOver }, { objects: 8, manifests: 2, passedOver: 1 });
+});
+
+Deno.test("the resources of every proxy are made, of however many workloads there are", () => {
+  const entry = (at: number) =>
+    `apiVersion: networking.mesh.io/v1
+kind: WorkloadEntry
+metadata: { name: w${at}, namespace: shop }
+spec: { address: 10.1.${at >> 8}.${at & 255} }`;
+  const mesh = meshOf({ ...shop, "more.yaml": Array.from({ length: 300 }, (_, at) => entry(at)).join("\n---\n") });
+  const { proxies } = unpaced(checkMesh(mesh, { assumeServices: false, textOf: () => undefined }));
+  assert.deepEqual([proxies, mesh.pipeline.translator.counts.proxies], [303, 303]);
+});
+
 Deno.test("what reading finds, the analysis and the proxies are one list by file and line, each thing once", () => {
   const entry = (name: string) =>
     `apiVersion: networking.mesh.io/v1

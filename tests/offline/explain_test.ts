@@ -1,18 +1,17 @@
 /** The way of a request over both hops: each step with its field, rules that nearly matched, and how it ends. */
 import assert from "node:assert/strict";
+import { isServed } from "../../lib/debug/explanation.ts";
 import { explainRequest } from "../../lib/offline/explain/explain.ts";
 import { onWay, worldOf } from "../../lib/offline/explain/of_mesh.ts";
 import { BadQuestion, type ExplainQuestion, readQuestion } from "../../lib/offline/explain/question.ts";
 import { FieldPlaces } from "../../lib/offline/field_place.ts";
 import { findProxy } from "../../lib/offline/find_proxy.ts";
-import { impliedProxies } from "../../lib/offline/workloads.ts";
+import { proxiesOf } from "../../lib/offline/workloads.ts";
 import { example, meshOf } from "./mesh_of.ts";
-
-const options = { domain: "cluster.local", gatewaysInNamespace: false };
 
 function explain(files: Record<string, string>, from: string, question: ExplainQuestion) {
   const mesh = meshOf(files);
-  const proxies = impliedProxies(mesh.objects.values(), options);
+  const { proxies, options } = proxiesOf(mesh);
   const world = worldOf(mesh, proxies, new FieldPlaces((file) => files[file]));
   return explainRequest(readQuestion(question), onWay(findProxy(from, proxies, options).proxy), world);
 }
@@ -97,6 +96,119 @@ Deno.test("a request that fails says where: no rule, no subset, no port, no host
   assert.match(port.notes.join("\n"), /reviews\.shop\.svc\.cluster\.local has no port 81; it has 80/);
   const host = await explain(shop, "shop/cart", { to: "https://elsewhere.example/" });
   assert.match(host.notes.join("\n"), /no service has the host elsewhere\.example/);
+});
+
+Deno.test("every share of a rule is followed to its end: the largest first, also one that fails", async () => {
+  const both = await explain(shop, "shop/cart", { to: "http://reviews/" });
+  assert.deepEqual(both.shares.map(({ share, cluster, hop, end }) => [share, cluster, hop?.proxy.name, end.endpoint]), [
+    [0.9, "v1 of reviews:80", "reviews-v1", "10.0.0.6:9080"],
+    [0.1, "v2 of reviews:80", "reviews-v2", "10.0.0.7:9080"],
+  ]);
+  assert.deepEqual([both.hops[1], both.end], [both.shares[0]!.hop, both.shares[0]!.end]);
+  assert.ok(isServed(both));
+
+  const v9 = { ...shop, "routes.yaml": shop["routes.yaml"]!.replace("subset: v1 }", "subset: v9 }") };
+  const broken = await explain(v9, "shop/cart", { to: "http://reviews/" });
+  assert.deepEqual(broken.shares.map(({ share, hop, end }) => [share, hop?.proxy.name, end.text]), [
+    [0.9, undefined, "answered 503: the cluster does not exist"],
+    [0.1, "reviews-v2", "forwarded 10.0.0.7:9080 (1 of 1 healthy)"],
+  ]);
+  assert.deepEqual([broken.end.kind, broken.hops[1]!.proxy.name, isServed(broken)], ["forwarded", "reviews-v2", false]);
+
+  const one = await explain(shop, "shop/cart", { to: "http://reviews/", headers: ["x-beta: yes"] });
+  assert.deepEqual([one.shares, isServed(one)], [[], true]);
+});
+
+Deno.test("a rule of a delegate has the line of the delegate's file, whatever the root's rule narrows it by", async () => {
+  const files = {
+    "services.yaml": shop["services.yaml"]!,
+    "root.yaml": `apiVersion: networking.mesh.io/v1
+kind: VirtualService
+metadata: { name: root, namespace: shop }
+spec:
+  hosts: [reviews.shop.svc.cluster.local]
+  http:
+    - name: plain
+      match: [{ uri: { prefix: /plain } }]
+      route: [{ destination: { host: reviews.shop.svc.cluster.local } }]
+    - name: all
+      match: [{ uri: { prefix: /api } }, { uri: { prefix: /v1 } }]
+      delegate: { name: rules }
+`,
+    "delegate.yaml": `apiVersion: networking.mesh.io/v1
+kind: VirtualService
+metadata: { name: rules, namespace: shop }
+spec:
+  http:
+    - name: beta
+      match:
+        - uri: { prefix: /api/x }
+        - uri: { prefix: /v1/y }
+      route: [{ destination: { host: reviews.shop.svc.cluster.local } }]
+    - route: [{ destination: { host: reviews.shop.svc.cluster.local } }]
+`,
+  };
+  const rules = async (to: string) =>
+    (await explain(files, "shop/cart", { to })).hops[0]!.steps.filter(({ what }) => what === "rule")
+      .map(({ name, matches, object, place }) => `${name} ${matches} ${object} ${place?.file}:${place?.line}`);
+  assert.deepEqual(await rules("http://reviews/v1/y"), [
+    `1 "plain" false VirtualService/shop/root root.yaml:8`,
+    `2.1 "all-beta" false VirtualService/shop/rules delegate.yaml:8`,
+    `2.1 "all-beta" true VirtualService/shop/rules delegate.yaml:9`,
+  ]);
+  assert.deepEqual(
+    (await rules("http://reviews/v1/z")).at(-1),
+    `2.2 "all" true VirtualService/shop/rules delegate.yaml:11`,
+  );
+});
+
+const MANIFESTS = `apiVersion: v1
+kind: Service
+metadata: { name: front, namespace: shop }
+spec:
+  clusterIP: 10.96.7.7
+  selector: { app: front }
+  ports: [{ name: http, port: 80, targetPort: web }]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: front, namespace: shop }
+spec:
+  selector: { matchLabels: { app: front } }
+  template:
+    metadata: { labels: { app: front } }
+    spec: { containers: [{ name: front, image: front, ports: [{ name: web, containerPort: 8080 }] }] }
+`;
+
+Deno.test("a service of manifests alone: its address is dialled, the orchestrator chooses, and a note says what is not served", async () => {
+  const files = { ...shop, "front.yaml": MANIFESTS };
+  const { request, hops, end, notes } = await explain(files, "shop/cart", { to: "http://front/" });
+  assert.deepEqual([request.destination, request.service], ["10.96.7.7:80", "Service/shop/front"]);
+  assert.deepEqual(hops.map(({ proxy }) => proxy.name), ["cart", "front"]);
+  assert.equal(
+    end.text,
+    "forwarded 10.96.7.7:80, which the orchestrator takes to port 8080 of a pod of Deployment shop/front (1 of 1 in manifests)",
+  );
+  assert.match(
+    notes.join("\n"),
+    /^Service shop\/front is known from its manifest alone \(front\.yaml:1\), and Services of/m,
+  );
+
+  const slice = `---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: { name: front-1, namespace: shop, labels: { kubernetes.io/service-name: front } }
+addressType: IPv4
+ports: [{ name: http, port: 8080 }]
+endpoints:
+  - { addresses: [10.0.0.8], conditions: { ready: false } }
+  - { addresses: [10.0.0.9] }
+`;
+  const listed = await explain({ ...shop, "front.yaml": MANIFESTS + slice }, "shop/cart", { to: "http://10.96.7.7/" });
+  assert.deepEqual([listed.end.endpoint, listed.hops.length], ["10.0.0.9:8080", 1]);
+  assert.match(listed.notes.join("\n"), /no proxy is known at 10\.0\.0\.9/);
+  const port = await explain(files, "shop/cart", { to: "http://front:81/" });
+  assert.match(port.notes.join("\n"), /front\.shop\.svc\.cluster\.local has no port 81; it has 80/);
 });
 
 Deno.test("a gateway is dialled by itself", async () => {

@@ -19,6 +19,7 @@ const V1 = { id: "sidecar~10.0.0.6~reviews-v1.shop~shop.svc.cluster.local", meta
 async function withShop(
   run: (server: DiscoveryServer, ask: typeof fetch, origin: string) => Promise<void>,
   time?: number,
+  files: Record<string, string> = shop,
 ): Promise<void> {
   let runner: WorkerPreviews | undefined;
   // The folder is known when the server runs.
@@ -28,7 +29,7 @@ async function withShop(
     },
     run: (...asked) => runner!.run(...asked),
   };
-  await withServer(shop, async (server, folder) => {
+  await withServer(files, async (server, folder) => {
     const settings = defaultSettings("pilot-discovery");
     runner = new WorkerPreviews({ settings, domain: "cluster.local", folder, ...(time === undefined ? {} : { time }) });
     using _cart = await TestProxy.attach(server.ports.grpc, CART);
@@ -69,6 +70,52 @@ Deno.test("files that leave objects out remove them; what they break stays, and 
     assert.deepEqual([kept.proxies.changed, kept.objects.removed], [0, []]);
     assert.deepEqual(kept.findings.appeared.map(({ name }: { name: string }) => name), ["wrong-value"]);
   });
+});
+
+Deno.test("what the running folder has is not new: findings of reading, of the analysis, and about manifests", async () => {
+  const broken = {
+    ...shop,
+    "routes.yaml": shop["routes.yaml"]!.replace("subset: v1 }", "subset: v9 }"),
+    "wrong.yaml": `apiVersion: networking.mesh.io/v1
+kind: Gateway
+metadata: { name: wrong, namespace: shop }
+spec: { selector: { app: door }, servers: many }
+`,
+    "front.yaml": `apiVersion: v1
+kind: Service
+metadata: { name: front, namespace: shop }
+spec: { ports: [{ name: http, port: 80 }] }
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: keys, namespace: shop }
+data: { tls.crt: YQ== }
+`,
+    "to_front.yaml": `apiVersion: networking.mesh.io/v1
+kind: VirtualService
+metadata: { name: to-front, namespace: shop }
+spec: { hosts: [front.shop.svc.cluster.local], http: [{ route: [{ destination: { host: front } }] }] }
+`,
+  };
+  await withShop(
+    async (_server, get) => {
+      const found = async (files: Record<string, string>, reversed = false) => {
+        const { findings } = await (await get("/debug/preview", ask({ files, reversed }))).json();
+        const names = (list: readonly { name: string }[]) => list.map(({ name }) => name).toSorted();
+        return [names(findings.appeared), names(findings.resolved)];
+      };
+      assert.deepEqual(await found(broken), [[], []]);
+      assert.deepEqual(await found({ ...broken, "routes.yaml": shop["routes.yaml"]! }), [[], ["unknown-subset"]]);
+      const { "wrong.yaml": _, ...right } = broken;
+      assert.deepEqual(await found(right), [[], ["wrong-value"]]);
+      assert.deepEqual(await found(right, true), [["wrong-value"], []]);
+      const { "front.yaml": __, ...without } = broken;
+      assert.deepEqual((await found(without))[1], []);
+      assert.ok((await found(without))[0]!.includes("unknown-host"));
+    },
+    undefined,
+    broken,
+  );
 });
 
 Deno.test("one preview at a time: a second one is refused with 429, and the next one is answered", async () => {
@@ -164,7 +211,7 @@ Deno.test("diff and explain ask a running server by its address", async () => {
     ]);
     assert.deepEqual([there.code, back.code, request.code], [1, 0, 2]);
     assert.match(there.out, /^2 of 2 proxies change; 0 receive 0 bytes\n[^]*\n-\s+v1 90, v2 10\n\+\s+v1 50, v2 50\n/);
-    assert.match(back.out, /\n {2}=> forwarded 10\.0\.0\.6:9080 \(1 of 1 healthy\)\n/);
+    assert.match(back.out, /\n {2}=> 90 % forwarded 10\.0\.0\.6:9080 \(1 of 1 healthy\)\n/);
     assert.match(request.err, /^Error: http:\/\/127\.0\.0\.1:1: .*; is the server running\?\n$/);
     const reversed = await pilotDiscovery(["diff", "mesh", address], { files });
     assert.match(reversed.out, /\n-\s+v1 50, v2 50\n\+\s+v1 90, v2 10\n/);

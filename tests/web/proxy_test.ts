@@ -1,5 +1,6 @@
 /** The page of a proxy: what it has, what it would do with a request, and where its policies come from. */
 import assert from "node:assert/strict";
+import { serverExplainer } from "../../lib/offline/explain/of_server.ts";
 import { mergedFields } from "../../lib/web/proxy_policies.ts";
 import { TestProxy } from "../debug/proxy.ts";
 import { withServer } from "../discovery/running.ts";
@@ -36,7 +37,10 @@ spec: { mtls: { mode: STRICT } }
 `;
 
 /** The text of a part of the proxy's page. */
-async function withProxy(run: (part: (query: string) => Promise<string>) => Promise<void>): Promise<void> {
+async function withProxy(
+  run: (part: (query: string) => Promise<string>) => Promise<void>,
+  options: Parameters<typeof withServer>[2] = {},
+): Promise<void> {
   await withServer({ "world.yaml": WORLD }, async ({ ports, xds }) => {
     using _proxy = await TestProxy.attach(ports.grpc);
     assert.equal(await xds.ledger.waitLive(0, 10_000), true);
@@ -45,7 +49,7 @@ async function withProxy(run: (part: (query: string) => Promise<string>) => Prom
       const html = await (await fetch(url, { headers: { accept: "text/html" } })).text();
       return html.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ").replaceAll("&#38;", "&").replaceAll("&#34;", '"');
     });
-  });
+  }, options);
 }
 
 Deno.test("desired, sent and acknowledged stand side by side, and who asked for nothing of a type is not shown with it", async () => {
@@ -101,6 +105,20 @@ Deno.test("a request is followed by the URL alone; headers decide; what makes no
     );
     assert.match(await part(`view=request&url=http://unknown.test`), /no service has the host unknown\.test/);
   });
+});
+
+Deno.test("a client's request is followed over both proxies, with the line of each rule; one to the proxy itself as it arrives", async () => {
+  await withProxy(async (part) => {
+    const url = encodeURIComponent("http://a.example.com/v1?x=1");
+    const way = await part(`view=request&url=${url}`);
+    assert.match(way, /dialled: 10\.9\.0\.1:80 no proxy is known at 10\.0\.0\.9/);
+    assert.match(way, /sidecar x\/a listener 0\.0\.0\.0_80/);
+    assert.match(way, /rule 1 — no: header x-beta missing ← VirtualService\/x\/way \S+world\.yaml:\d+/);
+    assert.match(way, /✓ forwarded 10\.0\.0\.9:80 \(1 of 1 healthy\)/);
+    assert.match(await part(`view=request&url=${url}&headers=${encodeURIComponent("X-Beta: yes")}`), /✗ answered 418/);
+    assert.match(await part("view=request&url=nothing"), /✗ got destination "nothing", expected a URL/);
+    assert.match(await part(`view=request&url=${url}&direction=inbound`), /✓ forwarded to |✗ connection closed/);
+  }, { options: { explainer: serverExplainer("cluster.local") } });
 });
 
 Deno.test("policies for the workload are merged, each field with its object", async () => {

@@ -6,7 +6,7 @@
  */
 import { Analysis } from "../../analyze/analysis.ts";
 import { OTHER_TEXT, TEMPLATE } from "../../config/document/manifest.ts";
-import { FACT_KINDS } from "../../config/facts/types.ts";
+import { FACT_KINDS, isFactKind } from "../../config/facts/types.ts";
 import { type Finding, findingIdentity, findingKeys, type Severity, warningOf } from "../../config/finding/finding.ts";
 import type { Origin } from "../../config/finding/origin.ts";
 import { refusedKeys } from "../../discovery/analysis_runner.ts";
@@ -15,7 +15,7 @@ import { kindNotBuiltText } from "../../kernel/not_built/catalogue.ts";
 import { systemClock } from "../../kernel/time/clock.ts";
 import { NodeRefused } from "../../translate/proxy/identity.ts";
 import { FieldPlaces } from "../field_place.ts";
-import { type ImpliedProxy, proxiesOf } from "../workloads.ts";
+import { proxiesOf } from "../workloads.ts";
 
 /** How a mesh is checked. */
 export interface CheckOptions {
@@ -33,38 +33,22 @@ export interface CheckOptions {
 export interface CheckResult {
   /** By file and line. */
   readonly findings: readonly Finding[];
-  /** Objects and facts in force. */
+  /** Objects of our kinds as they are written: those that are refused too, and each of several with one name. */
   readonly objects: number;
+  /** Manifests that tell of an orchestrator, likewise. */
+  readonly manifests: number;
   /** Objects of kinds that are not ours. */
   readonly passedOver: number;
-  /** Proxies that the texts imply, and how many of them were translated for. */
-  readonly proxies: { readonly implied: number; readonly looked: number };
-}
-
-/**
- * Proxies that are translated for. What they find beside the analysis (two services that want one port) depends on
- * namespaces more than on workloads, and each costs milliseconds.
- */
-const MAX_PROXIES = 200;
-
-/** The first proxy of every namespace, then the second, as far as the limit goes. */
-function someOfEach(proxies: readonly ImpliedProxy[]): ImpliedProxy[] {
-  const byNamespace = [...Map.groupBy(proxies, ({ namespace, type }) => `${namespace} ${type}`).values()];
-  const most = Math.max(0, ...byNamespace.map(({ length }) => length));
-  const found: ImpliedProxy[] = [];
-  for (let at = 0; at < most && found.length < MAX_PROXIES; at++) {
-    for (const list of byNamespace) found.push(...list.slice(at, at + 1));
-  }
-  return found.slice(0, MAX_PROXIES);
+  /** Proxies that the texts imply; what each would get is translated. */
+  readonly proxies: number;
 }
 
 /** Checks, in steps. The proxies stay joined. */
 export function* checkMesh(mesh: OfflineMesh, options: CheckOptions): Generator<void, CheckResult> {
   const { progress = () => {} } = options;
-  const implied = proxiesOf(mesh).proxies;
-  const looked = someOfEach(implied);
-  for (const [at, { node }] of looked.entries()) {
-    progress(`translated for ${at} of ${looked.length} proxies`);
+  const { proxies } = proxiesOf(mesh);
+  for (const [at, { node }] of proxies.entries()) {
+    progress(`translated for ${at} of ${proxies.length} proxies`);
     try {
       mesh.join(node);
     } catch (error) {
@@ -73,12 +57,7 @@ export function* checkMesh(mesh: OfflineMesh, options: CheckOptions): Generator<
     yield;
   }
   const findings = yield* meshFindings(mesh, options);
-  return {
-    findings,
-    objects: mesh.objects.size + mesh.facts.size,
-    passedOver: passedOver(mesh),
-    proxies: { implied: implied.length, looked: looked.length },
-  };
+  return { findings, ...countWritten(mesh), passedOver: passedOver(mesh), proxies: proxies.length };
 }
 
 /** What is wrong with a mesh, and with what the proxies that joined it get; by file and line, each thing once. */
@@ -153,6 +132,18 @@ function byPlace(a: Finding, b: Finding): number {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function countWritten({ index }: OfflineMesh): Pick<CheckResult, "objects" | "manifests"> {
+  let [objects, manifests] = [0, 0];
+  for (const { content, live } of index.paths.flatMap((path) => index.file(path)?.documents ?? [])) {
+    // It looks like no text of ours, and is passed over.
+    if (content.unless !== undefined && live.length === 0) continue;
+    const refusedManifests = content.refused.filter(({ kind }) => isFactKind(kind)).length;
+    manifests += content.facts.length + refusedManifests;
+    objects += content.objects.length + content.refused.length - refusedManifests;
+  }
+  return { objects, manifests };
 }
 
 /** Texts without an object, and templates of charts, are not counted. */

@@ -8,13 +8,12 @@ import type { Finding } from "../../config/finding/finding.ts";
 import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
 import { messageJson } from "../../pb/json.ts";
 import { TYPE_URL_PREFIX } from "../../pb/codec.ts";
-import { DiffTable } from "../../resource/diff.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ProxyState } from "../../translate/per_proxy/proxy_state.ts";
 import { typeRules } from "../../xds/protocol/types.ts";
 import { connectionsEnded, type EndedConnections } from "./connections.ts";
 import { differencesOf, type FieldDifference } from "./json_diff.ts";
-import { bytesOf, changesBetween, type ResourceChange, snapshot } from "./state_diff.ts";
+import { bytesOf, type ChangeBlock, changeId, type ResourceChange, snapshot, StateDiffs } from "./state_diff.ts";
 
 /** A proxy that is compared. */
 export interface ComparedProxy {
@@ -38,7 +37,10 @@ export interface ChangedResource {
 /** Proxies that are sent the same. */
 export interface ChangedProxies {
   readonly proxies: readonly string[];
+  /** By type and name; where very many differ for many groups of proxies, the first of them. */
   readonly resources: readonly ChangedResource[];
+  /** How many there are. */
+  readonly count: number;
   /** For one of them, before compression. */
   readonly bytes: number;
   /** Connections that end; none: all are kept. */
@@ -75,59 +77,86 @@ export function* changedProxies(
 ): Generator<void, ChangedProxies[]> {
   const before = new Map(proxies.map(({ state }) => [state, snapshot(state)]));
   const objects = new Set(yield* change());
-  const table = new DiffTable();
-  const described = new Map<string, ChangedResource>();
-  const groups = new Map<string, { proxies: string[]; changes: ResourceChange[] }>();
+  const diffs = new StateDiffs();
+  const groups = new Map<string, { proxies: string[]; blocks: readonly ChangeBlock[] }>();
   for (const { name, state } of proxies) {
-    const changes = changesBetween(before.get(state)!, snapshot(state), table);
+    const blocks = diffs.between(before.get(state)!, snapshot(state));
     yield;
-    if (changes.length === 0) continue;
-    const id = changes.map(idOf).sort().join("\n");
+    if (blocks.length === 0) continue;
+    const id = blocks.map((block) => block.id).sort().join();
     const group = groups.get(id);
     if (group) group.proxies.push(name);
-    else groups.set(id, { proxies: [name], changes });
+    else groups.set(id, { proxies: [name], blocks });
   }
-  const found: ChangedProxies[] = [];
-  for (const group of groups.values()) {
-    const resources: ChangedResource[] = [];
-    const ended: EndedConnections[] = [];
-    for (const one of group.changes) {
-      const id = idOf(one);
-      const known = described.get(id) ?? describe(one, objects);
-      described.set(id, known);
-      resources.push(known);
-      const { typeUrl, name, before: old, after } = one;
-      const { differences } = known;
-      const end = connectionsEnded({
-        typeUrl,
-        name,
-        isNew: old === undefined,
-        isGone: after === undefined,
-        differences,
-      });
-      if (end !== undefined) ended.push(end);
-      yield;
-    }
-    resources.sort((a, b) => RANK.indexOf(a.type) - RANK.indexOf(b.type) || (a.name < b.name ? -1 : 1));
-    found.push({
-      proxies: group.proxies,
-      resources,
-      bytes: resources.reduce((sum, { bytes }) => sum + bytes, 0),
-      ended,
-    });
-  }
+  const most = [...groups.values()].sort((a, b) => b.proxies.length - a.proxies.length);
+  const found = yield* describedGroups(most, objects);
   if (mesh.failures.length > 0) throw mesh.failures[0]!.error;
-  return found.sort((a, b) => b.proxies.length - a.proxies.length);
+  return found;
+}
+
+/** Resources that are listed in all, and at least in each group. */
+const MAX_LISTED = 50_000;
+const LEAST_LISTED = 20;
+
+function* describedGroups(
+  groups: readonly { readonly proxies: readonly string[]; readonly blocks: readonly ChangeBlock[] }[],
+  objects: ReadonlySet<string>,
+): Generator<void, ChangedProxies[]> {
+  const known = new Map<string, ChangedResource>();
+  const described = new Map<ChangeBlock, DescribedBlock>();
+  const found: ChangedProxies[] = [];
+  let room = MAX_LISTED;
+  for (const { proxies, blocks } of groups) {
+    for (const block of blocks) {
+      if (!described.has(block)) described.set(block, yield* describeBlock(block, objects, known));
+    }
+    const parts = blocks.map((block) => described.get(block)!);
+    const all = parts.flatMap(({ resources }) => resources);
+    const resources = all.sort(byTypeAndName).slice(0, Math.max(LEAST_LISTED, room));
+    room -= resources.length;
+    found.push({
+      proxies,
+      resources,
+      count: all.length,
+      bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+      ended: parts.flatMap(({ ended }) => ended),
+    });
+    yield;
+  }
+  return found;
+}
+
+type DescribedBlock = Pick<ChangedProxies, "resources" | "bytes" | "ended">;
+
+function* describeBlock(
+  { changes }: ChangeBlock,
+  objects: ReadonlySet<string>,
+  known: Map<string, ChangedResource>,
+): Generator<void, DescribedBlock> {
+  const resources: ChangedResource[] = [];
+  const ended: EndedConnections[] = [];
+  for (const one of changes) {
+    const id = changeId(one);
+    const resource = known.get(id) ?? describe(one, objects);
+    known.set(id, resource);
+    resources.push(resource);
+    const { typeUrl, name, before: old, after } = one;
+    const { differences } = resource;
+    const end = connectionsEnded({ typeUrl, name, isNew: old === undefined, isGone: after === undefined, differences });
+    if (end !== undefined) ended.push(end);
+    yield;
+  }
+  return { resources, bytes: resources.reduce((sum, { bytes }) => sum + bytes, 0), ended };
+}
+
+function byTypeAndName(a: ChangedResource, b: ChangedResource): number {
+  return RANK.indexOf(a.type) - RANK.indexOf(b.type) || (a.name < b.name ? -1 : 1);
 }
 
 /** Changed objects that a reader can look through. */
 const FEW = 3;
 
 const RANK: readonly string[] = ["lds", "rds", "vhds", "cds", "eds", "sds"];
-
-function idOf({ typeUrl, name, before, after }: ResourceChange): string {
-  return [typeUrl, name, before?.version ?? "", after?.version ?? ""].join(" ");
-}
 
 function describe(change: ResourceChange, objects: ReadonlySet<string>): ChangedResource {
   const { typeUrl, name, before, after } = change;

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { type DiffTable } from "../../resource/diff.ts";
-import type { EncodedResource } from "../../resource/encoded.ts";
+import { type Diff, DiffTable } from "../../resource/diff.ts";
+import { contentHash, type EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
 import type { ProxyState } from "../../translate/per_proxy/proxy_state.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET } from "../../xds/protocol/types.ts";
@@ -34,29 +34,100 @@ export function snapshot(state: ProxyState): StateSnapshot {
   return sets;
 }
 
-/** What differs. Sets that are the same object cost nothing; a pair of sets is compared once for all proxies. */
-export function changesBetween(before: StateSnapshot, after: StateSnapshot, table: DiffTable): ResourceChange[] {
-  const found: ResourceChange[] = [];
-  for (const kind of new Set([...before.keys(), ...after.keys()])) {
-    const [from, to] = [before.get(kind) ?? [], after.get(kind) ?? []];
-    const names = new Set<string>();
-    for (let at = 0; at < Math.max(from.length, to.length); at++) {
-      const [old, now] = [from[at], to[at]];
-      if (old === now) continue;
-      if (old !== undefined && now !== undefined) {
-        const { changed, removed } = table.between(old, now);
-        for (const name of [...changed.map((one) => one.name), ...removed]) names.add(name);
-      } else for (const { name } of old ?? now ?? []) names.add(name);
-    }
-    for (const name of names) {
-      const [old, now] = [find(from, name), find(to, name)];
-      const one = now ?? old;
-      if (one !== undefined && old?.version !== now?.version) {
-        found.push({ typeUrl: one.typeUrl, name, before: old, after: now });
-      }
-    }
+/** Changes that proxies share as a whole. Two with the same content are one object. */
+export interface ChangeBlock {
+  /** In the order in which blocks were found. */
+  readonly id: number;
+  readonly changes: readonly ResourceChange[];
+  readonly names: ReadonlySet<string>;
+}
+
+/**
+ * What differs between snapshots of many proxies. Proxies of a class hold the same sets, so a pair of sets is compared
+ * once for all of them; what is a proxy's own is in sets of its own, which are small.
+ */
+export class StateDiffs {
+  readonly #table = new DiffTable();
+  readonly #pairs = new Map<ResourceSet | undefined, Map<ResourceSet | undefined, ChangeBlock>>();
+  readonly #blocks = new Map<string, ChangeBlock>();
+  readonly #overlaps = new Map<ChangeBlock, Map<ResourceSet, boolean>>();
+
+  /** The blocks of one proxy, none of them empty. */
+  between(before: StateSnapshot, after: StateSnapshot): ChangeBlock[] {
+    return [...new Set([...before.keys(), ...after.keys()])].flatMap((kind) =>
+      this.#ofKind(before.get(kind) ?? [], after.get(kind) ?? [])
+    );
   }
-  return found;
+
+  #ofKind(from: readonly ResourceSet[], to: readonly ResourceSet[]): ChangeBlock[] {
+    const blocks: ChangeBlock[] = [];
+    let overlap = false;
+    for (let at = 0; at < Math.max(from.length, to.length); at++) {
+      if (from[at] === to[at]) continue;
+      const block = this.#pair(from[at], to[at]);
+      if (block.changes.length === 0) continue;
+      blocks.push(block);
+      const others = [...from.toSpliced(at, 1), ...to.toSpliced(at, 1)];
+      overlap ||= others.some((set) => this.#overlap(block, set));
+    }
+    if (!overlap) return blocks;
+    // Another set holds a name that changes: which one counts is found name by name.
+    const names = new Set(blocks.flatMap(({ changes }) => changes.map(({ name }) => name)));
+    const whole = this.#block([...names].flatMap((name) => changeOf(name, find(from, name), find(to, name))));
+    return whole.changes.length === 0 ? [] : [whole];
+  }
+
+  #pair(old: ResourceSet | undefined, now: ResourceSet | undefined): ChangeBlock {
+    let row = this.#pairs.get(old);
+    if (row === undefined) this.#pairs.set(old, row = new Map());
+    let block = row.get(now);
+    if (block === undefined) row.set(now, block = this.#block([...this.#changes(old, now)]));
+    return block;
+  }
+
+  *#changes(old: ResourceSet | undefined, now: ResourceSet | undefined): Iterable<ResourceChange> {
+    const names = old !== undefined && now !== undefined
+      ? namesOf(this.#table.between(old, now))
+      : [...old ?? now ?? []].map(({ name }) => name);
+    for (const name of names) yield* changeOf(name, old?.get(name), now?.get(name));
+  }
+
+  #block(changes: readonly ResourceChange[]): ChangeBlock {
+    const content = contentHash(changes.map(changeId).sort().join("\n"));
+    let block = this.#blocks.get(content);
+    if (block !== undefined) return block;
+    block = { id: this.#blocks.size, changes, names: new Set(changes.map(({ name }) => name)) };
+    this.#blocks.set(content, block);
+    return block;
+  }
+
+  #overlap(block: ChangeBlock, set: ResourceSet): boolean {
+    let row = this.#overlaps.get(block);
+    if (row === undefined) this.#overlaps.set(block, row = new Map());
+    let overlap = row.get(set);
+    if (overlap === undefined) row.set(set, overlap = overlaps(block, set));
+    return overlap;
+  }
+}
+
+/** What is a proxy's own is small, and so may be what changes: the smaller side is looked up in the other. */
+function overlaps({ names }: ChangeBlock, set: ResourceSet): boolean {
+  if (names.size <= set.size) return names.values().some((name) => set.has(name));
+  return [...set].some(({ name }) => names.has(name));
+}
+
+function namesOf({ changed, removed }: Diff): string[] {
+  return [...changed.map(({ name }) => name), ...removed];
+}
+
+function changeOf(name: string, before: EncodedResource | undefined, after: EncodedResource | undefined) {
+  const one = after ?? before;
+  return one === undefined || before?.version === after?.version ? [] : [{ typeUrl: one.typeUrl, name, before, after }];
+}
+
+/** Equal for changes that are the same. */
+export function changeId({ typeUrl, name, before, after }: ResourceChange): string {
+  return [typeUrl, name, before?.version ?? "", after?.version ?? ""].join(" ");
 }
 
 /** Where two sets hold a name, the later one counts, as on the wire. */

@@ -1,54 +1,25 @@
 /**
  * The way of a request over both hops: through the client's proxy, and through the proxy of the endpoint that it
- * reaches. What each proxy does is what the simulator says of the resources that it gets.
+ * reaches. What each proxy does is what the simulator says of the resources that it gets. Where a rule shares requests
+ * out, every share is followed.
  *
  * @module
  */
+import {
+  type ExplainedEnd,
+  type ExplainedHop,
+  type ExplainedShare,
+  type Explanation,
+  mainShare,
+  type ProxyOnWay,
+} from "../../debug/explanation.ts";
 import { simulate } from "../../simulate/simulate.ts";
 import type { ClusterStep, SimulatedEndpoint, SimulatedRequest, Simulation } from "../../simulate/types.ts";
+import type { ManifestEndpoint } from "./manifest.ts";
 import { type ReadQuestion, simulatedRequest } from "./question.ts";
 import { type ResolvedHost, resolveHost } from "./resolve.ts";
-import { type ExplainedStep, explainedSteps } from "./steps.ts";
-import type { ExplainWorld, ProxyOnWay } from "./world.ts";
-
-/** One proxy on the way, and what it does. */
-export interface ExplainedHop {
-  readonly proxy: ProxyOnWay;
-  readonly direction: SimulatedRequest["direction"];
-  readonly steps: readonly ExplainedStep[];
-  /** All that the simulator says. */
-  readonly simulation: Simulation;
-}
-
-/** How the whole way ends. */
-export interface ExplainedEnd {
-  readonly kind: Simulation["outcome"]["kind"];
-  /** Status of an answer that a proxy gives itself. */
-  readonly status?: number;
-  /** `10.0.0.7:9080`, where an endpoint gets the request. */
-  readonly endpoint?: string;
-  /** One sentence. */
-  readonly text: string;
-}
-
-/** The way of a request. */
-export interface Explanation {
-  readonly request: {
-    readonly method: string;
-    readonly authority: string;
-    readonly path: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly scheme: string;
-    /** Address that the client dials. */
-    readonly destination: string;
-    /** Key of the object behind the service that has that host; absent: none has. */
-    readonly service?: string;
-  };
-  readonly hops: readonly ExplainedHop[];
-  readonly end: ExplainedEnd;
-  /** What a reader should know of how the question was read, one sentence each. */
-  readonly notes: readonly string[];
-}
+import { explainedSteps, shortCluster } from "./steps.ts";
+import type { ExplainWorld } from "./world.ts";
 
 /** Explains the way of a request from a client's proxy. */
 export async function explainRequest(
@@ -61,66 +32,139 @@ export async function explainRequest(
     ? { ip: from.address, port: question.port, http: question.scheme === "unknown" }
     : resolveHost(question.host, question.port, from.namespace, world.resolver);
   const sent = simulatedRequest(question, resolved, isGateway ? "direct" : "outbound", from.address);
-  const first = await hop(from, sent, world);
-  const notes = resolved.note === undefined ? [] : [resolved.note];
-  const chosen = endpointOf(first.simulation, notes);
-  const hops = [first];
-  let end = endOf(first.simulation, chosen);
-  const server = chosen && !isExternal(chosen.cluster) ? world.proxyAt(chosen.endpoint.address) : undefined;
-  if (chosen !== undefined && server !== undefined) {
-    const second = await hop(server, arriving(sent, first.simulation, chosen, from.address), world);
-    hops.push(second);
-    if (second.simulation.outcome.kind !== "forwarded") end = endOf(second.simulation, undefined);
-  } else if (chosen !== undefined) {
-    notes.push(`no proxy is known at ${chosen.endpoint.address}: what is there gets the request as it is`);
-  }
+  const first = await hopOf(from, sent, world);
+  const notes = [...resolvedNotes(resolved, world)];
+  const ways = await waysOf({ first, sent, from, resolved, world, notes });
+  const main = mainShare(ways);
   const { method, authority, path, headers } = question;
   const destination = shownAddress(resolved.ip, resolved.port);
-  const service = resolved.service === undefined ? {} : { service: resolved.service.cause };
+  const service = resolved.service?.cause ?? resolved.manifest?.fact.key;
   return {
-    request: { method, authority, path, headers, scheme: sent.protocol, destination, ...service },
-    hops,
-    end,
-    notes,
+    request: {
+      ...{ method, authority, path, headers, scheme: sent.protocol, destination },
+      ...(service === undefined ? {} : { service }),
+    },
+    hops: main?.hop === undefined ? [first] : [first, main.hop],
+    end: main?.end ?? endOf(first.simulation),
+    shares: ways.length > 1 ? ways : [],
+    notes: [...new Set(notes)],
   };
 }
 
-async function hop(proxy: ProxyOnWay, request: SimulatedRequest, world: ExplainWorld): Promise<ExplainedHop> {
-  const resources = await world.resources(proxy);
+function* resolvedNotes({ note, manifest }: ResolvedHost, { place }: ExplainWorld): Iterable<string> {
+  if (note !== undefined) yield note;
+  if (manifest === undefined) return;
+  const { meta: { namespace, name }, origin } = manifest.fact;
+  const at = place(origin, "");
+  const where = at === undefined ? "" : ` (${at.file}:${at.line})`;
+  yield `Service ${namespace}/${name} is known from its manifest alone${where}, and Services of manifests are not served ` +
+    `yet: proxies get no cluster and no endpoints of it`;
+}
+
+async function hopOf(proxy: ProxyOnWay, request: SimulatedRequest, world: ExplainWorld): Promise<ExplainedHop> {
+  const resources = await world.resources(proxy, request.host ?? "");
   const simulation = simulate(resources, request);
   const steps = explainedSteps(simulation, { resources, world, proxy, port: request.destination.port });
   return { proxy, direction: request.direction, steps, simulation };
 }
 
-interface ChosenEndpoint {
-  readonly cluster: ClusterStep;
-  readonly endpoint: SimulatedEndpoint;
+/** What is known behind the first hop. */
+interface FirstHop {
+  readonly first: ExplainedHop;
+  readonly sent: SimulatedRequest;
+  readonly from: ProxyOnWay;
+  readonly resolved: ResolvedHost;
+  readonly world: ExplainWorld;
+  readonly notes: string[];
 }
 
-/** The endpoint that most requests reach; of several that are as good, the first. */
-function endpointOf(simulation: Simulation, notes: string[]): ChosenEndpoint | undefined {
-  if (simulation.outcome.kind !== "forwarded") return undefined;
+/** The ways behind the first proxy, the largest share first; none: it forwards nothing. */
+async function waysOf(behind: FirstHop): Promise<ExplainedShare[]> {
+  const { first: { simulation, proxy }, world } = behind;
+  if (simulation.outcome.kind !== "forwarded") return [];
   const clusters = simulation.steps.filter((step) => step.step === "cluster").sort((a, b) => b.weight - a.weight);
+  const ways: ExplainedShare[] = [];
   for (const cluster of clusters) {
-    const healthy = cluster.endpoints.filter((endpoint) => endpoint.healthy);
-    const [endpoint] = healthy;
-    if (endpoint === undefined) continue;
-    if (clusters.length > 1) notes.push(`the way goes on with ${cluster.name}, which gets the largest share`);
-    return { cluster, endpoint };
+    const share = { share: cluster.share ?? 1, cluster: shortCluster(cluster.name, proxy, world) };
+    ways.push({ ...share, ...await wayOf(cluster, behind) });
   }
-  return undefined;
+  return ways;
 }
 
-/** The address that the client dialled: what lies there is no part of this mesh. */
-function isExternal({ type }: ClusterStep): boolean {
-  return type !== "EDS" && type !== "STATIC" && type !== "ORIGINAL_DST";
+type FollowedWay = Pick<ExplainedShare, "hop" | "end">;
+
+async function wayOf(cluster: ClusterStep, behind: FirstHop): Promise<FollowedWay> {
+  const { resolved: { manifest, port }, world } = behind;
+  if (cluster.ends !== undefined) return { end: endOf({ outcome: cluster.ends, steps: [cluster] }) };
+  const [endpoint] = cluster.endpoints.filter(({ healthy }) => healthy);
+  if (endpoint === undefined) {
+    return { end: { kind: "forwarded", text: "forwarded to an address that is resolved then" } };
+  }
+  if (manifest !== undefined && cluster.type === "ORIGINAL_DST") {
+    const known = world.resolver.manifests.endpoints(manifest, port);
+    return known[0] === undefined ? { end: forwarded(cluster, endpoint) } : await wayByManifest(known, cluster, behind);
+  }
+  const end = forwarded(cluster, endpoint);
+  // The address that the client dialled: what lies there is no part of this mesh.
+  const isExternal = cluster.type !== "EDS" && cluster.type !== "STATIC" && cluster.type !== "ORIGINAL_DST";
+  return await throughProxy(
+    isExternal ? undefined : world.proxyAt(endpoint.address),
+    { cluster, endpoint, end },
+    behind,
+  );
+}
+
+/** The orchestrator takes the connection to one of the endpoints. */
+async function wayByManifest(
+  known: readonly ManifestEndpoint[],
+  cluster: ClusterStep,
+  behind: FirstHop,
+): Promise<FollowedWay> {
+  const { resolved: { ip, port }, world } = behind;
+  const { address, port: target, workload } = known[0]!;
+  const proxy = (address === undefined ? undefined : world.proxyAt(address)) ??
+    (workload === undefined ? undefined : world.proxyOf(workload));
+  const [kind, namespace, name] = (workload ?? "").split("/");
+  const there = address === undefined
+    ? `port ${target} of a pod of ${kind} ${namespace}/${name}`
+    : shownAddress(address, target);
+  const of = `1 of ${known.length} in manifests`;
+  const end: ExplainedEnd = {
+    kind: "forwarded",
+    ...(address === undefined ? {} : { endpoint: there }),
+    text: ip === address && port === target
+      ? `forwarded ${there}, as it was dialled (${of})`
+      : `forwarded ${shownAddress(ip, port)}, which the orchestrator takes to ${there} (${of})`,
+  };
+  const endpoint = { address: address ?? proxy?.address ?? ip, port: target };
+  return await throughProxy(proxy, { cluster, endpoint, end }, behind);
+}
+
+/** What a proxy beside the endpoint does with the request. */
+async function throughProxy(
+  proxy: ProxyOnWay | undefined,
+  { cluster, endpoint, end }: {
+    readonly cluster: ClusterStep;
+    readonly endpoint: Pick<SimulatedEndpoint, "address" | "port">;
+    /** Where that proxy lets it pass, or there is none. */
+    readonly end: ExplainedEnd;
+  },
+  { first, sent, from, world, notes }: FirstHop,
+): Promise<FollowedWay> {
+  if (proxy === undefined) {
+    notes.push(`no proxy is known at ${endpoint.address}: what is there gets the request as it is`);
+    return { end };
+  }
+  const hop = await hopOf(proxy, arriving(sent, first.simulation, cluster, endpoint, from.address), world);
+  return { hop, end: hop.simulation.outcome.kind === "forwarded" ? end : endOf(hop.simulation) };
 }
 
 /** The request as it arrives at the endpoint's proxy. */
 function arriving(
   sent: SimulatedRequest,
   { steps }: Simulation,
-  { cluster, endpoint }: ChosenEndpoint,
+  cluster: ClusterStep,
+  endpoint: Pick<SimulatedEndpoint, "address" | "port">,
   source: string,
 ): SimulatedRequest {
   const action = steps.find((step) => step.step === "action");
@@ -135,33 +179,28 @@ function arriving(
   };
 }
 
-function endOf({ outcome, steps }: Simulation, chosen: ChosenEndpoint | undefined): ExplainedEnd {
+function forwarded({ endpoints, type }: ClusterStep, chosen: SimulatedEndpoint): ExplainedEnd {
+  const endpoint = shownAddress(chosen.address, chosen.port);
+  if (type === "ORIGINAL_DST") return { kind: "forwarded", endpoint, text: `forwarded ${endpoint}, as it was dialled` };
+  const healthy = endpoints.filter((one) => one.healthy).length;
+  return { kind: "forwarded", endpoint, text: `forwarded ${endpoint} (${healthy} of ${endpoints.length} healthy)` };
+}
+
+function endOf({ outcome, steps }: Simulation): ExplainedEnd {
   switch (outcome.kind) {
-    case "forwarded": {
-      if (chosen === undefined) return { kind: "forwarded", text: "forwarded to an address that is resolved then" };
-      const { endpoints, type } = chosen.cluster;
-      const healthy = endpoints.filter((one) => one.healthy).length;
-      const endpoint = shownAddress(chosen.endpoint.address, chosen.endpoint.port);
-      if (type === "ORIGINAL_DST") {
-        return { kind: "forwarded", endpoint, text: `forwarded ${endpoint}, as it was dialled` };
-      }
-      return { kind: "forwarded", endpoint, text: `forwarded ${endpoint} (${healthy} of ${endpoints.length} healthy)` };
-    }
+    case "forwarded":
+      return { kind: "forwarded", text: "forwarded" };
     case "answered": {
       const location = outcome.location === undefined ? "" : ` to ${outcome.location}`;
-      return {
-        kind: "answered",
-        status: outcome.status,
-        text: `answered ${outcome.status}${location}: ${outcome.why}`,
-      };
+      const text = `answered ${outcome.status}${location}: ${outcome.why}`;
+      return { kind: "answered", status: outcome.status, text };
     }
     case "closed":
       return { kind: "closed", text: `connection closed: ${outcome.why}` };
-    case "unknown":
-      return {
-        kind: "unknown",
-        text: `not judged: ${outcome.why}${steps.length === 0 ? "" : " (the steps above hold)"}`,
-      };
+    case "unknown": {
+      const text = `not judged: ${outcome.why}${steps.length === 0 ? "" : " (the steps above hold)"}`;
+      return { kind: "unknown", text };
+    }
   }
 }
 

@@ -9,12 +9,16 @@ import type { EndpointIndex } from "../../registry/endpoint_index.ts";
 import type { Service } from "../../registry/types.ts";
 import { serviceKey } from "../../registry/types.ts";
 import { canonicalIp } from "../../registry/address.ts";
-import { resourcesFrom } from "../../simulate/decoded.ts";
+import { FactIndex } from "../../config/facts/fact_index.ts";
+import type { FactStore } from "../../config/facts/store.ts";
+import type { ProxyOnWay } from "../../debug/explanation.ts";
+import { resourcesForHost } from "../../simulate/for_host.ts";
 import type { FieldPlaces } from "../field_place.ts";
 import { encodedResources } from "../proxy_resources.ts";
 import { type ImpliedProxy, NO_ADDRESS } from "../workloads.ts";
+import { ManifestServices } from "./manifest.ts";
 import type { Resolver } from "./resolve.ts";
-import type { ExplainWorld, ProxyOnWay } from "./world.ts";
+import type { ExplainWorld } from "./world.ts";
 
 /** What explanations ask, answered by a mesh and the proxies that it implies. */
 export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], places: FieldPlaces): ExplainWorld {
@@ -25,15 +29,20 @@ export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], pla
       services: () => [...mesh.pipeline.aggregate.services()],
       index: mesh.pipeline.translator.mesh.services,
       endpoints: mesh.pipeline.endpoints,
+      facts: mesh.facts,
     }),
-    resources: ({ id, namespace, labels }) => {
+    resources: ({ id, namespace, labels }, host) => {
       const node = byId.get(id)?.node ?? { id, metadata: { NAMESPACE: namespace, LABELS: labels } };
-      return Promise.resolve(resourcesFrom(encodedResources(mesh.join(node))));
+      return Promise.resolve(resourcesForHost(encodedResources(mesh.join(node)), host));
     },
     proxyAt: (address) => {
       const found = proxies.find((proxy) =>
         proxy.type === "sidecar" && proxy.address !== NO_ADDRESS && proxy.address === canonicalIp(address)
       );
+      return found && onWay(found);
+    },
+    proxyOf: (workload) => {
+      const found = proxies.find(({ cause }) => cause === workload);
       return found && onWay(found);
     },
     object: (key) => mesh.objects.get(key),
@@ -52,12 +61,14 @@ export interface ResolverSources {
   readonly services: () => readonly Service[];
   readonly index: Pick<ServiceIndex, "visible">;
   readonly endpoints: Pick<EndpointIndex, "endpoints">;
+  readonly facts: FactStore;
 }
 
 /** A resolver over the services of a mesh. */
-export function resolverOf({ domain, services, index, endpoints }: ResolverSources): Resolver {
+export function resolverOf({ domain, services, index, endpoints, facts }: ResolverSources): Resolver {
   return {
     domain,
+    manifests: new ManifestServices(new FactIndex(facts, domain)),
     services: (host, namespace) => {
       const found = index.visible(host, namespace) ??
         wildcardOf(host, services(), (name) => index.visible(name, namespace));

@@ -10,7 +10,7 @@ import { KINDS } from "../../config/kinds/kinds.ts";
 import type { AnyConfigObject } from "../../config/types.ts";
 import { type AskedServer, type ExplainAsked, type Explainer, NotExplained } from "../../debug/runners.ts";
 import { canonicalIp } from "../../registry/address.ts";
-import { resourcesFrom } from "../../simulate/decoded.ts";
+import { resourcesForHost } from "../../simulate/for_host.ts";
 import type { ProxyState } from "../../translate/per_proxy/proxy_state.ts";
 import { findProxy, NoSuchProxy } from "../find_proxy.ts";
 import { FieldPlaces } from "../field_place.ts";
@@ -63,16 +63,19 @@ function worldOfServer(
       services: () => [...view.services.services()],
       index: view.translator.mesh.services,
       endpoints: view.endpoints,
+      facts: view.facts,
     }),
-    resources: ({ id }) => {
+    resources: ({ id }, host) => {
       const state = states.get(id);
       if (state === undefined) throw new NoSuchProxy(`${id} is not connected any more`);
-      return Promise.resolve(resourcesFrom(encodedResources(state)));
+      return Promise.resolve(resourcesForHost(encodedResources(state), host));
     },
     proxyAt: (address) => {
       const found = proxies.find((proxy) => proxy.type === "sidecar" && proxy.address === canonicalIp(address));
       return found && onWay(found);
     },
+    // A proxy does not say which workload it is beside: its address does.
+    proxyOf: () => undefined,
     object: (key) => {
       const [kind = "", namespace = "", name = ""] = key.split("/");
       const known = KINDS.find((one) => one === kind);

@@ -4,14 +4,18 @@
  * @module
  */
 import { fullHost } from "../../mesh/names.ts";
+import type { ServiceFact } from "../../config/facts/view.ts";
 import { canonicalIp, isIp } from "../../registry/address.ts";
-import type { Service, ServicePort } from "../../registry/types.ts";
+import type { Protocol, Service } from "../../registry/types.ts";
+import { addressOf, type ManifestServices, protocolOf } from "./manifest.ts";
 import type { DialledAddress } from "./question.ts";
 
 /** What a host means to a client. */
 export interface ResolvedHost extends DialledAddress {
   /** The service; undefined: none is known by that host or address. */
   readonly service?: Service;
+  /** The service of a manifest, where proxies know none. */
+  readonly manifest?: ServiceFact;
   /** One sentence about the address, where it is not the service's own. */
   readonly note?: string;
 }
@@ -25,6 +29,8 @@ export interface Resolver {
   serviceAt(ip: string, namespace: string): Service | undefined;
   /** An address of one of its endpoints. */
   endpointAddress(service: Service): string | undefined;
+  /** Services that manifests tell of. */
+  readonly manifests: ManifestServices;
 }
 
 /** An address for documentation (RFC 5737): that of a host of which nothing but the name is known. */
@@ -33,16 +39,23 @@ export const UNKNOWN_ADDRESS = "198.51.100.1";
 /** Resolves a host for clients of a namespace. */
 export function resolveHost(host: string, port: number, namespace: string, resolver: Resolver): ResolvedHost {
   if (isIp(host)) {
-    const service = resolver.serviceAt(canonicalIp(host), namespace);
-    return { ip: canonicalIp(host), port, http: carriesHttp(service, port), ...(service ? { service } : {}) };
+    const ip = canonicalIp(host);
+    const service = resolver.serviceAt(ip, namespace);
+    if (service !== undefined) return { ip, port, http: carriesHttp(protocolAt(service, port)), service };
+    const manifest = resolver.manifests.at(ip);
+    if (manifest !== undefined) return { ...resolveManifest(manifest, port, resolver), ip };
+    return { ip, port, http: false };
   }
-  const service = namesOf(host, namespace, resolver.domain).flatMap((name) => resolver.services(name, namespace))[0];
+  const names = namesOf(host, namespace, resolver.domain);
+  const service = names.flatMap((name) => resolver.services(name, namespace))[0];
   if (service === undefined) {
+    const manifest = names.flatMap((name) => resolver.manifests.find(name) ?? [])[0];
+    if (manifest !== undefined) return resolveManifest(manifest, port, resolver);
     const note =
       `no service has the host ${host} for namespace ${namespace}; its address is taken as ${UNKNOWN_ADDRESS}`;
     return { ip: UNKNOWN_ADDRESS, port, http: false, note };
   }
-  const common = { port, http: carriesHttp(service, port), service };
+  const common = { port, http: carriesHttp(protocolAt(service, port)), service };
   const [own] = service.addresses.filter(isIp);
   if (!service.ports.some((one) => one.port === port)) {
     const ports = service.ports.map((one) => one.port).join(", ");
@@ -59,6 +72,21 @@ export function resolveHost(host: string, port: number, namespace: string, resol
   return { ...common, ip, note: `${service.hostname} has no address of its own; it is taken as ${ip}` };
 }
 
+/** A headless service resolves to its endpoints. */
+function resolveManifest(manifest: ServiceFact, port: number, { manifests }: Resolver): ResolvedHost {
+  const [endpoint] = manifests.endpoints(manifest, port);
+  const own = addressOf(manifest);
+  const ip = own ?? (manifest.headless ? endpoint?.address : undefined) ?? UNKNOWN_ADDRESS;
+  const http = carriesHttp(protocolOf(manifest, port));
+  const { ports } = manifest.fact.spec;
+  if (!ports.some((one) => one.port === port)) {
+    const note = `${manifest.host} has no port ${port}; it has ${ports.map((one) => one.port).join(", ")}`;
+    return { ip, port, http, manifest, note };
+  }
+  if (own !== undefined) return { ip, port, http, manifest };
+  return { ip, port, http, manifest, note: `${manifest.host} has no address in its manifest; ${ip} is dialled` };
+}
+
 /** The names that a resolver tries for a host, with the search list of a workload. */
 function namesOf(host: string, namespace: string, domain: string): string[] {
   const dots = host.split(".").length - 1;
@@ -69,8 +97,11 @@ function namesOf(host: string, namespace: string, domain: string): string[] {
   return names;
 }
 
-function carriesHttp(service: Service | undefined, port: number): boolean {
-  const found: ServicePort | undefined = service?.ports.find((one) => one.port === port);
+function protocolAt({ ports }: Service, port: number): Protocol | undefined {
+  return ports.find((one) => one.port === port)?.protocol;
+}
+
+function carriesHttp(protocol: Protocol | undefined): boolean {
   // A port that declares nothing is sniffed; a person who names a host and a port of it means a request.
-  return found !== undefined && ["HTTP", "HTTP2", "GRPC", "GRPC-Web", "Unsupported"].includes(found.protocol);
+  return protocol !== undefined && ["HTTP", "HTTP2", "GRPC", "GRPC-Web", "Unsupported"].includes(protocol);
 }

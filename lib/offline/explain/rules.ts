@@ -3,7 +3,7 @@
  *
  * A route tells its virtual service and no more. But routes stand in the order of rules and their matches, and each has
  * the condition of its match: so each route is of the first match, behind those before it, that holds for this proxy and
- * makes the same condition.
+ * makes the same condition. The rules of a delegate stand in the place of the rule that names it, narrowed by that.
  *
  * @module
  */
@@ -11,6 +11,7 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import type { HttpMatchRequest, HttpRoute } from "../../config/kinds/kinds.ts";
 import { encode } from "../../pb/codec.ts";
 import type { Labels } from "../../registry/labels.ts";
+import { mergeDelegate } from "../../mesh/delegate.ts";
 import { routeMatch } from "../../translate/route/match.ts";
 
 type Route = envoy.config.route.v3.Route;
@@ -19,9 +20,27 @@ type Route = envoy.config.route.v3.Route;
 export interface RuleAt {
   /** 0-based, among the rules of the virtual service. */
   readonly rule: number;
-  /** Path from the object: of the match, or of the rule where it has none. */
+  /** The delegate whose rule it is. */
+  readonly delegate?: {
+    readonly key: string;
+    /** 0-based, among the rules of the delegate. */
+    readonly rule: number;
+  };
+  /** Path from that object: of the match, or of the rule where it has none. */
   readonly field: string;
   readonly name: string;
+}
+
+/** A virtual service that others delegate to. */
+export interface DelegateRules {
+  readonly key: string;
+  readonly rules: readonly HttpRoute[];
+}
+
+/** Rules, and where the rules of delegates are found. */
+export interface WrittenRules {
+  readonly rules: readonly HttpRoute[];
+  readonly delegateOf: (rule: HttpRoute) => DelegateRules | undefined;
 }
 
 /** The proxy whose routes they are. */
@@ -37,13 +56,17 @@ export interface RuleProxy {
 const MESH = "mesh";
 const MATCH = "envoy.config.route.v3.RouteMatch";
 
-/** The rule behind each route; undefined: none fits (the rule is of a delegate, or no rule made the route). */
+/** The rule behind each route; undefined: none fits (no rule made the route). */
 export function rulesBehind(
   routes: readonly Route[],
-  rules: readonly HttpRoute[],
+  { rules, delegateOf }: WrittenRules,
   reader: RuleProxy,
 ): (RuleAt | undefined)[] {
-  const written = rules.flatMap((rule, index) => entriesOf(rule, index, reader));
+  const written = rules.flatMap((rule, index) => {
+    if (rule.delegate === undefined) return entriesOf(rule, index, reader);
+    const delegate = delegateOf(rule);
+    return delegate === undefined ? [] : delegatedEntries(rule, index, delegate, reader);
+  });
   let next = 0;
   return routes.map((route) => {
     const wanted = textOf(route.match ?? {});
@@ -52,8 +75,8 @@ export function rulesBehind(
     );
     if (at < 0) return undefined;
     next = at + 1;
-    const { rule, field, name } = written[at]!;
-    return { rule, field, name };
+    const { condition: _, ...place } = written[at]!;
+    return place;
   });
 }
 
@@ -71,6 +94,21 @@ function entriesOf(rule: HttpRoute, index: number, reader: RuleProxy): Written[]
       name: [rule.name, match?.name].filter(Boolean).join("."),
       condition: textOf(routeMatch(match)),
     }];
+  });
+}
+
+/** The entries of a delegate's rules. Each match of one is merged alone, which tells what it becomes. */
+function delegatedEntries(root: HttpRoute, rule: number, { key, rules }: DelegateRules, reader: RuleProxy): Written[] {
+  return rules.flatMap((own, index) => {
+    if (mergeDelegate(root, [own]).routes.length === 0) return [];
+    const matches: readonly (HttpMatchRequest | undefined)[] = own.match?.length ? own.match : [undefined];
+    return matches.flatMap((match, at) => {
+      const alone = match === undefined ? own : { ...own, match: [match] };
+      const field = `spec.http[${index}]${match === undefined ? "" : `.match[${at}]`}`;
+      return mergeDelegate(root, [alone]).routes.flatMap((merged) =>
+        entriesOf(merged, rule, reader).map((entry) => ({ ...entry, field, delegate: { key, rule: index } }))
+      );
+    });
   });
 }
 

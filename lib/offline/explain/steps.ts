@@ -4,7 +4,9 @@
  *
  * @module
  */
-import type { AnyConfigObject } from "../../config/types.ts";
+import { type AnyConfigObject, objectKey } from "../../config/types.ts";
+import type { HttpRoute } from "../../config/kinds/kinds.ts";
+import type { ExplainedStep, ProxyOnWay } from "../../debug/explanation.ts";
 import type {
   ClusterStep,
   PassedRoute,
@@ -14,26 +16,8 @@ import type {
   VirtualHostStep,
 } from "../../simulate/types.ts";
 import { parseOutboundClusterName } from "../../translate/destination/names.ts";
-import type { FieldPlace } from "../field_place.ts";
-import type { ExplainWorld, ProxyOnWay } from "./world.ts";
-import { type RuleAt, rulesBehind } from "./rules.ts";
-
-/** One step as people read it. */
-export interface ExplainedStep {
-  readonly what: "listener" | "chain" | "routes" | "host" | "rule" | "rewrite" | "mirror" | "answer" | "cluster";
-  /** Of the thing: `0.0.0.0_80`, `reviews`, `1 "beta"`, `v2`. */
-  readonly name: string;
-  /** Of a rule: whether it matches. */
-  readonly matches?: boolean;
-  /** What happens there, and why. */
-  readonly text: string;
-  /** Key of the object that caused it, the nearest one. */
-  readonly object?: string;
-  /** Path of the field in that object. */
-  readonly field?: string;
-  /** Where that is written. */
-  readonly place?: FieldPlace;
-}
+import { type DelegateRules, type RuleAt, rulesBehind } from "./rules.ts";
+import type { ExplainWorld } from "./world.ts";
 
 /** Where steps are looked at. */
 export interface StepSurroundings {
@@ -128,16 +112,20 @@ function ruleSteps(step: RouteLike, host: VirtualHostStep, around: StepSurroundi
   const places = routePlaces(step.routes, key, around);
   const rule = (route: Pick<PassedRoute, "index" | "name">, matches: boolean, text: string): ExplainedStep => {
     const at = places[route.index];
-    const name = at === undefined
-      ? route.name || `#${route.index}`
-      : [at.rule + 1, route.name ? JSON.stringify(route.name) : ""].filter(Boolean).join(" ");
-    return { what: "rule", name, matches, text, ...cause(key, at?.field ?? "", around) };
+    const name = at === undefined ? route.name || `#${route.index}` : ruleName(at, route.name);
+    return { what: "rule", name, matches, text, ...cause(at?.delegate?.key ?? key, at?.field ?? "", around) };
   };
   const passed = step.passed.map((route) => rule(route, false, route.why));
   if (step.step === "noRoute") return passed;
   const share = step.share === undefined ? "" : `, ${percent(step.share)} of requests`;
   const filters = step.filters.length === 0 ? "" : `, with ${step.filters.map(shortFilter).join(", ")}`;
   return [...passed, rule(step, true, `${step.match}${share}${filters}`)];
+}
+
+/** `2 "beta"`; of the first rule of a delegate that rule 2 names `2.1 "beta"`. */
+function ruleName({ rule, delegate }: RuleAt, name: string): string {
+  const number = delegate === undefined ? `${rule + 1}` : `${rule + 1}.${delegate.rule + 1}`;
+  return name === "" ? number : `${number} ${JSON.stringify(name)}`;
 }
 
 function shortFilter(name: string): string {
@@ -166,7 +154,15 @@ function routePlaces(
   const object = key === undefined ? undefined : world.object(key);
   if (!isVirtualService(object)) return [];
   const { namespace, labels, type } = proxy;
-  return rulesBehind(routes, object.spec.http ?? [], { namespace, labels, port, mesh: type === "sidecar" });
+  const [, owner = ""] = key!.split("/");
+  const written = { rules: object.spec.http ?? [], delegateOf: (rule: HttpRoute) => delegateOf(rule, owner, world) };
+  return rulesBehind(routes, written, { namespace, labels, port, mesh: type === "sidecar" });
+}
+
+function delegateOf({ delegate }: HttpRoute, owner: string, world: ExplainWorld): DelegateRules | undefined {
+  const key = objectKey("VirtualService", delegate?.namespace || owner, delegate?.name ?? "");
+  const object = world.object(key);
+  return isVirtualService(object) ? { key, rules: object.spec.http ?? [] } : undefined;
 }
 
 function isVirtualService(
@@ -181,7 +177,11 @@ function actionSteps(step: Extract<SimulationStep, { step: "action" }>, around: 
     steps.push({ what: "rewrite", name: "", text: `path ${step.path ?? ""}, host ${step.authority ?? ""}` });
   }
   if (step.mirrors.length > 0) {
-    steps.push({ what: "mirror", name: "", text: step.mirrors.map((name) => shortCluster(name, around)).join(", ") });
+    steps.push({
+      what: "mirror",
+      name: "",
+      text: step.mirrors.map((name) => shortCluster(name, around.proxy, around.world)).join(", "),
+    });
   }
   return steps;
 }
@@ -201,7 +201,7 @@ function clusterStep(step: ClusterStep, around: StepSurroundings): ExplainedStep
   const key = subset === "" ? step.causes?.[0] : rule ?? step.causes?.[0];
   return {
     what: "cluster",
-    name: shortCluster(step.name, around),
+    name: shortCluster(step.name, around.proxy, around.world),
     text,
     ...cause(key, subsetField(key, subset, around), around),
   };
@@ -215,16 +215,16 @@ function subsetField(key: string | undefined, subset: string, { world }: StepSur
 }
 
 /** `outbound|80|v2|reviews.shop.svc.cluster.local` as `v2 of reviews:80`. */
-function shortCluster(name: string, around: StepSurroundings): string {
+export function shortCluster(name: string, proxy: ProxyOnWay, world: ExplainWorld): string {
   const target = parseOutboundClusterName(name);
   if (target === undefined) return name;
   const { port, subset } = target;
-  const host = shortHost(target.host, around);
+  const host = shortHost(target.host, { proxy, world });
   return subset ? `${subset} of ${host}:${port}` : `${host}:${port}`;
 }
 
 /** A host as workloads of the proxy's namespace may write it. */
-function shortHost(host: string, { proxy, world }: StepSurroundings): string {
+function shortHost(host: string, { proxy, world }: Pick<StepSurroundings, "proxy" | "world">): string {
   const suffix = `.svc.${world.resolver.domain}`;
   if (!host.endsWith(suffix)) return host;
   const short = host.slice(0, -suffix.length);

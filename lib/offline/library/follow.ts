@@ -6,13 +6,14 @@
  * @module
  */
 import type { ProxyNode } from "../../discovery/offline_mesh.ts";
-import { explainRequest, type Explanation } from "../explain/explain.ts";
+import type { Explanation } from "../../debug/explanation.ts";
+import { explainRequest } from "../explain/explain.ts";
 import { onWay, worldOf } from "../explain/of_mesh.ts";
 import { readQuestion } from "../explain/question.ts";
 import { FieldPlaces } from "../field_place.ts";
 import { findProxy } from "../find_proxy.ts";
 import { meshOfTexts, type MeshTexts, throwFailures } from "./texts_mesh.ts";
-import { impliedProxies } from "../workloads.ts";
+import { proxiesOf } from "../workloads.ts";
 
 /** A request, the proxy of its client, and the configuration. */
 export interface FollowedRequest extends MeshTexts {
@@ -31,7 +32,8 @@ export interface FollowedRequest extends MeshTexts {
 
 /**
  * Follows a request over both hops: the client's proxy, then the proxy of the endpoint that it reaches. Each step names
- * the object, the field and the line that caused it; each hop has the simulation of its proxy.
+ * the object, the field and the line that caused it; each hop has the simulation of its proxy. Where a rule shares
+ * requests out, `shares` has every way.
  *
  * ```ts
  * import { followRequest } from "@mesh/pilot";
@@ -69,8 +71,7 @@ export async function followRequest(request: FollowedRequest): Promise<Explanati
     headers: Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   });
   const { mesh, textOf } = await meshOfTexts(request);
-  const options = { domain: mesh.domain, gatewaysInNamespace: mesh.settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE };
-  const implied = impliedProxies(mesh.objects.values(), options);
+  const { proxies: implied, options } = proxiesOf(mesh);
   const { proxy, note } = findProxy(typeof from === "string" ? from : from.id, implied, options);
   // What a caller says of a node counts more than what the texts say of its workload.
   const node = typeof from === "string"

@@ -3,6 +3,10 @@
  *
  * @module
  */
+import { ConcealedBytes } from "../../config/facts/concealed.ts";
+import { HashedFact } from "../../config/facts/hashed_fact.ts";
+import type { AnyFact, Fact } from "../../config/facts/types.ts";
+import type { Finding } from "../../config/finding/finding.ts";
 import { HashedObject } from "../../config/hashed_object.ts";
 import { KINDS } from "../../config/kinds/kinds.ts";
 import type { AnyConfigObject, ConfigObject } from "../../config/types.ts";
@@ -13,7 +17,7 @@ import { NodeRefused } from "../../translate/proxy/identity.ts";
 import { meshFindings } from "../check/check.ts";
 import { baselineOf, splitBy } from "../check/known.ts";
 import { type BlastRadius, changedProxies, type ComparedProxy } from "../diff/diff.ts";
-import type { ConnectedNode, PreviewInput, SentObject } from "./messages.ts";
+import type { ConnectedNode, PreviewInput, SentFact, SentObject, SentSecret } from "./messages.ts";
 import { type PreviewQuestion, UnreadableQuestion } from "./question.ts";
 
 type World = Extract<PreviewInput, { say: "world" }>;
@@ -24,6 +28,10 @@ export class ServerWorld {
   readonly #nodes: readonly ConnectedNode[];
   readonly #others: ConfigObject[] = [];
   readonly #ofFolder: ConfigObject[] = [];
+  readonly #otherFacts: AnyFact[] = [];
+  readonly #factsOfFolder: AnyFact[] = [];
+  /** What was found when the folder was read. */
+  readonly #findings: Finding[] = [];
 
   constructor({ settings, domain, mesh, nodes }: World) {
     this.#mesh = new OfflineMesh({ settings, domain, meshConfig: "", mesh, vhds: settings.PILOT_ENABLE_VHDS });
@@ -36,6 +44,16 @@ export class ServerWorld {
     for (const { kind, meta, spec, origin } of objects) list.push(new HashedObject(kind, meta, spec, origin));
   }
 
+  /** Takes facts. */
+  addFacts(facts: readonly SentFact[], ofFolder: boolean): void {
+    (ofFolder ? this.#factsOfFolder : this.#otherFacts).push(...facts.map(factOf));
+  }
+
+  /** Takes what was found when the folder was read. */
+  addFindings(findings: readonly Finding[]): void {
+    this.#findings.push(...findings);
+  }
+
   /** Makes the change, once. */
   *compare({ files, reversed, nodes }: PreviewQuestion): Generator<void, BlastRadius> {
     const mesh = this.#mesh;
@@ -46,11 +64,21 @@ export class ServerWorld {
     const mine = new Set(written.upserted.map(({ key }) => key));
     // What a server refuses stays in force in its last good version.
     const kept = this.#ofFolder.filter(({ key }) => refused.has(key) && !mine.has(key));
-    const [old, now] = reversed ? [written.upserted, this.#ofFolder] : [this.#ofFolder, [...written.upserted, ...kept]];
-    mesh.takeChanges({ ...NOTHING, facts: written.facts, upserted: [...this.#others, ...old] });
+    const read = mesh.index.findings();
+    const ofFolder: FolderVersion = { objects: this.#ofFolder, facts: this.#factsOfFolder, read: this.#findings };
+    const ofFiles: FolderVersion = {
+      objects: [...written.upserted, ...kept],
+      facts: written.facts.upserted,
+      read,
+    };
+    const [old, now] = reversed ? [{ ...ofFiles, objects: written.upserted }, ofFolder] : [ofFolder, ofFiles];
+    mesh.takeChanges({
+      ...NOTHING,
+      facts: { upserted: [...this.#otherFacts, ...old.facts], removed: [] },
+      upserted: [...this.#others, ...old.objects],
+    });
     const joined = this.#join(nodes);
     const textOf = (file: string) => files[file];
-    const readFindings = mesh.index.findings();
     const before = yield* meshFindings(mesh, { assumeServices: false, textOf });
     const { changes, objects } = between(old, now);
     const groups = yield* changedProxies(mesh, joined, function* () {
@@ -59,10 +87,9 @@ export class ServerWorld {
       return [...objects.written, ...objects.removed];
     });
     const after = yield* meshFindings(mesh, { assumeServices: false, textOf });
-    // The index reads the files whichever way is asked for, so what it finds is new alone on the way to them.
-    const read = baselineOf(readFindings);
-    const [ofOld, ofNew] = [splitBy(read, before).fresh, splitBy(read, after).fresh];
-    const [appeared, resolved] = [splitBy(baselineOf(ofOld), ofNew).fresh, splitBy(baselineOf(ofNew), ofOld).fresh];
+    // The index has read the files whichever way is asked for, and reports that both times.
+    const beside = (all: readonly Finding[]) => splitBy(baselineOf(read), all).fresh;
+    const [ofOld, ofNow] = [[...old.read, ...beside(before)], [...now.read, ...beside(after)]];
     return {
       proxies: {
         compared: joined.length,
@@ -72,9 +99,10 @@ export class ServerWorld {
       },
       groups,
       objects,
-      findings: reversed
-        ? { appeared, resolved: [...readFindings, ...resolved] }
-        : { appeared: [...readFindings, ...appeared], resolved },
+      findings: {
+        appeared: splitBy(baselineOf(ofOld), ofNow).fresh,
+        resolved: splitBy(baselineOf(ofNow), ofOld).fresh,
+      },
     };
   }
 
@@ -103,14 +131,37 @@ const NOTHING: FolderChanges = {
   facts: { upserted: [], removed: [] },
 };
 
-function between(old: readonly ConfigObject[], now: readonly ConfigObject[]) {
-  const before = new Map(old.map((object) => [object.key, object]));
-  const after = new Set(now.map(({ key }) => key));
-  const upserted = now.filter(({ key, hash }) => before.get(key)?.hash !== hash) as AnyConfigObject[];
-  const removed = old.filter(({ key }) => !after.has(key)).map(({ key }) => key);
-  const changes: FolderChanges = { ...NOTHING, upserted, removed };
+/** The folder in one version. */
+interface FolderVersion {
+  readonly objects: readonly ConfigObject[];
+  readonly facts: readonly AnyFact[];
+  /** What is found when it is read. */
+  readonly read: readonly Finding[];
+}
+
+function between(old: FolderVersion, now: FolderVersion) {
+  const before = new Map(old.objects.map((object) => [object.key, object]));
+  const upserted = now.objects.filter(({ key, hash }) => before.get(key)?.hash !== hash) as AnyConfigObject[];
+  const removed = keysGone(old.objects, now.objects);
+  const facts = { upserted: [...now.facts], removed: keysGone(old.facts, now.facts) };
+  const changes: FolderChanges = { ...NOTHING, upserted, removed, facts };
   return { changes, objects: { written: upserted.map(({ key }) => key), removed } };
 }
+
+function keysGone(old: readonly { readonly key: string }[], now: readonly { readonly key: string }[]): string[] {
+  const there = new Set(now.map(({ key }) => key));
+  return old.filter(({ key }) => !there.has(key)).map(({ key }) => key);
+}
+
+function factOf({ kind, meta, spec, origin }: SentFact): AnyFact {
+  if (kind !== "Secret") return new HashedFact(kind, meta, spec as Fact["spec"], origin, NO_KEY) as AnyFact;
+  const { type, keys } = spec as SentSecret;
+  const data = Object.fromEntries(keys.map((key) => [key, new ConcealedBytes(new Uint8Array(0))]));
+  return new HashedFact(kind, meta, { type, data }, origin, NO_KEY) as AnyFact;
+}
+
+/** Nothing here is to be kept from anybody: the data of secrets stayed behind. */
+const NO_KEY = new Uint8Array(32);
 
 /** Keys of objects that the files hold and that are refused. */
 function refusedKeys({ index }: OfflineMesh): Set<string> {

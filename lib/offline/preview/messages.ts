@@ -3,6 +3,8 @@
  *
  * @module
  */
+import type { Fact, FactKind, FactSpecs } from "../../config/facts/types.ts";
+import type { Finding } from "../../config/finding/finding.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { MeshConfig } from "../../config/mesh/types.ts";
 import type { ProxyNode } from "../../discovery/offline_mesh.ts";
@@ -11,6 +13,17 @@ import type { BlastRadius } from "../diff/diff.ts";
 
 /** An object as it crosses to the worker. */
 export type SentObject = Pick<ConfigObject, "kind" | "meta" | "spec" | "origin">;
+
+/** A secret without its data, which does not leave the server's thread. */
+export interface SentSecret {
+  readonly type: string;
+  readonly keys: readonly string[];
+}
+
+/** A fact as it crosses to the worker. */
+export interface SentFact extends Pick<Fact, "kind" | "meta" | "origin"> {
+  readonly spec: FactSpecs[Exclude<FactKind, "Secret">] | SentSecret;
+}
 
 /** A proxy that is connected. */
 export interface ConnectedNode extends ProxyNode {
@@ -29,6 +42,10 @@ export type PreviewInput =
   }
   /** Objects in force; of the folder, or of other sources, which stay as they are. */
   | { readonly say: "objects"; readonly ofFolder: boolean; readonly objects: readonly SentObject[] }
+  /** Facts, likewise. */
+  | { readonly say: "facts"; readonly ofFolder: boolean; readonly facts: readonly SentFact[] }
+  /** What was found when the folder was read. */
+  | { readonly say: "findings"; readonly findings: readonly Finding[] }
   /** The body of the request. */
   | { readonly say: "compare"; readonly body: Uint8Array };
 

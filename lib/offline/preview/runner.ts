@@ -6,13 +6,15 @@
  *
  * @module
  */
+import { type AnyFact, type Fact, FACT_KINDS, type SecretData } from "../../config/facts/types.ts";
+import type { Origin } from "../../config/finding/origin.ts";
 import { KINDS } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { type AskedServer, PreviewFailed, type PreviewRunner } from "../../debug/runners.ts";
 import type { DiscoverySettings } from "../../discovery/settings.ts";
 import { paced } from "../../kernel/time/paced.ts";
 import { fromStruct } from "../../pb/wellknown.ts";
-import type { ConnectedNode, PreviewInput, PreviewOutput } from "./messages.ts";
+import type { ConnectedNode, PreviewInput, PreviewOutput, SentFact } from "./messages.ts";
 import { isSame } from "../diff/diff.ts";
 
 /** How previews are answered. */
@@ -80,26 +82,50 @@ export class WorkerPreviews implements PreviewRunner {
     const tell = (message: PreviewInput) => worker.postMessage(message);
     const { settings, domain, folder } = this.#options;
     tell({ say: "world", settings, domain, mesh: view.mesh, nodes: nodesOf(view) });
+    const isOfFolder = ({ origin }: { readonly origin?: Origin }) =>
+      origin?.from === "file" && origin.source === folder;
     for (const kind of KINDS) {
-      const byPlace = Map.groupBy(
-        view.store.list(kind) as readonly ConfigObject[],
-        ({ origin }) => origin.from === "file" && origin.source === folder,
-      );
-      for (const [ofFolder, objects] of byPlace) {
-        for (let at = 0; at < objects.length; at += CHUNK) {
-          const part = objects.slice(at, at + CHUNK);
-          tell({
-            say: "objects",
-            ofFolder,
-            objects: part.map(({ kind, meta, spec, origin }) => ({ kind, meta, spec, origin })),
-          });
+      for (const [ofFolder, objects] of Map.groupBy(view.store.list(kind) as readonly ConfigObject[], isOfFolder)) {
+        for (const part of chunks(objects)) {
+          const sent = part.map(({ kind, meta, spec, origin }) => ({ kind, meta, spec, origin }));
+          tell({ say: "objects", ofFolder, objects: sent });
           yield;
         }
       }
     }
+    for (const kind of FACT_KINDS) {
+      for (const [ofFolder, facts] of Map.groupBy(view.facts.list(kind) as readonly Fact[], isOfFolder)) {
+        for (const part of chunks(facts)) {
+          tell({ say: "facts", ofFolder, facts: part.map(sentFact) });
+          yield;
+        }
+      }
+    }
+    for (
+      const part of chunks(
+        [...view.findings()].filter(({ name, place }) => isOfFolder(place) && !BESIDE_READING.has(name)),
+      )
+    ) {
+      tell({ say: "findings", findings: part });
+      yield;
+    }
     tell({ say: "compare", body });
   }
 }
+
+function* chunks<T>(list: readonly T[]): Iterable<readonly T[]> {
+  for (let at = 0; at < list.length; at += CHUNK) yield list.slice(at, at + CHUNK);
+}
+
+function sentFact(fact: Fact): SentFact {
+  const { kind, meta, spec, origin } = fact as AnyFact;
+  if (kind !== "Secret") return { kind, meta, spec: spec as SentFact["spec"], origin };
+  const { type, data } = spec as SecretData;
+  return { kind, meta, spec: { type, keys: Object.keys(data) }, origin };
+}
+
+/** Found about the folder beside what reading it finds: other sources decide it, and other files leave it as it is. */
+const BESIDE_READING: ReadonlySet<string> = new Set(["hidden-object", "outside-root-namespace"]);
 
 /** The connected proxies, each once. */
 function nodesOf({ xds }: AskedServer): ConnectedNode[] {

@@ -39,6 +39,10 @@ function take(input: PreviewInput): void {
       return;
     case "objects":
       return world?.add(input.objects, input.ofFolder);
+    case "facts":
+      return world?.addFacts(input.facts, input.ofFolder);
+    case "findings":
+      return world?.addFindings(input.findings);
     case "compare":
       if (world === undefined) throw new Error("asked before there was a world");
       scope.postMessage({ say: "answer", radius: unpaced(world.compare(readPreview(input.body))) });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
-import { routeParts } from "../../lib/web/route_parts.ts";
+import { routeParts } from "../../lib/simulate/route_parts.ts";
 
 const ROUTES = "envoy.config.route.v3.RouteConfiguration";
 

@@ -1,0 +1,110 @@
+/**
+ * What an explanation of a request says: the proxies on its way, their steps in the words of configuration, and how it
+ * ends.
+ *
+ * @module
+ */
+import type { Labels } from "../registry/labels.ts";
+import type { SimulatedRequest, Simulation } from "../simulate/types.ts";
+
+/** A place in a file. */
+export interface FieldPlace {
+  readonly file: string;
+  /** 1-based. */
+  readonly line: number;
+  /** 1-based, of the value; absent: not known. */
+  readonly column?: number;
+}
+
+/** A proxy on the way. */
+export interface ProxyOnWay {
+  readonly type: "sidecar" | "router";
+  readonly namespace: string;
+  readonly name: string;
+  readonly address: string;
+  readonly labels: Labels;
+  /** Node id. */
+  readonly id: string;
+}
+
+/** One step as people read it. */
+export interface ExplainedStep {
+  readonly what: "listener" | "chain" | "routes" | "host" | "rule" | "rewrite" | "mirror" | "answer" | "cluster";
+  /** Of the thing: `0.0.0.0_80`, `reviews`, `1 "beta"`, `v2`. */
+  readonly name: string;
+  /** Of a rule: whether it matches. */
+  readonly matches?: boolean;
+  /** What happens there, and why. */
+  readonly text: string;
+  /** Key of the object that caused it, the nearest one. */
+  readonly object?: string;
+  /** Path of the field in that object. */
+  readonly field?: string;
+  /** Where that is written. */
+  readonly place?: FieldPlace;
+}
+
+/** One proxy on the way, and what it does. */
+export interface ExplainedHop {
+  readonly proxy: ProxyOnWay;
+  readonly direction: SimulatedRequest["direction"];
+  readonly steps: readonly ExplainedStep[];
+  /** All that the simulator says. */
+  readonly simulation: Simulation;
+}
+
+/** How the way ends. */
+export interface ExplainedEnd {
+  readonly kind: Simulation["outcome"]["kind"];
+  /** Status of an answer that a proxy gives itself. */
+  readonly status?: number;
+  /** `10.0.0.7:9080`, where an endpoint gets the request. */
+  readonly endpoint?: string;
+  /** One sentence. */
+  readonly text: string;
+}
+
+/** One of several ways that requests take by the weights of their rule. */
+export interface ExplainedShare {
+  /** 0 to 1: of the requests of the rule. */
+  readonly share: number;
+  /** Name of the cluster, as people read it: `v2 of reviews:80`. */
+  readonly cluster: string;
+  /** The proxy of the endpoint; absent: none is known there, or no endpoint gets the request. */
+  readonly hop?: ExplainedHop;
+  readonly end: ExplainedEnd;
+}
+
+/** The way of a request. */
+export interface Explanation {
+  readonly request: {
+    readonly method: string;
+    readonly authority: string;
+    readonly path: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly scheme: string;
+    /** Address that the client dials. */
+    readonly destination: string;
+    /** Key of the object behind the service that has that host; absent: none has. */
+    readonly service?: string;
+  };
+  /** The client's proxy, then that of the endpoint; of several shares the largest that reaches an endpoint. */
+  readonly hops: readonly ExplainedHop[];
+  readonly end: ExplainedEnd;
+  /** All ways where requests are shared out, the largest first, that of `hops` among them; empty: there is one way. */
+  readonly shares: readonly ExplainedShare[];
+  /** What a reader should know of how the question was read, one sentence each. */
+  readonly notes: readonly string[];
+}
+
+/** The share whose way the explanation tells in full: the largest that reaches an endpoint; where none does, the largest. */
+export function mainShare(shares: readonly ExplainedShare[]): ExplainedShare | undefined {
+  return shares.find(({ end }) => end.kind === "forwarded") ?? shares[0];
+}
+
+/** Whether every request is served: by an endpoint, or by a proxy with a status below 400. */
+export function isServed({ end, shares }: Pick<Explanation, "end" | "shares">): boolean {
+  return [end, ...shares.map((share) => share.end)].every(({ kind, status = 200 }) =>
+    kind === "forwarded" || (kind === "answered" && status < 400)
+  );
+}
