@@ -99,20 +99,20 @@ class TypeDump {
 
   /** The version of the type as a whole; none while the client does not ask for it. */
   get version(): { readonly version_info?: string } {
-    return this.#watch === undefined ? {} : { version_info: stackDigest(this.#watch.want) };
+    return this.#watch === undefined ? {} : { version_info: stackDigest(this.#watch.resources.want) };
   }
 
   /**
    * The resources, each in a field of this name. A delta client has a version for each, another one that of the whole.
    */
   entries(field: string): Json[] {
-    const blamed = new Set(this.#watch?.blamed);
+    const blamed = new Set(this.#watch?.resources.blamed);
     const whole = this.#connection.delta ? undefined : this.version.version_info;
     return resourcesOf(this.#connection, this.#typeUrl).map((resource) => ({
       name: resource.name,
       version_info: whole ?? resource.version,
       [field]: shown(resource),
-      ...(blamed.has(resource) ? { error_state: { details: this.#watch?.lastError } } : {}),
+      ...(blamed.has(resource) ? { error_state: { details: this.#watch?.resources.lastError } } : {}),
     }));
   }
 }

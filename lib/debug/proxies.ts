@@ -71,14 +71,14 @@ export const syncz = queried(SYNCZ_QUERY, (request, view, { namespace }): HttpRe
       protocol: connection.delta ? "delta" : "state of the world",
       synced: connection.progress?.acked === view.xds.ledger.latest && !connection.progress.failing(),
       ...nonces(connection),
-      resources: Object.fromEntries([...connection.stream?.watches.values() ?? []].map((watch) => [
-        watch.typeUrl,
+      resources: Object.fromEntries([...connection.stream?.watches.values() ?? []].map(({ typeUrl, resources }) => [
+        typeUrl,
         {
-          sent: watch.nonceSent,
-          acked: watch.nonceAcked,
-          sentTime: time(watch.sentAt),
-          ackedTime: time(watch.ackedAt),
-          lastError: watch.lastError || undefined,
+          sent: resources.nonceSent,
+          acked: resources.nonceAcked,
+          sentTime: time(resources.sentAt),
+          ackedTime: time(resources.ackedAt),
+          lastError: resources.lastError || undefined,
         },
       ])),
     });
@@ -101,11 +101,11 @@ const PREFIXES: Readonly<Record<string, string>> = {
 
 function nonces(connection: XdsConnection): Record<string, string> {
   const found: Record<string, string> = {};
-  for (const watch of connection.stream?.watches.values() ?? []) {
-    const prefix = PREFIXES[typeRules(watch.typeUrl).short];
+  for (const { typeUrl, resources } of connection.stream?.watches.values() ?? []) {
+    const prefix = PREFIXES[typeRules(typeUrl).short];
     if (prefix === undefined) continue;
-    found[`${prefix}_sent`] = watch.nonceSent;
-    found[`${prefix}_acked`] = watch.nonceAcked;
+    found[`${prefix}_sent`] = resources.nonceSent;
+    found[`${prefix}_acked`] = resources.nonceAcked;
   }
   return found;
 }

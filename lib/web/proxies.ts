@@ -28,7 +28,7 @@ export function nodeName({ node }: XdsConnection): NodeName {
 /** How far a proxy is. */
 export function proxyState(connection: XdsConnection, { xds: { ledger } }: DebugView): StateWord {
   const { progress, stream } = connection;
-  const rejecting = [...stream?.watches.values() ?? []].filter((watch) => watch.lastError !== "");
+  const rejecting = [...stream?.watches.values() ?? []].filter((watch) => watch.resources.lastError !== "");
   if (rejecting.length > 0) {
     return { tone: "bad", word: `rejects ${rejecting.map(({ typeUrl }) => typeRules(typeUrl).short).join(", ")}` };
   }

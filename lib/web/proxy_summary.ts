@@ -30,24 +30,27 @@ export function summaryPart(_request: HttpRequest, connection: XdsConnection, vi
 function types(connection: XdsConnection): Html {
   const nodeId = connection.node?.id ?? connection.id;
   const watches = [...connection.stream?.watches.values() ?? []].sort((a, b) => a.rules.rank - b.rules.rank);
-  const rows = watches.map((watch): HtmlValue[] => [
-    markup`<a href="${proxyUrl(nodeId, { view: "resources", type: watch.rules.short })}">${watch.rules.short}</a>`,
-    watch.wildcard ? "all" : `${watch.names.size} names`,
-    stack(watch.want),
-    markup`${stack(watch.sent)}<br>${timeHtml(watch.sentAt)}`,
-    watch.nonceAcked === "" ? markup`<span class="dim">nothing yet</span>` : timeHtml(watch.ackedAt),
-    stateHtml(watchState(watch)),
-  ]);
+  const rows = watches.map((watch): HtmlValue[] => {
+    const { want, sent, sentAt, nonceAcked, ackedAt } = watch.resources;
+    return [
+      markup`<a href="${proxyUrl(nodeId, { view: "resources", type: watch.rules.short })}">${watch.rules.short}</a>`,
+      watch.wildcard ? "all" : `${watch.names.size} names`,
+      stack(want),
+      markup`${stack(sent)}<br>${timeHtml(sentAt)}`,
+      nonceAcked === "" ? markup`<span class="dim">nothing yet</span>` : timeHtml(ackedAt),
+      stateHtml(watchState(watch)),
+    ];
+  });
   const columns = ["Type", "Asks for", "Should have", "Was sent", "Acknowledged", "State"];
   return table(columns, rows, "It has asked for nothing yet.");
 }
 
-function stack(one: Watch["want"]): Html {
+function stack(one: Watch["resources"]["want"]): Html {
   return markup`${stackSize(one)} <code class="dim">${stackDigest(one)}</code>`;
 }
 
 /** How far one type is. */
-function watchState({ lastError, inFlight, clean, nonceSent }: Watch): StateWord {
+function watchState({ clean, resources: { lastError, inFlight, nonceSent } }: Watch): StateWord {
   if (lastError !== "") return { tone: "bad", word: "rejects" };
   if (inFlight !== undefined) return { tone: "warn", word: "has not answered yet" };
   if (nonceSent === "") return { tone: "dim", word: "not served" };
@@ -56,16 +59,18 @@ function watchState({ lastError, inFlight, clean, nonceSent }: Watch): StateWord
 
 /** What it rejects now, in its words. */
 function blamed({ stream }: XdsConnection): Html[] {
-  return [...stream?.watches.values() ?? []].filter(({ lastError }) => lastError !== "").map((watch) => {
-    const causes = new Set(watch.blamed.flatMap((resource) => resource.causes));
-    const objects = [...causes].map((key) => markup`<a href="${objectUrl(key)}">${key}</a> `);
-    const names = watch.blamed.map(({ name }) => name).join(", ");
-    return markup`<div class="verdict bad">${
-      typeRules(watch.typeUrl).short
-    } ${names}: <span class="mono">${watch.lastError}</span>${
-      objects.length > 0 && markup`<br>Objects behind it: ${objects}`
-    }</div>`;
-  });
+  return [...stream?.watches.values() ?? []].filter(({ resources }) => resources.lastError !== "").map(
+    ({ typeUrl, resources }) => {
+      const causes = new Set(resources.blamed.flatMap((resource) => resource.causes));
+      const objects = [...causes].map((key) => markup`<a href="${objectUrl(key)}">${key}</a> `);
+      const names = resources.blamed.map(({ name }) => name).join(", ");
+      return markup`<div class="verdict bad">${
+        typeRules(typeUrl).short
+      } ${names}: <span class="mono">${resources.lastError}</span>${
+        objects.length > 0 && markup`<br>Objects behind it: ${objects}`
+      }</div>`;
+    },
+  );
 }
 
 function identity(connection: XdsConnection): Html {

@@ -8,7 +8,6 @@ const big: Readonly<Record<string, string>> = {
   "lib/config/mesh/types.ts": "the fields of one message, one doc comment each",
   "lib/config/yaml/fast.ts": "one scanner: its cases share the position in the text",
   "lib/registry/service_entry/registry.ts": "one index of entries, workloads and their selections",
-  "lib/xds/ads/watch.ts": "the state of one subscription in both variants, to be read beside the protocol",
 };
 
 const files = sourceFiles(root, ["lib", "cmd", "scripts"]).map((file) => {

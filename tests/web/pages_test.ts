@@ -141,7 +141,7 @@ Deno.test("names, annotations, values and queries of others are text", async () 
       ...{ resources: [HOSTILE], causes: [`ServiceEntry/x/${HOSTILE}`] },
     });
     xds.ledger.failed({ what: HOSTILE, reason: HOSTILE, proxy: HOSTILE });
-    connection!.stream!.watches.get(CLUSTER)!.lastError = HOSTILE;
+    connection!.stream!.watches.get(CLUSTER)!.resources.lastError = HOSTILE;
     const text = encodeURIComponent(HOSTILE);
     const queries = [
       `/debug/search?q=${text}`,

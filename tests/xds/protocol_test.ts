@@ -85,12 +85,12 @@ for (const delta of [false, true]) {
     client.reject(LISTENER, "bad listener l: no");
     client.stream.reconcile();
     assert.equal(client.inbox.length, 0);
-    assert.equal(client.stream.watches.get(LISTENER)!.lastError, "bad listener l: no");
+    assert.equal(client.stream.watches.get(LISTENER)!.resources.lastError, "bad listener l: no");
     assert.deepEqual(client.rejects[0]!.resources, ["l"]);
     from.change(LISTENER, [res(LISTENER, "l", "2")]);
     client.stream.reconcile();
     assert.equal(client.accept(LISTENER).resources.get("l")!.value, "l=2");
-    assert.equal(client.stream.watches.get(LISTENER)!.lastError, "");
+    assert.equal(client.stream.watches.get(LISTENER)!.resources.lastError, "");
   });
 
   Deno.test(`${variant}: a rejection that names one of many has the others sent again without it`, () => {
@@ -103,11 +103,14 @@ for (const delta of [false, true]) {
     from.change(ENDPOINTS, [res(ENDPOINTS, "a", "2")]);
     client.stream.reconcile();
     assert.deepEqual(names(client.accept(ENDPOINTS, ["a", "b"])), ["a"], "b is still the rejected version");
-    assert.deepEqual([client.accepted, client.stream.watches.get(ENDPOINTS)!.lastError], [[], "malformed endpoints b"]);
+    assert.deepEqual([client.accepted, client.stream.watches.get(ENDPOINTS)!.resources.lastError], [
+      [],
+      "malformed endpoints b",
+    ]);
     from.change(ENDPOINTS, [res(ENDPOINTS, "b", "2")]);
     client.stream.reconcile();
     assert.deepEqual(names(client.accept(ENDPOINTS, ["a", "b"])), ["b"]);
-    assert.deepEqual([client.accepted, client.stream.watches.get(ENDPOINTS)!.lastError], [[ENDPOINTS], ""]);
+    assert.deepEqual([client.accepted, client.stream.watches.get(ENDPOINTS)!.resources.lastError], [[ENDPOINTS], ""]);
   });
 
   Deno.test(`${variant}: after a rejection that names nothing, the next change brings all of it`, () => {
@@ -131,7 +134,11 @@ for (const delta of [false, true]) {
     client.ask(CLUSTER, { nonce: first.nonce });
     assert.equal(client.counts.get("pilot_xds_expired_nonce"), 1);
     assert.equal(client.inbox.length, 1);
-    assert.notEqual(client.stream.watches.get(CLUSTER)!.inFlight, undefined, "the second is still unanswered");
+    assert.notEqual(
+      client.stream.watches.get(CLUSTER)!.resources.inFlight,
+      undefined,
+      "the second is still unanswered",
+    );
   });
 
   Deno.test(`${variant}: a first request with a nonce of an earlier stream is answered`, () => {

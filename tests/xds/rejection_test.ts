@@ -19,12 +19,12 @@ function client(): StreamClient {
 Deno.test("of the text of a rejection 8 kB are kept, cut between characters, with the length of the whole", () => {
   const one = client();
   one.reject(CLUSTER, "é".repeat(2 << 20));
-  const { lastError } = one.stream.watches.get(CLUSTER)!;
+  const { lastError } = one.stream.watches.get(CLUSTER)!.resources;
   assert.equal(lastError, `${"é".repeat(4096)} ... (8 kB of 4194304 bytes)`);
   assert.equal(one.rejects[0]!.message, lastError);
   const short = client();
   short.reject(CLUSTER, "é".repeat(4096));
-  assert.equal(short.stream.watches.get(CLUSTER)!.lastError, "é".repeat(4096));
+  assert.equal(short.stream.watches.get(CLUSTER)!.resources.lastError, "é".repeat(4096));
 });
 
 Deno.test("a rejection costs one walk over the kept part of its text, for any text and any number of resources", () => {

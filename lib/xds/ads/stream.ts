@@ -91,7 +91,7 @@ export class AdsStream {
     if (change !== undefined) this.#wants?.report(watch, change);
     this.#update(watch);
     if (request.typeUrl === ROUTE) this.#updateHosts(request, names);
-    if (request.typeUrl === ENDPOINTS && isNew) watch.forget(this.#warming);
+    if (request.typeUrl === ENDPOINTS && isNew) watch.resources.forget(this.#warming);
     this.reconcile();
   }
 
@@ -120,18 +120,19 @@ export class AdsStream {
 
   #apply(watch: Watch, request: AdsRequest, isNew: boolean): void {
     const { error } = request;
-    const repeated = error !== undefined && watch.lastError === error.message;
+    const repeated = error !== undefined && watch.resources.lastError === error.message;
     const answer = this.#context.delta ? watch.applyDelta(request, isNew) : watch.applySotw(request);
     if (answer === "stale") this.#context.metrics.count("pilot_xds_expired_nonce", 1, { type: watch.rules.short });
     if (answer !== "nack" || error === undefined) return;
+    const { blamed } = watch.resources;
     this.#rejecting.add(watch);
     this.#context.onReject({
       typeUrl: request.typeUrl,
       code: error.code,
       message: error.message,
       repeated,
-      resources: watch.blamed.map((resource) => resource.name),
-      causes: [...new Set(watch.blamed.flatMap((resource) => resource.causes))],
+      resources: blamed.map((resource) => resource.name),
+      causes: [...new Set(blamed.flatMap((resource) => resource.causes))],
     });
   }
 
@@ -142,7 +143,7 @@ export class AdsStream {
       for (const watch of this.watches.order) this.#update(watch);
     } else {
       // A type in flight is looked at again with the client's answer.
-      for (const watch of this.#stale) if (watch.inFlight === undefined) this.#update(watch);
+      for (const watch of this.#stale) if (watch.resources.inFlight === undefined) this.#update(watch);
     }
     this.#stale.clear();
     const dirty = this.watches.order.some((watch) => watch.dirty);
@@ -154,7 +155,7 @@ export class AdsStream {
   reconcile(): void {
     if (this.#closed || !this.refresh()) return;
     for (const watch of this.watches.order) {
-      if (watch.inFlight !== undefined || !watch.dirty || watch.held || this.#gated(watch)) continue;
+      if (watch.resources.inFlight !== undefined || !watch.dirty || watch.held || this.#gated(watch)) continue;
       this.#send(watch);
     }
     this.#sendLeaving();
@@ -164,7 +165,7 @@ export class AdsStream {
   /** Removes clusters that were kept for listeners and routes, once these have turned out to be settled. */
   #sendLeaving(): void {
     const clusters = this.watches.get(CLUSTER);
-    if (!this.#keeping || clusters === undefined || clusters.inFlight !== undefined) return;
+    if (!this.#keeping || clusters === undefined || clusters.resources.inFlight !== undefined) return;
     if (this.#usersSettled()) this.#send(clusters);
   }
 
@@ -177,11 +178,11 @@ export class AdsStream {
 
   #settled(): void {
     const endpoints = this.watches.get(ENDPOINTS);
-    if (endpoints?.established && endpoints.clean && this.watches.get(CLUSTER)?.clean) {
+    if (endpoints?.resources.established && endpoints.clean && this.watches.get(CLUSTER)?.clean) {
       this.#warming = this.#context.names.empty;
     }
     for (const watch of this.#rejecting) {
-      if (watch.rejecting || !watch.clean) continue;
+      if (watch.resources.rejecting || !watch.clean) continue;
       this.#rejecting.delete(watch);
       this.#context.onAccept(watch.typeUrl);
     }
@@ -205,7 +206,7 @@ export class AdsStream {
     const { delta } = this.#context;
     // Hosts of a route configuration that the client no longer wants are gone with it; nothing needs to be said.
     // One that is subscribed again needs its virtual hosts again.
-    hosts.forgetGroups((route) => !routes.has(route) || (delta && names.has(route)));
+    hosts.resources.forgetGroups((route) => !routes.has(route) || (delta && names.has(route)));
     if (delta && names.size > 0 && hosts.wildcard) hosts.owes = true;
     if (delta) this.#stacks.routesChanged(routes, names, unsubscribe);
     else if (before !== routes) this.#stacks.routesChanged(routes, before, routes);
@@ -213,8 +214,8 @@ export class AdsStream {
   }
 
   #gated(watch: Watch): boolean {
-    if (watch.rules.rank < 2 || !watch.established || this.#gateOpen || watch.owes) return false;
-    const clusters = this.watches.get(CLUSTER);
+    if (watch.rules.rank < 2 || !watch.resources.established || this.#gateOpen || watch.owes) return false;
+    const clusters = this.watches.get(CLUSTER)?.resources;
     if (clusters?.inFlight === undefined || clusters.inFlight.count === 0 || !clusters.established) return false;
     this.#gate ??= setTimeout(() => {
       this.#gateOpen = true;
@@ -228,12 +229,12 @@ export class AdsStream {
   #send(watch: Watch): void {
     const { delta, maxResponseBytes } = this.#context;
     const started = performance.now();
-    const { want, owes } = watch;
+    const { owes, resources: { sent, want } } = watch;
     const whole = watch.rules.whole;
     // Clusters and listeners come whole: a client takes the first response of these types for all there is.
     const limit = whole ? Infinity : watch.rules.single ? 1 : maxResponseBytes;
     const form = delta ? "delta" : "sotw";
-    let step = stepTowards(watch.sent, want, { form, maxBytes: limit, table: this.#context.diffs });
+    let step = stepTowards(sent, want, { form, maxBytes: limit, table: this.#context.diffs });
     if (delta && watch.typeUrl === CLUSTER && step.removed.length > 0) step = this.#keepLeaving(watch, step);
     const missing = delta ? watch.missing() : [];
     const removed = missing.length === 0 ? step.removed : [...new Set([...step.removed, ...missing])];
@@ -274,7 +275,8 @@ export class AdsStream {
   #keepLeaving(watch: Watch, step: StreamStep): StreamStep {
     this.#keeping = !this.#usersSettled();
     if (!this.#keeping) return step;
-    const leaving = step.removed.map((name) => findInStack(watch.sent, name)).filter((found) => found !== undefined);
+    const { sent } = watch.resources;
+    const leaving = step.removed.map((name) => findInStack(sent, name)).filter((found) => found !== undefined);
     const set = this.#context.resources.from(leaving);
     return { ...step, removed: [], next: [...step.next, { group: "", key: LEAVING, set }] };
   }
@@ -291,7 +293,7 @@ export class AdsStream {
       if (diff.changed.length === 0) continue;
       const warms = diff.warms(names);
       this.#warming = names.union(this.#warming, warms);
-      endpoints?.forget(warms);
+      endpoints?.resources.forget(warms);
     }
   }
 }

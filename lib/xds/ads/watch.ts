@@ -1,39 +1,17 @@
 /**
- * The state of one resource type on one stream: the subscription, the client's resources, the response under way.
- *
- * The state is level-triggered: there is what the client has (`sent`) and what it should have (`want`), both stacks of
- * shared immutable sets; the difference is sent when nothing of the type is in flight. So changes that come while a
- * response is in flight merge by themselves.
+ * One resource type on one stream: the subscription by the client's requests in both variants, the client's resources,
+ * and the names that it must hear of.
  *
  * @module
  */
-import type { EncodedResource } from "../../resource/encoded.ts";
 import type { NameSet } from "../../resource/name_set.ts";
 import type { InternedNames } from "../../resource/names.ts";
 import { type TypeRules, WILDCARD } from "../protocol/types.ts";
-import { PendingNames } from "./pending_names.ts";
-import { rejectedResources, RejectedVersions } from "./rejected.ts";
+import { ClientResources, type InFlight } from "./client_resources.ts";
+import { NamesInQuestion } from "./names_in_question.ts";
 import type { AdsRequest, KnownVersions } from "./request.ts";
-import {
-  clientState,
-  EMPTY_STACK,
-  excludeFromStack,
-  isNamedInStack,
-  sameStack,
-  selectStack,
-  type SetStack,
-} from "./set_stack.ts";
+import { clientState, EMPTY_STACK, selectStack, type SetStack } from "./set_stack.ts";
 import { Subscription } from "./subscription.ts";
-
-/** A response that the client has not answered yet. */
-export interface InFlight {
-  readonly nonce: string;
-  /** The client's resources before it. */
-  before: SetStack;
-  readonly changed: readonly (readonly EncodedResource[])[];
-  readonly count: number;
-  readonly sentAt: number;
-}
 
 /** The kind of answer that a request was, besides a change of the subscription. */
 export type Answer = "first" | "ack" | "nack" | "stale" | "none";
@@ -51,49 +29,28 @@ export interface SubscriptionChange {
 /** State of one type on one stream. */
 export class Watch {
   readonly subscription: Subscription;
-  /** The client's resources, as far as they were sent. */
-  sent: SetStack = EMPTY_STACK;
-  /** The resources that it should have. */
-  want: SetStack = EMPTY_STACK;
+  readonly resources: ClientResources;
   /** An answer is due even when it is empty. */
   owes = false;
-  inFlight: InFlight | undefined;
-  /** A response has been answered. */
-  established = false;
-  nonceSent = "";
-  nonceAcked = "";
-  /** Milliseconds since the epoch; 0 = never. */
-  sentAt = 0;
-  ackedAt = 0;
-  lastError = "";
-  /** Resources that the last rejection named; none after the next answer. */
-  blamed: readonly EncodedResource[] = [];
-  /** Names whose absence must be reported to the client. */
-  #unsure: NameSet;
+  readonly #questions: NamesInQuestion;
   /** The change of the last request. */
   #change: SubscriptionChange | undefined;
-  /** Names that the source decides about later; the client hears nothing of them until then. */
-  #pending: PendingNames | undefined;
   /** Names that the client has from an earlier stream and that its wildcard may cover: they are wanted as long as it is. */
   #covered: NameSet;
   /** The answer to a request waits for names that are pending. */
   #postponed = false;
   /** The client once gave a name: an empty list no longer means everything. */
   #explicit = false;
-  #settled: SetStack | undefined;
-  #heldAt: SetStack | undefined;
-  /** Versions by initial request, until the first `want` is known. */
+  /** Versions by initial request, until it is known what the client should have. */
   #known: KnownVersions | undefined;
-  readonly #rejected = new RejectedVersions();
-  /** What `want` was made of. */
-  #wantOf: { selected: SetStack; rejections: number } | undefined;
 
   readonly #table: InternedNames;
 
   constructor(readonly typeUrl: string, readonly rules: TypeRules, readonly delta: boolean, table: InternedNames) {
     this.#table = table;
     this.subscription = new Subscription(table.empty);
-    this.#unsure = table.empty;
+    this.resources = new ClientResources(rules.whole && !delta);
+    this.#questions = new NamesInQuestion(table);
     this.#covered = table.empty;
   }
 
@@ -109,17 +66,12 @@ export class Watch {
 
   /** Memory that names take which the client gave. */
   get nameBytes(): number {
-    return this.names.bytes + this.#unsure.bytes + this.#covered.bytes + (this.#pending?.bytes ?? 0);
-  }
-
-  /** The client has rejected something that has not changed since. */
-  get rejecting(): boolean {
-    return this.#rejected.size > 0 || (this.#heldAt !== undefined && this.#heldAt === this.want);
+    return this.names.bytes + this.#questions.bytes + this.#covered.bytes;
   }
 
   /** Something may have to be sent. */
   get dirty(): boolean {
-    return this.owes || (this.want !== this.#settled && this.want !== this.#heldAt);
+    return this.owes || this.resources.differ;
   }
 
   /**
@@ -128,17 +80,17 @@ export class Watch {
    */
   get held(): boolean {
     if (!this.rules.whole || this.pendingUntil === undefined) return false;
-    return !this.delta || this.#pending!.has(WILDCARD);
+    return !this.delta || this.#questions.isPending(WILDCARD);
   }
 
   /** When the first of the names that are pending counts as absent, on the clock of `performance.now()`. */
   get pendingUntil(): number | undefined {
-    return this.#pending?.next;
+    return this.#questions.pendingUntil;
   }
 
   /** The client has all that it should have, and has said so. */
   get clean(): boolean {
-    return this.inFlight === undefined && !this.dirty;
+    return this.resources.inFlight === undefined && !this.dirty;
   }
 
   /** Takes the change of the last request; undefined: none. */
@@ -153,27 +105,17 @@ export class Watch {
    * with yet.
    */
   postpone({ wanted, owed }: SubscriptionChange, pending: Iterable<string>, until: number): void {
-    const names = new Set<string>();
-    for (const name of pending) if (wanted.has(name)) names.add(name);
-    if (this.#pending !== undefined) this.#pending.take(wanted, (name) => !names.has(name));
-    if (names.size === 0) return;
-    this.#setPending(names, until);
-    if (names.size < wanted.size || !this.owes || owed) return;
+    const names = namesIn(wanted, pending);
+    this.#questions.take(wanted, (name) => !names.has(name));
+    this.#questions.postpone(names, until);
+    if (names.size === 0 || names.size < wanted.size || !this.owes || owed) return;
     this.owes = false;
     this.#postponed = true;
   }
 
   /** The same for names that the client has from an earlier stream, which its wildcard may cover. */
   postponeKnown(known: NameSet, pending: Iterable<string>, until: number): void {
-    const names = new Set<string>();
-    for (const name of pending) if (known.has(name)) names.add(name);
-    if (names.size > 0) this.#setPending(names, until);
-  }
-
-  #setPending(names: ReadonlySet<string>, until: number): void {
-    this.#pending ??= new PendingNames();
-    this.#pending.add(names, until);
-    if (this.#unsure.size > 0) this.#unsure = this.#table.minus(this.#unsure, this.#table.of(names));
+    this.#questions.postpone(namesIn(known, pending), until);
   }
 
   /**
@@ -182,18 +124,18 @@ export class Watch {
    * @param names undefined: all that are pending
    */
   answered(names?: Iterable<string>): void {
-    if (this.#pending !== undefined) this.#decided(this.#pending.take(names));
+    this.#decided(this.#questions.take(names));
   }
 
   /** Names that have been pending for too long count as absent. */
   giveUp(now: number): void {
-    if (this.#pending !== undefined) this.#decided(this.#pending.takeLate(now));
+    this.#decided(this.#questions.takeLate(now));
   }
 
   #decided(names: readonly string[]): void {
     if (names.length === 0) return;
     // Of the variants only the incremental one can say of a single name that it does not exist.
-    if (this.delta) this.#unsure = this.#table.union(this.#unsure, this.#plain(this.#table.of(names)));
+    if (this.delta) this.#questions.add(this.#plain(this.#table.of(names)));
     if (this.delta || this.#postponed || this.rules.whole) this.owes = true;
     this.#postponed = false;
   }
@@ -205,22 +147,12 @@ export class Watch {
    * undefined: none
    */
   update(all: SetStack): NameSet | undefined {
-    const selected = this.subscription.select(all);
-    const rejections = this.#rejected.revision;
-    if (this.#wantOf?.selected === selected && this.#wantOf.rejections === rejections) return undefined;
-    this.#wantOf = { selected, rejections };
-    let want = selected;
-    if (this.#rejected.size > 0) want = this.#rejected.leaveOut(want, this.sent);
-    if (!sameStack(want, this.want)) this.want = want;
-    return this.#known === undefined ? undefined : this.#compareKnown(want, this.#known);
-  }
-
-  #compareKnown(want: SetStack, known: KnownVersions): NameSet | undefined {
+    if (!this.resources.select(this.subscription.select(all)) || this.#known === undefined) return undefined;
+    const { stack, absent } = clientState(this.resources.want, this.#known);
     this.#known = undefined;
-    const { stack, absent } = clientState(want, known);
-    this.sent = stack;
-    const decided = absent.filter((name) => this.#pending?.has(name) !== true);
-    this.#unsure = this.#table.union(this.#unsure, this.#table.of(decided));
+    this.resources.begin(stack);
+    const decided = absent.filter((name) => !this.#questions.isPending(name));
+    this.#questions.add(this.#table.of(decided));
     if (!this.wildcard || decided.length === 0) return undefined;
     this.#covered = this.#table.of(decided);
     return this.#covered;
@@ -228,59 +160,33 @@ export class Watch {
 
   /** Nothing is left to send. */
   settle(): void {
-    this.sent = this.want;
-    this.#settled = this.want;
+    this.resources.settle();
     this.owes = false;
-    this.#unsure = this.#table.empty;
+    this.#questions.clear();
     this.#known = undefined;
   }
 
   /** Names that the client asked for or believes to exist, and that do not. */
   missing(): string[] {
-    if (this.#unsure.size === 0) return [];
-    // The count settles the usual case with a result that other streams have computed already.
-    let found = 0;
-    for (const { set } of this.want) found += this.#unsure.select(set).size;
-    if (found === this.#unsure.size) return [];
-    return [...this.#unsure].filter((name) => !isNamedInStack(this.want, name));
+    return this.#questions.missing(this.resources.want);
   }
 
   /** Records a response. */
   dispatched(inFlight: Omit<InFlight, "before">, next: SetStack): void {
-    this.inFlight = { ...inFlight, before: this.sent };
-    this.sent = next;
-    this.#heldAt = undefined;
-    if (next === this.want) this.#settled = next;
+    this.resources.dispatched(inFlight, next);
     this.owes = false;
-    this.#unsure = this.#table.empty;
-    this.nonceSent = inFlight.nonce;
-    this.sentAt = Date.now();
-  }
-
-  /** The client has lost these resources, or never took them: they are sent again though nothing changed. */
-  forget(names: NameSet): void {
-    this.#setSent((stack) => excludeFromStack(stack, names));
-  }
-
-  /** Forgets groups of sets whole, without telling the client that their resources are gone. */
-  forgetGroups(drop: (group: string) => boolean): void {
-    this.#setSent((stack) =>
-      stack.some(({ group }) => drop(group)) ? stack.filter(({ group }) => !drop(group)) : stack
-    );
+    this.#questions.clear();
   }
 
   /** Applies a request of the state-of-the-world variant. */
   applySotw(request: AdsRequest): Answer {
-    const first = this.nonceSent === "" || request.nonce === "";
-    if (!first && request.nonce !== this.nonceSent) return "stale";
-    if (first) {
-      this.inFlight = undefined;
-      this.sent = EMPTY_STACK;
-    }
-    const answer = first ? "first" : this.#answered(request);
+    const { subscription, resources } = this;
+    const first = resources.nonceSent === "" || request.nonce === "";
+    if (!first && request.nonce !== resources.nonceSent) return "stale";
+    if (first) resources.begin(EMPTY_STACK);
+    const answer = first ? "first" : resources.answered(request);
     const given = request.names.size > 0;
     this.#explicit ||= given;
-    const { subscription } = this;
     const wasWildcard = subscription.wildcard;
     subscription.wildcard = given ? request.names.has(WILDCARD) : !this.#explicit && this.rules.wildcard;
     const names = given ? this.#plain(request.names) : this.#table.empty;
@@ -293,19 +199,19 @@ export class Watch {
       unwanted: this.#withWildcard(dropped, wasWildcard && !wildcard),
       owed: !first && this.owes,
     };
-    this.#pending?.take(this.#change.unwanted);
+    this.#questions.take(this.#change.unwanted);
     if (first) {
       this.#postponed = false;
       this.owes = this.wildcard || names.size > 0;
       return answer;
     }
-    if (wasWildcard && !this.wildcard) this.#setSent((stack) => selectStack(stack, names));
+    if (wasWildcard && !this.wildcard) resources.change((stack) => selectStack(stack, names));
     if (this.wildcard && !wasWildcard) this.owes = true;
     if (added.size > 0) {
-      this.forget(added);
+      resources.forget(added);
       this.owes ||= this.rules.whole;
     }
-    if (dropped.size > 0 && !this.wildcard) this.forget(dropped);
+    if (dropped.size > 0 && !this.wildcard) resources.forget(dropped);
     return answer;
   }
 
@@ -314,7 +220,7 @@ export class Watch {
     let answer: Answer = isNew ? "first" : "none";
     const owed = this.owes;
     if (!isNew && request.nonce !== "") {
-      answer = request.nonce === this.nonceSent ? this.#answered(request) : "stale";
+      answer = request.nonce === this.resources.nonceSent ? this.resources.answered(request) : "stale";
     }
     if (isNew && request.names.size === 0 && request.unsubscribe.size === 0) {
       this.subscription.wildcard = this.rules.wildcard;
@@ -334,7 +240,7 @@ export class Watch {
     if (all || names.size > 0 || unwanted.size > 0) {
       this.#change = { wanted: this.#withWildcard(names, all), unwanted, owed: owed || owesMore };
     }
-    this.#pending?.take(unwanted);
+    this.#questions.take(unwanted);
     return answer;
   }
 
@@ -347,13 +253,13 @@ export class Watch {
     this.owes = true;
     if (asked.has(WILDCARD)) {
       // The client may have forgotten all that it had by the wildcard.
-      if (this.wildcard) this.#setSent(() => EMPTY_STACK);
+      if (this.wildcard) this.resources.change(() => EMPTY_STACK);
       this.subscription.wildcard = true;
     }
     const names = this.#plain(asked);
     this.subscription.change(this.#table.union(this.names, names), names);
-    this.#unsure = this.#table.union(this.#unsure, names);
-    this.forget(names);
+    this.#questions.add(names);
+    this.resources.forget(names);
   }
 
   /** Returns whether an answer is due. */
@@ -362,58 +268,27 @@ export class Watch {
     this.subscription.change(this.#table.minus(this.names, names), names);
     if (asked.has(WILDCARD) && this.wildcard) {
       this.subscription.wildcard = false;
-      this.#setSent((stack) => selectStack(stack, this.names));
+      this.resources.change((stack) => selectStack(stack, this.names));
     }
     if (names.size === 0) return false;
-    this.forget(names);
-    this.#unsure = this.#table.minus(this.#unsure, names);
-    if (!this.wildcard) return false;
-    // The client cannot know whether the wildcard still covers the name, and it gets an answer.
-    this.#unsure = this.#table.union(this.#unsure, names);
-    return this.owes = true;
-  }
-
-  /** An answer to the response in flight, or a repetition of one that was answered. */
-  #answered(request: AdsRequest): Answer {
-    const inFlight = this.inFlight;
-    if (inFlight === undefined) return "none";
-    this.inFlight = undefined;
-    this.established = true;
-    this.blamed = [];
-    if (request.error === undefined) {
-      this.nonceAcked = request.nonce;
-      this.ackedAt = Date.now();
-      if (!this.rejecting) this.lastError = "";
-      return "ack";
+    this.resources.forget(names);
+    if (!this.wildcard) {
+      this.#questions.remove(names);
+      return false;
     }
-    this.lastError = request.error.message;
-    this.#reject(inFlight, request.error.message);
-    return "nack";
-  }
-
-  /**
-   * A rejected response counts as not sent. What the client names as bad is not sent again before it changes; the rest
-   * of the response goes out again without it. When nothing is named, nothing is sent until something changes.
-   */
-  #reject(inFlight: InFlight, message: string): void {
-    this.sent = inFlight.before;
-    this.#settled = undefined;
-    this.#heldAt = this.want;
-    this.blamed = rejectedResources(message, inFlight.changed.flat());
-    if (this.rules.whole && !this.delta) return;
-    this.#rejected.add(this.blamed);
-  }
-
-  #setSent(change: (stack: SetStack) => SetStack): void {
-    const sent = change(this.sent);
-    if (this.inFlight !== undefined) this.inFlight.before = change(this.inFlight.before);
-    if (sent === this.sent) return;
-    this.sent = sent;
-    this.#settled = undefined;
-    this.#heldAt = undefined;
+    // The client cannot know whether the wildcard still covers the name, and it gets an answer.
+    this.#questions.add(names);
+    return this.owes = true;
   }
 
   #plain(names: NameSet): NameSet {
     return names.has(WILDCARD) ? this.#table.of([...names].filter((name) => name !== WILDCARD)) : names;
   }
+}
+
+/** Those of the names that are in the set. */
+function namesIn(set: NameSet, names: Iterable<string>): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const name of names) if (set.has(name)) found.add(name);
+  return found;
 }

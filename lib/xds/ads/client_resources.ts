@@ -1,0 +1,151 @@
+/**
+ * The resources of one type that a client has and should have, and the responses that bring it from one to the other.
+ *
+ * The state is level-triggered: there is what the client has (`sent`) and what it should have (`want`), both stacks of
+ * shared immutable sets; the difference is sent when nothing of the type is in flight. So changes that come while a
+ * response is in flight merge by themselves.
+ *
+ * @module
+ */
+import type { EncodedResource } from "../../resource/encoded.ts";
+import type { NameSet } from "../../resource/name_set.ts";
+import { rejectedResources, RejectedVersions } from "./rejected.ts";
+import type { AdsRequest } from "./request.ts";
+import { EMPTY_STACK, excludeFromStack, sameStack, type SetStack } from "./set_stack.ts";
+
+/** A response that the client has not answered yet. */
+export interface InFlight {
+  readonly nonce: string;
+  /** The client's resources before it. */
+  before: SetStack;
+  readonly changed: readonly (readonly EncodedResource[])[];
+  readonly count: number;
+  readonly sentAt: number;
+}
+
+/** See the module. */
+export class ClientResources {
+  /** The client's resources, as far as they were sent. */
+  sent: SetStack = EMPTY_STACK;
+  /** The resources that it should have. */
+  want: SetStack = EMPTY_STACK;
+  inFlight: InFlight | undefined;
+  /** A response has been answered. */
+  established = false;
+  nonceSent = "";
+  nonceAcked = "";
+  /** Milliseconds since the epoch; 0 = never. */
+  sentAt = 0;
+  ackedAt = 0;
+  lastError = "";
+  /** Resources that the last rejection named; none after the next answer. */
+  blamed: readonly EncodedResource[] = [];
+  #settled: SetStack | undefined;
+  #heldAt: SetStack | undefined;
+  readonly #rejected = new RejectedVersions();
+  /** What `want` was made of. */
+  #wantOf: { selected: SetStack; rejections: number } | undefined;
+  readonly #whole: boolean;
+
+  /** @param whole each response says of what it lacks that it does not exist, so that nothing can be left out of one */
+  constructor(whole: boolean) {
+    this.#whole = whole;
+  }
+
+  /** The client has rejected something that has not changed since. */
+  get rejecting(): boolean {
+    return this.#rejected.size > 0 || (this.#heldAt !== undefined && this.#heldAt === this.want);
+  }
+
+  /** A difference may have to be sent. */
+  get differ(): boolean {
+    return this.want !== this.#settled && this.want !== this.#heldAt;
+  }
+
+  /**
+   * Takes in what the client's subscription selects now; compared by identity.
+   *
+   * @returns false when that is as it was
+   */
+  select(selected: SetStack): boolean {
+    const rejections = this.#rejected.revision;
+    if (this.#wantOf?.selected === selected && this.#wantOf.rejections === rejections) return false;
+    this.#wantOf = { selected, rejections };
+    let want = selected;
+    if (this.#rejected.size > 0) want = this.#rejected.leaveOut(want, this.sent);
+    if (!sameStack(want, this.want)) this.want = want;
+    return true;
+  }
+
+  /** Nothing is left to send. */
+  settle(): void {
+    this.sent = this.want;
+    this.#settled = this.want;
+  }
+
+  /** Records a response. */
+  dispatched(inFlight: Omit<InFlight, "before">, next: SetStack): void {
+    this.inFlight = { ...inFlight, before: this.sent };
+    this.sent = next;
+    this.#heldAt = undefined;
+    if (next === this.want) this.#settled = next;
+    this.nonceSent = inFlight.nonce;
+    this.sentAt = Date.now();
+  }
+
+  /** The client has these resources, and no response is under way. */
+  begin(sent: SetStack): void {
+    this.inFlight = undefined;
+    this.sent = sent;
+  }
+
+  /** What the client has is not what was sent: a part was lost or given up, without a response. */
+  change(change: (stack: SetStack) => SetStack): void {
+    const sent = change(this.sent);
+    if (this.inFlight !== undefined) this.inFlight.before = change(this.inFlight.before);
+    if (sent === this.sent) return;
+    this.sent = sent;
+    this.#settled = undefined;
+    this.#heldAt = undefined;
+  }
+
+  /** The client has lost these resources, or never took them: they are sent again though nothing changed. */
+  forget(names: NameSet): void {
+    this.change((stack) => excludeFromStack(stack, names));
+  }
+
+  /** Forgets groups of sets whole, without telling the client that their resources are gone. */
+  forgetGroups(drop: (group: string) => boolean): void {
+    this.change((stack) => stack.some(({ group }) => drop(group)) ? stack.filter(({ group }) => !drop(group)) : stack);
+  }
+
+  /** An answer to the response in flight; "none" for a repetition of one that was answered. */
+  answered({ nonce, error }: AdsRequest): "ack" | "nack" | "none" {
+    const inFlight = this.inFlight;
+    if (inFlight === undefined) return "none";
+    this.inFlight = undefined;
+    this.established = true;
+    this.blamed = [];
+    if (error === undefined) {
+      this.nonceAcked = nonce;
+      this.ackedAt = Date.now();
+      if (!this.rejecting) this.lastError = "";
+      return "ack";
+    }
+    this.lastError = error.message;
+    this.#reject(inFlight, error.message);
+    return "nack";
+  }
+
+  /**
+   * A rejected response counts as not sent. What the client names as bad is not sent again before it changes; the rest
+   * of the response goes out again without it. When nothing is named, nothing is sent until something changes.
+   */
+  #reject(inFlight: InFlight, message: string): void {
+    this.sent = inFlight.before;
+    this.#settled = undefined;
+    this.#heldAt = this.want;
+    this.blamed = rejectedResources(message, inFlight.changed.flat());
+    if (!this.#whole) this.#rejected.add(this.blamed);
+  }
+}
