@@ -1,0 +1,74 @@
+/**
+ * Secrets as an agent serves them, and their encoding for Envoy.
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { MessageWriter } from "../../grpc/message_writer.ts";
+import { utf8Bytes } from "../../resource/protowire.ts";
+
+/** A certificate with its key, or roots; all texts are PEM. */
+export type AgentSecret =
+  | { readonly kind: "certificate"; readonly chain: string; readonly key: string }
+  | { readonly kind: "roots"; readonly roots: string };
+
+/** Name of the workload's own certificate. */
+export const WORKLOAD_SECRET = "default";
+/** Name of the roots of the mesh. */
+export const ROOTS_SECRET = "ROOTCA";
+/** Type URL of secrets. */
+export const SECRET_TYPE = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret";
+
+/** A secret as Envoy reads it, and a version by its content. */
+export interface EncodedSecret {
+  readonly name: string;
+  readonly version: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Encodes a secret: envoy/extensions/transport_sockets/tls/v3/secret.proto and common.proto. */
+export function encodeSecret(name: string, secret: AgentSecret): EncodedSecret {
+  const out = new MessageWriter().string(1, name);
+  if (secret.kind === "certificate") {
+    const certificate = new MessageWriter().bytes(1, dataSource(secret.chain)).bytes(2, dataSource(secret.key));
+    out.bytes(2, certificate.finish());
+  } else out.bytes(4, new MessageWriter().bytes(1, dataSource(secret.roots)).finish());
+  const bytes = out.finish();
+  return { name, bytes, version: createHash("sha256").update(bytes).digest("hex").slice(0, 32) };
+}
+
+/** `DataSource`: inline_bytes = 2. */
+function dataSource(text: string): Uint8Array {
+  return new MessageWriter().bytes(2, utf8Bytes(text)).finish();
+}
+
+/** Who wants a secret. */
+export interface SecretListener {
+  /** The secret, and each one that takes its place. */
+  secret(secret: AgentSecret): void;
+  /** There is no such secret. */
+  failed(reason: string): void;
+}
+
+/** Where secrets come from. */
+export interface SecretSource {
+  /**
+   * Watches a secret: calls back at once when it is there, else when it is, and again for every other one in its place.
+   *
+   * @returns what ends that; undefined: this source has no secret of that name
+   */
+  watch(name: string, listener: SecretListener): (() => void) | undefined;
+}
+
+/** Sources one after the other: the first one that has a name decides. */
+export function firstSource(sources: readonly SecretSource[]): SecretSource {
+  return {
+    watch(name, listener) {
+      for (const source of sources) {
+        const stop = source.watch(name, listener);
+        if (stop !== undefined) return stop;
+      }
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,161 @@
+/**
+ * Secrets in files, read when they are wanted and again whenever they change: also when the folder is replaced as a
+ * whole, as orchestrators do with mounted secrets.
+ *
+ * Permissions: read (the files and their folders).
+ *
+ * @module
+ */
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { type FileText, type WatchedFile, watchFile } from "../../folder/watch_file.ts";
+import type { Logger } from "../../kernel/log/log.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import type { Cancel, Clock } from "../../kernel/time/clock.ts";
+import type { AgentSecret, SecretListener, SecretSource } from "./agent_secret.ts";
+
+/** Files of a secret. */
+export type SecretFiles =
+  | { readonly chain: string; readonly key: string }
+  | { readonly roots: string };
+
+/** What files are read with. Times in ms. */
+export interface FileSecretOptions {
+  /** Quiet time after a change before the files are read. */
+  readonly debounce: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** The files that a name of the field stands for: `file-cert:CHAIN~KEY`, `file-root:ROOTS`; undefined: another name. */
+export function filesOfName(name: string): SecretFiles | undefined {
+  const [, chain, key] = /^file-cert:([^~]+)~([^~]+)$/.exec(name) ?? [];
+  if (chain !== undefined && key !== undefined) return { chain, key };
+  const roots = /^file-root:([^~]+)$/.exec(name)?.[1];
+  return roots === undefined ? undefined : { roots: roots === "system" ? SYSTEM_ROOTS : roots };
+}
+
+/** Where Debian and those after it keep the system's roots. */
+const SYSTEM_ROOTS = "/etc/ssl/certs/ca-certificates.crt";
+
+/**
+ * Secrets in files.
+ *
+ * @param files Files by name; default: those that the name itself names.
+ */
+export function fileSecrets(
+  options: FileSecretOptions,
+  files: (name: string) => SecretFiles | undefined = filesOfName,
+): SecretSource {
+  return {
+    watch(name, listener) {
+      const found = files(name);
+      if (found === undefined) return undefined;
+      const watch = new FileSecretWatch(found, listener, options);
+      watch.start();
+      return () => watch.stop();
+    },
+  };
+}
+
+/** How long files that are missing or do not fit may stay so before their first reader is refused, ms. */
+const PATIENCE = 10_000;
+
+class FileSecretWatch {
+  readonly #files: SecretFiles;
+  readonly #listener: SecretListener;
+  readonly #options: FileSecretOptions;
+  readonly #texts = new Map<string, FileText>();
+  readonly #watched: Promise<WatchedFile | undefined>[] = [];
+  #timer: Cancel | undefined;
+  #patience: Cancel | undefined;
+  #served = "";
+  #stopped = false;
+
+  constructor(files: SecretFiles, listener: SecretListener, options: FileSecretOptions) {
+    this.#files = files;
+    this.#listener = listener;
+    this.#options = options;
+  }
+
+  start(): void {
+    for (const path of Object.values(this.#files)) this.#watched.push(this.#watch(path));
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.();
+    this.#patience?.();
+    for (const watched of this.#watched) watched.then((file) => file?.stop());
+  }
+
+  async #watch(path: string): Promise<WatchedFile | undefined> {
+    try {
+      return await watchFile(path, (text) => {
+        this.#texts.set(path, text);
+        this.#later();
+      });
+    } catch (error) {
+      this.#options.metrics.counter("num_file_watcher_failures_total").inc();
+      if (!this.#stopped) this.#listener.failed(`${path} cannot be watched: ${(error as Error).message}`);
+      return undefined;
+    }
+  }
+
+  /** Certificate and key are written one after the other: what is read is what lies there when it is quiet. */
+  #later(): void {
+    if (this.#stopped || this.#texts.size < Object.keys(this.#files).length) return;
+    if (this.#served === "") return this.#read();
+    this.#timer?.();
+    this.#timer = this.#options.clock.after(this.#options.debounce, () => this.#read());
+  }
+
+  #read(): void {
+    if (this.#stopped) return;
+    try {
+      const secret = secretOf(this.#files, (path) => textOf(path, this.#texts.get(path)));
+      const content = JSON.stringify(secret);
+      this.#patience?.();
+      this.#patience = undefined;
+      if (content === this.#served) return;
+      this.#served = content;
+      this.#listener.secret(secret);
+    } catch (error) {
+      this.#refuse((error as Error).message);
+    }
+  }
+
+  /** What was served goes on; who has nothing yet is refused after a while. */
+  #refuse(reason: string): void {
+    const { clock, log, metrics } = this.#options;
+    metrics.counter("num_file_secret_failures_total").inc();
+    if (this.#served !== "") return log.warn(`${reason}; the certificate that was read before stays in force`);
+    this.#patience ??= clock.after(PATIENCE, () => {
+      if (!this.#stopped) this.#listener.failed(reason);
+    });
+  }
+}
+
+function textOf(path: string, text: FileText): string {
+  if (text === undefined) throw new Error(`${path} does not exist`);
+  if (typeof text === "object") throw new Error(`${path} cannot be read: ${text.unreadable}`);
+  return text;
+}
+
+/** @throws Error naming the file and what was expected */
+function secretOf(files: SecretFiles, read: (path: string) => string): AgentSecret {
+  if ("roots" in files) {
+    const roots = read(files.roots);
+    if (!roots.includes("-----BEGIN ")) throw new Error(`${files.roots}: expected certificates in PEM, got none`);
+    return { kind: "roots", roots };
+  }
+  const [chain, key] = [read(files.chain), read(files.key)];
+  let belongs: boolean;
+  try {
+    belongs = new X509Certificate(chain).checkPrivateKey(createPrivateKey(key));
+  } catch (error) {
+    throw new Error(`${files.chain} and ${files.key}: expected a certificate and its key: ${(error as Error).message}`);
+  }
+  if (!belongs) throw new Error(`${files.key}: expected the key of ${files.chain}, got another one`);
+  return { kind: "certificate", chain, key };
+}

@@ -1,0 +1,74 @@
+/**
+ * A certificate of the workload, asked for with a key of its own.
+ *
+ * @module
+ */
+import { createPrivateKey } from "node:crypto";
+import { readCertificates } from "../../pki/certificate.ts";
+import { joinPem } from "../../pki/pem.ts";
+import { PkiError } from "../../pki/pki_error.ts";
+import { PrivateKey } from "../../pki/private_key.ts";
+import type { KeySpec } from "../../pki/public_key.ts";
+import { createCertificateRequest } from "../../pki/request.ts";
+import { isKeyOf } from "../../pki/certificate.ts";
+
+/** A certificate with its key and the roots of the mesh, as PEM. */
+export interface IssuedCertificate {
+  /** The workload's own certificate, then those up to the root. */
+  readonly chain: string;
+  readonly key: string;
+  readonly roots: string;
+  /** Milliseconds since 1970. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/** Signs a request; the last text of the answer has the roots, the first one the certificate. */
+export type SignRequest = (csr: string, ttlSeconds: number) => Promise<readonly string[]>;
+
+/** What is asked for. */
+export interface CertificateOrder {
+  /** SPIFFE ID of the workload. */
+  readonly uri: string;
+  readonly key: KeySpec;
+  /** Lifetime asked for, ms. */
+  readonly ttl: number;
+  /** Keys as PKCS#8; otherwise PKCS#1 and SEC1. */
+  readonly pkcs8: boolean;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/**
+ * Makes a key, has a certificate signed for it, and checks what came.
+ *
+ * @throws {PkiError} when what came cannot be used; and what the signer throws
+ */
+export async function orderCertificate(order: CertificateOrder, sign: SignRequest): Promise<IssuedCertificate> {
+  const key = await PrivateKey.generate(order.key);
+  const csr = await createCertificateRequest(key, { uris: [order.uri] });
+  const answer = await sign(csr, Math.max(1, Math.round(order.ttl / 1000)));
+  const chain = joinPem(answer.slice(0, -1));
+  if (chain === "") throw new PkiError(`certificate authority: expected a chain and its roots, got ${answer.length}`);
+  const roots = joinPem(answer.slice(-1));
+  const [leaf] = readCertificates(chain, "certificate authority");
+  readCertificates(roots, "roots of the certificate authority");
+  if (leaf === undefined || !isKeyOf(key, leaf)) {
+    throw new PkiError("certificate authority: expected a certificate of the key that was sent, got another one's");
+  }
+  const now = order.now();
+  if (now > leaf.notAfter || now < leaf.notBefore) {
+    const span = `${new Date(leaf.notBefore).toISOString()} to ${new Date(leaf.notAfter).toISOString()}`;
+    throw new PkiError(
+      `certificate authority: expected a certificate that is valid now (${new Date(now).toISOString()} by this ` +
+        `machine's clock), got one from ${span}`,
+    );
+  }
+  return { chain, roots, key: keyText(key, order.pkcs8), notBefore: leaf.notBefore, notAfter: leaf.notAfter };
+}
+
+function keyText(key: PrivateKey, pkcs8: boolean): string {
+  if (pkcs8) return key.pem();
+  const type = key.spec.type === "RSA" ? "pkcs1" : "sec1";
+  return createPrivateKey(key.pem()).export({ type, format: "pem" }).toString();
+}

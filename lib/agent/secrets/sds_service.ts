@@ -1,0 +1,140 @@
+/**
+ * The secret discovery service for the proxy beside the agent.
+ *
+ * @module
+ */
+import type { Call } from "../../grpc/call.ts";
+import type { CallHandler } from "../../grpc/call_handler.ts";
+import { Code } from "../../grpc/codes.ts";
+import { type GrpcService, unaryMethod } from "../../grpc/service.ts";
+import { RpcError } from "../../grpc/status.ts";
+import type { Logger } from "../../kernel/log/log.ts";
+import { WireError } from "../../resource/protowire.ts";
+import { type AgentSecret, type EncodedSecret, encodeSecret, type SecretSource } from "./agent_secret.ts";
+import { readSdsRequest, sdsDeltaResponse, type SdsRequest, sdsResponse } from "./sds_messages.ts";
+
+/** Names that one stream may want: a proxy wants one a stream. */
+const MAX_NAMES = 1000;
+
+type SdsVariant = "sotw" | "delta";
+
+/** The service. */
+export function sdsService(source: SecretSource, log: Logger): GrpcService {
+  const messages = (prefix: string) => ({
+    input: `envoy.service.discovery.v3.${prefix}DiscoveryRequest`,
+    output: `envoy.service.discovery.v3.${prefix}DiscoveryResponse`,
+  });
+  const both = { clientStreaming: true, serverStreaming: true } as const;
+  const stream = (variant: SdsVariant) => (call: Call) => {
+    call.respond();
+    call.start(new SdsStream(call, variant, source, log));
+  };
+  return {
+    name: "envoy.service.secret.v3.SecretDiscoveryService",
+    methods: [
+      { name: "StreamSecrets", ...messages(""), ...both, handle: stream("sotw") },
+      { name: "DeltaSecrets", ...messages("Delta"), ...both, handle: stream("delta") },
+      unaryMethod({ name: "FetchSecrets", ...messages("") }, (bytes) => fetchSecrets(source, bytes)),
+    ],
+  };
+}
+
+/** All secrets of a request, as soon as they are there. */
+async function fetchSecrets(source: SecretSource, bytes: Uint8Array): Promise<Uint8Array> {
+  const { names } = parsed("sotw", bytes);
+  const secrets = await Promise.all([...new Set(names)].map((name) => once(source, name)));
+  return sdsResponse(secrets, "1", "1");
+}
+
+function once(source: SecretSource, name: string): Promise<EncodedSecret> {
+  const { promise, resolve, reject } = Promise.withResolvers<EncodedSecret>();
+  const stop = source.watch(name, {
+    secret: (secret) => resolve(encodeSecret(name, secret)),
+    failed: (reason) => reject(noSecret(name, reason)),
+  });
+  if (stop === undefined) reject(unknownName(name));
+  return promise.finally(() => stop?.());
+}
+
+function unknownName(name: string): RpcError {
+  return new RpcError(Code.NOT_FOUND, `secret ${JSON.stringify(name)}: the agent has none of that name`);
+}
+
+function noSecret(name: string, reason: string): RpcError {
+  return new RpcError(Code.UNAVAILABLE, `secret ${JSON.stringify(name)}: ${reason}`);
+}
+
+function parsed(variant: SdsVariant, bytes: Uint8Array): SdsRequest {
+  try {
+    return readSdsRequest(variant, bytes);
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    throw new RpcError(Code.INVALID_ARGUMENT, `expected a discovery request: ${error.message}`);
+  }
+}
+
+/** One stream: what it wants is watched, and each secret goes out when it comes or changes. */
+class SdsStream implements CallHandler {
+  readonly #watches = new Map<string, () => void>();
+  /** Version of each secret that the client has or was sent. */
+  readonly #sent = new Map<string, string>();
+  readonly #call: Call;
+  readonly #variant: SdsVariant;
+  readonly #source: SecretSource;
+  readonly #log: Logger;
+  #nonce = 0;
+
+  constructor(call: Call, variant: SdsVariant, source: SecretSource, log: Logger) {
+    this.#call = call;
+    this.#variant = variant;
+    this.#source = source;
+    this.#log = log;
+  }
+
+  message(bytes: Uint8Array): void {
+    const request = parsed(this.#variant, bytes);
+    if (request.error !== undefined) {
+      this.#log.warn(`the proxy rejected secrets ${[...this.#sent.keys()].join(", ")}: ${request.error}`);
+    }
+    // What the client has, if it is still that, need not be sent again.
+    for (const [name, version] of request.versions) this.#sent.set(name, version);
+    if (this.#variant === "delta") request.unwanted.forEach((name) => this.#forget(name));
+    else for (const name of [...this.#watches.keys()]) if (!request.names.includes(name)) this.#forget(name);
+    for (const name of request.names) this.#want(name);
+  }
+
+  #want(name: string): void {
+    if (this.#watches.has(name)) return;
+    if (this.#watches.size >= MAX_NAMES) {
+      throw new RpcError(Code.RESOURCE_EXHAUSTED, `more than ${MAX_NAMES} secrets on one stream`);
+    }
+    this.#watches.set(name, () => {});
+    const stop = this.#source.watch(name, {
+      secret: (secret) => this.#send(name, secret),
+      // The proxy opens the stream again in a while, and keeps what it has.
+      failed: (reason) => this.#call.fail(noSecret(name, reason)),
+    });
+    if (stop === undefined) throw unknownName(name);
+    if (this.#call.closed) stop();
+    else this.#watches.set(name, stop);
+  }
+
+  #forget(name: string): void {
+    this.#watches.get(name)?.();
+    this.#watches.delete(name);
+    this.#sent.delete(name);
+  }
+
+  #send(name: string, secret: AgentSecret): void {
+    const encoded = encodeSecret(name, secret);
+    if (this.#sent.get(name) === encoded.version) return;
+    this.#sent.set(name, encoded.version);
+    const nonce = String(++this.#nonce);
+    const write = this.#variant === "delta" ? sdsDeltaResponse : sdsResponse;
+    this.#call.send([write([encoded], nonce, nonce)], false);
+  }
+
+  close(): void {
+    for (const name of [...this.#watches.keys()]) this.#forget(name);
+  }
+}

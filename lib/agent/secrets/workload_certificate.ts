@@ -1,0 +1,147 @@
+/**
+ * The workload's certificate: obtained, served, renewed in time, for as long as the agent lives.
+ *
+ * @module
+ */
+import type { Logger } from "../../kernel/log/log.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import type { Cancel, Clock } from "../../kernel/time/clock.ts";
+import { joinPem } from "../../pki/pem.ts";
+import { type RenewalOptions, renewalTime } from "../../pki/renewal.ts";
+import { ROOTS_SECRET, type SecretListener, type SecretSource, WORKLOAD_SECRET } from "./agent_secret.ts";
+import type { IssuedCertificate } from "./issued_certificate.ts";
+
+/** What a certificate is kept with. */
+export interface WorkloadCertificateOptions {
+  /** Gets a certificate. */
+  readonly order: () => Promise<IssuedCertificate>;
+  readonly renewal: RenewalOptions;
+  /** Roots that are trusted besides those of the authority, as PEM. */
+  readonly moreRoots: readonly string[];
+  /** Called with each new certificate before it is served; what it throws is logged. */
+  readonly store?: (certificate: IssuedCertificate) => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** From 0 to 1; default: `Math.random`. */
+  readonly random?: () => number;
+}
+
+/** Times between attempts, ms: the first one, doubled each time up to the longest. */
+const RETRY = { first: 500, longest: 60_000 };
+
+/** The certificate, as a source of the secrets `default` and `ROOTCA`. */
+export class WorkloadCertificate implements SecretSource {
+  readonly #options: WorkloadCertificateOptions;
+  readonly #listeners = new Set<{ readonly name: string; readonly listener: SecretListener }>();
+  #current: IssuedCertificate | undefined;
+  #moreRoots: readonly string[];
+  #timer: Cancel | undefined;
+  #failures = 0;
+  #running = false;
+  #stopped = false;
+
+  constructor(options: WorkloadCertificateOptions) {
+    this.#options = options;
+    this.#moreRoots = options.moreRoots;
+  }
+
+  /** The certificate that is served; undefined: none yet. */
+  get current(): IssuedCertificate | undefined {
+    return this.#current;
+  }
+
+  /** Begins to ask for the certificate. */
+  start(): void {
+    if (this.#timer === undefined && !this.#running) this.#renew();
+  }
+
+  /** Asks for another one now: the authority, or what it trusts, has changed. */
+  renewNow(): void {
+    if (this.#running || this.#stopped) return;
+    this.#timer?.();
+    this.#renew();
+  }
+
+  /** Replaces the roots that are trusted besides. */
+  trust(moreRoots: readonly string[]): void {
+    this.#moreRoots = moreRoots;
+    this.#tell(ROOTS_SECRET);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.();
+  }
+
+  watch(name: string, listener: SecretListener): (() => void) | undefined {
+    if (name !== WORKLOAD_SECRET && name !== ROOTS_SECRET) return undefined;
+    const entry = { name, listener };
+    this.#listeners.add(entry);
+    this.#give(entry);
+    return () => void this.#listeners.delete(entry);
+  }
+
+  #give({ name, listener }: { readonly name: string; readonly listener: SecretListener }): void {
+    const current = this.#current;
+    if (current === undefined) return;
+    const { chain, key, roots } = current;
+    if (name === WORKLOAD_SECRET) listener.secret({ kind: "certificate", chain, key });
+    else listener.secret({ kind: "roots", roots: joinPem([roots, ...this.#moreRoots]) });
+  }
+
+  #tell(name: string): void {
+    for (const entry of [...this.#listeners]) if (entry.name === name) this.#give(entry);
+  }
+
+  async #renew(): Promise<void> {
+    this.#running = true;
+    const { order, clock, metrics } = this.#options;
+    const started = clock.monotonic();
+    metrics.counter("num_outgoing_requests").inc({ request_type: "csr" });
+    if (this.#failures > 0) metrics.counter("num_outgoing_retries").inc({ request_type: "csr" });
+    try {
+      const certificate = await order();
+      metrics.counter("outgoing_latency").inc({ request_type: "csr" }, clock.monotonic() - started);
+      if (!this.#stopped) await this.#serve(certificate);
+    } catch (error) {
+      metrics.counter("num_failed_outgoing_requests").inc({ request_type: "csr" });
+      if (!this.#stopped) this.#retry(error as Error);
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  async #serve(certificate: IssuedCertificate): Promise<void> {
+    const { store, renewal, clock, log, random = Math.random } = this.#options;
+    this.#failures = 0;
+    try {
+      await store?.(certificate);
+    } catch (error) {
+      log.error(`the certificate could not be written: ${(error as Error).message}`);
+    }
+    if (this.#stopped) return;
+    this.#current = certificate;
+    this.#tell(WORKLOAD_SECRET);
+    this.#tell(ROOTS_SECRET);
+    const due = renewalTime(certificate, { ...renewal, random });
+    log.info(
+      `certificate valid until ${new Date(certificate.notAfter).toISOString()}, renewed at ${
+        new Date(due).toISOString()
+      }`,
+    );
+    // An authority that gives certificates of seconds must not be asked without a pause.
+    this.#timer = clock.after(Math.max(RETRY.first, due - clock.now()), () => this.#renew());
+  }
+
+  /** What is there is served on, to its end and beyond: a proxy without a certificate refuses everybody. */
+  #retry(error: Error): void {
+    const { clock, log, random = Math.random } = this.#options;
+    const delay = Math.min(RETRY.longest, RETRY.first * 2 ** this.#failures++) * (0.5 + random() / 2);
+    const left = this.#current === undefined
+      ? "there is none yet"
+      : `the present one is valid until ${new Date(this.#current.notAfter).toISOString()}`;
+    log.warn(`no certificate: ${error.message}; ${left}; next attempt in ${(delay / 1000).toFixed(1)} s`);
+    this.#timer = clock.after(delay, () => this.#renew());
+  }
+}

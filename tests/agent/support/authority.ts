@@ -1,0 +1,73 @@
+/**
+ * A certificate authority of a test, over plain gRPC.
+ *
+ * Permissions: net (loopback).
+ *
+ * @module
+ */
+import { MessageWriter } from "../../../lib/grpc/message_writer.ts";
+import { type GrpcService, unaryMethod } from "../../../lib/grpc/service.ts";
+import { readCertificate } from "../../../lib/pki/certificate.ts";
+import { issueLeaf, type Issuer, issueRoot } from "../../../lib/pki/issue.ts";
+import { certificatePem } from "../../../lib/pki/pem.ts";
+import { PrivateKey } from "../../../lib/pki/private_key.ts";
+import { readCertificateRequest } from "../../../lib/pki/request.ts";
+import { utf8Bytes, WireCursor } from "../../../lib/resource/protowire.ts";
+
+/** An authority. */
+export class TestAuthority {
+  readonly requests: { readonly csr: string; readonly ttlSeconds: number; readonly token: string | undefined }[] = [];
+  #issuer: Issuer;
+  /** Its root, as PEM. */
+  root: string;
+
+  private constructor(issuer: Issuer, root: string) {
+    this.#issuer = issuer;
+    this.root = root;
+  }
+
+  static async make(): Promise<TestAuthority> {
+    return new TestAuthority(...await newRoot());
+  }
+
+  /** Signs with another root from now on. */
+  async replaceRoot(): Promise<void> {
+    [this.#issuer, this.root] = await newRoot();
+  }
+
+  /** Signs for a request: valid from a minute ago. */
+  async sign(csr: string, ttlSeconds: number, now = Date.now()): Promise<string[]> {
+    const { spki, names } = await readCertificateRequest(csr);
+    const validity = { notBefore: now - 60_000, notAfter: now + ttlSeconds * 1000 };
+    const leaf = await issueLeaf(this.#issuer, { spki, names: { uris: [...names.uris] }, ...validity });
+    return [certificatePem(leaf), this.root];
+  }
+
+  /** The service of the field. */
+  get service(): GrpcService {
+    const shape = { input: "istio.v1.auth.IstioCertificateRequest", output: "istio.v1.auth.IstioCertificateResponse" };
+    return {
+      name: "istio.v1.auth.IstioCertificateService",
+      methods: [unaryMethod({ name: "CreateCertificate", ...shape }, async (bytes, call) => {
+        const request = { csr: "", ttlSeconds: 0, token: call.headers.authorization };
+        const cursor = new WireCursor(bytes);
+        while (cursor.next()) {
+          if (cursor.field === 1) request.csr = cursor.string();
+          else if (cursor.field === 3) request.ttlSeconds = cursor.varint();
+          else cursor.skip();
+        }
+        this.requests.push(request);
+        const out = new MessageWriter();
+        for (const entry of await this.sign(request.csr, request.ttlSeconds)) out.bytes(1, utf8Bytes(entry));
+        return out.finish();
+      })],
+    };
+  }
+}
+
+async function newRoot(): Promise<[Issuer, string]> {
+  const key = await PrivateKey.generate({ type: "EC", curve: "P-256" });
+  const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 86_400_000 };
+  const der = await issueRoot(key, { ...validity, subject: { organization: "cluster.local" } });
+  return [{ key, certificate: readCertificate(der) }, certificatePem(der)];
+}
