@@ -7,6 +7,7 @@
  */
 import { type Address, showAddress } from "../../lib/cli/address.ts";
 import { UsageError } from "../../lib/cli/command.ts";
+import { authenticationProblems } from "../../lib/discovery/authentication.ts";
 import type { IntrospectionOptions } from "../../lib/discovery/ports.ts";
 import { type DiscoveryServerOptions, startDiscoveryServer } from "../../lib/discovery/server.ts";
 import { StartError, type StartOption } from "../../lib/discovery/start_error.ts";
@@ -29,6 +30,8 @@ export async function runDiscovery(
   kernel: Kernel,
   process: Omit<IntrospectionOptions, "address">,
 ): Promise<number> {
+  const problems = authenticationProblems(settings);
+  if (problems.length > 0) throw new UsageError(problems.join("\n"));
   if (options.registries.includes("Orch")) {
     kernel.log.scope("default").warn("no orchestrator is read by this version; services come from the folder alone");
   }
@@ -36,6 +39,8 @@ export async function runDiscovery(
   const starting = startOrSayWhy(
     {
       grpc: address(options.grpcAddr),
+      secureGrpc: address(options.secureGrpcAddr),
+      tls: options.tls,
       http: showAddress(options.httpAddr),
       monitoring: address(options.monitoringAddr),
       introspection: { address: showAddress(options.introspection), ...process },
@@ -70,7 +75,11 @@ const FLAGS: Readonly<Record<StartOption, string>> = {
   configDir: "configDir",
   meshConfig: "meshConfig",
   networksConfig: "networksConfig",
+  tlsCertFile: "tlsCertFile",
+  tlsKeyFile: "tlsKeyFile",
+  caCertFile: "caCertFile",
   grpc: "grpcAddr",
+  secureGrpc: "secureGRPCAddr",
   http: "httpAddr",
   monitoring: "monitoringAddr",
   introspection: "ctrlz_port",

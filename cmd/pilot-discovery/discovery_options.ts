@@ -7,6 +7,7 @@ import { type Address, parseAddress } from "../../lib/cli/address.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import type { Settings } from "../../lib/kernel/settings/catalogue.ts";
 import { readableDuration } from "../../lib/kernel/time/duration.ts";
+import { policyOfSuites } from "../../lib/sockets/listen/tls_policy.ts";
 import type { DiscoveryFlagValues } from "./discovery_flags.ts";
 
 /** Everything the command line says about a discovery server. Durations are milliseconds. */
@@ -47,11 +48,13 @@ export interface DiscoveryOptions {
   readonly tls: DiscoveryTls;
 }
 
+/** Flags of files that belong together. */
+type TlsFileFlag = "caCertFile" | "tlsCertFile" | "tlsKeyFile";
+
 /** TLS material named on the command line. */
 export interface DiscoveryTls {
-  readonly caCertFile: string | undefined;
-  readonly certFile: string | undefined;
-  readonly keyFile: string | undefined;
+  /** Absent: no certificate is named. */
+  readonly files?: Readonly<Record<TlsFileFlag, string>>;
   /** Empty: those of the runtime. Names as in TLS's registry. */
   readonly cipherSuites: readonly string[];
 }
@@ -96,12 +99,7 @@ export function discoveryOptions(
     keepaliveMaxServerConnectionAge: flags.keepaliveMaxServerConnectionAge || Infinity,
     shutdownDuration: flags.shutdownDuration,
     profile: flags.profile,
-    tls: {
-      caCertFile: orNone(flags.caCertFile),
-      certFile: orNone(flags.tlsCertFile),
-      keyFile: orNone(flags.tlsKeyFile),
-      cipherSuites: flags["tls-cipher-suites"],
-    },
+    tls: readTls(flags, problems),
   };
   problems.push(
     ...durationProblems(flags),
@@ -138,6 +136,21 @@ function readAddresses(flags: DiscoveryFlagValues, problems: string[]) {
   };
 }
 
+function readTls(flags: DiscoveryFlagValues, problems: string[]): DiscoveryTls {
+  const { caCertFile, tlsCertFile, tlsKeyFile, "tls-cipher-suites": cipherSuites } = flags;
+  const files = { caCertFile, tlsCertFile, tlsKeyFile };
+  const named = Object.values(files).filter((file) => file !== "").length;
+  if (named === 1 || named === 2) {
+    problems.push(`flags --caCertFile, --tlsCertFile and --tlsKeyFile: got ${named}, expected all three or none`);
+  }
+  try {
+    policyOfSuites(cipherSuites);
+  } catch (error) {
+    problems.push(`flag --tls-cipher-suites: ${(error as Error).message}`);
+  }
+  return { cipherSuites, ...(named === 3 ? { files } : {}) };
+}
+
 function durationProblems(flags: DiscoveryFlagValues): string[] {
   const atLeastZero = ["keepaliveMaxServerConnectionAge", "shutdownDuration"] as const;
   const say = (name: string, ms: number, expected: string) =>
@@ -162,9 +175,6 @@ function aliasProblems(aliases: Readonly<Record<string, string>>): string[] {
 
 function otherProblems(flags: DiscoveryFlagValues, given: ReadonlySet<string>, options: DiscoveryOptions): string[] {
   const problems = nameProblems(given, options);
-  if ((options.tls.certFile === undefined) !== (options.tls.keyFile === undefined)) {
-    problems.push("flags --tlsCertFile and --tlsKeyFile: got one, expected both or neither");
-  }
   // Service entries of a folder are services too: with one, no registry is needed.
   if (options.registries.length === 0 && options.configDir === undefined) {
     problems.push("flag --registries: got none, expected Orch, Mock or both (or --configDir)");

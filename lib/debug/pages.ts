@@ -125,19 +125,25 @@ const ADMIN_PAGES: readonly Page[] = [
   },
 ];
 
-/** Clients of other machines are refused: they cannot be authenticated yet. */
-const localOnly: Guard = ({ peer }) =>
+/** Clients of this machine alone are let in, by the loopback. */
+export const localOnly: Guard = ({ peer }) =>
   isLocalPeer(peer)
     ? undefined
     : textResponse(401, "debug pages are for callers of the same machine, by 127.0.0.1 or [::1]\n");
 
 /**
- * Everything under `/debug`. The index is for everybody, the pages for clients of this machine.
+ * Everything under `/debug`. The index is for everybody, the pages for whom the guard lets in.
  *
  * @param admin `UNSAFE_ENABLE_ADMIN_ENDPOINTS`: pages that change what runs are there too
  * @param names of this server beside addresses and localhost
+ * @param guard default: {@linkcode localOnly}
  */
-export function debugRoutes(view: DebugView, admin: boolean, names: readonly string[]): Route[] {
+export function debugRoutes(
+  view: DebugView,
+  admin: boolean,
+  names: readonly string[],
+  guard: Guard = localOnly,
+): Route[] {
   const pages = admin ? [...PAGES, ...ADMIN_PAGES] : PAGES;
   const routes = pages.map(({ path, methods = ["GET"], maxBody, answer }): Route => ({
     methods,
@@ -154,7 +160,7 @@ export function debugRoutes(view: DebugView, admin: boolean, names: readonly str
     handle: ({ path }) => textResponse(404, `no page ${path}; /debug lists them\n`),
   };
   const index: Route = { methods: ["GET"], path: "/debug", handle: () => indexPage(pages) };
-  return [index, ...guardedRoutes([...routes, list, others], localOnly, guardOwnNames(names))];
+  return [index, ...guardedRoutes([...routes, list, others], guard, guardOwnNames(names))];
 }
 
 function indexPage(pages: readonly Page[]): HttpResponse {

@@ -33,6 +33,7 @@ export const adsz = queried(ADSZ_QUERY, (request, view, { push, proxyID = "" }):
     const metadata = fromStruct(connection.node?.metadata);
     return {
       ...identity(connection),
+      identity: connection.stream?.view.identity,
       labels: metadata.LABELS ?? {},
       metadata,
       locality: connection.node?.locality ?? {},

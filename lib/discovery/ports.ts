@@ -10,11 +10,12 @@ import { debugRoutes } from "../debug/pages.ts";
 import { introspectionRoutes, type ProcessView } from "../debug/introspection.ts";
 import type { DebugView } from "../debug/view.ts";
 import { monitoringRoutes } from "../http/monitoring.ts";
-import type { Route } from "../http/route.ts";
+import type { Guard, Route } from "../http/route.ts";
 import { HttpServer } from "../http/server.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { webRoutes } from "../web/routes.ts";
 import type { XdsServer } from "../xds/server.ts";
+import { openSecurePort, type SecurePortOptions } from "./secure_port.ts";
 import { Sockets } from "./sockets.ts";
 
 /** Where the introspection pages are served, and the facts on them that the server does not know itself. */
@@ -31,14 +32,29 @@ export interface IntrospectionOptions {
 /** Addresses to listen on, as in `DiscoveryServerOptions`. */
 export interface PortOptions {
   readonly grpc: string | undefined;
+  /** Absent: no discovery over TLS. */
+  readonly secureGrpc?: string | undefined;
   readonly http: string;
   readonly monitoring: string | undefined;
   readonly introspection?: IntrospectionOptions;
 }
 
+/** What the ports need beside addresses. */
+export interface PortParts {
+  readonly kernel: Kernel;
+  readonly xds: XdsServer;
+  readonly view: DebugView;
+  /** Decides who may see debug pages. */
+  readonly pageGuard: Guard;
+  /** Undefined: there is no certificate, so nothing is served over TLS. */
+  readonly tls: SecurePortOptions | undefined;
+}
+
 /** Ports in use, of interest where 0 was asked for. */
 export interface ServerPorts {
   readonly grpc: number;
+  /** Undefined: no discovery over TLS. */
+  readonly secureGrpc?: number;
   readonly http: number;
   readonly monitoring: number;
   /** Undefined: no introspection pages. */
@@ -53,12 +69,11 @@ export interface ServerPorts {
 export async function openPorts(
   options: PortOptions,
   settings: DiscoverySettings,
-  kernel: Kernel,
-  xds: XdsServer,
-  view: DebugView,
+  parts: PortParts,
 ): Promise<ServerPorts> {
+  const { kernel, xds, tls } = parts;
   const names = ownNames(settings);
-  const debug = settings.ENABLE_DEBUG_ON_HTTP ? pageRoutes(settings, kernel, view, names) : [];
+  const debug = settings.ENABLE_DEBUG_ON_HTTP ? pageRoutes(settings, parts, names) : [];
   const scraped = monitoringRoutes(kernel.metrics, { localOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY, names });
   const { grpc, http, monitoring } = options;
   const web = newServer("http", [readyRoute(kernel), ...debug, ...(monitoring === undefined ? scraped : [])], kernel);
@@ -69,6 +84,10 @@ export async function openPorts(
     () => grpc === undefined ? xds.listen(http, (socket) => web.accept(socket)) : web.listen(http),
   );
   const grpcPort = grpc === undefined ? httpPort : await sockets.open("grpc", grpc, () => xds.listen(grpc));
+  const { secureGrpc } = options;
+  const securePort = secureGrpc === undefined || tls === undefined
+    ? undefined
+    : await sockets.open("secureGrpc", secureGrpc, () => openSecurePort(secureGrpc, tls, xds, kernel));
   let monitoringPort = httpPort;
   if (monitoring !== undefined) {
     const server = newServer("monitoring", [...scraped, ...debug], kernel);
@@ -81,6 +100,7 @@ export async function openPorts(
   sockets.check();
   return {
     grpc: grpcPort,
+    ...(securePort === undefined ? {} : { secureGrpc: securePort }),
     http: httpPort,
     monitoring: monitoringPort,
     ...(introspection === undefined ? {} : { introspection }),
@@ -88,8 +108,12 @@ export async function openPorts(
 }
 
 /** The debug pages, for programs and for people. */
-function pageRoutes(settings: DiscoverySettings, kernel: Kernel, view: DebugView, names: readonly string[]): Route[] {
-  const routes = debugRoutes(view, settings.UNSAFE_ENABLE_ADMIN_ENDPOINTS, names);
+function pageRoutes(
+  settings: DiscoverySettings,
+  { kernel, view, pageGuard }: PortParts,
+  names: readonly string[],
+): Route[] {
+  const routes = debugRoutes(view, settings.UNSAFE_ENABLE_ADMIN_ENDPOINTS, names, pageGuard);
   return webRoutes(routes, view, names, kernel.clock);
 }
 

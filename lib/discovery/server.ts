@@ -40,6 +40,10 @@ import {
 import { NodeReader, PipelineSource } from "./source.ts";
 import { UnenforcedPolicies } from "./policies.ts";
 import { startRootNamespace } from "./root_namespace.ts";
+import { ServerAuthentication } from "./authentication.ts";
+import { DiscoveryCallers } from "./callers.ts";
+import { pageGuard } from "./page_callers.ts";
+import { type ServerTlsOptions, startServerTls } from "./secure_port.ts";
 import { StartError } from "./start_error.ts";
 import { reportStart } from "./start_report.ts";
 import { startUpkeep } from "./upkeep.ts";
@@ -48,6 +52,10 @@ import { startUpkeep } from "./upkeep.ts";
 export interface DiscoveryServerOptions {
   /** Undefined: gRPC shares `http`. */
   readonly grpc: string | undefined;
+  /** Discovery over TLS; served when there is a certificate. Default: none. */
+  readonly secureGrpc?: string | undefined;
+  /** TLS of this server. Default: no certificate. */
+  readonly tls?: ServerTlsOptions;
   readonly http: string;
   /** Undefined: metrics are served on `http`. */
   readonly monitoring: string | undefined;
@@ -158,7 +166,12 @@ async function start(
   const policies = new UnenforcedPolicies(store, pipeline, kernel);
   kernel.stopper.add("review of policies", () => policies.stop());
   giveMemoryBack(Deno.memoryUsage().heapTotal); // Before anyone waits for an answer.
-  const source = new PipelineSource(pipeline, nodes, () => policies.connected());
+  const authentication = new ServerAuthentication(settings, mesh, kernel);
+  const callers = new DiscoveryCallers(authentication.forDiscovery(), {
+    authenticate: settings.XDS_AUTH,
+    checkIdentity: settings.PILOT_ENABLE_XDS_IDENTITY_CHECK,
+  }, kernel.log.scope("authn"));
+  const source = new PipelineSource(pipeline, nodes, () => policies.connected(), callers);
   source.ready = true;
   synced();
 
@@ -169,7 +182,10 @@ async function start(
     ...{ pipeline, xds, mesh, configuration, policies, analysis, kernel, domain: options.domain, asked: options },
     findings: () => [mesh, configuration, sources, rootNamespace].flatMap((part) => [...part.findings()]),
   });
-  const ports = await openPorts(options, settings, kernel, xds, view);
+  const ports = await openPorts(options, settings, {
+    ...{ kernel, xds, view, tls: await startServerTls(options.tls, settings, kernel) },
+    pageGuard: pageGuard(authentication.forPages(), options.systemNamespace),
+  });
   listening();
   kernel.metrics.gauge("startup_duration_seconds").set(kernel.clock.monotonic() / 1000);
   kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "local" }, 1);

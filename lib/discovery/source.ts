@@ -21,6 +21,7 @@ import {
   XdsRefusal,
 } from "../xds/protocol/source.ts";
 import { WILDCARD } from "../xds/protocol/types.ts";
+import type { DiscoveryCallers } from "./callers.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Settings of the source. */
@@ -77,6 +78,7 @@ export type UndecidedViews = Map<ProxyStateView, Set<string>>;
 /** A proxy as the wire sees it. */
 export class ProxyStateView implements ProxyView {
   readonly id: string;
+  readonly identity?: string;
   readonly #pipeline: Pipeline;
   readonly #undecided: UndecidedViews;
 
@@ -85,7 +87,9 @@ export class ProxyStateView implements ProxyView {
     pipeline: Pipeline,
     readonly control: ConnectControl,
     undecided: UndecidedViews,
+    identity: string | undefined,
   ) {
+    if (identity !== undefined) this.identity = identity;
     this.#pipeline = pipeline;
     this.#undecided = undecided;
     this.id = state.proxy.nodeId;
@@ -143,20 +147,42 @@ export class PipelineSource implements ResourceSource {
   readonly #pipeline: Pipeline;
   readonly #nodes: NodeReader;
   readonly #connected: () => void;
+  readonly #callers: DiscoveryCallers | undefined;
   readonly #undecided: UndecidedViews = new Map();
 
-  /** @param connected Called after each proxy that was taken in. */
-  constructor(pipeline: Pipeline, nodes: NodeReader, connected: () => void) {
+  /**
+   * @param connected Called after each proxy that was taken in.
+   * @param callers Which clients may connect. Default: all, without an identity.
+   */
+  constructor(pipeline: Pipeline, nodes: NodeReader, connected: () => void, callers?: DiscoveryCallers) {
     this.#pipeline = pipeline;
     this.#nodes = nodes;
     this.#connected = connected;
+    this.#callers = callers;
   }
 
-  connect({ node, delta }: ConnectRequest, control: ConnectControl): ProxyView {
+  /** {@linkcode ResourceSource.connect}; a client that has nothing to prove gets its view at once. */
+  connect(request: ConnectRequest, control: ConnectControl): ProxyView | Promise<ProxyView> {
+    const proof = this.#callers?.identify(request);
+    if (proof === undefined) return this.#join(request, control, () => undefined);
+    control.waitsFor("the proof of the client's identity");
+    return proof.then((caller) => {
+      control.signal.throwIfAborted();
+      return this.#join(request, control, (proxy) => this.#callers?.identityAs(proxy, caller));
+    });
+  }
+
+  #join(
+    { node, delta }: ConnectRequest,
+    control: ConnectControl,
+    identityOf: (proxy: Proxy) => string | undefined,
+  ): ProxyView {
     try {
-      const state = this.#pipeline.translator.join(this.#nodes.read(node, delta, this.#pipeline.mesh));
+      const proxy = this.#nodes.read(node, delta, this.#pipeline.mesh);
+      const identity = identityOf(proxy);
+      const state = this.#pipeline.translator.join(proxy);
       this.#connected();
-      return new ProxyStateView(state, this.#pipeline, control, this.#undecided);
+      return new ProxyStateView(state, this.#pipeline, control, this.#undecided, identity);
     } catch (error) {
       if (error instanceof NodeRefused) throw new XdsRefusal(Code.INVALID_ARGUMENT, error.message);
       throw error;

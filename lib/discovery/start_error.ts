@@ -7,10 +7,13 @@
 import { type OptionFault, OptionFaults } from "../kernel/lifecycle/option_faults.ts";
 
 /** Options that may have a fault at start. */
-export type StartOption = "configDir" | "meshConfig" | "networksConfig" | PortOption;
+export type StartOption = "configDir" | "meshConfig" | "networksConfig" | TlsFileOption | PortOption;
+
+/** The files of TLS among them. */
+export type TlsFileOption = "tlsCertFile" | "tlsKeyFile" | "caCertFile";
 
 /** The addresses among them. */
-export type PortOption = "grpc" | "http" | "monitoring" | "introspection";
+export type PortOption = "grpc" | "secureGrpc" | "http" | "monitoring" | "introspection";
 
 /** One fault of one option. */
 export type StartFault = OptionFault<StartOption>;

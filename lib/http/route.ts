@@ -9,7 +9,7 @@ import type { HttpRequest, HttpResponse, RequestHead } from "./message.ts";
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Refuses a request before its body is read, or lets it pass by undefined. */
-export type Guard = (head: RequestHead) => HttpResponse | undefined;
+export type Guard = (head: RequestHead) => HttpResponse | undefined | Promise<HttpResponse | undefined>;
 
 /** One route. */
 export interface Route {
@@ -33,9 +33,12 @@ export interface Route {
 export const DEFAULT_MAX_BODY = 64 * 1024;
 
 /** The response of the first guard that refuses a request; undefined: all let it pass. */
-export function refusalOf({ guards = [] }: Route, head: RequestHead): HttpResponse | undefined {
+export async function refusalOf(
+  { guards = [] }: Pick<Route, "guards">,
+  head: RequestHead,
+): Promise<HttpResponse | undefined> {
   for (const guard of guards) {
-    const refused = guard(head);
+    const refused = await guard(head);
     if (refused !== undefined) return refused;
   }
   return undefined;

@@ -34,7 +34,7 @@ export class Router {
    * The route of a request, or the response to a request that has none: 404, 405 with the methods that are allowed,
    * those methods for OPTIONS, 400 for a path that cannot be decoded.
    */
-  find(head: RequestHead): FoundRoute | HttpResponse {
+  async find(head: RequestHead): Promise<FoundRoute | HttpResponse> {
     if (head.method === "OPTIONS" && head.path === "*") return { status: 204, body: "" };
     const segments = decoded(head.path);
     if (segments === undefined) {
@@ -46,7 +46,7 @@ export class Router {
     const { entry: { routes }, params } = found;
     const route = routes.find(({ methods }) => methods === "any" || methods.some((method) => method === head.method));
     if (route !== undefined) return { route, params };
-    return refusalOf(routes[0]!, head) ?? methodResponse(head, routes);
+    return await refusalOf(routes[0]!, head) ?? methodResponse(head, routes);
   }
 
   #add(route: Route): void {

@@ -199,8 +199,8 @@ export class HttpServer {
   async #answer({ request, response, awaitsContinue, connection, signal }: HttpExchange): Promise<HttpResponse> {
     const head = requestHead(request, connection.peer);
     if ("status" in head) return head;
-    const found = this.#router.find(head);
-    const refused = "status" in found ? found : refusalOf(found.route, head);
+    const found = await this.#router.find(head);
+    const refused = "status" in found ? found : await refusalOf(found.route, head);
     const max = "route" in found && refused === undefined ? found.route.maxBody ?? DEFAULT_MAX_BODY : 0;
     // A client that asks first sends no body that is refused.
     if (awaitsContinue && refused !== undefined) return refused;

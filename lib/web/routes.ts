@@ -102,7 +102,7 @@ function indexRoute(route: Route, view: DebugView, names: readonly string[]): Ro
   return {
     ...route,
     handle: async (request) => {
-      const mayLook = isLocalPeer(request.peer) && refusalOf({ ...route, guards }, request) === undefined;
+      const mayLook = isLocalPeer(request.peer) && await refusalOf({ guards }, request) === undefined;
       if (!mayLook || !wantsPage(request)) return await route.handle(request);
       return pageResponse(await overviewPage(request, view), request, view, []);
     },

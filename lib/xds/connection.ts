@@ -15,7 +15,6 @@ import { AdsStream } from "./ads/stream.ts";
 import type { Call } from "../grpc/call.ts";
 import type { CallHandler } from "../grpc/call_handler.ts";
 import { Code } from "../grpc/codes.ts";
-import { spiffeId } from "../sockets/transport/spiffe_id.ts";
 import { Connecting } from "./connecting.ts";
 import { RpcError } from "../grpc/status.ts";
 import type { PushLedger, PushProgress } from "./ledger.ts";
@@ -164,9 +163,8 @@ export class XdsConnection implements CallHandler, Pushable {
         this.close();
       },
     });
-    const { address, delta } = this;
-    const identity = spiffeId(call.peer);
-    const view = connecting.start(context.source, { node, delta, address, metadata: call.headers, identity });
+    const { headers: metadata, peer } = call;
+    const view = connecting.start(context.source, { node, delta: this.delta, peer, metadata });
     if (view !== undefined) this.#open(node, view);
   }
 

@@ -109,7 +109,7 @@ Deno.test("all mistakes in discovery's flags are named at once", () => {
       /--keepaliveMaxServerConnectionAge: got -1s, expected 0s or more/,
       /--keepaliveInterval: got 0s, expected 1s or more/,
       /--clusterAliases: cluster c1 has aliases a, b, expected one/,
-      /--tlsCertFile and --tlsKeyFile: got one/,
+      /--caCertFile, --tlsCertFile and --tlsKeyFile: got 1, expected all three or none/,
       /--registries: got none/,
       /--orchApiBurst: got -1/,
     ]

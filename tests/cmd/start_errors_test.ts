@@ -120,3 +120,37 @@ Deno.test("variables, addresses, durations and log flags at fault are reported a
     ...["PILOT_PUSH_THROTTLE", "--httpAddr", "--keepaliveInterval", "--log_output_level"],
   ]);
 });
+
+Deno.test("files of TLS and settings of authentication that cannot be used are named with flag or variable", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${folder}/junk`, "junk");
+    const tls = (cert: string) => [
+      ...[`--configDir=${folder}`, "--secureGRPCAddr=127.0.0.1:0", "--ctrlz_port=0", ...FREE],
+      ...[`--tlsCertFile=${folder}/${cert}`, `--tlsKeyFile=${folder}/junk`, `--caCertFile=${folder}/junk`],
+    ];
+    const missing = await refused(tls("none"));
+    assert.match(
+      missing.lines.join("\n"),
+      /^Error: flag --tlsCertFile: got ".+\/none", expected a file that exists and may be read$/,
+    );
+    const junk = await refused(tls("junk"));
+    assert.match(
+      junk.lines.join("\n"),
+      /^Error: flag --tlsCertFile: .+\/junk: expected certificates in PEM, got none$/,
+    );
+    const names = ({ lines }: { lines: string[] }) => lines.map((line) => line.replace(/^Error: /, "").split(": ")[0]);
+    assert.deepEqual(
+      names(await refused(["--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA", "--tlsKeyFile=x", "--configDir=x"])),
+      [
+        "flags --caCertFile, --tlsCertFile and --tlsKeyFile",
+        "flag --tls-cipher-suites",
+      ],
+    );
+    const variables = { JWT_RULE: '{"issuer":5}', TRUSTED_GATEWAY_CIDR: "10.0.0.1" };
+    const wrong = await refused([`--configDir=${folder}`, ...FREE], variables);
+    assert.deepEqual([wrong.code, names(wrong)], [1, Object.keys(variables)]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

@@ -487,6 +487,11 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   PILOT_MAX_REQUESTS_PER_SECOND: "tests/discovery/server_settings_test.ts",
   PILOT_PUSH_THROTTLE: "tests/discovery/server_settings_test.ts",
   PILOT_XDS_CACHE_STATS: "tests/discovery/server_settings_test.ts",
+  JWT_RULE: "tests/wire_conformance/secure_port_test.ts",
+  TRUSTED_GATEWAY_CIDR: "tests/wire_conformance/secure_port_test.ts",
+  XDS_AUTH: "tests/wire_conformance/secure_port_test.ts",
+  XDS_AUTH_PLAINTEXT: "tests/wire_conformance/secure_port_test.ts",
+  PILOT_ENABLE_XDS_IDENTITY_CHECK: "tests/wire_conformance/secure_port_test.ts",
 };
 
 Deno.test("every setting that the discovery server reads is shown to work", () => {

@@ -24,7 +24,7 @@ async function connect(delta: boolean, failing: boolean, deaf = false) {
   const wire: ClientSource<ProxyView> = {
     table: fixture.pipeline.table,
     connect(request, control) {
-      const view = source.connect(request, control);
+      const view = source.connect(request, control) as ProxyView;
       return deaf ? Object.assign(view, { want: undefined }) : view;
     },
   };

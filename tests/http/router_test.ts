@@ -13,12 +13,12 @@ const head = (method: string, path: string): RequestHead => ({
   ...{ method, path, query: new URLSearchParams(), headers: {}, host: "x", peer: { address: "127.0.0.1:1" } },
 });
 
-function found(router: Router, method: string, path: string): string | number {
-  const match = router.find(head(method, path));
+async function found(router: Router, method: string, path: string): Promise<string | number> {
+  const match = await router.find(head(method, path));
   return "route" in match ? `${match.route.path} ${JSON.stringify(match.params)}` : match.status;
 }
 
-Deno.test("a path is found by its segments: literal before named, named in order, `*` for the rest", () => {
+Deno.test("a path is found by its segments: literal before named, named in order, `*` for the rest", async () => {
   const router = new Router([
     route(["GET"], "/"),
     route(["GET"], "/pods/:namespace/:name"),
@@ -28,22 +28,25 @@ Deno.test("a path is found by its segments: literal before named, named in order
     route(["GET"], "/debug"),
     route(["GET"], "/debug/live"),
   ]);
-  assert.equal(found(router, "GET", "/"), "/ {}");
-  assert.equal(found(router, "GET", "/pods/a/b"), '/pods/:namespace/:name {"namespace":"a","name":"b"}');
-  assert.equal(found(router, "GET", "/pods/all/one"), "/pods/all/one {}");
-  assert.equal(found(router, "GET", "/pods/a%2Fb/%E2%82%AC/"), '/pods/:namespace/:name {"namespace":"a/b","name":"€"}');
-  assert.equal(found(router, "GET", "/pods/all%2Fone"), 404, "an encoded slash separates nothing");
-  assert.equal(found(router, "PUT", "/pods/a/b"), '/pods/:namespace/:name {"namespace":"a","name":"b"}');
-  assert.equal(found(router, "DELETE", "/pods/a/b"), 405);
-  assert.equal(found(router, "GET", "/pods/a/"), 404);
-  assert.equal(found(router, "GET", "/pods//b"), 404);
-  assert.equal(found(router, "GET", "/debug/"), "/debug {}");
-  assert.equal(found(router, "GET", "/debug/live/"), "/debug/live {}");
-  assert.equal(found(router, "BREW", "/debug/a/b/c"), "/debug/* {}");
-  assert.equal(found(router, "POST", "/debug/live"), 405);
-  assert.equal(found(router, "GET", "//debug"), 404);
-  assert.equal(found(router, "GET", "/debug/../debug"), "/debug/* {}", "dots mean nothing");
-  assert.equal(found(router, "GET", "/%zz"), 400);
+  assert.equal(await found(router, "GET", "/"), "/ {}");
+  assert.equal(await found(router, "GET", "/pods/a/b"), '/pods/:namespace/:name {"namespace":"a","name":"b"}');
+  assert.equal(await found(router, "GET", "/pods/all/one"), "/pods/all/one {}");
+  assert.equal(
+    await found(router, "GET", "/pods/a%2Fb/%E2%82%AC/"),
+    '/pods/:namespace/:name {"namespace":"a/b","name":"€"}',
+  );
+  assert.equal(await found(router, "GET", "/pods/all%2Fone"), 404, "an encoded slash separates nothing");
+  assert.equal(await found(router, "PUT", "/pods/a/b"), '/pods/:namespace/:name {"namespace":"a","name":"b"}');
+  assert.equal(await found(router, "DELETE", "/pods/a/b"), 405);
+  assert.equal(await found(router, "GET", "/pods/a/"), 404);
+  assert.equal(await found(router, "GET", "/pods//b"), 404);
+  assert.equal(await found(router, "GET", "/debug/"), "/debug {}");
+  assert.equal(await found(router, "GET", "/debug/live/"), "/debug/live {}");
+  assert.equal(await found(router, "BREW", "/debug/a/b/c"), "/debug/* {}");
+  assert.equal(await found(router, "POST", "/debug/live"), 405);
+  assert.equal(await found(router, "GET", "//debug"), 404);
+  assert.equal(await found(router, "GET", "/debug/../debug"), "/debug/* {}", "dots mean nothing");
+  assert.equal(await found(router, "GET", "/%zz"), 400);
 });
 
 Deno.test("two routes of one path and method are a mistake in the code", () => {
@@ -55,7 +58,7 @@ Deno.test("two routes of one path and method are a mistake in the code", () => {
   assert.throws(() => new Router([route(["GET"], "/*/a")]), /\* stands at the end/);
 });
 
-Deno.test("guards are asked in order, those around a route before its own, and also before a wrong method is named", () => {
+Deno.test("guards are asked in order, those around a route before its own, and also before a wrong method is named", async () => {
   const asked: string[] = [];
   const guard = (name: string, refuses: boolean) => () => {
     asked.push(name);
@@ -63,7 +66,7 @@ Deno.test("guards are asked in order, those around a route before its own, and a
   };
   const inner: Route = { ...route(["PUT"], "/a"), guards: [guard("inner", true)] };
   const router = new Router(guardedRoutes([inner], guard("first", false), guard("second", false)));
-  const refused = router.find(head("GET", "/a"));
+  const refused = await router.find(head("GET", "/a"));
   assert.ok("status" in refused);
   assert.deepEqual([refused.status, refused.body], [403, "inner"]);
   assert.deepEqual(asked, ["first", "second", "inner"]);

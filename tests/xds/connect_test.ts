@@ -115,11 +115,11 @@ Deno.test("a client that sends too much while its view is awaited is refused, an
   assert.equal(at.server.grpc.held.bytes, 0);
 });
 
-Deno.test("without a verified certificate a client has no identity", async () => {
+Deno.test("the source gets the node, the remote end and the metadata of the call", async () => {
   await using at = new ConnectServer();
   at.ask(1, CLUSTER);
-  const { node, address, identity } = at.connectOf(1).request;
-  assert.deepEqual([node.id, address, identity], ["1", "memory", undefined]);
+  const { node, peer, metadata } = at.connectOf(1).request;
+  assert.deepEqual([node.id, peer, metadata["content-type"]], ["1", { address: "memory" }, "application/grpc"]);
 });
 
 Deno.test("a view that comes for a call whose end is not sent yet is closed, and opens no stream", async () => {

@@ -8,7 +8,7 @@ import type { NotBuiltPart } from "./entry.ts";
 /** The part and what waits for it. */
 export const authority: NotBuiltPart = {
   title: "authority",
-  about: "The certificate authority, discovery over TLS, and authentication of callers.",
+  about: "The certificate authority, and the server's own certificate from it.",
   settings: [
     "AUDIENCE",
     "CA_TRUSTED_NODE_ACCOUNTS",
@@ -23,22 +23,17 @@ export const authority: NotBuiltPart = {
     "ENABLE_CLUSTER_TRUST_BUNDLE_API",
     "EXTERNAL_CA",
     "EXTERNAL_MESHD",
-    "JWT_RULE",
     "MAX_WORKLOAD_CERT_TTL",
     "MESHD_CUSTOM_HOST",
     "MESH_MULTIROOT_MESH",
     "ORCH_SIGNER",
     "PILOT_CA_CERT_CONFIGMAP",
     "PILOT_CERT_PROVIDER",
-    "PILOT_ENABLE_XDS_IDENTITY_CHECK",
     "ROOT_CA_DIR",
     "TOKEN_AUDIENCES",
     "TOKEN_ISSUER",
-    "TRUSTED_GATEWAY_CIDR",
     "USE_CACERTS_FOR_SELF_SIGNED_CA",
     "USE_REMOTE_CERTS",
-    "XDS_AUTH",
-    "XDS_AUTH_PLAINTEXT",
   ],
   metrics: [
     "citadel_server_authentication_failure_count",
@@ -52,13 +47,6 @@ export const authority: NotBuiltPart = {
     "citadel_server_root_cert_expiry_timestamp",
     "citadel_server_success_cert_issuance_count",
     "pilot_sds_certificate_errors_total",
-  ],
-  flags: [
-    "pilot-discovery --caCertFile",
-    "pilot-discovery --secureGRPCAddr",
-    "pilot-discovery --tls-cipher-suites",
-    "pilot-discovery --tlsCertFile",
-    "pilot-discovery --tlsKeyFile",
   ],
   meshFields: [
     "ca",

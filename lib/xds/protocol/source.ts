@@ -7,6 +7,7 @@
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { NameSet } from "../../resource/name_set.ts";
 import type { ResourceSet } from "../../resource/set.ts";
+import type { Peer } from "../../sockets/transport/peer.ts";
 import type { Code } from "../../grpc/codes.ts";
 import { RpcError } from "../../grpc/status.ts";
 
@@ -16,15 +17,10 @@ export interface ConnectRequest {
   readonly node: envoy.config.core.v3.Node;
   /** Whether the stream speaks the incremental variant. */
   readonly delta: boolean;
-  /** `address:port` of the client's socket. */
-  readonly address: string;
-  /** Metadata of the call (lower-case names), e.g. `authorization`. */
-  readonly metadata: Readonly<Record<string, string | string[] | undefined>>;
-  /**
-   * The SPIFFE ID of the client's verified certificate, e.g. `spiffe://cluster.local/ns/shop/sa/cart`. Undefined without
-   * TLS, without a verified certificate, and where the certificate does not hold exactly one.
-   */
-  readonly identity: string | undefined;
+  /** The remote end of the client's connection: its address, and what TLS proved. */
+  readonly peer: Peer;
+  /** Metadata of the call (lower-case names, several of one name joined by a comma), e.g. `authorization`. */
+  readonly metadata: Readonly<Record<string, string | undefined>>;
 }
 
 /** The stream's side of one call of {@linkcode ResourceSource.connect}. Valid after the call has returned, too. */
@@ -123,6 +119,8 @@ export interface ProxyView {
   readonly id: string;
   /** Some of its resources could not be made and are older than they should be. Absent: none. */
   readonly failing?: boolean;
+  /** The client's SPIFFE ID, proven and found to fit its node; absent: there is none. */
+  readonly identity?: string;
   /** Where it belongs to, for debug pages; absent: the source does not know. */
   readonly home?: { readonly namespace: string; readonly clusterId: string };
   /**

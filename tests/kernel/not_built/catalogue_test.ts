@@ -53,9 +53,9 @@ Deno.test("the catalogue answers by sort and name, never by name alone", () => {
   assert.equal(notBuilt("setting", "Telemetry"), undefined);
   assert.deepEqual(flagsNotBuilt("install-cni", ["ctrlz_port", "profile"]), ["--ctrlz_port"]);
   assert.deepEqual(flagsNotBuilt("pilot-discovery", ["ctrlz_port", "profile"]), ["--profile"]);
-  assert.deepEqual(settingsWithoutEffect(["XDS_AUTH", "toString", "PILOT_DEBOUNCE_MAX", "ENABLE_VTPROTOBUF"]), [
+  assert.deepEqual(settingsWithoutEffect(["EXTERNAL_CA", "toString", "PILOT_DEBOUNCE_MAX", "ENABLE_VTPROTOBUF"]), [
     "ENABLE_VTPROTOBUF",
-    "XDS_AUTH",
+    "EXTERNAL_CA",
   ]);
   assert.equal(kindNotBuiltText("VirtualService"), undefined);
 });

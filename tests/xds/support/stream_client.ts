@@ -81,7 +81,7 @@ export class StreamClient<V extends ProxyView = MemoryView> {
     options: StreamClientOptions = {},
   ) {
     this.#names = options.names ?? new InternedNames();
-    const request = { node: { id: "client" }, delta, address: "", metadata: {}, identity: undefined };
+    const request = { node: { id: "client" }, delta, peer: { address: "" }, metadata: {} };
     this.view = source.connect({ ...request, ...options.request }, {
       deadline: Infinity,
       signal: new AbortController().signal,

@@ -1,0 +1,117 @@
+/**
+ * The authenticators of a discovery server, from its settings and the mesh configuration.
+ *
+ * Permissions: net (issuers of tokens), read (the server's own token).
+ *
+ * @module
+ */
+import { parseRanges } from "../authenticators/addresses.ts";
+import { tokenAudiences } from "../authenticators/audiences.ts";
+import { Authentication } from "../authenticators/authentication.ts";
+import type { Authenticator } from "../authenticators/caller.ts";
+import { clientCertificateAuthenticator } from "../authenticators/client_certificate.ts";
+import { fetchKeySet } from "../authenticators/issuer_keys.ts";
+import { JwtAuthenticator } from "../authenticators/jwt.ts";
+import { parseTokenRule, type TokenRule } from "../authenticators/jwt_rule.ts";
+import { OWN_TOKEN_FILES, type OwnTokenClaims, ownTokenClaims } from "../authenticators/own_token.ts";
+import { TokenKeys } from "../authenticators/token_keys.ts";
+import type { TrustDomains } from "../authenticators/trust.ts";
+import { xfccAuthenticator } from "../authenticators/xfcc.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { MeshSource } from "./mesh_source.ts";
+import type { DiscoverySettings } from "./settings.ts";
+
+/** The settings that say who is believed. */
+export type AuthenticationSettings = Pick<
+  DiscoverySettings,
+  "JWT_RULE" | "TRUSTED_GATEWAY_CIDR" | "XDS_AUTH_PLAINTEXT" | "TOKEN_AUDIENCES" | "TOKEN_ISSUER" | "AUDIENCE"
+>;
+
+/** Everything that is wrong with those settings: variable, value, expectation. */
+export function authenticationProblems(settings: AuthenticationSettings): string[] {
+  const problems: string[] = [];
+  const check = (name: string, work: () => void) => {
+    try {
+      work();
+    } catch (error) {
+      problems.push(...(error as Error).message.split("\n").map((line) => `${name}: ${line}`));
+    }
+  };
+  if (settings.JWT_RULE !== "") check("JWT_RULE", () => parseTokenRule(settings.JWT_RULE));
+  check("TRUSTED_GATEWAY_CIDR", () => parseRanges(settings.TRUSTED_GATEWAY_CIDR));
+  return problems;
+}
+
+/** Makes the authentications of one server, which share the authenticators and the keys of issuers. */
+export class ServerAuthentication {
+  readonly #settings: AuthenticationSettings;
+  readonly #kernel: Kernel;
+  readonly #domains: () => TrustDomains;
+  readonly #authenticators: readonly Authenticator[];
+
+  /** @throws TypeError when a setting is wrong; {@linkcode authenticationProblems} names all that are */
+  constructor(settings: AuthenticationSettings, mesh: Pick<MeshSource, "state">, kernel: Kernel) {
+    this.#settings = settings;
+    this.#kernel = kernel;
+    this.#domains = () => {
+      const { trustDomain, trustDomainAliases } = mesh.state.mesh;
+      return { own: trustDomain, aliases: trustDomainAliases };
+    };
+    const rule = settings.JWT_RULE;
+    const gateways = parseRanges(settings.TRUSTED_GATEWAY_CIDR);
+    this.#authenticators = [
+      clientCertificateAuthenticator(this.#domains),
+      ...rule === "" ? [] : [this.#tokensOf("JWT_RULE", parseTokenRule(rule))],
+      ...gateways.length === 0 ? [] : [xfccAuthenticator(gateways, this.#domains)],
+    ];
+  }
+
+  /** Clients of discovery. */
+  forDiscovery(): Authentication {
+    return this.#of(this.#authenticators, this.#settings.XDS_AUTH_PLAINTEXT);
+  }
+
+  /** Callers of pages, which are served in plain text: a token shown there is believed. */
+  forPages(): Authentication {
+    return this.#of(this.#authenticators, true);
+  }
+
+  /**
+   * Who asks for certificates: as for discovery, and last by tokens of `TOKEN_ISSUER` for `AUDIENCE`. What of them is not
+   * set is as in the server's own token; without that the audiences are `TOKEN_AUDIENCES`.
+   */
+  async forAuthority(): Promise<Authentication> {
+    const { TOKEN_ISSUER, AUDIENCE, TOKEN_AUDIENCES } = this.#settings;
+    const own = TOKEN_ISSUER !== "" && AUDIENCE !== "" ? undefined : await readOwnToken(this.#kernel);
+    const issuer = TOKEN_ISSUER || own?.issuer || "";
+    const named = AUDIENCE === "" ? own?.audiences.slice(0, 1) ?? [] : [AUDIENCE];
+    const audiences = tokenAudiences((named.length > 0 ? named : [TOKEN_AUDIENCES]).join(","));
+    const last = issuer === "" ? [] : [this.#tokensOf("TOKEN_ISSUER", { issuer, audiences })];
+    return this.#of([...this.#authenticators, ...last], this.#settings.XDS_AUTH_PLAINTEXT);
+  }
+
+  #of(authenticators: readonly Authenticator[], plaintext: boolean): Authentication {
+    return new Authentication(authenticators, { plaintext, log: this.#kernel.log.scope("authn") });
+  }
+
+  #tokensOf(name: string, rule: TokenRule): Authenticator {
+    const { clock, log } = this.#kernel;
+    const keys = new TokenKeys(() => fetchKeySet(rule), clock, (reason) => {
+      log.scope("authn").warn("keys of a token issuer", { setting: name, issuer: rule.issuer, reason });
+    });
+    return new JwtAuthenticator(name, rule, keys, this.#domains, clock);
+  }
+}
+
+/** The claims of the first token of the server that there is; undefined: there is none that can be read. */
+async function readOwnToken(kernel: Kernel): Promise<OwnTokenClaims | undefined> {
+  for (const path of OWN_TOKEN_FILES) {
+    try {
+      return ownTokenClaims(await Deno.readTextFile(path));
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) continue;
+      kernel.log.scope("authn").warn("the server's own token cannot be read", { path, error });
+    }
+  }
+  return undefined;
+}

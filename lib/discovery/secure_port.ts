@@ -1,0 +1,117 @@
+/**
+ * The port on which discovery is served over TLS, with a certificate and with roots of clients that may change.
+ *
+ * Permissions: net (the listen address).
+ *
+ * @module
+ */
+import {
+  DEFAULT_TLS_POLICY,
+  FIPS_TLS_POLICY,
+  policyOfSuites,
+  suitesNotThere,
+  type TlsPolicy,
+} from "../sockets/listen/tls_policy.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { ServerIdentity, TrustBundle } from "../pki/current.ts";
+import type { TlsCertificates } from "../sockets/listen/certificates.ts";
+import type { Listener } from "../sockets/listen/tcp.ts";
+import type { XdsServer } from "../xds/server.ts";
+import type { DiscoverySettings } from "./settings.ts";
+import { startTlsFiles, type TlsFiles } from "./tls_files.ts";
+
+/**
+ * The policy of the server's own TLS: `COMPLIANCE_POLICY` before the suites that are named. Says in the log which of them
+ * the runtime does not have, and what it cannot hold to.
+ *
+ * @throws TypeError when the runtime has none of the suites
+ */
+export function serverTlsPolicy(
+  compliance: DiscoverySettings["COMPLIANCE_POLICY"],
+  cipherSuites: readonly string[],
+  kernel: Kernel,
+): TlsPolicy {
+  const log = kernel.log.scope("tls");
+  if (compliance === "fips-140-2") {
+    log.warn("COMPLIANCE_POLICY holds to TLS 1.2 and its suites; curves of the key exchange are those of the runtime", {
+      curves: "X25519, P-256, P-384",
+    });
+    return FIPS_TLS_POLICY;
+  }
+  if (cipherSuites.length === 0) return DEFAULT_TLS_POLICY;
+  const absent = suitesNotThere(cipherSuites);
+  if (absent.length > 0) log.warn("cipher suites that this runtime does not have", { suites: absent });
+  return policyOfSuites(cipherSuites);
+}
+
+/** What TLS needs. */
+export interface SecurePortOptions {
+  /** The server's certificate. */
+  readonly identity: ServerIdentity;
+  /** Roots of client certificates: while they are exchanged, the old and the new ones. */
+  readonly clientRoots: TrustBundle;
+  readonly policy: TlsPolicy;
+}
+
+/** Where the server's certificate comes from, and which suites it takes. */
+export interface ServerTlsOptions {
+  /** Absent: there is no certificate. */
+  readonly files?: TlsFiles;
+  /** `--tls-cipher-suites`; none: those of the runtime. */
+  readonly cipherSuites: readonly string[];
+}
+
+/**
+ * Reads what the server's own TLS needs. Undefined: there is no certificate.
+ *
+ * @throws {StartError} when a file is missing or cannot be used
+ */
+export async function startServerTls(
+  options: ServerTlsOptions | undefined,
+  settings: Pick<DiscoverySettings, "COMPLIANCE_POLICY">,
+  kernel: Kernel,
+): Promise<SecurePortOptions | undefined> {
+  if (options?.files === undefined) return undefined;
+  const policy = serverTlsPolicy(settings.COMPLIANCE_POLICY, options.cipherSuites, kernel);
+  return { ...await startTlsFiles(options.files, kernel), policy };
+}
+
+/**
+ * Listens. Certificates and roots that change are used for new connections, open ones stay; what cannot be used is
+ * reported, and the last that could stays in force.
+ *
+ * @throws TypeError when the certificates cannot be used, Error when the address cannot
+ */
+export async function openSecurePort(
+  address: string,
+  { identity, clientRoots, policy }: SecurePortOptions,
+  xds: Pick<XdsServer, "listenTls">,
+  kernel: Kernel,
+): Promise<Listener> {
+  const log = kernel.log.scope("tls");
+  const certificates = (): TlsCertificates => {
+    const { certificatePem, keyPem } = identity.current();
+    const roots = clientRoots.current();
+    return { certificate: certificatePem, privateKey: keyPem, ...(roots === "" ? {} : { clientAuthorities: roots }) };
+  };
+  const listener = await xds.listenTls(address, certificates(), {
+    policy,
+    // Whoever connects can cause these, so they are for who looks for them.
+    onHandshakeError: (error, client) => log.debug("a TLS handshake failed", { client, error: error.message }),
+    onRefused: (client) => log.debug("no place for a TLS handshake", { client }),
+  });
+  const replace = (what: string) => {
+    try {
+      listener.replace(certificates());
+      log.info("new connections use it", { changed: what });
+    } catch (error) {
+      log.error("it cannot be used, the last one stays in force", { changed: what, error });
+    }
+  };
+  const ends = [
+    identity.onChange(() => replace("the server's certificate")),
+    clientRoots.onChange(() => replace("the roots of clients")),
+  ];
+  kernel.stopper.add("secure port", () => ends.forEach((end) => end()));
+  return listener;
+}

@@ -1,0 +1,97 @@
+/**
+ * The server's certificate and the roots of its clients from files (`--tlsCertFile`, `--tlsKeyFile`, `--caCertFile`),
+ * which are watched.
+ *
+ * Permissions: read of the files and their folders.
+ *
+ * @module
+ */
+import { type FileText, watchFile } from "../folder/watch_file.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { CurrentValue, type ServerCertificate, type ServerIdentity, type TrustBundle } from "../pki/current.ts";
+import { checkCertificates } from "../sockets/listen/certificates.ts";
+import { StartError, type StartFault } from "./start_error.ts";
+
+/** The files; all three belong together. */
+export interface TlsFiles {
+  readonly tlsCertFile: string;
+  readonly tlsKeyFile: string;
+  readonly caCertFile: string;
+}
+
+/** What is in them now. */
+export interface TlsFileContent {
+  readonly identity: ServerIdentity;
+  readonly clientRoots: TrustBundle;
+}
+
+/** Quiet time after a change before the files are used, ms: three files are written one after the other. */
+const SETTLE_MS = 100;
+
+const OPTIONS = ["tlsCertFile", "tlsKeyFile", "caCertFile"] as const;
+
+/** The field that a fault of the certificates begins with, by option. */
+const FIELDS = { tlsCertFile: "certificate", tlsKeyFile: "privateKey", caCertFile: "clientAuthorities" } as const;
+
+/**
+ * Reads the files, and watches them until the kernel stops. Content that cannot be used is reported; the last that could
+ * stays in force.
+ *
+ * @throws {StartError} naming each file that is missing or cannot be used at the start
+ */
+export async function startTlsFiles(files: TlsFiles, kernel: Kernel): Promise<TlsFileContent> {
+  const texts = new Map<keyof TlsFiles, FileText>();
+  let cancel: (() => void) | undefined;
+  let changed = () => {};
+  for (const option of OPTIONS) {
+    const watched = await watchFile(files[option], (text) => {
+      texts.set(option, text);
+      cancel?.();
+      cancel = kernel.clock.after(SETTLE_MS, () => changed());
+    });
+    kernel.stopper.add(`file of ${option}`, async () => {
+      cancel?.();
+      await watched.stop();
+    });
+  }
+  const read = (): { readonly server: ServerCertificate; readonly roots: string } => {
+    const faults = OPTIONS.flatMap((option) => missing(option, files[option], texts.get(option)));
+    if (faults.length > 0) throw new StartError(faults);
+    const [certificatePem, keyPem, roots] = OPTIONS.map((option) => String(texts.get(option)));
+    const server = { certificatePem: certificatePem!, keyPem: keyPem! };
+    checkTogether(files, server, roots!);
+    return { server, roots: roots! };
+  };
+  const first = read();
+  const identity = new CurrentValue(first.server);
+  const clientRoots = new CurrentValue(first.roots);
+  changed = () => {
+    try {
+      const { server, roots } = read();
+      const { certificatePem, keyPem } = identity.current();
+      if (server.certificatePem !== certificatePem || server.keyPem !== keyPem) identity.set(server);
+      if (roots !== clientRoots.current()) clientRoots.set(roots);
+    } catch (error) {
+      const reason = (error as Error).message;
+      kernel.log.scope("tls").error("files cannot be used, the last content stays in force", { reason });
+    }
+  };
+  return { identity, clientRoots };
+}
+
+function missing(option: keyof TlsFiles, file: string, text: FileText): StartFault[] {
+  if (typeof text === "string") return [];
+  const why = text === undefined ? "" : ` (${text.unreadable})`;
+  return [{ option, text: `got ${JSON.stringify(file)}, expected a file that exists and may be read${why}` }];
+}
+
+/** @throws {StartError} naming the file whose content does not fit */
+function checkTogether(files: TlsFiles, { certificatePem, keyPem }: ServerCertificate, roots: string): void {
+  try {
+    checkCertificates({ certificate: certificatePem, privateKey: keyPem, clientAuthorities: roots });
+  } catch (error) {
+    const [, field = "", text = ""] = /^(\w+): ([^]*)$/.exec((error as Error).message) ?? [];
+    const option = OPTIONS.find((one) => FIELDS[one] === field) ?? "tlsCertFile";
+    throw new StartError([{ option, text: `${files[option]}: ${text}` }], error);
+  }
+}
