@@ -15,7 +15,8 @@ export interface Link {
   readonly title: string;
 }
 
-const STYLE = `body{font:15px/1.4 system-ui,sans-serif;margin:2em auto;max-width:60em;padding:0 1em}
+/** How the pages look; it stands in each. */
+export const PAGE_STYLE = `body{font:15px/1.4 system-ui,sans-serif;margin:2em auto;max-width:60em;padding:0 1em}
 nav a{margin-right:1em}table{border-collapse:collapse;margin-top:1em}
 td,th{border:1px solid #ccc;padding:.3em .7em;text-align:left;vertical-align:top}
 td{font-family:ui-monospace,monospace;overflow-wrap:anywhere}`;
@@ -25,7 +26,7 @@ export function htmlPage(program: string, title: string, links: readonly Link[],
   const nav = links.map(({ href, title }) => `<a href="${escapeHtml(href)}">${escapeHtml(title)}</a>`).join("");
   return `<!doctype html><html lang="en"><meta charset="utf-8">` +
     `<meta name="viewport" content="width=device-width"><title>${escapeHtml(`${title} - ${program}`)}</title>` +
-    `<style>${STYLE}</style><nav>${nav}</nav><h1>${escapeHtml(title)}</h1>${body}</html>\n`;
+    `<style>${PAGE_STYLE}</style><nav>${nav}</nav><h1>${escapeHtml(title)}</h1>${body}</html>\n`;
 }
 
 /** A value as a table: an object's fields, a list's elements, or the columns of a list of objects. */

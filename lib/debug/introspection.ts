@@ -6,13 +6,16 @@
  *
  * @module
  */
+import { z } from "zod";
 import { bodyText, type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import { guardOwnNames } from "../http/own_names.ts";
-import { guardedRoutes, type Route } from "../http/route.ts";
+import { inlineSource, pageHeaders } from "../http/page_headers.ts";
+import { type Guard, guardedRoutes, type Route } from "../http/route.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";
 import type { Log } from "../kernel/log/log.ts";
-import { escapeHtml, htmlPage, htmlTable, type Link } from "./html.ts";
-import { scopeBody, scopePage, setScope, shownScopes } from "./scope_topic.ts";
+import { escapeHtml, htmlPage, htmlTable, type Link, PAGE_STYLE } from "./html.ts";
+import { readQuery, refusedQuery } from "./query.ts";
+import { SCOPE_SCRIPT, scopeBody, scopePage, setScope, shownScopes } from "./scope_topic.ts";
 
 /** The parts of the process that the pages show. */
 export interface ProcessView {
@@ -60,6 +63,16 @@ const LINKS: readonly Link[] = [
   ...TOPICS.map(({ prefix, title }) => ({ href: `/${prefix}z/`, title })),
 ];
 
+/** Nothing runs or is loaded but the style of all pages, and the script of one, which asks this port. */
+const PAGE_HEADERS = {
+  ...pageHeaders({
+    "style-src": inlineSource(PAGE_STYLE),
+    "script-src": inlineSource(SCOPE_SCRIPT),
+    "connect-src": "'self'",
+  }),
+  "content-type": "text/html; charset=utf-8",
+};
+
 /** Every path of the port. */
 export function introspectionRoutes(view: ProcessView): Route[] {
   const routes: Route[] = [
@@ -79,8 +92,14 @@ export function introspectionRoutes(view: ProcessView): Route[] {
       handle: () => html(404, view, "No such page", `<p>${LINKS.length} pages are linked above.</p>`),
     },
   ];
-  return guardedRoutes(routes, guardOwnNames(view.names));
+  return guardedRoutes(routes, guardOwnNames(view.names), refuseQueries);
 }
+
+/** No path takes a query; a name that the caller believes in would otherwise do nothing without a word. */
+const refuseQueries: Guard = ({ query }) => {
+  const read = readQuery(query, z.object({}));
+  return "mistakes" in read ? refusedQuery(read.mistakes) : undefined;
+};
 
 function topicRoutes({ prefix, also = [], title, value, page }: Topic, view: ProcessView): Route[] {
   return [prefix, ...also].flatMap((name): Route[] => [
@@ -111,8 +130,7 @@ function oneScope(request: HttpRequest, log: Log): HttpResponse {
 }
 
 function html(status: number, { program }: ProcessView, title: string, body: string): HttpResponse {
-  const headers = { "content-type": "text/html; charset=utf-8" };
-  return { status, headers, body: htmlPage(program, title, LINKS, body) };
+  return { status, headers: PAGE_HEADERS, body: htmlPage(program, title, LINKS, body) };
 }
 
 function homePage(view: ProcessView, { host }: HttpRequest): string {

@@ -56,8 +56,8 @@ export function setScope(log: Log, name: string, { level, stackLevel, caller }: 
   if (caller !== undefined) log.setCaller(name, caller);
 }
 
-/** A choice changes the scope at once; where that fails, the page says so. */
-const SCRIPT = `document.querySelector("table").addEventListener("change", async ({ target }) => {
+/** The script of the page: a choice changes the scope at once; where that fails, the page says so. */
+export const SCOPE_SCRIPT = `document.querySelector("table").addEventListener("change", async ({ target }) => {
   const value = target.type === "checkbox" ? target.checked : target.value;
   const body = JSON.stringify({ [target.name]: value });
   const answer = await fetch("/scopej/" + target.closest("tr").dataset.scope, { method: "PUT", body });
@@ -76,5 +76,5 @@ export function scopePage(log: Log): string {
     `<td><input type="checkbox" name="log_callers"${log_callers ? " checked" : ""}></td></tr>`
   );
   const head = "<tr><th>scope</th><th>level</th><th>stack from</th><th>caller</th></tr>";
-  return `<table>${head}${rows.join("")}</table><script>${SCRIPT}</script>`;
+  return `<table>${head}${rows.join("")}</table><script>${SCOPE_SCRIPT}</script>`;
 }

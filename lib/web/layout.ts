@@ -5,6 +5,7 @@
  */
 import type { DebugView } from "../debug/view.ts";
 import type { HttpRequest, HttpResponse } from "../http/message.ts";
+import { pageHeaders } from "../http/page_headers.ts";
 import { type Html, markup } from "./html.ts";
 import { changedQuery, withQuery } from "./links.ts";
 import type { WebPage } from "./view.ts";
@@ -28,19 +29,14 @@ const PARENTS: Readonly<Record<string, string>> = {
   "/debug/warningz": "/debug/problemz",
 };
 
-/** A browser runs and loads nothing but the three files of the pages, and shows no page inside another site's. */
-const POLICY = [
-  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'"],
-  ...["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"],
-].join("; ");
-
-/** Headers of everything that pages for people are made of. */
-export const SAFE_HEADERS: Readonly<Record<string, string>> = {
-  "content-security-policy": POLICY,
-  "referrer-policy": "no-referrer",
-  "cross-origin-resource-policy": "same-origin",
-  "x-frame-options": "DENY",
-};
+/** Headers of everything that pages for people are made of: a browser runs and loads their three files alone. */
+export const SAFE_HEADERS: Readonly<Record<string, string>> = pageHeaders({
+  "script-src": "'self'",
+  "style-src": "'self'",
+  "img-src": "'self'",
+  "connect-src": "'self'",
+  "form-action": "'self'",
+});
 
 /**
  * A page as it is sent.

@@ -3,7 +3,11 @@
  *
  * @module
  */
+import { programArgs } from "../../scripts/program_args.ts";
+
 const repository = new URL("../../", import.meta.url).pathname;
+/** The task's arguments for any working folder: it names the program within this tree, and finds its own settings there. */
+const PROGRAM = programArgs("pilot-discovery").map((arg) => arg.startsWith("cmd/") ? `${repository}${arg}` : arg);
 
 /** What a program said, and how it ended. */
 export interface ProgramEnd {
@@ -28,17 +32,9 @@ export async function pilotDiscovery(args: readonly string[], run: ProgramRun = 
       await Deno.mkdir(`${folder}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
       await Deno.writeTextFile(`${folder}/${path}`, text);
     }
-    const config = `--config=${repository}deno.json`;
+    const [command, ...rest] = PROGRAM;
     const child = new Deno.Command(Deno.execPath(), {
-      args: [
-        "run",
-        "--quiet",
-        "--no-prompt",
-        "-P=pilot-discovery",
-        config,
-        `${repository}cmd/pilot-discovery/main.ts`,
-        ...args,
-      ],
+      args: [command!, `--config=${repository}deno.json`, ...rest, ...args],
       cwd: folder,
       env: { NO_COLOR: "1", ...run.env },
       stdin: "piped",

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import http from "node:http";
 import { type ProcessView } from "../../lib/debug/introspection.ts";
 import { StartError } from "../../lib/discovery/start_error.ts";
@@ -9,6 +10,8 @@ import { withServer } from "../discovery/running.ts";
 interface Reply {
   readonly status: number;
   readonly type: string;
+  /** The Content-Security-Policy; empty: none. */
+  readonly policy: string;
   readonly body: string;
 }
 
@@ -24,6 +27,7 @@ function ask(port: number, method: string, path: string, body = "", host = `loca
           resolve({
             status: answer.statusCode ?? 0,
             type: answer.headers["content-type"] ?? "",
+            policy: String(answer.headers["content-security-policy"] ?? ""),
             body: new TextDecoder().decode(Buffer.concat(chunks)),
           }));
       },
@@ -120,6 +124,39 @@ Deno.test("a mistake is refused with the reason, and changes nothing", async () 
     assert.deepEqual(log.states(), before);
     const foreign = await ask(port, "GET", "/envj/", "", "evil.example.com");
     assert.deepEqual([foreign.status, foreign.body.includes("CLUSTER_ID")], [403, false]);
+  });
+});
+
+Deno.test("a browser runs and loads nothing but the style and the script that stand in the pages", async () => {
+  await withPort(async (port) => {
+    const tags = new Set<string>();
+    for (const path of ["/", "/scopez", "/memz", "/envz", "/procz", "/argz", "/versionz", "/nothingz"]) {
+      const { policy, body } = await ask(port, "GET", path);
+      const sources = new Map(policy.split("; ").map((part) => [part.split(" ")[0], part]));
+      assert.equal(sources.get("default-src"), "default-src 'none'", path);
+      assert.doesNotMatch(policy, /unsafe/);
+      for (const [, tag, text] of body.matchAll(/<(script|style)>([\s\S]*?)<\/\1>/g)) {
+        tags.add(tag!);
+        const hash = createHash("sha256").update(text!).digest("base64");
+        assert.equal(sources.get(`${tag}-src`), `${tag}-src 'sha256-${hash}'`, path);
+      }
+      assert.doesNotMatch(body, /<(script|link|img)\s|\s(style|on\w+)=/, `${path} needs what the policy forbids`);
+    }
+    assert.deepEqual([...tags].sort(), ["script", "style"]);
+  });
+});
+
+Deno.test("a query that no page has is refused, and what it was given to is not done", async () => {
+  await withPort(async (port, log) => {
+    const before = log.states();
+    const said = 'query "level": this page has none of that name, expected pretty\n';
+    for (const [method, path] of [["GET", "/scopej/ads"], ["PUT", "/scopej/ads"], ["GET", "/memz"], ["GET", "/x"]]) {
+      const reply = await ask(port, method!, `${path}?level=debug`, method === "PUT" ? '{"output_level":"debug"}' : "");
+      assert.deepEqual([reply.status, reply.body], [400, said], `${method} ${path}`);
+    }
+    assert.deepEqual(log.states(), before);
+    const pretty = await ask(port, "GET", "/versionj?pretty");
+    assert.deepEqual([pretty.status, pretty.body.includes("\n  ")], [200, true]);
   });
 });
 
