@@ -27,7 +27,16 @@ export interface DestinationRuleOptions {
 /** Rules merged into one. `spec.host` is full, `spec.exportTo` has the form of {@linkcode effectiveExportTo}. */
 export interface MergedDestinationRule extends EffectiveDestinationRule {
   /** Subsets that were dropped because an earlier rule has one of that name. */
-  readonly duplicateSubsets: readonly string[];
+  readonly duplicateSubsets: readonly DroppedSubset[];
+}
+
+/** A subset that an earlier rule has. */
+export interface DroppedSubset {
+  readonly subset: string;
+  /** Key of the rule whose subset holds. */
+  readonly accepted: string;
+  /** Key of the rule whose subset does not. */
+  readonly rejected: string;
 }
 
 /** An object of that kind. */
@@ -125,11 +134,16 @@ function mergedRegardless(
 function merge(rules: readonly DestinationRuleObject[]): MergedDestinationRule {
   const [first, ...rest] = rules as [DestinationRuleObject, ...(DestinationRuleObject)[]];
   const subsets = new Map<string, Subset>();
-  const duplicateSubsets: string[] = [];
-  for (const rule of rules) {
-    for (const subset of rule.spec.subsets ?? []) {
-      if (subsets.has(subset.name)) duplicateSubsets.push(subset.name);
-      else subsets.set(subset.name, subset);
+  const owners = new Map<string, string>();
+  const duplicateSubsets: DroppedSubset[] = [];
+  for (const { key, spec } of rules) {
+    for (const subset of spec.subsets ?? []) {
+      const accepted = owners.get(subset.name);
+      if (accepted !== undefined) duplicateSubsets.push({ subset: subset.name, accepted, rejected: key });
+      else {
+        owners.set(subset.name, key);
+        subsets.set(subset.name, subset);
+      }
     }
   }
   const trafficPolicy = first.spec.trafficPolicy ?? rest.find((rule) => rule.spec.trafficPolicy)?.spec.trafficPolicy;

@@ -7,6 +7,7 @@ import {
   destinationRuleHost,
   type DestinationRuleObject,
   type DestinationRuleOptions,
+  type DroppedSubset,
   type MergedDestinationRule,
   mergeDestinationRules,
 } from "./destination_rule.ts";
@@ -152,18 +153,13 @@ export class DestinationRuleIndex {
   }
 
   /** Subsets that were left out because an earlier rule for the host has one of that name; each name once. */
-  *duplicateSubsets(): Iterable<{
-    readonly host: string;
-    readonly subset: string;
-    readonly causes: readonly string[];
-  }> {
+  *duplicateSubsets(): Iterable<DroppedSubset & { readonly host: string }> {
     for (const { byHost } of this.#byNamespace.values()) {
       for (const [host, entry] of byHost) {
         if (entry.rules.length < 2) continue;
-        const merged = this.#merged(entry);
-        const names = new Set(merged.flatMap((rule) => rule.duplicateSubsets));
-        const causes = entry.rules.map((rule) => rule.key);
-        for (const subset of names) yield { host, subset, causes };
+        for (const { duplicateSubsets } of this.#merged(entry)) {
+          for (const dropped of duplicateSubsets) yield { host, ...dropped };
+        }
       }
     }
   }

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import type { FindingName } from "../../lib/config/finding/codes.ts";
+import { findingKeys } from "../../lib/config/finding/finding.ts";
 import type { ConfigObject } from "../../lib/config/types.ts";
 import { concernedProxies } from "../../lib/debug/concern.ts";
 import { lostEffects } from "../../lib/debug/lost_effect.ts";
@@ -15,21 +17,67 @@ import { type Tree, tree } from "../discovery/random_trees.ts";
 /** Runs of each property; `MESH_PROPERTY_RUNS=10000` is the long form. */
 const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 100);
 
+/** Gateways whose ports conflict: the others of the random trees are all of plain HTTP. */
+const conflicting = fc.record({
+  namespace: fc.constantFrom("a", "b"),
+  name: fc.constantFrom("one", "two", "three"),
+  protocol: fc.constantFrom("TCP", "HTTP"),
+  host: fc.constantFrom("*", "x.com", "a/x.com", "./*"),
+  age: fc.constantFrom("2023-01-01T00:00:00Z", "2025-01-01T00:00:00Z"),
+}).map(({ namespace, name, protocol, host, age }) => ({
+  apiVersion: "networking.mesh.io/v1",
+  kind: "Gateway",
+  metadata: { namespace, name, creationTimestamp: age },
+  spec: { selector: { app: "gw" }, servers: [{ port: { number: 80, name: "p", protocol }, hosts: [host] }] },
+}));
+
 const trees = fc.array(
-  tree.filter((one) => parseObject(one, inFile("x"), { defaultNamespace: "default" }).object !== undefined),
-  { minLength: 4, maxLength: 16, size: "max" },
+  fc.oneof({ weight: 7, arbitrary: tree }, { weight: 1, arbitrary: conflicting as unknown as fc.Arbitrary<Tree> })
+    .filter((one) => parseObject(one, inFile("x"), { defaultNamespace: "default" }).object !== undefined),
+  { minLength: 2, maxLength: 16, size: "max" },
 );
+
+const pods = [["p", "a"], ["q", "b"], ["gw", "b"]].map(([app, namespace]) =>
+  `apiVersion: v1
+kind: Pod
+metadata: { name: ${app}, namespace: ${namespace}, labels: { app: ${app} } }
+spec: { containers: [{ name: app, image: x }] }
+`
+);
+
+const services = ["x.com", "y.com", "z.y.com", "svc.a.svc.cluster.local"].map((host, at) =>
+  `apiVersion: networking.mesh.io/v1
+kind: ServiceEntry
+metadata: { name: base-${at}, namespace: a, creationTimestamp: "2020-01-01T00:00:00Z" }
+spec:
+  hosts: [${host}]
+  ports: [{ number: 80, name: http, protocol: HTTP }]
+  resolution: STATIC
+  endpoints: [{ address: 172.16.0.1, labels: { version: v1 } }, { address: 172.16.0.2, labels: { version: v2 } }]
+---
+apiVersion: networking.mesh.io/v1
+kind: DestinationRule
+metadata: { name: base-${at}, namespace: a, creationTimestamp: "2020-01-01T00:00:00Z" }
+spec:
+  host: ${host}
+  subsets: [{ name: v1, labels: { version: v1 } }, { name: v2, labels: { version: v2 } }]
+`
+);
+
+/** What is around the random objects: services that routes may lead to, manifests of the proxies' pods, or neither. */
+const surroundings = fc.constantFrom([], services, pods, [...services, ...pods]).map((texts) => texts.join("---\n"));
 
 /** Port of the HTTP proxy of sidecars; 0: they have none. */
 const httpPort = fc.constantFrom(0, 15333);
 
 /** A folder of these objects, with a sidecar in two namespaces and a gateway. */
-function world(written: readonly Tree[], proxyHttpPort: number) {
+function world(written: readonly Tree[], proxyHttpPort: number, around: string) {
   const folder = new AnalyzedFolder({ proxyHttpPort });
-  folder.write(Object.fromEntries(written.map((one) => {
+  const objects = written.map((one) => {
     const { kind, metadata: { namespace, name } } = one;
     return [`${kind}.${namespace}.${name}.json`, JSON.stringify(one)];
-  })));
+  });
+  folder.write({ ...Object.fromEntries(objects), "around.yaml": around });
   const states = [
     folder.fixture.join({ namespace: "a", address: "10.1.0.1", labels: { app: "p" } }),
     folder.fixture.join({ namespace: "b", address: "10.1.0.2", labels: { app: "q" } }),
@@ -109,8 +157,8 @@ function* requestsFor(hosts: readonly string[], isRouter: boolean): Iterable<Sim
 Deno.test("a route that live calls in force is found by the simulator with a request, on each proxy that it concerns", () => {
   let routes = 0;
   fc.assert(
-    fc.property(trees, httpPort, (written, port) => {
-      const made = world(written, port);
+    fc.property(trees, httpPort, surroundings, (written, port, around) => {
+      const made = world(written, port, around);
       const view = viewOf(made);
       for (const object of made.folder.store.list("VirtualService")) {
         for (const state of inForceOn(object, view)) {
@@ -132,8 +180,8 @@ Deno.test("a route that live calls in force is found by the simulator with a req
 
 Deno.test("an object that live calls in force has caused a resource of each proxy that it concerns, or is its Sidecar", () => {
   fc.assert(
-    fc.property(trees, httpPort, (written, port) => {
-      const made = world(written, port);
+    fc.property(trees, httpPort, surroundings, (written, port, around) => {
+      const made = world(written, port, around);
       const view = viewOf(made);
       for (const object of made.folder.fixture.pipeline.objects()) {
         for (const state of inForceOn(object, view)) {
@@ -142,6 +190,50 @@ Deno.test("an object that live calls in force has caused a resource of each prox
             assert.ok(encodedResources(state).some(({ causes }) => causes.includes(object.key)), object.key);
           }
         }
+      }
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+/** Errors by which nothing of an object acts on some proxies. */
+const ACTS_NOWHERE: Readonly<Partial<Record<FindingName, (state: ProxyState) => boolean>>> = {
+  "unseen-route": ({ proxy }) => proxy.properties.type === "sidecar",
+  "selects-nothing": () => true,
+  "several-default-sidecars": () => true,
+};
+
+Deno.test("of what a finding says that nobody has it, no proxy has anything", () => {
+  const met = new Set<string>();
+  fc.assert(
+    fc.property(trees, httpPort, surroundings, (written, port, around) => {
+      const made = world(written, port, around);
+      const view = viewOf(made);
+      for (const object of made.folder.fixture.pipeline.objects()) {
+        for (const { name } of lostEffects(object.key, view)) {
+          for (const state of made.states.filter((one) => ACTS_NOWHERE[name]?.(one))) {
+            met.add(name);
+            if (object.kind === "Sidecar") assert.notEqual(state.proxyClass.scope.sidecar?.key, object.key, name);
+            else assert.ok(!encodedResources(state).some(({ causes }) => causes.includes(object.key)), object.key);
+          }
+        }
+      }
+    }),
+    { numRuns: RUNS },
+  );
+  assert.deepEqual(met, new Set(Object.keys(ACTS_NOWHERE)), "each is met");
+});
+
+Deno.test("check and live agree: an object of an error is not in force as written, and an object that is not has an error", () => {
+  fc.assert(
+    fc.property(trees, httpPort, surroundings, (written, port, around) => {
+      const made = world(written, port, around);
+      const view = viewOf(made);
+      const { pipeline } = made.folder.fixture;
+      const said = [...made.folder.analysis.findings(), ...pipeline.warnings()];
+      const errors = said.filter(({ severity }) => severity === "error").map((one) => findingKeys(one)[0]);
+      for (const { key } of pipeline.objects()) {
+        assert.equal(lostEffects(key, view).length, errors.filter((one) => one === key).length, key);
       }
     }),
     { numRuns: RUNS },

@@ -169,10 +169,10 @@ const TEN: Readonly<Record<string, Mistake>> = {
 
 /** One message, and it is the expected one. */
 function isSaid(found: readonly Finding[], mistake: Mistake, surface: string): void {
-  const said = found.map(({ code, value, place: { origin, line, field } }) =>
-    `${code} ${origin?.from === "file" ? origin.file : ""}:${line} ${field} ${value}`
+  const said = found.map(({ severity, code, value, place: { origin, line, field } }) =>
+    `${severity} ${code} ${origin?.from === "file" ? origin.file : ""}:${line} ${field} ${value}`
   );
-  assert.deepEqual(said, [`${mistake.code} ${mistake.at} ${mistake.value}`], surface);
+  assert.deepEqual(said, [`error ${mistake.code} ${mistake.at} ${mistake.value}`], surface);
   const [{ expected, effect, fix }] = found as [Finding];
   assert.match(expected, mistake.expected, surface);
   assert.match(effect, mistake.effect, surface);

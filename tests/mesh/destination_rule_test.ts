@@ -56,7 +56,9 @@ Deno.test("rules of one audience merge: first policy, all subsets, duplicates dr
   const [one] = merged;
   assert.deepEqual(one!.spec.subsets, [{ name: "v1" }, { name: "v2" }]);
   assert.deepEqual(one!.spec.trafficPolicy, random.trafficPolicy);
-  assert.deepEqual(one!.duplicateSubsets, ["v1"]);
+  assert.deepEqual(one!.duplicateSubsets, [
+    { subset: "v1", accepted: "DestinationRule/default/a", rejected: "DestinationRule/default/b" },
+  ]);
   assert.deepEqual(one!.causes, ["a", "b", "c"].map((x) => `DestinationRule/default/${x}`));
 });
 

@@ -37,10 +37,12 @@ export const SELECTS_NOTHING: readonly Analyzer<LabelledKind>[] = (Object.keys(L
     const labels = labelsOf(object);
     if (!selectsNone(namespaces, labels, read)) return;
     const where = namespaces.length === 1 ? ` of namespace ${namespaces[0]}` : "";
-    report("error", "selects-nothing", {
+    const isService = kind === "ServiceEntry";
+    report(isService ? "warning" : "error", "selects-nothing", {
       field: LABELS_OF[kind],
       value: labels,
       expected: `labels of a workload${where} (no known one has ${shownLabels(labels)})`,
+      ...isService ? { effect: "The service has no endpoint: requests to it are answered with 503." } : {},
     });
   },
 }));

@@ -30,9 +30,12 @@ export function hasWorkload(
     read.objectsIn("WorkloadGroup", namespace).some(({ spec }) => carries(spec.metadata?.labels ?? {}));
 }
 
-/** Whether labels select nothing that is known in some namespaces; not where nothing at all is known of them. */
+/**
+ * Whether labels select nothing that is known in some namespaces. Not where no manifest tells of a workload there: what is
+ * known of virtual machines says nothing of pods.
+ */
 export function selectsNone(namespaces: readonly string[], labels: StringMap, read: AnalysisReader): boolean {
-  return Object.keys(labels).length > 0 && namespaces.some((one) => hasWorkload(one, {}, read)) &&
+  return Object.keys(labels).length > 0 && namespaces.some((one) => read.workloads(one).length > 0) &&
     !namespaces.some((one) => hasWorkload(one, labels, read));
 }
 

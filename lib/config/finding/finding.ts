@@ -137,11 +137,30 @@ export function fieldFinding(
  * @param message One sentence.
  */
 export function warningOf(name: FindingName, keys: readonly string[], message: string): Finding {
+  return objectsFinding("warning", name, keys, message);
+}
+
+/**
+ * An error about objects in force: the first of them does not do what it says, wholly or in part.
+ *
+ * @param keys Keys of the objects that it is about, the one that lost something first.
+ * @param message One sentence.
+ */
+export function lossOf(name: FindingName, keys: readonly string[], message: string): Finding {
+  return objectsFinding("error", name, keys, message);
+}
+
+function objectsFinding(
+  severity: Severity,
+  name: FindingName,
+  keys: readonly string[],
+  message: string,
+): Finding {
   const objects = keys.map((key): ObjectName => {
     const [kind = "", namespace = "", name = ""] = key.split("/");
     return { kind, namespace, name };
   });
-  return findingOf(name, { severity: "warning", place: { objects, field: "", line: 0 }, message });
+  return findingOf(name, { severity, place: { objects, field: "", line: 0 }, message });
 }
 
 /** Keys of the objects that a finding is about. */

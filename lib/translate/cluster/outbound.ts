@@ -10,7 +10,7 @@ import {
   Cluster_LbPolicy as LbPolicy,
 } from "../../../proto/gen/enums.ts";
 import { duration } from "../../pb/wellknown.ts";
-import type { Built } from "../message/built.ts";
+import type { Built, BuiltWarning } from "../message/built.ts";
 import { localityPlan } from "../destination/locality_setting.ts";
 import { causesOf, type DestinationPlan, destinations } from "../destination/plan.ts";
 import type { Reader } from "../reader/reader.ts";
@@ -81,7 +81,8 @@ function closedCluster(read: Reader, d: DestinationPlan, why: string): Built<Clu
     lb_policy: LbPolicy.ROUND_ROBIN,
     connect_timeout: duration(read.mesh().connectTimeout),
   };
-  return { message, causes: [...d.rule?.causes ?? [], d.service.cause], warnings: [why] };
+  const causes = [...d.rule?.causes ?? [], d.service.cause];
+  return { message, causes, warnings: [{ cause: causes[0] ?? "", text: why }] };
 }
 
 function discovery(read: Reader, d: DestinationPlan, insecure: boolean): Cluster | undefined {
@@ -123,10 +124,11 @@ function altStatName(read: Reader, { name, service, port, subset }: DestinationP
   return pattern ? patternStatName(pattern, service, port, subset?.name ?? "", 0) : statName(name);
 }
 
-function warningsOf(d: DestinationPlan, ofTls: string | undefined): string[] {
+function warningsOf(d: DestinationPlan, ofTls: string | undefined): BuiltWarning[] {
   const found = ofTls === undefined ? [] : [ofTls];
   if (d.policy.proxyProtocol !== undefined) {
     found.push(`${d.name}: trafficPolicy.proxyProtocol is not translated yet; connections start without its header`);
   }
-  return found;
+  const cause = d.rule?.causes[0] ?? d.service.cause;
+  return found.map((text) => ({ cause, text }));
 }

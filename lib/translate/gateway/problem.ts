@@ -6,7 +6,7 @@
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import type { GatewayServer } from "./server.ts";
 import type { TlsRefusal } from "../listener/downstream_tls.ts";
-import { type Finding, shownValue, warningOf } from "../../config/finding/finding.ts";
+import { type Finding, lossOf, shownValue } from "../../config/finding/finding.ts";
 
 /** Why something is not served as written. */
 export type GatewayRefusalReason =
@@ -109,7 +109,7 @@ const TEXTS: Partial<Readonly<Record<GatewayRefusalReason, RefusalText>>> = {
 /** The refusal as a finding. */
 export function gatewayFinding({ cause, index, reason, message, protocol }: GatewayRefusal): Finding {
   const keys = cause === "" ? [] : [cause];
-  const plain = warningOf("gateway-not-as-written", keys, message);
+  const plain = lossOf("gateway-not-as-written", keys, message);
   const text = TEXTS[reason];
   if (text === undefined || !cause.startsWith("Gateway/")) return plain;
   const { field, expected, effect, fix } = text;

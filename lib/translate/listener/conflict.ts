@@ -4,7 +4,7 @@
  * @module
  */
 import type { Protocol } from "../../registry/types.ts";
-import { type Finding, warningOf } from "../../config/finding/finding.ts";
+import { type Finding, lossOf } from "../../config/finding/finding.ts";
 
 /** Why a contribution, or a chain of one, is not in its listener. */
 export type ConflictReason =
@@ -42,5 +42,5 @@ export interface ListenerConflict {
 export function listenerFinding(conflict: ListenerConflict): Finding {
   const { listener, accepted, rejected, rejectedProtocol, reason, causes } = conflict;
   const text = `listener ${listener}: ${accepted} has it, so ${rejectedProtocol} of ${rejected} is not served`;
-  return warningOf(reason === "tcpOverTcp" ? "tcp-listener-conflict" : "listener-conflict", causes, text);
+  return lossOf(reason === "tcpOverTcp" ? "tcp-listener-conflict" : "listener-conflict", causes, text);
 }

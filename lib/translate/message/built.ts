@@ -6,13 +6,21 @@
 
 import type { FileSecret } from "./file_secret.ts";
 
+/** A setting that is not in force as written. */
+export interface BuiltWarning {
+  /** Key of the object that has the setting; it need not be the message's first cause. */
+  readonly cause: string;
+  /** One sentence. */
+  readonly text: string;
+}
+
 /** A message, and why it is as it is. */
 export interface Built<T> {
   readonly message: T;
   /** Keys of the config objects that made it (`ServiceEntry/ns/name`, `DestinationRule/ns/name`), the service first. */
   readonly causes: readonly string[];
-  /** Settings that are not in force as written, one sentence each; absent: none. */
-  readonly warnings?: readonly string[];
+  /** Settings that are not in force as written; absent: none. */
+  readonly warnings?: readonly BuiltWarning[];
   /** Secrets that the message asks for by name; absent: none, or others'. */
   readonly secrets?: readonly FileSecret[];
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Finding, findingIdentity, warningOf } from "../../config/finding/finding.ts";
+import { type Finding, findingIdentity, lossOf } from "../../config/finding/finding.ts";
 import type { FindingName } from "../../config/finding/codes.ts";
 import type { Built } from "./built.ts";
 
@@ -17,7 +17,9 @@ export function reported(
   report: ReportFinding,
 ): <B extends Pick<Built<unknown>, "causes" | "warnings">>(b: B) => B {
   return (built) => {
-    for (const text of built.warnings ?? []) report(warningOf(code, built.causes, text));
+    for (const { cause, text } of built.warnings ?? []) {
+      report(lossOf(code, [cause, ...built.causes.filter((other) => other !== cause)], text));
+    }
     return built;
   };
 }

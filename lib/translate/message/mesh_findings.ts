@@ -4,16 +4,16 @@
  * @module
  */
 import type { Mesh } from "../../mesh/mesh.ts";
-import { type Finding, warningOf } from "../../config/finding/finding.ts";
+import { type Finding, lossOf, warningOf } from "../../config/finding/finding.ts";
 
 /** The findings of the mesh's indexes: references that cannot be followed, and subsets that several rules define. */
 export function* meshFindings(mesh: Mesh): Iterable<Finding> {
   for (const [key, problems] of mesh.problems) {
-    for (const text of problems) yield warningOf("unresolved-reference", [key], `${key}: ${text}`);
+    for (const text of problems) yield lossOf("unresolved-reference", [key], `${key}: ${text}`);
   }
-  for (const { host, subset, causes } of mesh.destinationRules.duplicateSubsets()) {
-    const text = `DestinationRules of ${host}: the first subset ${subset} holds, others of that name are left out`;
-    yield warningOf("duplicate-subset", causes, text);
+  for (const { host, subset, accepted, rejected } of mesh.destinationRules.duplicateSubsets()) {
+    const text = `DestinationRules of ${host}: subset ${subset} of ${accepted} holds, that of ${rejected} is left out`;
+    yield lossOf("duplicate-subset", [rejected, accepted], text);
   }
 }
 

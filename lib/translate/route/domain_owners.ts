@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { type Finding, warningOf } from "../../config/finding/finding.ts";
+import { type Finding, lossOf } from "../../config/finding/finding.ts";
 
 /** The domains that one virtual host wants. */
 interface WantedDomains {
@@ -139,5 +139,5 @@ export function domainFinding(
   objects: readonly string[],
 ): Finding {
   const text = `routes ${routeConfiguration}: domain ${domain} belongs to ${owner}, so ${loser} goes without it`;
-  return warningOf("domain-conflict", objects, text);
+  return lossOf("domain-conflict", objects, text);
 }

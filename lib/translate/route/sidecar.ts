@@ -9,6 +9,7 @@ import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
 import type { Service } from "../../registry/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { listenerKind } from "../service/protocol.ts";
+import type { BuiltWarning } from "../message/built.ts";
 import type { Reader } from "../reader/reader.ts";
 import { defaultOutboundRoute } from "./default_route.ts";
 import { behindAlias, hashing, routeTarget } from "./destination.ts";
@@ -26,8 +27,8 @@ export interface OutboundVirtualHost {
   readonly virtualHost: VirtualHost;
   /** Keys of the config objects that made it, the service first. */
   readonly causes: readonly string[];
-  /** Settings that are not in force as written, one sentence each; absent: none. */
-  readonly warnings?: readonly string[];
+  /** Settings that are not in force as written; absent: none. */
+  readonly warnings?: readonly BuiltWarning[];
   /** Of two virtual hosts that want a domain, the one with the smaller number (ms since the epoch) is older and wins. */
   readonly creationTimestamp: number;
 }
@@ -40,7 +41,7 @@ interface RoutedPort {
   readonly domains: string[];
   readonly routes: Route[];
   readonly causes: readonly string[];
-  readonly warnings: readonly string[];
+  readonly warnings: readonly BuiltWarning[];
   readonly creationTimestamp: number;
 }
 

@@ -11,6 +11,7 @@ import { any } from "../../pb/codec.ts";
 import type { envoy, google } from "../../../proto/gen/types.ts";
 import { parseOutboundClusterName } from "../destination/names.ts";
 import { objectMetadata } from "../message/object_metadata.ts";
+import type { BuiltWarning } from "../message/built.ts";
 import type { Reader } from "../reader/reader.ts";
 import { forwardAction } from "./action.ts";
 import { directResponse, redirectAction } from "./answer.ts";
@@ -39,8 +40,8 @@ export interface TranslatedRoutes {
   readonly routes: Route[];
   /** Keys of the destination rules that shaped them (hashing). */
   readonly causes: string[];
-  /** Settings that are not in force as written, one sentence each. */
-  readonly warnings: string[];
+  /** Settings that are not in force as written. */
+  readonly warnings: BuiltWarning[];
 }
 
 /**
@@ -53,7 +54,7 @@ export interface TranslatedRoutes {
 export function httpRoutes(vs: EffectiveVirtualService, context: RouteContext): TranslatedRoutes {
   const routes: Route[] = [];
   const causes = new Set<string>();
-  const warnings: string[] = [];
+  const warnings: BuiltWarning[] = [];
   const metadata = objectMetadata(`VirtualService/${vs.namespace}/${vs.name}`);
   for (const [index, rule] of (vs.spec.http ?? []).entries()) {
     const notes: Notes = { causes, warnings: [], metadata };
@@ -91,9 +92,9 @@ function ruleWarnings(
   index: number,
   rule: HttpRoute,
   warnings: readonly string[],
-): string[] {
+): BuiltWarning[] {
   const where = `VirtualService ${vs.namespace}/${vs.name}: http[${index}]${rule.name ? ` "${rule.name}"` : ""}`;
-  return [...new Set(warnings)].map((warning) => `${where}: ${warning}`);
+  return [...new Set(warnings)].map((warning) => ({ cause: vs.causes[0] ?? "", text: `${where}: ${warning}` }));
 }
 
 /** Cheap and shared questions first: what only some proxies answer differently is asked last. */

@@ -196,13 +196,13 @@ Deno.test("the panic threshold is off under outlier detection, set by the user, 
 
 Deno.test("settings that are not translated yet are reported", () => {
   const built = build({ trafficPolicy: { proxyProtocol: { version: "V1" } } });
-  assert.match(built[0]!.warnings!.join("\n"), /proxyProtocol is not translated yet/);
+  assert.match(built[0]!.warnings![0]!.text, /proxyProtocol is not translated yet/);
 });
 
 Deno.test("a rule that asks for a certificate which the proxy has not closes its cluster, and is named first", () => {
   const [closed] = build({ trafficPolicy: { tls: { mode: "MESH_MUTUAL" } } });
   assert.match(
-    closed!.warnings!.join(),
+    closed!.warnings![0]!.text,
     /\|80\|\|a\..* is closed: tls mode ISTIO_MUTUAL needs a certificate of the mesh/,
   );
   assert.equal(closed!.causes[0], "DestinationRule/default/r");
@@ -255,7 +255,7 @@ Deno.test("credentials by name are for gateways, and for sidecars by rules that 
   const secret = (cluster: Cluster) =>
     tls(cluster)?.common_tls_context?.combined_validation_context?.validation_context_sds_secret_config?.name;
   assert.equal(secret(first(spec)), undefined);
-  assert.match(build(spec)[0]!.warnings![0]!, /workloadSelector/);
+  assert.match(build(spec)[0]!.warnings![0]!.text, /workloadSelector/);
   assert.equal(secret(first({ ...spec, workloadSelector: { matchLabels: { app: "x" } } })), "kubernetes://c-cacert");
   assert.equal(secret(first(spec, {}, { properties: { type: "router" } })), "kubernetes://c-cacert");
 });

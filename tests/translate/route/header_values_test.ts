@@ -51,7 +51,7 @@ Deno.test("a header that Envoy cannot read is left out and reported; the rest of
   const { routes, warnings } = httpRoutes(virtualService([rule]), context);
   assert.deepEqual(routes[0]?.request_headers_to_add?.map(({ header }) => header?.key), ["b"]);
   assert.equal(routes[0]?.response_headers_to_add, undefined);
-  assert.deepEqual(warnings.map((warning) => /header (\w): (.*);/.exec(warning)?.slice(1)), [
+  assert.deepEqual(warnings.map(({ text }) => /header (\w): (.*);/.exec(text)?.slice(1)), [
     ["a", "%NOPE% is no command of the proxy"],
     ["c", "a lone % (write %% for a percent sign)"],
     ["d", "%REQ% needs an argument in parentheses"],

@@ -161,7 +161,7 @@ Deno.test("weights become weighted clusters, destinations of weight 0 are left o
 Deno.test("a rule without any weight is left out and reported", () => {
   const { routes, warnings } = translate([{ name: "r", route: [...to("a"), ...to("b")] }]);
   assert.deepEqual(routes, []);
-  assert.deepEqual(warnings, [
+  assert.deepEqual(warnings.map(({ text }) => text), [
     'VirtualService default/vs: http[0] "r": no destination has a weight above 0; the rule is left out',
   ]);
 });
@@ -327,7 +327,10 @@ Deno.test("an answer that Envoy could not give is left out and reported, and the
     { route: to("b") },
   ]);
   assert.equal(routes.length, 1);
-  assert.match(warnings.join("\n"), /http\[0\]: redirectCode 304.*\n.*http\[1\]: directResponse.status 100/);
+  assert.match(
+    warnings.map(({ text }) => text).join("\n"),
+    /http\[0\]: redirectCode 304.*\n.*http\[1\]: directResponse.status 100/,
+  );
 });
 
 function perFilter<T>(rule: Partial<HttpRoute>, filter: string, type: string): T {

@@ -12,9 +12,9 @@
  */
 import { TrafficDirection } from "../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../proto/gen/types.ts";
-import { type Finding, warningOf } from "../../../config/finding/finding.ts";
+import { type Finding, lossOf } from "../../../config/finding/finding.ts";
 import { duration, wrap } from "../../../pb/wellknown.ts";
-import type { Built } from "../../message/built.ts";
+import type { Built, BuiltWarning } from "../../message/built.ts";
 import { INBOUND_PASSTHROUGH } from "../../cluster/static.ts";
 import { inboundClusterName, type InboundTarget } from "../../inbound/target.ts";
 import type { FileSecret } from "../../message/file_secret.ts";
@@ -74,13 +74,15 @@ export function inboundListeners(read: Reader, targets: readonly InboundTarget[]
   const captured = {
     chains: [] as FilterChain[],
     causes: new Set<string>(peers.policy.causes),
-    warnings: [] as string[],
+    warnings: [] as BuiltWarning[],
     secrets: [...peers.secrets],
   };
   const findings: Finding[] = [];
   const bound: Built<Listener>[] = [];
   for (const target of served) {
-    const { chains, warnings, secrets } = targetChains(read, target, peers);
+    const { chains, notes, secrets } = targetChains(read, target, peers);
+    const [cause = ""] = causesOf(target);
+    const warnings = notes.map((text) => ({ cause, text }));
     if (peers.of(target.port).closed) findings.push(closedFinding(peers, `port ${target.port}`, target));
     if (bindsToPort(target, mode === "NONE")) {
       const causes = [...causesOf(target), ...peers.policy.causes];
@@ -111,7 +113,7 @@ export function inboundListeners(read: Reader, targets: readonly InboundTarget[]
 function built(
   message: Listener,
   causes: readonly string[],
-  warnings: readonly string[],
+  warnings: readonly BuiltWarning[],
   secrets: readonly FileSecret[],
 ): Built<Listener> {
   return { message, causes, ...(warnings.length > 0 ? { warnings } : {}), ...(secrets.length > 0 ? { secrets } : {}) };
@@ -119,19 +121,20 @@ function built(
 
 function closedFinding({ policy }: PeerTls, port: string, target?: InboundTarget): Finding {
   const causes = [...policy.causes, ...(target ? causesOf(target) : [])];
-  return warningOf("not-as-written", causes, `${port} ${WITHOUT_IDENTITY}`);
+  return lossOf("not-as-written", causes, `${port} ${WITHOUT_IDENTITY}`);
 }
 
 interface TargetChains {
   readonly chains: FilterChain[];
-  readonly warnings: readonly string[];
+  /** What of its settings is not in force, one sentence each. */
+  readonly notes: readonly string[];
   readonly secrets: readonly FileSecret[];
 }
 
 /** The chains of a target; a Sidecar's TLS settings hold where `ENABLE_TLS_ON_SIDECAR_INGRESS` is on. */
 function targetChains(read: Reader, target: InboundTarget, peers: PeerTls): TargetChains {
   const { mesh, closed } = peers.of(target.port);
-  const none = { warnings: [], secrets: [] };
+  const none = { notes: [], secrets: [] };
   if (closed) return { ...none, chains: [closedChain(inboundName(read, target), target.port)] };
   const tls = read.settings.enableTlsOnSidecarIngress ? target.tls : undefined;
   if (tls === undefined) return { ...none, chains: inboundFilterChains(read, targetChain(read, target, { mesh })) };
@@ -139,16 +142,16 @@ function targetChains(read: Reader, target: InboundTarget, peers: PeerTls): Targ
   if (mesh?.mode === "STRICT") {
     const chains = inboundFilterChains(read, targetChain(read, target, { mesh }));
     const why = `${where}: tls of the Sidecar is not in force, for mutual TLS is STRICT there`;
-    return { ...none, chains, warnings: [why] };
+    return { ...none, chains, notes: [why] };
   }
   const ended = downstreamTls(read, tls);
   if ("socket" in ended) {
     const ignored = ended.ignoredCipherSuites.map((suite) => `${where}: cipher suite "${suite}" is unknown; ignored`);
     const chains = inboundFilterChains(read, targetChain(read, target, { mesh, tls: ended.socket }));
-    return { chains, warnings: ignored, secrets: ended.secrets };
+    return { chains, notes: ignored, secrets: ended.secrets };
   }
   const chains = [closedChain(inboundName(read, target), target.port)];
-  return { ...none, chains, warnings: [`${where} is closed: ${ended.why}`] };
+  return { ...none, chains, notes: [`${where} is closed: ${ended.why}`] };
 }
 
 /** Left out, the port would be passed through in plain text: closed is what the user can notice. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { InboundTarget } from "../../inbound/target.ts";
-import { type Finding, warningOf } from "../../../config/finding/finding.ts";
+import { type Finding, lossOf } from "../../../config/finding/finding.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { listenerName, wildcards } from "../address.ts";
 import { STATIC_PORTS } from "../contribution.ts";
@@ -22,7 +22,7 @@ export interface InboundConflict {
 /** The conflict in words. */
 export function inboundFinding({ port, accepted, rejected, causes }: InboundConflict): Finding {
   const text = `inbound port ${port}: ${accepted} has it, so ${rejected} is not served there`;
-  return warningOf("inbound-conflict", causes, text);
+  return lossOf("inbound-conflict", causes, text);
 }
 
 /** The targets that get chains, by port. */
