@@ -19,6 +19,9 @@ export const entryMessages: readonly string[] = [
     `${version}.ServerReflectionRequest`,
     `${version}.ServerReflectionResponse`,
   ]),
+  // certificates
+  "istio.v1.auth.IstioCertificateRequest",
+  "istio.v1.auth.IstioCertificateResponse",
   // resources
   "envoy.config.cluster.v3.Cluster",
   "envoy.config.endpoint.v3.ClusterLoadAssignment",

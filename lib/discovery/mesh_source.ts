@@ -10,7 +10,7 @@
  * @module
  */
 import { fieldFinding, type Finding, findingIdentity } from "../config/finding/finding.ts";
-import { type FileText, type WatchedFile, watchFile } from "../folder/watch_file.ts";
+import { type FileText, type WatchedFile, watchFile } from "../kernel/files/watch_file.ts";
 import { meshPlace, type ParsedMeshText, parseMeshConfig, parseMeshNetworks } from "../config/mesh/parse.ts";
 import { defaultMeshConfig } from "../config/mesh/merge.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";

@@ -36,7 +36,8 @@ export interface LeafTemplate extends Validity {
 /** An authority to be issued. */
 export interface AuthorityTemplate extends Validity {
   readonly spki: Uint8Array;
-  readonly subject: SubjectName;
+  /** Its name, or the bytes of it: a successor with the same key and name takes over what its predecessor signed. */
+  readonly subject: SubjectName | Uint8Array;
   /** How many authorities may stand between it and a leaf. Default: any number. */
   readonly pathLength?: number;
 }
@@ -50,14 +51,18 @@ export function issueLeaf(issuer: Issuer, template: LeafTemplate): Promise<Uint8
 /** A certificate of an authority below another one, in DER. */
 export function issueIntermediate(issuer: Issuer, template: AuthorityTemplate): Promise<Uint8Array> {
   const extensions = [...authorityExtensions(keyId(template.spki), template.pathLength), ...issuerKey(issuer)];
-  return signed(issuer, template, writeSubject(template.subject), extensions);
+  return signed(issuer, template, subjectOf(template), extensions);
 }
 
 /** The certificate of a root authority, signed by its own key, in DER. */
 export function issueRoot(key: PrivateKey, template: Omit<AuthorityTemplate, "spki">): Promise<Uint8Array> {
-  const subjectDer = writeSubject(template.subject);
+  const subjectDer = subjectOf(template);
   const extensions = authorityExtensions(keyId(key.spki), template.pathLength);
   return signed({ certificate: { subjectDer }, key }, { ...template, spki: key.spki }, subjectDer, extensions);
+}
+
+function subjectOf({ subject }: Pick<AuthorityTemplate, "subject">): Uint8Array {
+  return subject instanceof Uint8Array ? subject : writeSubject(subject);
 }
 
 async function signed(

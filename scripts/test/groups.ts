@@ -65,6 +65,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   offline: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
   // the library as npm installs it: deno, tar, npm, node
   package: [READ, TEMP, ENV, RUN],
+  // files that are watched; symbolic links cannot be made with less; openssl; sockets of both ends
+  authority: [READ, "--allow-write", ENV, NET, "--allow-run=openssl"],
   // openssl, which reads what is written and writes what is read
   pki: [READ, TEMP, ENV, "--allow-run=openssl"],
   // the commands that the page names

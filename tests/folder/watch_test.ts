@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { formatFinding } from "../../lib/config/finding/finding.ts";
 import { watchFolder } from "../../lib/folder/watch.ts";
 import type { WatchedFolder } from "../../lib/folder/watched_folder.ts";
-import { type FileText, watchFile } from "../../lib/folder/watch_file.ts";
+import { type FileText, watchFile } from "../../lib/kernel/files/watch_file.ts";
 import { ConfigStore } from "../../lib/config/store.ts";
 
 const DEADLINE_MS = 20_000;

@@ -1,0 +1,111 @@
+/**
+ * The certificate authority: issues certificates with what it has now to sign with, however that comes about (see
+ * `./self_signed.ts` and `./plugged_in.ts`).
+ *
+ * @module
+ */
+import { certificatePem } from "../pki/pem.ts";
+import { type Current, CurrentValue } from "../pki/current.ts";
+import { issueLeaf } from "../pki/issue.ts";
+import type { AlternativeNames, SubjectName } from "../pki/subject.ts";
+import type { Clock } from "../kernel/time/clock.ts";
+import type { SigningMaterial } from "./material.ts";
+import { SigningQueue } from "./signing_queue.ts";
+
+/** Milliseconds that a certificate is valid before it is issued, for clocks that are behind. */
+export const CLOCK_SKEW = 2 * 60_000;
+
+/** Why no certificate was issued. */
+export class IssueError extends Error {
+  override readonly name = "IssueError";
+  /** @param reason `ttl`: longer than allowed; `not ready`: nothing to sign with that is valid now. */
+  constructor(readonly reason: "ttl" | "not ready", message: string) {
+    super(message);
+  }
+}
+
+/** Lifetimes of certificates, milliseconds. */
+export interface Lifetimes {
+  /** `DEFAULT_WORKLOAD_CERT_TTL` */
+  readonly usual: number;
+  /** `MAX_WORKLOAD_CERT_TTL` */
+  readonly most: number;
+}
+
+/** A certificate that is asked for. */
+export interface IssueRequest {
+  /** The key that it is about, as SubjectPublicKeyInfo. */
+  readonly spki: Uint8Array;
+  readonly names: Partial<AlternativeNames>;
+  readonly subject?: SubjectName;
+  /** Milliseconds; 0 or less, or undefined: the usual. */
+  readonly lifetime?: number;
+}
+
+/** A certificate as it is handed out. */
+export interface IssuedCertificate {
+  /** PEM, one certificate each: the leaf first, then the authorities below the root. */
+  readonly chain: readonly string[];
+  /** All roots, as one PEM text. */
+  readonly rootsPem: string;
+  /** Milliseconds since 1970. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/** See the module. */
+export class CertificateAuthority {
+  /** What it signs with; undefined: nothing yet. */
+  readonly material: Current<SigningMaterial | undefined>;
+  /** The roots that it trusts, as PEM. */
+  readonly roots: CurrentValue<string>;
+  readonly #lifetimes: Lifetimes;
+  readonly #clock: Pick<Clock, "now">;
+  readonly #queue: SigningQueue;
+
+  /** @param cores Signatures at a time. */
+  constructor(
+    material: Current<SigningMaterial | undefined>,
+    lifetimes: Lifetimes,
+    clock: Pick<Clock, "now">,
+    cores = 2,
+  ) {
+    this.material = material;
+    this.#lifetimes = lifetimes;
+    this.#clock = clock;
+    this.#queue = new SigningQueue(cores);
+    this.roots = new CurrentValue(material.current()?.rootsPem ?? "");
+    material.onChange((next) => {
+      const rootsPem = next?.rootsPem ?? "";
+      if (rootsPem !== this.roots.current()) this.roots.set(rootsPem);
+    });
+  }
+
+  /**
+   * Issues a certificate. It ends with the first of the certificates above it, even if a longer life was asked for.
+   *
+   * @throws {IssueError} when the lifetime is too long, or there is nothing to sign with
+   * @throws {QueueFull} when too many wait
+   */
+  async issue({ spki, names, subject = {}, lifetime = 0 }: IssueRequest): Promise<IssuedCertificate> {
+    const { usual, most } = this.#lifetimes;
+    if (lifetime > most) {
+      const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
+      throw new IssueError("ttl", `the lifetime: got ${seconds(lifetime)}, expected at most ${seconds(most)}`);
+    }
+    return await this.#queue.run(async () => {
+      // What holds when its turn has come: it may have waited through a rotation.
+      const now = this.#clock.now();
+      const material = this.material.current();
+      if (material === undefined || material.notAfter <= now) {
+        throw new IssueError("not ready", "the authority has no certificate that is valid now");
+      }
+      const { certificate, key, between, rootsPem } = material;
+      const notBefore = Math.max(now - CLOCK_SKEW, certificate.notBefore);
+      const wanted = now + (lifetime > 0 ? lifetime : Math.min(usual, most));
+      const notAfter = Math.min(wanted, material.notAfter);
+      const leaf = await issueLeaf({ certificate, key }, { spki, names, subject, notBefore, notAfter });
+      return { chain: [certificatePem(leaf), ...between], rootsPem, notBefore, notAfter };
+    });
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * When the authority's certificates expire, as metrics.
+ *
+ * @module
+ */
+import type { Metrics } from "../kernel/metrics/registry.ts";
+import type { Clock } from "../kernel/time/clock.ts";
+import type { Current } from "../pki/current.ts";
+import type { SigningMaterial } from "./material.ts";
+
+/** Computes the `citadel_server_*` gauges at each scrape. */
+export function measureExpiry(
+  metrics: Metrics,
+  material: Current<SigningMaterial | undefined>,
+  clock: Pick<Clock, "now">,
+): void {
+  metrics.onScrape(() => {
+    const now = material.current();
+    if (now === undefined) return;
+    const root = Math.min(...now.roots.map(({ notAfter }) => notAfter));
+    const seconds = (end: number) => Math.round((end - clock.now()) / 1000);
+    metrics.gauge("citadel_server_root_cert_expiry_seconds").set(seconds(root));
+    metrics.gauge("citadel_server_root_cert_expiry_timestamp").set(Math.round(root / 1000));
+    metrics.gauge("citadel_server_cert_chain_expiry_seconds").set(seconds(now.notAfter));
+    metrics.gauge("citadel_server_cert_chain_expiry_timestamp").set(Math.round(now.notAfter / 1000));
+  });
+}

@@ -1,0 +1,204 @@
+/**
+ * The service by which workloads get their certificates, `istio.v1.auth.IstioCertificateService`: a request for a key comes
+ * in, a certificate of that key with the caller's proven identity goes out. Names in the request are not looked at.
+ *
+ * @module
+ */
+import type { Call } from "../grpc/call.ts";
+import { Code } from "../grpc/codes.ts";
+import { type GrpcService, unaryMethod } from "../grpc/service.ts";
+import { RpcError } from "../grpc/status.ts";
+import type { Logger } from "../kernel/log/log.ts";
+import type { Metrics } from "../kernel/metrics/registry.ts";
+import type { Clock } from "../kernel/time/clock.ts";
+import { encode } from "../pb/codec.ts";
+import { decode } from "../pb/reflect.ts";
+import { PkiError } from "../pki/pki_error.ts";
+import { type CertificateRequest, readCertificateRequest } from "../pki/request.ts";
+import { type WorkloadIdentity, workloadUri } from "../pki/spiffe.ts";
+import { type CertificateAuthority, type IssuedCertificate, IssueError } from "./authority.ts";
+import { QueueFull } from "./signing_queue.ts";
+
+/** Bytes of a message, and characters of the signing request in it: one for an RSA key of 8192 bits has 3,500. */
+const MOST = { message: 64 * 1024, request: 16 * 1024 } as const;
+/** Longest common name that a certificate may have (RFC 5280, appendix A.1). */
+const MAX_COMMON_NAME = 64;
+
+const PACKAGE = "istio.v1.auth";
+/** Name of the service, for health and reflection. */
+export const CERTIFICATE_SERVICE = `${PACKAGE}.IstioCertificateService`;
+const CREATE = {
+  name: "CreateCertificate",
+  input: `${PACKAGE}.IstioCertificateRequest`,
+  output: `${PACKAGE}.IstioCertificateResponse`,
+};
+
+/** Who calls, or why nobody is proven to. */
+export type CallerResult = { readonly identity: WorkloadIdentity } | { readonly refusal: string };
+
+/** What the service needs. */
+export interface CertificateServiceOptions {
+  readonly authority: CertificateAuthority;
+  /** Says who calls. */
+  readonly authenticate: (call: Call) => Promise<CallerResult>;
+  /**
+   * Whether a caller may have a certificate for another identity, or why not. Default: nobody may.
+   *
+   * @param wanted The SPIFFE ID that is asked for.
+   */
+  readonly mayImpersonate?: (caller: WorkloadIdentity, wanted: string, call: Call) => Promise<CallerResult>;
+  readonly metrics: Pick<Metrics, "counter">;
+  readonly log: Pick<Logger, "warn">;
+  readonly clock: Pick<Clock, "monotonic">;
+}
+
+/** `IstioCertificateRequest`, decoded. */
+interface CertificateRequestMessage {
+  readonly csr?: string;
+  readonly validity_duration?: number;
+  readonly metadata?: { readonly fields?: Readonly<Record<string, { readonly stringValue?: string }>> };
+}
+
+/** The service for a server's list. */
+export function certificateService(options: CertificateServiceOptions): GrpcService {
+  const refusals = new RefusalLog(options);
+  return {
+    name: CERTIFICATE_SERVICE,
+    methods: [unaryMethod(CREATE, (request, call) => new Creation(options, call, refusals).answer(request))],
+  };
+}
+
+/** Milliseconds between two lines about refusals: their number is the clients' choice. */
+const REFUSAL_PAUSE = 1000;
+
+/** Says in the log that certificates were refused, and why the first of them was. */
+class RefusalLog {
+  readonly #options: Pick<CertificateServiceOptions, "log" | "clock">;
+  #quietUntil = -Infinity;
+  #untold = 0;
+
+  constructor(options: Pick<CertificateServiceOptions, "log" | "clock">) {
+    this.#options = options;
+  }
+
+  add(address: string, reason: string): void {
+    const { log, clock } = this.#options;
+    const now = clock.monotonic();
+    if (now < this.#quietUntil) {
+      this.#untold++;
+      return;
+    }
+    log.warn("refused a certificate", { address, reason, ...(this.#untold > 0 ? { earlier: this.#untold } : {}) });
+    this.#quietUntil = now + REFUSAL_PAUSE;
+    this.#untold = 0;
+  }
+}
+
+/** One call. */
+class Creation {
+  readonly #options: CertificateServiceOptions;
+  readonly #call: Call;
+  readonly #refusals: RefusalLog;
+
+  constructor(options: CertificateServiceOptions, call: Call, refusals: RefusalLog) {
+    this.#options = options;
+    this.#call = call;
+    this.#refusals = refusals;
+  }
+
+  async answer(bytes: Uint8Array): Promise<Uint8Array> {
+    const { metrics } = this.#options;
+    metrics.counter("citadel_server_csr_count").inc();
+    try {
+      const message = readMessage(bytes);
+      const identity = await this.#identity(message);
+      const request = await this.#read(message.csr ?? "");
+      const { chain, rootsPem } = await this.#issue(identity, request, message.validity_duration ?? 0);
+      metrics.counter("citadel_server_success_cert_issuance_count").inc();
+      return encode(CREATE.output, { cert_chain: [...chain, rootsPem] });
+    } catch (error) {
+      if (error instanceof RpcError) this.#refusals.add(this.#call.peer.address, error.message);
+      throw error;
+    }
+  }
+
+  async #identity(message: CertificateRequestMessage): Promise<string> {
+    const { authenticate, mayImpersonate, metrics } = this.#options;
+    const caller = await authenticate(this.#call);
+    if ("refusal" in caller) {
+      metrics.counter("citadel_server_authentication_failure_count").inc();
+      throw new RpcError(Code.UNAUTHENTICATED, `the caller proved no identity: ${caller.refusal}`);
+    }
+    const wanted = message.metadata?.fields?.["ImpersonatedIdentity"]?.stringValue ?? "";
+    if (wanted === "") return this.#uri(caller.identity);
+    const found = await mayImpersonate?.(caller.identity, wanted, this.#call) ??
+      { refusal: "no account may ask for certificates of others" };
+    if ("identity" in found) return this.#uri(found.identity);
+    metrics.counter("citadel_server_authentication_failure_count").inc();
+    throw new RpcError(Code.PERMISSION_DENIED, `ImpersonatedIdentity: ${found.refusal}`);
+  }
+
+  #uri(identity: WorkloadIdentity): string {
+    try {
+      return workloadUri(identity);
+    } catch (error) {
+      if (!(error instanceof PkiError)) throw error;
+      this.#options.metrics.counter("citadel_server_id_extraction_err_count").inc();
+      throw new RpcError(Code.UNAUTHENTICATED, `the caller's identity: ${error.message}`);
+    }
+  }
+
+  async #read(csr: string): Promise<CertificateRequest> {
+    try {
+      if (csr.length > MOST.request) {
+        throw new PkiError(`expected at most ${MOST.request} characters, got ${csr.length}`);
+      }
+      return await readCertificateRequest(csr);
+    } catch (error) {
+      if (!(error instanceof PkiError)) throw error;
+      this.#options.metrics.counter("citadel_server_csr_parsing_err_count").inc();
+      this.#failed("CSR_ERROR");
+      throw new RpcError(Code.INVALID_ARGUMENT, `csr: ${error.message}`);
+    }
+  }
+
+  async #issue(uri: string, { spki, commonName }: CertificateRequest, seconds: number): Promise<IssuedCertificate> {
+    // A name is written where one is asked for, but the one that is proven.
+    const named = commonName !== undefined && uri.length <= MAX_COMMON_NAME;
+    try {
+      return await this.#options.authority.issue({
+        ...{ spki, names: { uris: [uri] }, lifetime: seconds * 1000 },
+        ...(named ? { subject: { commonName: uri } } : {}),
+      });
+    } catch (error) {
+      if (error instanceof QueueFull) {
+        throw new RpcError(Code.RESOURCE_EXHAUSTED, "too many certificates are being signed, try again later");
+      }
+      if (error instanceof IssueError) {
+        const ttl = error.reason === "ttl";
+        this.#failed(ttl ? "TTL_ERROR" : "CA_NOT_READY");
+        throw new RpcError(ttl ? Code.INVALID_ARGUMENT : Code.UNAVAILABLE, error.message);
+      }
+      this.#failed("CERT_GEN_ERROR");
+      throw error;
+    }
+  }
+
+  #failed(error: string): void {
+    this.#options.metrics.counter("citadel_server_csr_sign_err_count").inc({ error });
+  }
+}
+
+function readMessage(bytes: Uint8Array): CertificateRequestMessage {
+  if (bytes.length > MOST.message) {
+    throw new RpcError(
+      Code.INVALID_ARGUMENT,
+      `expected a message of at most ${MOST.message} bytes, got ${bytes.length}`,
+    );
+  }
+  try {
+    return decode<CertificateRequestMessage>(CREATE.input, bytes);
+  } catch (error) {
+    throw new RpcError(Code.INVALID_ARGUMENT, `expected an ${CREATE.input}: ${(error as Error).message}`);
+  }
+}

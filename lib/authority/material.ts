@@ -1,0 +1,99 @@
+/**
+ * What an authority signs with, checked as a whole: its key, its certificate, the certificates up to a root, the roots.
+ *
+ * @module
+ */
+import { type Certificate, isKeyOf, readCertificates, writeCertificates } from "../pki/certificate.ts";
+import { verifyChain } from "../pki/chain.ts";
+import { sameBytes } from "../pki/der_read.ts";
+import { certificatePem } from "../pki/pem.ts";
+import { PkiError } from "../pki/pki_error.ts";
+import { PrivateKey } from "../pki/private_key.ts";
+
+/** What leaves are signed with, and what is handed out beside them. */
+export interface SigningMaterial {
+  readonly certificate: Certificate;
+  readonly key: PrivateKey;
+  /** The certificates between a leaf and its root, as PEM, one each: the authority's own first. Empty: it is a root. */
+  readonly between: readonly string[];
+  /** All roots that are trusted. */
+  readonly roots: readonly Certificate[];
+  /** The same as one PEM text. */
+  readonly rootsPem: string;
+  /** Milliseconds since 1970: the end of the certificate that ends first from the authority to its root. */
+  readonly notAfter: number;
+  /** Revocation lists, as PEM. Undefined: there are none. */
+  readonly revocationLists?: string;
+}
+
+/** Texts in PEM that an authority is made of. */
+export interface MaterialTexts {
+  readonly certificate: string;
+  readonly key: string;
+  readonly roots: string;
+  /** Certificates up to the root, in any order. Undefined: the authority's own is signed by a root. */
+  readonly chain?: string | undefined;
+  readonly revocationLists?: string | undefined;
+}
+
+/** What errors call each text; files have names of their own. */
+export type MaterialNames = Readonly<Record<"certificate" | "key" | "roots" | "chain", string>>;
+
+const NAMES: MaterialNames = { certificate: "certificate", key: "key", roots: "roots", chain: "chain" };
+
+/**
+ * Reads an authority.
+ *
+ * @throws {PkiError} when a text cannot be read, the key is another's, the certificate may not sign, or no chain leads
+ * from it to a root that is valid now
+ */
+export async function readMaterial(
+  texts: MaterialTexts,
+  now: number,
+  names: MaterialNames = NAMES,
+): Promise<SigningMaterial> {
+  const [certificate, ...more] = readCertificates(texts.certificate, names.certificate);
+  const key = await PrivateKey.read(texts.key, names.key);
+  const roots = distinct(readCertificates(texts.roots, names.roots));
+  const chain = texts.chain === undefined ? [] : readCertificates(texts.chain, names.chain);
+  if (certificate === undefined) throw new PkiError(`${names.certificate}: expected a certificate`);
+  if (!certificate.isCa || certificate.keyUsage?.signCertificates === false) {
+    throw new PkiError(`${names.certificate}: expected an authority that may sign certificates, got one that may not`);
+  }
+  if (!isKeyOf(key, certificate)) throw new PkiError(`${names.key}: expected the key of ${names.certificate}`);
+  const found = await verifyChain(certificate, { intermediates: [...more, ...chain], roots, now });
+  if ("reason" in found) {
+    throw new PkiError(`${names.certificate}: expected a chain to a root of ${names.roots}: ${found.reason}`);
+  }
+  return materialOf(certificate, key, { path: found.chain, roots, revocationLists: texts.revocationLists });
+}
+
+/** @param path from the authority to its root, both included */
+export function materialOf(
+  certificate: Certificate,
+  key: PrivateKey,
+  { path, roots, revocationLists }: {
+    readonly path: readonly Certificate[];
+    readonly roots: readonly Certificate[];
+    readonly revocationLists?: string | undefined;
+  },
+): SigningMaterial {
+  return {
+    ...{ certificate, key, roots },
+    between: path.slice(0, -1).map(({ der }) => certificatePem(der)),
+    rootsPem: writeCertificates(roots),
+    notAfter: Math.min(...path.map((one) => one.notAfter)),
+    ...(revocationLists === undefined ? {} : { revocationLists }),
+  };
+}
+
+/** Without those that stand twice. */
+export function distinct(certificates: readonly Certificate[]): Certificate[] {
+  return certificates.filter((one, i) => certificates.findIndex(({ der }) => sameBytes(der, one.der)) === i);
+}
+
+/** Whether two lists hold the same certificates, in any order. */
+export function sameCertificates(a: readonly Certificate[], b: readonly Certificate[]): boolean {
+  const fingerprints = (list: readonly Certificate[]) => list.map(({ fingerprint }) => fingerprint).sort().join(" ");
+  return fingerprints(a) === fingerprints(b);
+}

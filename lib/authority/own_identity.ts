@@ -1,0 +1,106 @@
+/**
+ * The server's certificate, signed by its own authority: made at start, and renewed before it expires and when the roots
+ * change.
+ *
+ * @module
+ */
+import type { Logger } from "../kernel/log/log.ts";
+import type { Cancel, Clock } from "../kernel/time/clock.ts";
+import { type Current, CurrentValue, type ServerCertificate, type ServerIdentity } from "../pki/current.ts";
+import { PrivateKey } from "../pki/private_key.ts";
+import { renewalTime } from "../pki/renewal.ts";
+import type { CertificateAuthority } from "./authority.ts";
+import type { SigningMaterial } from "./material.ts";
+
+/** Where in its lifetime the certificate is renewed. */
+const GRACE_RATIO = 0.5;
+/** Milliseconds until a renewal that failed is tried again. */
+const RETRY = 10_000;
+
+/** How the certificate is made. */
+export interface OwnIdentityOptions {
+  readonly authority: Pick<CertificateAuthority, "issue"> & { readonly material: Current<SigningMaterial | undefined> };
+  readonly names: readonly string[];
+  readonly clock: Pick<Clock, "now" | "after">;
+  readonly log: Logger;
+}
+
+/** See the module. */
+export class OwnIdentity implements ServerIdentity {
+  readonly #options: OwnIdentityOptions;
+  readonly #value: CurrentValue<ServerCertificate>;
+  readonly #unlisten: () => void;
+  #cancel: Cancel | undefined;
+  #renewing: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  private constructor(options: OwnIdentityOptions, { certificate, renewAt }: MadeIdentity) {
+    this.#options = options;
+    this.#value = new CurrentValue(certificate);
+    this.#unlisten = options.authority.material.onChange(() => void this.renew());
+    this.#renewAt(renewAt);
+  }
+
+  /** Makes the first certificate; throws what the authority throws. */
+  static async start(options: OwnIdentityOptions): Promise<OwnIdentity> {
+    return new OwnIdentity(options, await makeIdentity(options));
+  }
+
+  current(): ServerCertificate {
+    return this.#value.current();
+  }
+
+  onChange(listener: (value: ServerCertificate) => void): () => void {
+    return this.#value.onChange(listener);
+  }
+
+  /** Makes a new certificate now; when that fails the old one stays, and it is tried again later. */
+  renew(): Promise<void> {
+    return this.#renewing = this.#renewing.then(async () => {
+      if (this.#stopped) return;
+      const { clock, log } = this.#options;
+      try {
+        const { certificate, renewAt } = await makeIdentity(this.#options);
+        if (this.#stopped) return;
+        this.#renewAt(renewAt);
+        this.#value.set(certificate);
+      } catch (error) {
+        log.error("the server's own certificate could not be renewed; it is tried again", { error });
+        this.#renewAt(clock.now() + RETRY);
+      }
+    });
+  }
+
+  /** Ends the renewals. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#unlisten();
+    this.#cancel?.();
+    await this.#renewing;
+  }
+
+  #renewAt(time: number): void {
+    this.#cancel?.();
+    if (this.#stopped) return;
+    this.#cancel = this.#options.clock.after(
+      Math.max(RETRY, time - this.#options.clock.now()),
+      () => void this.renew(),
+    );
+  }
+}
+
+interface MadeIdentity {
+  readonly certificate: ServerCertificate;
+  /** Milliseconds since 1970. */
+  readonly renewAt: number;
+}
+
+/** A new key each time: on P-256, whose signatures cost a handshake the least. */
+async function makeIdentity({ authority, names }: OwnIdentityOptions): Promise<MadeIdentity> {
+  const key = await PrivateKey.generate({ type: "EC", curve: "P-256" });
+  const issued = await authority.issue({ spki: key.spki, names: { dns: names } });
+  return {
+    certificate: { certificatePem: issued.chain.join(""), keyPem: key.pem() },
+    renewAt: renewalTime(issued, { graceRatio: GRACE_RATIO }),
+  };
+}

@@ -1,0 +1,175 @@
+/**
+ * The authority that an operator brings along: a folder of PEM files, mounted or written, and watched. What is replaced
+ * there is in force when it fits together; until then the last that did stays.
+ *
+ * Permissions: read (the folder).
+ *
+ * @module
+ */
+import { CurrentValue } from "../pki/current.ts";
+import { PkiError } from "../pki/pki_error.ts";
+import { pemKind, readPem } from "../pki/pem.ts";
+import type { FileText, WatchedFile } from "../kernel/files/watch_file.ts";
+import { type FileTexts, watchFiles } from "../kernel/files/watch_files.ts";
+import type { Logger } from "../kernel/log/log.ts";
+import type { Clock } from "../kernel/time/clock.ts";
+import { type MaterialTexts, readMaterial, sameCertificates, type SigningMaterial } from "./material.ts";
+
+/** The files of an authority. */
+interface FileSet {
+  readonly certificate: string;
+  readonly key: string;
+  readonly roots: string;
+  readonly chain?: string;
+}
+
+/** The names of a secret `cacerts`, and those that other tools give a TLS secret. */
+const SETS: readonly FileSet[] = [
+  { certificate: "ca-cert.pem", key: "ca-key.pem", roots: "root-cert.pem", chain: "cert-chain.pem" },
+  { certificate: "tls.crt", key: "tls.key", roots: "ca.crt" },
+];
+const REVOCATION_LISTS = "ca-crl.pem";
+const FILES = [...SETS.flatMap(({ certificate, key, roots, chain }) => [certificate, key, roots, chain ?? []]).flat()];
+
+/** How an authority is brought along. */
+export interface PluggedInOptions {
+  /** `ROOT_CA_DIR` */
+  readonly folder: string;
+  /** Whether other roots may take the place of those in force (`MESH_MULTIROOT_MESH`). */
+  readonly multiRoot: boolean;
+  readonly clock: Pick<Clock, "now" | "after">;
+  readonly log: Logger;
+}
+
+/** Whether a folder has a file of an authority, even if others are missing. */
+export async function hasPluggedIn(folder: string): Promise<boolean> {
+  for (const file of FILES) {
+    if (await Deno.stat(`${folder}/${file}`).then(({ isFile }) => isFile, () => false)) return true;
+  }
+  return false;
+}
+
+/** An authority from files. */
+export class PluggedIn {
+  readonly material: CurrentValue<SigningMaterial | undefined>;
+  readonly #options: PluggedInOptions;
+  #watched: WatchedFile | undefined;
+  #taking: Promise<void> = Promise.resolve();
+  /** The last refusal, so that it is said once. */
+  #refusal: string | undefined;
+
+  private constructor(options: PluggedInOptions) {
+    this.#options = options;
+    this.material = new CurrentValue<SigningMaterial | undefined>(undefined);
+  }
+
+  /**
+   * Reads the files and goes on watching them.
+   *
+   * @throws {PkiError} when one is missing, or they do not fit together
+   */
+  static async start(options: PluggedInOptions): Promise<PluggedIn> {
+    const plugged = new PluggedIn(options);
+    let fault: unknown;
+    const paths = [...FILES, REVOCATION_LISTS].map((name) => `${options.folder}/${name}`);
+    plugged.#watched = await watchFiles({
+      ...{ paths, clock: options.clock },
+      onTexts: (texts) => {
+        const first = plugged.material.current() === undefined;
+        plugged.#taking = plugged.#taking.then(() => plugged.#take(texts)).catch((error) => {
+          if (first) fault = error;
+          plugged.#refuse(error);
+        });
+      },
+    });
+    await plugged.#taking;
+    if (plugged.material.current() !== undefined) return plugged;
+    await plugged.stop();
+    throw fault;
+  }
+
+  /** Ends watching. */
+  async stop(): Promise<void> {
+    await this.#watched?.stop();
+    await this.#taking;
+  }
+
+  async #take(files: FileTexts<string>): Promise<void> {
+    const { folder, clock, multiRoot, log } = this.#options;
+    const { texts, names } = readTexts(files, folder);
+    const next = await readMaterial(texts, clock.now(), { ...names, chain: names.chain ?? "chain" });
+    const before = this.material.current();
+    if (before !== undefined && !multiRoot && !sameCertificates(before.roots, next.roots)) {
+      const subjects = (material: SigningMaterial) => material.roots.map(({ subject }) => subject).join("; ");
+      throw new PkiError(
+        `${names.roots}: expected the roots in force (${subjects(before)}), got others (${subjects(next)}): without ` +
+          "MESH_MULTIROOT_MESH, proxies that trust the old ones alone would refuse the new certificates",
+      );
+    }
+    this.#refusal = undefined;
+    if (before !== undefined && isSame(before, next)) return;
+    this.material.set(next);
+    const { certificate: { subject, issuer }, notAfter } = next;
+    if (before !== undefined) {
+      log.info("took another certificate for the authority", {
+        folder,
+        subject,
+        issuer,
+        until: new Date(notAfter).toISOString(),
+      });
+    }
+  }
+
+  #refuse(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (reason === this.#refusal || this.material.current() === undefined) return;
+    this.#refusal = reason;
+    this.#options.log.error("the authority's files were refused; those in force stay", {
+      folder: this.#options.folder,
+      reason,
+    });
+  }
+}
+
+/** The texts of the first complete set; says what the first incomplete one lacks. */
+function readTexts(
+  files: FileTexts<string>,
+  folder: string,
+): { readonly texts: MaterialTexts; readonly names: FileSet } {
+  const names = SETS.find((set) => isThere(files, folder, set.certificate) || isThere(files, folder, set.key)) ??
+    SETS[0]!;
+  const text = (name: string): string => {
+    const found = files[`${folder}/${name}`];
+    if (typeof found === "string") return found;
+    const why = found === undefined ? "it is not there" : found.unreadable;
+    throw new PkiError(`${name}: expected a file in ${folder} beside the others of an authority: ${why}`);
+  };
+  const optional = (name: string | undefined) =>
+    name !== undefined && isThere(files, folder, name) ? text(name) : undefined;
+  const revocationLists = optional(REVOCATION_LISTS);
+  if (revocationLists !== undefined) checkLists(revocationLists);
+  return {
+    names,
+    texts: {
+      ...{ certificate: text(names.certificate), key: text(names.key), roots: text(names.roots) },
+      ...{ chain: optional(names.chain), revocationLists },
+    },
+  };
+}
+
+function isThere(files: FileTexts<string>, folder: string, name: string): boolean {
+  const text: FileText = files[`${folder}/${name}`];
+  return text !== undefined;
+}
+
+function checkLists(text: string): void {
+  const blocks = readPem(text, REVOCATION_LISTS);
+  if (blocks.length === 0 || blocks.some(({ label }) => pemKind(label) !== "revocation list")) {
+    throw new PkiError(`${REVOCATION_LISTS}: expected X509 CRL blocks alone in PEM`);
+  }
+}
+
+function isSame(a: SigningMaterial, b: SigningMaterial): boolean {
+  return a.certificate.fingerprint === b.certificate.fingerprint && a.rootsPem === b.rootsPem &&
+    a.between.join("") === b.between.join("") && a.revocationLists === b.revocationLists;
+}

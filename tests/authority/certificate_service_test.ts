@@ -1,0 +1,252 @@
+import assert from "node:assert/strict";
+import { CertificateAuthority } from "../../lib/authority/authority.ts";
+import { measureExpiry } from "../../lib/authority/authority_metrics.ts";
+import { type CallerResult, CERTIFICATE_SERVICE, certificateService } from "../../lib/authority/certificate_service.ts";
+import { materialOf, type SigningMaterial } from "../../lib/authority/material.ts";
+import { Code } from "../../lib/grpc/codes.ts";
+import { GrpcServer } from "../../lib/grpc/server.ts";
+import { createMetrics } from "../../lib/kernel/metrics/registry.ts";
+import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
+import { encode } from "../../lib/pb/codec.ts";
+import { decode } from "../../lib/pb/reflect.ts";
+import { readCertificates } from "../../lib/pki/certificate.ts";
+import { CurrentValue } from "../../lib/pki/current.ts";
+import { PrivateKey } from "../../lib/pki/private_key.ts";
+import { createCertificateRequest } from "../../lib/pki/request.ts";
+import { callHeaders, MemoryClient, messageData } from "../grpc/support/grpc_client.ts";
+import { DAY, HOUR, makeIntermediate, makeRoot, NOW, P256 } from "../pki/support/make.ts";
+import { opensslVerifies } from "../pki/support/openssl.ts";
+
+const CART = { trustDomain: "cluster.local", namespace: "shop", serviceAccount: "cart" };
+const CART_URI = "spiffe://cluster.local/ns/shop/sa/cart";
+const NODE_URI = "spiffe://cluster.local/ns/kube-system/sa/node";
+const root = await makeRoot();
+const between = await makeIntermediate(root);
+const path = [between.certificate, root.certificate];
+const MATERIAL = materialOf(between.certificate, between.key, { path, roots: [root.certificate] });
+const key = await PrivateKey.generate(P256);
+const REQUEST = await createCertificateRequest(key, {
+  uris: ["spiffe://cluster.local/ns/other/sa/admin"],
+  dns: ["evil"],
+});
+
+interface Setup {
+  readonly caller?: CallerResult;
+  readonly material?: SigningMaterial | undefined;
+  readonly mayImpersonate?: (wanted: string) => CallerResult;
+}
+
+/** A server with the service, and what a client gets from it. */
+class Service {
+  readonly clock = createFakeClock(NOW);
+  readonly metrics = createMetrics("pilot-discovery");
+  readonly lines: string[] = [];
+  readonly server: GrpcServer;
+
+  constructor({ caller = { identity: CART }, material = MATERIAL, mayImpersonate }: Setup = {}, empty = false) {
+    const current = new CurrentValue(empty ? undefined : material);
+    const authority = new CertificateAuthority(current, { usual: DAY, most: 90 * DAY }, this.clock);
+    measureExpiry(this.metrics, current, this.clock);
+    this.server = new GrpcServer([
+      certificateService({
+        ...{ authority, metrics: this.metrics, clock: this.clock },
+        log: { warn: (message, fields) => void this.lines.push(`${message} ${JSON.stringify(fields)}`) },
+        authenticate: () => Promise.resolve(caller),
+        ...(mayImpersonate === undefined
+          ? {}
+          : { mayImpersonate: (_, wanted) => Promise.resolve(mayImpersonate(wanted)) }),
+      }),
+    ]);
+  }
+
+  /** The chain, or `status: text`. */
+  async ask(message: object | Uint8Array): Promise<readonly string[] | string> {
+    const client = new MemoryClient(this.server);
+    const bytes = message instanceof Uint8Array ? message : encode("istio.v1.auth.IstioCertificateRequest", message);
+    client.send(callHeaders(1, `/${CERTIFICATE_SERVICE}/CreateCertificate`), messageData(1, bytes, 1));
+    while (!client.ends.has(1)) await client.read();
+    const status = client.ends.get(1);
+    if (status !== "status 0") return `${status}: ${decodeURIComponent(client.texts.get(1) ?? "")}`;
+    const content = client.content.get(1)!;
+    const whole = Uint8Array.from(content.flatMap((part) => [...part])).subarray(5);
+    return decode<{ cert_chain: string[] }>("istio.v1.auth.IstioCertificateResponse", whole).cert_chain;
+  }
+
+  async count(metric: string): Promise<string[]> {
+    const { body } = await this.metrics.scrape();
+    return body.split("\n").filter((line) => line.startsWith(metric) && !line.endsWith(" 0"));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server.stop(1);
+  }
+}
+
+Deno.test("a workload gets its proven identity, whatever names it asks for, with the chain and all roots", async () => {
+  await using service = new Service();
+  const chain = await service.ask({ csr: REQUEST, validity_duration: 3600 });
+  assert.ok(Array.isArray(chain), String(chain));
+  assert.equal(chain.length, 3);
+  assert.ok(chain.every((text) => text.startsWith("-----BEGIN CERTIFICATE-----\n") && text.endsWith("-----\n")));
+  const [leaf] = readCertificates(chain[0]!);
+  assert.deepEqual(leaf!.names, { uris: [CART_URI], dns: [], ips: [], emails: [] });
+  assert.deepEqual(leaf!.spki, key.spki);
+  assert.equal(leaf!.subject, "");
+  assert.deepEqual([leaf!.notBefore, leaf!.notAfter], [NOW - 120_000, NOW + HOUR]);
+  const ders = chain.flatMap((text: string) => readCertificates(text)).map(({ der }) => der);
+  const { success, text } = await opensslVerifies(ders, NOW);
+  assert.ok(success, text);
+  assert.deepEqual(await service.count("citadel_server_csr_count"), ["citadel_server_csr_count 1"]);
+  assert.deepEqual(await service.count("citadel_server_success"), ["citadel_server_success_cert_issuance_count 1"]);
+});
+
+Deno.test("below a root that signs by itself the chain has two entries, the last of them all roots", async () => {
+  const other = await makeRoot(P256, { name: "other" });
+  const roots = [root.certificate, other.certificate];
+  await using service = new Service({
+    material: materialOf(root.certificate, root.key, { path: [root.certificate], roots }),
+  });
+  const chain = await service.ask({ csr: REQUEST });
+  assert.equal(chain.length, 2);
+  assert.equal(readCertificates(chain[1]!).length, 2);
+});
+
+Deno.test("a lifetime of 0 or less is the usual one, and none outlives the authority", async () => {
+  await using service = new Service();
+  const lifetimeOf = async (validity_duration: number) => {
+    const [leaf] = readCertificates((await service.ask({ csr: REQUEST, validity_duration }))[0]!);
+    return leaf!.notAfter - service.clock.now();
+  };
+  assert.deepEqual([await lifetimeOf(0), await lifetimeOf(-1), await lifetimeOf(60)], [DAY, DAY, 60_000]);
+  await service.clock.advance(364 * DAY);
+  assert.equal(await lifetimeOf(90 * 86_400), DAY);
+});
+
+Deno.test("a common name is written where the request has one, but the proven one", async () => {
+  await using service = new Service();
+  const csr = await createCertificateRequest(key, {}, { commonName: "admin" });
+  const [leaf] = readCertificates((await service.ask({ csr }))[0]!);
+  assert.equal(leaf!.commonName, CART_URI);
+  const long = { ...CART, namespace: "n".repeat(63) };
+  await using other = new Service({ caller: { identity: long } });
+  assert.equal(readCertificates((await other.ask({ csr }))[0]!)[0]!.commonName, undefined);
+});
+
+Deno.test("each refusal has its status, its words and its metric", async () => {
+  const damaged = REQUEST.replace(/[A-Za-z](?=[^\n]*\n-----END)/, (c) => (c === "A" ? "B" : "A"));
+  const impersonated = { csr: REQUEST, metadata: { fields: { ImpersonatedIdentity: { stringValue: NODE_URI } } } };
+  const cases: readonly (readonly [Service, object | Uint8Array, RegExp, string])[] = [
+    [
+      new Service({ caller: { refusal: "JWT_RULE: the token has expired" } }),
+      { csr: REQUEST },
+      new RegExp(`^status ${Code.UNAUTHENTICATED}: the caller proved no identity: JWT_RULE: the token has expired$`),
+      "citadel_server_authentication_failure_count 1",
+    ],
+    [
+      new Service({ caller: { identity: { ...CART, namespace: "a/b" } } }),
+      { csr: REQUEST },
+      new RegExp(`^status ${Code.UNAUTHENTICATED}: the caller's identity: namespace: expected`),
+      "citadel_server_id_extraction_err_count 1",
+    ],
+    [
+      new Service(),
+      { csr: REQUEST, validity_duration: 90 * 86_400 + 1 },
+      new RegExp(`^status ${Code.INVALID_ARGUMENT}: the lifetime: got 7776001 s, expected at most 7776000 s$`),
+      'citadel_server_csr_sign_err_count{error="TTL_ERROR"} 1',
+    ],
+    [
+      new Service(),
+      { csr: "nonsense" },
+      new RegExp(`^status ${Code.INVALID_ARGUMENT}: csr: certificate request: expected one CERTIFICATE REQUEST in PEM`),
+      "citadel_server_csr_parsing_err_count 1",
+    ],
+    [
+      new Service(),
+      { csr: damaged },
+      new RegExp(`^status ${Code.INVALID_ARGUMENT}: csr: `),
+      'citadel_server_csr_sign_err_count{error="CSR_ERROR"} 1',
+    ],
+    [
+      new Service(),
+      { csr: REQUEST + " ".repeat(16 * 1024) },
+      new RegExp(`^status ${Code.INVALID_ARGUMENT}: csr: expected at most 16384 characters, got`),
+      "citadel_server_csr_parsing_err_count 1",
+    ],
+    [
+      new Service(),
+      new Uint8Array(64 * 1024 + 1),
+      new RegExp(`^status ${Code.INVALID_ARGUMENT}: expected a message of at most 65536 bytes, got 65537$`),
+      "citadel_server_csr_count 1",
+    ],
+    [
+      new Service(),
+      Uint8Array.of(0x0a, 0xff),
+      new RegExp(`^status ${Code.INVALID_ARGUMENT}: expected an istio.v1.auth.IstioCertificateRequest: `),
+      "citadel_server_csr_count 1",
+    ],
+    [
+      new Service({}, true),
+      { csr: REQUEST },
+      new RegExp(`^status ${Code.UNAVAILABLE}: the authority has no certificate that is valid now$`),
+      'citadel_server_csr_sign_err_count{error="CA_NOT_READY"} 1',
+    ],
+    [
+      new Service(),
+      impersonated,
+      new RegExp(
+        `^status ${Code.PERMISSION_DENIED}: ImpersonatedIdentity: no account may ask for certificates of others$`,
+      ),
+      "citadel_server_authentication_failure_count 1",
+    ],
+    [
+      new Service({ mayImpersonate: (wanted) => ({ refusal: `no pod of ${wanted} on the node` }) }),
+      impersonated,
+      new RegExp(`^status ${Code.PERMISSION_DENIED}: ImpersonatedIdentity: no pod of ${NODE_URI} on the node$`),
+      "citadel_server_authentication_failure_count 1",
+    ],
+  ];
+  for (const [service, message, expected, metric] of cases) {
+    assert.match(String(await service.ask(message)), expected);
+    assert.deepEqual(await service.count(metric.replace(/[{ ].*/, "")), [metric]);
+    assert.deepEqual(await service.count("citadel_server_success"), []);
+    assert.equal(service.lines.length, 1, "one line in the log");
+    await service.server.stop(1);
+  }
+});
+
+Deno.test("who may act for others gets their identity", async () => {
+  await using service = new Service({
+    mayImpersonate: () => ({ identity: CART }),
+    caller: { identity: { ...CART, serviceAccount: "node" } },
+  });
+  const metadata = { fields: { ImpersonatedIdentity: { stringValue: CART_URI } } };
+  const chain = await service.ask({ csr: REQUEST, metadata });
+  assert.deepEqual(readCertificates(chain[0]!)[0]!.names.uris, [CART_URI]);
+});
+
+Deno.test("refusals fill the log with a line a second at most", async () => {
+  await using service = new Service({ caller: { refusal: "none" } });
+  for (let i = 0; i < 5; i++) await service.ask({ csr: REQUEST });
+  assert.equal(service.lines.length, 1);
+  await service.clock.advance(1000);
+  await service.ask({ csr: REQUEST });
+  assert.match(service.lines[1]!, /"earlier":4/);
+});
+
+Deno.test("the ends of the root and of the chain are on the page of metrics", async () => {
+  await using service = new Service();
+  const end = (NOW + 365 * DAY) / 1000;
+  assert.deepEqual(await service.count("citadel_server_root_cert_expiry_timestamp"), [
+    `citadel_server_root_cert_expiry_timestamp ${end}`,
+  ]);
+  await service.clock.advance(366 * DAY);
+  assert.deepEqual(await service.count("citadel_server_cert_chain_expiry_seconds"), [
+    "citadel_server_cert_chain_expiry_seconds -86400",
+  ]);
+});
+
+Deno.test("requests that come together are all answered", async () => {
+  await using service = new Service();
+  const asked = await Promise.all(Array.from({ length: 40 }, () => service.ask({ csr: REQUEST })));
+  assert.ok(asked.every((answer) => Array.isArray(answer)));
+});

@@ -1,0 +1,252 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { CertificateAuthority, IssueError } from "../../lib/authority/authority.ts";
+import { FolderRootStore } from "../../lib/authority/folder_store.ts";
+import { MemoryRootStore, type RootStore } from "../../lib/authority/root_store.ts";
+import { SelfSigned, type SelfSignedOptions } from "../../lib/authority/self_signed.ts";
+import { silentLog } from "../../lib/kernel/log/log.ts";
+import { createFakeClock, type FakeClock } from "../../lib/kernel/time/fake_clock.ts";
+import { type Certificate, isKeyOf, readCertificates, writeCertificates } from "../../lib/pki/certificate.ts";
+import { verifyChain } from "../../lib/pki/chain.ts";
+import { PrivateKey } from "../../lib/pki/private_key.ts";
+import { DAY, HOUR, makeRoot, NOW, P256 } from "../pki/support/make.ts";
+import { opensslVerifies } from "../pki/support/openssl.ts";
+
+const LIFETIME = 100 * DAY;
+const log = silentLog().scope("pkica");
+const leafKey = await PrivateKey.generate(P256);
+/** A root of NOW, as a store holds it: making one of RSA takes long. */
+const stored = await (async () => {
+  const { key, certificate } = await makeRoot(P256, { notAfter: NOW + LIFETIME });
+  return key.pem() + writeCertificates([certificate]);
+})();
+
+function optionsFor(store: RootStore, clock: FakeClock, more: Partial<SelfSignedOptions> = {}): SelfSignedOptions {
+  return {
+    ...{ store, clock, organization: "cluster.local", lifetime: LIFETIME, keyBits: 2048, graceRatio: 0.2 },
+    ...{ checkInterval: 0, jitter: false, random: () => 0.5, log, ...more },
+  };
+}
+
+function authorityOf(selfSigned: SelfSigned, clock: FakeClock): CertificateAuthority {
+  return new CertificateAuthority(selfSigned.material, { usual: DAY, most: 90 * DAY }, clock);
+}
+
+async function leafOf(authority: CertificateAuthority, lifetime?: number): Promise<Certificate> {
+  const names = { uris: ["spiffe://cluster.local/ns/shop/sa/cart"] };
+  const { chain } = await authority.issue({
+    spki: leafKey.spki,
+    names,
+    ...(lifetime === undefined ? {} : { lifetime }),
+  });
+  return readCertificates(chain[0]!)[0]!;
+}
+
+Deno.test("the first root is made with the settings, kept in a file for its owner alone, and taken at the next start", async () => {
+  const clock = createFakeClock(NOW);
+  const folder = `${await Deno.makeTempDir()}/ca`;
+  const store = new FolderRootStore(folder);
+  const first = await SelfSigned.start(optionsFor(store, clock));
+  const { certificate, key, roots } = first.material.current()!;
+  assert.deepEqual(key.spec, { type: "RSA", bits: 2048 });
+  assert.equal(certificate.subject, "O=cluster.local");
+  assert.equal(certificate.notAfter, NOW + LIFETIME);
+  assert.equal((await Deno.stat(store.place)).mode! & 0o777, 0o600);
+  const leaf = await leafOf(authorityOf(first, clock));
+  const { success, text } = await opensslVerifies([leaf.der, ...roots.map(({ der }) => der)], NOW);
+  assert.ok(success, text);
+
+  const second = await SelfSigned.start(optionsFor(new FolderRootStore(folder), clock));
+  assert.equal(second.material.current()!.certificate.fingerprint, certificate.fingerprint);
+  assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["authority.pem"]);
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("of instances that start together one makes the root, and all use it", async () => {
+  const clock = createFakeClock(NOW);
+  const folder = await Deno.makeTempDir();
+  const starts = [1, 2, 3].map(() => SelfSigned.start(optionsFor(new FolderRootStore(folder), clock)));
+  const roots = (await Promise.all(starts)).map(({ material }) => material.current()!.certificate.fingerprint);
+  assert.equal(new Set(roots).size, 1);
+  assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["authority.pem"]);
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("in its grace period a root is replaced by one of the same key; both are handed out until the old one ends", async () => {
+  const clock = createFakeClock(NOW);
+  const store = new MemoryRootStore(stored);
+  const selfSigned = await SelfSigned.start(optionsFor(store, clock));
+  const authority = authorityOf(selfSigned, clock);
+  const heard: number[] = [];
+  authority.roots.onChange((pem) => heard.push(readCertificates(pem).length));
+  const [old] = selfSigned.material.current()!.roots;
+
+  await clock.advance(79 * DAY);
+  await selfSigned.check();
+  assert.deepEqual(heard, []);
+  const before = await leafOf(authority, 30 * DAY);
+  assert.equal(before.notAfter, NOW + LIFETIME, "a leaf ends with its issuer");
+
+  await clock.advance(2 * DAY);
+  await selfSigned.check();
+  const { roots, certificate, key } = selfSigned.material.current()!;
+  assert.deepEqual(heard, [2]);
+  assert.ok(isKeyOf(key, old!) && isKeyOf(key, certificate));
+  assert.deepEqual(roots.map((root) => root.notAfter), [NOW + 181 * DAY, NOW + LIFETIME]);
+  const after = await leafOf(authority);
+  for (const leaf of [before, after]) {
+    for (const root of roots) assert.ok("chain" in await verifyChain(leaf, { roots: [root], now: clock.now() }));
+  }
+
+  await clock.advance(20 * DAY);
+  await selfSigned.check();
+  assert.deepEqual(heard, [2, 1]);
+});
+
+Deno.test("checks come at their interval, the first at a random moment of it, and none with an interval of 0", async () => {
+  const clock = createFakeClock(NOW);
+  const selfSigned = await SelfSigned.start(
+    optionsFor(new MemoryRootStore(stored), clock, { checkInterval: HOUR, jitter: true, random: () => 0.25 }),
+  );
+  let reads = 0;
+  const { store } = countingStore(() => reads++);
+  const counted = await SelfSigned.start(
+    optionsFor(store, clock, { checkInterval: HOUR, jitter: true, random: () => 0.25 }),
+  );
+  reads = 0;
+  await clock.advance(HOUR / 4 - 1);
+  assert.equal(reads, 0);
+  await clock.advance(1);
+  assert.equal(reads, 1);
+  await clock.advance(3 * HOUR);
+  assert.equal(reads, 4);
+  await counted.stop();
+  await selfSigned.stop();
+  assert.equal(clock.pending(), 0);
+  await SelfSigned.start(optionsFor(new MemoryRootStore(stored), clock));
+  assert.equal(clock.pending(), 0);
+});
+
+function countingStore(read: () => void): { store: RootStore } {
+  const inner = new MemoryRootStore(stored);
+  return {
+    store: {
+      place: "memory",
+      read: () => (read(), inner.read()),
+      create: (text) => inner.create(text),
+      replace: (text, old) => inner.replace(text, old),
+    },
+  };
+}
+
+Deno.test("a root that was removed from its place is written again", async () => {
+  const clock = createFakeClock(NOW);
+  const folder = await Deno.makeTempDir();
+  const store = new FolderRootStore(folder);
+  await store.create(stored);
+  const selfSigned = await SelfSigned.start(optionsFor(store, clock));
+  await Deno.remove(store.place);
+  await selfSigned.check();
+  assert.equal(await store.read(), stored);
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("a place that holds something else is no authority", async () => {
+  const other = await PrivateKey.generate(P256);
+  const clock = createFakeClock(NOW);
+  for (const text of ["", "nonsense", other.pem(), other.pem() + stored.slice(stored.indexOf("-----BEGIN CERT"))]) {
+    await assert.rejects(SelfSigned.start(optionsFor(new MemoryRootStore(text), clock)), /^PkiError: memory: /);
+  }
+});
+
+Deno.test("an authority whose root has expired issues nothing", async () => {
+  const clock = createFakeClock(NOW);
+  const authority = authorityOf(await SelfSigned.start(optionsFor(new MemoryRootStore(stored), clock)), clock);
+  await clock.advance(LIFETIME);
+  await assert.rejects(leafOf(authority), (error) => error instanceof IssueError && error.reason === "not ready");
+});
+
+/** A store whose reads and writes fail on demand. */
+class FailingStore implements RootStore {
+  readonly place = "memory";
+  failing = false;
+  readonly #inner = new MemoryRootStore(stored);
+
+  async read() {
+    this.#fail();
+    return await this.#inner.read();
+  }
+
+  async create(text: string) {
+    this.#fail();
+    return await this.#inner.create(text);
+  }
+
+  async replace(text: string, old: string) {
+    this.#fail();
+    return await this.#inner.replace(text, old);
+  }
+
+  #fail() {
+    if (this.failing) throw new Error("the store does not answer");
+  }
+}
+
+type Event =
+  | { readonly kind: "wait"; readonly days: number }
+  | { readonly kind: "check" | "restart" | "issue"; readonly of: number }
+  | { readonly kind: "store"; readonly failing: boolean };
+
+const events: fc.Arbitrary<Event[]> = fc.array(
+  fc.oneof(
+    fc.record({ kind: fc.constant("wait" as const), days: fc.integer({ min: 1, max: 30 }) }),
+    fc.record({ kind: fc.constantFrom("check" as const, "restart" as const, "issue" as const), of: fc.nat(2) }),
+    fc.record({ kind: fc.constant("store" as const), failing: fc.boolean() }),
+  ),
+  { maxLength: 30 },
+);
+
+Deno.test("whatever happens in whatever order, each leaf that is valid leads to the roots of each instance", async () => {
+  await fc.assert(
+    fc.asyncProperty(events, async (order) => {
+      const clock = createFakeClock(NOW);
+      const store = new FailingStore();
+      const start = () => SelfSigned.start(optionsFor(store, clock));
+      const instances = await Promise.all([start(), start(), start()]);
+      const leaves: Certificate[] = [];
+      for (const event of order) {
+        if (event.kind === "wait") await clock.advance(event.days * DAY);
+        else if (event.kind === "store") store.failing = event.failing;
+        else if (event.kind === "restart" && !store.failing) instances[event.of] = await start();
+        else if (event.kind === "check") await instances[event.of]!.check();
+        else if (event.kind === "issue") {
+          const { notAfter } = instances[event.of]!.material.current()!;
+          const made = leafOf(authorityOf(instances[event.of]!, clock), 20 * DAY);
+          if (notAfter <= clock.now()) await assert.rejects(made, IssueError);
+          else leaves.push(await made);
+          assert.ok((leaves.at(-1)?.notAfter ?? 0) <= notAfter || notAfter <= clock.now());
+        }
+        for (const { material } of instances) await agree(material.current()!, leaves, clock.now());
+      }
+      store.failing = false;
+      for (const instance of [...instances, ...instances]) await instance.check();
+      const current = instances.map(({ material }) => material.current()!);
+      assert.equal(new Set(current.map(({ rootsPem }) => rootsPem)).size, 1, "all come to the same roots");
+      assert.ok(current[0]!.certificate.notAfter - clock.now() > 0.2 * LIFETIME - DAY, "the root is a fresh one");
+    }),
+    { numRuns: 40 },
+  );
+});
+
+/** Each valid leaf leads to the roots, unless the instance could not look at its store until its last one expired. */
+async function agree(
+  { roots, notAfter }: { readonly roots: readonly Certificate[]; readonly notAfter: number },
+  leaves: readonly Certificate[],
+  now: number,
+): Promise<void> {
+  if (notAfter <= now) return;
+  for (const leaf of leaves.filter((one) => one.notAfter > now).slice(-3)) {
+    const found = await verifyChain(leaf, { roots, now });
+    assert.ok("chain" in found, JSON.stringify(found));
+  }
+}
