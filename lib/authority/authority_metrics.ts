@@ -16,12 +16,13 @@ export function measureExpiry(
 ): void {
   metrics.onScrape(() => {
     const now = material.current();
-    if (now === undefined) return;
-    const root = Math.min(...now.roots.map(({ notAfter }) => notAfter));
+    // Without certificates there is no end of them: not a number, which no alarm takes for one that is near.
+    const root = now === undefined ? NaN : Math.min(...now.roots.map(({ notAfter }) => notAfter));
+    const chain = now?.notAfter ?? NaN;
     const seconds = (end: number) => Math.round((end - clock.now()) / 1000);
     metrics.gauge("citadel_server_root_cert_expiry_seconds").set(seconds(root));
     metrics.gauge("citadel_server_root_cert_expiry_timestamp").set(Math.round(root / 1000));
-    metrics.gauge("citadel_server_cert_chain_expiry_seconds").set(seconds(now.notAfter));
-    metrics.gauge("citadel_server_cert_chain_expiry_timestamp").set(Math.round(now.notAfter / 1000));
+    metrics.gauge("citadel_server_cert_chain_expiry_seconds").set(seconds(chain));
+    metrics.gauge("citadel_server_cert_chain_expiry_timestamp").set(Math.round(chain / 1000));
   });
 }

@@ -20,7 +20,7 @@ import { type CertificateAuthority, type IssuedCertificate, IssueError } from ".
 import { QueueFull } from "./signing_queue.ts";
 
 /** Bytes of a message, and characters of the signing request in it: one for an RSA key of 8192 bits has 3,500. */
-const MOST = { message: 64 * 1024, request: 16 * 1024 } as const;
+const MOST = { message: 32 * 1024, request: 16 * 1024 } as const;
 /** Longest common name that a certificate may have (RFC 5280, appendix A.1). */
 const MAX_COMMON_NAME = 64;
 

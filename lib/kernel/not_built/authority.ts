@@ -36,16 +36,6 @@ export const authority: NotBuiltPart = {
     "USE_REMOTE_CERTS",
   ],
   metrics: [
-    "citadel_server_authentication_failure_count",
-    "citadel_server_cert_chain_expiry_seconds",
-    "citadel_server_cert_chain_expiry_timestamp",
-    "citadel_server_csr_count",
-    "citadel_server_csr_parsing_err_count",
-    "citadel_server_csr_sign_err_count",
-    "citadel_server_id_extraction_err_count",
-    "citadel_server_root_cert_expiry_seconds",
-    "citadel_server_root_cert_expiry_timestamp",
-    "citadel_server_success_cert_issuance_count",
     "pilot_sds_certificate_errors_total",
   ],
   meshFields: [
