@@ -104,9 +104,8 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
     why: "the node's parts never need the control plane's view of the mesh",
   },
   agent: {
-    may: ["kernel", "config", "resource", "folder", "sockets", "http", "grpc", "pb", "pki", "dns", "iptables"],
-    why:
-      "the agent relays configuration, it does not make it; of config it needs the settings of a proxy, of folder a watched file",
+    may: ["kernel", "config", "resource", "sockets", "http", "grpc", "pb", "pki", "dns", "iptables"],
+    why: "the agent relays configuration, it does not make it; of config it needs the settings of a proxy alone",
   },
 };
 

@@ -7,7 +7,7 @@
  * @module
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { type FileText, type WatchedFile, watchFile } from "../../folder/watch_file.ts";
+import { type FileText, type WatchedFile, watchFile } from "../../kernel/files/watch_file.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";
