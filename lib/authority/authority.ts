@@ -43,7 +43,7 @@ export interface IssueRequest {
 }
 
 /** A certificate as it is handed out. */
-export interface IssuedCertificate {
+export interface IssuedChain {
   /** PEM, one certificate each: the leaf first, then the authorities below the root. */
   readonly chain: readonly string[];
   /** All roots, as one PEM text. */
@@ -54,7 +54,7 @@ export interface IssuedCertificate {
 }
 
 /** See the module. */
-export class CertificateAuthority {
+export class SigningAuthority {
   /** What it signs with; undefined: nothing yet. */
   readonly material: Current<SigningMaterial | undefined>;
   /** The roots that it trusts, as PEM. */
@@ -87,7 +87,7 @@ export class CertificateAuthority {
    * @throws {IssueError} when the lifetime is too long, or there is nothing to sign with
    * @throws {QueueFull} when too many wait
    */
-  async issue({ spki, names, subject = {}, lifetime = 0 }: IssueRequest): Promise<IssuedCertificate> {
+  async issue({ spki, names, subject = {}, lifetime = 0 }: IssueRequest): Promise<IssuedChain> {
     const { usual, most } = this.#lifetimes;
     if (lifetime > most) {
       const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;

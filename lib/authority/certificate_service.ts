@@ -16,7 +16,7 @@ import { decode } from "../pb/reflect.ts";
 import { PkiError } from "../pki/pki_error.ts";
 import { type CertificateRequest, readCertificateRequest } from "../pki/request.ts";
 import { type WorkloadIdentity, workloadUri } from "../pki/spiffe.ts";
-import { type CertificateAuthority, type IssuedCertificate, IssueError } from "./authority.ts";
+import { type IssuedChain, IssueError, type SigningAuthority } from "./authority.ts";
 import { QueueFull } from "./signing_queue.ts";
 
 /** Bytes of a message, and characters of the signing request in it: one for an RSA key of 8192 bits has 3,500. */
@@ -38,7 +38,7 @@ export type CallerResult = { readonly identity: WorkloadIdentity } | { readonly 
 
 /** What the service needs. */
 export interface CertificateServiceOptions {
-  readonly authority: CertificateAuthority;
+  readonly authority: SigningAuthority;
   /** Says who calls. */
   readonly authenticate: (call: Call) => Promise<CallerResult>;
   /**
@@ -162,7 +162,7 @@ class Creation {
     }
   }
 
-  async #issue(uri: string, { spki, commonName }: CertificateRequest, seconds: number): Promise<IssuedCertificate> {
+  async #issue(uri: string, { spki, commonName }: CertificateRequest, seconds: number): Promise<IssuedChain> {
     // A name is written where one is asked for, but the one that is proven.
     const named = commonName !== undefined && uri.length <= MAX_COMMON_NAME;
     try {

@@ -9,7 +9,7 @@ import type { Cancel, Clock } from "../kernel/time/clock.ts";
 import { type Current, CurrentValue, type ServerCertificate, type ServerIdentity } from "../pki/current.ts";
 import { PrivateKey } from "../pki/private_key.ts";
 import { renewalTime } from "../pki/renewal.ts";
-import type { CertificateAuthority } from "./authority.ts";
+import type { SigningAuthority } from "./authority.ts";
 import type { SigningMaterial } from "./material.ts";
 
 /** Where in its lifetime the certificate is renewed. */
@@ -19,7 +19,7 @@ const RETRY = 10_000;
 
 /** How the certificate is made. */
 export interface OwnIdentityOptions {
-  readonly authority: Pick<CertificateAuthority, "issue"> & { readonly material: Current<SigningMaterial | undefined> };
+  readonly authority: Pick<SigningAuthority, "issue"> & { readonly material: Current<SigningMaterial | undefined> };
   readonly names: readonly string[];
   readonly clock: Pick<Clock, "now" | "after">;
   readonly log: Logger;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { CertificateAuthority } from "../../lib/authority/authority.ts";
+import { SigningAuthority } from "../../lib/authority/authority.ts";
 import { measureExpiry } from "../../lib/authority/authority_metrics.ts";
 import { type CallerResult, CERTIFICATE_SERVICE, certificateService } from "../../lib/authority/certificate_service.ts";
 import { materialOf, type SigningMaterial } from "../../lib/authority/material.ts";
@@ -50,7 +50,7 @@ class Service {
 
   constructor({ caller = { identity: CART }, material = MATERIAL, mayImpersonate }: Setup = {}, empty = false) {
     const current = new CurrentValue(empty ? undefined : material);
-    const authority = new CertificateAuthority(current, { usual: DAY, most: 90 * DAY }, this.clock);
+    const authority = new SigningAuthority(current, { usual: DAY, most: 90 * DAY }, this.clock);
     measureExpiry(this.metrics, current, this.clock);
     this.server = new GrpcServer([
       certificateService({

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { CertificateAuthority } from "../../lib/authority/authority.ts";
+import { SigningAuthority } from "../../lib/authority/authority.ts";
 import { materialOf, type SigningMaterial } from "../../lib/authority/material.ts";
 import { OwnIdentity } from "../../lib/authority/own_identity.ts";
 import { serverNames } from "../../lib/authority/server_names.ts";
@@ -22,7 +22,7 @@ async function setup(notAfter = root.certificate.notAfter) {
     roots: [root.certificate],
   });
   const current = new CurrentValue<SigningMaterial | undefined>(material);
-  const authority = new CertificateAuthority(current, { usual: DAY, most: 90 * DAY }, clock);
+  const authority = new SigningAuthority(current, { usual: DAY, most: 90 * DAY }, clock);
   const identity = await OwnIdentity.start({ authority, names, clock, log });
   const heard: ServerCertificate[] = [];
   identity.onChange((next) => heard.push(next));

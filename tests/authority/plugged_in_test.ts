@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { hasPluggedIn, PluggedIn } from "../../lib/authority/plugged_in.ts";
-import { CertificateAuthority } from "../../lib/authority/authority.ts";
+import { SigningAuthority } from "../../lib/authority/authority.ts";
 import type { SigningMaterial } from "../../lib/authority/material.ts";
 import type { Logger } from "../../lib/kernel/log/log.ts";
 import { systemClock } from "../../lib/kernel/time/clock.ts";
@@ -100,7 +100,7 @@ function changed(plugged: PluggedIn): Promise<SigningMaterial | undefined> {
 }
 
 async function issue(plugged: PluggedIn) {
-  const authority = new CertificateAuthority(plugged.material, { usual: DAY, most: 90 * DAY }, clock);
+  const authority = new SigningAuthority(plugged.material, { usual: DAY, most: 90 * DAY }, clock);
   const key = await PrivateKey.generate(P256);
   const { chain, rootsPem } = await authority.issue({ spki: key.spki, names: { uris: ["spiffe://td/ns/n/sa/s"] } });
   return [...chain, rootsPem].flatMap((text) => readCertificates(text)).map(({ der }) => der);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { CertificateAuthority, IssueError } from "../../lib/authority/authority.ts";
+import { IssueError, SigningAuthority } from "../../lib/authority/authority.ts";
 import { FolderRootStore } from "../../lib/authority/folder_store.ts";
 import { MemoryRootStore, type RootStore } from "../../lib/authority/root_store.ts";
 import { SelfSigned, type SelfSignedOptions } from "../../lib/authority/self_signed.ts";
@@ -28,11 +28,11 @@ function optionsFor(store: RootStore, clock: FakeClock, more: Partial<SelfSigned
   };
 }
 
-function authorityOf(selfSigned: SelfSigned, clock: FakeClock): CertificateAuthority {
-  return new CertificateAuthority(selfSigned.material, { usual: DAY, most: 90 * DAY }, clock);
+function authorityOf(selfSigned: SelfSigned, clock: FakeClock): SigningAuthority {
+  return new SigningAuthority(selfSigned.material, { usual: DAY, most: 90 * DAY }, clock);
 }
 
-async function leafOf(authority: CertificateAuthority, lifetime?: number): Promise<Certificate> {
+async function leafOf(authority: SigningAuthority, lifetime?: number): Promise<Certificate> {
   const names = { uris: ["spiffe://cluster.local/ns/shop/sa/cart"] };
   const { chain } = await authority.issue({
     spki: leafKey.spki,
