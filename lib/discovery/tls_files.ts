@@ -6,7 +6,8 @@
  *
  * @module
  */
-import { type FileText, watchFile } from "../folder/watch_file.ts";
+import type { FileText } from "../kernel/files/watch_file.ts";
+import { type FileTexts, watchFiles } from "../kernel/files/watch_files.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { CurrentValue, type ServerCertificate, type ServerIdentity, type TrustBundle } from "../pki/current.ts";
 import { checkCertificates } from "../sockets/listen/certificates.ts";
@@ -25,9 +26,6 @@ export interface TlsFileContent {
   readonly clientRoots: TrustBundle;
 }
 
-/** Quiet time after a change before the files are used, ms: three files are written one after the other. */
-const SETTLE_MS = 100;
-
 const OPTIONS = ["tlsCertFile", "tlsKeyFile", "caCertFile"] as const;
 
 /** The field that a fault of the certificates begins with, by option. */
@@ -40,24 +38,20 @@ const FIELDS = { tlsCertFile: "certificate", tlsKeyFile: "privateKey", caCertFil
  * @throws {StartError} naming each file that is missing or cannot be used at the start
  */
 export async function startTlsFiles(files: TlsFiles, kernel: Kernel): Promise<TlsFileContent> {
-  const texts = new Map<keyof TlsFiles, FileText>();
-  let cancel: (() => void) | undefined;
+  let texts: FileTexts<string> = {};
   let changed = () => {};
-  for (const option of OPTIONS) {
-    const watched = await watchFile(files[option], (text) => {
-      texts.set(option, text);
-      cancel?.();
-      cancel = kernel.clock.after(SETTLE_MS, () => changed());
-    });
-    kernel.stopper.add(`file of ${option}`, async () => {
-      cancel?.();
-      await watched.stop();
-    });
-  }
+  const watched = await watchFiles({
+    ...{ paths: OPTIONS.map((option) => files[option]), clock: kernel.clock },
+    onTexts: (next) => {
+      texts = next;
+      changed();
+    },
+  });
+  kernel.stopper.add("files of TLS", () => watched.stop());
   const read = (): { readonly server: ServerCertificate; readonly roots: string } => {
-    const faults = OPTIONS.flatMap((option) => missing(option, files[option], texts.get(option)));
+    const faults = OPTIONS.flatMap((option) => missing(option, files[option], texts[files[option]]));
     if (faults.length > 0) throw new StartError(faults);
-    const [certificatePem, keyPem, roots] = OPTIONS.map((option) => String(texts.get(option)));
+    const [certificatePem, keyPem, roots] = OPTIONS.map((option) => String(texts[files[option]]));
     const server = { certificatePem: certificatePem!, keyPem: keyPem! };
     checkTogether(files, server, roots!);
     return { server, roots: roots! };
