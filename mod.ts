@@ -36,7 +36,8 @@
  *
  * @module
  */
-export { type RunningServer, type ServerOptions, startServer } from "./lib/discovery/start.ts";
+export type { RunningServer, ServerOptions } from "./lib/discovery/start.ts";
+export { startServer } from "./lib/offline/library/start_server.ts";
 export { StartError, type StartFault, type StartOption } from "./lib/discovery/start_error.ts";
 export type { ProxyNode } from "./lib/discovery/offline_mesh.ts";
 export { type TranslatedProxy, translateForProxy, type TranslateRequest } from "./lib/discovery/translate_one.ts";

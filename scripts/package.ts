@@ -15,6 +15,8 @@ import { command } from "./setup/command.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname.replace(/\/$/, "");
 const ENTRY = "mod.ts";
+/** Modules that run in workers, which name them at run time. */
+const WORKERS: readonly string[] = ["lib/offline/preview/worker.ts"];
 const PAGE = "docs/users/library.md";
 
 /** What deno.json says of the library. */
@@ -25,9 +27,11 @@ interface Manifest {
   readonly imports: Readonly<Record<string, string>>;
 }
 
-/** Files of the tree that a module needs, itself included, and the npm names that they import. */
-export function reachableFrom(entry: string): { readonly files: readonly string[]; readonly names: readonly string[] } {
-  const files = new Set([entry]);
+/** Files of the tree that modules need, themselves included, and the npm names that they import. */
+export function reachableFrom(
+  ...entries: readonly string[]
+): { readonly files: readonly string[]; readonly names: readonly string[] } {
+  const files = new Set(entries);
   const names = new Set<string>();
   for (const file of files) {
     if (!file.endsWith(".ts")) continue;
@@ -87,7 +91,7 @@ function packageJson({ name, version, license, imports }: Manifest, names: reado
  */
 export async function packLibrary(target: string, deno = "deno"): Promise<string> {
   const manifest: Manifest = JSON.parse(Deno.readTextFileSync(`${ROOT}/deno.json`));
-  const { files, names } = reachableFrom(ENTRY);
+  const { files, names } = reachableFrom(ENTRY, ...WORKERS);
   const folder = `${target}/npm/package`;
   await Deno.remove(folder, { recursive: true }).catch((error) => {
     if (!(error instanceof Deno.errors.NotFound)) throw error;

@@ -1,5 +1,6 @@
 /**
- * A discovery server in this process, with the defaults that a person would choose for a try.
+ * A discovery server in this process, with the defaults that a person would choose for a try. What explains requests and
+ * previews changes is given to it: programs of others start a server by `lib/offline/library/start_server.ts`.
  *
  * Permissions: net (the listen addresses), read (the folder and the mesh files), env (`LOG_TOKENS` and `LOG_STREAM`,
  * which the YAML package reads).
@@ -10,9 +11,8 @@ import type { Finding } from "../config/finding/finding.ts";
 import { startKernel } from "../kernel/kernel.ts";
 import { defaultLogOptions, silentLog } from "../kernel/log/log.ts";
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
-import { defaultSettings } from "../kernel/settings/read.ts";
 import type { Registry } from "../registry/types.ts";
-import { startDiscoveryServer } from "./server.ts";
+import { type DiscoveryServerOptions, startDiscoveryServer } from "./server.ts";
 
 /** How a server is started. Addresses are `host:port`; port 0 takes a free one. */
 export interface ServerOptions {
@@ -46,25 +46,21 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
+/** Who answers what takes more than a server. */
+export type AskedOfServer = Pick<DiscoveryServerOptions, "explainer" | "preview">;
+
 /**
- * Starts a discovery server in this process.
+ * Starts a server.
  *
- * ```ts
- * import { startServer } from "@mesh/pilot";
- *
- * const configDir = await Deno.makeTempDir();
- * const server = await startServer({ configDir });
- * const ready = await fetch(`http://127.0.0.1:${server.ports.http}/ready`);
- * await ready.body?.cancel();
- * await server.stop();
- * if (ready.status !== 200) throw new Error(String(ready.status));
- * ```
- *
+ * @param settings Those of `options`, read.
  * @returns When its sources are synced and it listens.
  * @throws {StartError} When the folder cannot be read, the mesh configuration has errors, or a port cannot be used.
  */
-export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
-  const settings = defaultSettings("pilot-discovery", options.settings ?? {});
+export async function startServerWith(
+  options: ServerOptions,
+  settings: SettingsOf<"pilot-discovery">,
+  asked: AskedOfServer,
+): Promise<RunningServer> {
   const kernel = startKernel("pilot-discovery", defaultLogOptions, options.log ? {} : { log: silentLog() });
   const stop = async () => {
     const outcomes = await kernel.stopper.stop();
@@ -73,7 +69,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     if (failed.length > 0) throw new Error(`parts that did not stop cleanly: ${failed.map((o) => o.name).join(", ")}`);
   };
   try {
-    const server = await startDiscoveryServer(serverOptions(options, settings), settings, kernel);
+    const server = await startDiscoveryServer({ ...serverOptions(options, settings), ...asked }, settings, kernel);
     const { grpc, http } = server.ports;
     return {
       ports: { grpc, http },

@@ -33,6 +33,8 @@ export interface EnvoyOptions {
   readonly delta?: boolean;
   /** How traffic comes to it: `NONE` (default), `REDIRECT` or `TPROXY`. */
   readonly interceptionMode?: string;
+  /** How long old listeners and filter chains keep their connections, s. Default: Envoy's own, 600. */
+  readonly drainTime?: number;
 }
 
 /** A running Envoy. */
@@ -102,7 +104,7 @@ export function bootstrap(
 
 /** Starts one; a field that it does not know refuses the resource. Resolves when its admin pages can be asked. */
 export async function startEnvoy(options: EnvoyOptions): Promise<RunningEnvoy> {
-  const { binary, folder, identity } = options;
+  const { binary, folder, identity, drainTime } = options;
   const file = `${folder}/${identity.name}.json`;
   const address = `${folder}/${identity.name}.admin`;
   await Deno.writeTextFile(file, JSON.stringify(bootstrap(options), null, 2));
@@ -110,6 +112,7 @@ export async function startEnvoy(options: EnvoyOptions): Promise<RunningEnvoy> {
     args: [
       ...["-c", file, "--admin-address-path", address, "--use-dynamic-base-id", "--concurrency", "1"],
       ...["--reject-unknown-dynamic-fields", "--log-level", "warning"],
+      ...drainTime === undefined ? [] : ["--drain-time-s", String(drainTime), "--drain-strategy", "immediate"],
     ],
     stdout: "null",
     stderr: "piped",

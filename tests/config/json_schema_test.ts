@@ -189,3 +189,26 @@ Deno.test("every definition and every field has a description", () => {
   }
   assert.deepEqual(silent, []);
 });
+
+/** Fields of a schema without a description, by path; conditions beside them describe nothing. */
+function undescribed(schema: unknown, path = ""): string[] {
+  if (Array.isArray(schema)) return schema.flatMap((one) => undescribed(one, path));
+  if (!isObject(schema)) return [];
+  return Object.entries(schema).flatMap(([key, inside]) => {
+    if (["allOf", "not", "if", "then"].includes(key)) return [];
+    if (key !== "properties" || !isObject(inside)) return undescribed(inside, `${path}/${key}`);
+    return Object.entries(inside).flatMap(([name, field]) => {
+      const described = isObject(field) && ("description" in field || "$ref" in field);
+      return [...described ? [] : [`${path}/${name}`], ...undescribed(field, `${path}/${name}`)];
+    });
+  });
+}
+
+Deno.test("every field has a description for editors: of kinds, of the mesh files, of types within types", () => {
+  const files = [...Deno.readDirSync(REFERENCE)].map(({ name }) => name).sort();
+  const found = files.flatMap((name) =>
+    undescribed(JSON.parse(Deno.readTextFileSync(new URL(name, REFERENCE)))).map((path) => `${name} ${path}`)
+  );
+  assert.ok(files.length > 15);
+  assert.deepEqual(found, []);
+});

@@ -114,7 +114,7 @@ async function served(files: Files): Promise<void> {
     const envoys = (["sidecar", "router"] as const).flatMap((type) => [true, false].map((delta) => ({ type, delta })));
     await Promise.all(envoys.map(({ type, delta }) => {
       const identity = { type, name: `${type}-${delta ? "delta" : "sotw"}`, namespace, address: "127.0.0.1", labels };
-      return mesh.attach(path!, identity, delta, "REDIRECT");
+      return mesh.attach(path!, identity, delta, { interceptionMode: "REDIRECT" });
     }));
     const rows = await mesh.settled();
     assert.equal(rows.length, envoys.length);

@@ -92,7 +92,7 @@ for (const delta of [true, false]) {
           });
           const labels = { app: "door" };
           const identity = { type, name: "one", namespace: "demo", address: "127.0.0.1", labels };
-          const running = await mesh.attach(path!, identity, delta, "REDIRECT");
+          const running = await mesh.attach(path!, identity, delta, { interceptionMode: "REDIRECT" });
           await mesh.settled();
           const theirs = parts(JSON.parse((await running.admin("config_dump?include_eds"))!));
           const ours = parts(await mesh.page<Dump>("config_dump?proxyID=one.demo&include_eds"));

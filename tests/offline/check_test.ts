@@ -167,7 +167,14 @@ Deno.test("suppressions take either spelling of a code, and objects by a pattern
   assert.throws(() => readSuppressions(["IST1", "what", "MSH0101="]), /got "IST1", "what", "MSH0101="/);
 });
 
-/** The parts of SARIF 2.1.0 that a log must have, and those that readers of this field look at. */
+/** Lists that hold nothing twice, as the schema of SARIF asks of some. */
+const distinct = <T>(list: z.ZodType<T[]>) =>
+  list.refine((all) => new Set(all.map((one) => JSON.stringify(one))).size === all.length, "holds something twice");
+
+/**
+ * What the schema of SARIF 2.1.0 asks of the parts that a log of ours has, and the parts that readers of this field look
+ * at. Every part is strict: the schema allows no others.
+ */
 const sarif = z.strictObject({
   $schema: z.string().url(),
   version: z.literal("2.1.0"),
@@ -176,14 +183,14 @@ const sarif = z.strictObject({
       driver: z.strictObject({
         name: z.string(),
         semanticVersion: z.string().regex(/^\d+\.\d+\.\d+/),
-        rules: z.array(z.strictObject({
+        rules: distinct(z.array(z.strictObject({
           id: z.string(),
           name: z.string().regex(/^[A-Z]\w+$/),
           shortDescription: z.strictObject({ text: z.string().min(1) }),
           fullDescription: z.strictObject({ text: z.string().min(1) }),
           help: z.strictObject({ text: z.string().min(1) }),
-          properties: z.strictObject({ tags: z.array(z.string()) }).optional(),
-        })),
+          properties: z.strictObject({ tags: distinct(z.array(z.string())) }).optional(),
+        }))),
       }),
     }),
     columnKind: z.enum(["utf16CodeUnits", "unicodeCodePoints"]),
@@ -192,7 +199,7 @@ const sarif = z.strictObject({
       ruleIndex: z.int().min(0),
       level: z.enum(["error", "warning", "note", "none"]),
       message: z.strictObject({ text: z.string().min(1) }),
-      locations: z.array(z.strictObject({
+      locations: distinct(z.array(z.strictObject({
         physicalLocation: z.strictObject({
           artifactLocation: z.strictObject({ uri: z.string().regex(/^[^\s\\]+$/) }),
           region: z.strictObject({
@@ -201,8 +208,9 @@ const sarif = z.strictObject({
             endColumn: z.int().min(1).optional(),
           }).optional(),
         }).optional(),
-        logicalLocations: z.array(z.strictObject({ fullyQualifiedName: z.string(), kind: z.string() })).optional(),
-      })),
+        logicalLocations: distinct(z.array(z.strictObject({ fullyQualifiedName: z.string(), kind: z.string() })))
+          .optional(),
+      }))),
       partialFingerprints: z.record(z.string(), z.string()),
     })),
   })).length(1),
@@ -223,6 +231,25 @@ Deno.test("SARIF has the form of version 2.1.0: rules that results refer to, reg
   assert.equal(artifactLocation.uri, "my%20mesh/routes.yaml");
   assert.equal(region!.endColumn! - region!.startColumn!, "v9".length);
   assert.deepEqual(sarif.parse(JSON.parse(JSON.stringify(sarifLog([], "0.1.0")))).runs[0]!.results, []);
+});
+
+Deno.test("SARIF of every code that has an example keeps that form; its results refer to the rules of their codes", () => {
+  const root = new URL("../testdata/findings/", import.meta.url);
+  // Each is a mesh of its own: together one mistake may hide another.
+  const located = [...Deno.readDirSync(root)].flatMap(({ name }) => {
+    const files = { "triggers.yaml": Deno.readTextFileSync(new URL(`${name}/triggers.yaml`, root)) };
+    return check(files).findings.map((found) => ({ found, excerpt: excerptOf(found, files["triggers.yaml"]) }));
+  });
+  const [run] = sarif.parse(JSON.parse(JSON.stringify(sarifLog(located, "0.1.0")))).runs;
+  assert.ok(run!.tool.driver.rules.length > 50, `${run!.tool.driver.rules.length} rules`);
+  for (const { ruleId, ruleIndex, locations } of run!.results) {
+    assert.equal(run!.tool.driver.rules[ruleIndex]!.id, ruleId);
+    for (const { physicalLocation, logicalLocations = [] } of locations) {
+      assert.ok(physicalLocation !== undefined || logicalLocations.length > 0, ruleId);
+      const { startColumn = 1, endColumn = startColumn } = physicalLocation?.region ?? {};
+      assert.ok(endColumn >= startColumn, ruleId);
+    }
+  }
 });
 
 Deno.test("the line of a finding about a secret is not shown", () => {

@@ -78,10 +78,15 @@ Deno.test({
 
 const SERVER = `import { startServer } from "@mesh/pilot";
 const server = await startServer({ configDir: await Deno.makeTempDir() });
-const ready = await fetch(\`http://127.0.0.1:\${server.ports.http}/ready\`);
+const origin = \`http://127.0.0.1:\${server.ports.http}\`;
+const ready = await fetch(\`\${origin}/ready\`);
 await ready.body?.cancel();
+const body = JSON.stringify({ files: { "a.yaml": "apiVersion: networking.mesh.io/v1\\nkind: Gateway\\n" } });
+const preview = await fetch(\`\${origin}/debug/preview\`, { method: "POST", body });
+const { findings } = await preview.json();
 await server.stop();
 if (ready.status !== 200) throw new Error(String(ready.status));
+if (findings.appeared.length === 0) throw new Error(JSON.stringify(findings));
 `;
 
 Deno.test("a program in another folder imports mod.ts by path, with one line in its deno.json", async () => {

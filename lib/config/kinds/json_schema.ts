@@ -20,8 +20,8 @@ const METADATA: JsonSchema = {
   properties: {
     name: { description: "Letters, digits, - and ., at most 253.", type: "string", minLength: 1, maxLength: 253 },
     namespace: { description: "Absent: the default namespace of the source.", ...text },
-    labels: textMap,
-    annotations: textMap,
+    labels: { description: "In either spelling.", ...textMap },
+    annotations: { description: "In either spelling; those of other domains are left alone.", ...textMap },
     creationTimestamp: { description: "Older objects win conflicts.", ...text },
   },
   required: ["name"],
@@ -46,10 +46,13 @@ export function kindJsonSchema(kind: Kind, description: string, comment: TypeCom
     description,
     type: "object",
     properties: {
-      apiVersion: { enum: ["mesh.io", "istio.io"].flatMap((d) => API_VERSIONS.map((v) => `${group}.${d}/${v}`)) },
-      kind: { enum: spellingsOfKind(kind) },
+      apiVersion: {
+        description: "Group and version, in either spelling; all versions mean the same.",
+        enum: ["mesh.io", "istio.io"].flatMap((d) => API_VERSIONS.map((v) => `${group}.${d}/${v}`)),
+      },
+      kind: { description, enum: spellingsOfKind(kind) },
       metadata: METADATA,
-      spec: mustHaveSpec ? spec : { anyOf: [spec, { type: "null" }] },
+      spec: mustHaveSpec ? spec : { description, anyOf: [spec, { type: "null" }] },
       status: { description: "Not read." },
     },
     required: ["apiVersion", "kind", "metadata", ...mustHaveSpec ? ["spec"] : []],

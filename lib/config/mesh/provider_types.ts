@@ -16,52 +16,95 @@ export interface ExtensionProvider {
   readonly proxyExtAuthzGrpc?: ExtAuthzGrpcProvider;
   /** Traces to Zipkin. */
   readonly zipkin?: ProviderService & {
+    /** Longest path in a span; absent: 256. */
     readonly maxTagLength?: number;
+    /** Trace IDs of 64 bits instead of 128; default false. */
     readonly enable64bitTraceId?: boolean;
+    /** Path that spans are sent to; absent: `/api/v2/spans`. */
     readonly path?: string;
   };
   /** Traces to Lightstep. */
-  readonly lightstep?: ProviderService & { readonly accessToken?: string; readonly maxTagLength?: number };
+  readonly lightstep?: ProviderService & {
+    /** Token that Lightstep gives out. */
+    readonly accessToken?: string;
+    /** Longest path in a span; absent: 256. */
+    readonly maxTagLength?: number;
+  };
   /** Traces to Datadog. */
-  readonly datadog?: ProviderService & { readonly maxTagLength?: number };
+  readonly datadog?: ProviderService & {
+    /** Longest path in a span; absent: 256. */
+    readonly maxTagLength?: number;
+  };
   /** Traces and logs to Stackdriver. */
   readonly stackdriver?: {
+    /** Write spans to standard output too; default false. */
     readonly debug?: boolean;
+    /** Most attributes of a span. */
     readonly maxNumberOfAttributes?: number;
+    /** Most annotations of a span. */
     readonly maxNumberOfAnnotations?: number;
+    /** Most message events of a span. */
     readonly maxNumberOfMessageEvents?: number;
+    /** Longest path in a span; absent: 256. */
     readonly maxTagLength?: number;
-    readonly logging?: { readonly labels?: StringMap };
+    /** Access logs. */
+    readonly logging?: {
+      /** Labels of an entry, with expressions for their values. */
+      readonly labels?: StringMap;
+    };
   };
   /** Traces to an OpenCensus agent. */
-  readonly opencensus?: ProviderService & { readonly context?: readonly string[]; readonly maxTagLength?: number };
+  readonly opencensus?: ProviderService & {
+    /** Forms of trace context that are read and passed on. */
+    readonly context?: readonly string[];
+    /** Longest path in a span; absent: 256. */
+    readonly maxTagLength?: number;
+  };
   /** Traces to SkyWalking. */
-  readonly skywalking?: ProviderService & { readonly accessToken?: string };
+  readonly skywalking?: ProviderService & {
+    /** Token that SkyWalking expects. */
+    readonly accessToken?: string;
+  };
   /** Traces to OpenTelemetry. */
   readonly opentelemetry?: OpenTelemetryProvider;
   /** Present (always empty): metrics for Prometheus. */
   readonly prometheus?: Readonly<Record<never, never>>;
   /** Access logs into a file: `/dev/stdout` where no path is given. */
   readonly proxyFileAccessLog?: {
+    /** File or device; absent: `/dev/stdout`. */
     readonly path?: string;
+    /** Format of a line; absent: that of the mesh. */
     readonly logFormat?: ProviderLogFormat;
+    /** Fields without a value are left out instead of written as `-`; default false. */
     readonly omitEmptyValues?: boolean;
   };
   /** Access logs of HTTP to a log service. */
   readonly proxyHttpAls?: ProviderService & {
+    /** Name of the log at the service. */
     readonly logName?: string;
+    /** Objects of the filter state that are logged. */
     readonly filterStateObjectsToLog?: readonly string[];
+    /** Further headers of requests that are logged. */
     readonly additionalRequestHeadersToLog?: readonly string[];
+    /** Further headers of responses that are logged. */
     readonly additionalResponseHeadersToLog?: readonly string[];
+    /** Further trailers of responses that are logged. */
     readonly additionalResponseTrailersToLog?: readonly string[];
   };
   /** Access logs of TCP to a log service. */
   readonly proxyTcpAls?: ProviderService & {
+    /** Name of the log at the service. */
     readonly logName?: string;
+    /** Objects of the filter state that are logged. */
     readonly filterStateObjectsToLog?: readonly string[];
   };
   /** Access logs to OpenTelemetry. */
-  readonly proxyOtelAls?: ProviderService & { readonly logName?: string; readonly logFormat?: ProviderLogFormat };
+  readonly proxyOtelAls?: ProviderService & {
+    /** Name of the log at the service. */
+    readonly logName?: string;
+    /** Format of an entry. */
+    readonly logFormat?: ProviderLogFormat;
+  };
 }
 
 /** The service that implements a provider. */
@@ -149,17 +192,31 @@ export interface OpenTelemetryProvider extends ProviderService {
   /** Export over HTTP. */
   readonly http?: ProviderHttpService;
   /** Export over gRPC: its longest time and the metadata that is sent. */
-  readonly grpc?: { readonly timeout?: number; readonly initialMetadata?: readonly ProviderHttpHeader[] };
+  readonly grpc?: {
+    /** Longest time of an export. */
+    readonly timeout?: number;
+    /** Metadata that is sent with it. */
+    readonly initialMetadata?: readonly ProviderHttpHeader[];
+  };
   /** Attributes of the resource from environment variables or from Dynatrace. */
   readonly resourceDetectors?: {
+    /** Present (always empty): from `OTEL_RESOURCE_ATTRIBUTES` of the proxy. */
     readonly environment?: Readonly<Record<never, never>>;
+    /** Present (always empty): from the files of Dynatrace. */
     readonly dynatrace?: Readonly<Record<never, never>>;
   };
   /** Sampling by Dynatrace. */
   readonly dynatraceSampler?: {
+    /** Tenant of Dynatrace. */
     readonly tenant?: string;
+    /** Number of the cluster at Dynatrace. */
     readonly clusterId?: number;
+    /** Root spans a minute that are wanted, until Dynatrace says otherwise. */
     readonly rootSpansPerMinute?: number;
-    readonly httpService?: ProviderService & { readonly http?: ProviderHttpService };
+    /** Service that is asked how much to sample. */
+    readonly httpService?: ProviderService & {
+      /** Path and headers of the question. */
+      readonly http?: ProviderHttpService;
+    };
   };
 }

@@ -55,9 +55,15 @@ export interface MeshConfig {
   /** Settings of every proxy unless it overrides them. */
   readonly defaultConfig: ProxySettings;
   /** Default ALLOW_ANY. */
-  readonly outboundTrafficPolicy: { readonly mode: "REGISTRY_ONLY" | "ALLOW_ANY" };
+  readonly outboundTrafficPolicy: {
+    /** Whether connections to hosts that no service has go on or are ended. */
+    readonly mode: "REGISTRY_ONLY" | "ALLOW_ANY";
+  };
   /** Default PASSTHROUGH. */
-  readonly inboundTrafficPolicy: { readonly mode: "PASSTHROUGH" | "LOCALHOST" };
+  readonly inboundTrafficPolicy: {
+    /** Where connections to ports that no service has go: to the address that was dialled, or to 127.0.0.1. */
+    readonly mode: "PASSTHROUGH" | "LOCALHOST";
+  };
   /** Further sources of configuration, by precedence. */
   readonly configSources?: readonly ConfigSource[];
   /** Default true. */
@@ -103,7 +109,10 @@ export interface MeshConfig {
   /** Namespaces of interest; absent: all. */
   readonly discoverySelectors?: readonly LabelSelector[];
   /** Default DEFAULT (= BASE: RFC 3986 normalisation). */
-  readonly pathNormalization: { readonly normalization: PathNormalization };
+  readonly pathNormalization: {
+    /** How paths of requests are brought into one form before rules look at them. */
+    readonly normalization: PathNormalization;
+  };
   /** Default: 2 attempts, with the conditions that translation uses where `retryOn` is absent. */
   readonly defaultHttpRetryPolicy: HttpRetry;
   /** TLS between workloads. */
@@ -140,7 +149,10 @@ export interface CertificateData {
 /** Settings of services by host. */
 export interface ServiceSettings {
   /** What holds for these hosts. */
-  readonly settings?: { readonly clusterLocal?: boolean };
+  readonly settings?: {
+    /** Clients reach endpoints of their own cluster alone. */
+    readonly clusterLocal?: boolean;
+  };
   /** Hosts, `*` prefix allowed. */
   readonly hosts?: readonly string[];
 }
@@ -248,7 +260,12 @@ export interface ProxySettings {
   /** Where traces are sent. */
   readonly tracing?: ProxyTracing;
   /** Read and not used. */
-  readonly sds?: { readonly enabled?: boolean; readonly k8sSaJwtPath?: string };
+  readonly sds?: {
+    /** Read and not used. */
+    readonly enabled?: boolean;
+    /** Read and not used. */
+    readonly k8sSaJwtPath?: string;
+  };
   /** (envoyAccessLogService in Istio's spelling.) */
   readonly proxyAccessLogService?: RemoteService;
   /** (envoyMetricsService in Istio's spelling.) */
@@ -274,7 +291,10 @@ export interface ProxySettings {
   /** Further trust anchors as PEM texts. */
   readonly caCertificatesPem?: readonly string[];
   /** Image of the injected proxy. */
-  readonly image?: { readonly imageType?: string };
+  readonly image?: {
+    /** `default`, `debug` or `distroless`: the end of the image's tag. */
+    readonly imageType?: string;
+  };
   /** Hardware that works with private keys. */
   readonly privateKeyProvider?: PrivateKeyProvider;
   /** Headers that the proxy adds. */
@@ -313,9 +333,19 @@ export interface ProxyStatsMatcher {
 /** Hardware for private keys. One is set. */
 export interface PrivateKeyProvider {
   /** Intel CryptoMB: time to collect work, and whether to go on without the hardware. */
-  readonly cryptomb?: { readonly pollDelay?: number; readonly fallback?: boolean };
+  readonly cryptomb?: {
+    /** Longest time that operations are collected before the hardware gets them. */
+    readonly pollDelay?: number;
+    /** Go on without the hardware where there is none; default false. */
+    readonly fallback?: boolean;
+  };
   /** Intel QAT: time to collect work, and whether to go on without the hardware. */
-  readonly qat?: { readonly pollDelay?: number; readonly fallback?: boolean };
+  readonly qat?: {
+    /** Longest time that operations are collected before the hardware gets them. */
+    readonly pollDelay?: number;
+    /** Go on without the hardware where there is none; default false. */
+    readonly fallback?: boolean;
+  };
 }
 
 /** A switch. */
@@ -330,22 +360,33 @@ export interface ProxyHeaders {
   readonly forwardedClientCert: ForwardClientCertDetails;
   /** Details of the client's certificate that are forwarded. */
   readonly setCurrentClientCertDetails?: {
+    /** The subject. */
     readonly subject?: boolean;
+    /** The certificate itself. */
     readonly cert?: boolean;
+    /** The chain of certificates. */
     readonly chain?: boolean;
+    /** DNS names. */
     readonly dns?: boolean;
+    /** URIs. */
     readonly uri?: boolean;
   };
   /** The request ID. */
   readonly requestId?: HeaderSwitch;
   /** The server header, or another value of it. */
-  readonly server?: HeaderSwitch & { readonly value?: string };
+  readonly server?: HeaderSwitch & {
+    /** Its value; absent: the name of the mesh's proxies. */
+    readonly value?: string;
+  };
   /** The number of attempts. */
   readonly attemptCount?: HeaderSwitch;
   /** (envoyDebugHeaders in Istio's spelling.) */
   readonly proxyDebugHeaders?: HeaderSwitch;
   /** Headers by which proxies tell each other their metadata. */
-  readonly metadataExchangeHeaders?: { readonly mode: "UNDEFINED" | "IN_MESH" };
+  readonly metadataExchangeHeaders?: {
+    /** To all, or to services inside the mesh alone. */
+    readonly mode: "UNDEFINED" | "IN_MESH";
+  };
   /** Header names keep their letter case over HTTP/1. */
   readonly preserveHttp1HeaderCase?: boolean;
 }
@@ -363,26 +404,62 @@ export interface RemoteService {
 /** Tracing of proxies; at most one tracer. */
 export interface ProxyTracing {
   /** Zipkin: its address `host:port`. */
-  readonly zipkin?: { readonly address?: string };
+  readonly zipkin?: {
+    /** `host:port`. */
+    readonly address?: string;
+  };
   /** Lightstep: its address and the access token. */
-  readonly lightstep?: { readonly address?: string; readonly accessToken?: string };
+  readonly lightstep?: {
+    /** `host:port`. */
+    readonly address?: string;
+    /** Token that Lightstep gives out. */
+    readonly accessToken?: string;
+  };
   /** Datadog: its address. */
-  readonly datadog?: { readonly address?: string };
+  readonly datadog?: {
+    /** `host:port`. */
+    readonly address?: string;
+  };
   /** Stackdriver, with limits on what a span holds. */
   readonly stackdriver?: {
+    /** Write spans to standard output too; default false. */
     readonly debug?: boolean;
+    /** Most attributes of a span. */
     readonly maxNumberOfAttributes?: number;
+    /** Most annotations of a span. */
     readonly maxNumberOfAnnotations?: number;
+    /** Most message events of a span. */
     readonly maxNumberOfMessageEvents?: number;
   };
   /** OpenCensus agent: its address and the contexts that are passed on. */
-  readonly openCensusAgent?: { readonly address?: string; readonly context?: readonly string[] };
+  readonly openCensusAgent?: {
+    /** `host:port`. */
+    readonly address?: string;
+    /** Forms of trace context that are read and passed on. */
+    readonly context?: readonly string[];
+  };
   /** Further tags of spans, by name: a literal, an environment variable or a header. */
   readonly customTags?: Readonly<
     Record<string, {
-      readonly literal?: { readonly value?: string };
-      readonly environment?: { readonly name?: string; readonly defaultValue?: string };
-      readonly header?: { readonly name?: string; readonly defaultValue?: string };
+      /** One value for all spans. */
+      readonly literal?: {
+        /** The value. */
+        readonly value?: string;
+      };
+      /** From an environment variable of the proxy. */
+      readonly environment?: {
+        /** Name of the variable. */
+        readonly name?: string;
+        /** Where the variable is not set. */
+        readonly defaultValue?: string;
+      };
+      /** From a header of the request. */
+      readonly header?: {
+        /** Name of the header. */
+        readonly name?: string;
+        /** Where the request lacks the header. */
+        readonly defaultValue?: string;
+      };
     }>
   >;
   /** Longest path in a span; absent: 256. */
@@ -404,7 +481,12 @@ export interface MeshNetworks {
 /** One network: which endpoints are in it, and how to get in. */
 export interface MeshNetwork {
   /** Each by one of the two. */
-  readonly endpoints: readonly { readonly fromCidr?: string; readonly fromRegistry?: string }[];
+  readonly endpoints: readonly {
+    /** Addresses, such as `10.0.0.0/8`. */
+    readonly fromCidr?: string;
+    /** All endpoints of a cluster, by its name. */
+    readonly fromRegistry?: string;
+  }[];
   /** Ways into the network. */
   readonly gateways: readonly NetworkGateway[];
 }

@@ -1,11 +1,12 @@
 /**
- * What an Envoy does with open connections when resources change.
+ * What an Envoy does with open connections when resources change. `tests/e2e/connections_test.ts` shows it of a real one.
  *
- * - Routes, virtual hosts, endpoints and secrets are taken in place: connections stay. (Those to an endpoint that is gone
- *   end, as they would when it stops.)
+ * - Routes, virtual hosts, endpoints and secrets are taken in place: connections stay, also to an endpoint that is gone,
+ *   until one of their ends closes them.
  * - A listener of which only filter chains differ drains the connections of those chains; any other change, or removal,
- *   drains all of its connections.
- * - A cluster with another definition is made anew: connections to its endpoints are replaced.
+ *   drains all of its connections: HTTP ends with the next response, bytes when the time to drain is over.
+ * - A cluster with another definition is made anew: connections to its endpoints that carry nothing are closed, those in
+ *   use go on until they end. Clients' connections stay.
  *
  * @module
  */
@@ -34,7 +35,7 @@ export function connectionsEnded(change: ConnectionQuestion): EndedConnections |
   const { typeUrl, name, isNew, isGone, differences } = change;
   if (isNew) return undefined;
   if (typeUrl === CLUSTER) {
-    return { of: "cluster", name, which: isGone ? "to its endpoints" : "to its endpoints; they are opened anew" };
+    return { of: "cluster", name, which: "to its endpoints that carry nothing; those in use go on until they end" };
   }
   if (typeUrl !== LISTENER) return undefined;
   const chains = new Set(differences.map(({ path }) => chainOf(path)));

@@ -7,7 +7,13 @@
  */
 import assert from "node:assert/strict";
 import { type RunningServer, startServer } from "../../../mod.ts";
-import { adminPage, type EnvoyIdentity, type RunningEnvoy, startEnvoy } from "../../../scripts/demo/envoy.ts";
+import {
+  adminPage,
+  type EnvoyIdentity,
+  type EnvoyOptions,
+  type RunningEnvoy,
+  startEnvoy,
+} from "../../../scripts/demo/envoy.ts";
 import { PortTaken, saysTaken } from "../../../scripts/ports.ts";
 import { LISTENER, SECRET } from "../../../lib/xds/protocol/types.ts";
 
@@ -65,8 +71,13 @@ export class TestMesh implements AsyncDisposable {
   }
 
   /** Attaches an Envoy. */
-  async attach(path: string, identity: EnvoyIdentity, delta: boolean, mode = "NONE"): Promise<TestEnvoy> {
-    const envoy = await TestEnvoy.start(path, this, identity, delta, mode);
+  async attach(
+    path: string,
+    identity: EnvoyIdentity,
+    delta: boolean,
+    options: Pick<EnvoyOptions, "interceptionMode" | "drainTime"> = {},
+  ): Promise<TestEnvoy> {
+    const envoy = await TestEnvoy.start(path, this, identity, delta, options);
     this.#envoys.push(envoy);
     return envoy;
   }
@@ -126,10 +137,10 @@ export class TestEnvoy {
     { folder, server }: TestMesh,
     identity: EnvoyIdentity,
     delta: boolean,
-    interceptionMode: string,
+    options: Pick<EnvoyOptions, "interceptionMode" | "drainTime">,
   ): Promise<TestEnvoy> {
     const discoveryPort = server.ports.grpc;
-    return new TestEnvoy(await startEnvoy({ binary, folder, identity, discoveryPort, delta, interceptionMode }));
+    return new TestEnvoy(await startEnvoy({ ...options, binary, folder, identity, discoveryPort, delta }));
   }
 
   /** An admin page; undefined while it does not listen. */
