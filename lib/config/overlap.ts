@@ -21,6 +21,33 @@ export function duplicateFinding(loser: StoredObject, winner: StoredObject): Fin
   );
 }
 
+/** Files that one message names. */
+const MOST_NAMED = 5;
+
+/**
+ * The finding about variants of an object in other folders than the one in force: a repository has them for each
+ * environment, and which is meant depends on the folder that is read.
+ */
+export function variantsFinding(losers: readonly [StoredObject, ...StoredObject[]], winner: StoredObject): Finding {
+  const [first] = losers;
+  const used = describeOrigin(winner.origin);
+  const named = losers.slice(0, MOST_NAMED).map(({ origin }) => describeOrigin(origin));
+  const others = `${named.join(", ")}${losers.length > MOST_NAMED ? `, ... (${losers.length})` : ""}`;
+  const expected = "each object in one of the folders that are read";
+  const found = overlap(
+    "duplicate-object",
+    "warning",
+    first,
+    expected,
+    `is in several folders: ${used}, which is used, and ${others}; expected ${expected}`,
+  );
+  return {
+    ...found,
+    effect: `The one in ${used} is in force; the others do nothing.`,
+    fix: "Pass one folder alone, or what is built of them: kustomize build FOLDER | pilot-discovery check -",
+  };
+}
+
 /** The finding about an object that one of a source with higher precedence hides. */
 export function hiddenFinding({ object, by }: HiddenObject<StoredObject>): Finding {
   const where = describeOrigin(by.origin);

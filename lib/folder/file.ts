@@ -12,7 +12,7 @@
 import { type DocumentContent, type DocumentOptions, parseDocumentSteps } from "../config/document/document.ts";
 import { fieldFinding, type Finding, movedFinding } from "../config/finding/finding.ts";
 import { movedObject } from "../config/hashed_object.ts";
-import { duplicateFinding } from "../config/overlap.ts";
+import { duplicateFinding, variantsFinding } from "../config/overlap.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { HashedFact } from "../config/facts/hashed_fact.ts";
 import { type AnyFact, isFactKind } from "../config/facts/types.ts";
@@ -251,9 +251,28 @@ function assemble(path: string, endsLine: boolean, documents: readonly FileDocum
 }
 
 /**
- * The findings about objects that another one of the folder shadows. Manifests have none: a repository has some of them
- * in variants, such as one for each environment, and any of these tells what is known by that name.
+ * The findings about objects that another one of the folder shadows: one for each in the same subfolder, and one for all
+ * variants in other subfolders. Manifests have none: any of their variants tells what is known by that name.
  */
 export function duplicates(losers: readonly FolderObject[], winner: FolderObject): Finding[] {
-  return isFactKind(winner.kind) ? [] : losers.map((loser) => duplicateFinding(loser, winner));
+  if (isFactKind(winner.kind)) return [];
+  const { beside = [], elsewhere = [] } = Object.groupBy(
+    losers,
+    (loser) => subfolderOf(loser) === subfolderOf(winner) ? "beside" : "elsewhere",
+  );
+  const [first, ...more] = elsewhere.toSorted((a, b) => fileOf(a) < fileOf(b) ? -1 : 1);
+  return [
+    ...beside.map((loser) => duplicateFinding(loser, winner)),
+    ...first === undefined ? [] : [variantsFinding([first, ...more], winner)],
+  ];
+}
+
+/** The file that an object of a folder is in. */
+export function fileOf({ origin }: FolderObject): string {
+  return origin.from === "file" ? origin.file : "";
+}
+
+function subfolderOf(object: FolderObject): string {
+  const file = fileOf(object);
+  return file.slice(0, file.lastIndexOf("/") + 1);
 }

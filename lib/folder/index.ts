@@ -17,6 +17,7 @@ import { ValuePool } from "../config/schema/value_pool.ts";
 import { unpaced } from "../kernel/time/paced.ts";
 import {
   duplicates,
+  fileOf,
   type FolderObject,
   type FolderOptions,
   readFile,
@@ -202,11 +203,6 @@ export class FolderIndex {
 
 function isFact(object: FolderObject): object is AnyFact {
   return isFactKind(object.kind);
-}
-
-/** The file of an object of this folder. */
-function fileOf({ origin }: FolderObject): string {
-  return origin.from === "file" ? origin.file : "";
 }
 
 function byPlace({ place: a }: Finding, { place: b }: Finding): number {

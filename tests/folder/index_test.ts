@@ -195,6 +195,24 @@ test("of two files with one object the first by path wins, in any order of event
   assert.deepEqual(folder.findings(), []);
 });
 
+test("variants of an object in other folders are one warning that names all of them; beside each other they are errors", () => {
+  const folder = new Fixture();
+  folder.write("base/a.yaml", entry("one", 81));
+  folder.write("overlays/dev/a.yaml", entry("one", 82));
+  folder.write("overlays/prod/a.yaml", entry("one", 83));
+  folder.write("base/b.yaml", entry("one", 84));
+  assert.deepEqual(folder.live(), ["one:81"]);
+  assert.deepEqual(folder.findings(), [
+    "base/b.yaml:1 ServiceEntry ns/one: error: ServiceEntry ns/one is also in base/a.yaml:1, which is used; expected each object once",
+    "overlays/dev/a.yaml:1 ServiceEntry ns/one: warning: ServiceEntry ns/one is in several folders: base/a.yaml:1, which is used, and overlays/dev/a.yaml:1, overlays/prod/a.yaml:1; expected each object in one of the folders that are read",
+  ]);
+  folder.remove("base/b.yaml");
+  folder.remove("overlays/dev/a.yaml");
+  assert.match(folder.findings().join(), /^overlays\/prod\/a\.yaml:1 .* and overlays\/prod\/a\.yaml:1; expected/);
+  folder.remove("overlays/prod/a.yaml");
+  assert.deepEqual(folder.findings(), []);
+});
+
 test("of two documents of a file with one object the first wins", () => {
   const folder = new Fixture();
   folder.write("a.yaml", entry("one", 81), entry("one", 82));

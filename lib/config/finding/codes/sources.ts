@@ -10,7 +10,8 @@ export const SOURCES = {
   "duplicate-object": {
     code: "MSH1007",
     title: "object twice",
-    meaning: "One source has an object twice.",
+    meaning:
+      "One source has an object twice: in one folder that is a mistake, in several they may be variants, such as overlays of one base, of which a mesh has one.",
     effect: "The first one is in force; this one does nothing.",
     fix: "Remove one of the two, or give it another name.",
   },
