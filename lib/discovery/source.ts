@@ -4,6 +4,7 @@
  * @module
  */
 import type { MeshConfig, ProxyHeaders } from "../config/mesh/types.ts";
+import { parseWorkloadIdentity } from "../pki/spiffe.ts";
 import { contentHash } from "../resource/encoded.ts";
 import type { NameSet } from "../resource/name_set.ts";
 import type { ResourceSet } from "../resource/set.ts";
@@ -20,8 +21,9 @@ import {
   type ResourceSource,
   XdsRefusal,
 } from "../xds/protocol/source.ts";
-import { WILDCARD } from "../xds/protocol/types.ts";
+import { SECRET, WILDCARD } from "../xds/protocol/types.ts";
 import type { DiscoveryCallers } from "./callers.ts";
+import type { Credentials, ProxyCredentials } from "./credentials/credentials.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Settings of the source. */
@@ -70,7 +72,7 @@ export class NodeReader {
   }
 }
 
-const NONE: readonly string[] = [];
+const NONE: readonly never[] = [];
 
 /** Views of proxies for which something could not be made, with the types of which names are pending. */
 export type UndecidedViews = Map<ProxyStateView, Set<string>>;
@@ -81,6 +83,9 @@ export class ProxyStateView implements ProxyView {
   readonly identity?: string;
   readonly #pipeline: Pipeline;
   readonly #undecided: UndecidedViews;
+  readonly #credentials: ProxyCredentials | undefined;
+  /** The last answer about secrets: the same while its sets are. */
+  #secrets: readonly ResourceSet[] = NONE;
 
   constructor(
     readonly state: ProxyState,
@@ -88,8 +93,10 @@ export class ProxyStateView implements ProxyView {
     readonly control: ConnectControl,
     undecided: UndecidedViews,
     identity: string | undefined,
+    credentials: ProxyCredentials | undefined,
   ) {
     if (identity !== undefined) this.identity = identity;
+    this.#credentials = credentials;
     this.#pipeline = pipeline;
     this.#undecided = undecided;
     this.id = state.proxy.nodeId;
@@ -111,7 +118,14 @@ export class ProxyStateView implements ProxyView {
   }
 
   resourceSets(typeUrl: string): readonly ResourceSet[] | undefined {
-    return this.state.resourceSets(typeUrl);
+    const sets = this.state.resourceSets(typeUrl);
+    return typeUrl === SECRET && this.#credentials ? this.#withCredentials(sets ?? [], this.#credentials.set) : sets;
+  }
+
+  #withCredentials(sets: readonly ResourceSet[], credentials: ResourceSet): readonly ResourceSet[] {
+    const now = [...sets, credentials];
+    if (this.#secrets.length !== now.length || now.some((set, i) => set !== this.#secrets[i])) this.#secrets = now;
+    return this.#secrets;
   }
 
   virtualHosts(routeConfiguration: string): readonly ResourceSet[] {
@@ -123,6 +137,7 @@ export class ProxyStateView implements ProxyView {
    * reported when a push has made all. Otherwise this costs nothing, for any number of names.
    */
   want(typeUrl: string, names: NameSet): readonly string[] {
+    if (typeUrl === SECRET) this.#credentials?.want(names);
     const sets = this.failing ? this.resourceSets(typeUrl) : undefined;
     if (sets === undefined) return NONE;
     const has = (name: string) => sets.some((set) => set.has(name) || set.withAlias(name).length > 0);
@@ -134,7 +149,12 @@ export class ProxyStateView implements ProxyView {
     return pending;
   }
 
+  unwant(typeUrl: string, names: NameSet): void {
+    if (typeUrl === SECRET) this.#credentials?.unwant(names);
+  }
+
   close(): void {
+    this.#credentials?.close();
     this.#undecided.delete(this);
     this.#pipeline.translator.leave(this.state);
   }
@@ -149,12 +169,21 @@ export class PipelineSource implements ResourceSource {
   readonly #connected: () => void;
   readonly #callers: DiscoveryCallers | undefined;
   readonly #undecided: UndecidedViews = new Map();
+  readonly #credentials: Credentials | undefined;
 
   /**
    * @param connected Called after each proxy that was taken in.
    * @param callers Which clients may connect. Default: all, without an identity.
+   * @param credentials What configuration names and proxies may read. Default: nothing.
    */
-  constructor(pipeline: Pipeline, nodes: NodeReader, connected: () => void, callers?: DiscoveryCallers) {
+  constructor(
+    pipeline: Pipeline,
+    nodes: NodeReader,
+    connected: () => void,
+    callers?: DiscoveryCallers,
+    credentials?: Credentials,
+  ) {
+    this.#credentials = credentials;
     this.#pipeline = pipeline;
     this.#nodes = nodes;
     this.#connected = connected;
@@ -182,7 +211,10 @@ export class PipelineSource implements ResourceSource {
       const identity = identityOf(proxy);
       const state = this.#pipeline.translator.join(proxy);
       this.#connected();
-      return new ProxyStateView(state, this.#pipeline, control, this.#undecided, identity);
+      const proven = identity === undefined ? undefined : parseWorkloadIdentity(identity);
+      const reader = { name: state.proxy.nodeId, ...(proven && { namespace: proven.namespace }) };
+      const credentials = this.#credentials?.open(reader, () => control.answered(SECRET));
+      return new ProxyStateView(state, this.#pipeline, control, this.#undecided, identity, credentials);
     } catch (error) {
       if (error instanceof NodeRefused) throw new XdsRefusal(Code.INVALID_ARGUMENT, error.message);
       throw error;

@@ -7,6 +7,7 @@ const root = new URL("../..", import.meta.url).pathname;
 const REVEALING: Readonly<Record<string, string>> = {
   "lib/config/facts/credential.ts":
     "judges whether a certificate and its key can be used, and says nothing else of them",
+  "lib/discovery/credentials/envoy_secret.ts": "makes the resource that is sent to proxies that may read it",
   "lib/config/facts/hashed_fact.ts": "hashes a secret with a key of this process",
 };
 

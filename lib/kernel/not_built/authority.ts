@@ -35,9 +35,7 @@ export const authority: NotBuiltPart = {
     "USE_CACERTS_FOR_SELF_SIGNED_CA",
     "USE_REMOTE_CERTS",
   ],
-  metrics: [
-    "pilot_sds_certificate_errors_total",
-  ],
+  metrics: [],
   meshFields: [
     "ca",
     "caCertificates",

@@ -108,8 +108,10 @@ function referencesOf(read: Reader, tls: ServerTlsSettings): References | Refuse
   const verifies = tls.mode === "MUTUAL" || tls.mode === "OPTIONAL_MUTUAL";
   const names = tls.credentialNames?.length ? tls.credentialNames : tls.credentialName ? [tls.credentialName] : [];
   if (names.length > 0) {
-    const why = `no server of secrets yet for tls.credentialName "${names.join(", ")}"; use files`;
-    if (names.some(isServedOverAds)) return { refusal: "certificateByName", why };
+    const why =
+      `tls.credentialName "${names.join(", ")}" is for proxies that prove who they are, and this one has no ` +
+      "agent that could; name files";
+    if (!names.every((name) => mayBeServed(read, name))) return { refusal: "certificateByName", why };
     const secret = (name: string): SecretReference => ({ config: credentialSecret(read, name) });
     // Envoy takes one list of authorities, however many certificates there are: that of the first name.
     return { certificates: names.map(secret), ...(verifies ? { authorities: secret(`${names[0]}-cacert`) } : {}) };
@@ -128,8 +130,9 @@ function referencesOf(read: Reader, tls: ServerTlsSettings): References | Refuse
   return { certificates, authorities: authorityFile(read, tls.caCertificates, tls.caCrl) };
 }
 
-function isServedOverAds(name: string): boolean {
-  return !name.startsWith("builtin://");
+/** Certificates by name need an agent, which connects as who it is, or a server of credentials beside the proxy. */
+function mayBeServed(read: Reader, name: string): boolean {
+  return read.property("agent") || (name.startsWith("sds://") && read.property("credentialSocket"));
 }
 
 /** Which client certificates are good: signed by the authority, and where given: of these names, keys or hashes. */

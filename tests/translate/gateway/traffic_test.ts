@@ -5,6 +5,12 @@ import { createServer as createTlsServer } from "node:tls";
 import { gatewayListeners } from "../../../lib/translate/gateway/listeners.ts";
 import { gatewayRouteConfigurations } from "../../../lib/translate/gateway/routes.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
+import { FactStore } from "../../../lib/config/facts/store.ts";
+import { readFact } from "../../../lib/config/facts/read.ts";
+import { Credentials } from "../../../lib/discovery/credentials/credentials.ts";
+import { decode } from "../../../lib/pb/reflect.ts";
+import { ResourceTable } from "../../../lib/resource/set.ts";
+import { inFile } from "../../config/origins.ts";
 import { envoyPath } from "../envoy.ts";
 import { gatewayWorldOf } from "./gateway_world.ts";
 import { exchange, request, type Served, withEnvoy } from "./running_envoy.ts";
@@ -210,5 +216,48 @@ Deno.test({
       } finally {
         for (const listener of running) listener.close();
       }
+    }),
+});
+
+/** What a proxy of namespace `edge` is sent of a Secret there that has all of `files`. */
+function credential(names: readonly string[]): Served["secrets"] {
+  const text = (name: string) => Deno.readTextFileSync(`${pem}${name}.pem`);
+  const stringData = { "tls.crt": text("cert"), "tls.key": text("key"), "ca.crt": text("root") };
+  const tree = { apiVersion: "v1", kind: "Secret", metadata: { namespace: "edge", name: "web" }, stringData };
+  const { fact } = readFact("Secret", tree, inFile("test"), { digestKey: new Uint8Array(32) });
+  const facts = new FactStore();
+  facts.addSource("test", 0).apply({ upserted: [fact!], removed: [] });
+  const refused = () => assert.fail("nothing is refused");
+  const own = new Credentials({ facts, table: new ResourceTable(), refused }).open(
+    { namespace: "edge", name: "gw" },
+    () => {},
+  );
+  own.want(names);
+  return [...own.set].map(({ value }) => decode("envoy.extensions.transport_sockets.tls.v3.Secret", value));
+}
+
+Deno.test({
+  name: "a server with a credential by name serves its certificate; in mode MUTUAL it refuses clients without one",
+  ignore,
+  fn: () =>
+    withSocket(async (socket) => {
+      const documents = [
+        { kind: "World", properties: { agent: true } },
+        gateway([
+          server(socket, "HTTPS", "simple", ["simple.com"], { mode: "SIMPLE", credentialName: "web" }),
+          server(socket, "HTTPS", "mutual", ["mutual.com"], { mode: "MUTUAL", credentialName: "web" }),
+        ]),
+        virtualService("all", ["simple.com", "mutual.com"], { http: [answers("in")] }),
+      ];
+      const secrets = credential(["kubernetes://web", "kubernetes://web-cacert"]);
+      await withEnvoy(binary!, { ...served(documents), secrets: secrets ?? [] }, async () => {
+        const get = (servername: string, tls: object = {}) =>
+          request({ socket, tls: { servername, ...tls } }, servername, "/").then(reported, () => "refused");
+        const own = { cert: await Deno.readTextFile(`${pem}cert.pem`), key: await Deno.readTextFile(`${pem}key.pem`) };
+        assert.deepEqual(
+          [await get("simple.com"), await get("mutual.com"), await get("mutual.com", own)],
+          ["200 in", "refused", "200 in"],
+        );
+      });
     }),
 });

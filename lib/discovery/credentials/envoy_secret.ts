@@ -1,0 +1,88 @@
+/**
+ * Secrets and ConfigMaps of an orchestrator as secrets of Envoy.
+ *
+ *     tls.crt, tls.key, tls.ocsp-staple | cert, key    a certificate with its key
+ *     ca.crt, ca.crl | cacert, crl                     authorities, and what they have revoked
+ *
+ * @module
+ */
+import { judgeCredential } from "../../config/facts/credential.ts";
+import type { ConcealedBytes } from "../../config/facts/concealed.ts";
+import type { AnyFact } from "../../config/facts/types.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+
+type EnvoySecret = envoy.extensions.transport_sockets.tls.v3.Secret;
+
+/** The message, or why there is none (follows the object's name in a sentence). */
+export type CredentialMessage = { readonly secret: EnvoySecret } | { readonly why: string };
+
+/** The certificate and key of an object, under the name of the resource. */
+export function certificateSecret(name: string, fact: AnyFact): CredentialMessage {
+  if (fact.kind !== "Secret") return { why: "holds no keys" };
+  const { data } = fact.spec;
+  const [chain, key] = data["tls.crt"] && data["tls.key"]
+    ? [data["tls.crt"], data["tls.key"]]
+    : [data["cert"], data["key"]];
+  if (!chain?.length || !key?.length) return { why: "has neither tls.crt with tls.key nor cert with key" };
+  const verdict = judgeCredential(chain, key);
+  if (verdict === undefined) return { why: "holds text that is filled in elsewhere" };
+  if (verdict.problem !== undefined) return { why: PROBLEMS[verdict.problem] };
+  const staple = data["tls.ocsp-staple"];
+  return {
+    secret: {
+      name,
+      tls_certificate: {
+        certificate_chain: inline(chain),
+        private_key: inline(key),
+        ...(staple?.length ? { ocsp_staple: inline(staple) } : {}),
+      },
+    },
+  };
+}
+
+const PROBLEMS = {
+  certificate: "has a certificate that is not in PEM form",
+  key: "has a key that is not in PEM form",
+  pair: "has a key of another certificate",
+} as const;
+
+/** The authorities of an object, under the name of the resource. */
+export function authoritiesSecret(name: string, fact: AnyFact): CredentialMessage {
+  const { authorities, revoked } = authoritiesOf(fact);
+  if (!authorities?.length) return { why: "has neither ca.crt nor cacert" };
+  if (!new TextDecoder().decode(authorities).includes("-----BEGIN CERTIFICATE-----")) {
+    return { why: "has authorities that are not in PEM form" };
+  }
+  return {
+    secret: {
+      name,
+      validation_context: {
+        trusted_ca: { inline_bytes: authorities },
+        ...(revoked?.length ? { crl: { inline_bytes: revoked } } : {}),
+      },
+    },
+  };
+}
+
+function authoritiesOf(fact: AnyFact): { readonly authorities?: Uint8Array; readonly revoked?: Uint8Array } {
+  const part = (authorities: Uint8Array | undefined, revoked: Uint8Array | undefined) => ({
+    ...(authorities ? { authorities } : {}),
+    ...(revoked ? { revoked } : {}),
+  });
+  if (fact.kind === "ConfigMap") {
+    const { data, binaryData } = fact.spec;
+    const bytes = (key: string) => binaryData[key] ?? (data[key] === undefined ? undefined : encoder.encode(data[key]));
+    return bytes("ca.crt") ? part(bytes("ca.crt"), bytes("ca.crl")) : part(bytes("cacert"), bytes("crl"));
+  }
+  if (fact.kind !== "Secret") return {};
+  const { data } = fact.spec;
+  return data["ca.crt"]
+    ? part(data["ca.crt"].reveal(), data["ca.crl"]?.reveal())
+    : part(data["cacert"]?.reveal(), data["crl"]?.reveal());
+}
+
+const encoder = new TextEncoder();
+
+function inline(bytes: ConcealedBytes): envoy.config.core.v3.DataSource {
+  return { inline_bytes: bytes.reveal() };
+}

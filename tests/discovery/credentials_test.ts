@@ -1,0 +1,194 @@
+/** Credentials by name: who gets what, and what is sent again. */
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { FactStore } from "../../lib/config/facts/store.ts";
+import { readFact } from "../../lib/config/facts/read.ts";
+import { type AnyFact, isFactKind } from "../../lib/config/facts/types.ts";
+import { Credentials } from "../../lib/discovery/credentials/credentials.ts";
+import { credentialReference } from "../../lib/discovery/credentials/reference.ts";
+import { ProxyStateView } from "../../lib/discovery/source.ts";
+import { readable } from "../../lib/pb/reflect.ts";
+import { ResourceTable } from "../../lib/resource/set.ts";
+import type { ProxyView } from "../../lib/xds/protocol/source.ts";
+import { SECRET } from "../../lib/xds/protocol/types.ts";
+import { inFile } from "../config/origins.ts";
+import { type ClientSource, StreamClient } from "../xds/support/stream_client.ts";
+import { Fixture } from "./fixture.ts";
+
+const pem = new URL("../testdata/translate/cluster/pem/", import.meta.url);
+const [certificate, key, root, revoked] = ["cert", "key", "root", "crl"].map((name) =>
+  Deno.readTextFileSync(new URL(`${name}.pem`, pem))
+) as [string, string, string, string];
+
+function fact(kind: string, namespace: string, name: string, data: Record<string, string>): AnyFact {
+  assert.ok(isFactKind(kind));
+  const content = kind === "Secret" ? { stringData: data } : { data };
+  const tree = { apiVersion: "v1", kind, metadata: { namespace, name }, ...content };
+  const { fact, findings } = readFact(kind, tree, inFile("test"), { digestKey: new Uint8Array(32) });
+  assert.ok(fact, JSON.stringify(findings));
+  return fact;
+}
+
+function world(...facts: readonly AnyFact[]) {
+  const store = new FactStore();
+  const source = store.addSource("test", 0);
+  source.apply({ upserted: [...facts], removed: [] });
+  const refused: string[] = [];
+  const credentials = new Credentials({
+    facts: store,
+    table: new ResourceTable(),
+    refused: ({ name }, resource, why) => void refused.push(`${name} ${resource}: ${why}`),
+  });
+  const open = (namespace?: string) => {
+    const changes = { count: 0 };
+    const reader = { name: "proxy", ...(namespace === undefined ? {} : { namespace }) };
+    return { own: credentials.open(reader, () => void changes.count++), changes };
+  };
+  return { source, refused, open, credentials };
+}
+
+const foreign = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" })
+  .toString();
+const pair = { "tls.crt": certificate, "tls.key": key };
+const web = fact("Secret", "edge", "web", { ...pair, "ca.crt": root, "ca.crl": revoked, "tls.ocsp-staple": "staple" });
+
+function shown(set: Iterable<{ readonly name: string; readonly value: Uint8Array }>): Record<string, unknown> {
+  const type = "envoy.extensions.transport_sockets.tls.v3.Secret";
+  return Object.fromEntries([...set].map(({ name, value }) => [name, readable(type, value)]));
+}
+
+Deno.test("a proxy gets certificate, key, staple, authorities and revoked ones of the Secrets of its identity's namespace", () => {
+  const { open, refused } = world(web);
+  const { own } = open("edge");
+  own.want(["kubernetes://web", "kubernetes://web-cacert", "kubernetes://edge/web", "file-cert:/a~/b"]);
+  const bytes = (text: string) => ({ inline_bytes: new TextEncoder().encode(text).toBase64() });
+  const found = { certificate_chain: bytes(certificate), private_key: bytes(key), ocsp_staple: bytes("staple") };
+  const authorities = { trusted_ca: bytes(root), crl: bytes(revoked) };
+  assert.deepEqual(shown(own.set), {
+    "kubernetes://edge/web": { name: "kubernetes://edge/web", tls_certificate: found },
+    "kubernetes://web": { name: "kubernetes://web", tls_certificate: found },
+    "kubernetes://web-cacert": { name: "kubernetes://web-cacert", validation_context: authorities },
+  });
+  assert.deepEqual(refused, []);
+});
+
+const ask: readonly (readonly [string | undefined, string, RegExp | undefined])[] = [
+  [undefined, "kubernetes://web", /has not proven who it is/],
+  [undefined, "configmap://edge/roots", /has not proven who it is/],
+  ["shop", "kubernetes://web", /there is no Secret shop\/web/],
+  ["shop", "kubernetes://edge/web", /of namespace edge, the proxy's identity of shop/],
+  ["shop", "kubernetes://edge/web-cacert", /of namespace edge/],
+  ["shop", "kubernetes-gateway://edge/web", /of namespace edge/],
+  ["edge", "kubernetes-gateway://edge/web", undefined],
+  ["shop", "configmap://edge/roots", undefined],
+  ["shop", "configmap://edge/roots-cacert", undefined],
+  ["edge", "kubernetes://apart-cacert", undefined],
+  ["edge", "kubernetes://apart", /has neither tls.crt with tls.key nor cert with key/],
+  ["edge", "kubernetes://pair", /has a key of another certificate/],
+  ["edge", "kubernetes://template", /holds text that is filled in elsewhere/],
+  ["edge", "kubernetes://../web", /of namespace \.\., the proxy/],
+  ["edge", "kubernetes://a/b/c", /the name is none of a credential/],
+  ["edge", "invalid://", /the name is none of a credential/],
+];
+
+for (const [namespace, resource, why] of ask) {
+  Deno.test(`${namespace ?? "nobody"} asks for ${resource}: ${why === undefined ? "gets it" : "refused, with the reason"}`, () => {
+    const { open, refused } = world(
+      web,
+      fact("ConfigMap", "edge", "roots", { "ca.crt": root }),
+      fact("Secret", "edge", "apart-cacert", { cacert: root }),
+      fact("Secret", "edge", "apart", { cacert: root }),
+      fact("Secret", "edge", "pair", { "tls.crt": certificate, "tls.key": foreign }),
+      fact("Secret", "edge", "template", { "tls.crt": "{{ .cert }}", "tls.key": "{{ .key }}" }),
+    );
+    const { own } = open(namespace);
+    own.want([resource]);
+    assert.deepEqual([...own.set].map(({ name }) => name), why === undefined ? [resource] : []);
+    assert.equal(refused.length, why === undefined ? 0 : 1);
+    if (why !== undefined) assert.match(refused[0]!, why);
+  });
+}
+
+Deno.test("a Secret that comes, changes or goes is sent to those that ask for it, and to no others", () => {
+  const { source, open, refused } = world(web);
+  const [asks, other] = [open("edge"), open("edge")];
+  asks.own.want(["kubernetes://late"]);
+  other.own.want(["kubernetes://web"]);
+  assert.equal(refused.length, 1);
+  const put = (data: Record<string, string>) =>
+    source.apply({ upserted: [fact("Secret", "edge", "late", data)], removed: [] });
+  const version = () => [...asks.own.set].map(({ version }) => version);
+  put(pair);
+  const first = version();
+  assert.equal(first.length, 1);
+  put({ ...pair, "tls.ocsp-staple": "new" });
+  assert.notDeepEqual(version(), first);
+  put({ ...pair, "tls.ocsp-staple": "new", unrelated: "x" });
+  assert.equal(asks.changes.count, 2, "the same bytes are the same set");
+  source.apply({ upserted: [], removed: ["Secret/edge/late"] });
+  assert.deepEqual(version(), []);
+  assert.equal(other.changes.count, 0);
+});
+
+Deno.test("what a stream wants no longer, and a stream that is over, hear of nothing", () => {
+  const { source, open } = world();
+  const [asks, over] = [open("edge"), open("edge")];
+  asks.own.want(["kubernetes://web"]);
+  over.own.want(["kubernetes://web"]);
+  asks.own.unwant(["kubernetes://web"]);
+  over.own.close();
+  source.apply({ upserted: [web], removed: [] });
+  assert.deepEqual([asks.changes.count, over.changes.count], [0, 0]);
+  assert.deepEqual([[...asks.own.set], [...over.own.set]], [[], []]);
+});
+
+Deno.test("two proxies that ask for the same share its bytes", () => {
+  const { open } = world(web);
+  const [one, two] = [open("edge").own, open("edge").own];
+  for (const own of [one, two]) own.want(["kubernetes://web"]);
+  assert.equal([...one.set][0], [...two.set][0]);
+});
+
+Deno.test("the name of a secret's authorities is looked for first, then the secret without that ending", () => {
+  assert.deepEqual(credentialReference("kubernetes://web-cacert", "edge"), {
+    kind: "Secret",
+    namespace: "edge",
+    names: ["web-cacert", "web"],
+    authorities: true,
+  });
+  assert.equal(credentialReference("configmap://roots", "edge"), undefined);
+});
+
+for (const delta of [true, false]) {
+  const variant = delta ? "incremental" : "state of the world";
+
+  Deno.test(`${variant}: a stream is sent the credentials that it asks for, and again when they change`, () => {
+    const { source, credentials } = world(web);
+    const fixture = new Fixture();
+    fixture.pipeline.flush();
+    const state = fixture.join({ namespace: "edge", address: "10.0.0.1", name: "gw", type: "router" });
+    const reader = { namespace: "edge", name: "gw" };
+    const wire: ClientSource<ProxyView> = {
+      table: fixture.pipeline.table,
+      connect: (_request, control) => {
+        const own = credentials.open(reader, () => control.answered(SECRET));
+        return new ProxyStateView(state, fixture.pipeline, control, new Map(), "spiffe://a/ns/edge/sa/gw", own);
+      },
+    };
+    const node = { id: "router~10.0.0.1~gw.edge~edge.svc.cluster.local" };
+    const client = new StreamClient(wire, delta, { request: { node } });
+    client.ask(SECRET, { names: ["kubernetes://web"] });
+    assert.equal(client.accept(SECRET, ["kubernetes://web"]).resources.size, 1);
+    source.apply({ upserted: [fact("Secret", "edge", "other", pair)], removed: [] });
+    client.stream.reconcile();
+    assert.equal(client.inbox.length, 0, "another Secret is none of its business");
+    source.apply({
+      upserted: [fact("Secret", "edge", "web", { ...pair, "tls.ocsp-staple": "new" })],
+      removed: [],
+    });
+    client.stream.reconcile();
+    assert.equal(client.accept(SECRET, ["kubernetes://web"]).resources.size, 1);
+    client.close();
+    fixture.pipeline.stop();
+  });
+}
