@@ -25,7 +25,7 @@ import { Configuration } from "./configuration.ts";
 import { debugView } from "./debug_view.ts";
 import { scrapeMetrics, wireMetrics } from "./measure.ts";
 import { type MeshFileOption, type MeshSource, startMeshSource } from "./mesh_source.ts";
-import { Credentials } from "./credentials/credentials.ts";
+import { startCredentials } from "./credentials/start.ts";
 import { Pipeline } from "./pipeline.ts";
 import { type IntrospectionOptions, openPorts, type ServerPorts } from "./ports.ts";
 import { withLaterFaults } from "./later_faults.ts";
@@ -172,7 +172,7 @@ async function start(
     authenticate: settings.XDS_AUTH,
     checkIdentity: settings.PILOT_ENABLE_XDS_IDENTITY_CHECK,
   }, kernel.log.scope("authn"));
-  const credentials = newCredentials(pipeline, configuration, kernel);
+  const credentials = startCredentials(pipeline.table, configuration.facts, kernel);
   const source = new PipelineSource(pipeline, nodes, () => policies.connected(), callers, credentials);
   source.ready = true;
   synced();
@@ -198,22 +198,6 @@ async function start(
     findings: () => [...view.findings(), ...analysis.findings()],
   }, kernel);
   return { pipeline, xds, store, configuration, mesh, analysis, findings: view.findings, ports };
-}
-
-/** What a proxy asks for and does not get is counted, and said: an operator must learn why a port takes no connections. */
-function newCredentials({ table }: Pipeline, { facts }: Configuration, kernel: Kernel): Credentials {
-  const log = kernel.log.scope("ads");
-  const errors = kernel.metrics.counter("pilot_sds_certificate_errors_total");
-  const credentials = new Credentials({
-    facts,
-    table,
-    refused: ({ name }, resource, why) => {
-      errors.inc();
-      log.warn(`${name} does not get ${resource}: ${why}`);
-    },
-  });
-  kernel.stopper.add("credentials", () => credentials.stop());
-  return credentials;
 }
 
 function startAnalysis(

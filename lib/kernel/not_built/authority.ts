@@ -35,7 +35,6 @@ export const authority: NotBuiltPart = {
     "USE_CACERTS_FOR_SELF_SIGNED_CA",
     "USE_REMOTE_CERTS",
   ],
-  metrics: [],
   meshFields: [
     "ca",
     "caCertificates",
