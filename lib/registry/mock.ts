@@ -10,15 +10,58 @@ import { samePlain } from "./content.ts";
 import type { Endpoint, Health, Registry, RegistrySink, Service, ServiceKey, ServicePort, Workload } from "./types.ts";
 import { serviceKey } from "./types.ts";
 
-/** What `MockRegistry.addService` needs; the rest of a `Service` has a plain default. */
+/** What {@linkcode plainService} needs. */
 export type MockService =
   & { readonly hostname: string; readonly ports: readonly ServicePort[] }
   & Partial<Omit<Service, "hostname" | "ports" | "provider">>;
 
-/** What `MockRegistry.setEndpoints` needs of each endpoint; the rest has a plain default. */
+/** What {@linkcode plainEndpoint} needs. */
 export type MockEndpoint =
   & { readonly address: string; readonly port: number; readonly portName: string }
   & Partial<Omit<Endpoint, "address" | "port" | "portName">>;
+
+/**
+ * A service from what is given of it. Defaults: namespace `default`, the host's first label as name, provider `Mock`, made
+ * by a `Service` of that name, resolution `static`, inside the mesh, exported to all, at the time 0.
+ */
+export function plainService(given: MockService & Partial<Pick<Service, "provider">>): Service {
+  const { namespace = "default", name = given.hostname.split(".")[0]! } = given;
+  return {
+    namespace,
+    name,
+    provider: "Mock",
+    addresses: [],
+    resolution: "static",
+    meshExternal: false,
+    exportTo: [],
+    labels: {},
+    subjectAltNames: [],
+    headless: false,
+    creationTimestamp: 0,
+    cause: `Service/${namespace}/${name}`,
+    ...given,
+  };
+}
+
+/**
+ * An endpoint from what is given of it. Defaults: namespace `default`, cluster `Mock`, healthy, weight 1, no locality or
+ * network, no workload or service account, no mutual TLS.
+ */
+export function plainEndpoint(given: MockEndpoint): Endpoint {
+  return {
+    labels: {},
+    locality: "",
+    network: "",
+    clusterId: "Mock",
+    weight: 1,
+    health: "healthy",
+    serviceAccount: "",
+    namespace: "default",
+    workloadName: "",
+    tlsMode: "disabled",
+    ...given,
+  };
+}
 
 /** Services and endpoints in memory. Calls before `start` are reported by `start`; later ones at once. */
 export class MockRegistry implements Registry {
@@ -52,27 +95,9 @@ export class MockRegistry implements Registry {
     return Promise.resolve();
   }
 
-  /**
-   * Adds a service, or replaces that of the same namespace and host.
-   *
-   * Defaults: namespace `default`, the host's first label as name, resolution `static`, inside the mesh, exported to all.
-   */
+  /** Adds a service, or replaces that of the same namespace and host. Defaults: those of {@linkcode plainService}. */
   addService(service: MockService): ServiceKey {
-    const full: Service = {
-      namespace: "default",
-      name: service.hostname.split(".")[0]!,
-      addresses: [],
-      resolution: "static",
-      meshExternal: false,
-      exportTo: [],
-      labels: {},
-      subjectAltNames: [],
-      headless: false,
-      creationTimestamp: 0,
-      cause: `Service/${service.namespace ?? "default"}/${service.name ?? service.hostname.split(".")[0]!}`,
-      ...service,
-      provider: "Mock",
-    };
+    const full = plainService({ ...service, provider: this.provider });
     const key = serviceKey(full);
     if (samePlain(this.#services.get(key), full)) return key;
     this.#services.set(key, full);
@@ -91,26 +116,16 @@ export class MockRegistry implements Registry {
   /**
    * Replaces all endpoints of a service.
    *
-   * Defaults: healthy, weight 1, no locality or network, the registry's cluster, no mutual TLS.
+   * Defaults: those of {@linkcode plainEndpoint}, in the service's namespace and the registry's cluster.
    *
    * @throws Error when the service was not added.
    */
   setEndpoints(key: ServiceKey, endpoints: readonly MockEndpoint[]): void {
     const service = this.#services.get(key);
     if (service === undefined) throw new Error(`service ${key} is not in the mock registry: call addService first`);
-    const full = endpoints.map((endpoint): Endpoint => ({
-      labels: {},
-      locality: "",
-      network: "",
-      clusterId: this.clusterId,
-      weight: 1,
-      health: "healthy",
-      serviceAccount: "",
-      namespace: service.namespace,
-      workloadName: "",
-      tlsMode: "disabled",
-      ...endpoint,
-    }));
+    const { clusterId } = this;
+    const { namespace } = service;
+    const full = endpoints.map((endpoint) => plainEndpoint({ clusterId, namespace, ...endpoint }));
     this.#report(key, full);
   }
 

@@ -6,29 +6,20 @@
 import { encode } from "../../lib/pb/codec.ts";
 import { LoadAssignmentEncoder } from "../../lib/translate/endpoint/encode.ts";
 import { loadAssignments } from "../../lib/translate/endpoint/assignment.ts";
-import type { Endpoint, Service } from "../../lib/registry/types.ts";
+import { plainService } from "../../lib/registry/mock.ts";
+import type { Endpoint } from "../../lib/registry/types.ts";
 import { fakeReader, type FakeWorld } from "../translate/fake_reader.ts";
 import type { Reader } from "../../lib/translate/reader/reader.ts";
 
 const TYPE = "envoy.config.endpoint.v3.ClusterLoadAssignment";
 const HOST = "reviews.default.svc.cluster.local";
 
-const service: Service = {
+const service = plainService({
   hostname: HOST,
-  namespace: "default",
-  name: "reviews",
   provider: "Orch",
   ports: [{ name: "http", port: 80, protocol: "HTTP" }],
   addresses: ["10.1.2.3"],
-  resolution: "static",
-  meshExternal: false,
-  exportTo: [],
-  labels: {},
-  subjectAltNames: [],
-  headless: false,
-  creationTimestamp: 0,
-  cause: "Service/default/reviews",
-};
+});
 
 function endpoints(localities: readonly string[]): Endpoint[] {
   return Array.from({ length: 10 }, (_, i) => ({

@@ -4,7 +4,8 @@
  * @module
  */
 import type { Registry, RegistrySink } from "../../lib/registry/types.ts";
-import { type Endpoint, type Service, serviceKey } from "../../lib/registry/types.ts";
+import { plainEndpoint, plainService } from "../../lib/registry/mock.ts";
+import { serviceKey } from "../../lib/registry/types.ts";
 
 /** The packages whose builders a trap goes off in. */
 const BUILDERS = /\/lib\/translate\/(?:cluster|route|listener|endpoint|destination|gateway)\//;
@@ -39,37 +40,15 @@ export class TrappedRegistry implements Registry {
    * @param where Stacks in which the trap of a trapped one goes off; default: any builder.
    */
   set(name: string, address: string, created: number, trapped = false, where = BUILDERS): void {
-    const service: Service = {
+    const ports = [{ name: "http", port: 80, protocol: "HTTP" as const }];
+    const service = plainService({
       hostname: `${name}.example.com`,
       namespace: "x",
-      name,
-      provider: "Mock",
-      ports: [{ name: "http", port: 80, protocol: "HTTP" }],
-      addresses: [],
-      resolution: "static",
-      meshExternal: false,
-      exportTo: [],
-      labels: {},
-      subjectAltNames: [],
-      headless: false,
+      ports,
       creationTimestamp: created,
-      cause: `Service/x/${name}`,
-    };
-    const endpoint: Endpoint = {
-      address,
-      port: 80,
-      portName: "http",
-      labels: {},
-      locality: "",
-      network: "",
-      clusterId: "Orch",
-      weight: 1,
-      health: "healthy",
-      serviceAccount: "",
-      namespace: "x",
-      workloadName: name,
-      tlsMode: "disabled",
-    };
+    });
+    const place = { clusterId: "Orch", namespace: "x", workloadName: name };
+    const endpoint = plainEndpoint({ address, port: 80, portName: "http", ...place });
     this.#sink?.services([trapped ? this.#trap(service, where) : service], []);
     this.#sink?.endpoints(serviceKey(service), "Mock/Orch", [trapped ? this.#trap(endpoint, where) : endpoint]);
   }

@@ -9,6 +9,7 @@ import { parseObject } from "../../lib/config/object.ts";
 import type { AnyConfigObject } from "../../lib/config/types.ts";
 import { Mesh } from "../../lib/mesh/mesh.ts";
 import type { Scope } from "../../lib/mesh/scope.ts";
+import { plainService } from "../../lib/registry/mock.ts";
 import { type Service, type ServiceKey, serviceKey } from "../../lib/registry/types.ts";
 import { inFile } from "../config/origins.ts";
 
@@ -24,22 +25,12 @@ export interface ServiceSketch {
 }
 
 function service({ host, namespace, exportTo = [], created = 0 }: ServiceSketch): Service {
-  return {
-    hostname: host,
-    namespace,
-    name: host,
+  const made = {
     provider: "External",
-    ports: [],
-    addresses: [],
-    resolution: "static",
-    meshExternal: false,
-    exportTo,
-    labels: {},
-    subjectAltNames: [],
-    headless: false,
     creationTimestamp: created,
     cause: `ServiceEntry/${namespace}/${host}`,
-  };
+  } as const;
+  return plainService({ hostname: host, namespace, name: host, ports: [], exportTo, ...made });
 }
 
 /** An object of the networking group. */

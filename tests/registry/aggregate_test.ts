@@ -2,45 +2,24 @@ import assert from "node:assert/strict";
 import { Aggregate } from "../../lib/registry/aggregate.ts";
 import type { Endpoint, Service } from "../../lib/registry/types.ts";
 import { EndpointIndex } from "../../lib/registry/endpoint_index.ts";
+import { plainEndpoint, plainService } from "../../lib/registry/mock.ts";
 import { serviceTargets } from "../../lib/registry/inbound.ts";
 import { pod } from "./objects.ts";
 
 function service(more: Partial<Service> = {}): Service {
-  return {
+  const ports = [{ name: "http", port: 80, protocol: "HTTP" as const }];
+  return plainService({
     hostname: "a.com",
     namespace: "ns",
-    name: "a",
     provider: "External",
-    ports: [{ name: "http", port: 80, protocol: "HTTP" }],
-    addresses: [],
-    resolution: "static",
-    meshExternal: false,
-    exportTo: [],
-    labels: {},
-    subjectAltNames: [],
-    headless: false,
-    creationTimestamp: 0,
+    ports,
     cause: "ServiceEntry/ns/a",
     ...more,
-  };
+  });
 }
 
 function endpoint(address: string, port: number, portName = "http", clusterId = "c1"): Endpoint {
-  return {
-    address,
-    port,
-    portName,
-    labels: {},
-    locality: "",
-    network: "",
-    clusterId,
-    weight: 1,
-    health: "healthy",
-    serviceAccount: "",
-    namespace: "ns",
-    workloadName: "",
-    tlsMode: "disabled",
-  };
+  return plainEndpoint({ address, port, portName, clusterId, namespace: "ns" });
 }
 
 const ENTRIES = { provider: "External", clusterId: "c1" } as const;

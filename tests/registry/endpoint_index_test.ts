@@ -2,24 +2,11 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Endpoint, ServiceKey } from "../../lib/registry/types.ts";
 import { EndpointIndex } from "../../lib/registry/endpoint_index.ts";
+import { plainEndpoint } from "../../lib/registry/mock.ts";
 
 function endpoint(address: string, more: Partial<Endpoint> = {}): Endpoint {
-  return {
-    address,
-    port: 80,
-    portName: "http",
-    labels: { app: "a" },
-    locality: "",
-    network: "",
-    clusterId: "c1",
-    weight: 1,
-    health: "healthy",
-    serviceAccount: "",
-    namespace: "ns",
-    workloadName: "",
-    tlsMode: "disabled",
-    ...more,
-  };
+  const given = { port: 80, portName: "http", labels: { app: "a" }, clusterId: "c1", namespace: "ns" };
+  return plainEndpoint({ address, ...given, ...more });
 }
 
 Deno.test("shards of a service are one list, ordered by shard; an empty list removes a shard", () => {

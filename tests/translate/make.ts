@@ -5,28 +5,12 @@
  */
 import type { DestinationRuleSpec } from "../../lib/config/kinds/kinds.ts";
 import type { EffectiveDestinationRule } from "../../lib/mesh/types.ts";
+import { plainEndpoint, plainService } from "../../lib/registry/mock.ts";
 import type { Endpoint, Service, ServicePort } from "../../lib/registry/types.ts";
 
 /** A service of the orchestrator in namespace `default` with one HTTP port 80, where nothing else is said. */
 export function service(hostname: string, given: Partial<Service> = {}): Service {
-  const name = hostname.split(".")[0]!;
-  return {
-    hostname,
-    namespace: "default",
-    name,
-    provider: "Orch",
-    ports: [port(80)],
-    addresses: [],
-    resolution: "static",
-    meshExternal: false,
-    exportTo: [],
-    labels: {},
-    subjectAltNames: [],
-    headless: false,
-    creationTimestamp: 0,
-    cause: `Service/default/${name}`,
-    ...given,
-  };
+  return plainService({ hostname, provider: "Orch", ports: [port(80)], ...given });
 }
 
 /** A port; its name is its number in words of its protocol: `http-80`. */
@@ -36,22 +20,7 @@ export function port(number: number, protocol: ServicePort["protocol"] = "HTTP")
 
 /** A healthy endpoint behind port `http-80`. */
 export function endpoint(address: string, given: Partial<Endpoint> = {}): Endpoint {
-  return {
-    address,
-    port: 8080,
-    portName: "http-80",
-    labels: {},
-    locality: "",
-    network: "",
-    clusterId: "Orch",
-    weight: 1,
-    health: "healthy",
-    serviceAccount: "",
-    namespace: "default",
-    workloadName: "",
-    tlsMode: "disabled",
-    ...given,
-  };
+  return plainEndpoint({ address, port: 8080, portName: "http-80", clusterId: "Orch", ...given });
 }
 
 /** A destination rule in force. */

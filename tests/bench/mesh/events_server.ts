@@ -13,7 +13,7 @@ import { startKernel } from "../../../lib/kernel/kernel.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
 import type { Endpoint, Registry, RegistrySink, ServiceKey } from "../../../lib/registry/types.ts";
-import { MockRegistry } from "../../../lib/registry/mock.ts";
+import { MockRegistry, plainEndpoint } from "../../../lib/registry/mock.ts";
 import { service, type Shape } from "./configuration.ts";
 import { readLines } from "./lines.ts";
 
@@ -55,21 +55,10 @@ class Source implements Registry {
       const { host: hostname, namespace, endpoint, address, name } = service(shape, i);
       const ports = [{ port: 80, name: "http", protocol: "HTTP" as const, targetPort: 80 }];
       this.#keys.push(this.#mock.addService({ hostname, namespace, ports, addresses: [address] }));
-      this.#lists.push(Array.from({ length: shape.endpoints }, (_, j): Endpoint => ({
-        address: endpoint(j),
-        port: 80,
-        portName: "http",
-        labels: { app: name, version: `v${1 + j % 2}` },
-        locality: "",
-        network: "",
-        clusterId: this.clusterId,
-        weight: 1,
-        health: "healthy",
-        serviceAccount: "",
-        namespace,
-        workloadName: "",
-        tlsMode: "disabled",
-      })));
+      const place = { clusterId: this.clusterId, namespace, port: 80, portName: "http" };
+      this.#lists.push(Array.from({ length: shape.endpoints }, (_, j) => {
+        return plainEndpoint({ address: endpoint(j), labels: { app: name, version: `v${1 + j % 2}` }, ...place });
+      }));
     }
   }
 

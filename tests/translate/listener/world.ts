@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { plainEndpoint, plainService } from "../../../lib/registry/mock.ts";
 import type { Endpoint, Service, ServicePort } from "../../../lib/registry/types.ts";
 import type { Built } from "../../../lib/translate/message/built.ts";
 import type { InboundTarget } from "../../../lib/translate/inbound/target.ts";
@@ -87,41 +88,12 @@ function completed(world: ListenerWorld): ListenerWorld {
 }
 
 function orchService(given: GivenService): Service {
-  const [name = "", namespace = ""] = given.hostname.split(".");
-  return {
-    name,
-    namespace,
-    provider: "Orch",
-    addresses: [],
-    ports: [{ name: "tcp", port: 9000, protocol: "TCP" }],
-    resolution: "static",
-    meshExternal: false,
-    exportTo: [],
-    labels: {},
-    subjectAltNames: [],
-    headless: false,
-    creationTimestamp: 0,
-    cause: `Service/${namespace}/${name}`,
-    ...given,
-  };
+  const ports = [{ name: "tcp", port: 9000, protocol: "TCP" as const }];
+  return plainService({ provider: "Orch", namespace: given.hostname.split(".")[1] ?? "", ports, ...given });
 }
 
-function endpoint(address: string, port: ServicePort): Endpoint {
-  return {
-    address,
-    port: port.port,
-    portName: port.name,
-    labels: {},
-    locality: "",
-    network: "",
-    clusterId: "Orch",
-    weight: 1,
-    health: "healthy",
-    serviceAccount: "",
-    namespace: "default",
-    workloadName: "",
-    tlsMode: "disabled",
-  };
+function endpoint(address: string, { port, name }: ServicePort): Endpoint {
+  return plainEndpoint({ address, port, portName: name, clusterId: "Orch" });
 }
 
 function withService(

@@ -5,26 +5,14 @@
  */
 import type { HttpRoute, VirtualServiceSpec } from "../../../lib/config/kinds/kinds.ts";
 import type { EffectiveVirtualService } from "../../../lib/mesh/types.ts";
+import { plainService } from "../../../lib/registry/mock.ts";
 import type { Protocol, Service } from "../../../lib/registry/types.ts";
 
 /** A service entry's service; `hostname` is its key as well. */
 export function service(one: Partial<Service> & { readonly hostname: string }): Service {
-  return {
-    namespace: "default",
-    name: one.hostname.split(".")[0]!,
-    provider: "External",
-    ports: [{ name: "http", port: 80, protocol: "HTTP" }],
-    addresses: [],
-    resolution: "static",
-    meshExternal: false,
-    exportTo: ["*"],
-    labels: {},
-    subjectAltNames: [],
-    headless: false,
-    creationTimestamp: 0,
-    cause: `ServiceEntry/default/${one.hostname}`,
-    ...one,
-  };
+  const ports = [{ name: "http", port: 80, protocol: "HTTP" as const }];
+  const cause = `ServiceEntry/default/${one.hostname}`;
+  return plainService({ provider: "External", ports, exportTo: ["*"], cause, ...one });
 }
 
 /** Ports by number and protocol. */
