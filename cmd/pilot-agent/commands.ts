@@ -20,11 +20,12 @@ const proxy: Command = {
   description: "Starts and drains the proxy, relays discovery, renews certificates, answers DNS, health and metrics.",
   args: { usage: "[sidecar|router]", min: 0, max: 1, values: ["router", "sidecar"] },
   flags: proxyFlags,
-  run: runs({ ...proxyFlags, ...globals }, async ({ flags, args }) => {
+  run: runs({ ...proxyFlags, ...globals }, async ({ flags, args, given }) => {
     const { readProxyStart } = await import("./read_proxy.ts");
     const start = readProxyStart(flags, args[0]);
     if ("refusals" in start) throw start.refusals.error();
-    throw new UsageError("pilot-agent proxy: the agent is not built in this version");
+    const { runProxy } = await import("./proxy.ts");
+    return await runProxy(start, given);
   }),
   check: checks({ ...proxyFlags, ...globals }, async ({ flags, args }) => {
     const { readProxyStart } = await import("./read_proxy.ts");

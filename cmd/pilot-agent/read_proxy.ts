@@ -8,14 +8,19 @@
 import { UsageError } from "../../lib/cli/command.ts";
 import { type LogFlagValues, logOptions } from "../../lib/cli/log_flags.ts";
 import { Refusals } from "../../lib/cli/refusals.ts";
+import type { AgentRole } from "../../lib/agent/node/agent_node.ts";
 import { readProgramSettings } from "../../lib/cli/startup.ts";
 import type { LogOptions } from "../../lib/kernel/log/log.ts";
+import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import type { ProxyFlagValues } from "./proxy_flags.ts";
 import { type ProxyOptions, proxyOptions } from "./proxy_options.ts";
 
 /** What an agent is started with. */
 export interface ProxyStart {
+  readonly role: AgentRole;
+  /** From the process's own variables; those in the proxy's settings are not among them. */
+  readonly settings: SettingsOf<"pilot-agent">;
   readonly options: ProxyOptions;
   readonly log: LogOptions;
 }
@@ -26,13 +31,13 @@ export function readProxyStart(
   role: string | undefined,
 ): ProxyStart | { readonly refusals: Refusals } {
   const refusals = new Refusals();
-  const known = role === undefined || role === "sidecar" || role === "router";
+  const known = role === undefined ? "sidecar" : role === "sidecar" || role === "router" ? role : undefined;
   refusals.attempt(() => {
-    if (known) return;
+    if (known !== undefined) return;
     throw new UsageError(`pilot-agent proxy: got role ${JSON.stringify(role)}, expected sidecar or router`);
   });
   const settings = refusals.attempt(() => readProgramSettings("pilot-agent"));
   const options = refusals.attempt(() => proxyOptions(flags, settings ?? defaultSettings("pilot-agent")));
   const log = refusals.attempt(() => logOptions("pilot-agent", flags));
-  return known && settings && options && log ? { options, log } : { refusals };
+  return known && settings && options && log ? { role: known, settings, options, log } : { refusals };
 }

@@ -91,17 +91,6 @@ function staticModules(graph: Graph, later = false): Set<string> {
   return found;
 }
 
-const unbuilt: [string, string[], RegExp][] = [
-  ["pilot-agent", ["proxy", "sidecar"], /^Error: pilot-agent proxy: the agent is not built in this version\n$/],
-];
-for (const [program, args, message] of unbuilt) {
-  Deno.test(`${program} ${args.join(" ")} says in one line that its engine is not built, and exits 1`, async () => {
-    const { code, out, err } = await run(program, args);
-    assert.deepEqual({ code, out }, { code: 1, out: "" });
-    assert.match(err, message);
-  });
-}
-
 Deno.test("install-cni outside of a cluster, or with a node tunnel, says in one line what it misses, and exits 1", async () => {
   const outside = await run("install-cni", []);
   assert.deepEqual([outside.code, outside.out], [1, ""]);

@@ -3,6 +3,7 @@
  */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
+import { gateway, service } from "./support/door.ts";
 import { envoyPath, TestMesh, until } from "./support/mesh.ts";
 import { requestHost } from "./support/request.ts";
 
@@ -21,39 +22,6 @@ async function ask(port: number, host: string): Promise<string> {
   const response = await requestHost(port, host);
   if (typeof response === "string") return "closed";
   return response.status === 200 ? response.body : String(response.status);
-}
-
-function gateway(port: number): string {
-  return `
-apiVersion: networking.mesh.io/v1
-kind: Gateway
-metadata: { name: door, namespace: demo }
-spec:
-  selector: { app: door }
-  servers: [{ port: { number: ${port}, name: http, protocol: HTTP }, hosts: ["*"] }]
-`;
-}
-
-function service(name: string, port: number): string {
-  return `
-apiVersion: networking.mesh.io/v1
-kind: ServiceEntry
-metadata: { name: ${name}, namespace: demo }
-spec:
-  hosts: [${name}.demo.svc.cluster.local]
-  location: MESH_INTERNAL
-  resolution: STATIC
-  ports: [{ number: 80, name: http, protocol: HTTP }]
-  endpoints: [{ address: 127.0.0.1, ports: { http: ${port} } }]
----
-apiVersion: networking.mesh.io/v1
-kind: VirtualService
-metadata: { name: ${name}, namespace: demo }
-spec:
-  hosts: [${name}.test]
-  gateways: [door]
-  http: [{ route: [{ destination: { host: ${name}.demo.svc.cluster.local } }] }]
-`;
 }
 
 for (const delta of [true, false]) {

@@ -96,6 +96,11 @@ export class EnvoyProcess {
     child.ended.then(() => this.#hurry.abort());
   }
 
+  /** Its process. */
+  get pid(): number {
+    return this.#child.pid;
+  }
+
   /** Drains and then ends it; a second call changes nothing. Resolves when it has ended. */
   async drain(rules: DrainRules): Promise<ProcessEnd> {
     this.#draining ??= drainEnvoy(this.#admin, rules, this.#clock, this.#log, this.#hurry.signal);

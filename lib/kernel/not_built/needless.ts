@@ -6,6 +6,9 @@
 
 /** The settings, with the reason. */
 export const NEEDLESS_SETTINGS: Readonly<Record<string, string>> = {
+  HTTP_STRIP_FRAGMENT_FROM_PATH_UNSAFE_IF_DISABLED: "Envoy has no such switch any more",
+  PEER_METADATA_DISCOVERY: "stock Envoy has no such extension",
+  XDS_AUTH_PROVIDER: "what an agent shows is what it has: a certificate of its machine, else its token",
   ENABLE_VTPROTOBUF: "the encoder here has one mode",
   MUTEX_PROFILE_FRACTION: "there is no lock to profile in one thread",
   PILOT_CONVERT_SIDECAR_SCOPE_CONCURRENCY: "a scope is made when the first proxy asks for it, and shared",

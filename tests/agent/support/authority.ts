@@ -1,11 +1,12 @@
 /**
- * A certificate authority of a test, over plain gRPC.
+ * A certificate authority of a test, over gRPC.
  *
  * Permissions: net (loopback).
  *
  * @module
  */
 import { MessageWriter } from "../../../lib/grpc/message_writer.ts";
+import { GrpcServer } from "../../../lib/grpc/server.ts";
 import { type GrpcService, unaryMethod } from "../../../lib/grpc/service.ts";
 import { readCertificate } from "../../../lib/pki/certificate.ts";
 import { issueLeaf, type Issuer, issueRoot } from "../../../lib/pki/issue.ts";
@@ -13,6 +14,9 @@ import { certificatePem } from "../../../lib/pki/pem.ts";
 import { PrivateKey } from "../../../lib/pki/private_key.ts";
 import { readCertificateRequest } from "../../../lib/pki/request.ts";
 import { utf8Bytes, WireCursor } from "../../../lib/resource/protowire.ts";
+import type { TlsCertificates } from "../../../lib/sockets/listen/certificates.ts";
+import { listenTls } from "../../../lib/sockets/listen/tls.ts";
+import { SocketTransport } from "../../../lib/sockets/transport/socket.ts";
 
 /** An authority. */
 export class TestAuthority {
@@ -41,6 +45,31 @@ export class TestAuthority {
     const validity = { notBefore: now - 60_000, notAfter: now + ttlSeconds * 1000 };
     const leaf = await issueLeaf(this.#issuer, { spki, names: { uris: [...names.uris] }, ...validity });
     return [certificatePem(leaf), this.root];
+  }
+
+  /** A certificate and key for a TLS server of this name. */
+  async serverCertificate(name: string): Promise<TlsCertificates> {
+    const key = await PrivateKey.generate({ type: "EC", curve: "P-256" });
+    const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
+    const leaf = await issueLeaf(this.#issuer, { spki: key.spki, names: { dns: [name] }, ...validity });
+    return { certificate: certificatePem(leaf), privateKey: key.pem() };
+  }
+
+  /** Serves certificates over TLS, under a name, on a port of 127.0.0.1. */
+  async listen(name: string): Promise<{ readonly port: number } & AsyncDisposable> {
+    const server = new GrpcServer([this.service]);
+    const listener = await listenTls(
+      { host: "127.0.0.1", port: 0 },
+      await this.serverCertificate(name),
+      (socket, tls) => server.accept(new SocketTransport(socket, tls)),
+    );
+    return {
+      port: listener.port,
+      async [Symbol.asyncDispose]() {
+        await listener.close();
+        await server.stop(0);
+      },
+    };
   }
 
   /** The service of the field. */

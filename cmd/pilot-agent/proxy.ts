@@ -1,0 +1,78 @@
+/**
+ * The command `proxy`: an agent at work until its proxy, or a signal, ends it.
+ *
+ * Permissions: the permission set `pilot-agent` of deno.json.
+ *
+ * @module
+ */
+import { UsageError } from "../../lib/cli/command.ts";
+import type { RunningAgent } from "../../lib/agent/start/agent.ts";
+import { startAgent } from "../../lib/agent/start/agent.ts";
+import type { AgentInput } from "../../lib/agent/start/agent_input.ts";
+import { AgentStartError } from "../../lib/agent/start/secret_plan.ts";
+import type { Logger } from "../../lib/kernel/log/log.ts";
+import { type Kernel, startKernel } from "../../lib/kernel/kernel.ts";
+import { flagsNotBuilt, settingsWithoutEffect } from "../../lib/kernel/not_built/catalogue.ts";
+import { settingsUsedBy } from "../../lib/kernel/settings/catalogue.ts";
+import { readAgent } from "./read_agent.ts";
+import type { ProxyStart } from "./read_proxy.ts";
+
+/** Runs an agent; resolves with its exit code. */
+export async function runProxy(start: ProxyStart, given: ReadonlySet<string>): Promise<number> {
+  const { input, warnings } = await readAgent(start);
+  const kernel = startKernel("pilot-agent", start.log);
+  const log = kernel.log.scope("default");
+  for (const text of warnings) log.warn(text);
+  warnOfIdle(input, given, log);
+  try {
+    const agent = await startOrSayWhy(input, kernel);
+    const { workload, proxy } = input;
+    log.info("started", { node: workload.node.id, discovery: proxy.discoveryAddress, envoy: agent.envoy?.pid });
+    const release = endOnSignals(agent, log);
+    const code = await agent.ended;
+    release();
+    log.info("ended", { code });
+    return code;
+  } finally {
+    kernel.log.close();
+  }
+}
+
+function warnOfIdle({ settings, variables }: AgentInput, given: ReadonlySet<string>, log: Logger): void {
+  const flags = flagsNotBuilt("pilot-agent", given);
+  if (flags.length > 0) log.warn("flags without effect in this version", { flags });
+  const known = new Set<string>(settingsUsedBy("pilot-agent").map(([name]) => name));
+  const idle = settingsWithoutEffect(Object.keys(variables).filter((name) => known.has(name)));
+  if (idle.length > 0) log.warn("variables without effect in this version", { variables: idle });
+  if (settings.JWT_POLICY !== "third-party-jwt") {
+    log.warn(`JWT_POLICY: got ${JSON.stringify(settings.JWT_POLICY)}; tokens are read as with third-party-jwt`);
+  }
+}
+
+async function startOrSayWhy(input: AgentInput, { clock, log, metrics }: Kernel): Promise<RunningAgent> {
+  try {
+    return await startAgent(input, { clock, log, metrics });
+  } catch (error) {
+    if (error instanceof AgentStartError) throw new UsageError(error.faults.join("\n"));
+    if (error instanceof Error) throw new UsageError(`pilot-agent proxy: ${error.message}`);
+    throw error;
+  }
+}
+
+/** SIGTERM and SIGINT drain; a second one ends at once. Returns how to let go. */
+function endOnSignals(agent: RunningAgent, log: Logger): () => void {
+  let draining = false;
+  const stop = () => {
+    if (draining) {
+      log.info("a second signal: ending now");
+      agent.stop();
+    } else {
+      draining = true;
+      log.info("a signal: draining");
+      agent.drain();
+    }
+  };
+  const signals = ["SIGTERM", "SIGINT"] as const;
+  for (const signal of signals) Deno.addSignalListener(signal, stop);
+  return () => signals.forEach((signal) => Deno.removeSignalListener(signal, stop));
+}

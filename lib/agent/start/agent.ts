@@ -1,0 +1,200 @@
+/**
+ * An agent at work: sockets for the proxy first, then the proxy; the workload's certificate beside.
+ *
+ *     certificate ──> SDS socket ──┐
+ *                                  ├──> Envoy ── ends ──> the agent ends with its exit code
+ *     server ──> relay ─> XDS socket
+ *
+ * Permissions: the permission set `pilot-agent` of deno.json.
+ *
+ * @module
+ */
+import { WireCursor } from "../../resource/protowire.ts";
+import { GrpcServer } from "../../grpc/server.ts";
+import type { Log } from "../../kernel/log/log.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import type { Clock } from "../../kernel/time/clock.ts";
+import { listenUnix, type UnixListener } from "../../sockets/listen/unix.ts";
+import { startEnvoyProcess } from "../envoy/start_envoy.ts";
+import { type EnvoyProcess, exitCodeOf } from "../envoy/envoy_process.ts";
+import type { OwnResponse } from "../relay/messages.ts";
+import { type OwnHandler, Relay } from "../relay/relay.ts";
+import { upstreamOpener } from "../relay/upstream.ts";
+import { firstSource, type SecretSource } from "../secrets/agent_secret.ts";
+import { fileSecrets } from "../secrets/file_secrets.ts";
+import { sdsService } from "../secrets/sds_service.ts";
+import type { WorkloadCertificate } from "../secrets/workload_certificate.ts";
+import type { AgentInput } from "./agent_input.ts";
+import { discoveryServer, workloadCertificate } from "./control_plane.ts";
+import { planSecrets } from "./secret_plan.ts";
+
+/** What an agent shares with its program. */
+export interface AgentParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Works off what the server sends to the agent, by type: name tables, for example. */
+  readonly own?: ReadonlyMap<string, OwnHandler>;
+}
+
+/** A running agent. */
+export interface RunningAgent {
+  readonly relay: Relay;
+  /** Absent where certificates come from files or from another program. */
+  readonly certificate: WorkloadCertificate | undefined;
+  /** Absent where the agent has no proxy. */
+  readonly envoy: EnvoyProcess | undefined;
+  /** Resolves with the agent's exit code when its proxy, or the agent itself, has ended. */
+  readonly ended: Promise<number>;
+  /** Drains the proxy and ends; resolves when all is over. */
+  drain(): Promise<void>;
+  /** Ends now; resolves when all is over. */
+  stop(): Promise<void>;
+}
+
+/** Type of the settings that the server sends to agents. */
+const PROXY_CONFIG_TYPE = "type.googleapis.com/istio.mesh.v1alpha1.ProxyConfig";
+
+/**
+ * Starts an agent.
+ *
+ * @throws {AgentStartError} with everything that keeps it from starting; Error when the proxy cannot be started or a socket
+ * cannot be had.
+ */
+export async function startAgent(input: AgentInput, parts: AgentParts): Promise<RunningAgent> {
+  const { settings, paths } = input;
+  const { clock, log, metrics } = parts;
+  const plan = await planSecrets(settings, paths);
+  const certificate = plan.from === "authority" ? workloadCertificate(input, parts) : undefined;
+  const relay = new Relay({
+    open: upstreamOpener({
+      server: discoveryServer(input),
+      keepaliveInterval: settings.GRPC_KEEPALIVE_INTERVAL,
+      keepaliveTimeout: settings.GRPC_KEEPALIVE_TIMEOUT,
+    }),
+    own: new Map([...parts.own ?? [], ...sentSettings(input, certificate)]),
+    ...{ clock, metrics, log: log.scope("xdsproxy") },
+  });
+  const files = { debounce: settings.FILE_DEBOUNCE_DURATION, clock, metrics, log: log.scope("cache") };
+  const ofWorkload = plan.from === "files" ? [fileSecrets(files, (name) => plan.files[name])] : [];
+  const sources: SecretSource[] = [
+    ...(certificate === undefined ? [] : [certificate]),
+    ...ofWorkload,
+    fileSecrets(files),
+  ];
+  const isElsewhere = plan.from === "another program";
+  const sockets = settings.DISABLE_PROXY ? [] : await openSockets([
+    {
+      path: isElsewhere ? paths.filesSocket : paths.sdsSocket,
+      service: sdsService(firstSource(sources), log.scope("sds")),
+    },
+    { path: input.xdsSocket, service: relay.service },
+  ], input);
+  certificate?.start();
+  let envoy: EnvoyProcess | undefined;
+  try {
+    envoy = settings.DISABLE_PROXY ? undefined : await startEnvoyProcess(input, isElsewhere, { clock, log });
+  } catch (error) {
+    await closeAll(sockets, relay, certificate);
+    throw error;
+  }
+  return running(envoy, relay, certificate, sockets, input);
+}
+
+/** The settings that the server sends, of which the roots are in force. */
+function sentSettings(
+  { settings }: AgentInput,
+  certificate: WorkloadCertificate | undefined,
+): [string, OwnHandler][] {
+  if (!settings.PROXY_CONFIG_XDS_AGENT || certificate === undefined) return [];
+  const handler = ({ resources }: OwnResponse) =>
+    certificate.trust(resources.flatMap(({ body }) => rootsOfProxyConfig(body)));
+  return [[PROXY_CONFIG_TYPE, handler]];
+}
+
+/** `ProxyConfig`: ca_certificates_pem = 34, repeated. */
+function rootsOfProxyConfig(bytes: Uint8Array): string[] {
+  const roots: string[] = [];
+  const cursor = new WireCursor(bytes);
+  while (cursor.next()) {
+    if (cursor.field === 34 && cursor.wireType === 2) roots.push(cursor.string());
+    else cursor.skip();
+  }
+  return roots;
+}
+
+interface OpenSocket {
+  readonly server: GrpcServer;
+  readonly listener: UnixListener;
+}
+
+/** One server for each socket. They are open to the user of the proxy, and to nobody else. */
+async function openSockets(
+  wanted: readonly { readonly path: string; readonly service: Relay["service"] }[],
+  { settings, proxyUser }: AgentInput,
+): Promise<OpenSocket[]> {
+  const open: OpenSocket[] = [];
+  for (const { path, service } of wanted) {
+    const server = new GrpcServer([service], { maxMessageSize: settings.MESH_GPRC_MAXRECVMSGSIZE });
+    try {
+      const folder = path.slice(0, path.lastIndexOf("/"));
+      await Deno.mkdir(folder, { recursive: true, mode: 0o755 });
+      const listener = await listenUnix(path, (transport) => server.accept(transport), { mode: 0o660 });
+      open.push({ server, listener });
+      if (proxyUser !== undefined) await Deno.chown(path, proxyUser.uid, proxyUser.gid);
+    } catch (error) {
+      await server.stop(0);
+      await closeSockets(open);
+      throw new Error(`${path}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+  return open;
+}
+
+async function closeSockets(sockets: readonly OpenSocket[]): Promise<void> {
+  for (const { server, listener } of sockets) {
+    await listener.close();
+    await server.stop(0);
+  }
+}
+
+async function closeAll(
+  sockets: readonly OpenSocket[],
+  relay: Relay,
+  certificate: WorkloadCertificate | undefined,
+): Promise<void> {
+  relay.stop();
+  certificate?.stop();
+  await closeSockets(sockets);
+}
+
+function running(
+  envoy: EnvoyProcess | undefined,
+  relay: Relay,
+  certificate: WorkloadCertificate | undefined,
+  sockets: readonly OpenSocket[],
+  { drainRules }: AgentInput,
+): RunningAgent {
+  let isAsked = false;
+  const { promise: ended, resolve } = Promise.withResolvers<number>();
+  let over: Promise<void> | undefined;
+  const close = (code: number) => over ??= closeAll(sockets, relay, certificate).then(() => resolve(code));
+  // An end that was asked for is a good one, whichever signal brought it.
+  envoy?.ended.then((end) => close(isAsked ? 0 : exitCodeOf(end)));
+  return {
+    relay,
+    certificate,
+    envoy,
+    ended,
+    async drain() {
+      isAsked = true;
+      await envoy?.drain(drainRules);
+      await close(0);
+    },
+    async stop() {
+      isAsked = true;
+      await envoy?.end();
+      await close(0);
+    },
+  };
+}

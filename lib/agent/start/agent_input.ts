@@ -1,0 +1,55 @@
+/**
+ * Everything that an agent is started with, read once.
+ *
+ * @module
+ */
+import type { ProxySettings } from "../../config/mesh/types.ts";
+import type { SettingsOf } from "../../kernel/settings/catalogue.ts";
+import type { DrainRules } from "../envoy/drain.ts";
+import type { AgentWorkload } from "../node/workload.ts";
+import type { AgentPaths } from "./agent_paths.ts";
+
+/** Levels and form of Envoy's log. */
+export interface EnvoyLogInput {
+  readonly level: string;
+  /** Levels of components, by name. */
+  readonly components: Readonly<Record<string, string>>;
+  readonly asJson: boolean;
+}
+
+/** The input. */
+export interface AgentInput {
+  readonly settings: SettingsOf<"pilot-agent">;
+  /** Environment, in our spelling. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly proxy: ProxySettings;
+  readonly workload: AgentWorkload;
+  readonly paths: AgentPaths;
+  /** Socket of the relay. */
+  readonly xdsSocket: string;
+  /** Worker threads of the proxy; undefined: one for each core. */
+  readonly concurrency: number | undefined;
+  readonly envoyLog: EnvoyLogInput;
+  readonly outlierLogPath: string | undefined;
+  readonly drainRules: DrainRules;
+  /** User of the proxy; absent: the agent's own. */
+  readonly proxyUser?: { readonly uid: number; readonly gid: number };
+}
+
+/** Name of the relay's socket in the proxy's folder. */
+export const XDS_SOCKET = "XDS";
+
+/** How an agent drains, by its role and settings. */
+export function drainRulesOf(
+  role: "sidecar" | "router",
+  proxy: ProxySettings,
+  settings: Pick<SettingsOf<"pilot-agent">, "EXIT_ON_ZERO_ACTIVE_CONNECTIONS" | "MINIMUM_DRAIN_DURATION">,
+): DrainRules {
+  return {
+    inboundOnly: role === "sidecar",
+    terminationDrainDuration: proxy.terminationDrainDuration,
+    untilIdle: settings.EXIT_ON_ZERO_ACTIVE_CONNECTIONS,
+    minimumDrainDuration: settings.MINIMUM_DRAIN_DURATION,
+  };
+}

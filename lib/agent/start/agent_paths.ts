@@ -1,0 +1,44 @@
+/**
+ * Files of a workload, ours first, then where Istio has them: images and manifests of both fit.
+ *
+ * @module
+ */
+
+/** Where an agent looks. Relative paths are below its working directory, which is the root of a container. */
+export interface AgentPaths {
+  /** Socket over which the proxy gets certificates. */
+  readonly sdsSocket: string;
+  /** Folder of sockets that hand out identities. */
+  readonly identitySockets: string;
+  /** Socket over which certificates in files come, where the workload's come from elsewhere. */
+  readonly filesSocket: string;
+  /** Tokens that prove the workload's identity. */
+  readonly tokens: readonly string[];
+  /** Roots of the control plane, where no variable names others. */
+  readonly roots: readonly string[];
+  /** Folders with the workload's certificate: `cert-chain.pem`, `key.pem`, `root-cert.pem`. */
+  readonly certificates: readonly string[];
+  /** Folder with the certificate that a cloud mounts. */
+  readonly cloudCertificates: string;
+  /** Folders of the files `labels` and `annotations`. */
+  readonly pod: readonly string[];
+  /** Folder for what Envoy writes about itself. */
+  readonly data: string;
+}
+
+/** The paths of a container. */
+export const AGENT_PATHS: AgentPaths = {
+  sdsSocket: "./var/run/secrets/workload-spiffe-uds/socket",
+  identitySockets: "./var/run/secrets/workload-spiffe-uds",
+  filesSocket: "./var/run/secrets/credential-uds/files-socket",
+  tokens: ["./var/run/secrets/tokens/mesh-token", "./var/run/secrets/tokens/istio-token"],
+  roots: [
+    "./etc/certs/root-cert.pem",
+    "./var/run/secrets/mesh/root-cert.pem",
+    "./var/run/secrets/istio/root-cert.pem",
+  ],
+  certificates: ["./etc/certs", "./var/run/secrets/workload-spiffe-credentials"],
+  cloudCertificates: "./var/run/secrets/workload-spiffe-credentials",
+  pod: ["./etc/mesh/pod", "./etc/istio/pod"],
+  data: "/var/lib/mesh/data",
+};

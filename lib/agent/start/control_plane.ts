@@ -1,0 +1,96 @@
+/**
+ * How an agent reaches the control plane: discovery, and the certificate authority.
+ *
+ * Permissions: net (both), read (tokens, certificates), write (the folder of certificates).
+ *
+ * @module
+ */
+import type { Log } from "../../kernel/log/log.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import type { Clock } from "../../kernel/time/clock.ts";
+import type { KeySpec } from "../../pki/public_key.ts";
+import { workloadUri } from "../../pki/spiffe.ts";
+import type { ServerCall } from "../relay/upstream.ts";
+import { authoritySigner } from "../secrets/authority_client.ts";
+import { orderCertificate } from "../secrets/issued_certificate.ts";
+import { writeCertificateFiles } from "../secrets/output_files.ts";
+import { WorkloadCertificate } from "../secrets/workload_certificate.ts";
+import type { AgentInput } from "./agent_input.ts";
+import { headersOf, serverCalls } from "./server_calls.ts";
+
+/** Port on which servers of the field take no TLS. */
+const PLAINTEXT_PORT = ":15010";
+
+/** How discovery is called. */
+export function discoveryServer(input: AgentInput): () => Promise<ServerCall> {
+  const { settings, proxy, variables } = input;
+  return serverCalls({
+    address: proxy.discoveryAddress,
+    plaintext: proxy.controlPlaneAuthPolicy === "NONE" || proxy.discoveryAddress.endsWith(PLAINTEXT_PORT),
+    ...credentials(input, settings.XDS_ROOT_CA),
+    headers: headersOf(variables, "XDS_HEADER_", settings.MESH_META_CLUSTER_ID),
+  });
+}
+
+/** The workload's certificate from the authority, not asked for yet. */
+export function workloadCertificate(
+  input: AgentInput,
+  { clock, log, metrics }: { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
+): WorkloadCertificate {
+  const { settings, workload, proxy, variables } = input;
+  const address = settings.CA_ADDR || proxy.discoveryAddress;
+  const server = serverCalls({
+    address,
+    plaintext: address.endsWith(PLAINTEXT_PORT) ||
+      (settings.CA_ADDR === "" && proxy.controlPlaneAuthPolicy === "NONE"),
+    ...credentials(input, settings.CA_ROOT_CA),
+    headers: headersOf(variables, "CA_HEADER_", settings.MESH_META_CLUSTER_ID),
+  });
+  const order = {
+    uri: workloadUri({
+      trustDomain: settings.TRUST_DOMAIN,
+      namespace: workload.namespace,
+      serviceAccount: workload.serviceAccount,
+    }),
+    key: keySpec(input),
+    ttl: settings.SECRET_TTL,
+    pkcs8: settings.PKCS8_KEY,
+    now: () => clock.now(),
+  };
+  const signer = authoritySigner(server, settings.MESH_META_CERT_SIGNER);
+  const folder = settings.OUTPUT_CERTS;
+  const made = new WorkloadCertificate({
+    order: () => orderCertificate(order, signer),
+    renewal: {
+      graceRatio: settings.SECRET_GRACE_PERIOD_RATIO,
+      jitter: settings.SECRET_GRACE_PERIOD_RATIO_JITTER,
+    },
+    moreRoots: proxy.caCertificatesPem ?? [],
+    ...(folder === "" ? {} : { store: (certificate) => writeCertificateFiles(folder, certificate) }),
+    ...{ clock, metrics, log: log.scope("citadelclient") },
+  });
+  metrics.onScrape(() => {
+    if (made.current === undefined) return;
+    const left = (made.current.notAfter - clock.now()) / 1000;
+    metrics.gauge("cert_expiry_seconds").set({ resource_name: "default" }, left);
+  });
+  return made;
+}
+
+function keySpec({ settings }: AgentInput): KeySpec {
+  return settings.ECC_SIGNATURE_ALGORITHM === "ECDSA"
+    ? { type: "EC", curve: settings.ECC_CURVE === "P384" ? "P-384" : "P-256" }
+    : { type: "RSA", bits: settings.WORKLOAD_RSA_KEY_SIZE };
+}
+
+/** A machine with a certificate shows that, or the one that it got in its place; a pod shows its token. */
+function credentials({ settings, paths }: AgentInput, roots: string) {
+  const provisioned = settings.PROV_CERT === "" ? [] : [settings.PROV_CERT];
+  const renewed = settings.OUTPUT_CERTS === "" ? [] : [settings.OUTPUT_CERTS];
+  return {
+    serverName: settings.MESHD_SAN,
+    roots: roots === "" ? [...provisioned.map((folder) => `${folder}/root-cert.pem`), ...paths.roots] : [roots],
+    tokens: provisioned.length === 0 ? paths.tokens : [],
+    identities: provisioned.length === 0 ? [] : [...renewed, ...provisioned],
+  };
+}

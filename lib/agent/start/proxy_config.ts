@@ -1,0 +1,52 @@
+/**
+ * The settings of a workload's proxy: those of the mesh, over them the variable, over that the pod's annotation.
+ *
+ * @module
+ */
+import { mergeProxySettings } from "../../config/mesh/merge.ts";
+import { parseMeshConfig, parseProxySettings } from "../../config/mesh/parse.ts";
+import type { ProxySettings } from "../../config/mesh/types.ts";
+
+/** Texts that settings are read from; empty: there is none. */
+export interface ProxyConfigTexts {
+  /** The mesh configuration, and its file's name. */
+  readonly mesh: string;
+  readonly meshFile: string;
+  /** The variable PROXY_CONFIG. */
+  readonly variable: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** The settings, or everything that is wrong with them; and what is noteworthy. */
+export interface ProxyConfigResult {
+  readonly proxy: ProxySettings | undefined;
+  readonly errors: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Namespace of the control plane where nothing names another one. */
+const SYSTEM_NAMESPACE = "mesh-system";
+
+/** Annotation of a pod, in both spellings. */
+const ANNOTATIONS = ["proxy.mesh.io/config", "proxy.istio.io/config"];
+
+/** Reads the settings. */
+export function readProxyConfig({ mesh, meshFile, variable, annotations }: ProxyConfigTexts): ProxyConfigResult {
+  const parsed = parseMeshConfig(mesh, { systemNamespace: SYSTEM_NAMESPACE, source: meshFile });
+  const findings = [...parsed.findings];
+  const written = ANNOTATIONS.find((key) => annotations[key] !== undefined) ?? "";
+  const texts = [["PROXY_CONFIG", variable], [`annotation ${written}`, annotations[written] ?? ""]] as const;
+  let proxy = parsed.value === undefined ? undefined : mergeProxySettings(parsed.value.defaultConfig, {});
+  for (const [source, text] of texts) {
+    if (text.trim() === "") continue;
+    const next = parseProxySettings(text, proxy ?? parseMeshConfig("", NOWHERE).value!.defaultConfig, source);
+    findings.push(...next.findings);
+    proxy = next.value === undefined ? undefined : proxy && next.value;
+  }
+  const texted = (severity: string) =>
+    findings.filter((found) => (found.severity === "error") === (severity === "error"))
+      .map(({ place, message }) => `${place.origin?.from === "file" ? place.origin.file : ""}: ${message}`);
+  return { proxy, errors: texted("error"), warnings: texted("warning") };
+}
+
+const NOWHERE = { systemNamespace: SYSTEM_NAMESPACE };

@@ -1,0 +1,101 @@
+/**
+ * How the control plane is called: its address, its roots, our token or certificate. Files are read for each call,
+ * because tokens and certificates are replaced while an agent runs.
+ *
+ * Permissions: read (the files).
+ *
+ * @module
+ */
+import { parseHostPort } from "../bootstrap/envoy_json.ts";
+import type { ServerCall } from "../relay/upstream.ts";
+
+/** A server of the control plane. */
+export interface ControlPlaneServer {
+  /** `host:port`. */
+  readonly address: string;
+  readonly plaintext: boolean;
+  /** Name in its certificate; empty: the host of the address. */
+  readonly serverName: string;
+  /** Files with its roots, the first one that is there; `SYSTEM`: those of the system. */
+  readonly roots: readonly string[];
+  /** Files with tokens, the first one that is there; none there: no token is shown. */
+  readonly tokens: readonly string[];
+  /** Folders with a certificate of ours, the first one that has it; none: no certificate is shown. */
+  readonly identities: readonly string[];
+  /** Headers of each call. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Value of a variable that stands for the roots of the system. */
+export const SYSTEM_ROOTS = "SYSTEM";
+
+/**
+ * Makes what is called.
+ *
+ * @throws Error at a call when the address is none, or no roots are there
+ */
+export function serverCalls(options: ControlPlaneServer): () => Promise<ServerCall> {
+  return async () => {
+    const { address, plaintext, serverName } = options;
+    const target = parseHostPort(address);
+    if (target === undefined) throw new Error(`address ${JSON.stringify(address)}: expected host:port`);
+    const token = await firstFile(options.tokens);
+    const metadata = {
+      ...options.headers,
+      ...(token === undefined ? {} : { authorization: `Bearer ${token.text.trim()}` }),
+    };
+    if (plaintext) return { target, authority: address, metadata };
+    const name = serverName || target.host;
+    const roots = await rootsOf(options.roots);
+    const identity = await identityOf(options.identities);
+    const tls = { serverName: name, ...roots, ...(identity === undefined ? {} : { identity }) };
+    return { target: { ...target, tls }, authority: serverName || address, metadata };
+  };
+}
+
+/** The first file that is there. */
+async function firstFile(paths: readonly string[]): Promise<{ readonly text: string } | undefined> {
+  for (const path of paths) {
+    try {
+      return { text: await Deno.readTextFile(path) };
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound) && !(error instanceof Deno.errors.NotADirectory)) throw error;
+    }
+  }
+  return undefined;
+}
+
+async function rootsOf(paths: readonly string[]): Promise<{ readonly roots?: string }> {
+  if (paths[0] === SYSTEM_ROOTS) return {};
+  const found = await firstFile(paths);
+  if (found === undefined) throw new Error(`no roots to verify the server with, expected ${paths.join(" or ")}`);
+  return { roots: found.text };
+}
+
+async function identityOf(folders: readonly string[]) {
+  for (const folder of folders) {
+    const [chain, key] = await Promise.all([
+      firstFile([`${folder}/cert-chain.pem`]),
+      firstFile([`${folder}/key.pem`]),
+    ]);
+    if (chain !== undefined && key !== undefined) return { chain: chain.text, key: key.text };
+  }
+  return undefined;
+}
+
+/** Prefixes of variables that become headers of calls. */
+export type HeaderPrefix = "XDS_HEADER_" | "CA_HEADER_";
+
+/** Headers that variables name: `XDS_HEADER_X_TEAM=a` is the header `x_team`. */
+export function headersOf(
+  variables: Readonly<Record<string, string>>,
+  prefix: HeaderPrefix,
+  cluster: string,
+): Record<string, string> {
+  const headers: Record<string, string> = cluster === "" ? {} : { clusterid: cluster };
+  for (const [name, value] of Object.entries(variables)) {
+    const header = name.slice(prefix.length).toLowerCase();
+    if (name.startsWith(prefix) && /^[a-z0-9_.-]+$/.test(header)) headers[header] = value;
+  }
+  return headers;
+}

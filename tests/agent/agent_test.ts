@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { withPorts } from "../../scripts/ports.ts";
+import { gateway, service } from "../e2e/support/door.ts";
+import { TestMesh, until } from "../e2e/support/mesh.ts";
+import { requestHost } from "../e2e/support/request.ts";
+import { envoyPath } from "../translate/envoy.ts";
+import { TestAuthority } from "./support/authority.ts";
+import { AgentProcess } from "./support/agent_process.ts";
+
+const noEnvoy = envoyPath() === undefined;
+
+/** Variables of an agent in a container, in Istio's spelling as existing manifests have it. */
+const environment = { POD_NAME: "door-1", POD_NAMESPACE: "demo", SERVICE_ACCOUNT: "door", INSTANCE_IP: "127.0.0.1" };
+
+/** Settings of its proxy: the ports are leased, and draining is short. */
+function proxyConfig(discovery: number, admin: number, status: number): string {
+  return JSON.stringify({
+    binaryPath: "envoy",
+    discoveryAddress: `127.0.0.1:${discovery}`,
+    controlPlaneAuthPolicy: "NONE",
+    proxyAdminPort: admin,
+    statusPort: status,
+    concurrency: 1,
+    terminationDrainDuration: "1s",
+  });
+}
+
+async function application(): Promise<{ readonly port: number } & AsyncDisposable> {
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => new Response("cart"));
+  await Promise.resolve();
+  return { port: server.addr.port, [Symbol.asyncDispose]: () => server.shutdown() };
+}
+
+async function ask(port: number): Promise<string> {
+  const response = await requestHost(port, "cart.test");
+  return typeof response === "string" ? "closed" : response.status === 200 ? response.body : String(response.status);
+}
+
+Deno.test({
+  name:
+    "an agent starts a real Envoy that gets its configuration over the relay and answers; without the server it answers on; a signal drains it and ends with 0",
+  ignore: noEnvoy,
+  fn: () =>
+    withPorts(5, async ([door = 0, admin = 0, status = 0, readiness = 0, metrics = 0]) => {
+      await using app = await application();
+      const authority = await TestAuthority.make();
+      await using certificates = await authority.listen("ca.test");
+      const mesh = await TestMesh.start({
+        files: { "door.yaml": gateway(door), "cart.yaml": service("cart", app.port) },
+      });
+      let isServed = true;
+      await using agent = await AgentProcess.start({
+        args: ["router"],
+        files: {
+          "etc/istio/pod/labels": 'app="door"\n',
+          "var/run/secrets/tokens/istio-token": "the-token\n",
+          "var/run/secrets/istio/root-cert.pem": authority.root,
+        },
+        env: {
+          ...environment,
+          CA_ADDR: `127.0.0.1:${certificates.port}`,
+          MESHD_SAN: "ca.test",
+          ECC_SIGNATURE_ALGORITHM: "ECDSA",
+          OUTPUT_CERTS: "./var/certs",
+          PROXY_CONFIG: proxyConfig(mesh.server.ports.grpc, admin, status),
+          ENVOY_STATUS_PORT: String(readiness),
+          ENVOY_PROMETHEUS_PORT: String(metrics),
+        },
+      });
+      try {
+        await until("a request passes", async () => await ask(door) === "cart");
+        const page = await (await fetch(`http://127.0.0.1:${metrics}/stats/prometheus`)).text();
+        assert.match(page, /envoy_cluster_manager_cds_update_success\{?.*\}? [1-9]/);
+        assert.deepEqual(authority.requests.map(({ token }) => token), ["Bearer the-token"]);
+        assert.match(
+          await (await fetch(`http://127.0.0.1:${admin}/certs`)).text(),
+          /spiffe:\/\/cluster\.local\/ns\/demo\/sa\/door/,
+        );
+        assert.equal((await Deno.stat(`${agent.folder}/var/certs/key.pem`)).mode! & 0o777, 0o600);
+        const [row] = await mesh.page<{ proxy: string; protocol: string }[]>("syncz");
+        assert.equal(row!.protocol, "delta");
+        await mesh[Symbol.asyncDispose]();
+        isServed = false;
+        await until("the loss is reported", () => agent.output.includes("no discovery server"));
+        assert.equal(await ask(door), "cart");
+        agent.signal("SIGTERM");
+        assert.equal(await agent.ended, 0, agent.output);
+        assert.equal(await ask(door), "closed");
+        assert.doesNotMatch(agent.output, /rejected|NotCapable/);
+      } catch (error) {
+        throw new Error(agent.output, { cause: error });
+      } finally {
+        if (isServed) await mesh[Symbol.asyncDispose]();
+      }
+    }),
+});
+
+Deno.test({
+  name: "an Envoy that cannot start ends its agent with its own exit code",
+  ignore: noEnvoy,
+  async fn() {
+    const proxy = { binaryPath: "envoy", customConfigFile: "/nowhere.json", discoveryAddress: "127.0.0.1:1" };
+    await using agent = await AgentProcess.start({ env: { ...environment, PROXY_CONFIG: JSON.stringify(proxy) } });
+    assert.equal(await agent.ended, 1);
+    assert.match(agent.output, /nowhere\.json/);
+  },
+});
+
+Deno.test("everything that keeps an agent from starting is said at once, one line each, and nothing is left behind", async () => {
+  const settings = {
+    CA_PROVIDER: "Vault",
+    FILE_MOUNTED_CERTS: "true",
+    PROV_CERT: "/certs",
+    WORKLOAD_IDENTITY_SOCKET_FILE: "a/b",
+  };
+  await using agent = await AgentProcess.start({ env: { ...environment, ...settings } });
+  assert.equal(await agent.ended, 1);
+  for (const name of ["CA_PROVIDER", "FILE_MOUNTED_CERTS", "WORKLOAD_IDENTITY_SOCKET_FILE"]) {
+    assert.match(agent.output, new RegExp(`variable ${name}: got .*, expected`));
+  }
+  assert.deepEqual([...Deno.readDirSync(agent.folder)], []);
+  const bad = await AgentProcess.start({ env: { ...environment, PROXY_CONFIG: "{concurrency: many}" } });
+  await using _bad = bad;
+  assert.equal(await bad.ended, 1);
+  assert.match(bad.output, /PROXY_CONFIG: .*concurrency/);
+});
