@@ -100,9 +100,9 @@ export async function openPorts(
   sockets.check();
   return {
     grpc: grpcPort,
-    ...(securePort === undefined ? {} : { secureGrpc: securePort }),
     http: httpPort,
     monitoring: monitoringPort,
+    ...(securePort === undefined ? {} : { secureGrpc: securePort }),
     ...(introspection === undefined ? {} : { introspection }),
   };
 }

@@ -6,6 +6,7 @@
  * @module
  */
 import { programArgs } from "../../../scripts/program_args.ts";
+import type { TlsFiles } from "../../../lib/discovery/tls_files.ts";
 import { startLineChild } from "./line_child.ts";
 import { PROBE_PREFIX, type ProbeAnswer } from "./probe_protocol.ts";
 import { delay, untilIdle, type Usage, usage } from "./usage.ts";
@@ -22,6 +23,8 @@ export interface ServerOptions {
   readonly tree?: string;
   /** Folder for a CPU profile. */
   readonly profile?: string;
+  /** Serves over TLS with these files; proxies then connect there. Default: in plain text. */
+  readonly tls?: TlsFiles;
 }
 
 /** What the server has used so far, and its worst delay since the question before. */
@@ -47,7 +50,10 @@ export interface ServerChild {
 }
 
 /** Starts `pilot-discovery` on a folder as users do, with the probe inside; resolves when it is ready. */
-export async function startServer(folder: string, { tree = THIS_TREE, profile }: ServerOptions): Promise<ServerChild> {
+export async function startServer(
+  folder: string,
+  { tree = THIS_TREE, profile, tls }: ServerOptions,
+): Promise<ServerChild> {
   const [run, ...rest] = programArgs("pilot-discovery", tree);
   const serving = Promise.withResolvers<{ readonly grpc: string; readonly http: string }>();
   const started = performance.now();
@@ -63,6 +69,8 @@ export async function startServer(folder: string, { tree = THIS_TREE, profile }:
     "--httpAddr=127.0.0.1:0",
     "--monitoringAddr=127.0.0.1:0",
     "--ctrlz_port=0",
+    "--secureGRPCAddr=127.0.0.1:0",
+    ...Object.entries(tls ?? {}).map(([flag, file]) => `--${flag}=${file}`),
     "--log_output_level=all:error,default:info",
   ], {
     cwd: tree,
@@ -72,7 +80,8 @@ export async function startServer(folder: string, { tree = THIS_TREE, profile }:
     other(line) {
       if (/\terror\t/.test(line)) console.error(line);
       const ports = /\tserving\tgrpc=(\d+)\thttp=(\d+)/.exec(line);
-      if (ports) serving.resolve({ grpc: ports[1]!, http: ports[2]! });
+      const secure = /\tsecureGrpc=(\d+)/.exec(line)?.[1];
+      if (ports) serving.resolve({ grpc: tls === undefined ? ports[1]! : secure ?? "", http: ports[2]! });
     },
   });
   const { pid } = child;

@@ -9,12 +9,15 @@ import type { Calibrator } from "./calibrator.ts";
 import { configuration, type Edits, namespaceFile } from "./configuration.ts";
 import type { Counters, LoadOptions } from "./load/protocol.ts";
 import { type LoadChild, startLoad } from "./load_child.ts";
+import { benchCertificates } from "./certificates.ts";
 import { quantile } from "./result.ts";
 import { type ServerChild, type ServerOptions, type ServerUsage, startServer } from "./server_child.ts";
 import { delay } from "./usage.ts";
 
 /** What a session is made with. */
-export interface SessionOptions extends Omit<LoadOptions, "target">, ServerOptions {
+export interface SessionOptions extends Omit<LoadOptions, "target" | "tls">, Omit<ServerOptions, "tls"> {
+  /** Proxies connect over mutual TLS. Default: in plain text. */
+  readonly mutualTls?: boolean;
   /** Measures how fast the machine is beside each step. */
   readonly calibrator: Calibrator;
 }
@@ -56,13 +59,14 @@ export class Session {
     const base = await Deno.makeTempDir({ prefix: "mesh-bench-" });
     await Deno.mkdir(`${base}/live`);
     for (const [name, text] of configuration(options.shape)) await Deno.writeTextFile(`${base}/live/${name}`, text);
+    const tls = options.mutualTls ? await benchCertificates(base, options.shape.namespaces) : undefined;
     options.calibrator.pause();
     const { result: server, calibration } = await options.calibrator.beside(async () => {
-      const started = await startServer(`${base}/live`, options);
+      const started = await startServer(`${base}/live`, { ...options, ...tls && { tls: tls.files } });
       await started.idle();
       return started;
     });
-    const load = await startLoad({ ...options, target: server.target });
+    const load = await startLoad({ ...options, ...tls && { tls: tls.load }, target: server.target });
     return new Session(options, base, server, load, calibration);
   }
 

@@ -5,6 +5,14 @@
  */
 import type { Shape } from "../configuration.ts";
 
+/** Certificates of simulated proxies, as PEM texts. */
+export interface LoadTls {
+  /** The root of the server's certificate. */
+  readonly root: string;
+  /** One for each namespace of the mesh, in their order. */
+  readonly clients: readonly { readonly certificate: string; readonly key: string }[];
+}
+
 /** How the simulated proxies are. */
 export interface LoadOptions {
   /** `host:port` of the server. */
@@ -16,6 +24,8 @@ export interface LoadOptions {
   readonly gzip: boolean;
   /** A proxy counts as reached only when the server has taken its ACK. Default: when the message has come. */
   readonly untilAcknowledged?: boolean;
+  /** They connect over mutual TLS. Default: in plain text. */
+  readonly tls?: LoadTls;
   /** Proxy i is the first endpoint of service i of this mesh. */
   readonly shape: Shape;
 }

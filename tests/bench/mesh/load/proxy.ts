@@ -49,7 +49,7 @@ export class SimulatedProxy {
 
   /** Connects; with what it had before, if it was connected. */
   connect(): void {
-    const { target, delta, gzip } = this.options;
+    const { target, delta, gzip, tls } = this.options;
     const before = this.#watches;
     this.#watches = new Map();
     this.#greeted = false;
@@ -60,7 +60,8 @@ export class SimulatedProxy {
     });
     const [hostname, port] = target.split(":");
     const method = delta ? "DeltaAggregatedResources" : "StreamAggregatedResources";
-    void this.#stream.open(hostname!, Number(port), SERVICE + method, gzip);
+    const own = tls && { root: tls.root, ...tls.clients[this.index % tls.clients.length]! };
+    void this.#stream.open(hostname!, Number(port), SERVICE + method, gzip, {}, own);
     if (!delta || before.size === 0) {
       this.#subscribe(CLUSTER);
       this.#subscribe(LISTENER);

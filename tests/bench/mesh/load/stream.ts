@@ -42,9 +42,30 @@ export interface StreamEvents {
 /** Bytes that may wait in a client that sends as much as it can. */
 const CALM = 64 << 10;
 
+/** What a client shows and trusts in TLS, as PEM texts. */
+export interface StreamTls {
+  readonly root: string;
+  readonly certificate: string;
+  readonly key: string;
+}
+
+async function connected(
+  hostname: string,
+  port: number,
+  tls: StreamTls | undefined,
+): Promise<Deno.TcpConn | Deno.TlsConn> {
+  if (tls !== undefined) {
+    const { root, certificate: cert, key } = tls;
+    return await Deno.connectTls({ hostname, port, caCerts: [root], cert, key, alpnProtocols: ["h2"] });
+  }
+  const connection = await Deno.connect({ hostname, port });
+  connection.setNoDelay(true);
+  return connection;
+}
+
 /** See the module. */
 export class GrpcStream {
-  #connection: Deno.TcpConn | undefined;
+  #connection: Deno.TcpConn | Deno.TlsConn | undefined;
   #closed = false;
   #writing = false;
   /** Frames that wait for the socket. */
@@ -74,10 +95,10 @@ export class GrpcStream {
     path: string,
     gzip: boolean,
     more: Readonly<Record<string, string>> = {},
+    tls?: StreamTls,
   ): Promise<void> {
     try {
-      const connection = this.#connection = await Deno.connect({ hostname, port });
-      connection.setNoDelay(true);
+      const connection = this.#connection = await connected(hostname, port, tls);
       const settings = new Uint8Array(6);
       new DataView(settings.buffer).setUint16(0, INITIAL_WINDOW_SIZE);
       new DataView(settings.buffer).setUint32(2, STREAM_WINDOW);
@@ -153,7 +174,7 @@ export class GrpcStream {
   }
 
   /** All that waits goes in one write: between two of them other proxies may keep this process busy for seconds. */
-  async #writeAll(connection: Deno.TcpConn): Promise<void> {
+  async #writeAll(connection: Deno.TcpConn | Deno.TlsConn): Promise<void> {
     while (this.#outgoing.length > 0) {
       const bytes = concatBytes(this.#outgoing.splice(0));
       for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
@@ -182,7 +203,7 @@ export class GrpcStream {
     }
   }
 
-  async #read(connection: Deno.TcpConn): Promise<void> {
+  async #read(connection: Deno.TcpConn | Deno.TlsConn): Promise<void> {
     const buffer = new Uint8Array(READ_SIZE);
     const view = new DataView(buffer.buffer);
     let [from, to] = [0, 0];

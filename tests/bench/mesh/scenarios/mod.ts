@@ -5,7 +5,7 @@
  */
 import { events } from "./events.ts";
 import { pages } from "./pages.ts";
-import { hundred, large, storm } from "./proxies.ts";
+import { agents, hundred, large, storm } from "./proxies.ts";
 import type { Scenario } from "./scenario.ts";
 import { idles, start } from "./start.ts";
 import { floods, subscriptions } from "./wire.ts";
@@ -14,6 +14,7 @@ import { floods, subscriptions } from "./wire.ts";
 export const SCENARIOS: readonly Scenario[] = [
   storm(true),
   storm(false),
+  agents,
   hundred(false, true),
   hundred(false, false),
   hundred(true, true),

@@ -36,6 +36,8 @@ export interface LoadSpec {
   readonly proxies: number;
   readonly delta: boolean;
   readonly gzip: boolean;
+  /** They connect over mutual TLS. */
+  readonly mutualTls?: boolean;
   /** Proxies count as reached when the server has taken their ACK. */
   readonly untilAcknowledged?: boolean;
 }
@@ -51,8 +53,9 @@ export function sized(load: LoadSpec, { quick }: RunOptions): LoadSpec {
 }
 
 /** A load in words. */
-export function label({ proxies, delta, gzip }: LoadSpec): string {
-  return `${proxies} proxies, ${delta ? "delta" : "state of the world"}, ${gzip ? "gzip" : "no gzip"}`;
+export function label({ proxies, delta, gzip, mutualTls }: LoadSpec): string {
+  const wire = `${gzip ? "gzip" : "no gzip"}${mutualTls ? ", mutual TLS" : ""}`;
+  return `${proxies} proxies, ${delta ? "delta" : "state of the world"}, ${wire}`;
 }
 
 /** Uses a session that ends afterwards. */

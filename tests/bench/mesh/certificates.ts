@@ -1,0 +1,43 @@
+/**
+ * Certificates of one measured server and of its proxies: P-256, one root.
+ *
+ * Permissions: write (temporary folder).
+ *
+ * @module
+ */
+import type { TlsFiles } from "../../../lib/discovery/tls_files.ts";
+import { readCertificate } from "../../../lib/pki/certificate.ts";
+import { issueLeaf, issueRoot } from "../../../lib/pki/issue.ts";
+import { certificatePem } from "../../../lib/pki/pem.ts";
+import { PrivateKey } from "../../../lib/pki/private_key.ts";
+import type { AlternativeNames } from "../../../lib/pki/subject.ts";
+import type { LoadTls } from "./load/protocol.ts";
+
+const DAY = 24 * 3_600_000;
+const P256 = { type: "EC", curve: "P-256" } as const;
+
+/** Makes them; the server's are written into the folder. */
+export async function benchCertificates(
+  folder: string,
+  namespaces: number,
+): Promise<{ readonly files: TlsFiles; readonly load: LoadTls }> {
+  const validity = { notBefore: Date.now() - DAY, notAfter: Date.now() + DAY };
+  const rootKey = await PrivateKey.generate(P256);
+  const root = await issueRoot(rootKey, { ...validity, subject: { commonName: "bench" } });
+  const issuer = { certificate: readCertificate(root), key: rootKey };
+  const leaf = async (names: Partial<AlternativeNames>) => {
+    const key = await PrivateKey.generate(P256);
+    const der = await issueLeaf(issuer, { ...validity, spki: key.spki, names });
+    return { certificate: certificatePem(der), key: key.pem() };
+  };
+  const own = await leaf({ ips: ["127.0.0.1"] });
+  const files = { tlsCertFile: `${folder}/cert`, tlsKeyFile: `${folder}/key`, caCertFile: `${folder}/root` };
+  await Deno.writeTextFile(files.tlsCertFile, own.certificate);
+  await Deno.writeTextFile(files.tlsKeyFile, own.key);
+  await Deno.writeTextFile(files.caCertFile, certificatePem(root));
+  const clients = Array.from(
+    { length: namespaces },
+    (_, i) => leaf({ uris: [`spiffe://cluster.local/ns/ns-${i}/sa/bench`] }),
+  );
+  return { files, load: { root: certificatePem(root), clients: await Promise.all(clients) } };
+}
