@@ -15,12 +15,13 @@ export const ANALYSIS_KEY = {
   list: "list",
   /** All objects or facts of a kind. */
   kind: "kind",
-  /** The services of a host, and their visibility. */
-  service: "service",
+  /**
+   * The services of a host and their visibility, the destination rules in force for it, its virtual services on sidecars:
+   * people change these, and who asks about one of them mostly asks about the others.
+   */
+  host: "host",
+  /** The endpoints of a host's services: these change by themselves. */
   endpoints: "endpoints",
-  /** The virtual services for a host on sidecars. */
-  virtualService: "virtual service",
-  destinationRule: "destination rule",
   /** The virtual services of one gateway, `namespace/name`. */
   gatewayRoutes: "gateway routes",
   /** A group of objects, see groups.ts. */
@@ -45,9 +46,8 @@ export function addSubject(keys: InvalidatedKeys, { kind, key, meta }: ChangedSu
 
 /** Adds what a change of the mesh makes stale. */
 export function addAffected(keys: InvalidatedKeys, affected: AffectedKeys): void {
-  addHostKeys(keys, ANALYSIS_KEY.service, affected.services);
-  addHostKeys(keys, ANALYSIS_KEY.endpoints, affected.endpoints);
-  addHostKeys(keys, ANALYSIS_KEY.virtualService, affected.virtualServices);
-  addHostKeys(keys, ANALYSIS_KEY.destinationRule, affected.destinationRules);
+  const { services, virtualServices, destinationRules, endpoints } = affected;
+  for (const hosts of [services, virtualServices, destinationRules]) addHostKeys(keys, ANALYSIS_KEY.host, hosts);
+  addHostKeys(keys, ANALYSIS_KEY.endpoints, endpoints);
   for (const gateway of affected.gatewayRoutes) keys.add(ANALYSIS_KEY.gatewayRoutes, gateway);
 }

@@ -27,6 +27,11 @@ const LOOKED_BACK = 64;
 export class AnalysisReader {
   readonly #world: AnalyzedWorld;
   readonly #reads: string[] = [];
+  // Several rules of one object send to one host: the same is asked again and again.
+  #lastService:
+    | { readonly host: string; readonly namespace: string; readonly service: Service | undefined }
+    | undefined;
+  #lastEndpoints: { readonly service: Service; readonly endpoints: readonly Endpoint[] } | undefined;
 
   constructor(world: AnalyzedWorld) {
     this.#world = world;
@@ -205,21 +210,29 @@ export class AnalysisReader {
 
   /** The service that a namespace sees for exactly this host. */
   service(host: string, namespace: string): Service | undefined {
-    this.#on(ANALYSIS_KEY.service, host);
-    return this.#world.mesh.services.visible(host, namespace);
+    const last = this.#lastService;
+    if (last?.host === host && last.namespace === namespace) return last.service;
+    this.#on(ANALYSIS_KEY.host, host);
+    const service = this.#world.mesh.services.visible(host, namespace);
+    this.#lastService = { host, namespace, service };
+    return service;
   }
 
   /** All services of exactly this host, visible or not. */
   servicesOf(host: string): readonly Service[] {
-    this.#on(ANALYSIS_KEY.service, host);
+    this.#on(ANALYSIS_KEY.host, host);
     return this.#world.mesh.services.of(host);
   }
 
   /** All endpoints of a service. */
   endpoints(service: Service): readonly Endpoint[] {
-    this.#on(ANALYSIS_KEY.service, service.hostname);
+    const last = this.#lastEndpoints;
+    if (last?.service === service) return last.endpoints;
+    this.#on(ANALYSIS_KEY.host, service.hostname);
     this.#on(ANALYSIS_KEY.endpoints, service.hostname);
-    return this.#world.mesh.endpoints(service);
+    const endpoints = this.#world.mesh.endpoints(service);
+    this.#lastEndpoints = { service, endpoints };
+    return endpoints;
   }
 
   /**
@@ -247,19 +260,19 @@ export class AnalysisReader {
 
   /** The destination rules in force for a host for clients of a namespace (the most specific host match). */
   destinationRules(host: string, client: string, serviceNamespace: string): readonly EffectiveDestinationRule[] {
-    this.#on(ANALYSIS_KEY.destinationRule, host);
+    this.#on(ANALYSIS_KEY.host, host);
     return this.#world.mesh.destinationRules.inForce(host, client, serviceNamespace);
   }
 
   /** All destination rules for a host, by itself or a wildcard over it, visible or not. */
   allDestinationRules(host: string): readonly EffectiveDestinationRule[] {
-    this.#on(ANALYSIS_KEY.destinationRule, host);
+    this.#on(ANALYSIS_KEY.host, host);
     return this.#world.mesh.destinationRules.anywhere(host);
   }
 
   /** The virtual services for exactly this host on sidecars, the oldest first. */
   virtualServicesFor(host: string): readonly EffectiveVirtualService[] {
-    this.#on(ANALYSIS_KEY.virtualService, host);
+    this.#on(ANALYSIS_KEY.host, host);
     return this.#world.mesh.virtualServices.forHost(host);
   }
 

@@ -6,36 +6,69 @@
 import type { Destination, VirtualServiceSpec } from "../../config/kinds/kinds.ts";
 
 /** One destination. */
-export interface WrittenDestination {
+export class WrittenDestination {
   readonly destination: Destination;
-  /** Path of the destination: `spec.http[0].route[1].destination`. */
-  readonly field: string;
   /** Share of the rule's traffic, 0 to 100; undefined: copies of it. */
   readonly percent: number | undefined;
-}
+  readonly #rule: RulePlace;
+  readonly #list: "route" | "mirror" | "mirrors";
+  readonly #index: number;
 
-/** All destinations, in the order in which they are written. */
-export function* destinationsOf({ http = [], tls = [], tcp = [] }: VirtualServiceSpec): Iterable<WrittenDestination> {
-  for (const [at, { route = [], mirror, mirrors = [] }] of http.entries()) {
-    yield* weighted(route, `spec.http[${at}]`);
-    if (mirror) yield { destination: mirror, field: `spec.http[${at}].mirror`, percent: undefined };
-    for (const [index, { destination }] of mirrors.entries()) {
-      yield { destination, field: `spec.http[${at}].mirrors[${index}].destination`, percent: undefined };
-    }
+  /** @param list What of the rule it stands in; a mirror is none of several. */
+  constructor(
+    destination: Destination,
+    percent: number | undefined,
+    rule: RulePlace,
+    list: "route" | "mirror" | "mirrors",
+    index = 0,
+  ) {
+    this.destination = destination;
+    this.percent = percent;
+    this.#rule = rule;
+    this.#list = list;
+    this.#index = index;
   }
-  for (const [at, { route = [] }] of tls.entries()) yield* weighted(route, `spec.tls[${at}]`);
-  for (const [at, { route = [] }] of tcp.entries()) yield* weighted(route, `spec.tcp[${at}]`);
+
+  /** Path of the destination: `spec.http[0].route[1].destination`. Made when it is asked for: most are as they should be. */
+  get field(): string {
+    const { protocol, at } = this.#rule;
+    const list = `spec.${protocol}[${at}].${this.#list}`;
+    return this.#list === "mirror" ? list : `${list}[${this.#index}].destination`;
+  }
 }
 
-function* weighted(
+/** Where a rule stands. */
+interface RulePlace {
+  readonly protocol: "http" | "tls" | "tcp";
+  readonly at: number;
+}
+
+/** All destinations, in the order in which they are written. A list: an iterator would cost more than what it finds. */
+export function destinationsOf({ http, tls, tcp }: VirtualServiceSpec): readonly WrittenDestination[] {
+  const found: WrittenDestination[] = [];
+  http?.forEach(({ route, mirror, mirrors }, at) => {
+    const rule = { protocol: "http", at } as const;
+    if (route) addWeighted(found, route, rule);
+    if (mirror) found.push(new WrittenDestination(mirror, undefined, rule, "mirror"));
+    mirrors?.forEach(({ destination }, index) =>
+      found.push(new WrittenDestination(destination, undefined, rule, "mirrors", index))
+    );
+  });
+  tls?.forEach(({ route }, at) => route && addWeighted(found, route, { protocol: "tls", at }));
+  tcp?.forEach(({ route }, at) => route && addWeighted(found, route, { protocol: "tcp", at }));
+  return found;
+}
+
+function addWeighted(
+  to: WrittenDestination[],
   route: readonly { readonly destination: Destination; readonly weight?: number }[],
-  rule: string,
-): Iterable<WrittenDestination> {
+  rule: RulePlace,
+): void {
   const total = route.reduce((sum, { weight = 0 }) => sum + weight, 0);
-  for (const [index, { destination, weight = 0 }] of route.entries()) {
+  route.forEach(({ destination, weight = 0 }, index) => {
     const percent = route.length === 1 ? 100 : total === 0 ? 0 : Math.round(weight * 1000 / total) / 10;
-    yield { destination, field: `${rule}.route[${index}].destination`, percent };
-  }
+    to.push(new WrittenDestination(destination, percent, rule, "route", index));
+  });
 }
 
 /** What a destination that cannot be reached does to the requests of its rule. */

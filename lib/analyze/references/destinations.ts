@@ -44,12 +44,13 @@ function hostFor(
   { meta: { namespace } }: ConfigObject<"VirtualService">,
   audience: readonly string[],
   host: string,
-  { destination, field, percent }: WrittenDestination,
+  written: WrittenDestination,
   read: AnalysisReader,
   report: ReportMistake,
 ): KnownHost | undefined {
   const known = read.knownHost(host, namespace);
   if (known) return known;
+  const { destination, field, percent } = written;
   const hidden = read.servicesOf(host);
   const seen = hidden.find((service) => meets(exportOf(service, read), audience));
   if (seen) return ofService(seen);
@@ -76,24 +77,25 @@ function isOfRefused(host: string, namespace: string, read: AnalysisReader): boo
 /** Whether the port that a destination names, or need not name, is one of the service. */
 function hasPort(
   known: KnownHost,
-  { destination, field, percent }: WrittenDestination,
+  written: WrittenDestination,
   report: ReportMistake,
 ): boolean {
+  const { destination, percent } = written;
   const { ports, cause } = known;
   if (ports === undefined || ports.length === 0) return true;
+  const wanted = destination.port?.number;
+  if (wanted === undefined ? ports.length === 1 : ports.some(({ number }) => number === wanted)) return true;
   const numbers = [...new Set(ports.map(({ number }) => number))].sort((a, b) => a - b);
   const others = cause === undefined ? [] : [cause];
-  const wanted = destination.port?.number;
   if (wanted === undefined) {
     if (numbers.length < 2) return true;
     const expected = `port.number ${orList(numbers)}, since ${known.host} has several ports`;
-    report("warning", "port-required", { field: `${field}.port`, expected, others });
+    report("warning", "port-required", { field: `${written.field}.port`, expected, others });
     return true;
   }
-  if (numbers.includes(wanted)) return true;
   const expected = `${orList(numbers)} of ${known.host}`;
   report("error", "unknown-port", {
-    field: `${field}.port.number`,
+    field: `${written.field}.port.number`,
     value: wanted,
     expected,
     others,

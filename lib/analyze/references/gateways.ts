@@ -33,18 +33,32 @@ export const GATEWAY_REFERENCES: Analyzer<"VirtualService"> = {
   },
 };
 
+/** A reference to a gateway, and the path where it is written. */
+interface WrittenGateway {
+  readonly name: string;
+  readonly field: string;
+}
+
 /** The names of gateways, in the order in which they are written. */
-export function* gatewaysOf(
-  { gateways = [], http = [], tls = [], tcp = [] }: VirtualServiceSpec,
-): Iterable<{ readonly name: string; readonly field: string }> {
-  for (const [at, name] of gateways.entries()) yield { name, field: `spec.gateways[${at}]` };
-  for (const [protocol, rules] of Object.entries({ http, tls, tcp })) {
-    for (const [at, { match = [] }] of rules.entries()) {
-      for (const [index, one] of match.entries()) {
-        for (const [place, name] of (one.gateways ?? []).entries()) {
-          yield { name, field: `spec.${protocol}[${at}].match[${index}].gateways[${place}]` };
-        }
-      }
-    }
-  }
+export function gatewaysOf({ gateways, http, tls, tcp }: VirtualServiceSpec): readonly WrittenGateway[] {
+  const found: WrittenGateway[] = [];
+  gateways?.forEach((name, at) => found.push({ name, field: `spec.gateways[${at}]` }));
+  if (http) addOfMatches(found, "http", http);
+  if (tls) addOfMatches(found, "tls", tls);
+  if (tcp) addOfMatches(found, "tcp", tcp);
+  return found;
+}
+
+function addOfMatches(
+  to: WrittenGateway[],
+  protocol: string,
+  rules: readonly { readonly match?: readonly { readonly gateways?: readonly string[] }[] }[],
+): void {
+  rules.forEach(({ match }, at) =>
+    match?.forEach(({ gateways }, index) =>
+      gateways?.forEach((name, place) =>
+        to.push({ name, field: `spec.${protocol}[${at}].match[${index}].gateways[${place}]` })
+      )
+    )
+  );
 }

@@ -19,7 +19,8 @@ export const HIDDEN_FROM_CLIENTS: Analyzer<"VirtualService"> = {
     const { gateways = [], hosts = [] } = spec;
     if (hosts.length === 0 || (gateways.length > 0 && !gateways.includes(MESH_GATEWAY)) || choosesClients(spec)) return;
     const audience = effectiveExportTo(spec.exportTo, namespace, read.meshConfig.defaultVirtualServiceExportTo);
-    for (const { destination, field, percent } of destinationsOf(spec)) {
+    for (const one of destinationsOf(spec)) {
+      const { destination, percent } = one;
       const host = read.fullHost(destination.host, namespace);
       const services = read.servicesOf(host);
       const to = exportOfAny(services, read);
@@ -30,7 +31,7 @@ export const HIDDEN_FROM_CLIENTS: Analyzer<"VirtualService"> = {
         const callers = called === host ? to : both(audience, exportOfHost(called, read));
         if (isWithin(callers, to)) continue;
         report("warning", "hidden-by-export", {
-          field: `${field}.host`,
+          field: `${one.field}.host`,
           value: destination.host,
           expected: `a host that all who call ${called} see (${host} is exported to ${to.join(", ")}; ${called} to ${
             callers[0] === "*" ? "all" : callers.join(", ")
