@@ -47,6 +47,7 @@ import { pageGuard } from "./page_callers.ts";
 import { type ServerTlsOptions, startServerTls } from "./secure_port.ts";
 import { StartError } from "./start_error.ts";
 import { reportStart } from "./start_report.ts";
+import { tidyUp } from "./tidy_up.ts";
 import { startUpkeep } from "./upkeep.ts";
 
 /** How a server is started. Addresses are `host:port` or `:port`; durations milliseconds. */
@@ -166,7 +167,6 @@ async function start(
   const analysis = startAnalysis(options, pipeline, configuration, kernel);
   const policies = new UnenforcedPolicies(store, pipeline, kernel);
   kernel.stopper.add("review of policies", () => policies.stop());
-  giveMemoryBack(Deno.memoryUsage().heapTotal); // Before anyone waits for an answer.
   const authentication = new ServerAuthentication(settings, mesh, kernel);
   const callers = new DiscoveryCallers(authentication.forDiscovery(), {
     authenticate: settings.XDS_AUTH,
@@ -197,6 +197,9 @@ async function start(
     settled: () => analysis.analyzed(),
     findings: () => [...view.findings(), ...analysis.findings()],
   }, kernel);
+  const isBusy = () => kernel.drain.started || pipeline.translator.counts.proxies > 0;
+  const giveBack = () => giveMemoryBack(Deno.memoryUsage().heapTotal);
+  void tidyUp({ done: () => analysis.analyzed(), isBusy, giveBack });
   return { pipeline, xds, store, configuration, mesh, analysis, findings: view.findings, ports };
 }
 

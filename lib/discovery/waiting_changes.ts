@@ -71,11 +71,14 @@ export class WaitingChanges {
   }
 }
 
-/** Parts of a change, which have the same effect one after another as the whole at once. */
+/**
+ * Parts of a change, which have the same effect one after another as the whole at once. Services come before the rules
+ * for them: who sees a rule depends on whose service it is for, and would be found twice.
+ */
 export function* changeParts({ removed, added, services, endpoints }: MeshChange): Generator<MeshChange> {
   for (const part of parts(removed)) yield { removed: part };
-  for (const part of parts(added)) yield { added: part };
   for (const part of parts(services)) yield { services: part };
+  for (const part of parts(added)) yield { added: part };
   for (const part of parts(endpoints)) yield { endpoints: part };
 }
 

@@ -55,9 +55,12 @@ export function splitDocuments(bytes: Uint8Array): DocumentRange[] {
   return out;
 }
 
+/** Keeps nothing from one text to the next, as each is decoded whole. */
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
 /** The text of a document. A string of its own: it does not keep the file's text alive. @throws TypeError when it is not UTF-8 */
 export function documentText(bytes: Uint8Array, { start, end }: DocumentRange): string {
-  return new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(start, end));
+  return UTF8.decode(bytes.subarray(start, end));
 }
 
 /** Position after the line's newline, or the end. */

@@ -31,8 +31,9 @@ export class Distinctions {
    * @param namespaces Distinctions by namespace; empty: it distinguishes none, or is gone.
    */
   set(thing: string, namespaces: ReadonlyMap<string, Distinction>): void {
-    const before = this.#byThing.get(thing) ?? [];
-    for (const namespace of before) if (!namespaces.has(namespace)) this.#put(namespace, thing, undefined);
+    const before = this.#byThing.get(thing);
+    if (before === undefined && namespaces.size === 0) return;
+    for (const namespace of before ?? []) if (!namespaces.has(namespace)) this.#put(namespace, thing, undefined);
     for (const [namespace, distinction] of namespaces) this.#put(namespace, thing, distinction);
     if (namespaces.size > 0) this.#byThing.set(thing, [...namespaces.keys()]);
     else this.#byThing.delete(thing);
