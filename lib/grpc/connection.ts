@@ -50,7 +50,7 @@ export class Connection {
   readonly calls = new Set<Call>();
   readonly h2: H2Connection;
   readonly held: HeldBytes;
-  /** What waits for its client, the oldest first: since when, and how it is ended. */
+  /** Calls and requests that wait for their client, the oldest first: since when, and how each is ended. */
   readonly #waiting = new Map<Call | H2Stream, { since: number; end: () => void }>();
   #anyCall = false;
   readonly #openedAt: number;

@@ -49,7 +49,7 @@ export interface GrpcServerOptions extends Partial<ConnectionLimits> {
 
 /** A gRPC server without a listener of its own. */
 export class GrpcServer {
-  /** What all connections together have handed to their sockets. */
+  /** The bytes that all connections together have handed to their sockets. */
   readonly budget: SendBudget;
   /** The held bytes of incomplete messages. */
   readonly held: HeldInAll;

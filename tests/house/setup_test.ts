@@ -91,3 +91,18 @@ Deno.test("packages are sorted, named once and have reasons", () => {
   assert.deepEqual(names, [...new Set(names)].sort());
   for (const { name, why } of PACKAGES) assert.ok(why.length > 5, name);
 });
+
+Deno.test("no task but setup and the tests installs system packages: the others change nothing outside this folder", () => {
+  const { tasks } = JSON.parse(Deno.readTextFileSync(new URL("../../deno.json", import.meta.url)));
+  const all = Object.entries(tasks as Record<string, string | { command?: string; dependencies?: string[] }>);
+  const commandOf = (task: typeof all[0][1]) => (typeof task === "string" ? task : task.command ?? "");
+  const installs = new Set(all.filter(([, task]) => commandOf(task).includes("apt-get")).map(([name]) => name));
+  assert.deepEqual([...installs], ["setup"]);
+  for (let before = 0; before !== installs.size;) {
+    before = installs.size;
+    for (const [name, task] of all) {
+      if (typeof task !== "string" && task.dependencies?.some((one) => installs.has(one))) installs.add(name);
+    }
+  }
+  assert.deepEqual([...installs].sort(), ["setup", "test"]);
+});

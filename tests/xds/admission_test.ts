@@ -177,48 +177,44 @@ Deno.test("400 proxies at once are all admitted within two seconds by the defaul
   assert.equal(count(streams, "admitted"), 400);
 });
 
+/** A clock whose one timer comes when the test says so, however late that is. */
+class LateTimer {
+  now = 0;
+  #fire = () => {};
+  readonly monotonic = () => this.now;
+
+  after(_ms: number, fire: () => void): () => void {
+    this.#fire = fire;
+    return () => {};
+  }
+
+  /** So much time passes, and then the timer comes. */
+  fireAfter(ms: number): void {
+    this.now += ms;
+    this.#fire();
+  }
+}
+
 Deno.test("a backlog of admissions is worked off in pieces, so that the event loop gets its turn", () => {
-  let now = 0;
-  let fire = () => {};
-  const admission = new Admission(1000, {
-    monotonic: () => now,
-    after(_ms, then) {
-      fire = then;
-      return () => {};
-    },
-  });
+  const clock = new LateTimer();
+  const admission = new Admission(1000, clock);
   const streams = streamsOf(2001);
   for (const stream of streams) admission.request({}, stream);
   assert.equal(count(streams, "admitted"), 1001);
-  now = 1000;
-  fire();
+  clock.fireAfter(1000);
   assert.equal(count(streams, "admitted"), 1001 + 64);
 });
 
 Deno.test("streams that wait while the server is held up are not refused for it", () => {
   for (const before of [0, 9]) {
-    let now = 0;
-    let fire = () => {};
-    const admission = new Admission(10, {
-      monotonic: () => now,
-      after(_ms, then) {
-        fire = then;
-        return () => {};
-      },
-    });
+    const clock = new LateTimer();
+    const admission = new Admission(10, clock);
     const streams = streamsOf(11 + 100);
     for (const stream of streams) admission.request({}, stream);
-    for (let second = 0; second < before; second++) {
-      now += 1000;
-      fire();
-    }
-    now += 60_000;
-    fire();
+    for (let second = 0; second < before; second++) clock.fireAfter(1000);
+    clock.fireAfter(60_000);
     assert.equal(count(streams, "refused"), 0, `held up after ${before} s`);
-    for (let looks = 0; admission.waiting > 0 && looks < 20; looks++) {
-      now += 1000;
-      fire();
-    }
+    for (let looks = 0; admission.waiting > 0 && looks < 20; looks++) clock.fireAfter(1000);
     assert.equal(admission.waiting, 0, "in the end each is admitted or refused");
   }
 });

@@ -1,5 +1,5 @@
 /**
- * What one connection sends: control frames at once, DATA as the peer's windows and the kernel take it.
+ * The sending side of one connection: control frames at once, DATA as the peer's windows and the kernel take it.
  *
  * Queued data are references to shared buffers and cost nothing. Bytes are copied only into the batch that is handed to
  * the socket, so a connection holds at most its share of the {@linkcode SendBudget}, however slow the peer is.

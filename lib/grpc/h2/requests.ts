@@ -1,5 +1,5 @@
 /**
- * What a client says in requests: header blocks open streams or end them, DATA are their content.
+ * The requests of a client: header blocks open streams or end them, DATA are their content.
  *
  * @module
  */

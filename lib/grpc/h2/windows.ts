@@ -17,7 +17,7 @@ const CONNECTION_WINDOW = 1024 * 1024;
 /** A window below this is not worth a frame. */
 const MIN_WINDOW = 16 * 1024;
 
-/** What the client may send. */
+/** The windows of the client: the bytes that it may send. */
 export class ReceiveWindows {
   /** Bytes of a stream that a client may send before we take them. */
   readonly ofStream: number;
@@ -58,7 +58,7 @@ export class ReceiveWindows {
   }
 }
 
-/** What the client takes. */
+/** The windows that the client gives: the bytes that it takes. */
 export class SendWindows {
   readonly #outbound: Outbound;
   readonly #streams: Streams;
