@@ -9,6 +9,7 @@ import { Code } from "../grpc/codes.ts";
 import { type GrpcService, unaryMethod } from "../grpc/service.ts";
 import { RpcError } from "../grpc/status.ts";
 import type { Logger } from "../kernel/log/log.ts";
+import { RefusalLog } from "../kernel/log/refusal_log.ts";
 import type { Metrics } from "../kernel/metrics/registry.ts";
 import type { Clock } from "../kernel/time/clock.ts";
 import { encode } from "../pb/codec.ts";
@@ -61,37 +62,11 @@ interface CertificateRequestMessage {
 
 /** The service for a server's list. */
 export function certificateService(options: CertificateServiceOptions): GrpcService {
-  const refusals = new RefusalLog(options);
+  const refusals = new RefusalLog("refused a certificate", options.log, options.clock);
   return {
     name: CERTIFICATE_SERVICE,
     methods: [unaryMethod(CREATE, (request, call) => new Creation(options, call, refusals).answer(request))],
   };
-}
-
-/** Milliseconds between two lines about refusals: their number is the clients' choice. */
-const REFUSAL_PAUSE = 1000;
-
-/** Says in the log that certificates were refused, and why the first of them was. */
-class RefusalLog {
-  readonly #options: Pick<CertificateServiceOptions, "log" | "clock">;
-  #quietUntil = -Infinity;
-  #untold = 0;
-
-  constructor(options: Pick<CertificateServiceOptions, "log" | "clock">) {
-    this.#options = options;
-  }
-
-  add(address: string, reason: string): void {
-    const { log, clock } = this.#options;
-    const now = clock.monotonic();
-    if (now < this.#quietUntil) {
-      this.#untold++;
-      return;
-    }
-    log.warn("refused a certificate", { address, reason, ...(this.#untold > 0 ? { earlier: this.#untold } : {}) });
-    this.#quietUntil = now + REFUSAL_PAUSE;
-    this.#untold = 0;
-  }
 }
 
 /** One call. */

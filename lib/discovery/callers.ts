@@ -10,8 +10,9 @@ import {
   type CallerCredentials,
   failureText,
 } from "../authenticators/caller.ts";
+import { shownText } from "../authenticators/trust.ts";
 import { Code } from "../grpc/codes.ts";
-import type { Logger } from "../kernel/log/log.ts";
+import type { RefusalLog } from "../kernel/log/refusal_log.ts";
 import { workloadUri } from "../pki/spiffe.ts";
 import type { Proxy } from "../translate/proxy/node.ts";
 import { type ConnectRequest, XdsRefusal } from "../xds/protocol/source.ts";
@@ -28,16 +29,16 @@ export interface CallerRules {
 export class DiscoveryCallers {
   readonly #authentication: Pick<Authentication, "mayProve" | "authenticate">;
   readonly #rules: CallerRules;
-  readonly #log: Pick<Logger, "warn">;
+  readonly #refusals: Pick<RefusalLog, "add">;
 
   constructor(
     authentication: Pick<Authentication, "mayProve" | "authenticate">,
     rules: CallerRules,
-    log: Pick<Logger, "warn">,
+    refusals: Pick<RefusalLog, "add">,
   ) {
     this.#authentication = authentication;
     this.#rules = rules;
-    this.#log = log;
+    this.#refusals = refusals;
   }
 
   /**
@@ -60,26 +61,30 @@ export class DiscoveryCallers {
   identityAs(
     { namespace, serviceAccount }: Pick<Proxy, "namespace" | "serviceAccount">,
     caller: Caller,
+    address: string,
   ): string | undefined {
     if (!this.#rules.checkIdentity) return undefined;
     const { identity } = caller;
     const wrong: string[] = [];
     if (namespace !== identity.namespace) {
-      wrong.push(`namespace: got ${JSON.stringify(namespace)}, expected ${JSON.stringify(identity.namespace)}`);
+      wrong.push(`namespace: got ${shownText(namespace)}, expected ${JSON.stringify(identity.namespace)}`);
     }
     if (serviceAccount !== "" && serviceAccount !== identity.serviceAccount) {
       const expected = JSON.stringify(identity.serviceAccount);
-      wrong.push(`service account: got ${JSON.stringify(serviceAccount)}, expected ${expected}`);
+      wrong.push(`service account: got ${shownText(serviceAccount)}, expected ${expected}`);
     }
     const uri = workloadUri(identity);
     if (wrong.length === 0) return uri;
-    throw new XdsRefusal(Code.PERMISSION_DENIED, `the node is not that of ${uri}: ${wrong.join(", ")}`);
+    throw this.#refusal(Code.PERMISSION_DENIED, `the node is not that of ${uri}: ${wrong.join(", ")}`, address);
   }
 
   #callerOf(result: AuthenticationResult, address: string): Caller {
     if ("caller" in result) return result.caller;
-    const reasons = failureText(result.failures);
-    this.#log.warn("a client could not prove who it is", { address, reasons });
-    throw new XdsRefusal(Code.UNAUTHENTICATED, `not authenticated: ${reasons}`);
+    throw this.#refusal(Code.UNAUTHENTICATED, `not authenticated: ${failureText(result.failures)}`, address);
+  }
+
+  #refusal(code: Code, message: string, address: string): XdsRefusal {
+    this.#refusals.add(address, message);
+    return new XdsRefusal(code, message);
   }
 }

@@ -15,6 +15,7 @@ import type { Derivation } from "../config/derive/derivation.ts";
 import type { ConfigStore } from "../config/store.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { RefusalLog } from "../kernel/log/refusal_log.ts";
 import { giveMemoryBack } from "../kernel/program/memory.ts";
 import type { Registry } from "../registry/types.ts";
 import type { BuildKind } from "../translate/cache/caches.ts";
@@ -171,7 +172,7 @@ async function start(
   const callers = new DiscoveryCallers(authentication.forDiscovery(), {
     authenticate: settings.XDS_AUTH,
     checkIdentity: settings.PILOT_ENABLE_XDS_IDENTITY_CHECK,
-  }, kernel.log.scope("authn"));
+  }, new RefusalLog("refused a client of discovery", kernel.log.scope("authn"), kernel.clock));
   const credentials = startCredentials(pipeline.table, configuration.facts, kernel);
   const source = new PipelineSource(pipeline, nodes, () => policies.connected(), callers, credentials);
   source.ready = true;

@@ -197,7 +197,7 @@ export class PipelineSource implements ResourceSource {
     control.waitsFor("the proof of the client's identity");
     return proof.then((caller) => {
       control.signal.throwIfAborted();
-      return this.#join(request, control, (proxy) => this.#callers?.identityAs(proxy, caller));
+      return this.#join(request, control, (proxy) => this.#callers?.identityAs(proxy, caller, request.peer.address));
     });
   }
 
