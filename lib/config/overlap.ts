@@ -10,15 +10,8 @@ import type { HiddenObject, StoredObject } from "./store.ts";
 
 /** The finding about an object that another one of the same source shadows. */
 export function duplicateFinding(loser: StoredObject, winner: StoredObject): Finding {
-  const expected = "each object once";
-  const where = describeOrigin(winner.origin);
-  return overlap(
-    "duplicate-object",
-    "error",
-    loser,
-    expected,
-    `is also in ${where}, which is used; expected ${expected}`,
-  );
+  const expected = `each object once (it is in ${describeOrigin(winner.origin)} too, which is used)`;
+  return overlap("duplicate-object", "error", loser, expected, `is there twice; expected ${expected}`);
 }
 
 /** Files that one message names. */
@@ -33,14 +26,8 @@ export function variantsFinding(losers: readonly [StoredObject, ...StoredObject[
   const used = describeOrigin(winner.origin);
   const named = losers.slice(0, MOST_NAMED).map(({ origin }) => describeOrigin(origin));
   const others = `${named.join(", ")}${losers.length > MOST_NAMED ? `, ... (${losers.length})` : ""}`;
-  const expected = "each object in one of the folders that are read";
-  const found = overlap(
-    "duplicate-object",
-    "warning",
-    first,
-    expected,
-    `is in several folders: ${used}, which is used, and ${others}; expected ${expected}`,
-  );
+  const expected = `each object in one of the folders that are read (${used} is used, not ${others})`;
+  const found = overlap("duplicate-object", "warning", first, expected, `is in several folders; expected ${expected}`);
   return {
     ...found,
     effect: `The one in ${used} is in force; the others do nothing.`,

@@ -105,7 +105,7 @@ const TEN: Readonly<Record<string, Mistake>> = {
     code: "MSH1007",
     at: "n.yaml:1 metadata.name",
     value: '"mistake"',
-    expected: /each object once/,
+    expected: /each object once \(it is in .*m\.yaml:1 too, which is used\)/,
     effect: /The first one is in force/,
     fix: /Remove one of the two/,
   },
@@ -184,6 +184,17 @@ function checked(files: Readonly<Record<string, string>>): Finding[] {
   return [...unpaced(checkMesh(mesh, { assumeServices: false, textOf: (file) => files[file] })).findings];
 }
 
+/** The text of the table on a page for people. */
+async function shownPage(port: number, path: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { accept: "text/html" } });
+  const body = (await response.text()).replace(/^[^]*<tbody/, "<tbody");
+  const named: Readonly<Record<string, string>> = { quot: '"', lt: "<", gt: ">", amp: "&" };
+  return body.replace(/<[^>]*>/g, " ").replace(
+    /&(?:#(\d+)|(\w+));/g,
+    (_, number, name) => number === undefined ? named[name]! : String.fromCodePoint(Number(number)),
+  );
+}
+
 Deno.test("the mesh without a mistake has no finding", () => {
   assert.deepEqual(checked(WORLD).map(({ message }) => message), []);
 });
@@ -199,8 +210,11 @@ for (const [name, mistake] of Object.entries(TEN)) {
       colour: false,
       width: 4000,
     });
-    const [place = ""] = mistake.at.split(" ");
-    for (const part of [mistake.code, place, found[0]!.effect, found[0]!.fix]) assert.ok(text.includes(part), text);
+    const [place = "", field = ""] = mistake.at.split(" ");
+    const key = /\w+(?=(?:\[\d+\])?$)/.exec(field)?.[0] ?? "";
+    for (const part of [mistake.code, place, key, found[0]!.effect, found[0]!.fix]) {
+      assert.ok(text.includes(part), text);
+    }
     assert.match(text, mistake.expected);
     assert.ok(text.includes(mistake.value.replaceAll('"', "")), text);
   });
@@ -213,7 +227,15 @@ for (const [name, mistake] of Object.entries(TEN)) {
       const live = JSON.parse((await page(ports.http, `/debug/live?object=${key}&wait=30s`)).body);
       assert.equal(live.everywhere, false);
       isSaid([...live.refused, ...live.lost ?? []], mistake, "live");
-      isSaid(JSON.parse((await page(ports.http, "/debug/problemz")).body), mistake, "page");
+      const problems: readonly Finding[] = JSON.parse((await page(ports.http, "/debug/problemz")).body);
+      isSaid(problems, mistake, "page");
+      const [{ code, place: { field }, expected, effect, fix }] = problems as [Finding];
+      const shown = await shownPage(ports.http, "/debug/problemz");
+      assert.ok(shown.includes(mistake.at.slice(0, mistake.at.indexOf(" "))) && shown.includes(field), shown);
+      assert.ok(shown.includes(mistake.value.replaceAll('"', "")), shown);
+      for (const part of [code, expected, effect, fix]) {
+        assert.equal(shown.split(part).length - 1, 1, `${part} once in ${shown}`);
+      }
     });
   });
 }

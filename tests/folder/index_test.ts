@@ -184,7 +184,7 @@ test("of two files with one object the first by path wins, in any order of event
   const { appeared } = folder.write("a.yaml", entry("one", 81));
   assert.deepEqual(folder.live(), ["one:81"]);
   assert.deepEqual(appeared.map(formatFinding), [
-    "b.yaml:1 ServiceEntry ns/one: error: ServiceEntry ns/one is also in a.yaml:1, which is used; expected each object once",
+    "b.yaml:1 ServiceEntry ns/one: error: ServiceEntry ns/one is there twice; expected each object once (it is in a.yaml:1 too, which is used)",
   ]);
   folder.write("c.yaml", entry("one", 83));
   assert.deepEqual(folder.live(), ["one:81"]);
@@ -203,12 +203,12 @@ test("variants of an object in other folders are one warning that names all of t
   folder.write("base/b.yaml", entry("one", 84));
   assert.deepEqual(folder.live(), ["one:81"]);
   assert.deepEqual(folder.findings(), [
-    "base/b.yaml:1 ServiceEntry ns/one: error: ServiceEntry ns/one is also in base/a.yaml:1, which is used; expected each object once",
-    "overlays/dev/a.yaml:1 ServiceEntry ns/one: warning: ServiceEntry ns/one is in several folders: base/a.yaml:1, which is used, and overlays/dev/a.yaml:1, overlays/prod/a.yaml:1; expected each object in one of the folders that are read",
+    "base/b.yaml:1 ServiceEntry ns/one: error: ServiceEntry ns/one is there twice; expected each object once (it is in base/a.yaml:1 too, which is used)",
+    "overlays/dev/a.yaml:1 ServiceEntry ns/one: warning: ServiceEntry ns/one is in several folders; expected each object in one of the folders that are read (base/a.yaml:1 is used, not overlays/dev/a.yaml:1, overlays/prod/a.yaml:1)",
   ]);
   folder.remove("base/b.yaml");
   folder.remove("overlays/dev/a.yaml");
-  assert.match(folder.findings().join(), /^overlays\/prod\/a\.yaml:1 .* and overlays\/prod\/a\.yaml:1; expected/);
+  assert.match(folder.findings().join(), /^overlays\/prod\/a\.yaml:1 .* is used, not overlays\/prod\/a\.yaml:1\)/);
   folder.remove("overlays/prod/a.yaml");
   assert.deepEqual(folder.findings(), []);
 });
