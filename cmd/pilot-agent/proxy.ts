@@ -13,9 +13,13 @@ import { AgentStartError } from "../../lib/agent/start/secret_plan.ts";
 import type { Logger } from "../../lib/kernel/log/log.ts";
 import { type Kernel, startKernel } from "../../lib/kernel/kernel.ts";
 import { flagsNotBuilt, settingsWithoutEffect } from "../../lib/kernel/not_built/catalogue.ts";
+import { giveMemoryBack } from "../../lib/kernel/program/memory.ts";
 import { settingsUsedBy } from "../../lib/kernel/settings/catalogue.ts";
 import { readAgent } from "./read_agent.ts";
 import type { ProxyStart } from "./read_proxy.ts";
+
+/** Time after which an agent has its certificate and its proxy has its configuration, ms: what a start needed is given back. */
+const SETTLED = 10_000;
 
 /** Runs an agent; resolves with its exit code. */
 export async function runProxy(start: ProxyStart, given: ReadonlySet<string>): Promise<number> {
@@ -29,8 +33,10 @@ export async function runProxy(start: ProxyStart, given: ReadonlySet<string>): P
     const { workload, proxy } = input;
     log.info("started", { node: workload.node.id, discovery: proxy.discoveryAddress, envoy: agent.envoy?.pid });
     const release = endOnSignals(agent, log);
+    const cancel = kernel.clock.after(SETTLED, () => giveMemoryBack(Deno.memoryUsage().heapTotal, 0));
     const code = await agent.ended;
     release();
+    cancel();
     log.info("ended", { code });
     return code;
   } finally {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { startServer } from "../../mod.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { gateway, service } from "../e2e/support/door.ts";
 import { TestMesh, until } from "../e2e/support/mesh.ts";
@@ -91,6 +92,75 @@ Deno.test({
         throw new Error(agent.output, { cause: error });
       } finally {
         if (isServed) await mesh[Symbol.asyncDispose]();
+      }
+    }),
+});
+
+/** Clusters and listeners that Envoy says it was sent, in the text that it has written. */
+function sent(output: string): { readonly clusters: number; readonly listeners: number } {
+  const counts = [...output.matchAll(/cds: response indicates (\d+) added/g)].map(([, count]) => Number(count));
+  return {
+    clusters: counts.reduce((sum, count) => sum + count, 0),
+    listeners: [...output.matchAll(/lds: add\/update listener/g)].length,
+  };
+}
+
+Deno.test({
+  name: "a server that comes back sends an Envoy behind an agent nothing that has not changed, and then what changes",
+  ignore: noEnvoy,
+  fn: () =>
+    withPorts(6, async ([discovery = 0, door = 0, admin = 0, status = 0, readiness = 0, metrics = 0]) => {
+      await using app = await application();
+      const authority = await TestAuthority.make();
+      await using certificates = await authority.listen("ca.test");
+      const folder = await Deno.makeTempDir();
+      await Deno.mkdir(`${folder}/config`);
+      await Deno.writeTextFile(`${folder}/config/door.yaml`, gateway(door));
+      await Deno.writeTextFile(`${folder}/mesh.json`, "{}");
+      const start = () =>
+        startServer({
+          configDir: `${folder}/config`,
+          meshConfig: `${folder}/mesh.json`,
+          grpc: `127.0.0.1:${discovery}`,
+          settings: { PILOT_DEBOUNCE_AFTER: 10 },
+        });
+      let server = await start();
+      await using agent = await AgentProcess.start({
+        args: ["router", "--proxyLogLevel=warning,upstream:info"],
+        files: {
+          "etc/mesh/pod/labels": 'app="door"\n',
+          "var/run/secrets/mesh/root-cert.pem": authority.root,
+        },
+        env: {
+          ...environment,
+          CA_ADDR: `127.0.0.1:${certificates.port}`,
+          MESHD_SAN: "ca.test",
+          ECC_SIGNATURE_ALGORITHM: "ECDSA",
+          PROXY_CONFIG: proxyConfig(discovery, admin, status),
+          PROXY_STATUS_PORT: String(readiness),
+          PROXY_METRICS_PORT: String(metrics),
+        },
+      });
+      try {
+        await until("the gateway listens", async () => await ask(door) === "404");
+        const before = sent(agent.output);
+        assert(before.clusters > 0 && before.listeners > 0, "Envoy says what it is sent");
+        await server.stop();
+        await until("the loss is reported", () => agent.output.includes("no discovery server"));
+        server = await start();
+        const rows = async () =>
+          await (await fetch(`http://127.0.0.1:${server.ports.http}/debug/syncz`)).json() as { synced: boolean }[];
+        await until("Envoy is there again", async () => (await rows()).some(({ synced }) => synced));
+        await Deno.writeTextFile(`${folder}/config/cart.yaml`, service("cart", app.port));
+        await until("the change is in force", async () => await ask(door) === "cart");
+        const { clusters, listeners } = sent(agent.output);
+        assert.equal(clusters, before.clusters + 1, "the cluster that came, and nothing before it");
+        assert.equal(listeners, before.listeners);
+      } catch (error) {
+        throw new Error(agent.output, { cause: error });
+      } finally {
+        await server.stop();
+        await Deno.remove(folder, { recursive: true });
       }
     }),
 });

@@ -20,9 +20,15 @@ interface CollectingEngine {
  * takes some 4 ms for each MB that lives, in which nothing else runs.
  *
  * @param heap Bytes that the heap takes: `Deno.memoryUsage().heapTotal`.
+ * @param least Size from which it is worth the time; default 64 MiB. A program that runs beside every workload collects
+ * smaller heaps.
  * @param engine What has the engine's function; for tests.
  */
-export function giveMemoryBack(heap: number, engine: CollectingEngine = globalThis as CollectingEngine): void {
+export function giveMemoryBack(
+  heap: number,
+  least = WORTH_IT,
+  engine: CollectingEngine = globalThis as CollectingEngine,
+): void {
   // The collector's usual run moves next to nothing, so it frees few pages; this one does.
-  if (heap >= WORTH_IT) engine.gc?.({ type: "major", flavor: "last-resort" });
+  if (heap >= least) engine.gc?.({ type: "major", flavor: "last-resort" });
 }

@@ -6,9 +6,11 @@ const MB = 1024 * 1024;
 Deno.test("a large heap is compacted, a small one is left alone, and an engine that offers nothing is no error", () => {
   const asked: unknown[] = [];
   const engine = { gc: (how: unknown) => void asked.push(how) };
-  giveMemoryBack(10 * MB, engine);
+  giveMemoryBack(10 * MB, undefined, engine);
   assert.deepEqual(asked, []);
-  giveMemoryBack(100 * MB, engine);
+  giveMemoryBack(100 * MB, undefined, engine);
   assert.deepEqual(asked, [{ type: "major", flavor: "last-resort" }]);
-  giveMemoryBack(100 * MB, {});
+  giveMemoryBack(100 * MB, undefined, {});
+  giveMemoryBack(10 * MB, 10 * MB, engine);
+  assert.equal(asked.length, 2, "a smaller one where that is asked for");
 });
