@@ -13,7 +13,7 @@ import type { Finding, Severity } from "../../lib/config/finding/finding.ts";
 import { buildInfo } from "../../lib/kernel/program/build_info.ts";
 import { paced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh, type CheckResult } from "../../lib/offline/check/check.ts";
-import { excerptOf } from "../../lib/offline/check/excerpt.ts";
+import { excerptOf } from "../../lib/config/finding/excerpt.ts";
 import { baselineOf, readBaseline, readSuppressions, splitBy, UnreadableKnown } from "../../lib/offline/check/known.ts";
 import { sarifLog } from "../../lib/offline/check/sarif.ts";
 import { findingText } from "./check_text.ts";

@@ -9,7 +9,7 @@ import type { Terminal } from "../../lib/cli/terminal/terminal.ts";
 import { fieldCode, FINDING_ROWS } from "../../lib/config/finding/codes.ts";
 import { type Finding, findingObject, type ObjectName } from "../../lib/config/finding/finding.ts";
 import { describeOrigin, type Origin } from "../../lib/config/finding/origin.ts";
-import type { SourceExcerpt } from "../../lib/offline/check/excerpt.ts";
+import type { SourceExcerpt } from "../../lib/config/finding/excerpt.ts";
 
 /** What the text is made of beside the finding. */
 export interface FindingSurroundings {

@@ -40,9 +40,8 @@ ${left.map((node, i) => box(node, 0, at(left, i)))}${right.map((node, i) => box(
 ${box({ text: key }, x, middle, "node self")}</svg>`;
 }
 
-function targetNode({ to, missing }: ObjectArrow): PictureNode {
-  // A host that nothing defines has no page.
-  return to.split("/").length === 3 ? { text: to, href: objectUrl(to), missing } : { text: to, missing };
+function targetNode({ to, href, missing }: ObjectArrow): PictureNode {
+  return { text: to, missing, ...(href === undefined ? {} : { href }) };
 }
 
 /** The nodes of one side; of too many the last one says how many are left out. */

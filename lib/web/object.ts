@@ -8,10 +8,10 @@ import { z } from "zod";
 import { type Finding, findingKeys } from "../config/finding/finding.ts";
 import { describeOrigin, type Origin } from "../config/finding/origin.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
+import { writtenForm } from "../config/kinds/written.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { live } from "../debug/live.ts";
 import type { DebugView } from "../debug/view.ts";
-import { writtenObject } from "../debug/world.ts";
 import type { HttpRequest } from "../http/message.ts";
 import { bodyText } from "../http/message.ts";
 import { findingsOf, findingTable } from "./findings.ts";
@@ -109,33 +109,40 @@ async function texts(
   const present = origin === undefined ? "Its text is not known." : await sourceText(origin);
   const shown = typeof present === "string" ? markup`<p class="dim">${present}</p>` : sourceHtml(present, own);
   if (object === undefined) return markup`<h2>The present text, refused</h2>${shown}`;
-  const good = markup`<pre>${dump(writtenObject(object), { lineWidth: 110, noRefs: true })}</pre>`;
+  const good = markup`<pre>${dump(writtenForm(object), { lineWidth: 110, noRefs: true })}</pre>`;
   if (stale) {
     return markup`<div class="columns"><section><h2>The present text, refused</h2>${shown}</section>
-<section><h2>In force: the last good version, as it was read</h2>${good}</section></div>`;
+<section><h2>In force: the last good version</h2>${good}</section></div>`;
   }
   return markup`<h2>Text</h2>${shown}<details><summary>As it was read</summary>${good}</details>`;
 }
 
 /** The arrows as lists, for whom a picture says nothing. */
 function tied(key: string, arrows: readonly ObjectArrow[]): Html {
-  const list = (title: string, found: readonly { readonly name: string; readonly missing: boolean }[]) =>
+  const list = (
+    title: string,
+    found: readonly { readonly name: string; readonly href?: string | undefined; readonly missing: boolean }[],
+  ) =>
     found.length > 0 &&
     markup`<details><summary>${title} (${found.length})</summary><ul>${
-      found.slice(0, MAX_LISTED).map(({ name, missing }) =>
-        markup`<li>${nameLink(name)}${missing && " (not there)"}</li>`
+      found.slice(0, MAX_LISTED).map(({ name, href, missing }) =>
+        markup`<li>${href === undefined ? name : markup`<a href="${href}">${name}</a>`}${
+          missing && " (not there)"
+        }</li>`
       )
     }</ul></details>`;
   return markup`${
-    list("Refers to", arrows.filter(({ from }) => from === key).map(({ to, missing }) => ({ name: to, missing })))
+    list(
+      "Refers to",
+      arrows.filter(({ from }) => from === key).map(({ to, href, missing }) => ({ name: to, href, missing })),
+    )
   }${
-    list("Referred to by", arrows.filter(({ to }) => to === key).map(({ from }) => ({ name: from, missing: false })))
+    list(
+      "Referred to by",
+      arrows.filter(({ to }) => to === key).map(({ from }) => ({ name: from, href: objectUrl(from), missing: false })),
+    )
   }`;
 }
 
 /** Names in a list of a page. */
 const MAX_LISTED = 500;
-
-function nameLink(name: string): Html {
-  return name.split("/").length === 3 ? markup`<a href="${objectUrl(name)}">${name}</a>` : markup`${name}`;
-}

@@ -1,5 +1,6 @@
 /**
- * What objects refer to: gateways, hosts with the services and rules behind them, delegates, workloads.
+ * What objects refer to: gateways, hosts with the services and rules behind them, delegates, and what their selectors
+ * choose: workloads and connected proxies.
  *
  * @module
  */
@@ -8,6 +9,9 @@ import { KINDS } from "../config/kinds/kinds.ts";
 import { objectKey } from "../config/types.ts";
 import type { DebugView } from "../debug/view.ts";
 import { fullGateway, fullHost } from "../mesh/names.ts";
+import { isSelecting, type SelectingObject, selectionOf } from "../mesh/selection/selection.ts";
+import { objectUrl } from "./links.ts";
+import { selectedBy, selects, workloadOf } from "./selected.ts";
 
 /** Something that an object names. */
 interface NamedReference {
@@ -20,8 +24,10 @@ interface NamedReference {
 export interface ObjectArrow {
   /** Key of an object. */
   readonly from: string;
-  /** Key of an object, or a host. */
+  /** Key of an object, a host, or the name of a proxy. */
   readonly to: string;
+  /** Its page; absent: it has none. */
+  readonly href?: string;
   /** Nothing of that name is there. */
   readonly missing: boolean;
 }
@@ -29,15 +35,20 @@ export interface ObjectArrow {
 /** What an object names; the same list while the object is the same. */
 const named = new WeakMap<ConfigObject, readonly NamedReference[]>();
 
-/** All arrows that begin or end at an object. Costs a look at every object. */
+/** All arrows that begin or end at an object. Costs a look at every object, and for one that selects at every proxy. */
 export function arrowsOf(key: string, view: DebugView): ObjectArrow[] {
   const hosts = definedHosts(view);
+  const workload = view.store.list("WorkloadEntry").find((entry) => entry.key === key);
   const found: ObjectArrow[] = [];
   for (const kind of KINDS) {
     // A kind's list holds objects of that kind.
     for (const object of view.store.list(kind) as readonly AnyConfigObject[]) {
       for (const arrow of arrowsFrom(object, hosts, view)) {
         if (arrow.from === key || arrow.to === key) found.push(arrow);
+      }
+      if (object.key === key) found.push(...selectedBy(object, view));
+      else if (workload !== undefined && selects(object, workloadOf(workload), view)) {
+        found.push(objectArrow(object.key, key));
       }
     }
   }
@@ -47,7 +58,7 @@ export function arrowsOf(key: string, view: DebugView): ObjectArrow[] {
 function arrowsFrom(object: AnyConfigObject, hosts: ReadonlyMap<string, readonly string[]>, view: DebugView) {
   const arrows = new Map<string, ObjectArrow>();
   const put = (to: string, missing: boolean) => {
-    if (to !== object.key) arrows.set(to, { from: object.key, to, missing });
+    if (to !== object.key) arrows.set(to, objectArrow(object.key, to, missing));
   };
   for (const { sort, name } of namedBy(object, view)) {
     const objects = sort === "host" ? hosts.get(name) : [name];
@@ -55,6 +66,13 @@ function arrowsFrom(object: AnyConfigObject, hosts: ReadonlyMap<string, readonly
     for (const key of objects ?? []) put(key, sort === "object" && !exists(key, view));
   }
   return arrows.values();
+}
+
+/** A host that nothing defines has no page, and what a manifest says of a workload neither. */
+function objectArrow(from: string, to: string, missing = false): ObjectArrow {
+  const [kind = "", ...rest] = to.split("/");
+  const hasPage = rest.length === 2 && KINDS.some((one) => one === kind);
+  return { from, to, missing, ...(hasPage ? { href: objectUrl(to) } : {}) };
 }
 
 function exists(key: string, { store }: DebugView): boolean {
@@ -87,17 +105,30 @@ function namedBy(object: AnyConfigObject, view: DebugView): readonly NamedRefere
 function readReferences(object: AnyConfigObject, domainSuffix: string): NamedReference[] {
   const { namespace } = object.meta;
   const host = (name: string): NamedReference => ({ sort: "host", name: fullHost(name, namespace, domainSuffix) });
+  if (isSelecting(object.kind)) {
+    const { targets } = selectionOf(object as SelectingObject);
+    const named = targets.map(({ kind, name }): NamedReference => ({
+      sort: "object",
+      name: `${kind}/${namespace}/${name}`,
+    }));
+    return object.kind === "Sidecar" ? [...named, ...sidecarReferences(object, host)] : named;
+  }
   switch (object.kind) {
     case "VirtualService":
       return virtualServiceReferences(object, host);
     case "DestinationRule":
       return [host(object.spec.host)];
-    case "Sidecar":
-      return (object.spec.egress ?? []).flatMap(({ hosts }) => hosts)
-        .map((name) => name.slice(name.indexOf("/") + 1)).filter((name) => !name.startsWith("*")).map(host);
     default:
       return [];
   }
+}
+
+function sidecarReferences(
+  { spec }: ConfigObject<"Sidecar">,
+  host: (name: string) => NamedReference,
+): NamedReference[] {
+  return (spec.egress ?? []).flatMap(({ hosts }) => hosts)
+    .map((name) => name.slice(name.indexOf("/") + 1)).filter((name) => !name.startsWith("*")).map(host);
 }
 
 function virtualServiceReferences(

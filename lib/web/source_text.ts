@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { excerptOf, type SourceExcerpt } from "../config/finding/excerpt.ts";
 import type { Finding } from "../config/finding/finding.ts";
 import type { Origin } from "../config/finding/origin.ts";
 import { lineOf, places } from "../config/yaml/locate.ts";
@@ -56,7 +57,8 @@ function documentAt(text: string, line: number): SourceText {
 
 /** The text with the findings of each line below it. */
 export function sourceHtml({ start, lines, more }: SourceText, findings: readonly Finding[]): Html {
-  const root = places(lines.join("\n"));
+  const whole = lines.join("\n");
+  const root = places(whole);
   // What was found over the whole mesh names a field, and not yet a line.
   const lineAt = ({ line, field }: Finding["place"]) =>
     line > 0 || field === "" || root === undefined ? line : start + lineOf(root, field);
@@ -65,13 +67,31 @@ export function sourceHtml({ start, lines, more }: SourceText, findings: readonl
     const number = start + i;
     const notes = byLine.get(number) ?? [];
     const mark = notes.length > 0 ? "line marked" : "line";
+    const places = notes.flatMap((one) => excerptOf({ ...one, place: { ...one.place, line: i + 1 } }, whole) ?? []);
     // Whitespace counts here: one element directly behind the other.
-    const line = markup`<span class="${mark}" id="L${number}"><span class="nr">${number}</span>${text}</span>`;
+    const line = markup`<span class="${mark}" id="L${number}"><span class="nr">${number}</span>${
+      markedText(text, places)
+    }</span>`;
     return [line, ...notes.map(note)];
   });
   return markup`<pre class="source">${shown.flat()}</pre>${
     more > 0 && markup`<p>${more} lines more are in the file.</p>`
   }`;
+}
+
+/** A line with the values that its findings are about; of those that overlap the first. */
+function markedText(text: string, places: readonly SourceExcerpt[]): Html {
+  const characters = [...text];
+  const found: Html[] = [];
+  let at = 0;
+  for (const { column, length } of places.toSorted((a, b) => a.column - b.column)) {
+    const from = column - 1;
+    if (from < at) continue;
+    const value = characters.slice(from, from + length).join("");
+    found.push(markup`${characters.slice(at, from).join("")}<mark>${value}</mark>`);
+    at = from + length;
+  }
+  return markup`${found}${characters.slice(at).join("")}`;
 }
 
 function note({ severity, message, effect, fix }: Finding): Html {

@@ -46,7 +46,7 @@ form.request{display:grid;grid-template-columns:max-content minmax(10em,40em);ga
 .columns>*{min-width:0}
 .source{counter-reset:none;white-space:pre}.source .line{display:block;white-space:pre-wrap;padding-left:4.2em;text-indent:-4.2em}
 .source .nr{display:inline-block;width:3.6em;margin-right:.6em;text-align:right;color:var(--dim);user-select:none;text-indent:0}
-.source .marked{background:var(--mark)}
+.source .marked{background:var(--mark)}.source mark{color:inherit;background:none;border-bottom:2px solid var(--bad)}
 .source .note{display:block;white-space:normal;margin-left:4.2em;padding:.1em 0}
 details{margin-left:1em}details>details{margin-left:1.4em}summary{cursor:pointer;padding:.1em 0}
 summary:hover{background:var(--panel)}

@@ -4,7 +4,7 @@ import { findingText } from "../../cmd/pilot-discovery/check_text.ts";
 import type { Finding } from "../../lib/config/finding/finding.ts";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh } from "../../lib/offline/check/check.ts";
-import { excerptOf } from "../../lib/offline/check/excerpt.ts";
+import { excerptOf } from "../../lib/config/finding/excerpt.ts";
 import { meshOf } from "../offline/mesh_of.ts";
 import { page, withServer } from "../discovery/running.ts";
 import { ROUTER, TestProxy } from "../debug/proxy.ts";

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Finding } from "../../lib/config/finding/finding.ts";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh } from "../../lib/offline/check/check.ts";
-import { excerptOf } from "../../lib/offline/check/excerpt.ts";
+import { excerptOf } from "../../lib/config/finding/excerpt.ts";
 import { baselineOf, readBaseline, readSuppressions, splitBy, UnreadableKnown } from "../../lib/offline/check/known.ts";
 import { sarifLog } from "../../lib/offline/check/sarif.ts";
 import { example, meshOf } from "./mesh_of.ts";

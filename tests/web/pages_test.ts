@@ -1,5 +1,7 @@
 /** Pages for people: who gets them, what they show, and that nothing of what others wrote is more than text in them. */
 import assert from "node:assert/strict";
+import { parseYaml } from "../../lib/config/yaml/parse.ts";
+import { struct } from "../../lib/pb/wellknown.ts";
 import { CLUSTER } from "../../lib/xds/protocol/types.ts";
 import { TestProxy } from "../debug/proxy.ts";
 import { withServer } from "../discovery/running.ts";
@@ -239,9 +241,79 @@ spec:
     await configuration.settled();
     const { body } = await ask(ports.http, path);
     assert.match(body, /The present text, refused/);
-    assert.match(body, /class="line marked" id="L7">[\s\S]{0,60}timeout: 5 bananas<\/span><span class="note">/);
-    assert.match(body, /the last good version[\s\S]*timeout: 5000/);
+    assert.match(
+      body,
+      /class="line marked" id="L7">[\s\S]{0,60}timeout: <mark>5 bananas<\/mark><\/span><span class="note">/,
+    );
+    assert.match(body, /the last good version<\/h2>[\s\S]*kind: VirtualService[\s\S]*timeout: 5s/);
     assert.match(body, /the newest version is refused/);
+  });
+});
+
+Deno.test("the last good version is in the spelling of its author: group, kind, labels, values, durations", async () => {
+  const rule = `apiVersion: networking.istio.io/v1alpha3
+kind: DestinationRule
+metadata: { name: way, namespace: x, annotations: { proxy.istio.io/note: mine } }
+spec:
+  host: a.example.com
+  trafficPolicy:
+    tls: { mode: ISTIO_MUTUAL }
+    connectionPool: { tcp: { connectTimeout: 5s } }
+    loadBalancer: { localityLbSetting: { failoverPriority: [topology.istio.io/network] } }
+`;
+  await withServer({ "a.yaml": entry("a"), "way.yaml": rule }, async ({ ports, configuration }, folder) => {
+    await Deno.writeTextFile(`${folder}/way.yaml`, rule.replace("5s", "5 bananas"));
+    await configuration.settled();
+    const { body } = await ask(ports.http, "/debug/live?object=DestinationRule/x/way");
+    const [, good = ""] = /the last good version<\/h2><pre>([\s\S]*?)<\/pre>/.exec(body) ?? [];
+    const read = parseYaml(good.replaceAll("&#39;", "'").replaceAll("&#34;", '"'));
+    assert.deepEqual("tree" in read ? read.tree : read, (parseYaml(rule) as { tree: unknown }).tree);
+  });
+});
+
+Deno.test("selectors of gateways and policies are ties: to workload entries, connected proxies and what targets name", async () => {
+  const world = `${entry("a")}apiVersion: networking.mesh.io/v1
+kind: WorkloadEntry
+metadata: { name: one, namespace: x, labels: { app: one } }
+spec: { address: 10.0.0.1 }
+---
+apiVersion: security.mesh.io/v1
+kind: AuthorizationPolicy
+metadata: { name: allow, namespace: x }
+spec: { selector: { matchLabels: { app: one } } }
+---
+apiVersion: security.mesh.io/v1
+kind: AuthorizationPolicy
+metadata: { name: elsewhere, namespace: y }
+spec: { selector: { matchLabels: { app: one } } }
+---
+apiVersion: security.mesh.io/v1
+kind: AuthorizationPolicy
+metadata: { name: target, namespace: x }
+spec: { targetRefs: [{ kind: ServiceEntry, group: networking.mesh.io, name: a }] }
+---
+apiVersion: networking.mesh.io/v1
+kind: Gateway
+metadata: { name: door, namespace: y }
+spec: { selector: { app: one }, servers: [{ port: { number: 80, name: http, protocol: HTTP }, hosts: ["*"] }] }
+`;
+  await withServer({ "world.yaml": world }, async ({ ports, xds }) => {
+    const node = { id: "sidecar~10.0.0.1~one.x~x.svc.cluster.local", metadata: struct({ LABELS: { app: "one" } }) };
+    using _proxy = await TestProxy.attach(ports.grpc, node);
+    assert.equal(await xds.ledger.waitLive(0, 10_000), true);
+    const ties = async (object: string) => {
+      const { body } = await ask(ports.http, `/debug/live?object=${object}`);
+      const list = (title: string) =>
+        new RegExp(`${title} \\(\\d+\\)</summary><ul>([\\s\\S]*?)</ul>`).exec(body)?.[1]?.replace(/<[^>]*>/g, " ")
+          .trim()
+          .split(/\s{2,}/).toSorted() ?? [];
+      return { to: list("Refers to"), by: list("Referred to by") };
+    };
+    assert.deepEqual((await ties("AuthorizationPolicy/x/allow")).to, ["WorkloadEntry/x/one", "proxy x/one"]);
+    assert.deepEqual((await ties("AuthorizationPolicy/y/elsewhere")).to, []);
+    assert.deepEqual((await ties("AuthorizationPolicy/x/target")).to, ["ServiceEntry/x/a"]);
+    assert.deepEqual((await ties("Gateway/y/door")).to, ["WorkloadEntry/x/one", "proxy x/one"]);
+    assert.deepEqual((await ties("WorkloadEntry/x/one")).by, ["AuthorizationPolicy/x/allow", "Gateway/y/door"]);
   });
 });
 

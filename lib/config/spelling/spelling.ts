@@ -94,8 +94,8 @@ export function ownKey(key: string): string {
   return PLAIN_KEYS[key] ?? key;
 }
 
-// A null prototype, so that a user's key `constructor` finds nothing.
-const PLAIN_KEYS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+/** Istio's names of labels without a domain. A null prototype, so that a user's key `constructor` finds nothing. */
+export const PLAIN_KEYS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   "istio-locality": "mesh-locality",
   "istio-injection": "mesh-injection",
 });

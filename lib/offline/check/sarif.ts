@@ -5,7 +5,7 @@
  */
 import { fieldCode, FINDING_ROWS } from "../../config/finding/codes.ts";
 import { type Finding, findingKeys, type Severity } from "../../config/finding/finding.ts";
-import { type SourceExcerpt } from "./excerpt.ts";
+import { type SourceExcerpt } from "../../config/finding/excerpt.ts";
 import { findingFingerprint } from "./known.ts";
 
 /** A finding and its line. */

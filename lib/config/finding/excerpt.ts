@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Finding, findingObject } from "../../config/finding/finding.ts";
+import { type Finding, findingObject } from "./finding.ts";
 
 /** One line of a file. */
 export interface SourceExcerpt {

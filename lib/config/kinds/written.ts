@@ -1,0 +1,27 @@
+/**
+ * An object as its author may have written it: what was read, in the group, kind and spelling of its text.
+ *
+ * @module
+ */
+import { encodeField } from "../schema/encode.ts";
+import { inPeersSpelling } from "../spelling/peers.ts";
+import { groupOfKind, isPeersGroup } from "../spelling/spelling.ts";
+import type { ConfigObject } from "../types.ts";
+import { KIND_TABLE } from "./table.ts";
+
+/** The object as JSON that a file may hold. Fields that are not set are left out. */
+export function writtenForm({ kind, meta, spec, origin }: ConfigObject): Readonly<Record<string, unknown>> {
+  const own = { apiVersion: `${groupOfKind(kind)}.mesh.io/v1`, kind };
+  const head = (origin.from === "derived" ? undefined : origin.written) ?? own;
+  const { name, namespace, labels, annotations } = meta;
+  const body = {
+    metadata: {
+      ...{ name, namespace },
+      ...Object.keys(labels).length > 0 ? { labels } : {},
+      ...Object.keys(annotations).length > 0 ? { annotations } : {},
+    },
+    spec: encodeField(KIND_TABLE[kind].schema, spec),
+  };
+  const { apiVersion, kind: spelled } = head;
+  return { apiVersion, kind: spelled, ...(isPeersGroup(apiVersion) ? inPeersSpelling(body) as object : body) };
+}
