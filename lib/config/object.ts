@@ -15,6 +15,7 @@ import type { ValuePool } from "./schema/value_pool.ts";
 import { DecodeContext, type Field, isObject } from "./schema/field.ts";
 import { checkNames, parseMeta } from "./metadata.ts";
 import type { Origin, WrittenKind } from "./finding/origin.ts";
+import { withPeersKeys } from "./spelling/peers.ts";
 import { isPeersGroup, lookupHeadless, lookupKind } from "./spelling/spelling.ts";
 import type { ConfigObject, Kind, ObjectMeta } from "./types.ts";
 
@@ -41,7 +42,7 @@ export interface ParseOptions {
 /** Parses and validates one object. Never throws; cost is bounded by the size of the tree. */
 export function parseObject(tree: unknown, from: Origin, options: ParseOptions): ParsedObject {
   const { apiVersion, kind, metadata, spec: writtenSpec } = isObject(tree) ? tree : {};
-  const origin = spelledOrigin(from, apiVersion, kind);
+  const origin = withPeersKeys(spelledOrigin(from, apiVersion, kind), metadata);
   const found = typeof apiVersion === "string" && typeof kind === "string"
     ? lookupKind(apiVersion, kind)
     : lookupHeadless(apiVersion, kind, isObject(metadata) && isObject(writtenSpec));

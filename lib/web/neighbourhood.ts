@@ -5,7 +5,7 @@
  */
 import { type Html, markup } from "./html.ts";
 import { objectUrl } from "./links.ts";
-import type { ObjectArrow } from "./references.ts";
+import type { ObjectArrow } from "./arrow.ts";
 
 /** Nodes of a picture, the object itself and the two that stand for the rest included. */
 const MAX_NODES = 50;

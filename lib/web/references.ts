@@ -10,7 +10,7 @@ import { objectKey } from "../config/types.ts";
 import type { DebugView } from "../debug/view.ts";
 import { fullGateway, fullHost } from "../mesh/names.ts";
 import { isSelecting, type SelectingObject, selectionOf } from "../mesh/selection/selection.ts";
-import { objectUrl } from "./links.ts";
+import { type ObjectArrow, objectArrow } from "./arrow.ts";
 import { selectedBy, selects, workloadOf } from "./selected.ts";
 
 /** Something that an object names. */
@@ -18,18 +18,6 @@ interface NamedReference {
   /** `host`: a full host name; else the key of an object. */
   readonly sort: "host" | "object";
   readonly name: string;
-}
-
-/** An arrow between two objects, or from an object to a host that nothing defines. */
-export interface ObjectArrow {
-  /** Key of an object. */
-  readonly from: string;
-  /** Key of an object, a host, or the name of a proxy. */
-  readonly to: string;
-  /** Its page; absent: it has none. */
-  readonly href?: string;
-  /** Nothing of that name is there. */
-  readonly missing: boolean;
 }
 
 /** What an object names; the same list while the object is the same. */
@@ -66,13 +54,6 @@ function arrowsFrom(object: AnyConfigObject, hosts: ReadonlyMap<string, readonly
     for (const key of objects ?? []) put(key, sort === "object" && !exists(key, view));
   }
   return arrows.values();
-}
-
-/** A host that nothing defines has no page, and what a manifest says of a workload neither. */
-function objectArrow(from: string, to: string, missing = false): ObjectArrow {
-  const [kind = "", ...rest] = to.split("/");
-  const hasPage = rest.length === 2 && KINDS.some((one) => one === kind);
-  return { from, to, missing, ...(hasPage ? { href: objectUrl(to) } : {}) };
 }
 
 function exists(key: string, { store }: DebugView): boolean {

@@ -8,8 +8,8 @@ import type { StringMap } from "../config/kinds/kinds.ts";
 import type { DebugView } from "../debug/view.ts";
 import type { SelectableWorkload } from "../mesh/selection/index.ts";
 import { isSelecting, rootReach, type SelectingObject, selectionOf } from "../mesh/selection/selection.ts";
-import { objectUrl, proxyUrl } from "./links.ts";
-import type { ObjectArrow } from "./references.ts";
+import { type ObjectArrow, objectArrow } from "./arrow.ts";
+import { proxyUrl } from "./links.ts";
 
 /** Labels that an object selects by, and where; undefined: it selects nothing in particular. */
 function selectorOf(
@@ -49,7 +49,7 @@ export function selectedBy(object: AnyConfigObject, view: DebugView): ObjectArro
     selects(object, { namespace, labels }, view)
   );
   return [
-    ...entries.map(({ key }) => ({ from, to: key, missing: false, href: objectUrl(key) })),
+    ...entries.map(({ key }) => objectArrow(from, key)),
     ...proxies.map(({ proxy: { id, namespace, nodeId } }) => ({
       from,
       to: `proxy ${namespace}/${id.name}`,

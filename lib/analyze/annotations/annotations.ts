@@ -5,6 +5,8 @@
  */
 import type { Fact, FactKind } from "../../config/facts/types.ts";
 import { WORKLOAD_KINDS, type WorkloadKind } from "../../config/facts/workload_data.ts";
+import type { Origin } from "../../config/finding/origin.ts";
+import { peersKey, spelledKey } from "../../config/spelling/peers.ts";
 import { joinPath } from "../../config/schema/field.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
@@ -25,8 +27,8 @@ export const WORKLOAD_ANNOTATIONS: readonly Analyzer<WorkloadKind>[] = WORKLOAD_
   analyze: lookAtAll,
 }));
 
-function lookAtOwn({ kind, meta }: Fact<FactKind>, read: AnalysisReader, report: ReportMistake): void {
-  look({ kind, path: "metadata", annotations: meta.annotations, labels: meta.labels }, read, report);
+function lookAtOwn({ kind, meta, origin }: Fact<FactKind>, read: AnalysisReader, report: ReportMistake): void {
+  look({ kind, path: "metadata", annotations: meta.annotations, labels: meta.labels, origin }, read, report);
 }
 
 /** Of what makes pods the template is what pods get. */
@@ -37,7 +39,7 @@ function lookAtAll(fact: Fact<WorkloadKind>, read: AnalysisReader, report: Repor
   if (fact.kind === "Pod") return;
   const { annotations, labels } = fact.spec;
   const path = `spec.${fact.kind === "CronJob" ? "jobTemplate.spec." : ""}template.metadata`;
-  look({ kind: "Pod", path, annotations, labels }, read, report);
+  look({ kind: "Pod", path, annotations, labels, origin: fact.origin }, read, report);
 }
 
 interface Annotated {
@@ -45,13 +47,19 @@ interface Annotated {
   readonly path: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
+  readonly origin: Origin;
 }
 
-function look({ kind, path, annotations, labels }: Annotated, read: AnalysisReader, report: ReportMistake): void {
+function look(
+  { kind, path, annotations, labels, origin }: Annotated,
+  read: AnalysisReader,
+  report: ReportMistake,
+): void {
   for (const [name, value] of Object.entries(annotations)) {
     const known = KNOWN_ANNOTATIONS.get(name);
     if (known === undefined || WRITTEN_BY_PROGRAMS.has(name)) continue;
-    const field = joinPath(`${path}.annotations`, name);
+    const spelled = spelledKey(origin, name);
+    const field = joinPath(`${path}.annotations`, spelled);
     if (known.on !== undefined && !known.on.includes(kind)) {
       const expected = `it at ${known.on.join(" or ")}${known.on.includes("Pod") ? ", or at a template of pods" : ""}`;
       report("warning", "misplaced-annotation", { field, value, expected });
@@ -62,7 +70,8 @@ function look({ kind, path, annotations, labels }: Annotated, read: AnalysisRead
     // Both spellings side by side are for servers of several versions.
     else if (known.deprecated && !Object.hasOwn(labels, name)) {
       const successor = ANNOTATION_SUCCESSORS.get(name) ?? "nothing: it does nothing any more";
-      report("info", "deprecated-annotation", { field, value, expected: successor });
+      const expected = spelled === name ? successor : successor.split(" ").map(peersKey).join(" ");
+      report("info", "deprecated-annotation", { field, value, expected });
     } else if (known.status === "alpha" && known.on !== undefined && !known.deprecated) {
       report("info", "alpha-annotation", { field, value, expected: "no reliance on it across versions" });
     }

@@ -5,6 +5,8 @@
  */
 import { WORKLOAD_KINDS } from "../../config/facts/workload_data.ts";
 import type { WorkloadFact } from "../../config/facts/view.ts";
+import type { Origin } from "../../config/finding/origin.ts";
+import { peersKey, spelledKey } from "../../config/spelling/peers.ts";
 import { KINDS } from "../../config/kinds/kinds.ts";
 import { nearestName } from "../../kernel/text/nearest.ts";
 import type { Analyzer, ReportMistake, SubjectKind } from "../analyzer.ts";
@@ -18,12 +20,10 @@ export const UNKNOWN_ANNOTATIONS: readonly Analyzer[] = LOOKED_AT.map((kind) => 
   kind,
   reports: ["unknown-annotation"],
   analyze: (subject, _read, report) => {
-    const { origin } = subject;
-    const isPeers = origin.from !== "derived" && origin.written !== undefined;
-    lookAt(subject.meta.annotations, "metadata", isPeers ? peersName : (name) => name, report);
+    lookAt(subject.meta.annotations, "metadata", subject.origin, report);
     if (!isTemplate(subject)) return;
     const template = subject.kind === "CronJob" ? "spec.jobTemplate.spec.template" : "spec.template";
-    lookAt(subject.spec.annotations, `${template}.metadata`, (name) => name, report);
+    lookAt(subject.spec.annotations, `${template}.metadata`, subject.origin, report);
   },
 }));
 
@@ -35,24 +35,21 @@ function isTemplate(subject: { readonly kind: string }): subject is WorkloadFact
 /** `mesh.io/x`, `sidecar.mesh.io/x`, but nothing of another's domain that only ends so. */
 const OWN = /^(?:[a-z0-9-]+\.)*mesh\.io\//;
 
-/** The name as an author writes it who writes Istio's groups. */
-function peersName(name: string): string {
-  return name.replace("mesh.io/", "istio.io/");
-}
-
 function lookAt(
   annotations: Readonly<Record<string, string>>,
   at: string,
-  spelled: (name: string) => string,
+  origin: Origin,
   report: ReportMistake,
 ): void {
   for (const name of Object.keys(annotations)) {
     if (!OWN.test(name) || KNOWN_ANNOTATIONS.has(name)) continue;
     const closest = nearestName(name, KNOWN_ANNOTATIONS.keys());
+    const spelled = spelledKey(origin, name);
+    const meant = closest === undefined || spelled === name ? closest : peersKey(closest);
     report("warning", "unknown-annotation", {
-      field: `${at}.annotations[${JSON.stringify(spelled(name))}]`,
-      value: spelled(name),
-      expected: `an annotation that is known${closest === undefined ? "" : `; did you mean ${spelled(closest)}?`}`,
+      field: `${at}.annotations[${JSON.stringify(spelled)}]`,
+      value: spelled,
+      expected: `an annotation that is known${meant === undefined ? "" : `; did you mean ${meant}?`}`,
     });
   }
 }

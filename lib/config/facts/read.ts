@@ -14,6 +14,7 @@ import { Findings } from "../finding/findings.ts";
 import { parseMeta } from "../metadata.ts";
 import type { Origin } from "../finding/origin.ts";
 import { isObject, joinPath } from "../schema/field.ts";
+import { withPeersKeys } from "../spelling/peers.ts";
 import type { ObjectMeta } from "../types.ts";
 import { ConcealedBytes } from "./concealed.ts";
 import { fields, mapOf, text, textOr } from "./foreign_schema.ts";
@@ -93,9 +94,10 @@ const SCHEMAS: { readonly [K in FactKind]: z.ZodType<FactSpecs[K]> } = {
 };
 
 /** Reads one object of a kind of facts. Never throws. */
-export function readFact(kind: FactKind, tree: unknown, origin: Origin, options: FactOptions): ReadFact {
+export function readFact(kind: FactKind, tree: unknown, from: Origin, options: FactOptions): ReadFact {
   const { digestKey, defaultNamespace = "default" } = options;
   const { metadata } = isObject(tree) ? tree : {};
+  const origin = withPeersKeys(from, metadata, podMetadata(tree));
   const namespace = kind === "Namespace" ? "" : defaultNamespace;
   const name = nameOf(kind, metadata, namespace);
   const report = new Findings(placeOf(name, origin));
@@ -114,6 +116,14 @@ export function readFact(kind: FactKind, tree: unknown, origin: Origin, options:
   // The table pairs each kind with its own schema; the compiler cannot follow that through a kind that is not known.
   const fact = new HashedFact(kind, meta, parsed.data, origin, digestKey) as AnyFact;
   return { fact, findings: report.list, name };
+}
+
+/** The metadata of pods that an object makes. */
+function podMetadata(tree: unknown): unknown {
+  const inside = (value: unknown, ...path: readonly string[]) =>
+    path.reduce((at, key) => (isObject(at) ? at[key] : undefined), value);
+  return inside(tree, "spec", "template", "metadata") ??
+    inside(tree, "spec", "jobTemplate", "spec", "template", "metadata");
 }
 
 function reportIssue({ path, message }: z.core.$ZodIssue, kind: FactKind, tree: unknown, report: Findings): void {

@@ -23,6 +23,8 @@ export interface FileOrigin {
   readonly within: string;
   /** Absent: in our spelling. */
   readonly written?: WrittenKind;
+  /** Labels and annotations that the text has in Istio's spelling, in ours; absent: none. */
+  readonly peersKeys?: readonly string[];
 }
 
 /** Read from an API. */
@@ -34,6 +36,8 @@ export interface ApiOrigin {
   readonly uid: string;
   /** Absent: in our spelling. */
   readonly written?: WrittenKind;
+  /** As in {@linkcode FileOrigin}. */
+  readonly peersKeys?: readonly string[];
 }
 
 /** Made by this server from another object or fact. */

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { FIELD_SPELLINGS, PLAIN_KEYS, VALUE_SPELLINGS } from "./spelling.ts";
+import type { Origin } from "../finding/origin.ts";
+import { FIELD_SPELLINGS, ownKey, PLAIN_KEYS, VALUE_SPELLINGS } from "./spelling.ts";
 
 const PEERS_FIELDS = turned(FIELD_SPELLINGS);
 const PEERS_VALUES = turned(VALUE_SPELLINGS);
@@ -19,6 +20,27 @@ const OWN_KEY = /^((?:[a-z0-9-]+\.)*)mesh\.io\//;
 /** A label or annotation key in Istio's spelling. */
 export function peersKey(key: string): string {
   return PEERS_PLAIN_KEYS.get(key) ?? key.replace(OWN_KEY, "$1istio.io/");
+}
+
+/** The origin with the labels and annotations that metadata of its object, or of pods that it makes, has in Istio's spelling. */
+export function withPeersKeys<O extends Origin>(origin: O, ...metadata: readonly unknown[]): O {
+  if (origin.from === "derived") return origin;
+  const names = metadata.flatMap((one) => [...keysOf(member(one, "labels")), ...keysOf(member(one, "annotations"))]);
+  const peersKeys = names.filter((name) => ownKey(name) !== name).map(ownKey);
+  return peersKeys.length === 0 ? origin : { ...origin, peersKeys };
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+}
+
+function keysOf(value: unknown): string[] {
+  return typeof value === "object" && value !== null ? Object.keys(value) : [];
+}
+
+/** A label or annotation as the author of its object spelled it. */
+export function spelledKey(origin: Origin, key: string): string {
+  return origin.from !== "derived" && origin.peersKeys?.includes(key) === true ? peersKey(key) : key;
 }
 
 /** A tree of JSON with fields, labels and values in Istio's spelling. */

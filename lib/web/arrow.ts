@@ -1,0 +1,26 @@
+/**
+ * An arrow of an object's neighbourhood.
+ *
+ * @module
+ */
+import { KINDS } from "../config/kinds/kinds.ts";
+import { objectUrl } from "./links.ts";
+
+/** An arrow between two objects, or from an object to a host that nothing defines. */
+export interface ObjectArrow {
+  /** Key of an object. */
+  readonly from: string;
+  /** Key of an object, a host, or the name of a proxy. */
+  readonly to: string;
+  /** Its page; absent: it has none. */
+  readonly href?: string;
+  /** Nothing of that name is there. */
+  readonly missing: boolean;
+}
+
+/** An arrow to an object or a host. A host that nothing defines has no page, and what is of no kind of ours neither. */
+export function objectArrow(from: string, to: string, missing = false): ObjectArrow {
+  const [kind = "", ...rest] = to.split("/");
+  const hasPage = rest.length === 2 && KINDS.some((one) => one === kind);
+  return { from, to, missing, ...(hasPage ? { href: objectUrl(to) } : {}) };
+}
