@@ -54,11 +54,11 @@ export async function runPairs(
 }
 
 /** Runs both; the other tree begins in every second pair. */
-export async function onePair(
+export async function onePair<T>(
   index: number,
-  here: () => Promise<Pair["here"]>,
-  there: () => Promise<Pair["there"]>,
-): Promise<Pair> {
+  here: () => Promise<T>,
+  there: () => Promise<T>,
+): Promise<{ readonly here: T; readonly there: T }> {
   if (index % 2 === 0) return { here: await here(), there: await there() };
   const before = await there();
   return { here: await here(), there: before };

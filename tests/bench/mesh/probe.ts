@@ -6,6 +6,7 @@
  */
 import process from "node:process";
 import { PROBE_PREFIX, type ProbeAnswer } from "./probe_protocol.ts";
+import { WITHOUT_ANALYSIS, withoutAnalysis } from "./without_analysis.ts";
 
 const PERIOD = 10;
 
@@ -34,4 +35,6 @@ function startProbe(): void {
   Deno.unrefTimer(timer);
 }
 
+const unanalyzed = Deno.env.get(WITHOUT_ANALYSIS);
+if (unanalyzed !== undefined) await withoutAnalysis(unanalyzed);
 startProbe();

@@ -9,6 +9,7 @@ import { programArgs } from "../../../scripts/program_args.ts";
 import type { TlsFiles } from "../../../lib/discovery/tls_files.ts";
 import { startLineChild } from "./line_child.ts";
 import { PROBE_PREFIX, type ProbeAnswer } from "./probe_protocol.ts";
+import { WITHOUT_ANALYSIS } from "./without_analysis.ts";
 import { delay, untilIdle, type Usage, usage } from "./usage.ts";
 
 /** The tree that this benchmark belongs to. */
@@ -23,6 +24,8 @@ export interface ServerOptions {
   readonly tree?: string;
   /** Folder for a CPU profile. */
   readonly profile?: string;
+  /** Whether it analyzes the mesh, as it does for users. Default: it does. */
+  readonly analysis?: boolean;
   /** Serves over TLS with these files; proxies then connect there. Default: in plain text. */
   readonly tls?: TlsFiles;
 }
@@ -52,7 +55,7 @@ export interface ServerChild {
 /** Starts `pilot-discovery` on a folder as users do, with the probe inside; resolves when it is ready. */
 export async function startServer(
   folder: string,
-  { tree = THIS_TREE, profile, tls }: ServerOptions,
+  { tree = THIS_TREE, profile, analysis = true, tls }: ServerOptions,
 ): Promise<ServerChild> {
   const [run, ...rest] = programArgs("pilot-discovery", tree);
   const serving = Promise.withResolvers<{ readonly grpc: string; readonly http: string }>();
@@ -75,7 +78,11 @@ export async function startServer(
   ], {
     cwd: tree,
     // Admission and throttling are there to slow storms down; here the storm is what is measured.
-    env: { PILOT_MAX_REQUESTS_PER_SECOND: "100000", PILOT_PUSH_THROTTLE: "100" },
+    env: {
+      PILOT_MAX_REQUESTS_PER_SECOND: "100000",
+      PILOT_PUSH_THROTTLE: "100",
+      ...analysis ? {} : { [WITHOUT_ANALYSIS]: tree },
+    },
     isAnswer: (line) => line.startsWith(PROBE_PREFIX),
     other(line) {
       if (/\terror\t/.test(line)) console.error(line);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { analyses } from "./analysis.ts";
 import { events } from "./events.ts";
 import { pages } from "./pages.ts";
 import { agents, hundred, large, storm } from "./proxies.ts";
@@ -23,6 +24,7 @@ export const SCENARIOS: readonly Scenario[] = [
   large(false),
   start,
   ...idles,
+  ...analyses,
   events,
   pages,
   floods,

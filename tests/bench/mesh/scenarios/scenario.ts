@@ -61,7 +61,7 @@ export function label({ proxies, delta, gzip, mutualTls }: LoadSpec): string {
 /** Uses a session that ends afterwards. */
 export async function withSession<T>(
   load: LoadSpec,
-  { calibrator, tree, profile }: RunOptions,
+  { calibrator, tree, profile, analysis }: RunOptions,
   use: (session: Session) => Promise<T>,
   shape: Shape = shapeOf(load.services),
 ): Promise<T> {
@@ -71,6 +71,7 @@ export async function withSession<T>(
     calibrator,
     ...tree !== undefined && { tree },
     ...profile !== undefined && { profile },
+    ...analysis !== undefined && { analysis },
   });
   try {
     return await use(session);
