@@ -8,7 +8,7 @@
 // @ts-types="npm:@types/js-yaml@4.0.9"
 import { dump } from "js-yaml";
 import { type Invocation, UsageError } from "../../lib/cli/command.ts";
-import { bootstrapOf, type BootstrapResources } from "../../lib/offline/bootstrap.ts";
+import { bootstrapOf, type BootstrapResources, standaloneNode } from "../../lib/offline/bootstrap.ts";
 import { resourcesJson, type ShortType, TYPE_URLS } from "../../lib/offline/proxy_resources.ts";
 import type { translateFlags } from "./offline_flags.ts";
 import { namedProxy, orUsage, readMesh, tellFindings } from "./offline.ts";
@@ -18,7 +18,8 @@ export async function runTranslate({ flags, args, output }: Invocation<typeof tr
   const types = typesOf(flags.type, flags.output);
   const { mesh } = await readMesh(args, flags, output);
   const { proxy, note } = namedProxy("flag --node", flags.node, mesh);
-  const node = { id: proxy.node.id, metadata: { ...proxy.node.metadata, ...metadataOf(flags.metadata) } };
+  const own = flags.output === "bootstrap" ? standaloneNode(proxy.node) : proxy.node;
+  const node = { id: own.id, metadata: { ...own.metadata, ...metadataOf(flags.metadata) } };
   const state = orUsage("flag --node", () => mesh.join(node));
   tellFindings(mesh, output);
   if (note !== undefined) output.err(`note: ${note}\n`);

@@ -22,6 +22,12 @@ export interface BootstrapResources {
   readonly secrets: readonly JsonFields[];
 }
 
+/** The node of a proxy that runs alone: without an agent it has no certificates of the mesh, so none may be asked for. */
+export function standaloneNode({ id, metadata }: ProxyNode): ProxyNode {
+  const { PROXY_CONFIG: _, ...others } = metadata ?? {};
+  return { id, metadata: others };
+}
+
 /**
  * The bootstrap, as protojson.
  *

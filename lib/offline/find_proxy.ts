@@ -6,7 +6,7 @@
 import { nearestName } from "../kernel/text/nearest.ts";
 import { canonicalIp, isIp } from "../registry/address.ts";
 import { NodeRefused, parseNodeId } from "../translate/proxy/identity.ts";
-import { type ImpliedOptions, type ImpliedProxy, NO_ADDRESS, unknownWorkload } from "./workloads.ts";
+import { type ImpliedOptions, type ImpliedProxy, NO_ADDRESS, unknownWorkload, WITH_AGENT } from "./workloads.ts";
 
 /** The proxy that is meant, and what a reader should know about the choice. */
 export interface FoundProxy {
@@ -73,7 +73,7 @@ function byNodeId(id: string, proxies: readonly ImpliedProxy[]): ImpliedProxy {
     const known = proxies.find((proxy) => proxy.namespace === namespace && proxy.name === name) ??
       proxies.find((proxy) => address !== NO_ADDRESS && proxy.address === address && proxy.namespace === namespace);
     const labels = known?.labels ?? {};
-    const node = { id, metadata: { NAMESPACE: namespace, LABELS: labels } };
+    const node = { id, metadata: { NAMESPACE: namespace, LABELS: labels, ...WITH_AGENT } };
     return { type, namespace, name, address, labels, cause: known?.cause ?? "", standsIn: known === undefined, node };
   } catch (error) {
     if (error instanceof NodeRefused) throw new NoSuchProxy(error.message);

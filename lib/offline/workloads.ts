@@ -89,6 +89,9 @@ export function unknownWorkload(namespace: string, name: string, options: Implie
   return proxyOf(standIn(namespace, name, {}), "sidecar", options);
 }
 
+/** Metadata by which a proxy says that an agent runs beside it, as one does beside workloads of a mesh. */
+export const WITH_AGENT = { PROXY_CONFIG: {} } as const;
+
 type NamedWorkload = Omit<ImpliedProxy, "node" | "type">;
 
 function standIn(namespace: string, name: string, labels: Labels): NamedWorkload {
@@ -98,7 +101,7 @@ function standIn(namespace: string, name: string, labels: Labels): NamedWorkload
 function proxyOf(workload: NamedWorkload, type: ImpliedProxy["type"], { domain }: ImpliedOptions): ImpliedProxy {
   const { namespace, name, address, labels } = workload;
   const id = `${type}~${address}~${name}.${namespace}~${namespace}.svc.${domain}`;
-  return { ...workload, type, node: { id, metadata: { NAMESPACE: namespace, LABELS: labels } } };
+  return { ...workload, type, node: { id, metadata: { NAMESPACE: namespace, LABELS: labels, ...WITH_AGENT } } };
 }
 
 function workloadsOf(object: AnyConfigObject): NamedWorkload[] {

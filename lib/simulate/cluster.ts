@@ -5,11 +5,13 @@
  */
 import type { envoy } from "../../proto/gen/types.ts";
 import { Cluster_DiscoveryType, HealthStatus } from "../../proto/gen/enums.ts";
-import { causeOf, causesOf, packedName } from "./decode.ts";
+import { fromStruct } from "../pb/wellknown.ts";
+import { causeOf, causesOf, packedName, unpack } from "./decode.ts";
 import type { ClusterShare } from "./action.ts";
 import type { ClusterStep, ProxyResources, SimulatedEndpoint, SocketAddress } from "./types.ts";
 
 type Cluster = envoy.config.cluster.v3.Cluster;
+type ClientTlsContext = envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext;
 
 const TYPE_NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(Cluster_DiscoveryType).map(([name, value]) => [value, name]),
@@ -32,6 +34,7 @@ export function clusterStep(
     weight,
     type: cluster.cluster_type?.name ?? TYPE_NAMES.get(cluster.type ?? 0) ?? "unknown",
     transport: transportOf(cluster),
+    ...offeredProtocols(cluster),
     endpoints: endpointsOf(resources, cluster, original),
     ...causeOf(cluster.metadata),
     ...causesOf(resources, "clusters", name),
@@ -66,8 +69,41 @@ function endpointsOf(resources: ProxyResources, cluster: Cluster, original: Sock
       localityWeight: group.load_balancing_weight?.value ?? 0,
       weight: one.load_balancing_weight?.value ?? 1,
       healthy: isHealthy(one.health_status ?? 0),
+      ...endpointTransport(cluster, one),
     }))
   ).sort((a, b) => a.priority - b.priority);
+}
+
+const TLS_CONTEXT = "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext";
+
+function isTls(socket: envoy.config.core.v3.TransportSocket | undefined): boolean {
+  return packedName(socket?.typed_config) === TLS_CONTEXT;
+}
+
+/** The first socket whose fields the endpoint's metadata all has; one without fields fits any. */
+function endpointTransport(
+  { transport_socket_matches: matches = [] }: Cluster,
+  { metadata }: envoy.config.endpoint.v3.LbEndpoint,
+): Pick<SimulatedEndpoint, "transport"> {
+  if (matches.length === 0) return {};
+  const marks = fromStruct(metadata?.filter_metadata?.["envoy.transport_socket_match"]);
+  const chosen = matches.find(({ match }) =>
+    Object.entries(fromStruct(match)).every(([key, value]) => marks[key] === value)
+  );
+  return { transport: isTls(chosen?.transport_socket) ? "tls" : "plaintext" };
+}
+
+/** Requests may offer others than the socket: a filter takes them from the cluster's metadata. */
+function offeredProtocols(cluster: Cluster): Pick<ClusterStep, "alpn"> {
+  const sockets = [
+    cluster.transport_socket,
+    ...(cluster.transport_socket_matches ?? []).map((m) => m.transport_socket),
+  ];
+  const context = unpack<ClientTlsContext>(sockets.find(isTls)?.typed_config, TLS_CONTEXT);
+  const bytes = context?.common_tls_context?.alpn_protocols ?? [];
+  if (bytes.length === 0) return {};
+  const { http_alpn: written } = fromStruct(cluster.metadata?.filter_metadata?.["istio"]);
+  return { alpn: { bytes, http: typeof written === "string" ? written.split(",") : bytes } };
 }
 
 const PLAIN = { priority: 0, locality: "", localityWeight: 0, weight: 1, healthy: true } as const;

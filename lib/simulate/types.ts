@@ -189,6 +189,8 @@ export interface SimulatedEndpoint {
   readonly localityWeight: number;
   readonly weight: number;
   readonly healthy: boolean;
+  /** How the proxy talks to it, where endpoints of the cluster differ in that. */
+  readonly transport?: "plaintext" | "tls";
 }
 
 /** A cluster that the request may reach. */
@@ -203,6 +205,8 @@ export interface ClusterStep extends Caused {
   readonly type: string;
   /** How the proxy talks to its endpoints. */
   readonly transport: "plaintext" | "tls" | "by endpoint";
+  /** Application protocols that it offers in TLS handshakes: of requests, and of bytes. Absent: none. */
+  readonly alpn?: { readonly http: readonly string[]; readonly bytes: readonly string[] };
   readonly endpoints: readonly SimulatedEndpoint[];
   /** How the requests of its share end where none of them is forwarded; absent: they are. */
   readonly ends?: EndedOutcome;

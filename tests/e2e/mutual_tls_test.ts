@@ -187,6 +187,10 @@ Deno.test({
             wanted[client.name] = mutual && client.admitted ? client.identity : "refused";
           }
           assert.deepEqual(told, wanted, name);
+          const { total, everywhere } = await mesh.page<{ total?: number; everywhere: boolean }>(
+            "live?object=PeerAuthentication/mesh-system/all",
+          );
+          if (name === "mesh STRICT") assert.deepEqual([total, everywhere], [1, true]);
         }
         await mesh.settled();
       } finally {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 // @ts-types="npm:@types/js-yaml@4.0.9"
 import { dump } from "js-yaml";
-import { bootstrapOf, type BootstrapResources } from "../../lib/offline/bootstrap.ts";
+import { bootstrapOf, type BootstrapResources, standaloneNode } from "../../lib/offline/bootstrap.ts";
 import { resourcesJson, type ShortType, TYPE_URLS } from "../../lib/offline/proxy_resources.ts";
 import { impliedProxies } from "../../lib/offline/workloads.ts";
 import { PortTaken, saysTaken, withPorts } from "../../scripts/ports.ts";
@@ -16,7 +16,8 @@ const options = { domain: "cluster.local", gatewaysInNamespace: false };
 function bootstraps(files: Record<string, string>, admin: number): Map<string, string> {
   const mesh = meshOf(files);
   const proxies = impliedProxies(mesh.objects.values(), options);
-  return new Map(proxies.map(({ namespace, name, node }) => {
+  return new Map(proxies.map(({ namespace, name, node: whole }) => {
+    const node = standaloneNode(whole);
     const json = resourcesJson(mesh.join(node), Object.keys(TYPE_URLS) as ShortType[]);
     const bootstrap = bootstrapOf(node, json as unknown as BootstrapResources, { port: admin });
     return [`${namespace}/${name}`, dump(bootstrap, { noRefs: true })];

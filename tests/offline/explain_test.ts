@@ -245,3 +245,38 @@ Deno.test("a question that is none says all that is wrong with it", () => {
     ...{ scheme: "http", host: "::1", port: 8080, path: "/a?b", authority: "[::1]:8080", method: "GET", headers: {} },
   });
 });
+
+const guarded = (tlsMode: string) => ({
+  "mesh.yaml": `apiVersion: networking.mesh.io/v1
+kind: ServiceEntry
+metadata: { name: app, namespace: shop }
+spec:
+  hosts: [app.test]
+  addresses: [10.1.1.1]
+  location: MESH_INTERNAL
+  resolution: STATIC
+  ports: [{ number: 80, name: http, protocol: HTTP, targetPort: 8080 }, { number: 90, name: any, targetPort: 9090 }]
+  endpoints: [{ address: 10.2.0.1, labels: { app: server, security.istio.io/tlsMode: ${tlsMode} } }]
+---
+apiVersion: networking.mesh.io/v1
+kind: WorkloadEntry
+metadata: { name: cart, namespace: shop }
+spec: { address: 10.2.0.2, labels: { app: cart } }
+---
+apiVersion: security.istio.io/v1
+kind: PeerAuthentication
+metadata: { name: all, namespace: shop }
+spec: { mtls: { mode: STRICT } }
+`,
+});
+
+Deno.test("STRICT lets mutual TLS through, on ports with and without a protocol, and closes plain connections", async () => {
+  for (const to of ["http://app.test/", "http://app.test:90/"]) {
+    const served = await explain(guarded("istio"), "shop/cart", { to });
+    assert.deepEqual([served.end.kind, served.hops.length], ["forwarded", 2], JSON.stringify(served.end));
+    const steps = served.hops[0]!.steps.map((step) => JSON.stringify(step)).join("\n");
+    assert.match(steps, /mutual TLS/);
+    const refused = await explain(guarded("disabled"), "shop/cart", { to });
+    assert.equal(refused.end.text, "connection closed: no filter chain matches");
+  }
+});

@@ -145,7 +145,7 @@ async function throughProxy(
   proxy: ProxyOnWay | undefined,
   { cluster, endpoint, end }: {
     readonly cluster: ClusterStep;
-    readonly endpoint: Pick<SimulatedEndpoint, "address" | "port">;
+    readonly endpoint: Pick<SimulatedEndpoint, "address" | "port" | "transport">;
     /** Where that proxy lets it pass, or there is none. */
     readonly end: ExplainedEnd;
   },
@@ -164,16 +164,19 @@ function arriving(
   sent: SimulatedRequest,
   { steps }: Simulation,
   cluster: ClusterStep,
-  endpoint: Pick<SimulatedEndpoint, "address" | "port">,
+  endpoint: Pick<SimulatedEndpoint, "address" | "port" | "transport">,
   source: string,
 ): SimulatedRequest {
   const action = steps.find((step) => step.step === "action");
+  const encrypted = cluster.transport === "tls" || endpoint.transport === "tls";
+  const alpn = encrypted ? cluster.alpn?.[action ? "http" : "bytes"] : undefined;
   return {
     ...sent,
     direction: "inbound",
     destination: { ip: endpoint.address, port: endpoint.port },
     source: { ip: source },
-    protocol: cluster.transport === "tls" ? "tls" : sent.protocol === "tls" && action ? "http" : sent.protocol,
+    protocol: encrypted ? "tls" : sent.protocol === "tls" && action ? "http" : sent.protocol,
+    ...(alpn ? { alpn } : {}),
     ...(action?.path === undefined ? {} : { path: action.path }),
     ...(action?.authority === undefined ? {} : { host: action.authority }),
   };

@@ -78,6 +78,14 @@ function listenerText(
   return name === "virtualInbound" ? "" : `no other listener takes port ${port}`;
 }
 
+/** How endpoints are talked to; nothing where it is plainly. */
+function transportText({ transport, endpoints }: Extract<SimulationStep, { step: "cluster" }>): string {
+  const used = endpoints.filter(({ healthy }) => healthy);
+  const all = (one: "plaintext" | "tls") => used.length > 0 && used.every((endpoint) => endpoint.transport === one);
+  if (transport === "plaintext" || all("plaintext")) return "";
+  return all("tls") ? "mutual TLS" : transport;
+}
+
 /** Told by its listener already. */
 function isPlainChain(step: Extract<SimulationStep, { step: "filterChain" }>): boolean {
   return step.index >= 0 &&
@@ -195,7 +203,7 @@ function clusterStep(step: ClusterStep, around: StepSurroundings): ExplainedStep
     : step.type === "ORIGINAL_DST"
     ? "the address that was dialled"
     : `${healthy} of ${step.endpoints.length} healthy`;
-  const text = [share, state, step.transport === "plaintext" ? "" : step.transport].filter(Boolean).join(", ");
+  const text = [share, state, transportText(step)].filter(Boolean).join(", ");
   const rule = step.causes?.find((one) => one.startsWith("DestinationRule/"));
   const subset = target?.subset ?? "";
   const key = subset === "" ? step.causes?.[0] : rule ?? step.causes?.[0];
