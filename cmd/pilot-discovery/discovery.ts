@@ -8,9 +8,10 @@
 import { type Address, showAddress } from "../../lib/cli/address.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import { authenticationProblems } from "../../lib/discovery/authentication.ts";
+import { authorityProblems } from "../../lib/discovery/authority.ts";
 import type { IntrospectionOptions } from "../../lib/discovery/ports.ts";
 import { type DiscoveryServerOptions, startDiscoveryServer } from "../../lib/discovery/server.ts";
-import { StartError, type StartOption } from "../../lib/discovery/start_error.ts";
+import { type AuthorityOption, StartError, type StartOption } from "../../lib/discovery/start_error.ts";
 import { type Kernel, untilStopped } from "../../lib/kernel/kernel.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { serverExplainer } from "../../lib/offline/explain/of_server.ts";
@@ -30,7 +31,7 @@ export async function runDiscovery(
   kernel: Kernel,
   process: Omit<IntrospectionOptions, "address">,
 ): Promise<number> {
-  const problems = authenticationProblems(settings);
+  const problems = [...authenticationProblems(settings), ...authorityProblems(settings)];
   if (problems.length > 0) throw new UsageError(problems.join("\n"));
   if (options.registries.includes("Orch")) {
     kernel.log.scope("default").warn("no orchestrator is read by this version; services come from the folder alone");
@@ -70,8 +71,8 @@ export async function runDiscovery(
   return await untilStopped(kernel);
 }
 
-/** The flag of each option. */
-const FLAGS: Readonly<Record<StartOption, string>> = {
+/** The flag of each option that is no variable. */
+const FLAGS: Readonly<Record<Exclude<StartOption, AuthorityOption>, string>> = {
   configDir: "configDir",
   meshConfig: "meshConfig",
   networksConfig: "networksConfig",
@@ -95,6 +96,7 @@ async function startOrSayWhy(
     await startDiscoveryServer(options, settings, kernel);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    throw new UsageError(error.faults.map(({ option, text }) => `flag --${FLAGS[option]}: ${text}`).join("\n"));
+    const named = (option: StartOption) => Object.hasOwn(FLAGS, option) ? `flag --${FLAGS[option as "http"]}` : option;
+    throw new UsageError(error.faults.map(({ option, text }) => `${named(option)}: ${text}`).join("\n"));
   }
 }

@@ -18,7 +18,10 @@ import type { TlsCertificates } from "../sockets/listen/certificates.ts";
 import type { Listener } from "../sockets/listen/tcp.ts";
 import type { XdsServer } from "../xds/server.ts";
 import type { DiscoverySettings } from "./settings.ts";
-import { startTlsFiles, type TlsFiles } from "./tls_files.ts";
+import type { SigningAuthority } from "../authority/authority.ts";
+import { OwnIdentity } from "../authority/own_identity.ts";
+import { joinedRoots } from "./authority.ts";
+import { mountedTlsFiles, startTlsFiles, type TlsFiles } from "./tls_files.ts";
 
 /**
  * The policy of the server's own TLS: `COMPLIANCE_POLICY` before the suites that are named. Says in the log which of them
@@ -55,25 +58,55 @@ export interface SecurePortOptions {
 
 /** Where the server's certificate comes from, and which suites it takes. */
 export interface ServerTlsOptions {
-  /** Absent: there is no certificate. */
+  /** Absent: those of a mounted secret, or one from the server's own authority. */
   readonly files?: TlsFiles;
   /** `--tls-cipher-suites`; none: those of the runtime. */
   readonly cipherSuites: readonly string[];
 }
 
 /**
- * Reads what the server's own TLS needs. Undefined: there is no certificate.
+ * Finds what the server's own TLS needs: the certificate in the files that flags name, in the files of a mounted secret,
+ * or from the server's own authority. Undefined: there is none.
  *
  * @throws {StartError} when a file is missing or cannot be used
  */
 export async function startServerTls(
   options: ServerTlsOptions | undefined,
-  settings: Pick<DiscoverySettings, "COMPLIANCE_POLICY">,
+  settings: DiscoverySettings,
+  own: OwnTls,
   kernel: Kernel,
 ): Promise<SecurePortOptions | undefined> {
-  if (options?.files === undefined) return undefined;
+  if (options === undefined) return undefined;
   const policy = serverTlsPolicy(settings.COMPLIANCE_POLICY, options.cipherSuites, kernel);
-  return { ...await startTlsFiles(options.files, kernel), policy };
+  const files = options.files ?? await mountedTlsFiles();
+  const { authority, names } = own;
+  if (files !== undefined) {
+    const { identity, clientRoots } = await startTlsFiles(files, kernel);
+    return {
+      identity,
+      clientRoots: authority === undefined ? clientRoots : joinedRoots(clientRoots, authority.roots),
+      policy,
+    };
+  }
+  if (authority === undefined || settings.PILOT_CERT_PROVIDER !== "meshd") {
+    kernel.log.scope("tls").info("no certificate for the server: nothing is served over TLS", {
+      provider: settings.PILOT_CERT_PROVIDER,
+      authority: authority !== undefined,
+    });
+    return undefined;
+  }
+  const { clock, log } = kernel;
+  const identity = await OwnIdentity.start({ authority, names: names(), clock, log: log.scope("tls") });
+  kernel.stopper.add("the server's certificate", () => identity.stop());
+  return { identity, clientRoots: authority.roots, policy };
+}
+
+/** What the server has to make a certificate of its own. */
+export interface OwnTls {
+  /** Undefined: there is none. */
+  readonly authority: SigningAuthority | undefined;
+  /** Names under which it is dialled. */
+  readonly names: () => readonly string[];
 }
 
 /**

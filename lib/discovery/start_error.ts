@@ -7,7 +7,10 @@
 import { type OptionFault, OptionFaults } from "../kernel/lifecycle/option_faults.ts";
 
 /** Options that may have a fault at start. */
-export type StartOption = "configDir" | "meshConfig" | "networksConfig" | TlsFileOption | PortOption;
+export type StartOption = "configDir" | "meshConfig" | "networksConfig" | AuthorityOption | TlsFileOption | PortOption;
+
+/** The variables that name folders of the authority. */
+export type AuthorityOption = "ROOT_CA_DIR" | "MESH_SELF_SIGNED_CA_DIR";
 
 /** The files of TLS among them. */
 export type TlsFileOption = "tlsCertFile" | "tlsKeyFile" | "caCertFile";

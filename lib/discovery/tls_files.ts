@@ -20,6 +20,24 @@ export interface TlsFiles {
   readonly caCertFile: string;
 }
 
+/** Where a secret with the server's certificate is mounted, ours first, then as Istio has it; and its authority. */
+const MOUNTED = ["./var/run/secrets/meshd", "./var/run/secrets/istiod"].flatMap((folder) =>
+  [`${folder}/ca/root-cert.pem`, `${folder}/tls/ca.crt`].map((caCertFile): TlsFiles => ({
+    ...{ tlsCertFile: `${folder}/tls/tls.crt`, tlsKeyFile: `${folder}/tls/tls.key`, caCertFile },
+  }))
+);
+
+/** The first of the mounted sets that is complete; undefined: none is. */
+export async function mountedTlsFiles(): Promise<TlsFiles | undefined> {
+  for (const files of MOUNTED) {
+    const there = await Promise.all(
+      OPTIONS.map((option) => Deno.stat(files[option]).then(({ isFile }) => isFile, () => false)),
+    );
+    if (there.every((one) => one)) return files;
+  }
+  return undefined;
+}
+
 /** What is in them now. */
 export interface TlsFileContent {
   readonly identity: ServerIdentity;

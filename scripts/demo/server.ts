@@ -29,6 +29,7 @@ export async function startServer(folder: string): Promise<DemoServer> {
       "--grpcAddr=127.0.0.1:0",
       "--httpAddr=127.0.0.1:0",
       "--monitoringAddr=127.0.0.1:0",
+      "--secureGRPCAddr=",
       "--ctrlz_port=0",
     ],
     cwd: root,

@@ -19,7 +19,13 @@ class Program {
     this.#process = new Deno.Command(Deno.execPath(), {
       args: [
         ...["run", "--quiet", "--no-prompt", "-P=pilot-discovery", "cmd/pilot-discovery/main.ts", "discovery"],
-        ...["--grpcAddr=127.0.0.1:0", "--httpAddr=127.0.0.1:0", "--monitoringAddr=127.0.0.1:0", "--ctrlz_port=0"],
+        ...[
+          "--grpcAddr=127.0.0.1:0",
+          "--httpAddr=127.0.0.1:0",
+          "--monitoringAddr=127.0.0.1:0",
+          "--ctrlz_port=0",
+          "--secureGRPCAddr=",
+        ],
         "--log_as_json",
         ...args,
       ],

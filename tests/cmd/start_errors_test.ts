@@ -11,7 +11,7 @@ async function refused(
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       ...["run", "--quiet", "--no-prompt", "-P=pilot-discovery", "cmd/pilot-discovery/main.ts", "discovery"],
-      ...["--registries=", ...args],
+      ...["--registries=", "--secureGRPCAddr=", ...args],
     ],
     cwd: repository,
     env,
@@ -150,6 +150,35 @@ Deno.test("files of TLS and settings of authentication that cannot be used are n
     const variables = { JWT_RULE: '{"issuer":5}', TRUSTED_GATEWAY_CIDR: "10.0.0.1" };
     const wrong = await refused([`--configDir=${folder}`, ...FREE], variables);
     assert.deepEqual([wrong.code, names(wrong)], [1, Object.keys(variables)]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("an authority that needs the orchestrator, or whose files do not fit, is named by its variable", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const args = [`--configDir=${folder}`, ...FREE, "--secureGRPCAddr=127.0.0.1:0", "--ctrlz_port=0"];
+    const external = await refused(args, {
+      EXTERNAL_CA: "ISTIOD_RA_KUBERNETES_API",
+      PILOT_CERT_PROVIDER: "k8s.io/signer",
+    });
+    assert.equal(external.code, 1);
+    assert.match(
+      external.lines[0] ?? "",
+      /EXTERNAL_CA: got "ISTIOD_RA_ORCH_API", expected none: this version reads no/,
+    );
+    assert.match(external.lines[1] ?? "", /PILOT_CERT_PROVIDER: got "orch.io\/signer", expected meshd, custom or none/);
+    await Deno.writeTextFile(`${folder}/ca-cert.pem`, "junk");
+    const incomplete = await refused(args, { ROOT_CA_DIR: folder });
+    assert.equal(incomplete.code, 1);
+    assert.match(incomplete.lines[0] ?? "", /ROOT_CA_DIR: .*: ca-key.pem: expected a file in .* it is not there$/);
+    await Deno.writeTextFile(`${folder}/authority.pem`, "junk");
+    const kept = await refused(args, { MESH_SELF_SIGNED_CA_DIR: folder, ROOT_CA_DIR: `${folder}/none` });
+    assert.match(
+      kept.lines[0] ?? "",
+      /MESH_SELF_SIGNED_CA_DIR: .*authority.pem: expected certificates in PEM, got none$/,
+    );
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

@@ -95,13 +95,13 @@ async function firstSteps(ports: readonly number[]): Promise<void> {
   }
   const bootstrap = moved(Deno.readTextFileSync(`${root}examples/first-steps/envoy.yaml`));
   await Deno.writeTextFile(`${folder}/envoy.yaml`, bootstrap);
-  const flags = ["--grpcAddr=127.0.0.1:15010", "--httpAddr=127.0.0.1:8080", "--monitoringAddr=127.0.0.1:15014"];
+  const addresses = ["--grpcAddr=127.0.0.1:15010", "--httpAddr=127.0.0.1:8080", "--monitoringAddr=127.0.0.1:15014"];
   const serve = command(/configDir=examples\/first-steps\/mesh$/).replace(
     "examples/first-steps/mesh",
     `${folder}/mesh`,
   );
   const attach = command(/_bin\/envoy -c/).replace("examples/first-steps/envoy.yaml", `${folder}/envoy.yaml`);
-  const server = new Going(serve, ...flags.map(moved), "--ctrlz_port=0");
+  const server = new Going(serve, ...addresses.map(moved), "--secureGRPCAddr=", "--ctrlz_port=0");
   const envoy = new Going(attach, "--use-dynamic-base-id", "-l", "warning");
   const ask = async (line: string) => {
     if (saysTaken(server.text + envoy.text)) throw new PortTaken(server.text + envoy.text);

@@ -55,7 +55,10 @@ async function withSecureServer(
       const client = (namespace: string, account: string) =>
         ca.sign("", 1, [["URI", `spiffe://cluster.local/ns/${namespace}/sa/${account}`]]);
       await run({ ca, issuer, write, client, ports: { grpc, http, secure: secureGrpc! } });
-    }, { options: { secureGrpc: "127.0.0.1:0", tls: { files, cipherSuites } }, settings: { JWT_RULE, ...settings } });
+    }, {
+      options: { secureGrpc: "127.0.0.1:0", tls: { files, cipherSuites } },
+      settings: { ENABLE_CA_SERVER: false, JWT_RULE, ...settings },
+    });
   } finally {
     await ca.remove();
     await Deno.remove(folder, { recursive: true });

@@ -33,7 +33,6 @@ export const orchestrator: NotBuiltPart = {
     "PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS",
     "PILOT_REMOTE_CLUSTER_TIMEOUT",
     "PLATFORM",
-    "REVISION",
     "SHARED_MESH_CONFIG",
   ],
   metrics: [

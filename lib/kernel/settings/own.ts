@@ -17,6 +17,11 @@ export const ownSettings = {
     "",
     "Names, comma separated, by which debug pages may be asked for, beside IP addresses, localhost and the machine's name.",
   ),
+  MESH_SELF_SIGNED_CA_DIR: str(
+    "D",
+    "./var/lib/mesh/authority",
+    "Folder in which a self-signed authority keeps its key and its roots; instances of the server may share it.",
+  ),
   MESH_AGENT_METRIC_PREFIX: str(
     "A",
     "",

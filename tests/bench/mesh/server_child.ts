@@ -71,6 +71,7 @@ export async function startServer(
     "--grpcAddr=127.0.0.1:0",
     "--httpAddr=127.0.0.1:0",
     "--monitoringAddr=127.0.0.1:0",
+    "--secureGRPCAddr=",
     "--ctrlz_port=0",
     "--secureGRPCAddr=127.0.0.1:0",
     ...Object.entries(tls ?? {}).map(([flag, file]) => `--${flag}=${file}`),

@@ -1,0 +1,144 @@
+/**
+ * The certificate authority of a server, from its settings: brought along in a folder, or made by the server itself.
+ *
+ * Permissions: read (`ROOT_CA_DIR`), read and write (`MESH_SELF_SIGNED_CA_DIR`).
+ *
+ * @module
+ */
+import { SigningAuthority } from "../authority/authority.ts";
+import { measureExpiry } from "../authority/authority_metrics.ts";
+import { type CallerResult, certificateService } from "../authority/certificate_service.ts";
+import { FolderRootStore } from "../authority/folder_store.ts";
+import type { SigningMaterial } from "../authority/material.ts";
+import { hasPluggedIn, PluggedIn } from "../authority/plugged_in.ts";
+import { MemoryRootStore } from "../authority/root_store.ts";
+import { SelfSigned, type SelfSignedOptions } from "../authority/self_signed.ts";
+import type { Authentication } from "../authenticators/authentication.ts";
+import { failureText } from "../authenticators/caller.ts";
+import type { Call } from "../grpc/call.ts";
+import type { GrpcService } from "../grpc/service.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { type Current, CurrentValue } from "../pki/current.ts";
+import { PkiError } from "../pki/pki_error.ts";
+import type { DiscoverySettings } from "./settings.ts";
+import { StartError } from "./start_error.ts";
+
+/** What settings ask for that needs the orchestrator: variable, value, expectation. */
+export function authorityProblems(settings: Pick<DiscoverySettings, "EXTERNAL_CA" | "PILOT_CERT_PROVIDER">): string[] {
+  const none = "this version reads no orchestrator yet";
+  const problems: string[] = [];
+  if (settings.EXTERNAL_CA !== "") {
+    problems.push(`EXTERNAL_CA: got ${JSON.stringify(settings.EXTERNAL_CA)}, expected none: ${none}`);
+  }
+  if (settings.PILOT_CERT_PROVIDER.startsWith("orch.io/")) {
+    const got = JSON.stringify(settings.PILOT_CERT_PROVIDER);
+    problems.push(`PILOT_CERT_PROVIDER: got ${got}, expected meshd, custom or none: ${none}`);
+  }
+  return problems;
+}
+
+/** What an authority is started with. */
+export interface ServerAuthorityOptions {
+  /** Organization in the name of a root that is made here. */
+  readonly trustDomain: string;
+  /** Signatures at a time. */
+  readonly cores: number;
+}
+
+/**
+ * Starts the authority.
+ *
+ * @throws {StartError} when the one that is brought along cannot be used
+ */
+export async function startSigningAuthority(
+  { trustDomain, cores }: ServerAuthorityOptions,
+  settings: DiscoverySettings,
+  kernel: Kernel,
+): Promise<SigningAuthority> {
+  const pluggedIn = await hasPluggedIn(settings.ROOT_CA_DIR);
+  const source = pluggedIn
+    ? await startPluggedIn(settings, kernel)
+    : await startSelfSigned(trustDomain, settings, kernel);
+  kernel.stopper.add("authority", () => source.stop());
+  measureExpiry(kernel.metrics, source.material, kernel.clock);
+  const lifetimes = { usual: settings.DEFAULT_WORKLOAD_CERT_TTL, most: settings.MAX_WORKLOAD_CERT_TTL };
+  return new SigningAuthority(source.material, lifetimes, kernel.clock, cores);
+}
+
+async function startPluggedIn(settings: DiscoverySettings, kernel: Kernel): Promise<PluggedIn> {
+  const folder = settings.ROOT_CA_DIR;
+  const log = kernel.log.scope("pkica");
+  try {
+    const source = await PluggedIn.start({ folder, multiRoot: settings.MESH_MULTIROOT_MESH, clock: kernel.clock, log });
+    log.info("the authority is the one brought along", { folder, ...shown(source.material) });
+    return source;
+  } catch (error) {
+    if (!(error instanceof PkiError)) throw error;
+    throw new StartError([{ option: "ROOT_CA_DIR", text: `${folder}: ${error.message}` }], error);
+  }
+}
+
+async function startSelfSigned(
+  organization: string,
+  settings: DiscoverySettings,
+  kernel: Kernel,
+): Promise<SelfSigned> {
+  const { clock } = kernel;
+  const log = kernel.log.scope("rootcertrotator");
+  const options: Omit<SelfSignedOptions, "store"> = {
+    ...{ organization, clock, log, random: Math.random },
+    lifetime: settings.CITADEL_SELF_SIGNED_CA_CERT_TTL,
+    keyBits: settings.CITADEL_SELF_SIGNED_CA_RSA_KEY_SIZE,
+    graceRatio: settings.CITADEL_SELF_SIGNED_ROOT_CERT_GRACE_PERIOD_PERCENTILE / 100,
+    checkInterval: settings.CITADEL_SELF_SIGNED_ROOT_CERT_CHECK_INTERVAL,
+    jitter: settings.CITADEL_ENABLE_JITTER_FOR_ROOT_CERT_ROTATOR,
+  };
+  const store = new FolderRootStore(settings.MESH_SELF_SIGNED_CA_DIR);
+  const start = async (kept: SelfSignedOptions["store"]) => {
+    const source = await SelfSigned.start({ ...options, store: kept });
+    log.info("the authority is self-signed", { place: kept.place, ...shown(source.material) });
+    return source;
+  };
+  try {
+    return await start(store);
+  } catch (error) {
+    if (error instanceof PkiError) {
+      throw new StartError([{ option: "MESH_SELF_SIGNED_CA_DIR", text: error.message }], error);
+    }
+    log.warn("the root certificate cannot be kept: the next start makes another one, which no proxy knows", {
+      place: store.place,
+      error,
+    });
+    return await start(new MemoryRootStore());
+  }
+}
+
+/** What a log says of an authority. */
+function shown(material: Current<SigningMaterial | undefined>) {
+  const now = material.current();
+  if (now === undefined) return {};
+  return { subject: now.certificate.subject, roots: now.roots.length, until: new Date(now.notAfter).toISOString() };
+}
+
+/** The service of an authority for callers that are proven. */
+export function serverCertificateService(
+  authority: SigningAuthority,
+  authentication: Pick<Authentication, "authenticate">,
+  kernel: Kernel,
+): GrpcService {
+  const authenticate = async ({ peer, headers }: Call): Promise<CallerResult> => {
+    const result = await authentication.authenticate({ peer, headers });
+    return "caller" in result ? { identity: result.caller.identity } : { refusal: failureText(result.failures) };
+  };
+  const { metrics, clock } = kernel;
+  return certificateService({ authority, authenticate, metrics, clock, log: kernel.log.scope("serverca") });
+}
+
+/** Two lists of roots as one. */
+export function joinedRoots(one: Current<string>, other: Current<string>): Current<string> {
+  const both = () => [...new Set([one.current(), other.current()])].join("");
+  const joined = new CurrentValue(both());
+  one.onChange(() => joined.set(both()));
+  other.onChange(() => joined.set(both()));
+  return joined;
+}

@@ -1,0 +1,139 @@
+/** The authority of a whole server: a workload with a token gets a certificate, and is let in by it. */
+import assert from "node:assert/strict";
+import * as grpc from "@grpc/grpc-js";
+import { encode } from "../../lib/pb/codec.ts";
+import { decode } from "../../lib/pb/reflect.ts";
+import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
+import { readCertificates, writeCertificates } from "../../lib/pki/certificate.ts";
+import { PrivateKey } from "../../lib/pki/private_key.ts";
+import { createCertificateRequest } from "../../lib/pki/request.ts";
+import { TestIssuer } from "../authenticators/support/issuer.ts";
+import { openssl } from "../certificates.ts";
+import { page, withServer } from "../discovery/running.ts";
+import { makeIntermediate, makeRoot, P256 } from "../pki/support/make.ts";
+import { opensslVerifies } from "../pki/support/openssl.ts";
+import { outcomeOf } from "./support/secure_client.ts";
+
+const test = (name: string, fn: () => Promise<void>) => Deno.test({ name, ignore: !openssl, fn });
+
+const ENTRY = `apiVersion: networking.mesh.io/v1
+kind: ServiceEntry
+metadata: { name: a, namespace: shop }
+spec:
+  hosts: [a.example.com]
+  ports: [{ number: 80, name: http, protocol: HTTP }]
+  resolution: STATIC
+  endpoints: [{ address: 10.0.0.1 }]
+`;
+
+/** Asks for a certificate; the chain, or the status. */
+function certificateFor(
+  { port, root, token, csr }: { port: number; root: string; token?: string; csr: string },
+): Promise<readonly string[] | string> {
+  const client = new grpc.Client(`localhost:${port}`, grpc.credentials.createSsl(Buffer.from(root)), {
+    "grpc.use_local_subchannel_pool": 1,
+  });
+  const metadata = new grpc.Metadata();
+  if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);
+  const { promise, resolve } = Promise.withResolvers<readonly string[] | string>();
+  client.makeUnaryRequest(
+    "/istio.v1.auth.IstioCertificateService/CreateCertificate",
+    (bytes: Uint8Array) => Buffer.from(bytes),
+    (bytes: Uint8Array) => decode<{ cert_chain: string[] }>("istio.v1.auth.IstioCertificateResponse", bytes).cert_chain,
+    encode("istio.v1.auth.IstioCertificateRequest", { csr, validity_duration: 3600 }),
+    metadata,
+    { deadline: Date.now() + 30_000 },
+    (error, chain) => {
+      client.close();
+      resolve(error === null ? chain ?? [] : `${grpc.status[error.code]}: ${error.details}`);
+    },
+  );
+  return promise;
+}
+
+interface ServerWithAuthority {
+  readonly issuer: TestIssuer;
+  readonly ports: { readonly http: number; readonly secure: number };
+}
+
+async function withAuthority(
+  settings: Partial<SettingsOf<"pilot-discovery">>,
+  run: (server: ServerWithAuthority) => Promise<void>,
+): Promise<void> {
+  await using issuer = await TestIssuer.start();
+  const JWT_RULE = JSON.stringify({ issuer: issuer.url, jwks_uri: `${issuer.url}/keys`, audiences: ["mesh-ca"] });
+  await withServer({ "a.yaml": ENTRY }, async ({ ports }) => {
+    await run({ issuer, ports: { http: ports.http, secure: ports.secureGrpc! } });
+  }, {
+    options: { secureGrpc: "127.0.0.1:0", tls: { cipherSuites: [] } },
+    settings: { MESHD_CUSTOM_HOST: "localhost", JWT_RULE, ...settings },
+  });
+}
+
+async function getsIn(
+  { issuer, ports: { secure, http } }: ServerWithAuthority,
+  root: string,
+  length: number,
+): Promise<void> {
+  const key = await PrivateKey.generate(P256);
+  const csr = await createCertificateRequest(key, { uris: ["spiffe://cluster.local/ns/pay/sa/admin"] });
+  const chain = await certificateFor({ port: secure, root, csr, token: await issuer.token() });
+  assert.ok(Array.isArray(chain), String(chain));
+  assert.equal(chain.length, length);
+  const certificates = chain.flatMap((text: string) => readCertificates(text));
+  assert.deepEqual(certificates[0]!.names.uris, ["spiffe://cluster.local/ns/shop/sa/cart"]);
+  const { success, text } = await opensslVerifies(certificates.map(({ der }) => der));
+  assert.ok(success, text);
+
+  const own = { certificate: writeCertificates(certificates.slice(0, -1)), key: key.pem() };
+  assert.equal(await outcomeOf({ port: secure, root, own }), "served");
+  assert.match(await outcomeOf({ port: secure, root, own, namespace: "pay" }), /^PERMISSION_DENIED: /);
+  assert.match(
+    String(await certificateFor({ port: secure, root, csr })),
+    /^UNAUTHENTICATED: the caller proved no identity: /,
+  );
+
+  const { body: metrics } = await page(http, "/metrics");
+  for (
+    const [name, value] of [["csr_count", 2], ["success_cert_issuance_count", 1], ["authentication_failure_count", 1]]
+  ) {
+    assert.match(metrics, new RegExp(`^citadel_server_${name} ${value}$`, "m"));
+  }
+  assert.match(metrics, /^citadel_server_root_cert_expiry_seconds [1-9]\d+$/m);
+}
+
+test("a server without certificates makes a root, shows a certificate of its own, and issues those of workloads", async () => {
+  const folder = await Deno.makeTempDir();
+  await withAuthority({ MESH_SELF_SIGNED_CA_DIR: folder }, async (server) => {
+    const kept = readCertificates(await Deno.readTextFile(`${folder}/authority.pem`));
+    assert.equal(kept[0]!.subject, "O=cluster.local");
+    await getsIn(server, writeCertificates(kept), 2);
+  });
+  await Deno.remove(folder, { recursive: true });
+});
+
+test("an authority that is brought along signs the server's certificate and those of workloads", async () => {
+  const root = await makeRoot(P256, { notAfter: Date.now() + 1e9 });
+  const between = await makeIntermediate(root, P256, { notAfter: Date.now() + 1e9 });
+  const folder = await Deno.makeTempDir();
+  const files = {
+    "ca-cert.pem": writeCertificates([between.certificate]),
+    "ca-key.pem": between.key.pem(),
+    "root-cert.pem": writeCertificates([root.certificate]),
+    "cert-chain.pem": writeCertificates([between.certificate, root.certificate]),
+  };
+  for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/${name}`, text);
+  await withAuthority({ ROOT_CA_DIR: folder }, (server) => getsIn(server, files["root-cert.pem"], 3));
+  await Deno.remove(folder, { recursive: true });
+});
+
+test("without the authority, or with certificates from elsewhere that are not there, nothing is served over TLS", async () => {
+  for (const settings of [{ ENABLE_CA_SERVER: false }, { PILOT_CERT_PROVIDER: "none" }]) {
+    const folder = await Deno.makeTempDir();
+    await withAuthority({ ...settings, MESH_SELF_SIGNED_CA_DIR: folder }, ({ ports }) => {
+      assert.equal(ports.secure, undefined);
+      return Promise.resolve();
+    });
+    await Deno.remove(folder, { recursive: true });
+  }
+});
