@@ -12,6 +12,7 @@ import { FolderRootStore } from "../authority/folder_store.ts";
 import type { SigningMaterial } from "../authority/material.ts";
 import { hasPluggedIn, PluggedIn } from "../authority/plugged_in.ts";
 import { MemoryRootStore } from "../authority/root_store.ts";
+import { serverNames } from "../authority/server_names.ts";
 import { SelfSigned, type SelfSignedOptions } from "../authority/self_signed.ts";
 import type { Authentication } from "../authenticators/authentication.ts";
 import { failureText } from "../authenticators/caller.ts";
@@ -20,6 +21,8 @@ import type { GrpcService } from "../grpc/service.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { type Current, CurrentValue } from "../pki/current.ts";
 import { PkiError } from "../pki/pki_error.ts";
+import type { ServerAuthentication } from "./authentication.ts";
+import type { MeshSource } from "./mesh_source.ts";
 import type { DiscoverySettings } from "./settings.ts";
 import { StartError } from "./start_error.ts";
 
@@ -37,10 +40,21 @@ export function authorityProblems(settings: Pick<DiscoverySettings, "EXTERNAL_CA
   return problems;
 }
 
-/** What an authority is started with. */
+/** What the server has to issue certificates. */
+export interface ServerAuthority {
+  /** Undefined: it is switched off, or there is no port on which a caller could prove who it is. */
+  readonly authority: SigningAuthority | undefined;
+  /** Its service for callers. */
+  readonly services: readonly GrpcService[];
+  /** Names under which the server is dialled. */
+  readonly names: () => readonly string[];
+}
+
+/** What an authority is started with, as in `DiscoveryServerOptions`. */
 export interface ServerAuthorityOptions {
-  /** Organization in the name of a root that is made here. */
-  readonly trustDomain: string;
+  readonly secureGrpc?: string | undefined;
+  readonly tls?: object;
+  readonly systemNamespace: string;
   /** Signatures at a time. */
   readonly cores: number;
 }
@@ -50,19 +64,35 @@ export interface ServerAuthorityOptions {
  *
  * @throws {StartError} when the one that is brought along cannot be used
  */
-export async function startSigningAuthority(
-  { trustDomain, cores }: ServerAuthorityOptions,
+export async function startServerAuthority(
+  { secureGrpc, tls, systemNamespace, cores }: ServerAuthorityOptions,
   settings: DiscoverySettings,
+  { mesh, authentication }: {
+    readonly mesh: Pick<MeshSource, "state">;
+    readonly authentication: Pick<ServerAuthentication, "forAuthority">;
+  },
   kernel: Kernel,
-): Promise<SigningAuthority> {
+): Promise<ServerAuthority> {
+  const names = () =>
+    serverNames({
+      ...{ namespace: systemNamespace, revision: settings.REVISION, customHosts: settings.MESHD_CUSTOM_HOST },
+      discoveryAddress: mesh.state.mesh.defaultConfig.discoveryAddress,
+    });
+  const reachable = (secureGrpc !== undefined && tls !== undefined) || settings.XDS_AUTH_PLAINTEXT;
+  if (!settings.ENABLE_CA_SERVER || !reachable) {
+    measureExpiry(kernel.metrics, new CurrentValue(undefined), kernel.clock);
+    return { authority: undefined, services: [], names };
+  }
   const pluggedIn = await hasPluggedIn(settings.ROOT_CA_DIR);
+  const { trustDomain } = mesh.state.mesh;
   const source = pluggedIn
     ? await startPluggedIn(settings, kernel)
     : await startSelfSigned(trustDomain, settings, kernel);
   kernel.stopper.add("authority", () => source.stop());
   measureExpiry(kernel.metrics, source.material, kernel.clock);
   const lifetimes = { usual: settings.DEFAULT_WORKLOAD_CERT_TTL, most: settings.MAX_WORKLOAD_CERT_TTL };
-  return new SigningAuthority(source.material, lifetimes, kernel.clock, cores);
+  const authority = new SigningAuthority(source.material, lifetimes, kernel.clock, cores);
+  return { authority, services: [serviceOf(authority, await authentication.forAuthority(), kernel)], names };
 }
 
 async function startPluggedIn(settings: DiscoverySettings, kernel: Kernel): Promise<PluggedIn> {
@@ -120,8 +150,7 @@ function shown(material: Current<SigningMaterial | undefined>) {
   return { subject: now.certificate.subject, roots: now.roots.length, until: new Date(now.notAfter).toISOString() };
 }
 
-/** The service of an authority for callers that are proven. */
-export function serverCertificateService(
+function serviceOf(
   authority: SigningAuthority,
   authentication: Pick<Authentication, "authenticate">,
   kernel: Kernel,

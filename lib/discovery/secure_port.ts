@@ -18,9 +18,8 @@ import type { TlsCertificates } from "../sockets/listen/certificates.ts";
 import type { Listener } from "../sockets/listen/tcp.ts";
 import type { XdsServer } from "../xds/server.ts";
 import type { DiscoverySettings } from "./settings.ts";
-import type { SigningAuthority } from "../authority/authority.ts";
 import { OwnIdentity } from "../authority/own_identity.ts";
-import { joinedRoots } from "./authority.ts";
+import { joinedRoots, type ServerAuthority } from "./authority.ts";
 import { mountedTlsFiles, startTlsFiles, type TlsFiles } from "./tls_files.ts";
 
 /**
@@ -73,7 +72,7 @@ export interface ServerTlsOptions {
 export async function startServerTls(
   options: ServerTlsOptions | undefined,
   settings: DiscoverySettings,
-  own: OwnTls,
+  own: ServerAuthority,
   kernel: Kernel,
 ): Promise<SecurePortOptions | undefined> {
   if (options === undefined) return undefined;
@@ -99,14 +98,6 @@ export async function startServerTls(
   const identity = await OwnIdentity.start({ authority, names: names(), clock, log: log.scope("tls") });
   kernel.stopper.add("the server's certificate", () => identity.stop());
   return { identity, clientRoots: authority.roots, policy };
-}
-
-/** What the server has to make a certificate of its own. */
-export interface OwnTls {
-  /** Undefined: there is none. */
-  readonly authority: SigningAuthority | undefined;
-  /** Names under which it is dialled. */
-  readonly names: () => readonly string[];
 }
 
 /**

@@ -20,11 +20,9 @@ import { giveMemoryBack } from "../kernel/program/memory.ts";
 import type { Registry } from "../registry/types.ts";
 import type { BuildKind } from "../translate/cache/caches.ts";
 import { XdsServer } from "../xds/server.ts";
-import { serverCertificateService, startSigningAuthority } from "./authority.ts";
-import { serverNames } from "../authority/server_names.ts";
-import type { SigningAuthority } from "../authority/authority.ts";
 import type { GrpcService } from "../grpc/service.ts";
 import { AnalysisRunner, refusedKeys } from "./analysis_runner.ts";
+import { startServerAuthority } from "./authority.ts";
 import { startConfigSources } from "./config_sources.ts";
 import { Configuration } from "./configuration.ts";
 import { debugView } from "./debug_view.ts";
@@ -182,11 +180,8 @@ async function start(
   source.ready = true;
   synced();
 
-  const authority = await startAuthority(options, settings, mesh, kernel);
-  const services = authority === undefined
-    ? []
-    : [serverCertificateService(authority, await authentication.forAuthority(), kernel)];
-  const xds = newXdsServer(options, settings, kernel, { pipeline, source, services });
+  const authority = await startServerAuthority(options, settings, { mesh, authentication }, kernel);
+  const xds = newXdsServer(options, settings, kernel, pipeline, source, authority.services);
   scrapeMetrics(kernel.metrics, pipeline, settings.PILOT_XDS_CACHE_STATS);
   startUpkeep(pipeline, kernel, () => analysis.findings());
   const view = debugView({
@@ -194,13 +189,7 @@ async function start(
     findings: () => [mesh, configuration, sources, rootNamespace].flatMap((part) => [...part.findings()]),
   });
   const ports = await openPorts(options, settings, {
-    ...{ kernel, xds, view },
-    tls: await startServerTls(
-      options.tls,
-      settings,
-      { authority, names: () => ownNames(options, settings, mesh) },
-      kernel,
-    ),
+    ...{ kernel, xds, view, tls: await startServerTls(options.tls, settings, authority, kernel) },
     pageGuard: pageGuard(authentication.forPages(), options.systemNamespace),
   });
   listening();
@@ -216,30 +205,6 @@ async function start(
   const giveBack = () => giveMemoryBack(Deno.memoryUsage().heapTotal);
   void tidyUp({ done: () => analysis.analyzed(), isBusy, giveBack });
   return { pipeline, xds, store, configuration, mesh, analysis, findings: view.findings, ports };
-}
-
-/** Undefined: it is switched off, or there is no port on which a caller could prove who it is. */
-async function startAuthority(
-  { secureGrpc, tls, cores }: DiscoveryServerOptions,
-  settings: DiscoverySettings,
-  mesh: MeshSource,
-  kernel: Kernel,
-): Promise<SigningAuthority | undefined> {
-  const reachable = (secureGrpc !== undefined && tls !== undefined) || settings.XDS_AUTH_PLAINTEXT;
-  if (!settings.ENABLE_CA_SERVER || !reachable) return undefined;
-  return await startSigningAuthority({ trustDomain: mesh.state.mesh.trustDomain, cores }, settings, kernel);
-}
-
-/** Names of the server's own certificate. */
-function ownNames(
-  { systemNamespace }: DiscoveryServerOptions,
-  settings: DiscoverySettings,
-  { state: { mesh: { defaultConfig } } }: MeshSource,
-): string[] {
-  return serverNames({
-    ...{ namespace: systemNamespace, revision: settings.REVISION, customHosts: settings.MESHD_CUSTOM_HOST },
-    discoveryAddress: defaultConfig.discoveryAddress,
-  });
 }
 
 function startAnalysis(
@@ -304,11 +269,9 @@ function newXdsServer(
   options: DiscoveryServerOptions,
   settings: DiscoverySettings,
   kernel: Kernel,
-  { pipeline, source, services }: {
-    readonly pipeline: Pipeline;
-    readonly source: PipelineSource;
-    readonly services: readonly GrpcService[];
-  },
+  pipeline: Pipeline,
+  source: PipelineSource,
+  services: readonly GrpcService[],
 ): XdsServer {
   const log = kernel.log.scope("ads");
   const xds = new XdsServer({
