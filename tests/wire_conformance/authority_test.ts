@@ -53,7 +53,7 @@ function certificateFor(
 
 interface ServerWithAuthority {
   readonly issuer: TestIssuer;
-  readonly ports: { readonly http: number; readonly secure: number };
+  readonly ports: { readonly monitoring: number; readonly secure: number };
 }
 
 async function withAuthority(
@@ -63,7 +63,7 @@ async function withAuthority(
   await using issuer = await TestIssuer.start();
   const JWT_RULE = JSON.stringify({ issuer: issuer.url, jwks_uri: `${issuer.url}/keys`, audiences: ["mesh-ca"] });
   await withServer({ "a.yaml": ENTRY }, async ({ ports }) => {
-    await run({ issuer, ports: { http: ports.http, secure: ports.secureGrpc! } });
+    await run({ issuer, ports: { monitoring: ports.monitoring, secure: ports.secureGrpc! } });
   }, {
     options: { secureGrpc: "127.0.0.1:0", tls: { cipherSuites: [] } },
     settings: { MESHD_CUSTOM_HOST: "localhost", JWT_RULE, ...settings },
@@ -71,7 +71,7 @@ async function withAuthority(
 }
 
 async function getsIn(
-  { issuer, ports: { secure, http } }: ServerWithAuthority,
+  { issuer, ports: { secure, monitoring } }: ServerWithAuthority,
   root: string,
   length: number,
 ): Promise<void> {
@@ -93,7 +93,7 @@ async function getsIn(
     /^UNAUTHENTICATED: the caller proved no identity: /,
   );
 
-  const { body: metrics } = await page(http, "/metrics");
+  const { body: metrics } = await page(monitoring, "/metrics");
   for (
     const [name, value] of [["csr_count", 2], ["success_cert_issuance_count", 1], ["authentication_failure_count", 1]]
   ) {
