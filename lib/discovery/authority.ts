@@ -108,6 +108,17 @@ async function startPluggedIn(settings: DiscoverySettings, kernel: Kernel): Prom
   }
 }
 
+/** How the root of a self-signed authority is made and renewed. */
+export function selfSignedTimes(settings: DiscoverySettings) {
+  return {
+    lifetime: settings.CITADEL_SELF_SIGNED_CA_CERT_TTL,
+    keyBits: settings.CITADEL_SELF_SIGNED_CA_RSA_KEY_SIZE,
+    graceRatio: settings.CITADEL_SELF_SIGNED_ROOT_CERT_GRACE_PERIOD_PERCENTILE / 100,
+    checkInterval: settings.CITADEL_SELF_SIGNED_ROOT_CERT_CHECK_INTERVAL,
+    jitter: settings.CITADEL_ENABLE_JITTER_FOR_ROOT_CERT_ROTATOR,
+  } satisfies Partial<SelfSignedOptions>;
+}
+
 async function startSelfSigned(
   organization: string,
   settings: DiscoverySettings,
@@ -117,11 +128,7 @@ async function startSelfSigned(
   const log = kernel.log.scope("rootcertrotator");
   const options: Omit<SelfSignedOptions, "store"> = {
     ...{ organization, clock, log, random: Math.random },
-    lifetime: settings.CITADEL_SELF_SIGNED_CA_CERT_TTL,
-    keyBits: settings.CITADEL_SELF_SIGNED_CA_RSA_KEY_SIZE,
-    graceRatio: settings.CITADEL_SELF_SIGNED_ROOT_CERT_GRACE_PERIOD_PERCENTILE / 100,
-    checkInterval: settings.CITADEL_SELF_SIGNED_ROOT_CERT_CHECK_INTERVAL,
-    jitter: settings.CITADEL_ENABLE_JITTER_FOR_ROOT_CERT_ROTATOR,
+    ...selfSignedTimes(settings),
   };
   const store = new FolderRootStore(settings.MESH_SELF_SIGNED_CA_DIR);
   const start = async (kept: SelfSignedOptions["store"]) => {

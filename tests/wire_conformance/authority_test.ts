@@ -1,10 +1,12 @@
 /** The authority of a whole server: a workload with a token gets a certificate, and is let in by it. */
 import assert from "node:assert/strict";
 import * as grpc from "@grpc/grpc-js";
+import { once } from "node:events";
+import tls from "node:tls";
 import { encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
-import { readCertificates, writeCertificates } from "../../lib/pki/certificate.ts";
+import { readCertificate, readCertificates, writeCertificates } from "../../lib/pki/certificate.ts";
 import { PrivateKey } from "../../lib/pki/private_key.ts";
 import { createCertificateRequest } from "../../lib/pki/request.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
@@ -12,23 +14,20 @@ import { openssl } from "../certificates.ts";
 import { page, withServer } from "../discovery/running.ts";
 import { makeIntermediate, makeRoot, P256 } from "../pki/support/make.ts";
 import { opensslVerifies } from "../pki/support/openssl.ts";
+import { ENTRY } from "./support/entry.ts";
 import { outcomeOf } from "./support/secure_client.ts";
 
 const test = (name: string, fn: () => Promise<void>) => Deno.test({ name, ignore: !openssl, fn });
 
-const ENTRY = `apiVersion: networking.mesh.io/v1
-kind: ServiceEntry
-metadata: { name: a, namespace: shop }
-spec:
-  hosts: [a.example.com]
-  ports: [{ number: 80, name: http, protocol: HTTP }]
-  resolution: STATIC
-  endpoints: [{ address: 10.0.0.1 }]
-`;
-
 /** Asks for a certificate; the chain, or the status. */
 function certificateFor(
-  { port, root, token, csr }: { port: number; root: string; token?: string; csr: string },
+  { port, root, token, csr, seconds = 3600 }: {
+    port: number;
+    root: string;
+    token?: string;
+    csr: string;
+    seconds?: number;
+  },
 ): Promise<readonly string[] | string> {
   const client = new grpc.Client(`localhost:${port}`, grpc.credentials.createSsl(Buffer.from(root)), {
     "grpc.use_local_subchannel_pool": 1,
@@ -40,7 +39,7 @@ function certificateFor(
     "/istio.v1.auth.IstioCertificateService/CreateCertificate",
     (bytes: Uint8Array) => Buffer.from(bytes),
     (bytes: Uint8Array) => decode<{ cert_chain: string[] }>("istio.v1.auth.IstioCertificateResponse", bytes).cert_chain,
-    encode("istio.v1.auth.IstioCertificateRequest", { csr, validity_duration: 3600 }),
+    encode("istio.v1.auth.IstioCertificateRequest", { csr, validity_duration: seconds }),
     metadata,
     { deadline: Date.now() + 30_000 },
     (error, chain) => {
@@ -124,6 +123,53 @@ test("an authority that is brought along signs the server's certificate and thos
   };
   for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/${name}`, text);
   await withAuthority({ ROOT_CA_DIR: folder }, (server) => getsIn(server, files["root-cert.pem"], 3));
+  await Deno.remove(folder, { recursive: true });
+});
+
+test("lifetimes and the names of the server's certificate are as the settings say", async () => {
+  const folder = await Deno.makeTempDir();
+  const settings = { DEFAULT_WORKLOAD_CERT_TTL: 600_000, MAX_WORKLOAD_CERT_TTL: 1_800_000, REVISION: "canary" };
+  await withAuthority({ ...settings, MESH_SELF_SIGNED_CA_DIR: folder }, async ({ issuer, ports: { secure } }) => {
+    const root = writeCertificates(readCertificates(await Deno.readTextFile(`${folder}/authority.pem`)));
+    const csr = await createCertificateRequest(await PrivateKey.generate(P256), {});
+    const ask = async (seconds: number) =>
+      await certificateFor({ port: secure, root, csr, seconds, token: await issuer.token() });
+    const [leaf] = readCertificates((await ask(0))[0]!);
+    assert.equal(leaf!.notAfter - leaf!.notBefore, 600_000 + 120_000);
+    assert.equal(await ask(1801), "INVALID_ARGUMENT: the lifetime: got 1801 s, expected at most 1800 s");
+
+    const socket = tls.connect({ port: secure, host: "localhost", ca: root, ALPNProtocols: ["h2"] });
+    await once(socket, "secureConnect");
+    const { names } = readCertificate(new Uint8Array(socket.getPeerCertificate().raw));
+    socket.destroy();
+    for (const name of ["localhost", "istiod-canary.mesh-system.svc", "istiod.istio-system.svc"]) {
+      assert.ok(names.dns.includes(name), names.dns.join(" "));
+    }
+  });
+  await Deno.remove(folder, { recursive: true });
+});
+
+test("with MESH_MULTIROOT_MESH another root is taken beside the old one, and handed out", async () => {
+  const end = { notAfter: Date.now() + 1e9 };
+  const [old, next] = [await makeRoot(P256, { ...end, name: "old" }), await makeRoot(P256, { ...end, name: "next" })];
+  const folder = await Deno.makeTempDir();
+  const write = (name: string, text: string) => Deno.writeTextFile(`${folder}/${name}`, text);
+  const root = writeCertificates([old.certificate]);
+  await write("ca-cert.pem", root);
+  await write("ca-key.pem", old.key.pem());
+  await write("root-cert.pem", root);
+  await withAuthority({ ROOT_CA_DIR: folder, MESH_MULTIROOT_MESH: true }, async ({ issuer, ports: { secure } }) => {
+    const csr = await createCertificateRequest(await PrivateKey.generate(P256), {});
+    const roots = async () => {
+      const chain = await certificateFor({ port: secure, root, csr, token: await issuer.token() });
+      return readCertificates(chain.at(-1)!).map(({ commonName }) => commonName);
+    };
+    assert.deepEqual(await roots(), ["old"]);
+    await write("root-cert.pem", writeCertificates([old.certificate, next.certificate]));
+    const deadline = performance.now() + 20_000;
+    while ((await roots()).length < 2) assert.ok(performance.now() < deadline, "the new root did not come");
+    assert.deepEqual(await roots(), ["old", "next"]);
+  });
   await Deno.remove(folder, { recursive: true });
 });
 

@@ -8,19 +8,10 @@ import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
 import { Authority, type Certificate, openssl } from "../certificates.ts";
 import { page, withServer } from "../discovery/running.ts";
+import { ENTRY } from "./support/entry.ts";
 import { outcomeOf, SecureClient } from "./support/secure_client.ts";
 
 const test = (name: string, fn: () => Promise<void>) => Deno.test({ name, ignore: !openssl, fn });
-
-const ENTRY = `apiVersion: networking.mesh.io/v1
-kind: ServiceEntry
-metadata: { name: a, namespace: shop }
-spec:
-  hosts: [a.example.com]
-  ports: [{ number: 80, name: http, protocol: HTTP }]
-  resolution: STATIC
-  endpoints: [{ address: 10.0.0.1 }]
-`;
 
 /** A server with a secure port whose certificate is in files. */
 interface SecureServer {
