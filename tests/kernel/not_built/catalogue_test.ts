@@ -53,9 +53,9 @@ Deno.test("the catalogue answers by sort and name, never by name alone", () => {
   assert.equal(notBuilt("setting", "Telemetry"), undefined);
   assert.deepEqual(flagsNotBuilt("install-cni", ["ctrlz_port", "profile"]), ["--ctrlz_port"]);
   assert.deepEqual(flagsNotBuilt("pilot-discovery", ["ctrlz_port", "profile"]), ["--profile"]);
-  assert.deepEqual(settingsWithoutEffect(["EXTERNAL_CA", "toString", "PILOT_DEBOUNCE_MAX", "ENABLE_VTPROTOBUF"]), [
+  assert.deepEqual(settingsWithoutEffect(["ORCH_SIGNER", "toString", "PILOT_DEBOUNCE_MAX", "ENABLE_VTPROTOBUF"]), [
     "ENABLE_VTPROTOBUF",
-    "EXTERNAL_CA",
+    "ORCH_SIGNER",
   ]);
   assert.equal(kindNotBuiltText("VirtualService"), undefined);
 });
