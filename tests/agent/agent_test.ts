@@ -87,7 +87,7 @@ Deno.test({
         agent.signal("SIGTERM");
         assert.equal(await agent.ended, 0, agent.output);
         assert.equal(await ask(door), "closed");
-        assert.doesNotMatch(agent.output, /rejected|NotCapable/);
+        assert.doesNotMatch(agent.output, /rejected|NotCapable|no configured limit/);
       } catch (error) {
         throw new Error(agent.output, { cause: error });
       } finally {
@@ -174,6 +174,28 @@ Deno.test({
     assert.equal(await agent.ended, 1);
     assert.match(agent.output, /nowhere\.json/);
   },
+});
+
+Deno.test("an agent without a proxy keeps certificates in files, opens no socket, and a signal ends it with 0", async () => {
+  const authority = await TestAuthority.make();
+  await using certificates = await authority.listen("ca.test");
+  await using agent = await AgentProcess.start({
+    files: { "var/run/secrets/mesh/root-cert.pem": authority.root },
+    env: {
+      ...environment,
+      DISABLE_ENVOY: "true",
+      CA_ADDR: `127.0.0.1:${certificates.port}`,
+      MESHD_SAN: "ca.test",
+      ECC_SIGNATURE_ALGORITHM: "ECDSA",
+      OUTPUT_CERTS: "./var/certs",
+    },
+  });
+  await until("the certificate is served", () => agent.output.includes("certificate valid until"));
+  const names = [...Deno.readDirSync(`${agent.folder}/var/certs`)].map(({ name }) => name).sort();
+  assert.deepEqual(names, ["cert-chain.pem", "key.pem", "root-cert.pem"]);
+  assert.deepEqual([...Deno.readDirSync(agent.folder)].map(({ name }) => name), ["var"]);
+  agent.signal("SIGINT");
+  assert.equal(await agent.ended, 0, agent.output);
 });
 
 Deno.test("everything that keeps an agent from starting is said at once, one line each, and nothing is left behind", async () => {

@@ -9,7 +9,7 @@ import { type EnvoyJson, tcpAddress, typed } from "./envoy_json.ts";
 import { familiesOf } from "./families.ts";
 import { localClusters } from "./local_clusters.ts";
 import { type BootstrapProblem, remoteClusters, statsSinks } from "./remote_clusters.ts";
-import { runtimeValues } from "./runtime.ts";
+import { overloadManager, runtimeValues } from "./runtime.ts";
 import { METRICS_COMPRESSIONS, staticListeners } from "./static_listeners.ts";
 import { statsAnnotation, statsConfig } from "./stats.ts";
 import { tracingConfig } from "./tracing.ts";
@@ -69,6 +69,7 @@ export function bootstrap(input: BootstrapInput): Bootstrap {
   const compression = statsAnnotation(input.annotations, "compression");
   const sinks = statsSinks(proxy, clusters);
   const { outlierLogPath } = input;
+  const overload_manager = overloadManager(proxy.runtimeValues);
   const config = {
     ...(input.logAsJson ? { application_log_config: { log_format: { json_format: LOG_FIELDS } } } : {}),
     node: { id: node.id, cluster: node.cluster, locality: node.locality, metadata: node.metadata },
@@ -78,6 +79,7 @@ export function bootstrap(input: BootstrapInput): Bootstrap {
         { name: "admin", admin_layer: {} },
       ],
     },
+    ...(overload_manager === undefined ? {} : { overload_manager }),
     bootstrap_extensions: [{
       name: "envoy.bootstrap.internal_listener",
       typed_config: typed("envoy.extensions.bootstrap.internal_listener.v3.InternalListener", { buffer_size_kb: 64 }),

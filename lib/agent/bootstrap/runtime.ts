@@ -1,23 +1,41 @@
 /**
- * Values of Envoy's runtime.
+ * Values of Envoy's runtime, and the limit of connections that was one of them once.
  *
  * @module
  */
-import type { EnvoyJson } from "./envoy_json.ts";
+import { type EnvoyJson, typed } from "./envoy_json.ts";
 
-/** The values of every proxy; the first one lifts a limit that belongs to edges. */
-const DEFAULTS: EnvoyJson = {
-  "overload.global_downstream_max_connections": "2147483647",
-  "re2.max_program_size.error_level": "32768",
-};
+/** By this key settings limit the connections of clients; Envoy 1.40 has a resource monitor instead. */
+const CONNECTIONS = "overload.global_downstream_max_connections";
+/** No limit: that belongs to edges. */
+const UNLIMITED = "2147483647";
+
+/** The values of every proxy. */
+const DEFAULTS: EnvoyJson = { "re2.max_program_size.error_level": "32768" };
 
 /** Values with those of the settings over them; an empty one takes a default away. */
 export function runtimeValues(values: Readonly<Record<string, string>> = {}): EnvoyJson {
   const merged: Record<string, unknown> = { ...DEFAULTS };
   for (const [key, value] of Object.entries(values)) {
-    if (value === "") delete merged[key];
+    if (value === "" || key === CONNECTIONS) delete merged[key];
     // Envoy takes booleans of features as booleans alone.
     else merged[key] = value === "true" ? true : value === "false" ? false : value;
   }
   return merged;
+}
+
+/** Connections of clients that a proxy takes at once; undefined: the settings want no such rule. */
+export function overloadManager(values: Readonly<Record<string, string>> = {}): EnvoyJson | undefined {
+  const most = values[CONNECTIONS] ?? UNLIMITED;
+  if (most === "") return undefined;
+  const limit = { max_active_downstream_connections: /^\d{1,18}$/.test(most) ? most : UNLIMITED };
+  return {
+    resource_monitors: [{
+      name: "envoy.resource_monitors.global_downstream_max_connections",
+      typed_config: typed(
+        "envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig",
+        limit,
+      ),
+    }],
+  };
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { runtimeValues } from "../../../lib/agent/bootstrap/runtime.ts";
+import { overloadManager, runtimeValues } from "../../../lib/agent/bootstrap/runtime.ts";
 import { statsConfig } from "../../../lib/agent/bootstrap/stats.ts";
 import { bootstrapOfCase } from "./cases.ts";
 
@@ -21,7 +21,17 @@ Deno.test("settings that cannot be in force are named with their value and what 
 
 Deno.test("an empty value of the runtime takes a default away, booleans are booleans", () => {
   const values = runtimeValues({ "re2.max_program_size.error_level": "", a: "true", b: "false", c: "7" });
-  assert.deepEqual(values, { "overload.global_downstream_max_connections": "2147483647", a: true, b: false, c: "7" });
+  assert.deepEqual(values, { a: true, b: false, c: "7" });
+});
+
+Deno.test("the limit of connections is that of the settings, none where they say so", () => {
+  const limit = (value?: string) => {
+    const key = "overload.global_downstream_max_connections";
+    return /connections":"(\d+)"/.exec(JSON.stringify(overloadManager(value === undefined ? {} : { [key]: value })))
+      ?.[1];
+  };
+  assert.deepEqual([limit(), limit("1000"), limit("many")], ["2147483647", "1000", "2147483647"]);
+  assert.equal(overloadManager({ "overload.global_downstream_max_connections": "" }), undefined);
 });
 
 Deno.test("tags of statistics take cluster names with dots whole, and addresses of both families", () => {
