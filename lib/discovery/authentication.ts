@@ -79,15 +79,18 @@ export class ServerAuthentication {
   /**
    * Who asks for certificates: as for discovery, and last by tokens of `TOKEN_ISSUER` for `AUDIENCE`. What of them is not
    * set is as in the server's own token; without that the audiences are `TOKEN_AUDIENCES`.
+   *
+   * @param tokenFiles where the server's own token may be
    */
-  async forAuthority(): Promise<Authentication> {
-    const { TOKEN_ISSUER, AUDIENCE, TOKEN_AUDIENCES } = this.#settings;
-    const own = TOKEN_ISSUER !== "" && AUDIENCE !== "" ? undefined : await readOwnToken(this.#kernel);
-    const issuer = TOKEN_ISSUER || own?.issuer || "";
-    const named = AUDIENCE === "" ? own?.audiences.slice(0, 1) ?? [] : [AUDIENCE];
-    const audiences = tokenAudiences((named.length > 0 ? named : [TOKEN_AUDIENCES]).join(","));
+  async forAuthority(tokenFiles: readonly string[] = OWN_TOKEN_FILES): Promise<Authentication> {
+    const settings = this.#settings;
+    const isWhole = settings.TOKEN_ISSUER !== "" && settings.AUDIENCE !== "";
+    const own = isWhole ? undefined : await readOwnToken(tokenFiles, this.#kernel);
+    const issuer = settings.TOKEN_ISSUER || own?.issuer || "";
+    const audience = settings.AUDIENCE || own?.audiences[0] || settings.TOKEN_AUDIENCES;
+    const audiences = tokenAudiences(audience);
     const last = issuer === "" ? [] : [this.#tokensOf("TOKEN_ISSUER", { issuer, audiences })];
-    return this.#of([...this.#authenticators, ...last], this.#settings.XDS_AUTH_PLAINTEXT);
+    return this.#of([...this.#authenticators, ...last], settings.XDS_AUTH_PLAINTEXT);
   }
 
   #of(authenticators: readonly Authenticator[], plaintext: boolean): Authentication {
@@ -104,8 +107,8 @@ export class ServerAuthentication {
 }
 
 /** The claims of the first token of the server that there is; undefined: there is none that can be read. */
-async function readOwnToken(kernel: Kernel): Promise<OwnTokenClaims | undefined> {
-  for (const path of OWN_TOKEN_FILES) {
+async function readOwnToken(files: readonly string[], kernel: Kernel): Promise<OwnTokenClaims | undefined> {
+  for (const path of files) {
     try {
       return ownTokenClaims(await Deno.readTextFile(path));
     } catch (error) {

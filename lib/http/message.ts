@@ -59,7 +59,7 @@ export function bodyText({ body }: HttpRequest): string {
 }
 
 /** Addresses of the loopback interfaces, with the port behind them. */
-const LOOPBACK = /^(?:127\.|::1:|::ffff:127\.)/;
+const LOOPBACK = /^(?:127\.|::1:\d+$|::ffff:127\.)/;
 
 /** Whether a client runs on this machine: it came over a loopback address or a Unix socket. */
 export function isLocalPeer({ address }: Peer): boolean {

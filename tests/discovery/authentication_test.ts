@@ -43,6 +43,23 @@ Deno.test("the authority believes TOKEN_ISSUER last, for AUDIENCE, else for TOKE
   assert.match(await verdict({}, await one.token()), /^client certificate: no certificate$/);
 });
 
+Deno.test("what TOKEN_ISSUER and AUDIENCE do not say is as in the server's own token", async () => {
+  await using issuer = await TestIssuer.start();
+  const folder = await Deno.makeTempDir();
+  const file = `${folder}/token`;
+  const verdict = async (token: string) => {
+    const authentication = await authenticationOf({}).forAuthority([`${folder}/none`, file]);
+    const result = await authentication.authenticate(caller({ authorization: `Bearer ${token}` }, ANONYMOUS_TLS));
+    return "caller" in result ? result.caller.identity.serviceAccount : failureText(result.failures);
+  };
+  await Deno.writeTextFile(file, await issuer.token({ aud: ["vault", "other"], sub: "system:serviceaccount:a:b" }));
+  assert.equal(await verdict(await issuer.token({ aud: "vault" })), "cart");
+  assert.match(await verdict(await issuer.token({ aud: "other" })), /claim aud: got "other", expected one of vault$/);
+  await Deno.writeTextFile(file, "junk");
+  assert.equal(await verdict(await issuer.token()), "client certificate: no certificate");
+  await Deno.remove(folder, { recursive: true });
+});
+
 Deno.test("identities of tokens are in the mesh's trust domain of the moment", async () => {
   await using issuer = await TestIssuer.start();
   const authentication = authenticationOf({ JWT_RULE: ruleOf(issuer, "mesh-ca") }, "corp@example.com").forDiscovery();

@@ -22,7 +22,7 @@ Deno.test("METRICS_LOCALHOST_ACCESS_ONLY: metrics are for clients of this machin
   for (const address of ["127.0.0.1:1", "127.1.2.3:1", "::1:1", "::ffff:127.0.0.1:1"]) {
     assert.equal(await refused(true, head("/metrics", address)), undefined, address);
   }
-  for (const address of ["10.0.0.1:1", "::ffff:10.0.0.1:1", "fd00::1:1", "::10:1", "?:?"]) {
+  for (const address of ["10.0.0.1:1", "::ffff:10.0.0.1:1", "fd00::1:1", "::10:1", "::1:5:80", "?:?"]) {
     assert.equal(await refused(true, head("/metrics", address)), 403, address);
     assert.equal(await refused(true, head("/version", address)), undefined, address);
     assert.equal(await refused(false, head("/metrics", address)), undefined, address);
