@@ -27,6 +27,7 @@ import { RULE_HOSTS } from "./references/rule_hosts.ts";
 import { SUBSET_ENDPOINTS } from "./references/subset_endpoints.ts";
 import { GATEWAY_SUBSETS } from "./routing/gateway_subsets.ts";
 import { SHARED_HOSTS } from "./routing/shared_hosts.ts";
+import { ENTRY_PROTOCOLS } from "./services/protocols.ts";
 import { REQUIRED_ADDRESSES } from "./services/addresses.ts";
 import { SIDECAR_CONFLICTS } from "./sidecars/conflicts.ts";
 import { UNVERIFIED_SERVERS } from "./tls/unverified.ts";
@@ -53,6 +54,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(SIDECAR_CONFLICTS),
   analyzer(SIDECAR_IMPORTS),
   analyzer(REQUIRED_ADDRESSES),
+  analyzer(ENTRY_PROTOCOLS),
   analyzer(GATEWAY_CREDENTIALS),
   analyzer(INJECTED_NAMESPACES),
   analyzer(PROXIES_OF_PODS),

@@ -31,6 +31,11 @@ const GROUPS = {
   gatewayPlace: grouping("Gateway", ({ spec }) => ({ names: gatewayPlaces(spec), labels: spec.selector ?? {} })),
   /** Gateways by the names of their servers' secrets. */
   gatewayCredential: grouping("Gateway", ({ spec }) => ({ names: credentials(spec), labels: spec.selector ?? {} })),
+  /** Service entries by host and port, `shop.example.com 443`. */
+  entryPort: grouping("ServiceEntry", ({ spec: { hosts, ports = [] } }) => ({
+    names: hosts.flatMap((host) => ports.map(({ number }) => `${host.toLowerCase()} ${number}`)),
+    labels: {},
+  })),
   /** Workload entries by namespace. */
   workloadEntry: grouping("WorkloadEntry", ({ meta, spec }) => ({
     names: [meta.namespace],

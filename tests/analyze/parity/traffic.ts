@@ -247,6 +247,28 @@ export const TRAFFIC: readonly ParityCase[] = [
     expected: ["empty", "lower", "none", "tcp"].map((name) => `MSH0134 ServiceEntry default/${name}`),
   },
   {
+    about: "service entries of one host and port with different protocols",
+    codes: ["MSH0177"],
+    input: [
+      ...([
+        ["http", "a.example.com", "HTTP", {}],
+        ["https", "a.example.com", "HTTPS", {}],
+        ["same-1", "b.example.com", "HTTPS", {}],
+        ["same-2", "b.example.com", "https", {}],
+        ["private-1", "c.example.com", "HTTP", { exportTo: ["one"] }],
+        ["private-2", "c.example.com", "HTTPS", { exportTo: ["two"] }],
+      ] as const).map(([name, host, protocol, more]) =>
+        object("ServiceEntry", `default/${name}`, {
+          hosts: [host],
+          ports: [{ number: 8443, name: "p", protocol }],
+          resolution: "DNS",
+          ...more,
+        })
+      ),
+    ],
+    expected: ["MSH0177 ServiceEntry default/http", "MSH0177 ServiceEntry default/https"],
+  },
+  {
     about: "the same where proxies get automatic addresses",
     codes: ["MSH0134"],
     mesh: {

@@ -42,4 +42,11 @@ export const CONFLICTS = {
     effect: "The oldest of them holds; the others do nothing.",
     fix: "Keep one of them, or give the others a selector.",
   },
+  "entries-differ-in-protocol": {
+    code: "MSH0177",
+    title: "two protocols for one port of a host",
+    meaning: "Two ServiceEntries have the same host and port with different protocols, and some namespace sees both.",
+    effect: "Proxies serve the port with one of the protocols; connections of the other one break.",
+    fix: "Write one protocol, give one of them another port, or export each to namespaces of its own.",
+  },
 } as const satisfies Readonly<Record<string, FindingRow>>;

@@ -28,4 +28,6 @@ export const NOT_REPORTED: Readonly<Record<FindingCode, string>> = {
   MSH0170: "Compares services of several clusters; the facts of a folder are those of one.",
   MSH0171: "Conditions are written by controllers into live objects; the status in a file is passed over.",
   MSH0172: GATEWAY_API,
+  MSH0175: "Concerns a setting of the control plane's own Deployment; here it is a setting of the server.",
+  MSH0176: GATEWAY_API,
 };

@@ -1,0 +1,56 @@
+/**
+ * Service entries that give one port of a host different protocols, in namespaces that see both.
+ *
+ * @module
+ */
+import type { ConfigObject } from "../../config/types.ts";
+import { effectiveExportTo } from "../../mesh/names.ts";
+import type { Analyzer } from "../analyzer.ts";
+import { type Audience, meets } from "../reader/audience.ts";
+import { isBefore } from "../reader/groups.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
+
+type EntryObject = ConfigObject<"ServiceEntry">;
+
+/** Entries of one host and port that each of them is compared with: the oldest. */
+const MOST_COMPARED = 100;
+
+/** See the module. */
+export const ENTRY_PROTOCOLS: Analyzer<"ServiceEntry"> = {
+  kind: "ServiceEntry",
+  reports: ["entries-differ-in-protocol"],
+  analyze: (entry, read, report) => {
+    const { hosts, ports = [] } = entry.spec;
+    const audience = audienceOf(entry, read);
+    for (const [at, { number, protocol = "" }] of ports.entries()) {
+      for (const host of hosts) {
+        const differs = (other: EntryObject) =>
+          other.key !== entry.key && protocolOf(other, number) !== protocol.toUpperCase() &&
+          meets(audienceOf(other, read), audience);
+        const sharing = read.withoutSelector("entryPort", `${host.toLowerCase()} ${number}`);
+        const other = sharing.slice(0, MOST_COMPARED).find(differs);
+        if (other === undefined) continue;
+        const name = `${other.meta.namespace}/${other.meta.name}`;
+        report("warning", "entries-differ-in-protocol", {
+          field: `spec.ports[${at}].protocol`,
+          value: protocol,
+          expected: `one protocol for port ${number} of ${host} (${name} has ${protocolOf(other, number) || "none"})`,
+          others: [other.key],
+          ...isBefore(entry, other) ? {} : { effect: `Where both are seen, that of ${name} may hold: it is older.` },
+        });
+        break;
+      }
+    }
+  },
+};
+
+function audienceOf(
+  { meta: { namespace }, spec: { exportTo } }: EntryObject,
+  { meshConfig }: AnalysisReader,
+): Audience {
+  return effectiveExportTo(exportTo, namespace, meshConfig.defaultServiceExportTo);
+}
+
+function protocolOf({ spec: { ports = [] } }: EntryObject, number: number): string {
+  return (ports.find((port) => port.number === number)?.protocol ?? "").toUpperCase();
+}
