@@ -4,6 +4,11 @@
 import assert from "node:assert/strict";
 import { connect as connectPlain } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
+import type { AgentSecret, SecretListener, SecretSource } from "../../lib/agent/secrets/agent_secret.ts";
+import { sdsService } from "../../lib/agent/secrets/sds_service.ts";
+import { GrpcServer } from "../../lib/grpc/server.ts";
+import { silentLog } from "../../lib/kernel/log/log.ts";
+import { listenUnix } from "../../lib/sockets/listen/unix.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { Authority, type Certificate, openssl } from "../certificates.ts";
 import { envoyPath, TestMesh, until } from "./support/mesh.ts";
@@ -316,6 +321,103 @@ Deno.test({
         await until("bytes pass a port without a protocol", async () => await bytes(auto) === "HTTP/1.1 400");
         await mesh.settled();
       } finally {
+        await authority.remove();
+        await Deno.remove(folder, { recursive: true });
+      }
+    }),
+});
+
+/** The certificates of one workload as its agent serves them, changed at will. */
+class AgentOfTest implements SecretSource {
+  readonly #secrets = new Map<string, AgentSecret>();
+  readonly #listeners = new Map<string, Set<SecretListener>>();
+
+  watch(name: string, listener: SecretListener): () => void {
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(listener));
+    const secret = this.#secrets.get(name);
+    if (secret !== undefined) listener.secret(secret);
+    return () => void listeners.delete(listener);
+  }
+
+  set(name: string, secret: AgentSecret): void {
+    this.#secrets.set(name, secret);
+    for (const listener of this.#listeners.get(name) ?? []) listener.secret(secret);
+  }
+
+  /** Serves them at a socket; answers with what ends that. */
+  async serve(path: string): Promise<() => Promise<void>> {
+    const server = new GrpcServer([sdsService(this, silentLog().scope("test"))]);
+    const listener = await listenUnix(path, (transport) => server.accept(transport));
+    return async () => {
+      await listener.close();
+      await server.stop(0);
+    };
+  }
+}
+
+/** The cluster of an agent's secrets in a bootstrap. */
+function agentCluster(path: string): object {
+  const options = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+  return {
+    name: "sds-grpc",
+    type: "STATIC",
+    connect_timeout: "1s",
+    load_assignment: {
+      cluster_name: "sds-grpc",
+      endpoints: [{ lb_endpoints: [{ endpoint: { address: { pipe: { path } } } }] }],
+    },
+    typed_extension_protocol_options: {
+      [options]: {
+        "@type": `type.googleapis.com/${options}`,
+        explicit_http_config: { http2_protocol_options: {} },
+      },
+    },
+  };
+}
+
+Deno.test({
+  name: "with agents beside both proxies, STRICT is served, and certificates that change fail no request",
+  ignore,
+  fn: () =>
+    withPorts(2, async ([here = 0, there = 0]) => {
+      const folder = await Deno.makeTempDir({ prefix: "mesh-mtls-" });
+      const authority = await Authority.make("mesh");
+      const ends: (() => Promise<void>)[] = [];
+      try {
+        await using app = application();
+        const paths = [{ protocol: "HTTP", client: here, server: there }];
+        const files = { "world.yaml": world(paths, app.port) + policies["mesh STRICT"]!(0) };
+        await using mesh = await TestMesh.start({ files });
+        const agents = new Map<string, AgentOfTest>();
+        const renew = async (name: string) => {
+          const uri = [["URI", `spiffe://cluster.local/ns/demo/sa/${name}`]] as const;
+          const { certificate: chain, key } = await authority.sign(name, 1, uri);
+          agents.get(name)!.set("default", { kind: "certificate", chain, key });
+        };
+        for (const name of ["server", "client"]) {
+          const agent = new AgentOfTest();
+          agents.set(name, agent);
+          agent.set("ROOTCA", { kind: "roots", roots: authority.certificate });
+          await renew(name);
+          ends.push(await agent.serve(`${folder}/${name}`));
+          const identity = { type: "sidecar", namespace: "demo", address: "127.0.0.1", name } as const;
+          const beside = { metadata: { PROXY_CONFIG: {} }, clusters: [agentCluster(`${folder}/${name}`)] };
+          const envoy = await mesh.attach(path!, { ...identity, ...beside, labels: { app: name } }, true);
+          await envoy.ready(name === "server" ? there : here);
+        }
+        const me = "spiffe://cluster.local/ns/demo/sa/client";
+        await until("the first request is served", async () => await ask(here, undefined) === me);
+        for (let round = 0; round < 3; round++) {
+          for (const name of ["server", "client"]) {
+            await renew(name);
+            for (let i = 0; i < 20; i++) assert.equal(await ask(here, undefined), me);
+          }
+        }
+        assert.equal(await ask(there, undefined), "refused");
+        await mesh.settled();
+      } finally {
+        for (const end of ends) await end();
         await authority.remove();
         await Deno.remove(folder, { recursive: true });
       }
