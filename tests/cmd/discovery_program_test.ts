@@ -227,3 +227,17 @@ Deno.test("a signal while it reads a large folder ends it; it does not serve fir
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+Deno.test("with its permissions it keeps the root that it makes, for its owner alone, and serves over TLS", async () => {
+  const folder = await Deno.makeTempDir();
+  const env = { MESH_SELF_SIGNED_CA_DIR: `${folder}/ca` };
+  await withProgram({}, ["--registries=Mock", "--secureGRPCAddr=127.0.0.1:0"], async (program) => {
+    await program.port("grpc");
+    const made = program.lines.find(({ msg }) => msg === "the authority is self-signed");
+    assert.equal(made?.["place"], `${folder}/ca/authority.pem`);
+    assert.equal((await Deno.stat(`${folder}/ca/authority.pem`)).mode! & 0o777, 0o600);
+    assert.ok(program.lines.some(({ msg, secureGrpc }) => msg === "serving" && Number(secureGrpc) > 0));
+    assert.deepEqual(program.lines.filter(({ level }) => level === "warn" || level === "error"), []);
+  }, env);
+  await Deno.remove(folder, { recursive: true });
+});
