@@ -8,7 +8,7 @@ import type { NotBuiltPart } from "./entry.ts";
 /** The part and what waits for it. */
 export const authority: NotBuiltPart = {
   title: "authority",
-  about: "The certificate authority, and the server's own certificate from it.",
+  about: "Certificates by way of the orchestrator, and the authorities that the mesh configuration names.",
   settings: [
     "CA_TRUSTED_NODE_ACCOUNTS",
     "CERT_SIGNER_DOMAIN",
