@@ -37,6 +37,18 @@ for (const [host, plain, wildcard] of HOSTS) {
   });
 }
 
+test("a host of several labels without wildcard is judged alike where wildcards are allowed and where they are not", () => {
+  const piece = fc.constantFrom("a", "Z", "0", "7", "-", "_", "é", "x".repeat(60), "b-c", "12");
+  const label = fc.array(piece, { maxLength: 4 }).map((pieces) => pieces.join(""));
+  fc.assert(
+    fc.property(fc.array(label, { minLength: 2, maxLength: 5 }), (labels) => {
+      const host = labels.join(".");
+      assert.equal(wildcardHostProblem(host) === undefined, hostProblem(host) === undefined, host);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
 const OVERLAPS: readonly (readonly [string, string, boolean, boolean])[] = [
   ["foo.com", "foo.com", true, true],
   ["foo.com", "bar.com", false, false],

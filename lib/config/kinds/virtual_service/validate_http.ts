@@ -130,17 +130,18 @@ const MAX_HEADERS = 1000;
 function checkHeaders(headers: Headers | undefined, at: string, report: Findings): void {
   for (const side of ["request", "response"] as const) {
     const operations = headers?.[side];
-    const { set = {}, add = {}, remove = [] } = operations ?? {};
+    if (operations === undefined) continue;
+    const { set = {}, add = {}, remove = [] } = operations;
     const count = Math.max(Object.keys(set).length + Object.keys(add).length, remove.length);
     if (count > MAX_HEADERS) report.error(`${at}.${side}`, count, `at most ${MAX_HEADERS} headers to change`);
     for (const operation of ["set", "add"] as const) {
-      for (const [name, value] of Object.entries(operations?.[operation] ?? {})) {
+      for (const [name, value] of Object.entries(operations[operation] ?? {})) {
         const where = joinPath(`${at}.${side}.${operation}`, name);
         checkChangedHeaderName(name, side === "request", where, report);
         checkHeaderValue(value, where, report);
       }
     }
-    operations?.remove?.forEach((name, index) =>
+    operations.remove?.forEach((name, index) =>
       checkChangedHeaderName(name, false, `${at}.${side}.remove[${index}]`, report)
     );
   }
