@@ -14,7 +14,8 @@ async function refused(
       ...["--registries=", "--secureGRPCAddr=", ...args],
     ],
     cwd: repository,
-    env,
+    // It would keep its root in this folder.
+    env: { ENABLE_CA_SERVER: "false", ...env },
     stdin: "null",
     stdout: "null",
     stderr: "piped",
@@ -170,11 +171,13 @@ Deno.test("an authority that needs the orchestrator, or whose files do not fit, 
     );
     assert.match(external.lines[1] ?? "", /PILOT_CERT_PROVIDER: got "orch.io\/signer", expected meshd, custom or none/);
     await Deno.writeTextFile(`${folder}/ca-cert.pem`, "junk");
-    const incomplete = await refused(args, { ROOT_CA_DIR: folder });
+    const incomplete = await refused(args, { ENABLE_CA_SERVER: "true", ROOT_CA_DIR: folder });
     assert.equal(incomplete.code, 1);
     assert.match(incomplete.lines[0] ?? "", /ROOT_CA_DIR: .*: ca-key.pem: expected a file in .* it is not there$/);
     await Deno.writeTextFile(`${folder}/authority.pem`, "junk");
-    const kept = await refused(args, { MESH_SELF_SIGNED_CA_DIR: folder, ROOT_CA_DIR: `${folder}/none` });
+    const kept = await refused(args, {
+      ...{ ENABLE_CA_SERVER: "true", MESH_SELF_SIGNED_CA_DIR: folder, ROOT_CA_DIR: `${folder}/none` },
+    });
     assert.match(
       kept.lines[0] ?? "",
       /MESH_SELF_SIGNED_CA_DIR: .*authority.pem: expected certificates in PEM, got none$/,
