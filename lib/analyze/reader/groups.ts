@@ -79,7 +79,8 @@ const NO_LABEL = "";
 
 /** All groups of all objects. */
 export class ObjectGroups {
-  readonly #members = new Map<string, Map<string, ConfigObject>>();
+  /** By group; a lone member, which is the rule, needs no map. */
+  readonly #members = new Map<string, ConfigObject | Map<string, ConfigObject>>();
   readonly #sorted = new Map<string, readonly ConfigObject[]>();
   readonly #keysOf = new Map<string, readonly string[]>();
 
@@ -92,8 +93,9 @@ export class ObjectGroups {
     if (keys.length > 0) this.#keysOf.set(object.key, keys);
     for (const key of keys) {
       const there = this.#members.get(key);
-      if (there) there.set(object.key, object);
-      else this.#members.set(key, new Map([[object.key, object]]));
+      if (there === undefined) this.#members.set(key, object);
+      else if (there instanceof Map) there.set(object.key, object);
+      else this.#members.set(key, new Map([[there.key, there], [object.key, object]]));
       this.#sorted.delete(key);
     }
     return [...before, ...keys];
@@ -105,8 +107,10 @@ export class ObjectGroups {
     if (keys === undefined) return NO_GROUPS;
     for (const key of keys) {
       const there = this.#members.get(key);
-      there?.delete(object);
-      if (there?.size === 0) this.#members.delete(key);
+      if (!(there instanceof Map)) this.#members.delete(key);
+      else if (there.delete(object) && there.size === 1) {
+        for (const last of there.values()) this.#members.set(key, last);
+      }
       this.#sorted.delete(key);
     }
     this.#keysOf.delete(object);
@@ -115,9 +119,11 @@ export class ObjectGroups {
 
   /** The members of a group, the oldest first. */
   members(key: string): readonly ConfigObject[] {
+    const there = this.#members.get(key);
+    if (!(there instanceof Map)) return there === undefined ? [] : [there];
     const known = this.#sorted.get(key);
     if (known) return known;
-    const sorted = [...this.#members.get(key)?.values() ?? []].sort((a, b) => isBefore(a, b) ? -1 : 1);
+    const sorted = [...there.values()].sort((a, b) => isBefore(a, b) ? -1 : 1);
     this.#sorted.set(key, sorted);
     return sorted;
   }
