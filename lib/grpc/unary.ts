@@ -25,7 +25,7 @@ export class UnaryHandler implements CallHandler {
     if (this.#asked) throw new RpcError(Code.INTERNAL, "a second request on a unary call");
     this.#asked = true;
     // Others may read on from the buffer that the request lies in while the answer is made.
-    const request = bytes.slice();
+    const request = new Uint8Array(bytes); // `slice` of a Buffer copies nothing
     Promise.resolve().then(() => this.#answer(request, this.#call)).then((response) => {
       this.#call.send([response], false);
       this.#call.end();

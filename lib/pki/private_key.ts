@@ -35,13 +35,7 @@ export class PrivateKey {
 
   /** A new key. */
   static async generate(spec: KeySpec): Promise<PrivateKey> {
-    const { privateKey, publicKey } = await crypto.subtle.generateKey(
-      spec.type === "RSA"
-        ? { ...algorithmOf(spec), modulusLength: spec.bits, publicExponent: Uint8Array.of(1, 0, 1) }
-        : algorithmOf(spec),
-      true,
-      ["sign", "verify"],
-    ) as CryptoKeyPair;
+    const { privateKey, publicKey } = await crypto.subtle.generateKey(generationOf(spec), true, ["sign", "verify"]);
     const [pkcs8, spki] = await Promise.all([
       crypto.subtle.exportKey("pkcs8", privateKey),
       crypto.subtle.exportKey("spki", publicKey),
@@ -101,6 +95,15 @@ export class PrivateKey {
 function algorithmOf(spec: KeySpec): RsaHashedImportParams | EcKeyImportParams {
   return spec.type === "RSA"
     ? { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }
+    : { name: "ECDSA", namedCurve: spec.curve };
+}
+
+function generationOf(spec: KeySpec): RsaHashedKeyGenParams | EcKeyGenParams {
+  return spec.type === "RSA"
+    ? {
+      ...{ name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" },
+      ...{ modulusLength: spec.bits, publicExponent: Uint8Array.of(1, 0, 1) },
+    }
     : { name: "ECDSA", namedCurve: spec.curve };
 }
 

@@ -50,7 +50,7 @@ Deno.test("a leaf says what it was made of, to this package, to Node and to @pec
 
   const own = readCertificate(der);
   const node = new NodeCertificate(der);
-  const other = new x509.X509Certificate(der);
+  const other = new x509.X509Certificate(new Uint8Array(der));
   assert.equal(own.subject, "O=Müller, Söhne, CN=cart");
   assert.equal(own.commonName, "cart");
   assert.deepEqual(own.names, { ...names, emails: [], ips: ["10.0.0.1", "2001:db8:0:0:0:0:0:1"] });
@@ -73,7 +73,10 @@ Deno.test("a leaf says what it was made of, to this package, to Node and to @pec
     "2001:db8::1",
   ]);
   assert.ok(
-    await other.verify({ publicKey: new x509.X509Certificate(root.certificate.der).publicKey, signatureOnly: true }),
+    await other.verify({
+      publicKey: new x509.X509Certificate(new Uint8Array(root.certificate.der)).publicKey,
+      signatureOnly: true,
+    }),
   );
 });
 
