@@ -84,9 +84,24 @@ function startAgent(
   });
 }
 
+/** The probes of an orchestrator, and the calls of a workload that ends. */
+async function readyThenDrained(agent: AgentProcess, [, status, readiness]: readonly number[]): Promise<void> {
+  const probe = async () => {
+    const response = await fetch(`http://127.0.0.1:${readiness}/healthz/ready`);
+    return [response.status, await response.text()];
+  };
+  const post = async (path: string) =>
+    await (await fetch(`http://127.0.0.1:${status}/${path}`, { method: "POST" })).text();
+  assert.deepEqual(await probe(), [200, ""]);
+  assert.equal(await post("drain"), "OK");
+  assert.deepEqual(await probe(), [503, "the proxy is draining\n"]);
+  assert.equal(await post("quitquitquit"), "OK");
+  assert.equal(await agent.ended, 0);
+}
+
 Deno.test({
   name:
-    "two workloads with nothing but tokens get identities from the server's own authority, and talk mutual TLS where nothing else is let in",
+    "two workloads with nothing but tokens get identities from the server's own authority, and talk mutual TLS where nothing else is let in; probes and the end of one are answered",
   ignore: envoyPath() === undefined,
   fn: () =>
     withPorts(10, async ([server = 0, client = 0, ...ports]) => {
@@ -114,6 +129,7 @@ Deno.test({
           await until("a request passes both sidecars", async () =>
             await ask(client) === "spiffe://cluster.local/ns/demo/sa/client");
           assert.equal(await ask(server), "refused", "plain connections are not let in");
+          await readyThenDrained(behind, ports);
         } catch (error) {
           throw new Error(`${await ask(client)}\n${behind.output}\n${before.output}`, { cause: error });
         }

@@ -14,6 +14,7 @@
  */
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
+import { ProxyReadiness } from "../status/readiness.ts";
 import type { EnvoyAdmin } from "./admin.ts";
 import { drainEnvoy, type DrainRules } from "./drain.ts";
 
@@ -84,12 +85,14 @@ export class EnvoyProcess {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #hurry = new AbortController();
+  readonly #readiness: ProxyReadiness;
   #draining: Promise<void> | undefined;
   #ending = false;
 
   constructor(child: ChildProcess, admin: EnvoyAdmin, clock: Clock, log: Logger) {
     this.#child = child;
     this.#admin = admin;
+    this.#readiness = new ProxyReadiness(admin);
     this.#clock = clock;
     this.#log = log;
     this.ended = child.ended;
@@ -101,8 +104,25 @@ export class EnvoyProcess {
     return this.#child.pid;
   }
 
+  /** Whether it serves; not from when it drains. */
+  get readiness(): ProxyReadiness {
+    return this.#readiness;
+  }
+
+  /**
+   * Has it drain and go on; {@linkcode EnvoyProcess.drain} ends it at once from then on.
+   *
+   * @throws Error when it does not take the call
+   */
+  async drainAndStay({ inboundOnly }: Pick<DrainRules, "inboundOnly">): Promise<void> {
+    this.#readiness.drain();
+    await this.#admin.drain(inboundOnly);
+    this.#draining ??= Promise.resolve();
+  }
+
   /** Drains and then ends it; a second call changes nothing. Resolves when it has ended. */
   async drain(rules: DrainRules): Promise<ProcessEnd> {
+    this.#readiness.drain();
     this.#draining ??= drainEnvoy(this.#admin, rules, this.#clock, this.#log, this.#hurry.signal);
     await this.#draining;
     return await this.end();

@@ -4,6 +4,7 @@
  *     certificate ──> SDS socket ──┐
  *                                  ├──> Envoy ── ends ──> the agent ends with its exit code
  *     server ──> relay ─> XDS socket
+ *     status port: is the proxy ready?
  *
  * Permissions: the permission set `pilot-agent` of deno.json.
  *
@@ -27,6 +28,8 @@ import type { WorkloadCertificate } from "../secrets/workload_certificate.ts";
 import type { AgentInput } from "./agent_input.ts";
 import { discoveryServer, workloadCertificate } from "./control_plane.ts";
 import { planSecrets } from "./secret_plan.ts";
+import { HttpServer } from "../../http/server.ts";
+import { type StatusActions, statusRoutes } from "../status/routes.ts";
 
 /** What an agent shares with its program. */
 export interface AgentParts {
@@ -91,14 +94,54 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
     { path: input.xdsSocket, service: relay.service },
   ], input);
   certificate?.start();
-  let envoy: EnvoyProcess | undefined;
+  let agent: RunningAgent | undefined;
+  const status = new HttpServer({
+    routes: statusRoutes(statusActions(() => agent, input)),
+    log: log.scope("healthcheck"),
+    clock,
+  });
+  const runtime: AgentRuntime = { relay, certificate, sockets, status };
   try {
-    envoy = settings.DISABLE_PROXY ? undefined : await startEnvoyProcess(input, isElsewhere, { clock, log });
+    await listenStatus(status, input.proxy.statusPort);
+    const envoy = settings.DISABLE_PROXY ? undefined : await startEnvoyProcess(input, isElsewhere, { clock, log });
+    return agent = running(envoy, runtime, input);
   } catch (error) {
-    await closeAll(sockets, relay, certificate);
+    await closeAll(runtime);
     throw error;
   }
-  return running(envoy, relay, certificate, sockets, input);
+}
+
+/** What an agent holds beside its proxy. */
+interface AgentRuntime {
+  readonly relay: Relay;
+  readonly certificate: WorkloadCertificate | undefined;
+  readonly sockets: readonly OpenSocket[];
+  readonly status: HttpServer;
+}
+
+async function listenStatus(status: HttpServer, port: number): Promise<void> {
+  try {
+    await status.listen(`:${port}`);
+  } catch (error) {
+    throw new Error(`statusPort ${port}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** @param agent undefined until it has started */
+function statusActions(agent: () => RunningAgent | undefined, { drainRules }: AgentInput): StatusActions {
+  const notStarted = "the proxy has not been started yet";
+  return {
+    notReady: async () => {
+      const started = agent();
+      return started === undefined ? notStarted : await started.envoy?.readiness.reason();
+    },
+    quit: () => void agent()?.stop(),
+    drain: async () => {
+      const started = agent();
+      if (started === undefined) throw new Error(notStarted);
+      await started.envoy?.drainAndStay(drainRules);
+    },
+  };
 }
 
 /** The settings that the server sends, of which the roots are in force. */
@@ -158,32 +201,23 @@ async function closeSockets(sockets: readonly OpenSocket[]): Promise<void> {
   }
 }
 
-async function closeAll(
-  sockets: readonly OpenSocket[],
-  relay: Relay,
-  certificate: WorkloadCertificate | undefined,
-): Promise<void> {
+async function closeAll({ relay, certificate, sockets, status }: AgentRuntime): Promise<void> {
   relay.stop();
   certificate?.stop();
   await closeSockets(sockets);
+  await status.close();
 }
 
-function running(
-  envoy: EnvoyProcess | undefined,
-  relay: Relay,
-  certificate: WorkloadCertificate | undefined,
-  sockets: readonly OpenSocket[],
-  { drainRules }: AgentInput,
-): RunningAgent {
+function running(envoy: EnvoyProcess | undefined, runtime: AgentRuntime, { drainRules }: AgentInput): RunningAgent {
   let isAsked = false;
   const { promise: ended, resolve } = Promise.withResolvers<number>();
   let over: Promise<void> | undefined;
-  const close = (code: number) => over ??= closeAll(sockets, relay, certificate).then(() => resolve(code));
+  const close = (code: number) => over ??= closeAll(runtime).then(() => resolve(code));
   // An end that was asked for is a good one, whichever signal brought it.
   envoy?.ended.then((end) => close(isAsked ? 0 : exitCodeOf(end)));
   return {
-    relay,
-    certificate,
+    relay: runtime.relay,
+    certificate: runtime.certificate,
     envoy,
     ended,
     async drain() {
