@@ -9,7 +9,7 @@ import type { NotBuiltPart } from "./entry.ts";
 export const agent: NotBuiltPart = {
   title: "agent",
   about:
-    "What `pilot-agent proxy` does besides: health, probes, merged metrics, DNS, Wasm modules, tokens for other services.",
+    "What `pilot-agent proxy` does besides: probes of applications, merged metrics, DNS, Wasm modules, tokens for other services.",
   settings: [
     "CREDENTIAL_FETCHER_TYPE",
     "CREDENTIAL_IDENTITY_PROVIDER",
