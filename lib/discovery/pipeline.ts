@@ -19,6 +19,7 @@ import { EndpointIndex } from "../registry/endpoint_index.ts";
 import type { Registry } from "../registry/types.ts";
 import { ServiceEntryRegistry } from "../registry/service_entry/registry.ts";
 import { ResourceTable } from "../resource/set.ts";
+import type { Proxy } from "../translate/proxy/node.ts";
 import type { Translator } from "../translate/translator.ts";
 import { AppliedListeners } from "./applied.ts";
 import { addressRangeFindings } from "../translate/message/mesh_findings.ts";
@@ -53,6 +54,8 @@ export class Pipeline {
   #networks: MeshNetworks;
   #meshChanged = false;
   #translator: Translator;
+  /** The preparation for proxies under way; all that come meanwhile wait for it. */
+  #preparing: Promise<void> | undefined;
   #pushes = 0;
   readonly #failures: PushFailures;
   /** The last push failed as a whole. */
@@ -103,6 +106,20 @@ export class Pipeline {
   /** All objects that are in force, or wait for their push. */
   objects(): Iterable<AnyConfigObject> {
     return this.#objects.values();
+  }
+
+  /**
+   * Resolves when adding a proxy takes long no more: what the first one shares with all that follow is built in steps
+   * between which the event loop turns. Undefined: it takes long no more already.
+   */
+  prepare(proxy: Proxy): Promise<void> | undefined {
+    const steps = this.#translator.prepare(proxy);
+    // Where a step throws, adding the proxy meets the same, and reports it.
+    if (steps === undefined) return this.#preparing;
+    const preparing = paced(steps).catch(() => {}).finally(() => {
+      if (this.#preparing === preparing) this.#preparing = undefined;
+    });
+    return this.#preparing = preparing;
   }
 
   /** Adds a registry; resolves when what exists in it has been reported. */

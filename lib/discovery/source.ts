@@ -160,6 +160,9 @@ export class ProxyStateView implements ProxyView {
   }
 }
 
+/** The proven identity of the client, as the workload that a proxy says it is for. */
+type IdentityOf = (proxy: Proxy) => string | undefined;
+
 /** The pipeline as a source of resources. */
 export class PipelineSource implements ResourceSource {
   /** Whether all sources are synced and the first translation is done. */
@@ -170,6 +173,7 @@ export class PipelineSource implements ResourceSource {
   readonly #callers: DiscoveryCallers | undefined;
   readonly #undecided: UndecidedViews = new Map();
   readonly #credentials: Credentials | undefined;
+  #lastTurn: Promise<void> = Promise.resolve();
 
   /**
    * @param connected Called after each proxy that was taken in.
@@ -190,35 +194,53 @@ export class PipelineSource implements ResourceSource {
     this.#callers = callers;
   }
 
-  /** {@linkcode ResourceSource.connect}; a client that has nothing to prove gets its view at once. */
+  /** {@linkcode ResourceSource.connect}; a client that has nothing to prove and to wait for gets its view at once. */
   connect(request: ConnectRequest, control: ConnectControl): ProxyView | Promise<ProxyView> {
     const proof = this.#callers?.identify(request);
-    if (proof === undefined) return this.#join(request, control, () => undefined);
+    if (proof === undefined) return this.#take(request, control, () => undefined);
     control.waitsFor("the proof of the client's identity");
     return proof.then((caller) => {
       control.signal.throwIfAborted();
-      return this.#join(request, control, (proxy) => this.#callers?.identityAs(proxy, caller, request.peer.address));
+      return this.#take(request, control, (proxy) => this.#callers?.identityAs(proxy, caller, request.peer.address));
     });
   }
 
-  #join(
-    { node, delta }: ConnectRequest,
-    control: ConnectControl,
-    identityOf: (proxy: Proxy) => string | undefined,
-  ): ProxyView {
+  /** Nobody waits, or makes others wait, who is not let in: the identity is looked at first. */
+  #take(request: ConnectRequest, control: ConnectControl, identityOf: IdentityOf): ProxyView | Promise<ProxyView> {
+    const { proxy, identity } = this.#read(request, identityOf);
+    const prepared = this.#pipeline.prepare(proxy);
+    if (prepared === undefined) return this.#join(proxy, identity, control);
+    control.waitsFor("resources that all proxies share");
+    return prepared.then(() => this.#turn()).then(() => {
+      control.signal.throwIfAborted();
+      // The mesh configuration, from which properties have their defaults, may be another one now.
+      const now = this.#read(request, identityOf);
+      return this.#join(now.proxy, now.identity, control);
+    });
+  }
+
+  /** A turn of the event loop for each: hundreds may have waited for the same. */
+  #turn(): Promise<void> {
+    return this.#lastTurn = this.#lastTurn.then(() => new Promise((resolve) => setTimeout(resolve, 0)));
+  }
+
+  #read({ node, delta }: ConnectRequest, identityOf: IdentityOf) {
     try {
       const proxy = this.#nodes.read(node, delta, this.#pipeline.mesh);
-      const identity = identityOf(proxy);
-      const state = this.#pipeline.translator.join(proxy);
-      this.#connected();
-      const proven = identity === undefined ? undefined : parseWorkloadIdentity(identity);
-      const reader = { name: state.proxy.nodeId, ...(proven && { namespace: proven.namespace }) };
-      const credentials = this.#credentials?.open(reader, () => control.answered(SECRET));
-      return new ProxyStateView(state, this.#pipeline, control, this.#undecided, identity, credentials);
+      return { proxy, identity: identityOf(proxy) };
     } catch (error) {
       if (error instanceof NodeRefused) throw new XdsRefusal(Code.INVALID_ARGUMENT, error.message);
       throw error;
     }
+  }
+
+  #join(proxy: Proxy, identity: string | undefined, control: ConnectControl): ProxyView {
+    const state = this.#pipeline.translator.join(proxy);
+    this.#connected();
+    const proven = identity === undefined ? undefined : parseWorkloadIdentity(identity);
+    const reader = { name: state.proxy.nodeId, ...(proven && { namespace: proven.namespace }) };
+    const credentials = this.#credentials?.open(reader, () => control.answered(SECRET));
+    return new ProxyStateView(state, this.#pipeline, control, this.#undecided, identity, credentials);
   }
 
   onPush(listener: (push: PushEvent) => void): () => void {

@@ -36,6 +36,9 @@ export interface TranslatorOptions {
   readonly targetsOf: (proxy: Proxy) => readonly ServiceTarget[];
 }
 
+/** Hosts from which on the first proxy is prepared in steps: fewer take some 100 ms at once. */
+const PREPARED_FROM = 300;
+
 /** Keeps every connected proxy's resources up to date. */
 export class Translator {
   readonly mesh: Mesh;
@@ -44,6 +47,8 @@ export class Translator {
   readonly #classes: ReadonlyMap<ProxyType, ProxyClasses>;
   readonly #proxies = new Set<ProxyState>();
   readonly #byAddress = new Map<string, Set<ProxyState>>();
+  /** Types of proxies whose results are built, or being built, before the first one is added. */
+  readonly #prepared = new Set<ProxyType>();
 
   constructor(options: TranslatorOptions) {
     this.mesh = options.mesh;
@@ -101,6 +106,20 @@ export class Translator {
     }
   }
 
+  /**
+   * The steps that build what the first proxy of a type shares with all that follow, so that adding it takes long no
+   * more. Undefined: another proxy has it, these steps were begun before, or there is little to build.
+   */
+  prepare(proxy: Proxy): Generator<void, void> | undefined {
+    const { type } = proxy.properties;
+    if (this.#prepared.has(type) || this.#classes.get(type)!.size > 0 || !profileOf(type).outbound) return undefined;
+    const source = this.#sourceFor(proxy);
+    const hosts = [...source.hosts()];
+    if (hosts.length < PREPARED_FROM) return undefined;
+    this.#prepared.add(type);
+    return this.caches.fill(source, hosts);
+  }
+
   /** Adds a proxy; its resources are there when this returns. */
   join(proxy: Proxy): ProxyState {
     const state = new ProxyState(proxy, this.#classFor(proxy));
@@ -146,6 +165,7 @@ export class Translator {
 
   /** Drops classes and results that no proxy uses; to be called regularly. */
   sweep(): void {
+    this.#prepared.clear();
     const used = new Set<ProxyClass>();
     for (const { proxyClass } of this.#proxies) used.add(proxyClass);
     for (const classes of this.#classes.values()) classes.drop((proxyClass) => !used.has(proxyClass));

@@ -1,0 +1,110 @@
+/** The first proxy of a large mesh: what all proxies share is built in steps before it joins. */
+import assert from "node:assert/strict";
+import { PipelineSource } from "../../lib/discovery/source.ts";
+import type { ConnectControl, ConnectRequest, ProxyView } from "../../lib/xds/protocol/source.ts";
+import { contents, Fixture } from "./fixture.ts";
+
+const MANY = 400;
+
+function service(i: number, port = 80): object {
+  return {
+    apiVersion: "networking.mesh.io/v1",
+    kind: "ServiceEntry",
+    metadata: { name: `s${i}`, namespace: `n${i % 4}` },
+    spec: {
+      hosts: [`s${i}.example.com`],
+      location: "MESH_INTERNAL",
+      resolution: "STATIC",
+      ports: [{ number: port, name: "http", protocol: "HTTP" }],
+      endpoints: [{ address: `10.0.${i >> 8}.${i & 255}` }],
+    },
+  };
+}
+
+function world(services: number): Fixture {
+  const fixture = new Fixture();
+  fixture.put(...Array.from({ length: services }, (_, i) => service(i)));
+  fixture.pipeline.flush();
+  return fixture;
+}
+
+const NODE = { namespace: "n0", address: "10.1.0.1" };
+
+/** The steps that prepare for a proxy. */
+function stepsFor({ nodes, pipeline }: Fixture, type = "sidecar"): Generator<void, void> | undefined {
+  const id = `${type}~10.1.0.1~app.n0~n0.svc.cluster.local`;
+  return pipeline.translator.prepare(nodes.read({ id, metadata: { fields: {} } }, true, pipeline.mesh));
+}
+
+function builtForHosts({ pipeline: { translator: { caches } } }: Fixture): number {
+  return [caches.clusters, caches.assignments, caches.contributions, caches.virtualHosts]
+    .reduce((sum, { counts }) => sum + counts.built, 0);
+}
+
+Deno.test("what is prepared host by host is not built again when the first proxy joins, and is what it would have been", () => {
+  const fixture = world(MANY);
+  const steps = [...stepsFor(fixture)!];
+  assert.equal(steps.length, MANY, "there is a step a host");
+  const built = builtForHosts(fixture);
+  assert.equal(built, 4 * MANY);
+  const state = fixture.join(NODE);
+  assert.equal(builtForHosts(fixture), built);
+  assert.deepEqual(contents(state), contents(world(MANY).join(NODE)));
+});
+
+Deno.test("what changes while it is prepared is what the proxy gets", () => {
+  const fixture = world(MANY);
+  const steps = stepsFor(fixture)!;
+  for (let i = 0; i < MANY / 2; i++) steps.next();
+  fixture.put(service(0, 81), service(MANY - 1, 82), service(MANY));
+  fixture.remove("ServiceEntry/n1/s1", `ServiceEntry/n${(MANY - 2) % 4}/s${MANY - 2}`);
+  fixture.pipeline.flush();
+  while (!steps.next().done);
+  const state = fixture.join(NODE);
+  assert.deepEqual(fixture.failures, []);
+  const fresh = new Fixture();
+  const changed = new Map([[0, 81], [MANY - 1, 82]]);
+  for (let i = 0; i <= MANY; i++) if (i !== 1 && i !== MANY - 2) fresh.put(service(i, changed.get(i)));
+  fresh.pipeline.flush();
+  assert.deepEqual(contents(state), contents(fresh.join(NODE)));
+});
+
+Deno.test("nothing is prepared for a gateway, in a small mesh, twice, or when there is a proxy already", () => {
+  assert.equal(stepsFor(world(20)), undefined, "small");
+  const fixture = world(MANY);
+  assert.equal(stepsFor(fixture, "router"), undefined, "gateway");
+  assert.notEqual(stepsFor(fixture), undefined);
+  assert.equal(stepsFor(fixture), undefined, "twice");
+  const other = world(MANY);
+  other.join(NODE);
+  assert.equal(stepsFor(other), undefined, "there is a proxy");
+});
+
+/** Opens a view of the source, as the wire does. */
+function connect(source: PipelineSource, name: string, signal = new AbortController().signal) {
+  const waits: string[] = [];
+  const control = { signal, waitsFor: (what: string) => waits.push(what), answered() {} } as unknown as ConnectControl;
+  const node = { id: `sidecar~10.1.0.1~${name}.n0~n0.svc.cluster.local`, metadata: { fields: {} } };
+  const request = { node, delta: true, peer: { address: "127.0.0.1:1" } } as unknown as ConnectRequest;
+  return { view: source.connect(request, control), waits };
+}
+
+Deno.test("proxies that come while it is prepared wait for it and join one a turn; one that left does not join", async () => {
+  const { nodes, pipeline } = world(MANY);
+  const joined: string[] = [];
+  const source = new PipelineSource(pipeline, nodes, () => joined.push("joined"));
+  const gone = new AbortController();
+  const first = connect(source, "a");
+  const left = connect(source, "b", gone.signal);
+  const last = connect(source, "c");
+  assert.deepEqual(first.waits, ["resources that all proxies share"]);
+  assert.deepEqual(last.waits, first.waits);
+  gone.abort(new Error("left"));
+  await assert.rejects(left.view as Promise<ProxyView>, /left/);
+  const a = await first.view;
+  assert.deepEqual(joined, ["joined"], "the last one has to wait for another turn");
+  const c = await last.view;
+  assert.equal(pipeline.translator.counts.proxies, 2);
+  assert.ok(!("then" in connect(source, "d").view), "later ones do not wait");
+  for (const view of [a, c]) view.close();
+});
