@@ -13,6 +13,7 @@ import type { SelectableWorkload } from "../mesh/selection/index.ts";
 import type { ServiceTarget } from "../registry/inbound.ts";
 import type { ResourceTable } from "../resource/set.ts";
 import { type BuildFailed, Caches, type CacheSwitches, type StaleResults } from "./cache/caches.ts";
+import { fillForHosts } from "./cache/fill.ts";
 import { type ListenerConflict, listenerFinding } from "./listener/conflict.ts";
 import { meshFindings } from "./message/mesh_findings.ts";
 import type { Finding } from "../config/finding/finding.ts";
@@ -117,7 +118,7 @@ export class Translator {
     const hosts = [...source.hosts()];
     if (hosts.length < PREPARED_FROM) return undefined;
     this.#prepared.add(type);
-    return this.caches.fill(source, hosts);
+    return fillForHosts(this.caches, source, hosts);
   }
 
   /** Adds a proxy; its resources are there when this returns. */

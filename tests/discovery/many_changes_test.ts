@@ -53,13 +53,11 @@ Deno.test("no push sees a part of many changes, however short the quiet time, al
   assert.deepEqual([...new Set(seen)], [1500]);
 });
 
-Deno.test("many changes are given up when their source ends, and later pushes go on", async () => {
+Deno.test("many changes are given up when their source has ended, and later pushes go on", async () => {
   const fixture = new Fixture();
   const ending = new AbortController();
   ending.abort();
-  await assert.rejects(async () => {
-    for (let round = 0; round < 200; round++) await fixture.pipeline.manyChanged([], entries(500, 1), ending.signal);
-  });
+  await assert.rejects(fixture.pipeline.manyChanged([], entries(500, 1), ending.signal));
   fixture.pipeline.flush();
   assert.equal(fixture.pipeline.pushes, 1);
   assert.deepEqual(fixture.failures, []);

@@ -34,7 +34,6 @@ import { virtualOutboundListener } from "../listener/virtual.ts";
 import type { Finding } from "../../config/finding/finding.ts";
 import { reported, type ReportFinding } from "../message/finding.ts";
 import { invalidatedKeys } from "../reader/mesh_queries.ts";
-import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import { aspect } from "../reader/aspect.ts";
 import type { Reader } from "../reader/reader.ts";
 import { sidecarRouteConfiguration } from "../route/configuration.ts";
@@ -183,19 +182,6 @@ export class Caches {
         sameInput: samePlan,
       },
     );
-  }
-
-  /**
-   * Builds what groups of a source's view ask for of each host, host by host: a group that is made afterwards finds it.
-   * Each `yield` is a place where others may go on; what a change makes stale meanwhile is dropped like all else.
-   */
-  *fill(source: MeshAnswers, hosts: Iterable<string>): Generator<void, void> {
-    for (const host of hosts) {
-      for (const cache of [this.clusters, this.assignments, this.contributions, this.virtualHosts]) {
-        if (cache.enabled && source.exists(host)) cache.get(host, source, undefined);
-      }
-      yield;
-    }
   }
 
   /** Drops what a change makes stale. */
