@@ -6,6 +6,7 @@ import { TestIssuer } from "../authenticators/support/issuer.ts";
 import { withServer } from "../discovery/running.ts";
 import { until } from "../e2e/support/mesh.ts";
 import { requestHost } from "../e2e/support/request.ts";
+import { callerEcho } from "../e2e/support/caller_echo.ts";
 import { envoyPath } from "../translate/envoy.ts";
 import { AgentProcess } from "./support/agent_process.ts";
 
@@ -39,15 +40,6 @@ kind: PeerAuthentication
 metadata: { name: all, namespace: demo }
 spec: { mtls: { mode: STRICT } }
 `;
-}
-
-/** The workload: it answers with the identity of its caller, as its proxy says it. */
-function application(): { readonly port: number } & AsyncDisposable {
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
-    const uri = /URI=([^;,]*)/.exec(request.headers.get("x-forwarded-client-cert") ?? "");
-    return new Response(uri?.[1] ?? "nobody");
-  });
-  return { port: server.addr.port, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 
 async function ask(port: number): Promise<string> {
@@ -106,7 +98,7 @@ Deno.test({
   fn: () =>
     withPorts(10, async ([server = 0, client = 0, ...ports]) => {
       await using issuer = await TestIssuer.start();
-      await using app = application();
+      await using app = callerEcho();
       const kept = await Deno.makeTempDir();
       const rule = { issuer: issuer.url, jwks_uri: `${issuer.url}/keys`, audiences: ["mesh-ca"] };
       const settings = {

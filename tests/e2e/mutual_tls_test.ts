@@ -11,6 +11,7 @@ import { silentLog } from "../../lib/kernel/log/log.ts";
 import { listenUnix } from "../../lib/sockets/listen/unix.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { Authority, type Certificate, openssl } from "../certificates.ts";
+import { callerEcho } from "./support/caller_echo.ts";
 import { envoyPath, TestMesh, until } from "./support/mesh.ts";
 
 const path = envoyPath();
@@ -33,15 +34,6 @@ function ask(port: number, tls: ConnectionOptions | undefined): Promise<string> 
   socket.on("error", () => {});
   socket.on("close", () => resolve(/^HTTP\/1.1 200/.test(text) ? text.slice(text.indexOf("\r\n\r\n") + 4) : "refused"));
   return promise;
-}
-
-/** The workload: it answers with the identity of its caller, as the proxy tells it. */
-function application() {
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
-    const uri = /URI=([^;,]*)/.exec(request.headers.get("x-forwarded-client-cert") ?? "");
-    return new Response(uri?.[1] ?? "nobody");
-  });
-  return { port: server.addr.port, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 
 /** Files of one identity in a folder; answers with the metadata that names them, for one side. */
@@ -164,7 +156,7 @@ Deno.test({
       const folder = await Deno.makeTempDir({ prefix: "mesh-mtls-" });
       const [authority, other] = await Promise.all([Authority.make("mesh"), Authority.make("other")]);
       try {
-        await using app = application();
+        await using app = callerEcho();
         const own = [["URI", "spiffe://cluster.local/ns/demo/sa/server"]] as const;
         const files = await write(folder, "server", await authority.sign("server", 1, own), authority.certificate);
         await using mesh = await TestMesh.start({
@@ -267,7 +259,7 @@ Deno.test({
       const folder = await Deno.makeTempDir({ prefix: "mesh-mtls-" });
       const authority = await Authority.make("mesh");
       try {
-        await using app = application();
+        await using app = callerEcho();
         const signed = async (name: string) => {
           const id = [["URI", `spiffe://cluster.local/ns/demo/sa/${name}`]] as const;
           return await write(folder, name, await authority.sign(name, 1, id), authority.certificate);
@@ -385,7 +377,7 @@ Deno.test({
       const authority = await Authority.make("mesh");
       const ends: (() => Promise<void>)[] = [];
       try {
-        await using app = application();
+        await using app = callerEcho();
         const paths = [{ protocol: "HTTP", client: here, server: there }];
         const files = { "world.yaml": world(paths, app.port) + policies["mesh STRICT"]!(0) };
         await using mesh = await TestMesh.start({ files });
