@@ -155,11 +155,18 @@ export function commandsPage(): string {
 /** Where the examples of findings lie: for each a file that triggers it, and one that does not. */
 const EXAMPLES = new URL("../tests/testdata/findings/", import.meta.url);
 
+/** Certificates and keys in the examples: nobody reads them, and scanners of repositories take such keys for leaked ones. */
+const PEM = /-----BEGIN ([A-Z ]+)-----[^]*?-----END \1-----/g;
+
 function exampleText(name: FindingName, which: "triggers" | "clean"): string {
   const file = new URL(`${name}/${which}.yaml`, EXAMPLES);
   try {
     const lead = which === "triggers" ? "Triggers it:" : "Does not:";
-    return `${lead}\n\n\`\`\`yaml\n${Deno.readTextFileSync(file).trimEnd()}\n\`\`\`\n\n`;
+    const text = Deno.readTextFileSync(file).trimEnd().replaceAll(
+      PEM,
+      (_, label: string) => `(a ${label.toLowerCase()})`,
+    );
+    return `${lead}\n\n\`\`\`yaml\n${text}\n\`\`\`\n\n`;
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
     return "";
