@@ -8,7 +8,7 @@
  */
 import { z } from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
-import { type FetchLimits, fetchText } from "./fetch_text.ts";
+import { type FetchLimits, fetchText } from "../kernel/fetch/fetch_text.ts";
 import type { TokenRule } from "./jwt_rule.ts";
 
 /** Limits of fetching keys: five seconds, since a client waits, and 256 KiB; key sets have a few. */
