@@ -1,13 +1,14 @@
 /**
  * From flags, variables and files to an agent's input.
  *
- * Permissions: read (the mesh file, the pod's files), env (all: variables become metadata), sys (hostname,
+ * Permissions: read (the mesh file, the pod's files, the machine's firmware), net (a cloud's metadata server), env (all: variables become metadata), sys (hostname,
  * networkInterfaces, uid).
  *
  * @module
  */
 import { UsageError } from "../../lib/cli/command.ts";
 import { concurrencyOf } from "../../lib/agent/envoy/arguments.ts";
+import { findCloud, readFirmware } from "../../lib/agent/cloud/cloud.ts";
 import { parseDownwardFile } from "../../lib/agent/node/downward_file.ts";
 import { workloadOf } from "../../lib/agent/node/workload.ts";
 import { type AgentInput, drainRulesOf, XDS_SOCKET } from "../../lib/agent/start/agent_input.ts";
@@ -47,9 +48,16 @@ export async function readAgent(start: ProxyStart, paths: AgentPaths = AGENT_PAT
   // The settings of a proxy may hold variables, which the process's own override.
   const variables = { ...inOurSpelling(proxy.proxyMetadata).env, ...given };
   const settings = settingsOf(variables);
+  const addresses = machineAddresses();
+  const cloud = await findCloud({
+    settings,
+    firmware: await readFirmware(),
+    ipv6: addresses.length > 0 && addresses.every((address) => address.includes(":")),
+  });
   const workload = workloadOf({
     ...{ role, settings, variables, labels, annotations, proxy },
-    machine: { hostname: Deno.hostname(), addresses: machineAddresses() },
+    machine: { hostname: Deno.hostname(), addresses },
+    cloud,
     domain: options.domain,
     serviceCluster: options.serviceCluster,
     outlierLogPath: options.outlierLogPath,
@@ -67,11 +75,13 @@ export async function readAgent(start: ProxyStart, paths: AgentPaths = AGENT_PAT
     }),
     envoyLog: { level: options.log.level, components: options.log.components, asJson: log.json },
     outlierLogPath: options.outlierLogPath,
+    cloud,
+    tokenService: { port: options.stsPort, plugin: options.tokenManagerPlugin },
     drainRules: drainRulesOf(role, proxy, settings),
     ...(asProxy ? { proxyUser: PROXY_USER } : {}),
   };
   const ofNode = workload.problems.map(({ variable, expected }) => `variable ${variable}: expected ${expected}`);
-  return { input, warnings: [...warnings, ...ofNode] };
+  return { input, warnings: [...warnings, ...cloud.warnings, ...ofNode] };
 }
 
 function settingsOf(variables: Readonly<Record<string, string>>) {

@@ -7,7 +7,7 @@ import { encodeField } from "../../config/schema/encode.ts";
 import { proxySettings } from "../../config/mesh/proxy_schema.ts";
 import type { ProxySettings } from "../../config/mesh/types.ts";
 import type { Settings } from "../../kernel/settings/catalogue.ts";
-import { type AgentNode, type AgentRole, nodeCluster, nodeId, nodeLocality } from "./agent_node.ts";
+import { type AgentNode, type AgentRole, nodeCluster, nodeId, type NodeLocality, nodeLocality } from "./agent_node.ts";
 import { type MetadataProblem, type MetadataValue, nodeMetadata } from "./node_metadata.ts";
 
 /** Settings that name the workload, or are reported to the server. */
@@ -45,6 +45,12 @@ export interface WorkloadInput {
   /** 0: no token service. */
   readonly stsPort: number;
   readonly version: string;
+  /** What the cloud says of the machine; absent: it runs in none. */
+  readonly cloud?: {
+    readonly metadata: Readonly<Record<string, string>>;
+    /** In force where no label places the workload. */
+    readonly locality: NodeLocality;
+  };
 }
 
 /** A workload. */
@@ -81,18 +87,21 @@ export function workloadOf(input: WorkloadInput): AgentWorkload {
     defaults: metadataDefaults(input),
   });
   const domain = input.domain || `${namespace}.svc.cluster.local`;
+  const placed = nodeLocality(labels);
   const workload = typeof metadata.WORKLOAD_NAME === "string" ? metadata.WORKLOAD_NAME : "";
   const node = {
     id: nodeId({ role: input.role, address: addresses[0]!, name, namespace, domain }),
     cluster: nodeCluster({ proxy, flag: input.serviceCluster, labels, workload, namespace }),
-    locality: nodeLocality(labels),
+    locality: Object.keys(placed).length > 0 ? placed : input.cloud?.locality ?? {},
     metadata,
   };
   return { role: input.role, name, namespace, serviceAccount, addresses, node, problems };
 }
 
-function metadataDefaults({ settings, proxy, outlierLogPath, stsPort }: WorkloadInput) {
+function metadataDefaults({ settings, proxy, outlierLogPath, stsPort, cloud }: WorkloadInput) {
+  const ofCloud = cloud?.metadata ?? {};
   return {
+    ...(Object.keys(ofCloud).length === 0 ? {} : { PLATFORM_METADATA: ofCloud }),
     INTERCEPTION_MODE: proxy.interceptionMode,
     ENVOY_STATUS_PORT: settings.PROXY_STATUS_PORT,
     ENVOY_PROMETHEUS_PORT: settings.PROXY_METRICS_PORT,

@@ -24,7 +24,12 @@ export async function writeCertificateFiles(folder: string, certificate: IssuedC
   for (const { name, part, mode } of FILES) await writeWhole(`${folder}/${name}`, certificate[part], mode);
 }
 
-async function writeWhole(path: string, text: string, mode: number): Promise<void> {
+/**
+ * Writes a file in one step, unless it has that text already.
+ *
+ * @throws Error naming the path when it cannot be written
+ */
+export async function writeWhole(path: string, text: string, mode: number): Promise<void> {
   if (await Deno.readTextFile(path).catch(() => undefined) === text) return;
   const made = `${path}.${crypto.randomUUID().slice(0, 8)}`;
   try {

@@ -28,6 +28,8 @@ import type { WorkloadCertificate } from "../secrets/workload_certificate.ts";
 import type { AgentInput } from "./agent_input.ts";
 import { discoveryServer, workloadCertificate } from "./control_plane.ts";
 import { planSecrets } from "./secret_plan.ts";
+import { machineToken, startTokenService, tokenFaults } from "./tokens.ts";
+import type { GoogleIdentity } from "../tokens/google_identity.ts";
 import { HttpServer } from "../../http/server.ts";
 import { type StatusActions, statusRoutes } from "../status/routes.ts";
 
@@ -67,11 +69,12 @@ const PROXY_CONFIG_TYPE = "type.googleapis.com/istio.mesh.v1alpha1.ProxyConfig";
 export async function startAgent(input: AgentInput, parts: AgentParts): Promise<RunningAgent> {
   const { settings, paths } = input;
   const { clock, log, metrics } = parts;
-  const plan = await planSecrets(settings, paths);
-  const certificate = plan.from === "authority" ? workloadCertificate(input, parts) : undefined;
+  const plan = await planSecrets(settings, paths, tokenFaults(settings, input.tokenService));
+  const machine = machineToken(input, parts);
+  const certificate = plan.from === "authority" ? workloadCertificate(input, parts, machine) : undefined;
   const relay = new Relay({
     open: upstreamOpener({
-      server: discoveryServer(input),
+      server: discoveryServer(input, machine),
       keepaliveInterval: settings.GRPC_KEEPALIVE_INTERVAL,
       keepaliveTimeout: settings.GRPC_KEEPALIVE_TIMEOUT,
     }),
@@ -93,6 +96,7 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
     },
     { path: input.xdsSocket, service: relay.service },
   ], input);
+  machine?.start();
   certificate?.start();
   let agent: RunningAgent | undefined;
   const status = new HttpServer({
@@ -100,9 +104,11 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
     log: log.scope("healthcheck"),
     clock,
   });
-  const runtime: AgentRuntime = { relay, certificate, sockets, status };
+  const pages = [status];
+  const runtime: AgentRuntime = { relay, certificate, machine, sockets, pages };
   try {
     await listenStatus(status, input.proxy.statusPort);
+    if (input.tokenService.port > 0) pages.push(await startTokenService(input, parts));
     const envoy = settings.DISABLE_PROXY ? undefined : await startEnvoyProcess(input, isElsewhere, { clock, log });
     return agent = running(envoy, runtime, input);
   } catch (error) {
@@ -115,8 +121,11 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
 interface AgentRuntime {
   readonly relay: Relay;
   readonly certificate: WorkloadCertificate | undefined;
+  /** Absent where the machine has no token of its own. */
+  readonly machine: GoogleIdentity | undefined;
   readonly sockets: readonly OpenSocket[];
-  readonly status: HttpServer;
+  /** Servers of pages. */
+  readonly pages: readonly HttpServer[];
 }
 
 async function listenStatus(status: HttpServer, port: number): Promise<void> {
@@ -201,11 +210,12 @@ async function closeSockets(sockets: readonly OpenSocket[]): Promise<void> {
   }
 }
 
-async function closeAll({ relay, certificate, sockets, status }: AgentRuntime): Promise<void> {
+async function closeAll({ relay, certificate, machine, sockets, pages }: AgentRuntime): Promise<void> {
   relay.stop();
   certificate?.stop();
+  machine?.stop();
   await closeSockets(sockets);
-  await status.close();
+  await Promise.all(pages.map((server) => server.close()));
 }
 
 function running(envoy: EnvoyProcess | undefined, runtime: AgentRuntime, { drainRules }: AgentInput): RunningAgent {

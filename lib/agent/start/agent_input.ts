@@ -5,6 +5,7 @@
  */
 import type { ProxySettings } from "../../config/mesh/types.ts";
 import type { SettingsOf } from "../../kernel/settings/catalogue.ts";
+import type { Cloud } from "../cloud/cloud.ts";
 import type { DrainRules } from "../envoy/drain.ts";
 import type { AgentWorkload } from "../node/workload.ts";
 import type { AgentPaths } from "./agent_paths.ts";
@@ -15,6 +16,14 @@ export interface EnvoyLogInput {
   /** Levels of components, by name. */
   readonly components: Readonly<Record<string, string>>;
   readonly asJson: boolean;
+}
+
+/** What the command line says of the security token service. */
+export interface TokenServiceInput {
+  /** 0: there is none. */
+  readonly port: number;
+  /** Name of the provider of tokens; absent: none. */
+  readonly plugin: string | undefined;
 }
 
 /** The input. */
@@ -32,6 +41,8 @@ export interface AgentInput {
   readonly concurrency: number | undefined;
   readonly envoyLog: EnvoyLogInput;
   readonly outlierLogPath: string | undefined;
+  readonly cloud: Cloud;
+  readonly tokenService: TokenServiceInput;
   readonly drainRules: DrainRules;
   /** User of the proxy; absent: the agent's own. */
   readonly proxyUser?: { readonly uid: number; readonly gid: number };

@@ -15,19 +15,24 @@ import { authoritySigner } from "../secrets/authority_client.ts";
 import { orderCertificate } from "../secrets/issued_certificate.ts";
 import { writeCertificateFiles } from "../secrets/output_files.ts";
 import { WorkloadCertificate } from "../secrets/workload_certificate.ts";
+import type { GoogleIdentity } from "../tokens/google_identity.ts";
 import type { AgentInput } from "./agent_input.ts";
 import { headersOf, serverCalls } from "./server_calls.ts";
 
 /** Port on which servers of the field take no TLS. */
 const PLAINTEXT_PORT = ":15010";
 
-/** How discovery is called. */
-export function discoveryServer(input: AgentInput): () => Promise<ServerCall> {
+/**
+ * How discovery is called.
+ *
+ * @param machine token of the machine; undefined: tokens are in files
+ */
+export function discoveryServer(input: AgentInput, machine: GoogleIdentity | undefined): () => Promise<ServerCall> {
   const { settings, proxy, variables } = input;
   return serverCalls({
     address: proxy.discoveryAddress,
     plaintext: proxy.controlPlaneAuthPolicy === "NONE" || proxy.discoveryAddress.endsWith(PLAINTEXT_PORT),
-    ...credentials(input, settings.XDS_ROOT_CA),
+    ...credentials(input, settings.XDS_ROOT_CA, machine),
     headers: headersOf(variables, "XDS_HEADER_", settings.MESH_META_CLUSTER_ID),
   });
 }
@@ -36,6 +41,7 @@ export function discoveryServer(input: AgentInput): () => Promise<ServerCall> {
 export function workloadCertificate(
   input: AgentInput,
   { clock, log, metrics }: { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
+  machine: GoogleIdentity | undefined,
 ): WorkloadCertificate {
   const { settings, workload, proxy, variables } = input;
   const address = settings.CA_ADDR || proxy.discoveryAddress;
@@ -43,7 +49,7 @@ export function workloadCertificate(
     address,
     plaintext: address.endsWith(PLAINTEXT_PORT) ||
       (settings.CA_ADDR === "" && proxy.controlPlaneAuthPolicy === "NONE"),
-    ...credentials(input, settings.CA_ROOT_CA),
+    ...credentials(input, settings.CA_ROOT_CA, machine),
     headers: headersOf(variables, "CA_HEADER_", settings.MESH_META_CLUSTER_ID),
   });
   const order = {
@@ -84,13 +90,14 @@ function keySpec({ settings }: AgentInput): KeySpec {
 }
 
 /** A machine with a certificate shows that, or the one that it got in its place; a pod shows its token. */
-function credentials({ settings, paths }: AgentInput, roots: string) {
+function credentials({ settings, paths }: AgentInput, roots: string, machine: GoogleIdentity | undefined) {
   const provisioned = settings.PROV_CERT === "" ? [] : [settings.PROV_CERT];
   const renewed = settings.OUTPUT_CERTS === "" ? [] : [settings.OUTPUT_CERTS];
   return {
     serverName: settings.MESHD_SAN,
     roots: roots === "" ? [...provisioned.map((folder) => `${folder}/root-cert.pem`), ...paths.roots] : [roots],
     tokens: provisioned.length === 0 ? paths.tokens : [],
+    ...(machine === undefined ? {} : { machineToken: () => machine.token() }),
     identities: provisioned.length === 0 ? [] : [...renewed, ...provisioned],
   };
 }

@@ -40,15 +40,20 @@ const CLOUD_PROVIDER = "GkeWorkloadCertificate";
 /**
  * Decides.
  *
+ * @param found what keeps the agent from starting besides
  * @throws {AgentStartError} naming each setting that cannot be in force.
  */
-export async function planSecrets(settings: SecretSettings, paths: AgentPaths): Promise<SecretPlan> {
+export async function planSecrets(
+  settings: SecretSettings,
+  paths: AgentPaths,
+  found: readonly string[] = [],
+): Promise<SecretPlan> {
   const [provider, areMounted, socket] = [
     settings.CA_PROVIDER,
     settings.FILE_MOUNTED_CERTS,
     settings.WORKLOAD_IDENTITY_SOCKET_FILE,
   ];
-  const faults: string[] = [];
+  const faults = [...found];
   if (areMounted && settings.PROV_CERT !== "") {
     faults.push(
       "variable FILE_MOUNTED_CERTS: got true, expected false with PROV_CERT: certificates are mounted, or renewed by those of the machine",
@@ -64,7 +69,7 @@ export async function planSecrets(settings: SecretSettings, paths: AgentPaths): 
       `variable WORKLOAD_IDENTITY_SOCKET_FILE: got ${JSON.stringify(socket)}, expected a name without folder`,
     );
   }
-  const isExternal = faults.length === 0 && socket !== "" &&
+  const isExternal = socket !== "" && !socket.includes("/") &&
     await takesConnections(`${paths.identitySockets}/${socket}`);
   if (!isExternal && socket !== "" && socket !== OWN_SOCKET && !socket.includes("/")) {
     faults.push(

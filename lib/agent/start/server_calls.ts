@@ -20,6 +20,8 @@ export interface ControlPlaneServer {
   readonly roots: readonly string[];
   /** Files with tokens, the first one that is there; none there: no token is shown. */
   readonly tokens: readonly string[];
+  /** Token of the machine, shown instead of those in files; absent: it has none. */
+  readonly machineToken?: () => Promise<string>;
   /** Folders with a certificate of ours, the first one that has it; none: no certificate is shown. */
   readonly identities: readonly string[];
   /** Headers of each call. */
@@ -39,10 +41,10 @@ export function serverCalls(options: ControlPlaneServer): () => Promise<ServerCa
     const { address, plaintext, serverName } = options;
     const target = parseHostPort(address);
     if (target === undefined) throw new Error(`address ${JSON.stringify(address)}: expected host:port`);
-    const token = await firstFile(options.tokens);
+    const token = await options.machineToken?.() ?? (await firstFile(options.tokens))?.text;
     const metadata = {
       ...options.headers,
-      ...(token === undefined ? {} : { authorization: `Bearer ${token.text.trim()}` }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token.trim()}` }),
     };
     if (plaintext) return { target, authority: address, metadata };
     const name = serverName || target.host;

@@ -11,8 +11,6 @@ export const agent: NotBuiltPart = {
   about:
     "What `pilot-agent proxy` does besides: probes of applications, merged metrics, DNS, Wasm modules, tokens for other services.",
   settings: [
-    "CREDENTIAL_FETCHER_TYPE",
-    "CREDENTIAL_IDENTITY_PROVIDER",
     "ENABLE_PROBE_KEEPALIVE_CONNECTIONS",
     "GRPC_XDS_BOOTSTRAP",
     "MESH_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION",
@@ -43,8 +41,6 @@ export const agent: NotBuiltPart = {
   ],
   flags: [
     "pilot-agent --profiling",
-    "pilot-agent --stsPort",
     "pilot-agent --templateFile",
-    "pilot-agent --tokenManagerPlugin",
   ],
 };

@@ -10,10 +10,6 @@ export const orchestrator: NotBuiltPart = {
   title: "orchestrator",
   about: "The orchestrator as a source of objects, services and clusters.",
   settings: [
-    "CLOUD_METADATA",
-    "CLOUD_PLATFORM",
-    "CLOUD_QUOTA_PROJECT",
-    "CLOUD_ZONE",
     "ENABLE_LEADER_ELECTION",
     "ENABLE_MCS_AUTO_EXPORT",
     "ENABLE_MCS_CLUSTER_LOCAL",

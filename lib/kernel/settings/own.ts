@@ -27,6 +27,22 @@ export const ownSettings = {
     "",
     "Put before every metric name of the agent, for dashboards that expect one (`istio_agent_`).",
   ),
+  GCE_METADATA_HOST: str("A", "", "Host, with port, of Google's metadata server, as the cloud's own programs read it."),
+  AWS_EC2_METADATA_SERVICE_ENDPOINT: str(
+    "A",
+    "",
+    "Address of Amazon's metadata server, as the cloud's own programs read it.",
+  ),
+  MESH_STS_EXCHANGE_ENDPOINT: str(
+    "A",
+    "https://sts.googleapis.com/v1/token",
+    "Where GoogleTokenExchange exchanges a token for a federated one; another one in networks with private access.",
+  ),
+  MESH_STS_ACCESS_ENDPOINT: str(
+    "A",
+    "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/service-{project_number}@gcp-sa-meshdataplane.iam.gserviceaccount.com:generateAccessToken",
+    "Where GoogleTokenExchange gets an access token for a federated one.",
+  ),
   EXCLUDE_NAMESPACES: str("C", "", "Namespaces, comma separated, whose pods the node plugin passes on untouched."),
   MESH_CNI_BIN_DIR: str("C", "/host/opt/cni/bin", "Folder, as seen by the installer, of the node's network plugins."),
   MESH_CNI_HEALTH_PORT: int("C", 8000, "Port of the installer's `/healthz` and `/readyz`.", { min: 0, max: 65535 }),

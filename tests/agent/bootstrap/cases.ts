@@ -29,6 +29,8 @@ export interface BootstrapCase {
   readonly delta?: boolean;
   readonly logAsJson?: boolean;
   readonly files?: string;
+  readonly cloud?: NonNullable<WorkloadInput["cloud"]>;
+  readonly stsPort?: number;
 }
 
 /** Folder of the cases, with a slash at its end. */
@@ -63,8 +65,9 @@ export function bootstrapOfCase(given: BootstrapCase): Bootstrap {
     domain: "",
     serviceCluster: given.serviceCluster ?? "mesh-proxy",
     outlierLogPath: given.outlierLogPath,
-    stsPort: 0,
+    stsPort: given.stsPort ?? 0,
     version: "0.1.0",
+    ...(given.cloud === undefined ? {} : { cloud: given.cloud }),
   });
   return bootstrap({
     node: workload.node,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { nodeCluster, nodeLocality } from "../../../lib/agent/node/agent_node.ts";
 import { parseDownwardFile } from "../../../lib/agent/node/downward_file.ts";
+import { bootstrapOfCase } from "../bootstrap/cases.ts";
 import { nodeMetadata } from "../../../lib/agent/node/node_metadata.ts";
 
 Deno.test("files of the orchestrator are read with Go's quotes; a line that is not finished is left out", () => {
@@ -30,6 +31,16 @@ Deno.test("dots in the label of the locality are slashes, unless it has slashes"
   assert.deepEqual(nodeLocality({ "mesh-locality": "eu.west.a.b" }), { region: "eu", zone: "west", sub_zone: "a/b" });
   assert.deepEqual(nodeLocality({ "istio-locality": "eu-1.5/west" }), { region: "eu-1.5", zone: "west" });
   assert.deepEqual(nodeLocality({ app: "cart" }), {});
+});
+
+Deno.test("a label that places a workload wins over what its cloud says", () => {
+  const cloud = { metadata: {}, locality: { region: "europe-west1" } };
+  const locality = (labels: Record<string, string>) => {
+    const { node } = bootstrapOfCase({ cloud, labels }).config as { node: { locality: unknown } };
+    return node.locality;
+  };
+  assert.deepEqual(locality({}), { region: "europe-west1" });
+  assert.deepEqual(locality({ "istio-locality": "eu.west" }), { region: "eu", zone: "west" });
 });
 
 Deno.test("a variable of JSON that is none is named, and the rest is in force", () => {

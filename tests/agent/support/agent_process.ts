@@ -57,6 +57,8 @@ export class AgentProcess implements AsyncDisposable {
       env: {
         PATH: `${envoy.slice(0, envoy.lastIndexOf("/"))}:${Deno.env.get("PATH") ?? ""}`,
         ...(Deno.env.get("HOME") === undefined ? {} : { HOME: Deno.env.get("HOME")! }),
+        // Tests ask no metadata server of the machine that they run on.
+        CLOUD_PLATFORM: "none",
         ...(Deno.env.get("DENO_DIR") === undefined ? {} : { DENO_DIR: Deno.env.get("DENO_DIR")! }),
         ...env,
       },

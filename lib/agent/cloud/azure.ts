@@ -1,0 +1,46 @@
+/**
+ * What Azure says of a machine: one document of its metadata server.
+ *
+ * Permissions: net (the metadata server).
+ *
+ * @module
+ */
+import { z } from "zod";
+import { type CloudFacts, givenTexts, type MetadataPage } from "./metadata_server.ts";
+
+/** A version that every region has. */
+const VERSION = "2019-08-15";
+
+const text = z.string({ error: "a text" }).optional();
+const instance = z.looseObject({
+  compute: z.looseObject({
+    ...{ name: text, location: text, zone: text, vmId: text, tags: text },
+    tagsList: z.array(z.looseObject({ name: z.string(), value: z.string() })).optional(),
+  }).optional(),
+});
+
+/**
+ * Asks the metadata server.
+ *
+ * @throws Error when it does not answer or says something else
+ */
+export async function azureFacts(page: MetadataPage): Promise<CloudFacts> {
+  const document = await page(`/metadata/instance?api-version=${VERSION}`, { headers: { metadata: "True" } });
+  const { compute = {} } = instance.parse(JSON.parse(document));
+  const tags = compute.tagsList ?? tagsOf(compute.tags ?? "");
+  return {
+    metadata: {
+      ...Object.fromEntries(tags.map(({ name, value }) => [`azure_${name}`, value])),
+      ...givenTexts({ azure_name: compute.name, azure_location: compute.location, azure_vmId: compute.vmId }),
+    },
+    locality: givenTexts({ region: compute.location, zone: compute.zone }),
+  };
+}
+
+/** `name:value;name:value`, as documents have it that lack a list. */
+function tagsOf(texts: string): { readonly name: string; readonly value: string }[] {
+  return texts.split(";").filter((tag) => tag !== "").map((tag) => {
+    const [name = "", ...value] = tag.split(":");
+    return { name, value: value.join(":") };
+  });
+}

@@ -1,0 +1,77 @@
+/**
+ * What Google Cloud says of a machine: given by hand, or by its metadata server.
+ *
+ * Permissions: net (the metadata server).
+ *
+ * @module
+ */
+import type { NodeLocality } from "../node/agent_node.ts";
+import { type CloudFacts, givenTexts, type MetadataPage, optionalPage } from "./metadata_server.ts";
+
+/** Header without which the server answers nothing. */
+export const GOOGLE_HEADERS = { "metadata-flavor": "Google" };
+
+const ROOT = "/computeMetadata/v1";
+
+/** Pages of the metadata server by the key under which they are reported. */
+const PAGES = {
+  gcp_project: "project/project-id",
+  gcp_project_number: "project/numeric-project-id",
+  gcp_gke_cluster_name: "instance/attributes/cluster-name",
+  gcp_location: "instance/attributes/cluster-location",
+  gcp_gce_instance: "instance/name",
+  gcp_gce_instance_id: "instance/id",
+  gcp_gce_instance_template: "instance/attributes/instance-template",
+  gcp_gce_instance_created_by: "instance/attributes/created-by",
+} as const;
+
+/** `PROJECT_ID|PROJECT_NUMBER|CLUSTER_NAME|CLUSTER_ZONE` as metadata; undefined: it has not four parts. */
+export function googleMetadataOf(text: string): Record<string, string> | undefined {
+  const parts = text.split("|").map((part) => part.trim());
+  if (parts.length !== 4) return undefined;
+  const [gcp_project, gcp_project_number, gcp_gke_cluster_name, gcp_location] = parts;
+  return givenTexts({ gcp_project, gcp_project_number, gcp_gke_cluster_name, gcp_location });
+}
+
+/** Facts given by hand: nothing is asked. */
+export function googleFactsByHand(given: Readonly<Record<string, string>>, quotaProject: string): CloudFacts {
+  return factsOf(given, given.gcp_location, quotaProject);
+}
+
+/** Asks the metadata server. What one page does not say is left out. */
+export async function googleFacts(page: MetadataPage, quotaProject: string): Promise<CloudFacts> {
+  const ask = (path: string) => optionalPage(page(`${ROOT}/${path}`, { headers: GOOGLE_HEADERS }));
+  const keys = Object.keys(PAGES) as (keyof typeof PAGES)[];
+  const [zonePage, ...texts] = await Promise.all([ask("instance/zone"), ...keys.map((key) => ask(PAGES[key]))]);
+  // projects/123/zones/europe-west1-b
+  const zone = zonePage?.split("/").at(-1);
+  const found = givenTexts(Object.fromEntries(keys.map((key, i) => [key, texts[i]])));
+  const location = found.gcp_location ?? zone;
+  return factsOf({ ...found, ...givenTexts({ gcp_location: location }) }, zone ?? location, quotaProject);
+}
+
+function factsOf(
+  found: Readonly<Record<string, string>>,
+  place: string | undefined,
+  quotaProject: string,
+): CloudFacts {
+  if (Object.keys(found).length === 0) return { metadata: {}, locality: {} };
+  const url = googleClusterUrl(found);
+  return {
+    metadata: { ...found, ...givenTexts({ gcp_gke_cluster_url: url, gcp_quota_project: quotaProject }) },
+    locality: place === undefined ? {} : googleLocality(place),
+  };
+}
+
+/** The name of a cluster as the cloud's API has it; undefined: a part is not known. */
+export function googleClusterUrl(metadata: Readonly<Record<string, string>>): string | undefined {
+  const { gcp_project: project, gcp_location: location, gcp_gke_cluster_name: cluster } = metadata;
+  if (!project || !location || !cluster) return undefined;
+  return `https://container.googleapis.com/v1/projects/${project}/locations/${location}/clusters/${cluster}`;
+}
+
+/** A zone, `europe-west1-b`, lies in the region before its last part; a regional cluster has a region alone. */
+export function googleLocality(place: string): NodeLocality {
+  const region = /^(.+-.+\d)-[a-z]+$/.exec(place)?.[1];
+  return region === undefined ? { region: place } : { region, zone: place };
+}

@@ -1,0 +1,191 @@
+/**
+ * `GoogleTokenExchange`: a workload's token becomes a federated token of Google's security token service, and that an
+ * access token of the mesh's service account.
+ *
+ * Permissions: net (Google's services).
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { FetchStatusError, fetchText } from "../../kernel/fetch/fetch_text.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import type { Clock } from "../../kernel/time/clock.ts";
+import { ACCESS_TOKEN, ExchangeError, type ExchangeRequest } from "./exchange_request.ts";
+import type { IssuedToken, TokenManager, TokenStatus } from "./token_service.ts";
+
+/** What tokens are asked for with. */
+export interface GoogleTokenOptions {
+  readonly exchangeEndpoint: string;
+  /** `{project_number}` in it stands for the number of the project. */
+  readonly accessEndpoint: string;
+  /** Workload identity pool and provider, `identitynamespace:POOL:PROVIDER`. */
+  readonly audience: string;
+  /** Empty: not known, so that no token can be had. */
+  readonly projectNumber: string;
+  /** Project to which calls are charged; empty: the caller's. */
+  readonly quotaProject: string;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+const CLOUD_SCOPE = "https://www.googleapis.com/auth/cloud-platform";
+/** Lifetime that is asked for, and that of an answer without one, s. */
+const LIFETIME = 3600;
+/** A token with less left than this is replaced, ms. */
+const GRACE = 300_000;
+/** Time for one call, and attempts of it that fails for reasons of the server. */
+const CALL = { timeout: 5000, size: 64 * 1024 };
+const ATTEMPTS = 3;
+const PAUSE = 100;
+/** Exchanges that are remembered, and that run at a time. */
+const MOST = 100;
+
+const federatedAnswer = z.looseObject({ access_token: z.string().min(1), expires_in: z.number().optional() });
+const accessAnswer = z.looseObject({ accessToken: z.string().min(1), expireTime: z.string().optional() });
+
+interface RememberedToken extends IssuedToken {
+  readonly issued: number;
+}
+
+/** See the module. Whoever asks with the same token for the same scopes gets the same answer while it is fresh. */
+export class GoogleTokens implements TokenManager {
+  readonly #options: GoogleTokenOptions;
+  /** The one that was used longest ago comes first. */
+  readonly #tokens = new Map<string, RememberedToken>();
+  readonly #running = new Map<string, Promise<IssuedToken>>();
+  #federated: TokenStatus | undefined;
+
+  constructor(options: GoogleTokenOptions) {
+    this.#options = options;
+  }
+
+  exchange(request: ExchangeRequest): Promise<IssuedToken> {
+    const key = createHash("sha256").update(JSON.stringify(request)).digest("base64");
+    const known = this.#tokens.get(key);
+    this.#tokens.delete(key);
+    if (known !== undefined && known.expires - this.#options.clock.now() > GRACE) {
+      this.#tokens.set(key, known);
+      return Promise.resolve(known);
+    }
+    const running = this.#running.get(key);
+    if (running !== undefined) return running;
+    if (this.#running.size >= MOST) return Promise.reject(unavailable(`${MOST} exchanges are under way already`));
+    const made = this.#exchange(request, key).finally(() => this.#running.delete(key));
+    this.#running.set(key, made);
+    return made;
+  }
+
+  status(): readonly TokenStatus[] {
+    const access = [...this.#tokens.values()].map(({ issued, expires }) => ({ type: "access token", issued, expires }));
+    return [...(this.#federated === undefined ? [] : [this.#federated]), ...access];
+  }
+
+  async #exchange({ subjectToken, scopes }: ExchangeRequest, key: string): Promise<IssuedToken> {
+    const { clock, projectNumber } = this.#options;
+    if (projectNumber === "") {
+      throw unavailable("the project's number is not known: CLOUD_METADATA, or the cloud's metadata server, has it");
+    }
+    const federated = await this.#federatedToken(subjectToken);
+    const answer = await this.#accessToken(federated, scopes.length === 0 ? [CLOUD_SCOPE] : scopes);
+    const given = Date.parse(answer.expireTime ?? "");
+    const issued = clock.now();
+    const made = {
+      token: answer.accessToken,
+      issued,
+      expires: Number.isNaN(given) ? issued + LIFETIME * 1000 : given,
+    };
+    this.#tokens.set(key, made);
+    for (const oldest of this.#tokens.keys()) {
+      if (this.#tokens.size <= MOST) break;
+      this.#tokens.delete(oldest);
+    }
+    return made;
+  }
+
+  async #federatedToken(subjectToken: string): Promise<string> {
+    const { exchangeEndpoint, audience, clock } = this.#options;
+    const body = {
+      audience,
+      grantType: "urn:ietf:params:oauth:grant-type:token-exchange",
+      requestedTokenType: ACCESS_TOKEN,
+      subjectTokenType: "urn:ietf:params:oauth:token-type:jwt",
+      subjectToken,
+      // With less it could not ask for the other one.
+      scope: CLOUD_SCOPE,
+    };
+    // RFC 8693, 2.2.2: a subject token that the provider does not take is the request's fault.
+    const answer = await this.#call(exchangeEndpoint, body, {}, federatedAnswer, "invalid_request");
+    const issued = clock.now();
+    this.#federated = { type: "federated token", issued, expires: issued + (answer.expires_in ?? LIFETIME) * 1000 };
+    return answer.access_token;
+  }
+
+  #accessToken(federated: string, scope: readonly string[]) {
+    const endpoint = this.#options.accessEndpoint.replaceAll("{project_number}", this.#options.projectNumber);
+    const body = { scope, lifetime: `${LIFETIME}s` };
+    return this.#call(endpoint, body, { authorization: `Bearer ${federated}` }, accessAnswer, "invalid_target");
+  }
+
+  /** One call with its further attempts. */
+  async #call<Answer>(
+    url: string,
+    body: unknown,
+    headers: Readonly<Record<string, string>>,
+    schema: z.ZodType<Answer>,
+    refusedAs: "invalid_request" | "invalid_target",
+  ): Promise<Answer> {
+    const { clock, metrics, quotaProject } = this.#options;
+    const type = { request_type: "token_exchange" };
+    const quota: Record<string, string> = quotaProject === "" ? {} : { "x-goog-user-project": quotaProject };
+    const request = {
+      method: "POST",
+      headers: { "content-type": "application/json", ...quota, ...headers },
+      body: JSON.stringify(body),
+    } as const;
+    for (let attempt = 1;; attempt++) {
+      const started = clock.monotonic();
+      metrics.counter("num_outgoing_requests").inc(type);
+      try {
+        const text = await fetchText(url, CALL, request);
+        metrics.counter("outgoing_latency").inc(type, clock.monotonic() - started);
+        return readAnswer(url, text, schema);
+      } catch (error) {
+        metrics.counter("num_failed_outgoing_requests").inc(type);
+        if (error instanceof ExchangeError) throw error;
+        const isRefused = error instanceof FetchStatusError && error.status < 500 && error.status !== 429;
+        if (isRefused) throw new ExchangeError(refusedAs, `${error.message}${reasonIn(error.body)}`);
+        if (attempt === ATTEMPTS) throw unavailable((error as Error).message);
+        metrics.counter("num_outgoing_retries").inc(type);
+        await clock.sleep(PAUSE * attempt);
+      }
+    }
+  }
+}
+
+function unavailable(message: string): ExchangeError {
+  return new ExchangeError("temporarily_unavailable", message);
+}
+
+/** What it holds is not repeated: it may be a token. */
+function readAnswer<Answer>(url: string, text: string, schema: z.ZodType<Answer>): Answer {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    throw unavailable(`${url}: expected JSON with a token, got something else`);
+  }
+}
+
+const refusalBody = z.union([
+  z.looseObject({ error_description: z.string() }).transform((body) => body.error_description),
+  z.looseObject({ error: z.looseObject({ message: z.string() }) }).transform((body) => body.error.message),
+]);
+
+/** What Google says of a refusal, in either form of its services. */
+function reasonIn(body: string): string {
+  try {
+    return `: ${refusalBody.parse(JSON.parse(body)).slice(0, 300)}`;
+  } catch {
+    return "";
+  }
+}
