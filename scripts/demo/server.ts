@@ -11,14 +11,30 @@ import { programArgs } from "../program_args.ts";
 export interface DemoServer {
   readonly grpcPort: number;
   readonly httpPort: number;
+  readonly monitoringPort: number;
   /** Resolves with the first log line that has all these words and comes after the call. */
   line(...words: readonly string[]): Promise<string>;
   /** Resolves with the exit code. */
   stop(): Promise<number>;
+  /** Ends it with no time to say goodbye. */
+  kill(): Promise<void>;
+}
+
+/** How it is started, besides the folder. */
+export interface DemoServerOptions {
+  /** Port for agents, over TLS. Default: none. */
+  readonly securePort?: number;
+  /** Variables. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Takes each line of its log. */
+  readonly log?: (line: string) => void;
 }
 
 /** Starts the server on a folder, on ports that are free; resolves when it serves. */
-export async function startServer(folder: string): Promise<DemoServer> {
+export async function startServer(
+  folder: string,
+  { securePort, env = {}, log = () => {} }: DemoServerOptions = {},
+): Promise<DemoServer> {
   const root = new URL("../..", import.meta.url).pathname;
   const child = new Deno.Command(Deno.execPath(), {
     args: [
@@ -29,10 +45,11 @@ export async function startServer(folder: string): Promise<DemoServer> {
       "--grpcAddr=127.0.0.1:0",
       "--httpAddr=127.0.0.1:0",
       "--monitoringAddr=127.0.0.1:0",
-      "--secureGRPCAddr=",
+      `--secureGRPCAddr=${securePort === undefined ? "" : `127.0.0.1:${securePort}`}`,
       "--ctrlz_port=0",
     ],
     cwd: root,
+    env,
     stdout: "piped",
     stderr: "inherit",
   }).spawn();
@@ -44,6 +61,7 @@ export async function startServer(folder: string): Promise<DemoServer> {
   };
   const ready = line("serving");
   const reading = readLines(child.stdout, (text) => {
+    log(text);
     for (const wait of waiting) {
       if (!wait.words.every((word) => text.includes(word))) continue;
       waiting.delete(wait);
@@ -58,11 +76,17 @@ export async function startServer(folder: string): Promise<DemoServer> {
   return {
     grpcPort: portIn(serving, "grpc"),
     httpPort: portIn(serving, "http"),
+    monitoringPort: portIn(serving, "monitoring"),
     line,
     stop: async () => {
       child.kill("SIGTERM");
       await reading;
       return (await child.status).code;
+    },
+    kill: async () => {
+      child.kill("SIGKILL");
+      await reading;
+      await child.status;
     },
   };
 }

@@ -124,7 +124,9 @@ export class WorkloadCertificate implements SecretSource {
     this.#current = certificate;
     this.#tell(WORKLOAD_SECRET);
     this.#tell(ROOTS_SECRET);
-    const due = renewalTime(certificate, { ...renewal, random });
+    // Authorities let a certificate begin minutes before it is signed, for clocks that are behind: that is not its life.
+    const life = { notBefore: Math.max(certificate.notBefore, clock.now()), notAfter: certificate.notAfter };
+    const due = renewalTime(life, { ...renewal, random });
     log.info(
       `certificate valid until ${new Date(certificate.notAfter).toISOString()}, renewed at ${
         new Date(due).toISOString()

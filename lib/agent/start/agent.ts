@@ -12,7 +12,7 @@
  */
 import { WireCursor } from "../../resource/protowire.ts";
 import { GrpcServer } from "../../grpc/server.ts";
-import type { Log } from "../../kernel/log/log.ts";
+import type { Log, Logger } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import { listenUnix, type UnixListener } from "../../sockets/listen/unix.ts";
@@ -110,7 +110,7 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
     await listenStatus(status, input.proxy.statusPort);
     if (input.tokenService.port > 0) pages.push(await startTokenService(input, parts));
     const envoy = settings.DISABLE_PROXY ? undefined : await startEnvoyProcess(input, isElsewhere, { clock, log });
-    return agent = running(envoy, runtime, input);
+    return agent = running(envoy, runtime, input, log.scope("default"));
   } catch (error) {
     await closeAll(runtime);
     throw error;
@@ -218,13 +218,22 @@ async function closeAll({ relay, certificate, machine, sockets, pages }: AgentRu
   await Promise.all(pages.map((server) => server.close()));
 }
 
-function running(envoy: EnvoyProcess | undefined, runtime: AgentRuntime, { drainRules }: AgentInput): RunningAgent {
+function running(
+  envoy: EnvoyProcess | undefined,
+  runtime: AgentRuntime,
+  { drainRules }: AgentInput,
+  log: Logger,
+): RunningAgent {
   let isAsked = false;
   const { promise: ended, resolve } = Promise.withResolvers<number>();
   let over: Promise<void> | undefined;
   const close = (code: number) => over ??= closeAll(runtime).then(() => resolve(code));
   // An end that was asked for is a good one, whichever signal brought it.
-  envoy?.ended.then((end) => close(isAsked ? 0 : exitCodeOf(end)));
+  envoy?.ended.then(({ code, signal }) => {
+    if (isAsked) return close(0);
+    log.error("Envoy ended by itself, and the agent with it", signal === null ? { code } : { signal });
+    return close(exitCodeOf({ code, signal }));
+  });
   return {
     relay: runtime.relay,
     certificate: runtime.certificate,

@@ -102,6 +102,17 @@ Deno.test("a certificate is renewed at its time, jitter included, and each one i
   assert.equal(clock.pending(), 0);
 });
 
+Deno.test("a certificate that begins before it was signed is renewed by the time that it has left, however short", async () => {
+  const { clock, times, certificate } = kept((_, at) => ({
+    ...issuedAt(at, "leaf", "root\n", 20_000),
+    notBefore: at.now() - 120_000,
+  }));
+  certificate.start();
+  await clock.advance(20_000);
+  assert.deepEqual(times, [0, 9800, 19_600]);
+  certificate.stop();
+});
+
 Deno.test("an authority that is gone is asked ever later, without end, and the certificate that is there is served on", async () => {
   const { clock, times, certificate, seen } = kept((attempt, at) =>
     attempt === 1 ? issuedAt(at, "leaf") : attempt < 12 ? new Error("gone") : issuedAt(at, "again")

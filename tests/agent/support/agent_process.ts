@@ -16,6 +16,8 @@ export interface AgentProcessOptions {
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
+  /** Folder of a container that was there before. Default: a new one. */
+  readonly folder?: string;
 }
 
 /** A running agent. */
@@ -42,8 +44,10 @@ export class AgentProcess implements AsyncDisposable {
   }
 
   /** Starts one. */
-  static async start({ files = {}, env = {}, args = ["sidecar"] }: AgentProcessOptions): Promise<AgentProcess> {
-    const folder = await Deno.makeTempDir();
+  static async start({ files = {}, env = {}, args = ["sidecar"], folder: before }: AgentProcessOptions): Promise<
+    AgentProcess
+  > {
+    const folder = before ?? await Deno.makeTempDir();
     for (const [path, text] of Object.entries(files)) {
       await Deno.mkdir(`${folder}/${path.slice(0, path.lastIndexOf("/"))}`, { recursive: true });
       await Deno.writeTextFile(`${folder}/${path}`, text);

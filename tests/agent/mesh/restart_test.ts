@@ -1,0 +1,77 @@
+/** A server that crashes under load, and comes back. */
+import assert from "node:assert/strict";
+import { withPorts } from "../../../scripts/ports.ts";
+import { callerEcho } from "../../e2e/support/caller_echo.ts";
+import { until } from "../../e2e/support/mesh.ts";
+import { envoyPath } from "../../translate/envoy.ts";
+import { envoyCount, IdentityMesh } from "../support/identity_mesh.ts";
+import { Load, oneRequest } from "../support/load.ts";
+import { pairFiles, serviceFile } from "../support/workloads.ts";
+
+const CLIENT = "spiffe://cluster.local/ns/demo/sa/client";
+
+/** Clusters, listeners and routes that an Envoy has made. */
+const made = (admin: number) =>
+  envoyCount(
+    admin,
+    "cluster_manager.cluster_(added|modified)$|listener_manager.listener_(added|modified)$|config_reload$",
+  );
+
+/** Most bytes of a response without resources: its type, version and nonce, once also the name of the server. */
+const EMPTY = 130;
+
+/** Types of which the server has sent more than empty responses. */
+async function sent(mesh: IdentityMesh): Promise<string[]> {
+  const [responses, bytes] = [
+    await mesh.metric("pilot_xds_pushes"),
+    await mesh.metric("pilot_xds_config_size_bytes_sum"),
+  ];
+  return [...bytes].filter(([type, sum]) => sum > EMPTY * responses.get(type)!).map(([type]) => type).sort();
+}
+
+Deno.test({
+  name: "a server that is killed and comes back under load fails no request and sends no Envoy anything again",
+  ignore: envoyPath() === undefined,
+  fn: () =>
+    withPorts(11, async ([port = 0, here = 0, there = 0, ...ports]) => {
+      await using app = callerEcho();
+      await using mesh = await IdentityMesh.start({
+        port,
+        files: pairFiles({ client: here, server: there, application: app.port, mode: "STRICT" }),
+      });
+      try {
+        const admins = [ports[0]!, ports[4]!];
+        const server = await mesh.agent({ name: "server", ports: ports.slice(0, 4) });
+        const client = await mesh.agent({ name: "client", ports: ports.slice(4, 8) });
+        await until("a request passes both sidecars", async () => await oneRequest(here, "app.test") === CLIENT);
+        await mesh.live("Sidecar/demo/server");
+        await using load = new Load(here, "app.test");
+        const before = await Promise.all(admins.map(made));
+        assert(before.every((count) => count > 0), `${before}`);
+        assert.deepEqual(await sent(mesh), ["cds", "eds", "lds", "rds", "vhds"]);
+        for (const round of [1, 2]) {
+          await mesh.killServer();
+          await until("both agents miss it", () =>
+            [server, client].every(({ output }) => output.split("no discovery server").length > round));
+          await load.more(50);
+          await mesh.startServer();
+          const rows = () =>
+            mesh.page<{ synced: boolean }[]>("syncz");
+          await until("both are there again", async () => (await rows()).filter(({ synced }) => synced).length === 2);
+          await load.more(50);
+          assert.deepEqual(await sent(mesh), [], "resources that were sent again");
+          assert.deepEqual(await Promise.all(admins.map(made)), before, "what the Envoys made anew");
+        }
+        await mesh.write(
+          "service.yaml",
+          serviceFile(here, [{ port: there }]).replace("app.test]", "app.test, new.test]"),
+        );
+        await until("what changes is in force", async () => await oneRequest(here, "new.test") === CLIENT);
+        assert.notDeepEqual(await sent(mesh), []);
+        const { answers, failures } = load.take();
+        assert.deepEqual([Object.keys(answers), failures], [[CLIENT], {}]);
+      } catch (error) {
+        throw mesh.failure(error);
+      }
+    }),
+});

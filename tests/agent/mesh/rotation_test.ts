@@ -1,0 +1,79 @@
+/** Certificates of real workloads, replaced while requests run over connections that are never old. */
+import assert from "node:assert/strict";
+import { withPorts } from "../../../scripts/ports.ts";
+import { callerEcho } from "../../e2e/support/caller_echo.ts";
+import { until } from "../../e2e/support/mesh.ts";
+import { envoyPath } from "../../translate/envoy.ts";
+import type { AgentProcess } from "../support/agent_process.ts";
+import { envoyCount, envoyPage, IdentityMesh } from "../support/identity_mesh.ts";
+import { Load, oneRequest } from "../support/load.ts";
+import { pairFiles, shortConnectionsFile } from "../support/workloads.ts";
+
+const CLIENT = "spiffe://cluster.local/ns/demo/sa/client";
+
+/** Leaves of 20 s that are renewed 2 s after they came. */
+const SHORT_LEAVES = { SECRET_TTL: "20s", SECRET_GRACE_PERIOD_RATIO: "0.9", SECRET_GRACE_PERIOD_RATIO_JITTER: "0" };
+
+/** A root of 40 s, replaced 4 s after it was made (its 160 s begin two minutes earlier), looked at each 200 ms. */
+const SHORT_ROOTS = {
+  CITADEL_SELF_SIGNED_CA_CERT_TTL: "40s",
+  CITADEL_SELF_SIGNED_ROOT_CERT_GRACE_PERIOD_PERCENTILE: "22",
+  CITADEL_SELF_SIGNED_ROOT_CERT_CHECK_INTERVAL: "200ms",
+  CITADEL_ENABLE_JITTER_FOR_ROOT_CERT_ROTATOR: "false",
+};
+
+const renewals = ({ output }: AgentProcess) => output.split("certificate valid until").length - 2;
+
+/** Serial numbers of what an Envoy holds: of its own certificate, and of its roots. */
+async function serials(admin: number): Promise<{ readonly own: string; readonly roots: readonly string[] }> {
+  const { certificates } = JSON.parse(await envoyPage(admin, "certs")) as {
+    certificates: readonly Record<"ca_cert" | "cert_chain", readonly { readonly serial_number: string }[]>[];
+  };
+  const of = (part: "ca_cert" | "cert_chain") =>
+    certificates.flatMap((one) => one[part].map(({ serial_number }) => serial_number));
+  return { own: of("cert_chain")[0] ?? "", roots: [...new Set(of("ca_cert"))] };
+}
+
+Deno.test({
+  name:
+    "three rotations of both leaves and one of the root fail no request and no handshake; both Envoys hold the new ones",
+  ignore: envoyPath() === undefined,
+  fn: () =>
+    withPorts(11, async ([port = 0, here = 0, there = 0, ...ports]) => {
+      await using app = callerEcho();
+      await using mesh = await IdentityMesh.start({
+        port,
+        env: SHORT_ROOTS,
+        files: {
+          ...pairFiles({ client: here, server: there, application: app.port, mode: "STRICT" }),
+          "short.yaml": shortConnectionsFile(3),
+        },
+      });
+      try {
+        const admins = [ports[0]!, ports[4]!];
+        const server = await mesh.agent({ name: "server", ports: ports.slice(0, 4), env: SHORT_LEAVES });
+        const client = await mesh.agent({ name: "client", ports: ports.slice(4, 8), env: SHORT_LEAVES });
+        await until("a request passes both sidecars", async () => await oneRequest(here, "app.test") === CLIENT);
+        const before = await Promise.all(admins.map(serials));
+        const errors = () => envoyCount(ports[4]!, "^cluster.outbound.*ssl.(connection_error|fail_verify)");
+        const [handshakes, wrong] = [await envoyCount(ports[4]!, "^cluster.outbound.*ssl.handshake$"), await errors()];
+        await using load = new Load(here, "app.test");
+        await until("three renewals of both", () => renewals(server) >= 3 && renewals(client) >= 3);
+        await until("a new root", () => mesh.output.includes("replaced the root certificate"));
+        await until("both Envoys have the new root", async () => {
+          const now = await Promise.all(admins.map(serials));
+          return now.every(({ own, roots }, i) => own !== before[i]!.own && roots.length > before[i]!.roots.length);
+        });
+        await load.more(200);
+        const { answers, failures } = load.take();
+        assert.deepEqual([Object.keys(answers), failures], [[CLIENT], {}]);
+        assert(
+          (await envoyCount(ports[4]!, "^cluster.outbound.*ssl.handshake$")) > handshakes + 20,
+          "handshakes went on",
+        );
+        assert.equal(await errors(), wrong, "handshakes that failed");
+      } catch (error) {
+        throw mesh.failure(error);
+      }
+    }),
+});

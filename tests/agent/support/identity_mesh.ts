@@ -1,0 +1,179 @@
+/**
+ * A mesh with identities: the program `pilot-discovery` with an authority of its own, an issuer of tokens, and agents with
+ * their Envoys that have nothing but these tokens.
+ *
+ * Permissions: run (deno, envoy), net (loopback), read, write (a temporary folder), env (PATH, HOME, DENO_DIR).
+ *
+ * @module
+ */
+import { type DemoServer, type DemoServerOptions, startServer } from "../../../scripts/demo/server.ts";
+import { PortTaken, saysTaken } from "../../../scripts/ports.ts";
+import { TestIssuer } from "../../authenticators/support/issuer.ts";
+import { AgentProcess } from "./agent_process.ts";
+
+/** How it is made. */
+export interface IdentityMeshOptions {
+  /** Files of the configuration, by name. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Port for agents. */
+  readonly port: number;
+  /** Variables of the server. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A workload. */
+export interface IdentityWorkload {
+  /** Its name, and its label `instance`; its namespace is `demo`. */
+  readonly name: string;
+  /** Its service account. Default: its name. */
+  readonly account?: string;
+  /** Ports of the admin page, the agent's status, Envoy's readiness and metrics. */
+  readonly ports: readonly number[];
+  /** Variables of the agent. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Settings of its proxy. */
+  readonly proxy?: Readonly<Record<string, unknown>>;
+  readonly args?: readonly string[];
+  /** Folder of an agent that was there before. */
+  readonly folder?: string;
+}
+
+/** The mesh. */
+export class IdentityMesh implements AsyncDisposable {
+  readonly folder: string;
+  /** What the server has written. */
+  output = "";
+  readonly #issuer: TestIssuer;
+  readonly #options: IdentityMeshOptions;
+  readonly #agents: AgentProcess[] = [];
+  #server: DemoServer | undefined;
+
+  private constructor(folder: string, issuer: TestIssuer, options: IdentityMeshOptions) {
+    this.folder = folder;
+    this.#issuer = issuer;
+    this.#options = options;
+  }
+
+  /** Starts the server. */
+  static async start(options: IdentityMeshOptions): Promise<IdentityMesh> {
+    const folder = await Deno.makeTempDir({ prefix: "mesh-identity-" });
+    await Deno.mkdir(`${folder}/config`);
+    const mesh = new IdentityMesh(folder, await TestIssuer.start(), options);
+    try {
+      for (const [name, text] of Object.entries(options.files)) await mesh.write(name, text);
+      await mesh.startServer();
+      return mesh;
+    } catch (error) {
+      await mesh[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Starts the server, also again after {@linkcode IdentityMesh.killServer}. */
+  async startServer(): Promise<void> {
+    const { port, env = {} } = this.#options;
+    const rule = { issuer: this.#issuer.url, jwks_uri: `${this.#issuer.url}/keys`, audiences: ["mesh-ca"] };
+    const options: DemoServerOptions = {
+      securePort: port,
+      env: {
+        ...{ MESHD_CUSTOM_HOST: "localhost", MESH_SELF_SIGNED_CA_DIR: `${this.folder}/authority` },
+        ...{ PILOT_DEBOUNCE_AFTER: "10ms", JWT_RULE: JSON.stringify(rule), ...env },
+      },
+      log: (line) => this.output += `${line}\n`,
+    };
+    this.#server = await startServer(`${this.folder}/config`, options);
+  }
+
+  /** Ends the server as a crash does. */
+  async killServer(): Promise<void> {
+    await this.#server?.kill();
+    this.#server = undefined;
+  }
+
+  /** Writes a file of the configuration in one step. */
+  async write(name: string, text: string): Promise<void> {
+    await Deno.writeTextFile(`${this.folder}/new`, text);
+    await Deno.rename(`${this.folder}/new`, `${this.folder}/config/${name}`);
+  }
+
+  /** A debug page of the server. */
+  async page<T>(path: string): Promise<T> {
+    return await (await fetch(`http://127.0.0.1:${this.#server!.httpPort}/debug/${path}`)).json();
+  }
+
+  /** Resolves when every proxy has acknowledged all that is written. */
+  async live(object: string): Promise<void> {
+    await this.page(`live?object=${object}&wait=20s`);
+  }
+
+  /** A metric of the server, by the value of its label `type`. */
+  async metric(name: string): Promise<ReadonlyMap<string, number>> {
+    const text = await (await fetch(`http://127.0.0.1:${this.#server!.monitoringPort}/metrics`)).text();
+    const lines = text.matchAll(new RegExp(`^${name}\\{type="(\\w+)"\\} (\\S+)$`, "gm"));
+    return new Map([...lines].map(([, type, value]) => [type!, Number(value)]));
+  }
+
+  /** The roots that an operator gives to workloads. */
+  async roots(): Promise<string> {
+    const kept = await Deno.readTextFile(`${this.folder}/authority/authority.pem`);
+    return kept.slice(kept.indexOf("-----BEGIN CERTIFICATE-----"));
+  }
+
+  /** Starts the agent of a workload. */
+  async agent(workload: IdentityWorkload): Promise<AgentProcess> {
+    const { name, account = name, env = {}, proxy = {}, args = [], folder } = workload;
+    const [admin, status, readiness, metrics] = workload.ports;
+    const agent = await AgentProcess.start({
+      args: ["sidecar", ...args],
+      files: {
+        "etc/mesh/pod/labels": `instance="${name}"\n`,
+        "var/run/secrets/tokens/mesh-token": await this.#issuer.token({ sub: `system:serviceaccount:demo:${account}` }),
+        "var/run/secrets/mesh/root-cert.pem": await this.roots(),
+      },
+      env: {
+        ...{ POD_NAME: `${name}-1`, POD_NAMESPACE: "demo", SERVICE_ACCOUNT: account, INSTANCE_IP: "127.0.0.1" },
+        ...{ ECC_SIGNATURE_ALGORITHM: "ECDSA", PROXY_STATUS_PORT: `${readiness}`, PROXY_METRICS_PORT: `${metrics}` },
+        PROXY_CONFIG: JSON.stringify({
+          ...{ binaryPath: "envoy", discoveryAddress: `localhost:${this.#options.port}`, interceptionMode: "NONE" },
+          ...{
+            proxyAdminPort: admin,
+            statusPort: status,
+            concurrency: 1,
+            terminationDrainDuration: "0.1s",
+            ...{ proxyStatsMatcher: { inclusionRegexps: [".*"] } },
+            ...proxy,
+          },
+        }),
+        ...env,
+      },
+      ...(folder === undefined ? {} : { folder }),
+    });
+    this.#agents.push(agent);
+    return agent;
+  }
+
+  /** An error with all that was written; {@linkcode PortTaken} where that is the reason. */
+  failure(error: unknown): Error {
+    const text = [this.output, ...this.#agents.map(({ output }) => output)].join("\n");
+    if (saysTaken(text)) return new PortTaken(text);
+    return new Error(`${error instanceof Error ? error.message : error}\n${text}`, { cause: error });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#agents.map((agent) => agent[Symbol.asyncDispose]()));
+    await this.#server?.stop();
+    await this.#issuer[Symbol.asyncDispose]();
+    await Deno.remove(this.folder, { recursive: true });
+  }
+}
+
+/** A page of Envoy's admin port. */
+export async function envoyPage(port: number, path: string): Promise<string> {
+  return await (await fetch(`http://127.0.0.1:${port}/${path}`)).text();
+}
+
+/** The sum of an Envoy's counters whose names match. */
+export async function envoyCount(port: number, names: string): Promise<number> {
+  const lines = (await envoyPage(port, `stats?filter=${encodeURIComponent(names)}`)).split("\n");
+  return lines.reduce((sum, line) => sum + (Number(/: (\d+)$/.exec(line)?.[1]) || 0), 0);
+}

@@ -1,0 +1,83 @@
+/**
+ * A client that never stops asking, and counts what it got.
+ *
+ * Permissions: net (loopback).
+ *
+ * @module
+ */
+import http from "node:http";
+import { until } from "../../e2e/support/mesh.ts";
+
+/** Answers by their text, and failures by their reason: a status that is not 200, or the error of the connection. */
+export interface LoadCounts {
+  readonly answers: Readonly<Record<string, number>>;
+  readonly failures: Readonly<Record<string, number>>;
+}
+
+/** Clients on connections that they keep, beside one that opens a new one each time. */
+const KEEPING = 3;
+
+/** A load on one port of this machine, for one host. */
+export class Load implements AsyncDisposable {
+  readonly #agent = new http.Agent({ keepAlive: true, maxSockets: KEEPING });
+  readonly #clients: Promise<void>[];
+  #answers: Record<string, number> = {};
+  #failures: Record<string, number> = {};
+  #asked = 0;
+  #over = false;
+
+  /** Begins. */
+  constructor(port: number, host: string) {
+    const agents = [...Array(KEEPING).fill(this.#agent), false as const];
+    this.#clients = agents.map((agent) => this.#client({ host: "127.0.0.1", port, headers: { host }, agent }));
+  }
+
+  /** The counts since the last call. */
+  take(): LoadCounts {
+    const counts = { answers: this.#answers, failures: this.#failures };
+    [this.#answers, this.#failures] = [{}, {}];
+    return counts;
+  }
+
+  /** Resolves when so many more requests have been asked from now on and have ended. */
+  async more(count: number): Promise<void> {
+    const end = this.#asked + count + KEEPING + 1;
+    await until(`${count} more requests`, () => this.#asked >= end);
+  }
+
+  async #client(options: http.RequestOptions): Promise<void> {
+    while (!this.#over) {
+      const { status, text } = await ask(options);
+      this.#asked++;
+      if (status === 200) this.#answers[text] = (this.#answers[text] ?? 0) + 1;
+      else this.#failures[`${status} ${text}`] = (this.#failures[`${status} ${text}`] ?? 0) + 1;
+      // Others share the machine, the servers under load among them.
+      await new Promise((resolve) => setTimeout(resolve, 4));
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#over = true;
+    await Promise.all(this.#clients);
+    this.#agent.destroy();
+  }
+}
+
+/** One request; status 0 where no answer came, and why. */
+function ask(options: http.RequestOptions): Promise<{ readonly status: number; readonly text: string }> {
+  const { promise, resolve } = Promise.withResolvers<{ status: number; text: string }>();
+  const failed = (error: Error) => resolve({ status: 0, text: error.message });
+  const request = http.get(options, (response) => {
+    let text = "";
+    response.setEncoding("utf8").on("data", (part) => text += part).on("error", failed);
+    response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+  });
+  request.on("error", failed);
+  return promise;
+}
+
+/** One request on a connection of its own: the text of the answer, its status where that is not 200, or `refused`. */
+export async function oneRequest(port: number, host: string): Promise<string> {
+  const { status, text } = await ask({ host: "127.0.0.1", port, headers: { host }, agent: false });
+  return status === 200 ? text : status === 0 ? "refused" : `${status}`;
+}
