@@ -16,7 +16,7 @@ export interface AgentProcessOptions {
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
-  /** Folder of a container that was there before. Default: a new one. */
+  /** Folder of a container that was there before, and stays. Default: a new one. */
   readonly folder?: string;
 }
 
@@ -27,10 +27,12 @@ export class AgentProcess implements AsyncDisposable {
   output = "";
   readonly ended: Promise<number>;
   readonly #child: Deno.ChildProcess;
+  readonly #isOwn: boolean;
   #over = false;
 
-  private constructor(folder: string, child: Deno.ChildProcess) {
+  private constructor(folder: string, isOwn: boolean, child: Deno.ChildProcess) {
     this.folder = folder;
+    this.#isOwn = isOwn;
     this.#child = child;
     const read = async (stream: ReadableStream<Uint8Array>) => {
       for await (const text of stream.pipeThrough(new TextDecoderStream())) this.output += text;
@@ -69,7 +71,7 @@ export class AgentProcess implements AsyncDisposable {
       stdout: "piped",
       stderr: "piped",
     }).spawn();
-    return new AgentProcess(folder, child);
+    return new AgentProcess(folder, before === undefined, child);
   }
 
   get pid(): number {
@@ -92,6 +94,6 @@ export class AgentProcess implements AsyncDisposable {
       await Promise.race([this.ended, new Promise((resolve) => setTimeout(resolve, 500))]);
     }
     await this.ended;
-    await Deno.remove(this.folder, { recursive: true });
+    if (this.#isOwn) await Deno.remove(this.folder, { recursive: true });
   }
 }
