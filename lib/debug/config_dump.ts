@@ -5,20 +5,28 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import { z } from "zod";
+import type { envoy } from "../../proto/gen/types.ts";
+import { LazyList, LazyObject, longJsonResponse } from "../http/json_stream.ts";
 import { TYPE_URL_PREFIX } from "../pb/codec.ts";
 import { anyJson } from "../pb/json.ts";
+import { decode } from "../pb/reflect.ts";
 import type { EncodedResource } from "../resource/encoded.ts";
 import { stackDigest } from "../xds/ads/set_stack.ts";
 import type { Watch } from "../xds/ads/watch.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../xds/protocol/types.ts";
-import { type HttpResponse, jsonResponse } from "../http/message.ts";
+import type { HttpResponse } from "../http/message.ts";
+import { unpack } from "../simulate/decode.ts";
 import { queried, SWITCH } from "./query.ts";
 import { resourcesOf, virtualHostsOf } from "./resources.ts";
+import { routesJson, takesHostsApart } from "./routes_json.ts";
 import { chosenProxy, isAnswer, PROXY_ID } from "./select.ts";
 
 type Json = Record<string, unknown>;
+type Listener = envoy.config.listener.v3.Listener;
+type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
 const BY_SHORT: Readonly<Record<string, string>> = {
   cds: CLUSTER,
@@ -42,27 +50,26 @@ const QUERY = z.object({
 export const configDump = queried(QUERY, (request, view, { proxyID, types, include_eds }): HttpResponse => {
   const connection = chosenProxy(proxyID, view);
   if (isAnswer(connection)) return connection;
-  if (types === undefined) return jsonResponse({ configs: sections(connection, include_eds) }, request);
-  const resources = types.flatMap((short) => resourcesOf(connection, BY_SHORT[short]!).map(shown));
-  return jsonResponse({ resources }, request);
+  if (types === undefined) {
+    return longJsonResponse(new LazyObject([["configs", sections(connection, include_eds)]]), request);
+  }
+  const resources = types.flatMap((short) => resourcesOf(connection, BY_SHORT[short]!));
+  return longJsonResponse(new LazyObject([["resources", LazyList.of(resources, shown)]]), request);
 });
 
 /** The parts of a dump in Envoy's order. */
-function sections(connection: XdsConnection, withEndpoints: boolean): Json[] {
+function sections(connection: XdsConnection, withEndpoints: boolean): LazyList {
   const of = (typeUrl: string) => new TypeDump(connection, typeUrl);
-  const clusters = of(CLUSTER);
-  const listeners = of(LISTENER);
-  const routes = of(ROUTE);
-  const listed = listeners.entries("listener");
-  return [
+  const [clusters, listeners, secrets] = [of(CLUSTER), of(LISTENER), of(SECRET)];
+  const parts = [
     part("ClustersConfigDump", {
       ...clusters.version,
-      dynamic_active_clusters: clusters.entries("cluster").map(unnamed),
+      dynamic_active_clusters: clusters.entries("cluster", unnamed),
     }),
     ...(withEndpoints ? [part("EndpointsConfigDump", { dynamic_endpoint_configs: endpointConfigs(connection) })] : []),
     part("ListenersConfigDump", {
       ...listeners.version,
-      dynamic_listeners: listed.map(({ name, error_state, ...active_state }) => ({
+      dynamic_listeners: listeners.entries("listener", ({ name, error_state, ...active_state }) => ({
         name,
         active_state,
         error_state,
@@ -70,19 +77,18 @@ function sections(connection: XdsConnection, withEndpoints: boolean): Json[] {
     }),
     part("ScopedRoutesConfigDump", {}),
     part("RoutesConfigDump", {
-      static_route_configs: listed.flatMap(({ listener }) => inlineRoutes(listener)).map((route_config) => ({
-        route_config: { "@type": ROUTE, ...route_config },
-      })),
-      dynamic_route_configs: routes.entries("route_config").map((entry) => withHosts(connection, entry)).map(unnamed),
+      static_route_configs: inlineRoutes(resourcesOf(connection, LISTENER)),
+      dynamic_route_configs: routeConfigs(connection),
     }),
-    part("SecretsConfigDump", { dynamic_active_secrets: of(SECRET).entries("secret") }),
+    part("SecretsConfigDump", { dynamic_active_secrets: secrets.entries("secret") }),
   ];
+  return LazyList.of(parts, (one) => one);
 }
 
 /** A part; empty lists are left out, as Envoy does. */
-function part(name: string, rest: Json): Json {
-  const filled = Object.entries(rest).filter(([, value]) => !Array.isArray(value) || value.length > 0);
-  return { "@type": `${TYPE_URL_PREFIX}envoy.admin.v3.${name}`, ...Object.fromEntries(filled) };
+function part(name: string, rest: Json): LazyObject {
+  const filled = Object.entries(rest).filter(([, value]) => !(value instanceof LazyList) || value.length > 0);
+  return new LazyObject([["@type", `${TYPE_URL_PREFIX}envoy.admin.v3.${name}`], ...filled]);
 }
 
 /** One type in a dump. */
@@ -104,16 +110,26 @@ class TypeDump {
 
   /**
    * The resources, each in a field of this name. A delta client has a version for each, another one that of the whole.
+   *
+   * @param entry What becomes of an entry.
    */
-  entries(field: string): Json[] {
+  entries(
+    field: string,
+    entry: (fields: Json, resource: EncodedResource) => Json = (fields) => fields,
+    written: (resource: EncodedResource) => unknown = shown,
+  ): LazyList {
     const blamed = new Set(this.#watch?.resources.blamed);
+    const lastError = this.#watch?.resources.lastError;
     const whole = this.#connection.delta ? undefined : this.version.version_info;
-    return resourcesOf(this.#connection, this.#typeUrl).map((resource) => ({
-      name: resource.name,
-      version_info: whole ?? resource.version,
-      [field]: shown(resource),
-      ...(blamed.has(resource) ? { error_state: { details: this.#watch?.resources.lastError } } : {}),
-    }));
+    return LazyList.of(resourcesOf(this.#connection, this.#typeUrl), (resource) => {
+      const fields = {
+        name: resource.name,
+        version_info: whole ?? resource.version,
+        [field]: written(resource),
+        ...(blamed.has(resource) ? { error_state: { details: lastError } } : {}),
+      };
+      return new LazyObject(Object.entries(entry(fields, resource)));
+    });
   }
 }
 
@@ -122,33 +138,51 @@ function unnamed({ name: _, ...rest }: Json): Json {
 }
 
 /** Endpoints as they were sent: Envoy adds health and defaults, and shows those of clusters that hold their own. */
-function endpointConfigs(connection: XdsConnection): Json[] {
-  return resourcesOf(connection, ENDPOINTS).map((resource) => ({ endpoint_config: shown(resource) }));
+function endpointConfigs(connection: XdsConnection): LazyList {
+  return LazyList.of(resourcesOf(connection, ENDPOINTS), (resource) => ({ endpoint_config: shown(resource) }));
 }
 
-/** Virtual hosts that go one by one are shown where Envoy has them: in their route configuration, whose version they make. */
-function withHosts(connection: XdsConnection, entry: Json): Json {
-  const route = entry.route_config as Json;
-  const hosts = virtualHostsOf(connection, String(route.name)).map((one) => {
-    const { "@type": _, ...host } = shown(one);
-    return host;
-  });
-  if (hosts.length === 0 || route.vhds === undefined) return entry;
-  const virtual_hosts = [...route.virtual_hosts as unknown[] ?? [], ...hosts];
+/**
+ * Route configurations. Virtual hosts that go one by one are shown where Envoy has them, in their route configuration,
+ * whose version they make.
+ */
+function routeConfigs(connection: XdsConnection): LazyList {
   const { version } = new TypeDump(connection, VIRTUAL_HOST);
-  return { ...entry, ...version, route_config: { ...route, virtual_hosts } };
+  const apart = (resource: EncodedResource) =>
+    takesHostsApart(resource) ? virtualHostsOf(connection, resource.name).map(({ value }) => value) : [];
+  return new TypeDump(connection, ROUTE).entries(
+    "route_config",
+    (fields, resource) => ({ ...unnamed(fields), ...(apart(resource).length > 0 ? version : {}) }),
+    (resource) => routesJson(resource, apart(resource)),
+  );
 }
 
 /** Route configurations that stand in listeners. */
-function inlineRoutes(value: unknown): Json[] {
-  if (Array.isArray(value)) return value.flatMap(inlineRoutes);
+function inlineRoutes(listeners: readonly EncodedResource[]): LazyList {
+  const found = listeners.filter(hasInlineRoutes).flatMap((listener) => inlineIn(shown(listener)));
+  return LazyList.of(found, (route_config) => ({ route_config: { "@type": ROUTE, ...route_config } }));
+}
+
+const MANAGER = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+
+/** Whether it may be so: JSON is made of those alone, as there may be thousands of others. */
+function hasInlineRoutes({ value }: EncodedResource): boolean {
+  if (!Buffer.from(value.buffer, value.byteOffset, value.length).includes(MANAGER)) return false;
+  const { filter_chains = [], default_filter_chain } = decode<Listener>("envoy.config.listener.v3.Listener", value);
+  const chains = [...filter_chains, ...default_filter_chain ? [default_filter_chain] : []];
+  const filters = chains.flatMap((chain) => chain.filters ?? []);
+  return filters.some(({ typed_config }) => unpack<HttpConnectionManager>(typed_config, MANAGER)?.route_config);
+}
+
+function inlineIn(value: unknown): Json[] {
+  if (Array.isArray(value)) return value.flatMap(inlineIn);
   if (typeof value !== "object" || value === null) return [];
   const json = value as Json;
   const { "@type": type, route_config } = json;
-  if (typeof type === "string" && type.endsWith(".HttpConnectionManager")) {
+  if (typeof type === "string" && type.endsWith(MANAGER)) {
     return route_config === undefined ? [] : [route_config as Json];
   }
-  return Object.values(json).flatMap(inlineRoutes);
+  return Object.values(json).flatMap(inlineIn);
 }
 
 function shown({ typeUrl, value }: EncodedResource): Json {

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { fromStruct } from "../pb/wellknown.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { typeRules } from "../xds/protocol/types.ts";
+import { LazyList, LazyObject, longJsonResponse } from "../http/json_stream.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import { refuseChange } from "./change.ts";
 import { queried, textQuery } from "./query.ts";
@@ -29,7 +30,8 @@ export const adsz = queried(ADSZ_QUERY, (request, view, { push, proxyID = "" }):
   if (push !== undefined && request.method === "GET") return refuseChange(request);
   if (push !== undefined) return textResponse(200, `Pushed to ${view.pushAll()} servers\n`);
   if (request.method !== "GET") return textResponse(400, "query push is missing, expected push=any\n");
-  const clients = [...view.xds.streams()].filter(({ id }) => id.includes(proxyID)).map((connection) => {
+  const clients = [...view.xds.streams()].filter(({ id }) => id.includes(proxyID));
+  const shown = LazyList.of(clients, (connection) => {
     const metadata = fromStruct(connection.node?.metadata);
     return {
       ...identity(connection),
@@ -42,7 +44,7 @@ export const adsz = queried(ADSZ_QUERY, (request, view, { push, proxyID = "" }):
       ),
     };
   });
-  return jsonResponse({ totalClients: clients.length, clients }, request);
+  return longJsonResponse(new LazyObject([["totalClients", clients.length], ["clients", shown]]), request);
 });
 
 /** `/debug/force_disconnect`: ends the stream of one proxy, which will come again. */

@@ -4,28 +4,74 @@
  * @module
  */
 import type { EncodedResource } from "../resource/encoded.ts";
+import type { ResourceSet } from "../resource/set.ts";
+import type { EncodedTable, EncodedTables } from "../simulate/decoded.ts";
 import type { XdsConnection } from "../xds/connection.ts";
+import type { ProxyView } from "../xds/protocol/source.ts";
+import { ROUTE, VIRTUAL_HOST } from "../xds/protocol/types.ts";
 
 /** Those of a type that it asks for, by name. Of a type that it does not watch: all that it may see. */
 export function resourcesOf(connection: XdsConnection, typeUrl: string): EncodedResource[] {
-  return byName(askedResources(connection, typeUrl));
+  const { stream } = connection;
+  return byName(inSets(stream?.view.resourceSets(typeUrl) ?? [], askedBy(connection, typeUrl)).values());
 }
 
-/** The same in no particular order: sorting thousands of names takes longer than finding them. */
-export function askedResources(connection: XdsConnection, typeUrl: string): Iterable<EncodedResource> {
+/** The same as the simulator takes them, with the virtual hosts that come one by one. */
+export function tablesOf(connection: XdsConnection): EncodedTables {
   const { stream } = connection;
-  const watch = stream?.watches.get(typeUrl);
-  const isAsked = (name: string) => watch === undefined || watch.wildcard || watch.names.has(name);
-  const found = new Map<string, EncodedResource>();
-  for (const set of stream?.view.resourceSets(typeUrl) ?? []) {
-    for (const resource of set) if (isAsked(resource.name)) found.set(resource.name, resource);
-  }
-  return found.values();
+  return tablesOfSets(stream?.view ?? NO_VIEW, (typeUrl) => askedBy(connection, typeUrl));
 }
 
 /** The virtual hosts that a route configuration gets one by one. */
 export function virtualHostsOf(connection: XdsConnection, routeConfiguration: string): EncodedResource[] {
   return byName((connection.stream?.view.virtualHosts(routeConfiguration) ?? []).flatMap((set) => [...set]));
+}
+
+/** What a view holds that no client has. */
+const NO_VIEW: Pick<ProxyView, "resourceSets" | "virtualHosts"> = {
+  resourceSets: () => undefined,
+  virtualHosts: () => [],
+};
+
+type IsAsked = (name: string) => boolean;
+
+/**
+ * The resources of a view as tables. One that is asked for by its name is found by it: there may be tens of thousands.
+ *
+ * @param askedOf Which names of a type count. Default: all.
+ */
+export function tablesOfSets(
+  view: Pick<ProxyView, "resourceSets" | "virtualHosts">,
+  askedOf: (typeUrl: string) => IsAsked = () => () => true,
+): EncodedTables {
+  const ofType = (typeUrl: string) => setTable(() => view.resourceSets(typeUrl) ?? [], askedOf(typeUrl));
+  return (typeUrl) => {
+    if (typeUrl !== VIRTUAL_HOST) return ofType(typeUrl);
+    return setTable(() => [...ofType(ROUTE).names()].flatMap((route) => view.virtualHosts(route)), () => true);
+  };
+}
+
+/** Of a name in two sets the later set counts, as on the wire. */
+function setTable(setsOf: () => readonly ResourceSet[], isAsked: IsAsked): EncodedTable {
+  let found: readonly ResourceSet[] | undefined;
+  const sets = () => found ??= setsOf();
+  return {
+    get: (name) => isAsked(name) ? sets().findLast((set) => set.has(name))?.get(name) : undefined,
+    names: () => inSets(sets(), isAsked).keys(),
+  };
+}
+
+function inSets(sets: readonly ResourceSet[], isAsked: IsAsked): Map<string, EncodedResource> {
+  const found = new Map<string, EncodedResource>();
+  for (const set of sets) {
+    for (const resource of set) if (isAsked(resource.name)) found.set(resource.name, resource);
+  }
+  return found;
+}
+
+function askedBy({ stream }: XdsConnection, typeUrl: string): IsAsked {
+  const watch = stream?.watches.get(typeUrl);
+  return (name) => watch === undefined || watch.wildcard || watch.names.has(name);
 }
 
 function byName(resources: Iterable<EncodedResource>): EncodedResource[] {

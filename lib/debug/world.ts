@@ -9,13 +9,15 @@ import { groupOfKind } from "../config/spelling/spelling.ts";
 import { type ConfigObject, UNDATED } from "../config/types.ts";
 import type { Service } from "../registry/types.ts";
 import { lostInTranslation } from "./lost_effect.ts";
+import { LazyList, LazyObject, longJsonResponse } from "../http/json_stream.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 import { settledFindings } from "./within.ts";
 
 /** `/debug/configz`: all objects, in the form that users write, with where they were written. */
 export function configz(request: HttpRequest, view: DebugView): HttpResponse {
-  return jsonResponse(KINDS.flatMap((kind) => view.store.list(kind).map(writtenObject)), request);
+  const objects: ConfigObject[] = KINDS.flatMap((kind) => view.store.list(kind));
+  return longJsonResponse(LazyList.of(objects, writtenObject), request);
 }
 
 /** An object in the form that users write, with where it was written. */
@@ -54,18 +56,22 @@ export function registryz(request: HttpRequest, view: DebugView): HttpResponse {
   services.sort((a, b) => (`${a.hostname}/${a.namespace}` < `${b.hostname}/${b.namespace}` ? -1 : 1));
   const dated = ({ creationTimestamp, ...service }: Service) =>
     creationTimestamp === UNDATED ? service : { ...service, creationTimestamp };
-  return jsonResponse(services.map(dated), request);
+  return longJsonResponse(LazyList.of(services, dated), request);
 }
 
 /** `/debug/endpointShardz`: endpoints by service and shard. */
 export function endpointShardz(request: HttpRequest, view: DebugView): HttpResponse {
-  const shards: Record<string, Record<string, { Shards: Record<string, unknown> }>> = {};
-  for (const [key] of view.endpoints.entries()) {
+  const parts = [...view.endpoints.entries()].map(([key]) => {
     const slash = key.indexOf("/");
-    const host = key.slice(slash + 1);
-    (shards[host] ??= {})[key.slice(0, slash)] = { Shards: Object.fromEntries(view.endpoints.shards(key)) };
-  }
-  return jsonResponse(shards, request);
+    return { namespace: key.slice(0, slash), host: key.slice(slash + 1), shards: view.endpoints.shards(key) };
+  });
+  const byHost = Map.groupBy(parts, ({ host }) => host).entries().map(([host, namespaces]) => {
+    const shown = namespaces.map(({ namespace, shards }) =>
+      [namespace, { Shards: Object.fromEntries(shards) }] as const
+    );
+    return [host, Object.fromEntries(shown)] as const;
+  });
+  return longJsonResponse(new LazyObject(byHost), request);
 }
 
 /** `/debug/instancesz`: the services at each connected proxy's own addresses. */

@@ -5,7 +5,9 @@
  */
 import { messageJson } from "../pb/json.ts";
 import { TYPE_URL_PREFIX } from "../pb/codec.ts";
+import { tablesOfSets } from "../debug/resources.ts";
 import type { EncodedResource } from "../resource/encoded.ts";
+import type { EncodedTables } from "../simulate/decoded.ts";
 import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET } from "../xds/protocol/types.ts";
 
@@ -30,11 +32,9 @@ export function resourcesOfType(state: ProxyState, type: ShortType): EncodedReso
   return [...new Map(resources.map((one) => [one.name, one])).values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** All resources of a proxy: what `resourcesFrom` of the simulator takes. Virtual hosts tell there who made them. */
-export function encodedResources(state: ProxyState): EncodedResource[] {
-  const resources = (Object.keys(TYPE_URLS) as ShortType[]).flatMap((type) => resourcesOfType(state, type));
-  const routes = resources.filter(({ typeUrl }) => typeUrl === ROUTE);
-  return [...resources, ...routes.flatMap(({ name }) => state.virtualHosts(name).flatMap((set) => [...set]))];
+/** All resources of a proxy, virtual hosts that go one by one among them, as the simulator takes them. */
+export function encodedTables(state: ProxyState): EncodedTables {
+  return tablesOfSets(state);
 }
 
 /**

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { TYPE_URL_PREFIX } from "../pb/codec.ts";
 import { decode } from "../pb/reflect.ts";
 import type { ProxyResources } from "./types.ts";
 
@@ -24,60 +25,88 @@ const TYPES = {
   assignments: "envoy.config.endpoint.v3.ClusterLoadAssignment",
 } as const;
 
+/** Encoded resources of one type, by name. */
+export interface EncodedTable {
+  get(name: string): EncodedMessage | undefined;
+  /** Each name once. */
+  names(): Iterable<string>;
+}
+
+/** The encoded resources of one proxy: a table for each type URL. Nothing is looked at before a table is asked. */
+export type EncodedTables = (typeUrl: string) => EncodedTable;
+
 /** The resources of one proxy. Those of other types are passed over. */
 export function resourcesFrom(messages: Iterable<EncodedMessage>): ProxyResources {
-  const byType = new Map<string, Map<string, EncodedMessage>>(Object.values(TYPES).map((type) => [type, new Map()]));
+  return resourcesIn(tablesOf(messages));
+}
+
+/** Messages as tables; of several with one type and name the last counts. */
+export function tablesOf(messages: Iterable<EncodedMessage>): EncodedTables {
+  const byType = new Map<string, Map<string, EncodedMessage>>();
   for (const message of messages) {
-    byType.get(message.typeUrl.slice(message.typeUrl.lastIndexOf("/") + 1))?.set(message.name, message);
+    const table = byType.get(message.typeUrl) ?? new Map<string, EncodedMessage>();
+    byType.set(message.typeUrl, table.set(message.name, message));
   }
-  const lazy = <T>(type: string) => new DecodedMap<T>(type, byType.get(type) ?? new Map());
+  return (typeUrl) => {
+    const table = byType.get(typeUrl);
+    return { get: (name) => table?.get(name), names: () => table?.keys() ?? [] };
+  };
+}
+
+/** The same, of tables that somebody has anyway: one resource costs no look at the others. */
+export function resourcesIn(tables: EncodedTables): ProxyResources {
+  const table = (kind: keyof typeof TYPES) => tables(`${TYPE_URL_PREFIX}${TYPES[kind]}`);
+  const lazy = <T>(kind: keyof typeof TYPES) => new DecodedMap<T>(TYPES[kind], table(kind));
   return {
-    listeners: lazy(TYPES.listeners),
-    routes: lazy(TYPES.routes),
-    virtualHosts: lazy(TYPES.virtualHosts),
-    clusters: lazy(TYPES.clusters),
-    assignments: lazy(TYPES.assignments),
-    causesOf: (kind, name) => byType.get(TYPES[kind])?.get(name)?.causes ?? [],
+    listeners: lazy("listeners"),
+    routes: lazy("routes"),
+    virtualHosts: lazy("virtualHosts"),
+    clusters: lazy("clusters"),
+    assignments: lazy("assignments"),
+    causesOf: (kind, name) => table(kind).get(name)?.causes ?? [],
   };
 }
 
 /** Messages by name; each is decoded at most once. */
-class DecodedMap<T> implements ReadonlyMap<string, T> {
+export class DecodedMap<T> implements ReadonlyMap<string, T> {
   readonly #type: string;
-  readonly #encoded: ReadonlyMap<string, EncodedMessage>;
+  readonly #encoded: EncodedTable;
   readonly #decoded = new Map<string, T>();
 
-  constructor(type: string, encoded: ReadonlyMap<string, EncodedMessage>) {
+  /** @param type Full name of the message. */
+  constructor(type: string, encoded: EncodedTable) {
     this.#type = type;
     this.#encoded = encoded;
   }
 
   get size(): number {
-    return this.#encoded.size;
+    return [...this.#encoded.names()].length;
   }
 
   has(name: string): boolean {
-    return this.#encoded.has(name);
+    return this.#encoded.get(name) !== undefined;
   }
 
   get(name: string): T | undefined {
+    let message = this.#decoded.get(name);
+    if (message !== undefined) return message;
     const encoded = this.#encoded.get(name);
     if (encoded === undefined) return undefined;
-    let message = this.#decoded.get(name);
-    if (message === undefined) this.#decoded.set(name, message = decode<T>(this.#type, encoded.value));
+    message = decode<T>(this.#type, encoded.value);
+    this.#decoded.set(name, message);
     return message;
   }
 
   keys(): MapIterator<string> {
-    return this.#encoded.keys();
+    return Iterator.from(this.#encoded.names()) as MapIterator<string>;
   }
 
   values(): MapIterator<T> {
-    return this.#encoded.keys().map((name) => this.get(name)!) as MapIterator<T>;
+    return this.keys().map((name) => this.get(name)!) as MapIterator<T>;
   }
 
   entries(): MapIterator<[string, T]> {
-    return this.#encoded.keys().map((name) => [name, this.get(name)!]) as MapIterator<[string, T]>;
+    return this.keys().map((name) => [name, this.get(name)!]) as MapIterator<[string, T]>;
   }
 
   [Symbol.iterator](): MapIterator<[string, T]> {

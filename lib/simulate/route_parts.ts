@@ -31,21 +31,31 @@ export interface RouteParts {
   readonly hosts: readonly HostPart[];
 }
 
-/** Takes an encoded route configuration apart. */
-export function routeParts(bytes: Uint8Array): RouteParts {
+/** Whether the bytes between two places are a domain that somebody looks for. */
+export type IsDomain = (bytes: Uint8Array, from: number, to: number) => boolean;
+
+/** Takes an encoded route configuration apart, with the virtual hosts that have such a domain. Default: with all. */
+export function routeParts(bytes: Uint8Array, isDomain?: IsDomain): RouteParts {
+  const { head, hosts } = splitRoutes(bytes);
+  const wanted = isDomain === undefined ? hosts : hosts.filter((host) => hasDomain(host, isDomain));
+  return { head: decode(ROUTES, head), hosts: wanted.map(hostPart) };
+}
+
+/** An encoded route configuration without its virtual hosts, and these. */
+export function splitRoutes(bytes: Uint8Array): { readonly head: Uint8Array; readonly hosts: readonly Uint8Array[] } {
   const reader = protobuf.Reader.create(bytes);
-  const hosts: HostPart[] = [];
+  const hosts: Uint8Array[] = [];
   const rest: Uint8Array[] = [];
   while (reader.pos < reader.len) {
     const start = reader.pos;
     const tag = reader.uint32();
-    if (tag === (FIELD.virtualHosts << 3 | DELIMITED)) hosts.push(hostPart(reader.bytes()));
+    if (tag === (FIELD.virtualHosts << 3 | DELIMITED)) hosts.push(reader.bytes());
     else {
       reader.skipType(tag & 7);
       rest.push(bytes.subarray(start, reader.pos));
     }
   }
-  return { head: decode(ROUTES, joined(rest)), hosts };
+  return { head: joined(rest), hosts };
 }
 
 function hostPart(bytes: Uint8Array): HostPart {
@@ -59,6 +69,21 @@ function hostPart(bytes: Uint8Array): HostPart {
     else reader.skipType(tag & 7);
   }
   return { name, domains, message: () => decode(HOST, bytes) };
+}
+
+/** Whether one of the domains of an encoded virtual host is such a domain. */
+export function hasDomain(bytes: Uint8Array, isDomain: IsDomain): boolean {
+  const reader = protobuf.Reader.create(bytes);
+  while (reader.pos < reader.len) {
+    const tag = reader.uint32();
+    if (tag !== (FIELD.domains << 3 | DELIMITED)) reader.skipType(tag & 7);
+    else {
+      const length = reader.uint32();
+      if (isDomain(bytes, reader.pos, reader.pos + length)) return true;
+      reader.skip(length);
+    }
+  }
+  return false;
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {

@@ -6,19 +6,19 @@
  */
 import { KINDS } from "../config/kinds/kinds.ts";
 import { objectKey } from "../config/types.ts";
+import { tablesOf } from "../debug/resources.ts";
 import type { DebugView } from "../debug/view.ts";
 import type { HttpRequest } from "../http/message.ts";
 import { fullHost } from "../mesh/names.ts";
 import { serviceKey } from "../registry/types.ts";
 import { explain } from "../simulate/explain.ts";
-import { resourcesForHost } from "../simulate/for_host.ts";
+import { resourcesForRequest } from "../simulate/for_request.ts";
 import { simulate } from "../simulate/simulate.ts";
 import type { SimulatedRequest, SimulationStep, SocketAddress } from "../simulate/types.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { type Html, markup } from "./html.ts";
 import { objectUrl } from "./links.ts";
 import { nodeName } from "./proxies.ts";
-import { encodedProxy } from "./proxy_decoded.ts";
 import { wayHtml } from "./request_way.ts";
 import { stateHtml } from "./words.ts";
 
@@ -87,7 +87,7 @@ placeholder="ip:port; empty: of the service">
 function outcome(asked: AskedRequest, connection: XdsConnection, view: DebugView): Html {
   const request = simulatedRequest(asked, connection, view);
   if (typeof request === "string") return markup`<p>${stateHtml({ tone: "bad", word: request })}</p>`;
-  const simulation = simulate(resourcesForHost(encodedProxy(connection), request.request.host ?? ""), request.request);
+  const simulation = simulate(resourcesForRequest(tablesOf(connection), request.request), request.request);
   const lines = explain(simulation).split("\n");
   const tone = simulation.outcome.kind === "forwarded"
     ? "good"

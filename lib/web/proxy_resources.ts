@@ -5,7 +5,9 @@
  */
 import { Buffer } from "node:buffer";
 import { resourcesOf, virtualHostsOf } from "../debug/resources.ts";
+import { routesJson } from "../debug/routes_json.ts";
 import type { DebugView } from "../debug/view.ts";
+import { jsonPieces } from "../http/json_stream.ts";
 import type { HttpRequest } from "../http/message.ts";
 import { anyJson } from "../pb/json.ts";
 import type { EncodedResource } from "../resource/encoded.ts";
@@ -78,10 +80,18 @@ function causes(resource: EncodedResource): Html[] {
 
 function one(name: string, resource: EncodedResource | undefined): Html {
   if (resource === undefined) return markup`<p>It has no resource <code>${name}</code> now.</p>`;
-  const text = JSON.stringify(anyJson(resource.typeUrl, resource.value), null, 2);
-  const rest = text.length - MAX_SHOWN;
+  const { text, isWhole } = beginOf(resource);
   return markup`<h2 class="mono">${name}</h2><p>${causes(resource)}</p>
-${rest > 0 && markup`<p>${rest} characters more; the command below gets all of it.</p>`}<pre>${
-    text.slice(0, MAX_SHOWN)
-  }</pre>`;
+${!isWhole && markup`<p>This is its begin; the command below gets all of it.</p>`}<pre>${text}</pre>`;
+}
+
+/** As much of a resource as a page shows; what comes behind that is not made. */
+function beginOf(resource: EncodedResource): { readonly text: string; readonly isWhole: boolean } {
+  const json = resource.typeUrl === ROUTE ? routesJson(resource) : anyJson(resource.typeUrl, resource.value);
+  let text = "";
+  for (const piece of jsonPieces(json, "  ", "\n")) {
+    text += piece;
+    if (text.length > MAX_SHOWN) return { text: text.slice(0, MAX_SHOWN), isWhole: false };
+  }
+  return { text, isWhole: true };
 }

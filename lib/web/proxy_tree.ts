@@ -54,6 +54,8 @@ class TreeOfProxy {
   readonly #resources: ProxyResources;
   readonly #decoded: DecodedProxy;
   readonly #wanted: string;
+  /** Names of the virtual hosts that come one by one, in order. */
+  #apart: readonly string[] | undefined;
 
   constructor(decoded: DecodedProxy, wanted: string) {
     this.#decoded = decoded;
@@ -108,7 +110,7 @@ class TreeOfProxy {
     const prefix = `${name}/`;
     const apart = found.head.vhds === undefined
       ? []
-      : [...this.#resources.virtualHosts.keys()].filter((key) => key.startsWith(prefix) && this.#isWanted(key));
+      : this.#hostsApart().filter((key) => key.startsWith(prefix) && this.#isWanted(key));
     // Decoded are those alone that are shown.
     const hosts = [
       ...own.slice(0, MAX.hosts).map((host) => host.message()),
@@ -120,6 +122,10 @@ class TreeOfProxy {
       markup`${hosts.slice(0, MAX.hosts).map((host) => this.#host(name, host))}${rest(total, MAX.hosts)}`,
       this.#wanted !== "" && total > 0,
     );
+  }
+
+  #hostsApart(): readonly string[] {
+    return this.#apart ??= [...this.#resources.virtualHosts.keys()].sort();
   }
 
   #isWanted(name = "", domains: readonly string[] = []): boolean {

@@ -6,7 +6,7 @@
 import { setImmediate } from "node:timers";
 
 /** How long work goes on before the event loop turns, ms. */
-const SLICE_MS = 20;
+export const SLICE_MS = 20;
 
 /** How work is paced. */
 export interface PaceOptions {
@@ -47,6 +47,7 @@ export function unpaced<T>(work: Generator<void, T>): T {
   }
 }
 
-function oneTurn(): Promise<void> {
+/** Resolves after a turn of the event loop. */
+export function oneTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -62,7 +62,7 @@ function* resolvedNotes({ note, manifest }: ResolvedHost, { place }: ExplainWorl
 }
 
 async function hopOf(proxy: ProxyOnWay, request: SimulatedRequest, world: ExplainWorld): Promise<ExplainedHop> {
-  const resources = await world.resources(proxy, request.host ?? "");
+  const resources = await world.resources(proxy, request);
   const simulation = simulate(resources, request);
   const steps = explainedSteps(simulation, { resources, world, proxy, port: request.destination.port });
   return { proxy, direction: request.direction, steps, simulation };

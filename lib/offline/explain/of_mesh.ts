@@ -12,9 +12,9 @@ import { canonicalIp } from "../../registry/address.ts";
 import { FactIndex } from "../../config/facts/fact_index.ts";
 import type { FactStore } from "../../config/facts/store.ts";
 import type { ProxyOnWay } from "../../debug/explanation.ts";
-import { resourcesForHost } from "../../simulate/for_host.ts";
+import { resourcesForRequest } from "../../simulate/for_request.ts";
 import type { FieldPlaces } from "../field_place.ts";
-import { encodedResources } from "../proxy_resources.ts";
+import { encodedTables } from "../proxy_resources.ts";
 import { type ImpliedProxy, NO_ADDRESS } from "../workloads.ts";
 import { ManifestServices } from "./manifest.ts";
 import type { Resolver } from "./resolve.ts";
@@ -31,9 +31,9 @@ export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], pla
       endpoints: mesh.pipeline.endpoints,
       facts: mesh.facts,
     }),
-    resources: ({ id, namespace, labels }, host) => {
+    resources: ({ id, namespace, labels }, request) => {
       const node = byId.get(id)?.node ?? { id, metadata: { NAMESPACE: namespace, LABELS: labels } };
-      return Promise.resolve(resourcesForHost(encodedResources(mesh.join(node)), host));
+      return Promise.resolve(resourcesForRequest(encodedTables(mesh.join(node)), request));
     },
     proxyAt: (address) => {
       const found = proxies.find((proxy) =>

@@ -10,11 +10,11 @@ import { KINDS } from "../../config/kinds/kinds.ts";
 import type { AnyConfigObject } from "../../config/types.ts";
 import { type AskedServer, type ExplainAsked, type Explainer, NotExplained } from "../../debug/runners.ts";
 import { canonicalIp } from "../../registry/address.ts";
-import { resourcesForHost } from "../../simulate/for_host.ts";
+import { resourcesForRequest } from "../../simulate/for_request.ts";
 import type { ProxyState } from "../../translate/per_proxy/proxy_state.ts";
 import { findProxy, NoSuchProxy } from "../find_proxy.ts";
 import { FieldPlaces } from "../field_place.ts";
-import { encodedResources } from "../proxy_resources.ts";
+import { encodedTables } from "../proxy_resources.ts";
 import type { ImpliedProxy } from "../workloads.ts";
 import { explainRequest } from "./explain.ts";
 import { onWay, resolverOf } from "./of_mesh.ts";
@@ -65,10 +65,10 @@ function worldOfServer(
       endpoints: view.endpoints,
       facts: view.facts,
     }),
-    resources: ({ id }, host) => {
+    resources: ({ id }, request) => {
       const state = states.get(id);
       if (state === undefined) throw new NoSuchProxy(`${id} is not connected any more`);
-      return Promise.resolve(resourcesForHost(encodedResources(state), host));
+      return Promise.resolve(resourcesForRequest(encodedTables(state), request));
     },
     proxyAt: (address) => {
       const found = proxies.find((proxy) => proxy.type === "sidecar" && proxy.address === canonicalIp(address));

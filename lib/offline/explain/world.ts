@@ -6,14 +6,15 @@
 import type { Origin } from "../../config/finding/origin.ts";
 import type { AnyConfigObject } from "../../config/types.ts";
 import type { FieldPlace, ProxyOnWay } from "../../debug/explanation.ts";
+import type { MeetingRequest } from "../../simulate/for_request.ts";
 import type { ProxyResources } from "../../simulate/types.ts";
 import type { Resolver } from "./resolve.ts";
 
 /** What is asked on the way. */
 export interface ExplainWorld {
   readonly resolver: Resolver;
-  /** What a proxy has, as far as a request to that host may meet it. */
-  resources(proxy: ProxyOnWay, host: string): Promise<ProxyResources>;
+  /** What a proxy has, as far as a request may meet it. */
+  resources(proxy: ProxyOnWay, request: MeetingRequest): Promise<ProxyResources>;
   /** The proxy beside the workload of an address. */
   proxyAt(address: string): ProxyOnWay | undefined;
   /** The proxy beside the pods of a workload, by the workload's key. */

@@ -1,0 +1,76 @@
+/**
+ * The resources of one proxy as far as one request may meet them: of thousands of listeners and virtual hosts a few are
+ * decoded. The bytes of the others are looked through, without making a text of any.
+ *
+ * @module
+ */
+import { Buffer } from "node:buffer";
+import type { envoy } from "../../proto/gen/types.ts";
+import { TYPE_URL_PREFIX } from "../pb/codec.ts";
+import { DecodedMap, type EncodedTable, type EncodedTables, resourcesIn } from "./decoded.ts";
+import { mayListen } from "./listener_port.ts";
+import { hasDomain, type IsDomain, routeParts } from "./route_parts.ts";
+import type { ProxyResources, SimulatedRequest } from "./types.ts";
+
+const LISTENER = "envoy.config.listener.v3.Listener";
+const ROUTES = "envoy.config.route.v3.RouteConfiguration";
+const HOST = "envoy.config.route.v3.VirtualHost";
+
+/** What of a request decides which resources it may meet. */
+export type MeetingRequest = Pick<SimulatedRequest, "host" | "destination">;
+
+/**
+ * What a request may meet: the listeners of its port and those of all ports, and the virtual hosts that may match. The
+ * other virtual hosts have exact domains of other hosts.
+ */
+export function resourcesForRequest(tables: EncodedTables, { host = "", destination }: MeetingRequest): ProxyResources {
+  const isDomain = domainOf(host);
+  const table = (type: string) => tables(`${TYPE_URL_PREFIX}${type}`);
+  return {
+    ...resourcesIn(tables),
+    listeners: new DecodedMap(LISTENER, some(table(LISTENER), (bytes) => mayListen(bytes, destination.port))),
+    routes: new RoutesForRequest(table(ROUTES), isDomain),
+    virtualHosts: new DecodedMap(HOST, some(table(HOST), (bytes) => hasDomain(bytes, isDomain))),
+  };
+}
+
+/** A table without the names of those that do not count. */
+function some(all: EncodedTable, counts: (bytes: Uint8Array) => boolean): EncodedTable {
+  return {
+    get: (name) => all.get(name),
+    *names() {
+      for (const name of all.names()) if (counts(all.get(name)!.value)) yield name;
+    },
+  };
+}
+
+const ASTERISK = "*".charCodeAt(0);
+
+/** Whether a domain may cover a host: it begins or ends with `*`, or with the name of the host. */
+function domainOf(host: string): IsDomain {
+  const name = Buffer.from(host.toLowerCase().replace(/:\d+$/, ""));
+  // Letters differ by one bit in their two cases; what else differs by it alone is looked at more closely later.
+  const begins = (bytes: Uint8Array, at: number) => name.every((byte, i) => (bytes[at + i]! | 0x20) === (byte | 0x20));
+  return (bytes, from, to) =>
+    bytes[from] === ASTERISK || bytes[to - 1] === ASTERISK ||
+    to - from >= name.length && begins(bytes, from);
+}
+
+/** Route configurations with those of their virtual hosts that may match; each is decoded when it is asked for. */
+class RoutesForRequest extends Map<string, envoy.config.route.v3.RouteConfiguration> {
+  readonly #encoded: EncodedTable;
+  readonly #isDomain: IsDomain;
+
+  constructor(encoded: EncodedTable, isDomain: IsDomain) {
+    super();
+    this.#encoded = encoded;
+    this.#isDomain = isDomain;
+  }
+
+  override get(name: string): envoy.config.route.v3.RouteConfiguration | undefined {
+    const encoded = this.#encoded.get(name);
+    if (encoded === undefined) return undefined;
+    const { head, hosts } = routeParts(encoded.value, this.#isDomain);
+    return { ...head, virtual_hosts: hosts.map((host) => host.message()) };
+  }
+}
