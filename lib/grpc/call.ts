@@ -243,7 +243,7 @@ export class Call implements IncompleteMessage {
       this.#early = [];
       this.#earlySize = 0;
     }
-    const bytes = this.#reader.held + this.#earlySize;
+    const bytes = this.#reader.capacity + this.#earlySize;
     const held = bytes === 0 || this.closed ? 0 : bytes + HELD_OVERHEAD;
     if (held > 0 && (this.held === 0 || complete)) this.#since = this.#options.time.now;
     const by = held - this.held;

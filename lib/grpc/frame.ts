@@ -6,7 +6,7 @@
  */
 import { gunzipSync } from "node:zlib";
 import { Code } from "./codes.ts";
-import { GrowingBuffer } from "./budget/growing_buffer.ts";
+import { Pieces } from "./budget/pieces.ts";
 import { RpcError } from "./status.ts";
 
 /** Compressions that a client may use for its messages, as offered in `grpc-accept-encoding`. */
@@ -37,7 +37,7 @@ const NOTHING = new Uint8Array(0);
 
 /** Cuts a byte stream into messages. */
 export class MessageReader {
-  readonly #partial = new GrowingBuffer();
+  readonly #partial = new Pieces();
   /** Bytes behind a message after which reading stopped. */
   #rest: Uint8Array = NOTHING;
 
@@ -65,11 +65,11 @@ export class MessageReader {
     const partial = this.#partial;
     let at = 0;
     while (partial.length > 0 && at < chunk.length) {
-      const size = partial.length < HEAD ? HEAD : this.#size(partial.bytes, 0);
+      const size = partial.length < HEAD ? HEAD : this.#size(partial.start, 0);
       const part = chunk.subarray(at, at + size - partial.length);
       partial.append(part, size);
       at += part.length;
-      if (partial.length < HEAD || partial.length < this.#size(partial.bytes, 0)) continue;
+      if (partial.length < HEAD || partial.length < this.#size(partial.start, 0)) continue;
       if (!onMessage(this.#content(partial.take()))) return this.#stop(chunk.subarray(at));
     }
     while (chunk.length - at >= HEAD) {
@@ -106,7 +106,7 @@ export class MessageReader {
     return this.#partial.length;
   }
 
-  /** Bytes of memory that hold them: at most twice as many, and 64. */
+  /** Bytes of memory that hold them: at most twice as many and 64, and one read of the socket. */
   get capacity(): number {
     return this.#partial.capacity;
   }

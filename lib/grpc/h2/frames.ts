@@ -84,7 +84,7 @@ export class FrameReader {
   type = 0;
   flags = 0;
   stream = 0;
-  /** A view that must be copied to be kept: it lies in a larger buffer. */
+  /** A view of what the socket read, which never changes; who keeps the view keeps all of that in memory. */
   payload: Uint8Array = NOTHING;
   #chunk: Uint8Array = NOTHING;
   #at = 0;

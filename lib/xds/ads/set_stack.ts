@@ -116,13 +116,18 @@ export interface ClientState {
 export function clientState(want: SetStack, versions: KnownVersions): ClientState {
   const sides = want.map(({ set }) => ({ set, seen: new Uint8Array(set.size), matched: 0 }));
   const absent: string[] = [];
+  // A client reports in the order in which it was sent to, so the set that held the last one holds the next as a rule.
+  let last = 0;
   const found = (find: (table: VersionTable) => number): boolean => {
-    for (const side of sides) {
+    for (let tried = 0; tried < sides.length; tried++) {
+      const side = sides[last]!;
       const at = find(side.set.versions);
-      if (at < 0) continue;
-      side.matched += 1 - side.seen[at]!;
-      side.seen[at] = 1;
-      return true;
+      if (at >= 0) {
+        side.matched += 1 - side.seen[at]!;
+        side.seen[at] = 1;
+        return true;
+      }
+      last = (last + 1) % sides.length;
     }
     return false;
   };

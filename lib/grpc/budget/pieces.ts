@@ -1,0 +1,104 @@
+/**
+ * The pieces of a message until its end has come.
+ *
+ * A large piece is kept as it is, a view of the bytes that the socket read, and all are joined once at the end: a buffer
+ * that grows with a message of 350 kB takes half as much time again. A view keeps all of the read in memory, so the
+ * reads are counted whole, and a read of which the message uses less than half is copied as soon as the next one comes.
+ * Small pieces are copied at once.
+ *
+ * @module
+ */
+import { GrowingBuffer } from "./growing_buffer.ts";
+
+/** Bytes from which a piece is kept as a view. */
+const LARGE = 4096;
+
+/** Pieces in order. */
+export class Pieces {
+  #pieces: Uint8Array[] = [];
+  /** Bytes of the pieces, and of the memory that those keep which are settled. */
+  #length = 0;
+  #settled = 0;
+  /** The read that the last pieces are views of: the first of them, and their bytes. */
+  #read: { readonly buffer: ArrayBufferLike; readonly from: number; bytes: number } | undefined;
+  /** Small pieces behind all others. */
+  readonly #small = new GrowingBuffer();
+
+  /** Bytes held. */
+  get length(): number {
+    return this.#length + this.#small.length;
+  }
+
+  /** Bytes of memory in use: at most twice as many and 64, and one read. */
+  get capacity(): number {
+    return this.#settled + (this.#read?.buffer.byteLength ?? 0) + this.#small.capacity;
+  }
+
+  /** The beginning, as far as it lies in one run. */
+  get start(): Uint8Array {
+    return this.#pieces[0] ?? this.#small.bytes;
+  }
+
+  /**
+   * Adds a piece. The bytes must not change afterwards.
+   *
+   * @param total how much it will be in the end
+   */
+  append(bytes: Uint8Array, total: number): void {
+    if (bytes.length < LARGE) {
+      if (this.#read !== undefined) this.#settle();
+      return this.#small.append(bytes, total - this.#length);
+    }
+    if (this.#small.length > 0) this.#keepSmall();
+    if (this.#read?.buffer !== bytes.buffer) {
+      this.#settle();
+      this.#read = { buffer: bytes.buffer, from: this.#pieces.length, bytes: 0 };
+    }
+    this.#read!.bytes += bytes.length;
+    this.#length += bytes.length;
+    this.#pieces.push(bytes);
+  }
+
+  #keepSmall(): void {
+    this.#settled += this.#small.capacity;
+    this.#length += this.#small.length;
+    this.#pieces.push(this.#small.take());
+  }
+
+  /** The last read gives no more pieces. */
+  #settle(): void {
+    if (this.#read === undefined) return;
+    const { buffer, from, bytes } = this.#read;
+    this.#read = undefined;
+    const mostlyOurs = buffer.byteLength <= 2 * bytes;
+    this.#settled += mostlyOurs ? buffer.byteLength : bytes;
+    if (mostlyOurs) return;
+    for (let i = from; i < this.#pieces.length; i++) this.#pieces[i] = new Uint8Array(this.#pieces[i]!);
+  }
+
+  /** Hands over the content as one run, and is empty afterwards. */
+  take(): Uint8Array {
+    if (this.#small.length > 0) this.#keepSmall();
+    const bytes = this.#pieces.length === 1 ? this.#pieces[0]! : joined(this.#pieces, this.#length);
+    this.clear();
+    return bytes;
+  }
+
+  /** Holds nothing any more. */
+  clear(): void {
+    this.#pieces = [];
+    this.#length = this.#settled = 0;
+    this.#read = undefined;
+    this.#small.clear();
+  }
+}
+
+function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+  const out = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    out.set(piece, at);
+    at += piece.length;
+  }
+  return out;
+}

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { Pieces } from "../../lib/grpc/budget/pieces.ts";
+
+/** A piece: so many bytes somewhere in the same read as the piece before, or in a new one. */
+const pieces = fc.array(
+  fc.record({
+    size: fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 16384 })),
+    same: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 60 },
+);
+const READ = 65536;
+
+Deno.test("pieces give what was put in, and count the memory that they keep", () => {
+  fc.assert(
+    fc.property(pieces, fc.integer({ min: 0, max: 255 }), (list, first) => {
+      const held = new Pieces();
+      const all: number[] = [];
+      let read = new Uint8Array(0);
+      let at = 0;
+      const total = list.reduce((sum, { size }) => sum + size, 0);
+      for (const { size, same } of list) {
+        if (!same || at + size > read.length) {
+          read = new Uint8Array(READ).map((_, i) => first + i * 7);
+          at = 0;
+        }
+        held.append(read.subarray(at, at + size), total);
+        all.push(...read.subarray(at, at + size));
+        at += size;
+        assert.equal(held.length, all.length);
+        assert.ok(held.capacity <= 2 * held.length + 64 + READ, `${held.capacity} bytes of memory for ${held.length}`);
+        assert.deepEqual([...held.start.subarray(0, 3)], all.slice(0, Math.min(3, held.start.length)));
+      }
+      assert.deepEqual([...held.take()], all);
+      assert.deepEqual([held.length, held.capacity], [0, 0]);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+Deno.test("a read of which a message uses little is not kept when the next one has come", () => {
+  const held = new Pieces();
+  for (let i = 0; i < 100; i++) held.append(new Uint8Array(READ).subarray(100, 100 + 5000), 1_000_000);
+  assert.ok(held.capacity <= 100 * 5000 + READ, `${held.capacity} bytes`);
+});
+
+Deno.test("large pieces are not copied before the end", () => {
+  const held = new Pieces();
+  const read = new Uint8Array(READ);
+  held.append(read.subarray(0, 16384), 32768);
+  held.append(read.subarray(16384, 32768), 32768);
+  read[5] = 7; // a copy would not show it
+  assert.equal(held.take()[5], 7);
+});
