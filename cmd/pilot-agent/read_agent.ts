@@ -75,6 +75,7 @@ export async function readAgent(start: ProxyStart, paths: AgentPaths = AGENT_PAT
     }),
     envoyLog: { level: options.log.level, components: options.log.components, asJson: log.json },
     outlierLogPath: options.outlierLogPath,
+    templateFile: options.templateFile,
     cloud,
     tokenService: { port: options.stsPort, plugin: options.tokenManagerPlugin },
     drainRules: drainRulesOf(role, proxy, settings),

@@ -169,11 +169,53 @@ Deno.test({
   name: "an Envoy that cannot start ends its agent with its own exit code",
   ignore: noEnvoy,
   async fn() {
-    const proxy = { binaryPath: "envoy", customConfigFile: "/nowhere.json", discoveryAddress: "127.0.0.1:1" };
-    await using agent = await AgentProcess.start({ env: { ...environment, PROXY_CONFIG: JSON.stringify(proxy) } });
-    assert.equal(await agent.ended, 1);
-    assert.match(agent.output, /nowhere\.json/);
+    await withPorts(1, async ([statusPort]) => {
+      const proxy = {
+        binaryPath: "envoy",
+        customConfigFile: "./own.json",
+        discoveryAddress: "127.0.0.1:1",
+        statusPort,
+      };
+      await using agent = await AgentProcess.start({
+        files: { "own.json": '{"admin": {"address": "{{ .localhost }}"}}' },
+        env: { ...environment, PROXY_CONFIG: JSON.stringify(proxy) },
+      });
+      assert.equal(await agent.ended, 1);
+      assert.match(agent.output, /critical[^]*envoy-rev\.json/);
+      assert.equal(
+        await Deno.readTextFile(`${agent.folder}/etc/mesh/proxy/envoy-rev.json`),
+        '{"admin": {"address": "127.0.0.1"}}',
+      );
+    });
   },
+});
+
+Deno.test({
+  name: "Envoy starts by a template of the command line, with the override merged over it",
+  ignore: noEnvoy,
+  fn: () =>
+    withPorts(2, async ([admin = 0, status = 0]) => {
+      const config = {
+        binaryPath: "envoy",
+        discoveryAddress: "127.0.0.1:1",
+        proxyAdminPort: admin,
+        statusPort: status,
+      };
+      const template =
+        '{"node": {"id": "{{ .nodeID }}", "cluster": "c"}, "admin": {"address": {"socket_address": {"address": "{{ .localhost }}", "port_value": {{ .config.proxyAdminPort }} }}}}';
+      await using _agent = await AgentProcess.start({
+        args: ["sidecar", "--templateFile=./own.json.tmpl"],
+        files: { "own.json.tmpl": template, "over.yaml": "node: { cluster: overridden }\n" },
+        env: {
+          ...environment,
+          ...{ PROXY_CONFIG: JSON.stringify(config), ISTIO_BOOTSTRAP_OVERRIDE: "./over.yaml" },
+        },
+      });
+      await until("Envoy says who it is", async () => {
+        const page = await fetch(`http://127.0.0.1:${admin}/server_info`).then((answer) => answer.text(), () => "");
+        return /"id": "sidecar~127\.0\.0\.1~door-1\.demo~/.test(page) && page.includes('"overridden"');
+      });
+    }),
 });
 
 Deno.test("an agent without a proxy keeps certificates in files, opens no socket, and a signal ends it with 0", async () => {

@@ -25,6 +25,7 @@ export interface BootstrapInput {
   readonly delta: boolean;
   readonly readinessPort: number;
   readonly metricsPort: number;
+  readonly metricsLocalOnly: boolean;
   readonly countsConnections: boolean;
   readonly outlierLogPath: string | undefined;
   /** Log lines of Envoy are JSON. */
@@ -38,6 +39,8 @@ export interface BootstrapSockets {
   readonly sds: string;
   /** Absent: certificates in files come over `sds`. */
   readonly files?: string;
+  /** Absent: no other program serves credentials. */
+  readonly credentials?: string;
   /** Folder for what Envoy writes about itself. */
   readonly data: string;
 }
@@ -61,6 +64,7 @@ export function bootstrap(input: BootstrapInput): Bootstrap {
       xdsSocket: sockets.xds,
       sdsSocket: sockets.sds,
       filesSocket: sockets.files,
+      credentialSocket: sockets.credentials,
     }),
     ...remote.clusters,
   ];
@@ -72,7 +76,7 @@ export function bootstrap(input: BootstrapInput): Bootstrap {
   const overload_manager = overloadManager(proxy.runtimeValues);
   const config = {
     ...(input.logAsJson ? { application_log_config: { log_format: { json_format: LOG_FIELDS } } } : {}),
-    node: { id: node.id, cluster: node.cluster, locality: node.locality, metadata: node.metadata },
+    node: { id: node.id, cluster: node.cluster, locality: node.locality, metadata: bootstrapMetadata(input) },
     layered_runtime: {
       ["layers"]: [
         { name: "global config", static_layer: runtimeValues(proxy.runtimeValues) },
@@ -100,13 +104,28 @@ export function bootstrap(input: BootstrapInput): Bootstrap {
       listeners: staticListeners({
         families,
         metricsPort: input.metricsPort,
+        metricsLocalOnly: input.metricsLocalOnly,
         readinessPort: input.readinessPort,
         compression,
       }),
     },
   };
-  const problems = [...remote.problems, ...tracing.problems, ...annotationProblems(input, stats.problems, compression)];
+  const problems = [
+    ...remote.problems,
+    ...tracing.problems,
+    ...keyProblems(proxy),
+    ...annotationProblems(input, stats.problems, compression),
+  ];
   return { config, problems };
+}
+
+/** The node's metadata, with what tells the server which sockets it may have secrets asked of. */
+export function bootstrapMetadata({ node, sockets }: BootstrapInput): AgentNode["metadata"] {
+  return {
+    ...node.metadata,
+    ...(sockets.files === undefined ? {} : { "file-credential": "true" }),
+    ...(sockets.credentials === undefined ? {} : { credential: "true" }),
+  };
 }
 
 /** Fields of a log line, named as those of the agent's own. */
@@ -118,6 +137,14 @@ const LOG_FIELDS = {
   msg: "%j",
   caller: "%g:%#",
 };
+
+/** Envoy as it is released has no provider of private keys. */
+function keyProblems({ privateKeyProvider }: ProxySettings): BootstrapProblem[] {
+  const [value] = Object.keys(privateKeyProvider ?? {});
+  return value === undefined
+    ? []
+    : [{ field: "privateKeyProvider", value, expected: "none: keys are used without it" }];
+}
 
 function annotationProblems(
   { annotations }: BootstrapInput,

@@ -17,16 +17,19 @@ export interface LocalPorts {
   readonly sdsSocket: string;
   /** Socket over which certificates in files come, where the workload's come from elsewhere. */
   readonly filesSocket: string | undefined;
+  /** Socket of another program that serves credentials. */
+  readonly credentialSocket: string | undefined;
 }
 
 /** The clusters. */
 export function localClusters(local: LocalPorts): EnvoyJson[] {
-  const { localhost, adminPort, agentPort, xdsSocket, sdsSocket, filesSocket } = local;
+  const { localhost, adminPort, agentPort, xdsSocket, sdsSocket, filesSocket, credentialSocket } = local;
   return [
     localCluster("prometheus_stats", tcpAddress(localhost, adminPort), "0.250s"),
     localCluster("agent", tcpAddress(localhost, agentPort), "0.250s"),
     socketCluster("sds-grpc", sdsSocket),
     ...filesSocket === undefined ? [] : [socketCluster("sds-files-grpc", filesSocket)],
+    ...credentialSocket === undefined ? [] : [socketCluster("sds-external", credentialSocket)],
     {
       ...socketCluster("xds-grpc", xdsSocket),
       circuit_breakers: { thresholds: [unlimited("DEFAULT"), unlimited("HIGH")] },

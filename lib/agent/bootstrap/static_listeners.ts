@@ -13,6 +13,8 @@ export const METRICS_COMPRESSIONS = ["gzip", "brotli", "zstd"] as const;
 export interface StaticListenerInput {
   readonly families: BootstrapFamilies;
   readonly metricsPort: number;
+  /** Metrics are for clients of this machine alone. */
+  readonly metricsLocalOnly: boolean;
   readonly readinessPort: number;
   readonly compression: string | undefined;
 }
@@ -21,7 +23,7 @@ export interface StaticListenerInput {
 export function staticListeners(input: StaticListenerInput): EnvoyJson[] {
   const { families, metricsPort, readinessPort, compression } = input;
   return [
-    forwarding(families, metricsPort, {
+    forwarding(input.metricsLocalOnly ? loopbackOf(families) : families, metricsPort, {
       stat_prefix: "stats",
       path: "/stats/prometheus",
       cluster: "prometheus_stats",
@@ -36,6 +38,14 @@ export function staticListeners(input: StaticListenerInput): EnvoyJson[] {
   ];
 }
 
+type ListenFamilies = Pick<BootstrapFamilies, "wildcard" | "otherWildcard">;
+
+/** The loopback addresses in place of all addresses. */
+function loopbackOf({ localhost, otherWildcard }: BootstrapFamilies): ListenFamilies {
+  const other = otherWildcard === undefined ? undefined : otherWildcard === "::" ? "::1" : "127.0.0.1";
+  return { wildcard: localhost, otherWildcard: other };
+}
+
 interface Forwarding {
   readonly stat_prefix: string;
   readonly path: string;
@@ -43,7 +53,7 @@ interface Forwarding {
   readonly filters: readonly EnvoyJson[];
 }
 
-function forwarding({ wildcard, otherWildcard }: BootstrapFamilies, port: number, to: Forwarding): EnvoyJson {
+function forwarding({ wildcard, otherWildcard }: ListenFamilies, port: number, to: Forwarding): EnvoyJson {
   const router = {
     name: "envoy.filters.http.router",
     typed_config: typed("envoy.extensions.filters.http.router.v3.Router"),

@@ -7,33 +7,41 @@
  */
 import type { Log } from "../../kernel/log/log.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
-import { bootstrap } from "../bootstrap/bootstrap.ts";
+import type { BootstrapInput } from "../bootstrap/bootstrap.ts";
 import { familiesOf } from "../bootstrap/families.ts";
 import type { AgentInput } from "../start/agent_input.ts";
 import { envoyAdmin } from "./admin.ts";
 import { envoyArguments } from "./arguments.ts";
+import { templateOf, textOfFile, writeBootstrap } from "./bootstrap_file.ts";
 import { EnvoyProcess, startProcess } from "./envoy_process.ts";
 
-/** Name of the bootstrap in the proxy's folder. */
-const BOOTSTRAP_FILE = "envoy-rev.json";
+/** Which sockets of the workload another program serves. */
+export interface OtherServers {
+  /** That of the workload's identity. */
+  readonly identity: boolean;
+  /** That of credentials which configuration names. */
+  readonly credentials: boolean;
+}
 
 /**
  * Writes the bootstrap and starts Envoy.
  *
- * @param identityElsewhere Whether the workload's identity comes from another program than the agent.
+ * @param others What other programs than the agent serve.
  * @throws Error when a file cannot be read or written, or Envoy cannot be started
  */
 export async function startEnvoyProcess(
   input: AgentInput,
-  identityElsewhere: boolean,
+  others: OtherServers,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<EnvoyProcess> {
   const { proxy, settings, workload, envoyLog } = input;
   const { localhost } = familiesOf(workload.addresses, settings.MESH_DUAL_STACK);
-  const configFile = proxy.customConfigFile ?? await writeBootstrap(input, identityElsewhere, log);
+  const template = templateOf({ variable: settings.MESH_BOOTSTRAP, proxy, flag: input.templateFile });
+  const own = bootstrapInput(input, others);
+  const configFile = await writeBootstrap(own, template, proxy.configPath, log.scope("default"));
   const override = settings.MESH_BOOTSTRAP_OVERRIDE === ""
     ? {}
-    : { override: await Deno.readTextFile(settings.MESH_BOOTSTRAP_OVERRIDE) };
+    : { override: await textOfFile("variable MESH_BOOTSTRAP_OVERRIDE", settings.MESH_BOOTSTRAP_OVERRIDE) };
   const child = startProcess({
     binary: proxy.binaryPath,
     arguments: envoyArguments({
@@ -57,9 +65,9 @@ export async function startEnvoyProcess(
   return new EnvoyProcess(child, admin, clock, log.scope("default"));
 }
 
-async function writeBootstrap(input: AgentInput, identityElsewhere: boolean, log: Log): Promise<string> {
+function bootstrapInput(input: AgentInput, others: OtherServers): BootstrapInput {
   const { proxy, settings, workload, paths, envoyLog } = input;
-  const { config, problems } = bootstrap({
+  return {
     node: workload.node,
     proxy,
     annotations: input.annotations,
@@ -68,21 +76,16 @@ async function writeBootstrap(input: AgentInput, identityElsewhere: boolean, log
     delta: settings.MESH_DELTA_XDS,
     readinessPort: settings.PROXY_STATUS_PORT,
     metricsPort: settings.PROXY_METRICS_PORT,
+    metricsLocalOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY,
     countsConnections: settings.EXIT_ON_ZERO_ACTIVE_CONNECTIONS,
     outlierLogPath: input.outlierLogPath,
     logAsJson: envoyLog.asJson,
     sockets: {
       xds: input.xdsSocket,
-      sds: identityElsewhere ? `${paths.identitySockets}/${settings.WORKLOAD_IDENTITY_SOCKET_FILE}` : paths.sdsSocket,
+      sds: others.identity ? `${paths.identitySockets}/${settings.WORKLOAD_IDENTITY_SOCKET_FILE}` : paths.sdsSocket,
       data: paths.data,
-      ...(identityElsewhere ? { files: paths.filesSocket } : {}),
+      ...(others.identity ? { files: paths.filesSocket } : {}),
+      ...(others.credentials ? { credentials: paths.credentialSocket } : {}),
     },
-  });
-  for (const { field, value, expected } of problems) {
-    log.scope("default").warn(`${field}: got ${JSON.stringify(value)}, expected ${expected}; it has no effect`);
-  }
-  const file = `${proxy.configPath}/${BOOTSTRAP_FILE}`;
-  await Deno.mkdir(proxy.configPath, { recursive: true, mode: 0o755 });
-  await Deno.writeTextFile(file, JSON.stringify(config));
-  return file;
+  };
 }

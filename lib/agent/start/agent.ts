@@ -27,7 +27,7 @@ import { sdsService } from "../secrets/sds_service.ts";
 import type { WorkloadCertificate } from "../secrets/workload_certificate.ts";
 import type { AgentInput } from "./agent_input.ts";
 import { discoveryServer, workloadCertificate } from "./control_plane.ts";
-import { planSecrets } from "./secret_plan.ts";
+import { planSecrets, takesConnections } from "./secret_plan.ts";
 import { machineToken, startTokenService, tokenFaults } from "./tokens.ts";
 import type { GoogleIdentity } from "../tokens/google_identity.ts";
 import { HttpServer } from "../../http/server.ts";
@@ -109,7 +109,8 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
   try {
     await listenStatus(status, input.proxy.statusPort);
     if (input.tokenService.port > 0) pages.push(await startTokenService(input, parts));
-    const envoy = settings.DISABLE_PROXY ? undefined : await startEnvoyProcess(input, isElsewhere, { clock, log });
+    const others = { identity: isElsewhere, credentials: await takesConnections(paths.credentialSocket) };
+    const envoy = settings.DISABLE_PROXY ? undefined : await startEnvoyProcess(input, others, { clock, log });
     return agent = running(envoy, runtime, input, log.scope("default"));
   } catch (error) {
     await closeAll(runtime);

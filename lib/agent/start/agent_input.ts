@@ -41,6 +41,8 @@ export interface AgentInput {
   readonly concurrency: number | undefined;
   readonly envoyLog: EnvoyLogInput;
   readonly outlierLogPath: string | undefined;
+  /** Template of the bootstrap, where no setting names another one; undefined: none. */
+  readonly templateFile: string | undefined;
   readonly cloud: Cloud;
   readonly tokenService: TokenServiceInput;
   readonly drainRules: DrainRules;

@@ -12,6 +12,8 @@ export interface AgentPaths {
   readonly identitySockets: string;
   /** Socket over which certificates in files come, where the workload's come from elsewhere. */
   readonly filesSocket: string;
+  /** Socket of a server of credentials that configuration names `sds://`. */
+  readonly credentialSocket: string;
   /** Tokens that prove the workload's identity. */
   readonly tokens: readonly string[];
   /** Roots of the control plane, where no variable names others. */
@@ -31,6 +33,7 @@ export const AGENT_PATHS: AgentPaths = {
   sdsSocket: "./var/run/secrets/workload-spiffe-uds/socket",
   identitySockets: "./var/run/secrets/workload-spiffe-uds",
   filesSocket: "./var/run/secrets/credential-uds/files-socket",
+  credentialSocket: "./var/run/secrets/credential-uds/socket",
   tokens: ["./var/run/secrets/tokens/mesh-token", "./var/run/secrets/tokens/istio-token"],
   roots: [
     "./etc/certs/root-cert.pem",

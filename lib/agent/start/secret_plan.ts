@@ -115,7 +115,8 @@ async function allThere(files: Readonly<Record<string, SecretFiles>>): Promise<b
   return there.every((one) => one);
 }
 
-async function takesConnections(path: string): Promise<boolean> {
+/** Whether a program listens on a socket. */
+export async function takesConnections(path: string): Promise<boolean> {
   try {
     (await Deno.connect({ transport: "unix", path })).close();
     return true;

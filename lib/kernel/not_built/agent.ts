@@ -15,7 +15,6 @@ export const agent: NotBuiltPart = {
     "GRPC_XDS_BOOTSTRAP",
     "MESH_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION",
     "MESH_AGENT_METRIC_PREFIX",
-    "MESH_BOOTSTRAP",
     "MESH_ENABLE_HTTP2_PROBING",
     "MESH_META_DNS_CAPTURE",
     "MESH_META_ENABLE_DNS_SERVER",
@@ -41,6 +40,5 @@ export const agent: NotBuiltPart = {
   ],
   flags: [
     "pilot-agent --profiling",
-    "pilot-agent --templateFile",
   ],
 };

@@ -6,18 +6,19 @@
  * @module
  */
 import { load } from "js-yaml";
-import { type Bootstrap, bootstrap } from "../../../lib/agent/bootstrap/bootstrap.ts";
+import { type Bootstrap, bootstrap, type BootstrapInput } from "../../../lib/agent/bootstrap/bootstrap.ts";
 import type { AgentRole } from "../../../lib/agent/node/agent_node.ts";
 import { type WorkloadInput, workloadOf } from "../../../lib/agent/node/workload.ts";
 import { defaultProxySettings, mergeProxySettings } from "../../../lib/config/mesh/merge.ts";
 import type { ProxySettings } from "../../../lib/config/mesh/types.ts";
 import { parseProxySettings } from "../../../lib/config/mesh/parse.ts";
+import type { Settings } from "../../../lib/kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
 
 /** A case as it is written. */
 export interface BootstrapCase {
   readonly role?: AgentRole;
-  readonly settings?: Partial<WorkloadInput["settings"]>;
+  readonly settings?: Partial<WorkloadInput["settings"] & Pick<Settings, "METRICS_LOCALHOST_ACCESS_ONLY">>;
   readonly variables?: Readonly<Record<string, string>>;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -29,6 +30,7 @@ export interface BootstrapCase {
   readonly delta?: boolean;
   readonly logAsJson?: boolean;
   readonly files?: string;
+  readonly credentials?: string;
   readonly cloud?: NonNullable<WorkloadInput["cloud"]>;
   readonly stsPort?: number;
 }
@@ -51,6 +53,11 @@ function settingsOf(written: unknown): ProxySettings {
 
 /** Makes the bootstrap of a case. */
 export function bootstrapOfCase(given: BootstrapCase): Bootstrap {
+  return bootstrap(inputOfCase(given));
+}
+
+/** What the bootstrap of a case is made of. */
+export function inputOfCase(given: BootstrapCase): BootstrapInput {
   const settings = defaultSettings("pilot-agent", given.settings ?? {});
   const proxy = settingsOf(given.proxy);
   const annotations = given.annotations ?? {};
@@ -69,7 +76,7 @@ export function bootstrapOfCase(given: BootstrapCase): Bootstrap {
     version: "0.1.0",
     ...(given.cloud === undefined ? {} : { cloud: given.cloud }),
   });
-  return bootstrap({
+  return {
     node: workload.node,
     proxy,
     annotations,
@@ -78,6 +85,7 @@ export function bootstrapOfCase(given: BootstrapCase): Bootstrap {
     delta: given.delta ?? true,
     readinessPort: settings.PROXY_STATUS_PORT,
     metricsPort: settings.PROXY_METRICS_PORT,
+    metricsLocalOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY,
     countsConnections: settings.EXIT_ON_ZERO_ACTIVE_CONNECTIONS,
     outlierLogPath: given.outlierLogPath,
     logAsJson: given.logAsJson ?? false,
@@ -86,6 +94,7 @@ export function bootstrapOfCase(given: BootstrapCase): Bootstrap {
       sds: "./var/run/secrets/workload-spiffe-uds/socket",
       data: "/var/lib/mesh/data",
       ...(given.files === undefined ? {} : { files: given.files }),
+      ...(given.credentials === undefined ? {} : { credentials: given.credentials }),
     },
-  });
+  };
 }

@@ -1,0 +1,121 @@
+/**
+ * Functions of templates: those of Go's `text/template`, and the ones of its usual library (sprig) that texts of
+ * configuration need.
+ *
+ * @module
+ */
+
+/** A function of templates. What it throws is an error of the template. */
+export type TemplateFunction = (...values: readonly unknown[]) => unknown;
+
+/** Whether a value counts as there: not empty, not 0, not false. */
+export function isThere(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  if (typeof value === "object" && value !== null) return Object.keys(value).length > 0;
+  return Boolean(value);
+}
+
+/** A value as Go prints it. */
+export function printed(value: unknown): string {
+  if (value === undefined || value === null) return "<no value>";
+  if (Array.isArray(value)) return `[${value.map(printed).join(" ")}]`;
+  if (typeof value !== "object") return String(value);
+  return `map[${sorted(value).map(([key, one]) => `${key}:${printed(one)}`).join(" ")}]`;
+}
+
+/** Members by key: maps of Go are walked in this order. */
+export function sorted(value: object): [string, unknown][] {
+  return Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+}
+
+function text(value: unknown): string {
+  if (typeof value === "string") return value;
+  throw new Error(`got ${printed(value)}, expected a text`);
+}
+
+function number(value: unknown): number {
+  const found = typeof value === "number" ? value : typeof value === "string" && value !== "" ? Number(value) : NaN;
+  if (Number.isNaN(found)) throw new Error(`got ${printed(value)}, expected a number`);
+  return found;
+}
+
+function list(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new Error(`got ${printed(value)}, expected a list`);
+}
+
+function compare(a: unknown, b: unknown): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return text(a) < text(b) ? -1 : a === b ? 0 : 1;
+}
+
+/** The member of a list or a map; undefined: it has none. */
+export function memberOf(value: unknown, key: unknown): unknown {
+  if (Array.isArray(value)) return value[number(key)];
+  if (typeof value !== "object" || value === null) return undefined;
+  return Object.hasOwn(value, String(key)) ? (value as Record<string, unknown>)[String(key)] : undefined;
+}
+
+/** `%s`, `%d`, `%v`, `%q`, `%t`, `%f` with places, `%%`. */
+function formatted(format: unknown, ...values: readonly unknown[]): string {
+  let at = 0;
+  return text(format).replace(/%(?:\.(\d+))?([a-z%])/g, (_, places: string | undefined, verb: string) => {
+    if (verb === "%") return "%";
+    const value = values[at++];
+    if (verb === "q") return JSON.stringify(printed(value));
+    if (verb === "f") return number(value).toFixed(places === undefined ? 6 : Number(places));
+    if ("sdvt".includes(verb)) return printed(value);
+    throw new Error(`got %${verb}, expected one of %s %d %v %q %t %f`);
+  });
+}
+
+const json: TemplateFunction = (value) => JSON.stringify(value ?? null);
+const indented = (spaces: unknown, value: unknown) =>
+  text(value).split("\n").map((line) => " ".repeat(number(spaces)) + line).join("\n");
+
+/** The functions. `and` and `or` are the evaluator's: they leave out what need not be known. */
+export const TEMPLATE_FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
+  not: (value) => !isThere(value),
+  eq: (value, ...others) => others.some((other) => other === value),
+  ne: (a, b) => a !== b,
+  lt: (a, b) => compare(a, b) < 0,
+  le: (a, b) => compare(a, b) <= 0,
+  gt: (a, b) => compare(a, b) > 0,
+  ge: (a, b) => compare(a, b) >= 0,
+  len: (value) => typeof value === "object" && value !== null ? Object.keys(value).length : text(value).length,
+  index: (value, ...keys) => keys.reduce(memberOf, value),
+  print: (...values) => values.map(printed).join(""),
+  println: (...values) => `${values.map(printed).join(" ")}\n`,
+  printf: formatted,
+  ...{ toJSON: json, toJson: json, quote: (value) => JSON.stringify(printed(value)) },
+  default: (other, value) => isThere(value) ? value : other,
+  empty: (value) => !isThere(value),
+  coalesce: (...values) => values.find(isThere),
+  ternary: (yes, no, condition) => isThere(condition) ? yes : no,
+  required(message, value) {
+    if (value === undefined || value === null || value === "") throw new Error(text(message));
+    return value;
+  },
+  ...{ trim: (value) => text(value).trim(), upper: (value) => text(value).toUpperCase() },
+  lower: (value) => text(value).toLowerCase(),
+  replace: (from, to, value) => text(value).replaceAll(text(from), text(to)),
+  trimPrefix: (part, value) => text(value).startsWith(text(part)) ? text(value).slice(text(part).length) : value,
+  trimSuffix: (part, value) => text(value).endsWith(text(part)) ? text(value).slice(0, -text(part).length) : value,
+  contains: (part, value) => text(value).includes(text(part)),
+  hasPrefix: (part, value) => text(value).startsWith(text(part)),
+  hasSuffix: (part, value) => text(value).endsWith(text(part)),
+  splitList: (separator, value) => text(value).split(text(separator)),
+  join: (separator, value) => list(value).map(printed).join(text(separator)),
+  ...{ list: (...values) => values, has: (one, value) => list(value).includes(one) },
+  ...{ first: (value) => list(value)[0], last: (value) => list(value).at(-1) },
+  hasKey: (value, key) => memberOf(value, key) !== undefined,
+  get: (value, key) => memberOf(value, key) ?? "",
+  dict(...values) {
+    return Object.fromEntries(values.flatMap((key, i) => i % 2 === 0 ? [[printed(key), values[i + 1]]] : []));
+  },
+  ...{ add: (...values) => values.map(number).reduce((a, b) => a + b, 0), sub: (a, b) => number(a) - number(b) },
+  int: (value) => Math.trunc(number(value)),
+  toString: printed,
+  indent: indented,
+  nindent: (spaces, value) => `\n${indented(spaces, value)}`,
+};
