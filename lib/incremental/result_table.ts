@@ -6,6 +6,7 @@
  */
 import type { BuildCache } from "./build_cache.ts";
 import type { BuildResult } from "./build_result.ts";
+import { LayeredMap } from "./layered_map.ts";
 import { PropertyCheck } from "./properties.ts";
 import type { PropertiesOf, ReadSource, ViewDifference } from "./read_record.ts";
 
@@ -32,12 +33,12 @@ export interface ReplacedResult<T> {
 /** Results by name. */
 export class ResultTable<S extends ReadSource, T, N = never> {
   readonly #cache: BuildCache<S, T, N>;
-  readonly #results: Map<string, BuildResult<S, T, N, undefined>>;
+  readonly #results: LayeredMap<string, BuildResult<S, T, N, undefined>>;
 
-  /** @param like Begins as a copy of another group's. */
+  /** @param like Begins as a copy of another group's, with which it shares what stays the same. */
   constructor(cache: BuildCache<S, T, N>, like?: ResultTable<S, T, N>) {
     this.#cache = cache;
-    this.#results = new Map(like ? like.#results : []);
+    this.#results = new LayeredMap(like ? like.#results : undefined);
   }
 
   /** The result of each name. */

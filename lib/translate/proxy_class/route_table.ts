@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { LayeredMap } from "../../incremental/layered_map.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
 import { encodeInlineRouteConfiguration, encodeVirtualHost } from "../encode/encode.ts";
@@ -11,16 +12,16 @@ import { DomainOwners } from "../route/domain_owners.ts";
 
 /** See the module. */
 export class RouteTable {
-  readonly entries: Map<string, VirtualHostEntry>;
+  readonly entries: LayeredMap<string, VirtualHostEntry>;
   readonly owners: DomainOwners;
   #set: ResourceSet;
   /** What `#inline` was made of. */
   #inlineOf: { readonly set: ResourceSet; readonly bare: BareRouteConfiguration } | undefined;
   #inline: EncodedResource | undefined;
 
-  /** @param like Begins as a copy of another class's. */
+  /** @param like Begins as a copy of another class's, with which it shares what stays the same. */
   constructor(empty: ResourceSet, like?: RouteTable) {
-    this.entries = new Map(like?.entries);
+    this.entries = new LayeredMap(like?.entries);
     this.owners = new DomainOwners(like?.owners);
     this.#set = like ? like.#set : empty;
     this.#inline = like ? like.#inline : undefined;

@@ -8,6 +8,7 @@
  * @module
  */
 import { type Finding, lossOf } from "../../config/finding/finding.ts";
+import { LayeredMap } from "../../incremental/layered_map.ts";
 
 /** The domains that one virtual host wants. */
 interface WantedDomains {
@@ -17,26 +18,16 @@ interface WantedDomains {
 
 /** The owners of one route configuration. An update costs the domains of the virtual host that changed. */
 export class DomainOwners {
-  readonly #wanted: Map<string, WantedDomains>;
+  readonly #wanted: LayeredMap<string, WantedDomains>;
   /** Names of the virtual hosts that want a domain, the owner first; a lone one needs no list. */
-  readonly #wantedBy: Map<string, string | readonly string[]>;
+  readonly #wantedBy: LayeredMap<string, string | readonly string[]>;
   #lost: number;
 
-  /** @param from Begins as a copy of another. */
+  /** @param from Begins as a copy of another, with which it shares what stays the same. */
   constructor(from?: DomainOwners) {
-    this.#wanted = new Map(from?.wanted);
-    this.#wantedBy = new Map(from?.wantedBy);
+    this.#wanted = new LayeredMap(from ? from.#wanted : undefined);
+    this.#wantedBy = new LayeredMap(from ? from.#wantedBy : undefined);
     this.#lost = from?.lost ?? 0;
-  }
-
-  /** The domains that each virtual host wants. */
-  get wanted(): ReadonlyMap<string, WantedDomains> {
-    return this.#wanted;
-  }
-
-  /** The virtual hosts that want each domain. */
-  get wantedBy(): ReadonlyMap<string, string | readonly string[]> {
-    return this.#wantedBy;
   }
 
   /** How often a virtual host goes without a domain that it wants (metric `pilot_vservice_dup_domain`). */

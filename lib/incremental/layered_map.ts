@@ -1,0 +1,105 @@
+/**
+ * Maps that begin as copies of each other and stay nearly the same: what they have in common is held once.
+ *
+ * @module
+ */
+
+/** In the place of a value that the layer below has and this map has not. */
+const GONE: unique symbol = Symbol("gone");
+
+const EMPTY: ReadonlyMap<never, never> = new Map<never, never>();
+
+/** A map may have this share of its shared layer as its own before it gives the layer up. */
+const MOST_OWN = 1 / 2;
+
+/** A copy shares the layer as it is while the original's own values are fewer than this share of it. */
+const MOST_COPIED = 1 / 8;
+
+/** A map. Making a copy costs what differs from the layer that both share, not what they hold. No value is undefined. */
+export class LayeredMap<K, V extends NonNullable<unknown>> implements ReadonlyMap<K, V> {
+  /** Shared with copies, so it never changes. */
+  #shared: ReadonlyMap<K, V> = EMPTY;
+  /** What differs from the shared layer. */
+  #own: Map<K, V | typeof GONE> = new Map();
+  #size = 0;
+
+  /** @param like Begins as a copy of another. */
+  constructor(like?: LayeredMap<K, V>) {
+    if (like === undefined) return;
+    like.#share();
+    this.#shared = like.#shared;
+    this.#own = new Map(like.#own);
+    this.#size = like.#size;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Entries that this map alone holds. */
+  get ownSize(): number {
+    return this.#own.size;
+  }
+
+  get(key: K): V | undefined {
+    const own = this.#own.get(key);
+    if (own === undefined) return this.#shared.get(key);
+    return own === GONE ? undefined : own;
+  }
+
+  has(key: K): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  set(key: K, value: V): this {
+    if (!this.has(key)) this.#size++;
+    if (this.#shared.get(key) === value) this.#own.delete(key);
+    else this.#own.set(key, value);
+    this.#leaveLayer();
+    return this;
+  }
+
+  delete(key: K): boolean {
+    if (!this.has(key)) return false;
+    this.#size--;
+    if (this.#shared.has(key)) this.#own.set(key, GONE);
+    else this.#own.delete(key);
+    this.#leaveLayer();
+    return true;
+  }
+
+  *entries(): MapIterator<[K, V]> {
+    for (const entry of this.#shared) if (!this.#own.has(entry[0])) yield entry;
+    for (const [key, value] of this.#own) if (value !== GONE) yield [key, value];
+  }
+
+  [Symbol.iterator](): MapIterator<[K, V]> {
+    return this.entries();
+  }
+
+  keys(): MapIterator<K> {
+    return this.entries().map(([key]) => key) as MapIterator<K>;
+  }
+
+  values(): MapIterator<V> {
+    return this.entries().map(([, value]) => value) as MapIterator<V>;
+  }
+
+  forEach(callback: (value: V, key: K, map: ReadonlyMap<K, V>) => void): void {
+    for (const [key, value] of this) callback(value, key, this);
+  }
+
+  /** Everything becomes the layer that a copy shares, unless little differs from the present one. */
+  #share(): void {
+    if (this.#own.size <= this.#shared.size * MOST_COPIED) return;
+    this.#shared = new Map(this);
+    this.#own = new Map();
+  }
+
+  /** A layer of which much is not in force would only keep old values alive. */
+  #leaveLayer(): void {
+    if (this.#shared.size === 0 || this.#own.size <= this.#shared.size * MOST_OWN) return;
+    this.#own = new Map(this);
+    this.#shared = EMPTY;
+  }
+}
