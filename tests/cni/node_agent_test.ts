@@ -234,7 +234,8 @@ Deno.test("4,000 calls of plugins, also of some that go away early, leave no des
     await burst(1000);
     const before = await holdings();
     await burst(3000);
-    await until("descriptors are back", async () => (await holdings()).descriptors <= before.descriptors);
+    // A call that keeps one would leave hundreds; a watch that was opened again meanwhile has a few of its own.
+    await until("descriptors are back", async () => (await holdings()).descriptors < before.descriptors + 10);
     const grown = (await holdings()).megabytes - before.megabytes;
     assert(grown < 5, `${grown.toFixed(1)} MB more after 3,000 calls than after 1,000`);
   });
