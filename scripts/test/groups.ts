@@ -71,8 +71,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   pki: [READ, TEMP, ENV, "--allow-run=openssl"],
   // the commands that the page names
   readme: [READ, TEMP, ENV, NET, RUN],
-  // ports that are leased, expected files
-  scripts: [READ, TEMP, NET],
+  // ports that are leased, expected files; a program that prints much
+  scripts: [READ, TEMP, NET, "--allow-run=sh"],
   // sockets of both ends; a process whose memory is measured
   sockets: [READ, TEMP, ENV, NET, DENO],
   // real Envoys

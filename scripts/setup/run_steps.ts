@@ -1,0 +1,38 @@
+/**
+ * Runs the steps of the set-up, with one line for each that had something to do.
+ *
+ * @module
+ */
+import type { Step } from "./steps.ts";
+
+/** Where the lines go. */
+export interface SetupOutput {
+  /** Whether a line may be written over: a step's name stands there while it runs. */
+  readonly live: boolean;
+  write(text: string): void;
+  writeError(text: string): void;
+}
+
+/** @returns whether all steps ended well; the first that does not is the last that runs */
+export async function runSteps(steps: readonly Step[], output: SetupOutput): Promise<boolean> {
+  let there = 0;
+  for (const [i, step] of steps.entries()) {
+    const label = `[${i + 1}/${steps.length}] ${step.name}`;
+    if (await step.done()) {
+      there++;
+      continue;
+    }
+    const started = performance.now();
+    if (output.live) output.write(`${label} ...`);
+    try {
+      const remark = await step.run();
+      const outcome = remark ?? `ready (${((performance.now() - started) / 1000).toFixed(1)} s)`;
+      output.write(`${output.live ? "\r" : ""}${label}: ${outcome}\n`);
+    } catch (error) {
+      output.writeError(`${output.live ? "\n" : ""}${label}: ${(error as Error).message}\n`);
+      return false;
+    }
+  }
+  if (there === steps.length) output.write(`[${there}/${there}] everything is there\n`);
+  return true;
+}
