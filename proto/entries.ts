@@ -48,6 +48,7 @@ export const entryMessages: readonly string[] = [
   "envoy.extensions.filters.network.sni_cluster.v3.SniCluster",
   "envoy.extensions.filters.network.set_filter_state.v3.Config",
   "envoy.extensions.filters.network.rbac.v3.RBAC",
+  "envoy.extensions.filters.network.ext_authz.v3.ExtAuthz",
   // HTTP filters
   "envoy.extensions.filters.http.router.v3.Router",
   "envoy.extensions.filters.http.cors.v3.Cors",
@@ -60,6 +61,7 @@ export const entryMessages: readonly string[] = [
   "envoy.extensions.filters.http.stateful_session.v3.StatefulSession",
   "envoy.extensions.filters.http.stateful_session.v3.StatefulSessionPerRoute",
   "envoy.extensions.filters.http.rbac.v3.RBAC",
+  "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz",
   "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation",
   "envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute",
   // upstreams, load balancing, retries

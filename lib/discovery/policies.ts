@@ -10,16 +10,14 @@ import type { ConfigObject, Kind } from "../config/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { notBuilt } from "../kernel/not_built/catalogue.ts";
 import type { Cancel } from "../kernel/time/clock.ts";
-import { type SelectableWorkload, SelectionIndex } from "../mesh/selection/index.ts";
+import { withTargets } from "../mesh/selection/gateway_target.ts";
+import { SelectionIndex } from "../mesh/selection/index.ts";
 import { isSelecting, type SelectingKind } from "../mesh/selection/selection.ts";
 import { type Finding, warningOf } from "../config/finding/finding.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Time from a connection to the look at policies that no workload had, ms: many proxies connect at once. */
 export const POLICY_REVIEW_DELAY = 1000;
-
-/** Label that names the Gateway of the gateway API that a workload runs. */
-const GATEWAY_LABEL = "gateway.networking.k8s.io/gateway-name";
 
 /** Kinds whose objects restrict requests, and have no effect yet. */
 export function isUnenforced(kind: Kind): kind is SelectingKind {
@@ -108,19 +106,13 @@ export class UnenforcedPolicies {
       this.#rootNamespace = rootNamespace;
       this.#index = this.#newIndex();
     }
-    const workloads = [...this.#pipeline.translator.workloads()].map(withGateway);
+    const workloads = [...this.#pipeline.translator.workloads()].map(withTargets);
     return { counts: this.#index.counts(workloads), connected: workloads.length };
   }
 }
 
 function isPolicy(object: ConfigObject): object is ConfigObject<SelectingKind> {
   return isUnenforced(object.kind);
-}
-
-function withGateway(workload: SelectableWorkload): SelectableWorkload {
-  const name = workload.labels[GATEWAY_LABEL];
-  if (name === undefined) return workload;
-  return { ...workload, targets: [{ group: "gateway.networking.k8s.io", kind: "Gateway", name }] };
 }
 
 function unenforcedText({ kind, meta }: ConfigObject, workloads: number, connected: number): string {

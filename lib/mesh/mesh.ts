@@ -15,6 +15,7 @@ import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
 import type { AnyConfigObject, ConfigObject, Kind } from "../config/types.ts";
 import type { Endpoint, Service, ServiceKey } from "../registry/types.ts";
+import { AuthorizationPolicyIndex } from "./authorization_policy.ts";
 import { DestinationRuleIndex } from "./destination_rule_index.ts";
 import { GatewayIndex } from "./gateway_index.ts";
 import { EndpointIdentities, type ServiceIdentities } from "./endpoint_identities.ts";
@@ -79,6 +80,8 @@ export interface AffectedKeys {
   readonly peerTls: Set<string>;
   /** Namespaces in which other workloads may refuse mutual TLS now; `*`: all. */
   readonly refusedPeerTls: Set<string>;
+  /** Namespaces of workloads that other authorization policies may be for; `*`: all. */
+  readonly authorization: Set<string>;
 }
 
 /** The indexes, and the scopes over them. */
@@ -91,6 +94,7 @@ export class Mesh implements MeshIndexes {
   readonly sidecars: SelectionIndex<"Sidecar">;
   readonly gateways: GatewayIndex;
   readonly peerAuthentications: PeerAuthenticationIndex;
+  readonly authorizationPolicies: AuthorizationPolicyIndex;
   readonly #identities: EndpointIdentities;
   readonly #resolver: VirtualServiceResolver;
   readonly #source: ServiceSource;
@@ -115,6 +119,7 @@ export class Mesh implements MeshIndexes {
     this.sidecars = new SelectionIndex(config.rootNamespace);
     this.gateways = new GatewayIndex(options.scopeGatewayToNamespace);
     this.peerAuthentications = new PeerAuthenticationIndex(config.rootNamespace);
+    this.authorizationPolicies = new AuthorizationPolicyIndex(config.rootNamespace);
     this.#identities = new EndpointIdentities(options.source);
     this.#scopes = new Scopes(this, options.sharedScopes);
   }
@@ -140,6 +145,7 @@ export class Mesh implements MeshIndexes {
       identities: new Set(),
       peerTls: peerTls.namespaces,
       refusedPeerTls: peerTls.refusing,
+      authorization: this.authorizationPolicies.update(removed.AuthorizationPolicy, added.AuthorizationPolicy),
     };
     if (affected.gateways) this.gateways.update(removed.Gateway, added.Gateway);
     for (const key of change.services ?? []) this.#setService(key, affected);

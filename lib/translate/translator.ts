@@ -211,9 +211,9 @@ export class Translator {
     for (const address of addresses) {
       for (const state of this.#byAddress.get(address) ?? []) states.add(state);
     }
-    const { peerTls } = affected;
+    const policies = affected.peerTls.union(affected.authorization);
     for (const state of this.#proxies) {
-      if (peerTls.has("*") || peerTls.has(state.proxy.namespace)) states.add(state);
+      if (policies.has("*") || policies.has(state.proxy.namespace)) states.add(state);
       else if (state.isStale(keys, affected.services)) states.add(state);
     }
     return states;

@@ -26,6 +26,8 @@ const without: Readonly<Partial<Record<FindingName, string>>> = {
   "domain-conflict": "comes from translation",
   "gateway-not-as-written": "comes from translation",
   "not-as-written": "comes from translation",
+  "unusable-authorizer": "comes from translation",
+  "http-rule-for-bytes": "comes from translation",
 };
 
 function example(name: string, which: "triggers" | "clean"): string {

@@ -63,17 +63,18 @@ interface World {
   readonly reported: () => unknown[];
 }
 
+const TOKENS = { jwtRules: [{ issuer: "i.example.com" }] };
 const app = (name: string) => ({ selector: { matchLabels: { app: name } } });
 
 Deno.test("a policy is one line when it appears, one when it is first for a workload, and none for each connection", async () => {
-  await world([policy("AuthorizationPolicy", "x", "all")], async ({ clock, join, fixture, reported }) => {
-    assert.deepEqual(reported(), [["warn", ["AuthorizationPolicy/x/all"], 0, 0]]);
+  await world([policy("RequestAuthentication", "x", "all", TOKENS)], async ({ clock, join, fixture, reported }) => {
+    assert.deepEqual(reported(), [["warn", ["RequestAuthentication/x/all"], 0, 0]]);
     const first = join("x", "10.0.0.1");
     join("x", "10.0.0.2");
     join("y", "10.0.0.3");
     assert.deepEqual(reported(), [], "many connect at once");
     await clock.advance(POLICY_REVIEW_DELAY);
-    assert.deepEqual(reported(), [["warn", ["AuthorizationPolicy/x/all"], 2, 3]]);
+    assert.deepEqual(reported(), [["warn", ["RequestAuthentication/x/all"], 2, 3]]);
     fixture.pipeline.translator.leave(first);
     join("x", "10.0.0.1");
     await clock.advance(POLICY_REVIEW_DELAY);
@@ -106,10 +107,10 @@ Deno.test("a policy that changes is a line with the number of now; an edit that 
 Deno.test("namespace, root namespace, labels and named Gateways decide which workloads a policy would be for", async () => {
   const gateway = { targetRefs: [{ group: "gateway.networking.k8s.io", kind: "Gateway", name: "edge" }] };
   const trees = [
-    policy("AuthorizationPolicy", "mesh-system", "everywhere"),
-    policy("AuthorizationPolicy", "x", "labelled", app("a")),
-    policy("AuthorizationPolicy", "x", "edge", gateway),
-    policy("RequestAuthentication", "y", "tokens", { jwtRules: [{ issuer: "me", jwksUri: "https://example.com/k" }] }),
+    policy("RequestAuthentication", "mesh-system", "everywhere", TOKENS),
+    policy("RequestAuthentication", "x", "labelled", { ...TOKENS, ...app("a") }),
+    policy("RequestAuthentication", "x", "edge", { ...TOKENS, ...gateway }),
+    policy("RequestAuthentication", "y", "tokens", TOKENS),
   ];
   await world(trees, ({ join, policies }) => {
     join("x", "10.0.0.1", { app: "a" });
@@ -119,9 +120,9 @@ Deno.test("namespace, root namespace, labels and named Gateways decide which wor
     const texts = policies.warnings();
     const counts = texts.map((one) => [findingKeys(one)[0], /apply to (\d of \d)/.exec(one.message)?.[1]]);
     assert.deepEqual(counts, [
-      ["AuthorizationPolicy/mesh-system/everywhere", "4 of 4"],
-      ["AuthorizationPolicy/x/edge", "1 of 4"],
-      ["AuthorizationPolicy/x/labelled", "1 of 4"],
+      ["RequestAuthentication/mesh-system/everywhere", "4 of 4"],
+      ["RequestAuthentication/x/edge", "1 of 4"],
+      ["RequestAuthentication/x/labelled", "1 of 4"],
       ["RequestAuthentication/y/tokens", "1 of 4"],
     ]);
   });
@@ -129,17 +130,17 @@ Deno.test("namespace, root namespace, labels and named Gateways decide which wor
 
 Deno.test("a server reports a policy in its log and on the page of warnings, with its connected proxies", async () => {
   const text = `apiVersion: security.istio.io/v1
-kind: AuthorizationPolicy
+kind: RequestAuthentication
 metadata: { name: deny, namespace: x }
-spec: {}
+spec: { jwtRules: [{ issuer: i.example.com }] }
 `;
   const { log, lines } = openLog();
   await withServer({ "a.yaml": text }, async ({ ports }) => {
     using _proxy = await TestProxy.attach(ports.grpc);
     const warnings = JSON.parse((await page(ports.http, "/debug/warningz")).body) as Finding[];
     assert.deepEqual(warnings.map((one) => [findingKeys(one), one.message]), [[
-      ["AuthorizationPolicy/x/deny"],
-      "AuthorizationPolicy x/deny is not enforced (this version enforces no AuthorizationPolicy); " +
+      ["RequestAuthentication/x/deny"],
+      "RequestAuthentication x/deny is not enforced (this version enforces no RequestAuthentication); " +
       "it would apply to 1 of 1 connected workloads",
     ]]);
     // A second after the connection comes another line, with one workload.

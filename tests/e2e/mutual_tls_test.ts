@@ -11,6 +11,7 @@ import { silentLog } from "../../lib/kernel/log/log.ts";
 import { listenUnix } from "../../lib/sockets/listen/unix.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { Authority, type Certificate, openssl } from "../certificates.ts";
+import { writeIdentity } from "./support/identity_files.ts";
 import { callerEcho } from "./support/caller_echo.ts";
 import { envoyPath, TestMesh, until } from "./support/mesh.ts";
 
@@ -34,24 +35,6 @@ function ask(port: number, tls: ConnectionOptions | undefined): Promise<string> 
   socket.on("error", () => {});
   socket.on("close", () => resolve(/^HTTP\/1.1 200/.test(text) ? text.slice(text.indexOf("\r\n\r\n") + 4) : "refused"));
   return promise;
-}
-
-/** Files of one identity in a folder; answers with the metadata that names them, for one side. */
-async function write(
-  folder: string,
-  name: string,
-  { certificate, key }: Certificate,
-  root: string,
-): Promise<(side: "CLIENT" | "SERVER") => Record<string, string>> {
-  await Deno.mkdir(`${folder}/${name}`);
-  await Deno.writeTextFile(`${folder}/${name}/cert.pem`, certificate);
-  await Deno.writeTextFile(`${folder}/${name}/key.pem`, key);
-  await Deno.writeTextFile(`${folder}/${name}/root.pem`, root);
-  return (side) => ({
-    [`TLS_${side}_CERT_CHAIN`]: `${folder}/${name}/cert.pem`,
-    [`TLS_${side}_KEY`]: `${folder}/${name}/key.pem`,
-    [`TLS_${side}_ROOT_CERT`]: `${folder}/${name}/root.pem`,
-  });
 }
 
 function sidecar(app: string, part: string): string {
@@ -158,7 +141,12 @@ Deno.test({
       try {
         await using app = callerEcho();
         const own = [["URI", "spiffe://cluster.local/ns/demo/sa/server"]] as const;
-        const files = await write(folder, "server", await authority.sign("server", 1, own), authority.certificate);
+        const files = await writeIdentity(
+          folder,
+          "server",
+          await authority.sign("server", 1, own),
+          authority.certificate,
+        );
         await using mesh = await TestMesh.start({
           files: { "sidecar.yaml": sidecar("server", `  ingress:\n${ingress(port, "HTTP", app.port)}`) },
           meshConfig: { trustDomainAliases: ["old.example"] },
@@ -262,7 +250,7 @@ Deno.test({
         await using app = callerEcho();
         const signed = async (name: string) => {
           const id = [["URI", `spiffe://cluster.local/ns/demo/sa/${name}`]] as const;
-          return await write(folder, name, await authority.sign(name, 1, id), authority.certificate);
+          return await writeIdentity(folder, name, await authority.sign(name, 1, id), authority.certificate);
         };
         const [server, client] = [await signed("server"), await signed("client")];
         const paths = [

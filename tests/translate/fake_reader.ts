@@ -7,6 +7,7 @@ import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../../lib/config/me
 import type { OutboundTrafficPolicy } from "../../lib/config/kinds/sidecar/types.ts";
 import type { ConfigObject } from "../../lib/config/types.ts";
 import { EndpointIdentities } from "../../lib/mesh/endpoint_identities.ts";
+import type { AuthorizationPolicy } from "../../lib/mesh/authorization_policy.ts";
 import {
   DEFAULT_PEER_TLS,
   type PeerTlsMode,
@@ -43,6 +44,8 @@ export interface FakeWorld {
     readonly ports?: Readonly<Record<string, PeerTlsMode>>;
     readonly causes?: readonly string[];
   };
+  /** For the workload. */
+  readonly authorizationPolicies?: readonly AuthorizationPolicy[];
   /** In every namespace. */
   readonly refusedPeerTls?: RefusedPeerTls;
 }
@@ -76,6 +79,7 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
     endpoints: (host) => answer(`endpoints/${host}`, world.endpoints?.[host] ?? []),
     identities: (host) => answer(`identities/${host}`, services.has(host) ? identitiesOf(host) : undefined),
     peerTls: () => answer("peerTls", peerTlsOf(world)),
+    authorizationPolicies: () => answer("authorizationPolicies", world.authorizationPolicies ?? []),
     refusedPeerTls: (namespace) => answer(`refusedPeerTls/${namespace}`, world.refusedPeerTls),
     destinationRule: (host) => answer(`destinationRule/${host}`, world.destinationRules?.[host]),
     virtualService: (host, protocol) => {

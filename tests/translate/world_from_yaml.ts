@@ -1,11 +1,12 @@
 /**
- * A world for builders from what a user writes: ServiceEntry, DestinationRule and VirtualService documents, and one
+ * A world for builders from what a user writes: ServiceEntry, DestinationRule, VirtualService and AuthorizationPolicy documents, and one
  * `kind: World` document with what the proxy and the process are (`properties`, `settings`, `mesh`, `networks`), and `services` that no ServiceEntry can spell.
  *
  * @module
  */
 import { parseAllDocuments } from "yaml";
 import { Findings } from "../../lib/config/finding/findings.ts";
+import { authorizationPolicy } from "../../lib/config/kinds/authorization_policy/schema.ts";
 import { destinationRule } from "../../lib/config/kinds/destination_rule/schema.ts";
 import { serviceEntry } from "../../lib/config/kinds/service_entry/schema.ts";
 import { virtualService } from "../../lib/config/kinds/virtual_service/schema.ts";
@@ -38,15 +39,25 @@ export function worldFromYaml(text: string): FakeWorld {
   const endpoints: Record<string, readonly Endpoint[]> = {};
   const destinationRules: Record<string, EffectiveDestinationRule> = {};
   const routes: ConfigObject<"VirtualService">[] = [];
+  const authorizationPolicies: ConfigObject<"AuthorizationPolicy">[] = [];
   for (const parsed of parseAllDocuments(text, { merge: true })) {
     const document = parsed.toJS({ maxAliasCount: 100 }) as Document;
     if (document === null) continue;
     if (document.kind === "World") world = document as unknown as FakeWorld;
     else if (document.kind === "ServiceEntry") addEntry(document, services, endpoints);
     else if (document.kind === "VirtualService") routes.push(configObject("VirtualService", document, virtualService));
-    else addRule(document, destinationRules);
+    else if (document.kind === "AuthorizationPolicy") {
+      authorizationPolicies.push(configObject("AuthorizationPolicy", document, authorizationPolicy));
+    } else addRule(document, destinationRules);
   }
-  return { ...world, services, endpoints, destinationRules, virtualServices: byHost(services, routes, world) };
+  return {
+    ...world,
+    services,
+    endpoints,
+    destinationRules,
+    virtualServices: byHost(services, routes, world),
+    authorizationPolicies,
+  };
 }
 
 /** The virtual service in force for each host that a service has or a virtual service names. */

@@ -22,7 +22,6 @@ export const security: NotBuiltPart = {
     "verifyCertificateAtClient",
   ],
   kinds: [
-    "AuthorizationPolicy",
     "RequestAuthentication",
   ],
 };

@@ -5,8 +5,9 @@
  */
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
+import { Authorization } from "../authorization/authorization.ts";
 import { encodeListener, encodeSecrets, encodeVirtualHost } from "../encode/encode.ts";
-import { gatewayListener } from "../gateway/listeners.ts";
+import { gatewayListener, gatewayPolicyFindings } from "../gateway/listeners.ts";
 import { mergedGateways } from "../gateway/merge.ts";
 import { gatewayFinding } from "../gateway/problem.ts";
 import { gatewayRoutePlans, type PlannedVirtualHost, type RoutePlan } from "../gateway/route_plan.ts";
@@ -28,10 +29,12 @@ export const EMPTY_PLAN: GatewayPlan = { listeners: [], secrets: [], routes: [] 
 /** Plans a gateway whose workload runs these services. */
 export function gatewayPlan(read: Reader, targets: readonly ServiceTarget[], report: ReportFinding): GatewayPlan {
   const merged = mergedGateways(read, targets);
-  const ports = merged.ports.map((port) => gatewayListener(read, port));
+  const authorization = new Authorization(read);
+  const ports = merged.ports.map((port) => gatewayListener(read, port, authorization));
   for (const problem of [...merged.problems, ...ports.flatMap(({ problems }) => problems)]) {
     report(gatewayFinding(problem));
   }
+  for (const finding of gatewayPolicyFindings(merged.ports, authorization)) report(finding);
   const listeners = ports.flatMap(({ listener }) => listener ?? []);
   return {
     listeners: listeners.map(encodeListener),

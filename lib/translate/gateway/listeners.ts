@@ -14,12 +14,16 @@ import { duration, wrap } from "../../pb/wellknown.ts";
 import { isUnixSocket } from "../../registry/address.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
+import type { Finding } from "../../config/finding/finding.ts";
+import { Authorization } from "../authorization/authorization.ts";
 import type { Built } from "../message/built.ts";
 import { proxyProtocolFilter } from "../filters/listener/proxy_protocol.ts";
 import { tlsInspectorFilter } from "../filters/listener/tls_inspector.ts";
-import { tcpProxyFilter, type TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
+import { tcpFilters } from "../filters/network/order.ts";
+import type { TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
 import { accessLogs, listenerAccessLogs } from "../listener/access_log.ts";
 import { listenAddresses, listenerName, wildcards } from "../listener/address.ts";
+import { blackHoleFilter } from "../listener/fallthrough.ts";
 import { httpConnectionManager } from "../listener/http_connection_manager.ts";
 import { objectMetadata } from "../message/object_metadata.ts";
 import type { Reader } from "../reader/reader.ts";
@@ -46,6 +50,8 @@ export interface GatewayListeners {
   readonly listeners: readonly Built<envoy.config.listener.v3.Listener>[];
   /** All that is not served as written: of the merge, and of every port. */
   readonly problems: readonly GatewayRefusal[];
+  /** What of authorization policies is not in force as written. */
+  readonly findings: readonly Finding[];
 }
 
 /**
@@ -55,15 +61,23 @@ export interface GatewayListeners {
  */
 export function gatewayListeners(read: Reader, targets: readonly ServiceTarget[] = []): GatewayListeners {
   const merged = mergedGateways(read, targets);
-  const built = merged.ports.map((port) => gatewayListener(read, port));
+  const authorization = new Authorization(read);
+  const built = merged.ports.map((port) => gatewayListener(read, port, authorization));
   return {
     listeners: built.flatMap(({ listener }) => listener ?? []),
     problems: [...merged.problems, ...built.flatMap(({ problems }) => problems)],
+    findings: gatewayPolicyFindings(merged.ports, authorization),
   };
 }
 
+/** What becomes of the workload's authorization policies at these ports, whose listeners are made. */
+export function gatewayPolicyFindings(ports: readonly MergedPort[], authorization: Authorization): Finding[] {
+  const bytes = ports.filter(({ servers }) => servers.some(({ routeName }) => routeName === undefined));
+  return [...bytes.flatMap(({ port }) => authorization.bytesFindings(`port ${port}`)), ...authorization.findings()];
+}
+
 /** The listener of one port. */
-export function gatewayListener(read: Reader, port: MergedPort): GatewayListener {
+export function gatewayListener(read: Reader, port: MergedPort, authorization: Authorization): GatewayListener {
   const privileged = port.port > 0 && port.port < 1024;
   if (privileged && read.property("isUnprivileged")) {
     const why = "left out, an unprivileged proxy cannot listen on ports below 1024";
@@ -71,16 +85,23 @@ export function gatewayListener(read: Reader, port: MergedPort): GatewayListener
   }
   const { chains, problems } = portChains(read, port);
   if (chains.length === 0) return { problems };
-  const causes = [...new Set(chains.flatMap((chain) => chain.causes))];
+  const causes = [...new Set([...chains.flatMap((chain) => chain.causes), ...authorization.causes])];
   const secrets = chains.flatMap((chain) => chain.secrets ?? []);
-  const message = listener(read, port, chains);
+  const message = listener(read, port, chains, authorization);
   return { listener: { message, causes, ...(secrets.length > 0 ? { secrets } : {}) }, problems };
+}
+
+interface ListenerOfPort {
+  readonly port: MergedPort;
+  readonly name: string;
+  readonly authorization: Authorization;
 }
 
 function listener(
   read: Reader,
   port: MergedPort,
   chains: readonly GatewayChain[],
+  authorization: Authorization,
 ): envoy.config.listener.v3.Listener {
   const binds = port.bind === "" ? wildcards(read) : [port.bind];
   const name = listenerName(binds[0] ?? "", port.port);
@@ -96,7 +117,7 @@ function listener(
       ...(topology?.proxyProtocol ? [proxyProtocolFilter()] : []),
       ...(port.kind === "tls" ? [tlsInspectorFilter()] : []),
     ],
-    filter_chains: chains.map((chain) => filterChain(read, port, name, chain)),
+    filter_chains: chains.map((chain) => filterChain(read, { port, name, authorization }, chain)),
     ...(perEvent > 0 ? { max_connections_to_accept_per_socket_event: wrap(perEvent) } : {}),
     ...(read.property("outboundExactBalance") && !isUnixSocket(port.bind)
       ? { connection_balance_config: { exact_balance: {} } }
@@ -107,27 +128,31 @@ function listener(
 
 function filterChain(
   read: Reader,
-  port: MergedPort,
-  name: string,
+  of: ListenerOfPort,
   chain: GatewayChain,
 ): envoy.config.listener.v3.FilterChain {
   return {
     ...(chain.serverNames.length > 0 ? { filter_chain_match: { server_names: [...chain.serverNames] } } : {}),
-    filters: [targetFilter(read, port, name, chain.target)],
+    filters: targetFilters(read, of, chain.target),
     ...(chain.socket ? { transport_socket: chain.socket } : {}),
     transport_socket_connect_timeout: duration(HANDSHAKE_TIMEOUT_MS),
     metadata: objectMetadata(chain.decidedBy),
   };
 }
 
-function targetFilter(
+function targetFilters(
   read: Reader,
-  port: MergedPort,
-  name: string,
+  { port, name, authorization }: ListenerOfPort,
   target: ChainTarget,
-): envoy.config.listener.v3.Filter {
-  if ("proxy" in target) return tcpProxyFilter(withIdleTimeout(read, target.proxy), accessLogs(read.mesh()));
-  return httpConnectionManager(read, {
+): envoy.config.listener.v3.Filter[] {
+  if ("proxy" in target) {
+    const { tcp } = authorization;
+    if ("closed" in tcp) return [blackHoleFilter()];
+    return tcpFilters(read, withIdleTimeout(read, target.proxy), accessLogs(read.mesh()), tcp.slots);
+  }
+  const { http } = authorization;
+  if ("closed" in http) return [blackHoleFilter()];
+  const manager = httpConnectionManager(read, {
     direction: "gateway",
     statPrefix: `outbound_${name}`,
     routes: target.routeName,
@@ -136,7 +161,9 @@ function targetFilter(
       ...clientHeaders(gatewayTopology(read)),
       ...(target.statPrefix === undefined ? {} : { stat_prefix: target.statPrefix }),
     },
+    slots: http.slots,
   });
+  return [manager];
 }
 
 /** The destination rule's word, else the proxy's own. */

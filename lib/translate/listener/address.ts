@@ -60,13 +60,18 @@ export const ALL_ADDRESSES = "";
  * @returns Undefined for what is neither an IP nor a CIDR.
  */
 export function canonicalRange(text: string): string | undefined {
+  const range = networkRange(text);
+  return range === "0.0.0.0/0" || text === "0.0.0.0" ? ALL_ADDRESSES : range;
+}
+
+/** The same, where all addresses are `0.0.0.0/0` and `0.0.0.0` is that one address. */
+export function networkRange(text: string): string | undefined {
   const slash = text.lastIndexOf("/");
   const ip = slash < 0 ? text : text.slice(0, slash);
   if (!isIp(ip)) return undefined;
   const v6 = ip.includes(":");
   const bits = slash < 0 ? (v6 ? 128 : 32) : Number(text.slice(slash + 1));
   if (!Number.isInteger(bits) || bits < 0 || bits > (v6 ? 128 : 32)) return undefined;
-  if (ip === "0.0.0.0" && (bits === 0 || slash < 0)) return ALL_ADDRESSES;
   const first = v6
     ? ipaddr.IPv6.networkAddressFromCIDR(`${ip}/${bits}`).toRFC5952String()
     : ipaddr.IPv4.networkAddressFromCIDR(`${ip}/${bits}`).toString();

@@ -8,6 +8,7 @@ import type { MeshConfig, MeshNetworks } from "../../config/mesh/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { ReadSource } from "../../incremental/read_record.ts";
 import type { ServiceIdentities } from "../../mesh/endpoint_identities.ts";
+import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
 import type {
   EffectiveDestinationRule,
@@ -45,4 +46,6 @@ export interface MeshAnswers extends ReadSource<ProxyProperties> {
   gatewaysOf(properties: ProxyProperties): readonly ConfigObject<"Gateway">[];
   /** The merged PeerAuthentication of a workload with these properties; equal ones are the same object. */
   peerTlsOf(properties: ProxyProperties): PeerTlsPolicy;
+  /** The authorization policies for a workload with these properties; equal lists are the same array. */
+  authorizationPoliciesOf(properties: ProxyProperties): readonly AuthorizationPolicy[];
 }

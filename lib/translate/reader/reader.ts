@@ -13,6 +13,7 @@ import type { OutboundTrafficPolicy } from "../../config/kinds/sidecar/types.ts"
 import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../../config/mesh/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { ServiceIdentities } from "../../mesh/endpoint_identities.ts";
+import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
 import type {
   EffectiveDestinationRule,
@@ -45,6 +46,8 @@ export interface Reader {
   identities(host: string): ServiceIdentities | undefined;
   /** The merged PeerAuthentication of the workload that the proxy runs beside. */
   peerTls(): PeerTlsPolicy;
+  /** The authorization policies for the workload that the proxy runs beside, all in force together. */
+  authorizationPolicies(): readonly AuthorizationPolicy[];
   /** Where workloads of a namespace take plain connections alone; undefined: nowhere. */
   refusedPeerTls(namespace: string): RefusedPeerTls | undefined;
   /** The destination rule in force for that host (most specific host match; own, service's, root namespace). */

@@ -8,6 +8,7 @@ import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../../config/mesh/t
 import type { ConfigObject } from "../../config/types.ts";
 import type { Recorder } from "../../incremental/read_record.ts";
 import type { ServiceIdentities } from "../../mesh/endpoint_identities.ts";
+import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
 import type {
   EffectiveDestinationRule,
@@ -99,6 +100,12 @@ export class RecordingReader implements Reader {
   peerTls(): PeerTlsPolicy {
     const { source } = this.#recorder;
     return this.#recorder.property("peerTls", (properties) => source.peerTlsOf(properties));
+  }
+
+  /** A property of the proxy, as its merged PeerAuthentication is. */
+  authorizationPolicies(): readonly AuthorizationPolicy[] {
+    const { source } = this.#recorder;
+    return this.#recorder.property("authorizationPolicies", (of) => source.authorizationPoliciesOf(of));
   }
 
   refusedPeerTls(namespace: string): RefusedPeerTls | undefined {

@@ -10,6 +10,7 @@ import type { ViewDifference } from "../../incremental/read_record.ts";
 import type { Mesh } from "../../mesh/mesh.ts";
 import { Scope } from "../../mesh/scope.ts";
 import type { ServiceIdentities } from "../../mesh/endpoint_identities.ts";
+import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
 import type { Distinction } from "../../mesh/view/distinctions.ts";
 import type {
@@ -126,6 +127,10 @@ export class ScopeReader implements MeshAnswers {
 
   peerTlsOf({ namespace, labels }: ProxyProperties): PeerTlsPolicy {
     return this.#mesh.peerAuthentications.of({ namespace, labels });
+  }
+
+  authorizationPoliciesOf({ namespace, labels }: ProxyProperties): readonly AuthorizationPolicy[] {
+    return this.#mesh.authorizationPolicies.of({ namespace, labels });
   }
 
   virtualServicesOf(gateway: string): readonly EffectiveVirtualService[] {

@@ -40,6 +40,8 @@ interface ListenerWorld extends FakeWorld {
 export interface BuiltListeners {
   readonly listeners: readonly Built<Listener>[];
   readonly conflicts: readonly unknown[];
+  /** Texts of what the policies of the workload could not become. */
+  readonly findings?: readonly string[];
 }
 
 /** Builds the listeners of a world. */
@@ -53,6 +55,7 @@ export function buildListeners(yaml: string): BuiltListeners {
   return {
     listeners: [...outbound.listeners, ...own, ...inbound.listeners],
     conflicts: [...outbound.conflicts, ...inbound.conflicts],
+    ...(inbound.findings.length > 0 ? { findings: inbound.findings.map(({ message }) => message) } : {}),
   };
 }
 

@@ -63,4 +63,20 @@ export const TRANSLATION = {
     effect: "What the message names has no effect.",
     fix: "Change the field that the message names.",
   },
+  "unusable-authorizer": {
+    code: "MSH1022",
+    title: "external authorizer that cannot be asked",
+    meaning: "A CUSTOM policy names an extension provider that does not exist, or that cannot be asked by the proxy.",
+    effect: "What the policy's rules match is refused.",
+    fix: "Correct the name, or the provider in extensionProviders of the mesh configuration.",
+  },
+  "http-rule-for-bytes": {
+    code: "MSH1023",
+    title: "rule about requests on a port that carries bytes",
+    meaning:
+      "A rule of an AuthorizationPolicy compares what only HTTP has, and the workload has a port that carries bytes.",
+    effect:
+      "There an ALLOW rule never matches, and any other rule matches without regard to it, so that it denies more.",
+    fix: "Limit the rule to its ports (operation.ports), or declare the port's protocol as HTTP.",
+  },
 } as const satisfies Readonly<Record<string, FindingRow>>;

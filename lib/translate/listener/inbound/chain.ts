@@ -19,9 +19,11 @@
 import type { envoy } from "../../../../proto/gen/types.ts";
 import { wrap } from "../../../pb/wellknown.ts";
 import type { Protocol, Service } from "../../../registry/types.ts";
+import type { Authorization } from "../../authorization/authorization.ts";
 import { tcpFilters } from "../../filters/network/order.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { accessLogs } from "../access_log.ts";
+import { blackHoleFilter } from "../fallthrough.ts";
 import { httpConnectionManager } from "../http_connection_manager.ts";
 import { httpAlpn, isHttp2, type ListenerKind, listenerKind } from "../../service/protocol.ts";
 import { statName } from "../stat_name.ts";
@@ -66,7 +68,7 @@ const SIDECAR_HTTP: readonly string[] = ["istio-http/1.0", "istio-http/1.1", "is
 const SIDECAR_BYTES: readonly string[] = ["istio", "istio-peer-exchange"];
 
 /** The filter chains of one port, the more specific first. */
-export function inboundFilterChains(read: Reader, chain: InboundChain): FilterChain[] {
+export function inboundFilterChains(read: Reader, chain: InboundChain, authorization: Authorization): FilterChain[] {
   return chainVariants(read, chain).map((variant) => ({
     name: variant.http ? chain.name.http : chain.name.tcp,
     filter_chain_match: {
@@ -75,7 +77,7 @@ export function inboundFilterChains(read: Reader, chain: InboundChain): FilterCh
       ...(variant.alpn ? { application_protocols: [...variant.alpn] } : {}),
     },
     ...(variant.socket ? { transport_socket: variant.socket } : {}),
-    filters: variant.http ? [httpFilter(read, chain)] : bytesFilters(read, chain),
+    filters: variant.http ? httpFilters(read, chain, authorization) : bytesFilters(read, chain, authorization),
     ...(chain.metadata ? { metadata: chain.metadata } : {}),
   }));
 }
@@ -114,24 +116,28 @@ function otherVariants(read: Reader, kind: ListenerKind, { tls, mesh }: InboundC
   ];
 }
 
-function httpFilter(read: Reader, chain: InboundChain): envoy.config.listener.v3.Filter {
-  return httpConnectionManager(read, {
+function httpFilters(read: Reader, chain: InboundChain, { http }: Authorization): envoy.config.listener.v3.Filter[] {
+  if ("closed" in http) return [blackHoleFilter()];
+  const manager = httpConnectionManager(read, {
     direction: "inbound",
     statPrefix: chain.statPrefix.http,
     routes: chain.routes,
     grpcWeb: chain.protocol === "GRPC-Web",
     http2: isHttp2(chain.protocol),
+    slots: http.slots,
   });
+  return [manager];
 }
 
-function bytesFilters(read: Reader, chain: InboundChain): envoy.config.listener.v3.Filter[] {
+function bytesFilters(read: Reader, chain: InboundChain, { tcp }: Authorization): envoy.config.listener.v3.Filter[] {
+  if ("closed" in tcp) return [blackHoleFilter()];
   const idleTimeout = read.property("idleTimeout");
   const plan = {
     statPrefix: chain.statPrefix.tcp,
     clusters: [{ name: chain.cluster, weight: 1 }],
     ...(idleTimeout > 0 ? { idleTimeout } : {}),
   };
-  return tcpFilters(read, plan, accessLogs(read.mesh()));
+  return tcpFilters(read, plan, accessLogs(read.mesh()), tcp.slots);
 }
 
 /** Statistics prefix of bytes to a port: by the mesh's pattern where there is one, else the cluster's name. */

@@ -14,6 +14,7 @@ import { TrafficDirection } from "../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../proto/gen/types.ts";
 import { type Finding, lossOf } from "../../../config/finding/finding.ts";
 import { duration, wrap } from "../../../pb/wellknown.ts";
+import { Authorization } from "../../authorization/authorization.ts";
 import type { Built, BuiltWarning } from "../../message/built.ts";
 import { INBOUND_PASSTHROUGH } from "../../cluster/static.ts";
 import { inboundClusterName, type InboundTarget } from "../../inbound/target.ts";
@@ -26,7 +27,7 @@ import { listenAddresses, wildcards } from "../address.ts";
 import { downstreamTls } from "../downstream_tls.ts";
 import { blackHoleFilter } from "../fallthrough.ts";
 import { type InboundChain, inboundFilterChains, inboundStatPrefix, type MeshTls } from "./chain.ts";
-import { type PeerTls, peerTls, type PortTls, WITHOUT_IDENTITY } from "./peer_tls.ts";
+import { type PeerTls, peerTls, WITHOUT_IDENTITY } from "./peer_tls.ts";
 import {
   bindsToPort,
   causesOf,
@@ -37,7 +38,7 @@ import {
   servedTargets,
 } from "./port.ts";
 import { inboundListenerFilters } from "../inspectors.ts";
-import { afterTlsTermination } from "../../service/protocol.ts";
+import { afterTlsTermination, listenerKind } from "../../service/protocol.ts";
 import { connectionsPerEvent } from "../virtual.ts";
 
 type Listener = envoy.config.listener.v3.Listener;
@@ -71,21 +72,25 @@ export function inboundListeners(read: Reader, targets: readonly InboundTarget[]
   const mode = read.property("interceptionMode");
   const { served, conflicts } = servedTargets(read, targets, mode === "NONE");
   const peers = peerTls(read);
+  const policies: WorkloadPolicies = { peers, authorization: new Authorization(read) };
   const captured = {
     chains: [] as FilterChain[],
-    causes: new Set<string>(peers.policy.causes),
+    causes: new Set<string>([...peers.policy.causes, ...policies.authorization.causes]),
     warnings: [] as BuiltWarning[],
     secrets: [...peers.secrets],
   };
   const findings: Finding[] = [];
   const bound: Built<Listener>[] = [];
   for (const target of served) {
-    const { chains, notes, secrets } = targetChains(read, target, peers);
+    const { chains, notes, secrets } = targetChains(read, target, policies);
     const [cause = ""] = causesOf(target);
     const warnings = notes.map((text) => ({ cause, text }));
     if (peers.of(target.port).closed) findings.push(closedFinding(peers, `port ${target.port}`, target));
+    else if (listenerKind(target.servicePort.protocol) === "tcp") {
+      findings.push(...policies.authorization.bytesFindings(`port ${target.port}`));
+    }
     if (bindsToPort(target, mode === "NONE")) {
-      const causes = [...causesOf(target), ...peers.policy.causes];
+      const causes = [...causesOf(target), ...peers.policy.causes, ...policies.authorization.causes];
       bound.push(built(boundListener(read, target, chains), causes, warnings, [...peers.secrets, ...secrets]));
       continue;
     }
@@ -94,19 +99,21 @@ export function inboundListeners(read: Reader, targets: readonly InboundTarget[]
     captured.secrets.push(...secrets);
     for (const cause of causesOf(target)) captured.causes.add(cause);
   }
-  if (mode === "NONE" || read.mesh().proxyInboundListenPort === 0) return { listeners: bound, conflicts, findings };
+  if (mode === "NONE" || read.mesh().proxyInboundListenPort === 0) {
+    return { listeners: bound, conflicts, findings: [...findings, ...policies.authorization.findings()] };
+  }
   const servedPorts = new Set(served.map((target) => target.port));
   const passed = [0, ...peers.policy.ports.keys()].filter((port) => !servedPorts.has(port)).sort((a, b) => a - b);
   for (const port of passed) {
     const name = port === 0 ? "every port that no service names" : `port ${port}`;
     if (peers.of(port).closed) findings.push(closedFinding(peers, name));
   }
-  const passthrough = passed.flatMap((port) => passthroughChains(read, port, peers.of(port)));
+  const passthrough = passed.flatMap((port) => passthroughChains(read, port, policies));
   const virtual = virtualInboundListener(read, [...passthrough, ...captured.chains]);
   return {
     listeners: [built(virtual, [...captured.causes], captured.warnings, captured.secrets), ...bound],
     conflicts,
-    findings,
+    findings: [...findings, ...policies.authorization.findings()],
   };
 }
 
@@ -124,6 +131,12 @@ function closedFinding({ policy }: PeerTls, port: string, target?: InboundTarget
   return lossOf("not-as-written", causes, `${port} ${WITHOUT_IDENTITY}`);
 }
 
+/** The policies that decide who may connect. */
+interface WorkloadPolicies {
+  readonly peers: PeerTls;
+  readonly authorization: Authorization;
+}
+
 interface TargetChains {
   readonly chains: FilterChain[];
   /** What of its settings is not in force, one sentence each. */
@@ -132,23 +145,22 @@ interface TargetChains {
 }
 
 /** The chains of a target; a Sidecar's TLS settings hold where `ENABLE_TLS_ON_SIDECAR_INGRESS` is on. */
-function targetChains(read: Reader, target: InboundTarget, peers: PeerTls): TargetChains {
+function targetChains(read: Reader, target: InboundTarget, { peers, authorization }: WorkloadPolicies): TargetChains {
   const { mesh, closed } = peers.of(target.port);
   const none = { notes: [], secrets: [] };
   if (closed) return { ...none, chains: [closedChain(inboundName(read, target), target.port)] };
   const tls = read.settings.enableTlsOnSidecarIngress ? target.tls : undefined;
-  if (tls === undefined) return { ...none, chains: inboundFilterChains(read, targetChain(read, target, { mesh })) };
+  const chainsOf = (ends: TargetTls) => inboundFilterChains(read, targetChain(read, target, ends), authorization);
+  if (tls === undefined) return { ...none, chains: chainsOf({ mesh }) };
   const where = `port ${target.port}`;
   if (mesh?.mode === "STRICT") {
-    const chains = inboundFilterChains(read, targetChain(read, target, { mesh }));
     const why = `${where}: tls of the Sidecar is not in force, for mutual TLS is STRICT there`;
-    return { ...none, chains, notes: [why] };
+    return { ...none, chains: chainsOf({ mesh }), notes: [why] };
   }
   const ended = downstreamTls(read, tls);
   if ("socket" in ended) {
     const ignored = ended.ignoredCipherSuites.map((suite) => `${where}: cipher suite "${suite}" is unknown; ignored`);
-    const chains = inboundFilterChains(read, targetChain(read, target, { mesh, tls: ended.socket }));
-    return { chains, notes: ignored, secrets: ended.secrets };
+    return { chains: chainsOf({ mesh, tls: ended.socket }), notes: ignored, secrets: ended.secrets };
   }
   const chains = [closedChain(inboundName(read, target), target.port)];
   return { ...none, chains, notes: [`${where} is closed: ${ended.why}`] };
@@ -207,7 +219,8 @@ function virtualInboundListener(read: Reader, others: readonly FilterChain[]): L
  *
  * @param port One that has a mode of its own; 0: all others. Closed, these match no chain.
  */
-function passthroughChains(read: Reader, port: number, { mesh, closed }: PortTls): FilterChain[] {
+function passthroughChains(read: Reader, port: number, { peers, authorization }: WorkloadPolicies): FilterChain[] {
+  const { mesh, closed } = peers.of(port);
   if (closed) return port === 0 ? [] : [closedChain(`${VIRTUAL_INBOUND}-${port}`, port)];
   return inboundFilterChains(read, {
     name: { http: `${VIRTUAL_INBOUND}-catchall-http`, tcp: VIRTUAL_INBOUND },
@@ -217,7 +230,7 @@ function passthroughChains(read: Reader, port: number, { mesh, closed }: PortTls
     protocol: "Unsupported",
     cluster: INBOUND_PASSTHROUGH,
     routes: inboundRouteConfiguration(ANY_PORT, INBOUND_PASSTHROUGH),
-  });
+  }, authorization);
 }
 
 interface ListenerShape {

@@ -1,0 +1,159 @@
+/**
+ * The authorization policies of the workload that a proxy runs beside, ready for its listeners.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import { type Finding, findingIdentity, lossOf, warningOf } from "../../config/finding/finding.ts";
+import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
+import { hasExtension } from "../filters/extension.ts";
+import { HTTP_EXT_AUTHZ, httpExtAuthzFilter } from "../filters/http/ext_authz/filter.ts";
+import type { HttpFilterSlots } from "../filters/http/order.ts";
+import { HTTP_RBAC, httpRbacFilter } from "../filters/http/rbac/filter.ts";
+import type { NetworkFilterSlots } from "../filters/network/order.ts";
+import { NETWORK_EXT_AUTHZ, NETWORK_RBAC, networkExtAuthzFilter, networkRbacFilter } from "../filters/network/rbac.ts";
+import type { Reader } from "../reader/reader.ts";
+import {
+  type AuthorizationFilters,
+  authorizationFilters,
+  type Carrier,
+  isDryRun,
+  type UnaskedPolicy,
+} from "./filters.ts";
+import type { InexpressibleRule } from "./rules.ts";
+
+type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter;
+type NetworkFilter = envoy.config.listener.v3.Filter;
+
+/** What the policies make of one sort of chains. */
+export type ChainAuthorization<S> =
+  | { readonly slots: S }
+  /** The proxy's build lacks the filter that refuses, so that nothing may be taken. */
+  | { readonly closed: true };
+
+/** The policies in force for the workload that a proxy runs beside; their filters are made when they are asked for. */
+export class Authorization {
+  readonly #read: Reader;
+  readonly #policies: readonly AuthorizationPolicy[];
+  #http: Side<HttpFilter> | undefined;
+  #tcp: Side<NetworkFilter> | undefined;
+
+  constructor(read: Reader) {
+    this.#read = read;
+    this.#policies = read.authorizationPolicies();
+  }
+
+  /** Keys of the policies. */
+  get causes(): readonly string[] {
+    return this.#policies.map(({ key }) => key);
+  }
+
+  /** For chains that carry requests. */
+  get http(): ChainAuthorization<HttpFilterSlots> {
+    return slotsOf(this.#http ??= sideOf(this.#read, this.#policies, httpCarrier(this.#read)));
+  }
+
+  /** For chains that carry bytes. */
+  get tcp(): ChainAuthorization<NetworkFilterSlots> {
+    return slotsOf(this.#bytes());
+  }
+
+  /** What is not in force as written, of the chains that were asked for, where bytes are not said to be the reason. */
+  findings(): readonly Finding[] {
+    const sides = [this.#http, this.#tcp].filter((side) => side !== undefined);
+    const found = sides.flatMap((side) => sideFindings(this.#policies, side));
+    return [...new Map(found.map((finding) => [findingIdentity(finding), finding])).values()];
+  }
+
+  /**
+   * What becomes of policies at a port that carries bytes alone.
+   *
+   * @param port Its name in the text.
+   */
+  bytesFindings(port: string): readonly Finding[] {
+    const side = this.#bytes();
+    if ("closed" in side) return [];
+    const { inexpressible, unasked } = side.filters;
+    return [
+      ...inexpressible.map((rule) => bytesFinding(rule, port)),
+      ...unasked.filter((one) => one.requestsOnly).map((one) => unaskedFinding(one, ` of ${port}`)),
+    ];
+  }
+
+  #bytes(): Side<NetworkFilter> {
+    return this.#tcp ??= sideOf(this.#read, this.#policies, tcpCarrier(this.#read));
+  }
+}
+
+type Side<F> = { readonly filters: AuthorizationFilters<F>; readonly http: boolean } | {
+  readonly closed: true;
+  readonly filter: string;
+};
+
+function sideOf<F>(read: Reader, policies: readonly AuthorizationPolicy[], carrier: Carrier<F>): Side<F> {
+  if (policies.length === 0) return { filters: NOTHING, http: carrier.http };
+  if (hasExtension(read, carrier.rbacName)) {
+    return { filters: authorizationFilters(read, policies, carrier), http: carrier.http };
+  }
+  const refuses = (policy: AuthorizationPolicy) => policy.spec.action !== "AUDIT" && !isDryRun(policy);
+  if (!policies.some(refuses)) return { filters: NOTHING, http: carrier.http };
+  return { closed: true, filter: carrier.rbacName };
+}
+
+function slotsOf<F>(
+  side: Side<F>,
+): ChainAuthorization<{ readonly externalAuthorization: readonly F[]; readonly authorization: readonly F[] }> {
+  if ("closed" in side) return { closed: true };
+  return { slots: { externalAuthorization: side.filters.external, authorization: side.filters.own } };
+}
+
+const NOTHING = { external: [], own: [], inexpressible: [], unasked: [] } as const;
+
+function httpCarrier(read: Reader): Carrier<HttpFilter> {
+  return {
+    http: true,
+    rbacName: HTTP_RBAC,
+    rbac: httpRbacFilter,
+    ask: (authorizer, asked) => hasExtension(read, HTTP_EXT_AUTHZ) ? httpExtAuthzFilter(authorizer, asked) : undefined,
+  };
+}
+
+function tcpCarrier(read: Reader): Carrier<NetworkFilter> {
+  return {
+    http: false,
+    rbacName: NETWORK_RBAC,
+    rbac: networkRbacFilter,
+    ask: (authorizer, asked) =>
+      authorizer.grpc && hasExtension(read, NETWORK_EXT_AUTHZ) ? networkExtAuthzFilter(authorizer, asked) : undefined,
+  };
+}
+
+function sideFindings(policies: readonly AuthorizationPolicy[], side: Side<unknown>): Finding[] {
+  if ("closed" in side) {
+    const text = `ports are closed: the proxy's build lacks ${side.filter}, by which policies are enforced`;
+    return policies.map(({ key }) => lossOf("not-as-written", [key], text));
+  }
+  const { inexpressible, unasked } = side.filters;
+  return [
+    ...unasked.filter((one) => !one.requestsOnly).map((one) => unaskedFinding(one, "")),
+    ...(side.http
+      ? inexpressible.map((rule) => lossOf("not-as-written", [rule.policy.key], inexpressibleText(rule)))
+      : []),
+  ];
+}
+
+function unaskedFinding({ policy, provider, why }: UnaskedPolicy, where: string): Finding {
+  const text = `what its rules match${where} is refused: provider "${provider}" ${why}`;
+  return lossOf("unusable-authorizer", [policy.key], text);
+}
+
+function inexpressibleText({ policy, index, conditions }: InexpressibleRule): string {
+  const effect = policy.spec.action === "ALLOW" ? "never matches" : "matches without regard to that";
+  return `rules[${index}] ${effect}: the proxy cannot compare ${conditions.join(", ")}`;
+}
+
+function bytesFinding({ policy, index, conditions }: InexpressibleRule, port: string): Finding {
+  const effect = policy.spec.action === "ALLOW" ? "never matches there" : "matches there without regard to that";
+  const text = `${port} carries bytes, which have no ${conditions.join(", ")}: rules[${index}] ${effect}`;
+  return warningOf("http-rule-for-bytes", [policy.key], text);
+}

@@ -1,0 +1,158 @@
+/**
+ * The filters that put a workload's authorization policies in force, for requests and for connections that carry bytes.
+ *
+ *     CUSTOM   a rule notes what it matches ─> the authorizer is asked about that
+ *     AUDIT    a rule marks what it matches, for access logs
+ *     DENY     what a rule matches is refused
+ *     ALLOW    what no rule matches is refused
+ *
+ * @module
+ */
+import { RBAC_Action as Action } from "../../../proto/gen/enums.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
+import { type Authorizer, authorizer } from "../filters/http/ext_authz/authorizer.ts";
+import { hasExtension } from "../filters/extension.ts";
+import type { RuleSite } from "./condition.ts";
+import { URI_TEMPLATE } from "./permissions.ts";
+import { type AuthorizationAction, CUSTOM_PREFIX, type InexpressibleRule, type RbacRules, rbacRules } from "./rules.ts";
+import type { Reader } from "../reader/reader.ts";
+
+/** How one sort of filters is written. */
+export interface Carrier<F> {
+  /** Requests; false: bytes. */
+  readonly http: boolean;
+  readonly rbac: (
+    config: Pick<
+      envoy.extensions.filters.network.rbac.v3.RBAC,
+      "rules" | "shadow_rules" | "shadow_rules_stat_prefix"
+    >,
+  ) => F;
+  /** Where the notes of rules are. */
+  readonly rbacName: string;
+  /** Undefined: the authorizer cannot be asked about these. */
+  readonly ask: (authorizer: Authorizer, asked: envoy.type.matcher.v3.MetadataMatcher) => F | undefined;
+}
+
+/** A CUSTOM policy whose authorizer cannot be asked, so that what its rules match is refused. */
+export interface UnaskedPolicy {
+  readonly policy: AuthorizationPolicy;
+  readonly provider: string;
+  readonly why: string;
+  /** It can be asked, about requests alone. */
+  readonly requestsOnly: boolean;
+}
+
+/** The filters of policies, and what of these is not in force as written. */
+export interface AuthorizationFilters<F> {
+  /** Run before end users are authenticated. */
+  readonly external: readonly F[];
+  readonly own: readonly F[];
+  readonly inexpressible: readonly InexpressibleRule[];
+  readonly unasked: readonly UnaskedPolicy[];
+}
+
+/** Prefixes of what rules note, by which users find it in statistics and metadata. */
+const DRY_RUN: Readonly<Partial<Record<AuthorizationAction, string>>> = {
+  ALLOW: "istio_dry_run_allow_",
+  DENY: "istio_dry_run_deny_",
+};
+const CUSTOM_NOTES = "istio_ext_authz_";
+
+/** After the names of rules that refuse because their authorizer cannot be asked. */
+const UNASKED_SUFFIX = "-deny-due-to-bad-CUSTOM-action";
+
+interface BuildingFilters<F> {
+  readonly read: Reader;
+  readonly carrier: Carrier<F>;
+  readonly placeOf: (policy: AuthorizationPolicy) => RuleSite;
+  readonly inexpressible: InexpressibleRule[];
+  readonly unasked: UnaskedPolicy[];
+}
+
+/** The filters for these policies. */
+export function authorizationFilters<F>(
+  read: Reader,
+  policies: readonly AuthorizationPolicy[],
+  carrier: Carrier<F>,
+): AuthorizationFilters<F> {
+  const placeOf = ({ meta: { namespace } }: AuthorizationPolicy): RuleSite => ({
+    namespace,
+    http: carrier.http,
+    pathTemplates: hasExtension(read, URI_TEMPLATE),
+    mesh: read.mesh(),
+  });
+  const building: BuildingFilters<F> = { read, carrier, placeOf, inexpressible: [], unasked: [] };
+  const of = (action: AuthorizationAction) => policies.filter(({ spec }) => spec.action === action);
+  const external = customFilters(building, of("CUSTOM"));
+  const own = (["AUDIT", "DENY", "ALLOW"] as const).flatMap((action) => ruleFilter(building, of(action), action));
+  return { external, own, inexpressible: building.inexpressible, unasked: building.unasked };
+}
+
+/** Whether a policy is only tried: what it would have done is counted and logged. */
+export function isDryRun({ meta, spec }: AuthorizationPolicy): boolean {
+  return DRY_RUN[spec.action] !== undefined && /^(?:1|t|true)$/i.test(meta.annotations["mesh.io/dry-run"] ?? "");
+}
+
+function ruleFilter<F>(
+  building: BuildingFilters<F>,
+  policies: readonly AuthorizationPolicy[],
+  action: AuthorizationAction,
+): F[] {
+  if (policies.length === 0) return [];
+  const rulesOf = (some: readonly AuthorizationPolicy[]) =>
+    some.length > 0 ? builtRules(building, some, action) : undefined;
+  const rules = rulesOf(policies.filter((one) => !isDryRun(one)));
+  const tried = rulesOf(policies.filter(isDryRun));
+  return [building.carrier.rbac({
+    ...(rules ? { rules } : {}),
+    ...(tried ? { shadow_rules: tried, shadow_rules_stat_prefix: DRY_RUN[action] ?? "" } : {}),
+  })];
+}
+
+function builtRules<F>(
+  { placeOf, inexpressible }: BuildingFilters<F>,
+  policies: readonly AuthorizationPolicy[],
+  action: AuthorizationAction,
+): RbacRules {
+  const built = rbacRules(policies, action, placeOf);
+  inexpressible.push(...built.inexpressible);
+  return built.rbac;
+}
+
+/** Two filters for each authorizer: rules that note what they match, and the filter that asks about that. */
+function customFilters<F>(building: BuildingFilters<F>, policies: readonly AuthorizationPolicy[]): F[] {
+  const byProvider = Map.groupBy(policies, ({ spec }) => spec.provider?.name ?? "");
+  return [...byProvider].flatMap(([provider, own]) => {
+    const rules = builtRules(building, own, "CUSTOM");
+    const found = authorizer(building.read, provider);
+    // With one authorizer the notes have the name that users know.
+    const prefix = byProvider.size === 1 ? CUSTOM_NOTES : `${CUSTOM_NOTES}${provider}_`;
+    const asking = "why" in found ? undefined : building.carrier.ask(found, noted(building.carrier.rbacName, prefix));
+    if (asking) {
+      return [building.carrier.rbac({ shadow_rules: rules, shadow_rules_stat_prefix: prefix }), asking];
+    }
+    const why = "why" in found ? found.why : unaskable(building.carrier);
+    const requestsOnly = !("why" in found) && !building.carrier.http;
+    building.unasked.push(...own.map((policy) => ({ policy, provider, why, requestsOnly })));
+    return [building.carrier.rbac({ rules: refusing(rules) })];
+  });
+}
+
+function unaskable<F>({ http }: Carrier<F>): string {
+  return http ? "needs a filter that the proxy's build lacks" : "is asked about requests alone";
+}
+
+/** The note that a rule of a CUSTOM policy matched. */
+function noted(rbacName: string, prefix: string): envoy.type.matcher.v3.MetadataMatcher {
+  return {
+    filter: rbacName,
+    path: [{ key: `${prefix}shadow_effective_policy_id` }],
+    value: { string_match: { prefix: CUSTOM_PREFIX } },
+  };
+}
+
+function refusing({ policies = {} }: RbacRules): RbacRules {
+  const named = Object.entries(policies).map(([name, policy]) => [`${name}${UNASKED_SUFFIX}`, policy]);
+  return { action: Action.DENY, policies: Object.fromEntries(named) };
+}

@@ -1,0 +1,99 @@
+/**
+ * The request in authorization rules: `to.operation`, and the conditions that are about the request or connection.
+ *
+ * @module
+ */
+import type { AuthorizationCondition, AuthorizationOperation } from "../../config/kinds/authorization_policy/types.ts";
+import { any } from "../../pb/codec.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import { cidrRange, networkRange } from "../listener/address.ts";
+import { type Attribute, type Condition, condition, type Connectives } from "./condition.ts";
+import { hostMatcher, textMatcher } from "./values.ts";
+
+type Permission = envoy.config.rbac.v3.Permission;
+type PermissionAttribute = Attribute<Permission>;
+
+/** How permissions are put together. */
+export const PERMISSIONS: Connectives<Permission> = {
+  all: (rules) => ({ and_rules: { rules } }),
+  any: (rules) => ({ or_rules: { rules } }),
+  not: (not_rule) => ({ not_rule }),
+  always: { any: true },
+};
+
+/** Extension by which Envoy matches path templates. */
+export const URI_TEMPLATE = "envoy.path.match.uri_template.uri_template_matcher";
+
+const hosts: PermissionAttribute = { httpOnly: true, matcher: (value) => header(":authority", value, hostMatcher) };
+const methods: PermissionAttribute = { httpOnly: true, matcher: (value) => header(":method", value, textMatcher) };
+const paths: PermissionAttribute = {
+  httpOnly: true,
+  matcher: (value, { pathTemplates }) => {
+    if (!/\{\*\*?\}/.test(value)) return { url_path: { path: textMatcher(value) } };
+    return pathTemplates && isTemplate(value) ? pathTemplate(value) : undefined;
+  },
+};
+const ports: PermissionAttribute = { matcher: (value) => ({ destination_port: Number(value) }) };
+
+/** Attributes with one name. */
+const ATTRIBUTES: Readonly<Record<string, PermissionAttribute>> = {
+  "destination.port": ports,
+  "destination.ip": {
+    matcher: (value) => {
+      const range = networkRange(value);
+      return range === undefined ? undefined : { destination_ip: cidrRange(range) };
+    },
+  },
+  "connection.sni": { matcher: (value) => ({ requested_server_name: textMatcher(value) }) },
+};
+
+const FILTER_METADATA = "experimental.envoy.filters.";
+
+/** What an operation says. */
+export function operationConditions(operation: AuthorizationOperation): Condition<Permission>[] {
+  return [
+    ...condition("hosts", hosts, operation.hosts, operation.notHosts),
+    ...condition("methods", methods, operation.methods, operation.notMethods),
+    ...condition("paths", paths, operation.paths, operation.notPaths),
+    ...condition("ports", ports, operation.ports, operation.notPorts),
+  ];
+}
+
+/** The attribute of a condition; undefined: it is not about the request. */
+export function permissionAttribute({ key }: Pick<AuthorizationCondition, "key">): PermissionAttribute | undefined {
+  if (Object.hasOwn(ATTRIBUTES, key)) return ATTRIBUTES[key];
+  return key.startsWith(FILTER_METADATA) ? filterMetadata(key) : undefined;
+}
+
+function header(name: string, value: string, matcher: typeof textMatcher): Permission {
+  return { header: value === "*" ? { name, present_match: true } : { name, string_match: matcher(value) } };
+}
+
+/** Whether Envoy takes it: it refuses a listener for a template that does not begin with a slash, or has two in a row. */
+function isTemplate(path: string): boolean {
+  const [first, ...segments] = path.split("/");
+  return first === "" && segments.every((segment) => segment !== "");
+}
+
+function pathTemplate(path: string): Permission {
+  const path_template = path.replaceAll("{*}", "*").replaceAll("{**}", "**");
+  const config: envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig = { path_template };
+  const type = "envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig";
+  return { uri_template: { name: URI_TEMPLATE, typed_config: any(type, config) } };
+}
+
+/** `experimental.envoy.filters.NAME[KEY]`: a text that a filter left, or with `[text]` one in a list. */
+function filterMetadata(key: string): PermissionAttribute {
+  const bracket = key.indexOf("[");
+  const filter = key.slice("experimental.".length, bracket);
+  const path = [{ key: key.slice(bracket + 1, -1) }];
+  return {
+    matcher: (value) => {
+      const isList = value.startsWith("[") && value.endsWith("]");
+      const string_match = textMatcher(isList ? value.slice(1, -1) : value);
+      return {
+        metadata: { filter, path, value: isList ? { list_match: { one_of: { string_match } } } : { string_match } },
+      };
+    },
+  };
+}

@@ -1,0 +1,100 @@
+/**
+ * Authorization policies as the rules of Envoy's RBAC filters.
+ *
+ * What cannot be expressed is never let in: a rule of an ALLOW policy with such a condition never matches, and a rule
+ * of any other policy matches whatever the condition says, so that it denies more and not less.
+ *
+ * @module
+ */
+import { RBAC_Action as Action } from "../../../proto/gen/enums.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { AuthorizationPolicySpec, AuthorizationRule } from "../../config/kinds/authorization_policy/types.ts";
+import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
+import { type Condition, type Conjunction, conjunction, type RuleSite } from "./condition.ts";
+import { operationConditions, permissionAttribute, PERMISSIONS } from "./permissions.ts";
+import { principalAttribute, PRINCIPALS, sourceConditions } from "./principals.ts";
+
+/** Rules as Envoy has them. */
+export type RbacRules = envoy.config.rbac.v3.RBAC;
+type RbacPolicy = envoy.config.rbac.v3.Policy;
+
+/** What a policy does with what its rules match. */
+export type AuthorizationAction = AuthorizationPolicySpec["action"];
+
+/** A rule of which some conditions cannot be expressed. */
+export interface InexpressibleRule {
+  readonly policy: AuthorizationPolicy;
+  readonly index: number;
+  /** Names of the conditions, each once. */
+  readonly conditions: readonly string[];
+}
+
+/** The rules of some policies with one action. */
+export interface BuiltRules {
+  readonly rbac: RbacRules;
+  readonly inexpressible: readonly InexpressibleRule[];
+}
+
+/** Before the names of rules that ask an external authorizer: its filter looks for it. */
+export const CUSTOM_PREFIX = "istio-ext-authz";
+
+const ACTIONS = { ALLOW: Action.ALLOW, DENY: Action.DENY, AUDIT: Action.LOG, CUSTOM: Action.DENY } as const;
+
+/**
+ * The rules of policies with one action, by names in Istio's form, which logs and statistics show
+ * (`ns[shop]-policy[cart]-rule[0]`). Policies without rules match nothing, so that ALLOW denies everything.
+ */
+export function rbacRules(
+  policies: readonly AuthorizationPolicy[],
+  action: AuthorizationAction,
+  placeOf: (policy: AuthorizationPolicy) => RuleSite,
+): BuiltRules {
+  const rules: Record<string, RbacPolicy> = {};
+  const inexpressible: InexpressibleRule[] = [];
+  for (const policy of policies) {
+    const place = placeOf(policy);
+    for (const [index, rule] of (policy.spec.rules ?? []).entries()) {
+      const { matcher, inexpressible: conditions } = builtRule(rule, place);
+      if (conditions.length > 0) inexpressible.push({ policy, index, conditions });
+      if (action !== "ALLOW" || conditions.length === 0) rules[ruleName(policy, action, index)] = matcher;
+    }
+  }
+  return { rbac: { action: ACTIONS[action], policies: rules }, inexpressible };
+}
+
+function ruleName({ meta: { namespace, name } }: AuthorizationPolicy, action: AuthorizationAction, index: number) {
+  return `${action === "CUSTOM" ? `${CUSTOM_PREFIX}-` : ""}ns[${namespace}]-policy[${name}]-rule[${index}]`;
+}
+
+function builtRule({ from = [], to = [], when = [] }: AuthorizationRule, place: RuleSite): Conjunction<RbacPolicy> {
+  const ofCaller = conditions(when, principalAttribute);
+  const ofRequest = conditions(when, permissionAttribute);
+  const callers = (from.length > 0 ? from : [{}]).map(({ source = {} }) =>
+    conjunction([...sourceConditions(source), ...ofCaller], place, PRINCIPALS)
+  );
+  const requests = (to.length > 0 ? to : [{}]).map(({ operation = {} }) =>
+    conjunction([...operationConditions(operation), ...ofRequest], place, PERMISSIONS)
+  );
+  return {
+    matcher: { permissions: requests.map((one) => one.matcher), principals: callers.map((one) => one.matcher) },
+    inexpressible: [...new Set([...unknown(when), ...[...callers, ...requests].flatMap((one) => one.inexpressible)])],
+  };
+}
+
+type When = NonNullable<AuthorizationRule["when"]>;
+
+function conditions<M>(
+  when: When,
+  attributeOf: (one: When[number]) => Condition<M>["attribute"] | undefined,
+): Condition<M>[] {
+  return when.flatMap((one) => {
+    const attribute = attributeOf(one);
+    const { key, values = [], notValues = [] } = one;
+    return attribute ? [{ name: key, attribute, values, notValues }] : [];
+  });
+}
+
+/** Validation refuses keys that are not known; one that it does not refuse must not widen an ALLOW. */
+function unknown(when: When): string[] {
+  return when.filter((one) => !principalAttribute(one) && !permissionAttribute(one)).map(({ key }) => key);
+}

@@ -1,0 +1,77 @@
+/**
+ * Values of authorization rules as Envoy's matchers: `*` is anything but nothing, `*text` an end, `text*` a beginning,
+ * everything else the whole text.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import { regexMatcher } from "../values/regex.ts";
+
+type StringMatcher = envoy.type.matcher.v3.StringMatcher;
+
+/** Anything but nothing: Envoy refuses an empty beginning or end. */
+export const ANY_TEXT: StringMatcher = { safe_regex: { regex: ".+" } };
+
+/** A text with its wildcards. */
+export function textMatcher(value: string): StringMatcher {
+  if (value === "*") return ANY_TEXT;
+  if (value.startsWith("*")) return { suffix: value.slice(1) };
+  if (value.endsWith("*")) return { prefix: value.slice(0, -1) };
+  return { exact: value };
+}
+
+/** What identities begin with. */
+const SPIFFE = "spiffe://";
+
+/** An identity (`cluster.local/ns/a/sa/b`), which certificates have as a URI. */
+export function identityMatcher(value: string): StringMatcher {
+  const name = value.startsWith(SPIFFE) ? value.slice(SPIFFE.length) : value;
+  if (name === "*") return ANY_TEXT;
+  if (name.startsWith("*")) return regex(`${SPIFFE}.*${escaped(name.slice(1))}`);
+  return textMatcher(SPIFFE + name);
+}
+
+/** Identities of a namespace, in every trust domain. A `*` in it is any part of a name. */
+export function namespaceMatcher(value: string): StringMatcher {
+  const name = value.split("*").map(escaped).join("[^/]*");
+  return regex(`${SPIFFE}.+/ns/${name}/.*`);
+}
+
+/** Identities of a service account, in every trust domain. */
+export function serviceAccountMatcher(value: string, ownNamespace: string): StringMatcher {
+  const slash = value.indexOf("/");
+  const namespace = slash < 0 ? ownNamespace : value.slice(0, slash);
+  const account = value.slice(slash + 1);
+  return regex(`${SPIFFE}.+/ns/${escaped(namespace)}/(.+/)?sa/${escaped(account)}(/.+)?`);
+}
+
+/**
+ * A host, in any case. Where the value has no port the request's does not matter: it is the client's text, by which
+ * neither routes nor workloads tell hosts apart.
+ */
+export function hostMatcher(value: string): StringMatcher {
+  const hasPort = /:\d*$/.test(value) && !value.endsWith("]");
+  if (hasPort || value === "*" || !value.startsWith("*") && value.endsWith("*")) {
+    return { ...textMatcher(value), ...(value === "*" ? {} : { ignore_case: true }) };
+  }
+  const [before, name] = value.startsWith("*") ? [".*", value.slice(1)] : ["", value];
+  return regex(`(?i)${before}${escaped(name)}(:[0-9]*)?`);
+}
+
+function regex(text: string): StringMatcher {
+  return { safe_regex: regexMatcher(text, instructions(text) < 100) };
+}
+
+/**
+ * Upper bound of RE2's instructions for the expressions above: one for each character, up to 13 for a repetition of any
+ * character in UTF-8, and some for the letters that have more than two cases.
+ */
+function instructions(text: string): number {
+  const repeated = text.match(/[*+]/g)?.length ?? 0;
+  const folded = text.startsWith("(?i)") ? text.match(/[ks]/gi)?.length ?? 0 : 0;
+  return text.length + 13 * repeated + 5 * folded;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}

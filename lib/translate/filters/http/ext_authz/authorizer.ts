@@ -1,0 +1,104 @@
+/**
+ * External authorizers: extension providers of the mesh configuration, as CUSTOM policies name them.
+ *
+ * @module
+ */
+import { StatusCode } from "../../../../../proto/gen/enums.ts";
+import type { envoy } from "../../../../../proto/gen/types.ts";
+import type {
+  ExtAuthzGrpcProvider,
+  ExtAuthzHttpProvider,
+  ProviderService,
+} from "../../../../config/mesh/provider_types.ts";
+import { outboundClusterName } from "../../../destination/names.ts";
+import type { Reader } from "../../../reader/reader.ts";
+import { breaksLines } from "../../../values/wire_limits.ts";
+
+/** An authorizer that can be asked. */
+export interface Authorizer {
+  readonly hostname: string;
+  readonly cluster: string;
+  readonly timeout: number;
+  readonly http?: ExtAuthzHttpProvider;
+  readonly grpc?: ExtAuthzGrpcProvider;
+}
+
+/** Or why it cannot be. */
+export interface NoAuthorizer {
+  /** Follows the provider's name. */
+  readonly why: string;
+}
+
+/** Longest time of a check where the provider says none, ms (Istio's value). */
+const DEFAULT_TIMEOUT_MS = 600_000;
+
+/** Statuses that Envoy knows by number; it refuses a listener with another one. */
+const STATUSES: ReadonlySet<number> = new Set(Object.values(StatusCode));
+
+/** The authorizer of that name. */
+export function authorizer(read: Reader, name: string): Authorizer | NoAuthorizer {
+  const providers = read.mesh().extensionProviders ?? [];
+  const found = providers.find((one) => one.name === name);
+  if (!found) return { why: "is not among the extensionProviders of the mesh configuration" };
+  const { proxyExtAuthzHttp: http, proxyExtAuthzGrpc: grpc } = found;
+  const settings = http ?? grpc;
+  if (!settings) return { why: "is no external authorizer (envoyExtAuthzHttp or envoyExtAuthzGrpc)" };
+  const why = commonProblem(settings) ?? (http && httpProblem(http));
+  if (why !== undefined) return { why };
+  const service = serviceOf(read, settings);
+  if ("why" in service) return service;
+  return { ...service, timeout: settings.timeout ?? DEFAULT_TIMEOUT_MS, ...(http ? { http } : grpc ? { grpc } : {}) };
+}
+
+function serviceOf(read: Reader, settings: ProviderService): Pick<Authorizer, "hostname" | "cluster"> | NoAuthorizer {
+  const { service: written, port } = settings;
+  const slash = written.indexOf("/");
+  const hostname = written.slice(slash + 1).toLowerCase();
+  const service = read.service(hostname);
+  const namespace = written.slice(0, Math.max(slash, 0));
+  if (!service || slash >= 0 && service.namespace !== namespace) {
+    return { why: `is of service ${written}, which the workload does not see` };
+  }
+  if (!service.ports.some((one) => one.port === port)) {
+    return { why: `is of service ${written}, which has no port ${port}` };
+  }
+  return { hostname, cluster: outboundClusterName(port, "", hostname) };
+}
+
+function commonProblem(settings: ExtAuthzGrpcProvider): string | undefined {
+  const { statusOnError, timeout = 1, includeRequestBodyInCheck: body } = settings;
+  if (statusOnError !== undefined && !STATUSES.has(Number(statusOnError))) {
+    return `has statusOnError ${statusOnError}, which is no HTTP status that Envoy knows`;
+  }
+  if (timeout <= 0 || timeout >= 2 ** 32 * 1000) return "has a timeout that is not above 0";
+  const bytes = body?.maxRequestBytes ?? 0;
+  return body && bytes <= 0 ? "has includeRequestBodyInCheck without maxRequestBytes above 0" : undefined;
+}
+
+/** Lists of header names in an HTTP authorizer, which may have a wildcard. */
+const HEADER_LISTS = [
+  "includeRequestHeadersInCheck",
+  "includeHeadersInCheck",
+  "headersToUpstreamOnAllow",
+  "headersToDownstreamOnDeny",
+  "headersToDownstreamOnAllow",
+] as const satisfies readonly (keyof ExtAuthzHttpProvider)[];
+
+function httpProblem(settings: ExtAuthzHttpProvider): string | undefined {
+  const { pathPrefix = "/", includeAdditionalHeadersInCheck = {} } = settings;
+  if (!pathPrefix.startsWith("/") || breaksLines(pathPrefix)) return "has a pathPrefix that does not start with /";
+  const alone = HEADER_LISTS.find((list) => settings[list]?.some((name) => name === "*" || name === ""));
+  if (alone !== undefined) {
+    return `has ${alone} with "*" alone or nothing, where a beginning or end of a name is needed`;
+  }
+  const wrong = Object.entries(includeAdditionalHeadersInCheck).find(([name, value]) =>
+    name === "" || breaksLines(name) || breaksLines(value)
+  );
+  return wrong && `has a name or value in includeAdditionalHeadersInCheck that no header can have: ${wrong[0]}`;
+}
+
+/** What an authorizer answers where it fails. */
+export function statusOnError({ statusOnError }: ExtAuthzGrpcProvider): envoy.type.v3.HttpStatus | undefined {
+  // Checked against the list above.
+  return statusOnError === undefined ? undefined : { code: Number(statusOnError) as envoy.type.v3.StatusCode };
+}

@@ -1,0 +1,186 @@
+/**
+ * A workload behind a strict Envoy, and callers with identities of their own: who is admitted by its policies.
+ *
+ * Permissions: run (envoy, openssl), net (loopback), read, write (temporary folders), env (ENVOY).
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { connect } from "node:tls";
+import { withPorts } from "../../../scripts/ports.ts";
+import { Authority } from "../../certificates.ts";
+import { writeIdentity } from "./identity_files.ts";
+import { callerEcho } from "./caller_echo.ts";
+import { TestMesh, until } from "./mesh.ts";
+
+/** Who asks: service accounts in namespaces `demo` and `other`, one of an alias of the trust domain. */
+export type Caller = "friend" | "guest" | "alias";
+
+const IDENTITIES: Readonly<Record<Caller, string>> = {
+  friend: "cluster.local/ns/demo/sa/friend",
+  guest: "cluster.local/ns/other/sa/guest",
+  alias: "old.example/ns/demo/sa/friend",
+};
+
+/** One request; what is left out: GET / of app.test by `friend` from 127.0.0.1. */
+export interface Asked {
+  readonly by?: Caller;
+  readonly method?: string;
+  readonly path?: string;
+  readonly host?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly from?: string;
+  /** Of the port that carries bytes. */
+  readonly tcp?: true;
+}
+
+/** What policies do: each request with the status that it gets, or whether bytes are answered. */
+export interface PolicyCase {
+  readonly name: string;
+  /** Documents of AuthorizationPolicy: name, namespace (default `demo`), annotations, spec. */
+  readonly policies: readonly PolicyDocument[];
+  readonly asked: readonly (readonly [Asked, number | "closed"])[];
+}
+
+/** One policy. */
+export interface PolicyDocument {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly spec: object;
+}
+
+/** A running workload with its callers. */
+export interface Guarded {
+  readonly mesh: TestMesh;
+  readonly envoy: Awaited<ReturnType<TestMesh["attach"]>>;
+  readonly ports: { readonly http: number; readonly tcp: number };
+  /** Writes policies, waits until they are in force, and compares what every request gets. */
+  check(one: PolicyCase): Promise<void>;
+  ask(asked: Asked): Promise<number | "closed">;
+}
+
+/**
+ * Starts one, and stops it after the test. `files` go into the folder, beside the workload's own; both parts get a port
+ * that nothing listens on.
+ */
+export function withGuarded(
+  options: {
+    readonly meshConfig?: (spare: number) => object;
+    readonly files?: (spare: number) => Readonly<Record<string, string>>;
+  },
+  run: (guarded: Guarded) => Promise<void>,
+): Promise<void> {
+  return withPorts(3, async ([http = 0, tcp = 0, spare = 0]) => {
+    const folder = await Deno.makeTempDir({ prefix: "mesh-authz-" });
+    const authority = await Authority.make("mesh");
+    try {
+      await using app = callerEcho();
+      const signed = (id: string) => authority.sign(id.slice(-5), 1, [["URI", `spiffe://${id}`]]);
+      const certificates = new Map<Caller, { readonly cert: string; readonly key: string }>();
+      for (const [name, id] of Object.entries(IDENTITIES) as [Caller, string][]) {
+        const { certificate, key } = await signed(id);
+        certificates.set(name, { cert: certificate, key });
+      }
+      const files = await writeIdentity(
+        folder,
+        "server",
+        await signed("cluster.local/ns/demo/sa/server"),
+        authority.certificate,
+      );
+      const own = { "workload.yaml": workload({ http, tcp }, app.port), ...options.files?.(spare) };
+      await using mesh = await TestMesh.start({
+        files: own,
+        meshConfig: { trustDomainAliases: ["old.example"], ...options.meshConfig?.(spare) },
+      });
+      const identity = { name: "server", namespace: "demo", address: "127.0.0.1", labels: { app: "server" } };
+      const envoy = await mesh.attach(path(), { ...identity, type: "sidecar", metadata: files("SERVER") }, true);
+      await envoy.ready(http);
+      await envoy.ready(tcp);
+      const ask = (asked: Asked) =>
+        request(asked.tcp ? tcp : http, certificates.get(asked.by ?? "friend")!, asked, asked.tcp === true);
+      await run({ mesh, envoy, ports: { http, tcp }, ask, check: (one) => check(mesh, ask, one) });
+      await mesh.settled();
+    } finally {
+      await authority.remove();
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+}
+
+function path(): string {
+  return Deno.env.get("ENVOY") ?? new URL("../../../.cache/envoy/envoy/_bin/envoy", import.meta.url).pathname;
+}
+
+async function check(mesh: TestMesh, ask: Guarded["ask"], { name, policies, asked }: PolicyCase): Promise<void> {
+  const documents = policies.map(({ name: own, namespace = "demo", annotations = {}, spec }, i) => ({
+    apiVersion: "security.istio.io/v1",
+    kind: "AuthorizationPolicy",
+    metadata: { name: own ?? `policy-${i}`, namespace, annotations },
+    spec,
+  }));
+  await mesh.write("policies.yaml", documents.map((one) => JSON.stringify(one)).join("\n---\n"));
+  // The page reads the folder first, and answers when every proxy has acknowledged what it changed.
+  const { why } = await mesh.page<{ why: string[] }>("live?object=Sidecar/demo/server&wait=20s");
+  assert.deepEqual(why, [], name);
+  const wanted = asked.map(([one, status]) => [JSON.stringify(one), status]);
+  let told: unknown[] = [];
+  const look = async () => {
+    told = [];
+    for (const [one] of asked) told.push([JSON.stringify(one), await ask(one)]);
+    return JSON.stringify(told) === JSON.stringify(wanted);
+  };
+  // An acknowledged listener still has to reach the threads that take connections.
+  await until(name, look, 5_000).catch(() => assert.deepEqual(told, wanted, name));
+}
+
+/** One request on a connection of its own: the status, or "closed" without an answer. */
+function request(
+  port: number,
+  certificate: { readonly cert: string; readonly key: string },
+  { method = "GET", path = "/", host = "app.test", headers = {}, from }: Asked,
+  tcp: boolean,
+): Promise<number | "closed"> {
+  const { promise, resolve } = Promise.withResolvers<number | "closed">();
+  const lines = Object.entries({ ...headers, "content-length": "0", connection: "close" });
+  const head = [`${method} ${path} HTTP/1.1`, `Host: ${host}`, ...lines.map(([name, value]) => `${name}: ${value}`)];
+  const socket = connect({
+    host: "127.0.0.1",
+    port,
+    rejectUnauthorized: false,
+    ALPNProtocols: tcp ? ["istio"] : ["istio-http/1.1"],
+    ...certificate,
+    ...(from === undefined ? {} : { localAddress: from }),
+  }, () => socket.write(`${head.join("\r\n")}\r\n\r\n`));
+  let text = "";
+  socket.setEncoding("utf8");
+  socket.on("data", (part: string) => {
+    text += part;
+    if (/\r\n\r\n/.test(text)) socket.destroy();
+  });
+  socket.on("error", () => {});
+  socket.on("close", () => resolve(text === "" ? "closed" : Number(/^HTTP\/1.1 (\d+)/.exec(text)?.[1])));
+  return promise;
+}
+
+/** A port with requests and one with bytes, both before the same application; its callers must show certificates. */
+function workload({ http, tcp }: { readonly http: number; readonly tcp: number }, application: number): string {
+  const port = (number: number, protocol: string) =>
+    `  - { port: { number: ${number}, protocol: ${protocol}, name: p${number} }, ` +
+    `defaultEndpoint: "127.0.0.1:${application}", bind: 127.0.0.1, captureMode: NONE }`;
+  return `
+apiVersion: networking.mesh.io/v1
+kind: Sidecar
+metadata: { name: server, namespace: demo }
+spec:
+  workloadSelector: { labels: { app: server } }
+  ingress:
+${port(http, "HTTP")}
+${port(tcp, "TCP")}
+---
+apiVersion: security.istio.io/v1
+kind: PeerAuthentication
+metadata: { name: all, namespace: demo }
+spec: { mtls: { mode: STRICT } }
+`;
+}

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { parseObject } from "../../lib/config/object.ts";
+import { type AuthorizationPolicy, AuthorizationPolicyIndex } from "../../lib/mesh/authorization_policy.ts";
+import { inFile } from "../config/origins.ts";
+
+const ROOT = "mesh-system";
+
+function policy(name: string, namespace: string, spec: object): AuthorizationPolicy {
+  const tree = { apiVersion: "security.mesh.io/v1", kind: "AuthorizationPolicy", metadata: { name, namespace }, spec };
+  const { object, findings } = parseObject(tree, inFile("test"), { defaultNamespace: "default" });
+  assert.ok(object, JSON.stringify(findings));
+  return object as AuthorizationPolicy;
+}
+
+const selects = (app: string) => ({ selector: { matchLabels: { app } } });
+const gateway = { targetRefs: [{ group: "gateway.networking.k8s.io", kind: "Gateway", name: "edge" }] };
+const workload = (namespace: string, app: string) => ({ namespace, labels: { app } });
+const edge = (namespace: string) => ({
+  namespace,
+  labels: { app: "edge", "gateway.networking.k8s.io/gateway-name": "edge" },
+});
+
+function names(index: AuthorizationPolicyIndex, of: Parameters<AuthorizationPolicyIndex["of"]>[0]): string[] {
+  return index.of(of).map(({ meta }) => `${meta.namespace}/${meta.name}`);
+}
+
+Deno.test("policies of the mesh, the namespace, labels and a named gateway hold together", () => {
+  const index = new AuthorizationPolicyIndex(ROOT);
+  index.update([], [
+    policy("mesh", ROOT, {}),
+    policy("mesh-cart", ROOT, selects("cart")),
+    policy("all", "shop", {}),
+    policy("cart", "shop", selects("cart")),
+    policy("edge", "shop", gateway),
+    policy("root-edge", ROOT, gateway),
+  ]);
+  assert.deepEqual(names(index, workload("shop", "cart")), [
+    `${ROOT}/mesh`,
+    `${ROOT}/mesh-cart`,
+    "shop/all",
+    "shop/cart",
+  ]);
+  assert.deepEqual(names(index, workload("pay", "cart")), [`${ROOT}/mesh`, `${ROOT}/mesh-cart`]);
+  assert.deepEqual(names(index, edge("shop")), [`${ROOT}/mesh`, "shop/all", "shop/edge"]);
+  assert.deepEqual(names(index, edge(ROOT)), [`${ROOT}/mesh`, `${ROOT}/root-edge`]);
+});
+
+const anyPolicy = fc.record({
+  name: fc.constantFrom("a", "b", "c"),
+  namespace: fc.constantFrom("shop", "pay", ROOT),
+  app: fc.constantFrom(undefined, "cart", "edge"),
+}).map(({ name, namespace, app }) => policy(name, namespace, app === undefined ? {} : selects(app)));
+
+Deno.test("after any changes the answers are those of a fresh index; a list is the same until one of its policies changes, and each change names its namespaces", () => {
+  const workloads = ["shop", "pay", ROOT, "empty"].flatMap((namespace) => [
+    workload(namespace, "cart"),
+    { namespace, labels: { app: "cart", version: "2" } },
+    edge(namespace),
+  ]);
+  fc.assert(fc.property(fc.array(fc.tuple(anyPolicy, fc.boolean()), { maxLength: 15 }), (steps) => {
+    const index = new AuthorizationPolicyIndex(ROOT);
+    const there = new Map<string, AuthorizationPolicy>();
+    for (const [put, removes] of steps) {
+      const before = workloads.map((one) => index.of(one));
+      const old = there.get(put.key);
+      const touched = index.update(old ? [old] : [], removes ? [] : [put]);
+      if (removes) there.delete(put.key);
+      else there.set(put.key, put);
+      for (const [i, one] of workloads.entries()) {
+        const now = index.of(one);
+        const same = now.length === before[i]!.length && now.every((policy, at) => policy === before[i]![at]);
+        assert.equal(now === before[i], same);
+        if (!same) assert.ok(touched.has("*") || touched.has(one.namespace));
+      }
+      assert.equal(
+        index.of(workloads[0]!),
+        index.of(workloads[1]!),
+        "labels that nothing selects make no list of their own",
+      );
+    }
+    const fresh = new AuthorizationPolicyIndex(ROOT);
+    fresh.update([], [...there.values()]);
+    for (const one of workloads) assert.deepEqual(index.of(one), fresh.of(one));
+  }));
+});
