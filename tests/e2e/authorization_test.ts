@@ -236,7 +236,7 @@ Deno.test({
       await check({ name: "two", policies: [{ ...allow({}), name: "own" }, other], asked: ok({}) });
       const live = (name: string) =>
         mesh.page<{ total?: number; everywhere: boolean }>(`live?object=AuthorizationPolicy/demo/${name}`);
-      const { total, everywhere } = await live("own");
+      const { total, everywhere } = await live("own&wait=20s");
       assert.deepEqual([total, everywhere], [1, true]);
       assert.equal((await live("other")).total ?? 0, 0);
       await until("no warning says that it is not enforced", async () => {
