@@ -170,11 +170,10 @@ function serviceOf(
   return certificateService({ authority, authenticate, metrics, clock, log: kernel.log.scope("serverca") });
 }
 
-/** Two lists of roots as one. */
-export function joinedRoots(one: Current<string>, other: Current<string>): Current<string> {
-  const both = () => [...new Set([one.current(), other.current()])].join("");
-  const joined = new CurrentValue(both());
-  one.onChange(() => joined.set(both()));
-  other.onChange(() => joined.set(both()));
+/** Several lists of roots as one. */
+export function joinedRoots(parts: readonly Current<string>[]): Current<string> {
+  const all = () => [...new Set(parts.map((part) => part.current()))].join("");
+  const joined = new CurrentValue(all());
+  for (const part of parts) part.onChange(() => joined.set(all()));
   return joined;
 }

@@ -70,8 +70,7 @@ export class Pipeline {
     this.#networkOf = networkLookup(options.networks, options.entries.clusterId);
     this.entries = new ServiceEntryRegistry({ ...options.entries, networkOf: (address) => this.#networkOf(address) });
     this.#debouncer = new Debouncer(options.debounce, (change) => this.#flush(change), this.#timers);
-    const tryAgain = () => this.#debouncer.add({ reasons: { retry: 1 }, objects: [], full: true });
-    this.#failures = new PushFailures(this.#timers, tryAgain);
+    this.#failures = new PushFailures(this.#timers, () => this.lookAgain("retry"));
     this.#translator = this.#newTranslator();
     this.aggregate.onWorkloads((source, upserted, removed) => this.entries.onWorkloads(source, upserted, removed));
     void this.addRegistry(this.entries);
@@ -131,7 +130,6 @@ export class Pipeline {
 
   /**
    * Takes changes of configuration.
-   *
    * @param removed Old versions of objects that went or changed.
    * @param added New objects and new versions.
    */
@@ -180,6 +178,11 @@ export class Pipeline {
     this.#debouncer.add({ reasons, objects: [], full: true });
   }
 
+  /** Has all streams look at their sets again, for a reason that is no change of the mesh. */
+  lookAgain(reason: "retry" | "global" | "debug"): void {
+    this.#debouncer.add({ reasons: { [reason]: 1 }, objects: [], full: true });
+  }
+
   /** The first push, before there is any proxy: in steps between which the event loop turns. */
   async start(): Promise<void> {
     const release = this.#debouncer.hold();
@@ -217,7 +220,7 @@ export class Pipeline {
   }
 
   #handedOn(trigger: RegistryTrigger): void {
-    const pending = trigger === "endpoint" ? this.endpoints.pending : this.aggregate.pending;
+    const { pending } = trigger === "endpoint" ? this.endpoints : this.aggregate;
     if (pending) this.#debouncer.add({ reasons: { [trigger]: 1 }, objects: [], full: trigger === "service" });
   }
 
@@ -270,7 +273,7 @@ export class Pipeline {
   /** Translates everything anew and pushes the differences; returns the number of proxies. */
   pushAll(): number {
     this.#meshChanged = true;
-    this.#debouncer.add({ reasons: { debug: 1 }, objects: [], full: true });
+    this.lookAgain("debug");
     return this.#translator.counts.proxies;
   }
 
@@ -287,10 +290,9 @@ export class Pipeline {
 
   /** A mesh of its own for another mesh configuration; the proxies move over. */
   #rebuild(): AffectedKeys {
-    const old = this.#translator;
     const next = this.#newTranslator();
     const affected = next.apply(this.#everything().change);
-    next.adopt(old, (proxy) => this.#options.readAgain(proxy, this.#meshConfig));
+    next.adopt(this.#translator, (proxy) => this.#options.readAgain(proxy, this.#meshConfig));
     this.#translator = next;
     this.#meshChanged = false;
     return this.applied.announce({ affected });

@@ -20,6 +20,8 @@ import type { XdsServer } from "../xds/server.ts";
 import type { DiscoverySettings } from "./settings.ts";
 import { OwnIdentity } from "../authority/own_identity.ts";
 import { joinedRoots, type ServerAuthority } from "./authority.ts";
+import type { MeshRoots } from "./mesh_roots.ts";
+import { startProviderRoot } from "./provider_root.ts";
 import { mountedTlsFiles, startTlsFiles, type TlsFiles } from "./tls_files.ts";
 
 /**
@@ -72,24 +74,27 @@ export interface ServerTlsOptions {
 export async function startServerTls(
   options: ServerTlsOptions | undefined,
   settings: DiscoverySettings,
-  own: ServerAuthority,
+  own: ServerAuthority & { readonly meshRoots: Pick<MeshRoots, "add" | "serve" | "ofOwnDomain"> },
   kernel: Kernel,
 ): Promise<SecurePortOptions | undefined> {
   if (options === undefined) return undefined;
   const policy = serverTlsPolicy(settings.COMPLIANCE_POLICY, options.cipherSuites, kernel);
   const files = options.files ?? await mountedTlsFiles();
-  const { authority, names } = own;
+  const { authority, names, meshRoots } = own;
+  if (authority !== undefined) meshRoots.add(authority.roots);
   if (files !== undefined) {
     const { identity, clientRoots } = await startTlsFiles(files, kernel);
-    return {
-      identity,
-      clientRoots: authority === undefined ? clientRoots : joinedRoots(clientRoots, authority.roots),
-      policy,
-    };
+    const ofAuthority = authority === undefined ? [] : [authority.roots];
+    return { identity, clientRoots: joinedRoots([clientRoots, ...ofAuthority, meshRoots.ofOwnDomain]), policy };
   }
-  if (authority === undefined || settings.PILOT_CERT_PROVIDER !== "meshd") {
+  const provider = settings.PILOT_CERT_PROVIDER;
+  if (authority === undefined || provider !== "meshd") {
+    if (provider !== "meshd" && provider !== "none") {
+      meshRoots.add(await startProviderRoot(provider, kernel));
+      meshRoots.serve();
+    }
     kernel.log.scope("tls").info("no certificate for the server: nothing is served over TLS", {
-      provider: settings.PILOT_CERT_PROVIDER,
+      provider,
       authority: authority !== undefined,
     });
     return undefined;
@@ -97,7 +102,7 @@ export async function startServerTls(
   const { clock, log } = kernel;
   const identity = await OwnIdentity.start({ authority, names: names(), clock, log: log.scope("tls") });
   kernel.stopper.add("the server's certificate", () => identity.stop());
-  return { identity, clientRoots: authority.roots, policy };
+  return { identity, clientRoots: joinedRoots([authority.roots, meshRoots.ofOwnDomain]), policy };
 }
 
 /**

@@ -13,34 +13,26 @@ import type { Finding } from "../config/finding/finding.ts";
 import type { Explainer, PreviewRunner } from "../debug/runners.ts";
 import type { Derivation } from "../config/derive/derivation.ts";
 import type { ConfigStore } from "../config/store.ts";
-import { buildInfo } from "../kernel/program/build_info.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { RefusalLog } from "../kernel/log/refusal_log.ts";
 import { giveMemoryBack } from "../kernel/program/memory.ts";
 import type { Registry } from "../registry/types.ts";
 import type { BuildKind } from "../translate/cache/caches.ts";
-import { XdsServer } from "../xds/server.ts";
-import type { GrpcService } from "../grpc/service.ts";
+import type { XdsServer } from "../xds/server.ts";
 import { AnalysisRunner, refusedKeys } from "./analysis_runner.ts";
 import { startServerAuthority } from "./authority.ts";
 import { startConfigSources } from "./config_sources.ts";
 import { Configuration } from "./configuration.ts";
 import { debugView } from "./debug_view.ts";
-import { scrapeMetrics, wireMetrics } from "./measure.ts";
+import { scrapeMetrics } from "./measure.ts";
+import { startMeshRoots } from "./mesh_roots.ts";
 import { type MeshFileOption, type MeshSource, startMeshSource } from "./mesh_source.ts";
 import { startCredentials } from "./credentials/start.ts";
+import { newXdsServer, type WireOptions } from "./new_xds_server.ts";
 import { Pipeline } from "./pipeline.ts";
 import { type IntrospectionOptions, openPorts, type ServerPorts } from "./ports.ts";
 import { withLaterFaults } from "./later_faults.ts";
-import {
-  cacheSwitches,
-  callLimits,
-  debounceOptions,
-  type DiscoverySettings,
-  entryOptions,
-  translateSettings,
-  wireLimits,
-} from "./settings.ts";
+import { cacheSwitches, debounceOptions, type DiscoverySettings, entryOptions, translateSettings } from "./settings.ts";
 import { NodeReader, PipelineSource } from "./source.ts";
 import { UnenforcedPolicies } from "./policies.ts";
 import { startRootNamespace } from "./root_namespace.ts";
@@ -54,7 +46,7 @@ import { tidyUp } from "./tidy_up.ts";
 import { startUpkeep } from "./upkeep.ts";
 
 /** How a server is started. Addresses are `host:port` or `:port`; durations milliseconds. */
-export interface DiscoveryServerOptions {
+export interface DiscoveryServerOptions extends WireOptions {
   /** Undefined: gRPC shares `http`. */
   readonly grpc: string | undefined;
   /** Discovery over TLS; served when there is a certificate. Default: none. */
@@ -79,16 +71,10 @@ export interface DiscoveryServerOptions {
   readonly registries: readonly Registry[];
   /** What makes objects from objects and facts, in order of precedence. Default: nothing. */
   readonly derivations?: readonly Derivation[];
-  readonly keepaliveInterval: number;
-  readonly keepaliveTimeout: number;
-  readonly keepaliveMaxServerConnectionAge: number;
-  readonly shutdownDuration: number;
   /** Explains requests of connected proxies. Default: nothing does. */
   readonly explainer?: Explainer;
   /** Answers previews. Default: there are none. */
   readonly preview?: PreviewRunner;
-  /** Cores of this machine, for limits that are derived from it. */
-  readonly cores: number;
 }
 
 /** Values of label `type` of metric `pilot_xds_pushes` for what could not be built. */
@@ -176,7 +162,9 @@ async function start(
     checkIdentity: settings.PILOT_ENABLE_XDS_IDENTITY_CHECK,
   }, new RefusalLog("refused a client of discovery", kernel.log.scope("authn"), kernel.clock));
   const credentials = startCredentials(pipeline.table, configuration.facts, kernel);
-  const source = new PipelineSource(pipeline, nodes, () => policies.connected(), callers, credentials);
+  const changed = () => pipeline.lookAgain("global");
+  const roots = startMeshRoots({ mesh, table: pipeline.table, changed }, settings, kernel);
+  const source = new PipelineSource(pipeline, nodes, () => policies.connected(), callers, credentials, roots);
   source.ready = true;
   synced();
 
@@ -189,7 +177,12 @@ async function start(
     findings: () => [mesh, configuration, sources, rootNamespace].flatMap((part) => [...part.findings()]),
   });
   const ports = await openPorts(options, settings, {
-    ...{ kernel, xds, view, tls: await startServerTls(options.tls, settings, authority, kernel) },
+    ...{
+      kernel,
+      xds,
+      view,
+      tls: await startServerTls(options.tls, settings, { ...authority, meshRoots: roots }, kernel),
+    },
     pageGuard: pageGuard(authentication.forPages(), options.systemNamespace),
   });
   listening();
@@ -263,35 +256,4 @@ async function startRegistries(
     await pipeline.addRegistry(registry);
     kernel.stopper.add(`registry ${registry.provider}/${registry.clusterId}`, () => registry.stop());
   }
-}
-
-function newXdsServer(
-  options: DiscoveryServerOptions,
-  settings: DiscoverySettings,
-  kernel: Kernel,
-  pipeline: Pipeline,
-  source: PipelineSource,
-  services: readonly GrpcService[],
-): XdsServer {
-  const log = kernel.log.scope("ads");
-  const xds = new XdsServer({
-    ...{ source, services },
-    resources: pipeline.table,
-    metrics: wireMetrics(kernel.metrics),
-    log: (level, message, fields) => log[level](message, fields),
-    grpc: {
-      keepaliveInterval: options.keepaliveInterval,
-      keepaliveTimeout: options.keepaliveTimeout,
-      maxConnectionAge: options.keepaliveMaxServerConnectionAge,
-      ...callLimits(settings),
-    },
-    ...wireLimits(settings),
-    cores: options.cores,
-    controlPlane: `${kernel.program} ${buildInfo().version}`,
-  });
-  // A client gets all earlier pushes when it connects, so an object read at start is live where that is acknowledged.
-  xds.ledger.latest = pipeline.pushes;
-  kernel.drain.signal.addEventListener("abort", () => xds.health.stop(), { once: true });
-  kernel.stopper.add("discovery", () => xds.stop(options.shutdownDuration));
-  return xds;
 }

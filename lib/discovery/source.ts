@@ -21,9 +21,10 @@ import {
   type ResourceSource,
   XdsRefusal,
 } from "../xds/protocol/source.ts";
-import { SECRET, WILDCARD } from "../xds/protocol/types.ts";
+import { PROXY_CONFIG, SECRET, WILDCARD } from "../xds/protocol/types.ts";
 import type { DiscoveryCallers } from "./callers.ts";
 import type { Credentials, ProxyCredentials } from "./credentials/credentials.ts";
+import type { MeshRoots } from "./mesh_roots.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Settings of the source. */
@@ -77,6 +78,15 @@ const NONE: readonly never[] = [];
 /** Views of proxies for which something could not be made, with the types of which names are pending. */
 export type UndecidedViews = Map<ProxyStateView, Set<string>>;
 
+/** The roots that agents are sent. */
+type AgentRoots = Pick<MeshRoots, "sets">;
+
+/** What a view has beside its proxy's resources. */
+interface ViewParts {
+  readonly credentials?: ProxyCredentials | undefined;
+  readonly roots?: AgentRoots | undefined;
+}
+
 /** A proxy as the wire sees it. */
 export class ProxyStateView implements ProxyView {
   readonly id: string;
@@ -84,6 +94,7 @@ export class ProxyStateView implements ProxyView {
   readonly #pipeline: Pipeline;
   readonly #undecided: UndecidedViews;
   readonly #credentials: ProxyCredentials | undefined;
+  readonly #roots: AgentRoots | undefined;
   /** The last answer about secrets: the same while its sets are. */
   #secrets: readonly ResourceSet[] = NONE;
 
@@ -93,10 +104,11 @@ export class ProxyStateView implements ProxyView {
     readonly control: ConnectControl,
     undecided: UndecidedViews,
     identity: string | undefined,
-    credentials: ProxyCredentials | undefined,
+    { credentials, roots }: ViewParts = {},
   ) {
     if (identity !== undefined) this.identity = identity;
     this.#credentials = credentials;
+    this.#roots = roots;
     this.#pipeline = pipeline;
     this.#undecided = undecided;
     this.id = state.proxy.nodeId;
@@ -118,6 +130,7 @@ export class ProxyStateView implements ProxyView {
   }
 
   resourceSets(typeUrl: string): readonly ResourceSet[] | undefined {
+    if (typeUrl === PROXY_CONFIG) return this.#roots?.sets;
     const sets = this.state.resourceSets(typeUrl);
     return typeUrl === SECRET && this.#credentials ? this.#withCredentials(sets ?? [], this.#credentials.set) : sets;
   }
@@ -173,12 +186,14 @@ export class PipelineSource implements ResourceSource {
   readonly #callers: DiscoveryCallers | undefined;
   readonly #undecided: UndecidedViews = new Map();
   readonly #credentials: Credentials | undefined;
+  readonly #roots: AgentRoots | undefined;
   #lastTurn: Promise<void> = Promise.resolve();
 
   /**
    * @param connected Called after each proxy that was taken in.
    * @param callers Which clients may connect. Default: all, without an identity.
    * @param credentials What configuration names and proxies may read. Default: nothing.
+   * @param roots What agents are sent. Default: nothing.
    */
   constructor(
     pipeline: Pipeline,
@@ -186,8 +201,10 @@ export class PipelineSource implements ResourceSource {
     connected: () => void,
     callers?: DiscoveryCallers,
     credentials?: Credentials,
+    roots?: AgentRoots,
   ) {
     this.#credentials = credentials;
+    this.#roots = roots;
     this.#pipeline = pipeline;
     this.#nodes = nodes;
     this.#connected = connected;
@@ -240,7 +257,9 @@ export class PipelineSource implements ResourceSource {
     const proven = identity === undefined ? undefined : parseWorkloadIdentity(identity);
     const reader = { name: state.proxy.nodeId, ...(proven && { namespace: proven.namespace }) };
     const credentials = this.#credentials?.open(reader, () => control.answered(SECRET));
-    return new ProxyStateView(state, this.#pipeline, control, this.#undecided, identity, credentials);
+    return new ProxyStateView(state, this.#pipeline, control, this.#undecided, identity, {
+      ...{ credentials, roots: this.#roots },
+    });
   }
 
   onPush(listener: (push: PushEvent) => void): () => void {

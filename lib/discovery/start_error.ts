@@ -9,8 +9,8 @@ import { type OptionFault, OptionFaults } from "../kernel/lifecycle/option_fault
 /** Options that may have a fault at start. */
 export type StartOption = "configDir" | "meshConfig" | "networksConfig" | AuthorityOption | TlsFileOption | PortOption;
 
-/** The variables that name folders of the authority. */
-export type AuthorityOption = "ROOT_CA_DIR" | "MESH_SELF_SIGNED_CA_DIR";
+/** Variables of the authority and of the certificate provider. */
+export type AuthorityOption = "ROOT_CA_DIR" | "MESH_SELF_SIGNED_CA_DIR" | "PILOT_CERT_PROVIDER";
 
 /** The files of TLS among them. */
 export type TlsFileOption = "tlsCertFile" | "tlsKeyFile" | "caCertFile";

@@ -21,13 +21,31 @@ const MAX_LENGTH = 2048;
 const TRUST_DOMAIN = /^[a-z0-9._-]{1,255}$/;
 const SEGMENT = /^(?!\.\.?$)[A-Za-z0-9._-]+$/;
 
+/** The parts of any SPIFFE ID. */
+interface SpiffeId {
+  readonly trustDomain: string;
+  /** Segments of its path. Empty: it names the trust domain itself. */
+  readonly path: readonly string[];
+}
+
+const SCHEME = "spiffe://";
+
+/** Whether a URI is a SPIFFE ID, of a workload or of anything else. */
+export function isSpiffeId(uri: string): boolean {
+  return parseSpiffeId(uri) !== undefined;
+}
+
+function parseSpiffeId(uri: string): SpiffeId | undefined {
+  if (uri.length > MAX_LENGTH || !uri.startsWith(SCHEME)) return undefined;
+  const [trustDomain = "", ...path] = uri.slice(SCHEME.length).split("/");
+  return TRUST_DOMAIN.test(trustDomain) && path.every((one) => SEGMENT.test(one)) ? { trustDomain, path } : undefined;
+}
+
 /** The identity that a SPIFFE ID of the form `spiffe://TRUST-DOMAIN/ns/NAMESPACE/sa/ACCOUNT` names; undefined: another form. */
 export function parseWorkloadIdentity(uri: string): WorkloadIdentity | undefined {
-  if (uri.length > MAX_LENGTH || !uri.startsWith("spiffe://")) return undefined;
-  const [trustDomain, ns, namespace, sa, serviceAccount, ...more] = uri.slice("spiffe://".length).split("/");
-  if (ns !== "ns" || sa !== "sa" || more.length > 0) return undefined;
-  const identity = { trustDomain: trustDomain ?? "", namespace: namespace ?? "", serviceAccount: serviceAccount ?? "" };
-  return faultOf(identity) === undefined ? identity : undefined;
+  const { trustDomain = "", path = [] } = parseSpiffeId(uri) ?? {};
+  const [ns, namespace = "", sa, serviceAccount = ""] = path;
+  return path.length === 4 && ns === "ns" && sa === "sa" ? { trustDomain, namespace, serviceAccount } : undefined;
 }
 
 /**
@@ -54,12 +72,4 @@ function faultOf({ trustDomain, namespace, serviceAccount }: WorkloadIdentity): 
     }
   }
   return undefined;
-}
-
-/**
- * The identity that alternative names prove: exactly one URI, which names a workload. Undefined otherwise.
- * Rule: https://github.com/spiffe/spiffe/blob/main/standards/X509-SVID.md#2-spiffe-id
- */
-export function identityOfNames({ uris }: { readonly uris: readonly string[] }): WorkloadIdentity | undefined {
-  return uris.length === 1 ? parseWorkloadIdentity(uris[0]!) : undefined;
 }

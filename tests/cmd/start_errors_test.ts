@@ -170,6 +170,13 @@ Deno.test("an authority that needs the orchestrator, or whose files do not fit, 
       /EXTERNAL_CA: got "ISTIOD_RA_ORCH_API", expected none: this version reads no/,
     );
     assert.match(external.lines[1] ?? "", /PILOT_CERT_PROVIDER: got "orch.io\/signer", expected meshd, custom or none/);
+    const custom = await refused(args, {
+      ...{ ENABLE_CA_SERVER: "true", MESH_SELF_SIGNED_CA_DIR: `${folder}/kept`, PILOT_CERT_PROVIDER: "custom" },
+    });
+    assert.match(
+      custom.lines[0] ?? "",
+      /PILOT_CERT_PROVIDER: got "custom", expected its root certificate in \.\/etc\/certs\/root-cert\.pem: /,
+    );
     await Deno.writeTextFile(`${folder}/ca-cert.pem`, "junk");
     const incomplete = await refused(args, { ENABLE_CA_SERVER: "true", ROOT_CA_DIR: folder });
     assert.equal(incomplete.code, 1);

@@ -172,7 +172,9 @@ for (const delta of [true, false]) {
       table: fixture.pipeline.table,
       connect: (_request, control) => {
         const own = credentials.open(reader, () => control.answered(SECRET));
-        return new ProxyStateView(state, fixture.pipeline, control, new Map(), "spiffe://a/ns/edge/sa/gw", own);
+        return new ProxyStateView(state, fixture.pipeline, control, new Map(), "spiffe://a/ns/edge/sa/gw", {
+          credentials: own,
+        });
       },
     };
     const node = { id: "router~10.0.0.1~gw.edge~edge.svc.cluster.local" };

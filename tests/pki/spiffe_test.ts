@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { PkiError } from "../../lib/pki/pki_error.ts";
-import { identityOfNames, parseWorkloadIdentity, workloadUri } from "../../lib/pki/spiffe.ts";
+import { isSpiffeId, parseWorkloadIdentity, workloadUri } from "../../lib/pki/spiffe.ts";
 
 const CART = { trustDomain: "cluster.local", namespace: "shop", serviceAccount: "cart" };
 
@@ -47,9 +47,13 @@ Deno.test("an identity that no SPIFFE ID can name is refused with the part at fa
   assert.throws(() => workloadUri({ ...CART, serviceAccount: ".." }), /^PkiError: service account: /);
 });
 
-Deno.test("names prove an identity when they hold exactly one URI", () => {
-  const uri = workloadUri(CART);
-  assert.deepEqual(identityOfNames({ uris: [uri] }), CART);
-  assert.equal(identityOfNames({ uris: [] }), undefined);
-  assert.equal(identityOfNames({ uris: [uri, uri] }), undefined);
+Deno.test("any SPIFFE ID is one, whether or not it names a workload", () => {
+  const right = ["spiffe://cluster.local", "spiffe://cluster.local/meshd", `spiffe://a.b/${"x".repeat(2034)}`];
+  assert.deepEqual(right.filter((uri) => !isSpiffeId(uri)), []);
+  const wrong = [
+    ...["spiffe://", "spiffe:///x", "spiffe://cluster.local/", "spiffe://cluster.local//x", "spiffe://a.b/./x"],
+    ...["spiffe://A.b/x", "spiffe://a.b/x y", "spiffe://a.b/x\n", "SPIFFE://a.b/x", `spiffe://${"a".repeat(256)}/x`],
+    `spiffe://a.b/${"x".repeat(2036)}`,
+  ];
+  assert.deepEqual(wrong.filter(isSpiffeId), []);
 });

@@ -87,7 +87,12 @@ export class WorkloadCertificate implements SecretSource {
     if (current === undefined) return;
     const { chain, key, roots } = current;
     if (name === WORKLOAD_SECRET) listener.secret({ kind: "certificate", chain, key });
-    else listener.secret({ kind: "roots", roots: joinPem([roots, ...this.#moreRoots]) });
+    else listener.secret({ kind: "roots", roots: this.#allRoots(roots) });
+  }
+
+  /** The server may send the authority's own roots as well. */
+  #allRoots(roots: string): string {
+    return joinPem([roots, ...new Set(this.#moreRoots)].filter((one, i) => i === 0 || !roots.includes(one.trim())));
   }
 
   #tell(name: string): void {

@@ -10,6 +10,7 @@
  *
  * @module
  */
+import { readCertificates } from "../../pki/certificate.ts";
 import { WireCursor } from "../../resource/protowire.ts";
 import { GrpcServer } from "../../grpc/server.ts";
 import type { Log, Logger } from "../../kernel/log/log.ts";
@@ -154,14 +155,18 @@ function statusActions(agent: () => RunningAgent | undefined, { drainRules }: Ag
   };
 }
 
-/** The settings that the server sends, of which the roots are in force. */
+/** The settings that the server sends, of which the roots are in force: beside those of the agent's own settings. */
 function sentSettings(
-  { settings }: AgentInput,
+  { settings, proxy }: AgentInput,
   certificate: WorkloadCertificate | undefined,
 ): [string, OwnHandler][] {
   if (!settings.PROXY_CONFIG_XDS_AGENT || certificate === undefined) return [];
-  const handler = ({ resources }: OwnResponse) =>
-    certificate.trust(resources.flatMap(({ body }) => rootsOfProxyConfig(body)));
+  const handler = ({ resources }: OwnResponse) => {
+    const sent = resources.flatMap(({ body }) => rootsOfProxyConfig(body));
+    // The proxy would reject all roots for one that cannot be read.
+    for (const root of sent) readCertificates(root, "ca_certificates_pem");
+    certificate.trust([...proxy.caCertificatesPem ?? [], ...sent]);
+  };
   return [[PROXY_CONFIG_TYPE, handler]];
 }
 

@@ -13,6 +13,7 @@ import { checkProbe, checkTcpKeepalive } from "../validation/shared.ts";
 import { checkClientTls, isCipherSuite } from "../validation/tls.ts";
 import { checkCount, checkDuration } from "../validation/values.ts";
 import type { MeshConfig, MeshNetworks, PrivateKeyProvider, ProxySettings, ProxyTracing } from "./types.ts";
+import { checkAuthorities, checkTrustDomain } from "./validate_authorities.ts";
 import { checkProviders } from "./validate_providers.ts";
 
 /** Checks a mesh configuration. */
@@ -39,15 +40,11 @@ export function validateMeshConfig(mesh: MeshConfig, report: Findings): void {
   checkTrustDomain(mesh.trustDomain, "trustDomain", report);
   mesh.trustDomainAliases.forEach((alias, index) => checkTrustDomain(alias, `trustDomainAliases[${index}]`, report));
   if (!isDnsLabel(mesh.rootNamespace)) report.error("rootNamespace", mesh.rootNamespace, "the name of a namespace");
+  checkAuthorities(mesh, report);
   checkTls(mesh, report);
   checkCount(mesh.defaultHttpRetryPolicy.attempts, "defaultHttpRetryPolicy.attempts", report);
   checkProviders(mesh.extensionProviders, report);
   checkConfigSources(mesh.configSources, report);
-}
-
-function checkTrustDomain(domain: string, at: string, report: Findings): void {
-  const labels = domain.replace(/\.$/, "").split(".");
-  if (!labels.every(isDnsLabel)) report.error(at, domain, "a trust domain such as cluster.local");
 }
 
 const CURVES = new Set(["P-224", "P-256", "P-384", "P-521", "X25519", "X25519Kyber768Draft00", "X25519MLKEM768"]);

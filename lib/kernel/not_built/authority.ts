@@ -8,7 +8,7 @@ import type { NotBuiltPart } from "./entry.ts";
 /** The part and what waits for it. */
 export const authority: NotBuiltPart = {
   title: "authority",
-  about: "Certificates by way of the orchestrator, and the authorities that the mesh configuration names.",
+  about: "Certificates by way of the orchestrator, and the authority elsewhere that the mesh configuration names.",
   settings: [
     "CA_TRUSTED_NODE_ACCOUNTS",
     "CERT_SIGNER_DOMAIN",
@@ -21,6 +21,5 @@ export const authority: NotBuiltPart = {
   ],
   meshFields: [
     "ca",
-    "caCertificates",
   ],
 };

@@ -5,12 +5,8 @@
  */
 import { readCertificate } from "../../pki/certificate.ts";
 import { PkiError } from "../../pki/pki_error.ts";
+import { isSpiffeId } from "../../pki/spiffe.ts";
 import type { Peer } from "./peer.ts";
-
-/** A trust domain and segments of a path. Rule: https://github.com/spiffe/spiffe/blob/main/standards/SPIFFE-ID.md#2-spiffe-identity */
-const FORM = /^spiffe:\/\/[a-z0-9._-]+(\/(?!\.\.?(\/|$))[A-Za-z0-9._-]+)*$/;
-/** Bytes of a SPIFFE ID that every implementation must take (section 2.3 there). */
-const MAX_LENGTH = 2048;
 
 /**
  * The identity of a peer, e.g. `spiffe://cluster.local/ns/shop/sa/cart`. Undefined without a verified certificate, and
@@ -21,7 +17,7 @@ export function spiffeId({ tls }: Peer): string | undefined {
   const leaf = tls?.chain[0];
   if (!tls?.verified || leaf === undefined) return undefined;
   const [uri, ...more] = uris(leaf);
-  return uri !== undefined && more.length === 0 && uri.length <= MAX_LENGTH && FORM.test(uri) ? uri : undefined;
+  return uri !== undefined && more.length === 0 && isSpiffeId(uri) ? uri : undefined;
 }
 
 /** The URIs among a certificate's alternative names; none of one that cannot be read. */

@@ -20,6 +20,8 @@ export const VIRTUAL_HOST = PREFIX + "envoy.config.route.v3.VirtualHost";
 export const SECRET = PREFIX + "envoy.extensions.transport_sockets.tls.v3.Secret";
 /** Type URL of extension configurations. */
 export const EXTENSION_CONFIG = PREFIX + "envoy.config.core.v3.TypedExtensionConfig";
+/** Type URL of the settings that agents are sent. */
+export const PROXY_CONFIG = PREFIX + "istio.mesh.v1alpha1.ProxyConfig";
 
 /** The name that subscribes to all resources of a type. */
 export const WILDCARD = "*";
@@ -54,7 +56,7 @@ const KNOWN: ReadonlyMap<string, TypeRules> = new Map([
   [SECRET, rules("sds", 5, false, { single: true })],
   [EXTENSION_CONFIG, rules("ecds", 6, false)],
   [PREFIX + "istio.networking.nds.v1.NameTable", rules("nds", 10, true)],
-  [PREFIX + "istio.mesh.v1alpha1.ProxyConfig", rules("pcds", 11, true)],
+  [PROXY_CONFIG, rules("pcds", 11, true)],
   [PREFIX + "istio.workload.Address", rules("wds", 7, true)],
   [PREFIX + "istio.workload.Workload", rules("wls", 8, true)],
   [PREFIX + "istio.security.Authorization", rules("wads", 9, true)],

@@ -227,3 +227,23 @@ networks:
   );
   assert.deepEqual(parseMeshNetworks(text).findings, []);
 });
+
+Deno.test("further authorities are PEM texts or addresses that nobody on the way can change, for trust domains", () => {
+  const { value, findings } = parseMeshConfig(
+    `
+caCertificates:
+- {}
+- {pem: "-----BEGIN CERTIFICATE-----\\nAAAA\\n-----END CERTIFICATE-----"}
+- {spiffeBundleUrl: "http://partner.example/bundle"}
+- {spiffeBundleUrl: partner.example}
+- {spiffeBundleUrl: "https://partner.example/bundle", trustDomains: [partner.example, "a/b"]}
+- {spiffeBundleUrl: "http://127.0.0.1:8080/bundle"}
+`,
+    OPTIONS,
+  );
+  assert.equal(value, undefined);
+  assert.deepEqual(findings.map(({ place: { field } }) => field), [
+    ...["caCertificates[0]", "caCertificates[1].pem", "caCertificates[2].spiffeBundleUrl"],
+    ...["caCertificates[3].spiffeBundleUrl", "caCertificates[4].trustDomains[1]"],
+  ]);
+});

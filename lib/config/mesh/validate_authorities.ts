@@ -1,0 +1,49 @@
+/**
+ * Rules of trust domains, and of the roots that are trusted beside those of the authority (`caCertificates`).
+ *
+ * @module
+ */
+import { X509Certificate } from "node:crypto";
+import type { Findings } from "../finding/findings.ts";
+import { isDnsLabel } from "../validation/names.ts";
+import type { MeshConfig } from "./types.ts";
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+/** Hosts that no network lies before. */
+const LOCAL = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+/** Checks the name of a trust domain. */
+export function checkTrustDomain(domain: string, at: string, report: Findings): void {
+  const labels = domain.replace(/\.$/, "").split(".");
+  if (!labels.every(isDnsLabel)) report.error(at, domain, "a trust domain such as cluster.local");
+}
+
+/** Checks each entry: a text that holds authorities, or the address of a bundle that nobody on the way can change. */
+export function checkAuthorities({ caCertificates = [] }: MeshConfig, report: Findings): void {
+  caCertificates.forEach(({ pem, spiffeBundleUrl, trustDomains = [] }, index) => {
+    const at = `caCertificates[${index}]`;
+    if (pem === undefined && spiffeBundleUrl === undefined) report.error(at, {}, "pem or spiffeBundleUrl");
+    if (pem !== undefined && !holdsAuthorities(pem)) {
+      report.error(`${at}.pem`, pem.slice(0, 40), "certificates of authorities in PEM");
+    }
+    if (spiffeBundleUrl !== undefined && !isSafeAddress(spiffeBundleUrl)) {
+      report.error(`${at}.spiffeBundleUrl`, spiffeBundleUrl, "https://host/path (http to this machine alone)");
+    }
+    trustDomains.forEach((domain, i) => checkTrustDomain(domain, `${at}.trustDomains[${i}]`, report));
+  });
+}
+
+function holdsAuthorities(pem: string): boolean {
+  const blocks = pem.match(CERTIFICATE) ?? [];
+  try {
+    return blocks.length > 0 && blocks.every((block) => new X509Certificate(block).ca);
+  } catch {
+    return false;
+  }
+}
+
+function isSafeAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === "https:" || (protocol === "http:" && LOCAL.has(hostname));
+}

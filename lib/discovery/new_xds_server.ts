@@ -1,0 +1,55 @@
+/**
+ * The wire of a discovery server, from its options and settings.
+ *
+ * @module
+ */
+import type { GrpcService } from "../grpc/service.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { buildInfo } from "../kernel/program/build_info.ts";
+import { XdsServer } from "../xds/server.ts";
+import { wireMetrics } from "./measure.ts";
+import type { Pipeline } from "./pipeline.ts";
+import { callLimits, type DiscoverySettings, wireLimits } from "./settings.ts";
+import type { PipelineSource } from "./source.ts";
+
+/** What the wire takes of a server's options; durations milliseconds. */
+export interface WireOptions {
+  readonly keepaliveInterval: number;
+  readonly keepaliveTimeout: number;
+  readonly keepaliveMaxServerConnectionAge: number;
+  readonly shutdownDuration: number;
+  /** Cores of this machine, for limits that are derived from it. */
+  readonly cores: number;
+}
+
+/** Makes the server of streams; it stops with the kernel. */
+export function newXdsServer(
+  options: WireOptions,
+  settings: DiscoverySettings,
+  kernel: Kernel,
+  pipeline: Pipeline,
+  source: PipelineSource,
+  services: readonly GrpcService[],
+): XdsServer {
+  const log = kernel.log.scope("ads");
+  const xds = new XdsServer({
+    ...{ source, services },
+    resources: pipeline.table,
+    metrics: wireMetrics(kernel.metrics),
+    log: (level, message, fields) => log[level](message, fields),
+    grpc: {
+      keepaliveInterval: options.keepaliveInterval,
+      keepaliveTimeout: options.keepaliveTimeout,
+      maxConnectionAge: options.keepaliveMaxServerConnectionAge,
+      ...callLimits(settings),
+    },
+    ...wireLimits(settings),
+    cores: options.cores,
+    controlPlane: `${kernel.program} ${buildInfo().version}`,
+  });
+  // A client gets all earlier pushes when it connects, so an object read at start is live where that is acknowledged.
+  xds.ledger.latest = pipeline.pushes;
+  kernel.drain.signal.addEventListener("abort", () => xds.health.stop(), { once: true });
+  kernel.stopper.add("discovery", () => xds.stop(options.shutdownDuration));
+  return xds;
+}
