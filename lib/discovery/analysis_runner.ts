@@ -13,13 +13,14 @@ import type { FileOrigin, Origin } from "../config/finding/origin.ts";
 import { type Finding, findingObject } from "../config/finding/finding.ts";
 import type { ConfigStore } from "../config/store.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
-import { objectKey } from "../config/types.ts";
+import { type AnyConfigObject, objectKey } from "../config/types.ts";
 import { isFactKind } from "../config/facts/types.ts";
 import type { FactStore } from "../config/facts/store.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { paced } from "../kernel/time/paced.ts";
 import type { AppliedChange } from "./applied.ts";
 import type { Configuration } from "./configuration.ts";
+import { type ConnectedWorld, withoutConnected } from "./connected_selection.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** What is analyzed. */
@@ -34,6 +35,7 @@ export class AnalysisRunner {
   readonly #places: FindingPlaces;
   readonly #pipeline: Pipeline;
   readonly #kernel: Kernel;
+  readonly #connected: ConnectedWorld;
   readonly #refused: () => ReadonlySet<string>;
   readonly #ending = new AbortController();
   readonly #listeners = new Set<() => void>();
@@ -55,6 +57,13 @@ export class AnalysisRunner {
     this.#pipeline = pipeline;
     this.#kernel = kernel;
     this.#refused = refused;
+    this.#connected = {
+      object: (key) => objectOf(key, options),
+      workloads: () => pipeline.translator.workloads(),
+      get rootNamespace() {
+        return pipeline.mesh.rootNamespace;
+      },
+    };
     const failed = (key: string, error: unknown) => {
       kernel.metrics.counter("pilot_total_xds_internal_errors").inc();
       kernel.log.scope("analysis").error("an object could not be analyzed", { object: key, error });
@@ -85,12 +94,15 @@ export class AnalysisRunner {
 
   /** All findings by object, with their places. */
   *findings(): Iterable<Finding> {
-    for (const finding of this.#analysis.findings()) yield this.#places.placed(finding);
+    for (const finding of withoutConnected(this.#analysis.findings(), this.#connected)) {
+      yield this.#places.placed(finding);
+    }
   }
 
   /** The findings of one object, with their places. */
   findingsOf(key: string): Finding[] {
-    return this.#analysis.findingsOf(key).map((finding) => this.#places.placed(finding));
+    return [...withoutConnected(this.#analysis.findingsOf(key), this.#connected)]
+      .map((finding) => this.#places.placed(finding));
   }
 
   /** A finding of translation with its place. */
@@ -187,10 +199,17 @@ export class AnalysisRunner {
   }
 }
 
-function originOf(key: string, { store, facts }: Stores): Origin | undefined {
+function objectOf(key: string, { store }: Stores): AnyConfigObject | undefined {
   const [kind = "", namespace = "", name = ""] = key.split("/");
   const known = KINDS.find((one) => one === kind);
-  if (known !== undefined) return store.get(known, namespace, name)?.origin;
+  return known && store.get(known, namespace, name) as AnyConfigObject | undefined;
+}
+
+function originOf(key: string, stores: Stores): Origin | undefined {
+  const object = objectOf(key, stores);
+  if (object !== undefined) return object.origin;
+  const { facts } = stores;
+  const [kind = "", namespace = "", name = ""] = key.split("/");
   return isFactKind(kind) ? facts.get(kind, namespace, name)?.origin : undefined;
 }
 

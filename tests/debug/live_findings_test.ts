@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Finding } from "../../lib/config/finding/finding.ts";
+import { struct } from "../../lib/pb/wellknown.ts";
 import { page, withServer } from "../discovery/running.ts";
 import { ROUTER, TestProxy } from "./proxy.ts";
 
@@ -125,3 +126,50 @@ Deno.test("live: an edit of another object that takes an effect away is seen, an
     },
   );
 });
+
+/** A workload of the namespace that no proxy is of, so that manifests tell of some workloads. */
+const OTHER_POD = `apiVersion: apps/v1
+kind: Deployment
+metadata: { name: other, namespace: x }
+spec:
+  selector: { matchLabels: { app: other } }
+  template: { metadata: { labels: { app: other } }, spec: { containers: [{ name: c, image: i }] } }
+`;
+
+/** Kinds with selectors that a proxy's labels decide, each with one for `app: cart`. */
+const SELECTING = {
+  Gateway:
+    `{ selector: { app: cart }, servers: [{ port: { number: 8080, name: http, protocol: HTTP }, hosts: ["*"] }] }`,
+  PeerAuthentication: "{ selector: { matchLabels: { app: cart } }, mtls: { mode: PERMISSIVE } }",
+  Sidecar: `{ workloadSelector: { labels: { app: cart } }, egress: [{ hosts: ["./*"] }] }`,
+  DestinationRule:
+    "{ host: reviews.example.com, workloadSelector: { matchLabels: { app: cart } }, trafficPolicy: { loadBalancer: { simple: RANDOM } } }",
+};
+
+for (const [kind, spec] of Object.entries(SELECTING)) {
+  Deno.test(`${kind}: a selector that a connected proxy matches does not match nothing, though no manifest has such a pod`, async () => {
+    const key = `${kind}/x/cart`;
+    // A pod of a gateway, so that Gateways are looked at.
+    const gatewayPod = OTHER_POD.replaceAll("other", "door").replace("name: c,", "name: istio-proxy,");
+    const files = {
+      ...WORLD,
+      "a.yaml": object(kind, "cart", spec).replace(/networking(?=.*\nkind: PeerA)/, "security"),
+      "pods.yaml": `${OTHER_POD}---\n${gatewayPod}`,
+      "door.yaml": `${WORLD["door.yaml"].replace("servers", "selector: { app: door }, servers")}`,
+    };
+    await withServer(files, async ({ ports }) => {
+      const names = async () => {
+        const findings: Finding[] = JSON.parse((await page(ports.http, "/debug/problemz")).body);
+        return findings.filter(({ place: { objects } }) => objects[0]?.kind === kind && objects[0].name === "cart")
+          .map(({ name }) => name);
+      };
+      assert.deepEqual(await names(), ["selects-nothing"]);
+      const node = { id: kind === "Gateway" ? ROUTER.id : "sidecar~10.0.0.1~a.x~x.svc.cluster.local" };
+      const metadata = struct({ LABELS: { app: "cart" } });
+      using _cart = await TestProxy.attach(ports.grpc, { ...node, metadata });
+      assert.deepEqual(await names(), []);
+      const { lost, everywhere, why } = await verdict(ports.http, key);
+      assert.deepEqual([lost, everywhere], [[], true], why.join());
+    });
+  });
+}

@@ -1,0 +1,51 @@
+/**
+ * Selectors that match no workload of a manifest and yet match a proxy that is connected: manifests tell of some workloads,
+ * and a proxy that is here is one as well.
+ *
+ * @module
+ */
+import { type Finding, findingKeys } from "../config/finding/finding.ts";
+import type { StringMap } from "../config/kinds/kinds.ts";
+import type { AnyConfigObject } from "../config/types.ts";
+import type { SelectableWorkload } from "../mesh/selection/index.ts";
+import { isSelecting, rootReach, type SelectingObject, selectionOf } from "../mesh/selection/selection.ts";
+
+/** What findings are held against. */
+export interface ConnectedWorld {
+  object(key: string): AnyConfigObject | undefined;
+  workloads(): Iterable<SelectableWorkload>;
+  readonly rootNamespace: string;
+}
+
+/** The findings without those that say of a selector that it matches nothing while it matches a connected proxy. */
+export function* withoutConnected(findings: Iterable<Finding>, world: ConnectedWorld): Iterable<Finding> {
+  for (const finding of findings) {
+    if (finding.name !== "selects-nothing" || !selectsConnected(world.object(findingKeys(finding)[0] ?? ""), world)) {
+      yield finding;
+    }
+  }
+}
+
+function selectsConnected(object: AnyConfigObject | undefined, world: ConnectedWorld): boolean {
+  const wanted = object && selectorOf(object, world.rootNamespace);
+  if (wanted === undefined) return false;
+  const labels = Object.entries(wanted.labels);
+  return Iterator.from(world.workloads()).some((workload) =>
+    (wanted.namespace === undefined || workload.namespace === wanted.namespace) &&
+    labels.every(([key, value]) => workload.labels[key] === value)
+  );
+}
+
+/** The labels of an object for proxies, and the namespace of these; absent: all namespaces. */
+function selectorOf(
+  object: AnyConfigObject,
+  rootNamespace: string,
+): { readonly labels: StringMap; readonly namespace?: string } | undefined {
+  const { kind, meta: { namespace } } = object;
+  if (kind === "Gateway") return { labels: object.spec.selector ?? {} };
+  if (kind === "DestinationRule") return { labels: object.spec.workloadSelector?.matchLabels ?? {}, namespace };
+  // Endpoints of a ServiceEntry are workloads of the registry, whatever proxies are connected.
+  if (!isSelecting(kind)) return undefined;
+  const { labels } = selectionOf(object as SelectingObject);
+  return rootReach(kind) === "any" && namespace === rootNamespace ? { labels } : { labels, namespace };
+}
