@@ -27,6 +27,7 @@ import { RULE_HOSTS } from "./references/rule_hosts.ts";
 import { SUBSET_ENDPOINTS } from "./references/subset_endpoints.ts";
 import { GATEWAY_SUBSETS } from "./routing/gateway_subsets.ts";
 import { SHARED_HOSTS } from "./routing/shared_hosts.ts";
+import { TRAFFIC_POLICIES } from "./routing/traffic_policies.ts";
 import { ENTRY_PROTOCOLS } from "./services/protocols.ts";
 import { REQUIRED_ADDRESSES } from "./services/addresses.ts";
 import { SIDECAR_CONFLICTS } from "./sidecars/conflicts.ts";
@@ -48,6 +49,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(DESTINATIONS),
   analyzer(HIDDEN_FROM_CLIENTS),
   analyzer(HIDDEN_FROM_GATEWAYS),
+  analyzer(TRAFFIC_POLICIES),
   analyzer(UNVERIFIED_SERVERS),
   analyzer(GATEWAY_WORKLOADS),
   ...SELECTS_NOTHING.map((one) => analyzer(one)),

@@ -7,6 +7,15 @@ import type { FindingRow } from "./row.ts";
 
 /** One row for each sort. */
 export const ROUTING = {
+  "dropped-traffic-policy": {
+    code: "MSH1111",
+    title: "trafficPolicy of another DestinationRule",
+    meaning:
+      "Several DestinationRules of a namespace are for one host and the same clients, and have traffic policies.",
+    effect: "The trafficPolicy of the oldest of them holds; nothing of the others' does.",
+    fix:
+      "Write one trafficPolicy with all that is wanted, or give the rules different clients by workloadSelector or exportTo.",
+  },
   "hidden-rules": {
     code: "MSH0109",
     title: "host of another VirtualService",
