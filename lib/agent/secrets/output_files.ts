@@ -15,28 +15,55 @@ const FILES = [
 ] as const;
 
 /**
- * Writes the files that changed. Each is replaced in one step, so that nobody reads half of one.
+ * Writes the files that changed: all of them, or none where one cannot be written, because a key and a certificate belong
+ * together. Each is replaced in one step, so that nobody reads half of one.
  *
  * @throws Error when one cannot be written
  */
 export async function writeCertificateFiles(folder: string, certificate: IssuedCertificate): Promise<void> {
-  await Deno.mkdir(folder, { recursive: true, mode: 0o755 });
-  for (const { name, part, mode } of FILES) await writeWhole(`${folder}/${name}`, certificate[part], mode);
+  await makeFolder(folder);
+  await replaceFiles(
+    FILES.map(({ name, part, mode }) => ({ path: `${folder}/${name}`, text: certificate[part], mode })),
+  );
 }
 
 /**
- * Writes a file in one step, unless it has that text already.
+ * Writes a file in one step, unless it has that text already; makes its folder.
  *
  * @throws Error naming the path when it cannot be written
  */
 export async function writeWhole(path: string, text: string, mode: number): Promise<void> {
-  if (await Deno.readTextFile(path).catch(() => undefined) === text) return;
-  const made = `${path}.${crypto.randomUUID().slice(0, 8)}`;
+  await makeFolder(path.slice(0, path.lastIndexOf("/")));
+  await replaceFiles([{ path, text, mode }]);
+}
+
+async function makeFolder(path: string): Promise<void> {
   try {
-    await Deno.writeTextFile(made, text, { mode, createNew: true });
-    await Deno.rename(made, path);
+    await Deno.mkdir(path, { recursive: true, mode: 0o755 });
   } catch (error) {
-    await Deno.remove(made).catch(() => {/* it was not made */});
-    throw new Error(`${path} cannot be written: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${path} cannot be made: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** A file as it is to be. */
+interface WrittenFile {
+  readonly path: string;
+  readonly text: string;
+  readonly mode: number;
+}
+
+async function replaceFiles(files: readonly WrittenFile[]): Promise<void> {
+  const made: { readonly path: string; readonly beside: string }[] = [];
+  try {
+    for (const { path, text, mode } of files) {
+      if (await Deno.readTextFile(path).catch(() => undefined) === text) continue;
+      const beside = `${path}.${crypto.randomUUID().slice(0, 8)}`;
+      made.push({ path, beside });
+      await Deno.writeTextFile(beside, text, { mode, createNew: true });
+    }
+    for (const { path, beside } of made) await Deno.rename(beside, path);
+  } catch (error) {
+    for (const { beside } of made) await Deno.remove(beside).catch(() => {/* it was not made, or is in place */});
+    throw new Error(`${made.at(-1)?.path} cannot be written: ${(error as Error).message}`, { cause: error });
   }
 }

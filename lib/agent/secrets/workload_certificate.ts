@@ -18,7 +18,7 @@ export interface WorkloadCertificateOptions {
   readonly renewal: RenewalOptions;
   /** Roots that are trusted besides those of the authority, as PEM. */
   readonly moreRoots: readonly string[];
-  /** Called with each new certificate before it is served; what it throws is logged. */
+  /** Called with each new certificate before it is served, and again later when it throws; that is logged. */
   readonly store?: (certificate: IssuedCertificate) => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -30,6 +30,11 @@ export interface WorkloadCertificateOptions {
 /** Times between attempts, ms: the first one, doubled each time up to the longest. */
 const RETRY = { first: 500, longest: 60_000 };
 
+/** The pause after so many failures, and one more, ms. */
+function pauseAfter(failures: number): number {
+  return Math.min(RETRY.longest, RETRY.first * 2 ** failures);
+}
+
 /** The certificate, as a source of the secrets `default` and `ROOTCA`. */
 export class WorkloadCertificate implements SecretSource {
   readonly #options: WorkloadCertificateOptions;
@@ -37,6 +42,8 @@ export class WorkloadCertificate implements SecretSource {
   #current: IssuedCertificate | undefined;
   #moreRoots: readonly string[];
   #timer: Cancel | undefined;
+  #storeTimer: Cancel | undefined;
+  #written: Promise<void> = Promise.resolve();
   #failures = 0;
   #running = false;
   #stopped = false;
@@ -72,6 +79,7 @@ export class WorkloadCertificate implements SecretSource {
   stop(): void {
     this.#stopped = true;
     this.#timer?.();
+    this.#storeTimer?.();
   }
 
   watch(name: string, listener: SecretListener): (() => void) | undefined {
@@ -120,11 +128,8 @@ export class WorkloadCertificate implements SecretSource {
   async #serve(certificate: IssuedCertificate): Promise<void> {
     const { store, renewal, clock, log, random = Math.random } = this.#options;
     this.#failures = 0;
-    try {
-      await store?.(certificate);
-    } catch (error) {
-      log.error(`the certificate could not be written: ${(error as Error).message}`);
-    }
+    this.#storeTimer?.();
+    if (store !== undefined) await this.#store(() => store(certificate));
     if (this.#stopped) return;
     this.#current = certificate;
     this.#tell(WORKLOAD_SECRET);
@@ -141,10 +146,26 @@ export class WorkloadCertificate implements SecretSource {
     this.#timer = clock.after(Math.max(RETRY.first, due - clock.now()), () => this.#renew());
   }
 
+  /** A disk that is full has room again some time: files that stay as they were end before the next certificate comes. */
+  async #store(write: () => Promise<void>, failures = 0): Promise<void> {
+    const { clock, log } = this.#options;
+    try {
+      // One after the other: what is older must not come to lie over what is newer.
+      const written = this.#written.then(write);
+      this.#written = written.catch(() => {/* said below */});
+      await written;
+      if (failures > 0) log.info("the certificate is written now");
+    } catch (error) {
+      if (failures === 0) log.error(`${(error as Error).message}; it is tried again until it can be`);
+      if (this.#stopped) return;
+      this.#storeTimer = clock.after(pauseAfter(failures), () => this.#store(write, failures + 1));
+    }
+  }
+
   /** What is there is served on, to its end and beyond: a proxy without a certificate refuses everybody. */
   #retry(error: Error): void {
     const { clock, log, random = Math.random } = this.#options;
-    const delay = Math.min(RETRY.longest, RETRY.first * 2 ** this.#failures++) * (0.5 + random() / 2);
+    const delay = pauseAfter(this.#failures++) * (0.5 + random() / 2);
     const left = this.#current === undefined
       ? "there is none yet"
       : `the present one is valid until ${new Date(this.#current.notAfter).toISOString()}`;

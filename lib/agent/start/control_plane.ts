@@ -17,7 +17,7 @@ import { writeCertificateFiles } from "../secrets/output_files.ts";
 import { WorkloadCertificate } from "../secrets/workload_certificate.ts";
 import type { GoogleIdentity } from "../tokens/google_identity.ts";
 import type { AgentInput } from "./agent_input.ts";
-import { headersOf, serverCalls } from "./server_calls.ts";
+import { type ControlPlaneServer, headersOf, missingCredential, serverCalls } from "./server_calls.ts";
 
 /** Port on which servers of the field take no TLS. */
 const PLAINTEXT_PORT = ":15010";
@@ -45,13 +45,13 @@ export function workloadCertificate(
 ): WorkloadCertificate {
   const { settings, workload, proxy, variables } = input;
   const address = settings.CA_ADDR || proxy.discoveryAddress;
-  const server = serverCalls({
+  const authority = {
     address,
     plaintext: address.endsWith(PLAINTEXT_PORT) ||
       (settings.CA_ADDR === "" && proxy.controlPlaneAuthPolicy === "NONE"),
     ...credentials(input, settings.CA_ROOT_CA, machine),
     headers: headersOf(variables, "CA_HEADER_", settings.MESH_META_CLUSTER_ID),
-  });
+  };
   const order = {
     uri: workloadUri({
       trustDomain: settings.TRUST_DOMAIN,
@@ -63,10 +63,10 @@ export function workloadCertificate(
     pkcs8: settings.PKCS8_KEY,
     now: () => clock.now(),
   };
-  const signer = authoritySigner(server, settings.MESH_META_CERT_SIGNER);
+  const signer = authoritySigner(serverCalls(authority), settings.MESH_META_CERT_SIGNER);
   const folder = settings.OUTPUT_CERTS;
   const made = new WorkloadCertificate({
-    order: () => orderCertificate(order, signer),
+    order: () => orderCertificate(order, signer).catch((error: Error) => withMissing(error, authority)),
     renewal: {
       graceRatio: settings.SECRET_GRACE_PERIOD_RATIO,
       jitter: settings.SECRET_GRACE_PERIOD_RATIO_JITTER,
@@ -81,6 +81,12 @@ export function workloadCertificate(
     metrics.gauge("cert_expiry_seconds").set({ resource_name: "default" }, left);
   });
   return made;
+}
+
+/** A refusal by an authority that was shown no token has its reason here. */
+async function withMissing(error: Error, authority: ControlPlaneServer): Promise<never> {
+  const missing = await missingCredential(authority);
+  throw missing === undefined ? error : new Error(`${error.message} (there is ${missing})`, { cause: error });
 }
 
 function keySpec({ settings }: AgentInput): KeySpec {

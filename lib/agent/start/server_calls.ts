@@ -55,6 +55,12 @@ export function serverCalls(options: ControlPlaneServer): () => Promise<ServerCa
   };
 }
 
+/** What a server that wants proof of who we are does not get; undefined: nothing is missing. */
+export async function missingCredential(options: ControlPlaneServer): Promise<string | undefined> {
+  if (options.tokens.length === 0 || options.machineToken !== undefined) return undefined;
+  return await firstFile(options.tokens) === undefined ? `no token in ${options.tokens.join(" or ")}` : undefined;
+}
+
 /** The first file that is there. */
 async function firstFile(paths: readonly string[]): Promise<{ readonly text: string } | undefined> {
   for (const path of paths) {

@@ -55,10 +55,7 @@ export function machineToken({ settings, paths }: AgentInput, { clock, log }: To
   return new GoogleIdentity({
     server: googleServer(settings),
     audience: settings.TRUST_DOMAIN,
-    async store(token) {
-      await Deno.mkdir(file.slice(0, file.lastIndexOf("/")), { recursive: true, mode: 0o755 });
-      await writeWhole(file, token, 0o640);
-    },
+    store: (token) => writeWhole(file, token, 0o640),
     clock,
     log: log.scope("cloudcred"),
   });

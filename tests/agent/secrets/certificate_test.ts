@@ -63,7 +63,10 @@ function issuedAt(clock: FakeClock, name: string, roots = "root one\n", ttl = 3_
 }
 
 /** A certificate whose orders a test answers. */
-function kept(answer: (attempt: number, clock: FakeClock) => IssuedCertificate | Error) {
+function kept(
+  answer: (attempt: number, clock: FakeClock) => IssuedCertificate | Error,
+  store?: (certificate: IssuedCertificate) => Promise<void>,
+) {
   const clock = createFakeClock();
   const times: number[] = [];
   const certificate = new WorkloadCertificate({
@@ -74,6 +77,7 @@ function kept(answer: (attempt: number, clock: FakeClock) => IssuedCertificate |
     },
     renewal: { graceRatio: 0.5, jitter: 0.01 },
     moreRoots: ["more\n"],
+    ...(store === undefined ? {} : { store }),
     ...{ clock, log: silentLog().scope("test"), metrics: noMetrics(), random: () => 1 },
   });
   const seen: Record<string, AgentSecret[]> = { default: [], ROOTCA: [] };
@@ -132,6 +136,49 @@ Deno.test("certificates of no lifetime are not asked for without a pause", async
   await clock.advance(5000);
   assert.equal(times.length, 11);
   certificate.stop();
+});
+
+Deno.test("a certificate that cannot be written is served, and written ever later until it can be or a newer one is", async () => {
+  const tried: string[] = [];
+  let isFull = true;
+  const { clock, certificate, seen } = kept(
+    (attempt, at) => issuedAt(at, `leaf ${attempt}`, "root\n", 40_000),
+    ({ chain }) => {
+      tried.push(chain.trim());
+      return isFull ? Promise.reject(new Error("no space left on device")) : Promise.resolve();
+    },
+  );
+  certificate.start();
+  await clock.advance(0);
+  assert.equal(seen.default!.length, 1);
+  await clock.advance(3500);
+  assert.deepEqual(tried, ["leaf 1", "leaf 1", "leaf 1", "leaf 1"]);
+  await clock.advance(16_100);
+  assert.deepEqual(tried.slice(-2), ["leaf 1", "leaf 2"]);
+  isFull = false;
+  await clock.advance(500);
+  assert.deepEqual(tried.slice(-2), ["leaf 2", "leaf 2"]);
+  const count = tried.length;
+  await clock.advance(10_000);
+  assert.equal(tried.length, count, "it is written once");
+  certificate.stop();
+  assert.equal(clock.pending(), 0);
+});
+
+Deno.test("where one file cannot be written, none is replaced and nothing is left beside them", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const clock = createFakeClock();
+    await writeCertificateFiles(folder, issuedAt(clock, "leaf"));
+    const other = { ...issuedAt(clock, "other"), key: "other key\n", roots: "\0".repeat(5) };
+    await Deno.remove(`${folder}/root-cert.pem`);
+    await Deno.mkdir(`${folder}/root-cert.pem/inside`, { recursive: true });
+    await assert.rejects(writeCertificateFiles(folder, other), /root-cert\.pem cannot be written/);
+    const names = [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
+    assert.deepEqual(names, ["cert-chain.pem", "key.pem", "root-cert.pem"]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });
 
 Deno.test("written files are whole, replaced when they change, and the key is its owner's alone", async () => {

@@ -20,7 +20,16 @@ import { SocketTransport } from "../../../lib/sockets/transport/socket.ts";
 
 /** An authority. */
 export class TestAuthority {
-  readonly requests: { readonly csr: string; readonly ttlSeconds: number; readonly token: string | undefined }[] = [];
+  readonly requests: {
+    readonly csr: string;
+    readonly ttlSeconds: number;
+    readonly token: string | undefined;
+    readonly headers: Readonly<Record<string, string>>;
+    /** Field `metadata`, as it came. */
+    readonly metadata: Uint8Array | undefined;
+  }[] = [];
+  /** How far its clock is ahead, ms: certificates begin a minute before its time. */
+  ahead = 0;
   #issuer: Issuer;
   /** Its root, as PEM. */
   root: string;
@@ -40,7 +49,7 @@ export class TestAuthority {
   }
 
   /** Signs for a request: valid from a minute ago. */
-  async sign(csr: string, ttlSeconds: number, now = Date.now()): Promise<string[]> {
+  async sign(csr: string, ttlSeconds: number, now = Date.now() + this.ahead): Promise<string[]> {
     const { spki, names } = await readCertificateRequest(csr);
     const validity = { notBefore: now - 60_000, notAfter: now + ttlSeconds * 1000 };
     const leaf = await issueLeaf(this.#issuer, { spki, names: { uris: [...names.uris] }, ...validity });
@@ -78,11 +87,15 @@ export class TestAuthority {
     return {
       name: "istio.v1.auth.IstioCertificateService",
       methods: [unaryMethod({ name: "CreateCertificate", ...shape }, async (bytes, call) => {
-        const request = { csr: "", ttlSeconds: 0, token: call.headers.authorization };
+        const request = {
+          ...{ csr: "", ttlSeconds: 0, token: call.headers.authorization, headers: { ...call.headers } },
+          metadata: undefined as Uint8Array | undefined,
+        };
         const cursor = new WireCursor(bytes);
         while (cursor.next()) {
           if (cursor.field === 1) request.csr = cursor.string();
           else if (cursor.field === 3) request.ttlSeconds = cursor.varint();
+          else if (cursor.field === 4) request.metadata = cursor.bytes().slice();
           else cursor.skip();
         }
         this.requests.push(request);
