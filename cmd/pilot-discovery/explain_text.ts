@@ -43,7 +43,16 @@ export function explanationText(explanation: Explanation, terminal: Terminal, op
   return safeText(lines.join("\n") + "\n");
 }
 
-function partsOf({ hops, end, shares }: Explanation, style: Style, { all }: ExplanationTextOptions): TextPart[] {
+function partsOf(explanation: Explanation, style: Style, options: ExplanationTextOptions): TextPart[] {
+  const mirrors = explanation.mirrors.flatMap((one) => {
+    const head = style("strong", `mirror ${one.cluster}`);
+    const hop = options.all && one.hop !== undefined ? [hopPart(one.hop, style)] : [];
+    return [head, ...hop, `${endLine(one.end, style, one.share)}; the answer is thrown away`];
+  });
+  return [...waysOf(explanation, style, options), ...mirrors];
+}
+
+function waysOf({ hops, end, shares }: Explanation, style: Style, { all }: ExplanationTextOptions): TextPart[] {
   const [first, second] = hops;
   const parts: TextPart[] = first === undefined ? [] : [hopPart(first, style)];
   if (shares.length === 0) {

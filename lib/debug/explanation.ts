@@ -64,7 +64,7 @@ export interface ExplainedEnd {
   readonly text: string;
 }
 
-/** One of several ways that requests take by the weights of their rule. */
+/** One of several ways that requests take by the weights of their rule, or that copies of them take. */
 export interface ExplainedShare {
   /** 0 to 1: of the requests of the rule. */
   readonly share: number;
@@ -93,6 +93,8 @@ export interface Explanation {
   readonly end: ExplainedEnd;
   /** All ways where requests are shared out, the largest first, that of `hops` among them; empty: there is one way. */
   readonly shares: readonly ExplainedShare[];
+  /** Copies of the request, in the order of the rule; `share` is of the requests of the rule. Their answers are thrown away. */
+  readonly mirrors: readonly ExplainedShare[];
   /** What a reader should know of how the question was read, one sentence each. */
   readonly notes: readonly string[];
 }

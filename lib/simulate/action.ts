@@ -6,6 +6,7 @@
 import type { envoy } from "../../proto/gen/types.ts";
 import { headerOf, hostAlone, type NormalizedRequest, pathAlone } from "./http_request.ts";
 import { NotJudged } from "./matchers.ts";
+import { shareOf } from "./share.ts";
 import { RE2JS } from "re2js";
 import type { ActionStep, SimulationOutcome } from "./types.ts";
 
@@ -18,10 +19,19 @@ export interface ClusterShare {
   readonly weight: number;
 }
 
+/** A cluster that gets copies of a share of the requests. */
+export interface Mirror {
+  readonly name: string;
+  /** 0 to 1. */
+  readonly share: number;
+  readonly suffixed: boolean;
+}
+
 /** The action of a route: destinations, or the end. */
 export interface RouteActionResult {
   readonly step: ActionStep;
   readonly destinations: readonly ClusterShare[];
+  readonly mirrors: readonly Mirror[];
   /** Set where the proxy answers by itself. */
   readonly outcome?: SimulationOutcome;
   /** Status where the cluster does not exist. */
@@ -45,23 +55,33 @@ export function act(route: Route, request: NormalizedRequest): RouteActionResult
   }
   if (!route.route) throw new NotJudged("a route without destination, redirect or answer");
   const action = route.route;
+  const mirrors = mirrorsOf(action, request);
   const step: ActionStep = {
     step: "action",
     action: action.weighted_clusters ? "weightedClusters" : "cluster",
     ...upstreamOf(route, action, request),
-    mirrors: (action.request_mirror_policies ?? []).map((mirror) => mirror.cluster ?? ""),
+    mirrors: mirrors.map(({ name }) => name),
   };
   const missingStatus = NOT_FOUND_CODES[action.cluster_not_found_response_code ?? 0] ?? 503;
-  return { step, destinations: destinations(action, request), missingStatus };
+  return { step, destinations: destinations(action, request), mirrors, missingStatus };
 }
 
 function ended(action: ActionStep["action"], outcome: SimulationOutcome): RouteActionResult {
   return {
     step: { step: "action", action, rewritten: false, mirrors: [] },
     destinations: [],
+    mirrors: [],
     outcome,
     missingStatus: 503,
   };
+}
+
+function mirrorsOf({ request_mirror_policies = [] }: RouteAction, request: NormalizedRequest): Mirror[] {
+  return request_mirror_policies.map((policy) => ({
+    name: policy.cluster || headerOf(request, policy.cluster_header ?? "") || "",
+    share: shareOf(policy.runtime_fraction),
+    suffixed: !policy.disable_shadow_host_suffix_append,
+  })).filter(({ name, share }) => name !== "" && share > 0);
 }
 
 function destinations(action: RouteAction, request: NormalizedRequest): ClusterShare[] {

@@ -52,6 +52,8 @@ function line(step: SimulationStep): string {
       return `none of ${step.passed.length} routes matches`;
     case "action":
       return actionLine(step);
+    case "mirror":
+      return `mirror, ${percent(step.share)} of requests, ${clusterLine(step.cluster)}`;
     case "cluster":
       return clusterLine(step);
   }
@@ -61,7 +63,6 @@ function actionLine(step: Extract<SimulationStep, { step: "action" }>): string {
   const facts = [
     step.path === undefined ? "" : `path ${step.path}`,
     step.authority === undefined ? "" : `host ${step.authority}`,
-    step.mirrors.length > 0 ? `mirrored to ${step.mirrors.join(", ")}` : "",
   ].filter((fact) => fact);
   const names = {
     cluster: "one cluster",

@@ -8,6 +8,7 @@ import { headerOf, type NormalizedRequest, pathAlone } from "./http_request.ts";
 import { isFalse } from "./decode.ts";
 import { headerMismatch, headerText, queryMismatch, queryText } from "./matcher_text.ts";
 import { matchesMetadata, matchesRegex, NotJudged } from "./matchers.ts";
+import { shareOf } from "./share.ts";
 import type { PassedRoute } from "./types.ts";
 import { causeOf } from "./decode.ts";
 
@@ -28,14 +29,11 @@ export interface ChosenRoute {
   readonly share: number;
 }
 
-/** Numerators of a whole, by the value of `denominator`. */
-const DENOMINATORS = [100, 10_000, 1_000_000] as const;
-
 /** The first route that matches. A route that takes only a share of the requests counts as taking this one. */
 export function chooseRoute(routes: readonly Route[], request: NormalizedRequest): RouteChoice {
   const passed: PassedRoute[] = [];
   for (const [index, route] of routes.entries()) {
-    const share = shareOf(route.match);
+    const share = shareOf(route.match?.runtime_fraction);
     const why = share > 0 ? mismatch(route.match ?? {}, request) : "takes 0 % of the requests";
     if (why === undefined) return { chosen: { route, index, share }, passed };
     passed.push({ name: route.name ?? "", index, why, ...causeOf(route.metadata) });
@@ -93,10 +91,4 @@ function matchesPath(match: RouteMatch, request: NormalizedRequest): boolean {
   }
   if (match.connect_matcher) return request.method === "CONNECT";
   throw new NotJudged(match.path_match_policy ? "a path match extension" : "a route without a path condition");
-}
-
-function shareOf(match: RouteMatch | undefined): number {
-  const fraction = match?.runtime_fraction?.default_value;
-  if (!fraction) return 1;
-  return Math.min(1, (fraction.numerator ?? 0) / DENOMINATORS[fraction.denominator ?? 0]!);
 }

@@ -166,6 +166,10 @@ function route(
   });
   const acted = act(match.route, request);
   walk.steps.push(acted.step);
+  for (const { name, share, suffixed } of acted.mirrors) {
+    const cluster = followed(walk, { name, weight: 1 }, acted.missingStatus);
+    walk.steps.push({ step: "mirror", share, suffixed, cluster });
+  }
   return acted.outcome ?? forward(walk, acted.destinations, acted.missingStatus);
 }
 
@@ -176,18 +180,20 @@ function forward(
   missingStatus: number | undefined,
 ): SimulationOutcome {
   const sum = destinations.reduce((weights, { weight }) => weights + weight, 0);
-  const clusters = destinations.map((one): ClusterStep => {
-    const step = clusterStep(walk.resources, one, walk.request.destination);
-    return {
-      ...step,
-      ...(destinations.length > 1 ? { share: one.weight / sum } : {}),
-      ...(mayForward(step) ? {} : { ends: failed(step.type === "missing", missingStatus) }),
-    };
-  });
+  const clusters = destinations.map((one): ClusterStep => ({
+    ...followed(walk, one, missingStatus),
+    ...(destinations.length > 1 ? { share: one.weight / sum } : {}),
+  }));
   walk.steps.push(...clusters);
   const able = clusters.some(({ ends }) => ends === undefined);
   if (able) return { kind: "forwarded", clusters: clusters.map(({ name, weight }) => ({ name, weight })) };
   return failed(clusters.every(({ type }) => type === "missing"), missingStatus);
+}
+
+/** A cluster, and how requests to it end where it takes none. */
+function followed(walk: SimulationState, share: ClusterShare, missingStatus: number | undefined): ClusterStep {
+  const step = clusterStep(walk.resources, share, walk.request.destination);
+  return mayForward(step) ? step : { ...step, ends: failed(step.type === "missing", missingStatus) };
 }
 
 function failed(missing: boolean, missingStatus: number | undefined): EndedOutcome {

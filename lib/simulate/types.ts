@@ -212,6 +212,16 @@ export interface ClusterStep extends Caused {
   readonly ends?: EndedOutcome;
 }
 
+/** A cluster that gets a copy of the request. What it answers is thrown away. */
+export interface MirrorStep {
+  readonly step: "mirror";
+  /** 0 to 1: of the requests of the route. */
+  readonly share: number;
+  /** The copy has `-shadow` behind its host. */
+  readonly suffixed: boolean;
+  readonly cluster: ClusterStep;
+}
+
 /** One step of the way. */
 export type SimulationStep =
   | ListenerStep
@@ -223,6 +233,7 @@ export type SimulationStep =
   | RouteStep
   | NoRouteStep
   | ActionStep
+  | MirrorStep
   | ClusterStep;
 
 /** How it ends where no endpoint gets it. */

@@ -21,13 +21,18 @@ export async function wayHtml(asked: ExplainAsked, view: DebugView): Promise<Htm
   }
 }
 
-function explanationHtml({ request, hops, end, shares, notes }: Explanation): Html {
+function explanationHtml({ request, hops, end, shares, mirrors, notes }: Explanation): Html {
   const [first, ...others] = hops;
   const ways = shares.length > 0
     ? shares.map(shareHtml)
     : markup`${others.map(hopHtml)}<div class="verdict ${toneOf(end)}">${endHtml(end)}</div>`;
   return markup`<p class="dim">dialled: ${request.destination}${notes.map((note) => markup`<br>${note}`)}</p>
-${first !== undefined && hopHtml(first)}${ways}`;
+${first !== undefined && hopHtml(first)}${ways}${mirrors.map(mirrorHtml)}`;
+}
+
+function mirrorHtml({ share, cluster, hop, end }: ExplainedShare): Html {
+  return markup`<section><h3>a copy of ${percent(share)} to ${cluster}</h3>${hop !== undefined && hopHtml(hop)}
+<div class="verdict ${toneOf(end)}">${endHtml(end)}</div><p class="dim">The answer is thrown away.</p></section>`;
 }
 
 function shareHtml({ share, cluster, hop, end }: ExplainedShare): Html {

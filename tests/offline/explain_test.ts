@@ -119,6 +119,40 @@ Deno.test("every share of a rule is followed to its end: the largest first, also
   assert.deepEqual([one.shares, isServed(one)], [[], true]);
 });
 
+Deno.test("copies are followed to their end too, with their share", async () => {
+  const mirrored = (mirror: string) => ({
+    ...shop,
+    "routes.yaml": shop["routes.yaml"]!.replace(
+      "    - name: beta",
+      `    - name: beta\n      mirrors: [{ ${mirror} }]`,
+    ),
+  });
+  const asked = { to: "http://reviews/", headers: ["x-beta: yes"] };
+  const v1 = "destination: { host: reviews.shop.svc.cluster.local, subset: v1 }, percentage: { value: 12.5 }";
+  const { hops, end, shares, mirrors } = await explain(mirrored(v1), "shop/cart", asked);
+  assert.deepEqual([end.endpoint, hops[1]!.proxy.name, shares], ["10.0.0.7:9080", "reviews-v2", []]);
+  assert.deepEqual(mirrors.map(({ share, cluster, hop, end }) => [share, cluster, hop?.proxy.name, end.endpoint]), [
+    [0.125, "v1 of reviews:80", "reviews-v1", "10.0.0.6:9080"],
+  ]);
+  const step = hops[0]!.steps.find(({ what }) => what === "mirror");
+  assert.deepEqual([step?.name, step?.text, step?.place?.file], [
+    "v1 of reviews:80",
+    "12.5 % of requests, 1 of 1 healthy",
+    "versions.yaml",
+  ]);
+
+  const copied = hops[0]!.simulation.steps.find((one) => one.step === "mirror");
+  assert.deepEqual([copied?.suffixed, copied?.share], [true, 0.125]);
+
+  // What happens to a copy is nothing to the client.
+  const v9 = "destination: { host: reviews.shop.svc.cluster.local, subset: v9 }";
+  const broken = await explain(mirrored(v9), "shop/cart", asked);
+  assert.deepEqual([broken.end.kind, isServed(broken)], ["forwarded", true]);
+  assert.deepEqual(broken.mirrors.map(({ share, end }) => [share, end.text]), [
+    [1, "answered 503: the cluster does not exist"],
+  ]);
+});
+
 Deno.test("a rule of a delegate has the line of the delegate's file, whatever the root's rule narrows it by", async () => {
   const files = {
     "services.yaml": shop["services.yaml"]!,

@@ -35,6 +35,7 @@ export async function explainRequest(
   const first = await hopOf(from, sent, world);
   const notes = [...resolvedNotes(resolved, world)];
   const ways = await waysOf({ first, sent, from, resolved, world, notes });
+  const mirrors = await mirrorsOf({ first, sent, from, resolved, world, notes });
   const main = mainShare(ways);
   const { method, authority, path, headers } = question;
   const destination = shownAddress(resolved.ip, resolved.port);
@@ -47,6 +48,7 @@ export async function explainRequest(
     hops: main?.hop === undefined ? [first] : [first, main.hop],
     end: main?.end ?? endOf(first.simulation),
     shares: ways.length > 1 ? ways : [],
+    mirrors,
     notes: [...new Set(notes)],
   };
 }
@@ -76,6 +78,8 @@ interface FirstHop {
   readonly resolved: ResolvedHost;
   readonly world: ExplainWorld;
   readonly notes: string[];
+  /** Whether it is a copy with `-shadow` behind its host. Default: no. */
+  readonly suffixed?: boolean;
 }
 
 /** The ways behind the first proxy, the largest share first; none: it forwards nothing. */
@@ -89,6 +93,22 @@ async function waysOf(behind: FirstHop): Promise<ExplainedShare[]> {
     ways.push({ ...share, ...await wayOf(cluster, behind) });
   }
   return ways;
+}
+
+/** The ways of the copies. */
+async function mirrorsOf(behind: FirstHop): Promise<ExplainedShare[]> {
+  const { first: { simulation, proxy }, world } = behind;
+  const mirrors: ExplainedShare[] = [];
+  for (const { share, cluster, suffixed } of simulation.steps.filter((step) => step.step === "mirror")) {
+    const way = await wayOf(cluster, { ...behind, suffixed });
+    mirrors.push({ share, cluster: shortCluster(cluster.name, proxy, world), ...way });
+  }
+  return mirrors;
+}
+
+/** `reviews:80` as `reviews-shadow:80`. */
+function withSuffix(host: string): string {
+  return host.replace(/(?=:\d+$)|$/, "-shadow");
 }
 
 type FollowedWay = Pick<ExplainedShare, "hop" | "end">;
@@ -149,13 +169,15 @@ async function throughProxy(
     /** Where that proxy lets it pass, or there is none. */
     readonly end: ExplainedEnd;
   },
-  { first, sent, from, world, notes }: FirstHop,
+  { first, sent, from, world, notes, suffixed = false }: FirstHop,
 ): Promise<FollowedWay> {
   if (proxy === undefined) {
     notes.push(`no proxy is known at ${endpoint.address}: what is there gets the request as it is`);
     return { end };
   }
-  const hop = await hopOf(proxy, arriving(sent, first.simulation, cluster, endpoint, from.address), world);
+  const request = arriving(sent, first.simulation, cluster, endpoint, from.address);
+  const { host = "" } = request;
+  const hop = await hopOf(proxy, suffixed && host !== "" ? { ...request, host: withSuffix(host) } : request, world);
   return { hop, end: hop.simulation.outcome.kind === "forwarded" ? end : endOf(hop.simulation) };
 }
 

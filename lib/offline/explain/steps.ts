@@ -9,6 +9,7 @@ import type { HttpRoute } from "../../config/kinds/kinds.ts";
 import type { ExplainedStep, ProxyOnWay } from "../../debug/explanation.ts";
 import type {
   ClusterStep,
+  MirrorStep,
   PassedRoute,
   ProxyResources,
   Simulation,
@@ -60,7 +61,9 @@ function stepsOf(step: SimulationStep, host: VirtualHostStep | undefined, around
     case "noRoute":
       return host === undefined ? [] : ruleSteps(step, host, around);
     case "action":
-      return actionSteps(step, around);
+      return rewriteSteps(step);
+    case "mirror":
+      return [mirrorStep(step, around)];
     case "cluster":
       return [clusterStep(step, around)];
     case "detection":
@@ -179,19 +182,13 @@ function isVirtualService(
   return object?.kind === "VirtualService";
 }
 
-function actionSteps(step: Extract<SimulationStep, { step: "action" }>, around: StepSurroundings): ExplainedStep[] {
-  const steps: ExplainedStep[] = [];
-  if (step.rewritten) {
-    steps.push({ what: "rewrite", name: "", text: `path ${step.path ?? ""}, host ${step.authority ?? ""}` });
-  }
-  if (step.mirrors.length > 0) {
-    steps.push({
-      what: "mirror",
-      name: "",
-      text: step.mirrors.map((name) => shortCluster(name, around.proxy, around.world)).join(", "),
-    });
-  }
-  return steps;
+function rewriteSteps({ rewritten, path = "", authority = "" }: Extract<SimulationStep, { step: "action" }>) {
+  return rewritten ? [{ what: "rewrite", name: "", text: `path ${path}, host ${authority}` } as const] : [];
+}
+
+function mirrorStep({ share, cluster }: MirrorStep, around: StepSurroundings): ExplainedStep {
+  const step = clusterStep(cluster, around);
+  return { ...step, what: "mirror", text: [`${percent(share)} of requests`, step.text].join(", ") };
 }
 
 function clusterStep(step: ClusterStep, around: StepSurroundings): ExplainedStep {
