@@ -218,7 +218,7 @@ Deno.test({
     }),
 });
 
-Deno.test("an agent without a proxy keeps certificates in files, opens no socket, and a signal ends it with 0", async () => {
+Deno.test("an agent without a proxy keeps certificates in files, renews them, opens no socket, and a signal ends it with 0", async () => {
   const authority = await TestAuthority.make();
   await using certificates = await authority.listen("ca.test");
   await using agent = await AgentProcess.start({
@@ -229,12 +229,17 @@ Deno.test("an agent without a proxy keeps certificates in files, opens no socket
       CA_ADDR: `127.0.0.1:${certificates.port}`,
       MESHD_SAN: "ca.test",
       ECC_SIGNATURE_ALGORITHM: "ECDSA",
+      SECRET_TTL: "2s",
+      JWT_POLICY: "first-party-jwt",
       OUTPUT_CERTS: "./var/certs",
     },
   });
   await until("the certificate is served", () => agent.output.includes("certificate valid until"));
   const names = [...Deno.readDirSync(`${agent.folder}/var/certs`)].map(({ name }) => name).sort();
   assert.deepEqual(names, ["cert-chain.pem", "key.pem", "root-cert.pem"]);
+  const key = await Deno.readTextFile(`${agent.folder}/var/certs/key.pem`);
+  await until("it is renewed", async () => await Deno.readTextFile(`${agent.folder}/var/certs/key.pem`) !== key);
+  assert.match(agent.output, /JWT_POLICY: got "first-party-jwt"; tokens are read as with third-party-jwt/);
   assert.deepEqual([...Deno.readDirSync(agent.folder)].map(({ name }) => name), ["var"]);
   agent.signal("SIGINT");
   assert.equal(await agent.ended, 0, agent.output);

@@ -8,8 +8,7 @@ import type { NotBuiltPart } from "./entry.ts";
 /** The part and what waits for it. */
 export const agent: NotBuiltPart = {
   title: "agent",
-  about:
-    "What `pilot-agent proxy` does besides: probes of applications, merged metrics, DNS, Wasm modules, tokens for other services.",
+  about: "What `pilot-agent proxy` does besides: probes of applications, merged metrics, DNS, Wasm modules.",
   settings: [
     "ENABLE_PROBE_KEEPALIVE_CONNECTIONS",
     "GRPC_XDS_BOOTSTRAP",
@@ -34,9 +33,6 @@ export const agent: NotBuiltPart = {
     "wasm_config_conversion_count",
     "wasm_config_conversion_duration",
     "wasm_remote_fetch_count",
-  ],
-  kinds: [
-    "ProxyConfig",
   ],
   flags: [
     "pilot-agent --profiling",

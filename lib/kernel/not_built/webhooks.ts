@@ -9,6 +9,8 @@ import type { NotBuiltPart } from "./entry.ts";
 export const webhooks: NotBuiltPart = {
   title: "webhooks",
   about: "Injection into pods and validation of objects.",
+  // Its settings are for a proxy's start, and injection alone writes what a proxy is started with.
+  kinds: ["ProxyConfig"],
   settings: [
     "ENABLE_NATIVE_SIDECARS",
     "INJECTION_WEBHOOK_CONFIG_NAME",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { inputNames } from "../../golden.ts";
+import { envoyArguments } from "../../../lib/agent/envoy/arguments.ts";
 import { envoyPath } from "../../translate/envoy.ts";
 import { bootstrapOfCase, folder, readCase } from "./cases.ts";
 
@@ -31,3 +32,29 @@ for (const name of inputNames(new URL("input/", folder))) {
     },
   });
 }
+
+Deno.test({
+  name: "Envoy accepts every argument that settings can add, and merges the override",
+  ignore: envoy === undefined,
+  async fn() {
+    const configFile = await Deno.makeTempFile({ suffix: ".json" });
+    try {
+      await Deno.writeTextFile(configFile, JSON.stringify(bootstrapOfCase(readCase("minimal")).config));
+      const run = async (override: string) => {
+        const args = envoyArguments({
+          ...{ configFile, override, drainDuration: 45_000, concurrency: 2, logLevel: "warning", logAsJson: true },
+          ...{ componentLevels: { upstream: "debug" }, skipDeprecatedLogs: true, coreDump: true, ipv6: false },
+        });
+        const command = new Deno.Command(envoy!, { args: [...args, "--mode", "validate"], stderr: "piped" });
+        const { success, stderr } = await command.output();
+        return { success, output: new TextDecoder().decode(stderr) };
+      };
+      const good = await run("stats_flush_interval: 7s");
+      assert(good.success, good.output);
+      const bad = await run("stats_flush_interval: 9000000s");
+      assert(!bad.success && /stats_flush_interval/i.test(bad.output), bad.output);
+    } finally {
+      await Deno.remove(configFile);
+    }
+  },
+});

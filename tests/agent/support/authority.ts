@@ -57,10 +57,15 @@ export class TestAuthority {
   }
 
   /** A certificate and key for a TLS server of this name. */
-  async serverCertificate(name: string): Promise<TlsCertificates> {
+  serverCertificate(name: string): Promise<TlsCertificates> {
+    return this.certificateOf({ dns: [name] });
+  }
+
+  /** A certificate and key of these names. */
+  async certificateOf(names: { readonly dns?: string[]; readonly uris?: string[] }): Promise<TlsCertificates> {
     const key = await PrivateKey.generate({ type: "EC", curve: "P-256" });
     const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
-    const leaf = await issueLeaf(this.#issuer, { spki: key.spki, names: { dns: [name] }, ...validity });
+    const leaf = await issueLeaf(this.#issuer, { spki: key.spki, names, ...validity });
     return { certificate: certificatePem(leaf), privateKey: key.pem() };
   }
 
