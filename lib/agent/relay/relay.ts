@@ -155,11 +155,14 @@ export class Relay {
     const upstream = open(variant, {
       opened: () => {
         this.#open.add(connection);
-        if (this.#reported !== "") log.info("the discovery server is reached again");
-        this.#reported = "";
         this.#happened({ type: "upstream opened", connection });
       },
-      message: (bytes) => this.#happened({ type: "upstream message", connection, bytes }),
+      message: (bytes) => {
+        // Only an answer says so: a server that refuses us takes the stream before it ends it.
+        if (this.#reported !== "") log.info("the discovery server is reached again");
+        this.#reported = "";
+        this.#happened({ type: "upstream message", connection, bytes });
+      },
       closed: (reason) => {
         this.#upstreams.delete(connection);
         if (this.#open.delete(connection)) this.#terminated("error");

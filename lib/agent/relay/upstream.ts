@@ -8,6 +8,7 @@
 import { ClientCall } from "../../grpc/client/client_call.ts";
 import { ClientConnection } from "../../grpc/client/client_connection.ts";
 import { dial, type DialTarget } from "../../grpc/client/dial.ts";
+import { codeName } from "../../grpc/codes.ts";
 import type { RelayVariant } from "./messages.ts";
 
 /** The events of a stream. Nothing comes after `closed`. */
@@ -76,13 +77,16 @@ class UpstreamStream implements Upstream {
     this.#connection = new ClientConnection(transport, {
       keepaliveInterval,
       keepaliveTimeout,
-      onClose: (reason) => this.#closed(reason),
+      onClose: (reason) => this.#closed(`${authority}: ${reason}`),
     });
     const secure = "tls" in target && target.tls !== undefined;
     const call = { authority, path: METHODS[variant], metadata, secure, maxMessageSize: MAX_MESSAGE };
     this.#call = new ClientCall(this.#connection, call, {
       message: (bytes) => this.#listener?.message(bytes),
-      end: (status) => this.#closed(status === undefined ? "ended by the server" : status.message),
+      end: (status) => {
+        const reason = status === undefined ? "ended by the server" : `${codeName(status.code)}: ${status.message}`;
+        this.#closed(`${authority}: ${reason}`);
+      },
     });
     this.#listener.opened();
   }

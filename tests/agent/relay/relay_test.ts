@@ -10,7 +10,7 @@ import { Code } from "../../../lib/grpc/codes.ts";
 import { MessageWriter } from "../../../lib/grpc/message_writer.ts";
 import { GrpcServer } from "../../../lib/grpc/server.ts";
 import type { RpcError } from "../../../lib/grpc/status.ts";
-import { silentLog } from "../../../lib/kernel/log/log.ts";
+import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
 import { noMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { createFakeClock, type FakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 import { listenUnix } from "../../../lib/sockets/listen/unix.ts";
@@ -41,6 +41,8 @@ class TestProxyStream {
 interface Parts {
   readonly discovery: TestDiscovery;
   readonly clock: FakeClock;
+  /** What the relay has logged. */
+  readonly lines: readonly string[];
   open(delta: boolean): TestProxyStream;
   /** Moves the discovery server away, or to the port where it was. */
   restart(): Promise<TestDiscovery>;
@@ -56,7 +58,10 @@ async function relayed(own: ReadonlyMap<string, OwnHandler>, test: (parts: Parts
     keepaliveInterval: 30_000,
     keepaliveTimeout: 10_000,
   });
-  const relay = new Relay({ open, own, clock, log: silentLog().scope("test"), metrics: noMetrics(), random: () => 1 });
+  const lines: string[] = [];
+  const target = { write: (line: Uint8Array) => void lines.push(new TextDecoder().decode(line)), close() {} };
+  const log = createLog(["test"], defaultLogOptions, { open: () => target }).scope("test");
+  const relay = new Relay({ open, own, clock, log, metrics: noMetrics(), random: () => 1 });
   const server = new GrpcServer([relay.service]);
   const listener = await listenUnix(`${folder}/XDS`, (transport) => server.accept(transport));
   const connection = new ClientConnection(await dial({ path: `${folder}/XDS` }, 5000));
@@ -64,6 +69,7 @@ async function relayed(own: ReadonlyMap<string, OwnHandler>, test: (parts: Parts
     await test({
       discovery,
       clock,
+      lines,
       open: (delta) => new TestProxyStream(connection, delta),
       restart: async () => discovery = await TestDiscovery.start(port),
     });
@@ -127,6 +133,25 @@ Deno.test("a server that is gone: the proxy's stream waits, its requests are sai
     await until("the response is there", () => stream.messages.length === 1);
     again.streams[0]!.call.end(Code.UNAVAILABLE, "restarting");
     assert.equal((await stream.ended)?.code, Code.UNAVAILABLE);
+  });
+});
+
+Deno.test("a server that refuses again and again is one line, with its name, status and reason, and one when it answers", async () => {
+  await relayed(new Map(), async ({ discovery, clock, open, lines }) => {
+    const stream = open(true);
+    stream.call.send(request("one"));
+    for (let i = 0; i < 4; i++) {
+      await until("it is asked", () => discovery.streams[i]?.requests.length === 1);
+      discovery.streams[i]!.call.end(Code.UNAUTHENTICATED, "authentication failure");
+      await until("it will be tried again", () => clock.pending() === 1);
+      await clock.advance(30_000);
+    }
+    await until("it is asked", () => discovery.streams[4]?.requests.length === 1);
+    discovery.streams[4]!.call.send([new MessageWriter().string(4, LISTENERS).finish()], false);
+    await until("the response is there", () => stream.messages.length === 1);
+    assert.equal(lines.length, 2, lines.join(""));
+    assert.match(lines[0]!, /warn.*no discovery server: xds: Unauthenticated: authentication failure; the proxy keeps/);
+    assert.match(lines[1]!, /info.*the discovery server is reached again/);
   });
 });
 

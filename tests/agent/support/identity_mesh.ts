@@ -119,6 +119,11 @@ export class IdentityMesh implements AsyncDisposable {
     return kept.slice(kept.indexOf("-----BEGIN CERTIFICATE-----"));
   }
 
+  /** A token of a service account of `demo`. */
+  token(account: string): Promise<string> {
+    return this.#issuer.token({ sub: `system:serviceaccount:demo:${account}` });
+  }
+
   /** Starts the agent of a workload. */
   async agent(workload: IdentityWorkload): Promise<AgentProcess> {
     const { name, account = name, env = {}, proxy = {}, args = [], folder } = workload;
@@ -127,7 +132,7 @@ export class IdentityMesh implements AsyncDisposable {
       args: ["sidecar", ...args],
       files: {
         "etc/mesh/pod/labels": `instance="${name}"\n`,
-        "var/run/secrets/tokens/mesh-token": await this.#issuer.token({ sub: `system:serviceaccount:demo:${account}` }),
+        "var/run/secrets/tokens/mesh-token": await this.token(account),
         "var/run/secrets/mesh/root-cert.pem": await this.roots(),
       },
       env: {
