@@ -1,7 +1,7 @@
 /**
  * Starts real Envoys that get everything from a discovery server over one delta ADS stream.
  *
- * Permissions: run (envoy), read and write (a temporary folder), net (loopback).
+ * Permissions: run (envoy), read and write (a temporary folder), net (loopback), env (ENVOY).
  *
  * @module
  */
@@ -54,6 +54,11 @@ export interface RunningEnvoy {
 
 /** How long an Envoy may take to start and to become ready, ms. */
 const PATIENCE = 30_000;
+
+/** Path of the Envoy: that of the variable `ENVOY`, else the one that the set-up gets. */
+export function envoyBinary(): string {
+  return Deno.env.get("ENVOY") ?? new URL("../../.cache/envoy/envoy/_bin/envoy", import.meta.url).pathname;
+}
 
 /** The static part of an Envoy's configuration: its identity and the server that it asks. */
 export function bootstrap(

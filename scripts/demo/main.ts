@@ -3,6 +3,7 @@
  *
  *     deno task demo           shows it and ends by itself
  *     deno task demo --keep    stays, for you to edit the files
+ *     deno task demo --secure  shows identities, mutual TLS and who is refused (`./secure.ts`)
  *
  *     requests ─> gateway Envoy ─┬─> sidecar Envoy ─> hello v1
  *                                └─> sidecar Envoy ─> hello v2
@@ -12,7 +13,8 @@
  * @module
  */
 import { withPorts } from "../ports.ts";
-import { type RunningEnvoy, startEnvoy } from "./envoy.ts";
+import { envoyBinary, type RunningEnvoy, startEnvoy } from "./envoy.ts";
+import { playSecure, SECURE_PORTS } from "./secure.ts";
 import { type DemoServer, startServer } from "./server.ts";
 import { type DemoService, startService } from "./service.ts";
 import { type Counts, request, Traffic } from "./traffic.ts";
@@ -58,7 +60,7 @@ interface Running {
 }
 
 async function raise(stage: Stage, ports: readonly number[]): Promise<Running> {
-  const binary = Deno.env.get("ENVOY") ?? new URL("../../.cache/envoy/envoy/_bin/envoy", import.meta.url).pathname;
+  const binary = envoyBinary();
   const services: DemoService[] = await Promise.all(
     ["v1", "v2"].map((version) => stage.keep(version, startService(version))),
   );
@@ -165,21 +167,28 @@ async function play(stage: Stage, ports: readonly number[], stays: boolean, end:
   await end;
 }
 
-const unknown = Deno.args.filter((arg) => arg !== "--keep");
+const FLAGS = ["--keep", "--secure"];
+const unknown = Deno.args.filter((arg) => !FLAGS.includes(arg));
 if (unknown.length > 0) {
-  console.error(`Error: unknown argument ${unknown.join(" ")}, expected none, or --keep to stay and play`);
+  console.error(
+    `Error: unknown argument ${unknown.join(" ")}, expected none, --keep to stay and play, --secure for identities`,
+  );
   Deno.exit(1);
 }
 const end = interrupted();
 let wasInterrupted = false;
 void end.then(() => wasInterrupted = true);
-await withPorts(3, async (ports) => {
-  const stage = new Stage();
-  try {
-    await Promise.race([play(stage, ports, Deno.args.includes("--keep"), end), end]);
-  } finally {
-    await stage.close();
-  }
-});
+const stays = Deno.args.includes("--keep");
+if (Deno.args.includes("--secure")) await withPorts(SECURE_PORTS, (ports) => playSecure({ ports, say, stays, end }));
+else {
+  await withPorts(3, async (ports) => {
+    const stage = new Stage();
+    try {
+      await Promise.race([play(stage, ports, stays, end), end]);
+    } finally {
+      await stage.close();
+    }
+  });
+}
 say("done: everything has been stopped");
 Deno.exit(wasInterrupted ? 130 : 0);

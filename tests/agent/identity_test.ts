@@ -1,13 +1,13 @@
 /** Identity end to end: the server's own authority, two agents with their Envoys, and mutual TLS between these. */
 import assert from "node:assert/strict";
+import type { AgentProcess } from "../../scripts/demo/agent.ts";
+import { IdentityMesh } from "../../scripts/demo/identity_mesh.ts";
+import { oneRequest } from "../../scripts/demo/load.ts";
+import { pairFiles } from "../../scripts/demo/workloads.ts";
 import { withPorts } from "../../scripts/ports.ts";
-import { callerEcho } from "../e2e/support/caller_echo.ts";
+import { callerEcho } from "../../scripts/demo/caller_echo.ts";
 import { until } from "../e2e/support/mesh.ts";
 import { envoyPath } from "../translate/envoy.ts";
-import type { AgentProcess } from "./support/agent_process.ts";
-import { IdentityMesh } from "./support/identity_mesh.ts";
-import { oneRequest } from "./support/load.ts";
-import { pairFiles } from "./support/workloads.ts";
 
 /** The probes of an orchestrator, and the calls of a workload that ends. */
 async function readyThenDrained(agent: AgentProcess, [, status, readiness]: readonly number[]): Promise<void> {

@@ -21,10 +21,10 @@ function counts(output: string, after: RegExp): Record<string, number> {
   return Object.fromEntries([...line.matchAll(/\b(v\d|failed) (\d+)/g)].map(([, name, n]) => [name, Number(n)]));
 }
 
-/** Runs the demo to its end, with a variable; what it printed. */
-async function play(env: Record<string, string> = {}): Promise<string> {
+/** Runs the demo to its end, with a variable and arguments; what it printed. */
+async function play(env: Record<string, string> = {}, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: demoArguments(),
+    args: [...demoArguments(), ...args],
     cwd: root,
     env: { NO_COLOR: "1", ...env },
     stdout: "piped",
@@ -94,6 +94,23 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name:
+    "the secure demo: identities by mutual TLS, a caller without one and an identity that is not let in are refused, certificates are replaced, and no other request fails",
+  ignore: envoyPath() === undefined,
+  fn: async () => {
+    const output = await play({}, "--secure");
+    const lines = [...output.matchAll(/^ +(through the client's|without a) sidecar: (.*) \d+$/gm)];
+    const client = "spiffe://cluster.local/ns/demo/sa/client";
+    const seen = lines.map(([, caller, answer]) => caller === "without a" ? `- ${answer}` : answer);
+    const denied = "403 RBAC: access denied";
+    const expected = [client, "- nobody", client, "- refused", denied, "- refused", client, "- refused"];
+    assert.deepEqual(seen, expected, output);
+    assert.match(output, /done: everything has been stopped\n$/);
+    await assert.rejects(Deno.stat(/in (\/\S+)\/config\b/.exec(output)![1]!), Deno.errors.NotFound);
+  },
+});
+
 Deno.test("an argument that the demo does not know is refused before anything starts", async () => {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [...demoArguments(), "--stay"],
@@ -102,5 +119,8 @@ Deno.test("an argument that the demo does not know is refused before anything st
     stderr: "piped",
   }).output();
   assert.deepEqual([code, stdout.length], [1, 0]);
-  assert.match(new TextDecoder().decode(stderr), /^Error: unknown argument --stay, expected none, or --keep/);
+  assert.match(
+    new TextDecoder().decode(stderr),
+    /^Error: unknown argument --stay, expected none, --keep to stay and play, --secure/,
+  );
 });

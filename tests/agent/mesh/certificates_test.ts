@@ -1,13 +1,13 @@
 /** What the authority hands out and what is shown on the wire, as openssl judges it. */
 import assert from "node:assert/strict";
+import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
+import { oneRequest } from "../../../scripts/demo/load.ts";
+import { peersFile, sidecarFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { openssl } from "../../certificates.ts";
-import { callerEcho } from "../../e2e/support/caller_echo.ts";
+import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
 import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
-import { IdentityMesh } from "../support/identity_mesh.ts";
-import { oneRequest } from "../support/load.ts";
-import { peersFile, sidecarFile } from "../support/workloads.ts";
 
 /** Runs openssl in a folder; what it wrote, to both outputs. */
 async function run(cwd: string, ...args: string[]): Promise<{ readonly ok: boolean; readonly text: string }> {

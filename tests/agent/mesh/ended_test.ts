@@ -1,12 +1,12 @@
 /** An Envoy that ends and was not asked to. */
 import assert from "node:assert/strict";
+import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
+import { oneRequest } from "../../../scripts/demo/load.ts";
+import { sidecarFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
-import { callerEcho } from "../../e2e/support/caller_echo.ts";
+import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
 import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
-import { IdentityMesh } from "../support/identity_mesh.ts";
-import { oneRequest } from "../support/load.ts";
-import { sidecarFile } from "../support/workloads.ts";
 
 Deno.test({
   name:

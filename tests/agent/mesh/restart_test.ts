@@ -1,12 +1,12 @@
 /** A server that crashes under load, and comes back. */
 import assert from "node:assert/strict";
+import { envoyCount, IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
+import { Load, oneRequest } from "../../../scripts/demo/load.ts";
+import { pairFiles, serviceFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
-import { callerEcho } from "../../e2e/support/caller_echo.ts";
+import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
 import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
-import { envoyCount, IdentityMesh } from "../support/identity_mesh.ts";
-import { Load, oneRequest } from "../support/load.ts";
-import { pairFiles, serviceFile } from "../support/workloads.ts";
 
 const CLIENT = "spiffe://cluster.local/ns/demo/sa/client";
 

@@ -1,11 +1,11 @@
 /** A rollout: workloads take each other's place while requests run. */
 import assert from "node:assert/strict";
+import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
+import { Load, oneRequest } from "../../../scripts/demo/load.ts";
+import { peersFile, serviceFile, sidecarFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
-import { IdentityMesh } from "../support/identity_mesh.ts";
-import { Load, oneRequest } from "../support/load.ts";
-import { peersFile, serviceFile, sidecarFile } from "../support/workloads.ts";
 
 /** An application that names its instance, and takes its time over each answer: some are under way at any moment. */
 function application(name: string): { readonly port: number } & AsyncDisposable {

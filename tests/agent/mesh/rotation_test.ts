@@ -1,13 +1,13 @@
 /** Certificates of real workloads, replaced while requests run over connections that are never old. */
 import assert from "node:assert/strict";
+import type { AgentProcess } from "../../../scripts/demo/agent.ts";
+import { envoyCount, envoyPage, IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
+import { Load, oneRequest } from "../../../scripts/demo/load.ts";
+import { pairFiles, shortConnectionsFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
-import { callerEcho } from "../../e2e/support/caller_echo.ts";
+import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
 import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
-import type { AgentProcess } from "../support/agent_process.ts";
-import { envoyCount, envoyPage, IdentityMesh } from "../support/identity_mesh.ts";
-import { Load, oneRequest } from "../support/load.ts";
-import { pairFiles, shortConnectionsFile } from "../support/workloads.ts";
 
 const CLIENT = "spiffe://cluster.local/ns/demo/sa/client";
 

@@ -1,16 +1,8 @@
 /**
- * A workload of a test that says who called it.
+ * The workload of tests that says who called it is that of the demo.
  *
  * Permissions: net (a loopback port).
  *
  * @module
  */
-
-/** An application that answers with the identity of its caller, as its proxy says it; `nobody` without one. */
-export function callerEcho(): { readonly port: number } & AsyncDisposable {
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
-    const uri = /URI=([^;,]*)/.exec(request.headers.get("x-forwarded-client-cert") ?? "");
-    return new Response(uri?.[1] ?? "nobody");
-  });
-  return { port: server.addr.port, [Symbol.asyncDispose]: () => server.shutdown() };
-}
+export { callerEcho } from "../../../scripts/demo/caller_echo.ts";

@@ -6,10 +6,11 @@
  *
  * @module
  */
-import { type DemoServer, type DemoServerOptions, startServer } from "../../../scripts/demo/server.ts";
-import { PortTaken, saysTaken } from "../../../scripts/ports.ts";
-import { TestIssuer } from "../../authenticators/support/issuer.ts";
-import { AgentProcess } from "./agent_process.ts";
+
+import { PortTaken, saysTaken } from "../ports.ts";
+import { AgentProcess } from "./agent.ts";
+import { TokenIssuer } from "./issuer.ts";
+import { type DemoServer, type DemoServerOptions, startServer } from "./server.ts";
 
 /** How it is made. */
 export interface IdentityMeshOptions {
@@ -43,12 +44,13 @@ export class IdentityMesh implements AsyncDisposable {
   readonly folder: string;
   /** What the server has written. */
   output = "";
-  readonly #issuer: TestIssuer;
+  readonly #issuer: TokenIssuer;
   readonly #options: IdentityMeshOptions;
-  readonly #agents: AgentProcess[] = [];
+  readonly #agents: Promise<AgentProcess>[] = [];
+  readonly #outputs: AgentProcess[] = [];
   #server: DemoServer | undefined;
 
-  private constructor(folder: string, issuer: TestIssuer, options: IdentityMeshOptions) {
+  private constructor(folder: string, issuer: TokenIssuer, options: IdentityMeshOptions) {
     this.folder = folder;
     this.#issuer = issuer;
     this.#options = options;
@@ -58,7 +60,7 @@ export class IdentityMesh implements AsyncDisposable {
   static async start(options: IdentityMeshOptions): Promise<IdentityMesh> {
     const folder = await Deno.makeTempDir({ prefix: "mesh-identity-" });
     await Deno.mkdir(`${folder}/config`);
-    const mesh = new IdentityMesh(folder, await TestIssuer.start(), options);
+    const mesh = new IdentityMesh(folder, await TokenIssuer.start(), options);
     try {
       for (const [name, text] of Object.entries(options.files)) await mesh.write(name, text);
       await mesh.startServer();
@@ -121,14 +123,22 @@ export class IdentityMesh implements AsyncDisposable {
 
   /** A token of a service account of `demo`. */
   token(account: string): Promise<string> {
-    return this.#issuer.token({ sub: `system:serviceaccount:demo:${account}` });
+    return this.#issuer.token(`system:serviceaccount:demo:${account}`);
   }
 
   /** Starts the agent of a workload. */
   async agent(workload: IdentityWorkload): Promise<AgentProcess> {
+    const starting = this.#start(workload);
+    this.#agents.push(starting);
+    const agent = await starting;
+    this.#outputs.push(agent);
+    return agent;
+  }
+
+  async #start(workload: IdentityWorkload): Promise<AgentProcess> {
     const { name, account = name, env = {}, proxy = {}, args = [], folder } = workload;
     const [admin, status, readiness, metrics] = workload.ports;
-    const agent = await AgentProcess.start({
+    return await AgentProcess.start({
       args: ["sidecar", ...args],
       files: {
         "etc/mesh/pod/labels": `instance="${name}"\n`,
@@ -153,22 +163,28 @@ export class IdentityMesh implements AsyncDisposable {
       },
       ...(folder === undefined ? {} : { folder }),
     });
-    this.#agents.push(agent);
-    return agent;
   }
 
   /** An error with all that was written; {@linkcode PortTaken} where that is the reason. */
   failure(error: unknown): Error {
-    const text = [this.output, ...this.#agents.map(({ output }) => output)].join("\n");
+    const text = this.#said();
     if (saysTaken(text)) return new PortTaken(text);
     return new Error(`${error instanceof Error ? error.message : error}\n${text}`, { cause: error });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#agents.map((agent) => agent[Symbol.asyncDispose]()));
+    const started = await Promise.allSettled(this.#agents);
+    await Promise.all(started.map((one) => one.status === "fulfilled" ? one.value[Symbol.asyncDispose]() : undefined));
     await this.#server?.stop();
     await this.#issuer[Symbol.asyncDispose]();
     await Deno.remove(this.folder, { recursive: true });
+    const lacking = /^.*NotCapable.*$/m.exec(this.#said());
+    if (lacking !== null) throw new Error(`a program lacks a permission: ${lacking[0]}`);
+  }
+
+  /** All that the programs have written, each of which runs with exactly its permission set. */
+  #said(): string {
+    return [this.output, ...this.#outputs.map(({ output }) => output)].join("\n");
   }
 }
 

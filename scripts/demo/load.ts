@@ -6,9 +6,8 @@
  * @module
  */
 import http from "node:http";
-import { until } from "../../e2e/support/mesh.ts";
 
-/** Answers by their text, and failures by their reason: a status that is not 200, or the error of the connection. */
+/** Answers by their text, and failures by their reason: a status that is not 200 with its text, or why no answer came. */
 export interface LoadCounts {
   readonly answers: Readonly<Record<string, number>>;
   readonly failures: Readonly<Record<string, number>>;
@@ -24,6 +23,7 @@ export class Load implements AsyncDisposable {
   #answers: Record<string, number> = {};
   #failures: Record<string, number> = {};
   #asked = 0;
+  #waiting: (() => void)[] = [];
   #over = false;
 
   /** Begins. */
@@ -41,16 +41,23 @@ export class Load implements AsyncDisposable {
 
   /** Resolves when so many more requests have been asked from now on and have ended. */
   async more(count: number): Promise<void> {
+    // Those that are under way now were asked before.
     const end = this.#asked + count + KEEPING + 1;
-    await until(`${count} more requests`, () => this.#asked >= end);
+    while (this.#asked < end && !this.#over) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#waiting.push(resolve);
+      await promise;
+    }
   }
 
   async #client(options: http.RequestOptions): Promise<void> {
     while (!this.#over) {
       const { status, text } = await ask(options);
       this.#asked++;
-      if (status === 200) this.#answers[text] = (this.#answers[text] ?? 0) + 1;
-      else this.#failures[`${status} ${text}`] = (this.#failures[`${status} ${text}`] ?? 0) + 1;
+      this.#waiting.splice(0).forEach((resolve) => resolve());
+      const counts = status === 200 ? this.#answers : this.#failures;
+      const key = status === 200 ? text : status === 0 ? `no answer: ${text}` : `${status} ${text}`;
+      counts[key] = (counts[key] ?? 0) + 1;
       // Others share the machine, the servers under load among them.
       await new Promise((resolve) => setTimeout(resolve, 4));
     }

@@ -61,6 +61,18 @@ spec: { mtls: { mode: ${mode} } }
 `;
 }
 
+/** The one account of the namespace that may call its workloads. */
+export function callersFile(account: string): string {
+  return `
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: { name: callers, namespace: demo }
+spec:
+  rules:
+  - from: [{ source: { principals: [cluster.local/ns/demo/sa/${account}] } }]
+`;
+}
+
 /** Calls of the service over connections that are used a few times only, so that there are handshakes all the time. */
 export function shortConnectionsFile(requests: number): string {
   return `

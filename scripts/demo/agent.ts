@@ -1,0 +1,99 @@
+/**
+ * The program `pilot-agent proxy` as a process, in a folder of its own that stands for a container.
+ *
+ * Permissions: run (deno), read, write (a temporary folder), net (loopback), env (PATH, HOME, DENO_DIR, ENVOY).
+ *
+ * @module
+ */
+import { programArgs } from "../program_args.ts";
+import { envoyBinary } from "./envoy.ts";
+
+const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
+
+/** What an agent is started with. */
+export interface AgentProcessOptions {
+  /** Files of the container, by path. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  /** Folder of a container that was there before, and stays. Default: a new one. */
+  readonly folder?: string;
+}
+
+/** A running agent. */
+export class AgentProcess implements AsyncDisposable {
+  readonly folder: string;
+  /** What it and its Envoy have written. */
+  output = "";
+  readonly ended: Promise<number>;
+  readonly #child: Deno.ChildProcess;
+  readonly #isOwn: boolean;
+  #over = false;
+
+  private constructor(folder: string, isOwn: boolean, child: Deno.ChildProcess) {
+    this.folder = folder;
+    this.#isOwn = isOwn;
+    this.#child = child;
+    const read = async (stream: ReadableStream<Uint8Array>) => {
+      for await (const text of stream.pipeThrough(new TextDecoderStream())) this.output += text;
+    };
+    const outputs = [read(child.stdout), read(child.stderr)];
+    this.ended = child.status.then(async ({ code }) => {
+      this.#over = true;
+      await Promise.all(outputs);
+      return code;
+    });
+  }
+
+  /** Starts one. */
+  static async start({ files = {}, env = {}, args = ["sidecar"], folder: before }: AgentProcessOptions): Promise<
+    AgentProcess
+  > {
+    const folder = before ?? await Deno.makeTempDir();
+    for (const [path, text] of Object.entries(files)) {
+      await Deno.mkdir(`${folder}/${path.slice(0, path.lastIndexOf("/"))}`, { recursive: true });
+      await Deno.writeTextFile(`${folder}/${path}`, text);
+    }
+    const own = programArgs("pilot-agent").map((arg) => arg.startsWith("cmd/") ? `${root}/${arg}` : arg);
+    const envoy = envoyBinary();
+    const child = new Deno.Command(Deno.execPath(), {
+      args: [...own.slice(0, 1), "--config", `${root}/deno.json`, ...own.slice(1), "proxy", ...args],
+      cwd: folder,
+      clearEnv: true,
+      env: {
+        PATH: `${envoy.slice(0, envoy.lastIndexOf("/"))}:${Deno.env.get("PATH") ?? ""}`,
+        ...(Deno.env.get("HOME") === undefined ? {} : { HOME: Deno.env.get("HOME")! }),
+        // Tests ask no metadata server of the machine that they run on.
+        CLOUD_PLATFORM: "none",
+        ...(Deno.env.get("DENO_DIR") === undefined ? {} : { DENO_DIR: Deno.env.get("DENO_DIR")! }),
+        ...env,
+      },
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    return new AgentProcess(folder, before === undefined, child);
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  signal(signal: "SIGTERM" | "SIGINT"): void {
+    this.#child.kill(signal);
+  }
+
+  /** Puts a file in place in one step. */
+  async write(path: string, text: string): Promise<void> {
+    await Deno.writeTextFile(`${this.folder}/new`, text);
+    await Deno.rename(`${this.folder}/new`, `${this.folder}/${path}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (let i = 0; i < 2 && !this.#over; i++) {
+      this.signal("SIGTERM");
+      await Promise.race([this.ended, new Promise((resolve) => setTimeout(resolve, 500))]);
+    }
+    await this.ended;
+    if (this.#isOwn) await Deno.remove(this.folder, { recursive: true });
+  }
+}

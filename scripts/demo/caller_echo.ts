@@ -1,0 +1,16 @@
+/**
+ * A workload that says who called it.
+ *
+ * Permissions: net (a loopback port).
+ *
+ * @module
+ */
+
+/** An application that answers with the identity of its caller, as its proxy says it; `nobody` without one. */
+export function callerEcho(): { readonly port: number } & AsyncDisposable {
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
+    const uri = /URI=([^;,]*)/.exec(request.headers.get("x-forwarded-client-cert") ?? "");
+    return new Response(uri?.[1] ?? "nobody");
+  });
+  return { port: server.addr.port, [Symbol.asyncDispose]: () => server.shutdown() };
+}

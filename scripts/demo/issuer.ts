@@ -1,0 +1,46 @@
+/**
+ * An issuer of tokens, as a platform has one: it signs them, and serves the key by which others verify them.
+ *
+ * Permissions: net (a loopback port).
+ *
+ * @module
+ */
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+
+const ALGORITHM = "ES256";
+
+/** Its name in the set of keys. */
+const KEY = "one";
+
+/** The issuer; its key is served until it is disposed of. */
+export class TokenIssuer implements AsyncDisposable {
+  readonly #key: CryptoKey;
+  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+
+  private constructor(key: CryptoKey, keys: string) {
+    this.#key = key;
+    this.#server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => new Response(keys));
+  }
+
+  static async start(): Promise<TokenIssuer> {
+    const { publicKey, privateKey } = await generateKeyPair(ALGORITHM);
+    const key = { ...await exportJWK(publicKey), kid: KEY, use: "sig" };
+    return new TokenIssuer(privateKey, JSON.stringify({ keys: [key] }));
+  }
+
+  /** Its name, and where its keys are. */
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.addr.port}`;
+  }
+
+  /** A token for the control plane that is valid for an hour. */
+  async token(subject: string): Promise<string> {
+    const claims = new SignJWT({}).setProtectedHeader({ alg: ALGORITHM, kid: KEY });
+    return await claims.setIssuer(this.url).setSubject(subject).setAudience("mesh-ca").setIssuedAt()
+      .setExpirationTime("1h").sign(this.#key);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.shutdown();
+  }
+}
