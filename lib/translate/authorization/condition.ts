@@ -68,7 +68,9 @@ export function conjunction<M>(
   const parts: M[] = [];
   const inexpressible: string[] = [];
   for (const { name, attribute, values, notValues } of conditions) {
-    const found = [values, notValues].map((list) => matchers(attribute, list, place));
+    // Envoy refuses a listener with a text that is no UTF-8.
+    const isText = [name, ...values, ...notValues].every((text) => text.isWellFormed());
+    const found = [values, notValues].map((list) => isText ? matchers(attribute, list, place) : undefined);
     if (found.includes(undefined)) inexpressible.push(name);
     const [wanted = [], refused = []] = found;
     if (wanted.length > 0) parts.push(wanted.length === 1 ? wanted[0]! : any(wanted));

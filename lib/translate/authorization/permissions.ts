@@ -69,10 +69,18 @@ function header(name: string, value: string, matcher: typeof textMatcher): Permi
   return { header: value === "*" ? { name, present_match: true } : { name, string_match: matcher(value) } };
 }
 
-/** Whether Envoy takes it: it refuses a listener for a template that does not begin with a slash, or has two in a row. */
+/** Characters of a segment that Envoy takes in a template. */
+const SEGMENT = /^[\w\-.~%!$&'()+,;:@=]+$/;
+
+/** Whether Envoy takes it: of one that it does not take it refuses the listener, or even ends. */
 function isTemplate(path: string): boolean {
   const [first, ...segments] = path.split("/");
-  return first === "" && segments.every((segment) => segment !== "");
+  if (segments.at(-1) === "") segments.pop();
+  const rest = segments.indexOf("{**}");
+  return first === "" && segments.every((segment, i) => {
+    const isOperator = segment === "{*}" || segment === "{**}";
+    return isOperator ? rest < 0 || i <= rest : SEGMENT.test(segment);
+  });
 }
 
 function pathTemplate(path: string): Permission {
