@@ -86,7 +86,10 @@ export function queryOf(path: string): Map<string, string> {
 }
 
 /** Whether a value in the request's metadata matches. */
-export function matchesMetadata(matcher: envoy.type.matcher.v3.MetadataMatcher, request: NormalizedRequest): boolean {
+export function matchesMetadata(
+  matcher: envoy.type.matcher.v3.MetadataMatcher,
+  request: Pick<NormalizedRequest, "metadata">,
+): boolean {
   let value: unknown = request.metadata[matcher.filter ?? ""];
   for (const { key } of matcher.path ?? []) {
     value = typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key ?? ""] : undefined;

@@ -14,6 +14,7 @@ import { act, type ClusterShare } from "./action.ts";
 import { clusterStep, mayForward } from "./cluster.ts";
 import { causeOf, causesOf, packedName, unpack } from "./decode.ts";
 import { detect } from "./detection.ts";
+import { isJudging, refusal } from "./authorization.ts";
 import { chooseChain } from "./filter_chain.ts";
 import { normalize, type NormalizedRequest } from "./http_request.ts";
 import { chooseListener } from "./listener.ts";
@@ -85,12 +86,15 @@ function connect(walk: SimulationState): SimulationOutcome {
 }
 
 function throughFilters(walk: SimulationState, chain: FilterChain, terminatesTls: boolean): SimulationOutcome {
+  const why = refusal(chain.filters ?? [], { connection: walk.request, terminatesTls });
   let last: string | undefined;
   for (const filter of chain.filters ?? []) {
     const type = packedName(filter.typed_config);
     last = filter.name ?? type;
     const terminal = type === HCM || type === TCP_PROXY;
     walk.steps.push({ step: "networkFilter", name: last, terminal });
+    if (why !== undefined && isJudging(type)) return { kind: "closed", why };
+    if (isJudging(type)) continue;
     const hcm = unpack<HttpConnectionManager>(filter.typed_config, HCM);
     if (hcm) return http(walk, hcm, terminatesTls);
     const tcp = unpack<TcpProxy>(filter.typed_config, TCP_PROXY);
@@ -112,6 +116,8 @@ function http(walk: SimulationState, hcm: HttpConnectionManager, terminatesTls: 
   if (!isHttp) return { kind: "closed", why: "the bytes are no HTTP, and the chain carries HTTP alone" };
   const normal = normalize(hcm, request, terminatesTls);
   if ("status" in normal) return { kind: "answered", ...normal };
+  const why = refusal(hcm.http_filters ?? [], { connection: request, terminatesTls, http: normal });
+  if (why !== undefined) return { kind: "answered", status: 403, why };
   const inline = hcm.route_config;
   const name = hcm.rds?.route_config_name ?? inline?.name ?? "";
   const configuration = inline ?? (hcm.rds ? resources.routes.get(name) : undefined);

@@ -46,6 +46,8 @@ export interface SimulatedRequest {
   /** Default 127.0.0.1 with an ephemeral port. */
   readonly source?: Partial<SocketAddress>;
   readonly protocol: WireProtocol;
+  /** Identity in the certificate that the client shows (`spiffe://...`); empty: none; absent: not known. */
+  readonly identity?: string;
   /** Server name in the TLS hello. */
   readonly sni?: string;
   /** Application protocols in the TLS hello. */

@@ -314,3 +314,61 @@ Deno.test("STRICT lets mutual TLS through, on ports with and without a protocol,
     assert.equal(refused.end.text, "connection closed: no filter chain matches");
   }
 });
+
+/** The guarded server, whose callers have a service account, with policies. */
+const authorized = (...specs: readonly object[]): Record<string, string> => {
+  const { "mesh.yaml": text = "" } = guarded("istio");
+  const caller = text.replace("labels: { app: cart }", "labels: { app: cart }, serviceAccount: cart");
+  const service = `
+---
+apiVersion: networking.mesh.io/v1
+kind: ServiceEntry
+metadata: { name: cart, namespace: shop }
+spec:
+  hosts: [cart.test]
+  location: MESH_INTERNAL
+  resolution: STATIC
+  ports: [{ number: 80, name: http, protocol: HTTP }]
+  workloadSelector: { labels: { app: cart } }`;
+  const policies = specs.map((spec, i) =>
+    JSON.stringify({
+      apiVersion: "security.istio.io/v1",
+      kind: "AuthorizationPolicy",
+      metadata: { name: `p${i}`, namespace: "shop" },
+      spec,
+    })
+  );
+  return { "mesh.yaml": [caller + service, ...policies].join("\n---\n") };
+};
+
+Deno.test("the policy and rule that refuse a request are named; who the caller is, is known by its service account", async () => {
+  const from = (principal: string) => ({
+    from: [{ source: { principals: [`cluster.local/ns/shop/sa/${principal}`] } }],
+  });
+  const denied = { action: "DENY", rules: [{ to: [{ operation: { paths: ["/x"] } }] }, from("cart")] };
+  const cases: readonly [object[], string, string][] = [
+    [[{ rules: [from("cart")] }], "http://app.test/", "forwarded"],
+    [
+      [{ rules: [from("other")] }],
+      "http://app.test/",
+      "answered 403: not admitted by any rule of AuthorizationPolicy shop/p0",
+    ],
+    [[{}], "http://app.test/", "answered 403: not admitted by any rule of AuthorizationPolicy shop/p0"],
+    [[denied], "http://app.test/x", "answered 403: denied by AuthorizationPolicy shop/p0 rules[0]"],
+    [[denied], "http://app.test/y", "answered 403: denied by AuthorizationPolicy shop/p0 rules[1]"],
+    [
+      [{ rules: [from("cart")] }, denied],
+      "tcp://app.test:90",
+      "connection closed: denied by AuthorizationPolicy shop/p1 rules[0]",
+    ],
+    [
+      [{ action: "CUSTOM", provider: { name: "no" }, rules: [{}] }],
+      "http://app.test/",
+      "answered 403: denied by AuthorizationPolicy shop/p0 rules[0]",
+    ],
+  ];
+  for (const [specs, to, expected] of cases) {
+    const { end } = await explain(authorized(...specs), "shop/cart", { to });
+    assert.equal(end.kind === "forwarded" ? "forwarded" : end.text, expected, JSON.stringify([specs, to]));
+  }
+});

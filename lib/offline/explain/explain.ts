@@ -175,7 +175,10 @@ async function throughProxy(
     notes.push(`no proxy is known at ${endpoint.address}: what is there gets the request as it is`);
     return { end };
   }
-  const request = arriving(sent, first.simulation, cluster, endpoint, from.address);
+  const request = arriving(sent, first.simulation, cluster, endpoint, {
+    address: from.address,
+    identity: world.resolver.identityAt(from.address, from.namespace),
+  });
   const { host = "" } = request;
   const hop = await hopOf(proxy, suffixed && host !== "" ? { ...request, host: withSuffix(host) } : request, world);
   return { hop, end: hop.simulation.outcome.kind === "forwarded" ? end : endOf(hop.simulation) };
@@ -187,7 +190,7 @@ function arriving(
   { steps }: Simulation,
   cluster: ClusterStep,
   endpoint: Pick<SimulatedEndpoint, "address" | "port" | "transport">,
-  source: string,
+  { address, identity }: { readonly address: string; readonly identity: string | undefined },
 ): SimulatedRequest {
   const action = steps.find((step) => step.step === "action");
   const encrypted = cluster.transport === "tls" || endpoint.transport === "tls";
@@ -196,7 +199,8 @@ function arriving(
     ...sent,
     direction: "inbound",
     destination: { ip: endpoint.address, port: endpoint.port },
-    source: { ip: source },
+    source: { ip: address },
+    ...(!encrypted ? { identity: "" } : identity === undefined ? {} : { identity }),
     protocol: encrypted ? "tls" : sent.protocol === "tls" && action ? "http" : sent.protocol,
     ...(alpn ? { alpn } : {}),
     ...(action?.path === undefined ? {} : { path: action.path }),

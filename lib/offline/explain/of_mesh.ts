@@ -30,6 +30,7 @@ export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], pla
       index: mesh.pipeline.translator.mesh.services,
       endpoints: mesh.pipeline.endpoints,
       facts: mesh.facts,
+      trustDomain: mesh.pipeline.translator.mesh.config.trustDomain,
     }),
     resources: ({ id, namespace, labels }, request) => {
       const node = byId.get(id)?.node ?? { id, metadata: { NAMESPACE: namespace, LABELS: labels } };
@@ -62,10 +63,13 @@ export interface ResolverSources {
   readonly index: Pick<ServiceIndex, "visible">;
   readonly endpoints: Pick<EndpointIndex, "endpoints">;
   readonly facts: FactStore;
+  readonly trustDomain: string;
 }
 
 /** A resolver over the services of a mesh. */
-export function resolverOf({ domain, services, index, endpoints, facts }: ResolverSources): Resolver {
+export function resolverOf(
+  { domain, services, index, endpoints, facts, trustDomain }: ResolverSources,
+): Resolver {
   return {
     domain,
     manifests: new ManifestServices(new FactIndex(facts, domain)),
@@ -77,6 +81,15 @@ export function resolverOf({ domain, services, index, endpoints, facts }: Resolv
     serviceAt: (ip, namespace) => {
       const found = services().filter((service) => service.addresses.includes(ip));
       return found.find((service) => index.visible(service.hostname, namespace) === service) ?? found[0];
+    },
+    identityAt: (address, namespace) => {
+      for (const service of services()) {
+        const found = endpoints.endpoints(serviceKey(service)).find((one) =>
+          one.address === address && one.namespace === namespace && one.serviceAccount !== ""
+        );
+        if (found) return `spiffe://${trustDomain}/ns/${namespace}/sa/${found.serviceAccount}`;
+      }
+      return undefined;
     },
     endpointAddress: (service) => endpoints.endpoints(serviceKey(service))[0]?.address,
   };

@@ -64,6 +64,7 @@ function worldOfServer(
       index: view.translator.mesh.services,
       endpoints: view.endpoints,
       facts: view.facts,
+      trustDomain: view.translator.mesh.config.trustDomain,
     }),
     resources: ({ id }, request) => {
       const state = states.get(id);

@@ -29,6 +29,8 @@ export interface Resolver {
   serviceAt(ip: string, namespace: string): Service | undefined;
   /** An address of one of its endpoints. */
   endpointAddress(service: Service): string | undefined;
+  /** SPIFFE ID of the workload of a namespace at an address, by its service account; undefined: none is known. */
+  identityAt(address: string, namespace: string): string | undefined;
   /** Services that manifests tell of. */
   readonly manifests: ManifestServices;
 }

@@ -38,6 +38,12 @@ export interface BuiltRules {
 /** Before the names of rules that ask an external authorizer: its filter looks for it. */
 export const CUSTOM_PREFIX = "istio-ext-authz";
 
+/** Matches nothing. */
+const NEVER: RbacPolicy = {
+  permissions: [{ not_rule: { any: true } }],
+  principals: [{ not_id: { any: true } }],
+};
+
 const ACTIONS = { ALLOW: Action.ALLOW, DENY: Action.DENY, AUDIT: Action.LOG, CUSTOM: Action.DENY } as const;
 
 /**
@@ -56,8 +62,10 @@ export function rbacRules(
     for (const [index, rule] of (policy.spec.rules ?? []).entries()) {
       const { matcher, inexpressible: conditions } = builtRule(rule, place);
       if (conditions.length > 0) inexpressible.push({ policy, index, conditions });
-      if (action !== "ALLOW" || conditions.length === 0) rules[ruleName(policy, action, index)] = matcher;
+      rules[ruleName(policy, action, index)] = action === "ALLOW" && conditions.length > 0 ? NEVER : matcher;
     }
+    // Nothing depends on it but those who read which policies there are.
+    if (policy.spec.rules === undefined) rules[ruleName(policy, action, 0)] = NEVER;
   }
   return { rbac: { action: ACTIONS[action], policies: rules }, inexpressible };
 }

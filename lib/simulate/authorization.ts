@@ -1,0 +1,93 @@
+/**
+ * Whether filters let a request or connection pass: those that judge by rules, and those that ask an authorizer.
+ *
+ * @module
+ */
+import { ruleText } from "./rule_name.ts";
+import type { envoy, google } from "../../proto/gen/types.ts";
+import { unpack } from "./decode.ts";
+import { matchesMetadata, NotJudged } from "./matchers.ts";
+import { type JudgedTraffic, matchingRule } from "./rbac.ts";
+
+/** The filter that has the configuration. */
+interface JudgingFilter {
+  readonly name?: string;
+  readonly typed_config?: google.protobuf.Any;
+}
+
+const RBAC_TYPES = ["envoy.extensions.filters.http.rbac.v3.RBAC", "envoy.extensions.filters.network.rbac.v3.RBAC"];
+const EXT_AUTHZ_TYPES = [
+  "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz",
+  "envoy.extensions.filters.network.ext_authz.v3.ExtAuthz",
+];
+
+/** Whether a filter of that type judges. */
+export function isJudging(type: string): boolean {
+  return RBAC_TYPES.includes(type) || EXT_AUTHZ_TYPES.includes(type);
+}
+
+/** Verifies tokens, and writes their claims into the metadata. */
+const TOKENS = "envoy.filters.http.jwt_authn";
+
+type Notes = Record<string, Record<string, unknown>>;
+
+/** Why filters end it; undefined: they let it pass. What an authorizer answers is not judged. */
+export function refusal(
+  filters: readonly JudgingFilter[],
+  given: Omit<JudgedTraffic, "claimsUnknown">,
+): string | undefined {
+  const claimsUnknown = given.connection.metadata === undefined && filters.some(({ name }) => name === TOKENS);
+  const traffic = { ...given, claimsUnknown };
+  const notes: Notes = {};
+  for (const filter of filters) {
+    const rules = unpackOne<envoy.extensions.filters.http.rbac.v3.RBAC>(filter, RBAC_TYPES);
+    const why = rules && byRules(rules, traffic, notes[filter.name ?? ""] ??= {});
+    if (why !== undefined) return why;
+    const authorizer = unpackOne<envoy.extensions.filters.http.ext_authz.v3.ExtAuthz>(filter, EXT_AUTHZ_TYPES);
+    if (authorizer && isAsked(authorizer, notes)) {
+      throw new NotJudged("what the external authorizer says, which a CUSTOM policy asks");
+    }
+  }
+  return undefined;
+}
+
+function unpackOne<T>({ typed_config }: JudgingFilter, types: readonly string[]): T | undefined {
+  for (const type of types) {
+    const found = unpack<T>(typed_config, type);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+const ALLOW = 0;
+const DENY = 1;
+
+function byRules(
+  { rules, shadow_rules, shadow_rules_stat_prefix = "", matcher }: envoy.extensions.filters.http.rbac.v3.RBAC,
+  traffic: JudgedTraffic,
+  notes: Record<string, unknown>,
+): string | undefined {
+  if (matcher) throw new NotJudged("a matcher tree of rules");
+  // Only what an authorizer is asked about depends on it: dry runs are not worth an unknown end.
+  if (shadow_rules && shadow_rules_stat_prefix.startsWith("istio_ext_authz_")) {
+    notes[`${shadow_rules_stat_prefix}shadow_effective_policy_id`] = matchingRule(shadow_rules, traffic);
+  }
+  if (!rules) return undefined;
+  const action = rules.action ?? ALLOW;
+  if (action === DENY) {
+    const found = matchingRule(rules, traffic);
+    return found === undefined ? undefined : `denied by ${ruleText(found)}`;
+  }
+  if (action !== ALLOW || matchingRule(rules, traffic) !== undefined) return undefined;
+  const names = [
+    ...new Set(Object.keys(rules.policies ?? {}).map((name) => ruleText(name).replace(/ rules\[\d+\]$/, ""))),
+  ];
+  return `not admitted by any rule of ${names.join(", ") || "an ALLOW policy"}`;
+}
+
+function isAsked(
+  { filter_enabled_metadata }: envoy.extensions.filters.http.ext_authz.v3.ExtAuthz,
+  notes: Notes,
+): boolean {
+  return filter_enabled_metadata === undefined || matchesMetadata(filter_enabled_metadata, { metadata: notes });
+}

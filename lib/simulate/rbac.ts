@@ -1,0 +1,116 @@
+/**
+ * Rules of RBAC filters: which of them matches a request or connection.
+ *
+ * @module
+ */
+import type { envoy } from "../../proto/gen/types.ts";
+import { unpack } from "./decode.ts";
+import { headerOf, type NormalizedRequest, pathAlone } from "./http_request.ts";
+import { longestRange } from "./ip.ts";
+import { matchesHeader, matchesMetadata, matchesRegex, matchesString, NotJudged } from "./matchers.ts";
+import type { SimulatedRequest } from "./types.ts";
+
+type RBAC = envoy.config.rbac.v3.RBAC;
+type Permission = envoy.config.rbac.v3.Permission;
+type Principal = envoy.config.rbac.v3.Principal;
+
+/** What rules compare. */
+export interface JudgedTraffic {
+  readonly connection: SimulatedRequest;
+  /** The chain ended TLS, so that the caller may have shown a certificate. */
+  readonly terminatesTls: boolean;
+  /** Tokens are verified, and the claims of this one are not given. */
+  readonly claimsUnknown: boolean;
+  /** Absent: a connection that carries bytes. */
+  readonly http?: NormalizedRequest;
+}
+
+/** Name of the first rule that matches, in the order in which Envoy looks; undefined: none. */
+export function matchingRule({ policies = {} }: RBAC, traffic: JudgedTraffic): string | undefined {
+  return Object.keys(policies).sort().find((name) => {
+    const { permissions = [], principals = [] } = policies[name]!;
+    return permissions.some((one) => permits(one, traffic)) && principals.some((one) => isPrincipal(one, traffic));
+  });
+}
+
+function permits(permission: Permission, traffic: JudgedTraffic): boolean {
+  const { and_rules, or_rules, not_rule, any, header, url_path, metadata } = permission;
+  if (and_rules) return (and_rules.rules ?? []).every((one) => permits(one, traffic));
+  if (or_rules) return (or_rules.rules ?? []).some((one) => permits(one, traffic));
+  if (not_rule) return !permits(not_rule, traffic);
+  if (any) return true;
+  const { destination, sni = "", protocol } = traffic.connection;
+  if (permission.destination_port !== undefined) return permission.destination_port === destination.port;
+  if (permission.destination_ip) return longestRange([permission.destination_ip], destination.ip) !== undefined;
+  if (permission.requested_server_name) {
+    return matchesString(permission.requested_server_name, protocol === "tls" ? sni : "");
+  }
+  if (header) return headerMatches(header, traffic);
+  if (metadata) return metadataMatches(metadata, traffic);
+  if (url_path) return matchesPath(url_path, traffic);
+  if (permission.uri_template) return matchesTemplate(permission.uri_template, traffic);
+  throw new NotJudged("a permission of a rule");
+}
+
+function isPrincipal(principal: Principal, traffic: JudgedTraffic): boolean {
+  const { and_ids, or_ids, not_id, any, header, metadata } = principal;
+  if (and_ids) return (and_ids.ids ?? []).every((one) => isPrincipal(one, traffic));
+  if (or_ids) return (or_ids.ids ?? []).some((one) => isPrincipal(one, traffic));
+  if (not_id) return !isPrincipal(not_id, traffic);
+  if (any) return true;
+  if (principal.authenticated) return isAuthenticated(principal.authenticated, traffic);
+  const { ip = "127.0.0.1" } = traffic.connection.source ?? {};
+  if (principal.direct_remote_ip) return longestRange([principal.direct_remote_ip], ip) !== undefined;
+  if (principal.remote_ip) return longestRange([principal.remote_ip], originalIp(traffic, ip)) !== undefined;
+  if (header) return headerMatches(header, traffic);
+  if (metadata) return metadataMatches(metadata, traffic);
+  throw new NotJudged("a principal of a rule");
+}
+
+function isAuthenticated(
+  { principal_name }: envoy.config.rbac.v3.Principal.Authenticated,
+  { connection: { identity }, terminatesTls }: JudgedTraffic,
+): boolean {
+  if (!terminatesTls) return false;
+  if (identity === undefined) throw new NotJudged("who the caller is, which a rule asks");
+  return identity !== "" && (principal_name === undefined || matchesString(principal_name, identity));
+}
+
+/** Where no header says anything else the client is at the other end of the connection. */
+function originalIp({ http }: JudgedTraffic, ip: string): string {
+  if (http && headerOf(http, "x-forwarded-for") !== undefined) {
+    throw new NotJudged("the address of the original client, which a rule asks");
+  }
+  return ip;
+}
+
+function headerMatches(matcher: envoy.config.route.v3.HeaderMatcher, { http }: JudgedTraffic): boolean {
+  return http !== undefined && matchesHeader(matcher, http);
+}
+
+function metadataMatches(
+  matcher: envoy.type.matcher.v3.MetadataMatcher,
+  { connection, http, claimsUnknown }: JudgedTraffic,
+): boolean {
+  if (claimsUnknown) throw new NotJudged("the claims of the request's token, which a rule asks");
+  return matchesMetadata(matcher, { metadata: http?.metadata ?? connection.metadata ?? {} });
+}
+
+function matchesPath({ path }: envoy.type.matcher.v3.PathMatcher, { http }: JudgedTraffic): boolean {
+  return http !== undefined && path !== undefined && matchesString(path, pathAlone(http.path));
+}
+
+const TEMPLATE = "envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig";
+
+function matchesTemplate(
+  { typed_config }: envoy.config.core.v3.TypedExtensionConfig,
+  { http }: JudgedTraffic,
+): boolean {
+  const config = unpack<envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig>(typed_config, TEMPLATE);
+  if (config?.path_template === undefined) throw new NotJudged("a template of a path");
+  const parts = config.path_template.split(/(\*\*|\*)/).map((part) => {
+    if (part === "**") return "[a-zA-Z0-9\\-._~%!$&'()+,;:@=/*]*";
+    return part === "*" ? "[a-zA-Z0-9\\-._~%!$&'()+,;:@=]+" : part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  });
+  return http !== undefined && matchesRegex(parts.join(""), pathAlone(http.path));
+}
