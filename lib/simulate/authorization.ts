@@ -29,7 +29,7 @@ export function isJudging(type: string): boolean {
 /** Verifies tokens, and writes their claims into the metadata. */
 const TOKENS = "envoy.filters.http.jwt_authn";
 
-type Notes = Record<string, Record<string, unknown>>;
+type RuleNotes = Record<string, Record<string, unknown>>;
 
 /** Why filters end it; undefined: they let it pass. What an authorizer answers is not judged. */
 export function refusal(
@@ -38,7 +38,7 @@ export function refusal(
 ): string | undefined {
   const claimsUnknown = given.connection.metadata === undefined && filters.some(({ name }) => name === TOKENS);
   const traffic = { ...given, claimsUnknown };
-  const notes: Notes = {};
+  const notes: RuleNotes = {};
   for (const filter of filters) {
     const rules = unpackOne<envoy.extensions.filters.http.rbac.v3.RBAC>(filter, RBAC_TYPES);
     const why = rules && byRules(rules, traffic, notes[filter.name ?? ""] ??= {});
@@ -87,7 +87,7 @@ function byRules(
 
 function isAsked(
   { filter_enabled_metadata }: envoy.extensions.filters.http.ext_authz.v3.ExtAuthz,
-  notes: Notes,
+  notes: RuleNotes,
 ): boolean {
   return filter_enabled_metadata === undefined || matchesMetadata(filter_enabled_metadata, { metadata: notes });
 }
