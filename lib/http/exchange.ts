@@ -107,7 +107,7 @@ export async function sendResponse(
 
 async function sendParts(
   response: ServerResponse,
-  parts: AsyncIterable<string>,
+  parts: AsyncIterable<string | Uint8Array>,
   progress: SendingProgress,
 ): Promise<void> {
   response.flushHeaders();

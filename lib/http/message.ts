@@ -39,7 +39,7 @@ export interface HttpResponse {
    * Sent after the body, part by part, for as long as it yields and the client takes it: events. It must end when the
    * request's signal aborts. Default: nothing.
    */
-  readonly parts?: AsyncIterable<string>;
+  readonly parts?: AsyncIterable<string | Uint8Array>;
 }
 
 /** A response of plain text. */

@@ -5,9 +5,10 @@
  */
 import { buildInfo } from "../kernel/program/build_info.ts";
 import type { Metrics } from "../kernel/metrics/registry.ts";
-import { isLocalPeer, textResponse } from "./message.ts";
+import { localOnly } from "./local_only.ts";
+import { textResponse } from "./message.ts";
 import { guardOwnNames } from "./own_names.ts";
-import type { Guard, Route } from "./route.ts";
+import type { Route } from "./route.ts";
 
 /** Which clients may read metrics. */
 export interface MonitoringOptions {
@@ -18,14 +19,13 @@ export interface MonitoringOptions {
 }
 
 /** `/metrics` and `/version`. */
-export function monitoringRoutes(metrics: Metrics, { localOnly, names }: MonitoringOptions): Route[] {
-  const local: Guard = ({ peer }) => isLocalPeer(peer) ? undefined : textResponse(403, "only from this machine\n");
+export function monitoringRoutes(metrics: Metrics, options: MonitoringOptions): Route[] {
   return [
     {
       methods: ["GET"],
       path: "/metrics",
       // A browser of this machine is a local client, even for a page of a foreign site.
-      guards: localOnly ? [local, guardOwnNames(names)] : [],
+      guards: options.localOnly ? [localOnly, guardOwnNames(options.names)] : [],
       handle: async () => {
         const { contentType, body } = await metrics.scrape();
         return { status: 200, headers: { "content-type": contentType }, body };
