@@ -10,6 +10,7 @@ import type { RunningAgent } from "../../lib/agent/start/agent.ts";
 import { startAgent } from "../../lib/agent/start/agent.ts";
 import type { AgentInput } from "../../lib/agent/start/agent_input.ts";
 import { AgentStartError } from "../../lib/agent/start/secret_plan.ts";
+import { metricPrefix } from "../../lib/agent/start/status_port.ts";
 import type { Logger } from "../../lib/kernel/log/log.ts";
 import { type Kernel, startKernel } from "../../lib/kernel/kernel.ts";
 import { flagsNotBuilt, settingsWithoutEffect } from "../../lib/kernel/not_built/catalogue.ts";
@@ -24,7 +25,7 @@ const SETTLED = 10_000;
 /** Runs an agent; resolves with its exit code. */
 export async function runProxy(start: ProxyStart, given: ReadonlySet<string>): Promise<number> {
   const { input, warnings } = await readAgent(start);
-  const kernel = startKernel("pilot-agent", start.log);
+  const kernel = startKernel("pilot-agent", start.log, { metricPrefix: metricPrefix(input.settings) });
   const log = kernel.log.scope("default");
   for (const text of warnings) log.warn(text);
   warnOfIdle(input, given, log);

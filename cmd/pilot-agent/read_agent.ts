@@ -76,6 +76,7 @@ export async function readAgent(start: ProxyStart, paths: AgentPaths = AGENT_PAT
     envoyLog: { level: options.log.level, components: options.log.components, asJson: log.json },
     outlierLogPath: options.outlierLogPath,
     templateFile: options.templateFile,
+    profiling: options.profiling,
     cloud,
     tokenService: { port: options.stsPort, plugin: options.tokenManagerPlugin },
     drainRules: drainRulesOf(role, proxy, settings),

@@ -14,7 +14,7 @@
  */
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
-import { ProxyReadiness } from "../status/readiness.ts";
+import { ProxyReadiness, type ReadinessCheck } from "../status/readiness.ts";
 import type { EnvoyAdmin } from "./admin.ts";
 import { drainEnvoy, type DrainRules } from "./drain.ts";
 
@@ -89,10 +89,17 @@ export class EnvoyProcess {
   #draining: Promise<void> | undefined;
   #ending = false;
 
-  constructor(child: ChildProcess, admin: EnvoyAdmin, clock: Clock, log: Logger) {
+  /** @param checks what else must be there for it to be ready */
+  constructor(
+    child: ChildProcess,
+    admin: EnvoyAdmin,
+    clock: Clock,
+    log: Logger,
+    checks: readonly ReadinessCheck[] = [],
+  ) {
     this.#child = child;
     this.#admin = admin;
-    this.#readiness = new ProxyReadiness(admin);
+    this.#readiness = new ProxyReadiness(admin, checks);
     this.#clock = clock;
     this.#log = log;
     this.ended = child.ended;

@@ -10,6 +10,7 @@ import type { Clock } from "../../kernel/time/clock.ts";
 import type { BootstrapInput } from "../bootstrap/bootstrap.ts";
 import { familiesOf } from "../bootstrap/families.ts";
 import type { AgentInput } from "../start/agent_input.ts";
+import { listenersCheck } from "../status/listeners.ts";
 import { envoyAdmin } from "./admin.ts";
 import { envoyArguments } from "./arguments.ts";
 import { templateOf, textOfFile, writeBootstrap } from "./bootstrap_file.ts";
@@ -58,11 +59,13 @@ export async function startEnvoyProcess(
     }),
     ...(input.proxyUser === undefined ? {} : { user: input.proxyUser }),
   });
+  const ownPorts = [settings.PROXY_STATUS_PORT, settings.PROXY_METRICS_PORT];
   const admin = envoyAdmin({
     address: `${localhost.includes(":") ? `[${localhost}]` : localhost}:${proxy.proxyAdminPort}`,
-    ownPorts: [settings.PROXY_STATUS_PORT, settings.PROXY_METRICS_PORT],
+    ownPorts,
   });
-  return new EnvoyProcess(child, admin, clock, log.scope("default"));
+  const listeners = listenersCheck({ admin, role: workload.role, ownPorts, clock });
+  return new EnvoyProcess(child, admin, clock, log.scope("default"), [listeners]);
 }
 
 function bootstrapInput(input: AgentInput, others: OtherServers): BootstrapInput {

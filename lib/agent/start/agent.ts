@@ -31,8 +31,8 @@ import { discoveryServer, workloadCertificate } from "./control_plane.ts";
 import { planSecrets, takesConnections } from "./secret_plan.ts";
 import { machineToken, startTokenService, tokenFaults } from "./tokens.ts";
 import type { GoogleIdentity } from "../tokens/google_identity.ts";
-import { HttpServer } from "../../http/server.ts";
-import { type StatusActions, statusRoutes } from "../status/routes.ts";
+import type { StatusActions } from "../status/routes.ts";
+import { openStatusPort, planStatus } from "./status_port.ts";
 
 /** What an agent shares with its program. */
 export interface AgentParts {
@@ -70,7 +70,9 @@ const PROXY_CONFIG_TYPE = "type.googleapis.com/istio.mesh.v1alpha1.ProxyConfig";
 export async function startAgent(input: AgentInput, parts: AgentParts): Promise<RunningAgent> {
   const { settings, paths } = input;
   const { clock, log, metrics } = parts;
-  const plan = await planSecrets(settings, paths, tokenFaults(settings, input.tokenService));
+  const statusPlan = await planStatus(input);
+  const faults = [...statusPlan.faults, ...tokenFaults(settings, input.tokenService)];
+  const plan = await planSecrets(settings, paths, faults);
   const machine = machineToken(input, parts);
   const certificate = plan.from === "authority" ? workloadCertificate(input, parts, machine) : undefined;
   const relay = new Relay({
@@ -100,15 +102,10 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
   machine?.start();
   certificate?.start();
   let agent: RunningAgent | undefined;
-  const status = new HttpServer({
-    routes: statusRoutes(statusActions(() => agent, input)),
-    log: log.scope("healthcheck"),
-    clock,
-  });
-  const pages = [status];
+  const pages: ClosablePages[] = [];
   const runtime: AgentRuntime = { relay, certificate, machine, sockets, pages };
   try {
-    await listenStatus(status, input.proxy.statusPort);
+    pages.push(await openStatusPort(statusPlan, statusActions(() => agent, input), input, parts));
     if (input.tokenService.port > 0) pages.push(await startTokenService(input, parts));
     const others = { identity: isElsewhere, credentials: await takesConnections(paths.credentialSocket) };
     const envoy = settings.DISABLE_PROXY ? undefined : await startEnvoyProcess(input, others, { clock, log });
@@ -127,15 +124,11 @@ interface AgentRuntime {
   readonly machine: GoogleIdentity | undefined;
   readonly sockets: readonly OpenSocket[];
   /** Servers of pages. */
-  readonly pages: readonly HttpServer[];
+  readonly pages: readonly ClosablePages[];
 }
 
-async function listenStatus(status: HttpServer, port: number): Promise<void> {
-  try {
-    await status.listen(`:${port}`);
-  } catch (error) {
-    throw new Error(`statusPort ${port}: ${(error as Error).message}`, { cause: error });
-  }
+interface ClosablePages {
+  close(): Promise<void>;
 }
 
 /** @param agent undefined until it has started */

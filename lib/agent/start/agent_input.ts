@@ -43,6 +43,8 @@ export interface AgentInput {
   readonly outlierLogPath: string | undefined;
   /** Template of the bootstrap, where no setting names another one; undefined: none. */
   readonly templateFile: string | undefined;
+  /** Profiles of the agent are served. */
+  readonly profiling: boolean;
   readonly cloud: Cloud;
   readonly tokenService: TokenServiceInput;
   readonly drainRules: DrainRules;

@@ -1,5 +1,6 @@
 /**
- * Whether the proxy serves: it has had its first clusters and listeners, is live, and its workers run.
+ * Whether the proxy serves: it has had its first clusters and listeners, is live, its workers run, and what else is asked
+ * for is there.
  *
  * @module
  */
@@ -17,16 +18,20 @@ const FILTER = `^(${
   [...Object.keys(FIRST_UPDATES), WORKERS, STATE].map((name) => name.replaceAll(".", "\\.")).join("|")
 })$`;
 
+/** Something else that must be there: why it is not, undefined: it is. An exception is a reason as well. */
+export type ReadinessCheck = () => Promise<string | undefined>;
+
 /** See the module. Once ready it stays so until it drains: what a server that is away misses is not asked for. */
 export class ProxyReadiness {
-  readonly #admin: Pick<EnvoyAdmin, "page">;
+  readonly #checks: readonly ReadinessCheck[];
   #isReady = false;
   #isDraining = false;
   /** Several probes at once are one question. */
   #asking: Promise<string | undefined> | undefined;
 
-  constructor(admin: Pick<EnvoyAdmin, "page">) {
-    this.#admin = admin;
+  /** @param checks made in order, once Envoy says that it is ready */
+  constructor(admin: Pick<EnvoyAdmin, "page">, checks: readonly ReadinessCheck[]) {
+    this.#checks = [() => askEnvoy(admin), ...checks];
   }
 
   /** The proxy takes its leave: it is not ready any more. */
@@ -38,19 +43,27 @@ export class ProxyReadiness {
   async reason(): Promise<string | undefined> {
     if (this.#isDraining) return "the proxy is draining";
     if (this.#isReady) return undefined;
-    this.#asking ??= askEnvoy(this.#admin).finally(() => this.#asking = undefined);
+    this.#asking ??= firstReason(this.#checks).finally(() => this.#asking = undefined);
     const reason = await this.#asking;
     this.#isReady ||= reason === undefined;
     return this.#isDraining ? "the proxy is draining" : reason;
   }
 }
 
-async function askEnvoy(admin: Pick<EnvoyAdmin, "page">): Promise<string | undefined> {
+async function firstReason(checks: readonly ReadinessCheck[]): Promise<string | undefined> {
   try {
-    return notReady(await admin.page(`stats?filter=${encodeURIComponent(FILTER)}`));
+    for (const check of checks) {
+      const reason = await check();
+      if (reason !== undefined) return reason;
+    }
+    return undefined;
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+async function askEnvoy(admin: Pick<EnvoyAdmin, "page">): Promise<string | undefined> {
+  return notReady(await admin.page(`stats?filter=${encodeURIComponent(FILTER)}`));
 }
 
 /**

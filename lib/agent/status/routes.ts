@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { isLocalPeer, textResponse } from "../../http/message.ts";
+import { localOnly } from "../../http/local_only.ts";
+import { textResponse } from "../../http/message.ts";
 import type { Guard, Route } from "../../http/route.ts";
 
 /** What the pages do. */
@@ -21,9 +22,7 @@ export interface StatusActions {
 }
 
 /** The proxy ends for the workload beside it, not for other machines. */
-const guards: readonly Guard[] = [
-  ({ peer }) => isLocalPeer(peer) ? undefined : textResponse(403, "only from this machine\n"),
-];
+const guards: readonly Guard[] = [localOnly];
 
 /**
  * `GET /healthz/ready`: 200, or 503 with the reason. `POST /quitquitquit` and `POST /drain`, from this machine alone: 200

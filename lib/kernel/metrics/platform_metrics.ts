@@ -63,7 +63,9 @@ export const platformMetrics = {
   remote_cluster_sync_timeouts_total: sum("D", "Remote clusters left out at start because they were slow.", [
     "cluster",
   ]),
-  scrape_failures_total: sum("DA", "Scrapes that failed: proxy, application, agent.", ["type"]),
+  scrape_failures_total: sum("DA", "Scrapes of a source that failed or broke off: envoy, application, agent.", [
+    "type",
+  ]),
   scrapes_total: sum("DA", "Scrapes."),
   sidecar_injection_failure_total: sum("D", "Injections that failed."),
   sidecar_injection_requests_total: sum("D", "Injections asked for."),

@@ -27,7 +27,7 @@ Deno.test("many probes at once ask Envoy once; one that is ready is asked no mor
       asked++;
       return Promise.resolve(answer);
     },
-  });
+  }, []);
   const reasons = await Promise.all(Array.from({ length: 100 }, () => readiness.reason()));
   assert.deepEqual([...new Set(reasons)], ["the proxy has had no listeners yet"]);
   assert.equal(asked, 1);
@@ -41,6 +41,6 @@ Deno.test("many probes at once ask Envoy once; one that is ready is asked no mor
 });
 
 Deno.test("a proxy that does not answer is not ready, with its reason", async () => {
-  const readiness = new ProxyReadiness({ page: () => Promise.reject(new Error("admin page stats: refused")) });
+  const readiness = new ProxyReadiness({ page: () => Promise.reject(new Error("admin page stats: refused")) }, []);
   assert.equal(await readiness.reason(), "admin page stats: refused");
 });

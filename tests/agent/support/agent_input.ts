@@ -35,6 +35,7 @@ export function agentInput(
     }),
     paths: { ...AGENT_PATHS, tokens: inFolder(AGENT_PATHS.tokens), roots: inFolder(AGENT_PATHS.roots) },
     ...{ xdsSocket: `${folder}/XDS`, concurrency: 1, outlierLogPath: undefined, templateFile: undefined },
+    profiling: false,
     envoyLog: { level: "warning", components: {}, asJson: false },
     cloud: { name: undefined, metadata: {}, locality: {}, warnings: [] },
     tokenService: { port: 0, plugin: undefined },

@@ -1,0 +1,40 @@
+/**
+ * Work that a deadline and a caller's leaving end.
+ *
+ * @module
+ */
+import type { Clock } from "../../kernel/time/clock.ts";
+
+/** What ends the work. */
+export interface WithinLimits {
+  /** Milliseconds; undefined: none. */
+  readonly timeout: number | undefined;
+  /** The caller has gone. */
+  readonly signal?: AbortSignal;
+  readonly clock: Pick<Clock, "after">;
+}
+
+/**
+ * Does it.
+ *
+ * @param work must end when its signal aborts
+ * @throws what the work throws: the signal's reason, `no answer within N s`, when the time is over
+ */
+export async function within<T>(
+  { timeout, signal, clock }: WithinLimits,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ended = new AbortController();
+  const left = () => ended.abort(signal?.reason);
+  const cancel = timeout === undefined
+    ? undefined
+    : clock.after(timeout, () => ended.abort(new Error(`no answer within ${timeout / 1000} s`)));
+  if (signal?.aborted) left();
+  else signal?.addEventListener("abort", left);
+  try {
+    return await work(ended.signal);
+  } finally {
+    cancel?.();
+    signal?.removeEventListener("abort", left);
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * Metrics of several sources as one text: in whole lines, as a stream, a source that fails leaves the others alone.
+ *
+ * @module
+ */
+import { Buffer } from "node:buffer";
+import { type MetricsFormat, ofOpenMetrics, withoutEnd } from "./format.ts";
+import { type KeepComment, WholeLines } from "./whole_lines.ts";
+
+/** A source. */
+export interface MergedSource {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** Whether its text is in the merged format; else it is in the text format. */
+  readonly hasFormat: boolean;
+  /** Hears why its metrics are not whole. */
+  failed(error: unknown): void;
+}
+
+/** Merges, one source after the other. In OpenMetrics the mark of the end is written once, at the end. */
+export async function* mergeMetrics(
+  format: MetricsFormat,
+  sources: readonly MergedSource[],
+): AsyncGenerator<Uint8Array> {
+  for (const source of sources) {
+    const lines = new WholeLines(keptComments(format, source.hasFormat));
+    try {
+      for await (const bytes of source.bytes) {
+        const whole = lines.push(bytes);
+        if (whole.length > 0) yield whole;
+      }
+      const last = lines.end();
+      if (last.length > 0) yield last;
+    } catch (error) {
+      source.failed(error);
+    }
+  }
+  if (format !== "text") yield Buffer.from("# EOF\n");
+}
+
+function keptComments(format: MetricsFormat, hasFormat: boolean): KeepComment | undefined {
+  if (format === "text") return undefined;
+  return hasFormat ? withoutEnd : ofOpenMetrics;
+}

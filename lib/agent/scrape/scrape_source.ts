@@ -1,0 +1,71 @@
+/**
+ * A source of metrics that is asked over HTTP: Envoy, or the application.
+ *
+ * Permissions: net (the source).
+ *
+ * @module
+ */
+import type { Clock } from "../../kernel/time/clock.ts";
+
+/** How a source is asked. */
+export interface ScrapeRequest {
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Milliseconds from now to its first byte, and to its last. */
+  readonly times: { readonly head: number; readonly body: number };
+  /** The scraper has gone. */
+  readonly signal: AbortSignal;
+  readonly clock: Pick<Clock, "after">;
+}
+
+/** A source that answers. */
+export interface ScrapeSource {
+  readonly contentType: string;
+  /** Its metrics, in the parts in which they come; an error says why there are no more. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Asks. A source whose bytes nobody reads is given up when its time is over.
+ *
+ * @throws Error saying why there is no answer
+ */
+export async function askSource({ url, headers, times, signal, clock }: ScrapeRequest): Promise<ScrapeSource> {
+  const control = new AbortController();
+  const late = (ms: number) => control.abort(new Error(`not done within ${ms / 1000} s`));
+  const left = () => control.abort(new Error("the scraper has gone away"));
+  const timers = [clock.after(times.head, () => late(times.head)), clock.after(times.body, () => late(times.body))];
+  const done = () => {
+    timers.forEach((cancel) => cancel());
+    signal.removeEventListener("abort", left);
+  };
+  if (signal.aborted) left();
+  signal.addEventListener("abort", left);
+  try {
+    const response = await fetch(url, {
+      // Bytes that only cross this machine are not worth packing.
+      headers: { ...headers, "accept-encoding": "identity" },
+      signal: control.signal,
+    });
+    timers[0]!();
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      throw new Error(`status ${response.status}, expected 200`);
+    }
+    return { contentType: response.headers.get("content-type") ?? "", bytes: bytesOf(response, done) };
+  } catch (error) {
+    done();
+    throw new Error(`${url}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+async function* bytesOf({ body, url }: Response, done: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    if (body !== null) yield* body;
+  } catch (error) {
+    throw new Error(`${url}: ${(error as Error).message}`, { cause: error });
+  } finally {
+    done();
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Whether Envoy's listeners take connections: they are asked as a client asks, so that a port that is not bound, or that
+ * another program has, is seen before the workload is called ready.
+ *
+ * Permissions: net (Envoy's listeners).
+ *
+ * @module
+ */
+import type { EnvoyAdmin } from "../envoy/admin.ts";
+import { within } from "../probes/within.ts";
+import { probePort } from "../probes/port_probe.ts";
+import type { Clock } from "../../kernel/time/clock.ts";
+import type { ReadinessCheck } from "./readiness.ts";
+
+/** Time for one connection, ms: the listener is on this machine. */
+const TIMEOUT = 1000;
+/** Connections at a time: a gateway may have thousands of listeners. */
+const AT_ONCE = 16;
+
+/** An Envoy's listeners that clients reach. */
+export interface ListenersInput {
+  readonly admin: Pick<EnvoyAdmin, "page">;
+  /** A sidecar's listeners but for its two are reached through them; they have no socket. */
+  readonly role: "sidecar" | "router";
+  /** Ports of readiness and metrics. */
+  readonly ownPorts: readonly number[];
+  readonly clock: Clock;
+}
+
+/** The check. */
+export function listenersCheck({ admin, role, ownPorts, clock }: ListenersInput): ReadinessCheck {
+  const isExpected = ({ name }: EnvoyListener) =>
+    role === "router"
+      ? !name.startsWith("udp_")
+      : name === "virtualInbound" || name === "virtualOutbound" || ownPorts.some((port) => name.endsWith(`_${port}`));
+  return async () => {
+    const expected = listenersOf(await admin.page("listeners?format=json")).filter(isExpected);
+    for (let at = 0; at < expected.length; at += AT_ONCE) {
+      const reasons = await Promise.all(expected.slice(at, at + AT_ONCE).map((one) => refusal(one, clock)));
+      const first = reasons.find((reason) => reason !== undefined);
+      if (first !== undefined) return first;
+    }
+    return undefined;
+  };
+}
+
+async function refusal({ name, host, port }: EnvoyListener, clock: Clock): Promise<string | undefined> {
+  try {
+    await within({ timeout: TIMEOUT, clock }, (signal) => probePort({ host, port }, signal));
+    return undefined;
+  } catch (error) {
+    return `the listener ${name} takes no connections: ${(error as Error).message}`;
+  }
+}
+
+/** A listener with a socket of TCP. */
+export interface EnvoyListener {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+interface ListenerStatus {
+  readonly name?: string;
+  readonly local_address?: {
+    readonly socket_address?: { readonly address?: string; readonly port_value?: number; readonly protocol?: string };
+  };
+}
+
+/** Listeners of Envoy's page `listeners?format=json` (`envoy.admin.v3.Listeners`); of all addresses, the loopback. */
+export function listenersOf(json: string): EnvoyListener[] {
+  const { listener_statuses: statuses = [] } = JSON.parse(json) as { listener_statuses?: ListenerStatus[] };
+  return statuses.flatMap(({ name = "", local_address }) => {
+    const { address, port_value: port, protocol = "TCP" } = local_address?.socket_address ?? {};
+    if (address === undefined || port === undefined || protocol !== "TCP") return [];
+    const host = address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "::1" : address;
+    return [{ name, host, port }];
+  });
+}

@@ -1,0 +1,115 @@
+/**
+ * The pages `/stats/prometheus` and `/metrics`: metrics of the agent, of Envoy and of the application in one text.
+ *
+ * Permissions: net (Envoy's admin page, the application).
+ *
+ * @module
+ */
+import { Buffer } from "node:buffer";
+import { localOnly } from "../../http/local_only.ts";
+import type { HttpRequest, HttpResponse } from "../../http/message.ts";
+import type { Route } from "../../http/route.ts";
+import type { Logger } from "../../kernel/log/log.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import type { Clock } from "../../kernel/time/clock.ts";
+import { ACCEPT_TEXT, formatOf, METRICS_CONTENT_TYPES, offeredFormats } from "../scrape/format.ts";
+import { type MergedSource, mergeMetrics } from "../scrape/merge.ts";
+import { askSource, type ScrapeSource } from "../scrape/scrape_source.ts";
+
+/** What the pages are made of. */
+export interface MetricsRoutesInput {
+  /** Of the agent itself. */
+  readonly metrics: Metrics;
+  /** Page of Envoy's metrics; undefined: the agent has no proxy. */
+  readonly envoy: string | undefined;
+  /** Page of the application's metrics; undefined: it has none, or they are not for the agent. */
+  readonly application: string | undefined;
+  /** `METRICS_LOCALHOST_ACCESS_ONLY`. */
+  readonly localOnly: boolean;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Milliseconds of a scrape where the scraper does not say: Prometheus' default. */
+const SCRAPE_TIME = 10_000;
+const LONGEST_SCRAPE = 120_000;
+
+/**
+ * Parts of a scrape's time in which a source must begin and end. The sources are asked at the same time and passed on one
+ * after the other, so that one that hangs leaves time for the next, and the scraper has the end before it gives up.
+ */
+const PARTS = { envoy: { head: 0.45, body: 0.7 }, application: { head: 0.45, body: 0.95 } } as const;
+
+type ScrapeOrigin = "envoy" | "application" | "agent";
+
+/** The pages. A source that fails is missing, logged, and counted in `scrape_failures_total`; the answer is 200. */
+export function metricsRoutes(input: MetricsRoutesInput): Route[] {
+  const guards = input.localOnly ? [localOnly] : [];
+  const handle = (request: HttpRequest) => scrape(request, input);
+  return ["/stats/prometheus", "/metrics"].map((path) => ({ methods: ["GET"] as const, path, guards, handle }));
+}
+
+async function scrape(request: HttpRequest, input: MetricsRoutesInput): Promise<HttpResponse> {
+  const { metrics, log } = input;
+  metrics.counter("scrapes_total").inc();
+  const failed = (type: ScrapeOrigin) => (error: unknown) => {
+    metrics.counter("scrape_failures_total").inc({ type });
+    log.warn(`metrics of the ${type} are not whole`, { reason: (error as Error).message });
+    return undefined;
+  };
+  const query = request.query.size === 0 ? "" : `?${request.query}`;
+  const accept = offeredFormats(request.headers["accept"] ?? "");
+  const [envoy, application] = await Promise.all([
+    ask("envoy", input.envoy === undefined ? undefined : input.envoy + query, ACCEPT_TEXT, request, input)
+      .catch(failed("envoy")),
+    ask("application", input.application, accept, request, input).then(asText).catch(failed("application")),
+  ]);
+  const format = application?.format ?? "text";
+  const sources: MergedSource[] = [
+    { bytes: ownMetrics(metrics), hasFormat: false, failed: failed("agent") },
+    ...(envoy === undefined ? [] : [{ bytes: envoy.bytes, hasFormat: false, failed: failed("envoy") }]),
+    ...(application === undefined
+      ? []
+      : [{ bytes: application.bytes, hasFormat: true, failed: failed("application") }]),
+  ];
+  return {
+    status: 200,
+    headers: { "content-type": METRICS_CONTENT_TYPES[format] },
+    body: "",
+    parts: mergeMetrics(format, sources),
+  };
+}
+
+const TIMEOUT_HEADER = "x-prometheus-scrape-timeout-seconds";
+
+async function ask(
+  origin: "envoy" | "application",
+  url: string | undefined,
+  accept: string,
+  { headers, signal }: HttpRequest,
+  { clock }: MetricsRoutesInput,
+): Promise<ScrapeSource | undefined> {
+  if (url === undefined) return undefined;
+  const seconds = Number(headers[TIMEOUT_HEADER] ?? NaN);
+  const time = seconds > 0 ? Math.min(seconds * 1000, LONGEST_SCRAPE) : SCRAPE_TIME;
+  const passed = ["user-agent", TIMEOUT_HEADER].flatMap((name) =>
+    headers[name] === undefined ? [] : [[name, headers[name]] as const]
+  );
+  const { head, body } = PARTS[origin];
+  const times = { head: head * time, body: body * time };
+  return await askSource({ url, headers: { ...Object.fromEntries(passed), accept }, times, signal, clock });
+}
+
+/** @throws Error for an answer that is not a text of metrics */
+function asText(source: ScrapeSource | undefined) {
+  if (source === undefined) return undefined;
+  const format = formatOf(source.contentType);
+  if (format === undefined) {
+    throw new Error(`content-type: got ${JSON.stringify(source.contentType)}, expected text of metrics`);
+  }
+  return { bytes: source.bytes, format };
+}
+
+async function* ownMetrics(metrics: Metrics): AsyncGenerator<Uint8Array> {
+  yield Buffer.from((await metrics.scrape()).body);
+}
