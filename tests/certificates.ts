@@ -68,6 +68,46 @@ export class Authority {
     return { certificate: certificate!, key: key! } satisfies Certificate;
   }
 
+  /** Takes certificates back; answers with the list of all that it has taken back, as PEM. */
+  async revoke(...certificates: readonly string[]): Promise<string> {
+    const settings = `${this.#folder}/ca.cnf`;
+    const [database, list] = [`${this.#folder}/index.txt`, `${this.#folder}/crl.pem`];
+    const lines = `database=${database}\ndefault_md=sha256\ndefault_crl_days=1\n`;
+    await Deno.writeTextFile(settings, `[ca]\ndefault_ca=own\n[own]\n${lines}`);
+    await Deno.writeTextFile(database, "", { append: true });
+    const authority = ["ca", "-config", settings, "-cert", this.file, "-keyfile", `${this.#folder}/ca.key`];
+    for (const certificate of certificates) {
+      await Deno.writeTextFile(`${this.#folder}/revoked.pem`, certificate);
+      await run(...authority, "-revoke", `${this.#folder}/revoked.pem`);
+    }
+    await run(...authority, "-gencrl", "-out", list);
+    return await Deno.readTextFile(list);
+  }
+
+  /** What an OCSP responder says of a certificate: that it is good; DER. */
+  async ocspResponse(certificate: string): Promise<Uint8Array> {
+    const [leaf, database] = [`${this.#folder}/asked.pem`, `${this.#folder}/good.txt`];
+    await Deno.writeTextFile(leaf, certificate);
+    const text = async (...args: string[]) => {
+      const { stdout } = await new Deno.Command("openssl", { args: ["x509", "-noout", "-in", leaf, ...args] }).output();
+      return new TextDecoder().decode(stdout).trim();
+    };
+    const [serial, subject] = [(await text("-serial")).slice("serial=".length), await text("-subject")];
+    await Deno.writeTextFile(
+      database,
+      `V\t491231235959Z\t\t${serial}\tunknown\t/${subject.slice("subject=".length)}\n`,
+    );
+    const own = ["-CA", this.file, "-rsigner", this.file, "-rkey", `${this.#folder}/ca.key`];
+    const asked = ["-issuer", this.file, "-cert", leaf, "-ndays", "1", "-respout", `${this.#folder}/ocsp.der`];
+    await run("ocsp", "-index", database, ...own, ...asked);
+    return await Deno.readFile(`${this.#folder}/ocsp.der`);
+  }
+
+  /** Its key, as PEM. */
+  async key(): Promise<string> {
+    return await Deno.readTextFile(`${this.#folder}/ca.key`);
+  }
+
   /** Removes its files. */
   async remove(): Promise<void> {
     await Deno.remove(this.#folder, { recursive: true });

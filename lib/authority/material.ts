@@ -9,6 +9,7 @@ import { sameBytes } from "../pki/der_read.ts";
 import { certificatePem } from "../pki/pem.ts";
 import { PkiError } from "../pki/pki_error.ts";
 import { PrivateKey } from "../pki/private_key.ts";
+import { listsOf, readRevocationLists, type RevocationList } from "../pki/revocation.ts";
 
 /** What leaves are signed with, and what is handed out beside them. */
 export interface SigningMaterial {
@@ -22,8 +23,8 @@ export interface SigningMaterial {
   readonly rootsPem: string;
   /** Milliseconds since 1970: the end of the certificate that ends first from the authority to its root. */
   readonly notAfter: number;
-  /** Revocation lists, as PEM. Undefined: there are none. */
-  readonly revocationLists?: string;
+  /** Revocation lists of these authorities. Empty: nothing is revoked. */
+  readonly revocations: readonly RevocationList[];
 }
 
 /** Texts in PEM that an authority is made of. */
@@ -37,14 +38,17 @@ export interface MaterialTexts {
 }
 
 /** What errors call each text; files have names of their own. */
-export type MaterialNames = Readonly<Record<"certificate" | "key" | "roots" | "chain", string>>;
+export type MaterialNames = Readonly<Record<keyof MaterialTexts, string>>;
 
-const NAMES: MaterialNames = { certificate: "certificate", key: "key", roots: "roots", chain: "chain" };
+const NAMES: MaterialNames = {
+  ...{ certificate: "certificate", key: "key", roots: "roots", chain: "chain" },
+  revocationLists: "revocation lists",
+};
 
 /**
  * Reads an authority.
  *
- * @throws {PkiError} when a text cannot be read, the key is another's, the certificate may not sign, or no chain leads
+ * @throws {PkiError} when a text cannot be read, the key or the signature of a list is another's, the certificate may not sign, or no chain leads
  * from it to a root that is valid now
  */
 export async function readMaterial(
@@ -65,25 +69,29 @@ export async function readMaterial(
   if ("reason" in found) {
     throw new PkiError(`${names.certificate}: expected a chain to a root of ${names.roots}: ${found.reason}`);
   }
-  return materialOf(certificate, key, { path: found.chain, roots, revocationLists: texts.revocationLists });
+  const revocations = texts.revocationLists === undefined ? [] : await listsOf(
+    readRevocationLists(texts.revocationLists, names.revocationLists),
+    [...found.chain, ...more, ...chain, ...roots],
+    names.revocationLists,
+  );
+  return materialOf(certificate, key, { path: found.chain, roots, revocations });
 }
 
 /** @param path from the authority to its root, both included */
 export function materialOf(
   certificate: Certificate,
   key: PrivateKey,
-  { path, roots, revocationLists }: {
+  { path, roots, revocations = [] }: {
     readonly path: readonly Certificate[];
     readonly roots: readonly Certificate[];
-    readonly revocationLists?: string | undefined;
+    readonly revocations?: readonly RevocationList[];
   },
 ): SigningMaterial {
   return {
-    ...{ certificate, key, roots },
+    ...{ certificate, key, roots, revocations },
     between: path.slice(0, -1).map(({ der }) => certificatePem(der)),
     rootsPem: writeCertificates(roots),
     notAfter: Math.min(...path.map((one) => one.notAfter)),
-    ...(revocationLists === undefined ? {} : { revocationLists }),
   };
 }
 

@@ -8,7 +8,6 @@
  */
 import { CurrentValue } from "../pki/current.ts";
 import { PkiError } from "../pki/pki_error.ts";
-import { pemKind, readPem } from "../pki/pem.ts";
 import type { FileText, WatchedFile } from "../kernel/files/watch_file.ts";
 import { type FileTexts, watchFiles } from "../kernel/files/watch_files.ts";
 import type { Logger } from "../kernel/log/log.ts";
@@ -97,7 +96,9 @@ export class PluggedIn {
   async #take(files: FileTexts<string>): Promise<void> {
     const { folder, clock, multiRoot, log } = this.#options;
     const { texts, names } = readTexts(files, folder);
-    const next = await readMaterial(texts, clock.now(), { ...names, chain: names.chain ?? "chain" });
+    const called = { ...names, chain: names.chain ?? "chain", revocationLists: REVOCATION_LISTS };
+    const next = await readMaterial(texts, clock.now(), called);
+
     const before = this.material.current();
     if (before !== undefined && !multiRoot && !sameCertificates(before.roots, next.roots)) {
       const subjects = (material: SigningMaterial) => material.roots.map(({ subject }) => subject).join("; ");
@@ -146,13 +147,11 @@ function readTexts(
   };
   const optional = (name: string | undefined) =>
     name !== undefined && isThere(files, folder, name) ? text(name) : undefined;
-  const revocationLists = optional(REVOCATION_LISTS);
-  if (revocationLists !== undefined) checkLists(revocationLists);
   return {
     names,
     texts: {
       ...{ certificate: text(names.certificate), key: text(names.key), roots: text(names.roots) },
-      ...{ chain: optional(names.chain), revocationLists },
+      ...{ chain: optional(names.chain), revocationLists: optional(REVOCATION_LISTS) },
     },
   };
 }
@@ -162,14 +161,11 @@ function isThere(files: FileTexts<string>, folder: string, name: string): boolea
   return text !== undefined;
 }
 
-function checkLists(text: string): void {
-  const blocks = readPem(text, REVOCATION_LISTS);
-  if (blocks.length === 0 || blocks.some(({ label }) => pemKind(label) !== "revocation list")) {
-    throw new PkiError(`${REVOCATION_LISTS}: expected X509 CRL blocks alone in PEM`);
-  }
-}
-
 function isSame(a: SigningMaterial, b: SigningMaterial): boolean {
   return a.certificate.fingerprint === b.certificate.fingerprint && a.rootsPem === b.rootsPem &&
-    a.between.join("") === b.between.join("") && a.revocationLists === b.revocationLists;
+    a.between.join("") === b.between.join("") && listsText(a) === listsText(b);
+}
+
+function listsText({ revocations }: SigningMaterial): string {
+  return revocations.map(({ signature }) => signature.toHex()).join();
 }

@@ -18,6 +18,7 @@ import { TokenKeys } from "../authenticators/token_keys.ts";
 import type { TrustDomains } from "../authenticators/trust.ts";
 import { xfccAuthenticator } from "../authenticators/xfcc.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import type { RevocationList } from "../pki/revocation.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import type { DiscoverySettings } from "./settings.ts";
 
@@ -48,6 +49,7 @@ export class ServerAuthentication {
   readonly #kernel: Kernel;
   readonly #domains: () => TrustDomains;
   readonly #authenticators: readonly Authenticator[];
+  #revocations: () => readonly RevocationList[] = () => [];
 
   /** @throws TypeError when a setting is wrong; {@linkcode authenticationProblems} names all that are */
   constructor(settings: AuthenticationSettings, mesh: Pick<MeshSource, "state">, kernel: Kernel) {
@@ -60,10 +62,15 @@ export class ServerAuthentication {
     const rule = settings.JWT_RULE;
     const gateways = parseRanges(settings.TRUSTED_GATEWAY_CIDR);
     this.#authenticators = [
-      clientCertificateAuthenticator(this.#domains),
+      clientCertificateAuthenticator(this.#domains, () => this.#revocations()),
       ...rule === "" ? [] : [this.#tokensOf("JWT_RULE", parseTokenRule(rule))],
       ...gateways.length === 0 ? [] : [xfccAuthenticator(gateways, this.#domains)],
     ];
+  }
+
+  /** Has certificates on these lists prove nothing any more; they are asked for at each call. */
+  useRevocations(lists: () => readonly RevocationList[]): void {
+    this.#revocations = lists;
   }
 
   /** Clients of discovery. */

@@ -69,7 +69,7 @@ export async function startServerAuthority(
   settings: DiscoverySettings,
   { mesh, authentication }: {
     readonly mesh: Pick<MeshSource, "state">;
-    readonly authentication: Pick<ServerAuthentication, "forAuthority">;
+    readonly authentication: Pick<ServerAuthentication, "forAuthority" | "useRevocations">;
   },
   kernel: Kernel,
 ): Promise<ServerAuthority> {
@@ -90,6 +90,7 @@ export async function startServerAuthority(
     : await startSelfSigned(trustDomain, settings, kernel);
   kernel.stopper.add("authority", () => source.stop());
   measureExpiry(kernel.metrics, source.material, kernel.clock);
+  authentication.useRevocations(() => source.material.current()?.revocations ?? []);
   const lifetimes = { usual: settings.DEFAULT_WORKLOAD_CERT_TTL, most: settings.MAX_WORKLOAD_CERT_TTL };
   const authority = new SigningAuthority(source.material, lifetimes, kernel.clock, cores);
   return { authority, services: [serviceOf(authority, await authentication.forAuthority(), kernel)], names };

@@ -10,7 +10,12 @@ import { utf8Bytes } from "../../resource/protowire.ts";
 /** A certificate with its key, or roots; all texts are PEM. */
 export type AgentSecret =
   | { readonly kind: "certificate"; readonly chain: string; readonly key: string }
-  | { readonly kind: "roots"; readonly roots: string };
+  | {
+    readonly kind: "roots";
+    readonly roots: string;
+    /** Revocation lists of their certificates; absent: nothing is revoked. */
+    readonly revocations?: string;
+  };
 
 /** Name of the workload's own certificate. */
 export const WORKLOAD_SECRET = "default";
@@ -32,7 +37,11 @@ export function encodeSecret(name: string, secret: AgentSecret): EncodedSecret {
   if (secret.kind === "certificate") {
     const certificate = new MessageWriter().bytes(1, dataSource(secret.chain)).bytes(2, dataSource(secret.key));
     out.bytes(2, certificate.finish());
-  } else out.bytes(4, new MessageWriter().bytes(1, dataSource(secret.roots)).finish());
+  } else {
+    const context = new MessageWriter().bytes(1, dataSource(secret.roots));
+    if (secret.revocations !== undefined) context.bytes(7, dataSource(secret.revocations));
+    out.bytes(4, context.finish());
+  }
   const bytes = out.finish();
   return { name, bytes, version: createHash("sha256").update(bytes).digest("hex").slice(0, 32) };
 }

@@ -41,6 +41,7 @@ export class WorkloadCertificate implements SecretSource {
   readonly #listeners = new Set<{ readonly name: string; readonly listener: SecretListener }>();
   #current: IssuedCertificate | undefined;
   #moreRoots: readonly string[];
+  #revocations: string | undefined;
   #timer: Cancel | undefined;
   #storeTimer: Cancel | undefined;
   #written: Promise<void> = Promise.resolve();
@@ -76,6 +77,13 @@ export class WorkloadCertificate implements SecretSource {
     this.#tell(ROOTS_SECRET);
   }
 
+  /** Replaces the revocation lists of what is trusted; undefined: there are none. */
+  revoke(lists: string | undefined): void {
+    if (lists === this.#revocations) return;
+    this.#revocations = lists;
+    this.#tell(ROOTS_SECRET);
+  }
+
   stop(): void {
     this.#stopped = true;
     this.#timer?.();
@@ -95,7 +103,10 @@ export class WorkloadCertificate implements SecretSource {
     if (current === undefined) return;
     const { chain, key, roots } = current;
     if (name === WORKLOAD_SECRET) listener.secret({ kind: "certificate", chain, key });
-    else listener.secret({ kind: "roots", roots: this.#allRoots(roots) });
+    else {
+      const revocations = this.#revocations === undefined ? {} : { revocations: this.#revocations };
+      listener.secret({ kind: "roots", roots: this.#allRoots(roots), ...revocations });
+    }
   }
 
   /** The server may send the authority's own roots as well. */

@@ -10,6 +10,7 @@
  *
  * @module
  */
+import type { WatchedFile } from "../../kernel/files/watch_file.ts";
 import { readCertificates } from "../../pki/certificate.ts";
 import { WireCursor } from "../../resource/protowire.ts";
 import { GrpcServer } from "../../grpc/server.ts";
@@ -24,6 +25,7 @@ import { type OwnHandler, Relay } from "../relay/relay.ts";
 import { upstreamOpener } from "../relay/upstream.ts";
 import { firstSource, type SecretSource } from "../secrets/agent_secret.ts";
 import { fileSecrets } from "../secrets/file_secrets.ts";
+import { followRevocationFiles } from "../secrets/revocation_files.ts";
 import { sdsService } from "../secrets/sds_service.ts";
 import type { WorkloadCertificate } from "../secrets/workload_certificate.ts";
 import type { AgentInput } from "./agent_input.ts";
@@ -99,11 +101,15 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
     },
     { path: input.xdsSocket, service: relay.service },
   ], input);
+  const revocations = certificate && await followRevocationFiles({
+    ...{ paths: paths.revocationLists, clock, log: log.scope("cache") },
+    onLists: (lists) => certificate.revoke(lists),
+  });
   machine?.start();
   certificate?.start();
   let agent: RunningAgent | undefined;
   const pages: ClosablePages[] = [];
-  const runtime: AgentRuntime = { relay, certificate, machine, sockets, pages };
+  const runtime: AgentRuntime = { relay, certificate, revocations, machine, sockets, pages };
   try {
     pages.push(await openStatusPort(statusPlan, statusActions(() => agent, input), input, parts));
     if (input.tokenService.port > 0) pages.push(await startTokenService(input, parts));
@@ -120,6 +126,8 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
 interface AgentRuntime {
   readonly relay: Relay;
   readonly certificate: WorkloadCertificate | undefined;
+  /** The files of revocation lists; absent as the certificate. */
+  readonly revocations: WatchedFile | undefined;
   /** Absent where the machine has no token of its own. */
   readonly machine: GoogleIdentity | undefined;
   readonly sockets: readonly OpenSocket[];
@@ -209,10 +217,11 @@ async function closeSockets(sockets: readonly OpenSocket[]): Promise<void> {
   }
 }
 
-async function closeAll({ relay, certificate, machine, sockets, pages }: AgentRuntime): Promise<void> {
+async function closeAll({ relay, certificate, revocations, machine, sockets, pages }: AgentRuntime): Promise<void> {
   relay.stop();
   certificate?.stop();
   machine?.stop();
+  await revocations?.stop();
   await closeSockets(sockets);
   await Promise.all(pages.map((server) => server.close()));
 }

@@ -18,6 +18,8 @@ export interface AgentPaths {
   readonly tokens: readonly string[];
   /** Roots of the control plane, where no variable names others. */
   readonly roots: readonly string[];
+  /** Revocation lists of the mesh's authorities. */
+  readonly revocationLists: readonly string[];
   /** Folders with the workload's certificate: `cert-chain.pem`, `key.pem`, `root-cert.pem`. */
   readonly certificates: readonly string[];
   /** Folder with the certificate that a cloud mounts. */
@@ -40,6 +42,7 @@ export const AGENT_PATHS: AgentPaths = {
     "./var/run/secrets/mesh/root-cert.pem",
     "./var/run/secrets/istio/root-cert.pem",
   ],
+  revocationLists: ["./var/run/secrets/mesh/crl/ca-crl.pem", "./var/run/secrets/istio/crl/ca-crl.pem"],
   certificates: ["./etc/certs", "./var/run/secrets/workload-spiffe-credentials"],
   cloudCertificates: "./var/run/secrets/workload-spiffe-credentials",
   pod: ["./etc/mesh/pod", "./etc/istio/pod"],

@@ -29,6 +29,10 @@ export function validateMeshConfig(mesh: MeshConfig, report: Findings): void {
   checkDuration(mesh.dnsRefreshRate, "dnsRefreshRate", report);
   checkTcpKeepalive(mesh.tcpKeepalive, "tcpKeepalive", report);
   validateProxySettings(mesh.defaultConfig, "defaultConfig", report);
+  const [provider] = Object.keys(mesh.defaultConfig.privateKeyProvider ?? {});
+  if (provider !== undefined) {
+    report.warning("defaultConfig.privateKeyProvider", provider, "none: keys are used without it");
+  }
   // Outlier detection belongs to destination rules, so it counts as given here.
   checkLocality(mesh.localityLbSetting, true, "localityLbSetting", report);
   mesh.serviceSettings.forEach((settings, index) =>

@@ -136,6 +136,7 @@ defaultConfig:
     "trustDomainAliases[0]",
   ]);
   assert.deepEqual(findings.filter((one) => one.severity === "warning").map((one) => one.place.field), [
+    "defaultConfig.privateKeyProvider",
     "tlsDefaults.ecdhCurves[0]",
   ]);
 });
@@ -246,4 +247,13 @@ caCertificates:
     ...["caCertificates[0]", "caCertificates[1].pem", "caCertificates[2].spiffeBundleUrl"],
     ...["caCertificates[3].spiffeBundleUrl", "caCertificates[4].trustDomains[1]"],
   ]);
+});
+
+test("hardware for keys is a warning: they are used without it", () => {
+  for (const provider of ["cryptomb", "qat"]) {
+    const { findings } = mesh(`defaultConfig: {privateKeyProvider: {${provider}: {pollDelay: 1ms}}}`);
+    assert.deepEqual(findings.map(({ severity, place, value }) => [severity, place.field, value]), [
+      ["warning", "defaultConfig.privateKeyProvider", `"${provider}"`],
+    ]);
+  }
 });

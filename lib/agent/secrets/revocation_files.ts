@@ -1,0 +1,46 @@
+/**
+ * Revocation lists of the mesh's authorities in files, where an orchestrator or an operator puts them: read, and followed
+ * while the agent runs.
+ *
+ * Permissions: read (the files and their folders).
+ *
+ * @module
+ */
+import type { WatchedFile } from "../../kernel/files/watch_file.ts";
+import { watchFiles } from "../../kernel/files/watch_files.ts";
+import type { Logger } from "../../kernel/log/log.ts";
+import type { Clock } from "../../kernel/time/clock.ts";
+import { PkiError } from "../../pki/pki_error.ts";
+import { readRevocationLists } from "../../pki/revocation.ts";
+
+/** How the files are followed. */
+export interface RevocationFilesOptions {
+  /** The first that is there and not empty counts. */
+  readonly paths: readonly string[];
+  /** Called with the lists as PEM; undefined: there are none. */
+  readonly onLists: (lists: string | undefined) => void;
+  readonly clock: Pick<Clock, "after">;
+  readonly log: Logger;
+}
+
+/** Follows the files. What cannot be used is reported, and the last lists that could stay in force. */
+export async function followRevocationFiles(
+  { paths, onLists, clock, log }: RevocationFilesOptions,
+): Promise<WatchedFile> {
+  return await watchFiles({
+    ...{ paths, clock },
+    onTexts: (texts) => {
+      const path = paths.find((one) => texts[one] !== undefined && texts[one] !== "");
+      if (path === undefined) return onLists(undefined);
+      const text = texts[path];
+      try {
+        if (typeof text !== "string") throw new PkiError(`${path}: ${text?.unreadable}`);
+        readRevocationLists(text, path);
+        onLists(text);
+      } catch (error) {
+        if (!(error instanceof PkiError)) throw error;
+        log.error(`revocation lists cannot be used, the last ones stay in force: ${error.message}`);
+      }
+    },
+  });
+}

@@ -1,0 +1,103 @@
+/**
+ * Revocation lists: which certificates their issuer has taken back before their end.
+ *
+ * Rule: RFC 5280, section 5. Lists with critical extensions (parts of lists, lists of several issuers) are refused.
+ *
+ * @module
+ */
+import type { Certificate } from "./certificate.ts";
+import { type DerReader, hex, sameBytes, Tag } from "./der_read.ts";
+import { pemKind, readPem } from "./pem.ts";
+import { PkiError } from "./pki_error.ts";
+import { isSignedBy, readSigned, type Signed } from "./signed.ts";
+import { readSubject } from "./subject.ts";
+
+/** The certificates that one issuer has revoked. */
+export interface RevocationList extends Signed {
+  readonly issuerDer: Uint8Array;
+  /** As people read it. */
+  readonly issuer: string;
+  /** Serial numbers in hexadecimal digits. */
+  readonly serials: ReadonlySet<string>;
+}
+
+const EXTENSIONS = 0xa0;
+
+/**
+ * The lists of a PEM text.
+ *
+ * @param what The name of the text in errors.
+ * @throws {PkiError} when it holds none, something else, or one cannot be read
+ */
+export function readRevocationLists(pem: string, what: string): RevocationList[] {
+  const blocks = readPem(pem, what);
+  if (blocks.length === 0 || blocks.some(({ label }) => pemKind(label) !== "revocation list")) {
+    throw new PkiError(`${what}: expected X509 CRL blocks alone in PEM`);
+  }
+  return blocks.map(({ der }, i) => readList(der, `${what}: list ${i + 1} of ${blocks.length}`));
+}
+
+function readList(der: Uint8Array, what: string): RevocationList {
+  const { signed, fields } = readSigned(der, what);
+  fields.optional(Tag.INTEGER);
+  fields.take(Tag.SEQUENCE);
+  const issuerDer = fields.take(Tag.SEQUENCE).whole;
+  skipTimes(fields);
+  const serials = new Set<string>();
+  if (fields.nextTag === Tag.SEQUENCE) {
+    const entries = fields.inside(Tag.SEQUENCE);
+    while (!entries.done) serials.add(hex(entries.inside(Tag.SEQUENCE).take(Tag.INTEGER).content));
+  }
+  if (fields.nextTag === EXTENSIONS) refuseCritical(fields.inside(EXTENSIONS).inside(Tag.SEQUENCE), what);
+  fields.finish();
+  return { ...signed, issuerDer, issuer: readSubject(issuerDer, what).text, serials };
+}
+
+/** When it was made, and when the next one comes. A list that is late still says who is revoked. */
+function skipTimes(fields: DerReader): void {
+  while (fields.nextTag === Tag.UTC_TIME || fields.nextTag === Tag.GENERALIZED_TIME) fields.take();
+}
+
+function refuseCritical(extensions: DerReader, what: string): void {
+  while (!extensions.done) {
+    const extension = extensions.inside(Tag.SEQUENCE);
+    extension.take(Tag.OBJECT_ID);
+    if (extension.optional(Tag.BOOLEAN) !== undefined) {
+      throw new PkiError(`${what}: expected no critical extension, got one: parts of lists are not taken`);
+    }
+  }
+}
+
+/**
+ * The lists that one of these authorities has signed; lists of others are left out, since they say nothing about theirs.
+ *
+ * @param what The name of their text in errors.
+ * @throws {PkiError} when a list names one of the authorities and has not its signature
+ */
+export async function listsOf(
+  lists: readonly RevocationList[],
+  authorities: readonly Certificate[],
+  what: string,
+): Promise<RevocationList[]> {
+  const found: RevocationList[] = [];
+  for (const list of lists) {
+    const issuers = authorities.filter(({ subjectDer }) => sameBytes(subjectDer, list.issuerDer));
+    if (issuers.length === 0) continue;
+    const signed = await Promise.all(issuers.map(({ spki }) => isSignedBy(list, spki)));
+    if (!signed.includes(true)) {
+      throw new PkiError(`${what}: the list of ${JSON.stringify(list.issuer)} is not signed by its key`);
+    }
+    found.push(list);
+  }
+  return found;
+}
+
+/** The first certificate of a chain that its issuer has revoked. */
+export function revokedIn(
+  chain: readonly Certificate[],
+  lists: readonly RevocationList[],
+): Certificate | undefined {
+  return chain.find(({ issuerDer, serial }) =>
+    lists.some((list) => list.serials.has(serial) && sameBytes(list.issuerDer, issuerDer))
+  );
+}
