@@ -14,6 +14,8 @@ export interface ImportArrow {
   readonly line: number;
   /** Types only: erased before the program runs. */
   readonly typeOnly: boolean;
+  /** Loaded when it is reached, not at the start. */
+  readonly lazy: boolean;
 }
 
 /** Every TypeScript file under some folders, sorted. */
@@ -46,7 +48,13 @@ export function importsOf(root: string, file: string): ImportArrow[] {
   for (const match of text.matchAll(statement)) {
     const specifier = match[2] ?? match[3] ?? match[4]!;
     const line = text.slice(0, match.index).split("\n").length;
-    arrows.push({ from: file, to: resolve(file, specifier), line, typeOnly: match[1] !== undefined });
+    arrows.push({
+      from: file,
+      to: resolve(file, specifier),
+      line,
+      typeOnly: match[1] !== undefined,
+      lazy: match[4] !== undefined,
+    });
   }
   return arrows;
 }

@@ -6,7 +6,6 @@
  * @module
  */
 import { z } from "zod";
-import type { NodeLocality } from "../node/agent_node.ts";
 import { type CloudFacts, givenTexts, type MetadataPage } from "./metadata_server.ts";
 
 /** Seconds for which a token of the server is asked: long enough for the pages of one start. */
@@ -36,10 +35,4 @@ export async function amazonFacts(page: MetadataPage): Promise<CloudFacts> {
     }),
     locality: givenTexts({ region: found.region, zone: found.availabilityZone }),
   };
-}
-
-/** A zone, `us-east-1a`, lies in the region before its last letter. */
-export function amazonLocality(zone: string): NodeLocality {
-  const region = /^(.+\d)[a-z]$/.exec(zone)?.[1];
-  return region === undefined ? { zone } : { region, zone };
 }

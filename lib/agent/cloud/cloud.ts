@@ -9,9 +9,8 @@
  * @module
  */
 import type { Settings } from "../../kernel/settings/catalogue.ts";
-import { amazonFacts, amazonLocality } from "./amazon.ts";
-import { azureFacts } from "./azure.ts";
-import { googleFacts, googleFactsByHand, googleLocality, googleMetadataOf } from "./google.ts";
+import { googleFacts, googleFactsByHand, googleMetadataOf } from "./google.ts";
+import { amazonLocality, googleLocality } from "./localities.ts";
 import { type CloudFacts, metadataPages } from "./metadata_server.ts";
 
 /** Settings that say something of a cloud. */
@@ -94,12 +93,17 @@ async function factsOf(
       if (Object.keys(facts.metadata).length === 0) throw new Error(`no answer from ${googleServer(settings)}`);
       return facts;
     }
-    case "aws":
+    // What reads JSON is loaded where there is some: agents are many, and most are in none of these.
+    case "aws": {
+      const { amazonFacts } = await import("./amazon.ts");
       return await amazonFacts(
         pages(settings.AWS_EC2_METADATA_SERVICE_ENDPOINT || (ipv6 ? AMAZON_IPV6 : LINK_LOCAL)),
       );
-    case "azure":
+    }
+    case "azure": {
+      const { azureFacts } = await import("./azure.ts");
       return await azureFacts(pages(azure ?? LINK_LOCAL));
+    }
     case undefined:
       return { metadata: {}, locality: {} };
   }

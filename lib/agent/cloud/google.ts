@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { NodeLocality } from "../node/agent_node.ts";
+import { googleLocality } from "./localities.ts";
 import { type CloudFacts, givenTexts, type MetadataPage, optionalPage } from "./metadata_server.ts";
 
 /** Header without which the server answers nothing. */
@@ -68,10 +68,4 @@ export function googleClusterUrl(metadata: Readonly<Record<string, string>>): st
   const { gcp_project: project, gcp_location: location, gcp_gke_cluster_name: cluster } = metadata;
   if (!project || !location || !cluster) return undefined;
   return `https://container.googleapis.com/v1/projects/${project}/locations/${location}/clusters/${cluster}`;
-}
-
-/** A zone, `europe-west1-b`, lies in the region before its last part; a regional cluster has a region alone. */
-export function googleLocality(place: string): NodeLocality {
-  const region = /^(.+-.+\d)-[a-z]+$/.exec(place)?.[1];
-  return region === undefined ? { region: place } : { region, zone: place };
 }

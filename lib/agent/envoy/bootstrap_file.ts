@@ -7,9 +7,7 @@
  */
 import type { ProxySettings } from "../../config/mesh/types.ts";
 import type { Logger } from "../../kernel/log/log.ts";
-import { renderTemplate } from "../../kernel/template/render.ts";
 import { bootstrap, type BootstrapInput } from "../bootstrap/bootstrap.ts";
-import { templateValues } from "../bootstrap/template_values.ts";
 
 /** Name of the bootstrap in the proxy's folder, without its form. */
 const BOOTSTRAP_FILE = "envoy-rev";
@@ -61,6 +59,10 @@ export async function writeBootstrap(
       log.warn(`${field}: got ${JSON.stringify(value)}, expected ${expected}; it has no effect`);
     }
   } else {
+    const [{ renderTemplate }, { templateValues }] = await Promise.all([
+      import("../../kernel/template/render.ts"),
+      import("../bootstrap/template_values.ts"),
+    ]);
     text = renderTemplate(await textOfFile(template.by, template.path), template.path, templateValues(input, made));
   }
   // Envoy knows the form of a file by its name.

@@ -75,7 +75,7 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
   const statusPlan = await planStatus(input);
   const faults = [...statusPlan.faults, ...tokenFaults(settings, input.tokenService)];
   const plan = await planSecrets(settings, paths, faults);
-  const machine = machineToken(input, parts);
+  const machine = await machineToken(input, parts);
   const certificate = plan.from === "authority" ? workloadCertificate(input, parts, machine) : undefined;
   const relay = new Relay({
     open: upstreamOpener({

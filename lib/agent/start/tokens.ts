@@ -1,5 +1,6 @@
 /**
- * Tokens of the machine, and the service that exchanges the workload's for others.
+ * Tokens of the machine, and the service that exchanges the workload's for others. What makes them is loaded where it is
+ * asked for.
  *
  * Permissions: net (metadata server, providers of tokens, the service's port), write (the token's file).
  *
@@ -13,9 +14,7 @@ import type { Clock } from "../../kernel/time/clock.ts";
 import { familiesOf } from "../bootstrap/families.ts";
 import { googleServer } from "../cloud/cloud.ts";
 import { writeWhole } from "../secrets/output_files.ts";
-import { GoogleIdentity } from "../tokens/google_identity.ts";
-import { GoogleTokens } from "../tokens/google_tokens.ts";
-import { tokenRoutes } from "../tokens/token_service.ts";
+import type { GoogleIdentity } from "../tokens/google_identity.ts";
 import type { AgentInput, TokenServiceInput } from "./agent_input.ts";
 
 /** What both are made with. */
@@ -49,8 +48,12 @@ export function tokenFaults(
 }
 
 /** The machine's token, not asked for yet; undefined: the workload's is in a file. */
-export function machineToken({ settings, paths }: AgentInput, { clock, log }: TokenParts): GoogleIdentity | undefined {
+export async function machineToken(
+  { settings, paths }: AgentInput,
+  { clock, log }: TokenParts,
+): Promise<GoogleIdentity | undefined> {
   if (settings.CREDENTIAL_FETCHER_TYPE !== MACHINE) return undefined;
+  const { GoogleIdentity } = await import("../tokens/google_identity.ts");
   const file = paths.tokens[0]!;
   return new GoogleIdentity({
     server: googleServer(settings),
@@ -68,6 +71,10 @@ export function machineToken({ settings, paths }: AgentInput, { clock, log }: To
  */
 export async function startTokenService(input: AgentInput, { clock, log, metrics }: TokenParts): Promise<HttpServer> {
   const { settings, cloud, workload, tokenService: { port } } = input;
+  const [{ GoogleTokens }, { tokenRoutes }] = await Promise.all([
+    import("../tokens/google_tokens.ts"),
+    import("../tokens/token_service.ts"),
+  ]);
   const provider = settings.CREDENTIAL_FETCHER_TYPE === MACHINE
     ? settings.CREDENTIAL_IDENTITY_PROVIDER
     : cloud.metadata.gcp_gke_cluster_url ?? "";

@@ -7,8 +7,7 @@ import {
   type Firmware,
   FIRMWARE_FILES,
 } from "../../../lib/agent/cloud/cloud.ts";
-import { amazonLocality } from "../../../lib/agent/cloud/amazon.ts";
-import { googleLocality } from "../../../lib/agent/cloud/google.ts";
+import { amazonLocality, googleLocality } from "../../../lib/agent/cloud/localities.ts";
 import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
 import { CloudServer, googlePages } from "../support/cloud_server.ts";
 

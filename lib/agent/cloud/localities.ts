@@ -1,0 +1,18 @@
+/**
+ * Places of clouds by the names of their zones.
+ *
+ * @module
+ */
+import type { NodeLocality } from "../node/agent_node.ts";
+
+/** A zone of Google, `europe-west1-b`, lies in the region before its last part; a regional cluster has a region alone. */
+export function googleLocality(place: string): NodeLocality {
+  const region = /^(.+-.+\d)-[a-z]+$/.exec(place)?.[1];
+  return region === undefined ? { region: place } : { region, zone: place };
+}
+
+/** A zone of Amazon, `us-east-1a`, lies in the region before its last letter. */
+export function amazonLocality(zone: string): NodeLocality {
+  const region = /^(.+\d)[a-z]$/.exec(zone)?.[1];
+  return region === undefined ? { zone } : { region, zone };
+}
