@@ -7,8 +7,8 @@ import { wrap } from "../../lib/cli/terminal/layout.ts";
 import { safeText, type Style, styleOf } from "../../lib/cli/terminal/style.ts";
 import type { Terminal } from "../../lib/cli/terminal/terminal.ts";
 import { fieldCode, FINDING_ROWS } from "../../lib/config/finding/codes.ts";
-import { type Finding, findingObject, type ObjectName } from "../../lib/config/finding/finding.ts";
-import { describeOrigin, type Origin } from "../../lib/config/finding/origin.ts";
+import { type Finding, findingKind, findingObject, type ObjectName } from "../../lib/config/finding/finding.ts";
+import { describeOrigin, type Origin, writtenKind } from "../../lib/config/finding/origin.ts";
 import type { SourceExcerpt } from "../../lib/config/finding/excerpt.ts";
 
 /** What the text is made of beside the finding. */
@@ -30,7 +30,11 @@ export function findingText(found: Finding, around: FindingSurroundings, termina
     text === "" ? [] : [wrap(text, terminal.width, style("faint", label.padEnd(9)))];
   const lines = [
     head,
-    `  ${[placeText(found, around.excerpt), objectText(findingObject(found))].filter(Boolean).join("  ")}`,
+    `  ${
+      [placeText(found, around.excerpt), objectText({ ...findingObject(found), kind: findingKind(found) })].filter(
+        Boolean,
+      ).join("  ")
+    }`,
     ...excerptLines(around.excerpt, style, found),
     ...sentence(found, around.excerpt),
     ...block("expected", isTold(found, around.excerpt) ? expectedText(found, around.originOf) : ""),
@@ -79,7 +83,9 @@ function expectedText(found: Finding, originOf: FindingSurroundings["originOf"])
   for (const object of found.place.objects.slice(1)) {
     const origin = originOf(object);
     const name = objectText(object);
-    const full = `${name}${origin === undefined ? "" : `, ${describeOrigin(origin)}`}`;
+    const full = origin === undefined
+      ? name
+      : `${objectText({ ...object, kind: writtenKind(origin, object.kind) })}, ${describeOrigin(origin)}`;
     text = text.includes(name) ? text.replace(name, () => full) : `${text} (${full})`;
   }
   return text;

@@ -8,6 +8,7 @@
  */
 import { z } from "zod";
 import { type Finding, findingFile, findingObject } from "../config/finding/finding.ts";
+import { writtenKind } from "../config/finding/origin.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
 import { type ConfigObject, type Kind, objectKey } from "../config/types.ts";
 import { spellingsOfKind } from "../config/spelling/spelling.ts";
@@ -147,7 +148,7 @@ function state(wanted: LiveQuestion, request: HttpRequest, view: DebugView, unre
   else if (total === 0) why.push(`none of the ${connected} connected proxies has anything of it`);
   for (const { message, effect } of lost) why.push(`${message}: ${effect}`);
   if (view.analysis.isBehind) why.push("the last change is still analyzed");
-  const inert = object && kindNotBuiltText(kind);
+  const inert = object && kindNotBuiltText(kind, writtenKind(object.origin, kind));
   if (inert) why.unshift(inert);
   const reached = why.length === 0;
   const counts = { push, live, total, failing, connected, noProxy: connected === 0 };

@@ -6,6 +6,7 @@
 import { KINDS } from "../config/kinds/kinds.ts";
 import { kindNotBuiltText, notBuilt } from "../kernel/not_built/catalogue.ts";
 import { type Finding, findingKeys, warningOf } from "../config/finding/finding.ts";
+import { writtenKind } from "../config/finding/origin.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 import { settledFindings } from "./within.ts";
@@ -56,8 +57,9 @@ export function* allWarnings(view: DebugView): Iterable<Finding> {
   for (const kind of KINDS) {
     const entry = notBuilt("kind", kind);
     if (entry === undefined || entry.part === "security") continue;
-    for (const { key } of view.store.list(kind)) {
-      yield warningOf("no-effect", [key], kindNotBuiltText(kind) ?? "");
+    for (const { key, origin } of view.store.list(kind)) {
+      const found = warningOf("no-effect", [key], kindNotBuiltText(kind, writtenKind(origin, kind)) ?? "");
+      yield { ...found, place: { ...found.place, origin } };
     }
   }
 }

@@ -14,6 +14,7 @@ import type { Derivation } from "../config/derive/derivation.ts";
 import { DerivationEngine } from "../config/derive/engine.ts";
 import { FactStore } from "../config/facts/store.ts";
 import { type Finding, findingChanges } from "../config/finding/finding.ts";
+import { writtenKey, writtenKind } from "../config/finding/origin.ts";
 import { type Kind, KINDS } from "../config/kinds/kinds.ts";
 import { hiddenFinding } from "../config/overlap.ts";
 import { type ChangeSet, ConfigStore } from "../config/store.ts";
@@ -131,8 +132,12 @@ function kindsNotBuiltReported(store: ConfigStore, kernel: Kernel): () => void {
       if (objects.length === 0) reported.delete(kind);
       else if (!reported.has(kind)) {
         reported.add(kind);
-        const first = objects.slice(0, 10).map(({ key }) => key);
-        kernel.log.scope("model").warn(kindNotBuiltText(kind) ?? "", { objects: first, count: objects.length });
+        const [written] = objects.map(({ origin }) => writtenKind(origin, kind));
+        const first = objects.slice(0, 10).map(writtenKey);
+        kernel.log.scope("model").warn(kindNotBuiltText(kind, written) ?? "", {
+          objects: first,
+          count: objects.length,
+        });
       }
     }
   };

@@ -4,7 +4,7 @@
  * @module
  */
 import type { DebugView } from "../debug/view.ts";
-import { type Finding, findingIdentity, findingKeys } from "../config/finding/finding.ts";
+import { type Finding, findingIdentity, findingKeys, findingKind } from "../config/finding/finding.ts";
 import { describeOrigin } from "../config/finding/origin.ts";
 import { allWarnings } from "../debug/pushes.ts";
 import { settledFindings } from "../debug/within.ts";
@@ -67,9 +67,9 @@ export function findingTable(findings: readonly Finding[]): Html {
   const rows = findings.map((one) => [
     severityHtml(one),
     markup`<code>${one.code}</code>`,
-    findingKeys(one).map((key) =>
+    findingKeys(one).map((key, at) =>
       markup`
-        <a href="${objectUrl(key)}">${key}</a><br>
+        <a href="${objectUrl(key)}">${at === 0 ? `${findingKind(one)}${key.slice(key.indexOf("/"))}` : key}</a><br>
       `
     ),
     markup`

@@ -6,7 +6,7 @@
 import { dump } from "js-yaml";
 import { z } from "zod";
 import { type Finding, findingKeys } from "../config/finding/finding.ts";
-import { describeOrigin, type Origin } from "../config/finding/origin.ts";
+import { describeOrigin, type Origin, writtenKey } from "../config/finding/origin.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
 import { writtenForm } from "../config/kinds/written.ts";
 import type { ConfigObject } from "../config/types.ts";
@@ -64,7 +64,7 @@ async function pageOf(state: LiveAnswer, view: DebugView): Promise<WebPage> {
   return {
     // An object that is refused is there to look at.
     status: object === undefined && findings.length === 0 ? 404 : 200,
-    title: key,
+    title: object === undefined ? key : writtenKey(object),
     live: "push",
     body: markup`${verdict(state, object, findings)}${findings.length > 0 && findingTable(findings)}
 ${await texts(key, object, findings, view)}

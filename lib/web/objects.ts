@@ -5,8 +5,8 @@
  */
 import type { DebugView } from "../debug/view.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
-import { type Finding, findingKeys } from "../config/finding/finding.ts";
-import { describeOrigin } from "../config/finding/origin.ts";
+import { type Finding, findingKeys, findingKind } from "../config/finding/finding.ts";
+import { describeOrigin, writtenKind } from "../config/finding/origin.ts";
 import type { ConfigObject, Kind } from "../config/types.ts";
 import { kindNotBuiltText } from "../kernel/not_built/catalogue.ts";
 import { findingsByObject } from "./findings.ts";
@@ -33,6 +33,8 @@ export type ObjectState = keyof typeof OBJECT_STATES;
 /** A row of the list: an object, or one that is refused and was never in force. */
 interface ListedObject {
   readonly kind: string;
+  /** The kind as its author spelled it. */
+  readonly written: string;
   readonly namespace: string;
   readonly name: string;
   readonly key: string;
@@ -50,15 +52,15 @@ export const objectsPage: WebPageMaker = (request, view): WebPage => {
   const stateOf = objectStates(view);
   const all = listedObjects(view);
   const found = all.filter((one) =>
-    (kind === "" || one.kind === kind) && (namespace === "" || one.namespace === namespace) &&
-    holds(`${one.key} ${one.where}`) && (state === "" || stateOf(one) === state)
+    (kind === "" || one.kind === kind || one.written === kind) && (namespace === "" || one.namespace === namespace) &&
+    holds(`${one.key} ${one.written} ${one.where}`) && (state === "" || stateOf(one) === state)
   );
   const part = listPart(found, request);
   const rows = part.items.map((one): HtmlValue[] => [
     markup`
       <a href="${objectUrl(one.key)}">${one.name}</a>
     `,
-    one.kind,
+    one.written,
     one.namespace,
     stateHtml(stateWord(stateOf(one))),
     markup`
@@ -66,7 +68,7 @@ export const objectsPage: WebPageMaker = (request, view): WebPage => {
     `,
   ]);
   const choices = [
-    { name: "kind", label: "any kind", options: [...new Set(all.map((one) => one.kind))].sort() },
+    { name: "kind", label: "any kind", options: [...new Set(all.map((one) => one.written))].sort() },
     { name: "namespace", label: "any namespace", options: shownNamespaces(all) },
     { name: "state", label: "any state", options: Object.keys(OBJECT_STATES) },
   ];
@@ -108,7 +110,15 @@ export function listedObjects(view: DebugView): ListedObject[] {
       known.add(object.key);
       const { key, meta, origin } = object;
       const found = findings.get(key) ?? [];
-      listed.push({ kind, ...nameOf(meta), key, where: describeOrigin(origin), object, findings: found });
+      listed.push({
+        kind,
+        written: writtenKind(origin, kind),
+        ...nameOf(meta),
+        key,
+        where: describeOrigin(origin),
+        object,
+        findings: found,
+      });
     }
   }
   return [...listed, ...refusedObjects(view, known, findings)];
@@ -130,7 +140,7 @@ function* refusedObjects(
     if (finding.severity !== "error" || object === undefined || object.name === "" || seen.has(key)) continue;
     seen.add(key);
     const where = finding.place.origin === undefined ? "" : describeOrigin(finding.place.origin);
-    yield { ...object, key, where, findings: findings.get(key) ?? [finding] };
+    yield { ...object, written: findingKind(finding), key, where, findings: findings.get(key) ?? [finding] };
   }
 }
 

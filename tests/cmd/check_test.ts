@@ -36,6 +36,19 @@ Deno.test("1 for an error, told with its line, its value, what would be right, e
   assert.match(out, /\neffect {3}.+\nfix {6}.+\n\n6 objects, 1 error, 0 warnings, \d+\.\d s\n$/);
 });
 
+const FILTER = `apiVersion: networking.istio.io/v1alpha3
+kind: EnvoyFilter
+metadata: { name: f, namespace: shop, annotations: { sidecar.istio.io/nonsense: x } }
+spec: { configPatches: [] }
+`;
+
+Deno.test("an object stays what its author called it", async () => {
+  const { out } = await pilotDiscovery(["check", "-"], { stdin: FILTER });
+  assert.match(out, /stdin:3:\d+ {2}EnvoyFilter shop\/f\n/);
+  assert.match(out, /EnvoyFilter objects are read and checked/);
+  assert.doesNotMatch(out, /ProxyFilter/);
+});
+
 Deno.test("--fail-on says how bad is too bad", async () => {
   const policy =
     "apiVersion: security.mesh.io/v1\nkind: AuthorizationPolicy\nmetadata: { name: a, namespace: shop }\nspec: {}\n";

@@ -208,6 +208,25 @@ Deno.test("lists are paged and filtered, by an address that is stable", async ()
   });
 });
 
+Deno.test("pages call an object what its author called it", async () => {
+  const filter = `apiVersion: networking.istio.io/v1alpha3
+kind: EnvoyFilter
+metadata: { name: f, namespace: x, annotations: { sidecar.istio.io/nonsense: x } }
+spec: { configPatches: [] }
+`;
+  await withServer({ "a.yaml": filter }, async ({ ports }) => {
+    for (
+      const path of ["configz", "configz?kind=EnvoyFilter&q=EnvoyFilter", "problemz", "live?object=EnvoyFilter/x/f"]
+    ) {
+      const { body } = await ask(ports.http, `/debug/${path}`);
+      // Addresses have keys, which are the same in every spelling.
+      const text = body.replace(/href="[^"]*"/g, "");
+      assert.match(text, /EnvoyFilter/, path);
+      assert.doesNotMatch(text, /ProxyFilter/, path);
+    }
+  });
+});
+
 Deno.test("a service shows its endpoints by locality and health, and one that is not there is 404", async () => {
   await withServer({ "a.yaml": entry("a") }, async ({ ports }) => {
     const { body } = await ask(ports.http, "/debug/endpointShardz?service=x/a.example.com");

@@ -74,6 +74,15 @@ export function writtenKind(origin: Origin, kind: string): string {
   return (origin.from === "derived" ? undefined : origin.written?.kind) ?? kind;
 }
 
+/** The key of an object in its author's spelling: `EnvoyFilter/shop/f`. */
+export function writtenKey({ kind, meta: { namespace, name }, origin }: {
+  readonly kind: string;
+  readonly meta: { readonly namespace: string; readonly name: string };
+  readonly origin: Origin;
+}): string {
+  return `${writtenKind(origin, kind)}/${namespace}/${name}`;
+}
+
 /** The same origin so many lines further down its file. */
 export function movedOrigin(origin: Origin, by: number): Origin {
   return origin.from === "file" ? { ...origin, line: origin.line + by } : origin;

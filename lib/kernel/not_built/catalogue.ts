@@ -52,8 +52,12 @@ export function settingsWithoutEffect(given: Iterable<string>): string[] {
   return [...given].filter((name) => notBuilt("setting", name) || Object.hasOwn(NEEDLESS_SETTINGS, name)).sort();
 }
 
-/** The warning for an object of a kind; undefined: the kind is in force. */
-export function kindNotBuiltText(kind: string): string | undefined {
+/**
+ * The warning for an object of a kind; undefined: the kind is in force.
+ *
+ * @param written The kind as its author spelled it.
+ */
+export function kindNotBuiltText(kind: string, written: string = kind): string | undefined {
   const entry = notBuilt("kind", kind);
-  return entry && `${kind} ${entry.effect} in this version (not built yet: ${entry.part})`;
+  return entry && `${written} ${entry.effect} in this version (not built yet: ${entry.part})`;
 }

@@ -8,7 +8,7 @@ import { Analysis } from "../../analyze/analysis.ts";
 import { OTHER_TEXT, TEMPLATE } from "../../config/document/manifest.ts";
 import { FACT_KINDS, isFactKind } from "../../config/facts/types.ts";
 import { type Finding, findingIdentity, findingKeys, type Severity, warningOf } from "../../config/finding/finding.ts";
-import type { Origin } from "../../config/finding/origin.ts";
+import { type Origin, writtenKind } from "../../config/finding/origin.ts";
 import { refusedKeys } from "../../discovery/analysis_runner.ts";
 import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
 import { kindNotBuiltText } from "../../kernel/not_built/catalogue.ts";
@@ -99,8 +99,8 @@ function* analysisFindings(
 /** One for each object of a kind that has no effect yet. */
 function notBuiltFindings(mesh: OfflineMesh): Finding[] {
   const found: Finding[] = [];
-  for (const { kind, key } of mesh.objects.values()) {
-    const text = kindNotBuiltText(kind);
+  for (const { kind, key, origin } of mesh.objects.values()) {
+    const text = kindNotBuiltText(kind, writtenKind(origin, kind));
     if (text !== undefined) found.push(warningOf("no-effect", [key], text));
   }
   return found;
