@@ -50,11 +50,14 @@ Deno.test("an object stays what its author called it", async () => {
 });
 
 Deno.test("--fail-on says how bad is too bad", async () => {
-  const policy =
-    "apiVersion: security.mesh.io/v1\nkind: AuthorizationPolicy\nmetadata: { name: a, namespace: shop }\nspec: {}\n";
+  const warned = `apiVersion: networking.mesh.io/v1
+kind: ServiceEntry
+metadata: { name: a, namespace: shop, annotations: { sidecar.istio.io/nonsense: x } }
+spec: { hosts: [a.example.com], ports: [{ number: 80, name: http, protocol: HTTP }], resolution: DNS }
+`;
   const codes = await Promise.all(
     ["error", "warning", "info"].map(async (least) =>
-      (await pilotDiscovery(["check", "-", "--fail-on", least], { stdin: policy })).code
+      (await pilotDiscovery(["check", "-", "--fail-on", least], { stdin: warned })).code
     ),
   );
   assert.deepEqual(codes, [0, 1, 1]);
