@@ -45,6 +45,8 @@ export class WorkloadCertificate implements SecretSource {
   #timer: Cancel | undefined;
   #storeTimer: Cancel | undefined;
   #written: Promise<void> = Promise.resolve();
+  /** The one that belongs on the disk. */
+  #newest: IssuedCertificate | undefined;
   #failures = 0;
   #running = false;
   #stopped = false;
@@ -140,7 +142,8 @@ export class WorkloadCertificate implements SecretSource {
     const { store, renewal, clock, log, random = Math.random } = this.#options;
     this.#failures = 0;
     this.#storeTimer?.();
-    if (store !== undefined) await this.#store(() => store(certificate));
+    this.#newest = certificate;
+    if (store !== undefined) await this.#store(certificate, store);
     if (this.#stopped) return;
     this.#current = certificate;
     this.#tell(WORKLOAD_SECRET);
@@ -158,18 +161,22 @@ export class WorkloadCertificate implements SecretSource {
   }
 
   /** A disk that is full has room again some time: files that stay as they were end before the next certificate comes. */
-  async #store(write: () => Promise<void>, failures = 0): Promise<void> {
+  async #store(
+    certificate: IssuedCertificate,
+    write: (certificate: IssuedCertificate) => Promise<void>,
+    failures = 0,
+  ): Promise<void> {
     const { clock, log } = this.#options;
     try {
       // One after the other: what is older must not come to lie over what is newer.
-      const written = this.#written.then(write);
+      const written = this.#written.then(() => write(certificate));
       this.#written = written.catch(() => {/* said below */});
       await written;
       if (failures > 0) log.info("the certificate is written now");
     } catch (error) {
       if (failures === 0) log.error(`${(error as Error).message}; it is tried again until it can be`);
-      if (this.#stopped) return;
-      this.#storeTimer = clock.after(pauseAfter(failures), () => this.#store(write, failures + 1));
+      if (this.#stopped || certificate !== this.#newest) return;
+      this.#storeTimer = clock.after(pauseAfter(failures), () => this.#store(certificate, write, failures + 1));
     }
   }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createPrivateKey, X509Certificate } from "node:crypto";
+import fc from "fast-check";
 import type { AgentSecret, SecretListener } from "../../../lib/agent/secrets/agent_secret.ts";
 import {
   type CertificateOrder,
@@ -163,6 +164,31 @@ Deno.test("a certificate that cannot be written is served, and written ever late
   assert.equal(tried.length, count, "it is written once");
   certificate.stop();
   assert.equal(clock.pending(), 0);
+});
+
+Deno.test("whichever writes fail or take their time, what is older never comes to lie over what is newer", async () => {
+  const write = fc.record({ fails: fc.boolean(), time: fc.integer({ min: 0, max: 3000 }) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(write, { minLength: 1, maxLength: 12 }), async (writes) => {
+      const written: number[] = [];
+      const rest = [...writes];
+      const { clock, certificate } = kept(
+        (attempt, at) => issuedAt(at, String(attempt), "root\n", 2000),
+        async ({ chain }) => {
+          const { fails, time } = rest.shift() ?? { fails: false, time: 0 };
+          if (time > 0) await clock.sleep(time);
+          if (fails) throw new Error("no space left on device");
+          written.push(Number(chain));
+        },
+      );
+      certificate.start();
+      await clock.advance(60_000);
+      assert.deepEqual(written, written.toSorted((a, b) => a - b));
+      assert(written.length > 0, "it is written in the end");
+      certificate.stop();
+    }),
+    { numRuns: 40 },
+  );
 });
 
 Deno.test("where one file cannot be written, none is replaced and nothing is left beside them", async () => {
