@@ -20,6 +20,8 @@ export interface IdentityMeshOptions {
   readonly port: number;
   /** Variables of the server. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Roots that workloads are given, as PEM. Default: those that the server has made. */
+  readonly roots?: string;
 }
 
 /** A workload. */
@@ -117,6 +119,7 @@ export class IdentityMesh implements AsyncDisposable {
 
   /** The roots that an operator gives to workloads. */
   async roots(): Promise<string> {
+    if (this.#options.roots !== undefined) return this.#options.roots;
     const kept = await Deno.readTextFile(`${this.folder}/authority/authority.pem`);
     return kept.slice(kept.indexOf("-----BEGIN CERTIFICATE-----"));
   }
