@@ -1,14 +1,13 @@
 /**
- * The program `pilot-agent proxy` as a process, in a folder of its own that stands for a container.
+ * The program `pilot-agent proxy` as a process with exactly its permission set, in a folder of its own that stands for a
+ * container.
  *
  * Permissions: run (deno), read, write (a temporary folder), net (loopback), env (PATH, HOME, DENO_DIR, ENVOY).
  *
  * @module
  */
-import { programArgs } from "../program_args.ts";
+import { programElsewhere } from "../program_elsewhere.ts";
 import { envoyBinary } from "./envoy.ts";
-
-const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
 
 /** What an agent is started with. */
 export interface AgentProcessOptions {
@@ -18,6 +17,8 @@ export interface AgentProcessOptions {
   readonly args?: readonly string[];
   /** Folder of a container that was there before, and stays. Default: a new one. */
   readonly folder?: string;
+  /** Where the new folder is made. Default: where temporary ones are. */
+  readonly place?: string;
 }
 
 /** A running agent. */
@@ -46,18 +47,17 @@ export class AgentProcess implements AsyncDisposable {
   }
 
   /** Starts one. */
-  static async start({ files = {}, env = {}, args = ["sidecar"], folder: before }: AgentProcessOptions): Promise<
+  static async start({ files = {}, env = {}, args = ["sidecar"], folder: before, place }: AgentProcessOptions): Promise<
     AgentProcess
   > {
-    const folder = before ?? await Deno.makeTempDir();
+    const folder = before ?? await Deno.makeTempDir(place === undefined ? {} : { dir: place });
     for (const [path, text] of Object.entries(files)) {
       await Deno.mkdir(`${folder}/${path.slice(0, path.lastIndexOf("/"))}`, { recursive: true });
       await Deno.writeTextFile(`${folder}/${path}`, text);
     }
-    const own = programArgs("pilot-agent").map((arg) => arg.startsWith("cmd/") ? `${root}/${arg}` : arg);
     const envoy = envoyBinary();
     const child = new Deno.Command(Deno.execPath(), {
-      args: [...own.slice(0, 1), "--config", `${root}/deno.json`, ...own.slice(1), "proxy", ...args],
+      args: [...programElsewhere("pilot-agent"), "proxy", ...args],
       cwd: folder,
       clearEnv: true,
       env: {

@@ -10,15 +10,12 @@
  */
 import { callerEcho } from "./caller_echo.ts";
 import { type AgentProcess } from "./agent.ts";
-import { IdentityMesh } from "./identity_mesh.ts";
+import { IdentityMesh, SHORT_LEAVES } from "./identity_mesh.ts";
 import { Load, type LoadCounts, oneRequest } from "./load.ts";
 import { callersFile, pairFiles, peersFile, shortConnectionsFile } from "./workloads.ts";
 
 /** Ports that it needs. */
 export const SECURE_PORTS = 11;
-
-/** Leaves of a minute, renewed when a second of their life is over: what takes half a day takes seconds here. */
-const SHORT_LEAVES = { SECRET_TTL: "60s", SECRET_GRACE_PERIOD_RATIO: "0.98", SECRET_GRACE_PERIOD_RATIO_JITTER: "0" };
 
 /** How it is played. */
 export interface SecureDemoOptions {

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { programArgs } from "../program_args.ts";
+import { programElsewhere } from "../program_elsewhere.ts";
 
 /** A running discovery server. */
 export interface DemoServer {
@@ -24,6 +24,8 @@ export interface DemoServer {
 export interface DemoServerOptions {
   /** Port for agents, over TLS. Default: none. */
   readonly securePort?: number;
+  /** Its working directory. Default: the folder. */
+  readonly cwd?: string;
   /** Variables. */
   readonly env?: Readonly<Record<string, string>>;
   /** Takes each line of its log. */
@@ -33,12 +35,11 @@ export interface DemoServerOptions {
 /** Starts the server on a folder, on ports that are free; resolves when it serves. */
 export async function startServer(
   folder: string,
-  { securePort, env = {}, log = () => {} }: DemoServerOptions = {},
+  { securePort, cwd = folder, env = {}, log = () => {} }: DemoServerOptions = {},
 ): Promise<DemoServer> {
-  const root = new URL("../..", import.meta.url).pathname;
   const child = new Deno.Command(Deno.execPath(), {
     args: [
-      ...programArgs("pilot-discovery"),
+      ...programElsewhere("pilot-discovery"),
       "discovery",
       "--registries=Mock",
       `--configDir=${folder}`,
@@ -48,7 +49,7 @@ export async function startServer(
       `--secureGRPCAddr=${securePort === undefined ? "" : `127.0.0.1:${securePort}`}`,
       "--ctrlz_port=0",
     ],
-    cwd: root,
+    cwd,
     env,
     stdout: "piped",
     stderr: "inherit",

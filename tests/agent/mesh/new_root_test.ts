@@ -5,7 +5,7 @@ import { issueRoot } from "../../../lib/pki/issue.ts";
 import { certificatePem } from "../../../lib/pki/pem.ts";
 import { PrivateKey } from "../../../lib/pki/private_key.ts";
 import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
-import { envoyCount, IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
+import { envoyCount, IdentityMesh, SHORT_LEAVES } from "../../../scripts/demo/identity_mesh.ts";
 import { Load, oneRequest } from "../../../scripts/demo/load.ts";
 import { pairFiles, shortConnectionsFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
@@ -48,10 +48,7 @@ Deno.test({
           },
         });
         try {
-          const env = {
-            ...{ SECRET_TTL: "60s", SECRET_GRACE_PERIOD_RATIO: "0.98", SECRET_GRACE_PERIOD_RATIO_JITTER: "0" },
-            OUTPUT_CERTS: "./certs",
-          };
+          const env = { ...SHORT_LEAVES, OUTPUT_CERTS: "./certs" };
           const agents = [
             await mesh.agent({ name: "server", ports: ports.slice(0, 4), env }),
             await mesh.agent({ name: "client", ports: ports.slice(4, 8), env }),

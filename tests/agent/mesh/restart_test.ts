@@ -1,6 +1,6 @@
 /** A server that crashes under load, and comes back. */
 import assert from "node:assert/strict";
-import { envoyCount, IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
+import { envoyCount, IdentityMesh, SHORT_LEAVES } from "../../../scripts/demo/identity_mesh.ts";
 import { Load, oneRequest } from "../../../scripts/demo/load.ts";
 import { pairFiles, serviceFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
@@ -30,7 +30,8 @@ async function sent(mesh: IdentityMesh): Promise<string[]> {
 }
 
 Deno.test({
-  name: "a server that is killed and comes back under load fails no request and sends no Envoy anything again",
+  name:
+    "a server that is killed while certificates are due, and comes back, fails no request and sends no Envoy anything again",
   ignore: envoyPath() === undefined,
   fn: () =>
     withPorts(11, async ([port = 0, here = 0, there = 0, ...ports]) => {
@@ -41,8 +42,8 @@ Deno.test({
       });
       try {
         const admins = [ports[0]!, ports[4]!];
-        const server = await mesh.agent({ name: "server", ports: ports.slice(0, 4) });
-        const client = await mesh.agent({ name: "client", ports: ports.slice(4, 8) });
+        const server = await mesh.agent({ name: "server", ports: ports.slice(0, 4), env: SHORT_LEAVES });
+        const client = await mesh.agent({ name: "client", ports: ports.slice(4, 8), env: SHORT_LEAVES });
         await until("a request passes both sidecars", async () => await oneRequest(here, "app.test") === CLIENT);
         await mesh.live("Sidecar/demo/server");
         await using load = new Load(here, "app.test");
@@ -68,6 +69,10 @@ Deno.test({
         );
         await until("what changes is in force", async () => await oneRequest(here, "new.test") === CLIENT);
         assert.notDeepEqual(await sent(mesh), []);
+        assert([server, client].some(({ output }) => output.includes("no certificate: ")), "some were due meanwhile");
+        const renewed = () => client.output.split("certificate valid until").length;
+        const had = renewed();
+        await until("certificates are renewed again", () => renewed() > had);
         const { answers, failures } = load.take();
         assert.deepEqual([Object.keys(answers), failures], [[CLIENT], {}]);
       } catch (error) {

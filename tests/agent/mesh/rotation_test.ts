@@ -1,7 +1,7 @@
 /** Certificates of real workloads, replaced while requests run over connections that are never old. */
 import assert from "node:assert/strict";
 import type { AgentProcess } from "../../../scripts/demo/agent.ts";
-import { envoyCount, envoyPage, IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
+import { envoyCount, envoyPage, IdentityMesh, SHORT_LEAVES } from "../../../scripts/demo/identity_mesh.ts";
 import { Load, oneRequest } from "../../../scripts/demo/load.ts";
 import { pairFiles, shortConnectionsFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
@@ -10,9 +10,6 @@ import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
 
 const CLIENT = "spiffe://cluster.local/ns/demo/sa/client";
-
-/** Leaves of 20 s that are renewed 2 s after they came. */
-const SHORT_LEAVES = { SECRET_TTL: "20s", SECRET_GRACE_PERIOD_RATIO: "0.9", SECRET_GRACE_PERIOD_RATIO_JITTER: "0" };
 
 /** A root of 40 s, replaced 4 s after it was made (its 160 s begin two minutes earlier), looked at each 200 ms. */
 const SHORT_ROOTS = {
