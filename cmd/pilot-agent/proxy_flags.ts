@@ -31,8 +31,10 @@ export const proxyFlags = {
   ),
   serviceCluster: stringFlag("mesh-proxy", "service to which the proxy belongs"),
   stsPort: intFlag("int", 0, "port of the security token service; 0: none"),
-  templateFile: stringFlag("", "template of the proxy's bootstrap", { complete: "file" }),
-  tokenManagerPlugin: stringFlag("", "provider of tokens for that service"),
+  templateFile: stringFlag("", "template of the proxy's bootstrap, where no setting names one", { complete: "file" }),
+  tokenManagerPlugin: stringFlag("", "provider of tokens for that service: GoogleTokenExchange", {
+    complete: ["GoogleTokenExchange"],
+  }),
 };
 
 /** Their values. */

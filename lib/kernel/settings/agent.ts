@@ -10,10 +10,19 @@ export const agentSettings = {
   CA_ADDR: str("A", "", "Address of the certificate authority; empty: the discovery address."),
   CA_PROVIDER: str("A", "Citadel", "Protocol by which certificates are asked for."),
   CA_ROOT_CA: str("A", "", "File with the root certificate expected of the certificate authority."),
-  CREDENTIAL_FETCHER_TYPE: str("A", "JWT", "Where the agent's own credential comes from."),
-  CREDENTIAL_IDENTITY_PROVIDER: str("A", "GoogleComputeEngine", "Who vouches for that credential.", {
-    shown: { A: "a cloud compute identity provider" },
-  }),
+  CREDENTIAL_FETCHER_TYPE: str(
+    "A",
+    "JWT",
+    "Token that proves the workload: `JWT`, the one in a file; `GoogleComputeEngine`, the machine's own.",
+  ),
+  CREDENTIAL_IDENTITY_PROVIDER: str(
+    "A",
+    "GoogleComputeEngine",
+    "Who vouches for the machine's own token; there is no other one.",
+    {
+      shown: { A: "a cloud compute identity provider" },
+    },
+  ),
   DISABLE_PROXY: bool("A", false, "Switch off everything that the agent does for a proxy."),
   DNS_FORWARD_PARALLEL: bool("A", false, "Ask all upstream name servers at once and take the first answer."),
   DNS_PROXY_ADDR: str(

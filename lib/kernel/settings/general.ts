@@ -21,7 +21,7 @@ export const generalSettings = {
     "DA",
     "",
     ["", "aws", "azure", "gcp", "none"],
-    "Cloud in which the proxy runs; found out by asking metadata servers when empty.",
+    "Cloud in which the proxy runs; empty: the one that the machine's firmware names.",
   ),
   CLUSTER_ID: str("DAC", "Orch", "Name of the cluster, and of its service registry, in which this instance runs."),
   COMPLIANCE_POLICY: choice(
@@ -38,7 +38,7 @@ export const generalSettings = {
     "Cloud facts given by hand: `project_id|project_number|cluster_name|cluster_zone`.",
   ),
   CLOUD_QUOTA_PROJECT: str("DA", "", "Project charged for calls to the cloud's API."),
-  CLOUD_ZONE: str("DA", "", "Cloud zone of the workload, when it is given by hand."),
+  CLOUD_ZONE: str("DA", "", "Cloud zone of the workload, whichever its cloud names; the region follows from it."),
   JWKS_RESOLVER_INSECURE_SKIP_VERIFY: bool(
     "DAC",
     false,
