@@ -62,6 +62,7 @@ export const entryMessages: readonly string[] = [
   "envoy.extensions.filters.http.stateful_session.v3.StatefulSessionPerRoute",
   "envoy.extensions.filters.http.rbac.v3.RBAC",
   "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz",
+  "envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication",
   "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation",
   "envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute",
   // upstreams, load balancing, retries

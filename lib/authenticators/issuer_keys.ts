@@ -8,11 +8,14 @@
  */
 import { z } from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
-import { type FetchLimits, fetchText } from "../kernel/fetch/fetch_text.ts";
+import { type FetchLimits, fetchText, isWebAddress } from "../kernel/fetch/fetch_text.ts";
 import type { TokenRule } from "./jwt_rule.ts";
 
 /** Limits of fetching keys: five seconds, since a client waits, and 256 KiB; key sets have a few. */
 export const KEYS_FETCH_LIMITS: FetchLimits = { timeout: 5_000, size: 256 * 1024 };
+
+/** Gets the text at an address; rejects with an Error that has the address and the reason. */
+export type TextFetcher = (url: string) => Promise<string>;
 
 const configuration = z.object({
   issuer: z.string({ error: "the issuer" }),
@@ -24,15 +27,24 @@ const configuration = z.object({
  *
  * @throws Error with the address and the reason
  */
-export async function fetchKeySet(rule: TokenRule, limits: FetchLimits = KEYS_FETCH_LIMITS): Promise<string> {
+export async function fetchKeySet(
+  rule: Pick<TokenRule, "issuer" | "jwks" | "jwksUri">,
+  get: TextFetcher = (url) => fetchText(url, KEYS_FETCH_LIMITS),
+): Promise<string> {
   if (rule.jwks !== undefined) return rule.jwks;
-  return await fetchText(rule.jwksUri ?? await discoveredAddress(rule.issuer, limits), limits);
+  return await get(rule.jwksUri ?? await discoveredAddress(rule.issuer, get));
 }
 
-/** The address of the keys by OpenID Connect Discovery 1.0, section 4. */
-async function discoveredAddress(issuer: string, limits: FetchLimits): Promise<string> {
+/**
+ * The address of the keys by OpenID Connect Discovery 1.0, sections 3 and 4. An issuer that is reached over TLS may not
+ * send us on to an address without.
+ */
+async function discoveredAddress(issuer: string, get: TextFetcher): Promise<string> {
+  if (!isWebAddress(issuer)) {
+    throw new Error(`issuer ${JSON.stringify(issuer)} is no address, and no address of its keys is given`);
+  }
   const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-  const text = await fetchText(url, limits);
+  const text = await get(url);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -43,6 +55,10 @@ async function discoveredAddress(issuer: string, limits: FetchLimits): Promise<s
   if (!success) throw new Error(`${url}: ${issueLines(error.issues).join(", ")}`);
   if (data.issuer !== issuer) {
     throw new Error(`${url}: issuer: got ${JSON.stringify(data.issuer)}, expected ${JSON.stringify(issuer)}`);
+  }
+  const isSecure = (address: string) => /^https:/i.test(address);
+  if (isSecure(issuer) && !isSecure(data.jwks_uri)) {
+    throw new Error(`${url}: jwks_uri: got ${JSON.stringify(data.jwks_uri)}, expected an https:// address`);
   }
   return data.jwks_uri;
 }

@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
+import { isWebAddress } from "../kernel/fetch/fetch_text.ts";
 
 /** Whose tokens are accepted. */
 export interface TokenRule {
@@ -58,8 +59,4 @@ export function parseTokenRule(text: string): TokenRule {
     ...(jwksUri === undefined ? {} : { jwksUri }),
     ...(jwks === undefined || jwks === "" ? {} : { jwks }),
   };
-}
-
-function isWebAddress(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }

@@ -53,10 +53,9 @@ export async function warningz(request: HttpRequest, view: DebugView): Promise<H
 export function* allWarnings(view: DebugView): Iterable<Finding> {
   yield* view.warnings();
   yield* view.analysis.findings();
-  yield* view.policyWarnings();
   for (const kind of KINDS) {
     const entry = notBuilt("kind", kind);
-    if (entry === undefined || entry.part === "security") continue;
+    if (entry === undefined) continue;
     for (const { key, origin } of view.store.list(kind)) {
       const found = warningOf("no-effect", [key], kindNotBuiltText(kind, writtenKind(origin, kind)) ?? "");
       yield { ...found, place: { ...found.place, origin } };

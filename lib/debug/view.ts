@@ -55,8 +55,6 @@ export interface DebugView {
   findings(): Iterable<Finding>;
   /** Findings of the analysis of the whole mesh. */
   readonly analysis: AnalysisView;
-  /** One warning for each policy that is not enforced. */
-  policyWarnings(): Iterable<Finding>;
   /** Whether an object is in force in its last good version only, because the present text is refused. */
   isStale(object: ConfigObject): boolean;
   /** What each folder holds that is neither configuration nor a fact, by what it is. */

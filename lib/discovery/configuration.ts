@@ -27,7 +27,6 @@ import { type ConfigFolder, startConfigFolder } from "./config_folder.ts";
 import { logFindings } from "./finding_log.ts";
 import { HandOver } from "./hand_over.ts";
 import type { Pipeline } from "./pipeline.ts";
-import { isUnenforced } from "./policies.ts";
 
 /** Rank of the first derivation: objects that users wrote have precedence. */
 const DERIVED_RANK = 1000;
@@ -122,9 +121,9 @@ export class Configuration {
   }
 }
 
-/** Logs kinds that have no effect, each when its first object comes; policies are logged one by one, see `./policies.ts`. */
+/** Logs kinds that have no effect, each when its first object comes. */
 function kindsNotBuiltReported(store: ConfigStore, kernel: Kernel): () => void {
-  const inert = KINDS.filter((kind) => notBuilt("kind", kind) && !isUnenforced(kind));
+  const inert = KINDS.filter((kind) => notBuilt("kind", kind));
   const reported = new Set<Kind>();
   return () => {
     for (const kind of inert) {

@@ -13,15 +13,13 @@ import type { AnalysisRunner } from "./analysis_runner.ts";
 import type { Configuration } from "./configuration.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import type { Pipeline } from "./pipeline.ts";
-import type { UnenforcedPolicies } from "./policies.ts";
 
 /** The inside of a server whose parts are these. */
-export function debugView({ pipeline, xds, mesh, configuration, policies, analysis, asked, findings, domain, kernel }: {
+export function debugView({ pipeline, xds, mesh, configuration, analysis, asked, findings, domain, kernel }: {
   readonly pipeline: Pipeline;
   readonly xds: XdsServer;
   readonly mesh: MeshSource;
   readonly configuration: Configuration;
-  readonly policies: UnenforcedPolicies;
   readonly analysis: AnalysisRunner;
   /** Who answers previews and explanations. */
   readonly asked: { readonly preview?: PreviewRunner | undefined; readonly explainer?: Explainer | undefined };
@@ -64,7 +62,6 @@ export function debugView({ pipeline, xds, mesh, configuration, policies, analys
         return analysis.isBehind;
       },
     },
-    policyWarnings: () => policies.warnings(),
     isStale: (object) => configuration.isStale(object),
     passedOver: () => configuration.passedOver(),
     settled: () => configuration.settled(),

@@ -15,7 +15,7 @@ import { meshPlace, type ParsedMeshText, parseMeshConfig, parseMeshNetworks } fr
 import { defaultMeshConfig } from "../config/mesh/merge.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { notBuiltNames } from "../kernel/not_built/catalogue.ts";
+import { meshFieldsWithoutEffect } from "../kernel/not_built/catalogue.ts";
 import { meshFileFault, missingMeshFile, StartError, type StartFault } from "./start_error.ts";
 
 /** Which files, and what their absence means. */
@@ -145,7 +145,7 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
 export function meshFieldsNotBuilt(mesh: MeshConfig, defaults: MeshConfig): string[] {
   const texts = (config: MeshConfig) => new Map(Object.entries(config).map(([k, v]) => [k, JSON.stringify(v)]));
   const [given, usual] = [texts(mesh), texts(defaults)];
-  return notBuiltNames("mesh field").filter((field) => given.get(field) !== usual.get(field));
+  return meshFieldsWithoutEffect().filter((field) => given.get(field) !== usual.get(field));
 }
 
 /** A file, its settings and its findings. */

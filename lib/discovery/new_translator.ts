@@ -24,7 +24,7 @@ export interface TranslatorParts {
 /** @param failed Called with what could not be built, beside the options' own. */
 export function newTranslator(
   { config, networks, aggregate, endpoints, table }: TranslatorParts,
-  { settings, caches, enhancedDestinationRuleMerge, buildFailed }: PipelineOptions,
+  { settings, caches, enhancedDestinationRuleMerge, tokenKeys, buildFailed }: PipelineOptions,
   failed: (what: string, error: unknown) => void,
 ): Translator {
   const mesh = new Mesh({
@@ -35,6 +35,7 @@ export function newTranslator(
       service: (key) => aggregate.service(key),
       endpoints: (key) => endpoints.endpoints(key),
     },
+    tokenKeys,
     scopeGatewayToNamespace: settings.scopeGatewayToNamespace,
     sharedScopes: caches.all,
     enhancedDestinationRuleMerge,

@@ -88,7 +88,8 @@ export class Pipeline {
 
   /** Accepted settings that proxies do not get, each once: found by translation, or in the service entries. */
   warnings(): Finding[] {
-    return this.#translator.warnings().concat(addressRangeFindings(this.entries.automaticAddresses));
+    const ofKeys = this.#options.tokenKeys?.findings() ?? [];
+    return [...this.#translator.warnings(), ...addressRangeFindings(this.entries.automaticAddresses), ...ofKeys];
   }
 
   /** Number of the last push. */
@@ -161,8 +162,13 @@ export class Pipeline {
     // Of an object that was replaced the new origin counts.
     const changed = [...removed, ...added];
     for (const object of changed) this.#objectPushes.wait(object);
-    const keys = new Set(changed.map(({ key }) => key));
-    this.#debouncer.add({ reasons: { config: 1 }, objects: [...keys], full: true });
+    this.#debouncer.add({ reasons: { config: 1 }, objects: [...new Set(changed.map(({ key }) => key))], full: true });
+  }
+
+  /** The keys of a token issuer are others at a place, or what is wrong with them is. */
+  tokenKeysChanged(place: string): void {
+    this.#waiting.addTokenKeys(place);
+    this.lookAgain("tokenKeys");
   }
 
   /** Takes another mesh configuration: everything is translated anew. */
@@ -179,7 +185,7 @@ export class Pipeline {
   }
 
   /** Has all streams look at their sets again, for a reason that is no change of the mesh. */
-  lookAgain(reason: "retry" | "global" | "debug"): void {
+  lookAgain(reason: "retry" | "global" | "debug" | "tokenKeys"): void {
     this.#debouncer.add({ reasons: { [reason]: 1 }, objects: [], full: true });
   }
 
@@ -236,11 +242,8 @@ export class Pipeline {
       const affected = this.#meshChanged ? this.#rebuild() : this.#apply();
       this.failing = false;
       const ended = this.#timers.now();
-      this.#options.measured?.({
-        debounce: (ended - change.startedAt) / 1000,
-        translate: (ended - started) / 1000,
-        affected,
-      });
+      const seconds = { debounce: (ended - change.startedAt) / 1000, translate: (ended - started) / 1000 };
+      this.#options.measured?.({ ...seconds, affected });
     } catch (error) {
       // Nothing of the half-done change is trusted: the next push begins from the sources.
       this.#meshChanged = true;
@@ -248,14 +251,10 @@ export class Pipeline {
       this.#failures.add("push", error);
       this.#options.failed(error, change);
     }
-    const push: PushEvent = {
-      id: ++this.#pushes,
-      reasons: change.reasons,
-      objects: this.#objectPushes.waitingAmong(change.objects),
-      full: change.full,
-      startedAt: change.startedAt,
-      failures: this.#failures.take(),
-    };
+    const { reasons, full, startedAt } = change;
+    const objects = this.#objectPushes.waitingAmong(change.objects);
+    const failures = this.#failures.take();
+    const push: PushEvent = { id: ++this.#pushes, reasons, objects, full, startedAt, failures };
     this.#objectPushes.pushed(push.id, change.objects, (key) => this.#objects.has(key));
     for (const listener of this.#listeners) listener(push);
   }

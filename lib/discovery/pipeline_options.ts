@@ -4,12 +4,18 @@
  * @module
  */
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
-import type { AffectedKeys } from "../mesh/mesh.ts";
+import type { Finding } from "../config/finding/finding.ts";
+import type { AffectedKeys, TokenKeySource } from "../mesh/mesh.ts";
 import type { ServiceEntryOptions } from "../registry/service_entry/registry.ts";
 import type { BuildFailed, CacheSwitches } from "../translate/cache/caches.ts";
 import type { Proxy } from "../translate/proxy/node.ts";
 import type { TranslateSettings } from "../translate/reader/settings.ts";
 import type { DebounceOptions, MergedChange, Timers } from "./debounce.ts";
+
+/** Keys of token issuers, and what is wrong with them. */
+export interface PipelineTokenKeys extends TokenKeySource {
+  findings(): Iterable<Finding>;
+}
 
 /** What a pipeline is made with. */
 export interface PipelineOptions {
@@ -22,6 +28,8 @@ export interface PipelineOptions {
   /** `ENABLE_ENHANCED_DESTINATIONRULE_MERGE`. */
   readonly enhancedDestinationRuleMerge: boolean;
   readonly timers?: Timers;
+  /** Keys of token issuers. Default: none are known. */
+  readonly tokenKeys?: PipelineTokenKeys;
   /** Reads a proxy's properties again after the mesh configuration changed. */
   readonly readAgain: (proxy: Proxy, mesh: MeshConfig) => Proxy;
   /** Called when a builder threw: its resources stay as they were. */

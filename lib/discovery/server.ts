@@ -34,7 +34,6 @@ import { type IntrospectionOptions, openPorts, type ServerPorts } from "./ports.
 import { withLaterFaults } from "./later_faults.ts";
 import { cacheSwitches, debounceOptions, type DiscoverySettings, entryOptions, translateSettings } from "./settings.ts";
 import { NodeReader, PipelineSource } from "./source.ts";
-import { UnenforcedPolicies } from "./policies.ts";
 import { startRootNamespace } from "./root_namespace.ts";
 import { ServerAuthentication } from "./authentication.ts";
 import { DiscoveryCallers } from "./callers.ts";
@@ -42,6 +41,7 @@ import { pageGuard } from "./page_callers.ts";
 import { type ServerTlsOptions, startServerTls } from "./secure_port.ts";
 import { StartError } from "./start_error.ts";
 import { reportStart } from "./start_report.ts";
+import { ServerTokenKeys } from "./server_token_keys.ts";
 import { tidyUp } from "./tidy_up.ts";
 import { startUpkeep } from "./upkeep.ts";
 
@@ -142,7 +142,8 @@ async function start(
   kernel.stopper.add("mesh configuration", () => mesh.stop());
 
   const nodes = new NodeReader({ ...options, vhds: settings.PILOT_ENABLE_VHDS });
-  const pipeline = newPipeline(options, settings, kernel, mesh, nodes);
+  const tokenKeys = new ServerTokenKeys(settings, kernel);
+  const pipeline = newPipeline(options, settings, kernel, { mesh, nodes, tokenKeys });
   kernel.stopper.add("pipeline", () => pipeline.stop());
   mesh.onChange((state) => pipeline.meshChanged(state.mesh, state.networks));
 
@@ -152,10 +153,9 @@ async function start(
   const sources = await startConfigSources(options, mesh, configuration, kernel);
   const { store } = configuration;
   const rootNamespace = startRootNamespace(store, mesh, options.systemNamespace, kernel);
+  await tokenKeys.follow(store, pipeline);
   await pipeline.start();
   const analysis = startAnalysis(options, pipeline, configuration, kernel);
-  const policies = new UnenforcedPolicies(store, pipeline, kernel);
-  kernel.stopper.add("review of policies", () => policies.stop());
   const authentication = new ServerAuthentication(settings, mesh, kernel);
   const callers = new DiscoveryCallers(authentication.forDiscovery(), {
     authenticate: settings.XDS_AUTH,
@@ -164,7 +164,7 @@ async function start(
   const credentials = startCredentials(pipeline.table, configuration.facts, kernel);
   const changed = () => pipeline.lookAgain("global");
   const roots = startMeshRoots({ mesh, table: pipeline.table, changed }, settings, kernel);
-  const source = new PipelineSource(pipeline, nodes, () => policies.connected(), callers, credentials, roots);
+  const source = new PipelineSource(pipeline, nodes, callers, credentials, roots);
   source.ready = true;
   synced();
 
@@ -173,7 +173,7 @@ async function start(
   scrapeMetrics(kernel.metrics, pipeline, settings.PILOT_XDS_CACHE_STATS);
   startUpkeep(pipeline, kernel, () => analysis.findings());
   const view = debugView({
-    ...{ pipeline, xds, mesh, configuration, policies, analysis, kernel, domain: options.domain, asked: options },
+    ...{ pipeline, xds, mesh, configuration, analysis, kernel, domain: options.domain, asked: options },
     findings: () => [mesh, configuration, sources, rootNamespace].flatMap((part) => [...part.findings()]),
   });
   const ports = await openPorts(options, settings, {
@@ -217,8 +217,11 @@ function newPipeline(
   options: DiscoveryServerOptions,
   settings: DiscoverySettings,
   kernel: Kernel,
-  mesh: MeshSource,
-  nodes: NodeReader,
+  { mesh, nodes, tokenKeys }: {
+    readonly mesh: MeshSource;
+    readonly nodes: NodeReader;
+    readonly tokenKeys: ServerTokenKeys;
+  },
 ): Pipeline {
   const log = kernel.log.scope("fullpush");
   const internal = kernel.metrics.counter("pilot_total_xds_internal_errors");
@@ -230,6 +233,7 @@ function newPipeline(
     debounce: debounceOptions(settings),
     entries: entryOptions(settings, options.clusterId),
     enhancedDestinationRuleMerge: settings.ENABLE_ENHANCED_DESTINATIONRULE_MERGE,
+    tokenKeys: { keysAt: (place) => tokenKeys.resolver.keysAt(place), findings: () => tokenKeys.findings() },
     readAgain: (proxy, config) => nodes.read(proxy.node, proxy.properties.vhds, config),
     failed: (error, change) => {
       internal.inc();

@@ -14,6 +14,15 @@ import type { XdsServerOptions } from "../xds/server.ts";
 /** Settings of this program. */
 export type DiscoverySettings = SettingsOf<"pilot-discovery">;
 
+/** `PILOT_JWT_ENABLE_REMOTE_JWKS`: who fetches the keys of token issuers. */
+const KEY_FETCHERS = {
+  false: "server",
+  meshd: "server",
+  true: "hybrid",
+  hybrid: "hybrid",
+  proxy: "proxy",
+} as const;
+
 /** What translation reads. */
 export function translateSettings(settings: DiscoverySettings, domainSuffix: string): TranslateSettings {
   return {
@@ -44,6 +53,7 @@ export function translateSettings(settings: DiscoverySettings, domainSuffix: str
     scopeGatewayToNamespace: settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE,
     enableHcmInternalNetworks: settings.ENABLE_HCM_INTERNAL_NETWORKS,
     skipValidateTrustDomain: settings.PILOT_SKIP_VALIDATE_TRUST_DOMAIN,
+    tokenKeysFetchedBy: KEY_FETCHERS[settings.PILOT_JWT_ENABLE_REMOTE_JWKS],
     compliancePolicy: settings.COMPLIANCE_POLICY,
     labelCanonicalServicesForMeshExternal: settings.LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES,
   };

@@ -182,7 +182,6 @@ export class PipelineSource implements ResourceSource {
   ready = false;
   readonly #pipeline: Pipeline;
   readonly #nodes: NodeReader;
-  readonly #connected: () => void;
   readonly #callers: DiscoveryCallers | undefined;
   readonly #undecided: UndecidedViews = new Map();
   readonly #credentials: Credentials | undefined;
@@ -190,7 +189,6 @@ export class PipelineSource implements ResourceSource {
   #lastTurn: Promise<void> = Promise.resolve();
 
   /**
-   * @param connected Called after each proxy that was taken in.
    * @param callers Which clients may connect. Default: all, without an identity.
    * @param credentials What configuration names and proxies may read. Default: nothing.
    * @param roots What agents are sent. Default: nothing.
@@ -198,7 +196,6 @@ export class PipelineSource implements ResourceSource {
   constructor(
     pipeline: Pipeline,
     nodes: NodeReader,
-    connected: () => void,
     callers?: DiscoveryCallers,
     credentials?: Credentials,
     roots?: AgentRoots,
@@ -207,7 +204,6 @@ export class PipelineSource implements ResourceSource {
     this.#roots = roots;
     this.#pipeline = pipeline;
     this.#nodes = nodes;
-    this.#connected = connected;
     this.#callers = callers;
   }
 
@@ -253,7 +249,6 @@ export class PipelineSource implements ResourceSource {
 
   #join(proxy: Proxy, identity: string | undefined, control: ConnectControl): ProxyView {
     const state = this.#pipeline.translator.join(proxy);
-    this.#connected();
     const proven = identity === undefined ? undefined : parseWorkloadIdentity(identity);
     const reader = { name: state.proxy.nodeId, ...(proven && { namespace: proven.namespace }) };
     const credentials = this.#credentials?.open(reader, () => control.answered(SECRET));

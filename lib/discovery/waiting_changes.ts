@@ -28,6 +28,7 @@ export class WaitingChanges {
   #services: ReadonlySet<ServiceKey> = new Set();
   #endpoints: ReadonlySet<ServiceKey> = new Set();
   #addresses: ReadonlySet<string> = new Set();
+  #tokenKeys = new Set<string>();
 
   constructor(aggregate: Aggregate, index: EndpointIndex) {
     this.#aggregate = aggregate;
@@ -41,6 +42,11 @@ export class WaitingChanges {
       if (!this.#added.delete(object.key)) this.#removed.set(object.key, object);
     }
     for (const object of added) this.#added.set(object.key, object);
+  }
+
+  /** Notes that the keys of a token issuer changed. */
+  addTokenKeys(place: string): void {
+    this.#tokenKeys.add(place);
   }
 
   /** Settles what registries have reported since the last call; the more often, the less work at once. */
@@ -60,6 +66,7 @@ export class WaitingChanges {
       added: [...this.#added.values()],
       services: this.#services,
       endpoints: this.#endpoints,
+      tokenKeys: this.#tokenKeys,
     };
     const addresses = this.#addresses;
     this.#removed = new Map();
@@ -67,6 +74,7 @@ export class WaitingChanges {
     this.#services = new Set();
     this.#endpoints = new Set();
     this.#addresses = new Set();
+    this.#tokenKeys = new Set();
     return { change, addresses };
   }
 }

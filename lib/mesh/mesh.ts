@@ -21,6 +21,7 @@ import { GatewayIndex } from "./gateway_index.ts";
 import { EndpointIdentities, type ServiceIdentities } from "./endpoint_identities.ts";
 import type { MeshIndexes } from "./indexes.ts";
 import { PeerAuthenticationIndex } from "./peer_authentication.ts";
+import { RequestAuthenticationIndex } from "./request_authentication.ts";
 import type { Scope } from "./scope.ts";
 import { Scopes } from "./scopes.ts";
 import { SelectionIndex } from "./selection/index.ts";
@@ -36,6 +37,14 @@ export interface ServiceSource {
   endpoints(key: ServiceKey): readonly Endpoint[];
 }
 
+/** Where keys of token issuers come from. */
+export interface TokenKeySource {
+  /**
+   * The keys of a place (`keyPlaceOf`) as JSON text of a key set; undefined: there are none yet, and never were.
+   */
+  keysAt(place: string): string | undefined;
+}
+
 /** The inputs of a mesh, fixed for its life; another mesh configuration makes another mesh. */
 export interface MeshOptions {
   readonly config: MeshConfig;
@@ -43,6 +52,8 @@ export interface MeshOptions {
   /** DNS suffix, `--domain`. */
   readonly domainSuffix: string;
   readonly source: ServiceSource;
+  /** Default: no issuer's keys are known. */
+  readonly tokenKeys?: TokenKeySource | undefined;
   readonly scopeGatewayToNamespace: boolean;
   readonly enhancedDestinationRuleMerge: boolean;
   /** Whether namespaces that see the same share a scope. */
@@ -56,6 +67,8 @@ export interface MeshChange {
   readonly added?: Iterable<AnyConfigObject>;
   readonly services?: Iterable<ServiceKey>;
   readonly endpoints?: Iterable<ServiceKey>;
+  /** Places at which keys of token issuers changed. */
+  readonly tokenKeys?: Iterable<string>;
 }
 
 /** The keys that a change affects: queries about them may have other answers now. */
@@ -82,6 +95,10 @@ export interface AffectedKeys {
   readonly refusedPeerTls: Set<string>;
   /** Namespaces of workloads that other authorization policies may be for; `*`: all. */
   readonly authorization: Set<string>;
+  /** Namespaces of workloads that may accept tokens of other issuers now; `*`: all. */
+  readonly tokenPolicies: Set<string>;
+  /** Places at which keys of token issuers changed. */
+  readonly tokenKeys: Set<string>;
 }
 
 /** The indexes, and the scopes over them. */
@@ -95,9 +112,11 @@ export class Mesh implements MeshIndexes {
   readonly gateways: GatewayIndex;
   readonly peerAuthentications: PeerAuthenticationIndex;
   readonly authorizationPolicies: AuthorizationPolicyIndex;
+  readonly requestAuthentications: RequestAuthenticationIndex;
   readonly #identities: EndpointIdentities;
   readonly #resolver: VirtualServiceResolver;
   readonly #source: ServiceSource;
+  readonly #tokenKeys: TokenKeySource | undefined;
   readonly #scopes: Scopes;
 
   constructor(options: MeshOptions) {
@@ -105,6 +124,7 @@ export class Mesh implements MeshIndexes {
     this.config = config;
     this.networks = options.networks;
     this.#source = options.source;
+    this.#tokenKeys = options.tokenKeys;
     this.services = new ServiceIndex(config.defaultServiceExportTo);
     this.#resolver = new VirtualServiceResolver({
       domainSuffix,
@@ -120,6 +140,7 @@ export class Mesh implements MeshIndexes {
     this.gateways = new GatewayIndex(options.scopeGatewayToNamespace);
     this.peerAuthentications = new PeerAuthenticationIndex(config.rootNamespace);
     this.authorizationPolicies = new AuthorizationPolicyIndex(config.rootNamespace);
+    this.requestAuthentications = new RequestAuthenticationIndex(config.rootNamespace);
     this.#identities = new EndpointIdentities(options.source);
     this.#scopes = new Scopes(this, options.sharedScopes);
   }
@@ -146,6 +167,8 @@ export class Mesh implements MeshIndexes {
       peerTls: peerTls.namespaces,
       refusedPeerTls: peerTls.refusing,
       authorization: this.authorizationPolicies.update(removed.AuthorizationPolicy, added.AuthorizationPolicy),
+      tokenPolicies: this.requestAuthentications.update(removed.RequestAuthentication, added.RequestAuthentication),
+      tokenKeys: new Set(change.tokenKeys ?? []),
     };
     if (affected.gateways) this.gateways.update(removed.Gateway, added.Gateway);
     for (const key of change.services ?? []) this.#setService(key, affected);
@@ -194,6 +217,11 @@ export class Mesh implements MeshIndexes {
   /** All endpoints of a service. */
   endpoints(service: Service): readonly Endpoint[] {
     return this.#source.endpoints(`${service.namespace}/${service.hostname}`);
+  }
+
+  /** The keys of a token issuer's place as JSON text; undefined: there are none yet. */
+  tokenKeysAt(place: string): string | undefined {
+    return this.#tokenKeys?.keysAt(place);
   }
 
   /** The identities of a service's endpoints; the same object while they are the same. */

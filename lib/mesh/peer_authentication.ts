@@ -12,7 +12,8 @@
 import type { PeerAuthenticationSpec } from "../config/kinds/peer_authentication/types.ts";
 import type { StringMap } from "../config/kinds/kinds.ts";
 import type { ConfigObject } from "../config/types.ts";
-import { type SelectableWorkload, SelectionIndex } from "./selection/index.ts";
+import type { SelectableWorkload } from "./selection/index.ts";
+import { MergedSelection } from "./selection/merged.ts";
 
 type PeerAuthentication = ConfigObject<"PeerAuthentication">;
 
@@ -54,27 +55,26 @@ export interface PeerTlsChange {
 /** All PeerAuthentication objects of the mesh. */
 export class PeerAuthenticationIndex {
   readonly #rootNamespace: string;
-  readonly #selection: SelectionIndex<"PeerAuthentication">;
-  /** By the keys of the objects that make it. An entry lives as long as all of them. */
-  readonly #policies = new Map<string, { readonly objects: readonly PeerAuthentication[]; policy: PeerTlsPolicy }>();
+  readonly #merged: MergedSelection<"PeerAuthentication", PeerTlsPolicy>;
   /** Namespaces with objects that say DISABLE, with how many. */
   readonly #refusing = new Map<string, number>();
   #refused = new Map<string, RefusedPeerTls>();
 
   constructor(rootNamespace: string) {
     this.#rootNamespace = rootNamespace;
-    this.#selection = new SelectionIndex(rootNamespace);
+    this.#merged = new MergedSelection(rootNamespace, {
+      choose: ({ root, namespace, workload }) =>
+        [root[0], namespace[0], workload[0]].filter((object) => object !== undefined),
+      merge: merged,
+      nothing: DEFAULT_PEER_TLS,
+    });
   }
 
   /** Replaces some objects by others (no object of the same key may stay). Costs them, and a look at each distinct policy. */
   update(removed: readonly PeerAuthentication[], added: readonly PeerAuthentication[]): PeerTlsChange {
     const refusing = new Set<string>();
     if (removed.length + added.length === 0) return { namespaces: new Set(), refusing };
-    const namespaces = this.#selection.update(removed, added);
-    const changed = new Set([...removed, ...added].map(({ key }) => key));
-    for (const [name, { objects }] of this.#policies) {
-      if (objects.some(({ key }) => changed.has(key))) this.#policies.delete(name);
-    }
+    const namespaces = this.#merged.update(removed, added);
     const touched = [...removed, ...added].map(({ meta }) => meta.namespace);
     const before = new Set(touched.filter((namespace) => this.#mayRefuse(namespace)));
     for (const object of removed) this.#count(object, -1);
@@ -90,16 +90,7 @@ export class PeerAuthenticationIndex {
 
   /** The policy of a workload; the same object while the same versions of objects make it. */
   of(workload: SelectableWorkload): PeerTlsPolicy {
-    const { root, namespace, workload: own } = this.#selection.select(workload);
-    const levels = [root[0], namespace[0], own[0]];
-    const objects = levels.filter((object) => object !== undefined);
-    if (objects.length === 0) return DEFAULT_PEER_TLS;
-    const name = objects.map(({ key }) => key).join(" ");
-    const known = this.#policies.get(name);
-    if (known) return known.policy;
-    const policy = merged(objects);
-    this.#policies.set(name, { objects, policy });
-    return policy;
+    return this.#merged.of(workload);
   }
 
   /**

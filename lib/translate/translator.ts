@@ -23,6 +23,7 @@ import type { Proxy } from "./proxy/node.ts";
 import { ProxyClasses } from "./proxy_class/classes.ts";
 import { distinctConflicts, type ProxyClass } from "./proxy_class/proxy_class.ts";
 import { profileOf, PROXY_TYPES, type ProxyType } from "./reader/proxy_profile.ts";
+import { TOKEN_POLICY } from "./reader/recording_reader.ts";
 import { ScopeReader } from "./reader/scope_reader.ts";
 import type { TranslateSettings } from "./reader/settings.ts";
 
@@ -154,6 +155,7 @@ export class Translator {
     const stale = this.caches.invalidate(affected);
     for (const classes of this.#classes.values()) {
       if (affected.gateways) classes.forget("gateways");
+      if (affected.tokenPolicies.size > 0) classes.forget(TOKEN_POLICY);
       // Scopes that are gone are not kept up to date.
       if (affected.scopes.size > 0) classes.drop(({ scope }) => !this.mesh.hasScope(scope));
       classes.update(stale);
@@ -190,10 +192,10 @@ export class Translator {
   }
 
   /** Finds other classes for the proxies that belong elsewhere now; gives those whose scope is another one. */
-  #reclassify({ scopes, gateways }: AffectedKeys): Set<ProxyState> {
+  #reclassify({ scopes, gateways, tokenPolicies }: AffectedKeys): Set<ProxyState> {
     const moved = new Set<ProxyState>();
     const asksMore = [...this.#classes.values()].some((classes) => classes.asksMore);
-    if (scopes.size === 0 && !gateways && !asksMore) return moved;
+    if (scopes.size === 0 && !gateways && tokenPolicies.size === 0 && !asksMore) return moved;
     for (const state of this.#proxies) {
       const { proxy, proxyClass } = state;
       const source = this.#sourceFor(proxy);
@@ -211,7 +213,7 @@ export class Translator {
     for (const address of addresses) {
       for (const state of this.#byAddress.get(address) ?? []) states.add(state);
     }
-    const policies = affected.peerTls.union(affected.authorization);
+    const policies = affected.peerTls.union(affected.authorization).union(affected.tokenPolicies);
     for (const state of this.#proxies) {
       if (policies.has("*") || policies.has(state.proxy.namespace)) states.add(state);
       else if (state.isStale(keys, affected.services)) states.add(state);

@@ -16,7 +16,7 @@ const without: Readonly<Partial<Record<FindingName, string>>> = {
   "too-many": "has more than a hundred mistakes",
   "unresolved-reference": "comes from translation",
   "no-effect": "comes from translation",
-  "unenforced-policy": "comes from translation",
+  "keys-not-fetched": "is about a server over time",
   "outside-root-namespace": "is about a server over time",
   "duplicate-subset": "comes from translation",
   "too-few-addresses": "comes from translation",

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { failureText } from "../../lib/authenticators/caller.ts";
 import { Authentication } from "../../lib/authenticators/authentication.ts";
+import { fetchText } from "../../lib/kernel/fetch/fetch_text.ts";
 import { fetchKeySet } from "../../lib/authenticators/issuer_keys.ts";
 import { JwtAuthenticator } from "../../lib/authenticators/jwt.ts";
 import { KEYS_MAX_AGE, KEYS_PAUSE, MAX_KEYS, parseKeySet, TokenKeys } from "../../lib/authenticators/token_keys.ts";
@@ -14,7 +15,11 @@ function trusting(issuer: TestIssuer, rule: Partial<TokenRule> = {}, limits = { 
   const whole: TokenRule = { issuer: issuer.url, jwksUri: `${issuer.url}/keys`, audiences: ["mesh-ca"], ...rule };
   const clock = { ms: 0, monotonic: () => clock.ms, now: () => NOW * 1000 };
   const failures: string[] = [];
-  const keys = new TokenKeys(() => fetchKeySet(whole, limits), clock, (reason) => failures.push(reason));
+  const keys = new TokenKeys(
+    () => fetchKeySet(whole, (url) => fetchText(url, limits)),
+    clock,
+    (reason) => failures.push(reason),
+  );
   const domains = () => ({ own: "cluster.local", aliases: [] });
   const authentication = new Authentication([new JwtAuthenticator("token", whole, keys, domains, clock)], {
     plaintext: false,

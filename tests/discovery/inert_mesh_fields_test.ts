@@ -3,10 +3,10 @@ import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
 import { meshFieldsNotBuilt, startMeshSource } from "../../lib/discovery/mesh_source.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
-import { notBuiltNames } from "../../lib/kernel/not_built/catalogue.ts";
+import { meshFieldsWithoutEffect } from "../../lib/kernel/not_built/catalogue.ts";
 import { namesFound, sourceText } from "../surface/source_scan.ts";
 
-const inert = notBuiltNames("mesh field");
+const inert = meshFieldsWithoutEffect();
 const defaults = defaultMeshConfig({ systemNamespace: "mesh-system" });
 
 Deno.test("a field of the mesh configuration is read behind the parser, or on the list of those that are not", () => {

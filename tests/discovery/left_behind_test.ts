@@ -181,7 +181,7 @@ function looseWire(fixture: Fixture, kernel: Kernel): ConnectionContext {
   const metrics = wireMetrics(kernel.metrics);
   let numbers = 0;
   return {
-    source: new PipelineSource(fixture.pipeline, fixture.nodes, () => {}),
+    source: new PipelineSource(fixture.pipeline, fixture.nodes),
     ledger: new PushLedger(),
     metrics,
     names: new InternedNames(),

@@ -20,7 +20,7 @@ async function connect(delta: boolean, failing: boolean, deaf = false) {
   registry.set("good", "10.0.0.2", 1);
   registry.set("bad", "10.0.0.1", 1, failing, /\/lib\/translate\/(?:cluster|endpoint)\//);
   fixture.pipeline.flush();
-  const source = new PipelineSource(fixture.pipeline, fixture.nodes, () => {});
+  const source = new PipelineSource(fixture.pipeline, fixture.nodes);
   const wire: ClientSource<ProxyView> = {
     table: fixture.pipeline.table,
     connect(request, control) {

@@ -14,6 +14,7 @@ import {
   type PeerTlsPolicy,
   type RefusedPeerTls,
 } from "../../lib/mesh/peer_authentication.ts";
+import { NO_TOKEN_POLICY, type RequestTokenPolicy } from "../../lib/mesh/request_authentication.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../../lib/mesh/types.ts";
 import type { Endpoint, Service } from "../../lib/registry/types.ts";
 import type { Reader } from "../../lib/translate/reader/reader.ts";
@@ -46,6 +47,9 @@ export interface FakeWorld {
   };
   /** For the workload. */
   readonly authorizationPolicies?: readonly AuthorizationPolicy[];
+  readonly tokenPolicy?: RequestTokenPolicy;
+  /** Keys of token issuers by their place. */
+  readonly tokenKeys?: Readonly<Record<string, string>>;
   /** In every namespace. */
   readonly refusedPeerTls?: RefusedPeerTls;
 }
@@ -80,6 +84,8 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
     identities: (host) => answer(`identities/${host}`, services.has(host) ? identitiesOf(host) : undefined),
     peerTls: () => answer("peerTls", peerTlsOf(world)),
     authorizationPolicies: () => answer("authorizationPolicies", world.authorizationPolicies ?? []),
+    tokenPolicy: () => answer("tokenPolicy", world.tokenPolicy ?? NO_TOKEN_POLICY),
+    tokenKeys: (place) => answer(`tokenKeys/${place}`, world.tokenKeys?.[place]),
     refusedPeerTls: (namespace) => answer(`refusedPeerTls/${namespace}`, world.refusedPeerTls),
     destinationRule: (host) => answer(`destinationRule/${host}`, world.destinationRules?.[host]),
     virtualService: (host, protocol) => {
@@ -151,6 +157,7 @@ export const defaultTraits: ProxyProperties = {
 /** Settings at their defaults. */
 export const defaultSettings: TranslateSettings = {
   domainSuffix: "cluster.local",
+  tokenKeysFetchedBy: "server",
   enableHttp10: false,
   enablePersistentSessionFilter: false,
   persistentSessionLabel: "mesh.io/persistent-session",

@@ -44,7 +44,7 @@ export class QuickPods implements PodLookup {
     try {
       const unchecked = server.startsWith("https:") && ca === undefined;
       const answer = unchecked
-        ? await (await import("./unchecked.ts")).uncheckedGet(server + path, headers, this.ms)
+        ? await (await import("../../kernel/fetch/unchecked.ts")).uncheckedGet(server + path, headers, this.ms)
         : await quickGet(new URL(server + path), headers, ca, this.ms);
       if (answer.status === 404) return undefined;
       if (answer.status !== 200) {

@@ -188,7 +188,7 @@ export class RestPods implements PodSource {
 /** `fetch` that trusts a CA; without one, an exchange that checks no certificates, as the user asked. */
 async function exchangeFor(server: string, ca: string | undefined): Promise<ApiExchange> {
   if (!server.startsWith("https:")) return fetch;
-  if (ca === undefined) return (await import("./unchecked.ts")).uncheckedExchange;
+  if (ca === undefined) return (await import("../../kernel/fetch/unchecked.ts")).uncheckedExchange;
   const client = Deno.createHttpClient({ caCerts: [ca] });
   return (url, init) => fetch(url, { ...init, client });
 }

@@ -23,7 +23,12 @@ export interface FetchRequest {
   readonly body?: string;
   /** Ends it before its time. */
   readonly signal?: AbortSignal;
+  /** Makes the request, without following redirects. Default: `fetch`. */
+  readonly exchange?: TextExchange;
 }
+
+/** A way to ask a server, as `fetch` does. */
+export type TextExchange = (url: string, init: RequestInit) => Promise<Response>;
 
 /** A server that answered with another status than 200. */
 export class FetchStatusError extends Error {
@@ -39,19 +44,21 @@ const MAX_REFUSAL = 2048;
 
 /**
  * The body of a page as text. Redirects are not followed: an address that was configured says where its content is.
+ * Other schemes than http and https are refused, as some of them read files of this machine.
  *
  * @throws {FetchStatusError} for another status than 200; Error that names the address and what else went wrong
  */
 export async function fetchText(
   url: string,
   { timeout, size }: FetchLimits,
-  { method = "GET", headers = {}, body, signal: given }: FetchRequest = {},
+  { method = "GET", headers = {}, body, signal: given, exchange = fetch }: FetchRequest = {},
 ): Promise<string> {
+  if (!isWebAddress(url)) throw new Error(`${url}: expected an address that begins with https:// or http://`);
   const late = AbortSignal.timeout(timeout);
   const signal = given === undefined ? late : AbortSignal.any([late, given]);
   try {
-    const response = await fetch(url, {
-      ...{ method, signal, redirect: "error", headers: { accept: "application/json", ...headers } },
+    const response = await exchange(url, {
+      ...{ method, signal, redirect: "manual", headers: { accept: "application/json", ...headers } },
       ...(body === undefined ? {} : { body }),
     });
     if (response.status === 200) return await readUpTo(response, size);
@@ -60,9 +67,19 @@ export async function fetchText(
     throw new FetchStatusError(`${url}: ${reason}`, response.status, said);
   } catch (error) {
     if (error instanceof FetchStatusError) throw error;
-    const reason = late.aborted ? `no answer within ${timeout / 1000} s` : (error as Error).message;
+    const reason = late.aborted ? `no answer within ${timeout / 1000} s` : reasonOf(error as Error, url);
     throw new Error(`${url}: ${reason}`);
   }
+}
+
+/** Whether a text is an address that can be fetched. */
+export function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+/** An error's message without the address, which is said anyway. */
+function reasonOf({ message }: Error, url: string): string {
+  return message.replace(`error sending request for url (${url}): `, "");
 }
 
 async function readUpTo({ body }: Response, size: number): Promise<string> {

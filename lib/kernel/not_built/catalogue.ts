@@ -12,18 +12,17 @@ import { entriesOf, type NotBuilt, type NotBuiltPart, type NotBuiltWhat } from "
 import { extensions } from "./extensions.ts";
 import { filters } from "./filters.ts";
 import { gatewayApi } from "./gateway_api.ts";
-import { NEEDLESS_SETTINGS } from "./needless.ts";
+import { NEEDLESS_MESH_FIELDS, NEEDLESS_SETTINGS } from "./needless.ts";
 import { networks } from "./networks.ts";
 import { orchestrator } from "./orchestrator.ts";
 import { registration } from "./registration.ts";
-import { security } from "./security.ts";
 import { status } from "./status.ts";
 import { telemetry } from "./telemetry.ts";
 import { webhooks } from "./webhooks.ts";
 
 /** The parts, in the order of the reference page. */
 export const NOT_BUILT_PARTS: readonly NotBuiltPart[] = [
-  ...[security, authority, agent, orchestrator, registration, webhooks, gatewayApi, ambient],
+  ...[authority, agent, orchestrator, registration, webhooks, gatewayApi, ambient],
   ...[telemetry, extensions, filters, networks, status, diagnostics],
 ];
 
@@ -50,6 +49,11 @@ export function flagsNotBuilt(program: string, given: Iterable<string>): string[
 /** Names of given settings that have no effect, sorted: not built yet, or never needed here. */
 export function settingsWithoutEffect(given: Iterable<string>): string[] {
   return [...given].filter((name) => notBuilt("setting", name) || Object.hasOwn(NEEDLESS_SETTINGS, name)).sort();
+}
+
+/** Fields of the mesh configuration that have no effect, sorted: not built yet, or never needed here. */
+export function meshFieldsWithoutEffect(): string[] {
+  return [...notBuiltNames("mesh field"), ...Object.keys(NEEDLESS_MESH_FIELDS)].sort();
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Settings that will never have an effect here, because there is nothing for them to change.
+ * Settings and fields that will never have an effect here, because there is nothing for them to change.
  *
  * @module
  */
@@ -19,4 +19,10 @@ export const NEEDLESS_SETTINGS: Readonly<Record<string, string>> = {
   PILOT_XDS_CACHE_SIZE: "build results are shared by all proxies, and bounded for each host (256 variants), not in all",
   UNSAFE_PILOT_ENABLE_DELTA_TEST: "property tests show that deltas are the least",
   UNSAFE_PILOT_ENABLE_RUNTIME_ASSERTIONS: "assertions are tests here",
+};
+
+/** Fields of the mesh configuration, with the reason. */
+export const NEEDLESS_MESH_FIELDS: Readonly<Record<string, string>> = {
+  verifyCertificateAtClient:
+    "DestinationRules say whether and by which authorities clients verify a server; Istio does not read the field either",
 };

@@ -34,7 +34,7 @@ export function gatewayPlan(read: Reader, targets: readonly ServiceTarget[], rep
   for (const problem of [...merged.problems, ...ports.flatMap(({ problems }) => problems)]) {
     report(gatewayFinding(problem));
   }
-  for (const finding of gatewayPolicyFindings(merged.ports, authorization)) report(finding);
+  for (const finding of gatewayPolicyFindings(read, merged.ports, authorization)) report(finding);
   const listeners = ports.flatMap(({ listener }) => listener ?? []);
   return {
     listeners: listeners.map(encodeListener),

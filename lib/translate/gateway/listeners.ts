@@ -19,6 +19,7 @@ import { Authorization } from "../authorization/authorization.ts";
 import type { Built } from "../message/built.ts";
 import { proxyProtocolFilter } from "../filters/listener/proxy_protocol.ts";
 import { tlsInspectorFilter } from "../filters/listener/tls_inspector.ts";
+import { tokenFilters, unverifiableFindings } from "../filters/http/jwt_authn/filter.ts";
 import { tcpFilters } from "../filters/network/order.ts";
 import type { TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
 import { accessLogs, listenerAccessLogs } from "../listener/access_log.ts";
@@ -66,14 +67,26 @@ export function gatewayListeners(read: Reader, targets: readonly ServiceTarget[]
   return {
     listeners: built.flatMap(({ listener }) => listener ?? []),
     problems: [...merged.problems, ...built.flatMap(({ problems }) => problems)],
-    findings: gatewayPolicyFindings(merged.ports, authorization),
+    findings: gatewayPolicyFindings(read, merged.ports, authorization),
   };
 }
 
-/** What becomes of the workload's authorization policies at these ports, whose listeners are made. */
-export function gatewayPolicyFindings(ports: readonly MergedPort[], authorization: Authorization): Finding[] {
+/** What becomes of the policies for the workload at these ports, whose listeners are made. */
+export function gatewayPolicyFindings(
+  read: Reader,
+  ports: readonly MergedPort[],
+  authorization: Authorization,
+): Finding[] {
   const bytes = ports.filter(({ servers }) => servers.some(({ routeName }) => routeName === undefined));
-  return [...bytes.flatMap(({ port }) => authorization.bytesFindings(`port ${port}`)), ...authorization.findings()];
+  return [
+    ...bytes.flatMap(({ port }) => authorization.bytesFindings(`port ${port}`)),
+    ...authorization.findings(),
+    ...(ports.some(servesHttp) ? unverifiableFindings(read) : []),
+  ];
+}
+
+function servesHttp({ servers }: MergedPort): boolean {
+  return servers.some(({ routeName }) => routeName !== undefined);
 }
 
 /** The listener of one port. */
@@ -85,7 +98,8 @@ export function gatewayListener(read: Reader, port: MergedPort, authorization: A
   }
   const { chains, problems } = portChains(read, port);
   if (chains.length === 0) return { problems };
-  const causes = [...new Set([...chains.flatMap((chain) => chain.causes), ...authorization.causes])];
+  const tokens = servesHttp(port) ? read.tokenPolicy().causes : [];
+  const causes = [...new Set([...chains.flatMap((chain) => chain.causes), ...authorization.causes, ...tokens])];
   const secrets = chains.flatMap((chain) => chain.secrets ?? []);
   const message = listener(read, port, chains, authorization);
   return { listener: { message, causes, ...(secrets.length > 0 ? { secrets } : {}) }, problems };
@@ -151,7 +165,8 @@ function targetFilters(
     return tcpFilters(read, withIdleTimeout(read, target.proxy), accessLogs(read.mesh()), tcp.slots);
   }
   const { http } = authorization;
-  if ("closed" in http) return [blackHoleFilter()];
+  const authentication = tokenFilters(read);
+  if ("closed" in http || authentication === undefined) return [blackHoleFilter()];
   const manager = httpConnectionManager(read, {
     direction: "gateway",
     statPrefix: `outbound_${name}`,
@@ -161,7 +176,7 @@ function targetFilters(
       ...clientHeaders(gatewayTopology(read)),
       ...(target.statPrefix === undefined ? {} : { stat_prefix: target.statPrefix }),
     },
-    slots: http.slots,
+    slots: { ...http.slots, authentication },
   });
   return [manager];
 }

@@ -10,6 +10,7 @@ import type { ReadSource } from "../../incremental/read_record.ts";
 import type { ServiceIdentities } from "../../mesh/endpoint_identities.ts";
 import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
+import type { RequestTokenPolicy } from "../../mesh/request_authentication.ts";
 import type {
   EffectiveDestinationRule,
   EffectiveVirtualService,
@@ -48,4 +49,7 @@ export interface MeshAnswers extends ReadSource<ProxyProperties> {
   peerTlsOf(properties: ProxyProperties): PeerTlsPolicy;
   /** The authorization policies for a workload with these properties; equal lists are the same array. */
   authorizationPoliciesOf(properties: ProxyProperties): readonly AuthorizationPolicy[];
+  /** The merged RequestAuthentication of a workload with these properties; equal ones are the same object. */
+  tokenPolicyOf(properties: ProxyProperties): RequestTokenPolicy;
+  tokenKeys(place: string): string | undefined;
 }

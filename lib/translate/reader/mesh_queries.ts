@@ -27,6 +27,8 @@ export const KEY = {
   identities: "identities",
   /** Where workloads of a namespace refuse mutual TLS. */
   refusedPeerTls: "refused peer tls",
+  /** The keys of a token issuer, by their place. */
+  tokenKeys: "token keys",
 } as const;
 
 function query<T>(
@@ -44,6 +46,7 @@ export const MESH_QUERY = {
   endpoints: query((source, host) => source.endpoints(host), KEY.service, KEY.endpoints),
   identities: query((source, host) => source.identities(host), KEY.service, KEY.identities),
   refusedPeerTls: query((source, namespace) => source.refusedPeerTls(namespace), KEY.refusedPeerTls),
+  tokenKeys: query((source, place) => source.tokenKeys(place), KEY.tokenKeys),
   destinationRules: query((source, host) => source.destinationRules(host), KEY.service, KEY.destinationRule),
   virtualService: {
     http: query((source, host) => source.virtualService(host, "http"), KEY.virtualService),
@@ -91,6 +94,7 @@ export function invalidatedKeys(affected: AffectedKeys): InvalidatedKeys {
   const keys = hostKeys(affected);
   for (const gateway of affected.gatewayRoutes) keys.add(KEY.gatewayRoutes, gateway);
   if (affected.gateways) keys.add(KEY.gateways, "");
+  for (const place of affected.tokenKeys) keys.add(KEY.tokenKeys, place);
   for (const namespace of affected.refusedPeerTls) {
     if (namespace === "*") keys.addPattern(KEY.refusedPeerTls, () => true);
     else keys.add(KEY.refusedPeerTls, namespace);

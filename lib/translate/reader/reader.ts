@@ -15,6 +15,7 @@ import type { ConfigObject } from "../../config/types.ts";
 import type { ServiceIdentities } from "../../mesh/endpoint_identities.ts";
 import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
+import type { RequestTokenPolicy } from "../../mesh/request_authentication.ts";
 import type {
   EffectiveDestinationRule,
   EffectiveVirtualService,
@@ -50,6 +51,10 @@ export interface Reader {
   authorizationPolicies(): readonly AuthorizationPolicy[];
   /** Where workloads of a namespace take plain connections alone; undefined: nowhere. */
   refusedPeerTls(namespace: string): RefusedPeerTls | undefined;
+  /** The merged rules of the RequestAuthentication objects that are for the workload. */
+  tokenPolicy(): RequestTokenPolicy;
+  /** The keys of a token issuer's place (`keyPlaceOf`) that the server fetched, as JSON text; undefined: none yet. */
+  tokenKeys(place: string): string | undefined;
   /** The destination rule in force for that host (most specific host match; own, service's, root namespace). */
   destinationRule(host: string): EffectiveDestinationRule | undefined;
   /**

@@ -10,6 +10,7 @@ import type { Recorder } from "../../incremental/read_record.ts";
 import type { ServiceIdentities } from "../../mesh/endpoint_identities.ts";
 import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
+import type { RequestTokenPolicy } from "../../mesh/request_authentication.ts";
 import type {
   EffectiveDestinationRule,
   EffectiveVirtualService,
@@ -22,6 +23,9 @@ import type { PlainProperty, ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
 import type { MeshAnswers } from "./mesh_answers.ts";
 import { egressSees, KEY, MESH_QUERY } from "./mesh_queries.ts";
+
+/** The property of proxies that RequestAuthentication objects make. */
+export const TOKEN_POLICY = "tokenPolicy";
 
 /** Reads each plain property. */
 const PROPERTIES: { readonly [K in PlainProperty]: (properties: ProxyProperties) => ProxyProperties[K] } = {
@@ -106,6 +110,16 @@ export class RecordingReader implements Reader {
   authorizationPolicies(): readonly AuthorizationPolicy[] {
     const { source } = this.#recorder;
     return this.#recorder.property("authorizationPolicies", (of) => source.authorizationPoliciesOf(of));
+  }
+
+  /** A property of the proxy, as its PeerAuthentication is. */
+  tokenPolicy(): RequestTokenPolicy {
+    const { source } = this.#recorder;
+    return this.#recorder.property(TOKEN_POLICY, (properties) => source.tokenPolicyOf(properties));
+  }
+
+  tokenKeys(place: string): string | undefined {
+    return this.#recorder.ask(MESH_QUERY.tokenKeys, place);
   }
 
   refusedPeerTls(namespace: string): RefusedPeerTls | undefined {

@@ -12,6 +12,7 @@ import { Scope } from "../../mesh/scope.ts";
 import type { ServiceIdentities } from "../../mesh/endpoint_identities.ts";
 import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
+import type { RequestTokenPolicy } from "../../mesh/request_authentication.ts";
 import type { Distinction } from "../../mesh/view/distinctions.ts";
 import type {
   EffectiveDestinationRule,
@@ -131,6 +132,14 @@ export class ScopeReader implements MeshAnswers {
 
   authorizationPoliciesOf({ namespace, labels }: ProxyProperties): readonly AuthorizationPolicy[] {
     return this.#mesh.authorizationPolicies.of({ namespace, labels });
+  }
+
+  tokenPolicyOf({ namespace, labels }: ProxyProperties): RequestTokenPolicy {
+    return this.#mesh.requestAuthentications.of({ namespace, labels });
+  }
+
+  tokenKeys(place: string): string | undefined {
+    return this.#mesh.tokenKeysAt(place);
   }
 
   virtualServicesOf(gateway: string): readonly EffectiveVirtualService[] {

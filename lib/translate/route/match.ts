@@ -5,6 +5,7 @@
  */
 import type { HttpMatchRequest, StringMatch } from "../../config/kinds/kinds.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
+import { JWT_FILTER, JWT_PAYLOAD_KEY } from "../filters/http/jwt_payload.ts";
 import { regexMatcher } from "../values/regex.ts";
 import { stringMatcher } from "../values/string_matcher.ts";
 
@@ -13,9 +14,6 @@ type HeaderMatcher = envoy.config.route.v3.HeaderMatcher;
 type QueryMatcher = envoy.config.route.v3.QueryParameterMatcher;
 type MetadataMatcher = envoy.type.matcher.v3.MetadataMatcher;
 
-/** Filter that leaves the claims of a verified token in the request's metadata, and the key they are under. */
-const JWT_FILTER = "envoy.filters.http.jwt_authn";
-const JWT_PAYLOAD = "payload";
 const CLAIMS = "@request.auth.claims";
 
 /**
@@ -95,7 +93,7 @@ function claimMatcher(claim: readonly string[], match: StringMatch): MetadataMat
   const one = string ? { string_match: string } : { present_match: true };
   return {
     filter: JWT_FILTER,
-    path: [JWT_PAYLOAD, ...claim].map((key) => ({ key })),
+    path: [JWT_PAYLOAD_KEY, ...claim].map((key) => ({ key })),
     value: string ? { or_match: { value_matchers: [one, { list_match: { one_of: one } }] } } : one,
   };
 }

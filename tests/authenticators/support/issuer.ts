@@ -26,31 +26,43 @@ export class TestIssuer {
   readonly asked: string[] = [];
   /** The response to the next requests for the key set, in place of the keys. */
   answer: (() => Response | Promise<Response>) | undefined;
+  /** The OpenID configuration, in place of the right one. */
+  configuration: object | undefined;
   /** The keys of the set. */
   readonly keys: NamedKey[] = [];
 
-  private constructor() {
-    this.#server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+  readonly #ended = new AbortController();
+  readonly #scheme: "http" | "https";
+
+  private constructor(tls: { readonly cert: string; readonly key: string } | undefined) {
+    this.#scheme = tls ? "https" : "http";
+    const { signal } = this.#ended;
+    const options = { hostname: "127.0.0.1", port: 0, onListen: () => {}, signal, ...tls };
+    this.#server = Deno.serve(options, async (request) => {
       const { pathname } = new URL(request.url);
       this.asked.push(pathname);
       if (pathname === "/.well-known/openid-configuration") {
-        return Response.json({ issuer: this.url, jwks_uri: `${this.url}/keys` });
+        return Response.json(this.configuration ?? { issuer: this.url, jwks_uri: `${this.url}/keys` });
       }
       if (pathname !== "/keys") return new Response("", { status: 404 });
       return await this.answer?.() ?? new Response(await this.keySet());
     });
   }
 
-  /** An issuer with one key (ES256), named `one`. */
-  static async start(): Promise<TestIssuer> {
-    const issuer = new TestIssuer();
+  /**
+   * An issuer with one key (ES256), named `one`.
+   *
+   * @param tls Serves over TLS.
+   */
+  static async start(tls?: { readonly cert: string; readonly key: string }): Promise<TestIssuer> {
+    const issuer = new TestIssuer(tls);
     await issuer.addKey("one");
     return issuer;
   }
 
   /** Its name, and the address of its OpenID configuration. */
   get url(): string {
-    return `http://127.0.0.1:${this.#server.addr.port}`;
+    return `${this.#scheme}://127.0.0.1:${this.#server.addr.port}`;
   }
 
   /** Makes a key and adds it to the set. */
@@ -79,7 +91,9 @@ export class TestIssuer {
     return await new SignJWT(this.claims(changes)).setProtectedHeader({ alg, kid }).sign(pair.privateKey);
   }
 
+  /** Ends it, and with it answers that have no end. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#server.shutdown();
+    this.#ended.abort();
+    await this.#server.finished;
   }
 }

@@ -24,6 +24,7 @@ export interface MeshOptions {
   /** Files of the folder, by name. */
   readonly files: Readonly<Record<string, string>>;
   readonly meshConfig?: Readonly<Record<string, unknown>>;
+  readonly settings?: Readonly<Record<string, string | number | boolean>>;
 }
 
 /** One watch of a proxy as `/debug/syncz` shows it. */
@@ -57,7 +58,7 @@ export class TestMesh implements AsyncDisposable {
   private constructor(readonly folder: string, readonly server: RunningServer) {}
 
   /** Starts the server. */
-  static async start({ files, meshConfig = {} }: MeshOptions): Promise<TestMesh> {
+  static async start({ files, meshConfig = {}, settings = {} }: MeshOptions): Promise<TestMesh> {
     const folder = await Deno.makeTempDir({ prefix: "mesh-e2e-" });
     await Deno.mkdir(`${folder}/config`);
     for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/config/${name}`, text);
@@ -65,7 +66,7 @@ export class TestMesh implements AsyncDisposable {
     const server = await startServer({
       configDir: `${folder}/config`,
       meshConfig: `${folder}/mesh.json`,
-      settings: { PILOT_DEBOUNCE_AFTER: 10 },
+      settings: { PILOT_DEBOUNCE_AFTER: 10, ...settings },
     });
     return new TestMesh(folder, server);
   }

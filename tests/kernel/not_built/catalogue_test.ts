@@ -17,7 +17,7 @@ import {
   settingsWithoutEffect,
 } from "../../../lib/kernel/not_built/catalogue.ts";
 import type { NotBuiltWhat } from "../../../lib/kernel/not_built/entry.ts";
-import { NEEDLESS_SETTINGS } from "../../../lib/kernel/not_built/needless.ts";
+import { NEEDLESS_MESH_FIELDS, NEEDLESS_SETTINGS } from "../../../lib/kernel/not_built/needless.ts";
 import { catalogue } from "../../../lib/kernel/settings/catalogue.ts";
 import { parseNodeId } from "../../../lib/translate/proxy/identity.ts";
 
@@ -44,6 +44,7 @@ Deno.test("every name of the catalogue is one of its owner's, and none is there 
   const names = NOT_BUILT.map(({ what, name }) => `${what} ${name}`);
   assert.deepEqual(names.filter((name, at) => names.indexOf(name) !== at), []);
   assert.deepEqual(Object.keys(NEEDLESS_SETTINGS).filter((name) => !owners.setting.has(name)), []);
+  assert.deepEqual(Object.keys(NEEDLESS_MESH_FIELDS).filter((name) => !owners["mesh field"].has(name)), []);
   const titles = NOT_BUILT_PARTS.map(({ title }) => title);
   assert.equal(new Set(titles).size, titles.length);
 });

@@ -57,12 +57,13 @@ export const SOURCES = {
     effect: "The old value holds until the next start.",
     fix: "Restart the server.",
   },
-  "unenforced-policy": {
-    code: "MSH1012",
-    title: "policy is not enforced",
-    meaning: "A policy is accepted and checked, but nothing enforces it yet.",
-    effect: "Requests are neither refused nor checked by it.",
-    fix: "Do not rely on it in this version.",
+  "keys-not-fetched": {
+    code: "MSH1022",
+    title: "keys of a token issuer cannot be fetched",
+    meaning: "A RequestAuthentication names an issuer whose keys could not be fetched at the last try.",
+    effect: "Every token of the issuer is refused; requests without a token pass.",
+    warningEffect: "The keys that were fetched before stay in force; tokens with newer keys are refused.",
+    fix: "Correct jwksUri or issuer, or make the address reachable for the server; it tries again by itself.",
   },
   "outside-root-namespace": {
     code: "MSH1013",

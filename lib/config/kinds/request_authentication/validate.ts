@@ -5,8 +5,14 @@
  */
 import type { Findings } from "../../finding/findings.ts";
 import { checkAttachment } from "../../validation/shared.ts";
-import { checkDuration, checkStrictHeaderName } from "../../validation/values.ts";
+import {
+  checkChangedHeaderName,
+  checkDuration,
+  checkHeadText,
+  checkStrictHeaderName,
+} from "../../validation/values.ts";
 import type { Validate } from "../validate.ts";
+import { EMPTY_KEY_SET, publicKeySet } from "./key_set.ts";
 import type { JwtRule, RequestAuthenticationSpec } from "./types.ts";
 
 /** Checks a RequestAuthentication. */
@@ -24,8 +30,13 @@ function checkJwtRule(rule: JwtRule, at: string, report: Findings): void {
   if (rule.jwksUri !== undefined && !isHttpUrl(rule.jwksUri)) {
     report.error(`${at}.jwksUri`, rule.jwksUri, "an http:// or https:// URL");
   }
-  if (rule.jwks !== undefined && !isKeySet(rule.jwks)) {
-    report.error(`${at}.jwks`, rule.jwks, 'a JSON Web Key Set ({"keys": [...]}) or one key, as JSON text');
+  checkKeys(rule.jwks, `${at}.jwks`, report);
+  rule.fromHeaders?.forEach(({ name, prefix }, index) => {
+    checkHeadText(name, `${at}.fromHeaders[${index}].name`, report);
+    checkHeadText(prefix, `${at}.fromHeaders[${index}].prefix`, report);
+  });
+  if (rule.outputPayloadToHeader !== undefined) {
+    checkChangedHeaderName(rule.outputPayloadToHeader, false, `${at}.outputPayloadToHeader`, report);
   }
   rule.outputClaimToHeaders?.forEach((output, index) => {
     if (output.header !== "") {
@@ -35,18 +46,16 @@ function checkJwtRule(rule: JwtRule, at: string, report: Findings): void {
   checkDuration(rule.timeout, `${at}.timeout`, report);
 }
 
-function isHttpUrl(text: string): boolean {
-  return /^https?:\/\//i.test(text) && URL.canParse(text);
+function checkKeys(jwks: string | undefined, at: string, report: Findings): void {
+  const keys = jwks === undefined ? undefined : publicKeySet(jwks);
+  if (jwks !== undefined && keys === undefined) {
+    report.error(at, jwks, 'a JSON Web Key Set ({"keys": [...]}) or one key, as JSON text');
+  }
+  if (keys === EMPTY_KEY_SET) {
+    report.warning(at, jwks, "a key that verifies tokens (RSA, EC on P-256, P-384 or P-521, Ed25519, oct); none is");
+  }
 }
 
-/** One key or a set; each key has a type. */
-function isKeySet(text: string): boolean {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (typeof parsed !== "object" || parsed === null) return false;
-    const keys: unknown = "keys" in parsed ? parsed.keys : [parsed];
-    return Array.isArray(keys) && keys.every((key) => typeof key === "object" && key !== null && "kty" in key);
-  } catch {
-    return false; // Not JSON; the caller reports it.
-  }
+function isHttpUrl(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
 }

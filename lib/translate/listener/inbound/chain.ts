@@ -20,6 +20,7 @@ import type { envoy } from "../../../../proto/gen/types.ts";
 import { wrap } from "../../../pb/wellknown.ts";
 import type { Protocol, Service } from "../../../registry/types.ts";
 import type { Authorization } from "../../authorization/authorization.ts";
+import { tokenFilters } from "../../filters/http/jwt_authn/filter.ts";
 import { tcpFilters } from "../../filters/network/order.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { accessLogs } from "../access_log.ts";
@@ -117,14 +118,15 @@ function otherVariants(read: Reader, kind: ListenerKind, { tls, mesh }: InboundC
 }
 
 function httpFilters(read: Reader, chain: InboundChain, { http }: Authorization): envoy.config.listener.v3.Filter[] {
-  if ("closed" in http) return [blackHoleFilter()];
+  const authentication = tokenFilters(read);
+  if ("closed" in http || authentication === undefined) return [blackHoleFilter()];
   const manager = httpConnectionManager(read, {
     direction: "inbound",
     statPrefix: chain.statPrefix.http,
     routes: chain.routes,
     grpcWeb: chain.protocol === "GRPC-Web",
     http2: isHttp2(chain.protocol),
-    slots: http.slots,
+    slots: { ...http.slots, authentication },
   });
   return [manager];
 }

@@ -18,6 +18,7 @@ import { Authorization } from "../../authorization/authorization.ts";
 import type { Built, BuiltWarning } from "../../message/built.ts";
 import { INBOUND_PASSTHROUGH } from "../../cluster/static.ts";
 import { inboundClusterName, type InboundTarget } from "../../inbound/target.ts";
+import { unverifiableFindings } from "../../filters/http/jwt_authn/filter.ts";
 import type { FileSecret } from "../../message/file_secret.ts";
 import { objectMetadata } from "../../message/object_metadata.ts";
 import type { Reader } from "../../reader/reader.ts";
@@ -73,13 +74,14 @@ export function inboundListeners(read: Reader, targets: readonly InboundTarget[]
   const { served, conflicts } = servedTargets(read, targets, mode === "NONE");
   const peers = peerTls(read);
   const policies: WorkloadPolicies = { peers, authorization: new Authorization(read) };
+  const tokens = read.tokenPolicy().causes;
   const captured = {
     chains: [] as FilterChain[],
-    causes: new Set<string>([...peers.policy.causes, ...policies.authorization.causes]),
+    causes: new Set<string>([...peers.policy.causes, ...policies.authorization.causes, ...tokens]),
     warnings: [] as BuiltWarning[],
     secrets: [...peers.secrets],
   };
-  const findings: Finding[] = [];
+  const findings: Finding[] = [...unverifiableFindings(read)];
   const bound: Built<Listener>[] = [];
   for (const target of served) {
     const { chains, notes, secrets } = targetChains(read, target, policies);
@@ -90,7 +92,7 @@ export function inboundListeners(read: Reader, targets: readonly InboundTarget[]
       findings.push(...policies.authorization.bytesFindings(`port ${target.port}`));
     }
     if (bindsToPort(target, mode === "NONE")) {
-      const causes = [...causesOf(target), ...peers.policy.causes, ...policies.authorization.causes];
+      const causes = [...causesOf(target), ...peers.policy.causes, ...policies.authorization.causes, ...tokens];
       bound.push(built(boundListener(read, target, chains), causes, warnings, [...peers.secrets, ...secrets]));
       continue;
     }

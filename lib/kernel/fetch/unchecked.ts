@@ -1,5 +1,6 @@
 /**
- * HTTPS requests that check no certificate, for installers that ask for that (`--skip-tls-verify`). `fetch` cannot.
+ * HTTPS requests that check no certificate, for users who ask for that (`--skip-tls-verify`,
+ * `JWKS_RESOLVER_INSECURE_SKIP_VERIFY`). `fetch` cannot. Redirects are not followed.
  *
  * Permissions: net (the address asked).
  *
@@ -15,6 +16,8 @@ export function uncheckedExchange(url: string, init: RequestInit): Promise<Respo
       method: init.method ?? "GET",
       headers: init.headers as Record<string, string>,
       rejectUnauthorized: false,
+      // Otherwise the machine's authorities are read, which takes a permission, and then not asked.
+      ca: [],
       agent: false,
       ...(init.signal ? { signal: init.signal } : {}),
     }, (answer) => {

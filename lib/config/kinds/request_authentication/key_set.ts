@@ -1,0 +1,62 @@
+/**
+ * Keys of token issuers: where a rule has them from, and the text in which proxies get them.
+ *
+ * @module
+ */
+import type { JwtRule } from "./types.ts";
+import { usableKey } from "./usable_key.ts";
+
+/** Beginning of the name of a place that the issuer's own OpenID configuration tells. */
+const DISCOVERED = "openid ";
+
+/** Where keys are fetched from. */
+export type KeyPlace =
+  | { readonly uri: string; readonly issuer?: undefined }
+  /** The issuer, whose OpenID configuration names the address. */
+  | { readonly issuer: string; readonly uri?: undefined };
+
+/** The name of the place from which a rule's keys are fetched, equal for equal places; undefined: the rule has them. */
+export function keyPlaceOf(
+  { issuer, jwksUri, jwks }: Pick<JwtRule, "issuer" | "jwksUri" | "jwks">,
+): string | undefined {
+  if (jwks !== undefined) return undefined;
+  return jwksUri ?? `${DISCOVERED}${issuer}`;
+}
+
+/** The place of a name. */
+export function keyPlace(name: string): KeyPlace {
+  return name.startsWith(DISCOVERED) ? { issuer: name.slice(DISCOVERED.length) } : { uri: name };
+}
+
+/** A key set without keys. */
+export const EMPTY_KEY_SET = '{"keys":[]}';
+
+/**
+ * A key set as proxies get it: always a set, of the keys that verify tokens there, without their private parts, and the
+ * same text for the same keys in any order, so that an issuer which shuffles them changes nothing.
+ *
+ * @param text a key set (RFC 7517), or one key
+ * @returns Undefined: it is neither.
+ */
+export function publicKeySet(text: string): string | undefined {
+  const keys = keysOf(text)?.map(usableKey).filter((key) => key !== undefined).map((key) =>
+    JSON.stringify(Object.fromEntries(Object.entries(key).sort(([a], [b]) => a < b ? -1 : 1)))
+  );
+  return keys && `{"keys":[${[...new Set(keys)].sort().join(",")}]}`;
+}
+
+/** The keys of a key set, or the one key; undefined: it is neither. */
+function keysOf(text: string): readonly Readonly<Record<string, unknown>>[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isRecord(value)) return undefined;
+    const keys: unknown = "keys" in value ? value["keys"] : [value];
+    return Array.isArray(keys) && keys.every((key) => isRecord(key) && "kty" in key) ? keys : undefined;
+  } catch {
+    return undefined; // No JSON.
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

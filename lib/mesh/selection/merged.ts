@@ -1,0 +1,74 @@
+/**
+ * What the objects of one kind make together for a workload, once for each distinct list of objects.
+ *
+ * @module
+ */
+import type { ConfigObject } from "../../config/types.ts";
+import { type SelectableWorkload, type Selected, SelectionIndex } from "./index.ts";
+import type { SelectingKind } from "./selection.ts";
+
+/** Merged policies that are kept: labels are what clients say, so there may be any number of lists. */
+export const MAX_MERGED = 10_000;
+
+/** How objects of a kind become one policy. */
+export interface Merging<K extends SelectingKind, P> {
+  /** The objects of a workload that count, in the order in which they are merged. */
+  readonly choose: (selected: Selected<K>) => readonly ConfigObject<K>[];
+  /** Merges at least one object. Pure. */
+  readonly merge: (objects: readonly ConfigObject<K>[]) => P;
+  /** The policy of workloads that no object is for. */
+  readonly nothing: P;
+}
+
+interface MergedEntry<K extends SelectingKind, P> {
+  readonly objects: readonly ConfigObject<K>[];
+  readonly policy: P;
+}
+
+/** All objects of a kind, and the merged policies of workloads that were asked for. */
+export class MergedSelection<K extends SelectingKind, P> {
+  readonly #merging: Merging<K, P>;
+  readonly #selection: SelectionIndex<K>;
+  /** By the keys of the objects that make it. An entry lives as long as all of them. */
+  readonly #merged = new Map<string, MergedEntry<K, P>>();
+
+  constructor(rootNamespace: string, merging: Merging<K, P>) {
+    this.#selection = new SelectionIndex(rootNamespace);
+    this.#merging = merging;
+  }
+
+  /**
+   * Replaces some objects by others (no object of the same key may stay). Costs them, and a look at each distinct policy.
+   *
+   * @returns The namespaces of workloads whose policy may be another one; `*`: all.
+   */
+  update(removed: readonly ConfigObject<K>[], added: readonly ConfigObject<K>[]): Set<string> {
+    if (removed.length + added.length === 0) return new Set();
+    const namespaces = this.#selection.update(removed, added);
+    const changed = new Set([...removed, ...added].map(({ key }) => key));
+    for (const [name, { objects }] of this.#merged) {
+      if (objects.some(({ key }) => changed.has(key))) this.#merged.delete(name);
+    }
+    return namespaces;
+  }
+
+  /** The policy of a workload; the same object while the same versions of objects make it. */
+  of(workload: SelectableWorkload): P {
+    const objects = this.#merging.choose(this.#selection.select(workload));
+    if (objects.length === 0) return this.#merging.nothing;
+    const name = objects.map(({ key }) => key).join(" ");
+    const known = this.#merged.get(name);
+    if (known) return known.policy;
+    const policy = this.#merging.merge(objects);
+    this.#merged.set(name, { objects, policy });
+    if (this.#merged.size > MAX_MERGED) this.#dropFirst();
+    return policy;
+  }
+
+  #dropFirst(): void {
+    for (const name of this.#merged.keys()) {
+      this.#merged.delete(name);
+      return;
+    }
+  }
+}

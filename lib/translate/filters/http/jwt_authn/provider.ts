@@ -1,0 +1,92 @@
+/**
+ * One issuer of tokens as Envoy knows it.
+ *
+ * @module
+ */
+import type { envoy } from "../../../../../proto/gen/types.ts";
+import { EMPTY_KEY_SET, keyPlaceOf } from "../../../../config/kinds/request_authentication/key_set.ts";
+import type { JwtRule } from "../../../../config/kinds/request_authentication/types.ts";
+import { duration } from "../../../../pb/wellknown.ts";
+import { outboundClusterName } from "../../../destination/names.ts";
+import type { Reader } from "../../../reader/reader.ts";
+import { aspect } from "../../../reader/aspect.ts";
+import { JWT_PAYLOAD_KEY } from "../jwt_payload.ts";
+
+type JwtProvider = envoy.extensions.filters.http.jwt_authn.v3.JwtProvider;
+type KeySource = Pick<JwtProvider, "local_jwks" | "remote_jwks">;
+
+/** Time in which a proxy fetches keys where the rule says none, ms (Istio's value). */
+const FETCH_TIMEOUT_MS = 5000;
+
+/** Age at which a proxy fetches keys again, ms (Istio's value). */
+const CACHE_MS = 300_000;
+
+/** Claims that hold several values with spaces between; in metadata they are lists, so that one of them can be matched. */
+const SPACE_DELIMITED_CLAIMS: readonly string[] = ["scope", "permission"];
+
+/**
+ * Keys that no token fits, where there are none: Envoy refuses a listener with an empty key set. The point of the curve
+ * was not made from a secret: its x is SHA-256 of the text `no token fits this key 0`, so nobody can sign for it.
+ */
+export const UNUSED_KEYS = '{"keys":[{"alg":"ES256","crv":"P-256","kid":"none","kty":"EC",' +
+  '"x":"DCh6vuIBuKkPRb4JRNKO2t7uRUkAlJokvDQv-xHXMz0","y":"pEXtkaXLR0nXOz2EoecsR6AfUpL8fV2b1p9aN1gGZOA"}]}';
+
+/** The provider of a rule. */
+export function jwtProvider(read: Reader, rule: JwtRule): JwtProvider {
+  return {
+    issuer: rule.issuer,
+    ...(rule.audiences?.length ? { audiences: [...rule.audiences] } : {}),
+    ...keySource(read, rule),
+    ...(rule.forwardOriginalToken ? { forward: true } : {}),
+    ...(rule.fromHeaders?.length
+      ? { from_headers: rule.fromHeaders.map(({ name, prefix = "" }) => ({ name, value_prefix: prefix })) }
+      : {}),
+    ...(rule.fromParams?.length ? { from_params: [...rule.fromParams] } : {}),
+    ...(rule.fromCookies?.length ? { from_cookies: [...rule.fromCookies] } : {}),
+    ...(rule.outputPayloadToHeader ? { forward_payload_header: rule.outputPayloadToHeader } : {}),
+    ...(rule.outputClaimToHeaders?.length
+      ? {
+        claim_to_headers: rule.outputClaimToHeaders.map(({ header, claim }) => ({
+          header_name: header,
+          claim_name: claim,
+        })),
+      }
+      : {}),
+    payload_in_metadata: JWT_PAYLOAD_KEY,
+    normalize_payload_in_metadata: { space_delimited_claims: [...SPACE_DELIMITED_CLAIMS] },
+    // Routes of gateways look at claims, which are not known yet when the first route is chosen.
+    ...(aspect(read, "gateways") ? { clear_route_cache: true } : {}),
+  };
+}
+
+function keySource(read: Reader, rule: JwtRule): KeySource {
+  const place = keyPlaceOf(rule);
+  if (place === undefined) return localKeys(rule.jwks);
+  const remote = rule.jwksUri === undefined ? undefined : remoteKeys(read, rule.jwksUri, rule.timeout);
+  return remote ?? localKeys(read.tokenKeys(place));
+}
+
+function localKeys(text = EMPTY_KEY_SET): KeySource {
+  return { local_jwks: { inline_string: text === EMPTY_KEY_SET ? UNUSED_KEYS : text } };
+}
+
+/** Keys that the proxy fetches; undefined: the server does. */
+function remoteKeys(read: Reader, uri: string, timeout = FETCH_TIMEOUT_MS): KeySource | undefined {
+  const mode = read.settings.tokenKeysFetchedBy;
+  if (mode === "server") return undefined;
+  const { host, port } = keyHost(uri);
+  const known = read.service(host)?.ports.some((one) => one.port === port) === true;
+  if (!known && mode === "hybrid") return undefined;
+  return {
+    remote_jwks: {
+      http_uri: { uri, cluster: outboundClusterName(port, "", host), timeout: duration(timeout) },
+      cache_duration: duration(CACHE_MS),
+    },
+  };
+}
+
+/** The service behind the address of keys. */
+export function keyHost(uri: string): { readonly host: string; readonly port: number } {
+  const { hostname, port, protocol } = new URL(uri);
+  return { host: hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };
+}
