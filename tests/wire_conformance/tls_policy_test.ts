@@ -1,5 +1,6 @@
 /** The versions and suites of TLS that a listener really takes, as `openssl s_client` sees them. */
 import assert from "node:assert/strict";
+import { dial } from "../../lib/grpc/client/dial.ts";
 import { listenTls } from "../../lib/sockets/listen/tls.ts";
 import {
   FIPS_TLS_POLICY,
@@ -68,3 +69,46 @@ test("the suites of the runtime are those that it says it has", () =>
       assert.equal(await ask("-tls1_2", "-cipher", suite), `TLSv1.2 ${suite}`);
     }
   }));
+
+/** What a client of this policy gets from a server of openssl that is limited so: `connected`, or why not. */
+async function dialled(policy: TlsPolicy, ...limits: string[]): Promise<string> {
+  const authority = await Authority.make("ours");
+  const folder = await Deno.makeTempDir();
+  const { certificate, key } = await authority.sign("localhost");
+  await Deno.writeTextFile(`${folder}/cert.pem`, certificate);
+  await Deno.writeTextFile(`${folder}/key.pem`, key);
+  const own = ["-cert", `${folder}/cert.pem`, "-key", `${folder}/key.pem`, "-alpn", "h2"];
+  const args = ["s_server", "-accept", "127.0.0.1:0", ...own, ...limits];
+  const server = new Deno.Command("openssl", { args, stdin: "piped", stdout: "piped", stderr: "null" }).spawn();
+  try {
+    let said = "";
+    for await (const text of server.stdout.pipeThrough(new TextDecoderStream())) {
+      if (/ACCEPT \S+:(\d+)/.test(said += text)) break;
+    }
+    const port = Number(/ACCEPT \S+:(\d+)/.exec(said)?.[1]);
+    const tls = { serverName: "localhost", roots: authority.certificate, policy };
+    const transport = await dial({ host: "127.0.0.1", port, tls }, 10_000);
+    transport.destroy();
+    return "connected";
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    server.kill("SIGKILL");
+    await server.stdin.close().catch(() => {});
+    await server.status;
+    await authority.remove();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+test("a client under FIPS 140-2 takes TLS 1.2 with AES-GCM, and neither TLS 1.3 nor another suite", async () => {
+  const chacha = ["-tls1_2", "-cipher", "ECDHE-ECDSA-CHACHA20-POLY1305"];
+  assert.equal(await dialled(FIPS_TLS_POLICY, "-tls1_2", "-cipher", "ECDHE-ECDSA-AES128-GCM-SHA256"), "connected");
+  assert.match(await dialled(FIPS_TLS_POLICY, "-tls1_3"), /^127\.0\.0\.1:\d+: .*(protocol|version)/i);
+  assert.match(
+    await dialled(FIPS_TLS_POLICY, ...chacha),
+    /the server chose the cipher suite TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, which is not allowed$/,
+  );
+  assert.equal(await dialled(policyOfSuites([]), "-tls1_3"), "connected");
+  assert.equal(await dialled(policyOfSuites([]), ...chacha), "connected");
+});

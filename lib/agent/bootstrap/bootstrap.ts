@@ -30,6 +30,8 @@ export interface BootstrapInput {
   readonly outlierLogPath: string | undefined;
   /** Log lines of Envoy are JSON. */
   readonly logAsJson: boolean;
+  /** TLS is limited to what FIPS 140-2 allows (`COMPLIANCE_POLICY`). Default false. */
+  readonly fips?: boolean;
   readonly sockets: BootstrapSockets;
 }
 
@@ -55,7 +57,7 @@ export interface Bootstrap {
 export function bootstrap(input: BootstrapInput): Bootstrap {
   const { node, proxy, sockets } = input;
   const families = familiesOf(input.addresses, input.dualStack);
-  const remote = remoteClusters(proxy, families);
+  const remote = remoteClusters(proxy, families, input.fips === true);
   const clusters = [
     ...localClusters({
       localhost: families.localhost,

@@ -25,10 +25,15 @@ interface RemoteServer {
   readonly keepalive?: TcpKeepalive | undefined;
 }
 
-/** The clusters, and the addresses of which none can be made. */
+/**
+ * The clusters, and the addresses of which none can be made.
+ *
+ * @param fips `COMPLIANCE_POLICY=fips-140-2`
+ */
 export function remoteClusters(
   proxy: ProxySettings,
   families: BootstrapFamilies,
+  fips: boolean,
 ): { readonly clusters: EnvoyJson[]; readonly problems: BootstrapProblem[] } {
   const clusters: EnvoyJson[] = [];
   const problems: BootstrapProblem[] = [];
@@ -36,7 +41,7 @@ export function remoteClusters(
     if (!server.address) continue;
     const address = parseHostPort(server.address);
     if (address === undefined) problems.push({ field: server.field, value: server.address, expected: "host:port" });
-    else clusters.push(remoteCluster(server, tcpAddress(address.host, address.port), families));
+    else clusters.push(remoteCluster(server, tcpAddress(address.host, address.port), families, fips));
   }
   return { clusters, problems };
 }
@@ -90,8 +95,13 @@ function hasTracer({ tracing }: ProxySettings): boolean {
     [tracing.lightstep, tracing.datadog, tracing.stackdriver, tracing.openCensusAgent].some((one) => one !== undefined);
 }
 
-function remoteCluster(server: RemoteServer, address: EnvoyJson, families: BootstrapFamilies): EnvoyJson {
-  const transport_socket = tlsSocket(server.tls);
+function remoteCluster(
+  server: RemoteServer,
+  address: EnvoyJson,
+  families: BootstrapFamilies,
+  fips: boolean,
+): EnvoyJson {
+  const transport_socket = tlsSocket(server.tls, fips);
   return {
     name: server.cluster,
     cluster_type: {

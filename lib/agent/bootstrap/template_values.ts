@@ -86,10 +86,10 @@ function statsValues({ annotations, proxy }: BootstrapInput, config: EnvoyJson):
 }
 
 /** Collectors of traces, logs and statistics. */
-function serverValues({ proxy }: BootstrapInput): Record<string, unknown> {
+function serverValues({ proxy, fips = false }: BootstrapInput): Record<string, unknown> {
   const { tracing, proxyMetricsService: metrics, proxyAccessLogService: logs } = proxy;
   const tls = (settings: Parameters<typeof tlsSocket>[0]) => {
-    const socket = tlsSocket(settings);
+    const socket = tlsSocket(settings, fips);
     return socket === undefined ? undefined : JSON.stringify(socket);
   };
   return {

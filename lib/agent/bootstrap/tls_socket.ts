@@ -6,15 +6,30 @@
 import type { ClientTlsSettings } from "../../config/kinds/common/types.ts";
 import { type EnvoyJson, typed } from "./envoy_json.ts";
 
-/** The transport socket; undefined: plain text. */
-export function tlsSocket(tls: ClientTlsSettings | undefined): EnvoyJson | undefined {
+/** What FIPS 140-2 allows; stock Envoy allows more by itself. */
+const FIPS_PARAMETERS: EnvoyJson = {
+  tls_minimum_protocol_version: "TLSv1_2",
+  tls_maximum_protocol_version: "TLSv1_2",
+  cipher_suites: [
+    ...["ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256"],
+    ...["ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-RSA-AES256-GCM-SHA384"],
+  ],
+  ecdh_curves: ["P-256"],
+};
+
+/**
+ * The transport socket; undefined: plain text.
+ *
+ * @param fips `COMPLIANCE_POLICY=fips-140-2`
+ */
+export function tlsSocket(tls: ClientTlsSettings | undefined, fips: boolean): EnvoyJson | undefined {
   if (tls === undefined || tls.mode === "DISABLE") return undefined;
   const common = tls.mode === "MESH_MUTUAL" ? meshIdentity(tls) : files(tls);
   return {
     name: "envoy.transport_sockets.tls",
     typed_config: typed("envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext", {
       ...(tls.sni ? { sni: tls.sni } : {}),
-      common_tls_context: common,
+      common_tls_context: { ...common, ...(fips ? { tls_params: FIPS_PARAMETERS } : {}) },
     }),
   };
 }

@@ -80,6 +80,7 @@ function bootstrapInput(input: AgentInput, others: OtherServers): BootstrapInput
     readinessPort: settings.PROXY_STATUS_PORT,
     metricsPort: settings.PROXY_METRICS_PORT,
     metricsLocalOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY,
+    fips: settings.COMPLIANCE_POLICY === "fips-140-2",
     countsConnections: settings.EXIT_ON_ZERO_ACTIVE_CONNECTIONS,
     outlierLogPath: input.outlierLogPath,
     logAsJson: envoyLog.asJson,

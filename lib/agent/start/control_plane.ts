@@ -101,6 +101,7 @@ function credentials({ settings, paths }: AgentInput, roots: string, machine: Go
   const renewed = settings.OUTPUT_CERTS === "" ? [] : [settings.OUTPUT_CERTS];
   return {
     serverName: settings.MESHD_SAN,
+    fips: settings.COMPLIANCE_POLICY === "fips-140-2",
     roots: roots === "" ? [...provisioned.map((folder) => `${folder}/root-cert.pem`), ...paths.roots] : [roots],
     tokens: provisioned.length === 0 ? paths.tokens : [],
     ...(machine === undefined ? {} : { machineToken: () => machine.token() }),

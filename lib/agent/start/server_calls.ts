@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { DEFAULT_TLS_POLICY, FIPS_TLS_POLICY } from "../../sockets/listen/tls_policy.ts";
 import { parseHostPort } from "../bootstrap/envoy_json.ts";
 import type { ServerCall } from "../relay/upstream.ts";
 
@@ -24,6 +25,8 @@ export interface ControlPlaneServer {
   readonly machineToken?: () => Promise<string>;
   /** Folders with a certificate of ours, the first one that has it; none: no certificate is shown. */
   readonly identities: readonly string[];
+  /** `COMPLIANCE_POLICY=fips-140-2`: limits TLS to what that allows. */
+  readonly fips: boolean;
   /** Headers of each call. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -50,7 +53,8 @@ export function serverCalls(options: ControlPlaneServer): () => Promise<ServerCa
     const name = serverName || target.host;
     const roots = await rootsOf(options.roots);
     const identity = await identityOf(options.identities);
-    const tls = { serverName: name, ...roots, ...(identity === undefined ? {} : { identity }) };
+    const policy = options.fips ? FIPS_TLS_POLICY : DEFAULT_TLS_POLICY;
+    const tls = { serverName: name, policy, ...roots, ...(identity === undefined ? {} : { identity }) };
     return { target: { ...target, tls }, authority: serverName || address, metadata };
   };
 }

@@ -7,6 +7,7 @@
  */
 import net from "node:net";
 import tls from "node:tls";
+import { DEFAULT_TLS_POLICY, type TlsPolicy } from "../../sockets/listen/tls_policy.ts";
 import { SocketTransport } from "../../sockets/transport/socket.ts";
 import type { Transport } from "../../sockets/transport/transport.ts";
 import { UnixTransport } from "../../sockets/transport/unix.ts";
@@ -24,6 +25,8 @@ export interface DialTls {
   readonly roots?: string;
   /** Our own certificate chain and key, as PEM. */
   readonly identity?: { readonly chain: string; readonly key: string };
+  /** Versions and cipher suites. Default {@linkcode DEFAULT_TLS_POLICY}. */
+  readonly policy?: TlsPolicy;
 }
 
 /**
@@ -50,6 +53,8 @@ export async function dial(target: DialTarget, timeout: number): Promise<Transpo
   socket.once("close", closed);
   socket.once(target.tls === undefined ? "connect" : "secureConnect", () => {
     clearTimeout(timer);
+    const refused = suiteRefused(target.tls?.policy, socket);
+    if (refused !== undefined) return fail(new Error(refused));
     const protocol = target.tls === undefined ? "h2" : (socket as tls.TLSSocket).alpnProtocol;
     if (protocol !== "h2") return fail(new Error("the server does not speak HTTP/2 (ALPN h2)"));
     socket.removeListener("error", fail);
@@ -59,14 +64,22 @@ export async function dial(target: DialTarget, timeout: number): Promise<Transpo
   return await promise;
 }
 
-function connectTls(host: string, port: number, { serverName, roots, identity }: DialTls): tls.TLSSocket {
+/** Why a connection is not taken: the runtime cannot be kept from agreeing on a suite (docs/decisions/0025). */
+function suiteRefused({ cipherSuites }: TlsPolicy = DEFAULT_TLS_POLICY, socket: net.Socket): string | undefined {
+  if (cipherSuites === undefined) return undefined;
+  const suite = (socket as tls.TLSSocket).getCipher().standardName;
+  return cipherSuites.has(suite) ? undefined : `the server chose the cipher suite ${suite}, which is not allowed`;
+}
+
+function connectTls(host: string, port: number, options: DialTls): tls.TLSSocket {
+  const { serverName, roots, identity, policy: { minVersion, maxVersion } = DEFAULT_TLS_POLICY } = options;
   return tls.connect({
     host,
     port,
     // An address is no server name; certificates are checked against it all the same.
     ...(net.isIP(serverName) === 0 ? { servername: serverName } : {}),
     ALPNProtocols: ["h2"],
-    minVersion: "TLSv1.2",
+    ...{ minVersion, maxVersion },
     checkServerIdentity: (_name, certificate) => tls.checkServerIdentity(serverName, certificate),
     ...(roots === undefined ? {} : { ca: roots }),
     ...(identity === undefined ? {} : { cert: identity.chain, key: identity.key }),

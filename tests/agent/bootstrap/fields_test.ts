@@ -1,6 +1,7 @@
 /** Each field of a proxy's settings that a bootstrap is made of, and what it becomes. */
 import assert from "node:assert/strict";
-import { bootstrapOfCase } from "./cases.ts";
+import { bootstrap } from "../../../lib/agent/bootstrap/bootstrap.ts";
+import { bootstrapOfCase, inputOfCase } from "./cases.ts";
 
 const addresses = ["10.0.0.1"];
 
@@ -83,4 +84,16 @@ Deno.test("METRICS_LOCALHOST_ACCESS_ONLY has Envoy's metrics on the loopback add
   };
   assert.deepEqual(listening(["10.0.0.1"]), ["127.0.0.1", "0.0.0.0_15021"]);
   assert.deepEqual(listening(["fd00::1", "10.0.0.1"]), ["::1", "127.0.0.1", "::_15021"]);
+});
+
+Deno.test("under COMPLIANCE_POLICY every collector is called by what FIPS 140-2 allows", () => {
+  const tlsSettings = { mode: "SIMPLE" };
+  const proxy = {
+    ...{ tracing: { zipkin: { address: "z:2" }, tlsSettings }, envoyMetricsService: { address: "m:1", tlsSettings } },
+    envoyAccessLogService: { address: "l:1", tlsSettings: { mode: "ISTIO_MUTUAL" } },
+  };
+  const count = (fips: boolean, what: RegExp) =>
+    [...JSON.stringify(bootstrap({ ...inputOfCase({ addresses, proxy }), fips }).config).matchAll(what)].length;
+  const limits = /"tls_params":\{[^}]*"tls_maximum_protocol_version":"TLSv1_2"[^}]*"ecdh_curves":\["P-256"\]/g;
+  assert.deepEqual([count(true, /UpstreamTlsContext/g), count(true, limits), count(false, /tls_params/g)], [3, 3, 0]);
 });
