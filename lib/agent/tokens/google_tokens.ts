@@ -25,6 +25,8 @@ export interface GoogleTokenOptions {
   readonly projectNumber: string;
   /** Project to which calls are charged; empty: the caller's. */
   readonly quotaProject: string;
+  /** Time for one call, ms; default 5000. */
+  readonly timeout?: number;
   readonly clock: Clock;
   readonly metrics: Metrics;
 }
@@ -34,8 +36,9 @@ const CLOUD_SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 const LIFETIME = 3600;
 /** A token with less left than this is replaced, ms. */
 const GRACE = 300_000;
-/** Time for one call, and attempts of it that fails for reasons of the server. */
-const CALL = { timeout: 5000, size: 64 * 1024 };
+const TIMEOUT = 5000;
+const MAX_ANSWER = 64 * 1024;
+/** Attempts of a call that fails at once for reasons of the server: one that is silent is not waited for again. */
 const ATTEMPTS = 3;
 const PAUSE = 100;
 /** Exchanges that are remembered, and that run at a time. */
@@ -135,7 +138,7 @@ export class GoogleTokens implements TokenManager {
     schema: z.ZodType<Answer>,
     refusedAs: "invalid_request" | "invalid_target",
   ): Promise<Answer> {
-    const { clock, metrics, quotaProject } = this.#options;
+    const { clock, metrics, quotaProject, timeout = TIMEOUT } = this.#options;
     const type = { request_type: "token_exchange" };
     const quota: Record<string, string> = quotaProject === "" ? {} : { "x-goog-user-project": quotaProject };
     const request = {
@@ -147,7 +150,7 @@ export class GoogleTokens implements TokenManager {
       const started = clock.monotonic();
       metrics.counter("num_outgoing_requests").inc(type);
       try {
-        const text = await fetchText(url, CALL, request);
+        const text = await fetchText(url, { timeout, size: MAX_ANSWER }, request);
         metrics.counter("outgoing_latency").inc(type, clock.monotonic() - started);
         return readAnswer(url, text, schema);
       } catch (error) {
@@ -155,7 +158,8 @@ export class GoogleTokens implements TokenManager {
         if (error instanceof ExchangeError) throw error;
         const isRefused = error instanceof FetchStatusError && error.status < 500 && error.status !== 429;
         if (isRefused) throw new ExchangeError(refusedAs, `${error.message}${reasonIn(error.body)}`);
-        if (attempt === ATTEMPTS) throw unavailable((error as Error).message);
+        const isSilent = clock.monotonic() - started > timeout / 2;
+        if (attempt === ATTEMPTS || isSilent) throw unavailable((error as Error).message);
         metrics.counter("num_outgoing_retries").inc(type);
         await clock.sleep(PAUSE * attempt);
       }

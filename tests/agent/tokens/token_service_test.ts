@@ -15,7 +15,7 @@ const GOOD = { grant_type: GRANT, subject_token: TOKEN, subject_token_type: JWT 
 /** A service whose provider is a stand-in, and a way to ask it. */
 async function service(
   answer: (request: CloudRequest) => Response | "silence" | undefined,
-  options: { readonly projectNumber?: string; readonly now?: () => number } = {},
+  options: { readonly projectNumber?: string; readonly now?: () => number; readonly timeout?: number } = {},
 ) {
   const google = new CloudServer(answer);
   const metrics = createMetrics("pilot-agent");
@@ -26,6 +26,7 @@ async function service(
     audience: "identitynamespace:cluster.local:cluster-url",
     projectNumber: options.projectNumber ?? "123",
     quotaProject: "billing",
+    ...(options.timeout === undefined ? {} : { timeout: options.timeout }),
     ...{ clock, metrics },
   });
   const log = silentLog().scope("security");
@@ -164,4 +165,15 @@ Deno.test("what Google refuses is the request's fault or the target's; what fail
   const found = await sts.exchange(GOOD);
   assert.deepEqual([found.status, found.json.error], [503, "temporarily_unavailable"]);
   assert.match(found.json.error_description, /CLOUD_METADATA/);
+});
+
+Deno.test("a provider that is silent is waited for once, and the next one who asks is served when it is there", async () => {
+  let isSilent = true;
+  await using sts = await service((request) => isSilent ? "silence" : google(request), { timeout: 100 });
+  const { status, json } = await sts.exchange(GOOD);
+  assert.deepEqual([status, json.error], [503, "temporarily_unavailable"]);
+  assert.match(json.error_description, /no answer within 0\.1 s/);
+  assert.equal(sts.google.requests.length, 1);
+  isSilent = false;
+  assert.equal((await sts.exchange(GOOD)).status, 200);
 });
