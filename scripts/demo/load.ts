@@ -83,8 +83,12 @@ function ask(options: http.RequestOptions): Promise<{ readonly status: number; r
   return promise;
 }
 
-/** One request on a connection of its own: the text of the answer, its status where that is not 200, or `refused`. */
-export async function oneRequest(port: number, host: string): Promise<string> {
-  const { status, text } = await ask({ host: "127.0.0.1", port, headers: { host }, agent: false });
+/**
+ * One request: the text of the answer, its status where that is not 200, or `refused`.
+ *
+ * @param agent Whose connections it may use. Default: a connection of its own.
+ */
+export async function oneRequest(port: number, host: string, agent: http.Agent | false = false): Promise<string> {
+  const { status, text } = await ask({ host: "127.0.0.1", port, headers: { host }, agent });
   return status === 200 ? text : status === 0 ? "refused" : `${status}`;
 }

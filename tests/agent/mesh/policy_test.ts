@@ -1,8 +1,9 @@
 /** Policies of real workloads, switched while requests run. */
 import assert from "node:assert/strict";
+import { Agent } from "node:http";
 import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
 import { Load, oneRequest } from "../../../scripts/demo/load.ts";
-import { pairFiles, peersFile, shortConnectionsFile } from "../../../scripts/demo/workloads.ts";
+import { pairFiles, peersFile, shortConnectionsFile, sidecarFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
 import { until } from "../../e2e/support/mesh.ts";
@@ -49,6 +50,39 @@ Deno.test({
         assert.doesNotMatch(mesh.output + server.output + client.output, /rejected/);
       } catch (error) {
         throw mesh.failure(error);
+      }
+    }),
+});
+
+Deno.test({
+  name:
+    "a connection that is open when a policy changes has one request judged by the old one, and is closed with the answer; one that waits is closed when draining is over",
+  ignore: envoyPath() === undefined,
+  fn: () =>
+    withPorts(6, async ([port = 0, there = 0, ...ports]) => {
+      await using app = callerEcho();
+      await using mesh = await IdentityMesh.start({
+        port,
+        files: {
+          "sidecar.yaml": sidecarFile({ name: "server", port: there, application: app.port }),
+          "peers.yaml": peersFile("PERMISSIVE"),
+        },
+      });
+      const open = new Agent({ keepAlive: true, maxSockets: 1 });
+      try {
+        await mesh.agent({ name: "server", ports, proxy: { drainDuration: "3s" } });
+        await until("it serves", async () => await oneRequest(there, "app.test", open) === "nobody");
+        using waiting = await Deno.connect({ hostname: "127.0.0.1", port: there });
+        await waiting.write(new TextEncoder().encode("GET / HTTP/1.1\r\n"));
+        await mesh.write("peers.yaml", peersFile("STRICT"));
+        await until("STRICT is in force", async () => await oneRequest(there, "app.test") === "refused");
+        assert.equal(await oneRequest(there, "app.test", open), "nobody");
+        assert.equal(await oneRequest(there, "app.test", open), "refused");
+        assert.equal(await waiting.read(new Uint8Array(1)), null);
+      } catch (error) {
+        throw mesh.failure(error);
+      } finally {
+        open.destroy();
       }
     }),
 });
