@@ -11,6 +11,7 @@ import { type KnownHost, ofService, serviceNamespace } from "../reader/known_hos
 import type { AnalysisReader } from "../reader/reader.ts";
 import { exportOf, meets } from "../reader/audience.ts";
 import { destinationsOf, effectOf, orList, type WrittenDestination } from "./destination_list.ts";
+import { nearHost } from "./near_host.ts";
 import { lookForSubset } from "./subsets.ts";
 
 /** See the module. */
@@ -62,7 +63,8 @@ function hostFor(
       `a host that namespace ${namespace} sees (${host} of namespace ${first.namespace} is exported to ${to})`;
     report("error", "hidden-by-export", { ...at, expected, others: [first.cause] });
   } else if (!read.existsAnywhere(host) && !isOfRefused(host, namespace, read)) {
-    report("error", "unknown-host", { ...at, expected: `a host that a service has (${host} has none)` });
+    const near = nearHost(destination.host, host, namespace, read);
+    report("error", "unknown-host", { ...at, expected: `a host that a service has (${host} has none)${near}` });
   }
   return undefined;
 }
