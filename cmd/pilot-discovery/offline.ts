@@ -95,19 +95,32 @@ export async function emptyMesh(
   }
 }
 
-/** Gives texts to a mesh; says on a terminal how far that is. */
+/**
+ * Gives texts to a mesh; says on a terminal how far that is.
+ *
+ * @param now Milliseconds on a steady clock. Default: that of the runtime.
+ */
 export async function takeTexts(
   mesh: OfflineMesh,
   reads: readonly FileRead[],
   output: Output,
+  now?: () => number,
 ): Promise<FolderChanges> {
-  const progress = progressOn(output);
+  const progress = progressOn(output, now);
+  let files = 0;
+  function* taken(): Iterable<FileRead> {
+    for (const read of reads) {
+      yield read;
+      files++;
+    }
+  }
   function* steps(): Generator<void, FolderChanges> {
-    const work = mesh.index.applySteps(reads);
+    const work = mesh.index.applySteps(taken());
     for (let at = 0;; at++) {
       const { done, value } = work.next();
       if (done) return value;
-      progress.show(`parsed ${Math.min(100, Math.floor(at / (reads.length + 1) * 100))} %`);
+      // Files have one document or ten thousand: their number alone says little.
+      if (files < reads.length) progress.show(parsedText(at - files, files, reads.length));
       yield;
     }
   }
@@ -119,6 +132,11 @@ export async function takeTexts(
   } finally {
     progress.end();
   }
+}
+
+/** `parsed 1200 documents, 3 of 20 files`. */
+function parsedText(documents: number, files: number, all: number): string {
+  return `parsed ${count(documents, "document")}, ${files} of ${count(all, "file")}`;
 }
 
 /** Says on standard error what is wrong in the texts: what a command prints is made without it. */

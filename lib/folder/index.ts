@@ -108,8 +108,8 @@ export class FolderIndex {
     return unpaced(this.applySteps(reads));
   }
 
-  /** The same in steps of some milliseconds. What the index says is whole again when they are done. */
-  *applySteps(reads: readonly FileRead[]): Generator<void, FolderChanges> {
+  /** The same in steps of some milliseconds: one a document, and one a file. What the index says is whole again when they are done. */
+  *applySteps(reads: Iterable<FileRead>): Generator<void, FolderChanges> {
     const options = { ...this.#options, pool: new ValuePool() };
     const before: Finding[] = [];
     const after: Finding[] = [];
