@@ -10,19 +10,32 @@ import { JwtAuthenticator } from "../../lib/authenticators/jwt.ts";
 import { TokenKeys } from "../../lib/authenticators/token_keys.ts";
 import type { TrustDomains } from "../../lib/authenticators/trust.ts";
 import { xfccAuthenticator } from "../../lib/authenticators/xfcc.ts";
+import { readCertificate } from "../../lib/pki/certificate.ts";
+import type { RevocationList } from "../../lib/pki/revocation.ts";
 import { workloadUri } from "../../lib/pki/spiffe.ts";
+import type { TlsState } from "../../lib/sockets/transport/peer.ts";
 import { ANONYMOUS_TLS, caller, CART_ID, withCertificate } from "./support/callers.ts";
 import { CART, NOW, TestIssuer } from "./support/issuer.ts";
 
 const domains = (): TrustDomains => ({ own: "cluster.local", aliases: ["old.example"] });
 const clock = { now: () => NOW * 1000, monotonic: () => 0 };
 
+/** What an authority has taken back; the row that needs it adds to it. */
+const revocations: RevocationList[] = [];
+
+function revoke({ chain }: TlsState): void {
+  const { serial, issuer, issuerDer } = readCertificate(chain[0]!);
+  const nothing = new Uint8Array();
+  const signed = { body: nothing, signature: nothing, signatureAlgorithm: "" };
+  revocations.push({ ...signed, issuer, issuerDer, serials: new Set([serial]) });
+}
+
 /** All authenticators, with gateways in 10.0.0.0/8. */
 function all(issuer: TestIssuer, audiences: readonly string[] = ["mesh-ca"], plaintext = false): Authentication {
   const rule = { issuer: issuer.url, jwksUri: `${issuer.url}/keys`, audiences };
   const keys = new TokenKeys(() => fetchKeySet(rule), clock);
   return new Authentication([
-    clientCertificateAuthenticator(domains),
+    clientCertificateAuthenticator(domains, () => revocations),
     new JwtAuthenticator("JWT_RULE", rule, keys, domains, clock),
     xfccAuthenticator(parseRanges("10.0.0.0/8"), domains),
   ], { plaintext, log: { error: (message, fields) => assert.fail(`${message} ${JSON.stringify(fields)}`) } });
@@ -141,6 +154,15 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   "a certificate with two identities": async () => [
     caller({}, await withCertificate(CART_ID, "spiffe://cluster.local/ns/mesh-system/sa/meshd")),
     /client certificate: expected exactly one URI in it, a SPIFFE ID/,
+  ],
+  "a certificate that was revoked": async () => {
+    const own = await withCertificate(CART_ID);
+    revoke(own);
+    return [caller({}, own), /client certificate: certificate [0-9a-f]+ was revoked by "CN=root"/];
+  },
+  "a certificate with an identity of 3,000 characters": async () => [
+    caller({}, await withCertificate(`${CART_ID}${"x".repeat(3000)}`)),
+    /expected exactly one URI in it, a SPIFFE ID/,
   ],
   "a certificate without identity": async () => [caller({}, await withCertificate()), /expected exactly one URI/],
   "a certificate with an identity of another form": async () => [

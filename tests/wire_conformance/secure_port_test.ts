@@ -238,7 +238,7 @@ test("health and reflection are on the secure port, for everybody", () =>
     client.close();
   }));
 
-test("100 agents connect at once while slow handshakes and garbage are under way, and all are served", () =>
+test("400 agents connect at once while slow handshakes and garbage are under way, and all are served", () =>
   withSecureServer(async ({ ca, ports, client }) => {
     const hostile = await Promise.all(Array.from({ length: 50 }, async (_, i) => {
       const socket = net.connect(ports.secure, "127.0.0.1").on("error", () => {}).resume();
@@ -248,7 +248,7 @@ test("100 agents connect at once while slow handshakes and garbage are under way
     }));
     const own = await client("shop", "cart");
     const agents = Array.from(
-      { length: 100 },
+      { length: 400 },
       () => new SecureClient({ port: ports.secure, root: ca.certificate, own }),
     );
     const outcomes = await Promise.all(agents.map((agent) => agent.outcome()));

@@ -107,6 +107,22 @@ Deno.test("a certificate is renewed at its time, jitter included, and each one i
   assert.equal(clock.pending(), 0);
 });
 
+Deno.test("roots of the authority that come again are served once; revocation lists go with the roots, and are served when they change", async () => {
+  const { clock, certificate, seen } = kept((_, at) => issuedAt(at, "leaf"));
+  certificate.revoke("list one\n");
+  certificate.start();
+  await clock.advance(0);
+  assert.deepEqual(seen.ROOTCA!.at(-1), { kind: "roots", roots: "root one\nmore\n", revocations: "list one\n" });
+  certificate.trust(["root one\n", "more\n", "more\n"]);
+  assert.deepEqual(seen.ROOTCA!.at(-1), { kind: "roots", roots: "root one\nmore\n", revocations: "list one\n" });
+  const before = seen.ROOTCA!.length;
+  certificate.revoke("list one\n");
+  assert.equal(seen.ROOTCA!.length, before);
+  certificate.revoke(undefined);
+  assert.deepEqual(seen.ROOTCA!.at(-1), { kind: "roots", roots: "root one\nmore\n" });
+  certificate.stop();
+});
+
 Deno.test("a certificate that begins before it was signed is renewed by the time that it has left, however short", async () => {
   const { clock, times, certificate } = kept((_, at) => ({
     ...issuedAt(at, "leaf", "root\n", 20_000),
