@@ -40,6 +40,8 @@ export class Fixture {
   readonly nodes: NodeReader;
   readonly objects = new Map<string, AnyConfigObject>();
   readonly failures: unknown[] = [];
+  /** Keys of token issuers by their place; `pipeline.tokenKeysChanged` says that they changed. */
+  readonly tokenKeys = new Map<string, string>();
 
   constructor(options: FixtureOptions = {}) {
     const settings = defaultSettings("pilot-discovery", options.settings ?? {});
@@ -56,6 +58,7 @@ export class Fixture {
       timers: options.timers ?? stoppedTime,
       failed: (error) => this.failures.push(error),
       buildFailed: (_kind, _name, error) => this.failures.push(error),
+      tokenKeys: { keysAt: (place) => this.tokenKeys.get(place), findings: () => [] },
       readAgain: (proxy) => proxy,
     });
   }

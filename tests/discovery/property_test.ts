@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { contents, Fixture, type TestNode, texts } from "./fixture.ts";
-import { name, namespace, type Tree, tree } from "./random_trees.ts";
+import { contents, Fixture, type FixtureOptions, type TestNode, texts } from "./fixture.ts";
+import { keyPlace, name, namespace, type Tree, tree } from "./random_trees.ts";
 
 /** Runs of each property; `MESH_PROPERTY_RUNS=10000` is the long form. */
 const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 100);
@@ -11,6 +11,8 @@ type Step =
   | { readonly do: "remove"; readonly key: string }
   /** Gives the endpoints of all objects that are there another service account, and changes nothing else. */
   | { readonly do: "account"; readonly account: string }
+  /** Other keys of a token issuer are fetched. */
+  | { readonly do: "keys"; readonly place: string; readonly keys: string }
   | { readonly do: "push" }
   | { readonly do: "join"; readonly node: TestNode };
 
@@ -37,12 +39,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         "Sidecar",
         "Gateway",
         "PeerAuthentication",
+        "RequestAuthentication",
       ),
       namespace,
       name,
     }).map(({ kind, namespace, name }) => ({ do: "remove" as const, key: `${kind}/${namespace}/${name}` })),
   },
   { weight: 1, arbitrary: fc.constantFrom("pay", "bill").map((account) => ({ do: "account" as const, account })) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("keys" as const), place: keyPlace, keys: fc.constantFrom("A", "B") }),
+  },
   { weight: 5, arbitrary: fc.constant({ do: "push" as const }) },
   { weight: 2, arbitrary: node.map((node) => ({ do: "join" as const, node })) },
 );
@@ -64,9 +71,11 @@ function withAccount(tree: Tree, serviceAccount: string): Tree {
   return { ...tree, spec: { ...spec, endpoints: spec.endpoints.map((endpoint) => ({ ...endpoint, serviceAccount })) } };
 }
 
+const SETTINGS: NonNullable<FixtureOptions["settings"]> = { PILOT_JWT_ENABLE_REMOTE_JWKS: "hybrid" };
+
 /** Plays steps; gives the fixture with what every proxy has at the end. */
-function play(steps: readonly Step[], cache: boolean) {
-  const fixture = new Fixture({ cache, mesh: { proxyHttpPort: 15333 } });
+function play(steps: readonly Step[], cache: boolean, settings = SETTINGS) {
+  const fixture = new Fixture({ cache, settings, mesh: { proxyHttpPort: 15333 } });
   const joined = early.map((node) => ({ node, state: fixture.join(node) }));
   const trees = new Map<string, Tree>();
   const put = (tree: Tree) => {
@@ -79,6 +88,9 @@ function play(steps: readonly Step[], cache: boolean) {
     else if (s.do === "remove") {
       fixture.remove(s.key);
       trees.delete(s.key);
+    } else if (s.do === "keys") {
+      fixture.tokenKeys.set(s.place, s.keys);
+      fixture.pipeline.tokenKeysChanged(s.place);
     } else if (s.do === "push") fixture.pipeline.flush();
     else joined.push({ node: s.node, state: fixture.join(s.node) });
   }
@@ -87,17 +99,25 @@ function play(steps: readonly Step[], cache: boolean) {
   return { fixture, joined };
 }
 
+/** Compares every proxy after some steps with one that joins what they left. */
+function compareWithFresh(steps: readonly Step[], settings: typeof SETTINGS): void {
+  const { fixture, joined } = play(steps, true, settings);
+  const fresh = new Fixture({ cache: true, settings, mesh: { proxyHttpPort: 15333 } });
+  for (const [place, keys] of fixture.tokenKeys) fresh.tokenKeys.set(place, keys);
+  fresh.pipeline.configChanged([], [...fixture.objects.values()]);
+  fresh.pipeline.flush();
+  for (const { node, state } of joined) assert.deepEqual(contents(state), contents(fresh.join(node)));
+}
+
+const manySteps = fc.array(step, { minLength: 15, maxLength: 60, size: "max" });
+
 Deno.test("changes one by one leave every proxy with the resources of a fresh start", () => {
-  fc.assert(
-    fc.property(fc.array(step, { minLength: 15, maxLength: 60, size: "max" }), (steps) => {
-      const { fixture, joined } = play(steps, true);
-      const fresh = new Fixture({ cache: true, mesh: { proxyHttpPort: 15333 } });
-      fresh.pipeline.configChanged([], [...fixture.objects.values()]);
-      fresh.pipeline.flush();
-      for (const { node, state } of joined) assert.deepEqual(contents(state), contents(fresh.join(node)));
-    }),
-    { numRuns: RUNS },
-  );
+  fc.assert(fc.property(manySteps, (steps) => compareWithFresh(steps, SETTINGS)), { numRuns: RUNS });
+});
+
+Deno.test("so they do where gateways get the clusters that they need alone, those of token issuers among them", () => {
+  const settings = { ...SETTINGS, PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: true };
+  fc.assert(fc.property(manySteps, (steps) => compareWithFresh(steps, settings)), { numRuns: Math.ceil(RUNS / 4) });
 });
 
 Deno.test("every route configuration that a listener names is there", () => {

@@ -166,6 +166,25 @@ const peerAuthentication = fc.record({
   },
 }));
 
+/** Places from which keys of token issuers are fetched: at hosts that may be services, and as the issuer says. */
+export const keyPlace = fc.constantFrom(
+  "http://x.com/keys",
+  "http://svc.a.svc.cluster.local:9090/keys",
+  "openid issuer",
+);
+
+const requestAuthentication = fc.record({
+  object: meta("RequestAuthentication", "security.mesh.io/v1"),
+  selector: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }, { app: "gw" }), { nil: undefined }),
+  places: fc.array(keyPlace, { maxLength: 2 }),
+}).map(({ object, selector, places }) => ({
+  ...object,
+  spec: {
+    ...(selector ? { selector: { matchLabels: selector } } : {}),
+    jwtRules: places.map((place) => ({ issuer: "issuer", ...(place.startsWith("http") ? { jwksUri: place } : {}) })),
+  },
+}));
+
 /** What may have a service account. */
 interface Account {
   readonly serviceAccount?: string;
@@ -178,7 +197,7 @@ export interface Tree {
 }
 const trees = [
   ...[serviceEntry, serviceEntry, workloadEntry, virtualService, destinationRule, sidecar, gateway],
-  peerAuthentication,
+  ...[peerAuthentication, requestAuthentication],
 ] as const;
 /** Any of them. */
 export const tree = fc.oneof(...trees) as fc.Arbitrary<Tree>;
