@@ -13,6 +13,8 @@ export interface Shape {
   readonly namespaces: number;
   /** Services with a VirtualService, and a DestinationRule with two subsets: the first ones. */
   readonly routed: number;
+  /** Services with an AuthorizationPolicy: the first ones; absent: none. */
+  readonly authorized?: number;
 }
 
 /** What an edit changed so far. */
@@ -21,6 +23,8 @@ export interface Edits {
   readonly canary?: string;
   /** Address of the last endpoint of the last service. */
   readonly address?: string;
+  /** Path that the policy of service 0 admits. */
+  readonly admitted?: string;
 }
 
 /** Every service has the first port, every fifth all of them. */
@@ -51,6 +55,7 @@ export function namespaceFile(shape: Shape, namespace: number, edits: Edits = {}
   const documents: string[] = [];
   for (let index = namespace; index < shape.services; index += shape.namespaces) {
     documents.push(serviceEntry(shape, index, edits));
+    if (index < (shape.authorized ?? 0)) documents.push(authorizationPolicy(shape, index, edits));
     if (index < shape.routed) documents.push(destinationRule(shape, index), virtualService(shape, index, edits));
   }
   return documents.join("---\n");
@@ -65,8 +70,8 @@ export function configuration(shape: Shape): Map<string, string> {
   return files;
 }
 
-function head(kind: string, name: string, namespace: string): string {
-  return `apiVersion: networking.mesh.io/v1
+function head(kind: string, name: string, namespace: string, group = "networking"): string {
+  return `apiVersion: ${group}.mesh.io/v1
 kind: ${kind}
 metadata:
   name: ${name}
@@ -92,6 +97,22 @@ function serviceEntry(shape: Shape, index: number, edits: Edits): string {
   ports:
 ${ports.map((p) => `  - {number: ${p.number}, name: ${p.name}, protocol: ${p.protocol}}\n`).join("")}  endpoints:
 ${endpoints.join("")}`;
+}
+
+function authorizationPolicy(shape: Shape, index: number, edits: Edits): string {
+  const { name, namespace } = service(shape, index);
+  const path = index === 0 ? edits.admitted ?? "/api" : "/api";
+  return `${head("AuthorizationPolicy", name, namespace, "security")}  selector: {matchLabels: {app: ${name}}}
+  rules:
+  - from:
+    - source: {principals: [cluster.local/ns/${namespace}/sa/default], namespaces: [${namespace}]}
+    to:
+    - operation: {methods: [GET, POST], paths: ["${path}", "${path}/*"]}
+  - from:
+    - source: {namespaces: [monitoring]}
+    to:
+    - operation: {paths: [/metrics]}
+`;
 }
 
 function destinationRule(shape: Shape, index: number): string {

@@ -25,6 +25,16 @@ Deno.test("the configuration is accepted whole, with the counts of its shape", (
   assert.deepEqual(Object.fromEntries(counts), { ServiceEntry: 30, DestinationRule: 12, VirtualService: 12 });
 });
 
+Deno.test("services have policies where the shape says so, and an edit changes that of the first service", () => {
+  const shape = { ...SHAPE, authorized: 20 };
+  const of = (files: Iterable<readonly [string, string]>) =>
+    objects(files).filter(({ kind }) => kind === "AuthorizationPolicy");
+  assert.equal(of(configuration(shape)).length, 20);
+  const paths = (edits: Edits) => of([["a", namespaceFile(shape, 0, edits)]]).map(({ spec }) => JSON.stringify(spec));
+  const [before, after] = [paths({}), paths({ admitted: "/api-100" })];
+  assert.deepEqual(after.map((text, i) => text !== before[i]), [true, false]);
+});
+
 Deno.test("every service has its endpoints; every fifth has all ports", () => {
   const entries = objects(configuration(SHAPE)).filter(({ kind }) => kind === "ServiceEntry");
   const addresses = new Set<string>();

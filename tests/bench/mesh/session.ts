@@ -95,6 +95,12 @@ export class Session {
     return this.#edit({ address }, (this.options.shape.services - 1) % this.options.shape.namespaces, address);
   }
 
+  /** One policy admits another path; the proxy beside its service alone gets that. */
+  changePolicy(): Promise<Measured> {
+    const admitted = `/api-${this.#nextRound()}`;
+    return this.#edit({ admitted }, 0, admitted, 1);
+  }
+
   /**
    * As {@linkcode changeRoute}, without waiting until the server has come to rest, so that it may be under a flood.
    *
@@ -139,8 +145,9 @@ export class Session {
     return 100 + this.#round++;
   }
 
-  async #edit(edit: Edits, namespace: number, marker: string): Promise<Measured> {
-    const rename = await this.#prepare(edit, namespace, marker);
+  /** @param by Proxies that get the marker. */
+  async #edit(edit: Edits, namespace: number, marker: string, by = this.options.proxies): Promise<Measured> {
+    const rename = await this.#prepare(edit, namespace, marker, by);
     return await this.#step(async () => {
       await rename();
       return await this.load.run({ do: "seen" });
@@ -148,10 +155,15 @@ export class Session {
   }
 
   /** Writes the changed file beside the folder and has the proxies wait for it; the function puts it in place. */
-  async #prepare(edit: Edits, namespace: number, marker: string): Promise<() => Promise<void>> {
+  async #prepare(
+    edit: Edits,
+    namespace: number,
+    marker: string,
+    by = this.options.proxies,
+  ): Promise<() => Promise<void>> {
     this.#edits = { ...this.#edits, ...edit };
     await Deno.writeTextFile(`${this.base}/next`, namespaceFile(this.options.shape, namespace, this.#edits));
-    await this.load.run({ do: "expect", marker });
+    await this.load.run({ do: "expect", marker, by });
     return () => Deno.rename(`${this.base}/next`, `${this.base}/live/ns-${namespace}.yaml`);
   }
 

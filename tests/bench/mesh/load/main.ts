@@ -21,6 +21,7 @@ class Load implements ProxyEvents {
   #absent: SimulatedProxy[] = [];
   #times = new Map<SimulatedProxy, number>();
   #marker: string | undefined;
+  #awaited = 0;
   #lastAt = 0;
   #wire = 0;
   #plain = 0;
@@ -40,7 +41,7 @@ class Load implements ProxyEvents {
       this.#absent = [...this.#proxies];
       for (const proxy of this.#absent.splice(0, command.atOnce ?? this.#proxies.length)) proxy.connect();
       await this.#untilDone();
-    } else if (command.do === "expect") this.#begin(command.marker);
+    } else if (command.do === "expect") this.#begin(command.marker, command.by);
     else if (command.do === "seen") await this.#untilDone();
     else if (command.do === "disconnect") { for (const proxy of this.#proxies) proxy.disconnect(); }
     else await this.#quiet(command.ms);
@@ -76,7 +77,7 @@ class Load implements ProxyEvents {
   #reached(proxy: SimulatedProxy, at: number): void {
     if (!this.#times.has(proxy)) this.#times.set(proxy, at);
     this.#absent.shift()?.connect();
-    if (this.#times.size === this.#proxies.length) this.#done.resolve();
+    if (this.#times.size === this.#awaited) this.#done.resolve();
   }
 
   wire(bytes: number): void {
@@ -87,8 +88,9 @@ class Load implements ProxyEvents {
     this.#errors.push(`proxy ${proxy.index}: ${message}`);
   }
 
-  #begin(marker: string | undefined): void {
+  #begin(marker: string | undefined, by = this.#proxies.length): void {
     this.#marker = marker;
+    this.#awaited = by;
     this.#times = new Map();
     this.#messages = new Map();
     this.#resources = new Map();

@@ -39,9 +39,9 @@ export type LoadCommand =
   | { readonly do: "connect"; readonly atOnce?: number }
   /** All connections are closed; what the proxies have is kept. */
   | { readonly do: "disconnect" }
-  /** From here on messages that contain a text are noted, and counting begins anew. */
-  | { readonly do: "expect"; readonly marker: string }
-  /** Answered when every proxy has got the marker. */
+  /** From here on messages that contain a text are noted, and counting begins anew. `by`: so many get it; default: all. */
+  | { readonly do: "expect"; readonly marker: string; readonly by?: number }
+  /** Answered when every proxy that is to get it has got the marker. */
   | { readonly do: "seen" }
   /** Answered when nothing has come for a while. */
   | { readonly do: "quiet"; readonly ms: number };

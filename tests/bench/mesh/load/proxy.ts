@@ -155,7 +155,7 @@ export class SimulatedProxy {
 
 function node(index: number, { shape }: LoadOptions): object {
   const { name, namespace, endpoint } = service(shape, index);
-  const text = (value: string) => ({ string_value: value });
+  const text = (value: string) => ({ stringValue: value });
   return {
     id: `sidecar~${endpoint(0)}~pod-${index}.${namespace}~${namespace}.svc.cluster.local`,
     cluster: `${name}.${namespace}`,
@@ -166,7 +166,7 @@ function node(index: number, { shape }: LoadOptions): object {
         INSTANCE_IPS: text(endpoint(0)),
         CLUSTER_ID: text("Orch"),
         MESH_VERSION: text("1.27.0"),
-        LABELS: { struct_value: { fields: { app: text(name), version: text("v1") } } },
+        LABELS: { structValue: { fields: { app: text(name), version: text("v1") } } },
         SERVICE_ACCOUNT: text("default"),
       },
     },

@@ -6,7 +6,7 @@
 import { analyses } from "./analysis.ts";
 import { events } from "./events.ts";
 import { pages } from "./pages.ts";
-import { agents, hundred, large, storm } from "./proxies.ts";
+import { agents, hundred, large, policies, storm } from "./proxies.ts";
 import type { Scenario } from "./scenario.ts";
 import { idles, start } from "./start.ts";
 import { floods, subscriptions } from "./wire.ts";
@@ -16,6 +16,7 @@ export const SCENARIOS: readonly Scenario[] = [
   storm(true),
   storm(false),
   agents,
+  policies,
   hundred(false, true),
   hundred(false, false),
   hundred(true, true),

@@ -16,6 +16,7 @@ import {
   rounds,
   type RunOptions,
   type Scenario,
+  shapeOf,
   sized,
   USUAL,
   withSession,
@@ -83,6 +84,30 @@ export const agents: Scenario = {
         row("reconnect", "all reconnect with what they have", "not measured", [back], reconnectFigures(back)),
       ];
     });
+  },
+};
+
+/** A policy for each service: an edit of one concerns the proxy beside its service alone. */
+export const policies: Scenario = {
+  name: "policies-400-gzip",
+  run(options) {
+    const load = sized({ services: USUAL, proxies: 400, delta: true, gzip: true }, options);
+    const shape = { ...shapeOf(load.services), authorized: load.services };
+    return withSession(load, options, async (session) => {
+      const row = rowsOf("policies-400-gzip", `${load.services} AuthorizationPolicies, ${label(load)}`);
+      const connect = checked(await session.connect(), load.proxies);
+      const edits = await rounds(options.rounds, 1, () => session.changePolicy());
+      return [
+        row("connect", "all connect", "not measured", [connect], connectFigures(connect)),
+        row(
+          "policy",
+          "one policy changes, and concerns one proxy",
+          "not measured",
+          edits,
+          editFigures(edits, 1, { cpu: 0.1, only: ["Listener"] }),
+        ),
+      ];
+    }, shape);
   },
 };
 
