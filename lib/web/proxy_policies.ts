@@ -7,7 +7,8 @@ import type { ConfigObject } from "../config/types.ts";
 import type { DebugView } from "../debug/view.ts";
 import type { HttpRequest } from "../http/message.ts";
 import { kindNotBuiltText } from "../kernel/not_built/catalogue.ts";
-import { type Selected, SelectionIndex } from "../mesh/selection/index.ts";
+import { withTargets } from "../mesh/selection/gateway_target.ts";
+import { type SelectableWorkload, type Selected, SelectionIndex } from "../mesh/selection/index.ts";
 import { SELECTING_KINDS, type SelectingKind } from "../mesh/selection/selection.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { type Html, type HtmlValue, markup } from "./html.ts";
@@ -46,14 +47,16 @@ export function policiesPart(_request: HttpRequest, connection: XdsConnection, v
   const state = [...view.translator.proxies()].find(({ proxy }) => proxy.nodeId === nodeId);
   if (state === undefined) return markup`<p class="dim">Nothing is translated for it yet.</p>`;
   const { namespace, properties: { labels } } = state.proxy;
-  const sections = SELECTING_KINDS.map((kind) => section(kind, selected(kind, { namespace, labels }, view)));
+  const sections = SELECTING_KINDS.map((kind) =>
+    section(kind, selected(kind, withTargets({ namespace, labels }), view))
+  );
   const carried = Object.entries(labels).map(([name, value]) => `${name}=${value}`).join(", ");
   return markup`<p>Namespace ${namespace}, labels <span class="mono">${carried || "none"}</span>.</p>${sections}`;
 }
 
 function selected<K extends SelectingKind>(
   kind: K,
-  workload: { readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
+  workload: SelectableWorkload,
   view: DebugView,
 ): Selected<K> {
   const index = new SelectionIndex<K>(view.mesh.rootNamespace);
