@@ -14,6 +14,7 @@ import type { Explainer, PreviewRunner } from "../debug/runners.ts";
 import type { Derivation } from "../config/derive/derivation.ts";
 import type { ConfigStore } from "../config/store.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { HealthReports } from "./health_reports.ts";
 import { RefusalLog } from "../kernel/log/refusal_log.ts";
 import { giveMemoryBack } from "../kernel/program/memory.ts";
 import type { Registry } from "../registry/types.ts";
@@ -164,7 +165,12 @@ async function start(
   const credentials = startCredentials(pipeline.table, configuration.facts, kernel);
   const changed = () => pipeline.lookAgain("global");
   const roots = startMeshRoots({ mesh, table: pipeline.table, changed }, settings, kernel);
-  const source = new PipelineSource(pipeline, nodes, callers, credentials, roots);
+  const health = new HealthReports(pipeline.entries, {
+    validateIdentity: settings.MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY,
+    ...{ clock: kernel.clock, log: kernel.log.scope("wle") },
+  });
+  kernel.stopper.add("health of workloads", () => health.stop());
+  const source = new PipelineSource(pipeline, nodes, callers, credentials, roots, health);
   source.ready = true;
   synced();
 

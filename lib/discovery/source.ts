@@ -14,6 +14,7 @@ import { NodeRefused } from "../translate/proxy/identity.ts";
 import { type Proxy, readNode } from "../translate/proxy/node.ts";
 import { Code } from "../grpc/codes.ts";
 import {
+  type ClientHealth,
   type ConnectControl,
   type ConnectRequest,
   type ProxyView,
@@ -25,6 +26,7 @@ import { PROXY_CONFIG, SECRET, WILDCARD } from "../xds/protocol/types.ts";
 import type { DiscoveryCallers } from "./callers.ts";
 import type { Credentials, ProxyCredentials } from "./credentials/credentials.ts";
 import type { MeshRoots } from "./mesh_roots.ts";
+import type { HealthReports, StreamHealth } from "./health_reports.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Settings of the source. */
@@ -85,6 +87,7 @@ type AgentRoots = Pick<MeshRoots, "sets">;
 interface ViewParts {
   readonly credentials?: ProxyCredentials | undefined;
   readonly roots?: AgentRoots | undefined;
+  readonly health?: StreamHealth | undefined;
 }
 
 /** A proxy as the wire sees it. */
@@ -95,6 +98,8 @@ export class ProxyStateView implements ProxyView {
   readonly #undecided: UndecidedViews;
   readonly #credentials: ProxyCredentials | undefined;
   readonly #roots: AgentRoots | undefined;
+  readonly #health: StreamHealth | undefined;
+  readonly reportHealth?: (health: ClientHealth) => void;
   /** The last answer about secrets: the same while its sets are. */
   #secrets: readonly ResourceSet[] = NONE;
 
@@ -104,11 +109,13 @@ export class ProxyStateView implements ProxyView {
     readonly control: ConnectControl,
     undecided: UndecidedViews,
     identity: string | undefined,
-    { credentials, roots }: ViewParts = {},
+    { credentials, roots, health }: ViewParts = {},
   ) {
     if (identity !== undefined) this.identity = identity;
     this.#credentials = credentials;
     this.#roots = roots;
+    this.#health = health;
+    if (health !== undefined) this.reportHealth = (report) => health.report(report);
     this.#pipeline = pipeline;
     this.#undecided = undecided;
     this.id = state.proxy.nodeId;
@@ -168,6 +175,7 @@ export class ProxyStateView implements ProxyView {
 
   close(): void {
     this.#credentials?.close();
+    this.#health?.close();
     this.#undecided.delete(this);
     this.#pipeline.translator.leave(this.state);
   }
@@ -186,12 +194,14 @@ export class PipelineSource implements ResourceSource {
   readonly #undecided: UndecidedViews = new Map();
   readonly #credentials: Credentials | undefined;
   readonly #roots: AgentRoots | undefined;
+  readonly #health: HealthReports | undefined;
   #lastTurn: Promise<void> = Promise.resolve();
 
   /**
    * @param callers Which clients may connect. Default: all, without an identity.
    * @param credentials What configuration names and proxies may read. Default: nothing.
    * @param roots What agents are sent. Default: nothing.
+   * @param health Takes what agents say of their workloads. Default: nobody.
    */
   constructor(
     pipeline: Pipeline,
@@ -199,7 +209,9 @@ export class PipelineSource implements ResourceSource {
     callers?: DiscoveryCallers,
     credentials?: Credentials,
     roots?: AgentRoots,
+    health?: HealthReports,
   ) {
+    this.#health = health;
     this.#credentials = credentials;
     this.#roots = roots;
     this.#pipeline = pipeline;
@@ -253,7 +265,7 @@ export class PipelineSource implements ResourceSource {
     const reader = { name: state.proxy.nodeId, ...(proven && { namespace: proven.namespace }) };
     const credentials = this.#credentials?.open(reader, () => control.answered(SECRET));
     return new ProxyStateView(state, this.#pipeline, control, this.#undecided, identity, {
-      ...{ credentials, roots: this.#roots },
+      ...{ credentials, roots: this.#roots, health: this.#health?.open(proxy, identity) },
     });
   }
 

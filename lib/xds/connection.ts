@@ -53,7 +53,7 @@ export interface ConnectionContext {
   readonly onAnswered: (connection: XdsConnection) => void;
 }
 
-/** A client's health report, sent on the stream before or between discovery requests; it asks for nothing. */
+/** A client's report of its workload's health, sent between discovery requests; it asks for nothing. */
 const HEALTH = "type.googleapis.com/istio.v1.HealthInformation";
 /** Prefix of pages that are asked for by discovery requests; not a resource type. */
 const DEBUG = "istio.io/debug";
@@ -71,6 +71,8 @@ export class XdsConnection implements CallHandler, Pushable {
   #untaken = 0;
   #onTaken: (() => void) | undefined;
   #ignoredTypes = 0;
+  /** A report of health was refused, and that was logged. */
+  #isDisbelieved = false;
   #connecting: Connecting | undefined;
   #closed = false;
 
@@ -83,11 +85,27 @@ export class XdsConnection implements CallHandler, Pushable {
 
   message(bytes: Uint8Array): void {
     const request = readRequest(bytes, this.delta, this.context.names);
-    if (request.typeUrl === HEALTH || request.typeUrl.startsWith(DEBUG)) return;
+    if (request.typeUrl === HEALTH) return this.#reported(request);
+    if (request.typeUrl.startsWith(DEBUG)) return;
     if (this.stream === undefined) this.#connect(request);
     // The call delivers the message again when the view has come.
     if (this.stream === undefined) this.call.pause(bytes);
     else this.stream.request(request);
+  }
+
+  /** Before the first discovery request nobody knows whose health it is. */
+  #reported({ error }: AdsRequest): void {
+    const view = this.stream?.view;
+    if (view === undefined) return;
+    if (view.reportHealth !== undefined) {
+      return view.reportHealth(error === undefined ? { healthy: true } : { healthy: false, reason: error.message });
+    }
+    if (this.#isDisbelieved) return;
+    this.#isDisbelieved = true;
+    const why = "its identity is not proven";
+    this.context.log("warn", `a client reports the health of its workload, which counts for nothing: ${why}`, {
+      connection: this.id,
+    });
   }
 
   close(): void {

@@ -493,6 +493,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   PILOT_JWT_ENABLE_REMOTE_JWKS: "tests/discovery/token_keys_test.ts",
   PILOT_JWT_PUB_KEY_REFRESH_INTERVAL: "tests/e2e/tokens_test.ts",
   JWKS_RESOLVER_INSECURE_SKIP_VERIFY: "tests/e2e/token_keys_https_test.ts",
+  MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY: "tests/discovery/health_reports_test.ts",
   JWT_RULE: "tests/wire_conformance/secure_port_test.ts",
   TRUSTED_GATEWAY_CIDR: "tests/wire_conformance/secure_port_test.ts",
   XDS_AUTH: "tests/wire_conformance/secure_port_test.ts",

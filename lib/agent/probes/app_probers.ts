@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { issueLines } from "../../kernel/json/issues.ts";
+import { requestTarget } from "./request_target.ts";
 
 const NUMBER = "a port number from 1 to 65535";
 const number = z.int({ error: NUMBER }).min(1, { error: NUMBER }).max(65535, { error: NUMBER });
@@ -89,14 +90,4 @@ function appProber(path: string, { httpGet, tcpSocket, grpc, timeoutSeconds }: z
   const target = requestTarget(wanted ?? "");
   if (target === undefined) throw new Error(`httpGet.path: got ${JSON.stringify(wanted)}, expected the path of a URL`);
   return { probe: { type: "http", secure: scheme === "HTTPS", port, target }, timeout };
-}
-
-/** Path and query as a request has them; undefined: it is no path. A missing slash at the begin is added. */
-function requestTarget(path: string): string | undefined {
-  try {
-    const { pathname, search } = new URL(`http://host${path.startsWith("/") ? "" : "/"}${path}`);
-    return pathname + search;
-  } catch {
-    return undefined;
-  }
 }

@@ -15,10 +15,12 @@
  * @module
  */
 import { Code } from "../../grpc/codes.ts";
+import type { WorkloadReport } from "../health/health_state.ts";
 import {
   acceptedVersions,
   answerRequest,
   firstRequest,
+  healthRequest,
   NO_VERSIONS,
   type OwnResponse,
   type OwnVersions,
@@ -43,8 +45,8 @@ export type RelayEvent =
     readonly response: OwnResponse;
     readonly error?: string;
   }
-  /** The health of the workload has changed: a request that holds until the next one. */
-  | { readonly type: "health"; readonly bytes: Uint8Array }
+  /** The health of the workload has changed: a report that holds until the next one. */
+  | { readonly type: "health"; readonly report: WorkloadReport }
   | { readonly type: "stop" };
 
 /** What is to be done. */
@@ -87,7 +89,7 @@ export interface RelayState {
   readonly failures: number;
   /** Types that the agent asks for itself, with what it has of each. */
   readonly own: ReadonlyMap<string, OwnVersions>;
-  readonly health: Uint8Array | undefined;
+  readonly health: WorkloadReport | undefined;
   readonly stopped: boolean;
 }
 
@@ -117,7 +119,7 @@ export function stepRelay(state: RelayState, event: RelayEvent): RelayStep {
     case "downstream opened":
       return opened(state, event.stream, event.variant);
     case "health":
-      return health(state, event.bytes);
+      return health(state, event.report);
     case "stop":
       return ended({ ...state, stopped: true }, Code.UNAVAILABLE, "the agent is stopping");
     case "downstream message":
@@ -200,7 +202,7 @@ function requested(state: RelayState, session: RelaySession, bytes: Uint8Array):
   const first = !session.asked && requestType(session.variant, bytes) === LISTENER_TYPE;
   if (!first) return send(state, session, [bytes]);
   const own = [...state.own].map(([typeUrl, versions]) => firstRequest(session.variant, typeUrl, versions));
-  const events = state.health === undefined ? [] : [state.health];
+  const events = state.health === undefined ? [] : [healthRequest(session.variant, state.health)];
   return send(state, { ...session, asked: true }, [bytes, ...own, ...events]);
 }
 
@@ -218,9 +220,10 @@ function send(state: RelayState, session: RelaySession, requests: readonly Uint8
   return { state: { ...state, session: { ...session, kept: [...session.kept, ...requests], keptBytes } }, effects };
 }
 
-function health(before: RelayState, bytes: Uint8Array): RelayStep {
-  const state = { ...before, health: bytes };
-  return state.session?.asked ? send(state, state.session, [bytes]) : stay(state);
+function health(before: RelayState, report: WorkloadReport): RelayStep {
+  const state = { ...before, health: report };
+  const { session } = state;
+  return session?.asked ? send(state, session, [healthRequest(session.variant, report)]) : stay(state);
 }
 
 function responded(before: RelayState, asking: RelaySession, bytes: Uint8Array): RelayStep {

@@ -7,6 +7,7 @@
  */
 import { MessageWriter } from "../../grpc/message_writer.ts";
 import { utf8Bytes, WireCursor, WireError } from "../../resource/protowire.ts";
+import type { WorkloadReport } from "../health/health_state.ts";
 
 /** Variant of the protocol: state of the world, or what changed. */
 export type RelayVariant = "sotw" | "delta";
@@ -145,6 +146,19 @@ export function answerRequest(
 
 /** `google.rpc.Code.INTERNAL`. */
 const INTERNAL = 13;
+
+/** Type of reports of the workload's health: requests without an answer, unhealthy with an error. */
+const HEALTH_TYPE = "type.googleapis.com/istio.v1.HealthInformation";
+
+/** The request that reports the workload's health. */
+export function healthRequest(variant: RelayVariant, report: WorkloadReport): Uint8Array {
+  const reason = report.healthy ? undefined : report.reason;
+  const detail = reason === undefined ? undefined : new MessageWriter().varint(1, INTERNAL).string(2, reason).finish();
+  const out = new MessageWriter();
+  return variant === "sotw"
+    ? out.string(4, HEALTH_TYPE).bytes(6, detail).finish()
+    : out.string(2, HEALTH_TYPE).bytes(7, detail).finish();
+}
 
 /** What the agent has once a response is accepted. */
 export function acceptedVersions(before: OwnVersions, { version, resources, removed }: OwnResponse): OwnVersions {

@@ -9,6 +9,7 @@ import type { Call } from "../../grpc/call.ts";
 import type { CallHandler } from "../../grpc/call_handler.ts";
 import type { GrpcService } from "../../grpc/service.ts";
 import type { Logger } from "../../kernel/log/log.ts";
+import type { WorkloadReport } from "../health/health_state.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";
 import { initialRelay, type RelayEffect, type RelayEvent, type RelayState, stepRelay } from "./machine.ts";
@@ -74,9 +75,9 @@ export class Relay {
     return this.#state.session?.phase === "answered";
   }
 
-  /** Tells the server of the workload's health: an encoded request of the type for that. */
-  reportHealth(bytes: Uint8Array): void {
-    this.#happened({ type: "health", bytes });
+  /** Tells the server of the workload's health, now and on each stream to come. */
+  reportHealth(report: WorkloadReport): void {
+    this.#happened({ type: "health", report });
   }
 
   /** Ends all streams; none is taken any more. */

@@ -6,6 +6,7 @@
  */
 import { z } from "zod";
 import { issueLines } from "../../kernel/json/issues.ts";
+import { requestTarget } from "../probes/request_target.ts";
 
 const PORT = "a port number from 1 to 65535";
 const text = z.string({ error: "a text" });
@@ -41,9 +42,8 @@ export function readApplicationScrape(json: string, statusPort: number): ReadApp
     return { faults: [variable(`port: got ${port}, expected ${why}`)] };
   }
   const path = data.path || "/metrics";
-  try {
-    return { url: new URL(`http://localhost:${port}${path.startsWith("/") ? "" : "/"}${path}`).href };
-  } catch {
-    return { faults: [variable(`path: got ${JSON.stringify(path)}, expected the path of a URL`)] };
-  }
+  const target = requestTarget(path);
+  return target === undefined
+    ? { faults: [variable(`path: got ${JSON.stringify(path)}, expected the path of a URL`)] }
+    : { url: `http://localhost:${port}${target}` };
 }

@@ -34,6 +34,7 @@ import { planSecrets, takesConnections } from "./secret_plan.ts";
 import { machineToken, startTokenService, tokenFaults } from "./tokens.ts";
 import type { GoogleIdentity } from "../tokens/google_identity.ts";
 import type { StatusActions } from "../status/routes.ts";
+import { startWorkloadHealth } from "./workload_probe.ts";
 import { openStatusPort, planStatus } from "./status_port.ts";
 
 /** What an agent shares with its program. */
@@ -115,6 +116,8 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
     if (input.tokenService.port > 0) pages.push(await startTokenService(input, parts));
     const others = { identity: isElsewhere, credentials: await takesConnections(paths.credentialSocket) };
     const envoy = settings.DISABLE_PROXY ? undefined : await startEnvoyProcess(input, others, { clock, log });
+    const health = envoy && startWorkloadHealth(input, envoy, relay, { clock, log });
+    envoy?.ended.then(() => health?.stop());
     return agent = running(envoy, runtime, input, log.scope("default"));
   } catch (error) {
     await closeAll(runtime);

@@ -11,6 +11,7 @@ import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import { familiesOf } from "../bootstrap/families.ts";
 import type { AppProber } from "../probes/app_probers.ts";
+import { requestTarget } from "../probes/request_target.ts";
 import { metricsRoutes } from "../status/metrics_routes.ts";
 import { probePages } from "../status/probe_routes.ts";
 import { type StatusActions, statusRoutes } from "../status/routes.ts";
@@ -41,6 +42,10 @@ export async function planStatus({ settings, proxy, workload }: AgentInput): Pro
   if (prefix !== "" && !METRIC_NAME.test(prefix)) {
     const expected = "the begin of a metric's name: letters, digits, _ and :, a digit not first";
     faults.push(`variable MESH_AGENT_METRIC_PREFIX: got ${JSON.stringify(prefix)}, expected ${expected}`);
+  }
+  const path = proxy.readinessProbe?.httpGet?.path ?? "";
+  if (requestTarget(path) === undefined) {
+    faults.push(`readinessProbe.httpGet.path: got ${JSON.stringify(path)}, expected the path of a URL`);
   }
   if (settings.MESH_ORCH_APP_PROBERS !== "") {
     const { readAppProbers } = await import("../probes/app_probers.ts");

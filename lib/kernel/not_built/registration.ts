@@ -10,7 +10,6 @@ export const registration: NotBuiltPart = {
   title: "registration",
   about: "Automatic registration of workloads outside of the orchestrator.",
   settings: [
-    "MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY",
     "PILOT_ENABLE_WORKLOAD_ENTRY_AUTOREGISTRATION",
     "PILOT_WORKLOAD_ENTRY_GRACE_PERIOD",
   ],

@@ -11,6 +11,7 @@
 import { unpaced } from "../../kernel/time/paced.ts";
 import type { AnyConfigObject, ConfigObject } from "../../config/types.ts";
 import { objectKey } from "../../config/types.ts";
+import { canonicalIp } from "../address.ts";
 import type { RegistrySource } from "../aggregate.ts";
 import { sameEndpoints, sameLabels, samePlain, sameWorkload } from "../content.ts";
 import type { Labels } from "../labels.ts";
@@ -47,6 +48,21 @@ interface Reported {
   endpoints: readonly Endpoint[];
 }
 
+/** A workload outside the orchestrator: by the name of its WorkloadEntry, or by its address. */
+export type ReportPlace =
+  | { readonly namespace: string; readonly name: string }
+  /** `address`: canonical. */
+  | { readonly namespace: string; readonly address: string };
+
+/** What the agent of a workload says of it. */
+export interface HealthReport {
+  readonly healthy: boolean;
+  /** That of the agent's proven identity; absent: nobody asks for it. */
+  readonly serviceAccount?: string;
+}
+
+type WorkloadEntryObject = ConfigObject<"WorkloadEntry">;
+
 /** On a WorkloadEntry: its agent probes it; it counts as unhealthy until the agent reports it healthy. */
 const HEALTH_CHECKED_ANNOTATION = "proxy.mesh.io/health-checks-enabled";
 /** Objects and services that are handled in one step. */
@@ -62,8 +78,11 @@ export class ServiceEntryRegistry implements Registry {
   readonly #options: ServiceEntryOptions;
   readonly #entries = new Map<string, ConvertedEntry>();
   readonly #byService = new SmallMultimap<ServiceKey, ConvertedEntry>();
-  readonly #entryObjects = new Map<string, ConfigObject<"WorkloadEntry">>();
-  readonly #health = new Map<string, boolean>();
+  readonly #entryObjects = new Map<string, WorkloadEntryObject>();
+  /** Keys of those objects by the place of their address. */
+  readonly #byAddress = new SmallMultimap<string, string>();
+  /** By place; bounded by those who report. */
+  readonly #health = new Map<string, HealthReport>();
   /** Workloads that selectors may select: own by key, those of others by source and id. */
   readonly #workloads = new Map<string, Workload>();
   readonly #selection = new WorkloadSelection();
@@ -123,16 +142,15 @@ export class ServiceEntryRegistry implements Registry {
     for (const key of removed) {
       if (++count % ITEMS_A_STEP === 0) yield;
       if (this.#removeEntry(key, touched)) continue;
-      if (!this.#entryObjects.delete(key)) continue;
+      if (!this.#setObject(key, undefined)) continue;
       this.#setWorkload(key, undefined, selecting);
-      this.#health.delete(key);
       gone.push(key);
     }
     for (const object of upserted) {
       if (++count % ITEMS_A_STEP === 0) yield;
       if (object.kind === "ServiceEntry") this.#addEntry(convertEntry(object, this.#options), touched);
       else if (object.kind === "WorkloadEntry") {
-        this.#entryObjects.set(object.key, object);
+        this.#setObject(object.key, object);
         const workload = this.#convert(object);
         if (this.#setWorkload(object.key, workload, selecting)) workloads.set(object.key, workload);
       }
@@ -144,16 +162,26 @@ export class ServiceEntryRegistry implements Registry {
   }
 
   /**
-   * Records the outcome of the probes of a workload entry (see the annotation `proxy.mesh.io/health-checks-enabled`).
+   * Records the outcome of a workload's probes, for the entries that stand for it now or later (see the annotation
+   * `proxy.mesh.io/health-checks-enabled`).
+   *
+   * @param report undefined: nobody reports any more, which counts as unhealthy
    */
-  setHealth(namespace: string, name: string, healthy: boolean): void {
-    const key = objectKey("WorkloadEntry", namespace, name);
-    const object = this.#entryObjects.get(key);
-    if (object === undefined) return;
-    this.#health.set(key, healthy);
+  setHealth(place: ReportPlace, report: HealthReport | undefined): void {
+    const key = placeKey(place);
+    if (report === undefined) this.#health.delete(key);
+    else this.#health.set(key, report);
     const selecting = new Set<ServiceKey>();
-    const workload = this.#convert(object);
-    if (this.#setWorkload(key, workload, selecting)) this.#sink?.workloads([workload], []);
+    const changed: Workload[] = [];
+    for (
+      const id of "name" in place ? [objectKey("WorkloadEntry", place.namespace, place.name)] : this.#byAddress.get(key)
+    ) {
+      const object = this.#entryObjects.get(id);
+      if (object === undefined) continue;
+      const workload = this.#convert(object);
+      if (this.#setWorkload(id, workload, selecting)) changed.push(workload);
+    }
+    if (changed.length > 0) this.#sink?.workloads(changed, []);
     unpaced(this.#report(new Set(), selecting));
   }
 
@@ -170,10 +198,31 @@ export class ServiceEntryRegistry implements Registry {
     unpaced(this.#report(new Set(), selecting));
   }
 
-  #convert(object: ConfigObject<"WorkloadEntry">): Workload {
+  #convert(object: WorkloadEntryObject): Workload {
     const checked = this.#options.healthChecks && object.meta.annotations[HEALTH_CHECKED_ANNOTATION] === "true";
-    const healthy = !checked || this.#health.get(object.key) === true;
+    const healthy = !checked || this.#isReportedHealthy(object);
     return convertWorkload(object, healthy ? "healthy" : "unhealthy", this.#options);
+  }
+
+  /** Only the service account that the entry names speaks for it. */
+  #isReportedHealthy({ meta: { namespace, name }, spec: { address = "", serviceAccount = "" } }: WorkloadEntryObject) {
+    const places: ReportPlace[] = [{ namespace, name }, { namespace, address: canonicalIp(address) }];
+    const reports = places.map((place) => this.#health.get(placeKey(place))).filter((report) =>
+      report !== undefined && ["", report.serviceAccount ?? serviceAccount].includes(serviceAccount)
+    );
+    return reports[0]?.healthy === true;
+  }
+
+  /** @returns whether there was one */
+  #setObject(key: string, object: WorkloadEntryObject | undefined): boolean {
+    const old = this.#entryObjects.get(key);
+    if (old !== undefined) this.#byAddress.delete(addressKey(old), key);
+    if (object === undefined) this.#entryObjects.delete(key);
+    else {
+      this.#entryObjects.set(key, object);
+      this.#byAddress.add(addressKey(object), key);
+    }
+    return old !== undefined;
   }
 
   #addEntry(entry: ConvertedEntry, touched: Set<ServiceKey>): void {
@@ -338,6 +387,14 @@ export class ServiceEntryRegistry implements Registry {
       });
     });
   }
+}
+
+function placeKey(place: ReportPlace): string {
+  return "name" in place ? `name ${place.namespace}/${place.name}` : `address ${place.namespace}/${place.address}`;
+}
+
+function addressKey({ meta: { namespace }, spec: { address = "" } }: WorkloadEntryObject): string {
+  return placeKey({ namespace, address: canonicalIp(address) });
 }
 
 function touch(entry: ConvertedEntry, touched: Set<ServiceKey>): void {

@@ -111,6 +111,13 @@ export interface ResourceSource {
   onPush(listener: (push: PushEvent) => void): () => void;
 }
 
+/** The health of a client's workload, as its agent has probed it. */
+export interface ClientHealth {
+  readonly healthy: boolean;
+  /** Why it is not. */
+  readonly reason?: string;
+}
+
 /** All that one proxy may see. Calls must be cheap: they are made for every stream at every push. */
 export interface ProxyView {
   /** Increases whenever any set may have changed; while it stays the same, the sets are not read again. */
@@ -121,6 +128,8 @@ export interface ProxyView {
   readonly failing?: boolean;
   /** The client's SPIFFE ID, proven and found to fit its node; absent: there is none. */
   readonly identity?: string;
+  /** The client reports the health of its workload. Absent: it is not believed, because its identity is not proven. */
+  reportHealth?(health: ClientHealth): void;
   /** Where it belongs to, for debug pages; absent: the source does not know. */
   readonly home?: { readonly namespace: string; readonly clusterId: string };
   /**

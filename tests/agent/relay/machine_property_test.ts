@@ -175,7 +175,7 @@ function run(world: World, next: Command, count: number): void {
       return;
     }
     case "health":
-      world.send({ type: "health", bytes: new MessageWriter().string(2, `health ${count}`).finish() });
+      world.send({ type: "health", report: { healthy: false, reason: `health ${count}` } });
   }
 }
 

@@ -6,7 +6,7 @@ import {
   type RelayState,
   stepRelay,
 } from "../../../lib/agent/relay/machine.ts";
-import { firstRequest, NO_VERSIONS, readResponse } from "../../../lib/agent/relay/messages.ts";
+import { firstRequest, healthRequest, NO_VERSIONS, readResponse } from "../../../lib/agent/relay/messages.ts";
 import { MessageWriter } from "../../../lib/grpc/message_writer.ts";
 import { utf8Bytes } from "../../../lib/resource/protowire.ts";
 
@@ -35,8 +35,8 @@ const opened: RelayEvent[] = [
 ];
 
 Deno.test("the agent asks for what is its own once the proxy asks for listeners, with the last health", () => {
-  const health = utf8Bytes("health");
-  const { effects } = after(initialRelay([NAMES]), ...opened, { type: "health", bytes: health }, {
+  const report = { healthy: false, reason: "refused" } as const;
+  const { effects } = after(initialRelay([NAMES]), ...opened, { type: "health", report }, {
     type: "downstream message",
     stream: 1,
     bytes: listeners,
@@ -44,8 +44,30 @@ Deno.test("the agent asks for what is its own once the proxy asks for listeners,
   assert.deepEqual(effects.map((effect) => effect.type === "send up" ? effect.bytes : effect), [
     listeners,
     firstRequest("delta", NAMES, NO_VERSIONS),
-    health,
+    healthRequest("delta", report),
   ]);
+});
+
+Deno.test("a change of health is said at once, and the last one again on the next stream, in the words of its variant", () => {
+  const ill = { healthy: false, reason: "refused" } as const;
+  const message = { type: "downstream message", stream: 1, bytes: listeners } as const;
+  const asked = after(initialRelay([]), ...opened, message);
+  const said = after(asked.state, { type: "health", report: ill });
+  assert.deepEqual(said.effects.map((effect) => effect.type === "send up" && effect.bytes), [
+    healthRequest("delta", ill),
+  ]);
+  const well = after(said.state, { type: "health", report: { healthy: true } });
+  const next = after(
+    well.state,
+    { type: "downstream opened", stream: 2, variant: "sotw" },
+    { type: "upstream opened", connection: 2 },
+    { type: "downstream message", stream: 2, bytes: new MessageWriter().string(4, LISTENERS).finish() },
+  );
+  const type = "type.googleapis.com/istio.v1.HealthInformation";
+  assert.deepEqual(
+    next.effects.map((effect) => effect.type === "send up" && effect.bytes).at(-1),
+    new MessageWriter().string(4, type).finish(),
+  );
 });
 
 Deno.test("a response of the agent's is acknowledged, and the next stream says which version is there", () => {

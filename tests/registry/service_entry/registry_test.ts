@@ -268,6 +268,8 @@ Deno.test("pods of other registries are selected, unless that is off; its own re
   }
 });
 
+const HEALTHY = { healthy: true, serviceAccount: "vm" };
+
 Deno.test("a health-checked workload entry is unhealthy until its agent reports it healthy", async () => {
   const checked = workloadEntry("w1", { address: "10.0.0.1", labels: { app: "a" } }, {
     annotations: { "proxy.mesh.io/health-checks-enabled": "true" },
@@ -276,13 +278,37 @@ Deno.test("a health-checked workload entry is unhealthy until its agent reports 
   const { registry, sink } = await started([entry, checked]);
   const health = () => sink.endpointsOf("default/a.example.com").map((endpoint) => endpoint.health);
   assert.deepEqual(health(), ["unhealthy"]);
-  registry.setHealth("default", "w1", true);
+  registry.setHealth({ namespace: "default", name: "w1" }, HEALTHY);
   assert.deepEqual(health(), ["healthy"]);
-  registry.setHealth("default", "w1", false);
+  registry.setHealth({ namespace: "default", name: "w1" }, { ...HEALTHY, healthy: false });
   assert.deepEqual(health(), ["unhealthy"]);
-  registry.setHealth("default", "unknown", true);
+  registry.setHealth({ namespace: "default", name: "unknown" }, HEALTHY);
   const off = await started([entry, checked], { healthChecks: false });
   assert.equal(off.sink.endpointsOf("default/a.example.com")[0]!.health, "healthy");
+});
+
+Deno.test("health is reported by address as well, before and after the entry is there; only its service account speaks for an entry", async () => {
+  const annotations = { "proxy.mesh.io/health-checks-enabled": "true" };
+  const w1 = workloadEntry("w1", { address: "2001:DB8::1", labels: { app: "a" } }, { annotations });
+  const named = workloadEntry("w1", { ...w1.spec, serviceAccount: "vm" }, { annotations });
+  const entry = serviceEntry("a", { workloadSelector: { labels: { app: "a" } } });
+  const { registry, sink } = await started([entry]);
+  const health = () => sink.endpointsOf("default/a.example.com").map((endpoint) => endpoint.health);
+  const place = { namespace: "default", address: "2001:db8::1" };
+  registry.setHealth(place, HEALTHY);
+  registry.apply([w1], []);
+  assert.deepEqual(health(), ["healthy"]);
+  registry.apply([], [w1.key]);
+  registry.apply([named], []);
+  assert.deepEqual(health(), ["healthy"], "the report outlives the entry");
+  registry.setHealth(place, { healthy: true, serviceAccount: "thief" });
+  assert.deepEqual(health(), ["unhealthy"]);
+  registry.setHealth({ namespace: "other", address: "2001:db8::1" }, HEALTHY);
+  assert.deepEqual(health(), ["unhealthy"]);
+  registry.setHealth(place, HEALTHY);
+  assert.deepEqual(health(), ["healthy"]);
+  registry.setHealth(place, undefined);
+  assert.deepEqual(health(), ["unhealthy"], "nobody reports any more");
 });
 
 Deno.test("entries of one host and namespace: the oldest is the base, alike ones add ports, addresses and endpoints", async () => {

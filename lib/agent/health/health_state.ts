@@ -1,0 +1,38 @@
+/**
+ * From the outcomes of probes to what is reported: the first clear one, and then each change, as thresholds have it.
+ *
+ * @module
+ */
+
+/** The workload's health as its agent reports it. */
+export type WorkloadReport = { readonly healthy: true } | { readonly healthy: false; readonly reason: string };
+
+/** How many outcomes in a row count. */
+export interface HealthThresholds {
+  readonly success: number;
+  readonly failure: number;
+}
+
+/** What is known. */
+export interface HealthState {
+  /** Last reported; undefined: nothing yet. */
+  readonly reported: boolean | undefined;
+  /** Outcomes in a row that differ from what is reported. */
+  readonly inRow: { readonly healthy: boolean; readonly count: number };
+}
+
+/** Nothing is known yet. */
+export const UNKNOWN_HEALTH: HealthState = { reported: undefined, inRow: { healthy: true, count: 0 } };
+
+/** One more outcome; with a report where it is to be made. */
+export function nextHealth(
+  { reported, inRow }: HealthState,
+  outcome: WorkloadReport,
+  thresholds: HealthThresholds,
+): { readonly state: HealthState; readonly report?: WorkloadReport } {
+  const { healthy } = outcome;
+  const count = Math.min(inRow.healthy === healthy ? inRow.count + 1 : 1, Number.MAX_SAFE_INTEGER - 1);
+  const state = { reported, inRow: { healthy, count } };
+  if (reported === healthy || count < (healthy ? thresholds.success : thresholds.failure)) return { state };
+  return { state: { ...state, reported: healthy }, report: outcome };
+}

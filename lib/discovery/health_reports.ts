@@ -1,0 +1,118 @@
+/**
+ * Health of workloads outside the orchestrator, as their agents report it on their discovery streams.
+ *
+ * A report is taken from a client whose identity is proven, for workloads of its namespace alone: for the entry that its
+ * node names (`WORKLOAD_ENTRY`), else for those with its addresses. It lives as long as its stream and
+ * {@linkcode GRACE} more, so that a stream that moves to another server changes nothing.
+ *
+ * @module
+ */
+import { fromStruct } from "../pb/wellknown.ts";
+import { parseWorkloadIdentity } from "../pki/spiffe.ts";
+import type { Logger } from "../kernel/log/log.ts";
+import type { Cancel, Clock } from "../kernel/time/clock.ts";
+import { canonicalIp } from "../registry/address.ts";
+import type { ReportPlace, ServiceEntryRegistry } from "../registry/service_entry/registry.ts";
+import { Metadata } from "../translate/proxy/metadata.ts";
+import type { Proxy } from "../translate/proxy/node.ts";
+import type { ClientHealth } from "../xds/protocol/source.ts";
+
+/** Milliseconds for which a report outlives its stream: 10 s, as Istio keeps the entry of a workload that has gone. */
+export const GRACE = 10_000;
+/** Addresses of a node that count: those of both families, and one more of each. */
+const MAX_ADDRESSES = 4;
+/** Characters of a reason that are logged. */
+const MAX_REASON = 200;
+
+/** The reports of one stream. */
+export interface StreamHealth {
+  report(health: ClientHealth): void;
+  /** The stream is over. */
+  close(): void;
+}
+
+/** The last stream that has reported on a place. */
+interface HealthReporter {
+  readonly stream: object;
+  /** Calls the end of its grace off; absent: its stream is open. */
+  readonly cancel?: Cancel;
+}
+
+/** What differs between servers. */
+export interface HealthReportOptions {
+  /** `MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY`; without it every client is believed, about its own namespace. */
+  readonly validateIdentity: boolean;
+  readonly clock: Pick<Clock, "after">;
+  readonly log: Logger;
+}
+
+/** See the module. */
+export class HealthReports {
+  readonly #entries: Pick<ServiceEntryRegistry, "setHealth">;
+  readonly #validateIdentity: boolean;
+  readonly #clock: Pick<Clock, "after">;
+  readonly #log: Logger;
+  /** By place. */
+  readonly #reporters = new Map<string, HealthReporter>();
+
+  constructor(entries: Pick<ServiceEntryRegistry, "setHealth">, options: HealthReportOptions) {
+    const { validateIdentity, clock, log } = options;
+    this.#validateIdentity = validateIdentity;
+    this.#entries = entries;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /**
+   * The reports of a stream.
+   *
+   * @param identity proven, as a SPIFFE ID; undefined: it has none, and is not believed
+   */
+  open(proxy: Proxy, identity: string | undefined): StreamHealth | undefined {
+    const proven = identity === undefined ? undefined : parseWorkloadIdentity(identity);
+    if (this.#validateIdentity && proven?.namespace !== proxy.namespace) return undefined;
+    const of = this.#validateIdentity && proven !== undefined ? { serviceAccount: proven.serviceAccount } : {};
+    const places = placesOf(proxy);
+    const stream = {};
+    return {
+      report: ({ healthy, reason = "" }) => {
+        const node = proxy.nodeId;
+        this.#log.info("an agent reports the health of its workload", {
+          ...{ node, healthy },
+          ...(healthy ? {} : { reason: reason.slice(0, MAX_REASON) }),
+        });
+        for (const place of places) {
+          this.#reporters.get(JSON.stringify(place))?.cancel?.();
+          this.#reporters.set(JSON.stringify(place), { stream });
+          this.#entries.setHealth(place, { healthy, ...of });
+        }
+      },
+      close: () => this.#leave(stream, places),
+    };
+  }
+
+  /** No report ends any more. */
+  stop(): void {
+    for (const { cancel } of this.#reporters.values()) cancel?.();
+    this.#reporters.clear();
+  }
+
+  #leave(stream: object, places: readonly ReportPlace[]): void {
+    for (const place of places) {
+      const key = JSON.stringify(place);
+      // Another stream of the workload may have reported since.
+      if (this.#reporters.get(key)?.stream !== stream) continue;
+      const cancel = this.#clock.after(GRACE, () => {
+        this.#reporters.delete(key);
+        this.#entries.setHealth(place, undefined);
+      });
+      this.#reporters.set(key, { stream, cancel });
+    }
+  }
+}
+
+function placesOf({ namespace, addresses, node }: Proxy): ReportPlace[] {
+  const name = new Metadata(fromStruct(node.metadata)).text("WORKLOAD_ENTRY");
+  if (name !== "") return [{ namespace, name }];
+  return addresses.slice(0, MAX_ADDRESSES).map((address) => ({ namespace, address: canonicalIp(address) }));
+}

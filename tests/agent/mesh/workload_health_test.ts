@@ -1,0 +1,61 @@
+/** The health of a workload outside the orchestrator: probed by its agent, in force at the server. */
+import assert from "node:assert/strict";
+import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
+import { withPorts } from "../../../scripts/ports.ts";
+import { until } from "../../e2e/support/mesh.ts";
+import { envoyPath } from "../../translate/envoy.ts";
+
+const FILES = {
+  "vm.yaml": `
+apiVersion: networking.mesh.io/v1
+kind: WorkloadEntry
+metadata: { name: vm-1, namespace: demo, annotations: { proxy.mesh.io/health-checks-enabled: "true" } }
+spec: { address: 127.0.0.1, serviceAccount: vm, labels: { app: vm } }
+---
+apiVersion: networking.mesh.io/v1
+kind: ServiceEntry
+metadata: { name: vm, namespace: demo }
+spec:
+  hosts: [vm.test]
+  location: MESH_INTERNAL
+  resolution: STATIC
+  ports: [{ number: 80, protocol: HTTP, name: http }]
+  workloadSelector: { labels: { app: vm } }
+`,
+};
+
+/** Health of the service's one endpoint, as the server has it. */
+async function health(mesh: IdentityMesh): Promise<string> {
+  const text = JSON.stringify(await mesh.page("endpointShardz"));
+  return /"health":"(\w+)"/.exec(text)?.[1] ?? text;
+}
+
+Deno.test({
+  name:
+    "a workload on a machine is unhealthy until its agent's probe says otherwise, through changes, a server that comes back, and its end",
+  ignore: envoyPath() === undefined,
+  fn: () =>
+    withPorts(5, async ([port = 0, ...ports]) => {
+      await using mesh = await IdentityMesh.start({ port, files: FILES });
+      const readinessProbe = { exec: { command: ["test", "-f", "./well"] }, periodSeconds: 1, failureThreshold: 1 };
+      try {
+        const agent = await mesh.agent({ name: "vm", ports, proxy: { readinessProbe } });
+        await until("the workload is unhealthy", () => agent.output.includes("the workload is unhealthy"));
+        assert.equal(await health(mesh), "unhealthy");
+        await agent.write("well", "");
+        await until("the server hears that it is well", async () => await health(mesh) === "healthy");
+        await mesh.killServer();
+        await mesh.startServer();
+        await until("a server that comes back hears it again", async () => await health(mesh) === "healthy");
+        await Deno.remove(`${agent.folder}/well`);
+        await until("the server hears that it is not", async () => await health(mesh) === "unhealthy");
+        await agent.write("well", "");
+        await until("it is well", async () => await health(mesh) === "healthy");
+        agent.signal("SIGTERM");
+        assert.equal(await agent.ended, 0);
+        await until("nobody reports any more", async () => await health(mesh) === "unhealthy");
+      } catch (error) {
+        throw mesh.failure(error);
+      }
+    }),
+});

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
+import { GRACE, HealthReports } from "../../lib/discovery/health_reports.ts";
+import { NodeReader } from "../../lib/discovery/source.ts";
+import { silentLog } from "../../lib/kernel/log/log.ts";
+import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
+import { struct } from "../../lib/pb/wellknown.ts";
+
+const VM = "spiffe://cluster.local/ns/shop/sa/vm";
+
+/** Reports, with what the registry was given for each place. */
+function world(validateIdentity = true) {
+  const clock = createFakeClock();
+  const health = new Map<string, string>();
+  const entries: ConstructorParameters<typeof HealthReports>[0] = {
+    setHealth(place, report) {
+      const key = "name" in place ? `${place.namespace}/${place.name}` : `${place.namespace} ${place.address}`;
+      if (report === undefined) health.delete(key);
+      else health.set(key, `${report.healthy} by ${report.serviceAccount}`);
+    },
+  };
+  const reports = new HealthReports(entries, { validateIdentity, clock, log: silentLog().scope("wle") });
+  const nodes = new NodeReader({ vhds: false, clusterId: "c1", clusterAliases: {} });
+  const open = (metadata: Record<string, unknown> = {}, identity = VM) => {
+    const node = { id: "sidecar~10.0.0.1~vm-1.shop~shop.svc.cluster.local", metadata: struct(metadata) };
+    return reports.open(
+      nodes.read(node, true, defaultMeshConfig({ systemNamespace: "mesh-system" })),
+      identity || undefined,
+    );
+  };
+  return { clock, health, reports, open, of: () => Object.fromEntries(health) };
+}
+
+Deno.test("a report counts for the entry that the node names, else for its addresses, with the proven service account", () => {
+  const { open, of } = world();
+  open({ WORKLOAD_ENTRY: "vm-1" })!.report({ healthy: true });
+  assert.deepEqual(of(), { "shop/vm-1": "true by vm" });
+  open({ INSTANCE_IPS: "10.0.0.1,2001:DB8::1" })!.report({ healthy: false, reason: "x" });
+  assert.deepEqual(of(), {
+    "shop/vm-1": "true by vm",
+    "shop 10.0.0.1": "false by vm",
+    "shop 2001:db8::1": "false by vm",
+  });
+});
+
+Deno.test("nobody is believed without a proven identity of the node's namespace, and of a thousand addresses a few count", () => {
+  const { open, of } = world();
+  assert.equal(open({}, ""), undefined);
+  assert.equal(open({}, "spiffe://cluster.local/ns/other/sa/vm"), undefined);
+  assert.equal(open({}, "not a SPIFFE ID"), undefined);
+  const many = Array.from({ length: 1000 }, (_, i) => `10.1.${i >> 8}.${i & 255}`).join(",");
+  open({ INSTANCE_IPS: many })!.report({ healthy: true });
+  assert.ok(Object.keys(of()).length <= 4);
+});
+
+Deno.test("MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY=false believes everybody, about its own namespace, for any service account", () => {
+  const { open, of } = world(false);
+  open({}, "")!.report({ healthy: true });
+  assert.deepEqual(of(), { "shop 10.0.0.1": "true by undefined" });
+});
+
+Deno.test("a report lives as long as its stream and its grace; a newer stream's is its own", async () => {
+  const { clock, open, of, reports } = world();
+  const [first, second] = [open()!, open()!];
+  first.report({ healthy: true });
+  first.close();
+  await clock.advance(GRACE - 1);
+  assert.deepEqual(of(), { "shop 10.0.0.1": "true by vm" });
+  second.report({ healthy: false });
+  await clock.advance(GRACE);
+  assert.deepEqual(of(), { "shop 10.0.0.1": "false by vm" }, "the grace of the first stream has nothing to say");
+  first.close();
+  await clock.advance(GRACE);
+  assert.deepEqual(of(), { "shop 10.0.0.1": "false by vm" });
+  second.close();
+  await clock.advance(GRACE);
+  assert.deepEqual(of(), {});
+  second.close();
+  assert.equal(clock.pending(), 0);
+  const third = open()!;
+  third.report({ healthy: true });
+  third.close();
+  reports.stop();
+  assert.equal(clock.pending(), 0);
+});
