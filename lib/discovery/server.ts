@@ -86,6 +86,7 @@ const BUILD_ERRORS: Readonly<Record<BuildKind, readonly string[]>> = {
   gateways: ["lds_builderr", "rds_builderr"],
   inbound: ["cds_builderr", "lds_builderr"],
   listeners: ["lds_builderr"],
+  names: ["nds_builderr"],
   routes: ["rds_builderr"],
   "virtual hosts": ["rds_builderr"],
 };

@@ -34,6 +34,7 @@ export function translateSettings(settings: DiscoverySettings, domainSuffix: str
     enableRouteCollapse: settings.PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION,
     enableAbsoluteFqdnVhostDomain: settings.PILOT_ENABLE_ABSOLUTE_FQDN_VHOST_DOMAIN,
     enable100ContinueHeaders: settings.ENABLE_100_CONTINUE_HEADERS,
+    multiclusterHeadless: settings.ENABLE_MULTICLUSTER_HEADLESS,
     enableEdsForHeadless: settings.PILOT_ENABLE_EDS_FOR_HEADLESS_SERVICES,
     enableLocalityWeightedLb: settings.ENABLE_LOCALITY_WEIGHTED_LB_CONFIG,
     sendUnhealthyEndpoints: settings.PILOT_SEND_UNHEALTHY_ENDPOINTS,

@@ -10,6 +10,7 @@ import type { NameSet } from "../resource/name_set.ts";
 import type { ResourceSet } from "../resource/set.ts";
 import { WeakTable } from "../resource/weak_table.ts";
 import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
+import { NAME_TABLE_TYPE_URL } from "../translate/name_table/encode.ts";
 import { NodeRefused } from "../translate/proxy/identity.ts";
 import { type Proxy, readNode } from "../translate/proxy/node.ts";
 import { Code } from "../grpc/codes.ts";
@@ -102,6 +103,8 @@ export class ProxyStateView implements ProxyView {
   readonly reportHealth?: (health: ClientHealth) => void;
   /** The last answer about secrets: the same while its sets are. */
   #secrets: readonly ResourceSet[] = NONE;
+  /** The last answer about names, likewise. */
+  #names: readonly ResourceSet[] = NONE;
 
   constructor(
     readonly state: ProxyState,
@@ -128,7 +131,8 @@ export class ProxyStateView implements ProxyView {
 
   /** Something that it should have could not be made, or nothing of the last push. */
   get failing(): boolean {
-    return this.#pipeline.failing || this.state.failing;
+    const { failing, translator } = this.#pipeline;
+    return failing || this.state.failing || translator.lacksNames(this.state);
   }
 
   get home(): { readonly namespace: string; readonly clusterId: string } {
@@ -138,8 +142,15 @@ export class ProxyStateView implements ProxyView {
 
   resourceSets(typeUrl: string): readonly ResourceSet[] | undefined {
     if (typeUrl === PROXY_CONFIG) return this.#roots?.sets;
+    if (typeUrl === NAME_TABLE_TYPE_URL) return this.#nameTable();
     const sets = this.state.resourceSets(typeUrl);
     return typeUrl === SECRET && this.#credentials ? this.#withCredentials(sets ?? [], this.#credentials.set) : sets;
+  }
+
+  /** Made for the first proxy that asks, and for all that see the same. */
+  #nameTable(): readonly ResourceSet[] {
+    const now = this.#pipeline.translator.nameTable(this.state);
+    return now === this.#names[0] ? this.#names : this.#names = [now];
   }
 
   #withCredentials(sets: readonly ResourceSet[], credentials: ResourceSet): readonly ResourceSet[] {

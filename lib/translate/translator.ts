@@ -9,15 +9,17 @@
  * @module
  */
 import type { AffectedKeys, Mesh, MeshChange } from "../mesh/mesh.ts";
+import { Scope } from "../mesh/scope.ts";
 import type { SelectableWorkload } from "../mesh/selection/index.ts";
 import type { ServiceTarget } from "../registry/inbound.ts";
-import type { ResourceTable } from "../resource/set.ts";
+import type { ResourceSet, ResourceTable } from "../resource/set.ts";
 import { type BuildFailed, Caches, type CacheSwitches, type StaleResults } from "./cache/caches.ts";
 import { fillForHosts } from "./cache/fill.ts";
 import { type ListenerConflict, listenerFinding } from "./listener/conflict.ts";
 import { meshFindings } from "./message/mesh_findings.ts";
 import type { Finding } from "../config/finding/finding.ts";
 import { distinctFindings } from "./message/finding.ts";
+import { NameTables } from "./name_table/tables.ts";
 import { ProxyState } from "./per_proxy/proxy_state.ts";
 import type { Proxy } from "./proxy/node.ts";
 import { ProxyClasses } from "./proxy_class/classes.ts";
@@ -47,6 +49,7 @@ export class Translator {
   readonly caches: Caches;
   readonly #options: TranslatorOptions;
   readonly #classes: ReadonlyMap<ProxyType, ProxyClasses>;
+  readonly #names: NameTables<ProxyState>;
   readonly #proxies = new Set<ProxyState>();
   readonly #byAddress = new Map<string, Set<ProxyState>>();
   /** Types of proxies whose results are built, or being built, before the first one is added. */
@@ -57,6 +60,7 @@ export class Translator {
     this.#options = options;
     this.caches = new Caches(options.table, options.caches, options.failed);
     this.#classes = new Map(PROXY_TYPES.map((type) => [type, new ProxyClasses(type, this.caches)]));
+    this.#names = new NameTables(this.caches, ({ proxy }) => this.#sourceFor(proxy));
   }
 
   /** Number of classes that are kept, and of proxies in them. */
@@ -92,6 +96,21 @@ export class Translator {
   /** What objects that select workloads may look at, for each connected proxy. */
   *workloads(): Iterable<SelectableWorkload> {
     for (const { proxy: { namespace, properties } } of this.#proxies) yield { namespace, labels: properties.labels };
+  }
+
+  /** The DNS table of a proxy's agent: one set with one resource, the same object while it does not change. */
+  nameTable(state: ProxyState): ResourceSet {
+    return this.#names.of(state).set;
+  }
+
+  /** Whether entries of a table that a proxy's agent has asked for could not be made. */
+  lacksNames(state: ProxyState): boolean {
+    return this.#names.isFailing(state);
+  }
+
+  /** Number of DNS tables that are kept. */
+  get nameTables(): number {
+    return this.#names.size;
   }
 
   /**
@@ -142,6 +161,7 @@ export class Translator {
   /** Removes a proxy. Its class stays until the next sweep, in case it returns. */
   leave(state: ProxyState): void {
     this.#proxies.delete(state);
+    this.#names.leave(state);
     for (const address of state.proxy.addresses) {
       const there = this.#byAddress.get(address);
       there?.delete(state);
@@ -160,6 +180,8 @@ export class Translator {
       if (affected.scopes.size > 0) classes.drop(({ scope }) => !this.mesh.hasScope(scope));
       classes.update(stale);
     }
+    const moves = affected.scopes.size > 0;
+    this.#names.update(stale, moves ? (view) => !(view instanceof Scope && this.mesh.hasScope(view)) : undefined);
     const moved = this.#reclassify(affected);
     for (const state of this.#stale(affected, stale, addresses)) moved.add(state);
     for (const state of moved) this.#refresh(state);
@@ -172,12 +194,14 @@ export class Translator {
     const used = new Set<ProxyClass>();
     for (const { proxyClass } of this.#proxies) used.add(proxyClass);
     for (const classes of this.#classes.values()) classes.drop((proxyClass) => !used.has(proxyClass));
+    this.#names.sweep();
     this.caches.sweep(this.#resultsInUse());
     this.mesh.keepScopes(new Set([...this.#proxies].map(({ proxy }) => proxy.namespace)));
   }
 
   *#resultsInUse() {
     for (const classes of this.#classes.values()) yield* classes.results();
+    yield* this.#names.results();
     for (const { perProxy } of this.#proxies) yield* perProxy?.results() ?? [];
   }
 

@@ -71,6 +71,11 @@ const faults: readonly StartFault[] = [
     says: () => /etc\/mesh\/proxy.*[Nn]ot a directory/,
   },
   {
+    name: "the address of the DNS server is none",
+    env: { ISTIO_META_DNS_CAPTURE: "true", DNS_PROXY_ADDR: "nowhere" },
+    says: () => /DNS_PROXY_ADDR: got "nowhere", expected host:port/,
+  },
+  {
     name: "there is no Envoy",
     settings: { binaryPath: "/nowhere/envoy" },
     says: () => /\/nowhere\/envoy cannot be started: /,

@@ -166,6 +166,7 @@ export const defaultSettings: TranslateSettings = {
   enableAbsoluteFqdnVhostDomain: true,
   enable100ContinueHeaders: true,
   enableEdsForHeadless: false,
+  multiclusterHeadless: true,
   enableLocalityWeightedLb: false,
   sendUnhealthyEndpoints: false,
   drainingLabel: "mesh.io/draining",

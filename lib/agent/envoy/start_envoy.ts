@@ -11,6 +11,7 @@ import type { BootstrapInput } from "../bootstrap/bootstrap.ts";
 import { familiesOf } from "../bootstrap/families.ts";
 import type { AgentInput } from "../start/agent_input.ts";
 import { listenersCheck } from "../status/listeners.ts";
+import type { ReadinessCheck } from "../status/readiness.ts";
 import { envoyAdmin } from "./admin.ts";
 import { envoyArguments } from "./arguments.ts";
 import { templateOf, textOfFile, writeBootstrap } from "./bootstrap_file.ts";
@@ -33,7 +34,7 @@ export interface OtherServers {
 export async function startEnvoyProcess(
   input: AgentInput,
   others: OtherServers,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { clock, log, checks }: { readonly clock: Clock; readonly log: Log; readonly checks: readonly ReadinessCheck[] },
 ): Promise<EnvoyProcess> {
   const { proxy, settings, workload, envoyLog } = input;
   const { localhost } = familiesOf(workload.addresses, settings.MESH_DUAL_STACK);
@@ -65,7 +66,7 @@ export async function startEnvoyProcess(
     ownPorts,
   });
   const listeners = listenersCheck({ admin, role: workload.role, ownPorts, clock });
-  return new EnvoyProcess(child, admin, clock, log.scope("default"), [listeners]);
+  return new EnvoyProcess(child, admin, clock, log.scope("default"), [...checks, listeners]);
 }
 
 function bootstrapInput(input: AgentInput, others: OtherServers): BootstrapInput {

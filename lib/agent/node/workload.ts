@@ -58,6 +58,8 @@ export interface AgentWorkload {
   readonly role: AgentRole;
   readonly name: string;
   readonly namespace: string;
+  /** DNS suffix of its services, such as `shop.svc.cluster.local`. */
+  readonly domain: string;
   readonly serviceAccount: string;
   /** Its addresses, the main one first. */
   readonly addresses: readonly string[];
@@ -95,7 +97,7 @@ export function workloadOf(input: WorkloadInput): AgentWorkload {
     locality: Object.keys(placed).length > 0 ? placed : input.cloud?.locality ?? {},
     metadata,
   };
-  return { role: input.role, name, namespace, serviceAccount, addresses, node, problems };
+  return { role: input.role, name, namespace, domain, serviceAccount, addresses, node, problems };
 }
 
 function metadataDefaults({ settings, proxy, outlierLogPath, stsPort, cloud }: WorkloadInput) {

@@ -31,6 +31,7 @@ import type { WorkloadCertificate } from "../secrets/workload_certificate.ts";
 import type { AgentInput } from "./agent_input.ts";
 import { discoveryServer, workloadCertificate } from "./control_plane.ts";
 import { planSecrets, takesConnections } from "./secret_plan.ts";
+import { NAME_TABLE_TYPE, type NameServer, startNameServer, wantsNameServer } from "./name_server.ts";
 import { machineToken, startTokenService, tokenFaults } from "./tokens.ts";
 import type { GoogleIdentity } from "../tokens/google_identity.ts";
 import type { StatusActions } from "../status/routes.ts";
@@ -42,8 +43,6 @@ export interface AgentParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Works off what the server sends to the agent, by type: name tables, for example. */
-  readonly own?: ReadonlyMap<string, OwnHandler>;
 }
 
 /** A running agent. */
@@ -78,13 +77,17 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
   const plan = await planSecrets(settings, paths, faults);
   const machine = await machineToken(input, parts);
   const certificate = plan.from === "authority" ? workloadCertificate(input, parts, machine) : undefined;
+  let names: NameServer | undefined;
   const relay = new Relay({
     open: upstreamOpener({
       server: discoveryServer(input, machine),
       keepaliveInterval: settings.GRPC_KEEPALIVE_INTERVAL,
       keepaliveTimeout: settings.GRPC_KEEPALIVE_TIMEOUT,
     }),
-    own: new Map([...parts.own ?? [], ...sentSettings(input, certificate)]),
+    own: new Map([
+      ...(wantsNameServer(input) ? [[NAME_TABLE_TYPE, (sent: OwnResponse) => names?.take(sent)] as const] : []),
+      ...sentSettings(input, certificate),
+    ]),
     ...{ clock, metrics, log: log.scope("xdsproxy") },
   });
   const files = { debounce: settings.FILE_DEBOUNCE_DURATION, clock, metrics, log: log.scope("cache") };
@@ -112,10 +115,16 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
   const pages: ClosablePages[] = [];
   const runtime: AgentRuntime = { relay, certificate, revocations, machine, sockets, pages };
   try {
-    pages.push(await openStatusPort(statusPlan, statusActions(() => agent, input), input, parts));
+    names = await startNameServer(input, parts);
+    if (names !== undefined) pages.push(names);
+    const actions = statusActions(() => agent, input, names);
+    pages.push(await openStatusPort(statusPlan, actions, input, parts));
     if (input.tokenService.port > 0) pages.push(await startTokenService(input, parts));
     const others = { identity: isElsewhere, credentials: await takesConnections(paths.credentialSocket) };
-    const envoy = settings.DISABLE_PROXY ? undefined : await startEnvoyProcess(input, others, { clock, log });
+    const envoy = settings.DISABLE_PROXY ? undefined : await startEnvoyProcess(input, others, {
+      ...{ clock, log },
+      checks: names === undefined ? [] : [names.notReady],
+    });
     const health = envoy && startWorkloadHealth(input, envoy, relay, { clock, log });
     envoy?.ended.then(() => health?.stop());
     return agent = running(envoy, runtime, input, log.scope("default"));
@@ -134,7 +143,7 @@ interface AgentRuntime {
   /** Absent where the machine has no token of its own. */
   readonly machine: GoogleIdentity | undefined;
   readonly sockets: readonly OpenSocket[];
-  /** Servers of pages. */
+  /** Servers of pages, and of names. */
   readonly pages: readonly ClosablePages[];
 }
 
@@ -143,9 +152,14 @@ interface ClosablePages {
 }
 
 /** @param agent undefined until it has started */
-function statusActions(agent: () => RunningAgent | undefined, { drainRules }: AgentInput): StatusActions {
+function statusActions(
+  agent: () => RunningAgent | undefined,
+  { drainRules }: AgentInput,
+  names: NameServer | undefined,
+): StatusActions {
   const notStarted = "the proxy has not been started yet";
   return {
+    nameTable: () => names?.table,
     notReady: async () => {
       const started = agent();
       return started === undefined ? notStarted : await started.envoy?.readiness.reason();

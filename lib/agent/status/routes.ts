@@ -3,12 +3,15 @@
  *
  * @module
  */
+import type { NameTable } from "../../dns/table/types.ts";
 import { localOnly } from "../../http/local_only.ts";
-import { textResponse } from "../../http/message.ts";
+import { jsonResponse, textResponse } from "../../http/message.ts";
 import type { Guard, Route } from "../../http/route.ts";
 
 /** What the pages do. */
 export interface StatusActions {
+  /** The name table that the DNS server answers by; undefined: there is none. */
+  nameTable(): NameTable | undefined;
   /** Why the proxy is not ready; undefined: it is. */
   notReady(): Promise<string | undefined>;
   /** Ends the agent and its proxy now. */
@@ -26,7 +29,8 @@ const guards: readonly Guard[] = [localOnly];
 
 /**
  * `GET /healthz/ready`: 200, or 503 with the reason. `POST /quitquitquit` and `POST /drain`, from this machine alone: 200
- * with `OK`, 500 with the reason.
+ * with `OK`, 500 with the reason. `GET /debug/ndsz`, from this machine alone: the name table as JSON, 404 with `{}` when
+ * there is none.
  */
 export function statusRoutes(actions: StatusActions): Route[] {
   return [
@@ -36,6 +40,15 @@ export function statusRoutes(actions: StatusActions): Route[] {
       handle: async () => {
         const reason = await actions.notReady();
         return reason === undefined ? textResponse(200, "") : textResponse(503, `${reason}\n`);
+      },
+    },
+    {
+      methods: ["GET"],
+      path: "/debug/ndsz",
+      guards,
+      handle: (request) => {
+        const table = actions.nameTable();
+        return table === undefined ? jsonResponse({}, request, 404) : jsonResponse({ table }, request);
       },
     },
     {

@@ -8,12 +8,10 @@ import type { NotBuiltPart } from "./entry.ts";
 /** The part and what waits for it. */
 export const agent: NotBuiltPart = {
   title: "agent",
-  about: "What `pilot-agent proxy` does besides: DNS, Wasm modules.",
+  about: "What `pilot-agent proxy` does besides: Wasm modules.",
   settings: [
     "GRPC_XDS_BOOTSTRAP",
     "MESH_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION",
-    "MESH_META_DNS_CAPTURE",
-    "MESH_META_ENABLE_DNS_SERVER",
     "WASM_HTTP_REQUEST_MAX_RETRIES",
     "WASM_HTTP_REQUEST_TIMEOUT",
     "WASM_INSECURE_REGISTRIES",

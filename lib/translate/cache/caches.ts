@@ -32,6 +32,8 @@ import { mergeOutboundListener } from "../listener/outbound/merge.ts";
 import { listenerContributions } from "../listener/outbound/outbound.ts";
 import { virtualOutboundListener } from "../listener/virtual.ts";
 import type { Finding } from "../../config/finding/finding.ts";
+import { type EncodedName, encodeName } from "../name_table/encode.ts";
+import { nameEntries } from "../name_table/entry.ts";
 import { reported, type ReportFinding } from "../message/finding.ts";
 import { invalidatedKeys } from "../reader/mesh_queries.ts";
 import { aspect } from "../reader/aspect.ts";
@@ -47,6 +49,7 @@ export interface StaleResults {
   readonly assignments: ReadonlySet<string>;
   readonly virtualHosts: ReadonlySet<string>;
   readonly contributions: ReadonlySet<string>;
+  readonly names: ReadonlySet<string>;
   readonly bareRoutes: ReadonlySet<string>;
   readonly listeners: ReadonlySet<string>;
   /** All that changed, as read records name it. */
@@ -84,6 +87,7 @@ export type BuildKind =
   | "gateways"
   | "inbound"
   | "listeners"
+  | "names"
   | "routes"
   | "virtual hosts";
 
@@ -118,6 +122,7 @@ export class Caches {
   readonly assignments: TranslationCache<readonly EncodedResource[]>;
   readonly virtualHosts: TranslationCache<readonly VirtualHostEntry[]>;
   readonly contributions: TranslationCache<readonly ListenerContribution[]>;
+  readonly names: TranslationCache<readonly EncodedName[]>;
   /** By route configuration. */
   readonly bareRoutes: TranslationCache<BareRouteConfiguration | undefined>;
   /** By listener, from the contributions of hosts. */
@@ -159,6 +164,7 @@ export class Caches {
       options("virtual hosts", [], on.routes),
     );
     this.contributions = translationCache((read, host) => listenerContributions(read, host), options("listeners", []));
+    this.names = translationCache((read, host) => nameEntries(read, host).map(encodeName), options("names", []));
     this.bareRoutes = translationCache(bareRoute, options("routes", undefined, on.routes));
     this.listeners = translationCache(mergedListener, {
       ...options("listeners", { listener: undefined, conflicts: [] }),
@@ -200,6 +206,7 @@ export class Caches {
       assignments: hosts(this.assignments),
       virtualHosts: hosts(this.virtualHosts),
       contributions: hosts(this.contributions),
+      names: hosts(this.names),
       bareRoutes: this.bareRoutes.invalidate(keys),
       listeners: this.listeners.invalidate(keys),
       keys,
@@ -229,8 +236,8 @@ export class Caches {
   }
 
   #shared() {
-    const { clusters, assignments, virtualHosts, contributions, bareRoutes, base, gatewayHosts } = this;
-    return [clusters, assignments, virtualHosts, contributions, bareRoutes, base, gatewayHosts];
+    const { clusters, assignments, virtualHosts, contributions, names, bareRoutes, base, gatewayHosts } = this;
+    return [clusters, assignments, virtualHosts, contributions, names, bareRoutes, base, gatewayHosts];
   }
 
   #perProxy() {

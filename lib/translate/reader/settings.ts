@@ -16,6 +16,8 @@ export interface TranslateSettings {
   readonly enableAbsoluteFqdnVhostDomain: boolean;
   readonly enable100ContinueHeaders: boolean;
   readonly enableEdsForHeadless: boolean;
+  /** Names of headless services stand for endpoints of all clusters, not of the proxy's own alone. */
+  readonly multiclusterHeadless: boolean;
   readonly enableLocalityWeightedLb: boolean;
   readonly sendUnhealthyEndpoints: boolean;
   readonly drainingLabel: string;

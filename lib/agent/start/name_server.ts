@@ -1,0 +1,79 @@
+/**
+ * The workload's DNS server in an agent: it answers by the name table that the discovery server sends.
+ *
+ * Permissions: net (DNS_PROXY_ADDR, the name servers), read (resolv.conf), sys (uid).
+ *
+ * @module
+ */
+import { type DnsServer, startDnsServer } from "../../dns/server.ts";
+import { decodeNameTable, NAME_TABLE_MESSAGE } from "../../dns/table/name_table_wire.ts";
+import type { NameTable } from "../../dns/table/types.ts";
+import type { Log } from "../../kernel/log/log.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import type { Clock } from "../../kernel/time/clock.ts";
+import type { OwnHandler } from "../relay/relay.ts";
+import type { AgentInput } from "./agent_input.ts";
+
+/** Type by which the agent asks for its name table. */
+export const NAME_TABLE_TYPE = `type.googleapis.com/${NAME_TABLE_MESSAGE}`;
+
+/** A DNS server and what feeds it. */
+export interface NameServer {
+  /** Takes over what the discovery server sends; the table before stays in force when it cannot be read. */
+  readonly take: OwnHandler;
+  /** The table as it came; undefined: none has come yet. */
+  readonly table: NameTable | undefined;
+  /** Where it listens. */
+  readonly listening: DnsServer["listening"];
+  /** Why a workload should not start yet; undefined: names of the mesh are answered. */
+  notReady(): Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+/**
+ * Whether the settings ask for one and its names can come. Redirection is for sidecars, so that `MESH_META_DNS_CAPTURE` as a default of the whole
+ * mesh opens no port at gateways; `MESH_META_ENABLE_DNS_SERVER` is for both. An agent without a proxy has none: a table
+ * comes on the proxy's stream alone, and a server without a table answers SERVFAIL to everything.
+ */
+export function wantsNameServer({ settings, workload }: Pick<AgentInput, "settings" | "workload">): boolean {
+  if (settings.DISABLE_PROXY) return false;
+  return settings.MESH_META_ENABLE_DNS_SERVER || (settings.MESH_META_DNS_CAPTURE && workload.role === "sidecar");
+}
+
+/**
+ * Starts it where the settings ask for one.
+ *
+ * @throws {Error} naming DNS_PROXY_ADDR when it is no address or cannot be had, or `resolv.conf` when it cannot be read
+ */
+export async function startNameServer(
+  input: AgentInput,
+  { clock, log, metrics }: { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
+): Promise<NameServer | undefined> {
+  const { settings, workload } = input;
+  if (!wantsNameServer(input)) return undefined;
+  const logger = log.scope("dns");
+  const server = await startDnsServer({
+    settings,
+    namespace: workload.namespace,
+    domain: workload.domain,
+    root: Deno.uid() === 0,
+    ...{ clock, metrics, log: logger },
+  });
+  for (const { transport, address } of server.listening) logger.info("listening", { transport, ...address });
+  return {
+    take({ resources: [first] }) {
+      if (first === undefined) return;
+      const { findings } = server.update(decodeNameTable(first.body));
+      for (const { host, message } of findings) logger.debug(`${host}: ${message}`);
+    },
+    get table() {
+      return server.nameTable;
+    },
+    listening: server.listening,
+    notReady: () => Promise.resolve(server.ready ? undefined : "no name table has come yet"),
+    close() {
+      server.close();
+      return Promise.resolve();
+    },
+  };
+}
