@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decodeNameTable } from "../../lib/dns/table/name_table_wire.ts";
+import { MockRegistry } from "../../lib/registry/mock.ts";
 import type { ProxyState } from "../../lib/translate/per_proxy/proxy_state.ts";
 import { Fixture, type TestNode } from "./fixture.ts";
 import { name, namespace, type Tree, tree } from "./random_trees.ts";
@@ -91,6 +92,24 @@ Deno.test("a table has what its proxies see: exportTo and Sidecar hide names", (
   assert.deepEqual(seen("a"), ["*.wild.example.com", "all.example.com", "own.example.com"]);
   assert.deepEqual(seen("b"), ["*.wild.example.com", "all.example.com"]);
   assert.deepEqual(seen("c"), ["all.example.com"]);
+});
+
+Deno.test("ENABLE_MULTICLUSTER_HEADLESS=false leaves pods of other clusters out of a headless service's addresses", () => {
+  for (const several of [true, false]) {
+    const fixture = new Fixture({ settings: { ENABLE_MULTICLUSTER_HEADLESS: several } });
+    const registry = new MockRegistry("Orch");
+    const host = "db.a.svc.cluster.local";
+    const ports = [{ name: "tcp", port: 90, protocol: "TCP" }] as const;
+    registry.addService({ hostname: host, namespace: "a", ports, headless: true, resolution: "passthrough" });
+    registry.setEndpoints(`a/${host}`, [
+      { address: "10.0.8.1", port: 90, portName: "tcp", clusterId: "Orch" },
+      { address: "10.0.8.2", port: 90, portName: "tcp", clusterId: "other" },
+    ]);
+    void fixture.pipeline.addRegistry(registry);
+    fixture.pipeline.flush();
+    const table = tableOf(fixture, fixture.join({ namespace: "a", address: "172.16.0.1" }));
+    assert.deepEqual(table[host]?.ips, several ? ["10.0.8.1", "10.0.8.2"] : ["10.0.8.1"]);
+  }
 });
 
 const nodes: readonly TestNode[] = [

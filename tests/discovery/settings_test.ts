@@ -512,6 +512,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   MESH_MULTIROOT_MESH: "tests/wire_conformance/authority_test.ts",
   MESH_SELF_SIGNED_CA_DIR: "tests/wire_conformance/authority_test.ts",
   ROOT_CA_DIR: "tests/wire_conformance/authority_test.ts",
+  ENABLE_MULTICLUSTER_HEADLESS: "tests/discovery/name_table_test.ts",
   EXTERNAL_CA: "tests/cmd/start_errors_test.ts",
   PILOT_CERT_PROVIDER: "tests/cmd/start_errors_test.ts",
 };

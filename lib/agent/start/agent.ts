@@ -31,7 +31,7 @@ import type { WorkloadCertificate } from "../secrets/workload_certificate.ts";
 import type { AgentInput } from "./agent_input.ts";
 import { discoveryServer, workloadCertificate } from "./control_plane.ts";
 import { planSecrets, takesConnections } from "./secret_plan.ts";
-import { NAME_TABLE_TYPE, type NameServer, startNameServer, wantsNameServer } from "./name_server.ts";
+import { type MeshNameServer, NAME_TABLE_TYPE, startNameServer, wantsNameServer } from "./name_server.ts";
 import { machineToken, startTokenService, tokenFaults } from "./tokens.ts";
 import type { GoogleIdentity } from "../tokens/google_identity.ts";
 import type { StatusActions } from "../status/routes.ts";
@@ -77,7 +77,7 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
   const plan = await planSecrets(settings, paths, faults);
   const machine = await machineToken(input, parts);
   const certificate = plan.from === "authority" ? workloadCertificate(input, parts, machine) : undefined;
-  let names: NameServer | undefined;
+  let names: MeshNameServer | undefined;
   const relay = new Relay({
     open: upstreamOpener({
       server: discoveryServer(input, machine),
@@ -155,7 +155,7 @@ interface ClosablePages {
 function statusActions(
   agent: () => RunningAgent | undefined,
   { drainRules }: AgentInput,
-  names: NameServer | undefined,
+  names: MeshNameServer | undefined,
 ): StatusActions {
   const notStarted = "the proxy has not been started yet";
   return {

@@ -18,7 +18,7 @@ import type { AgentInput } from "./agent_input.ts";
 export const NAME_TABLE_TYPE = `type.googleapis.com/${NAME_TABLE_MESSAGE}`;
 
 /** A DNS server and what feeds it. */
-export interface NameServer {
+export interface MeshNameServer {
   /** Takes over what the discovery server sends; the table before stays in force when it cannot be read. */
   readonly take: OwnHandler;
   /** The table as it came; undefined: none has come yet. */
@@ -48,7 +48,7 @@ export function wantsNameServer({ settings, workload }: Pick<AgentInput, "settin
 export async function startNameServer(
   input: AgentInput,
   { clock, log, metrics }: { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
-): Promise<NameServer | undefined> {
+): Promise<MeshNameServer | undefined> {
   const { settings, workload } = input;
   if (!wantsNameServer(input)) return undefined;
   const logger = log.scope("dns");

@@ -51,13 +51,13 @@ export function encodeNameTable(names: Iterable<EncodedName>): EncodedResource {
   return encodeResource(NAME_TABLE_TYPE_URL, RESOURCE, out);
 }
 
-type Field = readonly [field: number, value: Uint8Array];
+type NameField = readonly [field: number, value: Uint8Array];
 
-function texts(all: readonly (readonly [field: number, value: string | undefined])[]): Field[] {
+function texts(all: readonly (readonly [field: number, value: string | undefined])[]): NameField[] {
   return all.flatMap(([field, value]) => value ? [[field, utf8Bytes(value)] as const] : []);
 }
 
-function fields(all: readonly Field[]): Uint8Array {
+function fields(all: readonly NameField[]): Uint8Array {
   const out = new Uint8Array(all.reduce((sum, [, value]) => sum + fieldSize(value.length), 0));
   let at = 0;
   for (const [field, value] of all) at = putField(out, at, field, value);

@@ -1,6 +1,6 @@
 /** The DNS server of an agent: who has one, what it takes over, and what its port being another one's gives. */
 import assert from "node:assert/strict";
-import { type NameServer, startNameServer, wantsNameServer } from "../../../lib/agent/start/name_server.ts";
+import { type MeshNameServer, startNameServer, wantsNameServer } from "../../../lib/agent/start/name_server.ts";
 import { statusRoutes } from "../../../lib/agent/status/routes.ts";
 import type { SettingsOf } from "../../../lib/kernel/settings/catalogue.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
@@ -10,7 +10,7 @@ import { encodeName, encodeNameTable } from "../../../lib/translate/name_table/e
 import { agentInput } from "../support/agent_input.ts";
 import { servePages } from "../support/status_pages.ts";
 
-function start(settings: Partial<SettingsOf<"pilot-agent">>): Promise<NameServer | undefined> {
+function start(settings: Partial<SettingsOf<"pilot-agent">>): Promise<MeshNameServer | undefined> {
   const parts = { clock: systemClock, log: silentLog(), metrics: createMetrics("pilot-agent") };
   return startNameServer(agentInput("/nowhere", { settings }), parts);
 }
