@@ -4,6 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
+import { KINDS } from "../../lib/config/kinds/kinds.ts";
+import { groupOfKind } from "../../lib/config/spelling/spelling.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { envoyPath, TestMesh } from "./support/mesh.ts";
 
@@ -90,7 +92,9 @@ function runnable(tree: ObjectTree, ports: ReadonlyMap<number, number>): string 
     : ofGateway
     ? { ...spec, http: routes(spec.http), tls: routes(spec.tls), tcp: routes(spec.tcp) }
     : tree.spec;
-  return JSON.stringify({ apiVersion: "networking.mesh.io/v1", ...tree, spec: changed });
+  const known = KINDS.find((one) => one === kind);
+  const group = known === undefined ? "networking" : groupOfKind(known);
+  return JSON.stringify({ apiVersion: `${group}.mesh.io/v1`, ...tree, spec: changed });
 }
 
 /** Serves files to a sidecar and a gateway in both variants of the protocol; all that they get must be taken. */
