@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { type CryptoKey as SigningKey, exportJWK, generateKeyPair, SignJWT } from "jose";
 
 const ALGORITHM = "ES256";
 
@@ -14,10 +14,10 @@ const KEY = "one";
 
 /** The issuer; its key is served until it is disposed of. */
 export class TokenIssuer implements AsyncDisposable {
-  readonly #key: CryptoKey;
+  readonly #key: SigningKey;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 
-  private constructor(key: CryptoKey, keys: string) {
+  private constructor(key: SigningKey, keys: string) {
     this.#key = key;
     this.#server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => new Response(keys));
   }
