@@ -12,6 +12,7 @@ import type { HttpHeaders } from "../../grpc/h2/headers.ts";
 import { discard } from "../../sockets/transport/discard.ts";
 import { SocketTransport } from "../../sockets/transport/socket.ts";
 import { AnswerReader, MAX_PROBE_BODY, type ProbeAnswer } from "./http_answer.ts";
+import { orAborted } from "./or_aborted.ts";
 import { type ProbeAddress, probeSocket } from "./probe_socket.ts";
 
 /** A request; names of headers in lower case, without those that belong to a connection. */
@@ -68,15 +69,11 @@ function overHttp1(socket: Socket, keepAlive: boolean): ProbeConnection {
       };
       const data = (bytes: Uint8Array) => attempt(() => reader.push(bytes));
       const ended = () => attempt(() => reader.end());
-      const aborted = () => reject(signal.reason);
       socket.on("data", data).once("end", ended).once("close", ended);
-      signal.addEventListener("abort", aborted);
-      if (signal.aborted) aborted();
-      else if (socket.destroyed) ended();
+      if (socket.destroyed) ended();
       const lines = Object.entries({ host, ...headers, connection: keepAlive ? "keep-alive" : "close" });
       socket.write(`GET ${target} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`);
-      return promise.finally(() => {
-        signal.removeEventListener("abort", aborted);
+      return orAborted({ promise, reject }, signal).finally(() => {
         socket.removeListener("data", data).removeListener("end", ended).removeListener("close", ended);
       });
     },
@@ -119,13 +116,9 @@ function overHttp2(socket: Socket): ProbeConnection {
         close: (reason) => reason === undefined ? finish() : reject(new Error(reason)),
       });
       stream.end();
-      const aborted = () => reject(signal.reason);
-      signal.addEventListener("abort", aborted);
-      if (signal.aborted) aborted();
       try {
-        return await promise;
+        return await orAborted({ promise, reject }, signal);
       } finally {
-        signal.removeEventListener("abort", aborted);
         stream.reset();
       }
     },

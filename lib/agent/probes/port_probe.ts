@@ -14,6 +14,7 @@ import { RpcError } from "../../grpc/status.ts";
 import { WireCursor } from "../../resource/protowire.ts";
 import { discard } from "../../sockets/transport/discard.ts";
 import { SocketTransport } from "../../sockets/transport/socket.ts";
+import { orAborted } from "./or_aborted.ts";
 import { type ProbeAddress, probeSocket } from "./probe_socket.ts";
 
 /** @throws Error saying why there is no connection; the signal's reason when it aborts */
@@ -75,13 +76,9 @@ async function check(
   });
   call.send(new MessageWriter().string(1, service).finish());
   call.halfClose();
-  const aborted = () => reject(signal.reason);
-  signal.addEventListener("abort", aborted);
-  if (signal.aborted) aborted();
   try {
-    return await promise;
+    return await orAborted({ promise, reject }, signal);
   } finally {
-    signal.removeEventListener("abort", aborted);
     call.cancel();
   }
 }

@@ -16,7 +16,7 @@ const SETTLE_MS = 100;
 /** The files' texts, by path. */
 export type FileTexts<Path extends string> = Readonly<Record<Path, FileText>>;
 
-/** What is told of the files. */
+/** Which files are watched, and how changes are reported. */
 export interface WatchFilesOptions<Path extends string> {
   readonly paths: readonly Path[];
   /** Called once before {@linkcode watchFiles} resolves, and after each change. Must not throw. */
