@@ -64,7 +64,8 @@ export interface DnsServer {
   update(table: NameTable): { readonly names: number; readonly findings: readonly TableFinding[] };
   /** Reads `resolv.conf` now instead of within {@link REREAD_MS}. */
   reread(): Promise<void>;
-  close(): void;
+  /** Stops answering; resolves when its addresses are free. */
+  close(): Promise<void>;
 }
 
 /**
@@ -123,7 +124,7 @@ async function listenAll(
     for (const address of addresses) listening.push(...await listenBoth(address, responder, clock));
     return listening;
   } catch (error) {
-    listening.forEach((one) => one.close());
+    await Promise.all(listening.map((one) => one.close()));
     const cause = error instanceof Error ? error.message : String(error);
     const tried = addresses.map(({ hostname, port }) => `${hostname} port ${port}`).join(", ");
     throw new Error(`DNS_PROXY_ADDR: cannot listen on ${tried}: ${cause}`, { cause: error });
@@ -137,7 +138,7 @@ async function listenBoth(address: ListenEndpoint, responder: Responder, clock: 
     try {
       return [udp, await listenTcp(udp.address, responder, clock)];
     } catch (error) {
-      udp.close();
+      await udp.close();
       if (address.port !== 0 || tries === 0 || (error as { code?: unknown }).code !== "EADDRINUSE") throw error;
     }
   }
@@ -230,11 +231,13 @@ class SocketServer implements DnsServer {
     });
   }
 
-  close(): void {
+  async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     this.#stopWatching();
-    this.listening.forEach((one) => one.close());
+    // Connections end first, so that a question that is given up is not answered.
+    const closed = Promise.all(this.listening.map((one) => one.close()));
     this.#forwarder.close();
+    await closed;
   }
 }

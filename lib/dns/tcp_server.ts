@@ -49,8 +49,10 @@ export function listenTcp(address: ListenEndpoint, responder: Responder, clock: 
       transport: "tcp",
       address: { hostname: address.hostname, port },
       close() {
-        server.close();
+        const { promise, resolve } = Promise.withResolvers<void>();
+        server.close(() => resolve());
         for (const connection of connections) connection.close();
+        return promise;
       },
     });
   });

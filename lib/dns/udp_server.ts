@@ -18,8 +18,8 @@ const LOOPS = 4;
 export interface Listening {
   readonly transport: "udp" | "tcp";
   readonly address: ListenEndpoint;
-  /** Stops listening and answering. */
-  close(): void;
+  /** Stops listening and answering; resolves when the address is free. */
+  close(): Promise<void>;
 }
 
 /**
@@ -29,9 +29,17 @@ export interface Listening {
  */
 export function listenUdp(address: ListenEndpoint, responder: Responder): Listening {
   const conn = Deno.listenDatagram({ transport: "udp", ...address });
-  for (let i = 0; i < LOOPS; i++) void serve(conn, responder);
+  const loops = Array.from({ length: LOOPS }, () => serve(conn, responder));
   const { hostname, port } = conn.addr as Deno.NetAddr;
-  return { transport: "udp", address: { hostname, port }, close: () => conn.close() };
+  return {
+    transport: "udp",
+    address: { hostname, port },
+    async close() {
+      conn.close();
+      // The system's socket lives as long as a call that has it.
+      await Promise.all(loops);
+    },
+  };
 }
 
 async function serve(conn: Deno.DatagramConn, responder: Responder): Promise<void> {

@@ -83,8 +83,7 @@ Deno.test("closing the server ends connections and questions under way", async (
   const test = await startServer({ servers: ["127.0.0.1"], port: upstream.port });
   const waiting = sendTcp(test.at, [query({ name: "www.bing.com" })]);
   while (upstream.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  test.server.close();
-  test.server.close();
+  await Promise.all([test.server.close(), test.server.close()]);
   // The connection may end by a reset: what matters is that it ends.
   assert.deepEqual(await waiting.catch(() => []), []);
   test[Symbol.dispose]();

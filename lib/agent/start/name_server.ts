@@ -71,9 +71,6 @@ export async function startNameServer(
     },
     listening: server.listening,
     notReady: () => Promise.resolve(server.ready ? undefined : "no name table has come yet"),
-    close() {
-      server.close();
-      return Promise.resolve();
-    },
+    close: () => server.close(),
   };
 }

@@ -74,4 +74,6 @@ Deno.test("a port that another program has is an error that names variable and p
   } finally {
     await first!.close();
   }
+  const again = await start({ MESH_META_DNS_CAPTURE: true, DNS_PROXY_ADDR: `127.0.0.1:${port}` });
+  await again!.close();
 });

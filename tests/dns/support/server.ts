@@ -63,7 +63,7 @@ export async function startServer(
       return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(body)?.[1] ?? NaN);
     },
     [Symbol.dispose]() {
-      server.close();
+      void server.close();
       Deno.removeSync(resolvConf);
     },
   };
