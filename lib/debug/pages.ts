@@ -10,6 +10,7 @@ import { changeCommand } from "./change.ts";
 import { configDump } from "./config_dump.ts";
 import { factz, passedOver } from "./facts.ts";
 import { live } from "./live.ts";
+import { ndsz } from "./names.ts";
 import { adsz, connections, forceDisconnect, syncz } from "./proxies.ts";
 import { explainPage } from "./explain.ts";
 import { MAX_PREVIEW_BODY, preview } from "./preview.ts";
@@ -49,6 +50,7 @@ export const PAGES: readonly Page[] = [
       "all that a proxy should have, in the form of Envoy's page of that name; ?proxyID=, types=cds,lds,rds,eds,sds, include_eds",
     answer: configDump,
   },
+  { path: "ndsz", help: "the DNS table of a proxy's agent, in the form of its own page; ?proxyID=", answer: ndsz },
   {
     path: "pushes",
     help: "the last pushes: triggers, proxies, types, bytes, time, slowest",

@@ -116,7 +116,8 @@ export class Pipeline {
     const steps = this.#translator.prepare(proxy);
     // Where a step throws, adding the proxy meets the same, and reports it.
     if (steps === undefined) return this.#preparing;
-    const preparing = paced(steps).catch(() => {}).finally(() => {
+    // Who needs what other steps build waits for them as well.
+    const preparing = Promise.all([this.#preparing, paced(steps).catch(() => {})]).then(() => {
       if (this.#preparing === preparing) this.#preparing = undefined;
     });
     return this.#preparing = preparing;

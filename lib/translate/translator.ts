@@ -52,8 +52,8 @@ export class Translator {
   readonly #names: NameTables<ProxyState>;
   readonly #proxies = new Set<ProxyState>();
   readonly #byAddress = new Map<string, Set<ProxyState>>();
-  /** Types of proxies whose results are built, or being built, before the first one is added. */
-  readonly #prepared = new Set<ProxyType>();
+  /** Types of proxies whose results are built, or being built, before the first one is added; likewise the DNS table. */
+  readonly #prepared = new Set<ProxyType | "names">();
 
   constructor(options: TranslatorOptions) {
     this.mesh = options.mesh;
@@ -129,16 +129,22 @@ export class Translator {
 
   /**
    * The steps that build what the first proxy of a type shares with all that follow, so that adding it takes long no
-   * more. Undefined: another proxy has it, these steps were begun before, or there is little to build.
+   * more; likewise the names of the first proxy whose agent asks for them. Undefined: another proxy has it, these steps
+   * were begun before, or there is little to build.
    */
   prepare(proxy: Proxy): Generator<void, void> | undefined {
+    const { clusters, assignments, contributions, virtualHosts, names } = this.caches;
     const { type } = proxy.properties;
-    if (this.#prepared.has(type) || this.#classes.get(type)!.size > 0 || !profileOf(type).outbound) return undefined;
+    const results = !this.#prepared.has(type) && this.#classes.get(type)!.size === 0 && profileOf(type).outbound;
+    const table = !this.#prepared.has("names") && this.#names.size === 0 && proxy.asksNames;
+    if (!results && !table) return undefined;
     const source = this.#sourceFor(proxy);
     const hosts = [...source.hosts()];
     if (hosts.length < PREPARED_FROM) return undefined;
-    this.#prepared.add(type);
-    return fillForHosts(this.caches, source, hosts);
+    if (results) this.#prepared.add(type);
+    if (table) this.#prepared.add("names");
+    const caches = [...results ? [clusters, assignments, contributions, virtualHosts] : [], ...table ? [names] : []];
+    return fillForHosts(caches, source, hosts);
   }
 
   /** Adds a proxy; its resources are there when this returns. */

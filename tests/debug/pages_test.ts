@@ -1,5 +1,6 @@
 /** Debug pages in the forms that tools made for Istio read, and their answers to wrong requests. */
 import assert from "node:assert/strict";
+import { NAME_TABLE_TYPE_URL } from "../../lib/translate/name_table/encode.ts";
 import { page, withServer } from "../discovery/running.ts";
 import { TestProxy } from "./proxy.ts";
 
@@ -109,4 +110,19 @@ Deno.test("every change needs POST: GET is 405 with the command that does it, an
     const gone = await ask("POST", "force_disconnect?proxyID=nobody");
     assert.equal(gone[0], 404);
   }, { settings: { UNSAFE_ENABLE_ADMIN_ENDPOINTS: true } });
+});
+
+Deno.test("ndsz has the names of an agent that asks for them, as the agent's page; of another it says that it asks for none", async () => {
+  const named = entry.replace("  ports", "  addresses: [10.0.0.7]\n  ports");
+  await withServer({ "a.yaml": named }, async ({ ports, pipeline }) => {
+    using proxy = await TestProxy.attach(ports.grpc);
+    const before = await page(ports.http, "/debug/ndsz?proxyID=a.x");
+    assert.equal(before.status, 404);
+    assert.match(before.body, /^the agent of .*a\.x.* asks for no table of names; .*MESH_META_DNS_CAPTURE/);
+    assert.equal(pipeline.translator.nameTables, 0, "the page makes none");
+    await proxy.ask(NAME_TABLE_TYPE_URL);
+    const { status, body } = await page(ports.http, "/debug/ndsz?proxyID=a.x");
+    assert.equal(status, 200);
+    assert.deepEqual(JSON.parse(body), { table: { "a.example.com": { ips: ["10.0.0.7"], registry: "External" } } });
+  });
 });

@@ -46,6 +46,13 @@ export class TestProxy implements Disposable {
     return proxy;
   }
 
+  /** Asks for everything of another type; it has that then. */
+  async ask(typeUrl: string): Promise<void> {
+    this.#received = Promise.withResolvers<void>();
+    this.#send({ type_url: typeUrl });
+    await this.#received.promise;
+  }
+
   /** Acknowledges nothing from now on. */
   hold(): void {
     this.#holding = true;
@@ -61,11 +68,12 @@ export class TestProxy implements Disposable {
   release(): void {
     this.#holding = false;
     for (const response of this.#waiting.splice(0)) {
-      const { nonce, version_info } = decode("envoy.service.discovery.v3.DiscoveryResponse", response) as {
+      const { nonce, ...rest } = decode("envoy.service.discovery.v3.DiscoveryResponse", response) as {
+        readonly type_url: string;
         readonly nonce: string;
         readonly version_info: string;
       };
-      this.#send({ response_nonce: nonce, version_info });
+      this.#send({ type_url: rest.type_url, response_nonce: nonce, version_info: rest.version_info });
     }
   }
 

@@ -31,9 +31,14 @@ function world(services: number): Fixture {
 const NODE = { namespace: "n0", address: "10.1.0.1" };
 
 /** The steps that prepare for a proxy. */
-function stepsFor({ nodes, pipeline }: Fixture, type = "sidecar"): Generator<void, void> | undefined {
+function stepsFor(
+  { nodes, pipeline }: Fixture,
+  type = "sidecar",
+  metadata: Readonly<Record<string, string>> = {},
+): Generator<void, void> | undefined {
   const id = `${type}~10.1.0.1~app.n0~n0.svc.cluster.local`;
-  return pipeline.translator.prepare(nodes.read({ id, metadata: { fields: {} } }, true, pipeline.mesh));
+  const fields = Object.fromEntries(Object.entries(metadata).map(([name, stringValue]) => [name, { stringValue }]));
+  return pipeline.translator.prepare(nodes.read({ id, metadata: { fields } }, true, pipeline.mesh));
 }
 
 function builtForHosts({ pipeline: { translator: { caches } } }: Fixture): number {
@@ -67,6 +72,25 @@ Deno.test("what changes while it is prepared is what the proxy gets", () => {
   for (let i = 0; i <= MANY; i++) if (i !== 1 && i !== MANY - 2) fresh.put(service(i, changed.get(i)));
   fresh.pipeline.flush();
   assert.deepEqual(contents(state), contents(fresh.join(NODE)));
+});
+
+Deno.test("names are prepared for the first proxy whose agent asks for them, beside what others have, and not built again", () => {
+  for (const [type, asks] of [["sidecar", "DNS_CAPTURE"], ["router", "ENABLE_DNS_SERVER"]] as const) {
+    const fixture = world(MANY);
+    const { translator } = fixture.pipeline;
+    const { counts } = translator.caches.names;
+    fixture.join(NODE);
+    assert.equal(stepsFor(fixture, type), undefined, "its agent asks for none");
+    const steps = stepsFor(fixture, type, { [asks]: "true" })!;
+    assert.equal(stepsFor(fixture, type, { [asks]: "true" }), undefined, "twice");
+    assert.equal([...steps].length, MANY, "there is a step a host");
+    assert.equal(counts.built, MANY, asks);
+    const state = fixture.join({ ...NODE, address: "10.1.0.2", metadata: { [asks]: { stringValue: "true" } } });
+    const table = [...translator.nameTable(state)];
+    assert.equal(counts.built, MANY, "the table finds them");
+    assert.equal(table.length, 1);
+    assert.equal(stepsFor(fixture, type, { [asks]: "true" }), undefined, "there is a table");
+  }
 });
 
 Deno.test("nothing is prepared for a gateway, in a small mesh, twice, or when there is a proxy already", () => {

@@ -63,7 +63,7 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
     why: "it writes back what others report to it; it finds nothing out by itself",
   },
   debug: {
-    may: ["kernel", "http", "config", "registry", "mesh", "translate", "xds", "pb", "resource", "simulate"],
+    may: ["kernel", "http", "config", "registry", "mesh", "translate", "xds", "pb", "resource", "simulate", "dns"],
     why: "pages look at everything; nothing looks at pages",
   },
   web: {

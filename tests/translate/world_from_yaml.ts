@@ -1,6 +1,6 @@
 /**
  * A world for builders from what a user writes: ServiceEntry, DestinationRule, VirtualService and AuthorizationPolicy documents, and one
- * `kind: World` document with what the proxy and the process are (`properties`, `settings`, `mesh`, `networks`), and `services` that no ServiceEntry can spell.
+ * `kind: World` document with what the proxy and the process are (`properties`, `settings`, `mesh`, `networks`), and `services` with `endpoints` by host that no ServiceEntry can spell.
  *
  * @module
  */
@@ -50,12 +50,13 @@ export function worldFromYaml(text: string): FakeWorld {
       authorizationPolicies.push(configObject("AuthorizationPolicy", document, authorizationPolicy));
     } else addRule(document, destinationRules);
   }
+  const all = [...world.services ?? [], ...services];
   return {
     ...world,
-    services,
-    endpoints,
+    services: all,
+    endpoints: { ...world.endpoints, ...endpoints },
     destinationRules,
-    virtualServices: byHost(services, routes, world),
+    virtualServices: byHost(all, routes, world),
     authorizationPolicies,
   };
 }

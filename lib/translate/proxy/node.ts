@@ -30,6 +30,8 @@ export interface Proxy {
   readonly serviceAccount: string;
   /** Version that it reports (`MESH_VERSION`); empty: unknown. */
   readonly version: string;
+  /** Its agent answers DNS by the mesh's names (`DNS_CAPTURE` or `ENABLE_DNS_SERVER`), so that it will ask for their table. */
+  readonly asksNames: boolean;
   readonly properties: ProxyProperties;
   /** As it introduced itself. */
   readonly node: envoy.config.core.v3.Node;
@@ -69,6 +71,7 @@ export function readNode(node: envoy.config.core.v3.Node, options: NodeOptions):
     namespace,
     serviceAccount: metadata.text("SERVICE_ACCOUNT"),
     version: metadata.text("MESH_VERSION") || metadata.text("ISTIO_VERSION"),
+    asksNames: metadata.flag("DNS_CAPTURE") || metadata.flag("ENABLE_DNS_SERVER"),
     properties,
     node,
   };

@@ -37,7 +37,7 @@ export async function benchCertificates(
   await Deno.writeTextFile(files.caCertFile, certificatePem(root));
   const clients = Array.from(
     { length: namespaces },
-    (_, i) => leaf({ uris: [`spiffe://cluster.local/ns/ns-${i}/sa/bench`] }),
+    (_, i) => leaf({ uris: [`spiffe://cluster.local/ns/ns-${i}/sa/default`] }),
   );
   return { files, load: { root: certificatePem(root), clients: await Promise.all(clients) } };
 }
