@@ -243,15 +243,16 @@ export class PipelineSource implements ResourceSource {
 
   /** Nobody waits, or makes others wait, who is not let in: the identity is looked at first. */
   #take(request: ConnectRequest, control: ConnectControl, identityOf: IdentityOf): ProxyView | Promise<ProxyView> {
-    const { proxy, identity } = this.#read(request, identityOf);
-    const prepared = this.#pipeline.prepare(proxy);
-    if (prepared === undefined) return this.#join(proxy, identity, control);
+    const { mesh } = this.#pipeline;
+    const read = this.#read(request, identityOf);
+    const prepared = this.#pipeline.prepare(read.proxy);
+    if (prepared === undefined) return this.#join(read.proxy, read.identity, control);
     control.waitsFor("resources that all proxies share");
     return prepared.then(() => this.#turn()).then(() => {
       control.signal.throwIfAborted();
-      // The mesh configuration, from which properties have their defaults, may be another one now.
-      const now = this.#read(request, identityOf);
-      return this.#join(now.proxy, now.identity, control);
+      // Properties have their defaults from the mesh configuration, which may be another one now.
+      const { proxy, identity } = this.#pipeline.mesh === mesh ? read : this.#read(request, identityOf);
+      return this.#join(proxy, identity, control);
     });
   }
 

@@ -141,9 +141,7 @@ export class Call implements IncompleteMessage {
     this.#respond();
     let length = 0;
     for (const part of parts) length += part.length;
-    this.#stream.write(frameHead(length, compressed));
-    parts.forEach((part, i) => this.#stream.write(part, i === parts.length - 1 ? taken : undefined));
-    if (parts.length === 0) taken?.();
+    this.#stream.writeAll([frameHead(length, compressed), ...parts], taken);
   }
 
   /** Ends the call with a status after all that was sent. */

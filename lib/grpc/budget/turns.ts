@@ -70,11 +70,12 @@ export class Turns {
   /** The queue has received input. It is worked off at once if this turn has time and no queue that took less waits. */
   add(queue: InputQueue): void {
     if (this.#places.has(queue)) return;
+    let now = this.#clock.now();
     // As long as no queue waits no turn is asked for; sockets were looked at in the time that has passed.
-    if (this.#clock.now() - this.#since >= 2 * TURN) this.#begin();
-    this.#wait(queue);
-    if (this.#spent < TURN && this.#first() === queue && this.#rest() === 0) this.#slice(queue);
-    this.#schedule();
+    if (now - this.#since >= 2 * TURN) this.#begin(now);
+    this.#wait(queue, now);
+    if (this.#spent < TURN && this.#first() === queue && this.#rest(now) === 0) now = this.#slice(queue, now);
+    this.#schedule(now);
   }
 
   /** The queue waits no more; called when it has gone. */
@@ -88,24 +89,24 @@ export class Turns {
     return this.#places.size;
   }
 
-  #begin(): void {
-    this.#since = this.#clock.now();
+  #begin(now: number): void {
+    this.#since = now;
     this.#spent = 0;
   }
 
   /** Asks for a turn when a queue waits for it, and for an earlier one when a queue came that need not rest. */
-  #schedule(): void {
+  #schedule(now: number): void {
     if (this.#places.size === 0) return;
-    const rest = this.#rest();
-    const asked = { at: this.#clock.now() + rest };
+    const rest = this.#rest(now);
+    const asked = { at: now + rest };
     if (this.#asked !== undefined && this.#asked.at <= asked.at) return;
     this.#asked = asked;
     this.#clock.nextTurn(() => this.#asked === asked && this.#turn(), rest);
   }
 
   /** How long the first queue has to rest, ms. */
-  #rest(): number {
-    const rest = this.#restUntil - this.#clock.now();
+  #rest(now: number): number {
+    const rest = this.#restUntil - now;
     if (rest <= 0) return 0;
     const waits = this.#lines.slice(0, FIRST_RESTING).some((line) => line.size > 0);
     return waits ? 0 : rest;
@@ -113,24 +114,26 @@ export class Turns {
 
   #turn(): void {
     this.#asked = undefined;
-    this.#begin();
-    while (this.#spent < TURN && this.#rest() === 0) {
+    let now = this.#clock.now();
+    this.#begin(now);
+    while (this.#spent < TURN && this.#rest(now) === 0) {
       const next = this.#first();
       if (next === undefined) break;
-      this.#slice(next);
+      now = this.#slice(next, now);
     }
-    this.#schedule();
+    this.#schedule(now);
   }
 
-  #slice(queue: InputQueue): void {
+  /** Has a queue work. Returns the time afterwards. */
+  #slice(queue: InputQueue, from: number): number {
     this.remove(queue);
-    const from = this.#clock.now();
     const left = queue.work(() => this.#clock.now() - from >= SLICE);
     const to = this.#clock.now();
     this.#spent += to - from;
     if (to - from > TURN) this.#restUntil = to + Math.min(to - from, LONGEST_REST);
     this.#taken.set(queue, { ms: this.#recent(queue, to) + to - from, at: to });
-    if (left) this.#wait(queue);
+    if (left) this.#wait(queue, to);
+    return to;
   }
 
   #first(): InputQueue | undefined {
@@ -138,8 +141,8 @@ export class Turns {
     return undefined;
   }
 
-  #wait(queue: InputQueue): void {
-    const recent = this.#recent(queue, this.#clock.now());
+  #wait(queue: InputQueue, now: number): void {
+    const recent = this.#recent(queue, now);
     const line = this.#lines[Math.min(LINES - 1, 32 - Math.clz32(recent))]!;
     line.add(queue);
     this.#places.set(queue, line);

@@ -74,8 +74,14 @@ export class H2Stream {
 
   /** Queues bytes; they must not change. `taken` is called when all of them have been handed to the socket. */
   write(bytes: Uint8Array, taken?: () => void): void {
+    this.writeAll([bytes], taken);
+  }
+
+  /** The same with several runs of bytes, at least one: a response of a hundred of them is queued at once. */
+  writeAll(runs: readonly Uint8Array[], taken?: () => void): void {
     if (this.closed || this.localEnded) return;
-    this.queue.push(bytes, taken);
+    const last = runs.length - 1;
+    for (let i = 0; i <= last; i++) this.queue.push(runs[i]!, i === last ? taken : undefined);
     this.#host.sendReady(this);
   }
 
