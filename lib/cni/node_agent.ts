@@ -59,7 +59,7 @@ export async function startNodeAgent(options: NodeAgentOptions, kernel: Kernel):
   const log = kernel.log.scope("cni-agent");
   const { folders } = options;
   const desired = () => currentDesiredState(options.desired);
-  const pods = options.pods ?? new RestPods(() => readOrchConfig(desired().orchConfig));
+  const pods = options.pods ?? new RestPods(() => readOrchConfig(desired().orchConfig), kernel.log.scope("klog"));
   const installer = new Installer({
     folders,
     credentials: options.desired.credentials,

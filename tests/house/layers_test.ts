@@ -100,7 +100,7 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
   dns: { may: ["kernel"], why: "the agent's parts never need the control plane's view of the mesh" },
   iptables: { may: ["kernel"], why: "the agent's parts never need the control plane's view of the mesh" },
   cni: {
-    may: ["kernel", "http", "sockets", "iptables"],
+    may: ["kernel", "http", "sockets", "iptables", "orch"],
     why: "the node's parts never need the control plane's view of the mesh",
   },
   agent: {

@@ -41,7 +41,7 @@ export interface PodNote {
 export interface PodSource extends PodLookup {
   /**
    * The pods that match, each once, then every change, until the signal aborts. A lost connection is made again, after
-   * which every pod comes once more.
+   * which the changes of the meantime come.
    *
    * @param troubled Called with the reason each time a connection was lost.
    */

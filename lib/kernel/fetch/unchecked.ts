@@ -9,12 +9,23 @@
 import { request } from "node:https";
 import { Readable } from "node:stream";
 
-/** One request, as `fetch` makes it. */
-export function uncheckedExchange(url: string, init: RequestInit): Promise<Response> {
+/**
+ * One request, as `fetch` makes it.
+ *
+ * @param identity PEM of a client certificate and its key. Default: none is shown.
+ */
+export function uncheckedExchange(
+  url: string,
+  init: RequestInit,
+  identity?: { readonly cert: string; readonly key: string },
+): Promise<Response> {
   return new Promise((resolve, reject) => {
     const call = request(url, {
       method: init.method ?? "GET",
-      headers: init.headers as Record<string, string>,
+      headers: init.headers instanceof Headers
+        ? Object.fromEntries(init.headers)
+        : init.headers as Record<string, string>,
+      ...identity,
       rejectUnauthorized: false,
       // Otherwise the machine's authorities are read, which takes a permission, and then not asked.
       ca: [],
@@ -22,7 +33,10 @@ export function uncheckedExchange(url: string, init: RequestInit): Promise<Respo
       ...(init.signal ? { signal: init.signal } : {}),
     }, (answer) => {
       const body = Readable.toWeb(answer) as unknown as ReadableStream<Uint8Array>;
-      resolve(new Response(body, { status: answer.statusCode ?? 502 }));
+      const headers = Object.entries(answer.headers).map(([name, value]): [string, string] => [name, String(value)]);
+      // A status without a body (204, 304) may not be given one.
+      const status = answer.statusCode ?? 502;
+      resolve(new Response([204, 205, 304].includes(status) ? null : body, { status, headers }));
     });
     call.on("error", reject);
     call.end(init.body as string | undefined);

@@ -1,0 +1,35 @@
+/**
+ * How the orchestrator's API is reached: an address, what is trusted, and what proves who asks.
+ *
+ * @module
+ */
+
+/** One user at one cluster, as of now. */
+export interface ApiAccess {
+  /** `https://host:port`, with a path where the API lies behind one; no slash at the end. */
+  readonly server: string;
+  /** PEM of the authorities of the server's certificate. Default: those of the runtime. */
+  readonly ca?: string | undefined;
+  /** The server's certificate is not checked, because the user said so. Default: it is. */
+  readonly unchecked?: boolean;
+  /** PEM of a client certificate and its key. Default: none. */
+  readonly identity?: { readonly cert: string; readonly key: string } | undefined;
+  /** Value of the header `authorization`. Default: none is sent. */
+  readonly authorization?: string | undefined;
+  /** The user as whom the API is to act, with groups. Default: oneself. */
+  readonly actsAs?: { readonly user: string; readonly groups: readonly string[] } | undefined;
+  /** Address of an HTTP proxy. Default: none. */
+  readonly proxy?: string | undefined;
+}
+
+/** Where access comes from; what it gives may be another one each time, because tokens and certificates change. */
+export interface AccessSource {
+  /**
+   * The access as of now.
+   *
+   * @throws {Error} that names the file and field at fault; asked again, it may succeed.
+   */
+  current(): ApiAccess | Promise<ApiAccess>;
+  /** The API refused what the last access proved: the next one is read anew. */
+  refused(): void;
+}

@@ -1,0 +1,112 @@
+/**
+ * An answer of the orchestrator's API, whose body must go on coming.
+ *
+ * @module
+ */
+import type { Cancel, Clock } from "../../kernel/time/clock.ts";
+import { ApiError, asApiError } from "./api_error.ts";
+
+/** An object as JSON has it. */
+export type ApiJson = Readonly<Record<string, unknown>>;
+
+/** Whether a value is an object of JSON. */
+export function isApiJson(value: unknown): value is ApiJson {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Silence after which the body of an answer that is no watch is given up, milliseconds. */
+const BODY_IDLE_MS = 30_000;
+
+/** Longest line of a watch, characters: objects are smaller than the API's own limit of 3 MiB. */
+const MAX_LINE = 32 * 1024 * 1024;
+
+/** What an answer is made of. */
+interface AnswerParts {
+  readonly response: Response;
+  /** The request, for messages. */
+  readonly what: string;
+  readonly clock: Clock;
+  /** Ends the request with a reason. */
+  readonly end: (reason: Error) => void;
+  /** Called once, when the body is over or given up. */
+  readonly over: () => void;
+}
+
+/** An answer with status 2xx. Its body is to be read, or cancelled. */
+export class ApiAnswer {
+  readonly #parts: AnswerParts;
+
+  constructor(parts: AnswerParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The body as one object.
+   *
+   * @throws {ApiError} for a body that stays silent, ends too early, or is no object.
+   */
+  async json(): Promise<ApiJson> {
+    const parts: string[] = [];
+    for await (const text of this.#texts(BODY_IDLE_MS)) parts.push(text);
+    let value: unknown;
+    try {
+      value = JSON.parse(parts.join(""));
+    } catch (error) {
+      throw asApiError(error, this.#parts.what);
+    }
+    if (!isApiJson(value)) throw new ApiError(`${this.#parts.what}: got no object`, undefined);
+    return value;
+  }
+
+  /**
+   * The lines of the body, those that came together at once; half a line at the end is left out.
+   *
+   * @param idleMs Longest silence, milliseconds.
+   * @throws {ApiError} for a body that is silent for longer, a connection that is cut, and a line without an end.
+   */
+  async *lines(idleMs: number): AsyncGenerator<readonly string[], void> {
+    let rest = "";
+    for await (const text of this.#texts(idleMs)) {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      if (rest.length > MAX_LINE) {
+        throw new ApiError(`${this.#parts.what}: a line of more than ${MAX_LINE} characters`, undefined);
+      }
+      const whole = lines.filter((line) => line.trim() !== "");
+      if (whole.length > 0) yield whole;
+    }
+  }
+
+  /** Gives the body up. */
+  cancel(): void {
+    this.#parts.end(new Error("the answer is not read"));
+    this.#parts.over();
+    this.#parts.response.body?.cancel().catch(() => {});
+  }
+
+  async *#texts(idleMs: number): AsyncGenerator<string, void> {
+    const { response, what, clock, end, over } = this.#parts;
+    const decoder = new TextDecoder();
+    let cancel: Cancel = () => {};
+    let silence: ApiError | undefined;
+    const watch = () => {
+      cancel();
+      cancel = clock.after(idleMs, () => {
+        end(silence = new ApiError(`${what}: silent for ${idleMs / 1000} s`, undefined, { silent: true }));
+      });
+    };
+    try {
+      watch();
+      for await (const bytes of response.body ?? []) {
+        watch();
+        const text = decoder.decode(bytes, { stream: true });
+        if (text !== "") yield text;
+      }
+    } catch (error) {
+      throw silence ?? asApiError(error, what);
+    } finally {
+      cancel();
+      over();
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * HTTP to the orchestrator's API by one access.
+ *
+ * HTTP/1.1: each watch has a connection of its own, so that one dead connection is one silent watch. HTTP/2 would put all
+ * requests on it, and `fetch` gives no way to leave it.
+ *
+ * Permissions: net (the API's address, or its proxy's).
+ *
+ * @module
+ */
+import type { ApiAccess } from "./access.ts";
+
+/** Makes an HTTP request, as `fetch` does. */
+export type ApiExchange = (url: string, init: RequestInit) => Promise<Response>;
+
+/** An exchange with connections that are kept. */
+export interface OpenExchange {
+  readonly exchange: ApiExchange;
+  /** Drops its idle connections; requests that run go on. */
+  close(): void;
+}
+
+/**
+ * The exchange of an access.
+ *
+ * @throws {Error} for certificates or a proxy that cannot be used.
+ */
+export async function openExchange({ server, ca, unchecked, identity, proxy }: ApiAccess): Promise<OpenExchange> {
+  if (unchecked && server.startsWith("https:")) {
+    if (proxy !== undefined) {
+      throw new Error("a proxy together with a certificate that is not checked: expected one of them");
+    }
+    const { uncheckedExchange } = await import("../../kernel/fetch/unchecked.ts");
+    return { exchange: (url, init) => uncheckedExchange(url, init, identity), close: () => {} };
+  }
+  const client = Deno.createHttpClient({
+    http2: false,
+    ...(ca === undefined ? {} : { caCerts: [ca] }),
+    ...(proxy === undefined ? {} : { proxy: { url: proxy } }),
+    ...(identity ?? {}),
+  });
+  return { exchange: (url, init) => fetch(url, { ...init, client }), close: () => client.close() };
+}
+
+/** Whether two accesses can share connections. */
+export function sameConnections(a: ApiAccess, b: ApiAccess): boolean {
+  return a.server === b.server && a.ca === b.ca && a.unchecked === b.unchecked && a.proxy === b.proxy &&
+    a.identity?.cert === b.identity?.cert && a.identity?.key === b.identity?.key;
+}

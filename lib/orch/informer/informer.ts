@@ -1,0 +1,228 @@
+/**
+ * Keeps the objects of one resource as the orchestrator has them: lists, watches, and heals whatever happens in between.
+ * Any number of parts share one informer.
+ *
+ * Permissions: those of the client.
+ *
+ * @module
+ */
+import type { Logger } from "../../kernel/log/log.ts";
+import { paced } from "../../kernel/time/paced.ts";
+import type { ApiClient } from "../client/client.ts";
+import { type ApiError, asApiError } from "../client/api_error.ts";
+import { BackOff } from "./back_off.ts";
+import type { CacheChange, KeptObject } from "./cache.ts";
+import { InformerMachine, type InformerStep } from "./machine.ts";
+import { type Projector, readLines, readPage, type ReadParts } from "./read.ts";
+import { type ApiResource, listPath, type ListScope } from "./resource.ts";
+
+/** What an informer keeps, and how. */
+export interface InformerOptions<T> extends ListScope {
+  readonly resource: ApiResource;
+  readonly project: Projector<T>;
+  /** Objects of one page. Default: 500. */
+  readonly pageSize?: number;
+  /** Silence after which a watch is made anew, milliseconds. Default: 150 s, as bookmarks come once a minute. */
+  readonly idle?: number;
+  readonly log?: Logger;
+  /** Called with each failure that is not part of a watch's life. */
+  readonly troubled?: (error: ApiError) => void;
+  /** From 0 to 1. Default: the runtime's. */
+  readonly random?: () => number;
+}
+
+/** Hears of changes after the informer has taken them. Must not throw. */
+export type InformerListener<T> = (change: CacheChange<T>) => void;
+
+const PAGE_SIZE = 500;
+const IDLE_MS = 150_000;
+
+/** The API is asked to end a watch after between this and twice this, seconds, so that servers behind a balancer share them. */
+const WATCH_SECONDS = 300;
+
+/** Shortest time between two watches, milliseconds: one that is ended at once must not keep two machines busy. */
+const SHORTEST_MS = 1000;
+
+/** Time after which a watch counts as one that worked, milliseconds. */
+const LONG_MS = 30_000;
+
+/** Metadata alone, as the API offers it. */
+const METADATA = "as=PartialObjectMetadata";
+
+/** See the module. */
+export class Informer<T> {
+  /** Resolves when a whole list was taken once. */
+  readonly whenSynced: Promise<void>;
+  readonly options: InformerOptions<T>;
+  readonly #client: ApiClient;
+  readonly #machine = new InformerMachine<T>();
+  readonly #listeners = new Set<InformerListener<T>>();
+  readonly #backOff: BackOff;
+  readonly #random: () => number;
+  readonly #stop = new AbortController();
+  readonly #firstSync = Promise.withResolvers<void>();
+  #running: Promise<void> | undefined;
+  #lastTrouble: string | undefined;
+
+  constructor(client: ApiClient, options: InformerOptions<T>) {
+    this.#client = client;
+    this.options = options;
+    this.#random = options.random ?? Math.random;
+    this.#backOff = new BackOff(this.#random);
+    this.whenSynced = this.#firstSync.promise;
+  }
+
+  /** Whether a whole list was taken once. */
+  get synced(): boolean {
+    return this.#machine.synced;
+  }
+
+  /** Why nothing is heard of the API at the moment; undefined: all is well. */
+  get trouble(): string | undefined {
+    return this.#lastTrouble;
+  }
+
+  get size(): number {
+    return this.#machine.cache.size;
+  }
+
+  get(namespace: string, name: string): KeptObject<T> | undefined {
+    return this.#machine.cache.get(namespace, name);
+  }
+
+  values(): IterableIterator<KeptObject<T>> {
+    return this.#machine.cache.values();
+  }
+
+  /** Calls `listener` on every change from now on; what is kept already is in {@linkcode values}. @returns ends it */
+  subscribe(listener: InformerListener<T>): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Begins; a second call changes nothing. */
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Ends; what is kept stays. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error("stopped"));
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#client;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const began = clock.monotonic();
+      try {
+        const { step } = this.#machine;
+        if (step.ask === "page") await this.#page(step);
+        else {
+          await this.#watch(step);
+          const lasted = clock.monotonic() - began;
+          if (lasted < SHORTEST_MS) await clock.sleep(SHORTEST_MS - lasted, signal);
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        if (clock.monotonic() - began > LONG_MS) this.#backOff.reset();
+        await this.#wait(asApiError(error, `watching ${this.#path}`));
+      }
+    }
+  }
+
+  get #path(): string {
+    return listPath(this.options.resource, this.options.namespace);
+  }
+
+  async #wait(error: ApiError): Promise<void> {
+    this.#machine.failed(error.expired);
+    // A connection that died, or a quiet resource and a server without bookmarks: the next watch shows which.
+    if (error.silent) return;
+    // A version grows old in the normal life of a watch; what follows is a list, and whether that works is seen then.
+    if (!error.expired) this.#report(error);
+    const ms = Math.max(error.retryAfter ?? 0, this.#backOff.next());
+    await this.#client.clock.sleep(ms, this.#stop.signal).catch(() => {});
+  }
+
+  /** A trouble that lasts is logged once. */
+  #report(error: ApiError): void {
+    this.options.troubled?.(error);
+    if (this.#lastTrouble === error.message) return;
+    this.#lastTrouble = error.message;
+    this.options.log?.warn("the orchestrator is not heard of; what is known stays, and it is asked again", {
+      resource: this.options.resource.plural,
+      why: error.message,
+    });
+  }
+
+  #works(): void {
+    if (this.#lastTrouble === undefined) return;
+    this.#lastTrouble = undefined;
+    this.options.log?.info("the orchestrator is heard of again", { resource: this.options.resource.plural });
+  }
+
+  #query(more: Readonly<Record<string, string>>): string {
+    const { labelSelector = "", fieldSelector = "" } = this.options;
+    const query = new URLSearchParams(more);
+    if (labelSelector !== "") query.set("labelSelector", labelSelector);
+    if (fieldSelector !== "") query.set("fieldSelector", fieldSelector);
+    return `${this.#path}?${query}`;
+  }
+
+  get #accept(): string {
+    const as = this.options.metadataOnly ? `application/json;${METADATA};g=meta.k8s.io;v=v1` : "";
+    return as === "" ? "application/json" : as;
+  }
+
+  /** Without a version the API answers as of now, so that a list never goes back in time; it honours `limit` then. */
+  async #page({ token }: InformerStep & { readonly ask: "page" }): Promise<void> {
+    const { signal } = this.#stop;
+    const limit = String(this.options.pageSize ?? PAGE_SIZE);
+    const path = this.#query({ limit, ...(token === undefined ? {} : { continue: token }) });
+    const accept = this.#accept.replace("Metadata;", "MetadataList;");
+    const answer = await this.#client.json({ path, signal, accept });
+    const page = await paced(readPage(answer, this.#readParts), { signal });
+    const change = this.#machine.page(page);
+    this.#works();
+    if (change === undefined) return;
+    this.#publish(change);
+    this.#firstSync.resolve();
+  }
+
+  async #watch({ version }: InformerStep & { readonly ask: "watch" }): Promise<void> {
+    const { signal } = this.#stop;
+    const path = this.#query({
+      ...{ watch: "true", allowWatchBookmarks: "true", resourceVersion: version },
+      timeoutSeconds: String(Math.round(WATCH_SECONDS * (1 + this.#random()))),
+    });
+    const answer = await this.#client.send({ path, signal, accept: this.#accept });
+    this.#works();
+    for await (const lines of answer.lines(this.options.idle ?? IDLE_MS)) {
+      const read = readLines(lines, this.#readParts);
+      if (read.events.length > 0 || read.version !== "") {
+        this.#publish(this.#machine.events(read.events, read.version));
+        this.#backOff.reset();
+      }
+      if (read.error !== undefined) throw read.error;
+    }
+  }
+
+  readonly #readParts: ReadParts<T> = {
+    project: (object) => this.options.project(object),
+    kept: (namespace, name) => this.get(namespace, name),
+    refused: ({ namespace, name }, error) => {
+      this.options.log?.error("an object cannot be read; its last version stays", {
+        resource: this.options.resource.plural,
+        object: `${namespace}/${name}`,
+        error,
+      });
+    },
+  };
+
+  #publish(change: CacheChange<T>): void {
+    if (change.upserted.length === 0 && change.removed.length === 0) return;
+    for (const listener of this.#listeners) listener(change);
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Pages of lists and lines of watches as the informer takes them.
+ *
+ * @module
+ */
+import { type ApiJson, isApiJson } from "../client/answer.ts";
+import { ApiError } from "../client/api_error.ts";
+import type { CacheEvent, KeptObject } from "./cache.ts";
+import type { ListPage } from "./machine.ts";
+
+/** Leaves of an object what is read of it; it is called once for each version. Must not keep the object itself. */
+export type Projector<T> = (object: ApiJson) => T;
+
+/** How objects become kept ones. */
+export interface ReadParts<T> {
+  readonly project: Projector<T>;
+  /** Told of an object that cannot be kept; its last version stays. */
+  readonly refused: (object: { readonly namespace: string; readonly name: string }, error: unknown) => void;
+  /** The last version of an object, where there is one. */
+  readonly kept: (namespace: string, name: string) => KeptObject<T> | undefined;
+}
+
+/**
+ * A page of a list.
+ *
+ * @throws {ApiError} for an answer that is no list.
+ */
+export function* readPage<T>(answer: ApiJson, parts: ReadParts<T>): Generator<void, ListPage<T>> {
+  const { items, metadata } = answer;
+  const meta = isApiJson(metadata) ? metadata : {};
+  // Where nothing is listed some servers write null.
+  if (!Array.isArray(items ?? []) || typeof meta["resourceVersion"] !== "string") {
+    throw new ApiError("the answer is no list: items or metadata.resourceVersion are missing", undefined);
+  }
+  const objects: KeptObject<T>[] = [];
+  const rows = (items ?? []) as unknown[];
+  for (let at = 0; at < rows.length; at++) {
+    const kept = readObject(rows[at], parts);
+    // What was read is not needed any more while the rest is.
+    rows[at] = undefined;
+    if (kept !== undefined) objects.push(kept);
+    if (at % 100 === 99) yield;
+  }
+  return { objects, version: meta["resourceVersion"], token: textOf(meta["continue"]) };
+}
+
+/** What some lines of a watch say. */
+export interface WatchLines<T> {
+  readonly events: readonly CacheEvent<T>[];
+  /** Version of the last event or bookmark; empty: none was said. */
+  readonly version: string;
+  /** What ended the watch, after these events. */
+  readonly error: ApiError | undefined;
+}
+
+/** Reads lines of a watch up to the first that ends it. Never throws. */
+export function readLines<T>(lines: readonly string[], parts: ReadParts<T>): WatchLines<T> {
+  const events: CacheEvent<T>[] = [];
+  let version = "";
+  for (const line of lines) {
+    const event = parsed(line);
+    if (!isApiJson(event) || !isApiJson(event["object"])) {
+      return {
+        events,
+        version,
+        error: new ApiError(`a line of the watch is no event: ${line.slice(0, 100)}`, undefined),
+      };
+    }
+    const { type, object } = event as { readonly type: unknown; readonly object: ApiJson };
+    if (type === "ERROR") return { events, version, error: errorOf(object) };
+    const meta = isApiJson(object["metadata"]) ? object["metadata"] : {};
+    if (type === "ADDED" || type === "MODIFIED" || type === "DELETED") {
+      const kept = readObject(object, parts, type === "DELETED");
+      if (kept !== undefined) events.push({ type: type === "DELETED" ? "gone" : "put", object: kept });
+    }
+    // The version counts for what is passed over too: it is behind us.
+    version = textOf(meta["resourceVersion"]) || version;
+  }
+  return { events, version, error: undefined };
+}
+
+/** An object as it is kept; undefined: it has no name, or the projector refuses it. */
+function readObject<T>(
+  object: unknown,
+  { project, refused, kept }: ReadParts<T>,
+  isGone = false,
+): KeptObject<T> | undefined {
+  if (!isApiJson(object) || !isApiJson(object["metadata"])) return undefined;
+  const { metadata } = object;
+  const [namespace, name] = [textOf(metadata["namespace"]), textOf(metadata["name"])];
+  if (name === "") return undefined;
+  const [uid, version] = [textOf(metadata["uid"]), textOf(metadata["resourceVersion"])];
+  const old = kept(namespace, name);
+  // Of an object that goes only its identity is of interest.
+  if (isGone) return { namespace, name, uid, version, value: old?.value as T };
+  if (old !== undefined && old.uid === uid && old.version === version) return old;
+  try {
+    return { namespace, name, uid, version, value: project(object) };
+  } catch (error) {
+    refused({ namespace, name }, error);
+    return old;
+  }
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A Status object in a watch. */
+function errorOf({ code, message, reason }: ApiJson): ApiError {
+  const status = typeof code === "number" ? code : reason === "Expired" || reason === "Gone" ? 410 : undefined;
+  return new ApiError(`the watch was ended: ${status ?? "no code"}: ${textOf(message)}`, status);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

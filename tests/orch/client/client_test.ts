@@ -1,0 +1,116 @@
+/** Requests to the orchestrator's API: rate, deadlines, refusals, credentials, TLS. */
+import assert from "node:assert/strict";
+import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
+import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
+import type { ApiAccess } from "../../../lib/orch/client/access.ts";
+import { ApiError, retryAfterMs } from "../../../lib/orch/client/api_error.ts";
+import { ApiClient } from "../../../lib/orch/client/client.ts";
+import { TokenBucket } from "../../../lib/orch/client/token_bucket.ts";
+
+/** A client of one handler. */
+function clientOf(
+  answer: (url: string, init: RequestInit) => Promise<Response>,
+  access: Partial<ApiAccess> = {},
+  refused = () => {},
+) {
+  return new ApiClient({
+    access: { current: () => ({ server: "https://api", ...access }), refused },
+    exchange: answer,
+    within: 200,
+  });
+}
+
+Deno.test("requests go at once up to the burst, then at the rate, in the order in which they asked", async () => {
+  const clock = createFakeClock();
+  const bucket = new TokenBucket(10, 3, clock);
+  const went: number[] = [];
+  for (let i = 0; i < 6; i++) void bucket.take().then(() => went.push(i));
+  await clock.advance(0);
+  assert.deepEqual(went, [0, 1, 2]);
+  await clock.advance(100);
+  assert.deepEqual(went, [0, 1, 2, 3]);
+  await clock.advance(200);
+  assert.deepEqual(went, [0, 1, 2, 3, 4, 5]);
+  await clock.advance(10_000);
+  for (let i = 6; i < 12; i++) void bucket.take().then(() => went.push(i));
+  await clock.advance(0);
+  assert.equal(went.length, 9, "a quiet time gives the burst again, and no more");
+});
+
+Deno.test("who gives up waiting takes nobody's turn; a rate of 0 is none", async () => {
+  const clock = createFakeClock();
+  const bucket = new TokenBucket(1, 1, clock);
+  await bucket.take();
+  const stop = new AbortController();
+  const waiting = bucket.take(stop.signal);
+  stop.abort(new Error("given up"));
+  await assert.rejects(waiting, /given up/);
+  const next = bucket.take();
+  await clock.advance(1000);
+  assert.equal(await next, 1000);
+  const free = new TokenBucket(0, 0, clock);
+  for (let i = 0; i < 100; i++) assert.equal(await free.take(), 0);
+});
+
+Deno.test("a server that does not answer ends the wait, one that refuses says why and for how long", async () => {
+  const hangs = clientOf((_url, { signal }) =>
+    new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)))
+  );
+  await assert.rejects(
+    hangs.json({ path: "/x" }),
+    (e) => e instanceof ApiError && e.transient && /GET \/x: no answer within 0.2 s/.test(e.message),
+  );
+  const busy = clientOf(() =>
+    Promise.resolve(Response.json({ message: "slow down" }, { status: 429, headers: { "retry-after": "7" } }))
+  );
+  await assert.rejects(
+    busy.json({ path: "/x" }),
+    (e) => e instanceof ApiError && e.status === 429 && e.retryAfter === 7000 && /slow down/.test(e.message),
+  );
+  const silentBody = new ReadableStream<Uint8Array>({});
+  const silent = clientOf(() => Promise.resolve(new Response(silentBody, { status: 500 })));
+  await assert.rejects(silent.json({ path: "/x" }), (e) => e instanceof ApiError && e.status === 500);
+});
+
+Deno.test("Retry-After is seconds or a date, at most two minutes; anything else is none", () => {
+  const now = Date.UTC(2026, 0, 1);
+  const read = (text: string | null) => retryAfterMs(text, now);
+  assert.deepEqual([read("3"), read("0"), read("-4"), read("86400")], [3000, 0, 0, 120_000]);
+  assert.equal(read("Thu, 01 Jan 2026 00:00:10 GMT"), 10_000);
+  assert.deepEqual([read(null), read(""), read("soon")], [undefined, undefined, undefined]);
+});
+
+Deno.test("what is not there is undefined; a refusal of credentials is passed on; impersonation is sent", async () => {
+  assert.equal(await clientOf(() => Promise.resolve(new Response("{}", { status: 404 }))).get("/x"), undefined);
+  let refused = 0;
+  const denied = clientOf(() => Promise.resolve(new Response("", { status: 401 })), {}, () => refused++);
+  await assert.rejects(denied.get("/x"), (e) => e instanceof ApiError && e.transient);
+  assert.equal(refused, 1);
+  let sent = new Headers();
+  const actor = clientOf((_url, { headers }) => {
+    sent = new Headers(headers);
+    return Promise.resolve(Response.json({}));
+  }, { authorization: "Bearer t", actsAs: { user: "jane", groups: ["a", "b"] } });
+  await actor.get("/x");
+  assert.deepEqual([sent.get("authorization"), sent.get("impersonate-user"), sent.get("impersonate-group")], [
+    "Bearer t",
+    "jane",
+    "a, b",
+  ]);
+});
+
+Deno.test("each request is one line of the log, without the credentials", async () => {
+  const lines: string[] = [];
+  const log = createLog(["klog"], { ...defaultLogOptions, levels: new Map([["klog", "debug"]]) }, {
+    open: () => ({ write: (bytes) => void lines.push(new TextDecoder().decode(bytes)), close: () => {} }),
+  });
+  const client = new ApiClient({
+    access: { current: () => ({ server: "https://api", authorization: "Bearer secret" }), refused: () => {} },
+    exchange: () => Promise.resolve(Response.json({})),
+    log: log.scope("klog"),
+  });
+  await client.get("/api/v1/pods?limit=500");
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? "", /GET \/api\/v1\/pods\?limit=500 200/);
+  assert.doesNotMatch(lines[0] ?? "", /secret/);
+});
