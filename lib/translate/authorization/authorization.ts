@@ -4,7 +4,7 @@
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
-import { type Finding, findingIdentity, lossOf, warningOf } from "../../config/finding/finding.ts";
+import { type Finding, lossOf, warningOf } from "../../config/finding/finding.ts";
 import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import { hasExtension } from "../filters/extension.ts";
 import { HTTP_EXT_AUTHZ, httpExtAuthzFilter } from "../filters/http/ext_authz/filter.ts";
@@ -12,6 +12,7 @@ import type { HttpFilterSlots } from "../filters/http/order.ts";
 import { HTTP_RBAC, httpRbacFilter } from "../filters/http/rbac/filter.ts";
 import type { NetworkFilterSlots } from "../filters/network/order.ts";
 import { NETWORK_EXT_AUTHZ, NETWORK_RBAC, networkExtAuthzFilter, networkRbacFilter } from "../filters/network/rbac.ts";
+import { findingsOnce } from "../message/finding.ts";
 import type { Reader } from "../reader/reader.ts";
 import {
   type AuthorizationFilters,
@@ -61,8 +62,7 @@ export class Authorization {
   /** What is not in force as written, of the chains that were asked for, where bytes are not said to be the reason. */
   findings(): readonly Finding[] {
     const sides = [this.#http, this.#tcp].filter((side) => side !== undefined);
-    const found = sides.flatMap((side) => sideFindings(this.#policies, side));
-    return [...new Map(found.map((finding) => [findingIdentity(finding), finding])).values()];
+    return findingsOnce(sides.flatMap((side) => sideFindings(this.#policies, side)));
   }
 
   /**

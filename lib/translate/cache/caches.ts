@@ -21,11 +21,11 @@ import {
 import { loadAssignments } from "../endpoint/assignment.ts";
 import { gatewayHosts } from "../gateway/hosts.ts";
 import { type PlannedVirtualHost, samePlan } from "../gateway/route_plan.ts";
-import { sameTargets } from "../inbound/same_targets.ts";
-import type { InboundTarget } from "../inbound/target.ts";
+import { type InboundParts, sameInboundParts } from "../inbound/same_targets.ts";
 import type { ListenerConflict } from "../listener/conflict.ts";
 import type { ListenerContribution } from "../listener/contribution.ts";
 import { inboundListeners } from "../listener/inbound/inbound.ts";
+import { NO_PASSTHROUGH, type Passthrough, passthrough } from "../listener/inbound/passthrough.ts";
 import { inboundFinding } from "../listener/inbound/port.ts";
 import { httpProxyListener } from "../listener/outbound/http_proxy.ts";
 import { mergeOutboundListener } from "../listener/outbound/merge.ts";
@@ -132,7 +132,9 @@ export class Caches {
   /** The hosts that a gateway needs clusters of; undefined: of all. One: its name is empty. */
   readonly gatewayHosts: TranslationCache<ReadonlySet<string> | undefined>;
   /** By the ports of a workload. */
-  readonly inbound: TranslationCache<InboundSets, readonly InboundTarget[]>;
+  readonly inbound: TranslationCache<InboundSets, InboundParts>;
+  /** By the policies of a workload. */
+  readonly passthrough: TranslationCache<Passthrough>;
   /** By the services at a gateway's addresses. */
   readonly gatewayPlans: TranslationCache<GatewayPlan, readonly ServiceTarget[]>;
   /** By route configuration and virtual host. */
@@ -173,10 +175,11 @@ export class Caches {
     const none = { clusters: empty, listeners: empty, secrets: empty };
     this.base = translationCache((read, _, __, report) => baseSets(read, empty, report), options("base", none));
     this.gatewayHosts = translationCache(neededHosts, options("gateways", undefined));
-    this.inbound = translationCache((read, _, targets, report) => inboundSets(read, targets, empty, report), {
+    this.inbound = translationCache((read, _, input, report) => inboundSets(read, input, empty, report), {
       ...options("inbound", none),
-      sameInput: sameTargets,
+      sameInput: sameInboundParts,
     });
+    this.passthrough = translationCache((read) => passthrough(read), options("inbound", NO_PASSTHROUGH));
     this.gatewayPlans = translationCache((read, _, targets, report) => gatewayPlan(read, targets, report), {
       ...options("gateways", EMPTY_PLAN),
       sameInput: sameServiceTargets,
@@ -241,7 +244,7 @@ export class Caches {
   }
 
   #perProxy() {
-    return [this.inbound, this.gatewayPlans, this.gatewayVirtualHosts];
+    return [this.inbound, this.passthrough, this.gatewayPlans, this.gatewayVirtualHosts];
   }
 
   /** The findings of builders, but for those per proxy. */
@@ -278,11 +281,11 @@ function mergedListener(
 
 function inboundSets(
   read: Reader,
-  targets: readonly InboundTarget[],
+  { targets, passthrough }: InboundParts,
   empty: ResourceSet,
   report: ReportFinding,
 ): InboundSets {
-  const { listeners, conflicts, findings } = inboundListeners(read, targets);
+  const { listeners, conflicts, findings } = inboundListeners(read, targets, passthrough);
   for (const conflict of conflicts) report(inboundFinding(conflict));
   for (const finding of findings) report(finding);
   return {

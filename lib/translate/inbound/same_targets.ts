@@ -3,15 +3,28 @@
  *
  * @module
  */
+import type { Passthrough } from "../listener/inbound/passthrough.ts";
 import type { InboundTarget } from "./target.ts";
+
+/** What the inbound resources of a workload are made from beside the mesh. */
+export interface InboundParts {
+  readonly targets: readonly InboundTarget[];
+  /** Shared by all workloads that it holds for. */
+  readonly passthrough: Passthrough;
+}
+
+/** Whether two workloads have the same inbound resources. */
+export function sameInboundParts(a: InboundParts, b: InboundParts): boolean {
+  return a.passthrough === b.passthrough && sameTargets(a.targets, b.targets);
+}
 
 /** A name under which equal lists are found. */
 export function inboundTargetsName(targets: readonly InboundTarget[]): string {
   return targets.map((t) => `${t.port}/${t.service?.namespace}/${t.service?.hostname}`).join();
 }
 
-/** Whether two lists are equal. Services are compared by identity. */
-export function sameTargets(a: readonly InboundTarget[], b: readonly InboundTarget[]): boolean {
+/** Services are compared by identity. */
+function sameTargets(a: readonly InboundTarget[], b: readonly InboundTarget[]): boolean {
   return a.length === b.length && a.every((target, i) => sameTarget(target, b[i]!));
 }
 

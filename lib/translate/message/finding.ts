@@ -26,7 +26,16 @@ export function reported(
 
 /** Each finding once, sorted: many classes of proxies find the same. */
 export function distinctFindings(findings: Iterable<Finding>): Finding[] {
+  return [...byIdentity(findings)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, finding]) => finding);
+}
+
+/** Each finding once, where it came first. */
+export function findingsOnce(findings: Iterable<Finding>): Finding[] {
+  return [...byIdentity(findings).values()];
+}
+
+function byIdentity(findings: Iterable<Finding>): Map<string, Finding> {
   const found = new Map<string, Finding>();
   for (const finding of findings) found.set(findingIdentity(finding), finding);
-  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, finding]) => finding);
+  return found;
 }

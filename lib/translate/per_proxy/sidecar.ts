@@ -10,6 +10,7 @@ import type { Caches, InboundSets } from "../cache/caches.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
 import { inboundTargetsName } from "../inbound/same_targets.ts";
 import type { InboundTarget } from "../inbound/target.ts";
+import { type Passthrough, passthroughName } from "../listener/inbound/passthrough.ts";
 import type { Finding } from "../../config/finding/finding.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import type { PerProxyResources } from "./resources.ts";
@@ -20,15 +21,23 @@ export function sidecarResources(
   targets: readonly InboundTarget[],
   source: MeshAnswers,
 ): PerProxyResources {
-  return new SidecarResources(caches.inbound.get(inboundTargetsName(targets), source, targets), caches.empty);
+  const shared = caches.passthrough.get(passthroughName(source), source, undefined);
+  const input = { targets, passthrough: shared.value };
+  return new SidecarResources(caches.inbound.get(inboundTargetsName(targets), source, input), shared, caches.empty);
 }
 
 class SidecarResources implements PerProxyResources {
   readonly #result: TranslationResult<InboundSets>;
+  readonly #passthrough: TranslationResult<Passthrough>;
   readonly routes: ResourceSet;
 
-  constructor(result: TranslationResult<InboundSets>, empty: ResourceSet) {
+  constructor(
+    result: TranslationResult<InboundSets>,
+    passthrough: TranslationResult<Passthrough>,
+    empty: ResourceSet,
+  ) {
     this.#result = result;
+    this.#passthrough = passthrough;
     this.routes = empty;
   }
 
@@ -45,7 +54,7 @@ class SidecarResources implements PerProxyResources {
   }
 
   get failing(): boolean {
-    return this.#result.failed === true;
+    return this.#result.failed === true || this.#passthrough.failed === true;
   }
 
   /** Inbound routes are inside their listeners. */
@@ -54,7 +63,7 @@ class SidecarResources implements PerProxyResources {
   }
 
   dependsOnAny(keys: InvalidatedKeys): boolean {
-    return this.#result.record.dependsOnAny(keys);
+    return this.#result.record.dependsOnAny(keys) || this.#passthrough.record.dependsOnAny(keys);
   }
 
   warnings(): readonly Finding[] {
@@ -62,6 +71,6 @@ class SidecarResources implements PerProxyResources {
   }
 
   results(): readonly TranslationResult<unknown>[] {
-    return [this.#result];
+    return [this.#result, this.#passthrough];
   }
 }

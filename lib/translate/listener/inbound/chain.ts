@@ -30,6 +30,7 @@ import { httpAlpn, isHttp2, type ListenerKind, listenerKind } from "../../servic
 import { statName } from "../stat_name.ts";
 
 type FilterChain = envoy.config.listener.v3.FilterChain;
+type Filter = envoy.config.listener.v3.Filter;
 
 /** One inbound port, or all that no other names. */
 export interface InboundChain {
@@ -70,6 +71,12 @@ const SIDECAR_BYTES: readonly string[] = ["istio", "istio-peer-exchange"];
 
 /** The filter chains of one port, the more specific first. */
 export function inboundFilterChains(read: Reader, chain: InboundChain, authorization: Authorization): FilterChain[] {
+  // Chains of a port differ by the connections that they take, not by what is done with these.
+  let http: Filter[] | undefined, bytes: Filter[] | undefined;
+  const filters = (variant: Variant) =>
+    variant.http
+      ? http ??= httpFilters(read, chain, authorization)
+      : bytes ??= bytesFilters(read, chain, authorization);
   return chainVariants(read, chain).map((variant) => ({
     name: variant.http ? chain.name.http : chain.name.tcp,
     filter_chain_match: {
@@ -78,7 +85,7 @@ export function inboundFilterChains(read: Reader, chain: InboundChain, authoriza
       ...(variant.alpn ? { application_protocols: [...variant.alpn] } : {}),
     },
     ...(variant.socket ? { transport_socket: variant.socket } : {}),
-    filters: variant.http ? httpFilters(read, chain, authorization) : bytesFilters(read, chain, authorization),
+    filters: filters(variant),
     ...(chain.metadata ? { metadata: chain.metadata } : {}),
   }));
 }
@@ -117,7 +124,7 @@ function otherVariants(read: Reader, kind: ListenerKind, { tls, mesh }: InboundC
   ];
 }
 
-function httpFilters(read: Reader, chain: InboundChain, { http }: Authorization): envoy.config.listener.v3.Filter[] {
+function httpFilters(read: Reader, chain: InboundChain, { http }: Authorization): Filter[] {
   const authentication = tokenFilters(read);
   if ("closed" in http || authentication === undefined) return [blackHoleFilter()];
   const manager = httpConnectionManager(read, {
@@ -131,7 +138,7 @@ function httpFilters(read: Reader, chain: InboundChain, { http }: Authorization)
   return [manager];
 }
 
-function bytesFilters(read: Reader, chain: InboundChain, { tcp }: Authorization): envoy.config.listener.v3.Filter[] {
+function bytesFilters(read: Reader, chain: InboundChain, { tcp }: Authorization): Filter[] {
   if ("closed" in tcp) return [blackHoleFilter()];
   const idleTimeout = read.property("idleTimeout");
   const plan = {

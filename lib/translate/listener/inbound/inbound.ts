@@ -14,9 +14,8 @@ import { TrafficDirection } from "../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../proto/gen/types.ts";
 import { type Finding, lossOf } from "../../../config/finding/finding.ts";
 import { duration, wrap } from "../../../pb/wellknown.ts";
-import { Authorization } from "../../authorization/authorization.ts";
 import type { Built, BuiltWarning } from "../../message/built.ts";
-import { INBOUND_PASSTHROUGH } from "../../cluster/static.ts";
+import { findingsOnce } from "../../message/finding.ts";
 import { inboundClusterName, type InboundTarget } from "../../inbound/target.ts";
 import { unverifiableFindings } from "../../filters/http/jwt_authn/filter.ts";
 import type { FileSecret } from "../../message/file_secret.ts";
@@ -28,7 +27,17 @@ import { listenAddresses, wildcards } from "../address.ts";
 import { downstreamTls } from "../downstream_tls.ts";
 import { blackHoleFilter } from "../fallthrough.ts";
 import { type InboundChain, inboundFilterChains, inboundStatPrefix, type MeshTls } from "./chain.ts";
-import { type PeerTls, peerTls, WITHOUT_IDENTITY } from "./peer_tls.ts";
+import {
+  capturesInbound,
+  closedChain,
+  type Passthrough,
+  passthrough,
+  passthroughChains,
+  VIRTUAL_INBOUND,
+  type WorkloadPolicies,
+  workloadPolicies,
+} from "./passthrough.ts";
+import { type PeerTls, WITHOUT_IDENTITY } from "./peer_tls.ts";
 import {
   bindsToPort,
   causesOf,
@@ -45,17 +54,6 @@ import { connectionsPerEvent } from "../virtual.ts";
 type Listener = envoy.config.listener.v3.Listener;
 type FilterChain = envoy.config.listener.v3.FilterChain;
 
-/** Name of the listener that inbound connections are redirected to. */
-export const VIRTUAL_INBOUND = "virtualInbound";
-
-/** Stands for the ports that no service names. */
-const ANY_PORT: InboundTarget = {
-  port: 0,
-  servicePort: { name: VIRTUAL_INBOUND, port: 0, protocol: "Unsupported" },
-  captureMode: "DEFAULT",
-  fromSidecarIngress: false,
-};
-
 /** Inbound listeners, and the targets that found no place in them. */
 export interface InboundListeners {
   readonly listeners: readonly Built<Listener>[];
@@ -68,12 +66,17 @@ export interface InboundListeners {
  * The inbound listeners for these targets.
  *
  * @param targets In order of precedence; the first of two on one port has it.
+ * @param others The ports that nothing names.
  */
-export function inboundListeners(read: Reader, targets: readonly InboundTarget[]): InboundListeners {
+export function inboundListeners(
+  read: Reader,
+  targets: readonly InboundTarget[],
+  others: Passthrough = passthrough(read),
+): InboundListeners {
   const mode = read.property("interceptionMode");
   const { served, conflicts } = servedTargets(read, targets, mode === "NONE");
-  const peers = peerTls(read);
-  const policies: WorkloadPolicies = { peers, authorization: new Authorization(read) };
+  const policies = workloadPolicies(read);
+  const { peers } = policies;
   const tokens = read.tokenPolicy().causes;
   const captured = {
     chains: [] as FilterChain[],
@@ -101,21 +104,21 @@ export function inboundListeners(read: Reader, targets: readonly InboundTarget[]
     captured.secrets.push(...secrets);
     for (const cause of causesOf(target)) captured.causes.add(cause);
   }
-  if (mode === "NONE" || read.mesh().proxyInboundListenPort === 0) {
+  if (!capturesInbound(read)) {
     return { listeners: bound, conflicts, findings: [...findings, ...policies.authorization.findings()] };
   }
   const servedPorts = new Set(served.map((target) => target.port));
-  const passed = [0, ...peers.policy.ports.keys()].filter((port) => !servedPorts.has(port)).sort((a, b) => a - b);
-  for (const port of passed) {
+  const passed = [...peers.policy.ports.keys()].filter((port) => !servedPorts.has(port)).sort((a, b) => a - b);
+  for (const port of [0, ...passed]) {
     const name = port === 0 ? "every port that no service names" : `port ${port}`;
     if (peers.of(port).closed) findings.push(closedFinding(peers, name));
   }
-  const passthrough = passed.flatMap((port) => passthroughChains(read, port, policies));
-  const virtual = virtualInboundListener(read, [...passthrough, ...captured.chains]);
+  const named = passed.flatMap((port) => passthroughChains(read, port, policies));
+  const virtual = virtualInboundListener(read, [...others.chains, ...named, ...captured.chains]);
   return {
     listeners: [built(virtual, [...captured.causes], captured.warnings, captured.secrets), ...bound],
     conflicts,
-    findings: [...findings, ...policies.authorization.findings()],
+    findings: findingsOnce([...findings, ...others.findings, ...policies.authorization.findings()]),
   };
 }
 
@@ -131,12 +134,6 @@ function built(
 function closedFinding({ policy }: PeerTls, port: string, target?: InboundTarget): Finding {
   const causes = [...policy.causes, ...(target ? causesOf(target) : [])];
   return lossOf("not-as-written", causes, `${port} ${WITHOUT_IDENTITY}`);
-}
-
-/** The policies that decide who may connect. */
-interface WorkloadPolicies {
-  readonly peers: PeerTls;
-  readonly authorization: Authorization;
 }
 
 interface TargetChains {
@@ -166,11 +163,6 @@ function targetChains(read: Reader, target: InboundTarget, { peers, authorizatio
   }
   const chains = [closedChain(inboundName(read, target), target.port)];
   return { ...none, chains, notes: [`${where} is closed: ${ended.why}`] };
-}
-
-/** Left out, the port would be passed through in plain text: closed is what the user can notice. */
-function closedChain(name: string, port: number): FilterChain {
-  return { name, filter_chain_match: { destination_port: wrap(port) }, filters: [blackHoleFilter()] };
 }
 
 interface TargetTls {
@@ -214,25 +206,6 @@ function virtualInboundListener(read: Reader, others: readonly FilterChain[]): L
   };
   const chains = [blackHole, ...others];
   return listener(read, { name: VIRTUAL_INBOUND, addresses: wildcards(read), port, chains, captured: true });
-}
-
-/**
- * Ports that no service names: passed through, HTTP recognised.
- *
- * @param port One that has a mode of its own; 0: all others. Closed, these match no chain.
- */
-function passthroughChains(read: Reader, port: number, { peers, authorization }: WorkloadPolicies): FilterChain[] {
-  const { mesh, closed } = peers.of(port);
-  if (closed) return port === 0 ? [] : [closedChain(`${VIRTUAL_INBOUND}-${port}`, port)];
-  return inboundFilterChains(read, {
-    name: { http: `${VIRTUAL_INBOUND}-catchall-http`, tcp: VIRTUAL_INBOUND },
-    statPrefix: { http: INBOUND_PASSTHROUGH, tcp: INBOUND_PASSTHROUGH },
-    ...(mesh ? { mesh } : {}),
-    port,
-    protocol: "Unsupported",
-    cluster: INBOUND_PASSTHROUGH,
-    routes: inboundRouteConfiguration(ANY_PORT, INBOUND_PASSTHROUGH),
-  }, authorization);
 }
 
 interface ListenerShape {

@@ -1,0 +1,100 @@
+/**
+ * The chains of ports that no service names: connections are passed through, HTTP recognised. Those of the ports without
+ * a mode of their own depend on no service, so that all proxies with equal policies and properties share them.
+ *
+ * @module
+ */
+import type { envoy } from "../../../../proto/gen/types.ts";
+import type { Finding } from "../../../config/finding/finding.ts";
+import { wrap } from "../../../pb/wellknown.ts";
+import { Authorization } from "../../authorization/authorization.ts";
+import { INBOUND_PASSTHROUGH } from "../../cluster/static.ts";
+import type { InboundTarget } from "../../inbound/target.ts";
+import type { MeshAnswers } from "../../reader/mesh_answers.ts";
+import type { Reader } from "../../reader/reader.ts";
+import { inboundRouteConfiguration } from "../../route/configuration.ts";
+import { blackHoleFilter } from "../fallthrough.ts";
+import { inboundFilterChains } from "./chain.ts";
+import { type PeerTls, peerTls } from "./peer_tls.ts";
+
+type FilterChain = envoy.config.listener.v3.FilterChain;
+
+/** Name of the listener that inbound connections are redirected to. */
+export const VIRTUAL_INBOUND = "virtualInbound";
+
+/** The policies that decide who may connect. */
+export interface WorkloadPolicies {
+  readonly peers: PeerTls;
+  readonly authorization: Authorization;
+}
+
+/** The policies of the workload that the proxy runs beside. */
+export function workloadPolicies(read: Reader): WorkloadPolicies {
+  return { peers: peerTls(read), authorization: new Authorization(read) };
+}
+
+/** What becomes of connections to ports that neither a service nor a policy names. */
+export interface Passthrough {
+  readonly chains: readonly FilterChain[];
+  /** What of the policies is not in force there as written. */
+  readonly findings: readonly Finding[];
+}
+
+/** No connection matches: what a workload gets whose chains could not be built. */
+export const NO_PASSTHROUGH: Passthrough = { chains: [], findings: [] };
+
+/** The chains of all ports that nothing names; none for a proxy that captures no inbound connections. */
+export function passthrough(read: Reader): Passthrough {
+  if (!capturesInbound(read)) return NO_PASSTHROUGH;
+  const policies = workloadPolicies(read);
+  const chains = passthroughChains(read, 0, policies);
+  return { chains, findings: policies.authorization.findings() };
+}
+
+/** A name under which workloads with the same policies are found. */
+export function passthroughName(source: MeshAnswers): string {
+  const { properties } = source;
+  const policies = source.authorizationPoliciesOf(properties).map(({ key }) => key);
+  return [...source.peerTlsOf(properties).causes, ...source.tokenPolicyOf(properties).causes, ...policies].join();
+}
+
+/** Whether inbound connections are redirected to the proxy. */
+export function capturesInbound(read: Reader): boolean {
+  return read.property("interceptionMode") !== "NONE" && read.mesh().proxyInboundListenPort !== 0;
+}
+
+/** Stands for the ports that no service names. */
+const ANY_PORT: InboundTarget = {
+  port: 0,
+  servicePort: { name: VIRTUAL_INBOUND, port: 0, protocol: "Unsupported" },
+  captureMode: "DEFAULT",
+  fromSidecarIngress: false,
+};
+
+/**
+ * The chains of one such port.
+ *
+ * @param port One that has a mode of its own; 0: all others. Closed, these match no chain.
+ */
+export function passthroughChains(
+  read: Reader,
+  port: number,
+  { peers, authorization }: WorkloadPolicies,
+): FilterChain[] {
+  const { mesh, closed } = peers.of(port);
+  if (closed) return port === 0 ? [] : [closedChain(`${VIRTUAL_INBOUND}-${port}`, port)];
+  return inboundFilterChains(read, {
+    name: { http: `${VIRTUAL_INBOUND}-catchall-http`, tcp: VIRTUAL_INBOUND },
+    statPrefix: { http: INBOUND_PASSTHROUGH, tcp: INBOUND_PASSTHROUGH },
+    ...(mesh ? { mesh } : {}),
+    port,
+    protocol: "Unsupported",
+    cluster: INBOUND_PASSTHROUGH,
+    routes: inboundRouteConfiguration(ANY_PORT, INBOUND_PASSTHROUGH),
+  }, authorization);
+}
+
+/** Left out, the port would be passed through in plain text: closed is what the user can notice. */
+export function closedChain(name: string, port: number): FilterChain {
+  return { name, filter_chain_match: { destination_port: wrap(port) }, filters: [blackHoleFilter()] };
+}
