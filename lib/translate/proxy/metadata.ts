@@ -1,63 +1,24 @@
 /**
- * The node metadata in which a proxy describes itself: foreign JSON, checked by schemas whose messages say what was
- * expected. Booleans and numbers may travel as strings.
+ * The node metadata in which a proxy describes itself. Booleans and numbers may travel as strings.
  *
  * @module
  */
-import { z } from "zod";
 import { Findings } from "../../config/finding/findings.ts";
 import { proxySettings } from "../../config/mesh/proxy_schema.ts";
 import type { ProxySettings } from "../../config/mesh/types.ts";
-import { parseDuration } from "../../config/schema/duration.ts";
 import { DecodeContext } from "../../config/schema/field.ts";
-import { ownKey, ownLabelValue } from "../../config/spelling/spelling.ts";
-
-/** UTF-16 units of one text, and of the name or value of one label. Istio's own are names, addresses and paths. */
-const MAX_TEXT = 1024;
-/** Units of a list, and of an object that is kept whole, as JSON. */
-const MAX_STRUCTURE = 16 * 1024;
-/** Units of a value that a refusal shows. */
-const MAX_SHOWN = 100;
-
-const text = z.union([z.string(), z.number(), z.boolean()], { error: "a string" }).transform(String).pipe(
-  z.string().max(MAX_TEXT, { error: `at most ${MAX_TEXT} characters` }),
-);
-
-const flag = z.preprocess(
-  (value) => String(value).toLowerCase(),
-  z.enum(["true", "1", "false", "0"], { error: "true or false" }).transform((word) => word === "true" || word === "1"),
-);
-
-const duration = z.string({ error: "a duration such as 30s" }).transform((written, context) => {
-  const parsed = parseDuration(written);
-  if (parsed === undefined) context.addIssue({ code: "custom", message: "a duration such as 30s" });
-  return parsed ?? z.NEVER;
-});
-
-const list = z.preprocess(
-  (value) => (typeof value === "string" ? value.split(",") : value),
-  z.array(z.string({ error: "a comma separated list" }), { error: "a comma separated list" }).refine(
-    (parts) => parts.join().length <= MAX_STRUCTURE,
-    { error: `at most ${MAX_STRUCTURE} characters` },
-  ),
-).transform((parts) => parts.map((part) => part.trim()).filter((part) => part !== ""));
-
-const labels = z.record(z.string(), z.unknown(), { error: "a map of strings" }).transform((map, context) => {
-  const own: [string, string][] = [];
-  const refuse = (message: string) => context.addIssue({ code: "custom", message });
-  for (const [name, value] of Object.entries(map)) {
-    if (typeof value !== "string") refuse(`a string at ${shown(name)}`);
-    else if (name.length > MAX_TEXT || value.length > MAX_TEXT) {
-      refuse(`at most ${MAX_TEXT} characters in the name and in the value of ${shown(name)}`);
-    } else own.push([ownKey(name), ownLabelValue(ownKey(name), value)]);
-  }
-  return Object.fromEntries(own);
-});
-
-const object = z.preprocess(
-  (value) => (typeof value === "string" ? parsedJson(value) : value),
-  z.record(z.string(), z.unknown(), { error: "a JSON object" }),
-);
+import {
+  count,
+  duration,
+  flag,
+  labels,
+  list,
+  MAX_STRUCTURE,
+  type MetadataForm,
+  object,
+  shown,
+  text,
+} from "./metadata_form.ts";
 
 /** Reads typed values out of metadata and collects what does not fit. */
 export class Metadata {
@@ -86,10 +47,7 @@ export class Metadata {
 
   /** A whole number from 0 to `most`; absent is 0. */
   count(key: string, most: number): number {
-    if (this.#value(key) === undefined) return 0;
-    const expected = `a whole number from 0 to ${most}`;
-    const whole = z.int({ error: expected }).min(0, { error: expected }).max(most, { error: expected });
-    return this.#read(key, z.preprocess(Number, whole)) ?? 0;
+    return this.#value(key) === undefined ? 0 : this.#read(key, count(most)) ?? 0;
   }
 
   /** A duration in Go syntax, in ms; absent is 0. */
@@ -123,10 +81,12 @@ export class Metadata {
     return settings as Partial<Pick<ProxySettings, K>>;
   }
 
-  #read<T>(key: string, schema: z.ZodType<T>): T | undefined {
+  #read<T>(key: string, form: MetadataForm<T>): T | undefined {
     const value = this.#value(key);
     if (value === undefined) return undefined;
-    const read = schema.safeParse(value);
+    const usual = form.usual?.(value);
+    if (usual !== undefined) return usual;
+    const read = form.schema.safeParse(value);
     if (read.success) return read.data;
     // Of a list every element may be wrong in the same way.
     for (const message of new Set(read.error.issues.map((issue) => issue.message))) this.#refuse(key, message);
@@ -140,19 +100,5 @@ export class Metadata {
 
   #refuse(key: string, expected: string): void {
     this.problems.push(`metadata ${key}=${shown(this.#value(key))}, expected ${expected}`);
-  }
-}
-
-/** A value as a refusal shows it. */
-function shown(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}... (${text.length} characters)`;
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // No object, so the schema's message says what was expected.
   }
 }

@@ -1,0 +1,117 @@
+/**
+ * The forms in which values of node metadata come: schemas of foreign JSON whose messages say what was expected.
+ *
+ * The usual form of a value, which every proxy sends many times, is taken without its schema where both give the same:
+ * schemas cost a third of reading a node. All else the schema judges.
+ *
+ * @module
+ */
+import { z } from "zod";
+import { parseDuration } from "../../config/schema/duration.ts";
+import { ownKey, ownLabelValue } from "../../config/spelling/spelling.ts";
+
+/** How values of one type are read. */
+export interface MetadataForm<T> {
+  readonly schema: z.ZodType<T>;
+  /** The value, if it has the usual form; undefined: the schema must say. */
+  readonly usual?: (value: unknown) => T | undefined;
+}
+
+/** UTF-16 units of one text, and of the name or value of one label. Istio's own are names, addresses and paths. */
+const MAX_TEXT = 1024;
+/** Units of a list, and of an object that is kept whole, as JSON. */
+export const MAX_STRUCTURE = 16 * 1024;
+/** Units of a value that a refusal shows. */
+const MAX_SHOWN = 100;
+
+/** A string. */
+export const text: MetadataForm<string> = {
+  schema: z.union([z.string(), z.number(), z.boolean()], { error: "a string" }).transform(String).pipe(
+    z.string().max(MAX_TEXT, { error: `at most ${MAX_TEXT} characters` }),
+  ),
+  usual: (value) => (typeof value === "string" && value.length <= MAX_TEXT ? value : undefined),
+};
+
+/** A switch: true, "true", "1" and their opposites. */
+export const flag: MetadataForm<boolean> = {
+  schema: z.preprocess(
+    (value) => String(value).toLowerCase(),
+    z.enum(["true", "1", "false", "0"], { error: "true or false" }).transform((word) =>
+      word === "true" || word === "1"
+    ),
+  ),
+  usual: (value) => (typeof value === "boolean" ? value : undefined),
+};
+
+const written = z.string({ error: "a duration such as 30s" }).transform((text, context) => {
+  const parsed = parseDuration(text);
+  if (parsed === undefined) context.addIssue({ code: "custom", message: "a duration such as 30s" });
+  return parsed ?? z.NEVER;
+});
+
+/** A duration in Go syntax, in ms. */
+export const duration: MetadataForm<number> = { schema: written };
+
+const parts = z.preprocess(
+  (value) => (typeof value === "string" ? value.split(",") : value),
+  z.array(z.string({ error: "a comma separated list" }), { error: "a comma separated list" }).refine(
+    (parts) => parts.join().length <= MAX_STRUCTURE,
+    { error: `at most ${MAX_STRUCTURE} characters` },
+  ),
+).transform(trimmed);
+
+function trimmed(parts: readonly string[]): string[] {
+  return parts.map((part) => part.trim()).filter((part) => part !== "");
+}
+
+/** A list: comma separated, or a real list of strings. */
+export const list: MetadataForm<string[]> = {
+  schema: parts,
+  usual: (value) => {
+    return typeof value === "string" && value.length <= MAX_STRUCTURE ? trimmed(value.split(",")) : undefined;
+  },
+};
+
+const map = z.record(z.string(), z.unknown(), { error: "a map of strings" }).transform((given, context) => {
+  const own: [string, string][] = [];
+  const refuse = (message: string) => context.addIssue({ code: "custom", message });
+  for (const [name, value] of Object.entries(given)) {
+    if (typeof value !== "string") refuse(`a string at ${shown(name)}`);
+    else if (name.length > MAX_TEXT || value.length > MAX_TEXT) {
+      refuse(`at most ${MAX_TEXT} characters in the name and in the value of ${shown(name)}`);
+    } else own.push([ownKey(name), ownLabelValue(ownKey(name), value)]);
+  }
+  return Object.fromEntries(own);
+});
+
+/** Labels or annotations, which become those of our spelling. */
+export const labels: MetadataForm<Record<string, string>> = { schema: map };
+
+/** A whole number from 0 to `most`. */
+export function count(most: number): MetadataForm<number> {
+  const expected = `a whole number from 0 to ${most}`;
+  const whole = z.int({ error: expected }).min(0, { error: expected }).max(most, { error: expected });
+  return { schema: z.preprocess(Number, whole) };
+}
+
+/** An object, or one as text. */
+export const object: MetadataForm<Record<string, unknown>> = {
+  schema: z.preprocess(
+    (value) => (typeof value === "string" ? parsedJson(value) : value),
+    z.record(z.string(), z.unknown(), { error: "a JSON object" }),
+  ),
+};
+
+/** A value as a refusal shows it. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}... (${text.length} characters)`;
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // No object, so the schema's message says what was expected.
+  }
+}
