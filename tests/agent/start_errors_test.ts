@@ -97,6 +97,18 @@ const faults: readonly StartFault[] = [
     says: () => /variable MESH_BOOTSTRAP_OVERRIDE: .*none\.yaml/,
   },
   {
+    name: "the bootstrap of gRPC clients would take the place of something else",
+    files: { "etc/other/file": "" },
+    env: { GRPC_XDS_BOOTSTRAP: "./etc/other", CA_PROVIDER: "Vault" },
+    says: () => /GRPC_XDS_BOOTSTRAP: got "\.\/etc\/other", expected the path of a file\n.*CA_PROVIDER/,
+  },
+  {
+    name: "the bootstrap of gRPC clients cannot be written",
+    files: { "etc/other": "" },
+    env: { GRPC_XDS_BOOTSTRAP: "./etc/other/grpc.json" },
+    says: () => /GRPC_XDS_BOOTSTRAP: got "\.\/etc\/other\/grpc\.json", expected a path where a file can be written: /,
+  },
+  {
     name: "settings of tokens are none",
     env: { CREDENTIAL_FETCHER_TYPE: "Mock", CA_PROVIDER: "Vault" },
     args: () => ["--stsPort=1"],

@@ -7,11 +7,14 @@
  */
 import type { IssuedCertificate } from "./issued_certificate.ts";
 
-/** Names of the files, and who may read them: a key is its owner's alone. */
+/** Names of the files. */
+export const CERTIFICATE_FILES = { key: "key.pem", chain: "cert-chain.pem", roots: "root-cert.pem" } as const;
+
+/** Who may read them: a key is its owner's alone. */
 const FILES = [
-  { name: "key.pem", part: "key", mode: 0o600 },
-  { name: "cert-chain.pem", part: "chain", mode: 0o644 },
-  { name: "root-cert.pem", part: "roots", mode: 0o644 },
+  { name: CERTIFICATE_FILES.key, part: "key", mode: 0o600 },
+  { name: CERTIFICATE_FILES.chain, part: "chain", mode: 0o644 },
+  { name: CERTIFICATE_FILES.roots, part: "roots", mode: 0o644 },
 ] as const;
 
 /**

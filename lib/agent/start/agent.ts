@@ -30,10 +30,12 @@ import { sdsService } from "../secrets/sds_service.ts";
 import type { WorkloadCertificate } from "../secrets/workload_certificate.ts";
 import type { AgentInput } from "./agent_input.ts";
 import { discoveryServer, workloadCertificate } from "./control_plane.ts";
+import { grpcBootstrapFaults, missingForGrpc, writeGrpcBootstrap } from "./grpc_clients.ts";
 import { planSecrets, takesConnections } from "./secret_plan.ts";
 import { type MeshNameServer, NAME_TABLE_TYPE, startNameServer, wantsNameServer } from "./name_server.ts";
 import { machineToken, startTokenService, tokenFaults } from "./tokens.ts";
 import type { GoogleIdentity } from "../tokens/google_identity.ts";
+import type { ReadinessCheck } from "../status/readiness.ts";
 import type { StatusActions } from "../status/routes.ts";
 import { startWorkloadHealth } from "./workload_probe.ts";
 import { openStatusPort, planStatus } from "./status_port.ts";
@@ -73,7 +75,11 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
   const { settings, paths } = input;
   const { clock, log, metrics } = parts;
   const statusPlan = await planStatus(input);
-  const faults = [...statusPlan.faults, ...tokenFaults(settings, input.tokenService)];
+  const faults = [
+    ...statusPlan.faults,
+    ...tokenFaults(settings, input.tokenService),
+    ...await grpcBootstrapFaults(input),
+  ];
   const plan = await planSecrets(settings, paths, faults);
   const machine = await machineToken(input, parts);
   const certificate = plan.from === "authority" ? workloadCertificate(input, parts, machine) : undefined;
@@ -98,13 +104,13 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
     fileSecrets(files),
   ];
   const isElsewhere = plan.from === "another program";
-  const sockets = settings.DISABLE_PROXY ? [] : await openSockets([
-    {
-      path: isElsewhere ? paths.filesSocket : paths.sdsSocket,
-      service: sdsService(firstSource(sources), log.scope("sds")),
-    },
-    { path: input.xdsSocket, service: relay.service },
-  ], input);
+  const secrets = {
+    path: isElsewhere ? paths.filesSocket : paths.sdsSocket,
+    service: sdsService(firstSource(sources), log.scope("sds")),
+  };
+  const xds = { path: input.xdsSocket, service: relay.service };
+  // An application without a proxy asks the relay, too; its certificates are in files.
+  const sockets = await openSockets(settings.DISABLE_PROXY ? [xds] : [secrets, xds], input);
   const revocations = certificate && await followRevocationFiles({
     ...{ paths: paths.revocationLists, clock, log: log.scope("cache") },
     onLists: (lists) => certificate.revoke(lists),
@@ -115,9 +121,10 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
   const pages: ClosablePages[] = [];
   const runtime: AgentRuntime = { relay, certificate, revocations, machine, sockets, pages };
   try {
+    await writeGrpcBootstrap(input, plan, log.scope("default"));
     names = await startNameServer(input, parts);
     if (names !== undefined) pages.push(names);
-    const actions = statusActions(() => agent, input, names);
+    const actions = statusActions(() => agent, input, names, () => missingForGrpc(input, plan));
     pages.push(await openStatusPort(statusPlan, actions, input, parts));
     if (input.tokenService.port > 0) pages.push(await startTokenService(input, parts));
     const others = { identity: isElsewhere, credentials: await takesConnections(paths.credentialSocket) };
@@ -151,18 +158,23 @@ interface ClosablePages {
   close(): Promise<void>;
 }
 
-/** @param agent undefined until it has started */
+/**
+ * @param agent undefined until it has started
+ * @param withoutProxy decides where there is no proxy
+ */
 function statusActions(
   agent: () => RunningAgent | undefined,
   { drainRules }: AgentInput,
   names: MeshNameServer | undefined,
+  withoutProxy: ReadinessCheck,
 ): StatusActions {
   const notStarted = "the proxy has not been started yet";
   return {
     nameTable: () => names?.table,
     notReady: async () => {
       const started = agent();
-      return started === undefined ? notStarted : await started.envoy?.readiness.reason();
+      if (started === undefined) return notStarted;
+      return await (started.envoy === undefined ? withoutProxy() : started.envoy.readiness.reason());
     },
     quit: () => void agent()?.stop(),
     drain: async () => {

@@ -10,7 +10,6 @@ export const agent: NotBuiltPart = {
   title: "agent",
   about: "What `pilot-agent proxy` does besides: Wasm modules.",
   settings: [
-    "GRPC_XDS_BOOTSTRAP",
     "MESH_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION",
     "WASM_HTTP_REQUEST_MAX_RETRIES",
     "WASM_HTTP_REQUEST_TIMEOUT",

@@ -69,11 +69,11 @@ export class TestAuthority {
     return { certificate: certificatePem(leaf), privateKey: key.pem() };
   }
 
-  /** Serves certificates over TLS, under a name, on a port of 127.0.0.1. */
-  async listen(name: string): Promise<{ readonly port: number } & AsyncDisposable> {
+  /** Serves certificates over TLS, under a name, on a port of 127.0.0.1; 0: any. */
+  async listen(name: string, port = 0): Promise<{ readonly port: number } & AsyncDisposable> {
     const server = new GrpcServer([this.service]);
     const listener = await listenTls(
-      { host: "127.0.0.1", port: 0 },
+      { host: "127.0.0.1", port },
       await this.serverCertificate(name),
       (socket, tls) => server.accept(new SocketTransport(socket, tls)),
     );

@@ -22,10 +22,22 @@ export class TestDiscovery implements AsyncDisposable {
   readonly streams: TestStream[] = [];
   #server!: GrpcServer;
   #listener!: Listener;
+  readonly #onRequest: (stream: TestStream, request: Uint8Array) => void;
 
-  /** Listens on a port; 0: any. */
-  static async start(port = 0): Promise<TestDiscovery> {
-    const discovery = new TestDiscovery();
+  private constructor(onRequest: (stream: TestStream, request: Uint8Array) => void) {
+    this.#onRequest = onRequest;
+  }
+
+  /**
+   * Listens on a port; 0: any.
+   *
+   * @param onRequest answers; default: nothing does
+   */
+  static async start(
+    port = 0,
+    onRequest: (stream: TestStream, request: Uint8Array) => void = () => {},
+  ): Promise<TestDiscovery> {
+    const discovery = new TestDiscovery(onRequest);
     const shape = {
       ...{ input: "envoy.service.discovery.v3.DiscoveryRequest", clientStreaming: true },
       ...{ output: "envoy.service.discovery.v3.DiscoveryResponse", serverStreaming: true },
@@ -49,9 +61,15 @@ export class TestDiscovery implements AsyncDisposable {
   }
 
   #accept(call: Call, delta: boolean): void {
-    const requests: Uint8Array[] = [];
-    this.streams.push({ call, delta, requests });
-    call.start({ message: (bytes) => void requests.push(new Uint8Array(bytes)) });
+    const stream: TestStream = { call, delta, requests: [] };
+    this.streams.push(stream);
+    call.start({
+      message: (bytes) => {
+        const request = new Uint8Array(bytes);
+        stream.requests.push(request);
+        this.#onRequest(stream, request);
+      },
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
