@@ -1,5 +1,5 @@
 /**
- * Certificates of one measured server and of its proxies: P-256, one root.
+ * Certificates of one measured server and of its proxies: P-256, below one root.
  *
  * Permissions: write (temporary folder).
  *
@@ -10,19 +10,33 @@ import { readCertificate } from "../../../lib/pki/certificate.ts";
 import { issueLeaf, issueRoot } from "../../../lib/pki/issue.ts";
 import { certificatePem } from "../../../lib/pki/pem.ts";
 import { PrivateKey } from "../../../lib/pki/private_key.ts";
+import type { KeySpec } from "../../../lib/pki/public_key.ts";
 import type { AlternativeNames } from "../../../lib/pki/subject.ts";
 import type { LoadTls } from "./load/protocol.ts";
 
 const DAY = 24 * 3_600_000;
 const P256 = { type: "EC", curve: "P-256" } as const;
 
-/** Makes them; the server's are written into the folder. */
+/** What {@linkcode benchCertificates} makes. */
+export interface BenchCertificates {
+  readonly files: TlsFiles;
+  readonly load: LoadTls;
+  /** Folder of an authority with the root, as `ROOT_CA_DIR` wants it. */
+  readonly authority: string;
+}
+
+/**
+ * Makes them; the server's are written into the folder.
+ *
+ * @param rootSpec the root's key, by which the server signs as well
+ */
 export async function benchCertificates(
   folder: string,
   namespaces: number,
-): Promise<{ readonly files: TlsFiles; readonly load: LoadTls }> {
+  rootSpec: KeySpec = P256,
+): Promise<BenchCertificates> {
   const validity = { notBefore: Date.now() - DAY, notAfter: Date.now() + DAY };
-  const rootKey = await PrivateKey.generate(P256);
+  const rootKey = await PrivateKey.generate(rootSpec);
   const root = await issueRoot(rootKey, { ...validity, subject: { commonName: "bench" } });
   const issuer = { certificate: readCertificate(root), key: rootKey };
   const leaf = async (names: Partial<AlternativeNames>) => {
@@ -32,12 +46,20 @@ export async function benchCertificates(
   };
   const own = await leaf({ ips: ["127.0.0.1"] });
   const files = { tlsCertFile: `${folder}/cert`, tlsKeyFile: `${folder}/key`, caCertFile: `${folder}/root` };
-  await Deno.writeTextFile(files.tlsCertFile, own.certificate);
-  await Deno.writeTextFile(files.tlsKeyFile, own.key);
-  await Deno.writeTextFile(files.caCertFile, certificatePem(root));
+  const authority = `${folder}/cacerts`;
+  await Deno.mkdir(authority);
+  const texts = {
+    [files.tlsCertFile]: own.certificate,
+    [files.tlsKeyFile]: own.key,
+    [files.caCertFile]: certificatePem(root),
+    [`${authority}/ca-cert.pem`]: certificatePem(root),
+    [`${authority}/root-cert.pem`]: certificatePem(root),
+    [`${authority}/ca-key.pem`]: rootKey.pem(),
+  };
+  for (const [path, text] of Object.entries(texts)) await Deno.writeTextFile(path, text);
   const clients = Array.from(
     { length: namespaces },
     (_, i) => leaf({ uris: [`spiffe://cluster.local/ns/ns-${i}/sa/default`] }),
   );
-  return { files, load: { root: certificatePem(root), clients: await Promise.all(clients) } };
+  return { files, load: { root: certificatePem(root), clients: await Promise.all(clients) }, authority };
 }

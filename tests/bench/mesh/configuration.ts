@@ -23,6 +23,8 @@ export interface Edits {
   readonly canary?: string;
   /** Address of the last endpoint of the last service. */
   readonly address?: string;
+  /** Address of service 0 itself. */
+  readonly serviceAddress?: string;
   /** Path that the policy of service 0 admits. */
   readonly admitted?: string;
 }
@@ -82,6 +84,7 @@ spec:
 
 function serviceEntry(shape: Shape, index: number, edits: Edits): string {
   const { name, namespace, host, address, ports, endpoint } = service(shape, index);
+  const own = index === 0 ? edits.serviceAddress ?? address : address;
   const last = index === shape.services - 1 ? shape.endpoints - 1 : -1;
   const endpoints = Array.from({ length: shape.endpoints }, (_, i) => {
     const at = i === last ? edits.address ?? endpoint(i) : endpoint(i);
@@ -91,7 +94,7 @@ function serviceEntry(shape: Shape, index: number, edits: Edits): string {
 `;
   });
   return `${head("ServiceEntry", name, namespace)}  hosts: [${host}]
-  addresses: ["${address}"]
+  addresses: ["${own}"]
   location: MESH_INTERNAL
   resolution: STATIC
   ports:

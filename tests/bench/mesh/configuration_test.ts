@@ -62,5 +62,6 @@ Deno.test("an edit changes one object and carries its marker", () => {
   assert.deepEqual(changed(9, { address: "172.40.200.100" }), ["ServiceEntry/ns-9/svc-29"]);
   assert.match(namespaceFile(SHAPE, 0, { canary: "marker-1" }), /"marker-1"/);
   assert.match(namespaceFile(SHAPE, 9, { address: "172.40.200.100" }), /172\.40\.200\.100/);
+  assert.deepEqual(changed(0, { serviceAddress: "10.99.200.100" }), ["ServiceEntry/ns-0/svc-0"]);
   assert.deepEqual(changed(5, { canary: "marker-1", address: "172.40.200.100" }), []);
 });

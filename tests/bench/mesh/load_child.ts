@@ -1,5 +1,5 @@
 /**
- * The load generator and the flood as child processes.
+ * The load generators and the flood as child processes.
  *
  * Permissions: run (this runtime).
  *
@@ -7,6 +7,11 @@
  */
 import { startLineChild } from "./line_child.ts";
 import type { FloodAnswer, FloodOptions } from "./load/flood.ts";
+import type {
+  CertificateLoadAnswer,
+  CertificateLoadCommand,
+  CertificateLoadOptions,
+} from "./load/certificate_protocol.ts";
 import type { LoadAnswer, LoadCommand, LoadOptions } from "./load/protocol.ts";
 import { THIS_TREE } from "./server_child.ts";
 
@@ -24,6 +29,26 @@ export async function startLoad(options: LoadOptions): Promise<LoadChild> {
   await child.tell(JSON.stringify(options));
   return {
     run: async (command) => JSON.parse(await child.ask(JSON.stringify(command))) as LoadAnswer,
+    stop: () => child.stop(),
+  };
+}
+
+/** A running load of requests for certificates. */
+export interface CertificateLoadChild {
+  begin(): Promise<void>;
+  /** What came since it began. */
+  end(): Promise<CertificateLoadAnswer>;
+  stop(): Promise<void>;
+}
+
+/** Starts a load of requests for certificates; resolves when it is connected. */
+export async function startCertificateLoad(options: CertificateLoadOptions): Promise<CertificateLoadChild> {
+  const child = startLineChild([...PERMISSIONS, "tests/bench/mesh/load/certificates.ts"], { cwd: THIS_TREE });
+  await child.ask(JSON.stringify(options));
+  const ask = async (command: CertificateLoadCommand) => JSON.parse(await child.ask(command)) as CertificateLoadAnswer;
+  return {
+    begin: async () => void await ask("begin"),
+    end: () => ask("end"),
     stop: () => child.stop(),
   };
 }

@@ -10,6 +10,8 @@
  *     deno task bench --write            also into docs/benchmarks.md
  *     deno task bench --json FILE        also the raw rows
  *
+ * The variable `ISTIO_DISCOVERY` names Istio's program, to be measured beside this one where a row does so.
+ *
  * Permissions: run (this runtime, cat), net (loopback), read, write (temporary folder, docs/benchmarks.md), sys (machine facts).
  *
  * @module

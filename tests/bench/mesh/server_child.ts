@@ -28,6 +28,8 @@ export interface ServerOptions {
   readonly analysis?: boolean;
   /** Serves over TLS with these files; proxies then connect there. Default: in plain text. */
   readonly tls?: TlsFiles;
+  /** Folder of the authority by which it signs; default: it makes one. */
+  readonly authority?: string;
 }
 
 /** What the server has used so far, and its worst delay since the question before. */
@@ -55,7 +57,7 @@ export interface ServerChild {
 /** Starts `pilot-discovery` on a folder as users do, with the probe inside; resolves when it is ready. */
 export async function startServer(
   folder: string,
-  { tree = THIS_TREE, profile, analysis = true, tls }: ServerOptions,
+  { tree = THIS_TREE, profile, analysis = true, tls, authority }: ServerOptions,
 ): Promise<ServerChild> {
   const [run, ...rest] = programArgs("pilot-discovery", tree);
   const serving = Promise.withResolvers<{ readonly grpc: string; readonly http: string }>();
@@ -82,6 +84,7 @@ export async function startServer(
     env: {
       PILOT_MAX_REQUESTS_PER_SECOND: "100000",
       PILOT_PUSH_THROTTLE: "100",
+      ...authority === undefined ? {} : { ROOT_CA_DIR: authority },
       ...analysis ? {} : { [WITHOUT_ANALYSIS]: tree },
     },
     isAnswer: (line) => line.startsWith(PROBE_PREFIX),

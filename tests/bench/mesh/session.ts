@@ -5,19 +5,22 @@
  *
  * @module
  */
+import type { KeySpec } from "../../../lib/pki/public_key.ts";
 import type { Calibrator } from "./calibrator.ts";
 import { configuration, type Edits, namespaceFile } from "./configuration.ts";
 import type { Counters, LoadOptions } from "./load/protocol.ts";
 import { type LoadChild, startLoad } from "./load_child.ts";
-import { benchCertificates } from "./certificates.ts";
+import { type BenchCertificates, benchCertificates } from "./certificates.ts";
 import { quantile } from "./result.ts";
 import { type ServerChild, type ServerOptions, type ServerUsage, startServer } from "./server_child.ts";
 import { delay } from "./usage.ts";
 
 /** What a session is made with. */
-export interface SessionOptions extends Omit<LoadOptions, "target" | "tls">, Omit<ServerOptions, "tls"> {
+export interface SessionOptions extends Omit<LoadOptions, "target" | "tls">, Omit<ServerOptions, "tls" | "authority"> {
   /** Proxies connect over mutual TLS. Default: in plain text. */
   readonly mutualTls?: boolean;
+  /** Key of the root of all certificates. Default: P-256. */
+  readonly authorityKey?: KeySpec;
   /** Measures how fast the machine is beside each step. */
   readonly calibrator: Calibrator;
 }
@@ -47,11 +50,14 @@ export class Session {
 
   private constructor(
     readonly options: SessionOptions,
-    private readonly base: string,
+    /** Its temporary folder. */
+    readonly base: string,
     readonly server: ServerChild,
     private readonly load: LoadChild,
     /** CPU seconds of the calibration around the server's start. */
     readonly startCalibration: number,
+    /** What proxies show over mutual TLS. */
+    readonly certificates: BenchCertificates | undefined,
   ) {}
 
   /** Starts a server on a new folder of configuration, and a load generator that is not connected yet. */
@@ -59,15 +65,19 @@ export class Session {
     const base = await Deno.makeTempDir({ prefix: "mesh-bench-" });
     await Deno.mkdir(`${base}/live`);
     for (const [name, text] of configuration(options.shape)) await Deno.writeTextFile(`${base}/live/${name}`, text);
-    const tls = options.mutualTls ? await benchCertificates(base, options.shape.namespaces) : undefined;
+    const { mutualTls, shape, authorityKey } = options;
+    const tls = mutualTls ? await benchCertificates(base, shape.namespaces, authorityKey) : undefined;
     options.calibrator.pause();
     const { result: server, calibration } = await options.calibrator.beside(async () => {
-      const started = await startServer(`${base}/live`, { ...options, ...tls && { tls: tls.files } });
+      const started = await startServer(`${base}/live`, {
+        ...options,
+        ...tls && { tls: tls.files, authority: tls.authority },
+      });
       await started.idle();
       return started;
     });
     const load = await startLoad({ ...options, ...tls && { tls: tls.load }, target: server.target });
-    return new Session(options, base, server, load, calibration);
+    return new Session(options, base, server, load, calibration, tls);
   }
 
   /** All proxies connect, so many at a time; default: all. */
@@ -93,6 +103,12 @@ export class Session {
   changeEndpoint(): Promise<Measured> {
     const address = `172.40.200.${this.#nextRound()}`;
     return this.#edit({ address }, (this.options.shape.services - 1) % this.options.shape.namespaces, address);
+  }
+
+  /** One service gets another address, which is another entry in the table of names. */
+  changeServiceAddress(): Promise<Measured> {
+    const serviceAddress = `10.99.200.${this.#nextRound()}`;
+    return this.#edit({ serviceAddress }, 0, serviceAddress);
   }
 
   /** One policy admits another path; the proxy beside its service alone gets that. */

@@ -27,6 +27,7 @@ const DIGITS: Readonly<Record<Unit, number>> = {
   MiB: 0,
   resources: 0,
   "events/s": 0,
+  "certificates/s": 0,
   "%": 0,
   x: 2,
 };

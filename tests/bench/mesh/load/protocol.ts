@@ -24,6 +24,8 @@ export interface LoadOptions {
   readonly gzip: boolean;
   /** A proxy counts as reached only when the server has taken its ACK. Default: when the message has come. */
   readonly untilAcknowledged?: boolean;
+  /** Their agents answer DNS, so that they ask for the table of names as well. */
+  readonly names?: boolean;
   /** They connect over mutual TLS. Default: in plain text. */
   readonly tls?: LoadTls;
   /** Proxy i is the first endpoint of service i of this mesh. */

@@ -8,6 +8,7 @@
  */
 import { encode } from "../../../../lib/pb/codec.ts";
 import { concatBytes } from "../../../../lib/resource/block.ts";
+import { NAME_TABLE_TYPE_URL } from "../../../../lib/translate/name_table/encode.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../../../../lib/xds/protocol/types.ts";
 import { service } from "../configuration.ts";
 import { type Knowledge, type Known, look } from "./knowledge.ts";
@@ -65,9 +66,10 @@ export class SimulatedProxy {
     if (!delta || before.size === 0) {
       this.#subscribe(CLUSTER);
       this.#subscribe(LISTENER);
+      if (this.options.names) this.#subscribe(NAME_TABLE_TYPE_URL);
       return;
     }
-    for (const typeUrl of [CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST]) {
+    for (const typeUrl of [CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST, NAME_TABLE_TYPE_URL]) {
       const had = before.get(typeUrl);
       if (had) this.#subscribe(typeUrl, had.names, had.held);
     }
@@ -90,7 +92,8 @@ export class SimulatedProxy {
       return watch !== undefined && watch.nonce !== "" && watch.received >= watch.names.size;
     };
     const hosts = this.#watches.has(VIRTUAL_HOST);
-    return has(CLUSTER) && has(LISTENER) && has(ENDPOINTS) && has(ROUTE) && (!hosts || has(VIRTUAL_HOST));
+    const names = !this.options.names || has(NAME_TABLE_TYPE_URL);
+    return names && has(CLUSTER) && has(LISTENER) && has(ENDPOINTS) && has(ROUTE) && (!hosts || has(VIRTUAL_HOST));
   }
 
   #take(bytes: Uint8Array): void {
@@ -153,7 +156,7 @@ export class SimulatedProxy {
   }
 }
 
-function node(index: number, { shape }: LoadOptions): object {
+function node(index: number, { shape, names }: LoadOptions): object {
   const { name, namespace, endpoint } = service(shape, index);
   const text = (value: string) => ({ stringValue: value });
   return {
@@ -168,6 +171,7 @@ function node(index: number, { shape }: LoadOptions): object {
         MESH_VERSION: text("1.27.0"),
         LABELS: { structValue: { fields: { app: text(name), version: text("v1") } } },
         SERVICE_ACCOUNT: text("default"),
+        ...names && { DNS_CAPTURE: text("true") },
       },
     },
   };

@@ -4,9 +4,10 @@
  * @module
  */
 import { analyses } from "./analysis.ts";
+import { certificates } from "./certificates.ts";
 import { events } from "./events.ts";
 import { pages } from "./pages.ts";
-import { agents, hundred, large, policies, storm } from "./proxies.ts";
+import { agents, hundred, large, names, policies, storm } from "./proxies.ts";
 import type { Scenario } from "./scenario.ts";
 import { idles, start } from "./start.ts";
 import { floods, subscriptions } from "./wire.ts";
@@ -16,7 +17,9 @@ export const SCENARIOS: readonly Scenario[] = [
   storm(true),
   storm(false),
   agents,
+  ...certificates,
   policies,
+  names,
   hundred(false, true),
   hundred(false, false),
   hundred(true, true),

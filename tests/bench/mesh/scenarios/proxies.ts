@@ -6,7 +6,7 @@
  * @module
  */
 import { atMost, calibrationOf, connectFigures, delayFigure, editFigures, figure } from "../figures.ts";
-import type { Figure, Row } from "../result.ts";
+import { type Figure, type Row, spread } from "../result.ts";
 import type { Measured } from "../session.ts";
 import {
   checked,
@@ -81,7 +81,39 @@ export const agents: Scenario = {
           [connect],
           connectFigures(connect, { cpu: 4, seconds: 12, peak: 450, megabytes: 150 }),
         ),
-        row("reconnect", "all reconnect with what they have", "not measured", [back], reconnectFigures(back)),
+        row("reconnect", "all reconnect with what they have", "not measured", [back], reconnectFigures(back, 4)),
+      ];
+    });
+  },
+};
+
+/** Agents that answer DNS: a table of names is built once for all that see the same, and sent when a name changes. */
+export const names: Scenario = {
+  name: "names-400-gzip",
+  run(options) {
+    const load = sized({ services: USUAL, proxies: 400, delta: true, gzip: true, names: true }, options);
+    return withSession(load, options, async (session) => {
+      const { proxies } = load;
+      const row = rowsOf("names-400-gzip", label(load));
+      const connect = checked(await session.connect(), proxies);
+      const address = await rounds(options.rounds, proxies, () => session.changeServiceAddress());
+      const ends = await rounds(options.rounds, proxies, () => session.changeEndpoint());
+      const figures = editFigures(address, proxies, {});
+      const tables = (all: readonly Measured[]) =>
+        spread(all.map((m) => (m.resources.NameTable ?? 0) / proxies)).median;
+      return [
+        row("connect", "all connect", "not measured", [connect], connectFigures(connect)),
+        row("address", "the address of one service changes", "not measured", address, [
+          ...figures,
+          figure("tables of names to each proxy", "resources", tables(address), { atMost: 1, atLeast: 1 }),
+        ]),
+        row(
+          "endpoint",
+          "one endpoint changes, and no name",
+          "not measured",
+          ends,
+          editFigures(ends, proxies, { cpu: 0.07, only: ENDPOINTS_ONLY }),
+        ),
       ];
     });
   },
@@ -111,10 +143,11 @@ export const policies: Scenario = {
   },
 };
 
-function reconnectFigures(back: Measured): Figure[] {
+/** @param cpu The most that it should cost the server, CPU seconds. */
+function reconnectFigures(back: Measured, cpu = 2): Figure[] {
   const sent = Object.values(back.resources).reduce((sum, n) => sum + n, 0);
   return [
-    figure("", "CPU s", back.cpu, atMost(2)),
+    figure("", "CPU s", back.cpu, atMost(cpu)),
     figure("", "s", back.ms.last / 1000),
     figure("sent", "resources", sent, atMost(0)),
     figure("on the wire, the versions that proxies name", "MB", back.wireBytes / 1e6),

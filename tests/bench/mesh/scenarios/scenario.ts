@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { KeySpec } from "../../../../lib/pki/public_key.ts";
 import type { Calibrator } from "../calibrator.ts";
 import type { Shape } from "../configuration.ts";
 import type { Row } from "../result.ts";
@@ -38,6 +39,10 @@ export interface LoadSpec {
   readonly gzip: boolean;
   /** They connect over mutual TLS. */
   readonly mutualTls?: boolean;
+  /** Key of the authority behind that. Default: P-256. */
+  readonly authorityKey?: KeySpec;
+  /** Their agents answer DNS by the mesh's names. */
+  readonly names?: boolean;
   /** Proxies count as reached when the server has taken their ACK. */
   readonly untilAcknowledged?: boolean;
 }
@@ -53,8 +58,8 @@ export function sized(load: LoadSpec, { quick }: RunOptions): LoadSpec {
 }
 
 /** A load in words. */
-export function label({ proxies, delta, gzip, mutualTls }: LoadSpec): string {
-  const wire = `${gzip ? "gzip" : "no gzip"}${mutualTls ? ", mutual TLS" : ""}`;
+export function label({ proxies, delta, gzip, mutualTls, names }: LoadSpec): string {
+  const wire = `${gzip ? "gzip" : "no gzip"}${mutualTls ? ", mutual TLS" : ""}${names ? ", DNS" : ""}`;
   return `${proxies} proxies, ${delta ? "delta" : "state of the world"}, ${wire}`;
 }
 

@@ -1,0 +1,78 @@
+/**
+ * Istio's server beside ours, as an authority alone: the program that the variable `ISTIO_DISCOVERY` names, built from
+ * commit 46aaf05beec.
+ *
+ * Permissions: env, run (that program, cat), net (loopback), write (a folder).
+ *
+ * @module
+ */
+import { delay, usage } from "./usage.ts";
+
+/** Name that its certificate has. */
+export const ISTIO_NAME = "istiod.istio-system.svc";
+/** How long it may take until it listens, ms. */
+const PATIENCE = 60_000;
+
+/** A running server of Istio. */
+export interface IstioChild {
+  /** `host:port` of its secure port. */
+  readonly target: string;
+  /** CPU seconds so far. */
+  cpu(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts it in a folder whose `etc/cacerts` has the authority; resolves when it listens.
+ *
+ * @returns undefined where the variable names no program
+ */
+export async function startIstio(folder: string): Promise<IstioChild | undefined> {
+  const program = Deno.env.get("ISTIO_DISCOVERY");
+  if (!program) return undefined;
+  await Deno.mkdir(`${folder}/live`, { recursive: true });
+  await Deno.writeTextFile(`${folder}/mesh.yaml`, "{}\n");
+  const [secure, http] = [freePort(), freePort()];
+  const child = new Deno.Command(program, {
+    args: [
+      ...["discovery", "--registries=", "--configDir", `${folder}/live`, "--meshConfig", `${folder}/mesh.yaml`],
+      ...["--networksConfig", "/dev/null", "--httpsAddr", "", "--grpcAddr", "", "--monitoringAddr", ""],
+      ...["--httpAddr", `127.0.0.1:${http}`, "--secureGRPCAddr", `127.0.0.1:${secure}`, "--ctrlz_port", "0"],
+    ],
+    cwd: folder,
+    env: { PILOT_ENABLE_GATEWAY_API: "false", PILOT_CERT_PROVIDER: "istiod", POD_NAMESPACE: "istio-system" },
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  const stop = async () => {
+    child.kill("SIGTERM");
+    await child.status;
+  };
+  const ended = child.status.then(({ code }) => Promise.reject(new Error(`${program} ended with exit status ${code}`)));
+  ended.catch(() => {});
+  try {
+    await Promise.race([untilListening(secure), ended]);
+  } catch (error) {
+    await stop().catch(() => {});
+    throw error;
+  }
+  return { target: `127.0.0.1:${secure}`, cpu: async () => (await usage(child.pid)).cpu, stop };
+}
+
+/** It takes no port 0 for all of its ports, so a port that was free a moment ago has to do. */
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+async function untilListening(port: number): Promise<void> {
+  for (const end = performance.now() + PATIENCE; performance.now() < end;) {
+    try {
+      (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+      return;
+    } catch {
+      await delay(100);
+    }
+  }
+  throw new Error(`Istio's server did not listen within ${PATIENCE / 1000} s`);
+}
