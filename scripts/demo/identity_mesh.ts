@@ -193,11 +193,14 @@ export class IdentityMesh implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const started = await Promise.allSettled(this.#agents);
-    await Promise.all(started.map((one) => one.status === "fulfilled" ? one.value[Symbol.asyncDispose]() : undefined));
-    await this.#server?.stop();
-    await this.#issuer[Symbol.asyncDispose]();
-    await Deno.remove(this.folder, { recursive: true });
+    {
+      // The last one is disposed of first; what fails is thrown when all are.
+      await using all = new AsyncDisposableStack();
+      all.defer(() => Deno.remove(this.folder, { recursive: true }));
+      all.use(this.#issuer);
+      all.defer(async () => void await this.#server?.stop());
+      for (const one of await Promise.allSettled(this.#agents)) if (one.status === "fulfilled") all.use(one.value);
+    }
     const lacking = /^.*(NotCapable|Requires \w+ access).*$/m.exec(this.#said());
     if (lacking !== null) throw new Error(`a program lacks a permission: ${lacking[0]}`);
   }

@@ -65,7 +65,8 @@ export async function startEnvoyProcess(
     address: `${localhost.includes(":") ? `[${localhost}]` : localhost}:${proxy.proxyAdminPort}`,
     ownPorts,
   });
-  const listeners = listenersCheck({ admin, role: workload.role, ownPorts, clock });
+  const isRedirected = workload.role === "sidecar" && workload.node.metadata.INTERCEPTION_MODE !== "NONE";
+  const listeners = listenersCheck({ admin, isRedirected, ownPorts, clock });
   return new EnvoyProcess(child, admin, clock, log.scope("default"), [...checks, listeners]);
 }
 

@@ -20,19 +20,19 @@ const AT_ONCE = 16;
 /** An Envoy's listeners that clients reach. */
 export interface ListenersInput {
   readonly admin: Pick<EnvoyAdmin, "page">;
-  /** A sidecar's listeners but for its two are reached through them; they have no socket. */
-  readonly role: "sidecar" | "router";
+  /** Traffic is redirected to two listeners; the others are reached through them, and have no socket. */
+  readonly isRedirected: boolean;
   /** Ports of readiness and metrics. */
   readonly ownPorts: readonly number[];
   readonly clock: Clock;
 }
 
 /** The check. */
-export function listenersCheck({ admin, role, ownPorts, clock }: ListenersInput): ReadinessCheck {
+export function listenersCheck({ admin, isRedirected, ownPorts, clock }: ListenersInput): ReadinessCheck {
   const isExpected = ({ name }: EnvoyListener) =>
-    role === "router"
-      ? !name.startsWith("udp_")
-      : name === "virtualInbound" || name === "virtualOutbound" || ownPorts.some((port) => name.endsWith(`_${port}`));
+    isRedirected
+      ? name === "virtualInbound" || name === "virtualOutbound" || ownPorts.some((port) => name.endsWith(`_${port}`))
+      : !name.startsWith("udp_");
   return async () => {
     const expected = listenersOf(await admin.page("listeners?format=json")).filter(isExpected);
     for (let at = 0; at < expected.length; at += AT_ONCE) {

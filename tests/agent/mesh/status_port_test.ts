@@ -4,7 +4,8 @@ import { withPorts } from "../../../scripts/ports.ts";
 import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
 import { AgentProcess } from "../../../scripts/demo/agent.ts";
-import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
+import { envoyCount, IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
+import { serviceFile } from "../../../scripts/demo/workloads.ts";
 
 const OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -29,9 +30,10 @@ Deno.test({
     "an agent beside a real Envoy is ready, merges three sources of metrics, probes the application, and makes profiles",
   ignore: envoyPath() === undefined,
   fn: () =>
-    withPorts(5, async ([port = 0, ...ports]) => {
+    withPorts(6, async ([port = 0, own = 0, ...ports]) => {
       await using app = instrumented();
-      await using mesh = await IdentityMesh.start({ port, files: {} });
+      const files = { "service.yaml": serviceFile(own, [{ port: app.port }]) };
+      await using mesh = await IdentityMesh.start({ port, files });
       const [admin = 0, status = 0, readiness = 0] = ports;
       try {
         await mesh.agent({
@@ -50,6 +52,9 @@ Deno.test({
           const answer = await page(readiness, "/healthz/ready").catch(() => undefined);
           return answer?.status === 200;
         });
+        // Its mode of interception is NONE: each listener has a socket of its own.
+        const probed = await envoyCount(admin, `^listener\\..*_${own}\\.downstream_cx_total$`);
+        assert(probed > 0, "the service's listener was asked for a connection");
         for (const path of ["/stats/prometheus", "/metrics"]) {
           const { type, text } = await page(status, path, { accept: "application/openmetrics-text" });
           assert.equal(type, OPEN_METRICS);

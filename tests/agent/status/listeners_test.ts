@@ -12,7 +12,7 @@ function statuses(listeners: readonly (readonly [name: string, address: string, 
   });
 }
 
-Deno.test("listeners that clients reach must take connections; those of a sidecar without a socket are left out", async () => {
+Deno.test("listeners that clients reach must take connections; where traffic is redirected, those without a socket are left out", async () => {
   const open = await application(() => {});
   const closed = await application(() => {});
   await closed[Symbol.asyncDispose]();
@@ -22,15 +22,15 @@ Deno.test("listeners that clients reach must take connections; those of a sideca
     ["10.0.0.1_80", "127.0.0.1", closed.port],
     ["udp_0.0.0.0_443", "0.0.0.0", closed.port],
   ]);
-  const check = (role: "sidecar" | "router", text = page) =>
+  const check = (isRedirected: boolean, text = page) =>
     listenersCheck({
-      ...{ role, ownPorts: [15021, 15090], clock: systemClock },
+      ...{ isRedirected, ownPorts: [15021, 15090], clock: systemClock },
       admin: { page: () => Promise.resolve(text) },
     })();
-  assert.equal(await check("sidecar"), undefined);
-  assert.match(await check("router") ?? "", /the listener 10\.0\.0\.1_80 takes no connections: .*refused/i);
+  assert.equal(await check(true), undefined);
+  assert.match(await check(false) ?? "", /the listener 10\.0\.0\.1_80 takes no connections: .*refused/i);
   assert.match(
-    await check("sidecar", statuses([["virtualOutbound", "0.0.0.0", closed.port]])) ?? "",
+    await check(true, statuses([["virtualOutbound", "0.0.0.0", closed.port]])) ?? "",
     /the listener virtualOutbound takes no connections/,
   );
   await open[Symbol.asyncDispose]();
