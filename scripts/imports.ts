@@ -59,6 +59,18 @@ export function importsOf(root: string, file: string): ImportArrow[] {
   return arrows;
 }
 
+/** Everything that is loaded before the first line of a file runs, each with the file that loads it. */
+export function loadedWith(root: string, file: string): Map<string, string> {
+  const found = new Map([[file, ""]]);
+  for (const from of found.keys()) {
+    if (!from.endsWith(".ts")) continue;
+    for (const { to, typeOnly, lazy } of importsOf(root, from)) {
+      if (!typeOnly && !lazy && !found.has(to)) found.set(to, from);
+    }
+  }
+  return found;
+}
+
 function resolve(from: string, specifier: string): string {
   if (!specifier.startsWith(".")) return specifier;
   const parts = from.split("/").slice(0, -1);

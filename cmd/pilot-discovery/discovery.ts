@@ -7,6 +7,7 @@
  */
 import { type Address, showAddress } from "../../lib/cli/address.ts";
 import { UsageError } from "../../lib/cli/command.ts";
+import type { Explainer } from "../../lib/debug/runners.ts";
 import { authenticationProblems } from "../../lib/discovery/authentication.ts";
 import { authorityProblems } from "../../lib/discovery/authority.ts";
 import type { IntrospectionOptions } from "../../lib/discovery/ports.ts";
@@ -14,7 +15,6 @@ import { type DiscoveryServerOptions, startDiscoveryServer } from "../../lib/dis
 import { type AuthorityOption, StartError, type StartOption } from "../../lib/discovery/start_error.ts";
 import { type Kernel, untilStopped } from "../../lib/kernel/kernel.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
-import { serverExplainer } from "../../lib/offline/explain/of_server.ts";
 import { WorkerPreviews } from "../../lib/offline/preview/runner.ts";
 import { MockRegistry } from "../../lib/registry/mock.ts";
 import type { DiscoveryOptions } from "./discovery_options.ts";
@@ -59,7 +59,7 @@ export async function runDiscovery(
       keepaliveMaxServerConnectionAge: options.keepaliveMaxServerConnectionAge,
       shutdownDuration: options.shutdownDuration,
       cores: navigator.hardwareConcurrency,
-      explainer: serverExplainer(options.domain),
+      explainer: laterExplainer(options.domain),
       preview: new WorkerPreviews({ settings, domain: options.domain, folder: options.configDir ?? "" }),
     },
     settings,
@@ -69,6 +69,16 @@ export async function runDiscovery(
   await Promise.race([starting, kernel.drain.whenStarted]);
   starting.catch(() => {}); // From here on it can only fail because parts of it have ended.
   return await untilStopped(kernel);
+}
+
+/** An explainer that is loaded with the first question. */
+function laterExplainer(domain: string): Explainer {
+  return {
+    explain: async (asked, view) => {
+      const { serverExplainer } = await import("../../lib/offline/explain/of_server.ts");
+      return await serverExplainer(domain).explain(asked, view);
+    },
+  };
 }
 
 /** The flag of each option that is no variable. */

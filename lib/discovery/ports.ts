@@ -6,14 +6,13 @@
  * @module
  */
 import type { DiscoverySettings } from "./settings.ts";
-import { debugRoutes } from "../debug/pages.ts";
-import { introspectionRoutes, type ProcessView } from "../debug/introspection.ts";
+import type { ProcessView } from "../debug/introspection.ts";
 import type { DebugView } from "../debug/view.ts";
 import { monitoringRoutes } from "../http/monitoring.ts";
 import type { Guard, Route } from "../http/route.ts";
+import type { LoadRoutes } from "../http/router.ts";
 import { HttpServer } from "../http/server.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { webRoutes } from "../web/routes.ts";
 import type { XdsServer } from "../xds/server.ts";
 import { openSecurePort, type SecurePortOptions } from "./secure_port.ts";
 import { Sockets } from "./sockets.ts";
@@ -73,10 +72,10 @@ export async function openPorts(
 ): Promise<ServerPorts> {
   const { kernel, xds, tls } = parts;
   const names = ownNames(settings);
-  const debug = settings.ENABLE_DEBUG_ON_HTTP ? pageRoutes(settings, parts, names) : [];
+  const debug = settings.ENABLE_DEBUG_ON_HTTP ? laterPages(settings, parts, names) : undefined;
   const scraped = monitoringRoutes(kernel.metrics, { localOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY, names });
   const { grpc, http, monitoring } = options;
-  const web = newServer("http", [readyRoute(kernel), ...debug, ...(monitoring === undefined ? scraped : [])], kernel);
+  const web = newServer("http", [readyRoute(kernel), ...(monitoring === undefined ? scraped : [])], kernel, debug);
   const sockets = new Sockets();
   const httpPort = await sockets.open(
     "http",
@@ -90,7 +89,7 @@ export async function openPorts(
     : await sockets.open("secureGrpc", secureGrpc, () => openSecurePort(secureGrpc, tls, xds, kernel));
   let monitoringPort = httpPort;
   if (monitoring !== undefined) {
-    const server = newServer("monitoring", [...scraped, ...debug], kernel);
+    const server = newServer("monitoring", scraped, kernel, debug);
     monitoringPort = await sockets.open("monitoring", monitoring, () => server.listen(monitoring));
   }
   const introspection = options.introspection && await openIntrospection(options.introspection, {
@@ -107,19 +106,27 @@ export async function openPorts(
   };
 }
 
-/** The debug pages, for programs and for people. */
-function pageRoutes(
+/** The debug pages, for programs and for people. Their modules, an eighth of the server's, are loaded once one is asked for. */
+function laterPages(
   settings: DiscoverySettings,
   { kernel, view, pageGuard }: PortParts,
   names: readonly string[],
-): Route[] {
-  const routes = debugRoutes(view, settings.UNSAFE_ENABLE_ADMIN_ENDPOINTS, names, pageGuard);
-  return webRoutes(routes, view, names, kernel.clock);
+): LoadRoutes {
+  let pages: readonly Route[] | undefined;
+  return async () => {
+    const [{ debugRoutes }, { webRoutes }] = await Promise.all([
+      import("../debug/pages.ts"),
+      import("../web/routes.ts"),
+    ]);
+    const routes = debugRoutes(view, settings.UNSAFE_ENABLE_ADMIN_ENDPOINTS, names, pageGuard);
+    return pages ??= webRoutes(routes, view, names, kernel.clock);
+  };
 }
 
 /** A server of pages that closes when the program stops. */
-function newServer(name: string, routes: readonly Route[], kernel: Kernel): HttpServer {
-  const server = new HttpServer({ routes, log: kernel.log.scope("monitor"), clock: kernel.clock });
+function newServer(name: string, routes: readonly Route[], kernel: Kernel, later?: LoadRoutes): HttpServer {
+  const log = kernel.log.scope("monitor");
+  const server = new HttpServer({ routes, log, clock: kernel.clock, ...later && { later } });
   kernel.stopper.add(name, () => server.close());
   return server;
 }
@@ -143,7 +150,8 @@ async function openIntrospection(
   const { log, program } = kernel;
   const exit = () => kernel.drain.start("introspection");
   const view: ProcessView = { program, log, args, environment, ...pages, exit };
-  const server = newServer("introspection", introspectionRoutes(view), kernel);
+  const later = async () => (await import("../debug/introspection.ts")).introspectionRoutes(view);
+  const server = newServer("introspection", [], kernel, later);
   const open = () => server.listen(address);
   if (required) return await sockets.open("introspection", address, open);
   try {

@@ -18,21 +18,32 @@ interface PathEntry {
   readonly routes: Route[];
 }
 
+/** Loads routes whose modules most runs of a program never need. */
+export type LoadRoutes = () => Promise<readonly Route[]>;
+
 /** Routes by path and method. */
 export class Router {
+  #load: LoadRoutes | undefined;
+  #loading: Promise<void> | undefined;
   /** Patterns without named segments. */
   readonly #literal = new Map<string, PathEntry>();
   /** The others, in the order of the routes. */
   readonly #patterns: PathEntry[] = [];
 
-  /** @throws RangeError for two routes of one path and method, or a `*` that is not at the end: a mistake in the code */
-  constructor(routes: readonly Route[]) {
+  /**
+   * @param load Loads further routes, when a path is first asked for that none of `routes` has.
+   * @throws RangeError for two routes of one path and method, or a `*` that is not at the end: a mistake in the code
+   */
+  constructor(routes: readonly Route[], load?: LoadRoutes) {
     for (const route of routes) this.#add(route);
+    this.#load = load;
   }
 
   /**
    * The route of a request, or the response to a request that has none: 404, 405 with the methods that are allowed,
    * those methods for OPTIONS, 400 for a path that cannot be decoded.
+   *
+   * @throws What loading the further routes throws; the next request tries again.
    */
   async find(head: RequestHead): Promise<FoundRoute | HttpResponse> {
     if (head.method === "OPTIONS" && head.path === "*") return { status: 204, body: "" };
@@ -41,12 +52,24 @@ export class Router {
       const expected = "expected two hexadecimal digits after each percent sign, UTF-8";
       return textResponse(400, `path: got ${JSON.stringify(head.path)}, ${expected}\n`);
     }
-    const found = this.#entryOf(segments);
+    const found = this.#entryOf(segments) ?? await this.#laterEntryOf(segments);
     if (found === undefined) return textResponse(404, `no page ${head.path}\n`);
     const { entry: { routes }, params } = found;
     const route = routes.find(({ methods }) => methods === "any" || methods.some((method) => method === head.method));
     if (route !== undefined) return { route, params };
     return await refusalOf(routes[0]!, head) ?? methodResponse(head, routes);
+  }
+
+  async #laterEntryOf(segments: readonly string[]) {
+    if (this.#load === undefined) return undefined;
+    this.#loading ??= this.#loadWith(this.#load).finally(() => this.#loading = undefined);
+    await this.#loading;
+    return this.#entryOf(segments);
+  }
+
+  async #loadWith(load: LoadRoutes): Promise<void> {
+    for (const route of await load()) this.#add(route);
+    this.#load = undefined;
   }
 
   #add(route: Route): void {

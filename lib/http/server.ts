@@ -22,14 +22,16 @@ import type { Peer, TlsState } from "../sockets/transport/peer.ts";
 import { HttpConnection } from "./connection.ts";
 import { readBody, requestHead, sendResponse } from "./exchange.ts";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./limits.ts";
-import { type HttpResponse, textResponse } from "./message.ts";
+import { type HttpResponse, type RequestHead, textResponse } from "./message.ts";
 import { DEFAULT_MAX_BODY, refusalOf, type Route } from "./route.ts";
-import { Router } from "./router.ts";
+import { type LoadRoutes, Router } from "./router.ts";
 import { TransportStream } from "./transport_stream.ts";
 
 /** How a server is made. */
 export interface HttpServerOptions {
   readonly routes: readonly Route[];
+  /** Loads further routes, when a path is first asked for that none of `routes` has. Default: there are no more. */
+  readonly later?: LoadRoutes;
   /** Takes a line for each route that threw. */
   readonly log: Logger;
   readonly limits?: Partial<HttpLimits>;
@@ -62,8 +64,8 @@ export class HttpServer {
   #closing = false;
   #onEmpty: (() => void) | undefined;
 
-  constructor({ routes, log, limits, clock }: HttpServerOptions) {
-    this.#router = new Router(routes);
+  constructor({ routes, later, log, limits, clock }: HttpServerOptions) {
+    this.#router = new Router(routes, later);
     this.#log = log;
     this.#limits = { ...DEFAULT_HTTP_LIMITS, ...limits };
     this.#clock = clock ?? systemClock;
@@ -199,7 +201,7 @@ export class HttpServer {
   async #answer({ request, response, awaitsContinue, connection, signal }: HttpExchange): Promise<HttpResponse> {
     const head = requestHead(request, connection.peer);
     if ("status" in head) return head;
-    const found = await this.#router.find(head);
+    const found = await this.#router.find(head).catch((error) => this.#failed(head, error));
     const refused = "status" in found ? found : await refusalOf(found.route, head);
     const max = "route" in found && refused === undefined ? found.route.maxBody ?? DEFAULT_MAX_BODY : 0;
     // A client that asks first sends no body that is refused.
@@ -213,9 +215,13 @@ export class HttpServer {
     try {
       return await found.route.handle({ ...head, params: found.params, body, signal });
     } catch (error) {
-      this.#log.error("a page failed", { method: head.method, path: head.path, error });
-      return textResponse(500, "internal error\n");
+      return this.#failed(head, error);
     }
+  }
+
+  #failed({ method, path }: RequestHead, error: unknown): HttpResponse {
+    this.#log.error("a page failed", { method, path, error });
+    return textResponse(500, "internal error\n");
   }
 }
 

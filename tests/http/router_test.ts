@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type RequestHead, textResponse } from "../../lib/http/message.ts";
 import { guardedRoutes, type Route } from "../../lib/http/route.ts";
-import { Router } from "../../lib/http/router.ts";
+import { type LoadRoutes, Router } from "../../lib/http/router.ts";
 
 const route = (methods: Route["methods"], path: string): Route => ({
   methods,
@@ -70,4 +70,29 @@ Deno.test("guards are asked in order, those around a route before its own, and a
   assert.ok("status" in refused);
   assert.deepEqual([refused.status, refused.body], [403, "inner"]);
   assert.deepEqual(asked, ["first", "second", "inner"]);
+});
+
+Deno.test("further routes are loaded once, when a path is asked for that the first ones lack", async () => {
+  let loads = 0;
+  const { promise, resolve } = Promise.withResolvers<Route[]>();
+  const load: LoadRoutes = () => (loads++, promise);
+  const router = new Router([route(["GET"], "/ready")], load);
+  assert.equal(await found(router, "GET", "/ready"), "/ready {}");
+  assert.equal(await found(router, "POST", "/ready"), 405);
+  assert.equal(loads, 0);
+  const asked = [found(router, "GET", "/debug"), found(router, "GET", "/debug/a"), found(router, "GET", "/none")];
+  resolve([route(["GET"], "/debug"), route(["GET"], "/debug/:name")]);
+  assert.deepEqual(await Promise.all(asked), ["/debug {}", '/debug/:name {"name":"a"}', 404]);
+  assert.equal(await found(router, "GET", "/none"), 404);
+  assert.equal(loads, 1);
+});
+
+Deno.test("routes that could not be loaded are loaded again for the next request", async () => {
+  let loads = 0;
+  const router = new Router([], () => {
+    if (++loads === 1) return Promise.reject(new Error("no file"));
+    return Promise.resolve([route(["GET"], "/debug")]);
+  });
+  await assert.rejects(found(router, "GET", "/debug"), /no file/);
+  assert.equal(await found(router, "GET", "/debug"), "/debug {}");
 });

@@ -110,6 +110,23 @@ Deno.test("a handler that throws is 500 without details, one log line, and the s
   });
 });
 
+Deno.test("further routes that cannot be loaded are 500 and one log line, the first ones are served, and the next request loads again", async () => {
+  let loads = 0;
+  const later = () => {
+    if (++loads === 1) return Promise.reject(new Error("no file"));
+    return Promise.resolve([get("/page", () => textResponse(200, "page"))]);
+  };
+  await withRoutes([get("/ready", () => textResponse(200, "ready"))], async ({ port, lines }) => {
+    const answers: [number, string][] = [];
+    for (const path of ["/ready", "/page", "/ready", "/page"]) {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`);
+      answers.push([response.status, await response.text()]);
+    }
+    assert.deepEqual(answers, [[200, "ready"], [500, "internal error\n"], [200, "ready"], [200, "page"]]);
+    assert.deepEqual(lines.map(({ level, msg, path }) => [level, msg, path]), [["error", "a page failed", "/page"]]);
+  }, { later });
+});
+
 Deno.test("a body that is too long is 413, however it is announced, and the next request on the connection is served", async () => {
   await withRoutes([echo], async ({ port }) => {
     using client = await RawClient.connect(port);

@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import type { HttpLimits } from "../../../lib/http/limits.ts";
 import type { Route } from "../../../lib/http/route.ts";
+import type { LoadRoutes } from "../../../lib/http/router.ts";
 import { HttpServer } from "../../../lib/http/server.ts";
 import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
 import type { Clock } from "../../../lib/kernel/time/clock.ts";
@@ -22,6 +23,7 @@ export interface Served {
 export interface ServeChanges {
   readonly limits?: Partial<HttpLimits>;
   readonly clock?: Clock;
+  readonly later?: LoadRoutes;
 }
 
 /** Serves routes while `run` runs. */
