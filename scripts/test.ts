@@ -20,6 +20,9 @@ const root = new URL("..", import.meta.url).pathname.replace(/\/$/, "");
 /** A group that takes longer hangs, ms. */
 const GROUP_DEADLINE = 8 * 60_000;
 
+/** On two slow cores, with all modules to fetch, beside tests: ten minutes and some more, ms. */
+const BUILD_DEADLINE = 25 * 60_000;
+
 interface GroupResult {
   readonly cases: readonly TestCase[];
   /** What the group wrote. */
@@ -84,6 +87,19 @@ function unfinished(group: TestGroup, text: string): string {
   return files.filter((file) => !text.includes(file)).join(", ") || "unknown";
 }
 
+/**
+ * Builds the orchestrator's programs beside the tests, where some need them. A machine that cannot build them has tests
+ * that are ignored, or fail, with the reason.
+ */
+function buildOrchestrator(groups: readonly TestGroup[]): Promise<unknown> {
+  if (!groups.some(({ orchestrator }) => orchestrator)) return Promise.resolve();
+  const permissions = ["--allow-read", "--allow-write", "--allow-env", "--allow-run"];
+  return deno(
+    ["run", "--quiet", "--no-prompt", "--no-check", ...permissions, "scripts/orchestrator/main.ts"],
+    BUILD_DEADLINE,
+  );
+}
+
 function count(cases: readonly TestCase[], result: TestCase["result"]): number {
   return cases.filter((c) => c.result === result).length;
 }
@@ -99,9 +115,11 @@ if (Deno.args.length === 0) {
     Deno.exit(1);
   }
 }
+const built = buildOrchestrator(groups);
 const total = { passed: 0, failed: 0, skipped: 0 };
 const ignored: string[] = [];
 for (const [i, group] of groups.entries()) {
+  if (group.orchestrator) await built;
   const { cases, output, trouble, seconds } = await runGroup(group);
   const failed = count(cases, "failed") + (trouble === undefined ? 0 : 1);
   total.passed += count(cases, "passed");

@@ -14,6 +14,8 @@ export interface TestGroup {
   readonly permissions: readonly string[];
   /** The examples in doc comments instead of test files. */
   readonly examples?: true;
+  /** Starts an API server, which takes minutes to build on a machine that never did. */
+  readonly orchestrator?: boolean;
 }
 
 const READ = "--allow-read";
@@ -109,17 +111,29 @@ export function testGroups(root: string, wanted: readonly string[]): TestGroup[]
     name,
     paths: [`tests/${name}`],
     permissions: PERMISSIONS[name] ?? [],
+    orchestrator: startsApiServer(`${root}/tests/${name}`),
   }));
-  return [...groups, {
+  const examples: TestGroup = {
     name: "examples",
     paths: ["mod.ts", "lib", "docs/users"],
     permissions: EXAMPLES,
     examples: true,
-  }];
+  };
+  // Those that start an API server come last: it is built while the others run.
+  return [...groups.filter(({ orchestrator }) => !orchestrator), examples, ...groups.filter((g) => g.orchestrator)];
 }
 
 function hasTests(folder: string): boolean {
-  return [...Deno.readDirSync(folder)].some((entry) =>
-    entry.isDirectory ? hasTests(`${folder}/${entry.name}`) : /_test\.ts$/.test(entry.name)
-  );
+  return someTest(folder, () => true);
+}
+
+function startsApiServer(folder: string): boolean {
+  return someTest(folder, (file) => /support\/server\/(tests|api_server)\.ts"/.test(Deno.readTextFileSync(file)));
+}
+
+function someTest(folder: string, matches: (file: string) => boolean): boolean {
+  return [...Deno.readDirSync(folder)].some(({ isDirectory, name }) => {
+    const path = `${folder}/${name}`;
+    return isDirectory ? someTest(path, matches) : /_test\.ts$/.test(name) && matches(path);
+  });
 }

@@ -12,7 +12,7 @@ const COMPONENTS: readonly (readonly [words: RegExp, reason: string])[] = [
   [/networkInterfaces/, "this machine has no address but its loopback"],
   [/openssl/, "no openssl: install it (setup does as root)"],
   [/noBrowser/, "no Chromium: install the package chromium (setup does as root)"],
-  [/support\/go\.ts|findGo\b/, "no Go toolchain of 1.23 or later on the path or in /usr/local/go; GO may name one"],
+  [/support\/go\.ts|findGo\b/, "no Go toolchain of 1.24 or later on the path or in /usr/local/go; GO may name one"],
 ];
 
 /** The reason of an ignored test; undefined when none is known. */

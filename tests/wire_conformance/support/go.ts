@@ -6,22 +6,10 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { findGo } from "../../../scripts/go.ts";
 
 /** The Go toolchain; undefined where there is none. */
 export const go: string | undefined = await findGo();
-
-/** Path of the Go toolchain: the variable `GO`, else `go` on the path. */
-async function findGo(): Promise<string | undefined> {
-  for (const path of [Deno.env.get("GO"), "go", "/usr/local/go/bin/go"]) {
-    if (path === undefined) continue;
-    try {
-      if ((await new Deno.Command(path, { args: ["version"], stdout: "null", stderr: "null" }).output()).success) {
-        return path;
-      }
-    } catch { /* not there */ }
-  }
-  return undefined;
-}
 
 /**
  * Builds a program; Go itself keeps what it has built.

@@ -1,0 +1,100 @@
+/**
+ * The orchestrator's programs for tests: built from Go modules, once per machine and version.
+ *
+ * What is built lies in the user's cache folder, so that all trees of this machine share it. Two that want it at once
+ * take turns by a lock of the system, which ends with its owner; a program appears there by a rename, so a build that
+ * was killed leaves nothing that looks whole.
+ *
+ * Permissions: env (XDG_CACHE_HOME, HOME, GO), read (this tree), read and write (the cache folder), run (go).
+ *
+ * @module
+ */
+import { findGo } from "../go.ts";
+
+/** The Go module that pins the version. */
+const MODULE = new URL("../../tests/orch/kubernetes/", import.meta.url).pathname;
+
+/** The version of the orchestrator. */
+function orchestratorVersion(): string {
+  const version = /^require k8s\.io\/kubernetes (v\S+)$/m.exec(Deno.readTextFileSync(`${MODULE}go.mod`))?.[1];
+  if (version === undefined) throw new Error(`${MODULE}go.mod requires no k8s.io/kubernetes`);
+  return version;
+}
+
+/** What can be built. */
+export const ORCHESTRATOR_PROGRAMS = ["kube-apiserver", "kube-controller-manager"] as const;
+export type OrchestratorProgram = typeof ORCHESTRATOR_PROGRAMS[number];
+
+/** Ends the names of files that builds have not finished. */
+const UNFINISHED = ".unfinished";
+
+/** The folder of this machine's programs; undefined where the environment names no cache folder. */
+export function orchestratorFolder(): string | undefined {
+  const home = Deno.env.get("HOME");
+  const cache = Deno.env.get("XDG_CACHE_HOME") ?? (home === undefined ? undefined : `${home}/.cache`);
+  return cache === undefined ? undefined : `${cache}/mesh-tests/kubernetes-${orchestratorVersion()}`;
+}
+
+/** The path of a program that is there. */
+export function builtProgram(program: OrchestratorProgram): string | undefined {
+  const path = `${orchestratorFolder()}/${program}`;
+  try {
+    return Deno.statSync(path).isFile ? path : undefined;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Builds the programs that are not there.
+ *
+ * @param say Gets one line before a build, and one after it.
+ * @throws {Error} with what Go said, and where there is no Go or no cache folder.
+ */
+export async function buildPrograms(
+  programs: readonly OrchestratorProgram[],
+  say: (line: string) => void,
+): Promise<void> {
+  if (programs.every((program) => builtProgram(program) !== undefined)) return;
+  const folder = orchestratorFolder();
+  if (folder === undefined) throw new Error("neither XDG_CACHE_HOME nor HOME is set: expected one, for a cache folder");
+  await Deno.mkdir(folder, { recursive: true });
+  using lock = await Deno.open(`${folder}/lock`, { create: true, write: true });
+  await lock.lock(true);
+  for (const program of programs) {
+    if (builtProgram(program) === undefined) await build(program, folder, say);
+  }
+}
+
+async function build(program: OrchestratorProgram, folder: string, say: (line: string) => void): Promise<void> {
+  const go = await findGo();
+  if (go === undefined) throw new Error(`${program}: no Go toolchain on the path or in /usr/local/go; GO may name one`);
+  const [started, version] = [performance.now(), orchestratorVersion()];
+  say(`${program} ${version}: built from Go modules, some minutes the first time ...`);
+  for (const { name } of Deno.readDirSync(folder)) if (name.endsWith(UNFINISHED)) Deno.removeSync(`${folder}/${name}`);
+  // A Go that outlived who had started it writes to a file of its own.
+  const unfinished = `${folder}/${program}-${Deno.pid}${UNFINISHED}`;
+  const { success, stderr } = await new Deno.Command(go, {
+    args: [...buildArguments(version, unfinished), `k8s.io/kubernetes/cmd/${program}`],
+    cwd: MODULE,
+    // Without cgo no C compiler is needed. A compiler that collects less garbage is faster.
+    env: { CGO_ENABLED: "0", GOGC: Deno.env.get("GOGC") ?? "400" },
+    stdin: "null",
+    stderr: "piped",
+  }).output();
+  if (!success) throw new Error(`${program} was not built:\n${new TextDecoder().decode(stderr).trimEnd()}`);
+  await Deno.rename(unfinished, `${folder}/${program}`);
+  say(`${program} ${version}: ready (${((performance.now() - started) / 1000).toFixed(0)} s)`);
+}
+
+/** Debugging and inlining would cost half the time of the build. Clients refuse a server that does not know its version. */
+function buildArguments(release: string, out: string): string[] {
+  const [major, minor] = release.slice(1).split(".");
+  const version = { gitVersion: release, gitMajor: major, gitMinor: minor, gitTreeState: "clean" };
+  const variables = ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].flatMap((place) =>
+    Object.entries(version).map(([name, value]) => `-X ${place}.${name}=${value}`)
+  );
+  const linker = `-ldflags=-s -w ${variables.join(" ")}`;
+  return ["build", "-trimpath", "-buildvcs=false", "-gcflags=all=-l -dwarf=false", linker, "-o", out];
+}

@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { apiServerTests } from "../support/server/tests.ts";
+
+const test = apiServerTests();
+const marker = (namespace: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: "kept" } });
+
+for (const how of ["politely", "at once"] as const) {
+  test(`objects and address outlive a server that is stopped ${how}`, async ({ server, namespace }) => {
+    const { metadata: { uid } } = await server.objects.create(marker(namespace));
+    await server.stop(how);
+    await assert.rejects(server.objects.get(marker(namespace)), /error/i);
+    await server.start();
+    assert.equal((await server.objects.get(marker(namespace)))?.metadata.uid, uid);
+  });
+}
+
+test("a paused server answers nothing until it is resumed", async ({ server, namespace }) => {
+  await server.objects.create(marker(namespace));
+  const path = await server.objects.path(marker(namespace));
+  server.pause();
+  await assert.rejects(server.client.json({ path, within: 300 }), /no answer within 0.3 s/);
+  server.resume();
+  assert.equal((await server.client.json({ path }))["kind"], "ConfigMap");
+});

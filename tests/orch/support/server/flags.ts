@@ -1,0 +1,63 @@
+/**
+ * Command lines of the orchestrator's programs. They run in the folder of their files.
+ *
+ * @module
+ */
+import { KEY_FILES } from "./keys.ts";
+
+/** Sockets in the folder, so that the store needs no ports. */
+const STORE = "unix://store:0", STORE_PEERS = "unix://store-peers:0";
+
+/** Their files. A store that was killed leaves them, and could not listen there again. */
+export const STORE_SOCKETS: readonly string[] = ["store:0", "store-peers:0"];
+
+/** The store. Its data need not survive the machine. */
+export function storeFlags(): string[] {
+  return [
+    "--name=store",
+    "--data-dir=store.data",
+    "--unsafe-no-fsync",
+    "--logger=zap",
+    "--log-level=warn",
+    `--listen-client-urls=${STORE}`,
+    `--advertise-client-urls=${STORE}`,
+    `--listen-peer-urls=${STORE_PEERS}`,
+    `--initial-advertise-peer-urls=${STORE_PEERS}`,
+    `--initial-cluster=store=${STORE_PEERS}`,
+  ];
+}
+
+/** The API server; without a controller manager nobody makes the service accounts that pods would need. */
+export function serverFlags(port: number, controllerManager: boolean): string[] {
+  return [
+    `--etcd-servers=${STORE}`,
+    "--bind-address=127.0.0.1",
+    "--advertise-address=127.0.0.1",
+    `--secure-port=${port}`,
+    "--endpoint-reconciler-type=none",
+    "--service-cluster-ip-range=10.96.0.0/16",
+    `--tls-cert-file=${KEY_FILES.serving}`,
+    `--tls-private-key-file=${KEY_FILES.servingKey}`,
+    `--client-ca-file=${KEY_FILES.ca}`,
+    "--authorization-mode=Node,RBAC",
+    "--allow-privileged=true",
+    "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
+    `--service-account-key-file=${KEY_FILES.accounts}`,
+    `--service-account-signing-key-file=${KEY_FILES.accounts}`,
+    "--profiling=false",
+    ...controllerManager ? [] : ["--disable-admission-plugins=ServiceAccount"],
+  ];
+}
+
+/** The controller manager: it makes slices, issues certificates, collects what has no owner any more. */
+export function managerFlags(kubeconfig: string): string[] {
+  return [
+    `--kubeconfig=${kubeconfig}`,
+    "--leader-elect=false",
+    "--secure-port=0",
+    `--service-account-private-key-file=${KEY_FILES.accounts}`,
+    `--root-ca-file=${KEY_FILES.ca}`,
+    `--cluster-signing-cert-file=${KEY_FILES.ca}`,
+    `--cluster-signing-key-file=${KEY_FILES.caKey}`,
+  ];
+}
