@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Address } from "../../lib/cli/address.ts";
+import { type Address, introspectionAddress } from "../../lib/cli/address.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import { isConfigName } from "../../lib/cni/config/network.ts";
 import { type Level, levels } from "../../lib/kernel/log/level.ts";
@@ -61,7 +61,7 @@ export function installOptions(
   const pick = <K extends keyof InstallFlagValues>(name: K, variable: InstallFlagValues[K]): InstallFlagValues[K] =>
     given.has(name) ? flags[name] : variable;
   const options: InstallOptions = {
-    introspection: { host: flags.ctrlz_address === "*" ? "" : flags.ctrlz_address, port: flags.ctrlz_port },
+    introspection: introspectionAddress(flags),
     ambientEnabled: pick("ambient-enabled", settings.AMBIENT_ENABLED),
     chainedPlugin: pick("chained-cni-plugin", settings.CHAINED_CNI_PLUGIN),
     agentRunDir: pick("cni-agent-run-dir", settings.CNI_AGENT_RUN_DIR),

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { showAddress } from "../../lib/cli/address.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import { logOptions } from "../../lib/cli/log_flags.ts";
 import { Refusals } from "../../lib/cli/refusals.ts";
@@ -15,6 +16,7 @@ import { launcherScript } from "../../lib/cni/install/launcher.ts";
 import { currentDesiredState, type DesiredStateOptions, TemplateError } from "../../lib/cni/install/desired_state.ts";
 import { type NodeAgent, type NodeAgentOptions, startNodeAgent } from "../../lib/cni/node_agent.ts";
 import { type NodeAgentOption, NodeAgentStartError } from "../../lib/cni/serve/start_error.ts";
+import { introspectionRoutes } from "../../lib/debug/introspection.ts";
 import { buildInfo } from "../../lib/kernel/program/build_info.ts";
 import { type Kernel, startKernel, untilStopped } from "../../lib/kernel/kernel.ts";
 import { flagsNotBuilt, settingsWithoutEffect } from "../../lib/kernel/not_built/catalogue.ts";
@@ -33,7 +35,8 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
   const log = kernel.log.scope("cni-agent");
   const idle = flagsNotBuilt("install-cni", given);
   if (idle.length > 0) log.warn("flags without effect in this version", { flags: idle });
-  const variables = settingsWithoutEffect(Object.keys(programVariables(settingsUsedBy("install-cni").map(([n]) => n))));
+  const environment = programVariables(settingsUsedBy("install-cni").map(([name]) => name));
+  const variables = settingsWithoutEffect(Object.keys(environment));
   if (variables.length > 0) log.warn("variables without effect in this version", { variables });
   if (settings.POD_NAME === "") {
     log.warn(
@@ -49,6 +52,15 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
       monitoringPort: options.monitoringPort,
       metricsLocalOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY,
       names: names(settings.MESH_DEBUG_HOSTS),
+      introspection: {
+        address: showAddress(options.introspection),
+        required: given.has("ctrlz_port") || given.has("ctrlz_address"),
+        routes: introspectionRoutes({
+          ...{ program: kernel.program, log: kernel.log, args: Deno.args, environment },
+          names: [Deno.hostname(), ...names(settings.MESH_DEBUG_HOSTS)],
+          exit: () => kernel.drain.start("introspection"),
+        }),
+      },
       repair: options.repair.enabled ? options.repair : undefined,
       cluster: settings.CLUSTER_ID,
     }, kernel);
@@ -83,6 +95,7 @@ const NAMES: Readonly<Record<NodeAgentOption, string>> = {
   runDir: "flag --cni-agent-run-dir",
   healthPort: "variable MESH_CNI_HEALTH_PORT",
   monitoringPort: "flag --monitoring-port",
+  introspection: "flag --ctrlz_port",
 };
 
 /** Starts the service; faults that the user can correct are reported by name, without a stack. */

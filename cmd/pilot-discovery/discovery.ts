@@ -45,6 +45,7 @@ export async function runDiscovery(
       http: showAddress(options.httpAddr),
       monitoring: address(options.monitoringAddr),
       introspection: { address: showAddress(options.introspection), ...process },
+      profiling: options.profile,
       configDir: options.configDir,
       meshConfig: options.meshConfig,
       networksConfig: options.networksConfig,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Address, parseAddress } from "../../lib/cli/address.ts";
+import { type Address, introspectionAddress, parseAddress } from "../../lib/cli/address.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import type { Settings } from "../../lib/kernel/settings/catalogue.ts";
 import { readableDuration } from "../../lib/kernel/time/duration.ts";
@@ -124,10 +124,8 @@ function readAddresses(flags: DiscoveryFlagValues, problems: string[]) {
     }
     return address;
   };
-  // One address, not whichever of two the name resolves to first.
-  const host = { "*": "", localhost: "127.0.0.1" }[flags.ctrlz_address] ?? flags.ctrlz_address;
   return {
-    introspection: { host, port: flags.ctrlz_port },
+    introspection: introspectionAddress(flags),
     grpcAddr: read("grpcAddr"),
     httpAddr: read("httpAddr") ?? { host: "", port: 0 },
     httpsAddr: read("httpsAddr"),

@@ -23,3 +23,12 @@ export function parseAddress(text: string): Address | undefined {
 export function showAddress(address: Address): string {
   return address.host.includes(":") ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
 }
+
+/**
+ * Where introspection pages are served by `--ctrlz_address` and `--ctrlz_port`: `*` is every address, and `localhost` is
+ * one address, not whichever of two the name resolves to first.
+ */
+export function introspectionAddress(flags: { readonly ctrlz_address: string; readonly ctrlz_port: number }): Address {
+  const host = { "*": "", localhost: "127.0.0.1" }[flags.ctrlz_address] ?? flags.ctrlz_address;
+  return { host, port: flags.ctrlz_port };
+}

@@ -20,7 +20,7 @@ import { RestPods } from "./pods/rest.ts";
 import type { PodSource } from "./pods/source.ts";
 import type { RepairOptions } from "./repair/broken.ts";
 import { runRepair } from "./repair/repair.ts";
-import { type NodePorts, serveNode } from "./serve/servers.ts";
+import { type NodeIntrospection, type NodePorts, serveNode } from "./serve/servers.ts";
 
 /** How the service is started. Ports of 0 are chosen by the system. */
 export interface NodeAgentOptions {
@@ -32,6 +32,8 @@ export interface NodeAgentOptions {
   readonly metricsLocalOnly: boolean;
   /** Names by which metrics may be asked for then, beside addresses and localhost (MESH_DEBUG_HOSTS). */
   readonly names: readonly string[];
+  /** Pages about the process. Absent: none. */
+  readonly introspection?: NodeIntrospection;
   /** Undefined: pods are not repaired. */
   readonly repair: RepairOptions | undefined;
   /** Name of the cluster, for metrics (CLUSTER_ID). */

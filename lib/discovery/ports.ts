@@ -9,6 +9,7 @@ import type { DiscoverySettings } from "./settings.ts";
 import type { ProcessView } from "../debug/introspection.ts";
 import type { DebugView } from "../debug/view.ts";
 import { monitoringRoutes } from "../http/monitoring.ts";
+import { guardOwnNames } from "../http/own_names.ts";
 import type { Guard, Route } from "../http/route.ts";
 import type { LoadRoutes } from "../http/router.ts";
 import { HttpServer } from "../http/server.ts";
@@ -36,6 +37,8 @@ export interface PortOptions {
   readonly http: string;
   readonly monitoring: string | undefined;
   readonly introspection?: IntrospectionOptions;
+  /** Profiles are served on `http`, to whom debug pages are. Default: they are not. */
+  readonly profiling?: boolean;
 }
 
 /** What the ports need beside addresses. */
@@ -75,7 +78,14 @@ export async function openPorts(
   const debug = settings.ENABLE_DEBUG_ON_HTTP ? laterPages(settings, parts, names) : undefined;
   const scraped = monitoringRoutes(kernel.metrics, { localOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY, names });
   const { grpc, http, monitoring } = options;
-  const web = newServer("http", [readyRoute(kernel), ...(monitoring === undefined ? scraped : [])], kernel, debug);
+  const profiles = options.profiling
+    ? (await import("../http/profiles/routes.ts")).profileRoutes(kernel.program, [
+      parts.pageGuard,
+      guardOwnNames(names),
+    ])
+    : [];
+  const pages = [readyRoute(kernel), ...profiles, ...(monitoring === undefined ? scraped : [])];
+  const web = newServer("http", pages, kernel, debug);
   const sockets = new Sockets();
   const httpPort = await sockets.open(
     "http",

@@ -59,6 +59,8 @@ export interface DiscoveryServerOptions extends WireOptions {
   readonly monitoring: string | undefined;
   /** Absent: no introspection pages. */
   readonly introspection?: IntrospectionOptions;
+  /** Profiles of the process are served under `/debug/pprof`. Default: they are not. */
+  readonly profiling?: boolean;
   /** Folder of configuration; undefined: none. */
   readonly configDir: string | undefined;
   readonly meshConfig: string;

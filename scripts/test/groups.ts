@@ -60,8 +60,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   grpc: [READ, TEMP, ENV, NET],
   // the tree itself; `deno doc`
   house: [READ, ENV, DENO],
-  // sockets of both ends; openssl
-  http: [READ, TEMP, ENV, NET, RUN],
+  // sockets of both ends; openssl; profiles of the test itself
+  http: [READ, TEMP, ENV, NET, RUN, "--allow-sys=inspector"],
   kernel: [READ, TEMP, ENV, NET],
   // texts that are read, real Envoys, a server that is asked
   offline: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],

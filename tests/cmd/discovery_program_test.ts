@@ -161,12 +161,12 @@ Deno.test("every form of YAML parses under the program's permissions", async () 
 });
 
 Deno.test("/dev/null stands for no mesh files, and idle flags are reported", async () => {
-  const args = ["--registries=", "--meshConfig=/dev/null", "--networksConfig=/dev/null", "--profile"];
+  const args = ["--registries=", "--meshConfig=/dev/null", "--networksConfig=/dev/null", "--httpsAddr=:0"];
   await withProgram({}, args, async (program) => {
     assert.equal(JSON.parse(await program.page("/debug/mesh")).proxyListenPort, 15001);
     assert.deepEqual(JSON.parse(await program.page("/debug/networkz")), {});
     const reported = program.lines.filter((line) => line["level"] === "warn" || line["level"] === "error");
-    assert.deepEqual(reported.map((line) => line["flags"]), [["--profile"]]);
+    assert.deepEqual(reported.map((line) => line["flags"]), [["--httpsAddr"]]);
   });
 });
 
@@ -196,6 +196,17 @@ Deno.test("the introspection port shows the process's variables and arguments, a
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+});
+
+Deno.test("profiles are served with --profile alone, and the program may make them", async () => {
+  await withProgram({}, ["--registries=", "--ctrlz_port=0", "--profile"], async (program) => {
+    const profile = JSON.parse(await program.page("/debug/pprof/profile?seconds=0.1&form=v8"));
+    assert.ok(profile.nodes.length > 0);
+    assert.match(await program.page("/debug/pprof"), /go tool pprof/);
+  });
+  await withProgram({}, ["--registries=", "--ctrlz_port=0"], async (program) => {
+    assert.match(await program.page("/debug/pprof"), /no page \/debug\/pprof/);
+  });
 });
 
 Deno.test("variables without effect are reported, and the others are not", async () => {

@@ -56,9 +56,9 @@ for (const name of Object.keys(discoveryFlags).filter((flag) => !logging.has(fla
 }
 
 Deno.test("flags that are given although they are idle are reported, in order", () => {
-  assert.deepEqual(flagsNotBuilt("pilot-discovery", new Set(["profile", "configDir", "httpsAddr"])), [
+  assert.deepEqual(flagsNotBuilt("pilot-discovery", new Set(["httpsAddr", "configDir", "cniNamespace"])), [
+    "--cniNamespace",
     "--httpsAddr",
-    "--profile",
   ]);
   assert.deepEqual(flagsNotBuilt("pilot-discovery", new Set()), []);
 });

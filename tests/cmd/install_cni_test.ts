@@ -50,7 +50,6 @@ for (const [name, { default: value }] of Object.entries(flags).filter(([name]) =
 
 Deno.test("flags of install-cni that are given although they are idle are reported, in order", () => {
   assert.deepEqual(flagsNotBuilt("install-cni", new Set(["ztunnel-uds-address", "log-level", "ctrlz_port"])), [
-    "--ctrlz_port",
     "--ztunnel-uds-address",
   ]);
 });
@@ -103,18 +102,22 @@ Deno.test("ports in use and a run folder that cannot be had are named at once, o
   const taken = Deno.listen({ hostname: "::", port: 0 });
   try {
     await Deno.writeTextFile(`${folder}/file`, "");
-    const { code, lines } = await refused(folder, [`--cni-agent-run-dir=${folder}/file`], {
+    const { code, lines } = await refused(folder, [
+      `--cni-agent-run-dir=${folder}/file`,
+      `--ctrlz_port=${taken.addr.port}`,
+    ], {
       MESH_CNI_HEALTH_PORT: String(taken.addr.port),
       MONITORING_PORT: String(taken.addr.port),
     });
     assert.equal(code, 1);
-    assert.equal(lines.length, 3, lines.join("\n"));
+    assert.equal(lines.length, 4, lines.join("\n"));
     assert.match(
       lines[0] ?? "",
       /^Error: flag --monitoring-port: got \d+, expected a port that is free \(listen EADDRINUSE/,
     );
     assert.match(lines[1] ?? "", /^flag --cni-agent-run-dir: got ".*\/file", expected a folder that this program may/);
     assert.match(lines[2] ?? "", /^variable MESH_CNI_HEALTH_PORT: got \d+, expected a port that is free/);
+    assert.match(lines[3] ?? "", /^flag --ctrlz_port: got "127\.0\.0\.1:\d+", expected an address that is free/);
   } finally {
     taken.close();
     await Deno.remove(folder, { recursive: true });

@@ -34,9 +34,9 @@ function variables(node: TestNode, orch: FakeOrch): Record<string, string> {
 }
 
 /** Starts an installer and waits until it says something. */
-async function start(env: Record<string, string>, said: string) {
+async function start(env: Record<string, string>, said: string, ...args: readonly string[]) {
   const child = new Deno.Command(Deno.execPath(), {
-    args: line,
+    args: [...line, ...args],
     env,
     cwd: repository,
     stdin: "null",
@@ -51,6 +51,7 @@ async function start(env: Record<string, string>, said: string) {
     text += value;
   }
   return {
+    text,
     async stop() {
       child.kill("SIGTERM");
       for (;;) {
@@ -85,7 +86,13 @@ namespaceTest(
       assert.equal(before.code, 1);
       assert.match(before.out, /^3 problems: configuration, executable, orchestrator$/m);
 
-      const first = await start({ ...env, SKIP_TLS_VERIFY: "true", LOG_LEVEL: "info" }, "serving");
+      const first = await start(
+        { ...env, SKIP_TLS_VERIFY: "true", LOG_LEVEL: "info" },
+        "introspection=",
+        "--ctrlz_port=0",
+      );
+      const introspection = /introspection=(\d+)/.exec(first.text)?.[1];
+      assert.deepEqual(await (await fetch(`http://127.0.0.1:${introspection}/argsj/`)).json(), ["--ctrlz_port=0"]);
       const pod = orch.put(injectedPod("shop", "cart-0"));
       const sandbox = await node.sandbox("shop", "cart-0", pod.metadata.uid);
       const added = await node.chain("ADD", sandbox);

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { localOnly } from "../../http/local_only.ts";
 import { HttpServer } from "../../http/server.ts";
 import type { Log } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
@@ -92,7 +93,9 @@ export async function openStatusPort(
     envoy: settings.DISABLE_PROXY ? undefined : `${admin}/stats/prometheus`,
     localOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY,
   });
-  const profiles = input.profiling ? (await import("../status/profile_routes.ts")).profileRoutes() : [];
+  const profiles = input.profiling
+    ? (await import("../../http/profiles/routes.ts")).profileRoutes("pilot-agent", [localOnly])
+    : [];
   const server = new HttpServer({
     routes: [...statusRoutes(actions), ...probes.routes, ...ofMetrics, ...profiles],
     log: log.scope("healthcheck"),

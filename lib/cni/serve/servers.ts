@@ -26,12 +26,25 @@ export interface ServeOptions {
   readonly metricsLocalOnly: boolean;
   /** Names by which metrics may be asked for then, beside addresses and localhost. */
   readonly names: readonly string[];
+  /** Pages about the process. Absent: none. */
+  readonly introspection?: NodeIntrospection;
+}
+
+/** Where the pages about the process are served. */
+export interface NodeIntrospection {
+  /** `host:port`. */
+  readonly address: string;
+  /** Asked for by name: an agent that cannot have the address does not start. Otherwise it goes on without. */
+  readonly required: boolean;
+  readonly routes: readonly Route[];
 }
 
 /** Ports in use. */
 export interface NodePorts {
   readonly health: number;
   readonly monitoring: number;
+  /** Undefined: no introspection pages. */
+  readonly introspection?: number;
 }
 
 /** Servers at work. */
@@ -53,13 +66,14 @@ export async function serveNode(
 ): Promise<NodeServers> {
   const { runDir, healthPort, monitoringPort, metricsLocalOnly, names } = options;
   const attempts = new Attempts();
+  const serve = async (name: string, address: string, routes: readonly Route[]) => {
+    const server = new HttpServer({ routes, log: kernel.log.scope("cni-agent"), clock: kernel.clock });
+    const { port } = await server.listen(address);
+    kernel.stopper.add(name, () => server.close());
+    return port;
+  };
   const listen = (name: string, option: "monitoringPort" | "healthPort", routes: readonly Route[]) =>
-    attempts.try(option, options[option], "a port that is free", async () => {
-      const server = new HttpServer({ routes, log: kernel.log.scope("cni-agent"), clock: kernel.clock });
-      const { port } = await server.listen(`:${options[option]}`);
-      kernel.stopper.add(name, () => server.close());
-      return port;
-    });
+    attempts.try(option, options[option], "a port that is free", () => serve(name, `:${options[option]}`, routes));
   const scraped = monitoringRoutes(kernel.metrics, { localOnly: metricsLocalOnly, names });
   const monitoring = await listen("metrics", "monitoringPort", scraped);
   const socket = pluginSocket(runDir, kernel, pods);
@@ -69,12 +83,32 @@ export async function serveNode(
     kernel.stopper.add("plugin socket", () => socket.close());
   });
   const health = await listen("health", "healthPort", healthRoutes(notReady));
+  const introspection = options.introspection && await introspect(options.introspection, attempts, serve, kernel);
   attempts.check();
   return {
     health: health ?? healthPort,
     monitoring: monitoring ?? monitoringPort,
+    ...(introspection === undefined ? {} : { introspection }),
     renewSocket: () => socket.renew(),
   };
+}
+
+/** The port; undefined where it could not be had. */
+async function introspect(
+  { address, required, routes }: NodeIntrospection,
+  attempts: Attempts,
+  serve: (name: string, address: string, routes: readonly Route[]) => Promise<number>,
+  kernel: Kernel,
+): Promise<number | undefined> {
+  const open = () => serve("introspection", address, routes);
+  if (required) return await attempts.try("introspection", address, "an address that is free", open);
+  try {
+    return await open();
+  } catch (error) {
+    // A port that is there by default alone does not keep pods from being redirected.
+    kernel.log.scope("cni-agent").warn("no introspection pages: the address cannot be used", { address, error });
+    return undefined;
+  }
 }
 
 /** The plugin's socket, which goes with the run folder and has to come back with it. */

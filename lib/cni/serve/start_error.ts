@@ -7,7 +7,7 @@
 import { type OptionFault, OptionFaults } from "../../kernel/lifecycle/option_faults.ts";
 
 /** Options that may have a fault at start. */
-export type NodeAgentOption = "runDir" | "healthPort" | "monitoringPort";
+export type NodeAgentOption = "runDir" | "healthPort" | "monitoringPort" | "introspection";
 
 /** A node agent that did not start; `faults` names every option at fault. */
 export class NodeAgentStartError extends OptionFaults<NodeAgentOption> {

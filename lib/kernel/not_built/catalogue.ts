@@ -7,7 +7,6 @@
 import { agent } from "./agent.ts";
 import { ambient } from "./ambient.ts";
 import { authority } from "./authority.ts";
-import { diagnostics } from "./diagnostics.ts";
 import { entriesOf, type NotBuilt, type NotBuiltPart, type NotBuiltWhat } from "./entry.ts";
 import { extensions } from "./extensions.ts";
 import { filters } from "./filters.ts";
@@ -23,7 +22,7 @@ import { webhooks } from "./webhooks.ts";
 /** The parts, in the order of the reference page. */
 export const NOT_BUILT_PARTS: readonly NotBuiltPart[] = [
   ...[authority, agent, orchestrator, registration, webhooks, gatewayApi, ambient],
-  ...[telemetry, extensions, filters, networks, status, diagnostics],
+  ...[telemetry, extensions, filters, networks, status],
 ];
 
 /** Every entry. */

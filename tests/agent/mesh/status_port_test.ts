@@ -79,11 +79,11 @@ Deno.test({
 });
 
 async function profiles(status: number): Promise<void> {
-  const made = await Promise.all([1, 2].map(() => page(status, "/debug/pprof/profile?seconds=0.5")));
+  const made = await Promise.all([1, 2].map(() => page(status, "/debug/pprof/profile?seconds=0.5&form=v8")));
   assert.deepEqual(made.map((one) => one.status).sort(), [200, 409], "one at a time");
   const cpu = JSON.parse(made.find((one) => one.status === 200)!.text);
   assert.ok(cpu.nodes.length > 0 && cpu.endTime > cpu.startTime);
-  const allocs = JSON.parse((await page(status, "/debug/pprof/allocs?seconds=0.1")).text);
+  const allocs = JSON.parse((await page(status, "/debug/pprof/allocs?seconds=0.1&form=v8")).text);
   assert.ok(allocs.head.callFrame !== undefined);
   const heap = JSON.parse((await page(status, "/debug/pprof/heap")).text);
   assert.ok(heap.snapshot.node_count > 1000);

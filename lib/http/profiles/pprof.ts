@@ -1,0 +1,159 @@
+/**
+ * Profiles of V8 in the form that `go tool pprof` and what goes with it read: a message of `profile.proto`, packed with
+ * gzip (https://github.com/google/pprof/blob/main/proto/README.md).
+ *
+ * @module
+ */
+import { gzipSync } from "node:zlib";
+import { Function, Line, Location, Profile, Sample, StringTable, ValueType } from "pprof-format";
+
+/** A function as V8 names it (https://chromedevtools.github.io/devtools-protocol/tot/Runtime/#type-CallFrame). */
+export interface CallFrame {
+  readonly functionName: string;
+  readonly url: string;
+  /** From 0; below that where it is unknown. */
+  readonly lineNumber: number;
+}
+
+/** https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile */
+export interface V8CpuProfile {
+  readonly nodes: readonly {
+    readonly id: number;
+    readonly callFrame: CallFrame;
+    readonly children?: readonly number[];
+  }[];
+  /** Microseconds. */
+  readonly startTime: number;
+  readonly endTime: number;
+  /** Nodes, one for each sample. */
+  readonly samples: readonly number[];
+  /** Microseconds since the sample before. */
+  readonly timeDeltas: readonly number[];
+}
+
+/** A node of https://chromedevtools.github.io/devtools-protocol/tot/HeapProfiler/#type-SamplingHeapProfile */
+export interface V8AllocationNode {
+  readonly id: number;
+  readonly callFrame: CallFrame;
+  readonly children: readonly V8AllocationNode[];
+}
+
+/** The allocations themselves. */
+export interface V8AllocationProfile {
+  readonly head: V8AllocationNode;
+  readonly samples: readonly { readonly size: number; readonly nodeId: number }[];
+}
+
+/** A stack: a function and those that called it. */
+interface StackNode {
+  readonly id: number;
+  readonly callFrame: CallFrame;
+  readonly parent: StackNode | undefined;
+}
+
+/** Time that V8 gives to no function of a program: it waited. */
+const IDLE = "(idle)";
+
+/** CPU time by stack: samples, and nanoseconds. Time in which the program waited is left out, as Go does. */
+export function cpuPprof({ nodes, samples, timeDeltas, startTime, endTime }: V8CpuProfile): Uint8Array {
+  const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const stacks = new Map<number, StackNode>();
+  const stackOf = (id: number): StackNode => {
+    const known = stacks.get(id);
+    if (known !== undefined) return known;
+    const parent = parents.get(id);
+    const made = { id, callFrame: byId.get(id)!.callFrame, parent: parent === undefined ? undefined : stackOf(parent) };
+    stacks.set(id, made);
+    return made;
+  };
+  const writer = new PprofWriter(["samples", "count"], ["cpu", "nanoseconds"]);
+  samples.forEach((id, i) => {
+    const stack = stackOf(id);
+    if (stack.callFrame.functionName !== IDLE) writer.add(stack, 1, timeDeltas[i]! * 1000);
+  });
+  return writer.end({ durationNanos: Math.round((endTime - startTime) * 1000) });
+}
+
+/** Allocations by stack: how many, and their bytes. */
+export function allocationPprof({ head, samples }: V8AllocationProfile): Uint8Array {
+  const stacks = new Map<number, StackNode>();
+  const rest: [V8AllocationNode, StackNode | undefined][] = [[head, undefined]];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    const [{ id, callFrame, children }, parent] = next;
+    const stack = { id, callFrame, parent };
+    stacks.set(id, stack);
+    for (const child of children) rest.push([child, stack]);
+  }
+  const writer = new PprofWriter(["alloc_objects", "count"], ["alloc_space", "bytes"]);
+  for (const { nodeId, size } of samples) {
+    const stack = stacks.get(nodeId);
+    if (stack !== undefined) writer.add(stack, 1, size);
+  }
+  return writer.end({});
+}
+
+/** A name and a unit, as in `profile.proto`. */
+type Value = readonly [type: string, unit: string];
+
+/** Collects values by stack. Equal functions are written once, and so is each stack. */
+class PprofWriter {
+  readonly #strings = new StringTable();
+  readonly #types: readonly [Value, Value];
+  readonly #functions = new Map<string, Function>();
+  readonly #locations = new Map<string, Location>();
+  readonly #samples = new Map<number, Sample>();
+
+  constructor(...types: readonly [Value, Value]) {
+    this.#types = types;
+  }
+
+  add(stack: StackNode, first: number, second: number): void {
+    let sample = this.#samples.get(stack.id);
+    if (sample === undefined) {
+      sample = new Sample({ locationId: this.#path(stack), value: [0, 0] });
+      this.#samples.set(stack.id, sample);
+    }
+    sample.value = [Number(sample.value[0]) + first, Number(sample.value[1]) + second];
+  }
+
+  /** The function first, then those that called it. */
+  #path(stack: StackNode): number[] {
+    const path: number[] = [];
+    for (let at: StackNode | undefined = stack; at !== undefined; at = at.parent) {
+      // The root is no function.
+      if (at.parent !== undefined || stack === at) path.push(Number(this.#location(at.callFrame).id));
+    }
+    return path;
+  }
+
+  #location({ functionName, url, lineNumber }: CallFrame): Location {
+    const key = JSON.stringify([functionName, url, lineNumber]);
+    const known = this.#locations.get(key);
+    if (known !== undefined) return known;
+    const name = this.#strings.dedup(functionName || "(anonymous)");
+    const startLine = Math.max(0, lineNumber + 1);
+    const id = this.#functions.size + 1;
+    this.#functions.set(
+      key,
+      new Function({ id, name, systemName: name, filename: this.#strings.dedup(url), startLine }),
+    );
+    const made = new Location({ id, line: [new Line({ functionId: id, line: startLine })] });
+    this.#locations.set(key, made);
+    return made;
+  }
+
+  end(facts: { readonly durationNanos?: number }): Uint8Array {
+    const sampleType = this.#types.map(([type, unit]) =>
+      new ValueType({ type: this.#strings.dedup(type), unit: this.#strings.dedup(unit) })
+    );
+    const profile = new Profile({
+      ...{ sampleType, stringTable: this.#strings, ...facts },
+      sample: [...this.#samples.values()],
+      location: [...this.#locations.values()],
+      function: [...this.#functions.values()],
+      timeNanos: BigInt(Date.now()) * 1_000_000n,
+    });
+    return gzipSync(profile.encode());
+  }
+}
