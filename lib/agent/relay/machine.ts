@@ -24,6 +24,8 @@ import {
   NO_VERSIONS,
   type OwnResponse,
   type OwnVersions,
+  type RejectedResponse,
+  rejectRequest,
   type RelayVariant,
   requestType,
   responseType,
@@ -45,6 +47,10 @@ export type RelayEvent =
     readonly response: OwnResponse;
     readonly error?: string;
   }
+  /** A response is as the proxy is to have it. */
+  | { readonly type: "rewritten"; readonly connection: number; readonly bytes: Uint8Array }
+  /** Something of a response is not as the server wants it; the server is told why. */
+  | { readonly type: "refused"; readonly connection: number } & RejectedResponse
   /** The health of the workload has changed: a report that holds until the next one. */
   | { readonly type: "health"; readonly report: WorkloadReport }
   | { readonly type: "stop" };
@@ -58,14 +64,17 @@ export type RelayEffect =
   | { readonly type: "close upstream"; readonly connection: number }
   | { readonly type: "send down"; readonly stream: number; readonly bytes: Uint8Array }
   | { readonly type: "close downstream"; readonly stream: number; readonly code: Code; readonly reason: string }
-  /** A response that is for the agent. */
-  | {
-    readonly type: "work off";
-    readonly connection: number;
-    readonly variant: RelayVariant;
-    readonly typeUrl: string;
-    readonly bytes: Uint8Array;
-  };
+  /** A response that is for the agent, and one that the proxy is to have in another form. */
+  | { readonly type: "work off" } & HeldResponse
+  | { readonly type: "rewrite" } & HeldResponse;
+
+/** A response that does not go straight to the proxy. */
+export interface HeldResponse {
+  readonly connection: number;
+  readonly variant: RelayVariant;
+  readonly typeUrl: string;
+  readonly bytes: Uint8Array;
+}
 
 /** A proxy's stream and the connection made for it. */
 export interface RelaySession {
@@ -78,6 +87,8 @@ export interface RelaySession {
   readonly keptBytes: number;
   /** The proxy has asked for listeners, and the agent for what is its own. */
   readonly asked: boolean;
+  /** The last request for each type that is rewritten: a rejection must ask for the same resources. */
+  readonly lastRequests: ReadonlyMap<string, Uint8Array>;
 }
 
 /** All that a relay knows. */
@@ -89,6 +100,8 @@ export interface RelayState {
   readonly failures: number;
   /** Types that the agent asks for itself, with what it has of each. */
   readonly own: ReadonlyMap<string, OwnVersions>;
+  /** Types whose responses are rewritten before the proxy gets them. */
+  readonly rewritten: ReadonlySet<string>;
   readonly health: WorkloadReport | undefined;
   readonly stopped: boolean;
 }
@@ -107,9 +120,10 @@ const LISTENER_TYPE = "type.googleapis.com/envoy.config.listener.v3.Listener";
 const PROXY_TYPES = /^type\.googleapis\.com\/(?:envoy\.|istio\.workload\.)/;
 
 /** A relay before the first stream. */
-export function initialRelay(ownTypes: readonly string[]): RelayState {
+export function initialRelay(ownTypes: readonly string[], rewrittenTypes: readonly string[] = []): RelayState {
   const own = new Map(ownTypes.map((typeUrl) => [typeUrl, NO_VERSIONS]));
-  return { session: undefined, next: 1, failures: 0, own, health: undefined, stopped: false };
+  const rewritten = new Set(rewrittenTypes);
+  return { session: undefined, next: 1, failures: 0, own, rewritten, health: undefined, stopped: false };
 }
 
 /** One step. */
@@ -155,6 +169,12 @@ function ofUpstream(state: RelayState, session: RelaySession, event: UpstreamEve
       return isConnected(session) ? responded(state, session, event.bytes) : stay(state);
     case "upstream closed":
       return phase === "waiting" ? stay(state) : upstreamClosed(state, session, event.reason);
+    case "rewritten": {
+      const effect = { type: "send down", stream: session.stream, bytes: event.bytes } as const;
+      return phase === "answered" ? { state, effects: [effect] } : stay(state);
+    }
+    case "refused":
+      return phase === "answered" ? refused(state, session, event) : stay(state);
     case "worked off":
       return phase === "answered" ? workedOff(state, session, event.response, event.error) : stay(state);
   }
@@ -191,15 +211,20 @@ function opened(before: RelayState, stream: number, variant: RelayVariant): Rela
   // A proxy that comes back because the server was gone must not dial more often than the server can be there.
   const later = state.failures > 0;
   const phase = later ? "waiting" : "dialing";
-  const session: RelaySession = { stream, variant, connection, phase, kept: [], keptBytes: 0, asked: false };
+  const nothing = { kept: [], keptBytes: 0, asked: false, lastRequests: new Map<string, Uint8Array>() };
+  const session: RelaySession = { stream, variant, connection, phase, ...nothing };
   const effect: RelayEffect = later
     ? { type: "dial later", connection, failures: state.failures }
     : { type: "dial", connection, variant };
   return { state: { ...state, session, next: connection + 1 }, effects: [...effects, effect] };
 }
 
-function requested(state: RelayState, session: RelaySession, bytes: Uint8Array): RelayStep {
-  const first = !session.asked && requestType(session.variant, bytes) === LISTENER_TYPE;
+function requested(state: RelayState, before: RelaySession, bytes: Uint8Array): RelayStep {
+  const typeUrl = requestType(before.variant, bytes);
+  const session = state.rewritten.has(typeUrl)
+    ? { ...before, lastRequests: new Map(before.lastRequests).set(typeUrl, bytes) }
+    : before;
+  const first = !session.asked && typeUrl === LISTENER_TYPE;
   if (!first) return send(state, session, [bytes]);
   const own = [...state.own].map(([typeUrl, versions]) => firstRequest(session.variant, typeUrl, versions));
   const events = state.health === undefined ? [] : [healthRequest(session.variant, state.health)];
@@ -232,7 +257,19 @@ function responded(before: RelayState, asking: RelaySession, bytes: Uint8Array):
   const { stream, variant, connection } = session;
   const typeUrl = responseType(variant, bytes);
   if (state.own.has(typeUrl)) return { state, effects: [{ type: "work off", connection, variant, typeUrl, bytes }] };
+  if (state.rewritten.has(typeUrl)) {
+    return { state, effects: [{ type: "rewrite", connection, variant, typeUrl, bytes }] };
+  }
   return { state, effects: PROXY_TYPES.test(typeUrl) ? [{ type: "send down", stream, bytes }] : [] };
+}
+
+function refused(
+  state: RelayState,
+  { variant, connection, lastRequests }: RelaySession,
+  response: RejectedResponse,
+): RelayStep {
+  const bytes = rejectRequest(variant, response, lastRequests.get(response.typeUrl));
+  return { state, effects: [{ type: "send up", connection, bytes }] };
 }
 
 function upstreamClosed(state: RelayState, session: RelaySession, reason: string): RelayStep {

@@ -147,6 +147,36 @@ export function answerRequest(
 /** `google.rpc.Code.INTERNAL`. */
 const INTERNAL = 13;
 
+/** A response that is rejected for the proxy. */
+export interface RejectedResponse {
+  readonly typeUrl: string;
+  readonly nonce: string;
+  readonly reason: string;
+}
+
+/**
+ * The rejection of a response that the proxy has not rejected itself.
+ *
+ * @param last the proxy's last request for the type: a state-of-the-world request says again which resources are wanted
+ *   and which version is there
+ */
+export function rejectRequest(
+  variant: RelayVariant,
+  { typeUrl, nonce, reason }: RejectedResponse,
+  last: Uint8Array | undefined,
+): Uint8Array {
+  const detail = new MessageWriter().varint(1, INTERNAL).string(2, reason).finish();
+  const out = new MessageWriter();
+  if (variant === "delta") return out.string(2, typeUrl).string(6, nonce).bytes(7, detail).finish();
+  // DiscoveryRequest: version_info = 1, resource_names = 3.
+  const cursor = new WireCursor(last ?? new Uint8Array(0));
+  while (cursor.next()) {
+    if (cursor.wireType === 2 && (cursor.field === 1 || cursor.field === 3)) out.bytes(cursor.field, cursor.bytes());
+    else cursor.skip();
+  }
+  return out.string(4, typeUrl).string(5, nonce).bytes(6, detail).finish();
+}
+
 /** Type of reports of the workload's health: requests without an answer, unhealthy with an error. */
 const HEALTH_TYPE = "type.googleapis.com/istio.v1.HealthInformation";
 

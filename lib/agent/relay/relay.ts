@@ -12,16 +12,43 @@ import type { Logger } from "../../kernel/log/log.ts";
 import type { WorkloadReport } from "../health/health_state.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";
-import { initialRelay, type RelayEffect, type RelayEvent, type RelayState, stepRelay } from "./machine.ts";
+import {
+  type HeldResponse,
+  initialRelay,
+  type RelayEffect,
+  type RelayEvent,
+  type RelayState,
+  stepRelay,
+} from "./machine.ts";
 import { type OwnResponse, readResponse, type RelayVariant } from "./messages.ts";
 import type { OpenUpstream, Upstream } from "./upstream.ts";
 
 /** Works off what the server sends to the agent itself; an exception rejects it, and its message is the reason. */
 export type OwnHandler = (response: OwnResponse) => void | Promise<void>;
 
+/** Where a rewriter of responses delivers. */
+export interface RewriteTarget {
+  /** A response goes to the proxy. */
+  send(bytes: Uint8Array): void;
+  /** The server is told that something of the response with this nonce is not in force, and why. */
+  refuse(nonce: string, reason: string): void;
+}
+
+/** Rewrites the responses of one type on one connection; what it sends is in the order of what it takes. */
+export interface ResponseRewriter {
+  take(bytes: Uint8Array): void;
+  /** The connection is over: nothing is sent any more. */
+  close(): void;
+}
+
+/** Begins to rewrite on a connection. */
+export type OpenRewriter = (variant: RelayVariant, target: RewriteTarget) => ResponseRewriter;
+
 /** What a relay is made of. */
 export interface RelayOptions {
   readonly open: OpenUpstream;
+  /** Rewriters by type; absent: every response goes to the proxy as it came. */
+  readonly rewriters?: ReadonlyMap<string, OpenRewriter>;
   /** Types that the agent asks for itself. */
   readonly own: ReadonlyMap<string, OwnHandler>;
   readonly clock: Clock;
@@ -45,13 +72,15 @@ export class Relay {
   readonly #upstreams = new Map<number, Upstream>();
   /** Connections that have been open, of those that are not over. */
   readonly #open = new Set<number>();
+  /** Rewriters by type, of each connection. */
+  readonly #rewriters = new Map<number, Map<string, ResponseRewriter>>();
   #retry: Cancel | undefined;
   #reported = "";
   #work: Promise<void> = Promise.resolve();
 
   constructor(options: RelayOptions) {
     this.#options = options;
-    this.#state = initialRelay([...options.own.keys()]);
+    this.#state = initialRelay([...options.own.keys()], [...options.rewriters?.keys() ?? []]);
   }
 
   /** The service for the proxy. */
@@ -133,6 +162,7 @@ export class Relay {
       case "close upstream": {
         const upstream = this.#upstreams.get(effect.connection);
         this.#upstreams.delete(effect.connection);
+        this.#endRewriters(effect.connection);
         if (this.#open.delete(effect.connection)) this.#terminated("cancelled");
         return upstream?.close();
       }
@@ -144,6 +174,8 @@ export class Relay {
         this.#calls.delete(effect.stream);
         return call?.end(effect.code, effect.reason);
       }
+      case "rewrite":
+        return this.#rewriter(effect)?.take(effect.bytes);
       case "work off":
         // One after the other: of two responses of a type the later one counts.
         this.#work = this.#work.then(() => this.#workOff(effect));
@@ -166,6 +198,7 @@ export class Relay {
       },
       closed: (reason) => {
         this.#upstreams.delete(connection);
+        this.#endRewriters(connection);
         if (this.#open.delete(connection)) this.#terminated("error");
         else metrics.counter("meshd_connection_failures").inc();
         this.#report(reason);
@@ -173,6 +206,30 @@ export class Relay {
       },
     });
     this.#upstreams.set(connection, upstream);
+  }
+
+  #rewriter({ connection, variant, typeUrl }: HeldResponse): ResponseRewriter | undefined {
+    // The connection may have ended while its last responses were on their way here.
+    if (!this.#upstreams.has(connection)) return undefined;
+    const ofConnection = this.#rewriters.getOrInsertComputed(connection, () => new Map());
+    return ofConnection.get(typeUrl) ?? this.#openRewriter(ofConnection, { connection, variant, typeUrl });
+  }
+
+  #openRewriter(
+    ofConnection: Map<string, ResponseRewriter>,
+    { connection, variant, typeUrl }: Omit<HeldResponse, "bytes">,
+  ): ResponseRewriter | undefined {
+    const rewriter = this.#options.rewriters?.get(typeUrl)?.(variant, {
+      send: (bytes) => this.#happened({ type: "rewritten", connection, bytes }),
+      refuse: (nonce, reason) => this.#happened({ type: "refused", connection, typeUrl, nonce, reason }),
+    });
+    if (rewriter !== undefined) ofConnection.set(typeUrl, rewriter);
+    return rewriter;
+  }
+
+  #endRewriters(connection: number): void {
+    for (const rewriter of this.#rewriters.get(connection)?.values() ?? []) rewriter.close();
+    this.#rewriters.delete(connection);
   }
 
   #dialLater(connection: number, failures: number): void {
@@ -186,7 +243,7 @@ export class Relay {
     );
   }
 
-  async #workOff({ connection, variant, typeUrl, bytes }: Extract<RelayEffect, { type: "work off" }>): Promise<void> {
+  async #workOff({ connection, variant, typeUrl, bytes }: HeldResponse): Promise<void> {
     let response: OwnResponse = { typeUrl, nonce: "", version: "", resources: [], removed: [] };
     let failure: { readonly error: string } | undefined;
     try {

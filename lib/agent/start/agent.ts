@@ -37,6 +37,8 @@ import { machineToken, startTokenService, tokenFaults } from "./tokens.ts";
 import type { GoogleIdentity } from "../tokens/google_identity.ts";
 import type { ReadinessCheck } from "../status/readiness.ts";
 import type { StatusActions } from "../status/routes.ts";
+import { EXTENSION_CONFIG_TYPE } from "../wasm/conversion.ts";
+import { type WasmModules, wasmModules } from "./wasm_modules.ts";
 import { startWorkloadHealth } from "./workload_probe.ts";
 import { openStatusPort, planStatus } from "./status_port.ts";
 
@@ -84,7 +86,9 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
   const machine = await machineToken(input, parts);
   const certificate = plan.from === "authority" ? workloadCertificate(input, parts, machine) : undefined;
   let names: MeshNameServer | undefined;
+  const wasm = wasmModules(input, parts);
   const relay = new Relay({
+    ...(wasm === undefined ? {} : { rewriters: new Map([[EXTENSION_CONFIG_TYPE, wasm.open]]) }),
     open: upstreamOpener({
       server: discoveryServer(input, machine),
       keepaliveInterval: settings.GRPC_KEEPALIVE_INTERVAL,
@@ -119,7 +123,7 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
   certificate?.start();
   let agent: RunningAgent | undefined;
   const pages: ClosablePages[] = [];
-  const runtime: AgentRuntime = { relay, certificate, revocations, machine, sockets, pages };
+  const runtime: AgentRuntime = { relay, wasm, certificate, revocations, machine, sockets, pages };
   try {
     await writeGrpcBootstrap(input, plan, log.scope("default"));
     names = await startNameServer(input, parts);
@@ -144,6 +148,8 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
 /** What an agent holds beside its proxy. */
 interface AgentRuntime {
   readonly relay: Relay;
+  /** Absent where modules are left to the proxy. */
+  readonly wasm: WasmModules | undefined;
   readonly certificate: WorkloadCertificate | undefined;
   /** The files of revocation lists; absent as the certificate. */
   readonly revocations: WatchedFile | undefined;
@@ -246,8 +252,10 @@ async function closeSockets(sockets: readonly OpenSocket[]): Promise<void> {
   }
 }
 
-async function closeAll({ relay, certificate, revocations, machine, sockets, pages }: AgentRuntime): Promise<void> {
+async function closeAll(runtime: AgentRuntime): Promise<void> {
+  const { relay, wasm, certificate, revocations, machine, sockets, pages } = runtime;
   relay.stop();
+  wasm?.stop();
   certificate?.stop();
   machine?.stop();
   await revocations?.stop();

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { agent } from "./agent.ts";
 import { ambient } from "./ambient.ts";
 import { authority } from "./authority.ts";
 import { entriesOf, type NotBuilt, type NotBuiltPart, type NotBuiltWhat } from "./entry.ts";
@@ -21,7 +20,7 @@ import { webhooks } from "./webhooks.ts";
 
 /** The parts, in the order of the reference page. */
 export const NOT_BUILT_PARTS: readonly NotBuiltPart[] = [
-  ...[authority, agent, orchestrator, registration, webhooks, gatewayApi, ambient],
+  ...[authority, orchestrator, registration, webhooks, gatewayApi, ambient],
   ...[telemetry, extensions, filters, networks, status],
 ];
 

@@ -137,3 +137,36 @@ Deno.test("a proxy that asks for too much before the server answers is refused",
   });
   assert.deepEqual(effects.map(({ type }) => type), ["close downstream", "close upstream"]);
 });
+
+const EXTENSIONS = "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig";
+
+Deno.test("a response of a type that is rewritten waits for its new form, which goes to the proxy of its connection alone", () => {
+  const message = { type: "downstream message", stream: 1, bytes: listeners } as const;
+  const before = after(initialRelay([], [EXTENSIONS]), ...opened, message).state;
+  const bytes = response(EXTENSIONS, "filter", "1");
+  const given = after(before, { type: "upstream message", connection: 1, bytes });
+  assert.deepEqual(given.effects, [{ type: "rewrite", connection: 1, variant: "delta", typeUrl: EXTENSIONS, bytes }]);
+  const made = new Uint8Array([1]);
+  const rewritten = { type: "rewritten", connection: 1, bytes: made } as const;
+  assert.deepEqual(after(given.state, rewritten).effects, [{ type: "send down", stream: 1, bytes: made }]);
+  const refused = { type: "refused", connection: 1, typeUrl: EXTENSIONS, nonce: "n", reason: "r" } as const;
+  const over = after(given.state, { type: "downstream opened", stream: 2, variant: "delta" }).state;
+  for (const late of [rewritten, refused]) assert.deepEqual(after(over, late).effects, []);
+});
+
+Deno.test("a rejection for the proxy asks again for what the proxy has asked for, with the version that it has", () => {
+  const asked = new MessageWriter().string(1, "7").bytes(2, utf8Bytes("node")).string(3, "a").string(3, "b")
+    .string(4, EXTENSIONS).string(5, "old").finish();
+  const { state } = after(
+    initialRelay([], [EXTENSIONS]),
+    { type: "downstream opened", stream: 1, variant: "sotw" },
+    { type: "upstream opened", connection: 1 },
+    { type: "downstream message", stream: 1, bytes: asked },
+    { type: "upstream message", connection: 1, bytes: new MessageWriter().string(4, EXTENSIONS).finish() },
+  );
+  const refused = { type: "refused", connection: 1, typeUrl: EXTENSIONS, nonce: "new", reason: "no module" } as const;
+  const status = new MessageWriter().varint(1, 13).string(2, "no module").finish();
+  const bytes = new MessageWriter().string(1, "7").string(3, "a").string(3, "b").string(4, EXTENSIONS).string(5, "new")
+    .bytes(6, status).finish();
+  assert.deepEqual(after(state, refused).effects, [{ type: "send up", connection: 1, bytes }]);
+});

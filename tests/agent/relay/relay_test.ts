@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import type { OwnResponse } from "../../../lib/agent/relay/messages.ts";
-import { type OwnHandler, Relay } from "../../../lib/agent/relay/relay.ts";
+import { type OpenRewriter, type OwnHandler, Relay, type RewriteTarget } from "../../../lib/agent/relay/relay.ts";
 import { upstreamOpener } from "../../../lib/agent/relay/upstream.ts";
 import { ClientCall } from "../../../lib/grpc/client/client_call.ts";
 import { ClientConnection } from "../../../lib/grpc/client/client_connection.ts";
@@ -48,7 +48,11 @@ interface Parts {
   restart(): Promise<TestDiscovery>;
 }
 
-async function relayed(own: ReadonlyMap<string, OwnHandler>, test: (parts: Parts) => Promise<void>): Promise<void> {
+async function relayed(
+  own: ReadonlyMap<string, OwnHandler>,
+  test: (parts: Parts) => Promise<void>,
+  rewriters: ReadonlyMap<string, OpenRewriter> = new Map(),
+): Promise<void> {
   const folder = await Deno.makeTempDir();
   let discovery = await TestDiscovery.start();
   const { port } = discovery;
@@ -61,7 +65,7 @@ async function relayed(own: ReadonlyMap<string, OwnHandler>, test: (parts: Parts
   const lines: string[] = [];
   const target = { write: (line: Uint8Array) => void lines.push(new TextDecoder().decode(line)), close() {} };
   const log = createLog(["test"], defaultLogOptions, { open: () => target }).scope("test");
-  const relay = new Relay({ open, own, clock, log, metrics: noMetrics(), random: () => 1 });
+  const relay = new Relay({ open, own, rewriters, clock, log, metrics: noMetrics(), random: () => 1 });
   const server = new GrpcServer([relay.service]);
   const listener = await listenUnix(`${folder}/XDS`, (transport) => server.accept(transport));
   const connection = new ClientConnection(await dial({ path: `${folder}/XDS` }, 5000));
@@ -174,4 +178,34 @@ Deno.test("what is for the agent stays here: it is worked off, acknowledged or r
     assert.match(new TextDecoder().decode(requests[3]), /no such table/);
     assert.equal(stream.messages.length, 0);
   });
+});
+
+Deno.test("a rewriter that waits holds up no other type; one that is for a connection that is over is closed", async () => {
+  const type = "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig";
+  const taken: { readonly target: RewriteTarget; readonly bytes: Uint8Array }[] = [];
+  let closed = 0;
+  const open: OpenRewriter = (_, target) => ({
+    take: (bytes) => void taken.push({ target, bytes: new Uint8Array(bytes) }),
+    close: () => void closed++,
+  });
+  await relayed(new Map(), async ({ discovery, open }) => {
+    const stream = open(true);
+    stream.call.send(request("one"));
+    await until("the request is there", () => discovery.streams[0]?.requests.length === 1);
+    const { call, requests } = discovery.streams[0]!;
+    const [extension, listener] = [type, LISTENERS].map((one) => new MessageWriter().string(4, one).finish());
+    call.send([extension!], false);
+    call.send([listener!], false);
+    await until("the listeners are there", () => stream.messages.length === 1);
+    assert.deepEqual(stream.messages, [listener]);
+    assert.deepEqual(taken.map(({ bytes }) => bytes), [extension]);
+    taken[0]!.target.refuse("n", "no module");
+    taken[0]!.target.send(extension!);
+    await until("the extension is there", () => stream.messages.length === 2 && requests.length === 2);
+    assert.match(new TextDecoder().decode(requests[1]), /no module/);
+    call.end(Code.UNAVAILABLE, "restarting");
+    await stream.ended;
+    assert.equal(closed, 1);
+    taken[0]!.target.send(extension!);
+  }, new Map([[type, open]]));
 });

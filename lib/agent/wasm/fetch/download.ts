@@ -1,0 +1,238 @@
+/**
+ * Downloads from servers whose addresses are checked when they are dialled, so that neither a redirect nor a name that
+ * resolves otherwise leads elsewhere. (`fetch` can do neither.)
+ *
+ * Permissions: net (the servers).
+ *
+ * @module
+ */
+import { lookup } from "node:dns/promises";
+import http, { type IncomingMessage } from "node:http";
+import https from "node:https";
+import { isIP } from "node:net";
+import { orAborted } from "../../probes/or_aborted.ts";
+import { type AddressRule, type NamedBy, refusedAddress } from "./addresses.ts";
+import type { ByteStream } from "./bounded_bytes.ts";
+import { FetchFault } from "./fetch_fault.ts";
+
+/** How is downloaded. */
+export interface DownloadRules {
+  /** Milliseconds for one request, its body included. */
+  readonly timeout: number;
+  /** `host` or `host:port` whose certificates are not checked; `*`: all. */
+  readonly insecure: ReadonlySet<string>;
+  /** Authorities of servers, as PEM. @throws Error when there are none */
+  readonly roots: () => Promise<string>;
+  /** Default {@linkcode refusedAddress}. */
+  readonly refused?: AddressRule;
+  /** Addresses of a name. Default: those of the system. */
+  readonly resolve?: (name: string) => Promise<readonly string[]>;
+}
+
+/** What is asked. */
+export interface DownloadRequest {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A form that is posted. */
+  readonly form?: string;
+  /** Default "configuration". */
+  readonly namedBy?: NamedBy;
+}
+
+/** An answer. */
+export interface Downloaded {
+  readonly status: number;
+  /** A header; empty: none. Several of one name are joined by commas. */
+  header(name: string): string;
+  /** Is to be read to its end, or closed. */
+  readonly body: ByteStream;
+  close(): void;
+}
+
+const MAX_REDIRECTS = 10;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** Whether certificates of a host are not checked. */
+export function isInsecure({ insecure }: DownloadRules, url: URL): boolean {
+  return insecure.has("*") || insecure.has(url.host) || insecure.has(url.hostname) ||
+    insecure.has(`${url.hostname}:${portOf(url)}`);
+}
+
+/**
+ * Asks, and follows redirects. Credentials go to the host that was asked and to no other.
+ *
+ * @throws {FetchFault} when there is no answer
+ */
+export async function download(
+  rules: DownloadRules,
+  request: DownloadRequest,
+  signal: AbortSignal,
+): Promise<Downloaded> {
+  const first = parsed(request.url);
+  let { headers = {} } = request;
+  let url = first;
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+    const namedBy = hops === 0 || url.host === first.host ? request.namedBy ?? "configuration" : "server";
+    const answer = await ask(rules, { url, headers, namedBy, form: request.form }, signal);
+    const location = answer.header("location");
+    if (!REDIRECTS.has(answer.status) || location === "") return answer;
+    answer.close();
+    const next = parsed(location, url);
+    if (url.protocol === "https:" && next.protocol === "http:" && !isInsecure(rules, next)) {
+      throw new FetchFault(`${url.href} redirects to ${next.href}, which is not encrypted`, "download_failure");
+    }
+    if (next.host !== url.host) {
+      headers = Object.fromEntries(Object.entries(headers).filter(([name]) => name !== "authorization"));
+    }
+    url = next;
+  }
+  throw new FetchFault(`${request.url} redirects more than ${MAX_REDIRECTS} times`, "download_failure");
+}
+
+function parsed(text: string, base?: URL): URL {
+  const url = URL.canParse(text, base?.href) ? new URL(text, base) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new FetchFault(
+      `${JSON.stringify(text)}: expected an address that begins with https:// or http://`,
+      "download_failure",
+    );
+  }
+  url.hash = "";
+  return url;
+}
+
+interface OneRequest {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly namedBy: NamedBy;
+  readonly form: string | undefined;
+}
+
+async function ask(rules: DownloadRules, request: OneRequest, given: AbortSignal): Promise<Downloaded> {
+  const { url, headers, form } = request;
+  const late = AbortSignal.timeout(rules.timeout);
+  const signal = AbortSignal.any([late, given]);
+  const reason = (error: Error) => {
+    if (error instanceof FetchFault) return error;
+    const text = late.aborted
+      ? `no answer within ${rules.timeout / 1000} s`
+      : given.aborted
+      ? messageOf(given.reason)
+      : error.message;
+    return new FetchFault(`${url.href}: ${text}`, "download_failure", true);
+  };
+  try {
+    const address = await addressOf(rules, request, signal);
+    const trust = url.protocol === "http:" ? {} : await trustOf(rules, url);
+    const answer = await exchange({ url, address, headers, form, trust }, signal);
+    return {
+      status: answer.statusCode ?? 0,
+      header: (name) => [answer.headers[name] ?? ""].flat().join(", "),
+      body: bodyOf(answer, signal, reason),
+      close: () => void answer.destroy(),
+    };
+  } catch (error) {
+    throw reason(error as Error);
+  }
+}
+
+/** The first address of a host, when all that it has may be asked: a name that mixes them is up to something. */
+async function addressOf(rules: DownloadRules, { url, namedBy }: OneRequest, signal: AbortSignal): Promise<string> {
+  const { refused = refusedAddress, resolve = systemAddresses } = rules;
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const addresses = isIP(host) === 0 ? await orGivenUp(resolve(host), signal) : [host];
+  for (const address of addresses) {
+    const why = refused(address, namedBy);
+    if (why !== undefined) {
+      throw new FetchFault(
+        `${url.href}: ${host === address ? "" : `${host} is `}${address}, ${why}, is not asked`,
+        "download_failure",
+      );
+    }
+  }
+  if (addresses[0] === undefined) throw new Error(`${host} has no address`);
+  return addresses[0];
+}
+
+async function systemAddresses(name: string): Promise<string[]> {
+  return (await lookup(name, { all: true })).map(({ address }) => address);
+}
+
+interface CheckedRequest {
+  readonly url: URL;
+  readonly address: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly form: string | undefined;
+  readonly trust: { readonly ca?: string | string[]; readonly rejectUnauthorized?: boolean };
+}
+
+async function trustOf(rules: DownloadRules, url: URL): Promise<CheckedRequest["trust"]> {
+  // Where authorities are named, the runtime does not look for those of the machine, which takes a permission.
+  return isInsecure(rules, url) ? { ca: [], rejectUnauthorized: false } : { ca: await rules.roots() };
+}
+
+function exchange(
+  { url, address, headers, form, trust }: CheckedRequest,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const answered = Promise.withResolvers<IncomingMessage>();
+  const isSecure = url.protocol === "https:";
+  const name = url.hostname.replace(/^\[|\]$/g, "");
+  const call = (isSecure ? https : http).request({
+    ...{ host: address, port: portOf(url), path: `${url.pathname}${url.search}`, agent: false },
+    method: form === undefined ? "GET" : "POST",
+    headers: {
+      ...{ host: url.host, "user-agent": "pilot-agent", ...headers },
+      ...(form === undefined ? {} : { "content-type": "application/x-www-form-urlencoded" }),
+    },
+    ...(isSecure && isIP(name) === 0 ? { servername: name } : {}),
+    ...trust,
+  }, answered.resolve);
+  call.on("error", answered.reject);
+  call.end(form);
+  return orAborted(answered, signal).catch((error: Error) => {
+    call.destroy();
+    throw error;
+  });
+}
+
+function portOf({ port, protocol }: URL): number {
+  return port === "" ? protocol === "https:" ? 443 : 80 : Number(port);
+}
+
+/** The body, which ends with an error when time is over, or when less comes than was announced. */
+async function* bodyOf(
+  answer: IncomingMessage,
+  signal: AbortSignal,
+  reason: (error: Error) => Error,
+): AsyncGenerator<Uint8Array> {
+  const announced = answer.headers["content-length"];
+  const chunks = answer[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  let length = 0;
+  try {
+    for (;;) {
+      const { done, value } = await orGivenUp(chunks.next(), signal);
+      if (done) break;
+      length += value.length;
+      yield value;
+    }
+    if (announced !== undefined && length < Number(announced)) {
+      throw new Error(`ended after ${length} of ${announced} bytes`);
+    }
+  } catch (error) {
+    throw reason(error as Error);
+  } finally {
+    answer.destroy();
+  }
+}
+
+/** Waits for work that cannot be ended, or until the signal aborts. */
+function orGivenUp<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  work.then(resolve, reject);
+  return orAborted({ promise, reject }, signal);
+}
+
+function messageOf(reason: unknown): string {
+  return reason instanceof Error ? reason.message : String(reason);
+}
