@@ -1,5 +1,5 @@
 /**
- * The discovery server: wires folder, registry, translation and wire together.
+ * The discovery server: wires folder, orchestrator, registry, translation and wire together.
  *
  * Permissions: net, read, env as in the permission set `pilot-discovery`.
  *
@@ -16,6 +16,9 @@ import { type AuthorityOption, StartError, type StartOption } from "../../lib/di
 import { type Kernel, untilStopped } from "../../lib/kernel/kernel.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { WorkerPreviews } from "../../lib/offline/preview/runner.ts";
+import type { OrchOptions } from "../../lib/discovery/orch/orchestrator.ts";
+import { FileAccess } from "../../lib/orch/access/file_access.ts";
+import type { AccessPlace } from "../../lib/orch/access/find.ts";
 import { MockRegistry } from "../../lib/registry/mock.ts";
 import type { DiscoveryOptions } from "./discovery_options.ts";
 
@@ -23,6 +26,7 @@ import type { DiscoveryOptions } from "./discovery_options.ts";
  * Runs the server until it is stopped; resolves with the exit code.
  *
  * @param process Facts about this process for introspection pages.
+ * @param place Where access to the orchestrator is described. Default: it is not read.
  * @throws {UsageError} When it cannot start with what its flags name.
  */
 export async function runDiscovery(
@@ -30,12 +34,15 @@ export async function runDiscovery(
   settings: SettingsOf<"pilot-discovery">,
   kernel: Kernel,
   process: Omit<IntrospectionOptions, "address">,
+  place?: AccessPlace,
 ): Promise<number> {
   const problems = [...authenticationProblems(settings), ...authorityProblems(settings)];
   if (problems.length > 0) throw new UsageError(problems.join("\n"));
   if (options.registries.includes("Orch")) {
-    kernel.log.scope("default").warn("no orchestrator is read by this version; services come from the folder alone");
+    const why = "services of the orchestrator are not read by this version; they come from service entries alone";
+    kernel.log.scope("default").warn(why);
   }
+  const orch = place && await usableOrch(place, options, settings, kernel);
   const address = (at: Address | undefined) => at && showAddress(at);
   const starting = startOrSayWhy(
     {
@@ -47,6 +54,7 @@ export async function runDiscovery(
       introspection: { address: showAddress(options.introspection), ...process },
       profiling: options.profile,
       configDir: options.configDir,
+      orch,
       meshConfig: options.meshConfig,
       networksConfig: options.networksConfig,
       mustExist: options.mustExist,
@@ -61,7 +69,9 @@ export async function runDiscovery(
       shutdownDuration: options.shutdownDuration,
       cores: navigator.hardwareConcurrency,
       explainer: laterExplainer(options.domain),
-      preview: new WorkerPreviews({ settings, domain: options.domain, folder: options.configDir ?? "" }),
+      ...(options.configDir === undefined
+        ? {}
+        : { preview: new WorkerPreviews({ settings, domain: options.domain, folder: options.configDir }) }),
     },
     settings,
     kernel,
@@ -80,6 +90,30 @@ function laterExplainer(domain: string): Explainer {
       return await serverExplainer(domain).explain(asked, view);
     },
   };
+}
+
+/**
+ * How the orchestrator is reached.
+ *
+ * @throws {UsageError} for files that say no access; a pod's account may come later.
+ */
+async function usableOrch(
+  place: AccessPlace,
+  options: DiscoveryOptions,
+  settings: SettingsOf<"pilot-discovery">,
+  kernel: Kernel,
+): Promise<OrchOptions> {
+  const names = settings.PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS.split(",").map((name) => name.trim());
+  const allowed = names.filter((name) => name !== "");
+  const log = kernel.log.scope("orch");
+  try {
+    if (place.from === "files") await new FileAccess(place, { allowed, log }).current();
+  } catch (error) {
+    throw new UsageError(`${place.by}: ${error instanceof Error ? error.message : error}`);
+  }
+  log.info("the orchestrator's objects are read", { accessBy: place.by });
+  const limits = { qps: options.orchApiQps, burst: options.orchApiBurst };
+  return { place, ...limits, allowed, namespace: settings.MESH_WATCH_NAMESPACE };
 }
 
 /** The flag of each option that is no variable. */

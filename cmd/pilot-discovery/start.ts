@@ -23,7 +23,7 @@ const FORCE_TIME = 1000;
 export async function startDiscovery(flags: DiscoveryFlagValues, given: ReadonlySet<string>): Promise<number> {
   const start = readDiscoveryStart(flags, given);
   if ("refusals" in start) throw start.refusals.error();
-  const { settings, options, log } = start;
+  const { settings, options, log, orch } = start;
   const kernel = startKernel("pilot-discovery", log, {
     stopDeadline: options.shutdownDuration + FORCE_TIME,
   });
@@ -40,7 +40,7 @@ export async function startDiscovery(flags: DiscoveryFlagValues, given: Readonly
       required: given.has("ctrlz_port") || given.has("ctrlz_address"),
       args: Deno.args,
       environment,
-    });
+    }, orch);
   } finally {
     release();
     kernel.log.close();

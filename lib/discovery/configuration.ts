@@ -2,11 +2,12 @@
  * All configuration of a server: its sources by precedence, facts beside them, the objects derived from both, and the
  * way to the pipeline.
  *
- *     --configDir ────────┐
+ *     orchestrator ───────┐
+ *     --configDir ────────┤
  *     configSources ──────┼─> store ─> pipeline
  *     derivations <─ facts┘
  *
- * Permissions: read of the folders.
+ * Permissions: read of the folders, net (the API of the orchestrator).
  *
  * @module
  */
@@ -20,12 +21,14 @@ import { hiddenFinding } from "../config/overlap.ts";
 import { type ChangeSet, ConfigStore } from "../config/store.ts";
 import type { ConfigObject } from "../config/types.ts";
 import type { PassedOver } from "../folder/index.ts";
+import type { ApiClient } from "../orch/client/client.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { kindNotBuiltText, notBuilt } from "../kernel/not_built/catalogue.ts";
 import { unpaced } from "../kernel/time/paced.ts";
 import { type ConfigFolder, startConfigFolder } from "./config_folder.ts";
 import { logFindings } from "./finding_log.ts";
 import { HandOver } from "./hand_over.ts";
+import { OrchObjects } from "./orch/orchestrator.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Rank of the first derivation: objects that users wrote have precedence. */
@@ -43,6 +46,7 @@ export class Configuration {
   readonly store = new ConfigStore();
   readonly facts = new FactStore();
   readonly #folders: ConfigFolder[] = [];
+  #orch: OrchObjects | undefined;
   readonly #engines: readonly DerivationEngine[];
   readonly #handOver: HandOver;
   readonly #kernel: Kernel;
@@ -85,6 +89,21 @@ export class Configuration {
     this.#folders.push(await startConfigFolder(target, () => this.#handOver.done(), this.#kernel));
   }
 
+  /**
+   * Adds an orchestrator as the source of the highest precedence.
+   *
+   * @param cluster Its name.
+   * @param namespace Only objects of this namespace are read; empty: all.
+   * @returns When everything that it has was handed to the pipeline once, however long its API is away.
+   */
+  async addOrchestrator(client: ApiClient, cluster: string, namespace: string): Promise<void> {
+    const onFindings = (changes: Parameters<typeof logFindings>[0]) => unpaced(logFindings(changes, this.#kernel));
+    const target = { store: this.store, facts: this.facts, digestKey: this.#digestKey, onFindings };
+    this.#orch = new OrchObjects(client, cluster, namespace, target, this.#kernel);
+    await this.#orch.start();
+    await this.#handOver.done();
+  }
+
   /** What each folder holds that is neither configuration nor a fact. */
   passedOver(): FolderPassedOver[] {
     return this.#folders.map(({ name, passedOver }) => ({ folder: name, kinds: passedOver() }));
@@ -94,6 +113,7 @@ export class Configuration {
   findings(): Finding[] {
     return [
       ...this.#folders.flatMap((folder) => [...folder.findings()]),
+      ...this.#orch?.findings() ?? [],
       ...this.store.hidden().map(hiddenFinding),
       ...this.#engines.flatMap((engine) => engine.findings()),
     ];
@@ -101,7 +121,7 @@ export class Configuration {
 
   /** Whether an object is in force in its last good version only, because the present text is refused. */
   isStale(object: ConfigObject): boolean {
-    return this.#folders.some((folder) => folder.isStale(object));
+    return this.#folders.some((folder) => folder.isStale(object)) || (this.#orch?.isStale(object) ?? false);
   }
 
   /** Resolves when everything that lies in the folders now has been read and handed to the pipeline. */
@@ -113,7 +133,7 @@ export class Configuration {
   async stop(): Promise<void> {
     for (const engine of this.#engines) engine.stop();
     this.#handOver.end();
-    await Promise.all(this.#folders.map((folder) => folder.stop()));
+    await Promise.all([...this.#folders.map((folder) => folder.stop()), this.#orch?.stop()]);
   }
 
   #logHidden({ hidden: { before, after } }: ChangeSet): void {

@@ -1,5 +1,8 @@
 /**
- * Mesh configuration and mesh networks from files: read at start, watched, the last good version kept.
+ * Mesh configuration and mesh networks from files, or from config maps of an orchestrator: read at start, watched, the
+ * last good version kept.
+ *
+ * A file that is there at the start is before the config map. Settings of a shared config map lie under both.
  *
  * A file that is absent at the start means the defaults. One that is removed or emptied later does not:
  * a script that copies it anew must not reset a whole mesh to the defaults for a moment. Its settings stay in force, with
@@ -9,14 +12,16 @@
  *
  * @module
  */
-import { fieldFinding, type Finding, findingIdentity } from "../config/finding/finding.ts";
-import { type FileText, type WatchedFile, watchFile } from "../kernel/files/watch_file.ts";
-import { meshPlace, type ParsedMeshText, parseMeshConfig, parseMeshNetworks } from "../config/mesh/parse.ts";
+import type { Finding } from "../config/finding/finding.ts";
 import { defaultMeshConfig } from "../config/mesh/merge.ts";
+import { parseMeshConfig, parseMeshNetworks } from "../config/mesh/parse.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { meshFieldsWithoutEffect } from "../kernel/not_built/catalogue.ts";
-import { meshFileFault, missingMeshFile, StartError, type StartFault } from "./start_error.ts";
+import { WatchedPart } from "./mesh_part.ts";
+import { insteadOf, type WatchedMeshTexts, type WatchedText } from "./mesh_text.ts";
+import { SharedMesh } from "./shared_mesh.ts";
+import { type MeshFileOption, StartError } from "./start_error.ts";
 
 /** Which files, and what their absence means. */
 export interface MeshSourceOptions {
@@ -30,10 +35,9 @@ export interface MeshSourceOptions {
   readonly systemNamespace: string;
   /** Name of the server's cluster, the only registry that the networks file may name; absent: not known. */
   readonly clusterId?: string;
+  /** Texts that stand in for files that are absent at the start. Default: none. */
+  readonly texts?: WatchedMeshTexts;
 }
-
-/** The options that name the two files. */
-export type MeshFileOption = "meshConfig" | "networksConfig";
 
 /** The settings in force. */
 export interface MeshState {
@@ -55,31 +59,16 @@ export interface MeshSource {
   stop(): Promise<void>;
 }
 
-/** Says "no file" on a command line; Deno reads it only with all permissions, and there is nothing in it to read. */
-const NO_FILE = "/dev/null";
-
-/** One of the two files. */
-interface MeshFile<T> {
-  readonly option: MeshFileOption;
-  readonly kind: "MeshConfig" | "MeshNetworks";
-  readonly file: string;
-  readonly parse: (text: string) => ParsedMeshText<T>;
-  readonly mustExist: boolean;
-  /** Fields that are written and have no effect. */
-  readonly inert?: (value: T) => readonly string[];
-}
-
 /**
  * Reads both files; a file that is absent and need not exist gives the defaults, as `/dev/null` and no name do.
  *
  * @throws {StartError} naming every problem when a file that exists has errors at the start.
  */
 export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel): Promise<MeshSource> {
-  const { meshFile, networksFile, systemNamespace, mustExist = [] } = options;
   const listeners: ((state: MeshState) => void)[] = [];
   let state: MeshState | undefined;
-  let namesRootNamespace = false;
-  let rootNamespace = systemNamespace;
+  const settings = { namesRootNamespace: false, rootNamespace: options.systemNamespace };
+  const { shared, meshPart, networksPart } = meshParts(options, settings, kernel);
   const publish = () => {
     const { value: mesh } = meshPart;
     const { value: networks } = networksPart;
@@ -87,29 +76,15 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
     state = { mesh, networks };
     for (const listener of listeners) listener(state);
   };
-  const meshPart = new WatchedPart<MeshConfig>({
-    option: "meshConfig",
-    kind: "MeshConfig",
-    file: meshFile,
-    mustExist: mustExist.includes("meshConfig"),
-    parse: (text) => {
-      const parsed = parseMeshConfig(text, { systemNamespace, rootNamespace, source: meshFile });
-      if (parsed.value !== undefined) namesRootNamespace = parsed.namesRootNamespace;
-      return parsed;
-    },
-    inert: (mesh) => meshFieldsNotBuilt(mesh, defaultMeshConfig({ systemNamespace })),
-  }, kernel);
-  const networksPart = new WatchedPart<MeshNetworks>({
-    option: "networksConfig",
-    kind: "MeshNetworks",
-    file: networksFile,
-    mustExist: mustExist.includes("networksConfig"),
-    parse: (text) => parseMeshNetworks(text, networksFile, options.clusterId),
-  }, kernel);
   const stop = async () => {
+    await shared.stop();
     await meshPart.stop();
     await networksPart.stop();
   };
+  await shared.start(() => {
+    meshPart.parseAgain();
+    publish();
+  });
   // Both are read even if the first is refused, so that the findings of both are reported at once.
   const starts = await Promise.allSettled([meshPart.start(publish), networksPart.start(publish)]);
   const failed = starts.find((one) => one.status === "rejected");
@@ -127,18 +102,58 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
       return state ?? started;
     },
     get namesRootNamespace() {
-      return namesRootNamespace;
+      return settings.namesRootNamespace;
     },
     useRootNamespace: (namespace) => {
-      if (namespace === rootNamespace) return;
-      rootNamespace = namespace;
+      if (namespace === settings.rootNamespace) return;
+      settings.rootNamespace = namespace;
       meshPart.parseAgain();
       publish();
     },
-    findings: () => [...meshPart.findings, ...networksPart.findings],
+    findings: () => [...shared.findings, ...meshPart.findings, ...networksPart.findings],
     onChange: (listener) => void listeners.push(listener),
     stop,
   };
+}
+
+/** The parts of a source; what parsing finds out of the root namespace is noted in `settings`. */
+function meshParts(
+  options: MeshSourceOptions,
+  settings: { namesRootNamespace: boolean; readonly rootNamespace: string },
+  kernel: Kernel,
+) {
+  const { systemNamespace, mustExist = [], texts } = options;
+  const partOf = (option: MeshFileOption, file: string, given: WatchedText | undefined) => {
+    const text = insteadOf(file, given, mustExist.includes(option));
+    return { option, file: text?.name ?? file, text, mustExist: mustExist.includes(option) };
+  };
+  const parse = (text: string, source: string, base?: MeshConfig) =>
+    parseMeshConfig(text, {
+      ...{ systemNamespace, rootNamespace: settings.rootNamespace, source },
+      ...(base === undefined ? {} : { base }),
+    });
+  const shared = new SharedMesh(texts?.shared, (text) => parse(text, texts?.shared?.name ?? ""), kernel);
+  const mesh = partOf("meshConfig", options.meshFile, texts?.mesh);
+  const meshPart = new WatchedPart<MeshConfig>({
+    ...mesh,
+    kind: "MeshConfig",
+    parse: (text) => {
+      const under = shared.parsed();
+      const parsed = parse(text, mesh.file, under?.value);
+      if (parsed.value !== undefined) {
+        settings.namesRootNamespace = parsed.namesRootNamespace || (under?.namesRootNamespace ?? false);
+      }
+      return parsed;
+    },
+    inert: (config) => meshFieldsNotBuilt(config, defaultMeshConfig({ systemNamespace })),
+  }, kernel);
+  const networks = partOf("networksConfig", options.networksFile, texts?.networks);
+  const networksPart = new WatchedPart<MeshNetworks>({
+    ...networks,
+    kind: "MeshNetworks",
+    parse: (text) => parseMeshNetworks(text, networks.file, options.clusterId),
+  }, kernel);
+  return { shared, meshPart, networksPart };
 }
 
 /** Fields that differ from the defaults and have no effect yet, sorted. */
@@ -146,122 +161,4 @@ export function meshFieldsNotBuilt(mesh: MeshConfig, defaults: MeshConfig): stri
   const texts = (config: MeshConfig) => new Map(Object.entries(config).map(([k, v]) => [k, JSON.stringify(v)]));
   const [given, usual] = [texts(mesh), texts(defaults)];
   return meshFieldsWithoutEffect().filter((field) => given.get(field) !== usual.get(field));
-}
-
-/** A file, its settings and its findings. */
-class WatchedPart<T> {
-  /** The settings in force; undefined until there is a text without errors. */
-  value: T | undefined;
-  findings: readonly Finding[] = [];
-  readonly #part: MeshFile<T>;
-  readonly #kernel: Kernel;
-  /** The text of the value in force; blank: the defaults. */
-  #text = "";
-  #watched: WatchedFile | undefined;
-  /** Why it cannot be read at the start, apart from what it says. */
-  #unusable: StartFault | undefined;
-
-  constructor(part: MeshFile<T>, kernel: Kernel) {
-    this.#part = part;
-    this.#kernel = kernel;
-  }
-
-  /** Reads the file and goes on watching it; `changed` is called after each reading, the first before this resolves. */
-  async start(changed: () => void): Promise<void> {
-    const { option, file } = this.#part;
-    const take = (text: FileText) => {
-      this.#take(text);
-      changed();
-    };
-    if (file === NO_FILE || file === "") return take("");
-    try {
-      this.#watched = await watchFile(file, take);
-    } catch (error) {
-      const fault = meshFileFault(option, file, error);
-      if (fault === undefined) throw error;
-      this.#unusable = fault;
-    }
-  }
-
-  async stop(): Promise<void> {
-    await this.#watched?.stop();
-  }
-
-  /** Reads the text in force again, because defaults changed that it lies over. */
-  parseAgain(): void {
-    this.value = this.#part.parse(this.#text).value ?? this.value;
-  }
-
-  /** Its errors, for a start that they prevent. */
-  faults(): StartFault[] {
-    const { option } = this.#part;
-    if (this.#unusable !== undefined) return [this.#unusable];
-    const { file } = this.#part;
-    return this.findings.filter(({ severity }) => severity === "error").map(({ message, place: { line } }) => ({
-      option,
-      text: `${file}${line > 0 ? `:${line}` : ""}: ${message}`,
-    }));
-  }
-
-  #take(text: FileText): void {
-    const lost = this.#lost(text);
-    if (lost !== undefined) return this.#report([lost]);
-    const said = typeof text === "string" ? text : "";
-    if (text === undefined && this.value === undefined) {
-      if (this.#part.mustExist) {
-        this.#unusable = missingMeshFile(this.#part.option, this.#part.file);
-        return;
-      }
-      this.#kernel.log.scope("default").info("no such file; the defaults hold", { file: this.#part.file });
-    }
-    const parsed = this.#part.parse(said);
-    this.#report(parsed.findings);
-    // The same text again, after a time without: nothing is to be translated anew.
-    if (parsed.value === undefined || (this.value !== undefined && said === this.#text)) return;
-    this.value = parsed.value;
-    this.#text = said;
-    const fields = this.#part.inert?.(parsed.value) ?? [];
-    if (fields.length === 0) return;
-    this.#kernel.log.scope("default").warn("fields without effect in this version", { file: this.#part.file, fields });
-  }
-
-  /** Why a file without text is no configuration now; undefined where it is one, or the defaults hold anyway. */
-  #lost(text: FileText): Finding | undefined {
-    if (typeof text === "object") {
-      return this.#loss(`the file cannot be read (${text.unreadable})`, "a file that can be read");
-    }
-    if (text !== undefined && text.trim() !== "") return undefined;
-    if (this.value === undefined || this.#text.trim() === "") return undefined;
-    return this.#loss(
-      text === undefined ? "the file is gone" : "the file is empty",
-      "its earlier content, or {} for the defaults",
-    );
-  }
-
-  #loss(what: string, expected: string): Finding {
-    const { kind, file } = this.#part;
-    const kept = this.value === undefined ? "" : "; its last settings stay in force";
-    const found = fieldFinding("lost-file", "error", { ...meshPlace(kind, file), field: "file" }, undefined, expected);
-    return { ...found, message: `${what}${kept}, expected ${expected}` };
-  }
-
-  /** Logs new and resolved findings, and keeps the present ones. */
-  #report(findings: readonly Finding[]): void {
-    const { kind, file } = this.#part;
-    const log = this.#kernel.log.scope("default");
-    const before = new Set(this.findings.map(findingIdentity));
-    const now = new Set(findings.map(findingIdentity));
-    for (const found of findings.filter((one) => !before.has(findingIdentity(one)))) {
-      const { severity, message, value, expected, code, place: { line, field } } = found;
-      const fields = { file, line, field, value, expected, code };
-      if (severity === "error") {
-        this.#kernel.metrics.counter("pilot_total_rejected_configs").inc({ type: kind, name: file });
-        log.error(`mesh configuration refused: ${message}`, fields);
-      } else log.warn(message, fields);
-    }
-    for (const { place: { line, field } } of this.findings.filter((one) => !now.has(findingIdentity(one)))) {
-      log.info("a finding is gone", { file, line, field });
-    }
-    this.findings = findings;
-  }
 }

@@ -2,10 +2,11 @@
  * The discovery server, assembled: sources to pipeline to wire, and the pages around them.
  *
  *     mesh files ──┐
- *     folder ──────┼─> pipeline ─> xDS server ─> proxies
+ *     folder ──────┤
+ *     orchestrator ┼─> pipeline ─> xDS server ─> proxies
  *     registries ──┘      └──────> pages: /ready, /debug, /metrics, /version
  *
- * Permissions: net (the listen addresses), read (the folder and the mesh files).
+ * Permissions: net (the listen addresses, the API of the orchestrator), read (the folder and the mesh files).
  *
  * @module
  */
@@ -17,6 +18,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { HealthReports } from "./health_reports.ts";
 import { RefusalLog } from "../kernel/log/refusal_log.ts";
 import { giveMemoryBack } from "../kernel/program/memory.ts";
+import type { ApiClient } from "../orch/client/client.ts";
 import type { Registry } from "../registry/types.ts";
 import type { BuildKind } from "../translate/cache/caches.ts";
 import type { XdsServer } from "../xds/server.ts";
@@ -27,9 +29,11 @@ import { Configuration } from "./configuration.ts";
 import { debugView } from "./debug_view.ts";
 import { scrapeMetrics } from "./measure.ts";
 import { startMeshRoots } from "./mesh_roots.ts";
-import { type MeshFileOption, type MeshSource, startMeshSource } from "./mesh_source.ts";
+import { type MeshSource, startMeshSource } from "./mesh_source.ts";
 import { startCredentials } from "./credentials/start.ts";
 import { newXdsServer, type WireOptions } from "./new_xds_server.ts";
+import { meshMaps } from "./orch/mesh_maps.ts";
+import { orchClient, type OrchOptions } from "./orch/orchestrator.ts";
 import { Pipeline } from "./pipeline.ts";
 import { type IntrospectionOptions, openPorts, type ServerPorts } from "./ports.ts";
 import { withLaterFaults } from "./later_faults.ts";
@@ -40,7 +44,7 @@ import { ServerAuthentication } from "./authentication.ts";
 import { DiscoveryCallers } from "./callers.ts";
 import { pageGuard } from "./page_callers.ts";
 import { type ServerTlsOptions, startServerTls } from "./secure_port.ts";
-import { StartError } from "./start_error.ts";
+import { type MeshFileOption, StartError } from "./start_error.ts";
 import { reportStart } from "./start_report.ts";
 import { ServerTokenKeys } from "./server_token_keys.ts";
 import { tidyUp } from "./tidy_up.ts";
@@ -63,6 +67,8 @@ export interface DiscoveryServerOptions extends WireOptions {
   readonly profiling?: boolean;
   /** Folder of configuration; undefined: none. */
   readonly configDir: string | undefined;
+  /** The orchestrator whose objects are read. Default: none. */
+  readonly orch?: OrchOptions | undefined;
   readonly meshConfig: string;
   readonly networksConfig: string;
   /** Which of the two must exist at the start. Default: neither, an absent one means the defaults. */
@@ -136,14 +142,8 @@ async function start(
   const synced = kernel.readiness.task("sources synced");
   const listening = kernel.readiness.task("listening");
   kernel.readiness.complete();
-  const mesh = await startMeshSource({
-    meshFile: options.meshConfig,
-    networksFile: options.networksConfig,
-    mustExist: options.mustExist ?? [],
-    systemNamespace: options.systemNamespace,
-    clusterId: options.clusterId,
-  }, kernel);
-  kernel.stopper.add("mesh configuration", () => mesh.stop());
+  const orch = options.orch && orchClient(options.orch, kernel);
+  const mesh = await startMesh(options, settings, orch, kernel);
 
   const nodes = new NodeReader({ ...options, vhds: settings.PILOT_ENABLE_VHDS });
   const tokenKeys = new ServerTokenKeys(settings, kernel);
@@ -154,6 +154,9 @@ async function start(
   await startRegistries(options, pipeline, kernel);
   const configuration = new Configuration(pipeline, options.derivations ?? [], kernel);
   kernel.stopper.add("configuration", () => configuration.stop());
+  if (orch !== undefined) {
+    await configuration.addOrchestrator(orch, options.clusterId, options.orch?.namespace ?? "");
+  }
   const sources = await startConfigSources(options, mesh, configuration, kernel);
   const { store } = configuration;
   const rootNamespace = startRootNamespace(store, mesh, options.systemNamespace, kernel);
@@ -207,6 +210,27 @@ async function start(
   const giveBack = () => giveMemoryBack(Deno.memoryUsage().heapTotal);
   void tidyUp({ done: () => analysis.analyzed(), isBusy, giveBack });
   return { pipeline, xds, store, configuration, mesh, analysis, findings: view.findings, ports };
+}
+
+/** Mesh configuration and networks, of files or of config maps. */
+async function startMesh(
+  options: DiscoveryServerOptions,
+  settings: DiscoverySettings,
+  orch: ApiClient | undefined,
+  kernel: Kernel,
+): Promise<MeshSource> {
+  const { systemNamespace } = options;
+  const maps = { namespace: systemNamespace, revision: settings.REVISION, shared: settings.SHARED_MESH_CONFIG };
+  const mesh = await startMeshSource({
+    meshFile: options.meshConfig,
+    networksFile: options.networksConfig,
+    mustExist: options.mustExist ?? [],
+    systemNamespace,
+    clusterId: options.clusterId,
+    ...(orch === undefined ? {} : { texts: meshMaps(orch, maps, kernel) }),
+  }, kernel);
+  kernel.stopper.add("mesh configuration", () => mesh.stop());
+  return mesh;
 }
 
 function startAnalysis(

@@ -6,8 +6,11 @@
  */
 import { type OptionFault, OptionFaults } from "../kernel/lifecycle/option_faults.ts";
 
+/** The options that name the files of the mesh. */
+export type MeshFileOption = "meshConfig" | "networksConfig";
+
 /** Options that may have a fault at start. */
-export type StartOption = "configDir" | "meshConfig" | "networksConfig" | AuthorityOption | TlsFileOption | PortOption;
+export type StartOption = "configDir" | MeshFileOption | AuthorityOption | TlsFileOption | PortOption;
 
 /** Variables of the authority and of the certificate provider. */
 export type AuthorityOption = "ROOT_CA_DIR" | "MESH_SELF_SIGNED_CA_DIR" | "PILOT_CERT_PROVIDER";
@@ -46,7 +49,7 @@ export function folderFault(root: string, error: unknown): StartFault | undefine
 
 /** The fault of a mesh file whose folder could not be watched; undefined: its path shows none. */
 export function meshFileFault(
-  option: "meshConfig" | "networksConfig",
+  option: MeshFileOption,
   file: string,
   error: unknown,
 ): StartFault | undefined {
@@ -56,7 +59,7 @@ export function meshFileFault(
 }
 
 /** What is to be said of a mesh file that was named and is not there. */
-export function missingMeshFile(option: "meshConfig" | "networksConfig", file: string): StartFault {
+export function missingMeshFile(option: MeshFileOption, file: string): StartFault {
   const where = file.startsWith("/") ? "" : "; a relative path starts where the program runs";
   return got(option, file, `a file that exists (create it, or leave the flag out for the defaults${where})`);
 }

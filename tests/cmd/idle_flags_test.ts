@@ -9,7 +9,7 @@ import { namesFound } from "../surface/source_scan.ts";
 const code = (file: string) => Deno.readTextFileSync(new URL(`../../cmd/pilot-discovery/${file}`, import.meta.url));
 
 /** Options that the program takes after the command line was checked. */
-const used = namesFound(code("discovery.ts") + code("start.ts"), /\boptions\.(\w+)/g);
+const used = namesFound(code("discovery.ts") + code("start.ts") + code("read_options.ts"), /\boptions\.(\w+)/g);
 
 /** Flags that become log options; tests of logging show what they do. */
 const logging = new Set(Object.keys({ ...logFlags("pilot-discovery"), ...vklogFlag }));

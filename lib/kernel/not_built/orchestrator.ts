@@ -20,22 +20,17 @@ export const orchestrator: NotBuiltPart = {
     "MCS_API_VERSION",
     "MESH_ENABLE_CONTROLLER_QUEUE_METRICS",
     "MESH_ORCH_CLIENT_CONTENT_TYPE",
-    "MESH_WATCH_NAMESPACE",
     "ORCH_INGRESS_NS",
     "PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY",
     "PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS",
     "PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES",
-    "PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS",
     "PILOT_REMOTE_CLUSTER_TIMEOUT",
     "PLATFORM",
-    "SHARED_MESH_CONFIG",
   ],
   metrics: [
     "endpoint_no_pod",
-    "pilot_k8s_cfg_events",
     "pilot_k8s_endpoints_pending_pod",
     "pilot_k8s_endpoints_with_no_pods",
-    "pilot_k8s_reg_events",
     "pilot_worker_queue_depth",
     "pilot_worker_queue_duration",
     "pilot_worker_queue_latency",
@@ -45,9 +40,6 @@ export const orchestrator: NotBuiltPart = {
   flags: [
     "pilot-discovery --clusterRegistriesNamespace",
     "pilot-discovery --cniNamespace",
-    "pilot-discovery --orchApiBurst",
-    "pilot-discovery --orchApiQPS",
-    "pilot-discovery --orchconfig",
   ],
   meshFields: [
     "discoverySelectors",
@@ -59,7 +51,6 @@ export const orchestrator: NotBuiltPart = {
   ],
   refused: {
     "configSources[].address, other than fs://": "is a warning; nothing is read from there",
-    "pilot-discovery without --configDir": "is refused: a folder is the one source of objects",
-    "pilot-discovery --registries=Orch": "is a warning; services come from the folder alone",
+    "pilot-discovery --registries=Orch": "is a warning; services come from service entries alone",
   },
 };

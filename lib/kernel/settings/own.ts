@@ -57,7 +57,9 @@ export const ownSettings = {
     "Chain in a file of our own that sorts before the node's configuration, so that no other program rewrites it.",
   ),
   MESH_OWNED_CNI_CONFIG_FILENAME: str("C", "02-mesh-cni.conflist", "Name of that file."),
-  ORCH_SERVICE_PORT: str("C", "443", "Port of the orchestrator's API; set inside a cluster."),
+  HOME: str("D", "", "Home folder, in which `.kube/config` is looked for last."),
+  KUBECONFIG: str("D", "", "Orchestrator config files, separated by colons, where `--orchconfig` names none."),
+  ORCH_SERVICE_PORT: str("DC", "443", "Port of the orchestrator's API; set inside a cluster."),
   ORCH_SERVICE_PROTOCOL: str("C", "https", "Protocol of the orchestrator's API."),
   SKIP_CNI_BINARIES: str("C", "", "Executables, comma separated, that are not put on the node: it has them already."),
 };

@@ -1,0 +1,104 @@
+/**
+ * What configuration refers to, from the orchestrator: namespaces, services with their endpoints, accounts, secrets and
+ * config maps, as facts.
+ *
+ * Permissions: those of the client.
+ *
+ * @module
+ */
+import { readFact } from "../../config/facts/read.ts";
+import type { FactStore } from "../../config/facts/store.ts";
+import type { Fact, FactKind } from "../../config/facts/types.ts";
+import { FACT_API_VERSIONS } from "../../config/facts/types.ts";
+import type { Finding } from "../../config/finding/finding.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
+import type { ApiClient } from "../../orch/client/client.ts";
+import type { ApiResource, ListScope } from "../../orch/informer/resource.ts";
+import { ApiFeed, type FindingsListener, type ReadApiObject } from "./feed.ts";
+
+/** A kind of facts that is read of the orchestrator. */
+interface FactResource {
+  readonly kind: FactKind;
+  readonly plural: string;
+  readonly namespaced: boolean;
+  readonly scope?: ListScope;
+}
+
+/** Secrets that no proxy is ever sent, and of which a cluster may have thousands: releases of charts, tokens of accounts. */
+const SECRETS_OF_OTHERS = "type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token";
+
+const RESOURCES: readonly FactResource[] = [
+  { kind: "Namespace", plural: "namespaces", namespaced: false, scope: { metadataOnly: true } },
+  { kind: "Service", plural: "services", namespaced: true },
+  { kind: "EndpointSlice", plural: "endpointslices", namespaced: true },
+  { kind: "ServiceAccount", plural: "serviceaccounts", namespaced: true, scope: { metadataOnly: true } },
+  { kind: "Secret", plural: "secrets", namespaced: true, scope: { fieldSelector: SECRETS_OF_OTHERS } },
+  { kind: "ConfigMap", plural: "configmaps", namespaced: true },
+];
+
+/** What the feeds are made of. */
+export interface FactFeedsParts {
+  readonly client: ApiClient;
+  readonly kernel: Kernel;
+  readonly cluster: string;
+  readonly facts: FactStore;
+  /** Keys the hashes of facts; see `FactOptions`. */
+  readonly digestKey: Uint8Array;
+  /** Only objects of this namespace are read; empty: all. */
+  readonly namespace: string;
+  readonly rank: number;
+  readonly onFindings: FindingsListener;
+}
+
+/** See the module. */
+export class FactFeeds {
+  readonly #feeds: readonly { readonly feed: ApiFeed<Fact>; readonly resource: ApiResource }[];
+
+  constructor({ client, kernel, cluster, facts, digestKey, namespace, rank, onFindings }: FactFeedsParts) {
+    const target = facts.addSource(cluster, rank);
+    this.#feeds = RESOURCES.map(({ kind, plural, namespaced, scope }) => {
+      const read = (tree: ApiJson): ReadApiObject<Fact> => {
+        const { fact, findings } = readFact(kind, leanTree(kind, tree), originOf(tree, cluster), { digestKey });
+        return fact === undefined ? { findings } : { object: fact, findings };
+      };
+      const feed = new ApiFeed<Fact>({
+        ...{ client, kernel, cluster, onFindings, kind, target, read, scope: { namespace, ...scope } },
+        events: kernel.metrics.counter("pilot_k8s_reg_events"),
+      });
+      const [group = "", version = ""] = FACT_API_VERSIONS[kind].includes("/")
+        ? FACT_API_VERSIONS[kind].split("/")
+        : ["", FACT_API_VERSIONS[kind]];
+      return { feed, resource: { group, version, plural, kind, namespaced } };
+    });
+  }
+
+  /** Begins; resolves when all are in the store. */
+  async start(): Promise<void> {
+    for (const { feed, resource } of this.#feeds) feed.follow(resource);
+    await Promise.all(this.#feeds.map(({ feed }) => feed.whenSynced));
+  }
+
+  *findings(): Generator<Finding> {
+    for (const { feed } of this.#feeds) yield* feed.findings();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#feeds.map(({ feed }) => feed.stop()));
+  }
+}
+
+/** MeshMapEntries of config maps that are read: authorities and what they revoked. Dashboards and scripts of others are not kept. */
+const ENTRIES = new Set(["ca.crt", "ca.crl", "cacert", "crl"]);
+
+function leanTree(kind: FactKind, tree: ApiJson): ApiJson {
+  if (kind !== "ConfigMap") return tree;
+  const part = (value: unknown) =>
+    isApiJson(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => ENTRIES.has(key))) : value;
+  return { ...tree, data: part(tree["data"]), binaryData: part(tree["binaryData"]) };
+}
+
+function originOf({ metadata }: ApiJson, source: string) {
+  const uid = isApiJson(metadata) && typeof metadata["uid"] === "string" ? metadata["uid"] : "";
+  return { from: "api", source, uid } as const;
+}

@@ -1,0 +1,165 @@
+/**
+ * One resource of the orchestrator into one source of a store: objects are read as those of files are.
+ *
+ * Permissions: those of the client.
+ *
+ * @module
+ */
+import { type Finding, findingChanges } from "../../config/finding/finding.ts";
+import type { StoredObject, StoreSource } from "../../config/store.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import type { ApiJson } from "../../orch/client/answer.ts";
+import type { ApiClient } from "../../orch/client/client.ts";
+import type { CacheChange, KeptObject } from "../../orch/informer/cache.ts";
+import { Informer } from "../../orch/informer/informer.ts";
+import { type ApiResource, apiVersionOf, type ListScope } from "../../orch/informer/resource.ts";
+
+/** What an object of the API was read as. */
+export interface ReadApiObject<O> {
+  /** Undefined: it was refused; its last good version stays. */
+  readonly object?: O;
+  readonly findings: readonly Finding[];
+}
+
+/** What a feed is made of. */
+export interface FeedParts<O extends StoredObject> {
+  readonly client: ApiClient;
+  readonly kernel: Kernel;
+  /** Name of the cluster, for metrics. */
+  readonly cluster: string;
+  /** Kind of the objects in the store. */
+  readonly kind: string;
+  readonly scope: ListScope;
+  readonly target: StoreSource<O>;
+  /** Counts its events by kind. */
+  readonly events: Pick<ReturnType<Metrics["counter"]>, "inc">;
+  readonly read: (tree: ApiJson) => ReadApiObject<O>;
+  readonly onFindings: FindingsListener;
+}
+
+/** Hears of findings that appear and are gone. */
+export type FindingsListener = (changes: ReturnType<typeof findingChanges>) => void;
+
+/** See the module. */
+export class ApiFeed<O extends StoredObject> {
+  readonly #parts: FeedParts<O>;
+  readonly #first = Promise.withResolvers<void>();
+  #informer: Informer<ReadApiObject<O>> | undefined;
+  #resource: ApiResource | undefined;
+  /** Keys in the store, of which the present informer has not spoken yet. */
+  #before = new Set<string>();
+  readonly #stopped: Promise<void>[] = [];
+
+  constructor(parts: FeedParts<O>) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when a whole list is in the store, or the resource is no more. */
+  get whenSynced(): Promise<void> {
+    return this.#first.promise;
+  }
+
+  /** Version that is watched; undefined: none. */
+  get version(): string | undefined {
+    return this.#resource?.version;
+  }
+
+  /** Watches a resource from now on, instead of the version of it that was watched before. */
+  follow(resource: ApiResource): void {
+    if (this.#resource !== undefined && apiVersionOf(this.#resource) === apiVersionOf(resource)) return;
+    this.#leave();
+    this.#resource = resource;
+    const { client, kernel, scope, read, cluster } = this.#parts;
+    const apiVersion = apiVersionOf(resource);
+    const informer = new Informer<ReadApiObject<O>>(client, {
+      ...scope,
+      resource,
+      project: (object) => read({ ...object, apiVersion, kind: resource.kind }),
+      log: kernel.log.scope("orch"),
+      troubled: () => kernel.metrics.counter("controller_sync_errors_total").inc({ cluster }),
+    });
+    informer.subscribe((change) => this.#take(change));
+    this.#informer = informer;
+    informer.start();
+    void informer.whenSynced.then(() => {
+      if (this.#informer !== informer) return;
+      // An empty list is no change, and yet says that nothing is there any more.
+      this.#take({ upserted: [], removed: [] });
+      this.#first.resolve();
+    });
+  }
+
+  /** The resource is no more: its objects go. */
+  vanish(): void {
+    if (this.#informer === undefined) return;
+    this.#leave();
+    this.#resource = undefined;
+    this.#parts.target.apply({ upserted: [], removed: [...this.#before] });
+    this.#before = new Set();
+    this.#said.clear();
+    this.#first.resolve();
+  }
+
+  *findings(): Generator<Finding> {
+    for (const { value } of this.#informer?.values() ?? []) yield* value.findings;
+  }
+
+  /** Whether an object of the store is there in its last good version only. */
+  isStale({ meta: { namespace, name }, origin }: StoredObject): boolean {
+    const now = this.#informer?.get(namespace, name);
+    return origin.from === "api" && now !== undefined && now.uid === origin.uid && now.value.object === undefined;
+  }
+
+  /** Ends watching; what is in the store stays. */
+  async stop(): Promise<void> {
+    this.#leave();
+    await Promise.all(this.#stopped);
+  }
+
+  #leave(): void {
+    if (this.#informer === undefined) return;
+    this.#stopped.push(this.#informer.stop());
+    for (const object of this.#informer.values()) this.#before.add(this.#keyOf(object));
+    this.#informer = undefined;
+  }
+
+  #take({ upserted, removed }: CacheChange<ReadApiObject<O>>): void {
+    const { target, events, kind } = this.#parts;
+    const gone = new Set(removed.map((object) => this.#keyOf(object)));
+    const informer = this.#informer;
+    for (const key of this.#before) {
+      const [, namespace = "", name = ""] = key.split("/");
+      if (informer?.get(namespace, name) === undefined) gone.add(key);
+    }
+    this.#before = new Set();
+    const changes = { upserted: upserted.flatMap(({ value }) => value.object ?? []), removed: [...gone] };
+    const { added, updated, removed: lost } = target.apply(changes);
+    events.inc({ type: kind, event: "add" }, added.length);
+    events.inc({ type: kind, event: "update" }, updated.length);
+    events.inc({ type: kind, event: "delete" }, lost.length);
+    this.#log(upserted, removed);
+  }
+
+  /** Findings by the object's key, as they were said last. */
+  readonly #said = new Map<string, readonly Finding[]>();
+
+  #log(upserted: readonly KeptObject<ReadApiObject<O>>[], removed: readonly KeptObject<ReadApiObject<O>>[]): void {
+    const now = [
+      ...upserted.map((one) => [one, one.value.findings] as const),
+      ...removed.map((one) => [one, []] as const),
+    ];
+    for (const [object, findings] of now) {
+      const key = this.#keyOf(object);
+      const before = this.#said.get(key) ?? [];
+      if (before.length === 0 && findings.length === 0) continue;
+      if (findings.length === 0) this.#said.delete(key);
+      else this.#said.set(key, findings);
+      this.#parts.onFindings(findingChanges(before, findings));
+    }
+  }
+
+  #keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+    return `${this.#parts.kind}/${namespace}/${name}`;
+  }
+}

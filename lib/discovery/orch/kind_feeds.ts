@@ -1,0 +1,211 @@
+/**
+ * The kinds of the mesh from the orchestrator: its definitions are watched, and of each the version that it serves.
+ *
+ *     definitions ──names──> versions that are served ──> one feed a definition ──> store
+ *
+ * A definition that comes later is followed then, one that goes takes its objects along, and one that is not served, or in
+ * no version that is read, is reported and tried again; none of them keeps the others from being read.
+ *
+ * Permissions: those of the client.
+ *
+ * @module
+ */
+import { parseObject } from "../../config/object.ts";
+import type { ConfigStore } from "../../config/store.ts";
+import type { ConfigObject } from "../../config/types.ts";
+import type { Finding } from "../../config/finding/finding.ts";
+import { KINDS } from "../../config/kinds/kinds.ts";
+import { API_VERSIONS } from "../../config/spelling/spelling.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
+import type { ApiClient } from "../../orch/client/client.ts";
+import { BackOff } from "../../orch/informer/back_off.ts";
+import { Informer } from "../../orch/informer/informer.ts";
+import {
+  definitionName,
+  DEFINITIONS,
+  KIND_DEFINITIONS,
+  kindResource,
+  type MeshDefinition,
+  watchedVersion,
+} from "../../orch/resources/definitions.ts";
+import { servedVersions } from "../../orch/resources/served.ts";
+import { ApiFeed, type FindingsListener, type ReadApiObject } from "./feed.ts";
+
+/** What the feeds are made of. */
+export interface KindFeedsParts {
+  readonly client: ApiClient;
+  readonly kernel: Kernel;
+  readonly cluster: string;
+  readonly store: ConfigStore;
+  /** Only objects of this namespace are read; empty: all. */
+  readonly namespace: string;
+  /** Precedence of our groups; those of Istio come next. */
+  readonly rank: number;
+  readonly onFindings: FindingsListener;
+}
+
+/** Longest wait at the start for definitions that are there and not served, milliseconds. */
+const SERVED_MS = 30_000;
+
+/** See the module. */
+export class KindFeeds {
+  readonly #parts: KindFeedsParts;
+  readonly #definitions: Informer<true>;
+  readonly #feeds = new Map<string, ApiFeed<ConfigObject>>();
+  readonly #stop = new AbortController();
+  readonly #backOff = new BackOff();
+  readonly #looked = Promise.withResolvers<void>();
+  #looking: Promise<void> | undefined;
+  #again = false;
+  #table = "";
+
+  constructor(parts: KindFeedsParts) {
+    this.#parts = parts;
+    const { client, kernel, store, cluster, namespace, rank, onFindings } = parts;
+    const troubled = () => kernel.metrics.counter("controller_sync_errors_total").inc({ cluster });
+    this.#definitions = new Informer(client, {
+      ...{ resource: DEFINITIONS, metadataOnly: true, project: () => true, troubled },
+      log: kernel.log.scope("orch"),
+    });
+    const sources = { own: cluster, peers: `${cluster} (istio.io)` };
+    const own = store.addSource(sources.own, rank);
+    const peers = store.addSource(sources.peers, rank + 1);
+    for (const definition of KIND_DEFINITIONS) {
+      const name = definition.own ? sources.own : sources.peers;
+      const feed = new ApiFeed<ConfigObject>({
+        ...{ client, kernel, cluster, onFindings, kind: definition.kind, scope: { namespace } },
+        target: definition.own ? own : peers,
+        events: kernel.metrics.counter("pilot_k8s_cfg_events"),
+        read: (tree) => readKind(tree, name),
+      });
+      this.#feeds.set(definitionName(definition), feed);
+    }
+  }
+
+  /** Begins; resolves when the objects of all definitions that are served are in the store. */
+  async start(): Promise<void> {
+    this.#definitions.subscribe(() => this.#look());
+    this.#definitions.start();
+    await this.#definitions.whenSynced;
+    this.#look();
+    await this.#looked.promise;
+    await Promise.all(this.#watched().map(({ feed }) => feed.whenSynced));
+  }
+
+  *findings(): Generator<Finding> {
+    for (const feed of this.#feeds.values()) yield* feed.findings();
+  }
+
+  isStale(object: ConfigObject): boolean {
+    return [...this.#feeds.values()].some((feed) => feed.isStale(object));
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error("stopped"));
+    await this.#definitions.stop();
+    await Promise.all([...this.#feeds.values()].map((feed) => feed.stop()));
+    await this.#looking;
+  }
+
+  #watched() {
+    return KIND_DEFINITIONS.flatMap((definition) => {
+      const feed = this.#feedOf(definition);
+      return feed.version === undefined ? [] : [{ definition, feed, version: feed.version }];
+    });
+  }
+
+  #feedOf(definition: MeshDefinition): ApiFeed<ConfigObject> {
+    // Every definition has had its feed since the beginning.
+    return this.#feeds.get(definitionName(definition)) as ApiFeed<ConfigObject>;
+  }
+
+  /** Looks at the definitions, now or once more after the look that is under way. */
+  #look(): void {
+    this.#again = true;
+    this.#looking ??= this.#lookAgain().finally(() => this.#looking = undefined);
+  }
+
+  async #lookAgain(): Promise<void> {
+    const { clock } = this.#parts.client;
+    const { signal } = this.#stop;
+    const began = clock.monotonic();
+    while (this.#again && !signal.aborted) {
+      this.#again = false;
+      if (!this.#definitions.synced) return;
+      const found = await this.#tryRefresh();
+      const isLate = clock.monotonic() - began > SERVED_MS;
+      if (found !== undefined && (found.unserved.length === 0 || isLate)) {
+        this.#report(found);
+        this.#looked.resolve();
+      }
+      if (found?.unserved.length === 0) this.#backOff.reset();
+      else {
+        await clock.sleep(this.#backOff.next(), signal).catch(() => {});
+        this.#again = true;
+      }
+    }
+  }
+
+  /** What is not followed; undefined: the API did not say what it serves. */
+  async #tryRefresh(): Promise<NotFollowed | undefined> {
+    try {
+      return await this.#refresh();
+    } catch (error) {
+      if (this.#stop.signal.aborted) return undefined;
+      const log = this.#parts.kernel.log.scope("orch");
+      log.warn("the orchestrator did not say what it serves; it is asked again", { error });
+      return undefined;
+    }
+  }
+
+  /** Follows what is served. */
+  async #refresh(): Promise<NotFollowed> {
+    const isThere = (definition: MeshDefinition) => this.#definitions.get("", definitionName(definition)) !== undefined;
+    const [unserved, unread]: [MeshDefinition[], MeshDefinition[]] = [[], []];
+    for (const [group, definitions] of Map.groupBy(KIND_DEFINITIONS.filter(isThere), (one) => one.group)) {
+      const served = await servedVersions(this.#parts.client, group, this.#stop.signal);
+      for (const definition of definitions) {
+        const versions = served.get(definition.plural);
+        const version = versions && watchedVersion(versions);
+        if (version !== undefined) this.#feedOf(definition).follow(kindResource(definition, version));
+        // What was served once is followed on: a server that starts may not know its own definitions yet.
+        else if (this.#feedOf(definition).version === undefined) (versions ? unread : unserved).push(definition);
+      }
+    }
+    for (const definition of KIND_DEFINITIONS) if (!isThere(definition)) this.#feedOf(definition).vanish();
+    return { unserved, unread };
+  }
+
+  /** One line with the whole table, whenever it has changed. */
+  #report({ unserved, unread }: NotFollowed): void {
+    const watched = this.#watched().map(({ definition, version }) => `${definitionName(definition)} ${version}`);
+    const has = new Set(this.#watched().map(({ definition }) => definition.kind));
+    const without = KINDS.filter((kind) => !has.has(kind));
+    const refused = {
+      ...(unserved.length > 0 ? { notServed: unserved.map(definitionName) } : {}),
+      ...(unread.length > 0 ? { otherVersion: unread.map(definitionName), expected: API_VERSIONS } : {}),
+    };
+    const table = JSON.stringify({ watched, without, refused });
+    if (table === this.#table) return;
+    this.#table = table;
+    const level = unserved.length + unread.length > 0 ? "warn" : "info";
+    this.#parts.kernel.log.scope("orch")[level]("definitions of the mesh's kinds", { watched, without, ...refused });
+  }
+}
+
+/** Definitions that are there and of which nothing is watched. */
+interface NotFollowed {
+  /** The API does not serve them, or not yet. */
+  readonly unserved: readonly MeshDefinition[];
+  /** They are served, in no version that is read. */
+  readonly unread: readonly MeshDefinition[];
+}
+
+/** An object of a definition; the API has added to it what no file has. */
+function readKind(tree: ApiJson, source: string): ReadApiObject<ConfigObject> {
+  const { apiVersion, kind, metadata, spec, status } = tree;
+  const uid = isApiJson(metadata) && typeof metadata["uid"] === "string" ? metadata["uid"] : "";
+  const bare = { apiVersion, kind, metadata, spec, ...(status === undefined ? {} : { status }) };
+  return parseObject(bare, { from: "api", source, uid }, { defaultNamespace: "default" });
+}

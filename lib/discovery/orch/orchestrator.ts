@@ -1,0 +1,81 @@
+/**
+ * The orchestrator as a source of a server: one client, the kinds of the mesh, and the facts beside them.
+ *
+ * Permissions: net (the API's address), and those of `lib/orch/access`.
+ *
+ * @module
+ */
+import type { FactStore } from "../../config/facts/store.ts";
+import type { Finding } from "../../config/finding/finding.ts";
+import type { ConfigStore } from "../../config/store.ts";
+import type { ConfigObject } from "../../config/types.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { FileAccess } from "../../orch/access/file_access.ts";
+import type { AccessPlace } from "../../orch/access/find.ts";
+import { ApiClient } from "../../orch/client/client.ts";
+import { TokenBucket } from "../../orch/client/token_bucket.ts";
+import type { FindingsListener } from "./feed.ts";
+import { FactFeeds } from "./fact_feeds.ts";
+import { KindFeeds } from "./kind_feeds.ts";
+
+/** How the orchestrator is reached. */
+export interface OrchOptions {
+  readonly place: AccessPlace;
+  /** Requests a second; 0: no limit. */
+  readonly qps: number;
+  /** Requests at once. */
+  readonly burst: number;
+  /** Ways to prove an identity that are allowed though they run programs; see `FileAccessOptions`. */
+  readonly allowed: readonly string[];
+  /** Only objects of this namespace are read (MESH_WATCH_NAMESPACE); empty: all. */
+  readonly namespace: string;
+}
+
+/** The client of a server. */
+export function orchClient({ place, qps, burst, allowed }: OrchOptions, kernel: Kernel): ApiClient {
+  const { clock, log } = kernel;
+  return new ApiClient({
+    access: new FileAccess(place, { allowed, clock, log: log.scope("orch") }),
+    limit: new TokenBucket(qps, burst, clock),
+    ...{ clock, log: log.scope("klog"), userAgent: kernel.program },
+  });
+}
+
+/** What the objects of the orchestrator go into. */
+export interface OrchTarget {
+  readonly store: ConfigStore;
+  readonly facts: FactStore;
+  readonly digestKey: Uint8Array;
+  readonly onFindings: FindingsListener;
+}
+
+/** Objects of the orchestrator as a source of configuration. */
+export class OrchObjects {
+  readonly #kinds: KindFeeds;
+  readonly #facts: FactFeeds;
+
+  /** @param cluster Name of the cluster, which is the source's. */
+  constructor(client: ApiClient, cluster: string, namespace: string, target: OrchTarget, kernel: Kernel) {
+    const parts = { client, kernel, cluster, namespace, rank: 0, ...target };
+    this.#facts = new FactFeeds(parts);
+    this.#kinds = new KindFeeds(parts);
+  }
+
+  /** Begins; resolves when everything is in the stores, however long the API is away. */
+  async start(): Promise<void> {
+    await Promise.all([this.#facts.start(), this.#kinds.start()]);
+  }
+
+  *findings(): Generator<Finding> {
+    yield* this.#kinds.findings();
+    yield* this.#facts.findings();
+  }
+
+  isStale(object: ConfigObject): boolean {
+    return this.#kinds.isStale(object);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#kinds.stop(), this.#facts.stop()]);
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Credentials that a program prints (`client.authentication.k8s.io`, ExecCredential).
+ *
+ * Permissions: run (the program).
+ *
+ * @module
+ */
+import { z } from "zod";
+import type { ExecProgram } from "./config_file.ts";
+
+/** What a program printed. */
+export interface ExecCredentials {
+  readonly token?: string;
+  readonly identity?: { readonly cert: string; readonly key: string };
+  /** ms since the epoch; undefined: until they are refused. */
+  readonly expires?: number;
+}
+
+const printed = z.object({
+  apiVersion: z.string(),
+  kind: z.literal("ExecCredential"),
+  status: z.object({
+    token: z.string().optional(),
+    clientCertificateData: z.string().optional(),
+    clientKeyData: z.string().optional(),
+    expirationTimestamp: z.iso.datetime({ offset: true }).optional(),
+  }),
+});
+
+/** Longest time that a program may take, milliseconds. */
+const PROGRAM_MS = 60_000;
+
+/**
+ * Runs the program.
+ *
+ * @throws {Error} when it cannot be run, fails, or prints something else. Nothing that it printed on standard output is in the message.
+ */
+export async function execCredentials({ command, args, env, apiVersion }: ExecProgram): Promise<ExecCredentials> {
+  const info = { apiVersion, kind: "ExecCredential", spec: { interactive: false } };
+  const output = await new Deno.Command(command, {
+    ...{ args: [...args], stdin: "null", signal: AbortSignal.timeout(PROGRAM_MS) },
+    env: { ...env, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
+  }).output();
+  if (!output.success) {
+    const said = new TextDecoder().decode(output.stderr).trim().slice(0, 300);
+    throw new Error(`${command} ended with ${output.code}: ${said}`);
+  }
+  const read = printed.safeParse(parsed(new TextDecoder().decode(output.stdout)));
+  if (!read.success) throw new Error(`${command} printed something else than an ExecCredential with a status`);
+  const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = read.data.status;
+  if (!token && !(cert && key)) throw new Error(`${command} printed neither a token nor a certificate with its key`);
+  return {
+    ...(token ? { token } : {}),
+    ...(cert && key ? { identity: { cert, key } } : {}),
+    ...(expirationTimestamp === undefined ? {} : { expires: Date.parse(expirationTimestamp) }),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

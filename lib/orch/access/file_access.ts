@@ -1,0 +1,158 @@
+/**
+ * Access by orchestrator config files, or by the account of the pod. Files are read again once a minute, and at once
+ * when the API refused what they said: tokens and certificates are rotated under a running program.
+ *
+ * Permissions: read (the files and those that they name), run (a program for credentials, where one is allowed).
+ *
+ * @module
+ */
+import { parseYaml } from "../../config/yaml/parse.ts";
+import type { Logger } from "../../kernel/log/log.ts";
+import { type Clock, systemClock } from "../../kernel/time/clock.ts";
+import type { AccessSource, ApiAccess } from "../client/access.ts";
+import { type ConfigContext, type Held, readConfigFiles } from "./config_file.ts";
+import { type ExecCredentials, execCredentials } from "./exec.ts";
+import type { AccessPlace } from "./find.ts";
+
+/** How files are read. */
+export interface FileAccessOptions {
+  /** Names of ways to prove an identity that are allowed though they run programs or plug-ins: `exec`, names of providers. */
+  readonly allowed: readonly string[];
+  readonly log: Logger;
+  readonly clock?: Clock;
+}
+
+/** Age at which files are read again, milliseconds. */
+const MAX_AGE_MS = 60_000;
+
+/** Least time between two readings because of a refusal, milliseconds. */
+const AGAIN_MS = 1000;
+
+/** Time before their end at which credentials of a program are renewed, milliseconds. */
+const EARLY_MS = 30_000;
+
+/** See the module. */
+export class FileAccess implements AccessSource {
+  readonly #place: AccessPlace;
+  readonly #options: FileAccessOptions;
+  readonly #clock: Clock;
+  #last: ApiAccess | undefined;
+  #readAt = -Infinity;
+  #reading: Promise<ApiAccess> | undefined;
+  #printed: ExecCredentials | undefined;
+
+  constructor(place: AccessPlace, options: FileAccessOptions) {
+    this.#place = place;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** @throws {Error} when nothing could be read yet; later what was read last holds, with a warning. */
+  current(): ApiAccess | Promise<ApiAccess> {
+    const isOld = this.#clock.monotonic() - this.#readAt > MAX_AGE_MS;
+    if (this.#last !== undefined && !isOld) return this.#last;
+    return this.#reading ??= this.#read().finally(() => this.#reading = undefined);
+  }
+
+  refused(): void {
+    if (this.#clock.monotonic() - this.#readAt < AGAIN_MS) return;
+    this.#readAt = -Infinity;
+    this.#printed = undefined;
+  }
+
+  async #read(): Promise<ApiAccess> {
+    try {
+      const access = this.#place.from === "pod"
+        ? await podAccess(this.#place)
+        : await this.#fileAccess(this.#place.files);
+      this.#last = access;
+      this.#readAt = this.#clock.monotonic();
+      return access;
+    } catch (error) {
+      if (this.#last === undefined) throw error;
+      this.#readAt = this.#clock.monotonic();
+      this.#options.log.warn("access to the orchestrator cannot be read again; what was read last holds", { error });
+      return this.#last;
+    }
+  }
+
+  async #fileAccess(files: readonly string[]): Promise<ApiAccess> {
+    const texts = (await Promise.all(files.map(async (file) => ({ file, text: await textOf(file, files.length > 1) }))))
+      .filter((one): one is { file: string; text: string } => one.text !== undefined);
+    if (texts.length === 0) throw new Error(`${files.join(", ")}: expected an orchestrator config file`);
+    const context = readConfigFiles(texts, treeOf);
+    refuseUnsafe(context, this.#options.allowed);
+    const { server, unchecked, proxy, user } = context;
+    const printed = user.exec === undefined ? {} : await this.#exec(user.exec);
+    const identity = user.cert && user.key
+      ? { cert: await valueOf(user.cert), key: await valueOf(user.key) }
+      : printed.identity;
+    const token = printed.token ?? user.provider?.idToken ?? (user.token && (await valueOf(user.token)).trim());
+    const basic = user.basic &&
+      `Basic ${new TextEncoder().encode(`${user.basic.username}:${user.basic.password}`).toBase64()}`;
+    return {
+      ...{ server, unchecked, proxy, identity, actsAs: user.actsAs },
+      ca: context.ca && await valueOf(context.ca),
+      authorization: token ? `Bearer ${token}` : basic,
+    };
+  }
+
+  async #exec(program: NonNullable<ConfigContext["user"]["exec"]>): Promise<ExecCredentials> {
+    const { expires = Infinity } = this.#printed ?? { expires: 0 };
+    if (this.#printed === undefined || expires - EARLY_MS < this.#clock.now()) {
+      this.#printed = await execCredentials(program);
+    }
+    return this.#printed;
+  }
+}
+
+/** The account of the pod; the token is read anew each time, because the node renews it in place. */
+async function podAccess({ server, folder }: AccessPlace & { readonly from: "pod" }): Promise<ApiAccess> {
+  const token = (await Deno.readTextFile(`${folder}/token`)).trim();
+  if (token === "") throw new Error(`${folder}/token: got an empty file, expected a token`);
+  return { server, ca: await Deno.readTextFile(`${folder}/ca.crt`), authorization: `Bearer ${token}` };
+}
+
+/** @throws {Error} for a way to prove an identity that runs what the file names, unless it is allowed. */
+function refuseUnsafe({ name, user }: ConfigContext, allowed: readonly string[]): void {
+  const variable = "PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS";
+  if (user.exec !== undefined && !allowed.includes("exec")) {
+    throw new Error(
+      `context ${name}: the user's exec: got ${
+        JSON.stringify(user.exec.command)
+      }, expected no program: it runs only if ${variable} names exec`,
+    );
+  }
+  const { provider } = user;
+  if (provider === undefined) return;
+  if (provider.name !== "oidc" && !allowed.includes(provider.name)) {
+    throw new Error(
+      `context ${name}: the user's auth-provider: got ${provider.name}, expected oidc, or one that ${variable} names`,
+    );
+  }
+  if (provider.idToken === undefined) {
+    throw new Error(
+      `context ${name}: the user's auth-provider ${provider.name}: expected config.id-token, which is what is sent`,
+    );
+  }
+}
+
+async function valueOf(held: Held): Promise<string> {
+  return "inline" in held ? held.inline : await Deno.readTextFile(held.file);
+}
+
+/** A file's text; of several files one may be absent. */
+async function textOf(file: string, mayLack: boolean): Promise<string | undefined> {
+  try {
+    return await Deno.readTextFile(file);
+  } catch (error) {
+    if (mayLack && error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+function treeOf(text: string): unknown {
+  const read = parseYaml(text);
+  if ("problem" in read) throw new Error("it does not parse");
+  return read.tree;
+}

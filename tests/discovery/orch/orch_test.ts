@@ -1,0 +1,268 @@
+/** A server whose configuration comes from an orchestrator's API. */
+import assert from "node:assert/strict";
+import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
+import { createLog, defaultLogOptions, type Log } from "../../../lib/kernel/log/log.ts";
+import { withServer } from "../running.ts";
+import { MemoryApi } from "./memory_api.ts";
+
+const OURS = "/apis/networking.mesh.io/v1/serviceentries";
+const THEIRS = "/apis/networking.istio.io/v1/serviceentries";
+const MAPS = "/api/v1/configmaps";
+
+const entry = (host: string, more: Readonly<Record<string, unknown>> = {}) => ({
+  metadata: { name: "se", namespace: "shop" },
+  spec: { hosts: [host], ports: [{ number: 80, name: "http" }], resolution: "DNS", ...more },
+});
+
+/** Resolves when something holds that changes with the store, the mesh configuration or the log. */
+async function until(server: DiscoveryServer, holds: () => boolean): Promise<void> {
+  const over = Promise.withResolvers<void>();
+  const look = () => void (holds() && over.resolve());
+  const end = [server.store.subscribe(look), server.configuration.facts.subscribe(look)];
+  server.mesh.onChange(look);
+  const timer = setTimeout(() => over.reject(new Error(`it did not come to ${holds}`)), 20_000);
+  look();
+  try {
+    await over.promise;
+  } finally {
+    clearTimeout(timer);
+    for (const one of end) one();
+  }
+}
+
+/** Lines of a log, and how to wait for one. */
+function openLog(): { readonly log: Log; readonly line: (pattern: RegExp) => Promise<string> } {
+  const lines: string[] = [];
+  const waiting = new Set<() => void>();
+  const log = createLog(["orch"], { ...defaultLogOptions, levels: new Map([["all", "info"]]) }, {
+    open: () => ({
+      write: (bytes) => {
+        lines.push(new TextDecoder().decode(bytes));
+        for (const look of waiting) look();
+      },
+      close: () => {},
+    }),
+  });
+  const line = (pattern: RegExp) =>
+    new Promise<string>((resolve) => {
+      const look = () => {
+        const found = lines.find((one) => pattern.test(one));
+        if (found === undefined) return;
+        waiting.delete(look);
+        resolve(found);
+      };
+      waiting.add(look);
+      look();
+    });
+  return { log, line };
+}
+
+interface Given {
+  readonly start?: boolean;
+  readonly namespace?: string;
+  readonly shared?: string;
+  readonly log?: Log;
+}
+
+/** Runs a server over a stand-in for the API. */
+async function withOrch(
+  api: MemoryApi,
+  run: (server: DiscoveryServer) => Promise<void>,
+  { start = true, namespace = "", shared = "", log }: Given = {},
+): Promise<void> {
+  if (start) api.start();
+  const folder = await Deno.makeTempDir({ prefix: "orch-" });
+  const file = `${folder}/config`;
+  const parts = [
+    `clusters: [{name: k, cluster: {server: "${api.address}"}}]`,
+    "contexts: [{name: c, context: {cluster: k}}]",
+  ];
+  await Deno.writeTextFile(file, ["current-context: c", ...parts].join("\n"));
+  const orch = {
+    place: { from: "files", files: [file], by: "test" },
+    qps: 0,
+    burst: 1,
+    allowed: [],
+    namespace,
+  } as const;
+  const changes = {
+    options: { configDir: undefined, orch },
+    settings: { SHARED_MESH_CONFIG: shared },
+    ...(log ? { log } : {}),
+  };
+  try {
+    await withServer({}, run, changes);
+  } finally {
+    await api.stop();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const hostsOf = (server: DiscoveryServer) => server.store.list("ServiceEntry").map(({ spec }) => spec.hosts[0]);
+
+Deno.test("kinds of the mesh are read, followed, and know the object that they are", async () => {
+  const api = new MemoryApi();
+  api.define("serviceentries", "networking.mesh.io", "ServiceEntry", ["v1beta1", "v1"]);
+  api.put(OURS, entry("one.example"));
+  await withOrch(api, async (server) => {
+    assert.deepEqual(hostsOf(server), ["one.example"]);
+    assert.equal(
+      server.pipeline.aggregate.keys()[Symbol.iterator]().next().done,
+      false,
+      "it is a service at the start",
+    );
+    const origin = server.store.get("ServiceEntry", "shop", "se")?.origin;
+    assert.match(origin?.from === "api" ? origin.uid : "", /^[0-9a-f-]{36}$/);
+    api.put(OURS, entry("two.example"));
+    await until(server, () => hostsOf(server)[0] === "two.example");
+    api.drop(OURS, "se", "shop");
+    await until(server, () => hostsOf(server).length === 0);
+  });
+});
+
+Deno.test("of one name in both groups ours is in force, the other is reported, and comes when ours goes", async () => {
+  const api = new MemoryApi();
+  api.define("serviceentries", "networking.mesh.io", "ServiceEntry", ["v1"]);
+  api.define("serviceentries", "networking.istio.io", "ServiceEntry", ["v1"]);
+  api.put(OURS, entry("ours.example"));
+  api.put(THEIRS, entry("theirs.example"));
+  await withOrch(api, async (server) => {
+    assert.deepEqual(hostsOf(server), ["ours.example"]);
+    const found = [...server.findings()].filter(({ name }) => name === "hidden-object");
+    assert.match(found[0]?.message ?? "", /ServiceEntry shop\/se is hidden by the one in Orch \(uid /);
+    api.drop(OURS, "se", "shop");
+    await until(server, () => hostsOf(server)[0] === "theirs.example");
+  });
+});
+
+Deno.test("an object that is refused keeps its last good version, and is reported with its place in the API", async () => {
+  const api = new MemoryApi();
+  api.define("serviceentries", "networking.mesh.io", "ServiceEntry", ["v1"]);
+  api.put(OURS, entry("good.example"));
+  const { log, line } = openLog();
+  await withOrch(api, async (server) => {
+    api.put(OURS, entry("good.example", { resolution: "NONSENSE" }));
+    assert.match(await line(/refused: .*resolution/), /NONSENSE/);
+    assert.deepEqual(hostsOf(server), ["good.example"]);
+    const object = server.store.get("ServiceEntry", "shop", "se");
+    assert.equal(object && server.configuration.isStale(object), true);
+    api.put(OURS, entry("better.example"));
+    await until(server, () => hostsOf(server)[0] === "better.example");
+    assert.deepEqual([...server.findings()].filter(({ severity }) => severity === "error"), []);
+  }, { log });
+});
+
+Deno.test("definitions that are missing, too old, come later or go are named, and keep nobody waiting", async () => {
+  const api = new MemoryApi();
+  api.define("serviceentries", "networking.mesh.io", "ServiceEntry", ["v1"]);
+  api.define("sidecars", "networking.istio.io", "Sidecar", ["v1alpha0"]);
+  api.put(OURS, entry("one.example"));
+  const { log, line } = openLog();
+  await withOrch(api, async (server) => {
+    const table = await line(/definitions of the mesh's kinds/);
+    assert.match(table, /serviceentries\.networking\.mesh\.io v1/);
+    assert.match(table, /otherVersion=\["sidecars\.networking\.istio\.io"\]/);
+    assert.match(table, /without=\["VirtualService"/);
+    api.put("/apis/networking.istio.io/v1/destinationrules", {
+      metadata: { name: "dr", namespace: "shop" },
+      spec: { host: "one.example" },
+    });
+    api.define("destinationrules", "networking.istio.io", "DestinationRule", ["v1"]);
+    await until(server, () => server.store.list("DestinationRule").length === 1);
+    api.undefine("serviceentries", "networking.mesh.io");
+    await until(server, () => hostsOf(server).length === 0);
+  }, { log });
+});
+
+Deno.test("what is not served for a while, though it is defined, goes not", async () => {
+  const api = new MemoryApi();
+  api.define("serviceentries", "networking.mesh.io", "ServiceEntry", ["v1"]);
+  api.put(OURS, entry("one.example"));
+  await withOrch(api, async (server) => {
+    api.silentGroups.add("networking.mesh.io");
+    api.define("gateways", "networking.istio.io", "Gateway", ["v1"]);
+    api.put("/apis/networking.istio.io/v1/gateways", {
+      metadata: { name: "g", namespace: "shop" },
+      spec: { servers: [{ port: { number: 80, name: "http", protocol: "HTTP" }, hosts: ["*"] }] },
+    });
+    await until(server, () => server.store.list("Gateway").length === 1);
+    assert.deepEqual(hostsOf(server), ["one.example"]);
+  });
+});
+
+Deno.test("facts come of the API, secrets of others are not asked for, metadata alone where that is enough", async () => {
+  const api = new MemoryApi();
+  api.put("/api/v1/namespaces", { metadata: { name: "shop" } });
+  api.put("/api/v1/services", { metadata: { name: "cart", namespace: "shop" }, spec: { ports: [{ port: 80 }] } });
+  api.put(MAPS, { metadata: { name: "ca", namespace: "shop" }, data: { "ca.crt": "PEM", "dashboard.json": "large" } });
+  await withOrch(api, async (server) => {
+    const { facts } = server.configuration;
+    assert.equal(facts.list("Namespace").length, 1);
+    assert.equal(facts.get("Service", "shop", "cart")?.spec.ports[0]?.port, 80);
+    assert.deepEqual({ ...facts.get("ConfigMap", "shop", "ca")?.spec.data }, { "ca.crt": "PEM" });
+    assert.ok(
+      api.asked.some((one) =>
+        one.startsWith("list /api/v1/secrets") && decodeURIComponent(one).includes("type!=helm.sh/release.v1")
+      ),
+    );
+    api.put("/api/v1/namespaces", { metadata: { name: "other" } });
+    await until(server, () => facts.list("Namespace").length === 2);
+  });
+});
+
+Deno.test("one namespace alone is asked for, of what has namespaces", async () => {
+  const api = new MemoryApi();
+  api.define("serviceentries", "networking.mesh.io", "ServiceEntry", ["v1"]);
+  await withOrch(api, () => {
+    const paths = api.asked.filter((one) => one.startsWith("list ")).map((one) => one.slice(5).replace(/\?.*/, ""));
+    assert.ok(paths.includes("/apis/networking.mesh.io/v1/namespaces/shop/serviceentries"));
+    assert.ok(paths.includes("/api/v1/namespaces/shop/services"));
+    assert.ok(paths.includes("/api/v1/namespaces"));
+    assert.ok(!paths.includes("/api/v1/services"));
+    return Promise.resolve();
+  }, { namespace: "shop" });
+});
+
+Deno.test("mesh configuration and networks of config maps hold, the shared one under the standard one, and are followed", async () => {
+  const api = new MemoryApi();
+  const map = (name: string, data: Readonly<Record<string, string>>) =>
+    api.put(MAPS, { metadata: { name, namespace: "mesh-system" }, data });
+  map("mesh", {
+    mesh: "trustDomain: own.example",
+    meshNetworks: "networks: {n1: {endpoints: [{fromCidr: 10.0.0.0/8}]}}",
+  });
+  map("shared", { mesh: "trustDomain: shared.example\nconnectTimeout: 3s" });
+  await withOrch(api, async (server) => {
+    const state = () => server.mesh.state;
+    assert.deepEqual([state().mesh.trustDomain, state().mesh.connectTimeout], ["own.example", 3000]);
+    assert.deepEqual(Object.keys(state().networks.networks ?? {}), ["n1"]);
+    map("shared", { mesh: "connectTimeout: 4s" });
+    await until(server, () => state().mesh.connectTimeout === 4000);
+    map("mesh", { mesh: "trustDomain: 5" + "\nconnectTimeout: never" });
+    map("mesh", { mesh: "connectTimeout: 7s" });
+    await until(server, () => state().mesh.connectTimeout === 7000);
+    api.drop(MAPS, "mesh", "mesh-system");
+    map("shared", { mesh: "protocolDetectionTimeout: 1s" });
+    await until(server, () => state().mesh.protocolDetectionTimeout === 1000);
+    assert.equal(state().mesh.connectTimeout, 7000, "what is gone keeps its last settings in force");
+  }, { shared: "shared" });
+});
+
+Deno.test("a server is not ready, and serves no defaults, before the API was heard of", async () => {
+  const api = new MemoryApi();
+  api.define("serviceentries", "networking.mesh.io", "ServiceEntry", ["v1"]);
+  api.put(OURS, entry("one.example"));
+  api.put(MAPS, { metadata: { name: "mesh", namespace: "mesh-system" }, data: { mesh: "trustDomain: own.example" } });
+  const { log, line } = openLog();
+  let ready = false;
+  const running = withOrch(api, (server) => {
+    ready = true;
+    assert.deepEqual([hostsOf(server), server.mesh.state.mesh.trustDomain], [["one.example"], "own.example"]);
+    return Promise.resolve();
+  }, { start: false, log });
+  await line(/the orchestrator is not heard of/);
+  assert.equal(ready, false);
+  api.start();
+  await running;
+  assert.equal(ready, true);
+});
