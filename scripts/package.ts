@@ -37,7 +37,7 @@ export function reachableFrom(
     if (!file.endsWith(".ts")) continue;
     for (const { to } of importsOf(ROOT, file)) {
       if (to.startsWith("node:")) continue;
-      if (/\.(?:ts|json)$/.test(to)) files.add(to);
+      if (/\.(?:ts|json)$/.test(to) || to.startsWith("proto/gen/")) files.add(to);
       else names.add(to);
     }
   }
@@ -105,7 +105,7 @@ export async function packLibrary(target: string, deno = "deno"): Promise<string
     const path = `${folder}/${file}`;
     await Deno.writeTextFile(path, withPackagedImports(await Deno.readTextFile(path), file));
   }
-  for (const file of files.filter((one) => one.endsWith(".json"))) await copy(file, `${folder}/${file}`);
+  for (const file of files.filter((one) => !one.endsWith(".ts"))) await copy(file, `${folder}/${file}`);
   await copy("LICENSE", `${folder}/LICENSE`);
   const page = await Deno.readTextFile(`${ROOT}/${PAGE}`);
   await Deno.writeTextFile(`${folder}/README.md`, packagedPage(page, manifest.name));
