@@ -126,10 +126,14 @@ export class IdentityMesh implements AsyncDisposable {
     await this.page(`live?object=${object}&wait=20s`);
   }
 
+  /** The page of metrics of the server. */
+  async metrics(): Promise<string> {
+    return await (await fetch(`http://127.0.0.1:${this.#server!.monitoringPort}/metrics`)).text();
+  }
+
   /** A metric of the server, by the value of its label `type`. */
   async metric(name: string): Promise<ReadonlyMap<string, number>> {
-    const text = await (await fetch(`http://127.0.0.1:${this.#server!.monitoringPort}/metrics`)).text();
-    const lines = text.matchAll(new RegExp(`^${name}\\{type="(\\w+)"\\} (\\S+)$`, "gm"));
+    const lines = (await this.metrics()).matchAll(new RegExp(`^${name}\\{type="(\\w+)"\\} (\\S+)$`, "gm"));
     return new Map([...lines].map(([, type, value]) => [type!, Number(value)]));
   }
 
