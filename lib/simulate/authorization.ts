@@ -8,6 +8,7 @@ import type { envoy, google } from "../../proto/gen/types.ts";
 import { unpack } from "./decode.ts";
 import { matchesMetadata, NotJudged } from "./matchers.ts";
 import { type JudgedTraffic, matchingRule } from "./rbac.ts";
+import { carriesToken } from "./tokens.ts";
 
 /** The filter that has the configuration. */
 interface JudgingFilter {
@@ -26,18 +27,17 @@ export function isJudging(type: string): boolean {
   return RBAC_TYPES.includes(type) || EXT_AUTHZ_TYPES.includes(type);
 }
 
-/** Verifies tokens, and writes their claims into the metadata. */
-const TOKENS = "envoy.filters.http.jwt_authn";
-
 type RuleNotes = Record<string, Record<string, unknown>>;
 
-/** Why filters end it; undefined: they let it pass. What an authorizer answers is not judged. */
-export function refusal(
-  filters: readonly JudgingFilter[],
-  given: Omit<JudgedTraffic, "claimsUnknown">,
-): string | undefined {
-  const claimsUnknown = given.connection.metadata === undefined && filters.some(({ name }) => name === TOKENS);
-  const traffic = { ...given, claimsUnknown };
+/**
+ * Why filters end it; undefined: they let it pass. What an authorizer answers is not judged, nor a token that the request
+ * carries, where its claims are not given as metadata. Without one there are no claims.
+ */
+export function refusal(filters: readonly JudgingFilter[], traffic: JudgedTraffic): string | undefined {
+  const { connection, http } = traffic;
+  if (connection.metadata === undefined && http && filters.some((one) => carriesToken(one.typed_config, http))) {
+    throw new NotJudged("whether the request's token is accepted, and what it claims");
+  }
   const notes: RuleNotes = {};
   for (const filter of filters) {
     const rules = unpackOne<envoy.extensions.filters.http.rbac.v3.RBAC>(filter, RBAC_TYPES);

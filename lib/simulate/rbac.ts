@@ -19,8 +19,6 @@ export interface JudgedTraffic {
   readonly connection: SimulatedRequest;
   /** The chain ended TLS, so that the caller may have shown a certificate. */
   readonly terminatesTls: boolean;
-  /** Tokens are verified, and the claims of this one are not given. */
-  readonly claimsUnknown: boolean;
   /** Absent: a connection that carries bytes. */
   readonly http?: NormalizedRequest;
 }
@@ -90,9 +88,8 @@ function headerMatches(matcher: envoy.config.route.v3.HeaderMatcher, { http }: J
 
 function metadataMatches(
   matcher: envoy.type.matcher.v3.MetadataMatcher,
-  { connection, http, claimsUnknown }: JudgedTraffic,
+  { connection, http }: JudgedTraffic,
 ): boolean {
-  if (claimsUnknown) throw new NotJudged("the claims of the request's token, which a rule asks");
   return matchesMetadata(matcher, { metadata: http?.metadata ?? connection.metadata ?? {} });
 }
 

@@ -372,3 +372,28 @@ Deno.test("the policy and rule that refuse a request are named; who the caller i
     assert.equal(end.kind === "forwarded" ? "forwarded" : end.text, expected, JSON.stringify([specs, to]));
   }
 });
+
+Deno.test("a request without a token is judged by its having no claims; of one with a token the end is not known", async () => {
+  const tokens = JSON.stringify({
+    apiVersion: "security.istio.io/v1",
+    kind: "RequestAuthentication",
+    metadata: { name: "tokens", namespace: "shop" },
+    spec: {
+      jwtRules: [{ issuer: "one", jwks: '{"keys":[]}' }, { issuer: "two", jwks: '{"keys":[]}', fromParams: ["t"] }],
+    },
+  });
+  const claimed = authorized({ rules: [{ from: [{ source: { requestPrincipals: ["*"] } }] }] });
+  const files = { ...claimed, "tokens.yaml": tokens };
+  const unknown = /whether the request's token is accepted, and what it claims/;
+  const cases: readonly [string, readonly string[], RegExp][] = [
+    ["http://app.test/", [], /^answered 403: not admitted by any rule of AuthorizationPolicy shop\/p0$/],
+    ["http://app.test/", ["authorization: Basic x"], /^answered 403: not admitted/],
+    ["http://app.test/", ["authorization: Bearer x"], unknown],
+    ["http://app.test/?access_token=x", [], unknown],
+    ["http://app.test/?t=x", [], unknown],
+  ];
+  for (const [to, headers, expected] of cases) {
+    const { end } = await explain(files, "shop/cart", { to, headers });
+    assert.match(end.text, expected, JSON.stringify([to, headers]));
+  }
+});
