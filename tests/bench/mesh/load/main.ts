@@ -28,6 +28,7 @@ class Load implements ProxyEvents {
   #messages = new Map<string, number>();
   #resources = new Map<string, number>();
   #errors: string[] = [];
+  readonly #failed = new Set<SimulatedProxy>();
   #done = Promise.withResolvers<void>();
 
   constructor(private readonly options: LoadOptions) {
@@ -86,6 +87,8 @@ class Load implements ProxyEvents {
 
   failed(proxy: SimulatedProxy, message: string): void {
     this.#errors.push(`proxy ${proxy.index}: ${message}`);
+    // Nobody is left to wait for.
+    if (this.#failed.add(proxy).size === this.#proxies.length) this.#done.resolve();
   }
 
   #begin(marker: string | undefined, by = this.#proxies.length): void {
@@ -95,6 +98,7 @@ class Load implements ProxyEvents {
     this.#messages = new Map();
     this.#resources = new Map();
     this.#errors = [];
+    this.#failed.clear();
     this.#wire = this.#plain = 0;
     this.#done = Promise.withResolvers();
   }
