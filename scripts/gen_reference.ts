@@ -260,8 +260,8 @@ export function referencePages(): Record<string, string> {
   };
 }
 
-/** JSON Schemas of all kinds and of the mesh files by file name under `docs/reference/`, with the comments of their types. */
-export async function schemaPages(): Promise<Record<string, string>> {
+/** The comments of the types of all kinds and of the mesh files. */
+export async function kindComments(): Promise<TypeComments> {
   const root = new URL("..", import.meta.url).pathname;
   const kinds = `${root}lib/config/kinds`;
   const folders = [...Deno.readDirSync(kinds)].filter((entry) => entry.isDirectory).map(({ name }) =>
@@ -273,7 +273,12 @@ export async function schemaPages(): Promise<Record<string, string>> {
       /(?:types|schema)\.ts$/.test(path)
     )
   );
-  const comments = await TypeComments.read(files.sort());
+  return await TypeComments.read(files.sort());
+}
+
+/** JSON Schemas of all kinds and of the mesh files by file name under `docs/reference/`, with the comments of their types. */
+export async function schemaPages(): Promise<Record<string, string>> {
+  const comments = await kindComments();
   const page = (name: string, schema: JsonSchema) => [`schemas/${name}.json`, `${JSON.stringify(schema, null, 2)}\n`];
   const ofKinds = Object.fromEntries(
     KINDS.map((kind) => [kind, kindJsonSchema(kind, comments.fileOf(`${kind}Spec`), comments.of(`${kind}Spec`))]),

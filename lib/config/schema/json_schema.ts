@@ -121,7 +121,8 @@ function scalar(shape: FieldShape): JsonSchema {
   }
 }
 
-const DURATION_TEXT = "^[-+]?(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$";
+/** Durations as texts. */
+export const DURATION_TEXT = "^[-+]?(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$";
 
 /** A value, or null for one that is not written, which a field that must be written may not be. */
 function valuesOrUnset(values: JsonSchema, field: Field<unknown> & Partial<PresentField<unknown>>): JsonSchema {

@@ -1,0 +1,212 @@
+/**
+ * The kinds' schemas as structural schemas: the part of OpenAPI 3.0 that definitions of an orchestrator's API take.
+ *
+ * They take less than decoding does: names in one spelling, without underscores, beside Istio's names of fields that
+ * differ from ours; enumerations as names; numbers as numbers, not as texts; null for all but names of enumerations. What
+ * the server does not know it drops, or refuses where the client asks for that, as kubectl does.
+ *
+ * @module
+ */
+import { FIELD_SPELLINGS, VALUE_SPELLINGS } from "../spelling/spelling.ts";
+import type { Field, FieldShape, MessageShape, PresentField } from "./field.ts";
+import { DURATION_TEXT, type JsonSchema, type TypeComment } from "./json_schema.ts";
+import { BASE64 } from "./scalars.ts";
+
+/** What a schema says beyond the fields, by the names of types. */
+export interface StructuralRules {
+  /** Rules of messages. */
+  readonly parts: Readonly<Record<string, readonly CelRule[]>>;
+  /** The longest lists of messages: the server refuses rules that could be asked too often. */
+  readonly maxItems: Readonly<Record<string, number>>;
+}
+
+/** A rule across fields, in the Common Expression Language. */
+export interface CelRule {
+  /** Over `self`; it holds for values that are taken. */
+  readonly rule: string;
+  /** What was expected. */
+  readonly message: string;
+}
+
+/** Anything that JSON can say. */
+const ANY: JsonSchema = { "x-kubernetes-preserve-unknown-fields": true };
+
+/** Where a schema has its rules across fields. */
+const RULES = "x-kubernetes-validations";
+
+type MessageField = Field<unknown> & Partial<PresentField<unknown>>;
+
+/**
+ * The schema of a field's values.
+ *
+ * @param comment What people read about it.
+ * @param whole Rules of the field's own values.
+ */
+export function structuralSchema(
+  field: Field<unknown>,
+  comment: TypeComment | undefined,
+  rules: StructuralRules,
+  whole: readonly CelRule[] = [],
+): JsonSchema {
+  const schema = new StructuralPrinter(rules).print(field, comment);
+  const all = [...schema[RULES] as readonly CelRule[] | undefined ?? [], ...whole];
+  return all.length === 0 ? schema : { ...schema, [RULES]: all };
+}
+
+class StructuralPrinter {
+  readonly #rules: StructuralRules;
+  /** The messages around the one that is printed: a message that holds itself is not printed again. */
+  readonly #around: MessageShape[] = [];
+
+  constructor(rules: StructuralRules) {
+    this.#rules = rules;
+  }
+
+  print({ shape }: Field<unknown>, comment: TypeComment | undefined): JsonSchema {
+    switch (shape.type) {
+      case "list": {
+        const maxItems = this.#rules.maxItems[comment?.element?.name ?? ""];
+        const items = this.print(shape.element, comment?.element);
+        return { type: "array", items, ...maxItems === undefined ? {} : { maxItems } };
+      }
+      case "map":
+        return { type: "object", additionalProperties: this.print(shape.value, comment?.element) };
+      case "message":
+        return this.#message(shape, comment);
+      default:
+        return structuralScalar(shape);
+    }
+  }
+
+  #message(shape: MessageShape, comment: TypeComment | undefined): JsonSchema {
+    if (this.#around.includes(shape)) return { type: "object", ...ANY };
+    this.#around.push(shape);
+    const properties: Record<string, JsonSchema> = {};
+    for (const [key, field] of Object.entries(shape.fields)) {
+      const about = comment?.field(key);
+      const description = about?.description ?? about?.type.description;
+      const values = this.print(field, about?.type);
+      const mustBe = field.present === true && field.fallback === undefined;
+      const schema = mustBe ? { ...values, ...mandatory(field) } : nullable(values);
+      properties[key] = description === undefined ? schema : { ...schema, description };
+      for (const alias of namesElsewhere(key)) properties[alias] = { ...schema, description: `The same as ${key}.` };
+    }
+    for (const key of shape.ignored) properties[key] = { ...ANY, description: "Accepted without effect." };
+    this.#around.pop();
+    const rules = [...groupRules(shape), ...this.#rules.parts[comment?.name ?? ""] ?? []];
+    return {
+      type: "object",
+      ...(comment?.description === undefined ? {} : { description: comment.description }),
+      properties,
+      ...requirementsOf(shape),
+      ...(rules.length === 0 ? {} : { [RULES]: rules }),
+    };
+  }
+}
+
+/** A field that may be written as null, which counts as not written; the server compares no null with names. */
+function nullable(schema: JsonSchema): JsonSchema {
+  return schema["enum"] === undefined ? { ...schema, nullable: true } : schema;
+}
+
+function structuralScalar(shape: FieldShape): JsonSchema {
+  switch (shape.type) {
+    case "string":
+    case "boolean":
+    case "number":
+      return { type: shape.type };
+    case "integer":
+      return { type: "integer", minimum: shape.minimum, maximum: shape.maximum };
+    case "duration":
+      return { type: "string", pattern: DURATION_TEXT };
+    case "base64":
+      return { type: "string", pattern: BASE64.source };
+    case "enum": {
+      const known = new Set(shape.names);
+      const elsewhere = Object.entries(VALUE_SPELLINGS).filter(([, own]) => known.has(own)).map(([alias]) => alias);
+      return { type: "string", enum: [...shape.names, ...elsewhere] };
+    }
+    default:
+      return { type: "object", ...ANY };
+  }
+}
+
+/** Values that count as not written are not values of a field that must be written. */
+function mandatory({ shape, isZero }: MessageField): JsonSchema {
+  if (isZero === undefined) return {};
+  switch (shape.type) {
+    case "string":
+    case "base64":
+      return { minLength: 1 };
+    case "list":
+      return { minItems: 1 };
+    case "map":
+      return { minProperties: 1 };
+    case "integer":
+    case "number":
+      return { not: { enum: [0] } };
+    default:
+      return {};
+  }
+}
+
+function requirementsOf({ fields }: MessageShape): JsonSchema {
+  const keys = Object.keys(fields).filter((key) =>
+    fields[key]!.present === true && fields[key]!.fallback === undefined
+  );
+  const plain = keys.filter((key) => namesElsewhere(key).length === 0);
+  const others = keys.filter((key) => !plain.includes(key));
+  const either = others.map((key) => ({ anyOf: [key, ...namesElsewhere(key)].map((name) => ({ required: [name] })) }));
+  return {
+    ...plain.length === 0 ? {} : { required: plain },
+    ...either.length === 0 ? {} : { allOf: either },
+  };
+}
+
+/** Of the fields of a group, and of the names of a field, one at most is written. */
+function groupRules({ fields, oneOf }: MessageShape): CelRule[] {
+  const names = Object.keys(fields).map((key) => [key, ...namesElsewhere(key)]).filter(({ length }) => length > 1);
+  return [...oneOf, ...names].map((group) => {
+    const written = group.map((key) => `(${writtenIn(key, fields[FIELD_SPELLINGS[key] ?? key])} ? 1 : 0)`);
+    return { rule: `${written.join(" + ")} <= 1`, message: `expected at most one of ${group.join(", ")}` };
+  });
+}
+
+/** Whether a field has a value that counts. */
+function writtenIn(key: string, field: Field<unknown> | undefined): string {
+  const value = `self.${celName(key)}`;
+  const has = `has(${value})`;
+  if (field?.isZero === undefined) return has;
+  switch (field.shape.type) {
+    case "string":
+    case "base64":
+      return `${has} && ${value} != ''`;
+    case "list":
+    case "map":
+      return `${has} && size(${value}) > 0`;
+    case "integer":
+      return `${has} && ${value} != 0`;
+    case "number":
+      return `${has} && ${value} != 0.0`;
+    case "boolean":
+      return `${has} && ${value}`;
+    default:
+      return has;
+  }
+}
+
+/** Words of the language, which names of fields avoid. */
+const CEL_WORDS = new Set(
+  "true false null in as break const continue else for function if import let loop package namespace return var void while"
+    .split(" "),
+);
+
+/** A field's name in the Common Expression Language. */
+export function celName(key: string): string {
+  return CEL_WORDS.has(key) ? `__${key}__` : key;
+}
+
+/** Istio's names of a field that has another one here. */
+function namesElsewhere(key: string): string[] {
+  return Object.entries(FIELD_SPELLINGS).filter(([, own]) => own === key).map(([name]) => name);
+}
