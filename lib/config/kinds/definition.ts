@@ -8,7 +8,7 @@ import { Findings } from "../finding/findings.ts";
 import { DecodeContext } from "../schema/field.ts";
 import type { JsonSchema, TypeComment } from "../schema/json_schema.ts";
 import { structuralSchema } from "../schema/structural_schema.ts";
-import { groupOfKind } from "../spelling/spelling.ts";
+import { groupOfKind, pluralOfKind } from "../spelling/spelling.ts";
 import { PART_RULES, SPEC_RULES } from "./definition_rules.ts";
 import type { Kind } from "./kinds.ts";
 import { KIND_TABLE } from "./table.ts";
@@ -69,12 +69,6 @@ const STATUS: JsonSchema = {
     },
   },
 };
-
-/** The name of a kind's resource in paths: its plural. */
-export function pluralOfKind(kind: Kind): string {
-  const name = kind.toLowerCase();
-  return /[^aeiou]y$/.test(name) ? `${name.slice(0, -1)}ies` : `${name}s`;
-}
 
 /**
  * The definition of a kind.

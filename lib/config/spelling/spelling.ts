@@ -58,6 +58,12 @@ export function spellingsOfKind(kind: Kind): string[] {
   return kinds.filter(([, own]) => own === kind).map(([spelling]) => spelling);
 }
 
+/** English plural of a kind as it is written, which paths of an API have: `serviceentries`, `envoyfilters`. */
+export function pluralOfKind(written: string): string {
+  const name = written.toLowerCase();
+  return /[^aeiou]y$/.test(name) ? `${name.slice(0, -1)}ies` : `${name}s`;
+}
+
 const KNOWN: KnownKinds = { byGroup: KINDS_BY_GROUP, versions: API_VERSIONS };
 
 /** Finds the kind that an object's `apiVersion` and `kind` name, in either spelling. */

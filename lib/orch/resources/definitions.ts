@@ -5,7 +5,7 @@
  * @module
  */
 import { type Kind, KINDS } from "../../config/kinds/kinds.ts";
-import { API_VERSIONS, groupOfKind, spellingsOfKind } from "../../config/spelling/spelling.ts";
+import { API_VERSIONS, groupOfKind, pluralOfKind, spellingsOfKind } from "../../config/spelling/spelling.ts";
 import type { ApiResource } from "../informer/resource.ts";
 
 /** A definition that the orchestrator may have. */
@@ -34,7 +34,7 @@ export const KIND_DEFINITIONS: readonly MeshDefinition[] = KINDS.flatMap((kind) 
   const of = (written: string | undefined, domain: string): MeshDefinition => {
     const spelled = written ?? kind;
     const group = `${groupOfKind(kind)}.${domain}`;
-    return { kind, written: spelled, group, plural: pluralOf(spelled), own: domain === "mesh.io" };
+    return { kind, written: spelled, group, plural: pluralOfKind(spelled), own: domain === "mesh.io" };
   };
   return [of(spellings[0], "mesh.io"), of(spellings.at(-1), "istio.io")];
 });
@@ -52,10 +52,4 @@ export function kindResource({ group, plural, written }: MeshDefinition, version
 /** The version to watch of those that are served: the newest that is read; undefined: none is. */
 export function watchedVersion(served: ReadonlySet<string>): string | undefined {
   return API_VERSIONS.find((version) => served.has(version));
-}
-
-/** English plural of a kind's name, as definitions have it: `serviceentries`, `gateways`. */
-function pluralOf(kind: string): string {
-  const name = kind.toLowerCase();
-  return /[^aeiou]y$/.test(name) ? `${name.slice(0, -1)}ies` : `${name}s`;
 }

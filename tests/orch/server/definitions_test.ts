@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import { ApiError } from "../../../lib/orch/client/api_error.ts";
-import { DEFINED_VERSION, pluralOfKind } from "../../../lib/config/kinds/definition.ts";
+import { DEFINED_VERSION } from "../../../lib/config/kinds/definition.ts";
 import { type Kind, KINDS } from "../../../lib/config/kinds/kinds.ts";
 import { parseObject } from "../../../lib/config/object.ts";
 import { isObject } from "../../../lib/config/schema/field.ts";
-import { groupOfKind, lookupKind } from "../../../lib/config/spelling/spelling.ts";
+import { groupOfKind, lookupKind, pluralOfKind } from "../../../lib/config/spelling/spelling.ts";
 import { inFile } from "../../config/origins.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import type { ObjectDraft, ObjectId } from "../support/server/objects.ts";
