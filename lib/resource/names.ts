@@ -38,6 +38,7 @@ export class InternedNames {
   readonly #runs = new WeakTable<string, NameSet>();
   /** Long runs that came last: proxies ask for the same, and to compare bytes costs a twentieth of hashing them. */
   #recent: { readonly run: Uint8Array; readonly set: WeakRef<NameSet> }[] = [];
+  #last: { readonly name: string; readonly set: NameSet } | undefined;
   readonly #unions = new WeakMap<NameSet, WeakMap<NameSet, NameSet>>();
   readonly #differences = new WeakMap<NameSet, WeakMap<NameSet, NameSet>>();
   readonly #rules: BucketRules<string, NameBucket> = {
@@ -47,6 +48,12 @@ export class InternedNames {
     sum: (bucket) => bucket.hash,
     bucket: (names, hash) => this.#bucket(names, hash),
   };
+
+  /** The set with one name. The last one that was asked for is found at once. */
+  one(name: string): NameSet {
+    if (this.#last?.name !== name) this.#last = { name, set: this.of([name]) };
+    return this.#last.set;
+  }
 
   /** The set with these names. */
   of(names: Iterable<string>): NameSet {

@@ -245,7 +245,7 @@ export class Watch {
   }
 
   #withWildcard(names: NameSet, wildcard: boolean): NameSet {
-    return wildcard ? this.#table.union(names, this.#table.of([WILDCARD])) : names;
+    return wildcard ? this.#table.union(names, this.#table.one(WILDCARD)) : names;
   }
 
   #subscribe(asked: NameSet): void {
