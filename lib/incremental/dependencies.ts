@@ -16,12 +16,13 @@ export class Dependencies {
   /**
    * Notes what a result depends on, in place of what was noted before.
    *
-   * @param things Kind and name of each thing, one after the other. The list is kept.
+   * @param things Kind and name of each thing, one after the other.
    */
   set(result: string, things: readonly string[]): void {
     this.delete(result);
     if (things.length === 0) return;
-    this.#things.set(result, things);
+    // A copy has just the room that it needs: there may be many thousand results.
+    this.#things.set(result, things.slice());
     for (let at = 0; at < things.length; at += 2) this.#dependents.add(things[at]!, things[at + 1]!, result);
   }
 

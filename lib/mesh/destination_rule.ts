@@ -67,7 +67,7 @@ export function mergeDestinationRules(
     .map((group) => merge([...group, ...local]));
   if (!options.enhancedMerge) return [...selecting, ...mergedRegardless(general, local)];
   const audiences = groups(general, (rule) => JSON.stringify(rule.spec.exportTo));
-  return [...selecting, ...audiences.map(merge).sort(narrowFirst)];
+  return selecting.concat(audiences.map(merge).sort(narrowFirst));
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   type MergedDestinationRule,
   mergeDestinationRules,
 } from "./destination_rule.ts";
+import { SmallMultimap } from "../registry/small_multimap.ts";
 import { isWildcard, wildcardsOver } from "./host_match.ts";
 import type { EffectiveDestinationRule } from "./types.ts";
 import type { Distinction } from "./view/distinctions.ts";
@@ -21,7 +22,7 @@ interface HostRules {
   /** Merged at first use. */
   merged?: readonly MergedDestinationRule[];
   /** The merged rules that some client sees, by their positions; equal lists are one array. */
-  readonly seen: Map<string, readonly MergedDestinationRule[]>;
+  seen?: Map<string, readonly MergedDestinationRule[]>;
 }
 
 interface NamespaceRules {
@@ -42,7 +43,7 @@ export class DestinationRuleIndex {
   #options: DestinationRuleIndexOptions;
   #byNamespace = new Map<string, NamespaceRules>();
   /** Namespaces with rules for exactly that host or wildcard. */
-  #namespacesOf = new Map<string, Set<string>>();
+  readonly #namespacesOf = new SmallMultimap<string, string>();
 
   constructor(options: DestinationRuleIndexOptions) {
     this.#options = options;
@@ -57,7 +58,7 @@ export class DestinationRuleIndex {
     const hosts = new Set<string>();
     for (const rule of removed) hosts.add(this.#change(rule, (list) => list.filter((x) => x.key !== rule.key)));
     for (const rule of added) {
-      hosts.add(this.#change(rule, (list) => [...list.filter((x) => x.key !== rule.key), rule].sort(oldest)));
+      hosts.add(this.#change(rule, (list) => [...list.filter((x) => x.key !== rule.key), rule].toSorted(oldest)));
     }
     return hosts;
   }
@@ -72,7 +73,7 @@ export class DestinationRuleIndex {
     if (!own) this.#byNamespace.set(namespace, own = { byHost: new Map(), wildcards: 0 });
     const before = own.byHost.get(host);
     const rules = change(before?.rules ?? []);
-    if (rules.length > 0) own.byHost.set(host, { rules, seen: new Map() });
+    if (rules.length > 0) own.byHost.set(host, { rules });
     else own.byHost.delete(host);
     this.#note(host, namespace, rules.length > 0);
     if (isWildcard(host)) own.wildcards += Number(rules.length > 0) - Number(before !== undefined);
@@ -81,9 +82,8 @@ export class DestinationRuleIndex {
   }
 
   #note(host: string, namespace: string, has: boolean): void {
-    const namespaces = this.#namespacesOf.get(host) ?? new Set();
-    if (has) this.#namespacesOf.set(host, namespaces.add(namespace));
-    else if (namespaces.delete(namespace) && namespaces.size === 0) this.#namespacesOf.delete(host);
+    if (has) this.#namespacesOf.add(host, namespace);
+    else this.#namespacesOf.delete(host, namespace);
   }
 
   /** Whether a namespace has rules. */
@@ -99,7 +99,7 @@ export class DestinationRuleIndex {
    */
   distinctions(host: string, isOnlyOf: (namespace: string) => boolean): Map<string, Distinction> {
     const hows = new Map<string, string>();
-    for (const namespace of this.#namespacesOf.get(host) ?? []) {
+    for (const namespace of this.#namespacesOf.get(host)) {
       const reachesAll = namespace === this.#options.rootNamespace || (!isWildcard(host) && isOnlyOf(namespace));
       const entry = this.#byNamespace.get(namespace)!.byHost.get(host)!;
       if (reachesAll && entry.rules.every((rule) => this.#isPlain(rule)) && entry.rules.length === 1) continue;
@@ -145,7 +145,7 @@ export class DestinationRuleIndex {
     const found: EffectiveDestinationRule[] = [];
     for (const pattern of [host, ...wildcardsOver(host)]) {
       // Sorted: the order in which they came must not show.
-      for (const namespace of [...this.#namespacesOf.get(pattern) ?? []].sort()) {
+      for (const namespace of this.#namespacesOf.get(pattern).toSorted()) {
         found.push(...this.#merged(this.#byNamespace.get(namespace)!.byHost.get(pattern)!));
       }
     }
@@ -186,10 +186,10 @@ export class DestinationRuleIndex {
     if (merged.every(({ spec }) => this.#sees({ namespace, exportTo: spec.exportTo ?? [] }, client))) return merged;
     const positions = this.#positions(entry, namespace, client);
     if (positions === "") return none;
-    let seen = entry.seen.get(positions);
+    let seen = entry.seen?.get(positions);
     if (!seen) {
       seen = positions.split(",").map((at) => merged[Number(at)]!);
-      entry.seen.set(positions, seen);
+      (entry.seen ??= new Map()).set(positions, seen);
     }
     return seen;
   }

@@ -24,14 +24,11 @@ export class ServiceIndex {
     if (old === service) return false;
     const host = service?.hostname ?? old!.hostname;
     const others = (this.#byHost.get(host) ?? []).filter((s) => s !== old);
-    if (service) {
-      this.#byKey.set(key, service);
-      others.push(service);
-      others.sort(byPrecedence);
-    } else {
-      this.#byKey.delete(key);
-    }
-    if (others.length > 0) this.#byHost.set(host, others);
+    // A sorted copy has just the room that it needs; a list that has grown has room for 17.
+    const now = service ? [...others, service].toSorted(byPrecedence) : others;
+    if (service) this.#byKey.set(key, service);
+    else this.#byKey.delete(key);
+    if (now.length > 0) this.#byHost.set(host, now);
     else this.#byHost.delete(host);
     return true;
   }

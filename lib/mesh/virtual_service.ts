@@ -147,7 +147,9 @@ function resolve(
   const causes = new Set([source.key]);
   const problems: string[] = [];
   const spec = fullNames(source, options);
-  const http = spec.http?.flatMap((rule) => {
+  const delegates = spec.http?.some(({ delegate }) => delegate) ?? false;
+  const http = delegates ? spec.http?.flatMap(withDelegate) : undefined;
+  function withDelegate(rule: HttpRoute): readonly HttpRoute[] {
     if (!rule.delegate) return [rule];
     const key = delegateKey(source, rule);
     const delegate = sources.get(key);
@@ -161,7 +163,7 @@ function resolve(
     const merged = mergeDelegate(rule, fullNames(delegate, options).http ?? []);
     problems.push(...merged.problems.map((problem) => `delegate ${key}: ${problem}`));
     return merged.routes;
-  });
+  }
   const gateways = spec.gateways?.length ? spec.gateways : [MESH_GATEWAY];
   const service: EffectiveVirtualService = {
     name: source.meta.name,

@@ -49,7 +49,7 @@ export class VirtualServiceIndex {
     }
     for (const vs of added) {
       this.#all.add(vs);
-      this.#each(vs, (list) => [...list, vs].sort(oldestFirst));
+      this.#each(vs, (list) => [...list, vs].toSorted(oldestFirst));
     }
   }
 

@@ -32,3 +32,12 @@ Deno.test("a result that is set again or deleted depends on nothing that it did 
   all.addPattern("host", () => true);
   assert.deepEqual([...results.invalidate(all)], ["a"]);
 });
+
+Deno.test("the list of things is copied: to change it afterwards changes nothing", () => {
+  const results = new Dependencies();
+  const things = ["host", "x"];
+  results.set("a", things);
+  things.push("host", "y");
+  assert.deepEqual([...results.invalidate(keys(["host", "y"]))], []);
+  assert.deepEqual([...results.invalidate(keys(["host", "x"]))], ["a"]);
+});
