@@ -25,11 +25,11 @@ import {
   type OwnResponse,
   type OwnVersions,
   type RejectedResponse,
-  rejectRequest,
   type RelayVariant,
   requestType,
   responseType,
 } from "./messages.ts";
+import { type Refusals, withRefusal, withRefused } from "./refusals.ts";
 
 /** What happens to a relay. Streams and connections have numbers; those that are over are not heard any more. */
 export type RelayEvent =
@@ -49,7 +49,7 @@ export type RelayEvent =
   }
   /** A response is as the proxy is to have it. */
   | { readonly type: "rewritten"; readonly connection: number; readonly bytes: Uint8Array }
-  /** Something of a response is not as the server wants it; the server is told why. */
+  /** Something of a response is not as the server wants it; the server hears why after the proxy's answer. */
   | { readonly type: "refused"; readonly connection: number } & RejectedResponse
   /** The health of the workload has changed: a report that holds until the next one. */
   | { readonly type: "health"; readonly report: WorkloadReport }
@@ -87,8 +87,8 @@ export interface RelaySession {
   readonly keptBytes: number;
   /** The proxy has asked for listeners, and the agent for what is its own. */
   readonly asked: boolean;
-  /** The last request for each type that is rewritten: a rejection must ask for the same resources. */
-  readonly lastRequests: ReadonlyMap<string, Uint8Array>;
+  /** What is to be said of a response of a rewritten type once the proxy has acknowledged it. */
+  readonly refusals: Refusals;
 }
 
 /** All that a relay knows. */
@@ -174,7 +174,10 @@ function ofUpstream(state: RelayState, session: RelaySession, event: UpstreamEve
       return phase === "answered" ? { state, effects: [effect] } : stay(state);
     }
     case "refused":
-      return phase === "answered" ? refused(state, session, event) : stay(state);
+      return {
+        state: { ...state, session: { ...session, refusals: withRefusal(session.refusals, event) } },
+        effects: [],
+      };
     case "worked off":
       return phase === "answered" ? workedOff(state, session, event.response, event.error) : stay(state);
   }
@@ -211,7 +214,7 @@ function opened(before: RelayState, stream: number, variant: RelayVariant): Rela
   // A proxy that comes back because the server was gone must not dial more often than the server can be there.
   const later = state.failures > 0;
   const phase = later ? "waiting" : "dialing";
-  const nothing = { kept: [], keptBytes: 0, asked: false, lastRequests: new Map<string, Uint8Array>() };
+  const nothing = { kept: [], keptBytes: 0, asked: false, refusals: new Map() };
   const session: RelaySession = { stream, variant, connection, phase, ...nothing };
   const effect: RelayEffect = later
     ? { type: "dial later", connection, failures: state.failures }
@@ -219,11 +222,12 @@ function opened(before: RelayState, stream: number, variant: RelayVariant): Rela
   return { state: { ...state, session, next: connection + 1 }, effects: [...effects, effect] };
 }
 
-function requested(state: RelayState, before: RelaySession, bytes: Uint8Array): RelayStep {
-  const typeUrl = requestType(before.variant, bytes);
-  const session = state.rewritten.has(typeUrl)
-    ? { ...before, lastRequests: new Map(before.lastRequests).set(typeUrl, bytes) }
-    : before;
+function requested(state: RelayState, session: RelaySession, bytes: Uint8Array): RelayStep {
+  const typeUrl = requestType(session.variant, bytes);
+  if (state.rewritten.has(typeUrl)) {
+    const { requests, refusals } = withRefused(session.variant, session.refusals, typeUrl, bytes);
+    return send(state, { ...session, refusals }, requests);
+  }
   const first = !session.asked && typeUrl === LISTENER_TYPE;
   if (!first) return send(state, session, [bytes]);
   const own = [...state.own].map(([typeUrl, versions]) => firstRequest(session.variant, typeUrl, versions));
@@ -261,15 +265,6 @@ function responded(before: RelayState, asking: RelaySession, bytes: Uint8Array):
     return { state, effects: [{ type: "rewrite", connection, variant, typeUrl, bytes }] };
   }
   return { state, effects: PROXY_TYPES.test(typeUrl) ? [{ type: "send down", stream, bytes }] : [] };
-}
-
-function refused(
-  state: RelayState,
-  { variant, connection, lastRequests }: RelaySession,
-  response: RejectedResponse,
-): RelayStep {
-  const bytes = rejectRequest(variant, response, lastRequests.get(response.typeUrl));
-  return { state, effects: [{ type: "send up", connection, bytes }] };
 }
 
 function upstreamClosed(state: RelayState, session: RelaySession, reason: string): RelayStep {

@@ -14,8 +14,14 @@ export type RelayVariant = "sotw" | "delta";
 
 /** Field numbers that differ between the variants. */
 const FIELDS = {
-  sotw: { request: { type: 4 }, response: { version: 1, resources: 2, type: 4, nonce: 5, removed: 0 } },
-  delta: { request: { type: 2 }, response: { version: 1, resources: 2, type: 4, nonce: 5, removed: 6 } },
+  sotw: {
+    request: { type: 4, nonce: 5, error: 6 },
+    response: { version: 1, resources: 2, type: 4, nonce: 5, removed: 0 },
+  },
+  delta: {
+    request: { type: 2, nonce: 6, error: 7 },
+    response: { version: 1, resources: 2, type: 4, nonce: 5, removed: 6 },
+  },
 } as const;
 
 /** One resource of a response. */
@@ -40,6 +46,16 @@ export interface OwnResponse {
 /** The type that a request asks for; empty when it names none, or the bytes are no request. */
 export function requestType(variant: RelayVariant, bytes: Uint8Array): string {
   return textField(bytes, FIELDS[variant].request.type);
+}
+
+/** The nonce of the response that a request answers; empty: it answers none. */
+export function requestNonce(variant: RelayVariant, bytes: Uint8Array): string {
+  return textField(bytes, FIELDS[variant].request.nonce);
+}
+
+/** Whether a request rejects a response. */
+export function isRejection(variant: RelayVariant, bytes: Uint8Array): boolean {
+  return textField(bytes, FIELDS[variant].request.error) !== "";
 }
 
 /** The type of a response. */
@@ -155,21 +171,21 @@ export interface RejectedResponse {
 }
 
 /**
- * The rejection of a response that the proxy has not rejected itself.
+ * The rejection of a response that the proxy has acknowledged.
  *
- * @param last the proxy's last request for the type: a state-of-the-world request says again which resources are wanted
- *   and which version is there
+ * @param last the acknowledgement: a state-of-the-world request says again which resources are wanted and which version
+ *   is there
  */
 export function rejectRequest(
   variant: RelayVariant,
   { typeUrl, nonce, reason }: RejectedResponse,
-  last: Uint8Array | undefined,
+  last: Uint8Array,
 ): Uint8Array {
   const detail = new MessageWriter().varint(1, INTERNAL).string(2, reason).finish();
   const out = new MessageWriter();
   if (variant === "delta") return out.string(2, typeUrl).string(6, nonce).bytes(7, detail).finish();
   // DiscoveryRequest: version_info = 1, resource_names = 3.
-  const cursor = new WireCursor(last ?? new Uint8Array(0));
+  const cursor = new WireCursor(last);
   while (cursor.next()) {
     if (cursor.wireType === 2 && (cursor.field === 1 || cursor.field === 3)) out.bytes(cursor.field, cursor.bytes());
     else cursor.skip();

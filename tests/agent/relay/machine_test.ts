@@ -154,19 +154,34 @@ Deno.test("a response of a type that is rewritten waits for its new form, which 
   for (const late of [rewritten, refused]) assert.deepEqual(after(over, late).effects, []);
 });
 
-Deno.test("a rejection for the proxy asks again for what the proxy has asked for, with the version that it has", () => {
-  const asked = new MessageWriter().string(1, "7").bytes(2, utf8Bytes("node")).string(3, "a").string(3, "b")
-    .string(4, EXTENSIONS).string(5, "old").finish();
-  const { state } = after(
-    initialRelay([], [EXTENSIONS]),
-    { type: "downstream opened", stream: 1, variant: "sotw" },
-    { type: "upstream opened", connection: 1 },
-    { type: "downstream message", stream: 1, bytes: asked },
-    { type: "upstream message", connection: 1, bytes: new MessageWriter().string(4, EXTENSIONS).finish() },
-  );
+Deno.test("a refusal follows the proxy's acknowledgement, and asks again for what the proxy asks for; a rejection by the proxy takes its place", () => {
   const refused = { type: "refused", connection: 1, typeUrl: EXTENSIONS, nonce: "new", reason: "no module" } as const;
   const status = new MessageWriter().varint(1, 13).string(2, "no module").finish();
-  const bytes = new MessageWriter().string(1, "7").string(3, "a").string(3, "b").string(4, EXTENSIONS).string(5, "new")
-    .bytes(6, status).finish();
-  assert.deepEqual(after(state, refused).effects, [{ type: "send up", connection: 1, bytes }]);
+  const said = {
+    sotw: new MessageWriter().string(1, "7").string(3, "a").string(3, "b").string(4, EXTENSIONS).string(5, "new")
+      .bytes(6, status).finish(),
+    delta: new MessageWriter().string(2, EXTENSIONS).string(6, "new").bytes(7, status).finish(),
+  };
+  for (const variant of ["sotw", "delta"] as const) {
+    const answer = (nonce: string, error?: Uint8Array) =>
+      variant === "sotw"
+        ? new MessageWriter().string(1, "7").bytes(2, utf8Bytes("node")).string(3, "a").string(3, "b")
+          .string(4, EXTENSIONS).string(5, nonce).bytes(6, error).finish()
+        : new MessageWriter().string(2, EXTENSIONS).string(6, nonce).bytes(7, error).finish();
+    const { state, effects } = after(
+      initialRelay([], [EXTENSIONS]),
+      { type: "downstream opened", stream: 1, variant },
+      { type: "upstream opened", connection: 1 },
+      { type: "upstream message", connection: 1, bytes: new MessageWriter().string(4, EXTENSIONS).finish() },
+      refused,
+    );
+    assert.deepEqual(effects, []);
+    const sent = (from: RelayState, bytes: Uint8Array) =>
+      after(from, { type: "downstream message", stream: 1, bytes }).effects.map((one) => "bytes" in one && one.bytes);
+    assert.deepEqual(sent(state, answer("old")), [answer("old")]);
+    assert.deepEqual(sent(state, answer("new")), [answer("new"), said[variant]]);
+    assert.deepEqual(sent(state, answer("new", status)), [answer("new", status)]);
+    const { state: done } = after(state, { type: "downstream message", stream: 1, bytes: answer("new") });
+    assert.deepEqual(sent(done, answer("new")), [answer("new")], "it is said once");
+  }
 });

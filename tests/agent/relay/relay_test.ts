@@ -201,8 +201,10 @@ Deno.test("a rewriter that waits holds up no other type; one that is for a conne
     assert.deepEqual(taken.map(({ bytes }) => bytes), [extension]);
     taken[0]!.target.refuse("n", "no module");
     taken[0]!.target.send(extension!);
-    await until("the extension is there", () => stream.messages.length === 2 && requests.length === 2);
-    assert.match(new TextDecoder().decode(requests[1]), /no module/);
+    await until("the extension is there", () => stream.messages.length === 2);
+    stream.call.send(new MessageWriter().string(2, type).string(6, "n").finish());
+    await until("acknowledgement and refusal are there", () => requests.length === 3);
+    assert.match(new TextDecoder().decode(requests[2]), /no module/);
     call.end(Code.UNAVAILABLE, "restarting");
     await stream.ended;
     assert.equal(closed, 1);

@@ -105,6 +105,18 @@ Deno.test("credentials go no further than the host that was asked", async () => 
   assert.equal(await text(`http://${first.host}/there`, { refused }, headers), "200 none");
 });
 
+Deno.test("a user and a password in an address are shown to its server, and in no reason", async () => {
+  await using server = new TestWebServer((request) =>
+    request.url.endsWith("/loop")
+      ? new Response(null, { status: 302, headers: { location: "http://me:secret@169.254.169.254/" } })
+      : new Response(request.headers.get("authorization"))
+  );
+  assert.equal(await text(`http://me:p%40ss@${server.host}/`), `200 Basic ${btoa("me:p@ss")}`);
+  const hidden = (error: Error) => !/secret/.test(error.message);
+  await assert.rejects(text(`http://me:secret@${server.host}/loop`), hidden);
+  await assert.rejects(text("ftp://me:secret@modules.test/"), hidden);
+});
+
 Deno.test("what does not end: redirects, a head that does not come, a body that stops, a body that is cut", async () => {
   const stop = Promise.withResolvers<Response>();
   await using server = new TestWebServer((request) => {

@@ -10,6 +10,7 @@ import type { Metrics } from "../../../kernel/metrics/registry.ts";
 import type { Cancel, Clock } from "../../../kernel/time/clock.ts";
 import { FetchFault } from "../fetch/fetch_fault.ts";
 import type { FetchedModule, ModuleRequest } from "../fetch/fetch_module.ts";
+import { shownUrl } from "../fetch/shown_url.ts";
 import { CacheEntries, type CacheEntry, type CacheQuery, moduleName, pinnedChecksum } from "./entries.ts";
 import { type FileOwner, ModuleFiles } from "./module_files.ts";
 
@@ -162,7 +163,10 @@ export class WasmCache {
     const name = moduleName(wanted.url);
     const { size } = written;
     if (size > maxBytes) {
-      throw new FetchFault(`${wanted.url} has ${size} bytes, and the cache takes ${maxBytes}`, "fetch_failure");
+      throw new FetchFault(
+        `${shownUrl(wanted.url)} has ${size} bytes, and the cache takes ${maxBytes}`,
+        "fetch_failure",
+      );
     }
     await this.#dropAll(this.#entries.takeOldest(size, maxBytes));
     const entry = {
@@ -175,7 +179,7 @@ export class WasmCache {
     this.#entries.add(wanted, entry);
     metrics.counter("wasm_remote_fetch_count").inc({ result: "success" });
     metrics.gauge("wasm_cache_entries").set(this.#entries.size);
-    log.info("a Wasm module is in the cache", { url: wanted.url, sha256: written.sha256, bytes: size });
+    log.info("a Wasm module is in the cache", { url: shownUrl(wanted.url), sha256: written.sha256, bytes: size });
     return entry;
   }
 
@@ -191,12 +195,12 @@ export class WasmCache {
     const { metrics, log } = this.#options;
     for (const { path, name } of entries) {
       await this.#files.drop(path);
-      log.debug("a Wasm module is dropped", { name });
+      log.debug("a Wasm module is dropped", { name: shownUrl(name) });
     }
     metrics.gauge("wasm_cache_entries").set(this.#entries.size);
   }
 }
 
 function mismatch({ url, checksum }: WantedModule, found: string): FetchFault {
-  return new FetchFault(`${url} has the digest ${found}, expected ${checksum}`, "checksum_mismatched");
+  return new FetchFault(`${shownUrl(url)} has the digest ${found}, expected ${checksum}`, "checksum_mismatched");
 }

@@ -14,6 +14,7 @@ import { orAborted } from "../../probes/or_aborted.ts";
 import { type AddressRule, type NamedBy, refusedAddress } from "./addresses.ts";
 import type { ByteStream } from "./bounded_bytes.ts";
 import { FetchFault } from "./fetch_fault.ts";
+import { shownUrl } from "./shown_url.ts";
 
 /** How is downloaded. */
 export interface DownloadRules {
@@ -69,7 +70,8 @@ export async function download(
   signal: AbortSignal,
 ): Promise<Downloaded> {
   const first = parsed(request.url);
-  let { headers = {} } = request;
+  let headers = { ...passwordOf(first), ...request.headers };
+  [first.username, first.password] = ["", ""];
   let url = first;
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
     const namedBy = hops === 0 || url.host === first.host ? request.namedBy ?? "configuration" : "server";
@@ -81,19 +83,30 @@ export async function download(
     if (url.protocol === "https:" && next.protocol === "http:" && !isInsecure(rules, next)) {
       throw new FetchFault(`${url.href} redirects to ${next.href}, which is not encrypted`, "download_failure");
     }
+    if (next.host !== url.host && request.form !== undefined) {
+      throw new FetchFault(`${url.href} redirects what is posted to another host`, "download_failure");
+    }
     if (next.host !== url.host) {
       headers = Object.fromEntries(Object.entries(headers).filter(([name]) => name !== "authorization"));
     }
+    [next.username, next.password] = ["", ""];
     url = next;
   }
-  throw new FetchFault(`${request.url} redirects more than ${MAX_REDIRECTS} times`, "download_failure");
+  throw new FetchFault(`${url.href} redirects more than ${MAX_REDIRECTS} times`, "download_failure");
+}
+
+/** An address may have a user and a password. */
+function passwordOf({ username, password }: URL): Record<string, string> {
+  if (username === "" && password === "") return {};
+  const pair = new TextEncoder().encode(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
+  return { authorization: `Basic ${pair.toBase64()}` };
 }
 
 function parsed(text: string, base?: URL): URL {
   const url = URL.canParse(text, base?.href) ? new URL(text, base) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new FetchFault(
-      `${JSON.stringify(text)}: expected an address that begins with https:// or http://`,
+      `${JSON.stringify(shownUrl(text))}: expected an address that begins with https:// or http://`,
       "download_failure",
     );
   }

@@ -12,6 +12,7 @@ import { type ImageName, OCI, parseImageName } from "./image_name.ts";
 import { readManifest } from "./manifest.ts";
 import { credentialsFor } from "./pull_secret.ts";
 import { isPassing, Repository } from "./registry.ts";
+import { shownUrl } from "./shown_url.ts";
 import { unpacked } from "./unpack.ts";
 
 /** What is fetched. */
@@ -38,7 +39,7 @@ export function fetchModule(rules: DownloadRules, request: ModuleRequest, signal
   if (request.url.startsWith(OCI)) return fetchImage(rules, request, signal);
   if (/^https?:/.test(request.url)) return fetchFile(rules, request, signal);
   const error = new FetchFault(
-    `${JSON.stringify(request.url)}: expected an address that begins with http://, https:// or oci://`,
+    `${JSON.stringify(shownUrl(request.url))}: expected an address that begins with http://, https:// or oci://`,
     "download_failure",
   );
   return Promise.reject(error);
@@ -48,9 +49,13 @@ async function fetchFile(rules: DownloadRules, { url }: ModuleRequest, signal: A
   const answer = await download(rules, { url }, signal);
   if (answer.status !== 200) {
     answer.close();
-    throw new FetchFault(`${url}: status ${answer.status}, expected 200`, "download_failure", isPassing(answer.status));
+    throw new FetchFault(
+      `${shownUrl(url)}: status ${answer.status}, expected 200`,
+      "download_failure",
+      isPassing(answer.status),
+    );
   }
-  return { digests: [], content: () => unpacked(answer.body, url) };
+  return { digests: [], content: () => unpacked(answer.body, shownUrl(url)) };
 }
 
 async function fetchImage(

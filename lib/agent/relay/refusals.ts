@@ -1,0 +1,34 @@
+/**
+ * Refusals that wait for the proxy's acknowledgement: before it, a server would take the response for one that the proxy
+ * does not have, and would not replace what the proxy has.
+ *
+ * @module
+ */
+import { isRejection, type RejectedResponse, rejectRequest, type RelayVariant, requestNonce } from "./messages.ts";
+
+/** What is to be said of the last response of each type. */
+export type Refusals = ReadonlyMap<string, RejectedResponse>;
+
+/** With what is to be said of one more response. */
+export function withRefusal(refusals: Refusals, { typeUrl, nonce, reason }: RejectedResponse): Refusals {
+  return new Map(refusals).set(typeUrl, { typeUrl, nonce, reason });
+}
+
+/**
+ * What goes to the server with a request of the proxy, and what is left to be said. A rejection by the proxy says enough.
+ */
+export function withRefused(
+  variant: RelayVariant,
+  refusals: Refusals,
+  typeUrl: string,
+  bytes: Uint8Array,
+): { readonly requests: readonly Uint8Array[]; readonly refusals: Refusals } {
+  const refusal = refusals.get(typeUrl);
+  if (refusal === undefined || requestNonce(variant, bytes) !== refusal.nonce) return { requests: [bytes], refusals };
+  const left = new Map(refusals);
+  left.delete(typeUrl);
+  return {
+    requests: isRejection(variant, bytes) ? [bytes] : [bytes, rejectRequest(variant, refusal, bytes)],
+    refusals: left,
+  };
+}
