@@ -29,7 +29,7 @@ import {
   requestType,
   responseType,
 } from "./messages.ts";
-import { type Refusals, withRefusal, withRefused } from "./refusals.ts";
+import { type PendingRefusals, withRefusal, withRefused } from "./refusals.ts";
 
 /** What happens to a relay. Streams and connections have numbers; those that are over are not heard any more. */
 export type RelayEvent =
@@ -88,7 +88,7 @@ export interface RelaySession {
   /** The proxy has asked for listeners, and the agent for what is its own. */
   readonly asked: boolean;
   /** What is to be said of a response of a rewritten type once the proxy has acknowledged it. */
-  readonly refusals: Refusals;
+  readonly refusals: PendingRefusals;
 }
 
 /** All that a relay knows. */

@@ -1,5 +1,5 @@
 /**
- * Refusals that wait for the proxy's acknowledgement: before it, a server would take the response for one that the proxy
+ * PendingRefusals that wait for the proxy's acknowledgement: before it, a server would take the response for one that the proxy
  * does not have, and would not replace what the proxy has.
  *
  * @module
@@ -7,10 +7,10 @@
 import { isRejection, type RejectedResponse, rejectRequest, type RelayVariant, requestNonce } from "./messages.ts";
 
 /** What is to be said of the last response of each type. */
-export type Refusals = ReadonlyMap<string, RejectedResponse>;
+export type PendingRefusals = ReadonlyMap<string, RejectedResponse>;
 
 /** With what is to be said of one more response. */
-export function withRefusal(refusals: Refusals, { typeUrl, nonce, reason }: RejectedResponse): Refusals {
+export function withRefusal(refusals: PendingRefusals, { typeUrl, nonce, reason }: RejectedResponse): PendingRefusals {
   return new Map(refusals).set(typeUrl, { typeUrl, nonce, reason });
 }
 
@@ -19,10 +19,10 @@ export function withRefusal(refusals: Refusals, { typeUrl, nonce, reason }: Reje
  */
 export function withRefused(
   variant: RelayVariant,
-  refusals: Refusals,
+  refusals: PendingRefusals,
   typeUrl: string,
   bytes: Uint8Array,
-): { readonly requests: readonly Uint8Array[]; readonly refusals: Refusals } {
+): { readonly requests: readonly Uint8Array[]; readonly refusals: PendingRefusals } {
   const refusal = refusals.get(typeUrl);
   if (refusal === undefined || requestNonce(variant, bytes) !== refusal.nonce) return { requests: [bytes], refusals };
   const left = new Map(refusals);
