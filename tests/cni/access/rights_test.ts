@@ -1,0 +1,150 @@
+/** What `manifests/install-cni.yaml` grants is what the installer's requests need: all of them pass, and none with one verb less. */
+import assert from "node:assert/strict";
+import { parseAllDocuments } from "yaml";
+import type { Pod } from "../../../lib/cni/pods/pod.ts";
+import { RestPods } from "../../../lib/cni/pods/rest.ts";
+import { PodSourceError } from "../../../lib/cni/pods/source.ts";
+import type { ApiServer } from "../../orch/support/server/api_server.ts";
+import type { ObjectDraft, ObjectId } from "../../orch/support/server/objects.ts";
+import { apiServerTests } from "../../orch/support/server/tests.ts";
+import { clientOf, type RoleRule } from "../../orch/support/server/users.ts";
+
+const test = apiServerTests();
+const SYSTEM = "mesh-system", ACCOUNT = "mesh-cni";
+
+type Manifest = ObjectDraft & ObjectId;
+
+const path = new URL("../../../manifests/install-cni.yaml", import.meta.url);
+const manifests = parseAllDocuments(Deno.readTextFileSync(path)).map((document) => document.toJS() as Manifest);
+const rulesOf = (kind: string) => manifests.find((one) => one.kind === kind)!["rules"] as readonly RoleRule[];
+
+/** The requests, by the verb that each needs. */
+const REQUESTS: Readonly<
+  Record<string, (pods: RestPods, pod: Pod, change: () => Promise<unknown>) => Promise<unknown>>
+> = {
+  "get pods": (pods, pod) => pods.pod(pod.namespace, pod.name),
+  "list and watch pods": (pods, pod, change) => twoEvents(pods, pod, change),
+  "get namespaces": (pods, pod) => pods.namespaceLabels(pod.namespace),
+  "patch pods/status": (pods, pod) => pods.label(pod, "test", "yes"),
+  "create events": (pods, pod) => pods.note(pod, { reason: "Test", message: "a test" }),
+  "get daemonsets": (pods, pod) => pods.setStays(SYSTEM, pod.name),
+  "delete pods": (pods, pod) => removeNow(pods, pod),
+};
+
+/** The pod comes by the list, and its change by the watch. */
+async function twoEvents(pods: RestPods, { name }: Pod, change: () => Promise<unknown>): Promise<void> {
+  const stop = new AbortController();
+  let refused: PodSourceError | undefined;
+  let events = 0;
+  const troubled = (error: PodSourceError) => {
+    refused = error;
+    stop.abort();
+  };
+  for await (
+    const { type } of pods.watch({ labelSelector: "", fieldSelector: `metadata.name=${name}` }, stop.signal, troubled)
+  ) {
+    if (type !== "pod") continue;
+    if (++events === 2) stop.abort();
+    else await change();
+  }
+  if (refused !== undefined) throw refused;
+}
+
+/** A delete names the version that it means. */
+async function removeNow(pods: RestPods, { namespace, name }: Pod): Promise<void> {
+  await pods.remove((await pods.pod(namespace, name))!);
+}
+
+/** A pod of a DaemonSet in the system's namespace, as one of the installer is. */
+async function makePod({ objects }: ApiServer, name: string): Promise<Manifest> {
+  const labels = { app: name };
+  const spec = { containers: [{ name: "a", image: "a" }] };
+  const head = { apiVersion: "apps/v1", kind: "DaemonSet", metadata: { namespace: SYSTEM, name } };
+  const set = await objects.create({
+    ...head,
+    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+  });
+  const owner = { apiVersion: "apps/v1", kind: "DaemonSet", name, uid: set.metadata.uid };
+  const pod = { apiVersion: "v1", kind: "Pod", metadata: { namespace: SYSTEM, name, ownerReferences: [owner] }, spec };
+  await objects.create(pod);
+  return pod;
+}
+
+function podsBy(server: ApiServer, token: string): RestPods {
+  return new RestPods(() => ({ server: server.access.server, ca: server.access.ca, token }));
+}
+
+/** The requests that are refused to an account. */
+async function refusedTo(server: ApiServer, account: string): Promise<string[]> {
+  const made = await makePod(server, account);
+  const admin = await server.users.byCertificate("admin", ["system:masters"]);
+  const pod = (await clientOf(admin).get(await server.objects.path(made)))!;
+  const metadata = pod["metadata"] as { readonly uid: string; readonly resourceVersion: string };
+  const known = { namespace: SYSTEM, name: account, ...metadata } as unknown as Pod;
+  const pods = podsBy(server, await server.users.token(SYSTEM, account));
+  const change = () => server.objects.patch(made, { metadata: { labels: { changed: "yes" } } });
+  const refused: string[] = [];
+  for (const [need, request] of Object.entries(REQUESTS)) {
+    try {
+      await request(pods, known, change);
+    } catch (error) {
+      assert.ok(error instanceof PodSourceError && error.status === 403, `${need}: ${error}`);
+      refused.push(need);
+    }
+  }
+  return refused;
+}
+
+/** Waits until the server knows what was granted; it reads grants by watches of its own. */
+async function granted(server: ApiServer, account: string, verb: string, resource: string): Promise<void> {
+  const client = clientOf(server.users.byToken(await server.users.token(SYSTEM, account)));
+  const [name, subresource] = resource.split("/");
+  const group = resource === "daemonsets" ? "apps" : "";
+  const attributes = { namespace: SYSTEM, verb, group, resource: name, ...subresource && { subresource } };
+  const body = {
+    apiVersion: "authorization.k8s.io/v1",
+    kind: "SelfSubjectAccessReview",
+    spec: { resourceAttributes: attributes },
+  };
+  for (let tries = 1;; tries++) {
+    const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    const { status } = await client.json({ method: "POST", path, body });
+    if ((status as { readonly allowed: boolean }).allowed) return;
+    assert.ok(tries < 200, `${verb} ${resource} is not granted to ${account} after 10 s`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+test("with the manifests as they are every request of the installer passes", async ({ server }) => {
+  for (const manifest of manifests) await server.objects.apply(manifest);
+  await granted(server, ACCOUNT, "get", "pods");
+  await granted(server, ACCOUNT, "get", "daemonsets");
+  assert.deepEqual(await refusedTo(server, ACCOUNT), []);
+});
+
+test("each verb that is granted is needed: without it a request is refused", async ({ server }) => {
+  await server.objects.apply(manifests[0]!);
+  const everywhere = rulesOf("ClusterRole"), own = rulesOf("Role");
+  const verbs = [...everywhere, ...own].flatMap(({ resources = [], verbs }) =>
+    resources.flatMap((resource) => verbs.map((verb) => ({ resource, verb })))
+  );
+  for (const [index, { resource, verb }] of verbs.entries()) {
+    const account = `less-${index}`;
+    const less = (rules: readonly RoleRule[]) =>
+      rules.map((rule) =>
+        rule.resources?.includes(resource) ? { ...rule, verbs: rule.verbs.filter((v) => v !== verb) } : rule
+      )
+        .filter((rule) => rule.verbs.length > 0);
+    await server.users.account(SYSTEM, account);
+    const subject = { kind: "ServiceAccount", name: account, namespace: SYSTEM } as const;
+    await server.users.grant(subject, account, less(everywhere));
+    await server.users.grant(subject, account, less(own), SYSTEM);
+    for (const other of verbs) {
+      if (other.resource !== resource || other.verb !== verb) {
+        await granted(server, account, other.verb, other.resource);
+      }
+    }
+    const refused = await refusedTo(server, account);
+    assert.ok(refused.length > 0, `${verb} ${resource} is granted for nothing`);
+  }
+});
