@@ -65,6 +65,8 @@ export class AgentProcess implements AsyncDisposable {
         ...(Deno.env.get("HOME") === undefined ? {} : { HOME: Deno.env.get("HOME")! }),
         // Tests ask no metadata server of the machine that they run on.
         CLOUD_PLATFORM: "none",
+        // Agents of one machine would have one port.
+        PROXY_XDS_DEBUG_VIA_AGENT: "false",
         ...(Deno.env.get("DENO_DIR") === undefined ? {} : { DENO_DIR: Deno.env.get("DENO_DIR")! }),
         ...env,
       },

@@ -58,6 +58,22 @@ export function isRejection(variant: RelayVariant, bytes: Uint8Array): boolean {
   return textField(bytes, FIELDS[variant].request.error) !== "";
 }
 
+/** The names that a state-of-the-world request asks for; none when the bytes are no request. */
+export function requestNames(bytes: Uint8Array): string[] {
+  const names: string[] = [];
+  try {
+    const cursor = new WireCursor(bytes);
+    while (cursor.next()) {
+      if (cursor.field === 3 && cursor.wireType === 2) names.push(cursor.string());
+      else cursor.skip();
+    }
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    return [];
+  }
+  return names;
+}
+
 /** The type of a response. */
 export function responseType(variant: RelayVariant, bytes: Uint8Array): string {
   return textField(bytes, FIELDS[variant].response.type);

@@ -11,8 +11,6 @@
  * @module
  */
 import type { WatchedFile } from "../../kernel/files/watch_file.ts";
-import { readCertificates } from "../../pki/certificate.ts";
-import { WireCursor } from "../../resource/protowire.ts";
 import { GrpcServer } from "../../grpc/server.ts";
 import type { Log, Logger } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
@@ -21,7 +19,7 @@ import { listenUnix, type UnixListener } from "../../sockets/listen/unix.ts";
 import { startEnvoyProcess } from "../envoy/start_envoy.ts";
 import { type EnvoyProcess, exitCodeOf } from "../envoy/envoy_process.ts";
 import type { OwnResponse } from "../relay/messages.ts";
-import { type OwnHandler, Relay } from "../relay/relay.ts";
+import { Relay } from "../relay/relay.ts";
 import { upstreamOpener } from "../relay/upstream.ts";
 import { firstSource, type SecretSource } from "../secrets/agent_secret.ts";
 import { fileSecrets } from "../secrets/file_secrets.ts";
@@ -31,8 +29,10 @@ import type { WorkloadCertificate } from "../secrets/workload_certificate.ts";
 import type { AgentInput } from "./agent_input.ts";
 import { discoveryServer, workloadCertificate } from "./control_plane.ts";
 import { grpcBootstrapFaults, missingForGrpc, writeGrpcBootstrap } from "./grpc_clients.ts";
+import { sentSettings } from "./sent_settings.ts";
 import { planSecrets, takesConnections } from "./secret_plan.ts";
 import { type MeshNameServer, NAME_TABLE_TYPE, startNameServer, wantsNameServer } from "./name_server.ts";
+import { openTapPort } from "./tap_port.ts";
 import { machineToken, startTokenService, tokenFaults } from "./tokens.ts";
 import type { GoogleIdentity } from "../tokens/google_identity.ts";
 import type { ReadinessCheck } from "../status/readiness.ts";
@@ -64,9 +64,6 @@ export interface RunningAgent {
   stop(): Promise<void>;
 }
 
-/** Type of the settings that the server sends to agents. */
-const PROXY_CONFIG_TYPE = "type.googleapis.com/istio.mesh.v1alpha1.ProxyConfig";
-
 /**
  * Starts an agent.
  *
@@ -86,14 +83,15 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
   const machine = await machineToken(input, parts);
   const certificate = plan.from === "authority" ? workloadCertificate(input, parts, machine) : undefined;
   let names: MeshNameServer | undefined;
+  const open = upstreamOpener({
+    server: discoveryServer(input, machine),
+    keepaliveInterval: settings.GRPC_KEEPALIVE_INTERVAL,
+    keepaliveTimeout: settings.GRPC_KEEPALIVE_TIMEOUT,
+  });
   const wasm = wasmModules(input, parts);
   const relay = new Relay({
     ...(wasm === undefined ? {} : { rewriters: new Map([[EXTENSION_CONFIG_TYPE, wasm.open]]) }),
-    open: upstreamOpener({
-      server: discoveryServer(input, machine),
-      keepaliveInterval: settings.GRPC_KEEPALIVE_INTERVAL,
-      keepaliveTimeout: settings.GRPC_KEEPALIVE_TIMEOUT,
-    }),
+    open,
     own: new Map([
       ...(wantsNameServer(input) ? [[NAME_TABLE_TYPE, (sent: OwnResponse) => names?.take(sent)] as const] : []),
       ...sentSettings(input, certificate),
@@ -130,6 +128,8 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
     if (names !== undefined) pages.push(names);
     const actions = statusActions(() => agent, input, names, () => missingForGrpc(input, plan));
     pages.push(await openStatusPort(statusPlan, actions, input, parts));
+    const tap = await openTapPort(input, open, parts);
+    if (tap !== undefined) pages.push(tap);
     if (input.tokenService.port > 0) pages.push(await startTokenService(input, parts));
     const others = { identity: isElsewhere, credentials: await takesConnections(paths.credentialSocket) };
     const envoy = settings.DISABLE_PROXY ? undefined : await startEnvoyProcess(input, others, {
@@ -189,32 +189,6 @@ function statusActions(
       await started.envoy?.drainAndStay(drainRules);
     },
   };
-}
-
-/** The settings that the server sends, of which the roots are in force: beside those of the agent's own settings. */
-function sentSettings(
-  { settings, proxy }: AgentInput,
-  certificate: WorkloadCertificate | undefined,
-): [string, OwnHandler][] {
-  if (!settings.PROXY_CONFIG_XDS_AGENT || certificate === undefined) return [];
-  const handler = ({ resources }: OwnResponse) => {
-    const sent = resources.flatMap(({ body }) => rootsOfProxyConfig(body));
-    // The proxy would reject all roots for one that cannot be read.
-    for (const root of sent) readCertificates(root, "ca_certificates_pem");
-    certificate.trust([...proxy.caCertificatesPem ?? [], ...sent]);
-  };
-  return [[PROXY_CONFIG_TYPE, handler]];
-}
-
-/** `ProxyConfig`: ca_certificates_pem = 34, repeated. */
-function rootsOfProxyConfig(bytes: Uint8Array): string[] {
-  const roots: string[] = [];
-  const cursor = new WireCursor(bytes);
-  while (cursor.next()) {
-    if (cursor.field === 34 && cursor.wireType === 2) roots.push(cursor.string());
-    else cursor.skip();
-  }
-  return roots;
 }
 
 interface OpenSocket {

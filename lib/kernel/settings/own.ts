@@ -27,6 +27,12 @@ export const ownSettings = {
     "",
     "Put before every metric name of the agent, for dashboards that expect one (`istio_agent_`).",
   ),
+  PROXY_XDS_DEBUG_VIA_AGENT: bool(
+    "A",
+    true,
+    "The agent serves the control plane's debug pages to this machine, as Istio's agent does.",
+  ),
+  PROXY_XDS_DEBUG_VIA_AGENT_PORT: int("A", 15004, "Port of these pages.", { min: 0, max: 65535 }),
   GCE_METADATA_HOST: str("A", "", "Host, with port, of Google's metadata server, as the cloud's own programs read it."),
   AWS_EC2_METADATA_SERVICE_ENDPOINT: str(
     "A",

@@ -1,0 +1,40 @@
+/**
+ * The settings that the discovery server sends to agents (PCDS).
+ *
+ * @module
+ */
+import { readCertificates } from "../../pki/certificate.ts";
+import { WireCursor } from "../../resource/protowire.ts";
+import type { OwnResponse } from "../relay/messages.ts";
+import type { OwnHandler } from "../relay/relay.ts";
+import type { WorkloadCertificate } from "../secrets/workload_certificate.ts";
+import type { AgentInput } from "./agent_input.ts";
+
+/** Type of the settings that the server sends to agents. */
+const PROXY_CONFIG_TYPE = "type.googleapis.com/istio.mesh.v1alpha1.ProxyConfig";
+
+/** The settings that the server sends, of which the roots are in force: beside those of the agent's own settings. */
+export function sentSettings(
+  { settings, proxy }: AgentInput,
+  certificate: WorkloadCertificate | undefined,
+): [string, OwnHandler][] {
+  if (!settings.PROXY_CONFIG_XDS_AGENT || certificate === undefined) return [];
+  const handler = ({ resources }: OwnResponse) => {
+    const sent = resources.flatMap(({ body }) => rootsOfProxyConfig(body));
+    // The proxy would reject all roots for one that cannot be read.
+    for (const root of sent) readCertificates(root, "ca_certificates_pem");
+    certificate.trust([...proxy.caCertificatesPem ?? [], ...sent]);
+  };
+  return [[PROXY_CONFIG_TYPE, handler]];
+}
+
+/** `ProxyConfig`: ca_certificates_pem = 34, repeated. */
+function rootsOfProxyConfig(bytes: Uint8Array): string[] {
+  const roots: string[] = [];
+  const cursor = new WireCursor(bytes);
+  while (cursor.next()) {
+    if (cursor.field === 34 && cursor.wireType === 2) roots.push(cursor.string());
+    else cursor.skip();
+  }
+  return roots;
+}
