@@ -12,7 +12,7 @@ const LONGEST = 256;
 /** Places for values; a power of two. Of values that fall into one place the last one is known. */
 const PLACES = 16_384;
 
-/** Places for the values of one document. */
+/** Places for the values of one document; the most that a pool begins with. */
 const FEW_PLACES = 256;
 
 /** Up to this length a part of a string is a string of its own in V8. */
@@ -27,22 +27,42 @@ const PRIME = 0x01000193;
  * A string that a parser cuts out of a text may keep that whole text alive, so each one that is not known is copied.
  */
 export class ValuePool {
-  readonly #mask: number;
-  readonly #strings: (string | undefined)[];
-  readonly #keys: (string | undefined)[];
-  readonly #maps: (StringMap | undefined)[];
+  #mask = 0;
+  #strings: (string | undefined)[] = [];
+  #keys: (string | undefined)[] = [];
+  #maps: (StringMap | undefined)[] = [];
+  /** Values that may come before the pool gets more places. */
+  #room = 0;
+  readonly #most: number;
 
-  /** A pool for many documents. */
-  constructor(places = PLACES) {
-    this.#mask = places - 1;
-    this.#strings = new Array(places).fill(undefined);
-    this.#keys = new Array(places).fill(undefined);
-    this.#maps = new Array(places).fill(undefined);
+  /**
+   * A pool for any number of documents: it begins small, because most changes are one document, and has 16,384 places
+   * once many values have come.
+   *
+   * @param most Places that it may have, a power of two.
+   */
+  constructor(most = PLACES) {
+    this.#most = most;
+    this.#begin(Math.min(most, FEW_PLACES));
   }
 
   /** A pool for one document. */
   static small(): ValuePool {
     return new ValuePool(FEW_PLACES);
+  }
+
+  /** Places for values; `places` is a power of two. What was known is forgotten. */
+  #begin(places: number): void {
+    this.#mask = places - 1;
+    this.#room = places < this.#most ? places : Infinity;
+    this.#strings = new Array(places).fill(undefined);
+    this.#keys = new Array(places).fill(undefined);
+    this.#maps = new Array(places).fill(undefined);
+  }
+
+  /** A value has come that was not known. */
+  #came(): void {
+    if (--this.#room < 0) this.#begin(this.#most);
   }
 
   /** A string with that text: the one that was given for it before, where that is still known. */
@@ -51,7 +71,8 @@ export class ValuePool {
     const place = hashOf(text, 0, text.length) & this.#mask;
     const known = this.#strings[place];
     if (known === text) return known;
-    return this.#strings[place] = copied(text);
+    this.#came();
+    return this.#strings[hashOf(text, 0, text.length) & this.#mask] = copied(text);
   }
 
   /** The same for a part of a text, which is cut out only where it is not known. */
@@ -60,7 +81,8 @@ export class ValuePool {
     const place = hashOf(text, start, end) & this.#mask;
     const known = this.#strings[place];
     if (known !== undefined && isAt(known, text, start, end)) return known;
-    return this.#strings[place] = copied(text.slice(start, end));
+    this.#came();
+    return this.#strings[hashOf(text, start, end) & this.#mask] = copied(text.slice(start, end));
   }
 
   /** A part of a text as a key of objects; undefined for one that `valid` refuses, which is asked when it is not known. */

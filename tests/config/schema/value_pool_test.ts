@@ -30,3 +30,15 @@ Deno.test("objects are the same with a pool as without", () => {
   const [pooled, plain] = [new ValuePool(), undefined].map((pool) => workload(pool, "w", { app: "a" }, texts));
   assert.deepEqual([pooled!.meta, pooled!.spec, pooled!.hash], [plain!.meta, plain!.spec, plain!.hash]);
 });
+
+Deno.test("a pool for one document takes little, and one that many values come to knows thousands of them", () => {
+  const known = (pool: ValuePool, count: number) => {
+    const maps = Array.from({ length: count }, (_, i) => ({ app: `application-${i * 7919}` }));
+    const first = maps.map((map) => pool.map(map));
+    return first.filter((map, i) => pool.map({ ...maps[i]! }) === map).length;
+  };
+  const pool = new ValuePool();
+  assert.ok(known(pool, 3000) <= 256, "as many places as a small one");
+  for (let i = 0; i < 300; i++) pool.string(`value-${i * 7919}`);
+  assert.ok(known(pool, 3000) > 1000, "it has grown");
+});
