@@ -172,14 +172,23 @@ export class ReadRecord<S extends ReadSource> {
 
   /** Whether an answer depends on one thing. */
   dependsOn(kind: string, name: string): boolean {
-    for (const [otherKind, other] of this.keys()) if (otherKind === kind && other === name) return true;
-    return false;
+    return this.#someKey((otherKind, other) => otherKind === kind && other === name);
   }
 
   /** Whether an answer depends on something that changed. */
   dependsOnAny(keys: InvalidatedKeys): boolean {
-    if (keys.empty) return false;
-    for (const [kind, name] of this.keys()) if (keys.has(kind, name)) return true;
+    return !keys.empty && this.#someKey((kind, name) => keys.has(kind, name));
+  }
+
+  /** Whether something is true of one of the keys; every proxy's record is asked in each push, so no pairs are made. */
+  #someKey(holds: (kind: string, name: string) => boolean): boolean {
+    const queries = this.#queries;
+    for (let at = 0; at < queries.length; at += WIDTH) {
+      const { on } = queries[at] as SourceQuery<S, unknown>;
+      for (const kind of on) if (holds(kind, queries[at + 1] as string)) return true;
+    }
+    const more = this.#more ?? [];
+    for (let at = 0; at < more.length; at += 2) if (holds(more[at]!, more[at + 1]!)) return true;
     return false;
   }
 }

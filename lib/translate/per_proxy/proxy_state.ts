@@ -85,34 +85,33 @@ export class ProxyState {
     this.#perProxyFailing = made.failing;
   }
 
-  /** All its resources of a type, as a few sets. Undefined: the type is not served. */
+  /** All its resources of a type, as a few sets. Undefined: the type is not served. Asked of each proxy in each push. */
   resourceSets(typeUrl: string): readonly ResourceSet[] | undefined {
-    const now = this.#setsOf(typeUrl);
-    const before = this.#sets.get(typeUrl);
-    if (now === undefined || (before && before.length === now.length && before.every((set, i) => set === now[i]))) {
-      return before;
-    }
-    this.#sets.set(typeUrl, now);
-    return now;
-  }
-
-  #setsOf(typeUrl: string): readonly ResourceSet[] | undefined {
-    const { sets } = this.proxyClass;
+    const { groups } = this.proxyClass;
     const own = this.#perProxy;
     switch (typeUrl) {
       case TYPE.cluster:
-        return own ? [sets.clusters, sets.baseClusters, own.clusters] : [sets.clusters, sets.baseClusters];
+        return this.#kept(typeUrl, groups.clusters.set, groups.base.sets.clusters, own?.clusters);
       case TYPE.listener:
-        return own ? [sets.listeners, sets.baseListeners, own.listeners] : [sets.listeners, sets.baseListeners];
+        return this.#kept(typeUrl, this.proxyClass.listeners, groups.base.sets.listeners, own?.listeners);
       case TYPE.assignment:
-        return [sets.assignments];
+        return this.#kept(typeUrl, groups.assignments.set);
       case TYPE.route:
-        return own ? [sets.routes, own.routes] : [sets.routes];
+        return this.#kept(typeUrl, this.proxyClass.routes, own?.routes);
       case TYPE.secret:
-        return own ? [own.secrets] : [];
+        return this.#kept(typeUrl, own?.secrets);
       default:
         return undefined;
     }
+  }
+
+  /** The sets as an array: that of the last answer while they are the same. */
+  #kept(typeUrl: string, first?: ResourceSet, second?: ResourceSet, third?: ResourceSet): readonly ResourceSet[] {
+    const before = this.#sets.get(typeUrl);
+    if (before !== undefined && before[0] === first && before[1] === second && before[2] === third) return before;
+    const now = [first, second, third].filter((set) => set !== undefined);
+    this.#sets.set(typeUrl, now);
+    return now;
   }
 
   /** The virtual hosts that a route configuration gets by VHDS. */

@@ -26,16 +26,6 @@ export interface ClassGroups {
   readonly routes?: OutboundRoutes;
 }
 
-/** What all proxies of a class share. */
-export interface SharedSets {
-  readonly clusters: ResourceSet;
-  readonly baseClusters: ResourceSet;
-  readonly assignments: ResourceSet;
-  readonly listeners: ResourceSet;
-  readonly baseListeners: ResourceSet;
-  readonly routes: ResourceSet;
-}
-
 /** A class of proxies. */
 export class ProxyClass {
   readonly #empty: ResourceSet;
@@ -45,17 +35,14 @@ export class ProxyClass {
     this.#empty = empty;
   }
 
-  /** The shared resources. Each set is the same object while nothing in it changed. */
-  get sets(): SharedSets {
-    const { clusters, assignments, base, listeners, routes } = this.groups;
-    return {
-      clusters: clusters.set,
-      baseClusters: base.sets.clusters,
-      assignments: assignments.set,
-      listeners: listeners?.set ?? this.#empty,
-      baseListeners: base.sets.listeners,
-      routes: routes?.set ?? this.#empty,
-    };
+  /** Outbound listeners; the same object while nothing in it changed. */
+  get listeners(): ResourceSet {
+    return this.groups.listeners?.set ?? this.#empty;
+  }
+
+  /** Outbound routes, likewise. */
+  get routes(): ResourceSet {
+    return this.groups.routes?.set ?? this.#empty;
   }
 
   /** A builder threw when results were last looked at: what there was before stays in force. */
