@@ -5,6 +5,9 @@
  */
 import { crc32 } from "node:zlib";
 
+/** RFC 1952: the magic number, deflate, no flags, no time, no extra flags, an unknown system. */
+const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
+
 /**
  * A gzip member that holds `data` uncompressed. For few bytes, and for what only one client gets, this is much
  * cheaper than to compress, and it joins the shared compressed blocks in one stream.
@@ -15,7 +18,7 @@ export function storedGzipMember(data: Uint8Array): Uint8Array {
   const blocks = Math.max(1, Math.ceil(data.length / 0xffff));
   const out = new Uint8Array(10 + blocks * 5 + data.length + 8);
   const view = new DataView(out.buffer);
-  out.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
+  out.set(HEADER);
   let at = 10;
   for (let block = 0; block < blocks; block++) {
     const part = data.subarray(block * 0xffff, (block + 1) * 0xffff);

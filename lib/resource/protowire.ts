@@ -48,6 +48,25 @@ export function putField(out: Uint8Array, at: number, field: number, bytes: Uint
   return at + bytes.length;
 }
 
+/** Size of a length-delimited field (number below 16) that holds a text. */
+export function textFieldSize(value: string): number {
+  return fieldSize(isAscii(value) ? value.length : utf8.encode(value).length);
+}
+
+/** Writes a whole length-delimited field that holds a text; returns the offset after it. */
+export function putTextField(out: Uint8Array, at: number, field: number, value: string): number {
+  // Names and versions are ASCII as a rule; a call into the runtime for each costs more than their few characters.
+  if (!isAscii(value)) return putField(out, at, field, utf8.encode(value));
+  at = putFieldHead(out, at, field, value.length);
+  for (let i = 0; i < value.length; i++) out[at + i] = value.charCodeAt(i);
+  return at + value.length;
+}
+
+function isAscii(value: string): boolean {
+  for (let i = 0; i < value.length; i++) if (value.charCodeAt(i) > 127) return false;
+  return true;
+}
+
 /** UTF-8 bytes of a string. */
 export function utf8Bytes(value: string): Uint8Array {
   return utf8.encode(value);

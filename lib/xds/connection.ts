@@ -10,6 +10,7 @@ import type { InternedNames } from "../resource/names.ts";
 import type { ResourceTable } from "../resource/set.ts";
 import type { RecentTexts } from "./ads/recent_texts.ts";
 import { type AdsRequest, readRequest } from "./ads/request.ts";
+import type { StackDigests } from "./ads/set_stack.ts";
 import type { ResponseInfo } from "./ads/stream_types.ts";
 import { AdsStream } from "./ads/stream.ts";
 import type { Call } from "../grpc/call.ts";
@@ -35,6 +36,7 @@ export interface ConnectionContext {
   readonly names: InternedNames;
   readonly texts: RecentTexts;
   readonly diffs: DiffTable;
+  readonly digests: StackDigests;
   readonly resources: ResourceTable;
   readonly maxResponseBytes: number;
   /** Milliseconds that the source may take to answer `connect`. */
@@ -199,6 +201,7 @@ export class XdsConnection implements CallHandler, Pushable {
       names: context.names,
       texts: context.texts,
       diffs: context.diffs,
+      digests: context.digests,
       resources: context.resources,
       metrics: context.metrics,
       maxResponseBytes: context.maxResponseBytes,

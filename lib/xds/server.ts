@@ -10,6 +10,7 @@ import { DiffTable } from "../resource/diff.ts";
 import { InternedNames } from "../resource/names.ts";
 import { ResourceTable } from "../resource/set.ts";
 import { RecentTexts } from "./ads/recent_texts.ts";
+import { StackDigests } from "./ads/set_stack.ts";
 import { Admission, defaultAdmissionRate, type WaitingStream } from "./admission.ts";
 import { AdmissionKeys } from "./admission_key.ts";
 import { type ConnectionContext, XdsConnection } from "./connection.ts";
@@ -124,6 +125,7 @@ export class XdsServer {
       names: new InternedNames(),
       texts: new RecentTexts(),
       diffs: new DiffTable(),
+      digests: new StackDigests(),
       resources: options.resources,
       maxResponseBytes: options.maxResponseBytes ?? 2 * 1024 * 1024,
       connectTimeout: options.connectTimeout ?? 10_000,

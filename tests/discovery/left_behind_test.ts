@@ -16,6 +16,7 @@ import { concatBytes } from "../../lib/resource/block.ts";
 import { DiffTable } from "../../lib/resource/diff.ts";
 import { InternedNames } from "../../lib/resource/names.ts";
 import { RecentTexts } from "../../lib/xds/ads/recent_texts.ts";
+import { StackDigests } from "../../lib/xds/ads/set_stack.ts";
 import { type ConnectionContext, XdsConnection } from "../../lib/xds/connection.ts";
 import { PushLedger } from "../../lib/xds/ledger.ts";
 import { OwedEndpoints } from "../../lib/xds/owed_endpoints.ts";
@@ -187,6 +188,7 @@ function looseWire(fixture: Fixture, kernel: Kernel): ConnectionContext {
     names: new InternedNames(),
     texts: new RecentTexts(),
     diffs: new DiffTable(),
+    digests: new StackDigests(),
     resources: fixture.pipeline.table,
     maxResponseBytes: 1 << 21,
     connectTimeout: 10_000,

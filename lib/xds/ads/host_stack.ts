@@ -43,11 +43,17 @@ export class HostStack {
   }
 
   #put(route: string, all: readonly ResourceSet[]): void {
+    if (sameBesidesEmpty(this.#routes.get(route)?.sets ?? [], all)) return;
     const sets = all.filter((set) => set.size > 0);
-    const before = this.#routes.get(route)?.sets ?? [];
-    if (before.length === sets.length && before.every((set, i) => set === sets[i])) return;
     this.#stack = undefined;
     if (sets.length === 0) this.#routes.delete(route);
     else this.#routes.set(route, { sets, stack: stackSets(sets, route) });
   }
+}
+
+/** Whether `sets` are those of `all` that are not empty. Asked of each stream in each push. */
+function sameBesidesEmpty(sets: readonly ResourceSet[], all: readonly ResourceSet[]): boolean {
+  let at = 0;
+  for (const set of all) if (set.size > 0 && set !== sets[at++]) return false;
+  return at === sets.length;
 }

@@ -94,6 +94,25 @@ export function stackDigest(stack: SetStack): string {
   return contentHash(stack.map(({ set }) => set.digest).join());
 }
 
+/** The last hashes of stacks. One table for a server: of streams that have the same sets one computes it. */
+export class StackDigests {
+  /** The last stack that begins with a set. */
+  readonly #known = new WeakMap<ResourceSet, { readonly stack: SetStack; readonly digest: string }>();
+
+  /** As {@linkcode stackDigest}. */
+  of(stack: SetStack): string {
+    const first = stack[0]?.set;
+    if (first === undefined || stack.length === 1) return stackDigest(stack);
+    const known = this.#known.get(first);
+    if (known?.stack.length === stack.length && known.stack.every(({ set }, i) => set === stack[i]!.set)) {
+      return known.digest;
+    }
+    const digest = stackDigest(stack);
+    this.#known.set(first, { stack, digest });
+    return digest;
+  }
+}
+
 /** Number of resources. */
 export function stackSize(stack: SetStack): number {
   return stack.reduce((sum, { set }) => sum + set.size, 0);

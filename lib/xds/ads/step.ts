@@ -45,6 +45,10 @@ interface StepDraft {
  * all, `next` is not `want`. Costs the groups that differ and those between them.
  */
 export function stepTowards(sent: SetStack, want: SetStack, options: StepOptions): StreamStep {
+  if (sent.length === 1 && want.length === 1) {
+    const step = stepOfLoneSet(sent[0]!, want[0]!, want, options);
+    if (step !== undefined) return step;
+  }
   const draft: StepDraft = {
     ...{ blocks: [], changed: [], removed: [], diffs: [], next: [] },
     bytesLeft: options.maxBytes,
@@ -62,6 +66,30 @@ export function stepTowards(sent: SetStack, want: SetStack, options: StepOptions
   const count = changed.reduce((sum, list) => sum + list.length, 0);
   const next = complete ? want : [...want.slice(0, first), ...draft.next, ...want.slice(want.length - same)];
   return { blocks, changed, count, removed, diffs, next };
+}
+
+/**
+ * The step between two stacks of one set each, such as endpoints, where it is the whole difference: made of what all
+ * streams share. Undefined: it is not.
+ */
+function stepOfLoneSet(
+  sent: StackedSet,
+  want: StackedSet,
+  next: SetStack,
+  { form, maxBytes, table }: StepOptions,
+): StreamStep | undefined {
+  if (sent.group !== want.group || sent.key !== want.key || sent.set === want.set) return undefined;
+  const { diff, next: reached } = table.part(sent.set, want.set, maxBytes, form);
+  if (reached !== want.set) return undefined;
+  const { changed, removed } = diff;
+  return {
+    blocks: diff.blocks(form),
+    changed: changed.length === 0 ? [] : [changed],
+    count: changed.length,
+    removed,
+    diffs: [diff],
+    next,
+  };
 }
 
 /** The place of the first set that differs, or of the first one of its group. */

@@ -12,7 +12,7 @@ import type { NameSet } from "../../resource/name_set.ts";
 import { measurePush } from "../protocol/metrics.ts";
 import type { ProxyView } from "../protocol/source.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../protocol/types.ts";
-import { findInStack, stackBlocks, stackDigest, stackSize } from "./set_stack.ts";
+import { findInStack, stackBlocks, stackSize } from "./set_stack.ts";
 import { stepTowards, type StreamStep } from "./step.ts";
 import type { StreamContext } from "./stream_types.ts";
 import type { AdsRequest } from "./request.ts";
@@ -145,8 +145,8 @@ export class AdsStream {
       // A type in flight is looked at again with the client's answer.
       for (const watch of this.#stale) if (watch.resources.inFlight === undefined) this.#update(watch);
     }
-    this.#stale.clear();
-    const dirty = this.watches.order.some((watch) => watch.dirty);
+    if (this.#stale.size > 0) this.#stale.clear();
+    const { dirty } = this.watches;
     if (!dirty) this.#settled();
     return dirty;
   }
@@ -186,12 +186,14 @@ export class AdsStream {
       this.#rejecting.delete(watch);
       this.#context.onAccept(watch.typeUrl);
     }
-    if (this.watches.order.every((watch) => watch.clean)) this.#context.onSettled();
+    if (this.watches.clean) this.#context.onSettled();
   }
 
   #update(watch: Watch): void {
-    const routes = this.watches.get(ROUTE)?.names ?? this.#context.names.empty;
-    const stack = this.#stacks.stack(watch.typeUrl, routes);
+    const { typeUrl } = watch;
+    const stack = typeUrl === VIRTUAL_HOST
+      ? this.#stacks.virtualHosts(this.watches.get(ROUTE)?.names ?? this.#context.names.empty)
+      : this.#stacks.stack(typeUrl);
     // A type that this server does not serve is remembered and never answered, as xDS clients expect.
     if (stack === undefined) return watch.settle();
     const known = watch.update(stack);
@@ -229,8 +231,7 @@ export class AdsStream {
   #send(watch: Watch): void {
     const { delta, maxResponseBytes } = this.#context;
     const started = performance.now();
-    const { owes, resources: { sent, want } } = watch;
-    const whole = watch.rules.whole;
+    const { owes, resources: { sent, want }, rules: { whole } } = watch;
     // Clusters and listeners come whole: a client takes the first response of these types for all there is.
     const limit = whole ? Infinity : watch.rules.single ? 1 : maxResponseBytes;
     const form = delta ? "delta" : "sotw";
@@ -248,13 +249,13 @@ export class AdsStream {
     const nonce = `${this.id}-${(++this.#responses).toString(36)}`;
     const head: ResponseHead = {
       delta,
-      version: stackDigest(want),
+      version: this.#context.digests.of(want),
       typeUrl: watch.typeUrl,
       nonce,
       removed,
       controlPlane: this.#responses === 1 ? this.#context.controlPlane : "",
     };
-    const { parts, plainBytes, compressed } = assemble(head, blocks, this.#context.gzip);
+    const { parts, bytes, plainBytes, compressed } = assemble(head, blocks, this.#context.gzip);
     const count = !delta && whole ? stackSize(want) : step.count;
     watch.dispatched({ nonce, changed: step.changed, count, sentAt: started }, step.next);
     if (watch.typeUrl === CLUSTER) this.#warm(step);
@@ -263,7 +264,7 @@ export class AdsStream {
       typeUrl: watch.typeUrl,
       resources: count,
       removed: removed.length,
-      bytes: parts.reduce((sum, part) => sum + part.length, 0),
+      bytes,
       asked: owes,
     });
     this.#context.send(parts, compressed, () => {

@@ -8,6 +8,7 @@ import type { InternedNames } from "../../resource/names.ts";
 import type { ResourceTable } from "../../resource/set.ts";
 import type { XdsMetrics } from "../protocol/metrics.ts";
 import type { RecentTexts } from "./recent_texts.ts";
+import type { StackDigests } from "./set_stack.ts";
 
 /** The way out, and what the stream shares with others. */
 export interface StreamContext {
@@ -16,6 +17,7 @@ export interface StreamContext {
   readonly names: InternedNames;
   readonly texts: RecentTexts;
   readonly diffs: DiffTable;
+  readonly digests: StackDigests;
   readonly resources: ResourceTable;
   readonly metrics: XdsMetrics;
   /** Plain bytes after which a response is split, where the protocol allows it. */

@@ -6,7 +6,6 @@
 import type { NameSet } from "../../resource/name_set.ts";
 import type { ResourceSet } from "../../resource/set.ts";
 import type { ProxyView } from "../protocol/source.ts";
-import { VIRTUAL_HOST } from "../protocol/types.ts";
 import { HostStack } from "./host_stack.ts";
 import { type SetStack, stackSets } from "./set_stack.ts";
 
@@ -24,13 +23,8 @@ export class ViewStacks {
     this.#hosts = new HostStack(view);
   }
 
-  /**
-   * All that the proxy may see of a type; undefined when the type is not served.
-   *
-   * @param routes the route configurations that the client subscribes to: virtual hosts are those of them
-   */
-  stack(typeUrl: string, routes: NameSet): SetStack | undefined {
-    if (typeUrl === VIRTUAL_HOST) return this.#virtualHosts(routes);
+  /** All that the proxy may see of a type besides virtual hosts; undefined when the type is not served. */
+  stack(typeUrl: string): SetStack | undefined {
     const sets = this.#view.resourceSets(typeUrl);
     if (sets === undefined) return undefined;
     const known = this.#stacks.get(typeUrl);
@@ -45,7 +39,8 @@ export class ViewStacks {
     for (const names of changed) this.#hosts.look(names, routes);
   }
 
-  #virtualHosts(routes: NameSet): SetStack {
+  /** The virtual hosts of the route configurations that the client subscribes to. */
+  virtualHosts(routes: NameSet): SetStack {
     if (this.#hostsRevision !== this.#view.revision) this.#hosts.lookAtAll(routes);
     this.#hostsRevision = this.#view.revision;
     return this.#hosts.stack;

@@ -34,6 +34,19 @@ export class Watches {
     return this.#byType.values();
   }
 
+  /** Something of some type may have to be sent. */
+  get dirty(): boolean {
+    // Loops without a function: every stream asks this in each push.
+    for (const watch of this.order) if (watch.dirty) return true;
+    return false;
+  }
+
+  /** The client has all that it should have of every type, and has said so. */
+  get clean(): boolean {
+    for (const watch of this.order) if (!watch.clean) return false;
+    return true;
+  }
+
   /** Watches one more type. Undefined: the client asks for too many. */
   add(typeUrl: string, delta: boolean, names: InternedNames): Watch | undefined {
     if (!isKnownType(typeUrl) && ++this.#unknown > MAX_UNKNOWN_TYPES) return undefined;

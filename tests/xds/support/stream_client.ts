@@ -12,6 +12,7 @@ import type { NameSet } from "../../../lib/resource/name_set.ts";
 import { InternedNames } from "../../../lib/resource/names.ts";
 import { RecentTexts } from "../../../lib/xds/ads/recent_texts.ts";
 import { readRequest } from "../../../lib/xds/ads/request.ts";
+import { StackDigests } from "../../../lib/xds/ads/set_stack.ts";
 import type { RejectInfo, ResponseInfo } from "../../../lib/xds/ads/stream_types.ts";
 import { AdsStream } from "../../../lib/xds/ads/stream.ts";
 import { typeRules } from "../../../lib/xds/protocol/types.ts";
@@ -97,6 +98,7 @@ export class StreamClient<V extends ProxyView = MemoryView> {
       gzip: false,
       names: this.#names,
       diffs: new DiffTable(),
+      digests: new StackDigests(),
       texts: options.texts ?? new RecentTexts(),
       resources: source.table,
       metrics: {
