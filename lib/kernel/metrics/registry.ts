@@ -5,11 +5,12 @@
  *
  * @module
  */
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Registry } from "prom-client";
 import { notBuilt } from "../not_built/catalogue.ts";
 import type { Program } from "../program/program.ts";
 import { type LabelsOf, type MetricName, type MetricNameOf, metricsUsedBy } from "./catalogue.ts";
 import type { Metric } from "./define.ts";
+import { Distribution } from "./distribution.ts";
 
 /** Values of labels; a label that is left out is absent from the series. */
 export type LabelValues<L extends string> = Readonly<Partial<Record<L, string | number>>>;
@@ -57,7 +58,7 @@ export interface Metrics {
   scrape(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
 
-type Instrument = Counter | Gauge | Histogram;
+type Instrument = Counter | Gauge | Distribution;
 
 /** What differs between programs. */
 export interface MetricsOptions {
@@ -110,7 +111,10 @@ function instrument(registry: Registry, name: string, metric: Metric): Instrumen
     case "LastValue":
       return new Gauge(common);
     case "Distribution":
-      return new Histogram({ ...common, buckets: [...(metric.buckets ?? [])] });
+      return new Distribution(
+        { name, help: metric.help, labelNames: metric.labels, buckets: metric.buckets ?? [] },
+        registry,
+      );
   }
 }
 
