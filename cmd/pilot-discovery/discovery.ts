@@ -43,6 +43,7 @@ export async function runDiscovery(
     kernel.log.scope("default").warn(why);
   }
   const orch = place && await usableOrch(place, options, settings, kernel);
+  const manifestServices = options.registries.includes("File");
   const address = (at: Address | undefined) => at && showAddress(at);
   const starting = startOrSayWhy(
     {
@@ -63,15 +64,21 @@ export async function runDiscovery(
       clusterAliases: options.clusterAliases,
       systemNamespace: options.namespace,
       registries: options.registries.includes("Mock") ? [new MockRegistry()] : [],
+      manifestServices,
       keepaliveInterval: options.keepaliveInterval,
       keepaliveTimeout: options.keepaliveTimeout,
       keepaliveMaxServerConnectionAge: options.keepaliveMaxServerConnectionAge,
       shutdownDuration: options.shutdownDuration,
       cores: navigator.hardwareConcurrency,
       explainer: laterExplainer(options.domain),
-      ...(options.configDir === undefined
-        ? {}
-        : { preview: new WorkerPreviews({ settings, domain: options.domain, folder: options.configDir }) }),
+      ...(options.configDir === undefined ? {} : {
+        preview: new WorkerPreviews({
+          settings,
+          domain: options.domain,
+          folder: options.configDir,
+          manifestServices,
+        }),
+      }),
     },
     settings,
     kernel,

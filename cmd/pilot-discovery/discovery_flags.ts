@@ -63,10 +63,14 @@ const sources = {
       complete: "file",
     },
   ),
-  registries: stringListFlag(["Orch"], "where services come from, comma separated: Orch, Mock", {
-    allowed: ["Orch", "Mock"],
-    spelledAlso: { Kubernetes: "Orch" },
-  }),
+  registries: stringListFlag(
+    ["Orch"],
+    "where services come from, comma separated: Orch, File (manifests in --configDir), Mock",
+    {
+      allowed: ["Orch", "File", "Mock"],
+      spelledAlso: { Kubernetes: "Orch" },
+    },
+  ),
 };
 
 const serving = {

@@ -39,7 +39,7 @@ export interface DiscoveryOptions {
   readonly networksConfig: string;
   /** Which of the two files were named, and so must exist. */
   readonly mustExist: readonly ("meshConfig" | "networksConfig")[];
-  readonly registries: readonly ("Orch" | "Mock")[];
+  readonly registries: readonly ("Orch" | "File" | "Mock")[];
   readonly keepaliveInterval: number;
   readonly keepaliveTimeout: number;
   readonly keepaliveMaxServerConnectionAge: number;
@@ -93,7 +93,7 @@ export function discoveryOptions(
     meshConfig: flags.meshConfig,
     networksConfig: flags.networksConfig,
     mustExist: (["meshConfig", "networksConfig"] as const).filter((name) => given.has(name)),
-    registries: [...new Set(flags.registries)] as ("Orch" | "Mock")[],
+    registries: [...new Set(flags.registries)] as ("Orch" | "File" | "Mock")[],
     keepaliveInterval: given.has("keepaliveInterval") ? flags.keepaliveInterval : settings.GRPC_KEEPALIVE_INTERVAL,
     keepaliveTimeout: given.has("keepaliveTimeout") ? flags.keepaliveTimeout : settings.GRPC_KEEPALIVE_TIMEOUT,
     keepaliveMaxServerConnectionAge: flags.keepaliveMaxServerConnectionAge || Infinity,
@@ -175,7 +175,15 @@ function otherProblems(flags: DiscoveryFlagValues, given: ReadonlySet<string>, o
   const problems = nameProblems(given, options);
   // Service entries of a folder are services too: with one, no registry is needed.
   if (options.registries.length === 0 && options.configDir === undefined) {
-    problems.push("flag --registries: got none, expected Orch, Mock or both (or --configDir)");
+    problems.push("flag --registries: got none, expected one or more of Orch, File, Mock (or --configDir)");
+  }
+  if (options.registries.includes("File")) {
+    if (options.configDir === undefined) {
+      problems.push("flag --registries: got File, expected --configDir beside it: the manifests lie there");
+    }
+    if (options.registries.includes("Orch")) {
+      problems.push("flag --registries: got Orch and File, expected one of them: they are one cluster's services");
+    }
   }
   if (flags.orchApiBurst < 0) problems.push(`flag --orchApiBurst: got ${flags.orchApiBurst}, expected 0 or more`);
   if (flags.orchApiQPS < 0) problems.push(`flag --orchApiQPS: got ${flags.orchApiQPS}, expected 0 or more`);

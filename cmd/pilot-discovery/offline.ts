@@ -86,6 +86,7 @@ export async function emptyMesh(
       domain,
       meshConfig,
       vhds: oneByOne,
+      manifestServices: flags.registries.includes("File"),
       ...(file === "" ? {} : { meshConfigName: file }),
     });
   } catch (error) {

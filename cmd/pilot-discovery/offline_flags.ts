@@ -9,6 +9,9 @@ import { boolFlag, type FlagValues, intFlag, stringArrayFlag, stringFlag, string
 export const meshFlags = {
   domain: stringFlag("cluster.local", "DNS suffix of services"),
   meshConfig: stringFlag("", "mesh configuration file; without one the defaults hold", { complete: "file" }),
+  registries: stringListFlag([], "File: services of the manifests among the files are part of the mesh", {
+    allowed: ["File"],
+  }),
 };
 
 /** Values of these flags. */

@@ -19,7 +19,8 @@ import { writtenKey, writtenKind } from "../config/finding/origin.ts";
 import { type Kind, KINDS } from "../config/kinds/kinds.ts";
 import { hiddenFinding } from "../config/overlap.ts";
 import { type ChangeSet, ConfigStore } from "../config/store.ts";
-import type { ConfigObject } from "../config/types.ts";
+import type { Fact } from "../config/facts/types.ts";
+import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import type { PassedOver } from "../folder/index.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -27,7 +28,7 @@ import { kindNotBuiltText, notBuilt } from "../kernel/not_built/catalogue.ts";
 import { unpaced } from "../kernel/time/paced.ts";
 import { type ConfigFolder, startConfigFolder } from "./config_folder.ts";
 import { logFindings } from "./finding_log.ts";
-import { HandOver } from "./hand_over.ts";
+import { type ChangeTaker, HandOver } from "./hand_over.ts";
 import { OrchObjects } from "./orch/orchestrator.ts";
 import type { Pipeline } from "./pipeline.ts";
 
@@ -48,14 +49,25 @@ export class Configuration {
   readonly #folders: ConfigFolder[] = [];
   #orch: OrchObjects | undefined;
   readonly #engines: readonly DerivationEngine[];
-  readonly #handOver: HandOver;
+  readonly #handOver: HandOver<ConfigObject>;
+  readonly #factsHandOver: HandOver<Fact> | undefined;
   readonly #kernel: Kernel;
   readonly #digestKey = crypto.getRandomValues(new Uint8Array(32));
 
-  /** @param derivations In order of their precedence. */
-  constructor(pipeline: Pipeline, derivations: readonly Derivation[], kernel: Kernel) {
+  /**
+   * @param derivations In order of their precedence.
+   * @param services Makes services of facts. Default: nothing does.
+   */
+  constructor(pipeline: Pipeline, derivations: readonly Derivation[], kernel: Kernel, services?: ChangeTaker<Fact>) {
     this.#kernel = kernel;
-    this.#handOver = new HandOver(pipeline);
+    this.#handOver = new HandOver({
+      // The store's lists are of ConfigObject; the union by kind is the same objects with `kind` telling the spec's type.
+      few: (removed, added) => pipeline.configChanged(removed as AnyConfigObject[], added as AnyConfigObject[]),
+      many: (removed, added, signal) =>
+        pipeline.manyChanged(removed as AnyConfigObject[], added as AnyConfigObject[], signal),
+    });
+    const factsHandOver = this.#factsHandOver = services && new HandOver(services);
+    if (factsHandOver !== undefined) this.facts.subscribe((changes) => factsHandOver.take(changes));
     const updates = kernel.metrics.counter("pilot_inbound_updates");
     this.store.subscribe((changes) => {
       updates.inc({ type: "config" }, changes.added.length + changes.updated.length + changes.removed.length);
@@ -86,7 +98,7 @@ export class Configuration {
       facts: this.facts.addSource(path, rank),
       digestKey: this.#digestKey,
     };
-    this.#folders.push(await startConfigFolder(target, () => this.#handOver.done(), this.#kernel));
+    this.#folders.push(await startConfigFolder(target, () => this.#handedOver(), this.#kernel));
   }
 
   /**
@@ -101,7 +113,7 @@ export class Configuration {
     const target = { store: this.store, facts: this.facts, digestKey: this.#digestKey, onFindings };
     this.#orch = new OrchObjects(client, cluster, namespace, target, this.#kernel);
     await this.#orch.start();
-    await this.#handOver.done();
+    await this.#handedOver();
   }
 
   /** What each folder holds that is neither configuration nor a fact. */
@@ -133,7 +145,12 @@ export class Configuration {
   async stop(): Promise<void> {
     for (const engine of this.#engines) engine.stop();
     this.#handOver.end();
+    this.#factsHandOver?.end();
     await Promise.all([...this.#folders.map((folder) => folder.stop()), this.#orch?.stop()]);
+  }
+
+  async #handedOver(): Promise<void> {
+    await Promise.all([this.#handOver.done(), this.#factsHandOver?.done()]);
   }
 
   #logHidden({ hidden: { before, after } }: ChangeSet): void {

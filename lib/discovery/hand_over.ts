@@ -1,36 +1,41 @@
 /**
- * From the store to the pipeline: changes in their order, large ones in steps.
+ * From a store to the pipeline: changes in their order, large ones in steps.
  *
  * @module
  */
-import type { ChangeSet } from "../config/store.ts";
-import type { AnyConfigObject } from "../config/types.ts";
-import type { Pipeline } from "./pipeline.ts";
+import type { ChangeSet, StoredObject } from "../config/store.ts";
 
 /** Objects in one change, above which it is taken in by steps. */
 const MANY = 500;
 
-/** Hands changes of a store to a pipeline. */
-export class HandOver {
-  readonly #pipeline: Pipeline;
+/** What takes changes in. */
+export interface ChangeTaker<O extends StoredObject> {
+  /** Takes objects that went or changed, as they were, and objects that are new or changed. */
+  few(removed: readonly O[], added: readonly O[]): void;
+  /** The same in steps between which the event loop turns. */
+  many(removed: readonly O[], added: readonly O[], signal: AbortSignal): Promise<void>;
+}
+
+/** Hands changes of a store to what takes them in. */
+export class HandOver<O extends StoredObject> {
+  readonly #taker: ChangeTaker<O>;
   readonly #ending = new AbortController();
   /** Resolves when the last change that was taken has been handed over; undefined: it has. */
   #last: Promise<void> | undefined;
 
-  constructor(pipeline: Pipeline) {
-    this.#pipeline = pipeline;
+  constructor(taker: ChangeTaker<O>) {
+    this.#taker = taker;
   }
 
   /** Takes a change set; a small one has been handed over when this returns, if nothing waits before it. */
-  take({ added, updated, removed }: ChangeSet): void {
-    // The store's lists are of ConfigObject; the union by kind is the same objects with `kind` telling the spec's type.
-    const old = [...removed, ...updated.map((update) => update.old)] as AnyConfigObject[];
-    const now = [...added, ...updated.map((update) => update.new)] as AnyConfigObject[];
+  take({ added, updated, removed }: ChangeSet<O>): void {
+    const old = [...removed, ...updated.map((update) => update.old)];
+    const now = [...added, ...updated.map((update) => update.new)];
     const count = old.length + now.length;
     if (count === 0) return;
-    if (this.#last === undefined && count <= MANY) return this.#pipeline.configChanged(old, now);
+    if (this.#last === undefined && count <= MANY) return this.#taker.few(old, now);
     const last = (this.#last ?? Promise.resolve())
-      .then(() => this.#pipeline.manyChanged(old, now, this.#ending.signal))
+      .then(() => this.#taker.many(old, now, this.#ending.signal))
       .finally(() => {
         if (this.#last === last) this.#last = undefined;
       });

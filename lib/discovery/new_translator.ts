@@ -49,7 +49,11 @@ export function newTranslator(
       failed(`${kind} ${name}`, error);
       buildFailed(kind, name, error);
     },
-    targetsOf: ({ addresses, namespace, properties: { clusterId } }) =>
-      serviceTargets({ addresses, namespace, clusterId }, endpoints, aggregate),
+    targetsOf: ({ addresses, namespace, id, properties: { clusterId } }) =>
+      serviceTargets(
+        { addresses, namespace, clusterId, pod: `pod/${id.namespace}/${id.name}` },
+        endpoints,
+        aggregate,
+      ),
   });
 }

@@ -19,6 +19,7 @@ import type { AnyConfigObject } from "../config/types.ts";
 import { type FileRead, type FolderChanges, FolderIndex } from "../folder/index.ts";
 import { struct } from "../pb/wellknown.ts";
 import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
+import { addFactRegistry } from "./fact_registry.ts";
 import { Pipeline } from "./pipeline.ts";
 import { cacheSwitches, debounceOptions, type DiscoverySettings, entryOptions, translateSettings } from "./settings.ts";
 import { NodeReader } from "./source.ts";
@@ -44,6 +45,8 @@ export interface OfflineMeshOptions {
   readonly meshConfigName?: string;
   /** Virtual hosts apart from their route configuration, as delta clients get them. Default false: whole routes. */
   readonly vhds?: boolean;
+  /** Services of manifests in the texts are part of the mesh (`--registries=File`). Default false. */
+  readonly manifestServices?: boolean;
 }
 
 const NO_NETWORKS: MeshNetworks = { networks: {} };
@@ -98,6 +101,7 @@ export class OfflineMesh {
       failed: (error) => this.failures.push({ what: "translation", error }),
       buildFailed: (kind, name, error) => this.failures.push({ what: `${kind} ${name}`, error }),
     });
+    if (options.manifestServices) this.#followManifests();
   }
 
   /** DNS suffix of services. */
@@ -156,6 +160,23 @@ export class OfflineMesh {
       ? []
       : [{ ...warningOf("outside-root-namespace", [], this.rootNamespaceConflict), severity: "error" }];
     return [...this.#meshFindings, ...conflict, ...this.index.findings(), ...this.pipeline.warnings()];
+  }
+
+  #followManifests(): void {
+    const { domain, settings } = this.#options;
+    const place = {
+      clusterId: settings.CLUSTER_ID,
+      domain,
+      systemNamespace: settings.POD_NAMESPACE,
+      networks: () => NO_NETWORKS,
+    };
+    const handOver = addFactRegistry(this.pipeline, place, settings).taker;
+    this.facts.subscribe(({ added, updated, removed }) =>
+      handOver.few(
+        [...removed, ...updated.map((update) => update.old)],
+        [...added, ...updated.map((update) => update.new)],
+      )
+    );
   }
 
   #chooseRoot(): void {

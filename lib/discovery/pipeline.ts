@@ -145,8 +145,18 @@ export class Pipeline {
     added: readonly AnyConfigObject[],
     signal: AbortSignal,
   ): Promise<void> {
+    await this.inSteps(this.#take(removed, added), signal);
+  }
+
+  /** Has a registry take changes in steps between which the event loop turns. No push begins before it is done. */
+  async inSteps(steps: Generator<void, void>, signal: AbortSignal): Promise<void> {
     const release = this.#debouncer.hold();
-    await paced(this.#take(removed, added), { signal }).finally(release);
+    await paced(steps, { signal }).finally(release);
+  }
+
+  /** Has a registry take a change, whose reports are one reason to push. */
+  together(change: () => void): void {
+    this.#debouncer.together(change);
   }
 
   /** Takes changes in; the services that entries make are no change of their own. */

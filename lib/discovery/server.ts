@@ -15,6 +15,7 @@ import type { Explainer, PreviewRunner } from "../debug/runners.ts";
 import type { Derivation } from "../config/derive/derivation.ts";
 import type { ConfigStore } from "../config/store.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { startFactRegistry } from "./fact_registry.ts";
 import { HealthReports } from "./health_reports.ts";
 import { RefusalLog } from "../kernel/log/refusal_log.ts";
 import { giveMemoryBack } from "../kernel/program/memory.ts";
@@ -78,6 +79,8 @@ export interface DiscoveryServerOptions extends WireOptions {
   readonly clusterAliases: Readonly<Record<string, string>>;
   readonly systemNamespace: string;
   readonly registries: readonly Registry[];
+  /** Services of manifests in the folders are part of the mesh (`--registries=File`). Default false. */
+  readonly manifestServices?: boolean;
   /** What makes objects from objects and facts, in order of precedence. Default: nothing. */
   readonly derivations?: readonly Derivation[];
   /** Explains requests of connected proxies. Default: nothing does. */
@@ -152,7 +155,8 @@ async function start(
   mesh.onChange((state) => pipeline.meshChanged(state.mesh, state.networks));
 
   await startRegistries(options, pipeline, kernel);
-  const configuration = new Configuration(pipeline, options.derivations ?? [], kernel);
+  const services = startFactRegistry(options, settings, { pipeline, mesh }, kernel);
+  const configuration = new Configuration(pipeline, options.derivations ?? [], kernel, services);
   kernel.stopper.add("configuration", () => configuration.stop());
   if (orch !== undefined) {
     await configuration.addOrchestrator(orch, options.clusterId, options.orch?.namespace ?? "");

@@ -4,6 +4,7 @@
  * @module
  */
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
+import type { OrchRegistryOptions } from "../registry/orch/options.ts";
 import type { ServiceEntryOptions } from "../registry/service_entry/registry.ts";
 import type { CacheSwitches } from "../translate/cache/caches.ts";
 import type { TranslateSettings } from "../translate/reader/settings.ts";
@@ -86,6 +87,18 @@ export function entryOptions(settings: DiscoverySettings, clusterId: string): Om
     selectPods: settings.PILOT_ENABLE_SERVICEENTRY_SELECT_PODS,
     autoAllocate: settings.PILOT_ENABLE_IP_AUTOALLOCATE,
     healthChecks: settings.PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS,
+  };
+}
+
+/** How the orchestrator's objects are read. */
+export function orchOptions(
+  settings: DiscoverySettings,
+): Pick<OrchRegistryOptions, "selectWorkloadEntries" | "dualStack" | "stickyLabels" | "drainingLabel"> {
+  return {
+    selectWorkloadEntries: settings.PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES,
+    dualStack: settings.MESH_DUAL_STACK,
+    stickyLabels: [settings.PILOT_PERSISTENT_SESSION_LABEL, settings.PILOT_PERSISTENT_SESSION_HEADER_LABEL],
+    drainingLabel: settings.PILOT_DRAINING_LABEL,
   };
 }
 

@@ -30,6 +30,8 @@ export interface ServerOptions {
   readonly domain?: string;
   /** Where services come from beside the folder. Default: nowhere. */
   readonly registries?: readonly Registry[];
+  /** Services of manifests in the folder are part of the mesh, as with `--registries=File`. Default false. */
+  readonly manifestServices?: boolean;
   /** Settings that differ from their defaults (docs/reference/settings.md). Environment variables are not read. */
   readonly settings?: Partial<SettingsOf<"pilot-discovery">>;
   /** Writes the log to the console. Default false: nothing is written. */
@@ -97,6 +99,7 @@ function serverOptions(options: ServerOptions, settings: SettingsOf<"pilot-disco
     clusterAliases: {},
     systemNamespace: settings.POD_NAMESPACE,
     registries: options.registries ?? [],
+    manifestServices: options.manifestServices ?? false,
     keepaliveInterval: settings.GRPC_KEEPALIVE_INTERVAL,
     keepaliveTimeout: settings.GRPC_KEEPALIVE_TIMEOUT,
     keepaliveMaxServerConnectionAge: Infinity,

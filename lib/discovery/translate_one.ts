@@ -28,6 +28,8 @@ export interface TranslateRequest {
   readonly vhds?: boolean;
   /** DNS suffix of services. Default `cluster.local`. */
   readonly domain?: string;
+  /** Services of manifests in the texts are part of the mesh, as with `--registries=File`. Default false. */
+  readonly manifestServices?: boolean;
   /** Settings that differ from their defaults (docs/reference/settings.md). */
   readonly settings?: Partial<SettingsOf<"pilot-discovery">>;
 }
@@ -86,6 +88,7 @@ export function translateForProxy(request: TranslateRequest): TranslatedProxy {
     domain: request.domain ?? "cluster.local",
     meshConfig: request.meshConfig ?? "",
     vhds: request.vhds ?? false,
+    manifestServices: request.manifestServices ?? false,
   });
   const encoder = new TextEncoder();
   mesh.apply(Object.entries(request.files).map(([path, text]) => ({ path, bytes: encoder.encode(text) })));

@@ -1,11 +1,12 @@
 /**
- * The services and ports that a proxy serves itself: those whose endpoints are at its own addresses.
+ * The services and ports that a proxy serves itself: those whose endpoints are at its own addresses, and those that
+ * select its pod.
  *
  * @module
  */
 import { canonicalIp } from "./address.ts";
 import type { EndpointPlacement } from "./endpoint_index.ts";
-import type { Endpoint, Service, ServiceKey, ServicePort } from "./types.ts";
+import type { Endpoint, Service, ServiceKey, ServicePort, Workload } from "./types.ts";
 
 /** One port of one service that a proxy serves. */
 export interface ServiceTarget {
@@ -23,6 +24,8 @@ export interface ProxyPlace {
   readonly namespace: string;
   /** Its cluster; where orchestrators report endpoints, only those of that cluster are its own. Empty: of any cluster. */
   readonly clusterId: string;
+  /** Its pod (`pod/NAMESPACE/NAME`), which tells it from others at the address of their node. Default: not known. */
+  readonly pod?: string;
 }
 
 /** Where endpoints are looked up (an `EndpointIndex`). */
@@ -33,6 +36,7 @@ export interface Placements {
 /** Where services are looked up (an `Aggregate`). */
 export interface Services {
   service(key: ServiceKey): Service | undefined;
+  workloadsAt(address: string): readonly Workload[];
 }
 
 /**
@@ -41,24 +45,35 @@ export interface Services {
  */
 export function serviceTargets(proxy: ProxyPlace, index: Placements, services: Services): ServiceTarget[] {
   const found = new Map<string, ServiceTarget>();
-  for (const address of proxy.addresses) {
-    for (const { service: key, endpoint } of index.byAddress(canonicalIp(address))) {
-      const service = services.service(key);
-      if (service?.provider === "Orch" && !sameCluster(proxy, endpoint)) continue;
-      if (service === undefined || (proxy.namespace !== "" && service.namespace !== proxy.namespace)) continue;
-      const port = service.ports.find((candidate) => candidate.name === endpoint.portName);
-      if (port === undefined) continue;
-      found.set(`${key}|${port.port}|${endpoint.port}`, { service, port, endpointPort: endpoint.port });
+  const add = (key: ServiceKey, portName: string, endpointPort: number, at: Pick<Endpoint, "clusterId">) => {
+    const service = services.service(key);
+    if (service?.provider === "Orch" && !sameCluster(proxy, at)) return;
+    if (service === undefined || (proxy.namespace !== "" && service.namespace !== proxy.namespace)) return;
+    const port = service.ports.find((candidate) => candidate.name === portName);
+    if (port !== undefined) found.set(`${key}|${port.port}|${endpointPort}`, { service, port, endpointPort });
+  };
+  for (const address of proxy.addresses.map(canonicalIp)) {
+    for (const workload of workloadsOf(proxy, services.workloadsAt(address))) {
+      for (const { service, portName, port } of workload.serves ?? []) add(service, portName, port, workload);
+    }
+    for (const { service, endpoint } of index.byAddress(address)) {
+      add(service, endpoint.portName, endpoint.port, endpoint);
     }
   }
   return [...found.values()].sort(byAgeAndName);
+}
+
+/** Pods share the address of their node: of these the proxy's own alone counts, where it is known. */
+function workloadsOf(proxy: ProxyPlace, all: readonly Workload[]): readonly Workload[] {
+  const own = all.filter(({ id, clusterId }) => id === proxy.pod && sameCluster(proxy, { clusterId }));
+  return own.length > 0 ? own : all;
 }
 
 /**
  * Addresses may repeat from cluster to cluster. Endpoints of configuration (service entries) belong to no cluster, so
  * that it is not asked of these: a proxy may call its cluster by another name than this server does.
  */
-function sameCluster(proxy: ProxyPlace, endpoint: Endpoint): boolean {
+function sameCluster(proxy: ProxyPlace, endpoint: Pick<Endpoint, "clusterId">): boolean {
   return proxy.clusterId === "" || endpoint.clusterId === "" || endpoint.clusterId === proxy.clusterId;
 }
 

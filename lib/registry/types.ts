@@ -78,6 +78,8 @@ export interface Service {
   /** Clients are to prefer endpoints of their own cluster or locality (`internalTrafficPolicy`, `trafficDistribution`). */
   readonly trafficDistribution?: "any" | "preferSameZone" | "preferSameNode";
   readonly nodeLocal?: boolean;
+  /** Its name resolves to endpoints that are not ready as well. Default: it does not. */
+  readonly publishNotReadyAddresses?: boolean;
   /** When it was created, ms since the epoch; the older of two that clash wins. */
   readonly creationTimestamp: number;
   /** Key of the config object that defines it (`ServiceEntry/ns/name`); registries without one use `Service/ns/name`. */
@@ -130,6 +132,14 @@ export interface ServiceEndpoints {
   readonly list: readonly Endpoint[];
 }
 
+/** A port of a workload behind a port of a service. */
+export interface ServedPort {
+  readonly service: ServiceKey;
+  readonly portName: string;
+  /** Port at the workload. */
+  readonly port: number;
+}
+
 /**
  * A workload that may be selected by services of another registry, and that a proxy may run beside
  * (a pod, a workload entry).
@@ -150,6 +160,8 @@ export interface Workload {
   readonly health: Health;
   readonly ports: Readonly<Record<string, number>>;
   readonly tlsMode: "mesh" | "disabled";
+  /** Of a pod: the services that select it, whether or not they have it among their endpoints yet. */
+  readonly serves?: readonly ServedPort[];
 }
 
 /** The receiver of a registry's reports. Calls are cheap: they mark what changed; nothing is rebuilt inside them. */

@@ -39,7 +39,7 @@ Deno.test("values of a closed set are offered, behind a space and behind =", () 
   assert.deepEqual(values("version", "-o", ""), ["yaml", "json"]);
   assert.deepEqual(values("version", "--output=j"), ["--output=json"]);
   assert.deepEqual(values("version", "--short="), ["--short=true", "--short=false"]);
-  assert.deepEqual(values("discovery", "--registries", "Orch,"), ["Orch,Orch", "Orch,Mock"]);
+  assert.deepEqual(values("discovery", "--registries", "Orch,"), ["Orch,Orch", "Orch,File", "Orch,Mock"]);
 });
 
 Deno.test("scopes are offered, then their levels, in comma lists", () => {

@@ -181,6 +181,7 @@ export class FactIndex implements FactView {
   }
 
   #hold(fact: Fact, by: 1 | -1, keys?: InvalidatedKeys): void {
+    if (fact.kind === "Node") return;
     const namespace = fact.kind === "Namespace" ? fact.meta.name : fact.meta.namespace;
     const before = this.#held.get(namespace) ?? 0;
     if (before + by > 0) this.#held.set(namespace, before + by);
@@ -207,6 +208,8 @@ export class FactIndex implements FactView {
       case "EndpointSlice":
         this.#slices.delete(namespace);
         return add("fact-endpoints", this.#hostNamed(fact.spec.service, namespace));
+      case "Node":
+        return;
       case "Namespace":
         add("fact-namespace", name);
         return void list("namespaces");

@@ -20,7 +20,7 @@ import { ConcealedBytes } from "./concealed.ts";
 import { fields, mapOf, text, textOr } from "./foreign_schema.ts";
 import { HashedFact } from "./hashed_fact.ts";
 import { endpoints, endpointSlice, service } from "./service_schema.ts";
-import type { AnyFact, FactKind, FactSpecs } from "./types.ts";
+import { type AnyFact, type FactKind, type FactSpecs, isClusterWide } from "./types.ts";
 import { WORKLOAD_SCHEMAS } from "./workload_schema.ts";
 
 /** How facts are read. */
@@ -85,6 +85,7 @@ const metadataAlone = z.object({}).transform(() => ({}));
 const SCHEMAS: { readonly [K in FactKind]: z.ZodType<FactSpecs[K]> } = {
   ...WORKLOAD_SCHEMAS,
   Namespace: metadataAlone,
+  Node: metadataAlone,
   ServiceAccount: metadataAlone,
   Secret: secret,
   ConfigMap: fields({ data: mapOf(text), binaryData: mapOf(bytes) }),
@@ -98,7 +99,7 @@ export function readFact(kind: FactKind, tree: unknown, from: Origin, options: F
   const { digestKey, defaultNamespace = "default" } = options;
   const { metadata } = isObject(tree) ? tree : {};
   const origin = withPeersKeys(from, metadata, podMetadata(tree));
-  const namespace = kind === "Namespace" ? "" : defaultNamespace;
+  const namespace = isClusterWide(kind) ? "" : defaultNamespace;
   const name = nameOf(kind, metadata, namespace);
   const report = new Findings(placeOf(name, origin));
   if (!isObject(tree)) {
@@ -163,7 +164,7 @@ function nameOf(kind: FactKind, metadata: unknown, defaultNamespace: string): Ob
   const { namespace, name } = isObject(metadata) ? metadata : {};
   return {
     kind,
-    namespace: typeof namespace === "string" && kind !== "Namespace" ? namespace : defaultNamespace,
+    namespace: typeof namespace === "string" && !isClusterWide(kind) ? namespace : defaultNamespace,
     name: typeof name === "string" ? name : "",
   };
 }

@@ -29,6 +29,12 @@ export interface ServiceData {
   readonly ports: readonly ServicePortData[];
   /** Addresses of the load balancer in front of it: IPs and host names. */
   readonly loadBalancers: readonly string[];
+  /** Its name resolves to endpoints that are not ready as well; absent: it does not. */
+  readonly publishNotReadyAddresses?: true;
+  /** `PreferClose`, `PreferSameZone`, `PreferSameNode`, as it is written. */
+  readonly trafficDistribution?: string;
+  /** `Local`: clients get endpoints of their own node alone; absent: `Cluster`. */
+  readonly internalTrafficPolicy?: string;
 }
 
 /** A port of endpoints. */
@@ -47,6 +53,10 @@ export interface EndpointData {
   /** IP addresses, or the one host name of a slice of host names. Never empty. */
   readonly addresses: readonly string[];
   readonly ready: boolean;
+  /** Whether it answers, ending or not; absent where it is not written. */
+  readonly serving?: boolean;
+  /** Whether it is ending; absent where it is not written. */
+  readonly terminating?: boolean;
   readonly nodeName?: string;
   readonly zone?: string;
   /** Name of its pod, in the namespace of the endpoints. */

@@ -7,6 +7,8 @@ import { z } from "zod";
 import { defined, fields, integer, listOf, mapOf, optional, text, textOr, texts } from "./foreign_schema.ts";
 import type { EndpointPortData, EndpointsData, EndpointSliceData, ServiceData } from "./service_data.ts";
 
+const trueOrFalse = z.boolean({ error: "true or false" });
+
 const portOrName = z.union([integer, text], { error: "a port number or name" });
 
 const servicePort = fields({
@@ -30,10 +32,14 @@ export const service = fields({
     externalName: optional(text),
     selector: mapOf(text),
     ports: listOf(servicePort, "a list of ports"),
+    publishNotReadyAddresses: optional(trueOrFalse),
+    trafficDistribution: optional(text),
+    internalTrafficPolicy: optional(text),
   }),
   status: optional(fields({ loadBalancer: optional(fields({ ingress: listOf(ingress, "a list of addresses") })) })),
 }).transform(({ spec, status }): ServiceData => {
   const { type, clusterIP, clusterIPs, externalIPs, externalName, selector, ports } = spec;
+  const { publishNotReadyAddresses, trafficDistribution, internalTrafficPolicy } = spec;
   return {
     type,
     clusterIPs: clusterIPs.length > 0 || clusterIP === "" ? clusterIPs : [clusterIP],
@@ -42,6 +48,8 @@ export const service = fields({
     selector,
     ports,
     loadBalancers: (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }) => ip ?? hostname ?? []),
+    ...(publishNotReadyAddresses === true ? { publishNotReadyAddresses } : {}),
+    ...defined({ trafficDistribution, internalTrafficPolicy }),
   };
 });
 
@@ -90,7 +98,11 @@ const SERVICE_LABEL = "kubernetes.io/service-name";
 
 const sliceEndpoint = fields({
   addresses: z.array(text, { error: "a list of addresses" }).min(1, { error: "at least one address" }),
-  conditions: optional(fields({ ready: optional(z.boolean({ error: "true or false" })) })),
+  conditions: optional(fields({
+    ready: optional(trueOrFalse),
+    serving: optional(trueOrFalse),
+    terminating: optional(trueOrFalse),
+  })),
   nodeName: optional(text),
   zone: optional(text),
   targetRef,
@@ -109,6 +121,7 @@ export const endpointSlice = fields({
   endpoints: endpoints.map(({ addresses, conditions, nodeName, zone, targetRef }) => ({
     addresses,
     ready: conditions?.ready ?? true,
+    ...defined({ serving: conditions?.serving, terminating: conditions?.terminating }),
     ...defined({ nodeName, zone, pod: podOf(targetRef) }),
   })),
   ports,

@@ -20,6 +20,9 @@ export type NamespaceData = Readonly<Record<never, never>>;
 /** A service account; all that matters of it is its metadata. */
 export type ServiceAccountData = Readonly<Record<never, never>>;
 
+/** A node; all that matters of it is its metadata. */
+export type NodeData = Readonly<Record<never, never>>;
+
 /** Credentials and other confidential data. */
 export interface SecretData {
   /** `Opaque`, `kubernetes.io/tls`, ...: what the keys mean. */
@@ -36,6 +39,7 @@ export interface ConfigMapData {
 /** Kind of a fact to the type of its content. */
 export interface FactSpecs extends Record<WorkloadKind, WorkloadData> {
   Namespace: NamespaceData;
+  Node: NodeData;
   Secret: SecretData;
   ConfigMap: ConfigMapData;
   ServiceAccount: ServiceAccountData;
@@ -50,6 +54,7 @@ export type FactKind = keyof FactSpecs;
 /** Every kind of facts with the `apiVersion` that it is read in. */
 export const FACT_API_VERSIONS: Readonly<Record<FactKind, string>> = {
   Namespace: "v1",
+  Node: "v1",
   Secret: "v1",
   ConfigMap: "v1",
   ServiceAccount: "v1",
@@ -71,7 +76,7 @@ export const FACT_KINDS = Object.keys(FACT_API_VERSIONS) as readonly FactKind[];
 /** One fact. Immutable; a change makes a new one. */
 export interface Fact<K extends FactKind = FactKind> {
   readonly kind: K;
-  /** `kind/namespace/name`; a Namespace has its name last and no namespace: `Namespace//shop`. */
+  /** `kind/namespace/name`; a Namespace or Node has its name last and no namespace: `Namespace//shop`. */
   readonly key: string;
   readonly meta: ObjectMeta;
   readonly spec: FactSpecs[K];
@@ -86,6 +91,11 @@ export type AnyFact = { [K in FactKind]: Fact<K> }[FactKind];
 /** Whether a kind is one of facts. */
 export function isFactKind(kind: string): kind is FactKind {
   return Object.hasOwn(FACT_API_VERSIONS, kind);
+}
+
+/** Whether objects of a kind are in no namespace. */
+export function isClusterWide(kind: FactKind): boolean {
+  return kind === "Namespace" || kind === "Node";
 }
 
 /** Whether a fact is a workload. */

@@ -35,6 +35,8 @@ export interface ContainerData {
   readonly image: string;
   /** Runs before the others, or beside them as a sidecar of the orchestrator's own sort. */
   readonly init: boolean;
+  /** It is one of those that run beside the others: an init container that is restarted always. */
+  readonly sidecar?: true;
   readonly ports: readonly ContainerPortData[];
   /** The user it runs as, where the container itself says so. */
   readonly runAsUser?: number;
@@ -58,6 +60,23 @@ export interface WorkloadData {
   readonly owner?: string;
   /** Addresses of a Pod that has some: it was read from an orchestrator, or written to a file by it. */
   readonly addresses?: readonly string[];
+  /** First part of a Pod's own DNS name, where it is not the Pod's name. */
+  readonly hostname?: string;
+  /** Name of the headless service under which a Pod has a DNS name. */
+  readonly subdomain?: string;
+  /** Something else made the Pod, under a name that it made up. */
+  readonly generated?: true;
   /** `Running`, `Pending`, ...: absent in a manifest that a person wrote. */
   readonly phase?: string;
+  /** What else is known of a Pod that runs, or ran, somewhere; absent in a manifest that a person wrote. */
+  readonly running?: RunningPodData;
+}
+
+/** A Pod that an orchestrator has given a node. */
+export interface RunningPodData {
+  readonly nodeName?: string;
+  /** Its condition `Ready`. */
+  readonly ready: boolean;
+  /** It has been asked to end. */
+  readonly deleting: boolean;
 }

@@ -18,6 +18,7 @@ const container = fields({
   image: textOr(""),
   ports: listOf(containerPort, "a list of ports"),
   securityContext: security,
+  restartPolicy: optional(text),
 }, "a container");
 
 const containers = listOf(container, "a list of containers");
@@ -66,29 +67,45 @@ function byKey([a = ""]: readonly string[], [b = ""]: readonly string[]): number
 }
 
 function containersOf(written: z.output<typeof containers>, init: boolean): ContainerData[] {
-  return written.map(({ name, image, ports, securityContext }) => ({
+  return written.map(({ name, image, ports, securityContext, restartPolicy }) => ({
     name,
     image,
     init,
     ports,
+    ...(init && restartPolicy === "Always" ? { sidecar: true } as const : {}),
     ...defined({ runAsUser: securityContext?.runAsUser }),
   }));
 }
 
+const condition = fields({ type: textOr(""), status: textOr("") }, "a condition");
+
 const pod = fields({
-  metadata: owner.extend({ labels: mapOf(text), annotations: mapOf(text) }),
-  spec: podSpec,
+  metadata: owner.extend({
+    labels: mapOf(text),
+    annotations: mapOf(text),
+    generateName: textOr(""),
+    deletionTimestamp: optional(text),
+  }),
+  spec: podSpec.extend({ nodeName: optional(text), hostname: optional(text), subdomain: optional(text) }),
   status: optional(fields({
     phase: optional(text),
+    podIP: textOr(""),
     podIPs: listOf(fields({ ip: text }), "a list of addresses"),
+    conditions: listOf(condition, "a list of conditions"),
   })),
 }).transform(({ metadata, spec, status }): WorkloadData => {
-  const addresses = (status?.podIPs ?? []).map(({ ip }) => ip);
+  const { nodeName, hostname, subdomain } = spec;
+  const { podIP = "", podIPs = [], conditions = [], phase } = status ?? {};
+  const addresses = podIPs.length > 0 || podIP === "" ? podIPs.map(({ ip }) => ip) : [podIP];
+  const ready = conditions.some(({ type, status }) => type === "Ready" && status === "True");
+  const running = { ...defined({ nodeName }), ready, deleting: metadata.deletionTimestamp !== undefined };
   return {
     ...podsOf(metadata, spec),
     ...withOwner(metadata),
     ...(addresses.length > 0 ? { addresses } : {}),
-    ...defined({ phase: status?.phase }),
+    ...defined({ hostname: hostname || undefined, subdomain: subdomain || undefined, phase }),
+    ...(metadata.generateName === "" ? {} : { generated: true } as const),
+    ...(nodeName === undefined && status === undefined ? {} : { running }),
   };
 });
 

@@ -33,8 +33,9 @@ export class ServerWorld {
   /** What was found when the folder was read. */
   readonly #findings: Finding[] = [];
 
-  constructor({ settings, domain, mesh, nodes }: World) {
-    this.#mesh = new OfflineMesh({ settings, domain, meshConfig: "", mesh, vhds: settings.PILOT_ENABLE_VHDS });
+  constructor({ settings, domain, manifestServices, mesh, nodes }: World) {
+    const vhds = settings.PILOT_ENABLE_VHDS;
+    this.#mesh = new OfflineMesh({ settings, domain, manifestServices, meshConfig: "", mesh, vhds });
     this.#nodes = nodes;
   }
 

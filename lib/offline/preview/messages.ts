@@ -37,6 +37,7 @@ export type PreviewInput =
     readonly say: "world";
     readonly settings: DiscoverySettings;
     readonly domain: string;
+    readonly manifestServices: boolean;
     readonly mesh: MeshConfig;
     readonly nodes: readonly ConnectedNode[];
   }

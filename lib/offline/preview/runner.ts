@@ -23,6 +23,8 @@ export interface PreviewOptions {
   readonly domain: string;
   /** Name of the source whose place the files take: the path of the folder. */
   readonly folder: string;
+  /** Services of manifests are part of the server's mesh. Default false. */
+  readonly manifestServices?: boolean;
   /** Longest time for one, ms. Default {@linkcode PREVIEW_TIME}. */
   readonly time?: number;
 }
@@ -85,8 +87,8 @@ export class WorkerPreviews implements PreviewRunner {
 
   *#tell(worker: Worker, body: Uint8Array, view: AskedServer): Generator<void, void> {
     const tell = (message: PreviewInput) => worker.postMessage(message);
-    const { settings, domain, folder } = this.#options;
-    tell({ say: "world", settings, domain, mesh: view.mesh, nodes: nodesOf(view) });
+    const { settings, domain, folder, manifestServices = false } = this.#options;
+    tell({ say: "world", settings, domain, manifestServices, mesh: view.mesh, nodes: nodesOf(view) });
     const isOfFolder = ({ origin }: { readonly origin?: Origin }) =>
       origin?.from === "file" && origin.source === folder;
     for (const kind of KINDS) {

@@ -8,6 +8,7 @@ import type { WorkloadEntrySpec } from "../../config/kinds/kinds.ts";
 import { canonicalIp, isIp, isUnixSocket, virtualAddress } from "../address.ts";
 import { type Labels, localityOf, NETWORK_LABEL, tlsModeOf, withPlace } from "../labels.ts";
 import { parseProtocol } from "../protocol.ts";
+import { distributionOf } from "../traffic_distribution.ts";
 import type { Endpoint, Health, Resolution, Service, ServicePort, Workload } from "../types.ts";
 
 /** What conversion takes from the process. */
@@ -53,12 +54,6 @@ const RESOLUTIONS: Readonly<Record<string, Resolution>> = {
   DYNAMIC_DNS: "dynamicDns",
 };
 
-const DISTRIBUTIONS: Readonly<Record<string, "preferSameZone" | "preferSameNode">> = {
-  preferclose: "preferSameZone",
-  prefersamezone: "preferSameZone",
-  prefersamenode: "preferSameNode",
-};
-
 /** Sets of labels of one entry that are looked through for an equal one. */
 const MOST_SHARED = 16;
 
@@ -85,7 +80,7 @@ export function convertEntry(object: ConfigObject<"ServiceEntry">, options: Conv
     ...(port.targetPort ? { targetPort: port.targetPort } : {}),
     protocol: parseProtocol(port.protocol),
   }));
-  const distribution = DISTRIBUTIONS[meta.annotations[TRAFFIC_DISTRIBUTION_ANNOTATION]?.toLowerCase() ?? ""];
+  const distribution = distributionOf(undefined, meta.annotations[TRAFFIC_DISTRIBUTION_ANNOTATION]);
   return {
     key: object.key,
     name: meta.name,

@@ -30,7 +30,7 @@ import {
   workloadEndpoint,
 } from "./convert.ts";
 import { type MergedService, mergeEntries, type ServiceFragment } from "./merge.ts";
-import { WorkloadSelection } from "./selection.ts";
+import { WorkloadSelection } from "../selection.ts";
 
 /** Settings of the registry. */
 export interface ServiceEntryOptions extends ConvertOptions {
@@ -85,7 +85,7 @@ export class ServiceEntryRegistry implements Registry {
   readonly #health = new Map<string, HealthReport>();
   /** Workloads that selectors may select: own by key, those of others by source and id. */
   readonly #workloads = new Map<string, Workload>();
-  readonly #selection = new WorkloadSelection();
+  readonly #selection = new WorkloadSelection<ConvertedEntry>();
   readonly #allocator = new AddressAllocator();
   readonly #merged = new Map<ServiceKey, MergedService>();
   readonly #reported = new Map<ServiceKey, Reported>();

@@ -55,8 +55,10 @@ function headlessEndpoints(read: Reader, service: Service): readonly Endpoint[] 
   const [first] = service.ports;
   if (first === undefined) return [];
   const { drainingLabel } = read.settings;
+  const isListed = (e: Endpoint) =>
+    service.publishNotReadyAddresses === true || (e.health === "healthy" && !isDraining(e, drainingLabel));
   return read.endpoints(service.hostname).filter((e) =>
-    e.portName === first.name && e.health === "healthy" && !isDraining(e, drainingLabel) && isResolved(e.address) &&
+    e.portName === first.name && isListed(e) && isResolved(e.address) &&
     !e.address.startsWith("unix:") && inNetwork(read, e)
   );
 }

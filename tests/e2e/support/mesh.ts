@@ -25,6 +25,8 @@ export interface MeshOptions {
   readonly files: Readonly<Record<string, string>>;
   readonly meshConfig?: Readonly<Record<string, unknown>>;
   readonly settings?: Readonly<Record<string, string | number | boolean>>;
+  /** Services of manifests are part of the mesh. Default false. */
+  readonly manifestServices?: boolean;
 }
 
 /** One watch of a proxy as `/debug/syncz` shows it. */
@@ -58,7 +60,9 @@ export class TestMesh implements AsyncDisposable {
   private constructor(readonly folder: string, readonly server: RunningServer) {}
 
   /** Starts the server. */
-  static async start({ files, meshConfig = {}, settings = {} }: MeshOptions): Promise<TestMesh> {
+  static async start(
+    { files, meshConfig = {}, settings = {}, manifestServices = false }: MeshOptions,
+  ): Promise<TestMesh> {
     const folder = await Deno.makeTempDir({ prefix: "mesh-e2e-" });
     await Deno.mkdir(`${folder}/config`);
     for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/config/${name}`, text);
@@ -66,6 +70,7 @@ export class TestMesh implements AsyncDisposable {
     const server = await startServer({
       configDir: `${folder}/config`,
       meshConfig: `${folder}/mesh.json`,
+      manifestServices,
       settings: { PILOT_DEBOUNCE_AFTER: 10, ...settings },
     });
     return new TestMesh(folder, server);

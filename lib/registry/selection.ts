@@ -1,20 +1,26 @@
 /**
- * Which service entries select which workloads, both ways, by index: a change asks only for what may match.
+ * Which services select which workloads, both ways, by index: a change asks only for what may match.
  *
  * @module
  */
-import { type Labels, selects } from "../labels.ts";
-import type { Workload } from "../types.ts";
-import type { ConvertedEntry } from "./convert.ts";
+import { type Labels, selects } from "./labels.ts";
+import type { Workload } from "./types.ts";
+
+/** What selects workloads: a service entry, a service of the orchestrator. */
+export interface SelectsWorkloads {
+  readonly namespace: string;
+  /** Absent: it selects none. */
+  readonly selector?: Labels;
+}
 
 /** Index of entries by what they select, and of workloads by what selects them. Only the same namespace matches. */
-export class WorkloadSelection {
+export class WorkloadSelection<E extends SelectsWorkloads> {
   /** Entries under one label of their selector. */
-  readonly #entries = new Map<string, Set<ConvertedEntry>>();
+  readonly #entries = new Map<string, Set<E>>();
   /** Workload ids under each of their labels. */
   readonly #workloads = new Map<string, Map<string, Workload>>();
 
-  addEntry(entry: ConvertedEntry): void {
+  addEntry(entry: E): void {
     const key = entryKey(entry);
     if (key === undefined) return;
     const bucket = this.#entries.get(key);
@@ -22,7 +28,7 @@ export class WorkloadSelection {
     else this.#entries.set(key, new Set([entry]));
   }
 
-  removeEntry(entry: ConvertedEntry): void {
+  removeEntry(entry: E): void {
     const key = entryKey(entry);
     const bucket = key === undefined ? undefined : this.#entries.get(key);
     if (bucket?.delete(entry) && bucket.size === 0) this.#entries.delete(key!);
@@ -45,14 +51,14 @@ export class WorkloadSelection {
   }
 
   /** The entries that select a workload. */
-  *entriesOf(workload: Workload): IterableIterator<ConvertedEntry> {
+  *entriesOf(workload: Workload): IterableIterator<E> {
     for (const key of workloadKeys(workload)) {
       for (const entry of this.#entries.get(key) ?? []) if (selects(entry.selector!, workload.labels)) yield entry;
     }
   }
 
   /** The workloads that an entry selects, ordered by id. */
-  workloadsOf(entry: ConvertedEntry): Workload[] {
+  workloadsOf(entry: E): Workload[] {
     let smallest: ReadonlyMap<string, Workload> | undefined;
     for (const [label, value] of Object.entries(entry.selector ?? {})) {
       const bucket = this.#workloads.get(bucketKey(entry.namespace, label, value));
@@ -64,7 +70,7 @@ export class WorkloadSelection {
   }
 }
 
-function entryKey(entry: ConvertedEntry): string | undefined {
+function entryKey(entry: SelectsWorkloads): string | undefined {
   const label = Object.keys(entry.selector ?? {}).sort()[0];
   return label === undefined ? undefined : bucketKey(entry.namespace, label, (entry.selector as Labels)[label]!);
 }

@@ -1,0 +1,58 @@
+/**
+ * What the registry of the orchestrator's objects counts, for metrics.
+ *
+ * @module
+ */
+import type { RegistryKind } from "./options.ts";
+
+/** What happened to an object. */
+export type RegistryEvent = "add" | "update" | "delete";
+
+/** Names of the kinds in metric `pilot_k8s_reg_events`, as dashboards know them. */
+const NAMES: Readonly<Record<RegistryKind, string>> = {
+  Namespace: "Namespaces",
+  Node: "Nodes",
+  Service: "Services",
+  EndpointSlice: "EndpointSlice",
+  Endpoints: "Endpoints",
+  Pod: "Pods",
+};
+
+/** See the module. */
+export class RegistryCounts {
+  readonly #events = new Map<string, number>();
+  readonly #waiting = new Map<string, readonly string[]>();
+  #withoutPod = 0;
+
+  /** Endpoints so far that came before their pod (`pilot_k8s_endpoints_with_no_pods`). */
+  get withoutPod(): number {
+    return this.#withoutPod;
+  }
+
+  /** Endpoints that wait for their pod now (`endpoint_no_pod`), and their addresses (`pilot_k8s_endpoints_pending_pod`). */
+  get waiting(): { readonly endpoints: number; readonly addresses: number } {
+    const all = [...this.#waiting.values()].flat();
+    return { endpoints: all.length, addresses: new Set(all).size };
+  }
+
+  /** Events so far, by kind and what happened. */
+  *events(): IterableIterator<{ readonly type: string; readonly event: RegistryEvent; readonly count: number }> {
+    for (const [key, count] of this.#events) {
+      const [type = "", event] = key.split(" ");
+      yield { type, event: event as RegistryEvent, count };
+    }
+  }
+
+  event(kind: RegistryKind, event: RegistryEvent): void {
+    const key = `${NAMES[kind]} ${event}`;
+    this.#events.set(key, (this.#events.get(key) ?? 0) + 1);
+  }
+
+  /** The addresses of a service's endpoints whose pod is unknown. */
+  waits(service: string, addresses: readonly string[]): void {
+    const before = this.#waiting.get(service);
+    if (addresses.length === 0) this.#waiting.delete(service);
+    else this.#waiting.set(service, addresses);
+    this.#withoutPod += addresses.filter((address) => !before?.includes(address)).length;
+  }
+}

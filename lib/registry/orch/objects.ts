@@ -1,0 +1,220 @@
+/**
+ * The orchestrator's objects that the registry has, and which of them a change concerns.
+ *
+ * @module
+ */
+import type { EndpointSubsetData, Fact } from "../../config/facts/types.ts";
+import { canonicalIp } from "../address.ts";
+import { NETWORK_LABEL } from "../labels.ts";
+import { SmallMultimap } from "../small_multimap.ts";
+import type { OrchRegistryOptions, RegistryFact, RegistryKind } from "./options.ts";
+import { convertPod, type OrchPod } from "./pod.ts";
+import { convertService, type OrchService } from "./service.ts";
+
+/** What is to be made again. */
+export interface TouchedObjects {
+  /** `namespace/name` of services whose own fields may read differently. */
+  readonly services: Set<string>;
+  /** `namespace/name` of pods likewise. */
+  readonly pods: Set<string>;
+  /** Keys of lists of endpoints. */
+  readonly lists: Set<string>;
+}
+
+/** A list of endpoints: a slice, or an object of kind Endpoints. */
+export interface EndpointListObject {
+  readonly key: string;
+  /** `namespace/name` of its service. */
+  readonly service: string;
+  /** Whether it counts only where its service has no slice. */
+  readonly fallback: boolean;
+  /** `IPv4`, `IPv6`, or empty: addresses of both families. */
+  readonly family: string;
+  readonly subsets: readonly EndpointSubsetData[];
+}
+
+/** Slices with this label are copies of another cluster's. */
+const IMPORTED_LABEL = "multicluster.kubernetes.io/service-name";
+
+/** See the module. Nothing is converted before it is asked for. */
+export class RegistryObjects {
+  readonly #options: OrchRegistryOptions;
+  readonly #facts: { readonly [K in RegistryKind]: Map<string, Fact<K>> } = {
+    Namespace: new Map(),
+    Node: new Map(),
+    Service: new Map(),
+    EndpointSlice: new Map(),
+    Endpoints: new Map(),
+    Pod: new Map(),
+  };
+  readonly #servicesIn = new SmallMultimap<string, string>();
+  readonly #podsOn = new SmallMultimap<string, string>();
+  readonly #lists = new Map<string, EndpointListObject>();
+  readonly #listsOf = new SmallMultimap<string, string>();
+  /** Lists that name a pod, there or not. */
+  readonly #listsWith = new SmallMultimap<string, string>();
+  /** Lists that name a node and no pod on it. */
+  readonly #listsOn = new SmallMultimap<string, string>();
+  /** Lists that have an address of which they name no pod. */
+  readonly #listsAt = new SmallMultimap<string, string>();
+
+  constructor(options: OrchRegistryOptions) {
+    this.#options = options;
+  }
+
+  /** Takes a new object, or a new version, and notes what it concerns. @returns whether it was there */
+  put(fact: RegistryFact, touched: TouchedObjects): boolean {
+    const old = this.#remove(fact.key, touched);
+    // The map of a kind holds that kind alone; the compiler cannot follow that through a kind that is not known.
+    (this.#facts[fact.kind] as Map<string, RegistryFact>).set(idOf(fact), fact);
+    this.#index(fact, true);
+    this.#touch(fact, old, touched);
+    return old !== undefined;
+  }
+
+  /** Takes the end of an object, by its key. @returns its kind; undefined: it was not there */
+  remove(key: string, touched: TouchedObjects): RegistryKind | undefined {
+    const old = this.#remove(key, touched);
+    if (old !== undefined) this.#touch(undefined, old, touched);
+    return old?.kind;
+  }
+
+  /** Everything is to be made again. */
+  touchAll({ services, pods, lists }: TouchedObjects): void {
+    for (const id of this.#facts.Service.keys()) services.add(id);
+    for (const id of this.#facts.Pod.keys()) pods.add(id);
+    for (const key of this.#lists.keys()) lists.add(key);
+  }
+
+  /** A service, converted. */
+  service(id: string): OrchService | undefined {
+    const fact = this.#facts.Service.get(id);
+    return fact && convertService(fact, this.#facts.Namespace.get(fact.meta.namespace), this.#options);
+  }
+
+  /** A pod, converted; undefined: unknown, or it has ended. */
+  pod(id: string): OrchPod | undefined {
+    const fact = this.#facts.Pod.get(id);
+    return fact && convertPod(fact, this.node(fact.spec.running?.nodeName), this.network, this.#options);
+  }
+
+  node(name: string | undefined): Fact<"Node"> | undefined {
+    return name === undefined ? undefined : this.#facts.Node.get(name);
+  }
+
+  /** Network of workloads that name none, as the system namespace says; empty: by address. */
+  get network(): string {
+    return this.#facts.Namespace.get(this.#options.systemNamespace)?.meta.labels[NETWORK_LABEL] ?? "";
+  }
+
+  list(key: string): EndpointListObject | undefined {
+    return this.#lists.get(key);
+  }
+
+  /** The lists of a service that count, by key. */
+  listsOf(service: string): EndpointListObject[] {
+    const all = this.#listsOf.get(service).toSorted().map((key) => this.#lists.get(key)!);
+    const slices = all.filter(({ fallback }) => !fallback);
+    return slices.length > 0 ? slices : all;
+  }
+
+  /** Keys of all lists of a service, also of those that do not count. */
+  listKeysOf(service: string): readonly string[] {
+    return this.#listsOf.get(service);
+  }
+
+  /** Keys of the lists that name a pod. */
+  listsWith(pod: string): readonly string[] {
+    return this.#listsWith.get(pod);
+  }
+
+  /** Keys of the lists that have an address without naming its pod. */
+  listsAt(address: string): readonly string[] {
+    return this.#listsAt.get(address);
+  }
+
+  #remove(key: string, touched: TouchedObjects): RegistryFact | undefined {
+    const [kind = "", namespace = "", name = ""] = key.split("/");
+    if (!Object.hasOwn(this.#facts, kind)) return undefined;
+    const facts: Map<string, RegistryFact> = this.#facts[kind as RegistryKind] as Map<string, RegistryFact>;
+    const id = namespace === "" ? name : `${namespace}/${name}`;
+    const old = facts.get(id);
+    if (old === undefined) return undefined;
+    facts.delete(id);
+    const list = this.#lists.get(key);
+    if (list !== undefined) {
+      touched.lists.add(key);
+      touched.services.add(list.service);
+    }
+    this.#index(old, false);
+    return old;
+  }
+
+  #index(fact: RegistryFact, present: boolean): void {
+    const place = present ? "add" : "delete";
+    if (fact.kind === "Service") this.#servicesIn[place](fact.meta.namespace, idOf(fact));
+    if (fact.kind === "Pod" && fact.spec.running?.nodeName) this.#podsOn[place](fact.spec.running.nodeName, idOf(fact));
+    const list = listOf(fact);
+    if (list === undefined) return;
+    if (present) this.#lists.set(list.key, list);
+    else this.#lists.delete(list.key);
+    this.#listsOf[place](list.service, list.key);
+    for (const { endpoints } of list.subsets) {
+      for (const { pod, addresses, nodeName } of endpoints) {
+        if (pod !== undefined) this.#listsWith[place](`${fact.meta.namespace}/${pod}`, list.key);
+        else {
+          if (nodeName !== undefined) this.#listsOn[place](nodeName, list.key);
+          for (const address of addresses) this.#listsAt[place](canonicalIp(address), list.key);
+        }
+      }
+    }
+  }
+
+  #touch(now: RegistryFact | undefined, old: RegistryFact | undefined, touched: TouchedObjects): void {
+    const fact = now ?? old!;
+    switch (fact.kind) {
+      case "Namespace": {
+        const { name } = fact.meta;
+        for (const id of this.#servicesIn.get(name)) touched.services.add(id);
+        if (name === this.#options.systemNamespace) {
+          const network = (one: RegistryFact | undefined) => one?.meta.labels[NETWORK_LABEL];
+          if (network(now) !== network(old)) this.touchAll(touched);
+        }
+        return;
+      }
+      case "Node":
+        for (const id of this.#podsOn.get(fact.meta.name)) touched.pods.add(id);
+        for (const key of this.#listsOn.get(fact.meta.name)) touched.lists.add(key);
+        return;
+      case "Service":
+        return void touched.services.add(idOf(fact));
+      case "Pod":
+        return void touched.pods.add(idOf(fact));
+      default: {
+        const list = this.#lists.get(fact.key);
+        if (list === undefined) return;
+        touched.lists.add(list.key);
+        // Another list may count now.
+        if (old === undefined) touched.services.add(list.service);
+      }
+    }
+  }
+}
+
+/** `namespace/name`, or the name of what has no namespace. */
+function idOf({ meta: { namespace, name } }: RegistryFact): string {
+  return namespace === "" ? name : `${namespace}/${name}`;
+}
+
+function listOf(fact: RegistryFact): EndpointListObject | undefined {
+  const { key, meta: { namespace, name, labels } } = fact;
+  if (fact.kind === "Endpoints") {
+    return { key, service: `${namespace}/${name}`, fallback: true, family: "", subsets: fact.spec.subsets };
+  }
+  if (fact.kind !== "EndpointSlice") return undefined;
+  const { service, addressType, endpoints, ports } = fact.spec;
+  // Names are no addresses; the lists of other clusters come by their own way.
+  if (service === "" || addressType === "FQDN" || Object.hasOwn(labels, IMPORTED_LABEL)) return undefined;
+  const subsets = [{ endpoints, ports }];
+  return { key, service: `${namespace}/${service}`, fallback: false, family: addressType, subsets };
+}

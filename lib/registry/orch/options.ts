@@ -1,0 +1,45 @@
+/**
+ * What the registry of the orchestrator's objects takes from the process.
+ *
+ * @module
+ */
+import type { AnyFact, Fact } from "../../config/facts/types.ts";
+
+/** Kinds that the registry reads. */
+export const REGISTRY_KINDS = ["Namespace", "Node", "Service", "EndpointSlice", "Endpoints", "Pod"] as const;
+
+/** Name of a kind that the registry reads. */
+export type RegistryKind = (typeof REGISTRY_KINDS)[number];
+
+/** An object that the registry reads. */
+export type RegistryFact = { [K in RegistryKind]: Fact<K> }[RegistryKind];
+
+/** Whether the registry reads an object. */
+export function isRegistryFact(fact: AnyFact): fact is RegistryFact {
+  return (REGISTRY_KINDS as readonly string[]).includes(fact.kind);
+}
+
+/** Settings of the registry. */
+export interface OrchRegistryOptions {
+  /** Cluster of all that it reports. */
+  readonly clusterId: string;
+  /** DNS suffix of services, such as `cluster.local`. */
+  readonly domain: string;
+  /** Namespace whose label `topology.mesh.io/network` names the network of workloads that name none. */
+  readonly systemNamespace: string;
+  /** Trust domain of the identities that annotations name by service account. */
+  readonly trustDomain: () => string;
+  /** Network of an address of which no label says it; empty: the one unnamed network. */
+  readonly networkOf: (address: string) => string;
+  /** Services select workload entries of their namespace (`PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES`). */
+  readonly selectWorkloadEntries: boolean;
+  /** Pods of two address families are one endpoint with both addresses (`MESH_DUAL_STACK`). */
+  readonly dualStack: boolean;
+  /**
+   * Labels of services with sticky sessions, whose ending endpoints drain (`PILOT_PERSISTENT_SESSION_LABEL`,
+   * `PILOT_PERSISTENT_SESSION_HEADER_LABEL`).
+   */
+  readonly stickyLabels: readonly string[];
+  /** Workloads with this label drain (`PILOT_DRAINING_LABEL`); empty: none do. */
+  readonly drainingLabel: string;
+}

@@ -1,0 +1,143 @@
+/**
+ * A pod as the workload behind endpoints.
+ *
+ * @module
+ */
+import type { ContainerData, ContainerPortData, Fact, ServicePortData } from "../../config/facts/types.ts";
+import { canonicalIp, isIp } from "../address.ts";
+import {
+  type Labels,
+  localityOf,
+  NETWORK_LABEL,
+  REGION_LABEL,
+  SUBZONE_LABEL,
+  tlsModeOf,
+  withPlace,
+  ZONE_LABEL,
+} from "../labels.ts";
+import type { ServedPort, Workload } from "../types.ts";
+import type { OrchRegistryOptions } from "./options.ts";
+import type { OrchService } from "./service.ts";
+
+/** A pod that may be behind endpoints. */
+export interface OrchPod {
+  /** `namespace/name`. */
+  readonly id: string;
+  /** As registries report it, without the services that select it. */
+  readonly workload: Workload;
+  /** Its labels and those of its place. */
+  readonly labels: Labels;
+  readonly hostname?: string;
+  readonly subdomain?: string;
+  readonly nodeName?: string;
+  /** Containers whose ports it offers. */
+  readonly containers: readonly ContainerData[];
+}
+
+/** Names of region and zone that nodes had before they had their present ones. */
+const OLD_REGION_LABEL = "failure-domain.beta.kubernetes.io/region";
+const OLD_ZONE_LABEL = "failure-domain.beta.kubernetes.io/zone";
+
+const WORKLOAD_NAME_LABEL = "service.mesh.io/workload-name";
+
+/** `region/zone/subzone` of a node, or empty. */
+export function nodeLocality(node: Fact<"Node"> | undefined): string {
+  if (node === undefined) return "";
+  const { labels } = node.meta;
+  const parts = [
+    labels[REGION_LABEL] || labels[OLD_REGION_LABEL] || "",
+    labels[ZONE_LABEL] || labels[OLD_ZONE_LABEL] || "",
+    labels[SUBZONE_LABEL] || "",
+  ];
+  return parts.join("/").replace(/\/+$/, "");
+}
+
+/**
+ * A pod, on its node where that is known.
+ *
+ * @param network That of workloads that name none, where the system namespace names it; empty: by address.
+ * @returns Undefined when it has ended.
+ */
+export function convertPod(
+  { meta, spec }: Fact<"Pod">,
+  node: Fact<"Node"> | undefined,
+  network: string,
+  { clusterId, networkOf, drainingLabel }: OrchRegistryOptions,
+): OrchPod | undefined {
+  if (spec.phase === "Failed" || spec.phase === "Succeeded") return undefined;
+  const { running, hostname, subdomain } = spec;
+  const addresses = (spec.addresses ?? []).filter(isIp).map(canonicalIp);
+  const containers = spec.containers.filter(({ init, sidecar }) => !init || sidecar === true);
+  const nodeName = running?.nodeName;
+  const drains = drainingLabel !== "" && !!spec.labels[drainingLabel];
+  const workload: Workload = {
+    id: `pod/${meta.namespace}/${meta.name}`,
+    name: workloadName(meta.name, spec),
+    namespace: meta.namespace,
+    kind: "pod",
+    addresses,
+    labels: spec.labels,
+    serviceAccount: spec.serviceAccount,
+    locality: localityOf(spec.labels) || nodeLocality(node),
+    network: spec.labels[NETWORK_LABEL] || network || networkOf(addresses[0] ?? ""),
+    clusterId,
+    weight: 1,
+    health: running?.ready !== true || running.deleting ? "unhealthy" : drains ? "draining" : "healthy",
+    ports: namedPorts(containers),
+    tlsMode: tlsModeOf(spec.labels, ""),
+  };
+  return {
+    id: `${meta.namespace}/${meta.name}`,
+    workload,
+    labels: withPlace(spec.labels, { ...workload, ...(nodeName === undefined ? {} : { nodeName }) }),
+    // A pod has a name of its own only below the headless service that it names.
+    ...(subdomain === undefined ? {} : { hostname: hostname ?? meta.name, subdomain }),
+    ...(nodeName === undefined ? {} : { nodeName }),
+    containers,
+  };
+}
+
+/** The ports of a pod behind those of the services that select it. */
+export function servedPorts(pod: OrchPod, services: Iterable<OrchService>): ServedPort[] {
+  const served: ServedPort[] = [];
+  for (const { key, ports } of services) {
+    for (const port of ports) {
+      const number = targetOf(port, pod);
+      if (number !== undefined) served.push({ service: key, portName: port.name, port: number });
+    }
+  }
+  return served.sort((a, b) => a.service === b.service ? 0 : a.service < b.service ? -1 : 1);
+}
+
+/** The port of a pod behind one of a service; undefined: it has no port of that name. */
+function targetOf({ port, targetPort, protocol }: ServicePortData, { containers }: OrchPod): number | undefined {
+  if (typeof targetPort !== "string") return targetPort || port;
+  return ports(containers).find((own) => own.name === targetPort && own.protocol === protocol)?.port;
+}
+
+/** Those of containers beside each other before those of sidecars among the init containers. */
+function ports(containers: readonly ContainerData[]): readonly ContainerPortData[] {
+  return containers.flatMap((container) => container.ports);
+}
+
+/** TCP ports by name; the first of a name counts. */
+function namedPorts(containers: readonly ContainerData[]): Readonly<Record<string, number>> {
+  const named = ports(containers).filter(({ name, protocol }) => name !== "" && protocol === "TCP");
+  return Object.fromEntries(named.toReversed().map(({ name, port }) => [name, port]));
+}
+
+/** The name of what made a pod, as far as the pod itself tells it. */
+function workloadName(name: string, { labels, owner, generated }: Fact<"Pod">["spec"]): string {
+  const given = labels[WORKLOAD_NAME_LABEL];
+  if (given !== undefined) return given;
+  if (generated === undefined || owner === undefined) return name;
+  const [kind, made = name] = owner.split("/");
+  if (kind === "ReplicaSet") {
+    const hashes = [labels["pod-template-hash"], labels["rollouts-pod-template-hash"]];
+    const hash = hashes.find((one) => one && made.endsWith(`-${one}`));
+    return hash ? made.slice(0, -hash.length - 1) : made;
+  }
+  if (kind === "ReplicationController") return labels["deploymentconfig"] || made;
+  // Jobs of a schedule have the time of their start at the end of their names.
+  return kind === "Job" ? made.replace(/-\d{8,10}$/, "") || made : made;
+}

@@ -1,0 +1,307 @@
+/**
+ * The registry of the orchestrator's objects: services, endpoints and pods, wherever the objects come from.
+ *
+ *     a folder, an API ──apply──> objects ──touched──> services, pods, lists of endpoints ──what differs──> sink
+ *     workload entries ──onWorkloads──────────────────────┘
+ *
+ * An event costs what it names: a list of endpoints its own endpoints, a pod the lists that name it, a service its own
+ * lists and the pods that it selects.
+ *
+ * @module
+ */
+import type { AnyFact } from "../../config/facts/types.ts";
+import { unpaced } from "../../kernel/time/paced.ts";
+import type { RegistrySource } from "../aggregate.ts";
+import { sameEndpoints, samePlain, sameWorkload } from "../content.ts";
+import { type Labels, withPlace } from "../labels.ts";
+import { WorkloadSelection } from "../selection.ts";
+import { SmallMultimap } from "../small_multimap.ts";
+import type { Endpoint, Registry, RegistrySink, ServiceKey, Workload } from "../types.ts";
+import {
+  buildEndpoints,
+  type BuiltEndpoints,
+  type EndpointSurroundings,
+  entryEndpoints,
+  onceEach,
+} from "./endpoints.ts";
+import { RegistryCounts } from "./counts.ts";
+import { RegistryObjects, type TouchedObjects } from "./objects.ts";
+import { isRegistryFact, type OrchRegistryOptions } from "./options.ts";
+import { nodeLocality, type OrchPod, servedPorts } from "./pod.ts";
+import type { OrchService } from "./service.ts";
+
+/** Objects, services and pods that are handled in one step. */
+const ITEMS_A_STEP = 200;
+
+const NO_ENDPOINTS: readonly Endpoint[] = Object.freeze([]);
+const NOTHING_BUILT: BuiltEndpoints = Object.freeze({ endpoints: NO_ENDPOINTS, waiting: [] });
+
+/** See the module. All calls are synchronous. */
+export class OrchRegistry implements Registry {
+  readonly provider = "Orch";
+  readonly clusterId: string;
+  /** Shard under which its endpoints are reported. */
+  readonly shard: string;
+  /** Events and missing pods so far. */
+  readonly counts = new RegistryCounts();
+  readonly #options: OrchRegistryOptions;
+  readonly #objects: RegistryObjects;
+  readonly #services = new Map<string, OrchService>();
+  readonly #pods = new Map<string, OrchPod>();
+  readonly #podsAt = new SmallMultimap<string, string>();
+  readonly #reported = new Map<string, Workload>();
+  /** Workload entries of other registries, by source and id. */
+  readonly #entries = new Map<string, Workload>();
+  /** Their labels with those of their places. */
+  readonly #entryLabels = new WeakMap<Workload, Labels>();
+  readonly #selection = new WorkloadSelection<OrchService>();
+  readonly #built = new Map<string, BuiltEndpoints>();
+  readonly #endpoints = new Map<ServiceKey, readonly Endpoint[]>();
+  readonly #around: EndpointSurroundings;
+  #sink: RegistrySink | undefined;
+
+  constructor(options: OrchRegistryOptions) {
+    this.#options = options;
+    this.clusterId = options.clusterId;
+    this.shard = `${this.provider}/${this.clusterId}`;
+    this.#objects = new RegistryObjects(options);
+    this.#around = {
+      options,
+      pod: (id) => this.#pods.get(id),
+      podAt: (namespace, address) => this.#podAt(namespace, address),
+      locality: (node) => nodeLocality(this.#objects.node(node)),
+      network: (address) => this.#objects.network || options.networkOf(address),
+    };
+  }
+
+  start(sink: RegistrySink): Promise<void> {
+    this.#sink = sink;
+    sink.services([...this.#services.values()].map(({ service }) => service), []);
+    sink.workloads([...this.#reported.values()], []);
+    for (const [key, list] of this.#endpoints) sink.endpoints(key, this.shard, list);
+    return Promise.resolve();
+  }
+
+  stop(): Promise<void> {
+    this.#sink = undefined;
+    return Promise.resolve();
+  }
+
+  /**
+   * Takes changes of objects; those of kinds that it does not read are passed over.
+   *
+   * @param upserted Objects that appeared or changed.
+   * @param removed Keys (`kind/namespace/name`) of objects that went.
+   */
+  apply(upserted: readonly AnyFact[], removed: readonly string[]): void {
+    unpaced(this.applySteps(upserted, removed));
+  }
+
+  /** The same in steps of some milliseconds; other calls may come between them. */
+  *applySteps(upserted: readonly AnyFact[], removed: readonly string[]): Generator<void, void> {
+    const touched = nothing();
+    let count = 0;
+    for (const key of removed) {
+      const kind = this.#objects.remove(key, touched);
+      if (kind !== undefined) this.counts.event(kind, "delete");
+      if (++count % ITEMS_A_STEP === 0) yield;
+    }
+    for (const fact of upserted) {
+      if (isRegistryFact(fact)) this.counts.event(fact.kind, this.#objects.put(fact, touched) ? "update" : "add");
+      if (++count % ITEMS_A_STEP === 0) yield;
+    }
+    yield* this.#report(touched);
+  }
+
+  /** Makes everything again: settings outside of the objects, such as networks, are others. */
+  again(): void {
+    const touched = nothing();
+    this.#objects.touchAll(touched);
+    unpaced(this.#report(touched));
+  }
+
+  /** Takes workload entries of other registries, for selectors; its own reports, should they come back, are passed over. */
+  onWorkloads(source: RegistrySource, upserted: readonly Workload[], removed: readonly string[]): void {
+    if (!this.#options.selectWorkloadEntries || source.provider === this.provider) return;
+    const prefix = `${source.provider}/${source.clusterId}/`;
+    const concerned = new Set<string>();
+    for (const id of removed) this.#setEntry(prefix + id, undefined, concerned);
+    for (const workload of upserted) {
+      if (workload.kind === "workloadEntry") this.#setEntry(prefix + workload.id, workload, concerned);
+    }
+    for (const id of concerned) this.#reportEndpoints(id);
+  }
+
+  #setEntry(id: string, workload: Workload | undefined, concerned: Set<string>): void {
+    const old = this.#entries.get(id);
+    const concern = (one: Workload) => {
+      for (const service of this.#selection.entriesOf(one)) concerned.add(service.id);
+    };
+    if (old !== undefined) {
+      concern(old);
+      this.#selection.removeWorkload(id, old);
+    }
+    if (workload === undefined) return void this.#entries.delete(id);
+    this.#entries.set(id, workload);
+    this.#entryLabels.set(workload, withPlace(workload.labels, workload));
+    this.#selection.addWorkload(id, workload);
+    concern(workload);
+  }
+
+  /** Makes what was touched again, pods first, and reports what differs, services first. */
+  *#report(touched: TouchedObjects): Generator<void, void> {
+    const workloads = new Set<string>();
+    let count = 0;
+    for (const id of touched.pods) {
+      this.#makePod(id, touched);
+      workloads.add(id);
+      if (++count % ITEMS_A_STEP === 0) yield;
+    }
+    const changed: OrchService[] = [];
+    const gone: ServiceKey[] = [];
+    for (const id of touched.services) {
+      this.#makeService(id, { changed, gone, workloads, lists: touched.lists });
+      if (++count % ITEMS_A_STEP === 0) yield;
+    }
+    const services = new Set(touched.services);
+    for (const key of touched.lists) {
+      const service = this.#makeList(key);
+      if (service !== undefined) services.add(service);
+      if (++count % ITEMS_A_STEP === 0) yield;
+    }
+    if (changed.length > 0 || gone.length > 0) this.#sink?.services(changed.map(({ service }) => service), gone);
+    for (const key of gone) this.#setEndpoints(key, NO_ENDPOINTS);
+    for (const id of services) {
+      this.#reportEndpoints(id);
+      if (++count % ITEMS_A_STEP === 0) yield;
+    }
+    this.#reportWorkloads(workloads);
+  }
+
+  #makePod(id: string, { lists }: TouchedObjects): void {
+    const old = this.#pods.get(id);
+    const now = this.#objects.pod(id);
+    if (samePlain(old, now)) return;
+    if (old !== undefined) {
+      for (const address of old.workload.addresses) this.#podsAt.delete(address, id);
+      this.#selection.removeWorkload(old.workload.id, old.workload);
+    }
+    if (now === undefined) this.#pods.delete(id);
+    else {
+      this.#pods.set(id, now);
+      for (const address of now.workload.addresses) this.#podsAt.add(address, id);
+      this.#selection.addWorkload(now.workload.id, now.workload);
+    }
+    for (const key of this.#objects.listsWith(id)) lists.add(key);
+    for (const address of [...old?.workload.addresses ?? [], ...now?.workload.addresses ?? []]) {
+      for (const key of this.#objects.listsAt(address)) lists.add(key);
+    }
+  }
+
+  #makeService(id: string, into: {
+    readonly changed: OrchService[];
+    readonly gone: ServiceKey[];
+    readonly workloads: Set<string>;
+    readonly lists: Set<string>;
+  }): void {
+    const old = this.#services.get(id);
+    const now = this.#objects.service(id);
+    if (samePlain(old, now)) return;
+    for (const one of [old, now]) {
+      const selected = one === undefined ? [] : this.#selection.workloadsOf(one);
+      for (const { kind, id } of selected) if (kind === "pod") into.workloads.add(id.slice("pod/".length));
+    }
+    if (old !== undefined) this.#selection.removeEntry(old);
+    if (now === undefined) {
+      this.#services.delete(id);
+      into.gone.push(old!.key);
+    } else {
+      this.#services.set(id, now);
+      this.#selection.addEntry(now);
+      if (!samePlain(old?.service, now.service)) into.changed.push(now);
+    }
+    for (const key of this.#objects.listKeysOf(id)) into.lists.add(key);
+  }
+
+  /** @returns `namespace/name` of the service whose list it is, or was */
+  #makeList(key: string): string | undefined {
+    const list = this.#objects.list(key);
+    const of = list && this.#services.get(list.service);
+    if (list === undefined || of === undefined) {
+      this.#built.delete(key);
+      return list?.service;
+    }
+    const parts = list.subsets.map((subset) => buildEndpoints(subset, list.family, of, this.#around));
+    const [only] = parts;
+    const built = parts.length === 1 ? only! : {
+      endpoints: parts.flatMap(({ endpoints }) => endpoints),
+      waiting: parts.flatMap(({ waiting }) => waiting),
+    };
+    this.#built.set(key, built);
+    return list.service;
+  }
+
+  #reportEndpoints(id: string): void {
+    const of = this.#services.get(id);
+    if (of === undefined) return this.counts.waits(id, []);
+    const built = this.#objects.listsOf(id).map(({ key }) => this.#built.get(key) ?? NOTHING_BUILT);
+    this.counts.waits(id, built.flatMap(({ waiting }) => waiting));
+    const lists = built.map(({ endpoints }) => endpoints);
+    const entries = this.#selectedEntries(of);
+    const [only = NO_ENDPOINTS] = lists;
+    const all = lists.length < 2 && entries.length === 0 ? only : onceEach([...lists, entries]);
+    this.#setEndpoints(of.key, all);
+  }
+
+  #selectedEntries(of: OrchService): readonly Endpoint[] {
+    const { headless, externalName } = of.service;
+    if (headless || externalName !== undefined || this.#entries.size === 0) return NO_ENDPOINTS;
+    return this.#selection.workloadsOf(of).flatMap((workload) =>
+      workload.kind === "workloadEntry"
+        ? entryEndpoints(workload, this.#entryLabels.get(workload) ?? workload.labels, of)
+        : []
+    );
+  }
+
+  #setEndpoints(key: ServiceKey, list: readonly Endpoint[]): void {
+    if (sameEndpoints(this.#endpoints.get(key) ?? NO_ENDPOINTS, list)) return;
+    if (list.length === 0) this.#endpoints.delete(key);
+    else this.#endpoints.set(key, list);
+    this.#sink?.endpoints(key, this.shard, list);
+  }
+
+  #reportWorkloads(ids: ReadonlySet<string>): void {
+    const upserted: Workload[] = [];
+    const removed: string[] = [];
+    for (const id of ids) {
+      const pod = this.#pods.get(id);
+      const old = this.#reported.get(id);
+      // A pod without an address is not there yet.
+      const now = pod === undefined || pod.workload.addresses.length === 0 ? undefined : this.#withServed(pod);
+      if (now === undefined) {
+        if (old === undefined) continue;
+        this.#reported.delete(id);
+        removed.push(old.id);
+      } else if (old === undefined || !sameWorkload(old, now)) {
+        this.#reported.set(id, now);
+        upserted.push(now);
+      }
+    }
+    if (upserted.length > 0 || removed.length > 0) this.#sink?.workloads(upserted, removed);
+  }
+
+  #withServed(pod: OrchPod): Workload {
+    const serves = servedPorts(pod, this.#selection.entriesOf(pod.workload));
+    return serves.length === 0 ? pod.workload : { ...pod.workload, serves };
+  }
+
+  /** Several pods share the address of their node: the first by name stands for all. */
+  #podAt(namespace: string, address: string): OrchPod | undefined {
+    const [id] = this.#podsAt.get(address).filter((one) => one.startsWith(`${namespace}/`)).toSorted();
+    return id === undefined ? undefined : this.#pods.get(id);
+  }
+}
+
+function nothing(): TouchedObjects {
+  return { services: new Set(), pods: new Set(), lists: new Set() };
+}

@@ -1,0 +1,100 @@
+/**
+ * A service of the orchestrator in the terms of registries.
+ *
+ * @module
+ */
+import type { Fact, ServicePortData } from "../../config/facts/types.ts";
+import { isIp, virtualAddress } from "../address.ts";
+import type { Labels } from "../labels.ts";
+import { portProtocol } from "../protocol.ts";
+import { distributionOf } from "../traffic_distribution.ts";
+import { type Service, type ServiceKey, serviceKey, type ServicePort } from "../types.ts";
+import type { OrchRegistryOptions } from "./options.ts";
+
+/** A service with what only the registry needs of it. */
+export interface OrchService {
+  /** `namespace/name`. */
+  readonly id: string;
+  readonly key: ServiceKey;
+  readonly namespace: string;
+  /** Absent: it has no pods of its own choice. */
+  readonly selector?: Labels;
+  readonly service: Service;
+  /** Its ports as they are written, in the order of those of `service`. */
+  readonly ports: readonly ServicePortData[];
+  /** It has addresses of both families. */
+  readonly dualStack: boolean;
+  /** Its endpoints drain when they end, for sessions that stick to them. */
+  readonly sticky: boolean;
+}
+
+const EXPORT_TO = "networking.mesh.io/exportTo";
+const DISTRIBUTION = "networking.mesh.io/traffic-distribution";
+const ACCOUNTS = "alpha.mesh.io/kubernetes-serviceaccounts";
+const IDENTITIES = "alpha.mesh.io/canonical-serviceaccounts";
+
+/** @param home The object of its namespace, whose annotations hold where the service has none. */
+export function convertService(
+  fact: Fact<"Service">,
+  home: Fact<"Namespace"> | undefined,
+  options: OrchRegistryOptions,
+): OrchService {
+  const { meta: { namespace, name, labels, annotations, creationTimestamp }, spec } = fact;
+  const hostname = `${name}.${namespace}.svc.${options.domain}`.toLowerCase();
+  const externalName = spec.type === "ExternalName" && spec.externalName ? spec.externalName : undefined;
+  const headless = spec.clusterIPs.includes("None");
+  const addresses = spec.clusterIPs.map(virtualAddress).filter((address) => address !== undefined);
+  const distribution = distributionOf(
+    spec.trafficDistribution,
+    annotations[DISTRIBUTION] || home?.meta.annotations[DISTRIBUTION],
+  );
+  const service: Service = {
+    hostname,
+    namespace,
+    name,
+    provider: "Orch",
+    ports: spec.ports.map(convertPort),
+    addresses,
+    resolution: headless && externalName === undefined ? "passthrough" : "static",
+    meshExternal: externalName !== undefined,
+    exportTo: listed(annotations[EXPORT_TO]),
+    labels,
+    subjectAltNames: identities(namespace, annotations, options.trustDomain()),
+    headless,
+    ...(externalName === undefined ? {} : { externalName }),
+    ...(distribution === undefined ? {} : { trafficDistribution: distribution }),
+    ...(spec.internalTrafficPolicy === "Local" ? { nodeLocal: true } : {}),
+    ...(spec.publishNotReadyAddresses ? { publishNotReadyAddresses: true } : {}),
+    creationTimestamp,
+    cause: fact.key,
+  };
+  const selects = Object.keys(spec.selector).length > 0 && externalName === undefined;
+  return {
+    id: `${namespace}/${name}`,
+    key: serviceKey(service),
+    namespace,
+    ...(selects ? { selector: spec.selector } : {}),
+    service,
+    ports: spec.ports,
+    dualStack: addresses.filter(isIp).length > 1,
+    sticky: options.stickyLabels.some((label) => label !== "" && !!labels[label]),
+  };
+}
+
+function convertPort({ name, port, protocol, appProtocol, targetPort }: ServicePortData): ServicePort {
+  return {
+    name,
+    port,
+    ...(typeof targetPort === "number" && targetPort > 0 ? { targetPort } : {}),
+    protocol: portProtocol({ name, port, transport: protocol, ...(appProtocol === undefined ? {} : { appProtocol }) }),
+  };
+}
+
+function identities(namespace: string, annotations: Labels, trustDomain: string): readonly string[] {
+  const accounts = listed(annotations[ACCOUNTS]).map((name) => `spiffe://${trustDomain}/ns/${namespace}/sa/${name}`);
+  return [...new Set([...listed(annotations[IDENTITIES]), ...accounts])];
+}
+
+function listed(text: string | undefined): readonly string[] {
+  return (text ?? "").split(",").map((part) => part.trim()).filter((part) => part !== "");
+}

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { AnyFact } from "../../../lib/config/facts/types.ts";
+import { workloadEntry } from "../objects.ts";
+import { ServiceEntryRegistry } from "../../../lib/registry/service_entry/registry.ts";
+import { OPTIONS, RecordingSink } from "../objects.ts";
+import { at, cluster, object, pod, service, slice } from "./cluster.ts";
+
+const NAMES = ["a", "b", "c"];
+const ADDRESSES = ["10.0.0.1", "10.0.0.2", "10.0.0.3"];
+const name = fc.constantFrom(...NAMES);
+const address = fc.constantFrom(...ADDRESSES);
+const labels = fc.constantFrom({ app: "a" }, { app: "b" }, { app: "a", "istio.io/draining": "yes" });
+
+const anyService = fc.record({
+  name,
+  kind: fc.constantFrom("plain", "headless", "alias"),
+  app: name,
+  sticky: fc.boolean(),
+  targetPort: fc.constantFrom(8080, "web"),
+}).map(({ name, kind, app, sticky, targetPort }) =>
+  service(name, {
+    selector: { app },
+    ports: [{ name: "http", port: 80, targetPort }],
+    ...(kind === "headless" ? { clusterIP: "None", clusterIPs: ["None"] } : {}),
+    ...(kind === "alias" ? { type: "ExternalName", externalName: "example.com" } : {}),
+  }, sticky ? { labels: { "mesh.io/persistent-session": "cookie" } } : {})
+);
+
+const endpoint = fc.record({
+  address,
+  pod: fc.option(name, { nil: undefined }),
+  nodeName: fc.constantFrom("n1", "n2"),
+  conditions: fc.constantFrom({}, { ready: false }, { ready: false, serving: true, terminating: true }),
+}).map(({ address, pod, ...rest }) => at(address, pod, rest));
+
+const anyList = fc.record({ name, of: name, endpoints: fc.array(endpoint, { maxLength: 3 }) })
+  .map(({ name, of, endpoints }) => slice(`${name}-slice`, of, endpoints));
+
+const anyEndpoints = fc.record({ name, address }).map(({ name, address }) =>
+  object("Endpoints", name, { subsets: [{ addresses: [{ ip: address }], ports: [{ name: "http", port: 8080 }] }] })
+);
+
+const anyPod = fc.record({
+  name,
+  address,
+  labels,
+  nodeName: fc.constantFrom("n1", "n2"),
+  phase: fc.constantFrom("Running", "Running", "Succeeded"),
+  named: fc.boolean(),
+}).map(({ name, address, labels, nodeName, phase, named }) =>
+  pod(name, address, labels, {
+    spec: { nodeName, containers: named ? [{ name: "x", ports: [{ name: "web", containerPort: 9090 }] }] : [] },
+    status: { phase },
+  })
+);
+
+const anyNode = fc.record({ name: fc.constantFrom("n1", "n2"), zone: name }).map(({ name, zone }) =>
+  object("Node", name, { metadata: { labels: { "topology.kubernetes.io/zone": zone } } })
+);
+
+const anyNamespace = fc.record({
+  name: fc.constantFrom("shop", "mesh-system"),
+  network: fc.constantFrom("", "home"),
+  near: fc.boolean(),
+}).map(({ name, network, near }) =>
+  object("Namespace", name, {
+    metadata: {
+      labels: { "topology.mesh.io/network": network },
+      annotations: near ? { "networking.mesh.io/traffic-distribution": "PreferClose" } : {},
+    },
+  })
+);
+
+const anyObject = fc.oneof(anyService, anyList, anyEndpoints, anyPod, anyNode, anyNamespace);
+const vm = workloadEntry("vm", { address: "10.0.9.1", labels: { app: "a" } }, { namespace: "shop" });
+
+type Event =
+  | { readonly do: "put"; readonly objects: readonly AnyFact[] }
+  | { readonly do: "remove"; readonly pick: number }
+  | { readonly do: "machine"; readonly there: boolean };
+
+const event: fc.Arbitrary<Event> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant("put" as const),
+      objects: fc.array(anyObject, { minLength: 1, maxLength: 3 }),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("remove" as const), pick: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("machine" as const), there: fc.boolean() }) },
+);
+
+/** A registry with a machine beside it that its services may select. */
+function started() {
+  const { registry, sink } = cluster();
+  const entries = new ServiceEntryRegistry(OPTIONS);
+  const machines = new RecordingSink();
+  void entries.start({
+    services: () => {},
+    endpoints: () => {},
+    workloads: (upserted, removed) => {
+      machines.workloads(upserted, removed);
+      registry.onWorkloads(entries, upserted, removed);
+    },
+  });
+  return { registry, sink, entries };
+}
+
+/** The state of a sink in an order of its own. */
+function stateOf({ state: { services, endpoints, workloads } }: RecordingSink) {
+  const byKey = <T>(map: ReadonlyMap<string, T>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+  return [byKey(services), byKey(endpoints).map(([key, shards]) => [key, [...shards]]), byKey(workloads)];
+}
+
+Deno.test("any order of events ends in the state that a registry reports which has only the last objects", () => {
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 30 }), (events) => {
+      const now = new Map<string, AnyFact>();
+      const { registry, sink, entries } = started();
+      let machine = false;
+      for (const one of events) {
+        if (one.do === "machine") {
+          machine = one.there;
+          entries.apply(one.there ? [vm] : [], one.there ? [] : [vm.key]);
+        } else if (one.do === "put") {
+          // Of two versions in one change a store reports the last.
+          const objects = [...new Map(one.objects.map((object) => [object.key, object])).values()];
+          for (const object of objects) now.set(object.key, object);
+          registry.apply(objects, []);
+        } else if (now.size > 0) {
+          const key = [...now.keys()][one.pick % now.size]!;
+          now.delete(key);
+          registry.apply([], [key]);
+        }
+      }
+      const fresh = started();
+      if (machine) fresh.entries.apply([vm], []);
+      fresh.registry.apply([...now.values()], []);
+      assert.deepEqual(stateOf(sink), stateOf(fresh.sink));
+      assert.deepEqual(registry.counts.waiting, fresh.registry.counts.waiting);
+      registry.again();
+      assert.deepEqual(stateOf(sink), stateOf(fresh.sink));
+    }),
+    { numRuns: 400 },
+  );
+});
