@@ -95,24 +95,11 @@ async function refusedTo(server: ApiServer, account: string): Promise<string[]> 
   return refused;
 }
 
-/** Waits until the server knows what was granted; it reads grants by watches of its own. */
-async function granted(server: ApiServer, account: string, verb: string, resource: string): Promise<void> {
-  const client = clientOf(server.users.byToken(await server.users.token(SYSTEM, account)));
-  const [name, subresource] = resource.split("/");
+/** Resolves when the server knows what was granted. */
+async function granted(server: ApiServer, account: string, verb: string, which: string): Promise<void> {
+  const [resource = "", subresource] = which.split("/");
   const group = resource === "daemonsets" ? "apps" : "";
-  const attributes = { namespace: SYSTEM, verb, group, resource: name, ...subresource && { subresource } };
-  const body = {
-    apiVersion: "authorization.k8s.io/v1",
-    kind: "SelfSubjectAccessReview",
-    spec: { resourceAttributes: attributes },
-  };
-  for (let tries = 1;; tries++) {
-    const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-    const { status } = await client.json({ method: "POST", path, body });
-    if ((status as { readonly allowed: boolean }).allowed) return;
-    assert.ok(tries < 200, `${verb} ${resource} is not granted to ${account} after 10 s`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await server.users.granted(SYSTEM, account, { verb, group, resource, ...subresource && { subresource } });
 }
 
 test("with the manifests as they are every request of the installer passes", async ({ server }) => {

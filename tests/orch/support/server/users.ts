@@ -85,6 +85,24 @@ export class ServerUsers {
     const group = subject.kind === "ServiceAccount" ? {} : { apiGroup: "rbac.authorization.k8s.io" };
     await this.#objects.apply({ ...object, kind: `${kind}Binding`, roleRef, subjects: [{ ...group, ...subject }] });
   }
+
+  /** Resolves when the server knows that an account may do something: it reads grants by watches of its own. */
+  async granted(
+    namespace: string,
+    account: string,
+    what: { readonly verb: string; readonly resource: string; readonly group?: string; readonly subresource?: string },
+  ): Promise<void> {
+    const client = clientOf(this.byToken(await this.token(namespace, account)));
+    const spec = { resourceAttributes: { namespace, ...what } };
+    const body = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec };
+    const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    for (let tries = 1;; tries++) {
+      const { status } = await client.json({ method: "POST", path, body });
+      if ((status as { readonly allowed: boolean }).allowed) return;
+      if (tries === 200) throw new Error(`${account}: ${what.verb} ${what.resource} is not granted after 10 s`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
 }
 
 /** A client with an access that stays the same. */

@@ -1,0 +1,74 @@
+/** What `manifests/pilot-discovery.yaml` grants is what the server reads: all of it comes, and not with one resource less. */
+import assert from "node:assert/strict";
+import { parseAllDocuments } from "yaml";
+import { FactStore } from "../../../lib/config/facts/store.ts";
+import { ConfigStore } from "../../../lib/config/store.ts";
+import { OrchObjects } from "../../../lib/discovery/orch/orchestrator.ts";
+import { startKernel } from "../../../lib/kernel/kernel.ts";
+import { silentLog } from "../../../lib/kernel/log/log.ts";
+import { ApiClient } from "../../../lib/orch/client/client.ts";
+import { openExchange } from "../../../lib/orch/client/exchange.ts";
+import type { ApiServer } from "../support/server/api_server.ts";
+import type { ObjectDraft, ObjectId } from "../support/server/objects.ts";
+import { apiServerTests } from "../support/server/tests.ts";
+import type { RoleRule } from "../support/server/users.ts";
+
+const test = apiServerTests();
+const SYSTEM = "mesh-system", ACCOUNT = "meshd";
+
+function manifests(name: string): (ObjectDraft & ObjectId)[] {
+  const path = new URL(`../../../manifests/${name}.yaml`, import.meta.url);
+  return parseAllDocuments(Deno.readTextFileSync(path)).map((document) => document.toJS());
+}
+
+/** Reads all that the server reads, as an account; resolves with the path that was refused, undefined: none was. */
+async function refusedPath(server: ApiServer, account: string): Promise<string | undefined> {
+  const access = server.users.byToken(await server.users.token(SYSTEM, account));
+  const open = await openExchange(access);
+  const first = Promise.withResolvers<string>();
+  const exchange = async (url: string, init: RequestInit) => {
+    const response = await open.exchange(url, init);
+    if (response.status === 403) first.resolve(new URL(url).pathname);
+    return response;
+  };
+  const kernel = startKernel("pilot-discovery", undefined, { log: silentLog() });
+  const client = new ApiClient({ access: { current: () => access, refused: () => {} }, exchange });
+  const digestKey = crypto.getRandomValues(new Uint8Array(32));
+  const target = { store: new ConfigStore(), facts: new FactStore(), digestKey, onFindings: () => {} };
+  const objects = new OrchObjects(client, "Orch", "", target, kernel);
+  try {
+    return await Promise.race([first.promise, objects.start().then(() => undefined)]);
+  } finally {
+    await objects.stop();
+    await kernel.stopper.stop();
+    open.close();
+  }
+}
+
+/** Makes the definitions of our kinds; the account and what it may do are known to the server when this resolves. */
+async function prepare(server: ApiServer): Promise<void> {
+  for (const definition of manifests("definitions")) await server.objects.define(definition);
+  for (const manifest of manifests("pilot-discovery")) await server.objects.apply(manifest);
+  await server.users.granted(SYSTEM, ACCOUNT, { verb: "list", resource: "secrets" });
+}
+
+test("with the manifests as they are the server reads everything", async ({ server }) => {
+  await prepare(server);
+  assert.equal(await refusedPath(server, ACCOUNT), undefined);
+});
+
+test("without the right to list one of the resources of our kinds or of facts, its path is refused", async ({ server }) => {
+  await prepare(server);
+  const role = manifests("pilot-discovery").find(({ kind }) => kind === "ClusterRole")!;
+  const rules = (role["rules"] as readonly RoleRule[]).filter((rule) => !rule.apiGroups!.every((g) => /istio/.test(g)));
+  for (const [index, without] of rules.flatMap(({ resources = [] }) => resources).entries()) {
+    const account = `less-${index}`;
+    const less = rules.map((rule) => ({ ...rule, resources: rule.resources!.filter((one) => one !== without) }));
+    await server.users.account(SYSTEM, account);
+    const subject = { kind: "ServiceAccount", name: account, namespace: SYSTEM } as const;
+    await server.users.grant(subject, account, less.filter(({ resources }) => resources.length > 0));
+    const other = without === "secrets" ? "services" : "secrets";
+    await server.users.granted(SYSTEM, account, { verb: "list", resource: other });
+    assert.match(await refusedPath(server, account) ?? "", new RegExp(`/${without}$`));
+  }
+});
