@@ -38,11 +38,10 @@ export async function runDiscovery(
 ): Promise<number> {
   const problems = [...authenticationProblems(settings), ...authorityProblems(settings)];
   if (problems.length > 0) throw new UsageError(problems.join("\n"));
-  if (options.registries.includes("Orch")) {
-    const why = "services of the orchestrator are not read by this version; they come from service entries alone";
-    kernel.log.scope("default").warn(why);
-  }
   const orch = place && await usableOrch(place, options, settings, kernel);
+  if (orch === undefined && options.registries.includes("Orch")) {
+    kernel.log.scope("default").warn("no access to an orchestrator is given; services come from the folder alone");
+  }
   const manifestServices = options.registries.includes("File");
   const address = (at: Address | undefined) => at && showAddress(at);
   const starting = startOrSayWhy(
@@ -119,8 +118,12 @@ async function usableOrch(
     throw new UsageError(`${place.by}: ${error instanceof Error ? error.message : error}`);
   }
   log.info("the orchestrator's objects are read", { accessBy: place.by });
-  const limits = { qps: options.orchApiQps, burst: options.orchApiBurst };
-  return { place, ...limits, allowed, namespace: settings.MESH_WATCH_NAMESPACE };
+  return {
+    ...{ place, allowed, qps: options.orchApiQps, burst: options.orchApiBurst },
+    namespace: settings.MESH_WATCH_NAMESPACE,
+    kinds: options.configDir === undefined,
+    services: options.registries.includes("Orch"),
+  };
 }
 
 /** The flag of each option that is no variable. */

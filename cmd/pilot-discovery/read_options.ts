@@ -38,23 +38,42 @@ export function readDiscoveryStart(
   const settings = refusals.attempt(() => readProgramSettings("pilot-discovery"));
   const fallbacks = settings ?? defaultSettings("pilot-discovery");
   const options = refusals.attempt(() => discoveryOptions(flags, given, fallbacks));
-  const orch = flags.configDir === "" && options !== undefined ? findOrch(options, fallbacks) : undefined;
-  if (isComplete && flags.configDir === "" && orch === undefined) {
-    refusals.problems.push(
-      "flag --configDir: got none, and no access to an orchestrator, expected a folder, or --orchconfig, KUBECONFIG, " +
-        "a pod's account or ~/.kube/config",
-    );
+  const orch = options && findOrch(options, fallbacks, given);
+  if (isComplete && options !== undefined && orch === undefined) {
+    refusals.problems.push(...accessMissed(options, given));
   }
   const log = refusals.attempt(() => logOptions("pilot-discovery", flags));
   return settings && options && log && refusals.problems.length === 0 ? { settings, options, log, orch } : { refusals };
 }
 
-function findOrch(options: DiscoveryOptions, settings: SettingsOf<"pilot-discovery">): AccessPlace | undefined {
+/**
+ * Where access is described, for what is read of an orchestrator: all, where no folder is given; services beside a
+ * folder, where they are asked for. By default they are, and yet a server on a laptop is not to reach for the cluster
+ * that `kubectl` talked to last: there the flag or a pod's account has to say so.
+ */
+function findOrch(
+  options: DiscoveryOptions,
+  settings: SettingsOf<"pilot-discovery">,
+  given: ReadonlySet<string>,
+): AccessPlace | undefined {
+  if (options.configDir !== undefined && !options.registries.includes("Orch")) return undefined;
+  const isMeant = options.configDir === undefined || given.has("registries");
   return findAccess({
     flag: options.orchconfig,
-    variable: settings.KUBECONFIG,
+    variable: isMeant ? settings.KUBECONFIG : "",
     host: settings.ORCH_SERVICE_HOST,
     port: settings.ORCH_SERVICE_PORT,
-    home: settings.HOME,
+    home: isMeant ? settings.HOME : "",
   });
+}
+
+/** Why access is needed that is not there. */
+function accessMissed(options: DiscoveryOptions, given: ReadonlySet<string>): string[] {
+  const places = "--orchconfig, KUBECONFIG, a pod's account or ~/.kube/config";
+  if (options.configDir === undefined) {
+    return [`flag --configDir: got none, and no access to an orchestrator, expected a folder, or ${places}`];
+  }
+  return given.has("registries") && options.registries.includes("Orch")
+    ? [`flag --registries: got Orch, and no access to an orchestrator, expected ${places}`]
+    : [];
 }

@@ -29,7 +29,7 @@ import { unpaced } from "../kernel/time/paced.ts";
 import { type ConfigFolder, startConfigFolder } from "./config_folder.ts";
 import { logFindings } from "./finding_log.ts";
 import { type ChangeTaker, HandOver } from "./hand_over.ts";
-import { OrchObjects } from "./orch/orchestrator.ts";
+import { OrchObjects, type OrchScope } from "./orch/orchestrator.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Rank of the first derivation: objects that users wrote have precedence. */
@@ -105,13 +105,13 @@ export class Configuration {
    * Adds an orchestrator as the source of the highest precedence.
    *
    * @param cluster Its name.
-   * @param namespace Only objects of this namespace are read; empty: all.
+   * @param scope What of it is read.
    * @returns When everything that it has was handed to the pipeline once, however long its API is away.
    */
-  async addOrchestrator(client: ApiClient, cluster: string, namespace: string): Promise<void> {
+  async addOrchestrator(client: ApiClient, cluster: string, scope: OrchScope): Promise<void> {
     const onFindings = (changes: Parameters<typeof logFindings>[0]) => unpaced(logFindings(changes, this.#kernel));
     const target = { store: this.store, facts: this.facts, digestKey: this.#digestKey, onFindings };
-    this.#orch = new OrchObjects(client, cluster, namespace, target, this.#kernel);
+    this.#orch = new OrchObjects(client, cluster, scope, target, this.#kernel);
     await this.#orch.start();
     await this.#handedOver();
   }

@@ -1,5 +1,6 @@
 /**
- * Services from facts: the orchestrator's objects that lie in the folders (`--registries=File`).
+ * Services from facts: the orchestrator's objects, of its API (`--registries=Orch`) or as manifests in the
+ * folders (`--registries=File`).
  *
  * @module
  */
@@ -22,6 +23,8 @@ export interface FactRegistryOptions {
   readonly systemNamespace: string;
   /** The mesh networks in force. */
   readonly networks: () => MeshNetworks;
+  /** Facts of which origin it takes; manifests beside an orchestrator's own objects are no services. */
+  readonly from: "file" | "api";
 }
 
 /** Services from facts. */
@@ -51,9 +54,11 @@ export function addFactRegistry(
   });
   pipeline.aggregate.onWorkloads((source, upserted, removed) => registry.onWorkloads(source, upserted, removed));
   void pipeline.addRegistry(registry);
-  const steps = (removed: readonly Fact[], added: readonly Fact[]) => {
+  const isOurs = ({ origin }: Fact) => origin.from === options.from;
+  const steps = (removed: readonly Fact[], all: readonly Fact[]) => {
+    const added = all.filter(isOurs);
     const present = new Set(added.map(({ key }) => key));
-    const gone = removed.filter(({ key }) => !present.has(key)).map(({ key }) => key);
+    const gone = removed.filter((fact) => isOurs(fact) && !present.has(fact.key)).map(({ key }) => key);
     // The store's lists are of Fact; the union by kind is the same objects with `kind` telling the spec's type.
     return registry.applySteps(added as AnyFact[], gone);
   };
@@ -66,21 +71,26 @@ export function addFactRegistry(
   };
 }
 
-/**
- * The same for a server, followed and measured.
- *
- * @param options `manifestServices`: whether there is one.
- */
+/** Where the services of a server come from. */
+interface ServicesOptions extends Omit<FactRegistryOptions, "networks" | "from"> {
+  /** Manifests are services. */
+  readonly manifestServices?: boolean;
+  /** Objects of the API are, where its `services` say so. */
+  readonly orch?: { readonly services: boolean } | undefined;
+}
+
+/** The same for a server, followed and measured; undefined: neither manifests nor objects of the API are services. */
 export function startFactRegistry(
-  options: Omit<FactRegistryOptions, "networks"> & { readonly manifestServices?: boolean },
+  options: ServicesOptions,
   settings: DiscoverySettings,
   { pipeline, mesh }: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
   kernel: Kernel,
 ): ChangeTaker<Fact> | undefined {
-  if (!options.manifestServices) return undefined;
+  const from = options.manifestServices ? "file" : options.orch?.services ? "api" : undefined;
+  if (from === undefined) return undefined;
   const { clusterId, domain, systemNamespace } = options;
-  const networks = () => mesh.state.networks;
-  const { registry, taker } = addFactRegistry(pipeline, { clusterId, domain, systemNamespace, networks }, settings);
+  const place = { clusterId, domain, systemNamespace, from, networks: () => mesh.state.networks } as const;
+  const { registry, taker } = addFactRegistry(pipeline, place, settings);
   mesh.onChange(() => registry.again());
   measureOrchRegistry(kernel.metrics, registry.counts);
   return taker;

@@ -169,7 +169,8 @@ export class OfflineMesh {
       domain,
       systemNamespace: settings.POD_NAMESPACE,
       networks: () => NO_NETWORKS,
-    };
+      from: "file",
+    } as const;
     const handOver = addFactRegistry(this.pipeline, place, settings).taker;
     this.facts.subscribe(({ added, updated, removed }) =>
       handOver.few(

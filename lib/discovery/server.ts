@@ -158,8 +158,8 @@ async function start(
   const services = startFactRegistry(options, settings, { pipeline, mesh }, kernel);
   const configuration = new Configuration(pipeline, options.derivations ?? [], kernel, services);
   kernel.stopper.add("configuration", () => configuration.stop());
-  if (orch !== undefined) {
-    await configuration.addOrchestrator(orch, options.clusterId, options.orch?.namespace ?? "");
+  if (orch !== undefined && options.orch !== undefined) {
+    await configuration.addOrchestrator(orch, options.clusterId, options.orch);
   }
   const sources = await startConfigSources(options, mesh, configuration, kernel);
   const { store } = configuration;

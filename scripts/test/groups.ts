@@ -71,8 +71,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   authority: [READ, "--allow-write", ENV, NET, "--allow-run=openssl"],
   // openssl, which reads what is written and writes what is read
   pki: [READ, TEMP, ENV, "--allow-run=openssl"],
-  // an API with ports of its own; files of access; programs that print credentials
-  orch: [READ, TEMP, ENV, NET, RUN],
+  // an API with ports of its own; files of access; programs that print credentials; servers and real Envoys
+  orch: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
   // the commands that the page names
   readme: [READ, TEMP, ENV, NET, RUN],
   // ports that are leased, expected files; a program that prints much

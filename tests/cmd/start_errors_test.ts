@@ -193,3 +193,22 @@ Deno.test("an authority that needs the orchestrator, or whose files do not fit, 
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+Deno.test("a server without a folder needs access to an orchestrator, and says where it looked and what is wrong there", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const nowhere = { HOME: folder, KUBECONFIG: "", KUBERNETES_SERVICE_HOST: "" };
+    const none = await refused([...FREE, "--registries=Orch"], nowhere);
+    assert.match(
+      none.lines.join("\n"),
+      /flag --configDir: got none, and no access to an orchestrator, expected a folder/,
+    );
+    const asked = await refused([...FREE, `--configDir=${folder}`, "--registries=Orch"], nowhere);
+    assert.match(asked.lines.join("\n"), /flag --registries: got Orch, and no access to an orchestrator, expected/);
+    await Deno.writeTextFile(`${folder}/config`, "current-context: x");
+    const wrong = await refused([...FREE, "--registries=Orch", `--orchconfig=${folder}/config`], nowhere);
+    assert.match(wrong.lines.join("\n"), /flag --orchconfig: .*current-context: got "x", expected/);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

@@ -1,6 +1,6 @@
 /**
- * What configuration refers to, from the orchestrator: namespaces, services with their endpoints, accounts, secrets and
- * config maps, as facts.
+ * What configuration refers to, from the orchestrator: namespaces, services with their endpoints and pods, nodes, accounts,
+ * secrets and config maps, as facts.
  *
  * Permissions: those of the client.
  *
@@ -23,6 +23,8 @@ interface FactResource {
   readonly plural: string;
   readonly namespaced: boolean;
   readonly scope?: ListScope;
+  /** Only the registry reads it. */
+  readonly services?: true;
 }
 
 /** Secrets that no proxy is ever sent, and of which a cluster may have thousands: releases of charts, tokens of accounts. */
@@ -32,6 +34,8 @@ const RESOURCES: readonly FactResource[] = [
   { kind: "Namespace", plural: "namespaces", namespaced: false, scope: { metadataOnly: true } },
   { kind: "Service", plural: "services", namespaced: true },
   { kind: "EndpointSlice", plural: "endpointslices", namespaced: true },
+  { kind: "Pod", plural: "pods", namespaced: true, services: true },
+  { kind: "Node", plural: "nodes", namespaced: false, scope: { metadataOnly: true }, services: true },
   { kind: "ServiceAccount", plural: "serviceaccounts", namespaced: true, scope: { metadataOnly: true } },
   { kind: "Secret", plural: "secrets", namespaced: true, scope: { fieldSelector: SECRETS_OF_OTHERS } },
   { kind: "ConfigMap", plural: "configmaps", namespaced: true },
@@ -48,6 +52,8 @@ export interface FactFeedsParts {
   /** Only objects of this namespace are read; empty: all. */
   readonly namespace: string;
   readonly rank: number;
+  /** Whether services are read of them. */
+  readonly services: boolean;
   readonly onFindings: FindingsListener;
 }
 
@@ -55,16 +61,16 @@ export interface FactFeedsParts {
 export class FactFeeds {
   readonly #feeds: readonly { readonly feed: ApiFeed<Fact>; readonly resource: ApiResource }[];
 
-  constructor({ client, kernel, cluster, facts, digestKey, namespace, rank, onFindings }: FactFeedsParts) {
+  constructor(parts: FactFeedsParts) {
+    const { client, kernel, cluster, facts, digestKey, namespace, rank, services, onFindings } = parts;
     const target = facts.addSource(cluster, rank);
-    this.#feeds = RESOURCES.map(({ kind, plural, namespaced, scope }) => {
+    this.#feeds = RESOURCES.filter((one) => services || !one.services).map(({ kind, plural, namespaced, scope }) => {
       const read = (tree: ApiJson): ReadApiObject<Fact> => {
         const { fact, findings } = readFact(kind, leanTree(kind, tree), originOf(tree, cluster), { digestKey });
         return fact === undefined ? { findings } : { object: fact, findings };
       };
       const feed = new ApiFeed<Fact>({
         ...{ client, kernel, cluster, onFindings, kind, target, read, scope: { namespace, ...scope } },
-        events: kernel.metrics.counter("pilot_k8s_reg_events"),
       });
       const [group = "", version = ""] = FACT_API_VERSIONS[kind].includes("/")
         ? FACT_API_VERSIONS[kind].split("/")

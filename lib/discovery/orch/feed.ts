@@ -32,8 +32,8 @@ export interface FeedParts<O extends StoredObject> {
   readonly kind: string;
   readonly scope: ListScope;
   readonly target: StoreSource<O>;
-  /** Counts its events by kind. */
-  readonly events: Pick<ReturnType<Metrics["counter"]>, "inc">;
+  /** Counts its events by kind. Default: they are counted elsewhere. */
+  readonly events?: Pick<ReturnType<Metrics["counter"]>, "inc">;
   readonly read: (tree: ApiJson) => ReadApiObject<O>;
   readonly onFindings: FindingsListener;
 }
@@ -135,9 +135,9 @@ export class ApiFeed<O extends StoredObject> {
     this.#before = new Set();
     const changes = { upserted: upserted.flatMap(({ value }) => value.object ?? []), removed: [...gone] };
     const { added, updated, removed: lost } = target.apply(changes);
-    events.inc({ type: kind, event: "add" }, added.length);
-    events.inc({ type: kind, event: "update" }, updated.length);
-    events.inc({ type: kind, event: "delete" }, lost.length);
+    events?.inc({ type: kind, event: "add" }, added.length);
+    events?.inc({ type: kind, event: "update" }, updated.length);
+    events?.inc({ type: kind, event: "delete" }, lost.length);
     this.#log(upserted, removed);
   }
 

@@ -19,7 +19,7 @@ import { FactFeeds } from "./fact_feeds.ts";
 import { KindFeeds } from "./kind_feeds.ts";
 
 /** How the orchestrator is reached. */
-export interface OrchOptions {
+export interface OrchOptions extends OrchScope {
   readonly place: AccessPlace;
   /** Requests a second; 0: no limit. */
   readonly qps: number;
@@ -27,8 +27,16 @@ export interface OrchOptions {
   readonly burst: number;
   /** Ways to prove an identity that are allowed though they run programs; see `FileAccessOptions`. */
   readonly allowed: readonly string[];
+}
+
+/** What is read of the orchestrator. */
+export interface OrchScope {
   /** Only objects of this namespace are read (MESH_WATCH_NAMESPACE); empty: all. */
   readonly namespace: string;
+  /** The kinds of the mesh and its configuration; false where a folder has them. */
+  readonly kinds: boolean;
+  /** Services, with what the registry needs to make them. */
+  readonly services: boolean;
 }
 
 /** The client of a server. */
@@ -51,31 +59,32 @@ export interface OrchTarget {
 
 /** Objects of the orchestrator as a source of configuration. */
 export class OrchObjects {
-  readonly #kinds: KindFeeds;
+  readonly #kinds: KindFeeds | undefined;
   readonly #facts: FactFeeds;
 
   /** @param cluster Name of the cluster, which is the source's. */
-  constructor(client: ApiClient, cluster: string, namespace: string, target: OrchTarget, kernel: Kernel) {
-    const parts = { client, kernel, cluster, namespace, rank: 0, ...target };
+  constructor(client: ApiClient, cluster: string, scope: OrchScope, target: OrchTarget, kernel: Kernel) {
+    const { namespace, kinds, services } = scope;
+    const parts = { client, kernel, cluster, namespace, services, rank: 0, ...target };
     this.#facts = new FactFeeds(parts);
-    this.#kinds = new KindFeeds(parts);
+    this.#kinds = kinds ? new KindFeeds(parts) : undefined;
   }
 
   /** Begins; resolves when everything is in the stores, however long the API is away. */
   async start(): Promise<void> {
-    await Promise.all([this.#facts.start(), this.#kinds.start()]);
+    await Promise.all([this.#facts.start(), this.#kinds?.start()]);
   }
 
   *findings(): Generator<Finding> {
-    yield* this.#kinds.findings();
+    yield* this.#kinds?.findings() ?? [];
     yield* this.#facts.findings();
   }
 
   isStale(object: ConfigObject): boolean {
-    return this.#kinds.isStale(object);
+    return this.#kinds?.isStale(object) ?? false;
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#kinds.stop(), this.#facts.stop()]);
+    await Promise.all([this.#kinds?.stop(), this.#facts.stop()]);
   }
 }

@@ -47,6 +47,5 @@ export const orchestrator: NotBuiltPart = {
   ],
   refused: {
     "configSources[].address, other than fs://": "is a warning; nothing is read from there",
-    "pilot-discovery --registries=Orch": "is a warning; services come from service entries alone",
   },
 };

@@ -61,6 +61,8 @@ interface Given {
   readonly start?: boolean;
   readonly namespace?: string;
   readonly shared?: string;
+  readonly kinds?: boolean;
+  readonly services?: boolean;
   readonly log?: Log;
 }
 
@@ -68,7 +70,7 @@ interface Given {
 async function withOrch(
   api: MemoryApi,
   run: (server: DiscoveryServer) => Promise<void>,
-  { start = true, namespace = "", shared = "", log }: Given = {},
+  { start = true, namespace = "", shared = "", kinds = true, services = true, log }: Given = {},
 ): Promise<void> {
   if (start) api.start();
   const folder = await Deno.makeTempDir({ prefix: "orch-" });
@@ -84,6 +86,8 @@ async function withOrch(
     burst: 1,
     allowed: [],
     namespace,
+    kinds,
+    services,
   } as const;
   const changes = {
     options: { configDir: undefined, orch },
@@ -265,4 +269,35 @@ Deno.test("a server is not ready, and serves no defaults, before the API was hea
   api.start();
   await running;
   assert.equal(ready, true);
+});
+
+Deno.test("services of the API are part of the mesh, beside a folder too, whose manifests are none then", async () => {
+  const api = new MemoryApi();
+  const meta = { name: "cart", namespace: "shop" };
+  api.put("/api/v1/services", { metadata: meta, spec: { clusterIP: "10.0.0.1", ports: [{ name: "http", port: 80 }] } });
+  const slice = (address: string) =>
+    api.put("/apis/discovery.k8s.io/v1/endpointslices", {
+      metadata: { ...meta, labels: { "kubernetes.io/service-name": "cart" } },
+      addressType: "IPv4",
+      ports: [{ name: "http", port: 8080, protocol: "TCP" }],
+      endpoints: [{ addresses: [address], conditions: { ready: true } }],
+    });
+  slice("10.1.0.1");
+  await withOrch(api, async (server) => {
+    const [key] = [...server.pipeline.aggregate.keys()];
+    assert.match(key ?? "", /cart\.shop\.svc\.cluster\.local/);
+    const addresses = () => server.pipeline.endpoints.endpoints(key!).map(({ address }) => address);
+    assert.deepEqual(addresses(), ["10.1.0.1"]);
+    slice("10.1.0.2");
+    await until(server, () => addresses()[0] === "10.1.0.2");
+    assert.ok(!api.asked.some((one) => one.includes("customresourcedefinitions")), "a folder has the kinds");
+  }, { kinds: false });
+});
+
+Deno.test("without the registry neither pods nor nodes are asked for", async () => {
+  const api = new MemoryApi();
+  await withOrch(api, () => {
+    assert.deepEqual(api.asked.filter((one) => /\/(pods|nodes)\b/.test(one)), []);
+    return Promise.resolve();
+  }, { services: false });
 });

@@ -35,7 +35,8 @@ async function refusedPath(server: ApiServer, account: string): Promise<string |
   const client = new ApiClient({ access: { current: () => access, refused: () => {} }, exchange });
   const digestKey = crypto.getRandomValues(new Uint8Array(32));
   const target = { store: new ConfigStore(), facts: new FactStore(), digestKey, onFindings: () => {} };
-  const objects = new OrchObjects(client, "Orch", "", target, kernel);
+  const scope = { namespace: "", kinds: true, services: true };
+  const objects = new OrchObjects(client, "Orch", scope, target, kernel);
   try {
     return await Promise.race([first.promise, objects.start().then(() => undefined)]);
   } finally {
