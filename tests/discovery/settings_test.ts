@@ -515,6 +515,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   ENABLE_MULTICLUSTER_HEADLESS: "tests/discovery/name_table_test.ts",
   EXTERNAL_CA: "tests/cmd/start_errors_test.ts",
   PILOT_CERT_PROVIDER: "tests/cmd/start_errors_test.ts",
+  PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES: "tests/discovery/orch_services/server_test.ts",
 };
 
 Deno.test("every setting that the discovery server reads is shown to work", () => {
