@@ -121,6 +121,13 @@ Deno.test("no registry is needed where a folder has the services", () => {
   assert.deepEqual(discovery(["--registries=", "--configDir=/x"]).registries, []);
 });
 
+Deno.test("services of manifests need the folder that they lie in, and are not those of an orchestrator at once", () => {
+  assert.deepEqual(discovery(["--registries=File", "--configDir=/x"]).registries, ["File"]);
+  assert.match(refusal(() => discovery(["--registries=File"])).join(), /got File, expected --configDir beside it/);
+  const both = refusal(() => discovery(["--registries=File,Kubernetes", "--configDir=/x"]));
+  assert.match(both.join(), /got Orch and File, expected one of them/);
+});
+
 Deno.test("an unknown cipher suite is refused with the nearest one", () => {
   const [problem] = refusal(() => discovery(["--tls-cipher-suites", "TLS_AES_128_GCM_SHA255"]));
   assert.match(problem ?? "", /did you mean "TLS_AES_128_GCM_SHA256"\?$/);
