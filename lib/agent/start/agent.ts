@@ -21,8 +21,6 @@ import { type EnvoyProcess, exitCodeOf } from "../envoy/envoy_process.ts";
 import type { OwnResponse } from "../relay/messages.ts";
 import { Relay } from "../relay/relay.ts";
 import { upstreamOpener } from "../relay/upstream.ts";
-import { firstSource, type SecretSource } from "../secrets/agent_secret.ts";
-import { fileSecrets } from "../secrets/file_secrets.ts";
 import { followRevocationFiles } from "../secrets/revocation_files.ts";
 import { sdsService } from "../secrets/sds_service.ts";
 import type { WorkloadCertificate } from "../secrets/workload_certificate.ts";
@@ -31,6 +29,7 @@ import { discoveryServer, workloadCertificate } from "./control_plane.ts";
 import { grpcBootstrapFaults, missingForGrpc, writeGrpcBootstrap } from "./grpc_clients.ts";
 import { sentSettings } from "./sent_settings.ts";
 import { planSecrets, takesConnections } from "./secret_plan.ts";
+import { secretSource } from "./secret_sources.ts";
 import { type MeshNameServer, NAME_TABLE_TYPE, startNameServer, wantsNameServer } from "./name_server.ts";
 import { openTapPort } from "./tap_port.ts";
 import { machineToken, startTokenService, tokenFaults } from "./tokens.ts";
@@ -98,17 +97,10 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
     ]),
     ...{ clock, metrics, log: log.scope("xdsproxy") },
   });
-  const files = { debounce: settings.FILE_DEBOUNCE_DURATION, clock, metrics, log: log.scope("cache") };
-  const ofWorkload = plan.from === "files" ? [fileSecrets(files, (name) => plan.files[name])] : [];
-  const sources: SecretSource[] = [
-    ...(certificate === undefined ? [] : [certificate]),
-    ...ofWorkload,
-    fileSecrets(files),
-  ];
   const isElsewhere = plan.from === "another program";
   const secrets = {
     path: isElsewhere ? paths.filesSocket : paths.sdsSocket,
-    service: sdsService(firstSource(sources), log.scope("sds")),
+    service: sdsService(secretSource(plan, certificate, input, parts), log.scope("sds")),
   };
   const xds = { path: input.xdsSocket, service: relay.service };
   // An application without a proxy asks the relay, too; its certificates are in files.

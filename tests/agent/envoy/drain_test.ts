@@ -10,6 +10,7 @@ import {
 } from "../../../lib/agent/envoy/envoy_process.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
+import { agentInput } from "../support/agent_input.ts";
 
 const log = silentLog().scope("test");
 const rules: DrainRules = {
@@ -61,6 +62,18 @@ Deno.test("until idle: no count before the minimum, then each second, until no c
   await clock.advance(2002);
   assert.equal(over(), 5000);
   assert.deepEqual(calls, ["drain true", "count", "count", "count"]);
+});
+
+Deno.test("MINIMUM_DRAIN_DURATION is the least time of a drain that ends with the last client, also where there is none", async () => {
+  for (const minimum of [3000, 9000]) {
+    const settings = { EXIT_ON_ZERO_ACTIVE_CONNECTIONS: true, MINIMUM_DRAIN_DURATION: minimum };
+    const { admin } = adminWith([0]);
+    const { clock, over } = drained(admin, agentInput("/nowhere", { settings }).drainRules);
+    await clock.advance(minimum - 1);
+    assert.equal(over(), undefined);
+    await clock.advance(1);
+    assert.equal(over(), minimum);
+  }
 });
 
 Deno.test("until idle: five counts that fail in a row end draining, four and a success do not", async () => {
