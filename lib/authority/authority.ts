@@ -10,7 +10,7 @@ import { issueLeaf } from "../pki/issue.ts";
 import type { AlternativeNames, SubjectName } from "../pki/subject.ts";
 import type { Clock } from "../kernel/time/clock.ts";
 import type { SigningMaterial } from "./material.ts";
-import { SigningQueue } from "./signing_queue.ts";
+import { WorkQueue } from "../kernel/time/work_queue.ts";
 
 /** Milliseconds that a certificate is valid before it is issued, for clocks that are behind. */
 export const CLOCK_SKEW = 2 * 60_000;
@@ -61,7 +61,7 @@ export class SigningAuthority {
   readonly roots: CurrentValue<string>;
   readonly #lifetimes: Lifetimes;
   readonly #clock: Pick<Clock, "now">;
-  readonly #queue: SigningQueue;
+  readonly #queue: WorkQueue;
 
   /** @param cores Signatures at a time. */
   constructor(
@@ -73,7 +73,7 @@ export class SigningAuthority {
     this.material = material;
     this.#lifetimes = lifetimes;
     this.#clock = clock;
-    this.#queue = new SigningQueue(cores);
+    this.#queue = new WorkQueue(cores);
     this.roots = new CurrentValue(material.current()?.rootsPem ?? "");
     material.onChange((next) => {
       const rootsPem = next?.rootsPem ?? "";

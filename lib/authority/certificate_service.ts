@@ -18,7 +18,7 @@ import { PkiError } from "../pki/pki_error.ts";
 import { type CertificateRequest, readCertificateRequest } from "../pki/request.ts";
 import { type WorkloadIdentity, workloadUri } from "../pki/spiffe.ts";
 import { type IssuedChain, IssueError, type SigningAuthority } from "./authority.ts";
-import { QueueFull } from "./signing_queue.ts";
+import { QueueFull } from "../kernel/time/work_queue.ts";
 
 /** Bytes of a message, and characters of the signing request in it: one for an RSA key of 8192 bits has 3,500. */
 const MOST = { message: 32 * 1024, request: 16 * 1024 } as const;

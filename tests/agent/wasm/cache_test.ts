@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { FetchFault } from "../../../lib/agent/wasm/fetch/fetch_fault.ts";
 import type { FetchedModule, ModuleRequest } from "../../../lib/agent/wasm/fetch/fetch_module.ts";
 import { fetchModule } from "../../../lib/agent/wasm/fetch/fetch_module.ts";
-import { type WantedModule, WasmCache, type WasmCacheOptions } from "../../../lib/agent/wasm/cache/wasm_cache.ts";
+import {
+  FETCHES_AT_ONCE,
+  type WantedModule,
+  WasmCache,
+  type WasmCacheOptions,
+} from "../../../lib/agent/wasm/cache/wasm_cache.ts";
 import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
@@ -70,6 +75,38 @@ const fromTable =
       },
     });
   };
+
+Deno.test("four modules are fetched at a time, the others in their order, each with its whole time; what waits when all ends is never fetched", async () => {
+  const begun: string[] = [];
+  const waiting: (() => void)[] = [];
+  const fetch = async ({ url }: ModuleRequest, signal: AbortSignal): Promise<FetchedModule> => {
+    begun.push(url);
+    await new Promise<void>((resolve, reject) => {
+      waiting.push(resolve);
+      signal.addEventListener("abort", () => reject(signal.reason));
+    });
+    return await fromTable({ [url]: () => wasmModule(url) })({ url, pullSecret: undefined });
+  };
+  await withCache({ fetch, attempts: 1 }, async ({ cache, clock }) => {
+    const urls = Array.from({ length: 10 }, (_, i) => `http://modules.test/${i}.wasm`);
+    const files = urls.map((url) => cache.get(want(url)).then(() => "a file", (error: Error) => error.message));
+    const twice = cache.get(want(urls[9]!)).catch((error: Error) => error.message);
+    await until("four are fetched", () => begun.length === FETCHES_AT_ONCE);
+    await clock.advance(9_999);
+    assert.deepEqual(begun, urls.slice(0, 4));
+    waiting[0]!();
+    await until("the next one has a place", () => begun.length === 5);
+    await clock.advance(1);
+    await until("those that took too long have made place", () => begun.length === 8);
+    assert.deepEqual(begun, urls.slice(0, 8));
+    const late = /^not done within 10 s/;
+    assert.equal(await files[0], "a file");
+    for (const file of files.slice(1, 4)) assert.match(await file!, late);
+    cache.stop();
+    for (const file of [...files.slice(4), twice]) assert.equal(await file, "the agent is stopping");
+    assert.equal(begun.length, 8);
+  });
+});
 
 Deno.test("a module is fetched once, also by many at a time; it is a file of its digest that its owner alone reads; look-ups and fetches are counted", async () => {
   await using server = new TestWebServer(() => new Response(wasmModule("it")));

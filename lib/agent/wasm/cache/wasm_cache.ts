@@ -8,6 +8,7 @@
 import type { Logger } from "../../../kernel/log/log.ts";
 import type { Metrics } from "../../../kernel/metrics/registry.ts";
 import type { Cancel, Clock } from "../../../kernel/time/clock.ts";
+import { WorkQueue } from "../../../kernel/time/work_queue.ts";
 import { FetchFault } from "../fetch/fetch_fault.ts";
 import type { FetchedModule, ModuleRequest } from "../fetch/fetch_module.ts";
 import { shownUrl } from "../fetch/shown_url.ts";
@@ -37,13 +38,15 @@ export interface WasmCacheOptions {
 
 /** A module that is wanted. */
 export interface WantedModule extends CacheQuery {
-  /** Milliseconds for all attempts. */
+  /** Milliseconds for all attempts, from the first one's begin. */
   readonly timeout: number;
   readonly pullSecret: string | undefined;
 }
 
 /** Four of the largest modules. */
 export const MAX_CACHE_BYTES = 1024 * 1024 * 1024;
+/** Modules that are fetched at a time; the others wait in their order. */
+export const FETCHES_AT_ONCE = 4;
 /** Time between the first two attempts, ms; it doubles each time. */
 const FIRST_PAUSE = 500;
 
@@ -52,8 +55,9 @@ export class WasmCache {
   readonly #options: WasmCacheOptions;
   readonly #files: ModuleFiles;
   readonly #entries = new CacheEntries();
-  /** Fetches under way, by what they are for. */
+  /** Fetches under way or waiting, by what they are for. */
   readonly #fetches = new Map<string, Promise<CacheEntry>>();
+  readonly #places = new WorkQueue(FETCHES_AT_ONCE);
   /** Modules come into their places one after the other, so that the bytes of all are known. */
   #keeping: Promise<unknown> = Promise.resolve();
   readonly #stop = new AbortController();
@@ -75,7 +79,8 @@ export class WasmCache {
     if (entry !== undefined) return entry.path;
     const { url, checksum, pullSecret = "" } = wanted;
     const key = JSON.stringify([url, checksum, pullSecret]);
-    const under = this.#fetches.get(key) ?? this.#fetch(wanted).finally(() => this.#fetches.delete(key));
+    const fetched = () => this.#places.run(() => this.#fetch(wanted)).finally(() => this.#fetches.delete(key));
+    const under = this.#fetches.get(key) ?? fetched();
     this.#fetches.set(key, under);
     const { path, checksum: found } = await under;
     this.#entries.use(wanted, found, this.#options.clock.now());
@@ -98,6 +103,7 @@ export class WasmCache {
 
   async #fetch(wanted: WantedModule): Promise<CacheEntry> {
     const { clock } = this.#options;
+    this.#stop.signal.throwIfAborted();
     const late = new AbortController();
     const timer = clock.after(
       wanted.timeout,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { QueueFull, SigningQueue } from "../../lib/authority/signing_queue.ts";
+import { QueueFull, WorkQueue } from "../../../lib/kernel/time/work_queue.ts";
 
 Deno.test("work runs in its order, never more at once than allowed, and what finds no place is refused at once", async () => {
   await fc.assert(
@@ -9,7 +9,7 @@ Deno.test("work runs in its order, never more at once than allowed, and what fin
       fc.nat(5),
       fc.array(fc.record({ turns: fc.nat(3), fails: fc.boolean() }), { maxLength: 30 }),
       async (atOnce, mayWait, works) => {
-        const queue = new SigningQueue(atOnce, mayWait);
+        const queue = new WorkQueue(atOnce, mayWait);
         let running = 0;
         const begun: number[] = [];
         const results = works.map(({ turns, fails }, i) =>

@@ -1,6 +1,6 @@
 /**
- * Signatures that are under way and those that wait: a few run at once, a bounded number waits, the rest is refused, so
- * that requests for certificates take neither all processors nor all memory.
+ * Work that is under way and work that waits: a few run at once, a bounded number waits, the rest is refused, so that
+ * those who ask take neither all processors nor all memory.
  *
  * @module
  */
@@ -11,15 +11,15 @@ export class QueueFull extends Error {
 }
 
 /** Runs work a few at a time, in the order in which it came. */
-export class SigningQueue {
+export class WorkQueue {
   readonly #atOnce: number;
   readonly #mayWait: number;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
   /**
-   * @param atOnce Signatures at a time, as many as there are processors.
-   * @param mayWait Places to wait. Default 1000: more than a second of work on one processor.
+   * @param atOnce Works at a time; less than 1 counts as 1.
+   * @param mayWait Places to wait. Default 1000: more than a second of signatures on one processor.
    */
   constructor(atOnce: number, mayWait = 1000) {
     this.#atOnce = Math.max(1, atOnce);
@@ -33,7 +33,7 @@ export class SigningQueue {
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#atOnce) {
-      if (this.#waiting.length >= this.#mayWait) throw new QueueFull(`${this.#mayWait} requests wait already`);
+      if (this.#waiting.length >= this.#mayWait) throw new QueueFull(`no place is free: ${this.#mayWait} wait already`);
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     } else this.#running++;
     try {
