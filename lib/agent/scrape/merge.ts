@@ -14,6 +14,8 @@ export interface MergedSource {
   readonly hasFormat: boolean;
   /** Hears why its metrics are not whole. */
   failed(error: unknown): void;
+  /** Hears that they are: all of them were passed on. */
+  whole?(): void;
 }
 
 /** Merges, one source after the other. In OpenMetrics the mark of the end is written once, at the end. */
@@ -30,6 +32,7 @@ export async function* mergeMetrics(
       }
       const last = lines.end();
       if (last.length > 0) yield last;
+      source.whole?.();
     } catch (error) {
       source.failed(error);
     }

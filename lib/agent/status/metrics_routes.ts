@@ -9,6 +9,7 @@ import { Buffer } from "node:buffer";
 import { localOnly } from "../../http/local_only.ts";
 import type { HttpRequest, HttpResponse } from "../../http/message.ts";
 import type { Route } from "../../http/route.ts";
+import { FailureLog } from "../../kernel/log/failure_log.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
@@ -40,23 +41,38 @@ const LONGEST_SCRAPE = 120_000;
  */
 const PARTS = { envoy: { head: 0.45, body: 0.7 }, application: { head: 0.45, body: 0.95 } } as const;
 
-type ScrapeOrigin = "envoy" | "application" | "agent";
+const ORIGINS = ["envoy", "application", "agent"] as const;
 
-/** The pages. A source that fails is missing, logged, and counted in `scrape_failures_total`; the answer is 200. */
+type ScrapeOrigin = (typeof ORIGINS)[number];
+
+type FailureLogs = Readonly<Record<ScrapeOrigin, FailureLog>>;
+
+/**
+ * The pages. A source that fails is missing, and counted in `scrape_failures_total` each time; the log says when that
+ * begins and ends. The answer is 200.
+ */
 export function metricsRoutes(input: MetricsRoutesInput): Route[] {
   const guards = input.localOnly ? [localOnly] : [];
-  const handle = (request: HttpRequest) => scrape(request, input);
+  const logs = Object.fromEntries(ORIGINS.map((type) => {
+    const messages = {
+      begins: `metrics of the ${type} are not whole`,
+      ends: `metrics of the ${type} are whole again`,
+    };
+    return [type, new FailureLog(messages, input.log)];
+  })) as FailureLogs;
+  const handle = (request: HttpRequest) => scrape(request, input, logs);
   return ["/stats/prometheus", "/metrics"].map((path) => ({ methods: ["GET"] as const, path, guards, handle }));
 }
 
-async function scrape(request: HttpRequest, input: MetricsRoutesInput): Promise<HttpResponse> {
-  const { metrics, log } = input;
+async function scrape(request: HttpRequest, input: MetricsRoutesInput, logs: FailureLogs): Promise<HttpResponse> {
+  const { metrics } = input;
   metrics.counter("scrapes_total").inc();
   const failed = (type: ScrapeOrigin) => (error: unknown) => {
     metrics.counter("scrape_failures_total").inc({ type });
-    log.warn(`metrics of the ${type} are not whole`, { reason: (error as Error).message });
+    logs[type].failed((error as Error).message);
     return undefined;
   };
+  const heard = (type: ScrapeOrigin) => ({ failed: failed(type), whole: () => logs[type].succeeded() });
   const query = request.query.size === 0 ? "" : `?${request.query}`;
   const accept = offeredFormats(request.headers["accept"] ?? "");
   const [envoy, application] = await Promise.all([
@@ -66,11 +82,9 @@ async function scrape(request: HttpRequest, input: MetricsRoutesInput): Promise<
   ]);
   const format = application?.format ?? "text";
   const sources: MergedSource[] = [
-    { bytes: ownMetrics(metrics), hasFormat: false, failed: failed("agent") },
-    ...(envoy === undefined ? [] : [{ bytes: envoy.bytes, hasFormat: false, failed: failed("envoy") }]),
-    ...(application === undefined
-      ? []
-      : [{ bytes: application.bytes, hasFormat: true, failed: failed("application") }]),
+    { bytes: ownMetrics(metrics), hasFormat: false, ...heard("agent") },
+    ...(envoy === undefined ? [] : [{ bytes: envoy.bytes, hasFormat: false, ...heard("envoy") }]),
+    ...(application === undefined ? [] : [{ bytes: application.bytes, hasFormat: true, ...heard("application") }]),
   ];
   return {
     status: 200,

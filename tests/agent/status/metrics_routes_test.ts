@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { metricsRoutes, type MetricsRoutesInput } from "../../../lib/agent/status/metrics_routes.ts";
-import { silentLog } from "../../../lib/kernel/log/log.ts";
+import { createLog, defaultLogOptions, silentLog } from "../../../lib/kernel/log/log.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { systemClock } from "../../../lib/kernel/time/clock.ts";
 import { answering, application, type OpenPort, servePages } from "../support/status_pages.ts";
@@ -71,6 +71,39 @@ Deno.test("an application that fails in any way leaves the others whole, and is 
     assert.ok(text.endsWith(`# TYPE envoy_x counter\nenvoy_x{} 1\n\n${kept}`), text.slice(-200));
     assert.deepEqual(await failures(pages), ["application 1"], response);
   }
+});
+
+Deno.test("an application whose metrics fail is warned of once, counted each time, and its return is said", async () => {
+  const lines: string[] = [];
+  const lined = {
+    open: () => ({ write: (line: Uint8Array) => void lines.push(new TextDecoder().decode(line)), close() {} }),
+  };
+  const log = createLog(["monitoring"], defaultLogOptions, lined).scope("monitoring");
+  const broken = `HTTP/1.1 200 OK\r\nContent-Type: ${TEXT}\r\nContent-Length: 100\r\nConnection: close\r\n\r\napp 1\n`;
+  const busy = "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+  let answer = "";
+  await using app = await application((socket) => {
+    // A text that breaks off has been begun well.
+    socket.on("data", () => answer === broken ? socket.end(answer) : socket.write(answer));
+  });
+  await using pages = await pagesOf({ application: app }, { log });
+  const said = async (next: string) => {
+    answer = next;
+    lines.length = 0;
+    await scrape(pages);
+    return lines.map((line) => line.trim().split("\t").slice(1).join(" "));
+  };
+  const whole = pageOf(TEXT, "app 1\n");
+  assert.deepEqual(await said(whole), []);
+  assert.match(
+    (await said(busy)).join("\n"),
+    /^warn monitoring metrics of the application are not whole reason=.*503[^\n]*$/,
+  );
+  for (const next of [busy, broken, busy]) assert.deepEqual(await said(next), [], next);
+  assert.deepEqual(await failures(pages), ["application 4"]);
+  assert.deepEqual(await said(whole), ["info monitoring metrics of the application are whole again failures=4"]);
+  assert.deepEqual(await said(whole), []);
+  assert.match((await said(broken)).join("\n"), /^warn monitoring metrics of the application are not whole [^\n]*$/);
 });
 
 Deno.test("an Envoy that hangs or breaks off leaves the application whole", async () => {
