@@ -15,6 +15,8 @@ export interface AgentProcessOptions {
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
+  /** A program, with its arguments, that makes itself the agent: `ip netns exec NAME`. Default: none. */
+  readonly runner?: readonly string[];
   /** Folder of a container that was there before, and stays. Default: a new one. */
   readonly folder?: string;
   /** Where the new folder is made. Default: where temporary ones are. */
@@ -47,17 +49,17 @@ export class AgentProcess implements AsyncDisposable {
   }
 
   /** Starts one. */
-  static async start({ files = {}, env = {}, args = ["sidecar"], folder: before, place }: AgentProcessOptions): Promise<
-    AgentProcess
-  > {
+  static async start(options: AgentProcessOptions): Promise<AgentProcess> {
+    const { files = {}, env = {}, args = ["sidecar"], runner = [], folder: before, place } = options;
     const folder = before ?? await Deno.makeTempDir(place === undefined ? {} : { dir: place });
     for (const [path, text] of Object.entries(files)) {
       await Deno.mkdir(`${folder}/${path.slice(0, path.lastIndexOf("/"))}`, { recursive: true });
       await Deno.writeTextFile(`${folder}/${path}`, text);
     }
     const envoy = envoyBinary();
-    const child = new Deno.Command(Deno.execPath(), {
-      args: [...programElsewhere("pilot-agent"), "proxy", ...args],
+    const [program, ...rest] = [...runner, Deno.execPath(), ...programElsewhere("pilot-agent"), "proxy", ...args];
+    const child = new Deno.Command(program!, {
+      args: rest,
       cwd: folder,
       clearEnv: true,
       env: {

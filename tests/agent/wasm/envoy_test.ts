@@ -6,7 +6,6 @@ import { GrpcServer } from "../../../lib/grpc/server.ts";
 import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { systemClock } from "../../../lib/kernel/time/clock.ts";
-import { any, encode } from "../../../lib/pb/codec.ts";
 import { lastText } from "../../../lib/agent/wasm/config/wire_fields.ts";
 import { listen } from "../../../lib/sockets/listen/tcp.ts";
 import { SocketTransport } from "../../../lib/sockets/transport/socket.ts";
@@ -14,44 +13,9 @@ import { envoyPath, RunningEnvoy, until } from "../../wire_conformance/support/e
 import { TestDiscovery, type TestStream } from "../support/discovery.ts";
 import { agentInput } from "../support/agent_input.ts";
 import { answeringModule, sha256 } from "../support/wasm_files.ts";
+import { CLUSTER, LISTENER, listenerWithFilter } from "../support/wasm_listener.ts";
 import { EXTENSION, extensionOf, response, type TestWasmFilter } from "../support/wasm_messages.ts";
 import { TestWebServer } from "../support/web_server.ts";
-
-const PREFIX = "type.googleapis.com/";
-const LISTENER = PREFIX + "envoy.config.listener.v3.Listener";
-const CLUSTER = PREFIX + "envoy.config.cluster.v3.Cluster";
-const FILTERS = ["wasm.v3.Wasm", "rbac.v3.RBAC"].map((name) => `${PREFIX}envoy.extensions.filters.http.${name}`);
-
-/** A listener on any port whose requests pass a filter that comes by ECDS, and are then answered with 200. */
-function listener(name: string): Uint8Array {
-  const manager = {
-    stat_prefix: name,
-    http_filters: [
-      {
-        name,
-        config_discovery: {
-          config_source: { ads: {}, resource_api_version: 2, initial_fetch_timeout: { seconds: 60 } },
-          type_urls: FILTERS,
-        },
-      },
-      { name: "router", typed_config: any("envoy.extensions.filters.http.router.v3.Router", {}) },
-    ],
-    route_config: {
-      name,
-      virtual_hosts: [{
-        name,
-        domains: ["*"],
-        routes: [{ match: { prefix: "/" }, direct_response: { status: 200 } }],
-      }],
-    },
-  } as const;
-  const address = { socket_address: { address: "127.0.0.1", port_value: 0 } };
-  const filter = {
-    name: "http",
-    typed_config: any("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", manager),
-  };
-  return encode("envoy.config.listener.v3.Listener", { name, address, filter_chains: [{ filters: [filter] }] });
-}
 
 /** What a stream was asked, by type; field numbers of the two variants. */
 const ofType = ({ delta, requests }: TestStream, type: string) =>
@@ -128,7 +92,7 @@ for (const delta of [true, false]) {
           response(
             variant,
             { version: "1", nonce: "l", type: LISTENER },
-            ["closed", "open"].map((name) => ({ name, config: listener(name) })),
+            ["closed", "open"].map((name) => ({ name, config: listenerWithFilter(name) })),
           ),
         ], false);
         await until("the filters are asked for", () => ofType(stream, EXTENSION).length >= 1);
@@ -173,7 +137,7 @@ Deno.test({
       const broken = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 99, 99]);
       await using modules = new TestWebServer(() => new Response(broken));
       stream.call.send([response("delta", { version: "1", nonce: "c", type: CLUSTER }, [])], false);
-      const resources = [{ name: "closed", config: listener("closed") }];
+      const resources = [{ name: "closed", config: listenerWithFilter("closed") }];
       stream.call.send([response("delta", { version: "1", nonce: "l", type: LISTENER }, resources)], false);
       await until("the filter is asked for", () => ofType(stream, EXTENSION).length >= 1);
       const config = extensionOf({ name: "closed", url: `http://${modules.host}/a.wasm` });
