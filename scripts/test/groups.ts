@@ -72,7 +72,7 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   // openssl, which reads what is written and writes what is read
   pki: [READ, TEMP, ENV, "--allow-run=openssl"],
   // an API with ports of its own; files of access; programs that print credentials; servers and real Envoys
-  orch: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
+  orch: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces,uid"],
   // the commands that the page names
   readme: [READ, TEMP, ENV, NET, RUN],
   // ports that are leased, expected files; a program that prints much

@@ -65,7 +65,7 @@ Deno.test("help is wrapped to the terminal's width, and below a narrow one descr
   const wide: Command = {
     name: "pilot-discovery",
     summary: "A program",
-    flags: { profile: boolFlag("a b c ".repeat(20).trim()), "a-flag-with-a-long-name": stringFlag("", "short") },
+    flags: { httpsAddr: boolFlag("a b c ".repeat(20).trim()), "a-flag-with-a-long-name": stringFlag("", "short") },
     run: () => 0,
   };
   const help = async (width: number) => {
@@ -79,10 +79,10 @@ Deno.test("help is wrapped to the terminal's width, and below a narrow one descr
     const lines = await help(width);
     assert.deepEqual(lines.filter((line) => line.length > width), [], `${width}`);
     assert.ok(lines.length > 8);
-    assert.equal(lines.some((line) => /--profile$/.test(line)), width < 80);
+    assert.equal(lines.some((line) => /--httpsAddr$/.test(line)), width < 80);
   }
-  const [line] = (await help(Infinity)).filter((one) => one.includes("--profile"));
-  assert.match(line ?? "", /--profile {26}a b c.*c \(no effect in this version: waits for diagnostics\)$/);
+  const [line] = (await help(Infinity)).filter((one) => one.includes("--httpsAddr"));
+  assert.match(line ?? "", /--httpsAddr {24}a b c.*c \(no effect in this version: waits for webhooks\)$/);
 });
 
 Deno.test("a program without a command shows its commands, hidden ones left out", async () => {

@@ -516,6 +516,13 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   EXTERNAL_CA: "tests/cmd/start_errors_test.ts",
   PILOT_CERT_PROVIDER: "tests/cmd/start_errors_test.ts",
   PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES: "tests/discovery/orch_services/server_test.ts",
+  SHARED_MESH_CONFIG: "tests/discovery/orch/orch_test.ts",
+  KUBECONFIG: "tests/orch/access/program_test.ts",
+  ORCH_SERVICE_HOST: "tests/orch/access/program_test.ts",
+  ORCH_SERVICE_PORT: "tests/orch/access/program_test.ts",
+  HOME: "tests/orch/access/program_test.ts",
+  PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS: "tests/orch/access/program_test.ts",
+  MESH_WATCH_NAMESPACE: "tests/orch/access/program_test.ts",
 };
 
 Deno.test("every setting that the discovery server reads is shown to work", () => {

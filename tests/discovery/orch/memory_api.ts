@@ -26,19 +26,21 @@ export class MemoryApi {
   #version = 1;
   #server: Deno.HttpServer<Deno.NetAddr> | undefined;
   readonly #port: number;
+  /** A loopback address of its own, so that nobody else takes the port while the API is absent. */
+  readonly #hostname = ["127", ...crypto.getRandomValues(new Uint8Array(2)), "9"].join(".");
 
   constructor() {
-    const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+    const listener = Deno.listen({ port: 0, hostname: this.#hostname });
     this.#port = (listener.addr as Deno.NetAddr).port;
     listener.close();
   }
 
   get address(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return `http://${this.#hostname}:${this.#port}`;
   }
 
   start(): void {
-    const options = { port: this.#port, hostname: "127.0.0.1", onListen() {} };
+    const options = { port: this.#port, hostname: this.#hostname, onListen() {} };
     this.#server = Deno.serve(options, (request) => this.#answer(request)) as Deno.HttpServer<Deno.NetAddr>;
   }
 

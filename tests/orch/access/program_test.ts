@@ -1,0 +1,115 @@
+/** Where the program `pilot-discovery` looks for an orchestrator, by its variables, under its own permission set. */
+import assert from "node:assert/strict";
+import { MemoryApi } from "../../discovery/orch/memory_api.ts";
+
+const repository = new URL("../../../", import.meta.url).pathname;
+const START = ["run", "--quiet", "--no-prompt", "-P=pilot-discovery", "cmd/pilot-discovery/main.ts", "discovery"];
+const PORTS = ["grpcAddr", "httpAddr", "monitoringAddr"].map((name) => `--${name}=127.0.0.1:0`);
+const ROOT = Deno.uid() === 0;
+/** Any certificate: nobody answers there. */
+const AUTHORITY = `${repository}tests/testdata/translate/cluster/pem/root.pem`;
+
+/** Runs the program until it has printed what is expected, or has ended; gives all that it printed. */
+async function printed(
+  expected: RegExp,
+  env: Record<string, string>,
+  inside: (command: string[]) => string[] = (command) => command,
+): Promise<string> {
+  const [program = "", ...args] = inside([Deno.execPath(), ...START, ...PORTS, "--ctrlz_port=0", "--secureGRPCAddr="]);
+  const nowhere = { HOME: "/nowhere", KUBECONFIG: "", KUBERNETES_SERVICE_HOST: "", NO_COLOR: "1" };
+  const child = new Deno.Command(program, {
+    args,
+    cwd: repository,
+    env: { ...nowhere, ...env },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  let text = "";
+  const read = async (stream: ReadableStream<Uint8Array>) => {
+    for await (const part of stream.pipeThrough(new TextDecoderStream())) {
+      text += part;
+      if (expected.test(text)) end();
+    }
+  };
+  let ended = false;
+  const end = () => {
+    if (!ended) child.kill("SIGTERM");
+    ended = true;
+  };
+  const late = setTimeout(end, 30_000);
+  await Promise.all([read(child.stdout), read(child.stderr), child.status]);
+  clearTimeout(late);
+  return text;
+}
+
+/** A folder with a file of access to an API that answers. */
+async function withAccess(
+  run: (api: MemoryApi, folder: string, file: string) => Promise<void>,
+  user = "",
+): Promise<void> {
+  const api = new MemoryApi();
+  api.start();
+  const folder = await Deno.makeTempDir({ prefix: "orch-" });
+  const file = `${folder}/.kube/config`;
+  await Deno.mkdir(`${folder}/.kube`);
+  await Deno.writeTextFile(
+    file,
+    `current-context: c
+clusters: [{name: k, cluster: {server: "${api.address}"}}]
+contexts: [{name: c, context: {cluster: k, user: u}}]
+users: [{name: u, user: {${user}}}]
+`,
+  );
+  try {
+    await run(api, folder, file);
+  } finally {
+    await api.stop();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("KUBECONFIG names files, and MESH_WATCH_NAMESPACE the one namespace of which objects are asked for", () =>
+  withAccess(async (api, _, file) => {
+    const text = await printed(/serving/, { KUBECONFIG: file, MESH_WATCH_NAMESPACE: "shop" });
+    assert.match(text, /objects are read.*variable KUBECONFIG/);
+    const services = api.asked.filter((one) => one.includes("/services"));
+    assert.ok(services.length > 0);
+    assert.deepEqual(services.filter((one) => !one.includes("/api/v1/namespaces/shop/services")), []);
+  }));
+
+Deno.test("without it the file of the home folder is read", () =>
+  withAccess(async (api, folder, file) => {
+    assert.ok((await printed(/serving/, { HOME: folder })).includes(file));
+    assert.ok(api.asked.some((one) => one.startsWith("list /api/v1/services")), api.asked.join("\n"));
+  }));
+
+Deno.test("a user that a program speaks for is refused until PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS allows it", () =>
+  withAccess(async (_, __, file) => {
+    const name = "PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS";
+    const refused = await printed(/never/, { KUBECONFIG: file });
+    assert.match(refused, new RegExp(`exec.*${name}`, "s"));
+    // It is allowed now; the permission set of the program has no right to run it.
+    const allowed = await printed(/never/, { KUBECONFIG: file, [name]: "exec" });
+    assert.doesNotMatch(allowed, new RegExp(name));
+    assert.match(allowed, /no-such-program/);
+  }, "exec: {apiVersion: client.authentication.k8s.io/v1, command: no-such-program}"));
+
+Deno.test({
+  name: `in a pod ORCH_SERVICE_HOST and ORCH_SERVICE_PORT say where the API is, in the peer's spelling too${
+    ROOT ? "" : " (ignored: only root makes mount namespaces)"
+  }`,
+  ignore: !ROOT,
+  fn: async () => {
+    const account = "/run/secrets/kubernetes.io/serviceaccount";
+    const pod = (command: string[]) => [
+      ...["unshare", "--mount", "sh", "-c"],
+      `mount -t tmpfs none /run && mkdir -p ${account} && echo t > ${account}/token && cp ${AUTHORITY} ${account}/ca.crt && exec "$@"`,
+      ...["sh", ...command],
+    ];
+    for (const spelling of ["ORCH", "KUBERNETES"]) {
+      const env = { [`${spelling}_SERVICE_HOST`]: "127.31.32.33", [`${spelling}_SERVICE_PORT`]: "7443" };
+      assert.match(await printed(/127\.31\.32\.33:7443/, env, pod), /objects are read.*the pod's account/, spelling);
+    }
+  },
+});
