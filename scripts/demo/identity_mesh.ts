@@ -8,7 +8,8 @@
  */
 
 import { PortTaken, saysTaken } from "../ports.ts";
-import { AgentProcess } from "./agent.ts";
+import type { AgentProcess } from "./agent.ts";
+import { type DemoWorkload, startIdentityAgent } from "./identity_agent.ts";
 import { TokenIssuer } from "./issuer.ts";
 import { type DemoServer, type DemoServerOptions, startServer } from "./server.ts";
 
@@ -27,21 +28,7 @@ export interface IdentityMeshOptions {
 }
 
 /** A workload. */
-export interface IdentityWorkload {
-  /** Its name, and its label `instance`; its namespace is `demo`. */
-  readonly name: string;
-  /** Its service account. Default: its name. */
-  readonly account?: string;
-  /** Ports of the admin page, the agent's status, Envoy's readiness and metrics. */
-  readonly ports: readonly number[];
-  /** Variables of the agent. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** Settings of its proxy. */
-  readonly proxy?: Readonly<Record<string, unknown>>;
-  readonly args?: readonly string[];
-  /** Folder of an agent that was there before. */
-  readonly folder?: string;
-}
+export type IdentityWorkload = Omit<DemoWorkload, "role" | "files" | "place">;
 
 /**
  * Variables of agents whose certificates live a minute and are renewed when a second of it is over: what takes half a day
@@ -159,33 +146,12 @@ export class IdentityMesh implements AsyncDisposable {
   }
 
   async #start(workload: IdentityWorkload): Promise<AgentProcess> {
-    const { name, account = name, env = {}, proxy = {}, args = [], folder } = workload;
-    const [admin, status, readiness, metrics] = workload.ports;
-    return await AgentProcess.start({
-      args: ["sidecar", ...args],
-      files: {
-        "etc/mesh/pod/labels": `instance="${name}"\n`,
-        "var/run/secrets/tokens/mesh-token": await this.token(account),
-        "var/run/secrets/mesh/root-cert.pem": await this.roots(),
-      },
-      env: {
-        ...{ POD_NAME: `${name}-1`, POD_NAMESPACE: "demo", SERVICE_ACCOUNT: account, INSTANCE_IP: "127.0.0.1" },
-        ...{ ECC_SIGNATURE_ALGORITHM: "ECDSA", PROXY_STATUS_PORT: `${readiness}`, PROXY_METRICS_PORT: `${metrics}` },
-        PROXY_CONFIG: JSON.stringify({
-          ...{ binaryPath: "envoy", discoveryAddress: `localhost:${this.#options.port}`, interceptionMode: "NONE" },
-          ...{
-            proxyAdminPort: admin,
-            statusPort: status,
-            concurrency: 1,
-            terminationDrainDuration: "0.1s",
-            ...{ proxyStatsMatcher: { inclusionRegexps: [".*"] } },
-            ...proxy,
-          },
-        }),
-        ...env,
-      },
-      ...(folder === undefined ? {} : { folder }),
-      ...(this.#options.place === undefined ? {} : { place: this.#options.place }),
+    const { port, place } = this.#options;
+    const token = await this.token(workload.account ?? workload.name);
+    return await startIdentityAgent({ port, token, roots: await this.roots() }, {
+      ...workload,
+      ...(place === undefined ? {} : { place }),
+      proxy: { proxyStatsMatcher: { inclusionRegexps: [".*"] }, ...workload.proxy },
     });
   }
 

@@ -9,7 +9,8 @@ import type { SettingsOf } from "../../../lib/kernel/settings/catalogue.ts";
 import { readCertificates, writeCertificates } from "../../../lib/pki/certificate.ts";
 import type { TestIssuer } from "../../authenticators/support/issuer.ts";
 import { withServer } from "../../discovery/running.ts";
-import { AgentProcess } from "./agent_process.ts";
+import type { AgentProcess } from "../../../scripts/demo/agent.ts";
+import { type DemoWorkload, startIdentityAgent } from "../../../scripts/demo/identity_agent.ts";
 
 /** The server, for agents. */
 export interface TokenServer {
@@ -55,40 +56,14 @@ export async function withTokenServer(
   await Deno.remove(kept, { recursive: true });
 }
 
-/** An agent of the namespace `demo`. */
-export interface TokenAgentOptions {
-  readonly name: string;
-  readonly role?: "sidecar" | "router";
-  /** Of its proxy's admin, status, readiness and metrics. */
-  readonly ports: readonly number[];
-  readonly env?: Readonly<Record<string, string>>;
-  readonly files?: Readonly<Record<string, string>>;
-}
-
 /** Starts an agent with an Envoy, and waits until that is ready. */
 export async function startTokenAgent(
   { issuer, port, root }: TokenServer,
-  { name, role = "sidecar", ports, env = {}, files = {} }: TokenAgentOptions,
+  workload: DemoWorkload,
 ): Promise<AgentProcess> {
-  const [admin, status, readiness, metrics] = ports;
-  const agent = await AgentProcess.start({
-    args: [role],
-    files: {
-      "etc/mesh/pod/labels": `app="${name}"\ninstance="${name}"\n`,
-      "var/run/secrets/tokens/mesh-token": await issuer.token({ sub: `system:serviceaccount:demo:${name}` }),
-      "var/run/secrets/mesh/root-cert.pem": root,
-      ...files,
-    },
-    env: {
-      ...{ POD_NAME: `${name}-1`, POD_NAMESPACE: "demo", SERVICE_ACCOUNT: name, INSTANCE_IP: "127.0.0.1" },
-      ...{ ECC_SIGNATURE_ALGORITHM: "ECDSA", PROXY_STATUS_PORT: `${readiness}`, PROXY_METRICS_PORT: `${metrics}` },
-      PROXY_CONFIG: JSON.stringify({
-        ...{ binaryPath: "envoy", discoveryAddress: `localhost:${port}`, interceptionMode: "NONE" },
-        ...{ proxyAdminPort: admin, statusPort: status, concurrency: 1, terminationDrainDuration: "0.1s" },
-      }),
-      ...env,
-    },
-  });
+  const { name, ports: [, , readiness] } = workload;
+  const token = await issuer.token({ sub: `system:serviceaccount:demo:${name}` });
+  const agent = await startIdentityAgent({ port, token, roots: root }, workload);
   const end = performance.now() + 20_000;
   const isReady = () => fetch(`http://127.0.0.1:${readiness}/healthz/ready`).then(({ ok }) => ok, () => false);
   while (!await isReady()) {

@@ -1,0 +1,59 @@
+/**
+ * An agent of the namespace `demo` that has nothing but a token to prove who it is, on ports of loopback.
+ *
+ * Permissions: those of {@linkcode AgentProcess}.
+ *
+ * @module
+ */
+import { AgentProcess, type AgentProcessOptions } from "./agent.ts";
+
+/** A workload of the namespace `demo`. */
+export interface DemoWorkload extends Pick<AgentProcessOptions, "env" | "files" | "args" | "folder" | "place"> {
+  /** Its name, and its labels `app` and `instance`. */
+  readonly name: string;
+  /** Its service account. Default: its name. */
+  readonly account?: string;
+  /** Default: `sidecar`. */
+  readonly role?: "sidecar" | "router";
+  /** Ports of the admin page, the agent's status, Envoy's readiness and metrics. */
+  readonly ports: readonly number[];
+  /** Settings of its proxy. */
+  readonly proxy?: Readonly<Record<string, unknown>>;
+}
+
+/** What it is given of the control plane. */
+export interface ControlPlaneAccess {
+  /** Port of discovery and of the authority. */
+  readonly port: number;
+  readonly token: string;
+  /** The authority's roots, as PEM. */
+  readonly roots: string;
+}
+
+/** Starts the agent. */
+export function startIdentityAgent(
+  { port, token, roots }: ControlPlaneAccess,
+  { name, account = name, role = "sidecar", ports, env, files, args = [], proxy, ...process }: DemoWorkload,
+): Promise<AgentProcess> {
+  const [admin, status, readiness, metrics] = ports;
+  return AgentProcess.start({
+    ...process,
+    args: [role, ...args],
+    files: {
+      "etc/mesh/pod/labels": `app="${name}"\ninstance="${name}"\n`,
+      "var/run/secrets/tokens/mesh-token": token,
+      "var/run/secrets/mesh/root-cert.pem": roots,
+      ...files,
+    },
+    env: {
+      ...{ POD_NAME: `${name}-1`, POD_NAMESPACE: "demo", SERVICE_ACCOUNT: account, INSTANCE_IP: "127.0.0.1" },
+      ...{ ECC_SIGNATURE_ALGORITHM: "ECDSA", PROXY_STATUS_PORT: `${readiness}`, PROXY_METRICS_PORT: `${metrics}` },
+      PROXY_CONFIG: JSON.stringify({
+        ...{ binaryPath: "envoy", discoveryAddress: `localhost:${port}`, interceptionMode: "NONE" },
+        ...{ proxyAdminPort: admin, statusPort: status, concurrency: 1, terminationDrainDuration: "0.1s" },
+        ...proxy,
+      }),
+      ...env,
+    },
+  });
+}
