@@ -218,7 +218,7 @@ Deno.test({
     }),
 });
 
-Deno.test("an agent without a proxy keeps certificates in files, renews them, opens no socket, and a signal ends it with 0", async () => {
+Deno.test("an agent without a proxy keeps certificates in files, renews them, opens no socket for secrets, and a signal ends it with 0", async () => {
   const authority = await TestAuthority.make();
   await using certificates = await authority.listen("ca.test");
   await using agent = await AgentProcess.start({
@@ -240,7 +240,10 @@ Deno.test("an agent without a proxy keeps certificates in files, renews them, op
   const key = await Deno.readTextFile(`${agent.folder}/var/certs/key.pem`);
   await until("it is renewed", async () => await Deno.readTextFile(`${agent.folder}/var/certs/key.pem`) !== key);
   assert.match(agent.output, /JWT_POLICY: got "first-party-jwt"; tokens are read as with third-party-jwt/);
-  assert.deepEqual([...Deno.readDirSync(agent.folder)].map(({ name }) => name), ["var"]);
+  const found = (folder: string) => [...Deno.readDirSync(`${agent.folder}/${folder}`)].map(({ name }) => name).sort();
+  // gRPC applications find the relay there.
+  assert.deepEqual([found(""), found("etc/mesh/proxy")], [["etc", "var"], ["XDS", "grpc-bootstrap.json"]]);
+  assert.deepEqual([found("var"), found("var/run/secrets")], [["certs", "run"], ["mesh"]]);
   agent.signal("SIGINT");
   assert.equal(await agent.ended, 0, agent.output);
 });
