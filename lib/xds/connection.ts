@@ -236,7 +236,7 @@ export class XdsConnection implements CallHandler, Pushable {
   }
 
   #responded(info: ResponseInfo): void {
-    if (!info.asked && this.progress !== undefined) this.context.ledger.responded(this.progress, info);
+    if (this.progress !== undefined) this.context.ledger.responded(this.progress, info);
   }
 
   /** Logged once a stream, since a client may go on and on. */

@@ -60,6 +60,8 @@ export class PushProgress {
   readonly touched = new Set<number>();
   /** Pushes that the client rejected and has not taken since, by type. */
   readonly rejected = new Map<string, Set<number>>();
+  /** The push of the last response, by type; none where it was asked for. */
+  readonly last = new Map<string, number>();
 
   /**
    * @param proxy Its connection id.
@@ -118,11 +120,13 @@ export class PushLedger {
     }
   }
 
-  /** A response that the latest push caused. */
+  /** A response went out; one that was not asked for is of the latest push. */
   responded(progress: PushProgress, info: ResponseInfo): void {
+    if (info.asked) return void progress.last.delete(info.typeUrl);
     this.revision++;
     const record = this.#records.get(this.latest);
     if (record === undefined) return;
+    progress.last.set(info.typeUrl, record.id);
     if (!progress.touched.has(record.id)) {
       progress.touched.add(record.id);
       record.touched++;
@@ -164,7 +168,9 @@ export class PushLedger {
   rejected(progress: PushProgress, info: RejectInfo): void {
     this.revision++;
     const pushes = progress.rejected.get(info.typeUrl) ?? new Set();
-    for (const id of progress.touched) pushes.add(id);
+    const last = progress.last.get(info.typeUrl);
+    const concerned = info.late ? [last].filter((id) => id !== undefined) : progress.touched;
+    for (const id of concerned) pushes.add(id);
     for (const oldest of pushes) {
       if (pushes.size <= MAX_REJECTED_PUSHES) break;
       pushes.delete(oldest);

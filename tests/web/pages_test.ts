@@ -139,7 +139,7 @@ Deno.test("names, annotations, values and queries of others are text", async () 
     using _proxy = await TestProxy.attach(ports.grpc, { id });
     const [connection] = [...xds.streams()];
     xds.ledger.rejected(connection!.progress!, {
-      ...{ typeUrl: CLUSTER, code: 3, message: HOSTILE, repeated: false },
+      ...{ typeUrl: CLUSTER, code: 3, message: HOSTILE, repeated: false, late: false },
       ...{ resources: [HOSTILE], causes: [`ServiceEntry/x/${HOSTILE}`] },
     });
     xds.ledger.failed({ what: HOSTILE, reason: HOSTILE, proxy: HOSTILE });

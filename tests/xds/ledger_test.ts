@@ -73,6 +73,7 @@ Deno.test("only the latest pushes and rejections are kept, newest first", () => 
       code: 3,
       message: `m${i}`,
       repeated: false,
+      late: false,
       resources: [],
       causes: [],
     });
@@ -89,7 +90,15 @@ Deno.test("a push that a client rejected is not live there until it takes that t
   const stream = ledger.join("a");
   ledger.begin(push(1));
   ledger.responded(stream, response(CLUSTER, 1));
-  ledger.rejected(stream, { typeUrl: CLUSTER, code: 13, message: "no", repeated: false, resources: ["c"], causes: [] });
+  ledger.rejected(stream, {
+    typeUrl: CLUSTER,
+    code: 13,
+    message: "no",
+    repeated: false,
+    late: false,
+    resources: ["c"],
+    causes: [],
+  });
   ledger.settled(stream);
   assert.deepEqual(ledger.live(1), { live: 0, total: 1, failing: 0 });
   ledger.begin(push(2));
@@ -106,9 +115,36 @@ Deno.test("of a client that rejects push after push, the last 1,000 rejected one
   for (let id = 1; id <= 3000; id++) {
     ledger.begin(push(id));
     ledger.responded(stream, response(CLUSTER, 10));
-    ledger.rejected(stream, { typeUrl: CLUSTER, code: 13, message: "no", repeated: true, resources: [], causes: [] });
+    ledger.rejected(stream, {
+      typeUrl: CLUSTER,
+      code: 13,
+      message: "no",
+      repeated: true,
+      late: false,
+      resources: [],
+      causes: [],
+    });
     ledger.settled(stream);
   }
   assert.equal(stream.rejected.get(CLUSTER)!.size, 1000);
   assert.deepEqual([ledger.live(3000).live, ledger.live(2001).live], [0, 0]);
+});
+
+Deno.test("a push that a client took and rejects late is not live there; the pushes before and after are", () => {
+  const ledger = new PushLedger();
+  const stream = ledger.join("a");
+  for (const [id, type] of [[1, CLUSTER], [2, ENDPOINTS], [3, CLUSTER]] as const) {
+    ledger.begin(push(id));
+    ledger.responded(stream, response(type, 1));
+    ledger.settled(stream);
+  }
+  const late = { code: 13, message: "no", repeated: false, late: true, resources: [], causes: [] };
+  ledger.rejected(stream, { ...late, typeUrl: ENDPOINTS });
+  assert.deepEqual([1, 2, 3].map((id) => ledger.live(id).live), [1, 0, 1]);
+  assert.equal(ledger.rejections()[0]!.typeUrl, ENDPOINTS);
+  ledger.accepted(stream, ENDPOINTS);
+  assert.equal(ledger.live(2).live, 1);
+  ledger.responded(stream, { ...response(CLUSTER, 1), asked: true });
+  ledger.rejected(stream, { ...late, typeUrl: CLUSTER });
+  assert.deepEqual([1, 2, 3].map((id) => ledger.live(id).live), [1, 1, 1], "what was asked for is of no push");
 });

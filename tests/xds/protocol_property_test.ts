@@ -29,6 +29,7 @@ const event = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant("push" as const) }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant("accept" as const), type: fc.nat(4) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("reject" as const), type: fc.nat(4), naming: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("reject late" as const), type: fc.nat(4) }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -101,6 +102,7 @@ class Model {
     } else if (e.do === "push") this.client.stream.reconcile();
     else if (e.do === "accept") this.accept([...ALL, VIRTUAL_HOST][e.type]!);
     else if (e.do === "reject") this.reject([...ALL, VIRTUAL_HOST][e.type]!, e.naming);
+    else if (e.do === "reject late") this.rejectLate([...ALL, VIRTUAL_HOST][e.type]!);
     else if (e.do === "subscribe") this.subscribe(NAMED[e.type]!, e.names.map((i) => POOL[i]!));
     else if (e.do === "unsubscribe") this.unsubscribe(NAMED[e.type]!, e.names.map((i) => POOL[i]!));
     else {
@@ -131,6 +133,13 @@ class Model {
       error,
       names: this.delta ? [] : [...this.subscribed.get(type) ?? []],
     });
+  }
+
+  /** Rejects what it has taken in, and keeps it. */
+  rejectLate(type: string): void {
+    const nonce = this.nonces.get(type);
+    if (nonce === undefined) return;
+    this.client.ask(type, { nonce, error: "late", names: this.delta ? [] : [...this.subscribed.get(type) ?? []] });
   }
 
   apply(response: Received): void {

@@ -23,6 +23,20 @@ export interface InFlight {
   readonly sentAt: number;
 }
 
+/** The kind of answer to a response that a request was. */
+export type ResponseAnswer =
+  | "ack"
+  | "nack"
+  /** A rejection of what the client has acknowledged before. */
+  | "late nack"
+  /** Of a response that is not the last one. */
+  | "stale"
+  /** A repetition. */
+  | "none";
+
+/** Resources of an acknowledged response that are kept for a late rejection, which may name them. */
+const MAX_SEARCHED = 100;
+
 /** See the module. */
 export class ClientResources {
   /** The client's resources, as far as they were sent. */
@@ -40,6 +54,12 @@ export class ClientResources {
   lastError = "";
   /** Resources that the last rejection named; none after the next answer. */
   blamed: readonly EncodedResource[] = [];
+  /** What the last acknowledged response changed, if that is little. */
+  #taken: InFlight["changed"] = [];
+  /** Nonce of the last response that was rejected late: one late rejection of each counts. */
+  #rejectedLate = "";
+  /** A late rejection that no later answer has ended. */
+  #late: { readonly during: InFlight | undefined } | undefined;
   #settled: SetStack | undefined;
   #heldAt: SetStack | undefined;
   readonly #rejected = new RejectedVersions();
@@ -52,9 +72,10 @@ export class ClientResources {
     this.#whole = whole;
   }
 
-  /** The client has rejected something that has not changed since. */
+  /** The client has rejected something that has not changed since, or what it had acknowledged. */
   get rejecting(): boolean {
-    return this.#rejected.size > 0 || (this.#heldAt !== undefined && this.#heldAt === this.want);
+    return this.#late !== undefined || this.#rejected.size > 0 ||
+      (this.#heldAt !== undefined && this.#heldAt === this.want);
   }
 
   /** A difference may have to be sent. */
@@ -119,22 +140,48 @@ export class ClientResources {
     this.change((stack) => stack.some(({ group }) => drop(group)) ? stack.filter(({ group }) => !drop(group)) : stack);
   }
 
-  /** An answer to the response in flight; "none" for a repetition of one that was answered. */
-  answered({ nonce, error }: AdsRequest): "ack" | "nack" | "none" {
+  /** Takes the part of a request that answers a response. */
+  answered({ nonce, error }: AdsRequest): ResponseAnswer {
     const inFlight = this.inFlight;
-    if (inFlight === undefined) return "none";
+    if (inFlight === undefined || inFlight.nonce !== nonce) return this.#answeredAgain(nonce, error);
     this.inFlight = undefined;
     this.established = true;
     this.blamed = [];
-    if (error === undefined) {
-      this.nonceAcked = nonce;
-      this.ackedAt = Date.now();
-      if (!this.rejecting) this.lastError = "";
-      return "ack";
+    if (error !== undefined) {
+      this.lastError = error.message;
+      this.#reject(inFlight, error.message);
+      return "nack";
     }
+    this.nonceAcked = nonce;
+    this.ackedAt = Date.now();
+    this.#taken = inFlight.count <= MAX_SEARCHED ? inFlight.changed : [];
+    // A response that was under way when the client rejected an earlier one says nothing about that.
+    if (this.#late?.during !== inFlight) this.#late = undefined;
+    if (!this.rejecting) this.lastError = "";
+    return "ack";
+  }
+
+  /**
+   * The client has what it acknowledged, whatever it says of it later: nothing is sent because of that. An agent, for
+   * example, acknowledges a Wasm filter that its proxy runs without the module, and says why.
+   */
+  #answeredAgain(nonce: string, error: AdsRequest["error"]): ResponseAnswer {
+    if (error === undefined || nonce !== this.nonceAcked || nonce === this.#rejectedLate) {
+      return nonce === this.nonceSent ? "none" : "stale";
+    }
+    this.#rejectedLate = nonce;
+    this.#late = { during: this.inFlight };
     this.lastError = error.message;
-    this.#reject(inFlight, error.message);
-    return "nack";
+    this.blamed = rejectedResources(error.message, this.#taken.flat());
+    return "late nack";
+  }
+
+  /** The client has acknowledged the last response once more: it takes what it rejected late. */
+  acknowledgedAgain(): void {
+    if (this.#late === undefined) return;
+    this.#late = undefined;
+    this.blamed = [];
+    if (!this.rejecting) this.lastError = "";
   }
 
   /**

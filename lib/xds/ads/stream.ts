@@ -123,10 +123,11 @@ export class AdsStream {
     const repeated = error !== undefined && watch.resources.lastError === error.message;
     const answer = this.#context.delta ? watch.applyDelta(request, isNew) : watch.applySotw(request);
     if (answer === "stale") this.#context.metrics.count("pilot_xds_expired_nonce", 1, { type: watch.rules.short });
-    if (answer !== "nack" || error === undefined) return;
+    if ((answer !== "nack" && answer !== "late nack") || error === undefined) return;
     const { blamed } = watch.resources;
     this.#rejecting.add(watch);
     this.#context.onReject({
+      late: answer === "late nack",
       typeUrl: request.typeUrl,
       code: error.code,
       message: error.message,

@@ -60,6 +60,8 @@ export interface RejectInfo {
   readonly message: string;
   /** The client's last rejection of this type said the same. */
   readonly repeated: boolean;
+  /** The client had acknowledged the response before: it has the resources, and says what is wrong with them. */
+  readonly late: boolean;
   /** Resources that the message names. */
   readonly resources: readonly string[];
   /** Configuration objects that made them. */

@@ -7,14 +7,14 @@
 import type { NameSet } from "../../resource/name_set.ts";
 import type { InternedNames } from "../../resource/names.ts";
 import { type TypeRules, WILDCARD } from "../protocol/types.ts";
-import { ClientResources, type InFlight } from "./client_resources.ts";
+import { ClientResources, type InFlight, type ResponseAnswer } from "./client_resources.ts";
 import { NamesInQuestion } from "./names_in_question.ts";
 import type { AdsRequest, KnownVersions } from "./request.ts";
 import { clientState, EMPTY_STACK, selectStack, type SetStack } from "./set_stack.ts";
 import { Subscription } from "./subscription.ts";
 
 /** The kind of answer that a request was, besides a change of the subscription. */
-export type Answer = "first" | "ack" | "nack" | "stale" | "none";
+export type Answer = "first" | ResponseAnswer;
 
 /** The change of the subscription by one request. */
 export interface SubscriptionChange {
@@ -182,9 +182,9 @@ export class Watch {
   applySotw(request: AdsRequest): Answer {
     const { subscription, resources } = this;
     const first = resources.nonceSent === "" || request.nonce === "";
-    if (!first && request.nonce !== resources.nonceSent) return "stale";
-    if (first) resources.begin(EMPTY_STACK);
     const answer = first ? "first" : resources.answered(request);
+    if (!first && request.nonce !== resources.nonceSent) return answer;
+    if (first) resources.begin(EMPTY_STACK);
     const given = request.names.size > 0;
     this.#explicit ||= given;
     const wasWildcard = subscription.wildcard;
@@ -212,6 +212,7 @@ export class Watch {
       this.owes ||= this.rules.whole;
     }
     if (dropped.size > 0 && !this.wildcard) resources.forget(dropped);
+    if (added.size === 0 && dropped.size === 0) this.#answeredAlone(answer, request);
     return answer;
   }
 
@@ -220,7 +221,8 @@ export class Watch {
     let answer: Answer = isNew ? "first" : "none";
     const owed = this.owes;
     if (!isNew && request.nonce !== "") {
-      answer = request.nonce === this.resources.nonceSent ? this.resources.answered(request) : "stale";
+      answer = this.resources.answered(request);
+      if (request.names.size === 0 && request.unsubscribe.size === 0) this.#answeredAlone(answer, request);
     }
     if (isNew && request.names.size === 0 && request.unsubscribe.size === 0) {
       this.subscription.wildcard = this.rules.wildcard;
@@ -242,6 +244,11 @@ export class Watch {
     }
     this.#questions.take(unwanted);
     return answer;
+  }
+
+  /** A request that changes no subscription. With one, the nonce of the last response says nothing about that. */
+  #answeredAlone(answer: Answer, { error }: AdsRequest): void {
+    if (answer === "none" && error === undefined) this.resources.acknowledgedAgain();
   }
 
   #withWildcard(names: NameSet, wildcard: boolean): NameSet {
