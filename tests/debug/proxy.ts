@@ -23,6 +23,8 @@ export class TestProxy implements Disposable {
   readonly #call: grpc.ClientDuplexStream<Uint8Array, Uint8Array>;
   readonly #waiting: Uint8Array[] = [];
   #holding = false;
+  /** Of the last response about clusters that was acknowledged. */
+  #acknowledged = "";
   #received = Promise.withResolvers<void>();
 
   private constructor(port: number, node: object) {
@@ -74,7 +76,13 @@ export class TestProxy implements Disposable {
         readonly version_info: string;
       };
       this.#send({ type_url: rest.type_url, response_nonce: nonce, version_info: rest.version_info });
+      if (rest.type_url === CLUSTERS) this.#acknowledged = nonce;
     }
+  }
+
+  /** Rejects the clusters that it has acknowledged. */
+  rejectLate(message: string): void {
+    this.#send({ response_nonce: this.#acknowledged, error_detail: { code: 13, message } });
   }
 
   [Symbol.dispose](): void {

@@ -4,6 +4,8 @@ import * as grpc from "@grpc/grpc-js";
 import { notBuiltNames } from "../../lib/kernel/not_built/catalogue.ts";
 import { encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
+import { TestProxy } from "../debug/proxy.ts";
+import { openLog } from "./open_log.ts";
 import { page, withServer } from "./running.ts";
 
 const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
@@ -41,6 +43,25 @@ Deno.test("a rejection is counted with the code's name, and reset when the clien
       client.close();
     }
   });
+});
+
+Deno.test("a rejection that follows the acknowledgement is on metrics, in the log, on syncz and push_status, once", async () => {
+  const { log, lines } = openLog();
+  await withServer({}, async ({ ports }) => {
+    using proxy = await TestProxy.attach(ports.grpc);
+    proxy.rejectLate("no module");
+    proxy.rejectLate("no module");
+    await proxy.ask("type.googleapis.com/envoy.config.listener.v3.Listener");
+    const { body } = await page(ports.monitoring, "/metrics");
+    assert.match(body, /^pilot_total_xds_rejects\{type="cds"\} 1$/m);
+    assert.match(body, /^pilot_xds_cds_reject\{node="sidecar~10.0.0.1~a.x~x.svc.cluster.local",err="Internal"\} 1$/m);
+    const said = lines.filter(({ msg }) => msg === "a client rejected a response");
+    assert.deepEqual(said.map(({ message, late, level }) => [message, late, level]), [["no module", true, "warn"]]);
+    const [row] = JSON.parse((await page(ports.http, "/debug/syncz")).body);
+    assert.equal(row.resources[CLUSTERS].lastError, "no module");
+    assert.equal(row.cluster_acked, row.cluster_sent);
+    assert.match((await page(ports.http, "/debug/push_status")).body, /"message":"no module"/);
+  }, { log });
 });
 
 Deno.test("a text without a readable name is counted by its file", async () => {
