@@ -127,11 +127,10 @@ export class AdsStream {
     const { blamed } = watch.resources;
     this.#rejecting.add(watch);
     this.#context.onReject({
-      late: answer === "late nack",
       typeUrl: request.typeUrl,
       code: error.code,
       message: error.message,
-      repeated,
+      ...{ repeated, late: answer === "late nack" },
       resources: blamed.map((resource) => resource.name),
       causes: [...new Set(blamed.flatMap((resource) => resource.causes))],
     });

@@ -154,8 +154,7 @@ export class Watch {
     const decided = absent.filter((name) => !this.#questions.isPending(name));
     this.#questions.add(this.#table.of(decided));
     if (!this.wildcard || decided.length === 0) return undefined;
-    this.#covered = this.#table.of(decided);
-    return this.#covered;
+    return this.#covered = this.#table.of(decided);
   }
 
   /** Nothing is left to send. */
