@@ -6,6 +6,7 @@
 import type { EndpointData, EndpointSubsetData } from "../../config/facts/types.ts";
 import { canonicalIp, isIp } from "../address.ts";
 import { type Labels, withPlace } from "../labels.ts";
+import { endpointAt } from "../service_entry/convert.ts";
 import type { Endpoint, Health, Workload } from "../types.ts";
 import type { OrchRegistryOptions } from "./options.ts";
 import type { OrchPod } from "./pod.ts";
@@ -91,21 +92,8 @@ export function entryEndpoints(workload: Workload, labels: Labels, of: OrchServi
     const byName = typeof port.targetPort === "string" ? port.targetPort : undefined;
     const own = workload.ports[byName ?? port.name];
     if (own === undefined && byName !== undefined) return [];
-    return [{
-      address,
-      port: own || Number(port.targetPort) || port.port,
-      portName: port.name,
-      labels,
-      locality: workload.locality,
-      network: workload.network,
-      clusterId: workload.clusterId,
-      weight: workload.weight,
-      health: workload.health,
-      serviceAccount: workload.serviceAccount,
-      namespace: workload.namespace,
-      workloadName: workload.name,
-      tlsMode: workload.tlsMode,
-    }];
+    const number = own || Number(port.targetPort) || port.port;
+    return [endpointAt(workload, labels, { address, port: number, portName: port.name })];
   });
 }
 

@@ -153,10 +153,20 @@ export function workloadEndpoint(
   const address = workload.addresses[0];
   if (address === undefined) return undefined;
   if (!isIp(address) && isUnixSocket(address) === resolvesNames(resolution)) return undefined;
+  const number = endpointPort(address, workload.ports, port);
+  return endpointAt(workload, labels, { address, port: number, portName: port.name });
+}
+
+/** An endpoint with all that it has of its workload, at a place that the caller has chosen. */
+export function endpointAt(
+  workload: Workload,
+  labels: Labels,
+  { address, port, portName }: Pick<Endpoint, "address" | "port" | "portName">,
+): Endpoint {
   return {
     address,
-    port: endpointPort(address, workload.ports, port),
-    portName: port.name,
+    port,
+    portName,
     labels,
     locality: workload.locality,
     network: workload.network,
