@@ -16,7 +16,6 @@ import { launcherScript } from "../../lib/cni/install/launcher.ts";
 import { currentDesiredState, type DesiredStateOptions, TemplateError } from "../../lib/cni/install/desired_state.ts";
 import { type NodeAgent, type NodeAgentOptions, startNodeAgent } from "../../lib/cni/node_agent.ts";
 import { type NodeAgentOption, NodeAgentStartError } from "../../lib/cni/serve/start_error.ts";
-import { introspectionRoutes } from "../../lib/debug/introspection.ts";
 import { buildInfo } from "../../lib/kernel/program/build_info.ts";
 import { type Kernel, startKernel, untilStopped } from "../../lib/kernel/kernel.ts";
 import { flagsNotBuilt, settingsWithoutEffect } from "../../lib/kernel/not_built/catalogue.ts";
@@ -55,11 +54,14 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
       introspection: {
         address: showAddress(options.introspection),
         required: given.has("ctrlz_port") || given.has("ctrlz_address"),
-        routes: introspectionRoutes({
-          ...{ program: kernel.program, log: kernel.log, args: Deno.args, environment },
-          names: [Deno.hostname(), ...names(settings.MESH_DEBUG_HOSTS)],
-          exit: () => kernel.drain.start("introspection"),
-        }),
+        later: async () => {
+          const { introspectionRoutes } = await import("../../lib/debug/introspection.ts");
+          return introspectionRoutes({
+            ...{ program: kernel.program, log: kernel.log, args: Deno.args, environment },
+            names: [Deno.hostname(), ...names(settings.MESH_DEBUG_HOSTS)],
+            exit: () => kernel.drain.start("introspection"),
+          });
+        },
       },
       repair: options.repair.enabled ? options.repair : undefined,
       cluster: settings.CLUSTER_ID,

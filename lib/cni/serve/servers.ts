@@ -7,6 +7,7 @@
  */
 import { monitoringRoutes } from "../../http/monitoring.ts";
 import type { Route } from "../../http/route.ts";
+import type { LoadRoutes } from "../../http/router.ts";
 import { HttpServer } from "../../http/server.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { Logger } from "../../kernel/log/log.ts";
@@ -36,7 +37,8 @@ export interface NodeIntrospection {
   readonly address: string;
   /** Asked for by name: an agent that cannot have the address does not start. Otherwise it goes on without. */
   readonly required: boolean;
-  readonly routes: readonly Route[];
+  /** Gives the pages, once one is asked for. */
+  readonly later: LoadRoutes;
 }
 
 /** Ports in use. */
@@ -66,8 +68,9 @@ export async function serveNode(
 ): Promise<NodeServers> {
   const { runDir, healthPort, monitoringPort, metricsLocalOnly, names } = options;
   const attempts = new Attempts();
-  const serve = async (name: string, address: string, routes: readonly Route[]) => {
-    const server = new HttpServer({ routes, log: kernel.log.scope("cni-agent"), clock: kernel.clock });
+  const serve = async (name: string, address: string, routes: readonly Route[], later?: LoadRoutes) => {
+    const log = kernel.log.scope("cni-agent");
+    const server = new HttpServer({ routes, log, clock: kernel.clock, ...later && { later } });
     const { port } = await server.listen(address);
     kernel.stopper.add(name, () => server.close());
     return port;
@@ -95,12 +98,12 @@ export async function serveNode(
 
 /** The port; undefined where it could not be had. */
 async function introspect(
-  { address, required, routes }: NodeIntrospection,
+  { address, required, later }: NodeIntrospection,
   attempts: Attempts,
-  serve: (name: string, address: string, routes: readonly Route[]) => Promise<number>,
+  serve: (name: string, address: string, routes: readonly Route[], later: LoadRoutes) => Promise<number>,
   kernel: Kernel,
 ): Promise<number | undefined> {
-  const open = () => serve("introspection", address, routes);
+  const open = () => serve("introspection", address, [], later);
   if (required) return await attempts.try("introspection", address, "an address that is free", open);
   try {
     return await open();

@@ -8,7 +8,7 @@ import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
 
 /** Serves the pages as asked, and gives the port and what was logged. */
 async function serve(
-  asked: Omit<NodeIntrospection, "routes">,
+  asked: Omit<NodeIntrospection, "later">,
   run: (port: number | undefined, log: string) => unknown,
 ) {
   const runDir = await Deno.makeTempDir({ prefix: "mcni-" });
@@ -23,7 +23,12 @@ async function serve(
   try {
     const notAsked = () => Promise.reject(new Error("not asked"));
     const pods = { pod: notAsked, namespaceLabels: notAsked };
-    const ports = await serveNode({ ...options, introspection: { ...asked, routes } }, kernel, pods, () => undefined);
+    const ports = await serveNode(
+      { ...options, introspection: { ...asked, later: () => Promise.resolve(routes) } },
+      kernel,
+      pods,
+      () => undefined,
+    );
     await run(ports.introspection, text);
   } finally {
     await kernel.stopper.stop();
