@@ -16,8 +16,8 @@ import type { EncodedResource } from "../resource/encoded.ts";
 import { stackDigest } from "../xds/ads/set_stack.ts";
 import type { Watch } from "../xds/ads/watch.ts";
 import type { XdsConnection } from "../xds/connection.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../xds/protocol/types.ts";
-import type { HttpResponse } from "../http/message.ts";
+import { CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../xds/protocol/types.ts";
+import type { HttpRequest, HttpResponse } from "../http/message.ts";
 import { unpack } from "../simulate/decode.ts";
 import { queried, SWITCH } from "./query.ts";
 import { resourcesOf, virtualHostsOf } from "./resources.ts";
@@ -34,6 +34,7 @@ const BY_SHORT: Readonly<Record<string, string>> = {
   rds: ROUTE,
   eds: ENDPOINTS,
   sds: SECRET,
+  ecds: EXTENSION_CONFIG,
 };
 
 const TYPES_EXPECTED = `some of ${Object.keys(BY_SHORT).join(", ")}, with commas between them`;
@@ -53,9 +54,26 @@ export const configDump = queried(QUERY, (request, view, { proxyID, types, inclu
   if (types === undefined) {
     return longJsonResponse(new LazyObject([["configs", sections(connection, include_eds)]]), request);
   }
-  const resources = types.flatMap((short) => resourcesOf(connection, BY_SHORT[short]!));
-  return longJsonResponse(new LazyObject([["resources", LazyList.of(resources, shown)]]), request);
+  return flatDump(connection, types.map((short) => BY_SHORT[short]!), request);
 });
+
+/** `/debug/edsz`: the endpoints of one proxy, as `config_dump?types=eds`. */
+export const edsz = dumpOf(ENDPOINTS);
+
+/** `/debug/ecdsz`: its extension configurations, as `config_dump?types=ecds`. */
+export const ecdsz = dumpOf(EXTENSION_CONFIG);
+
+function dumpOf(typeUrl: string) {
+  return queried(z.object({ proxyID: PROXY_ID }), (request, view, { proxyID }): HttpResponse => {
+    const connection = chosenProxy(proxyID, view);
+    return isAnswer(connection) ? connection : flatDump(connection, [typeUrl], request);
+  });
+}
+
+function flatDump(connection: XdsConnection, typeUrls: readonly string[], request: HttpRequest): HttpResponse {
+  const resources = typeUrls.flatMap((typeUrl) => resourcesOf(connection, typeUrl));
+  return longJsonResponse(new LazyObject([["resources", LazyList.of(resources, shown)]]), request);
+}
 
 /** The parts of a dump in Envoy's order. */
 function sections(connection: XdsConnection, withEndpoints: boolean): LazyList {

@@ -7,7 +7,7 @@ import { type HttpRequest, type HttpResponse, isLocalPeer, jsonResponse, textRes
 import { guardOwnNames } from "../http/own_names.ts";
 import { type Guard, guardedRoutes, type HttpMethod, type Route } from "../http/route.ts";
 import { changeCommand } from "./change.ts";
-import { configDump } from "./config_dump.ts";
+import { configDump, ecdsz, edsz } from "./config_dump.ts";
 import { factz, passedOver } from "./facts.ts";
 import { live } from "./live.ts";
 import { ndsz } from "./names.ts";
@@ -22,12 +22,14 @@ import type { DebugView } from "./view.ts";
 import { configz, endpointShardz, instancesz, mesh, networkz, problemz, registryz, resourcesz } from "./world.ts";
 
 /** One page. */
-interface Page {
+export interface Page {
   /** Below `/debug/`. */
   readonly path: string;
   readonly help: string;
   /** Default: GET. What changes anything is POST or PUT. */
   readonly methods?: readonly HttpMethod[];
+  /** About one proxy, and shows nothing else: whoever has that proxy's identity may see it. */
+  readonly ofProxy?: true;
   /** Longest body, bytes; default: that of routes. */
   readonly maxBody?: number;
   /** Made by `queried` or `unqueried`, which check the query. */
@@ -47,10 +49,18 @@ export const PAGES: readonly Page[] = [
   {
     path: "config_dump",
     help:
-      "all that a proxy should have, in the form of Envoy's page of that name; ?proxyID=, types=cds,lds,rds,eds,sds, include_eds",
+      "all that a proxy should have, in the form of Envoy's page of that name; ?proxyID=, types=cds,lds,rds,eds,sds,ecds, include_eds",
+    ofProxy: true,
     answer: configDump,
   },
-  { path: "ndsz", help: "the DNS table of a proxy's agent, in the form of its own page; ?proxyID=", answer: ndsz },
+  {
+    path: "ndsz",
+    help: "the DNS table of a proxy's agent, in the form of its own page; ?proxyID=",
+    ofProxy: true,
+    answer: ndsz,
+  },
+  { path: "edsz", help: "the endpoints that a proxy should have; ?proxyID=", ofProxy: true, answer: edsz },
+  { path: "ecdsz", help: "the extension configurations that it should have; ?proxyID=", answer: ecdsz },
   {
     path: "pushes",
     help: "the last pushes: triggers, proxies, types, bytes, time, slowest",

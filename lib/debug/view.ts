@@ -12,6 +12,7 @@ import type { Log } from "../kernel/log/log.ts";
 import type { Aggregate } from "../registry/aggregate.ts";
 import type { EndpointIndex } from "../registry/endpoint_index.ts";
 import type { Translator } from "../translate/translator.ts";
+import type { XdsConnection } from "../xds/connection.ts";
 import type { XdsServer } from "../xds/server.ts";
 import type { Explainer, PreviewRunner } from "./runners.ts";
 
@@ -43,6 +44,8 @@ export interface DebugView {
   readonly services: Aggregate;
   readonly endpoints: EndpointIndex;
   readonly xds: XdsServer;
+  /** Which proxies whoever asks may see, on pages about one proxy. Absent: all. */
+  readonly isShown?: ((connection: XdsConnection) => boolean) | undefined;
   readonly mesh: MeshConfig;
   readonly networks: MeshNetworks;
   readonly translator: Translator;

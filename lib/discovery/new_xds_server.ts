@@ -6,6 +6,7 @@
 import type { GrpcService } from "../grpc/service.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";
+import type { DebugAnswers } from "../xds/protocol/questions.ts";
 import { XdsServer } from "../xds/server.ts";
 import { wireMetrics } from "./measure.ts";
 import type { Pipeline } from "./pipeline.ts";
@@ -22,6 +23,13 @@ export interface WireOptions {
   readonly cores: number;
 }
 
+/** What is served beside configuration. */
+export interface WireServices {
+  readonly services: readonly GrpcService[];
+  /** Undefined: questions are refused. */
+  readonly questions: DebugAnswers | undefined;
+}
+
 /** Makes the server of streams; it stops with the kernel. */
 export function newXdsServer(
   options: WireOptions,
@@ -29,11 +37,11 @@ export function newXdsServer(
   kernel: Kernel,
   pipeline: Pipeline,
   source: PipelineSource,
-  services: readonly GrpcService[],
+  { services, questions }: WireServices,
 ): XdsServer {
   const log = kernel.log.scope("ads");
   const xds = new XdsServer({
-    ...{ source, services },
+    ...{ source, services, questions },
     resources: pipeline.table,
     metrics: wireMetrics(kernel.metrics),
     log: (level, message, fields) => log[level](message, fields),

@@ -12,6 +12,7 @@
  */
 import type { Finding } from "../config/finding/finding.ts";
 import type { Explainer, PreviewRunner } from "../debug/runners.ts";
+import type { DebugView } from "../debug/view.ts";
 import type { Derivation } from "../config/derive/derivation.ts";
 import type { ConfigStore } from "../config/store.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -27,6 +28,7 @@ import { AnalysisRunner, refusedKeys } from "./analysis_runner.ts";
 import { startServerAuthority } from "./authority.ts";
 import { startConfigSources } from "./config_sources.ts";
 import { Configuration } from "./configuration.ts";
+import { debugQuestions } from "./debug_questions.ts";
 import { debugView } from "./debug_view.ts";
 import { scrapeMetrics } from "./measure.ts";
 import { startMeshRoots } from "./mesh_roots.ts";
@@ -185,10 +187,17 @@ async function start(
   synced();
 
   const authority = await startServerAuthority(options, settings, { mesh, authentication }, kernel);
-  const xds = newXdsServer(options, settings, kernel, pipeline, source, authority.services);
+  const questions = debugQuestions({
+    ...{ callers, systemNamespace: options.systemNamespace, view: () => view },
+    readNode: ({ node, delta }) => nodes.read(node, delta, pipeline.mesh),
+  });
+  const xds = newXdsServer(options, settings, kernel, pipeline, source, {
+    services: authority.services,
+    questions: settings.ENABLE_DEBUG_ON_HTTP ? questions : undefined,
+  });
   scrapeMetrics(kernel.metrics, pipeline, settings.PILOT_XDS_CACHE_STATS);
   startUpkeep(pipeline, kernel, () => analysis.findings());
-  const view = debugView({
+  const view: DebugView = debugView({
     ...{ pipeline, xds, mesh, configuration, analysis, kernel, domain: options.domain, asked: options },
     findings: () => [mesh, configuration, sources, rootNamespace].flatMap((part) => [...part.findings()]),
   });

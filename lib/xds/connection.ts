@@ -4,7 +4,6 @@
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";
-import { decode } from "../pb/reflect.ts";
 import type { DiffTable } from "../resource/diff.ts";
 import type { InternedNames } from "../resource/names.ts";
 import type { ResourceTable } from "../resource/set.ts";
@@ -17,13 +16,15 @@ import type { Call } from "../grpc/call.ts";
 import type { CallHandler } from "../grpc/call_handler.ts";
 import { Code } from "../grpc/codes.ts";
 import { Connecting } from "./connecting.ts";
-import { RpcError } from "../grpc/status.ts";
 import type { PushLedger, PushProgress } from "./ledger.ts";
 import type { XdsMetrics } from "./protocol/metrics.ts";
 import type { OwedEndpoints } from "./owed_endpoints.ts";
 import type { Pushable } from "./push_queue.ts";
+import { readNode } from "./protocol/node.ts";
+import { type QuestionDesk, StreamQuestions } from "./questions/stream_questions.ts";
 import type { RejectGauges } from "./reject_gauges.ts";
-import type { ProxyView, ResourceSource } from "./protocol/source.ts";
+import { isDebugType } from "./protocol/questions.ts";
+import type { ConnectRequest, ProxyView, ResourceSource } from "./protocol/source.ts";
 import { MAX_UNKNOWN_TYPES, typeRules } from "./protocol/types.ts";
 
 type Node = envoy.config.core.v3.Node;
@@ -49,6 +50,7 @@ export interface ConnectionContext {
   readonly nextNumber: () => number;
   readonly owed: OwedEndpoints;
   readonly rejects: RejectGauges;
+  readonly questions: QuestionDesk;
   readonly onOpen: (connection: XdsConnection) => void;
   readonly onClose: (connection: XdsConnection) => void;
   /** Names that a client wants are pending no longer. */
@@ -57,8 +59,8 @@ export interface ConnectionContext {
 
 /** A client's report of its workload's health, sent between discovery requests; it asks for nothing. */
 const HEALTH = "type.googleapis.com/istio.v1.HealthInformation";
-/** Prefix of pages that are asked for by discovery requests; not a resource type. */
-const DEBUG = "istio.io/debug";
+/** Bytes of a node that is kept for a later request: the first one of a stream may ask for a page. */
+const MAX_KEPT_NODE = 64 * 1024;
 
 /** A connected client. */
 export class XdsConnection implements CallHandler, Pushable {
@@ -76,6 +78,9 @@ export class XdsConnection implements CallHandler, Pushable {
   /** A report of health was refused, and that was logged. */
   #isDisbelieved = false;
   #connecting: Connecting | undefined;
+  #questions: StreamQuestions | undefined;
+  /** Of the first request, if that asked for a page. */
+  #node: Uint8Array | undefined;
   #closed = false;
 
   constructor(readonly call: Call, readonly delta: boolean, private readonly context: ConnectionContext) {}
@@ -88,7 +93,7 @@ export class XdsConnection implements CallHandler, Pushable {
   message(bytes: Uint8Array): void {
     const request = readRequest(bytes, this.delta, this.context.names);
     if (request.typeUrl === HEALTH) return this.#reported(request);
-    if (request.typeUrl.startsWith(DEBUG)) return;
+    if (isDebugType(request.typeUrl)) return this.#ask(request);
     if (this.stream === undefined) this.#connect(request);
     // The call delivers the message again when the view has come.
     if (this.stream === undefined) this.call.pause(bytes);
@@ -110,9 +115,16 @@ export class XdsConnection implements CallHandler, Pushable {
     });
   }
 
+  /** The client asks for nothing more; what it has asked for as a page is answered. */
+  halfClose(): void {
+    if (this.#questions === undefined) this.call.end();
+    else this.#questions.whenIdle(() => this.call.end());
+  }
+
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#questions?.close();
     if (this.stream !== undefined) {
       this.stream.close();
       if (this.delta) this.context.owed.remember(this.node!.id!, this.stream.owed);
@@ -159,9 +171,28 @@ export class XdsConnection implements CallHandler, Pushable {
     this.call.fail(error);
   }
 
+  #ask(request: AdsRequest): void {
+    const { node } = request;
+    if (this.stream === undefined && node.length > 0 && node.length <= MAX_KEPT_NODE) this.#node = node.slice();
+    this.#questions ??= new StreamQuestions({
+      delta: this.delta,
+      client: () => this.#client(readNode(this.#node ?? node)),
+      proxy: () => this.stream && { identity: this.stream.view.identity },
+      send: (parts, taken) => this.call.send(parts, false, taken),
+      fail: (error) => this.call.fail(error),
+      onError: (error) => this.context.log("error", "a question was not answered", { connection: this.id, error }),
+    }, this.context.questions);
+    this.#questions.ask(request);
+  }
+
+  #client(node: Node): ConnectRequest {
+    return { node, delta: this.delta, peer: this.call.peer, metadata: this.call.headers };
+  }
+
   /** Asks the source for the view; opens the stream if it answers at once. */
   #connect(request: AdsRequest): void {
-    const node = readNode(request.node);
+    const node = readNode(request.node.length > 0 ? request.node : this.#node ?? request.node);
+    this.#node = undefined;
     const { context, call } = this;
     const connecting = this.#connecting = new Connecting(context.connectTimeout, {
       opened: (view) => {
@@ -183,8 +214,7 @@ export class XdsConnection implements CallHandler, Pushable {
         this.close();
       },
     });
-    const { headers: metadata, peer } = call;
-    const view = connecting.start(context.source, { node, delta: this.delta, peer, metadata });
+    const view = connecting.start(context.source, this.#client(node));
     if (view !== undefined) this.#open(node, view);
   }
 
@@ -267,17 +297,4 @@ export class XdsConnection implements CallHandler, Pushable {
 /** Nonces must not repeat over streams, or a client's answer to an old stream could count on a new one. */
 function noncePrefix(): string {
   return crypto.getRandomValues(new Uint8Array(9)).toBase64({ alphabet: "base64url" });
-}
-
-function readNode(bytes: Uint8Array): Node {
-  let node: Node;
-  try {
-    node = decode<Node>("envoy.config.core.v3.Node", bytes);
-  } catch (error) {
-    throw new RpcError(Code.INVALID_ARGUMENT, `node: expected a Node message, got ${(error as Error).message}`);
-  }
-  if (!node.id) {
-    throw new RpcError(Code.INVALID_ARGUMENT, "node.id: expected the proxy's id in the first request, got none");
-  }
-  return node;
 }

@@ -32,7 +32,9 @@ import { addressGroup } from "../sockets/transport/address_group.ts";
 import type { Peer, TlsState } from "../sockets/transport/peer.ts";
 import { SocketTransport } from "../sockets/transport/socket.ts";
 import { RejectGauges } from "./reject_gauges.ts";
+import type { DebugAnswers } from "./protocol/questions.ts";
 import type { PushEvent, ResourceSource } from "./protocol/source.ts";
+import { QuestionPlaces } from "./questions/places.ts";
 
 /** Settings of a server. Times in milliseconds. */
 export interface XdsServerOptions {
@@ -67,6 +69,8 @@ export interface XdsServerOptions {
   readonly connectTimeout?: number;
   /** How long a source may leave a name that a client wants pending; then it counts as absent. Default 10,000. */
   readonly wantTimeout?: number;
+  /** Answers requests for pages, of type `istio.io/debug`. Default: they are refused. */
+  readonly questions?: DebugAnswers | undefined;
   /** Identifier of this server in responses. */
   readonly controlPlane?: string;
 }
@@ -134,6 +138,7 @@ export class XdsServer {
       log,
       owed: new OwedEndpoints(),
       rejects: new RejectGauges(metrics),
+      questions: { answers: options.questions, places: new QuestionPlaces() },
       nextNumber: () => ++this.#numbers,
       onOpen: (connection) => this.#opened(connection),
       onClose: (connection) => this.#closed(connection),

@@ -109,6 +109,11 @@ export class ConnectServer {
     this.client.send(messageData(stream, encode("envoy.service.discovery.v3.DiscoveryRequest", request), flags));
   }
 
+  /** The same without the node, as clients do after their first request. */
+  askWithoutNode(stream: number, type_url: string): void {
+    this.client.send(messageData(stream, encode("envoy.service.discovery.v3.DiscoveryRequest", { type_url })));
+  }
+
   connectOf(stream: number): PendingConnect {
     const connect = this.source.connects.get(String(stream));
     if (connect === undefined) throw new Error(`stream ${stream} has not asked for its view`);

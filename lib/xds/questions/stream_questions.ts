@@ -1,0 +1,131 @@
+/**
+ * The questions on one stream. A stream may carry them alone, as those of tools do; it is no proxy's then, and nothing
+ * is made for it. On a proxy's stream they harm nothing: what is refused is said by the answer's text, because a status
+ * would end the stream.
+ *
+ * @module
+ */
+import { Code } from "../../grpc/codes.ts";
+import { RpcError } from "../../grpc/status.ts";
+import type { AdsRequest } from "../ads/request.ts";
+import type { DebugAnswers, DebugResource } from "../protocol/questions.ts";
+import type { ConnectRequest } from "../protocol/source.ts";
+import { answerRuns } from "./answer.ts";
+import type { QuestionPlaces } from "./places.ts";
+
+/** What the streams of one server share. */
+export interface QuestionDesk {
+  /** Undefined: nothing is answered. */
+  readonly answers: DebugAnswers | undefined;
+  readonly places: QuestionPlaces;
+}
+
+/** The stream's side. */
+export interface QuestionStream {
+  readonly delta: boolean;
+  /** The client as it introduces itself. */
+  client(): ConnectRequest;
+  /** It carries configuration, for a client with this identity. */
+  proxy(): { readonly identity: string | undefined } | undefined;
+  send(parts: readonly Uint8Array[], taken: () => void): void;
+  /** Ends the stream with the status of an error. */
+  fail(error: unknown): void;
+  /** An error that is none of the client's. */
+  onError(error: unknown): void;
+}
+
+/** A question without its answer. */
+interface OpenQuestion {
+  readonly typeUrl: string;
+  readonly names: readonly string[];
+}
+
+/** See the module. */
+export class StreamQuestions {
+  readonly #stream: QuestionStream;
+  readonly #desk: QuestionDesk;
+  readonly #gone = new AbortController();
+  /** Until the client has taken the answer, so that one that does not read gets no more of them. */
+  #asking = false;
+  /** The same for a question that came too early. */
+  #refusing = false;
+  #answered = 0;
+  #onIdle: (() => void) | undefined;
+  #release: (() => void) | undefined;
+
+  constructor(stream: QuestionStream, desk: QuestionDesk) {
+    this.#stream = stream;
+    this.#desk = desk;
+  }
+
+  /** Takes a request. One that answers a response, or unsubscribes, asks for nothing. */
+  ask({ typeUrl, names, nonce, unsubscribe }: AdsRequest): void {
+    if (nonce !== "" || (names.size === 0 && unsubscribe.size > 0)) return;
+    const question: OpenQuestion = { typeUrl, names: [...names] };
+    if (this.#asking) return this.#refuseEarly(question);
+    this.#asking = true;
+    this.#answer(question).catch((error) => this.#refuse(question, error, () => this.#done()));
+  }
+
+  /** Calls back when no answer is due any more. */
+  whenIdle(then: () => void): void {
+    if (this.#asking) this.#onIdle = then;
+    else then();
+  }
+
+  /** The stream is over. */
+  close(): void {
+    this.#gone.abort();
+    this.#done();
+  }
+
+  async #answer(question: OpenQuestion): Promise<void> {
+    const { answers, places } = this.#desk;
+    if (answers === undefined) {
+      throw new RpcError(Code.UNIMPLEMENTED, "this server answers no questions (ENABLE_DEBUG_ON_HTTP is false)");
+    }
+    const proxy = this.#stream.proxy();
+    const identity = proxy === undefined ? await answers.identify(this.#stream.client()) : proxy.identity;
+    if (this.#gone.signal.aborted) return;
+    if (identity === undefined) {
+      throw new RpcError(Code.UNAUTHENTICATED, "questions are for clients that prove an identity, over TLS");
+    }
+    this.#release = places.take(identity);
+    if (this.#release === undefined) {
+      throw new RpcError(Code.RESOURCE_EXHAUSTED, "too many questions are being answered, try again later");
+    }
+    const resources = await answers.answer({ ...question, identity }, this.#gone.signal);
+    this.#send(question, resources, () => this.#done());
+  }
+
+  #send({ typeUrl }: OpenQuestion, resources: readonly DebugResource[], taken: () => void): void {
+    if (this.#gone.signal.aborted) return;
+    const nonce = `question-${++this.#answered}`;
+    this.#stream.send(answerRuns({ delta: this.#stream.delta, typeUrl, nonce }, resources), taken);
+  }
+
+  #refuseEarly(question: OpenQuestion): void {
+    if (this.#refusing) return;
+    this.#refusing = true;
+    const error = new RpcError(Code.RESOURCE_EXHAUSTED, "this stream has a question already");
+    this.#refuse(question, error, () => this.#refusing = false);
+  }
+
+  #refuse(question: OpenQuestion, error: unknown, taken: () => void): void {
+    if (this.#gone.signal.aborted) return;
+    if (this.#stream.proxy() === undefined) return this.#stream.fail(error);
+    if (!(error instanceof RpcError)) this.#stream.onError(error);
+    const reason = error instanceof RpcError ? error.message : "internal error";
+    const [name = ""] = question.names;
+    const runs = [new TextEncoder().encode(`${reason}\n`)];
+    this.#send(question, [{ name, typeUrl: question.typeUrl, runs }], taken);
+  }
+
+  #done(): void {
+    this.#release?.();
+    this.#release = undefined;
+    this.#asking = false;
+    this.#onIdle?.();
+    this.#onIdle = undefined;
+  }
+}

@@ -1,0 +1,206 @@
+/** Debug pages on discovery's streams: who may ask for what, of a server with its settings. */
+import assert from "node:assert/strict";
+import protobuf from "protobufjs";
+import { PAGES } from "../../lib/debug/pages.ts";
+import { askedPage } from "../../lib/debug/asked_page.ts";
+import type { DiscoveryServer } from "../../lib/discovery/server.ts";
+import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
+import { TestIssuer } from "../authenticators/support/issuer.ts";
+import { QuestionClient } from "./question_client.ts";
+import { page, withServer } from "./running.ts";
+
+const idOf = (name: string, namespace: string) =>
+  `sidecar~10.0.0.1~${name}.${namespace}~${namespace}.svc.cluster.local`;
+
+const entry = `apiVersion: networking.mesh.io/v1
+kind: ServiceEntry
+metadata: { name: a, namespace: x }
+spec:
+  hosts: [a.example.com]
+  ports: [{ number: 80, name: http, protocol: HTTP }]
+  resolution: STATIC
+  endpoints: [{ address: 10.0.0.9 }]
+`;
+
+/** A server that believes tokens in plain text, and clients of it. */
+async function withClients(
+  run: (connect: Connect, server: DiscoveryServer) => Promise<void>,
+  settings: Partial<SettingsOf<"pilot-discovery">> = {},
+): Promise<void> {
+  await using issuer = await TestIssuer.start();
+  const rule = JSON.stringify({ issuer: issuer.url, jwksUri: `${issuer.url}/keys`, audiences: ["mesh-ca"] });
+  await withServer({ "a.yaml": entry }, async (server) => {
+    const clients: Disposable[] = [];
+    try {
+      await run(async (name, namespace, account = name) => {
+        const token = account === "" ? undefined : await issuer.token({
+          sub: `system:serviceaccount:${namespace}:${account}`,
+        });
+        const client = await QuestionClient.connect(server.ports.grpc, idOf(name, namespace), token);
+        clients.push(client);
+        return client;
+      }, server);
+    } finally {
+      for (const client of clients) client[Symbol.dispose]();
+    }
+  }, { settings: { JWT_RULE: rule, XDS_AUTH_PLAINTEXT: true, ...settings } });
+}
+
+/** A client of this name; the account is its own, another one, or none: no token. */
+type Connect = (name: string, namespace: string, account?: string) => Promise<QuestionClient>;
+
+Deno.test("who may ask: the system's identities for everything, others for pages of proxies with their identity", async () => {
+  await withClients(async (connect, { xds }) => {
+    await Promise.all([
+      connect("cart-1", "shop", "cart").then((proxy) => proxy.subscribe()),
+      connect("bank-1", "shop", "bank").then((proxy) => proxy.subscribe()),
+    ]);
+    assert.equal(xds.ledger.live(0).total, 2);
+    const ask = async (name: string, namespace: string, account: string) =>
+      await (await connect("tool-1", namespace, account)).page(name);
+    const clusters = /outbound\|80\|\|a\.example\.com/;
+    const notShown = /^no proxy whose connection id contains "[a-z]+-1" is connected here/;
+    const rows: [string, RegExp, RegExp][] = [
+      // page, for shop/cart, for the system
+      ["config_dump?proxyID=cart-1&types=cds", clusters, clusters],
+      ["config_dump?proxyID=bank-1&types=cds", notShown, clusters],
+      ["edsz?proxyID=cart-1", /^\{"resources":\[/, /^\{"resources":\[/],
+      ["edsz?proxyID=bank-1", notShown, /^\{"resources":\[/],
+      ["ndsz?proxyID=cart-1", /asks for no table of names/, /asks for no table of names/],
+      ["ndsz?proxyID=bank-1", notShown, /asks for no table of names/],
+      ["syncz", /^PermissionDenied$/, /"proxy":"bank-1.shop"/],
+      ["adsz?proxyID=cart-1", /^PermissionDenied$/, /"totalClients":1/],
+      ["ecdsz?proxyID=cart-1", /^PermissionDenied$/, /^\{"resources":\[\]\}/],
+      ["list", /^PermissionDenied$/, /^\["adsz","config_dump"/],
+      ["no_such_page", /^PermissionDenied$/, /^no page no_such_page; list has them\n$/],
+      ["../../etc/passwd", /^PermissionDenied$/, /^no page/],
+      ["force_disconnect?proxyID=cart-1", /^PermissionDenied$/, /^no page/],
+      ["preview", /^PermissionDenied$/, /^no page preview/],
+      ["adsz?push=any", /^PermissionDenied$/, /POST/],
+      ["config_dump?proxyID=", /^query proxyID: got ""/, /^query proxyID: got ""/],
+      ["config_dump", /^query proxyID is missing/, /^query proxyID is missing/],
+    ];
+    for (const [name, own, system] of rows) {
+      assert.match(await ask(name, "shop", "cart"), own, name);
+      assert.match(await ask(name, "mesh-system", "operator"), system, name);
+      assert.equal(await ask(name, "shop", ""), "Unauthenticated", name);
+      assert.match(await ask(name, "elsewhere", "cart"), /^PermissionDenied$|^no proxy|^query /, name);
+    }
+  }, { UNSAFE_ENABLE_ADMIN_ENDPOINTS: true, XDS_AUTH: true });
+});
+
+Deno.test("a question is of one page, of a known type, by who is the node that it says it is", async () => {
+  await withClients(async (connect) => {
+    const refusal = async (client: QuestionClient, typeUrl: string, ...names: string[]) => {
+      const [code, why] = await client.resources(typeUrl, ...names);
+      return `${code}: ${why}`;
+    };
+    const tool = () => connect("tool-1", "mesh-system", "operator");
+    assert.match(await refusal(await tool(), "istio.io/debug"), /^InvalidArgument: .*resource_names: got 0, expected/);
+    assert.match(await refusal(await tool(), "istio.io/debug", "syncz", "list"), /resource_names: got 2, expected the/);
+    assert.match(await refusal(await tool(), "istio.io/debug/x"), /type_url: got "istio.io\/debug\/x", expected/);
+    const liar = await connect("tool-1", "shop", "cart");
+    assert.match(await refusal(liar, "istio.io/debug", "list"), /^PermissionDenied: .*identity|another namespace/);
+  });
+});
+
+Deno.test("with identities unchecked, and with the pages off, nobody is answered", async () => {
+  const asked = (settings: Partial<SettingsOf<"pilot-discovery">>) =>
+    withClients(async (connect) => {
+      const tool = await connect("tool-1", "mesh-system", "operator");
+      assert.equal(
+        await tool.page("list"),
+        settings.ENABLE_DEBUG_ON_HTTP === false ? "Unimplemented" : "Unauthenticated",
+      );
+    }, settings);
+  await asked({ PILOT_ENABLE_XDS_IDENTITY_CHECK: false });
+  await asked({ XDS_AUTH: false });
+  await asked({ XDS_AUTH_PLAINTEXT: false });
+  await asked({ ENABLE_DEBUG_ON_HTTP: false });
+});
+
+Deno.test("a proxy asks on its own stream, and a refusal there is a text", async () => {
+  await withClients(async (connect) => {
+    const proxy = await connect("cart-1", "shop", "cart");
+    await proxy.subscribe();
+    assert.match(await proxy.page("config_dump?proxyID=cart-1"), /^\{"configs":\[/);
+    assert.match(
+      await proxy.page("syncz"),
+      /^page "syncz": expected one of config_dump, ndsz, edsz, as spiffe:.* is of/,
+    );
+    assert.match(await proxy.page("edsz?proxyID=cart-1"), /^\{"resources":\[/, "the stream goes on");
+  });
+});
+
+Deno.test("pages over a stream are those of the HTTP port, byte for byte; tools are no proxies on them", async () => {
+  await withClients(async (connect, { ports }) => {
+    const proxy = await connect("cart-1", "shop", "cart");
+    await proxy.subscribe();
+    const tool = await connect("tool-1", "mesh-system", "operator");
+    for (const name of ["config_dump?proxyID=cart-1&include_eds", "connections", "edsz?proxyID=cart-1&pretty"]) {
+      assert.equal(await tool.page(name), (await page(ports.http, `/debug/${name}`)).body, name);
+    }
+    assert.equal(JSON.parse(await tool.page("connections")).totalClients, 1);
+  });
+});
+
+Deno.test("istio.io/debug/syncz is the status of proxies as Envoy's client status service has it", async () => {
+  const modules = new URL("../../node_modules/", import.meta.url).pathname;
+  const root = new protobuf.Root();
+  const roots = ["envoy-api", "xds", "googleapis", "protoc-gen-validate"].map((name) =>
+    `@grpc/grpc-js-xds/deps/${name}`
+  );
+  root.resolvePath = (_, path) =>
+    [...roots, "protobufjs"].map((one) => `${modules}${one}/${path}`).find((one) => exists(one)) ?? path;
+  await root.load("envoy/service/status/v3/csds.proto", { keepCase: true });
+  const ClientConfig = root.lookupType("envoy.service.status.v3.ClientConfig");
+  await withClients(async (connect) => {
+    const cart = await connect("cart-1", "shop", "cart");
+    await cart.subscribe();
+    await (await connect("bank-1", "shop", "bank")).subscribe();
+    const rows = async (namespace: string, account: string) => {
+      const tool = await connect("tool-1", namespace, account);
+      const resources = await tool.resources("istio.io/debug/syncz");
+      return resources.map((one) => {
+        assert(typeof one === "object", String(one));
+        assert.equal(one.type_url, "type.googleapis.com/envoy.service.status.v3.ClientConfig");
+        return ClientConfig.toObject(ClientConfig.decode(one.value), { enums: String, longs: Number });
+      });
+    };
+    const all = await rows("mesh-system", "operator");
+    assert.deepEqual(all.map(({ node }) => node.id).sort(), [idOf("bank-1", "shop"), idOf("cart-1", "shop")]);
+    const [own, ...more] = await rows("shop", "cart");
+    assert.equal(more.length, 0);
+    assert.equal(own!.node.id, idOf("cart-1", "shop"));
+    assert.equal(own!.node.metadata.fields.CLUSTER_ID.stringValue, "Orch");
+    const [clusters] = own!.generic_xds_configs;
+    assert.match(clusters.type_url, /Cluster$/);
+    assert.equal(clusters.config_status, "SYNCED");
+    assert.ok(Math.abs(clusters.last_updated.seconds - Date.now() / 1000) < 60);
+  });
+});
+
+Deno.test("a page that is too long is refused before it is whole", async () => {
+  await withClients(async (connect, server) => {
+    await (await connect("cart-1", "shop", "cart")).subscribe();
+    const { signal } = new AbortController();
+    // Of the view these pages take the streams alone.
+    const view = { xds: server.xds } as unknown as Parameters<typeof askedPage>[1]["view"];
+    const page = await askedPage("config_dump?proxyID=cart-1", { view, isConfined: false, longest: 100, signal });
+    assert(!("runs" in page) && page.refused === "too long", JSON.stringify(page));
+    assert.match(page.why, /^page "config_dump" has more than 0\.\d+ MiB: ask for a part of it$/);
+  });
+});
+
+Deno.test("what a confined client may ask for are pages that show one proxy, which they choose by its connection", () => {
+  assert.deepEqual(PAGES.filter(({ ofProxy }) => ofProxy).map(({ path }) => path), ["config_dump", "ndsz", "edsz"]);
+  for (const { ofProxy, methods = ["GET"] } of PAGES) if (ofProxy) assert.deepEqual(methods, ["GET"]);
+});
+
+function exists(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * A client of discovery that asks for pages, with a token or without.
+ *
+ * Permissions: net (loopback).
+ *
+ * @module
+ */
+import { ClientCall } from "../../lib/grpc/client/client_call.ts";
+import { ClientConnection } from "../../lib/grpc/client/client_connection.ts";
+import { dial } from "../../lib/grpc/client/dial.ts";
+import { codeName } from "../../lib/grpc/codes.ts";
+import { encode } from "../../lib/pb/codec.ts";
+import { decode } from "../../lib/pb/reflect.ts";
+
+const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
+const CLUSTERS = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+
+interface Response {
+  readonly type_url: string;
+  readonly nonce: string;
+  readonly resources?: readonly { readonly type_url: string; readonly value: Uint8Array }[];
+}
+
+/** See the module. */
+export class QuestionClient implements Disposable {
+  readonly #connection: ClientConnection;
+  readonly #call: ClientCall;
+  #node: object | undefined;
+  #next = Promise.withResolvers<Response>();
+  /** Code and text of the stream's end. */
+  #ended: readonly [string, string] | undefined;
+
+  private constructor(connection: ClientConnection, node: object, token: string | undefined) {
+    this.#connection = connection;
+    this.#node = node;
+    const metadata = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    this.#call = new ClientCall(connection, { authority: "server", path: ADS, metadata, maxMessageSize: 1 << 26 }, {
+      message: (bytes) => this.#next.resolve(decode("envoy.service.discovery.v3.DiscoveryResponse", bytes)),
+      end: (status) => {
+        this.#ended = [codeName(status?.code ?? 0), status?.message ?? ""];
+        this.#next.reject(this.#ended);
+      },
+    });
+  }
+
+  static async connect(port: number, id: string, token?: string): Promise<QuestionClient> {
+    return new QuestionClient(new ClientConnection(await dial({ host: "127.0.0.1", port }, 5000)), { id }, token);
+  }
+
+  /** Becomes a proxy: it has its clusters then. */
+  async subscribe(): Promise<void> {
+    const { nonce } = await this.#request({ type_url: CLUSTERS });
+    this.#send({ type_url: CLUSTERS, response_nonce: nonce });
+  }
+
+  /** The response to a question; the end of the stream, if that is the answer. */
+  async resources(
+    typeUrl: string,
+    ...names: string[]
+  ): Promise<NonNullable<Response["resources"]> | readonly [string, string]> {
+    try {
+      return (await this.#request({ type_url: typeUrl, resource_names: names })).resources ?? [];
+    } catch (error) {
+      if (this.#ended === undefined) throw error;
+      return this.#ended;
+    }
+  }
+
+  /** The text of a page, or the code that refuses it. */
+  async page(...names: string[]): Promise<string> {
+    const [first] = await this.resources("istio.io/debug", ...names);
+    return typeof first === "object" ? new TextDecoder().decode(first.value) : first ?? "";
+  }
+
+  #request(request: object): Promise<Response> {
+    this.#next = Promise.withResolvers();
+    this.#send(request);
+    return this.#next.promise;
+  }
+
+  #send(request: object): void {
+    const node = this.#node;
+    this.#node = undefined;
+    this.#call.send(encode("envoy.service.discovery.v3.DiscoveryRequest", { ...request, ...(node && { node }) }));
+  }
+
+  [Symbol.dispose](): void {
+    this.#connection.close();
+  }
+}
