@@ -12,10 +12,13 @@ import {
 } from "../authenticators/caller.ts";
 import { shownText } from "../authenticators/trust.ts";
 import { Code } from "../grpc/codes.ts";
-import type { RefusalLog } from "../kernel/log/refusal_log.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { RefusalLog } from "../kernel/log/refusal_log.ts";
 import { workloadUri } from "../pki/spiffe.ts";
 import type { Proxy } from "../translate/proxy/node.ts";
 import { type ConnectRequest, XdsRefusal } from "../xds/protocol/source.ts";
+import type { ServerAuthentication } from "./authentication.ts";
+import type { DiscoverySettings } from "./settings.ts";
 
 /** How clients are checked. */
 export interface CallerRules {
@@ -87,4 +90,18 @@ export class DiscoveryCallers {
     this.#refusals.add(address, message);
     return new XdsRefusal(code, message);
   }
+}
+
+/** The clients of a server, by its settings; refusals are logged. */
+export function newCallers(
+  authentication: Pick<ServerAuthentication, "forDiscovery">,
+  settings: Pick<DiscoverySettings, "XDS_AUTH" | "PILOT_ENABLE_XDS_IDENTITY_CHECK">,
+  { log, clock }: Pick<Kernel, "log" | "clock">,
+): DiscoveryCallers {
+  const rules: CallerRules = {
+    authenticate: settings.XDS_AUTH,
+    checkIdentity: settings.PILOT_ENABLE_XDS_IDENTITY_CHECK,
+  };
+  const refusals = new RefusalLog("refused a client of discovery", log.scope("authn"), clock);
+  return new DiscoveryCallers(authentication.forDiscovery(), rules, refusals);
 }

@@ -13,12 +13,13 @@ import { RpcError } from "../grpc/status.ts";
 import { paced } from "../kernel/time/paced.ts";
 import { parseWorkloadIdentity } from "../pki/spiffe.ts";
 import { NodeRefused } from "../translate/proxy/identity.ts";
-import type { Proxy } from "../translate/proxy/node.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { DEBUG, type DebugAnswers, type DebugQuestion, type DebugResource } from "../xds/protocol/questions.ts";
-import { type ConnectRequest, XdsRefusal } from "../xds/protocol/source.ts";
+import { XdsRefusal } from "../xds/protocol/source.ts";
 import { clientStatus } from "../xds/questions/client_status.ts";
 import type { DiscoveryCallers } from "./callers.ts";
+import type { Pipeline } from "./pipeline.ts";
+import type { NodeReader } from "./source.ts";
 
 /** Type of the question for the state of proxies. */
 const SYNCZ = `${DEBUG}/syncz`;
@@ -26,22 +27,28 @@ const SYNCZ = `${DEBUG}/syncz`;
 /** What answers are made of. */
 export interface DebugQuestionParts {
   readonly callers: Pick<DiscoveryCallers, "identify" | "identityAs">;
-  /** @throws {NodeRefused} */
-  readonly readNode: (request: ConnectRequest) => Pick<Proxy, "namespace" | "serviceAccount">;
+  readonly nodes: NodeReader;
+  readonly pipeline: Pick<Pipeline, "mesh">;
   /** Asked for when a question has come. */
   readonly view: () => DebugView;
-  /** Namespace whose identities may see everything. */
-  readonly systemNamespace: string;
 }
 
-/** Answers by the debug pages. Their modules are loaded once one is asked for. */
-export function debugQuestions({ callers, readNode, view, systemNamespace }: DebugQuestionParts): DebugAnswers {
+/**
+ * Answers by the debug pages. Their modules are loaded once one is asked for.
+ *
+ * @param systemNamespace identities of this namespace may see everything
+ */
+export function debugQuestions(
+  systemNamespace: string,
+  { callers, nodes, pipeline, view }: DebugQuestionParts,
+): DebugAnswers {
   return {
     async identify(request) {
       const caller = await callers.identify(request);
       if (caller === undefined) return undefined;
       try {
-        return callers.identityAs(readNode(request), caller, request.peer.address);
+        const proxy = nodes.read(request.node, request.delta, pipeline.mesh);
+        return callers.identityAs(proxy, caller, request.peer.address);
       } catch (error) {
         if (error instanceof NodeRefused) throw new XdsRefusal(Code.INVALID_ARGUMENT, error.message);
         throw error;

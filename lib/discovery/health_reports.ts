@@ -9,6 +9,7 @@
  */
 import { fromStruct } from "../pb/wellknown.ts";
 import { parseWorkloadIdentity } from "../pki/spiffe.ts";
+import type { Kernel } from "../kernel/kernel.ts";
 import type { Logger } from "../kernel/log/log.ts";
 import type { Cancel, Clock } from "../kernel/time/clock.ts";
 import { canonicalIp } from "../registry/address.ts";
@@ -16,6 +17,7 @@ import type { ReportPlace, ServiceEntryRegistry } from "../registry/service_entr
 import { Metadata } from "../translate/proxy/metadata.ts";
 import type { Proxy } from "../translate/proxy/node.ts";
 import type { ClientHealth } from "../xds/protocol/source.ts";
+import type { DiscoverySettings } from "./settings.ts";
 
 /** Milliseconds for which a report outlives its stream: 10 s, as Istio keeps the entry of a workload that has gone. */
 export const GRACE = 10_000;
@@ -115,4 +117,18 @@ function placesOf({ namespace, addresses, node }: Proxy): ReportPlace[] {
   const name = new Metadata(fromStruct(node.metadata)).text("WORKLOAD_ENTRY");
   if (name !== "") return [{ namespace, name }];
   return addresses.slice(0, MAX_ADDRESSES).map((address) => ({ namespace, address: canonicalIp(address) }));
+}
+
+/** The reports of a server, by its settings; they end with its kernel. */
+export function startHealthReports(
+  entries: Pick<ServiceEntryRegistry, "setHealth">,
+  { MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY: validateIdentity }: Pick<
+    DiscoverySettings,
+    "MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY"
+  >,
+  { clock, log, stopper }: Pick<Kernel, "clock" | "log" | "stopper">,
+): HealthReports {
+  const health = new HealthReports(entries, { validateIdentity, clock, log: log.scope("wle") });
+  stopper.add("health of workloads", () => health.stop());
+  return health;
 }

@@ -17,8 +17,7 @@ import type { Derivation } from "../config/derive/derivation.ts";
 import type { ConfigStore } from "../config/store.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { startFactRegistry } from "./fact_registry.ts";
-import { HealthReports } from "./health_reports.ts";
-import { RefusalLog } from "../kernel/log/refusal_log.ts";
+import { startHealthReports } from "./health_reports.ts";
 import { giveMemoryBack } from "../kernel/program/memory.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import type { Registry } from "../registry/types.ts";
@@ -44,7 +43,7 @@ import { cacheSwitches, debounceOptions, type DiscoverySettings, entryOptions, t
 import { NodeReader, PipelineSource } from "./source.ts";
 import { startRootNamespace } from "./root_namespace.ts";
 import { ServerAuthentication } from "./authentication.ts";
-import { DiscoveryCallers } from "./callers.ts";
+import { newCallers } from "./callers.ts";
 import { pageGuard } from "./page_callers.ts";
 import { type ServerTlsOptions, startServerTls } from "./secure_port.ts";
 import { type MeshFileOption, StartError } from "./start_error.ts";
@@ -170,31 +169,20 @@ async function start(
   await pipeline.start();
   const analysis = startAnalysis(options, pipeline, configuration, kernel);
   const authentication = new ServerAuthentication(settings, mesh, kernel);
-  const callers = new DiscoveryCallers(authentication.forDiscovery(), {
-    authenticate: settings.XDS_AUTH,
-    checkIdentity: settings.PILOT_ENABLE_XDS_IDENTITY_CHECK,
-  }, new RefusalLog("refused a client of discovery", kernel.log.scope("authn"), kernel.clock));
+  const callers = newCallers(authentication, settings, kernel);
   const credentials = startCredentials(pipeline.table, configuration.facts, kernel);
   const changed = () => pipeline.lookAgain("global");
   const roots = startMeshRoots({ mesh, table: pipeline.table, changed }, settings, kernel);
-  const health = new HealthReports(pipeline.entries, {
-    validateIdentity: settings.MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY,
-    ...{ clock: kernel.clock, log: kernel.log.scope("wle") },
-  });
-  kernel.stopper.add("health of workloads", () => health.stop());
+  const health = startHealthReports(pipeline.entries, settings, kernel);
   const source = new PipelineSource(pipeline, nodes, callers, credentials, roots, health);
   source.ready = true;
   synced();
 
   const authority = await startServerAuthority(options, settings, { mesh, authentication }, kernel);
-  const questions = debugQuestions({
-    ...{ callers, systemNamespace: options.systemNamespace, view: () => view },
-    readNode: ({ node, delta }) => nodes.read(node, delta, pipeline.mesh),
-  });
-  const xds = newXdsServer(options, settings, kernel, pipeline, source, {
-    services: authority.services,
-    questions: settings.ENABLE_DEBUG_ON_HTTP ? questions : undefined,
-  });
+  const questions = settings.ENABLE_DEBUG_ON_HTTP
+    ? debugQuestions(options.systemNamespace, { callers, nodes, pipeline, view: () => view })
+    : undefined;
+  const xds = newXdsServer(options, settings, kernel, pipeline, source, { ...authority, questions });
   scrapeMetrics(kernel.metrics, pipeline, settings.PILOT_XDS_CACHE_STATS);
   startUpkeep(pipeline, kernel, () => analysis.findings());
   const view: DebugView = debugView({

@@ -176,9 +176,12 @@ export class ClientResources {
     return "late nack";
   }
 
-  /** The client has acknowledged the last response once more: it takes what it rejected late. */
-  acknowledgedAgain(): void {
-    if (this.#late === undefined) return;
+  /**
+   * The request changes no subscription. One that repeats an acknowledgement takes what was rejected late; with a change,
+   * the nonce says nothing about the response.
+   */
+  answeredAlone(answer: ResponseAnswer | "first", { error }: AdsRequest): void {
+    if (this.#late === undefined || answer !== "none" || error !== undefined) return;
     this.#late = undefined;
     this.blamed = [];
     if (!this.rejecting) this.lastError = "";

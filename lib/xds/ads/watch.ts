@@ -211,7 +211,7 @@ export class Watch {
       this.owes ||= this.rules.whole;
     }
     if (dropped.size > 0 && !this.wildcard) resources.forget(dropped);
-    if (added.size === 0 && dropped.size === 0) this.#answeredAlone(answer, request);
+    if (added.size === 0 && dropped.size === 0) resources.answeredAlone(answer, request);
     return answer;
   }
 
@@ -221,7 +221,7 @@ export class Watch {
     const owed = this.owes;
     if (!isNew && request.nonce !== "") {
       answer = this.resources.answered(request);
-      if (request.names.size === 0 && request.unsubscribe.size === 0) this.#answeredAlone(answer, request);
+      if (request.names.size === 0 && request.unsubscribe.size === 0) this.resources.answeredAlone(answer, request);
     }
     if (isNew && request.names.size === 0 && request.unsubscribe.size === 0) {
       this.subscription.wildcard = this.rules.wildcard;
@@ -243,11 +243,6 @@ export class Watch {
     }
     this.#questions.take(unwanted);
     return answer;
-  }
-
-  /** A request that changes no subscription. With one, the nonce of the last response says nothing about that. */
-  #answeredAlone(answer: Answer, { error }: AdsRequest): void {
-    if (answer === "none" && error === undefined) this.resources.acknowledgedAgain();
   }
 
   #withWildcard(names: NameSet, wildcard: boolean): NameSet {
