@@ -71,6 +71,8 @@ export interface StoreSource<O extends StoredObject = ConfigObject> {
   apply(changes: StoreChanges<O>): ChangeSet<O>;
   /** How many objects the source has, hidden ones included. */
   readonly size: number;
+  /** The objects of the source, hidden ones included. */
+  objects(): Iterable<O>;
 }
 
 /** The objects of one source, by kind and key. */
@@ -120,6 +122,9 @@ export class ObjectStore<O extends StoredObject, Kinds extends { readonly [K in 
       apply: (changes) => this.#apply(shelves, changes),
       get size() {
         return [...shelves.byKind.values()].reduce((sum, shelf) => sum + shelf.size, 0);
+      },
+      *objects() {
+        for (const shelf of shelves.byKind.values()) yield* shelf.values();
       },
     };
   }

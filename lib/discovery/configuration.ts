@@ -13,12 +13,15 @@
  */
 import type { Derivation } from "../config/derive/derivation.ts";
 import { DerivationEngine } from "../config/derive/engine.ts";
+import { DiscoveredNamespaces } from "../config/discovered_namespaces.ts";
+import { DiscoveredSource } from "../config/discovered_source.ts";
 import { FactStore } from "../config/facts/store.ts";
 import { type Finding, findingChanges } from "../config/finding/finding.ts";
 import { writtenKey, writtenKind } from "../config/finding/origin.ts";
 import { type Kind, KINDS } from "../config/kinds/kinds.ts";
 import { hiddenFinding } from "../config/overlap.ts";
-import { type ChangeSet, ConfigStore } from "../config/store.ts";
+import { isOfRevision } from "../config/revision.ts";
+import { type ChangeSet, ConfigStore, type StoreSource } from "../config/store.ts";
 import type { Fact } from "../config/facts/types.ts";
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import type { PassedOver } from "../folder/index.ts";
@@ -29,6 +32,7 @@ import { unpaced } from "../kernel/time/paced.ts";
 import { type ConfigFolder, startConfigFolder } from "./config_folder.ts";
 import { logFindings } from "./finding_log.ts";
 import { type ChangeTaker, HandOver } from "./hand_over.ts";
+import type { MeshSource } from "./mesh_source.ts";
 import { OrchObjects, type OrchScope } from "./orch/orchestrator.ts";
 import type { Pipeline } from "./pipeline.ts";
 
@@ -42,10 +46,22 @@ export interface FolderPassedOver {
   readonly kinds: ReadonlyMap<string, PassedOver>;
 }
 
+/** Which objects of its sources a server reads. */
+export interface ReadObjects {
+  /** `REVISION`: configuration of other revisions is passed over. Default: there are none. */
+  readonly revision?: string;
+  /** The folders stand in for an orchestrator, so that `discoverySelectors` are for them too. Default: they do not. */
+  readonly foldersAreCluster?: boolean;
+}
+
 /** See the module. */
 export class Configuration {
   readonly store = new ConfigStore();
   readonly facts = new FactStore();
+  /** The namespaces of the orchestrator whose objects are read. */
+  readonly #namespaces: DiscoveredNamespaces;
+  readonly #everywhere: DiscoveredNamespaces;
+  readonly #reads: ReadObjects;
   readonly #folders: ConfigFolder[] = [];
   #orch: OrchObjects | undefined;
   readonly #engines: readonly DerivationEngine[];
@@ -58,8 +74,17 @@ export class Configuration {
    * @param derivations In order of their precedence.
    * @param services Makes services of facts. Default: nothing does.
    */
-  constructor(pipeline: Pipeline, derivations: readonly Derivation[], kernel: Kernel, services?: ChangeTaker<Fact>) {
+  constructor(
+    pipeline: Pipeline,
+    derivations: readonly Derivation[],
+    kernel: Kernel,
+    services?: ChangeTaker<Fact>,
+    reads: ReadObjects = {},
+  ) {
     this.#kernel = kernel;
+    this.#reads = reads;
+    this.#namespaces = new DiscoveredNamespaces(this.facts, !reads.foldersAreCluster);
+    this.#everywhere = new DiscoveredNamespaces(this.facts, false);
     this.#handOver = new HandOver({
       // The store's lists are of ConfigObject; the union by kind is the same objects with `kind` telling the spec's type.
       few: (removed, added) => pipeline.configChanged(removed as AnyConfigObject[], added as AnyConfigObject[]),
@@ -85,6 +110,12 @@ export class Configuration {
     );
   }
 
+  /** From now on `discoverySelectors` choose namespaces. */
+  followSelectors(mesh: Pick<MeshSource, "state" | "onChange">): void {
+    this.#namespaces.use(mesh.state.mesh.discoverySelectors ?? []);
+    mesh.onChange((state) => this.#namespaces.use(state.mesh.discoverySelectors ?? []));
+  }
+
   /**
    * Adds a folder as a source, and watches it.
    *
@@ -93,9 +124,10 @@ export class Configuration {
    * @throws Deno.errors.NotFound and others when the folder cannot be read at the start.
    */
   async addFolder(path: string, rank: number): Promise<void> {
+    const discovered = this.#reads.foldersAreCluster ? this.#namespaces : this.#everywhere;
     const target = {
-      objects: this.store.addSource(path, rank),
-      facts: this.facts.addSource(path, rank),
+      objects: this.#ofRevision(this.store.addSource(path, rank), discovered),
+      facts: new DiscoveredSource(this.facts.addSource(path, rank), discovered, () => true),
       digestKey: this.#digestKey,
     };
     this.#folders.push(await startConfigFolder(target, () => this.#handedOver(), this.#kernel));
@@ -110,7 +142,12 @@ export class Configuration {
    */
   async addOrchestrator(client: ApiClient, cluster: string, scope: OrchScope): Promise<void> {
     const onFindings = (changes: Parameters<typeof logFindings>[0]) => unpaced(logFindings(changes, this.#kernel));
-    const target = { store: this.store, facts: this.facts, digestKey: this.#digestKey, onFindings };
+    const target = {
+      objects: (name: string, rank: number) => this.#ofRevision(this.store.addSource(name, rank), this.#namespaces),
+      facts: new DiscoveredSource(this.facts.addSource(cluster, 0), this.#namespaces, () => true),
+      digestKey: this.#digestKey,
+      onFindings,
+    };
     this.#orch = new OrchObjects(client, cluster, scope, target, this.#kernel);
     await this.#orch.start();
     await this.#handedOver();
@@ -147,6 +184,11 @@ export class Configuration {
     this.#handOver.end();
     this.#factsHandOver?.end();
     await Promise.all([...this.#folders.map((folder) => folder.stop()), this.#orch?.stop()]);
+  }
+
+  #ofRevision(source: StoreSource, namespaces: DiscoveredNamespaces): StoreSource {
+    const { revision = "" } = this.#reads;
+    return new DiscoveredSource(source, namespaces, ({ meta: { labels } }) => isOfRevision(labels, revision));
   }
 
   async #handedOver(): Promise<void> {

@@ -157,7 +157,9 @@ async function start(
 
   await startRegistries(options, pipeline, kernel);
   const services = startFactRegistry(options, settings, { pipeline, mesh }, kernel);
-  const configuration = new Configuration(pipeline, options.derivations ?? [], kernel, services);
+  const reads = { revision: settings.REVISION, foldersAreCluster: options.manifestServices ?? false };
+  const configuration = new Configuration(pipeline, options.derivations ?? [], kernel, services, reads);
+  configuration.followSelectors(mesh);
   kernel.stopper.add("configuration", () => configuration.stop());
   if (orch !== undefined && options.orch !== undefined) {
     await configuration.addOrchestrator(orch, options.clusterId, options.orch);

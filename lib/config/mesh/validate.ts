@@ -4,6 +4,7 @@
  * @module
  */
 import { checkConfigSources } from "./config_sources.ts";
+import { checkLabelSelectors } from "./label_selector.ts";
 import type { Findings } from "../finding/findings.ts";
 import { joinPath } from "../schema/field.ts";
 import { checkLocality } from "../validation/locality.ts";
@@ -49,6 +50,7 @@ export function validateMeshConfig(mesh: MeshConfig, report: Findings): void {
   checkCount(mesh.defaultHttpRetryPolicy.attempts, "defaultHttpRetryPolicy.attempts", report);
   checkProviders(mesh.extensionProviders, report);
   checkConfigSources(mesh.configSources, report);
+  checkLabelSelectors(mesh.discoverySelectors ?? [], "discoverySelectors", report);
 }
 
 const CURVES = new Set(["P-224", "P-256", "P-384", "P-521", "X25519", "X25519Kyber768Draft00", "X25519MLKEM768"]);

@@ -7,10 +7,10 @@
  * @module
  */
 import { readFact } from "../../config/facts/read.ts";
-import type { FactStore } from "../../config/facts/store.ts";
 import type { Fact, FactKind } from "../../config/facts/types.ts";
 import { FACT_API_VERSIONS } from "../../config/facts/types.ts";
 import type { Finding } from "../../config/finding/finding.ts";
+import type { StoreSource } from "../../config/store.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
@@ -46,12 +46,11 @@ export interface FactFeedsParts {
   readonly client: ApiClient;
   readonly kernel: Kernel;
   readonly cluster: string;
-  readonly facts: FactStore;
+  readonly facts: StoreSource<Fact>;
   /** Keys the hashes of facts; see `FactOptions`. */
   readonly digestKey: Uint8Array;
   /** Only objects of this namespace are read; empty: all. */
   readonly namespace: string;
-  readonly rank: number;
   /** Whether services are read of them. */
   readonly services: boolean;
   readonly onFindings: FindingsListener;
@@ -62,8 +61,7 @@ export class FactFeeds {
   readonly #feeds: readonly { readonly feed: ApiFeed<Fact>; readonly resource: ApiResource }[];
 
   constructor(parts: FactFeedsParts) {
-    const { client, kernel, cluster, facts, digestKey, namespace, rank, services, onFindings } = parts;
-    const target = facts.addSource(cluster, rank);
+    const { client, kernel, cluster, facts: target, digestKey, namespace, services, onFindings } = parts;
     this.#feeds = RESOURCES.filter((one) => services || !one.services).map(({ kind, plural, namespaced, scope }) => {
       const read = (tree: ApiJson): ReadApiObject<Fact> => {
         const { fact, findings } = readFact(kind, leanTree(kind, tree), originOf(tree, cluster), { digestKey });

@@ -11,7 +11,7 @@
  * @module
  */
 import { parseObject } from "../../config/object.ts";
-import type { ConfigStore } from "../../config/store.ts";
+import type { StoreSource } from "../../config/store.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { Finding } from "../../config/finding/finding.ts";
 import { KINDS } from "../../config/kinds/kinds.ts";
@@ -37,11 +37,10 @@ export interface KindFeedsParts {
   readonly client: ApiClient;
   readonly kernel: Kernel;
   readonly cluster: string;
-  readonly store: ConfigStore;
+  /** Adds a source of that precedence to a store. */
+  readonly objects: (name: string, rank: number) => StoreSource;
   /** Only objects of this namespace are read; empty: all. */
   readonly namespace: string;
-  /** Precedence of our groups; those of Istio come next. */
-  readonly rank: number;
   readonly onFindings: FindingsListener;
 }
 
@@ -62,15 +61,16 @@ export class KindFeeds {
 
   constructor(parts: KindFeedsParts) {
     this.#parts = parts;
-    const { client, kernel, store, cluster, namespace, rank, onFindings } = parts;
+    const { client, kernel, objects, cluster, namespace, onFindings } = parts;
     const troubled = () => kernel.metrics.counter("controller_sync_errors_total").inc({ cluster });
     this.#definitions = new Informer(client, {
       ...{ resource: DEFINITIONS, metadataOnly: true, project: () => true, troubled },
       log: kernel.log.scope("orch"),
     });
     const sources = { own: cluster, peers: `${cluster} (istio.io)` };
-    const own = store.addSource(sources.own, rank);
-    const peers = store.addSource(sources.peers, rank + 1);
+    // Our groups come first, then those of Istio.
+    const own = objects(sources.own, 0);
+    const peers = objects(sources.peers, 1);
     for (const definition of KIND_DEFINITIONS) {
       const name = definition.own ? sources.own : sources.peers;
       const feed = new ApiFeed<ConfigObject>({

@@ -5,9 +5,9 @@
  *
  * @module
  */
-import type { FactStore } from "../../config/facts/store.ts";
+import type { Fact } from "../../config/facts/types.ts";
 import type { Finding } from "../../config/finding/finding.ts";
-import type { ConfigStore } from "../../config/store.ts";
+import type { StoreSource } from "../../config/store.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { FileAccess } from "../../orch/access/file_access.ts";
@@ -51,8 +51,10 @@ export function orchClient({ place, qps, burst, allowed }: OrchOptions, kernel: 
 
 /** What the objects of the orchestrator go into. */
 export interface OrchTarget {
-  readonly store: ConfigStore;
-  readonly facts: FactStore;
+  /** Adds a source of configuration of that precedence: one for each group of the kinds. */
+  readonly objects: (name: string, rank: number) => StoreSource;
+  readonly facts: StoreSource<Fact>;
+  /** Keys the hashes of facts; see `FactOptions`. */
   readonly digestKey: Uint8Array;
   readonly onFindings: FindingsListener;
 }
@@ -65,7 +67,7 @@ export class OrchObjects {
   /** @param cluster Name of the cluster, which is the source's. */
   constructor(client: ApiClient, cluster: string, scope: OrchScope, target: OrchTarget, kernel: Kernel) {
     const { namespace, kinds, services } = scope;
-    const parts = { client, kernel, cluster, namespace, services, rank: 0, ...target };
+    const parts = { client, kernel, cluster, namespace, services, ...target };
     this.#facts = new FactFeeds(parts);
     this.#kinds = kinds ? new KindFeeds(parts) : undefined;
   }

@@ -32,6 +32,9 @@ export const ambient: NotBuiltPart = {
   flags: [
     "install-cni --ztunnel-uds-address",
   ],
+  meshFields: [
+    "serviceScopeConfigs",
+  ],
   refused: {
     "install-cni --ambient-enabled": "is refused: there is no node agent for the tunnel",
     "proxy type waypoint": "is refused when it connects",

@@ -38,12 +38,10 @@ export const orchestrator: NotBuiltPart = {
     "pilot-discovery --cniNamespace",
   ],
   meshFields: [
-    "discoverySelectors",
     "ingressClass",
     "ingressControllerMode",
     "ingressSelector",
     "ingressService",
-    "serviceScopeConfigs",
   ],
   refused: {
     "configSources[].address, other than fs://": "is a warning; nothing is read from there",

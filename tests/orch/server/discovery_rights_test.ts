@@ -34,7 +34,12 @@ async function refusedPath(server: ApiServer, account: string): Promise<string |
   const kernel = startKernel("pilot-discovery", undefined, { log: silentLog() });
   const client = new ApiClient({ access: { current: () => access, refused: () => {} }, exchange });
   const digestKey = crypto.getRandomValues(new Uint8Array(32));
-  const target = { store: new ConfigStore(), facts: new FactStore(), digestKey, onFindings: () => {} };
+  const store = new ConfigStore();
+  const target = {
+    objects: (name: string, rank: number) => store.addSource(name, rank),
+    facts: new FactStore().addSource("Orch", 0),
+    ...{ digestKey, onFindings: () => {} },
+  };
   const scope = { namespace: "", kinds: true, services: true };
   const objects = new OrchObjects(client, "Orch", scope, target, kernel);
   try {

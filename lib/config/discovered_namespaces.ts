@@ -1,0 +1,80 @@
+/**
+ * The namespaces that `discoverySelectors` of the mesh configuration choose, by the labels of their objects.
+ *
+ * @module
+ */
+import type { FactStore } from "./facts/store.ts";
+import type { Fact } from "./facts/types.ts";
+import { meetsLabelSelector } from "./mesh/label_selector.ts";
+import type { LabelSelector } from "./mesh/types.ts";
+import type { ChangeSet } from "./store.ts";
+
+/** The label that every namespace of an orchestrator has, with its name: selectors may ask for it where nobody wrote it. */
+const NAME_LABEL = "kubernetes.io/metadata.name";
+
+/** Hears of namespaces that are discovered from now on, or no more; undefined: it may be any. Must not throw. */
+export type DiscoveryListener = (names: ReadonlySet<string> | undefined) => void;
+
+/** See the module. */
+export class DiscoveredNamespaces {
+  readonly #facts: FactStore;
+  readonly #needsObject: boolean;
+  readonly #listeners = new Set<DiscoveryListener>();
+  /** The answers that were given by the present selectors. */
+  readonly #answers = new Map<string, boolean>();
+  #selectors: readonly LabelSelector[] = [];
+
+  /**
+   * @param facts Has the objects of namespaces.
+   * @param needsObject A namespace without an object is not discovered where there are selectors: an API has one for
+   * each. False: it has its name for a label, as in a folder of manifests that leaves it out.
+   */
+  constructor(facts: FactStore, needsObject: boolean) {
+    this.#facts = facts;
+    this.#needsObject = needsObject;
+    facts.subscribe((changes) => this.#take(changes));
+  }
+
+  /** Whether objects of a namespace are read; what has no namespace (empty) always is. */
+  has(namespace: string): boolean {
+    if (namespace === "" || this.#selectors.length === 0) return true;
+    let answer = this.#answers.get(namespace);
+    if (answer === undefined) this.#answers.set(namespace, answer = this.#selected(namespace));
+    return answer;
+  }
+
+  /** Takes other selectors; none: all namespaces are discovered. */
+  use(selectors: readonly LabelSelector[]): void {
+    if (JSON.stringify(selectors) === JSON.stringify(this.#selectors)) return;
+    this.#selectors = selectors;
+    this.#answers.clear();
+    for (const listener of this.#listeners) listener(undefined);
+  }
+
+  /** Calls `listener` whenever the answer for some namespaces is another one. */
+  onChange(listener: DiscoveryListener): void {
+    this.#listeners.add(listener);
+  }
+
+  #selected(namespace: string): boolean {
+    const object = this.#facts.get("Namespace", "", namespace);
+    if (object === undefined && this.#needsObject) return false;
+    const labels = { ...object?.meta.labels, [NAME_LABEL]: namespace };
+    return this.#selectors.some((selector) => meetsLabelSelector(selector, labels));
+  }
+
+  #take({ added, updated, removed, refreshed }: ChangeSet<Fact>): void {
+    if (this.#selectors.length === 0) return;
+    const facts = [...added, ...removed, ...[...updated, ...refreshed].map((update) => update.new)];
+    const changed = new Set<string>();
+    for (const { kind, meta: { name } } of facts) {
+      const before = kind === "Namespace" ? this.#answers.get(name) : undefined;
+      if (before === undefined) continue;
+      const now = this.#selected(name);
+      if (now === before) continue;
+      this.#answers.set(name, now);
+      changed.add(name);
+    }
+    if (changed.size > 0) { for (const listener of this.#listeners) listener(changed); }
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * A source of a store of which only some objects get in: those of namespaces that are discovered, and of them those that
+ * this control plane is to read.
+ *
+ *     a feed, a folder ──apply──> [ discovered? read here? ] ──yes──> store
+ *                                            └──no──> held back, by namespace <── labels of a namespace change
+ *
+ * What is held back waits for its namespace without being read again.
+ *
+ * @module
+ */
+import type { DiscoveredNamespaces } from "./discovered_namespaces.ts";
+import type { ChangeSet, StoreChanges, StoredObject, StoreSource } from "./store.ts";
+
+/** See the module. */
+export class DiscoveredSource<O extends StoredObject> implements StoreSource<O> {
+  readonly #target: StoreSource<O>;
+  readonly #namespaces: DiscoveredNamespaces;
+  readonly #isRead: (object: O) => boolean;
+  readonly #held = new Map<string, Map<string, O>>();
+
+  /** @param isRead Whether an object is read here, wherever it is; the answer holds for the life of this version of it. */
+  constructor(target: StoreSource<O>, namespaces: DiscoveredNamespaces, isRead: (object: O) => boolean) {
+    this.#target = target;
+    this.#namespaces = namespaces;
+    this.#isRead = isRead;
+    namespaces.onChange((names) => this.#look(names));
+  }
+
+  get name(): string {
+    return this.#target.name;
+  }
+
+  /** Without those that are held back. */
+  get size(): number {
+    return this.#target.size;
+  }
+
+  /** Without those that are held back. */
+  objects(): Iterable<O> {
+    return this.#target.objects();
+  }
+
+  apply({ upserted, removed }: StoreChanges<O>): ChangeSet<O> {
+    for (const key of removed) this.#release(key);
+    const [admitted, left]: [O[], string[]] = [[], [...removed]];
+    for (const object of upserted) {
+      this.#release(object.key);
+      if (!this.#isRead(object)) left.push(object.key);
+      else if (this.#namespaces.has(object.meta.namespace)) admitted.push(object);
+      else {
+        this.#hold(object);
+        left.push(object.key);
+      }
+    }
+    return this.#target.apply({ upserted: admitted, removed: left });
+  }
+
+  #hold(object: O): void {
+    const { namespace } = object.meta;
+    const there = this.#held.get(namespace);
+    if (there === undefined) this.#held.set(namespace, new Map([[object.key, object]]));
+    else there.set(object.key, object);
+  }
+
+  #release(key: string): void {
+    if (this.#held.size === 0) return;
+    const [, namespace = ""] = key.split("/");
+    const there = this.#held.get(namespace);
+    if (there?.delete(key) && there.size === 0) this.#held.delete(namespace);
+  }
+
+  /** Moves the objects of these namespaces in or out; those of others are looked at, at most. */
+  #look(names: ReadonlySet<string> | undefined): void {
+    const upserted: O[] = [];
+    for (const namespace of [...names ?? this.#held.keys()]) {
+      if (!this.#namespaces.has(namespace)) continue;
+      upserted.push(...this.#held.get(namespace)?.values() ?? []);
+      this.#held.delete(namespace);
+    }
+    const left: O[] = [];
+    const mayLeave = names === undefined || [...names].some((name) => !this.#namespaces.has(name));
+    for (const object of mayLeave ? this.#target.objects() : []) {
+      if (!this.#namespaces.has(object.meta.namespace)) left.push(object);
+    }
+    for (const object of left) this.#hold(object);
+    if (upserted.length + left.length === 0) return;
+    this.#target.apply({ upserted, removed: left.map(({ key }) => key) });
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * Label selectors of the orchestrator: what they match, and what is wrong with them.
+ *
+ * @module
+ */
+import type { Findings } from "../finding/findings.ts";
+import { ownKey } from "../spelling/spelling.ts";
+import type { LabelSelector, LabelSelectorRequirement } from "./types.ts";
+
+/** Whether labels meet a selector, as the orchestrator reads it: one that is empty is met by all. */
+export function meetsLabelSelector(
+  { matchLabels = {}, matchExpressions = [] }: LabelSelector,
+  labels: Readonly<Record<string, string>>,
+): boolean {
+  return Object.entries(matchLabels).every(([key, value]) => valueOf(labels, key) === value) &&
+    matchExpressions.every((requirement) => meets(requirement, valueOf(labels, ownKey(requirement.key))));
+}
+
+function meets({ operator, values = [] }: LabelSelectorRequirement, value: string | undefined): boolean {
+  switch (operator) {
+    case "In":
+      return value !== undefined && values.includes(value);
+    case "NotIn":
+      return value === undefined || !values.includes(value);
+    case "Exists":
+      return value !== undefined;
+    case "DoesNotExist":
+      return value === undefined;
+  }
+}
+
+function valueOf(labels: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(labels, key) ? labels[key] : undefined;
+}
+
+/** Checks the requirements of a list of selectors: which of them need values, and which may have none. */
+export function checkLabelSelectors(selectors: readonly LabelSelector[], at: string, report: Findings): void {
+  selectors.forEach(({ matchExpressions = [] }, index) =>
+    matchExpressions.forEach(({ operator, values = [] }, position) => {
+      const needsValues = operator === "In" || operator === "NotIn";
+      if (needsValues === values.length > 0) return;
+      const expected = needsValues ? `at least one value for ${operator}` : `no values for ${operator}`;
+      report.error(`${at}[${index}].matchExpressions[${position}].values`, values, expected);
+    })
+  );
+}
