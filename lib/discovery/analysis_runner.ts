@@ -139,9 +139,10 @@ export class AnalysisRunner {
     await this.#located;
   }
 
-  #note({ change, affected }: AppliedChange, pipeline: Pipeline): void {
-    if (change === undefined) this.#analysis.reset(pipeline.translator.mesh, pipeline.objects());
-    else this.#analysis.changed(change.removed, change.added, affected);
+  #note(applied: AppliedChange, pipeline: Pipeline): void {
+    if ("objects" in applied) return this.#analysis.reset(pipeline.translator.mesh, applied.objects);
+    const { change: { removed, added }, affected } = applied;
+    this.#analysis.changed(removed, added, affected);
   }
 
   /** Those whose places may have to be found. Most of translation are about objects as a whole. */

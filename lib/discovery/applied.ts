@@ -13,11 +13,10 @@ export interface ListedChange extends MeshChange {
 }
 
 /** The changes of one push. */
-export interface AppliedChange {
-  /** Absent: the mesh is another one, made from all there is. */
-  readonly change?: ListedChange;
-  readonly affected: AffectedKeys;
-}
+export type AppliedChange =
+  | { readonly change: ListedChange; readonly affected: AffectedKeys }
+  /** The mesh is another one, made from these objects. */
+  | { readonly objects: readonly AnyConfigObject[] };
 
 /** The listeners, called before the push goes out. */
 export class AppliedListeners {
@@ -29,9 +28,8 @@ export class AppliedListeners {
     return () => void this.#all.delete(listener);
   }
 
-  /** Calls all listeners, and returns the affected keys. */
-  announce(applied: AppliedChange): AffectedKeys {
+  /** Calls all listeners. */
+  announce(applied: AppliedChange): void {
     for (const listener of this.#all) listener(applied);
-    return applied.affected;
   }
 }

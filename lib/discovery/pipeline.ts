@@ -9,10 +9,10 @@
  *
  * @module
  */
-import { paced, unpaced } from "../kernel/time/paced.ts";
+import { begun, paced, unpaced } from "../kernel/time/paced.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { AnyConfigObject } from "../config/types.ts";
-import type { AffectedKeys, MeshChange } from "../mesh/mesh.ts";
+import type { MeshChange } from "../mesh/mesh.ts";
 import { networkLookup } from "../mesh/networks.ts";
 import { Aggregate } from "../registry/aggregate.ts";
 import { EndpointIndex } from "../registry/endpoint_index.ts";
@@ -61,6 +61,7 @@ export class Pipeline {
   /** The last push failed as a whole. */
   failing = false;
   readonly #objectPushes = new ObjectPushes();
+  readonly #stopped = new AbortController();
 
   constructor(options: PipelineOptions) {
     this.#options = options;
@@ -69,7 +70,7 @@ export class Pipeline {
     this.#networks = options.networks;
     this.#networkOf = networkLookup(options.networks, options.entries.clusterId);
     this.entries = new ServiceEntryRegistry({ ...options.entries, networkOf: (address) => this.#networkOf(address) });
-    this.#debouncer = new Debouncer(options.debounce, (change) => this.#flush(change), this.#timers);
+    this.#debouncer = new Debouncer(options.debounce, (change) => this.#push(change), this.#timers);
     this.#failures = new PushFailures(this.#timers, () => this.lookAgain("retry"));
     this.#translator = this.#newTranslator();
     this.aggregate.onWorkloads((source, upserted, removed) => this.entries.onWorkloads(source, upserted, removed));
@@ -215,7 +216,7 @@ export class Pipeline {
 
   /** Brings the mesh up to date part by part; nothing is translated, as no proxy is connected. */
   *#fill(): Generator<void, void> {
-    const { change } = this.#meshChanged ? this.#everything() : this.#waiting.take();
+    const change = this.#meshChanged ? this.#everything() : this.#waiting.take().change;
     if (this.#meshChanged) this.#translator = this.#newTranslator();
     this.#meshChanged = false;
     for (const part of changeParts(change)) {
@@ -227,11 +228,12 @@ export class Pipeline {
   /** Does at once what waits, without debouncing; for tests. */
   flush(): void {
     const nothing = { reasons: {}, objects: new Set<string>(), full: true, startedAt: this.#timers.now(), changes: 0 };
-    this.#flush(this.#debouncer.take() ?? nothing);
+    unpaced(this.#flush(this.#debouncer.take() ?? nothing));
   }
 
-  /** No more pushes. */
+  /** No more pushes; one that is in the middle is left there. */
   stop(): void {
+    this.#stopped.abort();
     this.#failures.stop();
     this.#debouncer.stop();
   }
@@ -247,14 +249,24 @@ export class Pipeline {
     return newTranslator(parts, this.#options, (what, error) => this.#failures.add(what, error));
   }
 
-  #flush(change: MergedChange): void {
+  #push(change: MergedChange): Promise<void> | undefined {
+    const { signal } = this.#stopped;
+    return begun(this.#flush(change), { ...this.#options.pace, signal })?.catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+  }
+
+  *#flush(change: MergedChange): Generator<void, void> {
     const started = this.#timers.now();
     try {
-      const affected = this.#meshChanged ? this.#rebuild() : this.#apply();
+      if (this.#meshChanged) yield* this.#rebuild();
+      else this.#apply();
       this.failing = false;
       const ended = this.#timers.now();
-      const seconds = { debounce: (ended - change.startedAt) / 1000, translate: (ended - started) / 1000 };
-      this.#options.measured?.({ ...seconds, affected });
+      this.#options.measured?.({
+        debounce: (ended - change.startedAt) / 1000,
+        translate: (ended - started) / 1000,
+      });
     } catch (error) {
       // Nothing of the half-done change is trusted: the next push begins from the sources.
       this.#meshChanged = true;
@@ -287,24 +299,32 @@ export class Pipeline {
     return this.#translator.counts.proxies;
   }
 
-  #apply(): AffectedKeys {
+  #apply(): void {
     const { change, addresses } = this.#waiting.take();
-    return this.applied.announce({ change, affected: this.#translator.apply(change, addresses) });
+    this.applied.announce({ change, affected: this.#translator.apply(change, addresses) });
   }
 
-  /** All there is, instead of what waits. */
-  #everything(): { readonly change: MeshChange } {
+  /** All there is now, instead of what waits. */
+  #everything(): MeshChange & { readonly added: readonly AnyConfigObject[] } {
     this.#waiting.take();
-    return { change: { added: this.#objects.values(), services: this.aggregate.keys() } };
+    return { added: [...this.#objects.values()], services: [...this.aggregate.keys()] };
   }
 
-  /** A mesh of its own for another mesh configuration; the proxies move over. */
-  #rebuild(): AffectedKeys {
-    const next = this.#newTranslator();
-    const affected = next.apply(this.#everything().change);
-    next.adopt(this.#translator, (proxy) => this.#options.readAgain(proxy, this.#meshConfig));
-    this.#translator = next;
+  /**
+   * A mesh of its own for another mesh configuration; the proxies move over at the end, all at once. What changes
+   * meanwhile waits for the next push.
+   */
+  *#rebuild(): Generator<void, void> {
     this.#meshChanged = false;
-    return this.applied.announce({ affected });
+    const next = this.#newTranslator();
+    const config = this.#meshConfig;
+    const everything = this.#everything();
+    for (const part of changeParts(everything)) {
+      next.mesh.apply(part);
+      yield;
+    }
+    yield* next.adopt(this.#translator, (proxy) => this.#options.readAgain(proxy, config));
+    this.#translator = next;
+    this.applied.announce({ objects: everything.added });
   }
 }

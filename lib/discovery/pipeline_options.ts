@@ -5,7 +5,8 @@
  */
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { Finding } from "../config/finding/finding.ts";
-import type { AffectedKeys, TokenKeySource } from "../mesh/mesh.ts";
+import type { TokenKeySource } from "../mesh/mesh.ts";
+import type { PaceOptions } from "../kernel/time/paced.ts";
 import type { ServiceEntryOptions } from "../registry/service_entry/registry.ts";
 import type { BuildFailed, CacheSwitches } from "../translate/cache/caches.ts";
 import type { Proxy } from "../translate/proxy/node.ts";
@@ -28,6 +29,8 @@ export interface PipelineOptions {
   /** `ENABLE_ENHANCED_DESTINATIONRULE_MERGE`. */
   readonly enhancedDestinationRuleMerge: boolean;
   readonly timers?: Timers;
+  /** How long pushes are paced; for tests. Default: as `paced` does it. */
+  readonly pace?: Omit<PaceOptions, "signal">;
   /** Keys of token issuers. Default: none are known. */
   readonly tokenKeys?: PipelineTokenKeys;
   /** Reads a proxy's properties again after the mesh configuration changed. */
@@ -37,7 +40,5 @@ export interface PipelineOptions {
   /** Called with an exception in a push; the earlier resources stay in force. */
   readonly failed: (error: unknown, change: MergedChange) => void;
   /** Called after each push: seconds of debouncing, and of translation. */
-  readonly measured?: (
-    times: { readonly debounce: number; readonly translate: number; readonly affected: AffectedKeys },
-  ) => void;
+  readonly measured?: (times: { readonly debounce: number; readonly translate: number }) => void;
 }

@@ -114,17 +114,37 @@ export class Translator {
   }
 
   /**
-   * Takes over all proxies of another translator.
+   * The steps that take over all proxies of another translator. Until the last one those keep what they have, and belong
+   * to the other one; then all move at once.
    *
    * @param readAgain Reads a proxy's properties again (some have their default in the mesh configuration).
    */
-  adopt(other: Translator, readAgain: (proxy: Proxy) => Proxy): void {
+  *adopt(other: Translator, readAgain: (proxy: Proxy) => Proxy): Generator<void, void> {
+    const drafts = new Map<ProxyState, ProxyState>();
+    for (const state of [...other.#proxies]) {
+      const draft = state.copy();
+      yield* this.prepare(readAgain(draft.proxy)) ?? [];
+      this.#take(draft, readAgain);
+      drafts.set(state, draft);
+      yield;
+    }
+    for (const draft of drafts.values()) this.leave(draft);
     for (const state of [...other.#proxies]) {
       other.leave(state);
-      state.proxy = readAgain(state.proxy);
-      state.proxyClass = this.#classFor(state.proxy, state.proxyClass);
-      this.#add(state);
+      const draft = drafts.get(state);
+      if (draft === undefined) {
+        this.#take(state, readAgain);
+      } else {
+        state.become(draft);
+        this.#enter(state);
+      }
     }
+  }
+
+  #take(state: ProxyState, readAgain: (proxy: Proxy) => Proxy): void {
+    state.proxy = readAgain(state.proxy);
+    state.proxyClass = this.#classFor(state.proxy, state.proxyClass);
+    this.#add(state);
   }
 
   /**
@@ -155,13 +175,17 @@ export class Translator {
   }
 
   #add(state: ProxyState): void {
+    this.#enter(state);
+    this.#refresh(state);
+  }
+
+  #enter(state: ProxyState): void {
     this.#proxies.add(state);
     for (const address of state.proxy.addresses) {
       const there = this.#byAddress.get(address);
       if (there) there.add(state);
       else this.#byAddress.set(address, new Set([state]));
     }
-    this.#refresh(state);
   }
 
   /** Removes a proxy. Its class stays until the next sweep, in case it returns. */

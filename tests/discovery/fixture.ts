@@ -8,6 +8,7 @@ import { parseObject } from "../../lib/config/object.ts";
 import type { AnyConfigObject } from "../../lib/config/types.ts";
 import { cacheSwitches, debounceOptions, entryOptions, translateSettings } from "../../lib/discovery/settings.ts";
 import { Pipeline } from "../../lib/discovery/pipeline.ts";
+import type { PipelineOptions } from "../../lib/discovery/pipeline_options.ts";
 import { NodeReader } from "../../lib/discovery/source.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
@@ -30,6 +31,8 @@ export interface FixtureOptions {
   readonly networks?: MeshNetworks;
   /** Manual time; default: it stands still. */
   readonly timers?: Timers;
+  /** Where the event loop turns in the middle of a push; default: after 20 ms. */
+  readonly pace?: NonNullable<PipelineOptions["pace"]>;
   /** Every variable of caching off. */
   readonly cache?: boolean;
 }
@@ -56,10 +59,11 @@ export class Fixture {
       entries: entryOptions(settings, "Orch"),
       enhancedDestinationRuleMerge: settings.ENABLE_ENHANCED_DESTINATIONRULE_MERGE,
       timers: options.timers ?? stoppedTime,
+      ...options.pace && { pace: options.pace },
       failed: (error) => this.failures.push(error),
       buildFailed: (_kind, _name, error) => this.failures.push(error),
       tokenKeys: { keysAt: (place) => this.tokenKeys.get(place), findings: () => [] },
-      readAgain: (proxy) => proxy,
+      readAgain: ({ node, properties: { vhds } }, mesh) => this.nodes.read(node, vhds, mesh),
     });
   }
 

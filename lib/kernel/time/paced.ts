@@ -39,6 +39,21 @@ export async function paced<T>(work: Generator<void, T>, options: PaceOptions = 
   }
 }
 
+/**
+ * As {@linkcode paced}, with the first slice at once: short work is done when this returns.
+ *
+ * @returns the promise of the rest; undefined: there is none.
+ * @throws what the generator throws in the first slice.
+ */
+export function begun(work: Generator<void, void>, options: PaceOptions = {}): Promise<void> | undefined {
+  const { signal, now = () => performance.now(), turn = oneTurn } = options;
+  for (const end = now() + SLICE_MS; now() < end;) if (work.next().done) return undefined;
+  return turn().then(() => {
+    signal?.throwIfAborted();
+    return paced(work, options);
+  });
+}
+
 /** Runs a generator to its end at once, for work that is small, or for callers that cannot wait. */
 export function unpaced<T>(work: Generator<void, T>): T {
   for (;;) {

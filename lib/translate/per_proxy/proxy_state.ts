@@ -34,6 +34,23 @@ export class ProxyState {
     this.proxyClass = proxyClass;
   }
 
+  /** Another state with the same results, which goes its own way from here. */
+  copy(): ProxyState {
+    const copy = new ProxyState(this.proxy, this.proxyClass);
+    copy.become(this);
+    return copy;
+  }
+
+  /** Takes the results of another state. */
+  become(other: ProxyState): void {
+    this.proxy = other.proxy;
+    this.proxyClass = other.proxyClass;
+    this.#perProxy = other.#perProxy;
+    this.#perProxyFailing = other.#perProxyFailing;
+    this.#services = other.#services;
+    this.#targets = other.#targets;
+  }
+
   /** Its per-proxy resources: inbound resources of a sidecar, listeners and routes of a gateway. */
   get perProxy(): PerProxyResources | undefined {
     return this.#perProxy;

@@ -40,9 +40,9 @@ export class AnalyzedFolder {
       throw new Error(`analysis of ${key}`, { cause: error });
     };
     this.analysis = new Analysis({ store, facts, settings, failed, now }, pipeline.translator.mesh);
-    pipeline.applied.listen(({ change, affected }) => {
-      if (change === undefined) this.analysis.reset(pipeline.translator.mesh, pipeline.objects());
-      else this.analysis.changed(change.removed, change.added, affected);
+    pipeline.applied.listen((applied) => {
+      if ("objects" in applied) return this.analysis.reset(pipeline.translator.mesh, applied.objects);
+      this.analysis.changed(applied.change.removed, applied.change.added, applied.affected);
     });
     facts.subscribe((changes) => this.analysis.factsChanged(changes));
     store.subscribe(({ added, updated, removed }) => {

@@ -28,6 +28,8 @@ export interface ServerOptions {
   readonly analysis?: boolean;
   /** Serves over TLS with these files; proxies then connect there. Default: in plain text. */
   readonly tls?: TlsFiles;
+  /** File of the mesh configuration. Default: there is none. */
+  readonly meshConfig?: string;
   /** Folder of the authority by which it signs; default: it makes one. */
   readonly authority?: string;
 }
@@ -57,7 +59,7 @@ export interface ServerChild {
 /** Starts `pilot-discovery` on a folder as users do, with the probe inside; resolves when it is ready. */
 export async function startServer(
   folder: string,
-  { tree = THIS_TREE, profile, analysis = true, tls, authority }: ServerOptions,
+  { tree = THIS_TREE, profile, analysis = true, meshConfig, tls, authority }: ServerOptions,
 ): Promise<ServerChild> {
   const [run, ...rest] = programArgs("pilot-discovery", tree);
   const serving = Promise.withResolvers<{ readonly grpc: string; readonly http: string }>();
@@ -76,6 +78,7 @@ export async function startServer(
     "--secureGRPCAddr=",
     "--ctrlz_port=0",
     "--secureGRPCAddr=127.0.0.1:0",
+    ...meshConfig === undefined ? [] : [`--meshConfig=${meshConfig}`],
     ...Object.entries(tls ?? {}).map(([flag, file]) => `--${flag}=${file}`),
     "--log_output_level=all:error,default:info",
   ], {

@@ -16,9 +16,12 @@ import { type ServerChild, type ServerOptions, type ServerUsage, startServer } f
 import { delay } from "./usage.ts";
 
 /** What a session is made with. */
-export interface SessionOptions extends Omit<LoadOptions, "target" | "tls">, Omit<ServerOptions, "tls" | "authority"> {
+export interface SessionOptions
+  extends Omit<LoadOptions, "target" | "tls">, Omit<ServerOptions, "tls" | "authority" | "meshConfig"> {
   /** Proxies connect over mutual TLS. Default: in plain text. */
   readonly mutualTls?: boolean;
+  /** The server has a file of the mesh configuration, which may be edited. Default: it has none. */
+  readonly editsMesh?: boolean;
   /** Key of the root of all certificates. Default: P-256. */
   readonly authorityKey?: KeySpec;
   /** Measures how fast the machine is beside each step. */
@@ -65,13 +68,16 @@ export class Session {
     const base = await Deno.makeTempDir({ prefix: "mesh-bench-" });
     await Deno.mkdir(`${base}/live`);
     for (const [name, text] of configuration(options.shape)) await Deno.writeTextFile(`${base}/live/${name}`, text);
-    const { mutualTls, shape, authorityKey } = options;
+    const { mutualTls, shape, authorityKey, editsMesh } = options;
+    const meshConfig = `${base}/mesh.yaml`;
+    if (editsMesh) await Deno.writeTextFile(meshConfig, meshText("format-0"));
     const tls = mutualTls ? await benchCertificates(base, shape.namespaces, authorityKey) : undefined;
     options.calibrator.pause();
     const { result: server, calibration } = await options.calibrator.beside(async () => {
       const started = await startServer(`${base}/live`, {
         ...options,
         ...tls && { tls: tls.files, authority: tls.authority },
+        ...editsMesh && { meshConfig },
       });
       await started.idle();
       return started;
@@ -115,6 +121,17 @@ export class Session {
   changePolicy(): Promise<Measured> {
     const admitted = `/api-${this.#nextRound()}`;
     return this.#edit({ admitted }, 0, admitted, 1);
+  }
+
+  /** The mesh configuration has another format of access logs: each listener is another one, and all is made anew. */
+  async changeMesh(): Promise<Measured> {
+    const format = `format-${this.#nextRound()}`;
+    await Deno.writeTextFile(`${this.base}/next`, meshText(format));
+    await this.load.run({ do: "expect", marker: format, by: this.options.proxies });
+    return await this.#step(async () => {
+      await Deno.rename(`${this.base}/next`, `${this.base}/mesh.yaml`);
+      return await this.load.run({ do: "seen" });
+    });
   }
 
   /**
@@ -205,4 +222,9 @@ export class Session {
     });
     return { ...result, calibration };
   }
+}
+
+/** @param format Of the lines in access logs. */
+function meshText(format: string): string {
+  return `accessLogFile: /dev/stdout\naccessLogFormat: "${format} %RESPONSE_CODE%\\n"\n`;
 }

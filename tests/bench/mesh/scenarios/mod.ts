@@ -7,8 +7,8 @@ import { analyses } from "./analysis.ts";
 import { certificates } from "./certificates.ts";
 import { events } from "./events.ts";
 import { pages } from "./pages.ts";
-import { agents, hundred, large, names, policies, storm } from "./proxies.ts";
-import type { Scenario } from "./scenario.ts";
+import { agents, hundred, large, meshEdits, names, policies, storm } from "./proxies.ts";
+import { LARGE, type Scenario, USUAL } from "./scenario.ts";
 import { idles, start } from "./start.ts";
 import { floods, subscriptions } from "./wire.ts";
 
@@ -26,6 +26,8 @@ export const SCENARIOS: readonly Scenario[] = [
   hundred(true, false),
   large(true),
   large(false),
+  meshEdits(USUAL, 400),
+  meshEdits(LARGE, 40),
   start,
   ...idles,
   ...analyses,

@@ -143,6 +143,24 @@ export const policies: Scenario = {
   },
 };
 
+/** Another mesh configuration: everything is made anew, and every listener is sent to every proxy. */
+export function meshEdits(services: number, proxies: number): Scenario {
+  const name = `mesh-${proxies}${services === LARGE ? "-large" : ""}-gzip`;
+  return {
+    name,
+    run(options) {
+      const load = sized({ services, proxies, delta: true, gzip: true, editsMesh: true }, options);
+      return withSession(load, options, async (session) => {
+        const row = rowsOf(name, `${load.services} services, ${label(load)}`);
+        checked(await session.connect(), load.proxies);
+        const edits = await rounds(options.rounds, load.proxies, () => session.changeMesh());
+        const figures = editFigures(edits, load.proxies, {});
+        return [row("mesh", "the mesh configuration changes", "not measured", edits, figures)];
+      });
+    },
+  };
+}
+
 /** @param cpu The most that it should cost the server, CPU seconds. */
 function reconnectFigures(back: Measured, cpu = 2): Figure[] {
   const sent = Object.values(back.resources).reduce((sum, n) => sum + n, 0);

@@ -43,6 +43,8 @@ export interface LoadSpec {
   readonly authorityKey?: KeySpec;
   /** Their agents answer DNS by the mesh's names. */
   readonly names?: boolean;
+  /** The mesh configuration is a file that may be edited. */
+  readonly editsMesh?: boolean;
   /** Proxies count as reached when the server has taken their ACK. */
   readonly untilAcknowledged?: boolean;
 }
