@@ -122,12 +122,10 @@ function placesOf({ namespace, addresses, node }: Proxy): ReportPlace[] {
 /** The reports of a server, by its settings; they end with its kernel. */
 export function startHealthReports(
   entries: Pick<ServiceEntryRegistry, "setHealth">,
-  { MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY: validateIdentity }: Pick<
-    DiscoverySettings,
-    "MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY"
-  >,
+  settings: Pick<DiscoverySettings, "MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY">,
   { clock, log, stopper }: Pick<Kernel, "clock" | "log" | "stopper">,
 ): HealthReports {
+  const validateIdentity = settings.MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY;
   const health = new HealthReports(entries, { validateIdentity, clock, log: log.scope("wle") });
   stopper.add("health of workloads", () => health.stop());
   return health;
