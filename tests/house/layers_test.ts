@@ -97,7 +97,7 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
     ],
     why: "it runs the server's own way over files, for programs; no package, and no server, needs it",
   },
-  dns: { may: ["kernel"], why: "the agent's parts never need the control plane's view of the mesh" },
+  dns: { may: ["kernel", "resource"], why: "names come as bytes of the wire; of the mesh it sees nothing else" },
   iptables: { may: ["kernel"], why: "the agent's parts never need the control plane's view of the mesh" },
   cni: {
     may: ["kernel", "http", "sockets", "iptables", "orch"],

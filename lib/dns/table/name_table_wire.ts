@@ -1,11 +1,11 @@
 /**
  * Reads the name table as the control plane sends it: one resource of type `istio.networking.nds.v1.NameTable`.
  *
- * By hand, with protobufjs' reader alone: the table has two messages, and the agent need not load a descriptor for them.
+ * By hand: the table has two messages, and an agent that loads no protobuf library for them is smaller.
  *
  * @module
  */
-import protobuf from "protobufjs";
+import { WireCursor } from "../../resource/protowire.ts";
 import type { NameInfo, NameTable } from "./types.ts";
 
 /** Name of the message; a type URL has `type.googleapis.com/` before it. */
@@ -65,11 +65,10 @@ function decodeInfo(bytes: Uint8Array): NameInfo {
 
 /** Calls `visit` with each field that has bytes, in order. */
 function eachField(bytes: Uint8Array, visit: (field: number, value: Uint8Array) => void): void {
-  const reader = protobuf.Reader.create(bytes);
-  while (reader.pos < reader.len) {
-    const tag = reader.uint32();
-    if ((tag & 7) === BYTES) visit(tag >>> 3, reader.bytes());
-    else reader.skipType(tag & 7);
+  const cursor = new WireCursor(bytes);
+  while (cursor.next()) {
+    if (cursor.wireType === BYTES) visit(cursor.field, cursor.bytes());
+    else cursor.skip();
   }
 }
 

@@ -1,25 +1,21 @@
 /**
- * Distributions for hot paths. The library's own histogram copies, validates and hashes labels at every value; a push to
- * 400 proxies observes thousands of them.
+ * Distributions: how many values came, by size.
+ *
+ * A push to 400 proxies observes thousands of values, so a series is found once and then only counts.
  *
  * @module
  */
-import type { Histogram, MetricObjectWithValues, MetricValue, Registry } from "prom-client";
-
-/** A label's values by its name. */
-type SeriesLabels = Readonly<Record<string, string | number>>;
+import { headLines, labelText, type LabelValues, sampleLine } from "./label_text.ts";
 
 /** The values of one combination of labels. */
 class DistributionSeries {
-  readonly labels: SeriesLabels;
   readonly #bounds: readonly number[];
   /** Values up to each bound and above the one before; at last those above all. */
   readonly counts: Float64Array;
   sum = 0;
 
-  constructor(bounds: readonly number[], labels: SeriesLabels) {
+  constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
-    this.labels = labels;
     this.counts = new Float64Array(bounds.length + 1);
   }
 
@@ -33,11 +29,6 @@ class DistributionSeries {
   }
 }
 
-/** What a registry reads of a metric to show it. */
-type ShownDistribution =
-  & Omit<MetricObjectWithValues<MetricValue<string>>, "collect" | "type">
-  & { readonly type: "histogram" };
-
 /** What a distribution is made with. */
 export interface DistributionOptions {
   readonly name: string;
@@ -47,69 +38,47 @@ export interface DistributionOptions {
   readonly buckets: readonly number[];
 }
 
-/** A distribution that a registry of prom-client shows as it shows its own histograms. */
+/** A histogram. A series with labels exists from when it is first asked for. */
 export class Distribution {
-  readonly type = "histogram";
   readonly #options: DistributionOptions;
+  /** By the labels' text. */
   readonly #series = new Map<string, DistributionSeries>();
 
-  constructor(options: DistributionOptions, registry: Registry) {
+  constructor(options: DistributionOptions) {
     this.#options = options;
     if (options.labelNames.length === 0) this.labels({});
-    // A registry asks of a metric for its name and its values alone; the types want the library's own classes.
-    registry.registerMetric(this as unknown as Histogram);
-  }
-
-  get name(): string {
-    return this.#options.name;
-  }
-
-  get help(): string {
-    return this.#options.help;
   }
 
   observe(value: number): void;
-  observe(labels: SeriesLabels, value: number): void;
+  observe(labels: LabelValues<string>, value: number): void;
   /** Notes a value, of a series of labels or of the one without any. @throws TypeError when the value is not finite */
-  observe(labels: SeriesLabels | number, value = 0): void {
+  observe(labels: LabelValues<string> | number, value = 0): void {
     if (typeof labels === "number") this.labels({}).observe(labels);
     else this.labels(labels).observe(value);
   }
 
   /** The series of these labels, made when it is first asked for. */
-  labels(labels: SeriesLabels): DistributionSeries {
-    const { labelNames, buckets } = this.#options;
-    let key = "";
-    for (const name of labelNames) {
-      const value = labels[name];
-      // With its length, so that no value looks like two.
-      key += value === undefined ? "-" : `${String(value).length}:${value}`;
-    }
+  labels(labels: LabelValues<string>): DistributionSeries {
+    const key = labelText(this.#options.labelNames, labels);
     const known = this.#series.get(key);
     if (known !== undefined) return known;
-    const made = new DistributionSeries(buckets, { ...labels });
+    const made = new DistributionSeries(this.#options.buckets);
     this.#series.set(key, made);
     return made;
   }
 
-  /** What the registry shows. */
-  get(): Promise<ShownDistribution> {
-    const { name, help, type } = this;
-    const values = [...this.#series.values()].flatMap((series) => this.#values(series));
-    return Promise.resolve({ name, help, type, aggregator: "sum", values });
-  }
-
-  #values({ labels, counts, sum }: DistributionSeries): (MetricValue<string> & { readonly metricName: string })[] {
-    const { name } = this;
-    let count = 0;
-    const buckets = [...this.#options.buckets, "+Inf"].map((le, i) => {
-      count += counts[i]!;
-      return { labels: { le, ...labels }, value: count, metricName: `${name}_bucket` };
-    });
-    return [
-      ...buckets,
-      { labels: { ...labels }, value: sum, metricName: `${name}_sum` },
-      { labels: { ...labels }, value: count, metricName: `${name}_count` },
-    ];
+  /** Its part of the page of metrics. */
+  text(): string {
+    const { name, help, buckets } = this.#options;
+    const lines = [headLines(name, help, "histogram")];
+    for (const [labels, { counts, sum }] of this.#series) {
+      let count = 0;
+      for (const [i, le] of [...buckets, "+Inf"].entries()) {
+        count += counts[i]!;
+        lines.push(sampleLine(`${name}_bucket`, `le="${le}"${labels === "" ? "" : `,${labels}`}`, count));
+      }
+      lines.push(sampleLine(`${name}_sum`, labels, sum), sampleLine(`${name}_count`, labels, count));
+    }
+    return lines.join("\n");
   }
 }

@@ -5,15 +5,13 @@
  *
  * @module
  */
-import { Counter, Gauge, Registry } from "prom-client";
 import { notBuilt } from "../not_built/catalogue.ts";
 import type { Program } from "../program/program.ts";
 import { type LabelsOf, type MetricName, type MetricNameOf, metricsUsedBy } from "./catalogue.ts";
+import { CurrentValue } from "./current_value.ts";
 import type { Metric } from "./define.ts";
 import { Distribution } from "./distribution.ts";
-
-/** Values of labels; a label that is left out is absent from the series. */
-export type LabelValues<L extends string> = Readonly<Partial<Record<L, string | number>>>;
+import type { LabelValues } from "./label_text.ts";
 
 /** Grows. */
 export interface CounterHandle<L extends string> {
@@ -58,7 +56,10 @@ export interface Metrics {
   scrape(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
 
-type Instrument = Counter | Gauge | Distribution;
+type Instrument = CurrentValue | Distribution;
+
+/** The text format that all scrapers take. */
+const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** What differs between programs. */
 export interface MetricsOptions {
@@ -75,11 +76,10 @@ export interface MetricsOptions {
  * yet is not shown: a 0 would say something of the world (that a certificate expires now), and alarms would believe it.
  */
 export function createMetrics(program: Program, options: MetricsOptions = {}): Metrics {
-  const registry = new Registry();
   const instruments = new Map<MetricName, Instrument>();
   for (const [name, metric] of metricsUsedBy(program)) {
     if (notBuilt("metric", name)) continue;
-    instruments.set(name, instrument(registry, (options.prefix ?? "") + name, metric));
+    instruments.set(name, instrument((options.prefix ?? "") + name, metric));
   }
   const computed: (() => void)[] = [];
   // Types are by the catalogue: an instrument of that name has that type and those labels.
@@ -89,7 +89,7 @@ export function createMetrics(program: Program, options: MetricsOptions = {}): M
     gauge: (name) => find(name),
     histogram: (name) => find(name),
     onScrape: (compute) => void computed.push(compute),
-    async scrape() {
+    scrape() {
       for (const compute of computed) {
         try {
           compute();
@@ -98,23 +98,20 @@ export function createMetrics(program: Program, options: MetricsOptions = {}): M
           options.failed(error);
         }
       }
-      return { contentType: registry.contentType, body: await registry.metrics() };
+      const body = `${[...instruments.values()].map((instrument) => instrument.text()).join("\n\n")}\n`;
+      return Promise.resolve({ contentType: CONTENT_TYPE, body });
     },
   };
 }
 
-function instrument(registry: Registry, name: string, metric: Metric): Instrument {
-  const common = { name, help: metric.help, labelNames: [...metric.labels], registers: [registry] };
-  switch (metric.type) {
+function instrument(name: string, { type, help, labels: labelNames, buckets = [] }: Metric): Instrument {
+  switch (type) {
     case "Sum":
-      return new Counter(common);
+      return new CurrentValue({ name, help, type: "counter", labelNames });
     case "LastValue":
-      return new Gauge(common);
+      return new CurrentValue({ name, help, type: "gauge", labelNames });
     case "Distribution":
-      return new Distribution(
-        { name, help: metric.help, labelNames: metric.labels, buckets: metric.buckets ?? [] },
-        registry,
-      );
+      return new Distribution({ name, help, labelNames, buckets });
   }
 }
 

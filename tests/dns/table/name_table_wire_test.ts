@@ -88,11 +88,46 @@ Deno.test("a message that is no name table is refused with the reason, however i
   for (const bytes of [good.slice(0, 5), Uint8Array.from([0x0a, 2, 0xff]), Uint8Array.from([0x0a, 3, 10, 1, 0xff])]) {
     assert.throws(() => decodeNameTable(bytes), { message: /^istio\.networking\.nds\.v1\.NameTable: / });
   }
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
-    try {
-      decodeNameTable(bytes);
-    } catch (error) {
-      assert.match((error as Error).message, /^istio\.networking\.nds\.v1\.NameTable: /);
-    }
-  }));
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => void decodedOrRefused(bytes)));
 });
+
+Deno.test("what is read of a message that was changed on its way is what protobufjs reads of it", () => {
+  const word = fc.string({ maxLength: 6, unit: "grapheme" });
+  const info = fc.record({ ips: fc.array(word, { maxLength: 3 }), registry: word, alt_hosts: fc.array(word) });
+  const change = fc.tuple(fc.nat(200), fc.nat(255));
+  const tables = fc.dictionary(word, info, { maxKeys: 3 });
+  let read = 0;
+  fc.assert(
+    fc.property(tables, fc.array(change, { maxLength: 2 }), (table, changes) => {
+      const bytes = encode(table);
+      for (const [at, value] of changes) if (at < bytes.length) bytes[at] = value;
+      const names = decodedOrRefused(bytes);
+      if (names === undefined) return;
+      const theirs = type.toObject(type.decode(bytes), { arrays: true }) as { table?: Record<string, object> };
+      const expected = Object.entries(theirs.table ?? {}).map((
+        [host, { ips = [], alt_hosts = [], ...rest }]: [string, Info],
+      ) => [
+        host,
+        { ips, ...rest, ...(alt_hosts.length === 0 ? {} : { altHosts: alt_hosts }) },
+      ]);
+      assert.deepEqual(Object.entries(names).sort(), expected.sort());
+      read++;
+    }),
+    { numRuns: 500 },
+  );
+  assert(read > 100, `${read} of 500 were read`);
+});
+
+interface Info {
+  readonly ips?: readonly string[];
+  readonly alt_hosts?: readonly string[];
+}
+
+function decodedOrRefused(bytes: Uint8Array) {
+  try {
+    return decodeNameTable(bytes);
+  } catch (error) {
+    assert.match((error as Error).message, /^istio\.networking\.nds\.v1\.NameTable: /);
+    return undefined;
+  }
+}
